@@ -1,0 +1,100 @@
+/* Configuration structures. Each starts with struct_size, has an _init() that fills every default of
+ * §22 and B-06 and stamps struct_size, and is only ever appended to. Values are validated once, where
+ * the structure is used; a refusal names field, value and bound in lattice_last_error(). */
+#ifndef LATTICE_CONFIG_H
+#define LATTICE_CONFIG_H
+
+#include "lattice/result.h"
+#include "lattice/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum lattice_log_level {
+  LATTICE_LOG_ERROR = 0,
+  LATTICE_LOG_WARNING = 1,
+  LATTICE_LOG_INFO = 2,
+  LATTICE_LOG_DEBUG = 3
+} lattice_log_level;
+
+/* Called on the pumping thread. `text` is valid during the call. Must not call back into the world. */
+typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* category, const char* text);
+
+/* A monotonic clock in nanoseconds. Only differences matter; it may start at 0 and must never go back. */
+typedef uint64_t (*lattice_clock_fn)(void* ctx);
+
+typedef struct lattice_world_config {
+  uint32_t struct_size;
+
+  /* Simulation. */
+  uint32_t tick_rate_hz;     /* ticks per second, 1..240, default 60; authority and client must agree */
+  uint32_t snapshot_rate_hz; /* snapshots per second, 1..tick_rate_hz, default 30; authority only */
+  uint32_t max_objects;      /* live NetworkObjects, 1..65535, default 4096 */
+  uint32_t quantize_simulation; /* 1: members are rounded to their wire value after each tick (S-03),
+                                   so that a correct prediction is exact; default 1 */
+  uint64_t seed;                /* for everything random that is not a key; default 1 */
+
+  /* Network. */
+  const char* bind_address;   /* "0.0.0.0:27015", "[::]:27015"; NULL: any IPv4 address, any free port.
+                                 With netsim set: the virtual address. Copied. */
+  lattice_netsim* netsim;     /* attach to this simulated network instead of a UDP socket; default NULL */
+  uint32_t max_connections;   /* 1..16384, default 64; a client needs 1 */
+  uint32_t socket_buffer_bytes;     /* requested for each direction, default 4 MiB; the OS may grant less */
+  uint32_t connect_budget_ms;       /* 1000..60000, default 10000 (L-01) */
+  uint32_t connection_timeout_ms;   /* 1000..600000, default 10000 (§4.3) */
+  uint32_t snapshot_budget_bytes;   /* per client and snapshot; 0: as much as 15 datagrams hold; default 0 */
+
+  /* Authority: whose tokens are honoured. 1 or 2 Ed25519 public keys, 32 bytes each, back to back. Copied. */
+  const uint8_t* issuer_public_keys;
+  uint32_t issuer_public_key_count;
+
+  /* Feel (clients). */
+  uint32_t interpolation_delay_ms; /* 0..1000, default 100 (§12.1); raised automatically when jitter asks (S-05) */
+  uint32_t extrapolation_max_ms;   /* 0..1000, default 250 (§12.2) */
+  uint32_t smoothing_tau_ms;       /* 1..1000, default 60 (S-07) */
+  double snap_distance;            /* corrections beyond this many position units snap; default 4.0 */
+
+  /* Environment. NULL: the platform's own clocks. */
+  lattice_clock_fn clock;
+  void* clock_ctx;
+  lattice_clock_fn unix_seconds; /* for token expiry; returns whole seconds since 1970 */
+  void* unix_seconds_ctx;
+  lattice_log_fn log;
+  void* log_ctx;
+} lattice_world_config;
+
+/* Fills every default. `config` must not be NULL. */
+LATTICE_API void lattice_world_config_init(lattice_world_config* config);
+
+/* What a bad link does to one direction. Percentages are 0..100; times are milliseconds. */
+typedef struct lattice_impairment {
+  uint32_t struct_size;
+  double delay_ms;          /* added to every datagram, 0..10000 */
+  double jitter_ms;         /* extra delay, uniform in 0..jitter_ms, 0..10000 */
+  int jitter_reorders;      /* 0: datagrams keep their order (they clump); 1: they may overtake */
+  double loss_percent;      /* independent loss */
+  double burst_enter_percent; /* two-state loss: chance per datagram to enter the losing state, ... */
+  double burst_leave_percent; /* ... and to leave it; both 0: off */
+  double duplicate_percent;
+  double reorder_percent;   /* share of datagrams held back by reorder_ms */
+  double reorder_ms;
+  double rate_kbit_per_s;   /* 0: unlimited */
+  uint32_t queue_bytes;     /* what may wait for the rate limit; the rest is dropped; default 65536 */
+  int blackout;             /* 1: nothing passes */
+} lattice_impairment;
+
+/* A perfect link. */
+LATTICE_API void lattice_impairment_init(lattice_impairment* impairment);
+
+/* Fills one direction of a named preset ("lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
+ * "satellite", "hotel", "train", "transatlantic", "worst", "demo"); LATTICE_ERROR_NOT_FOUND otherwise. */
+LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_impairment* out);
+
+/* The name of preset `index`, or NULL past the last. */
+LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+// The samples of one remote object, and which of them a render time falls between (§12, S-05, S-06).
+//
+// A sample is a state that held from `tick` to `held_until`. A snapshot without an entry for an object
+// that is up to date says "still the same": it extends the newest sample instead of adding one. So
+//
+//   render time within a sample                     hold      (exact)
+//   between two samples                             interpolate from held_until to the next tick
+//   behind the newest, which was a change           extrapolate, at most EXTRAP_MAX, then stay there
+//   behind the newest, which is known unchanged     hold: an object at rest against a wall stays (S-06)
+//
+// The last two are an underrun: render time has overtaken what is known. Into a sample marked `snaps`
+// (a teleport) nothing is interpolated: the earlier sample holds until the later one begins.
+//
+// Must stay true: samples ascend by tick and do not overlap; nothing is allocated after creation.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulation/tick_time.h"
+
+namespace lattice::serialization {
+class Layout;
+}
+
+namespace lattice::prediction {
+
+using base::Tick;
+
+inline constexpr size_t kInterpolationSamples = 16;         // S-05 asks for 8 or more
+inline constexpr uint64_t kExtrapolateMaxNs = 250'000'000;  // §22 EXTRAP_MAX
+
+enum class PoseKind : uint8_t {
+  kNone,         // no sample yet
+  kBeforeFirst,  // render time has not reached the object's first sample
+  kHold,
+  kInterpolate,
+  kExtrapolate,
+};
+
+/// What to show. The words are the buffer's own, valid until the next push().
+struct Pose {
+  PoseKind kind = PoseKind::kNone;
+  const uint64_t* from = nullptr;  // the only one, except when interpolating
+  const uint64_t* to = nullptr;    // kInterpolate
+  double t = 0.0;                  // kInterpolate: in (0, 1)
+  double extrapolate_seconds = 0.0;
+  Tick from_tick = 0;
+  bool underrun = false;  // render time is past everything known
+};
+
+struct InterpolationStats {
+  uint64_t samples = 0;
+  uint64_t stale = 0;      // older than everything held, or a tick already held
+  uint64_t underruns = 0;  // times render time overtook the newest knowledge
+  uint64_t underrun_poses = 0;
+  uint64_t extrapolated_poses = 0;
+};
+
+class InterpolationBuffer {
+ public:
+  explicit InterpolationBuffer(size_t word_count);
+
+  /// Adds the state of `tick`; copies the words. Out-of-order samples are put in their place. `snaps`:
+  /// the object teleported into this state. False when the sample is of no use.
+  bool push(Tick tick, const uint64_t* words, bool snaps);
+
+  /// The object's newest sample was still its state at `tick`: an unchanged marker, or a complete snapshot
+  /// of that tick without an entry for it. Ignored when it says nothing new.
+  void confirm_unchanged_until(Tick tick);
+
+  /// What to show at `render_time`. Render times should not decrease.
+  Pose pose_at(simulation::TickTime render_time, double tick_seconds,
+               uint64_t extrapolate_max_ns = kExtrapolateMaxNs);
+
+  /// Forgets every sample, e.g. when the object leaves and enters the client's set again.
+  void clear();
+
+  size_t sample_count() const { return count_; }
+  Tick newest_tick() const { return count_ == 0 ? 0 : sample(count_ - 1).tick; }
+  /// How far the object's state is known; 0 without samples.
+  Tick known_until() const { return count_ == 0 ? 0 : sample(count_ - 1).held_until; }
+  const InterpolationStats& stats() const { return stats_; }
+
+ private:
+  struct Sample {
+    Tick tick = 0;
+    Tick held_until = 0;
+    uint32_t slot = 0;  // which words
+    bool snaps = false;
+  };
+  const Sample& sample(size_t index) const { return samples_[index]; }
+  const uint64_t* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
+  Pose past_newest(simulation::TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns);
+
+  size_t word_count_;
+  std::vector<uint64_t> words_;
+  std::array<Sample, kInterpolationSamples> samples_{};  // oldest first
+  size_t count_ = 0;
+  bool in_underrun_ = false;
+  InterpolationStats stats_;
+};
+
+/// Writes a pose into host structs, per leaf rule (§21.7). False for kNone, which writes nothing.
+bool write_pose(const serialization::Layout& layout, const Pose& pose, void* const* host_behaviours);
+
+}  // namespace lattice::prediction

@@ -1,0 +1,52 @@
+// Render time on the server's time line (§12.1, S-05): one per client.
+//
+//   target = server time as it reaches us − delay
+//   delay  = max(configured, 2 × snapshot interval, 1.25 × jitter + interval)
+//
+// Render time runs at 0.9 to 1.1 of real time towards its target, so neither a change of the delay nor a
+// wobble of the server-time estimate is seen as a jump. Only when it is off by more than 250 ms does it
+// jump forwards, or wait.
+//
+// Must stay true: render time never goes back.
+#pragma once
+
+#include <cstdint>
+
+#include "simulation/tick_time.h"
+
+namespace lattice::prediction {
+
+inline constexpr uint64_t kInterpolationDelayNs = 100'000'000;  // §22
+inline constexpr uint64_t kRenderResyncNs = 250'000'000;
+
+struct InterpolationClockConfig {
+  uint32_t tick_rate_hz = 60;
+  uint64_t configured_delay_ns = kInterpolationDelayNs;
+};
+
+class InterpolationClock {
+ public:
+  explicit InterpolationClock(const InterpolationClockConfig& config);
+
+  /// Advances render time to `now_ns`. `server_time`, `snapshot_interval_ns` and `jitter_ns` are
+  /// simulation::ClockSync's. The first call sets render time to its target. Result: render_time().
+  simulation::TickTime update(uint64_t now_ns, simulation::TickTime server_time,
+                              uint64_t snapshot_interval_ns, uint64_t jitter_ns);
+
+  simulation::TickTime render_time() const { return render_time_; }
+  /// The delay aimed for at the last update, and the one in effect.
+  uint64_t wanted_delay_ns() const { return wanted_delay_ns_; }
+  double delay_ticks() const { return delay_ticks_; }
+  uint64_t resyncs() const { return resyncs_; }
+
+ private:
+  InterpolationClockConfig config_;
+  simulation::TickTime render_time_;
+  uint64_t last_ns_ = 0;
+  uint64_t wanted_delay_ns_;
+  double delay_ticks_ = 0.0;
+  uint64_t resyncs_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace lattice::prediction

@@ -1,0 +1,73 @@
+// The fixed-tick accumulator of §10.1 and T-01: real time in, whole ticks out.
+//
+// Time is kept as an integer count of "tick units", of which one tick has exactly 10^9 · 2^16: elapsed
+// nanoseconds × rate in Hz × rate factor in 1/65536. No division happens while time accumulates, so a
+// 60 Hz clock (whose period is not a whole number of nanoseconds) loses nothing however long it runs.
+//
+// Must stay true: the number of ticks given out is a pure function of the sequence of (now_ns, factor).
+#pragma once
+
+#include <cstdint>
+
+#include "simulation/tick_time.h"
+
+namespace lattice::simulation {
+
+inline constexpr uint32_t kMinTickRateHz = 1;
+inline constexpr uint32_t kMaxTickRateHz = 1000;
+inline constexpr uint64_t kMaxFrameNs = 250'000'000;  // T-01
+inline constexpr uint32_t kMaxTicksPerAdvance = 8;    // T-01
+inline constexpr double kMinRateFactor = 0.9;         // T-02
+inline constexpr double kMaxRateFactor = 1.1;
+
+/// What one advance() asks for: run `ticks` ticks now. `dropped_ns` of real time were given up because
+/// the frame was too long or the ticks too many; the simulation is that far behind for good.
+struct TickAdvance {
+  uint32_t ticks = 0;
+  uint64_t dropped_ns = 0;
+};
+
+class FixedTick {
+ public:
+  /// `tick_rate_hz` in [1, 1000].
+  explicit FixedTick(uint32_t tick_rate_hz);
+
+  /// Accounts for the time since the last call. The first call only sets the origin; a `now_ns` before
+  /// the last one counts as no time. At most 8 ticks; whole ticks beyond that are dropped and reported.
+  TickAdvance advance(uint64_t now_ns);
+
+  /// How fast ticks come relative to real time: clamped to [0.9, 1.1] for steering (T-02), or exactly 0
+  /// to stall (T-03). Applies from the last advance() on.
+  void set_rate_factor(double factor);
+  double rate_factor() const;
+
+  /// Starts the present tick afresh at `now_ns`: after a jump.
+  void restart(uint64_t now_ns);
+
+  /// Part of the next tick that has passed at the last advance(), in [0, 1): what a renderer blends by.
+  double alpha() const;
+  /// The same as of `now_ns`, without advancing; 1 or more when ticks are due.
+  double alpha_at(uint64_t now_ns) const;
+  /// Where time stands at `now_ns` if `newest_tick` is the last tick that was run.
+  TickTime position_at(Tick newest_tick, uint64_t now_ns) const;
+
+  uint32_t tick_rate_hz() const { return tick_rate_hz_; }
+  double tick_ns() const { return static_cast<double>(kNsPerSecond) / tick_rate_hz_; }
+  double tick_seconds() const { return 1.0 / tick_rate_hz_; }
+  uint64_t dropped_ns_total() const { return dropped_ns_total_; }
+
+ private:
+  static constexpr uint64_t kFactorOne = 1u << 16;
+  static constexpr uint64_t kUnitsPerTick = kNsPerSecond * kFactorOne;
+
+  uint64_t units_per_ns() const { return uint64_t{tick_rate_hz_} * factor_q16_; }
+
+  uint32_t tick_rate_hz_;
+  uint64_t factor_q16_ = kFactorOne;
+  uint64_t accumulated_ = 0;  // tick units, < kUnitsPerTick between calls
+  uint64_t last_ns_ = 0;
+  uint64_t dropped_ns_total_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace lattice::simulation

@@ -1,0 +1,100 @@
+// A server's jitter buffer for one client's inputs (§10.3, T-06).
+//
+// Each tick takes exactly one input. The first copy of a tick's input to arrive is the one that counts;
+// later copies are the redundancy of the sliding window and are dropped, even when they differ. When the
+// input of a tick is missing, the last one is repeated for at most 250 ms and then the default ("no
+// input") is used; either is reported, so that a misprediction can be explained.
+//
+// The margin tells the client how early its inputs come, in quarter ticks, smoothed 7/8 (T-02). It is
+// measured on every message that brings a newer input than any before, late ones included.
+//
+// Must stay true: take() answers for one tick with one input only, however often it is asked.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simulation/input_history.h"
+#include "simulation/tick_time.h"
+
+namespace lattice::simulation {
+
+inline constexpr uint32_t kJitterBufferTicks = 32;          // T-06
+inline constexpr uint64_t kInputRepeatMaxNs = 250'000'000;  // T-06
+
+struct InputBufferConfig {
+  uint32_t tick_rate_hz = 60;
+  uint64_t repeat_max_ns = kInputRepeatMaxNs;
+};
+
+enum class InputSource : uint8_t {
+  kFresh,     // the client's input for this very tick
+  kRepeated,  // missing; the last fresh one again
+  kDefault,   // missing for longer than the repeat time, or none ever came
+};
+
+struct TakenInput {
+  const uint64_t* words = nullptr;  // valid until the next call
+  InputSource source = InputSource::kDefault;
+  Tick input_tick = 0;  // the tick the words were stamped for; 0 for the default
+};
+
+struct InputBufferStats {
+  uint64_t messages = 0;
+  uint64_t accepted = 0;     // inputs stored
+  uint64_t duplicates = 0;   // already stored: the window's redundancy
+  uint64_t conflicting = 0;  // a second, different input for a tick; the first one stands
+  uint64_t late = 0;         // first seen after their tick had been run
+  uint64_t too_early = 0;    // more than 32 ticks ahead
+  uint64_t fresh = 0;        // ticks by source
+  uint64_t repeated = 0;
+  uint64_t defaulted = 0;
+};
+
+class InputBuffer {
+ public:
+  /// `default_words` is the "no input" command; its length is the word count. Allocates everything.
+  /// `newest_tick` is the last tick the server has run (0 before the first).
+  InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words, Tick newest_tick);
+
+  /// Stores what decode_inputs() gave: `count` inputs, newest first, ending at `newest_tick`.
+  /// `server_position` is where the server's clock stands (FixedTick::position_at): only the margin uses it.
+  void receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words, TickTime server_position);
+
+  /// The input for `tick`. Ticks must not decrease; those skipped are gone.
+  TakenInput take(Tick tick);
+
+  /// Smoothed earliness of the newest inputs, saturating at ±127 quarter ticks; 0 before the first.
+  int8_t margin_quarter_ticks() const;
+  /// Newest tick whose own input was applied; 0 none.
+  Tick last_input_tick() const { return last_fresh_tick_; }
+  /// Inputs stored for ticks to come.
+  uint32_t depth() const;
+  const InputBufferStats& stats() const { return stats_; }
+
+ private:
+  uint64_t* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
+  void store(Tick tick, const uint64_t* words);
+  void fold_margin(Tick newest_tick, TickTime server_position);
+
+  size_t word_count_;
+  uint32_t repeat_max_ticks_;
+  std::vector<uint64_t> words_;  // ring of 32
+  std::vector<uint64_t> last_;   // the last fresh input
+  std::vector<uint64_t> default_;
+  std::array<Tick, kJitterBufferTicks> ticks_{};  // which tick a slot holds, 0 none
+  Tick newest_taken_;
+  TakenInput taken_;
+  bool taken_any_ = false;
+  Tick newest_seen_ = 0;
+  Tick last_fresh_tick_ = 0;
+  uint64_t seen_mask_ = 0;  // bit n: an input for tick newest_taken_ - n has arrived
+  int32_t margin_q8_ = 0;   // quarter ticks × 256
+  bool margin_known_ = false;
+  InputBufferStats stats_;
+};
+
+}  // namespace lattice::simulation

@@ -1,0 +1,55 @@
+// The input message (T-05, C-06): body of a channel-1 message with is_snapshot, client to server.
+//
+//   u32 newest_tick | u8 count (1..32) | bits:
+//     newest input, whole
+//     count-1 times, going back one tick each:  1 bit changed, and if set the delta against the newer one
+//   zero bits up to the next byte
+//
+// Ticks are contiguous, so one tick number names them all. The encoding is canonical: "changed" with an
+// equal input, non-zero padding and bytes behind the end are refused.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "simulation/input_history.h"
+
+namespace lattice::serialization {
+class Layout;
+}
+
+namespace lattice::simulation {
+
+inline constexpr size_t kInputHeaderBytes = 5;
+
+/// Writes the window InputHistory asks for, shortened from its old end until it fits `out`.
+/// Result: bytes written; 0 when the history is empty or not even the newest input fits. Marks nothing as
+/// sent. `layout` is the input command's.
+size_t encode_inputs(const serialization::Layout& layout, const InputHistory& history,
+                     std::span<uint8_t> out);
+
+enum class InputRefusal : uint8_t {
+  kNone,
+  kTruncated,     // the header or an input ends early, or a value is outside its field's range
+  kBadCount,      // 0 or more than 32
+  kBadTick,       // the window contains tick 0, which means "none"
+  kNotCanonical,  // "changed" but equal
+  kTrailing,      // padding that is not zero, or bytes behind the end
+};
+
+/// A stable lower-case name, for counters.
+const char* input_refusal_name(InputRefusal refusal);
+
+struct DecodedInputs {
+  InputRefusal refusal = InputRefusal::kNone;
+  Tick newest_tick = 0;
+  uint32_t count = 0;  // 0 when refused
+};
+
+/// Reads one message. `words` receives count × word_count words, newest first; it must hold
+/// 32 × layout.word_count(). Nothing in it is meaningful after a refusal.
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+                            std::span<uint64_t> words);
+
+}  // namespace lattice::simulation

@@ -1,0 +1,76 @@
+// Byte blocks for message payloads and queued datagrams, in size classes. Memory comes in slabs of
+// 64 KiB, is kept on per-class free lists and never given back before the pool dies, so a steady load
+// stops allocating once its peak has been seen. A byte limit bounds the growth.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace lattice::base {
+
+/// A block on loan from a BlockPool. Plain value: copying does not copy the loan; release it once.
+struct Block {
+  uint8_t* data = nullptr;
+  uint32_t size_bytes = 0;      ///< What was asked for.
+  uint32_t capacity_bytes = 0;  ///< The class it came from.
+
+  explicit operator bool() const { return data != nullptr; }
+};
+
+struct BlockPoolStats {
+  uint64_t slabs = 0;          ///< Allocated so far; only ever rises.
+  uint64_t slab_bytes = 0;     ///< Their total size.
+  uint64_t blocks_live = 0;    ///< On loan now.
+  uint64_t blocks_peak = 0;    ///< Most ever on loan at once.
+  uint64_t capacity_live = 0;  ///< Sum of capacity_bytes on loan.
+  uint64_t refused_limit = 0;  ///< allocate() calls refused because of the byte limit.
+};
+
+class BlockPool {
+ public:
+  static constexpr std::array<uint32_t, 12> kClassBytes = {64,   128,  256,  512,   1024,  1536,
+                                                           2048, 4096, 8192, 16384, 32768, 65536};
+  static constexpr uint32_t kLargestBlock = kClassBytes.back();
+  static constexpr uint32_t kSlabBytes = 65536;
+
+  /// No memory is taken until the first allocate() or reserve(); all slabs together stay within
+  /// `limit_bytes`.
+  explicit BlockPool(uint64_t limit_bytes);
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+
+  /// A block of at least `bytes` bytes, uninitialised, aligned to 16. A false Block when bytes exceeds
+  /// kLargestBlock or the limit is reached. bytes == 0 gives a block of the smallest class.
+  Block allocate(size_t bytes);
+
+  /// Gives a block back and zeroes the caller's copy; a false block is ignored.
+  void release(Block& block);
+
+  /// Makes room for `count` blocks of the class that holds `bytes`, so that many allocations of that
+  /// class take no slab. False when the limit does not allow it.
+  bool reserve(size_t bytes, size_t count);
+
+  const BlockPoolStats& stats() const { return stats_; }
+
+ private:
+  struct FreeBlock {
+    FreeBlock* next;
+  };
+  struct SlabDeleter {
+    void operator()(uint8_t* slab) const;
+  };
+
+  static size_t class_of(size_t bytes);
+  bool add_slab(size_t size_class);
+
+  std::array<FreeBlock*, kClassBytes.size()> free_{};
+  std::array<size_t, kClassBytes.size()> free_count_{};
+  std::vector<std::unique_ptr<uint8_t[], SlabDeleter>> slabs_;
+  uint64_t limit_bytes_;
+  BlockPoolStats stats_;
+};
+
+}  // namespace lattice::base

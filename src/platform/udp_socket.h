@@ -1,0 +1,110 @@
+// One non-blocking UDP socket with batched send and receive: IPv4, IPv6, or both on one socket.
+// Nothing here retries, queues or blocks; what the kernel does not take is reported, not kept.
+// DF is left to the operating system (path MTU probing sets it per socket when it is built, L-06).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "platform/address.h"
+
+namespace lattice::platform {
+
+/// Most datagrams one system call moves.
+inline constexpr size_t kUdpBatchDatagrams = 64;
+
+/// A datagram in a caller's buffer. `peer` is the sender when received, the destination when sent.
+struct UdpDatagram {
+  Address peer;
+  uint32_t size = 0;        ///< Bytes of payload; 0 is a legal datagram.
+  uint8_t* data = nullptr;  ///< Caller's buffer; only read when sending.
+};
+
+enum class UdpOpenError : uint8_t {
+  kNone,
+  kAddressInUse,  ///< Another socket holds the port.
+  kPermission,    ///< A privileged port, or a sandbox that forbids sockets.
+  kUnsupported,   ///< No such address family or no such local address on this machine.
+  kOther,         ///< Anything else; `text` says what.
+};
+
+/// A stable lower-case name such as "address_in_use".
+const char* udp_open_error_name(UdpOpenError error);
+
+struct UdpOpenResult {
+  UdpOpenError error = UdpOpenError::kNone;
+  int os_error = 0;     ///< The errno value, 0 on success.
+  char text[120] = "";  ///< "bind: Address already in use"; empty on success.
+
+  bool ok() const { return error == UdpOpenError::kNone; }
+};
+
+struct UdpOptions {
+  uint32_t receive_buffer_bytes = 4u << 20;  ///< Asked of the kernel; it may grant less.
+  uint32_t send_buffer_bytes = 4u << 20;     ///< Asked of the kernel; it may grant less.
+  bool dual_stack = true;  ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
+};
+
+/// What the kernel granted and can do; filled by open().
+struct UdpCapabilities {
+  uint32_t receive_buffer_bytes = 0;
+  uint32_t send_buffer_bytes = 0;
+  bool dual_stack = false;
+  bool segmentation_offload = false;  ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
+};
+
+struct UdpReceiveResult {
+  size_t count = 0;      ///< Entries of `out` filled.
+  size_t truncated = 0;  ///< Datagrams larger than the buffer, dropped whole.
+  size_t errors = 0;     ///< Failures other than "nothing there" (ICMP errors, for instance).
+};
+
+struct UdpSendResult {
+  size_t sent = 0;     ///< Datagrams the kernel took.
+  size_t full = 0;     ///< Not taken because the kernel's buffer was full; these are always the last ones.
+  size_t refused = 0;  ///< Refused one by one: no route, too large, wrong family, filtered.
+};
+
+/// Owns the socket; closed by the destructor. Movable, not copyable. One thread at a time.
+class UdpSocket {
+ public:
+  UdpSocket() = default;
+  ~UdpSocket() { close(); }
+  UdpSocket(UdpSocket&& other) noexcept;
+  UdpSocket& operator=(UdpSocket&& other) noexcept;
+  UdpSocket(const UdpSocket&) = delete;
+  UdpSocket& operator=(const UdpSocket&) = delete;
+
+  /// Opens and binds to `bind_address` (port 0: the kernel picks one; see local_address()). Closes what
+  /// was open before. On failure the socket is closed and the result says why.
+  UdpOpenResult open(const Address& bind_address, const UdpOptions& options = {});
+  void close();
+  bool is_open() const { return handle_ >= 0; }
+
+  /// Receives up to min(out.size(), kUdpBatchDatagrams) datagrams in one system call, each into
+  /// out[i].data, which must hold `buffer_bytes` bytes. Never blocks.
+  UdpReceiveResult receive(std::span<UdpDatagram> out, size_t buffer_bytes);
+
+  /// Sends every datagram, kUdpBatchDatagrams per system call. Never blocks: once the kernel's buffer is
+  /// full the rest is reported as `full` and forgotten.
+  UdpSendResult send(std::span<const UdpDatagram> datagrams);
+
+  /// Blocks until a datagram is waiting or `timeout_ns` has passed; true when one is waiting.
+  bool wait_readable(uint64_t timeout_ns) const;
+
+  /// The bound address with the real port; family 0 while closed.
+  const Address& local_address() const { return local_; }
+  const UdpCapabilities& capabilities() const { return capabilities_; }
+
+ private:
+  UdpOpenResult fail(const char* step, int os_error);
+  void read_capabilities(const UdpOptions& options, bool dual_stack);
+
+  intptr_t handle_ = -1;
+  bool is_ipv6_ = false;
+  Address local_;
+  UdpCapabilities capabilities_;
+};
+
+}  // namespace lattice::platform

@@ -1,0 +1,55 @@
+// The one interface through which the library sends and receives datagrams.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "platform/address.h"
+#include "platform/udp_socket.h"
+
+namespace lattice::socket {
+
+/// Every receive buffer holds this much; no datagram is larger.
+inline constexpr size_t kMaxDatagramBytes = 1500;
+
+/// A view into a caller's buffer of kMaxDatagramBytes: `peer` is the sender when received and the
+/// destination when sent, `size` the payload bytes, `data` the buffer (only read when sending).
+using Datagram = platform::UdpDatagram;
+
+struct SocketStats {
+  uint64_t datagrams_sent = 0;  ///< Taken by the back end.
+  uint64_t bytes_sent = 0;
+  uint64_t datagrams_received = 0;  ///< Handed to the caller.
+  uint64_t bytes_received = 0;
+  uint64_t send_full = 0;          ///< Dropped because the back end's buffer or queue was full.
+  uint64_t send_refused = 0;       ///< Refused one by one: no route, wrong family, filtered.
+  uint64_t send_oversize = 0;      ///< Larger than kMaxDatagramBytes; never offered to the back end.
+  uint64_t receive_truncated = 0;  ///< Arrived larger than kMaxDatagramBytes; dropped whole.
+  uint64_t receive_errors = 0;     ///< The back end failed for a reason other than "nothing there".
+  uint64_t receive_overflow = 0;   ///< Dropped because an in-process receive queue was full.
+};
+
+class DatagramSocket {
+ public:
+  DatagramSocket() = default;
+  virtual ~DatagramSocket() = default;
+  DatagramSocket(const DatagramSocket&) = delete;
+  DatagramSocket& operator=(const DatagramSocket&) = delete;
+
+  /// Fills up to out.size() datagrams and returns how many. Each out[i].data must point at a buffer of
+  /// kMaxDatagramBytes; the pointers are not changed. Never blocks. `now_ns` is the caller's clock, used
+  /// by simulated and impaired back ends only; it must not go back.
+  virtual size_t receive(std::span<Datagram> out, uint64_t now_ns) = 0;
+
+  /// Offers every datagram to the back end and returns how many it took; the rest is dropped and counted
+  /// in stats(). Never blocks, keeps no pointer.
+  virtual size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) = 0;
+
+  /// The bound address; family 0 when closed.
+  virtual platform::Address local_address() const = 0;
+
+  virtual const SocketStats& stats() const = 0;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,63 @@
+// Datagrams under way, as a heap ordered by (arrival time, order of offering). The bound is stated at
+// construction and the heap is allocated there; payloads live in a shared BlockPool.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "transport/socket/datagram_socket.h"
+
+namespace lattice::socket {
+
+/// What next_event_ns() functions return when nothing is under way.
+inline constexpr uint64_t kNoEvent = UINT64_MAX;
+
+class DeliveryQueue {
+ public:
+  /// Holds at most `capacity` datagrams. `pool` must outlive the queue.
+  DeliveryQueue(base::BlockPool& pool, size_t capacity);
+  ~DeliveryQueue() { clear(); }
+  DeliveryQueue(DeliveryQueue&& other) noexcept;
+  DeliveryQueue& operator=(DeliveryQueue&&) = delete;
+
+  /// Copies `bytes` in, to be taken at `deliver_at_ns` or later. `tag` travels along. False when the
+  /// queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
+  bool push(uint64_t deliver_at_ns, const platform::Address& peer, std::span<const uint8_t> bytes,
+            uint32_t tag = 0);
+
+  /// Moves the earliest datagram due by `now_ns` into `out` (whose data points at kMaxDatagramBytes);
+  /// false when none is due. `tag` may be null.
+  bool pop(uint64_t now_ns, Datagram& out, uint32_t* tag = nullptr);
+
+  /// Arrival time of the earliest datagram, or kNoEvent.
+  uint64_t next_event_ns() const { return heap_.empty() ? kNoEvent : heap_.front().deliver_at_ns; }
+
+  size_t size() const { return heap_.size(); }
+  size_t capacity() const { return capacity_; }
+
+  /// Forgets everything under way.
+  void clear();
+
+  /// Heap order holds and the bound is respected. For tests and validation builds.
+  bool validate() const;
+
+ private:
+  struct Entry {
+    uint64_t deliver_at_ns;
+    uint64_t sequence;
+    platform::Address peer;
+    uint32_t tag;
+    base::Block block;
+  };
+  static bool later(const Entry& a, const Entry& b);
+
+  base::BlockPool* pool_;
+  std::vector<Entry> heap_;
+  size_t capacity_;
+  uint64_t next_sequence_ = 0;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,71 @@
+// A decorator that puts an impaired network between the caller and any other socket, in both
+// directions, changeable while running. This is how real processes get a bad network: the caller's clock
+// drives it, so delays are as fine as the caller's polling.
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "base/block_pool.h"
+#include "transport/socket/datagram_socket.h"
+#include "transport/socket/impairment_queue.h"
+
+namespace lattice::socket {
+
+struct ImpairedSocketConfig {
+  Impairment send;
+  Impairment receive;
+  uint64_t seed = 1;
+  size_t queue_datagrams = 8192;    ///< Most under way in each direction.
+  uint64_t pool_bytes = 64u << 20;  ///< Most memory for payloads under way.
+};
+
+class ImpairedSocket final : public DatagramSocket {
+ public:
+  /// Takes over `inner`, which must not be null.
+  ImpairedSocket(std::unique_ptr<DatagramSocket> inner, const ImpairedSocketConfig& config);
+
+  /// Sends what is due, drains the inner socket (at most kDrainBatches batches) into the receive
+  /// direction, and fills `out` with what is due there.
+  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  /// Offers to the send direction and forwards what is due. Every datagram of legal size counts as
+  /// taken: a loss on the way is not the sender's to know.
+  size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
+  platform::Address local_address() const override { return inner_->local_address(); }
+  /// What the caller of this socket sent and received; inner().stats() has the far side.
+  const SocketStats& stats() const override { return stats_; }
+
+  /// Change one direction from now on; what is under way keeps its arrival time.
+  void configure_send(const Impairment& impairment) { send_queue_.configure(impairment); }
+  void configure_receive(const Impairment& impairment) { receive_queue_.configure(impairment); }
+  const Impairment& send_impairment() const { return send_queue_.impairment(); }
+  const Impairment& receive_impairment() const { return receive_queue_.impairment(); }
+
+  /// Faults injected so far, per direction.
+  const ImpairmentStats& send_faults() const { return send_queue_.stats(); }
+  const ImpairmentStats& receive_faults() const { return receive_queue_.stats(); }
+
+  /// Forwards sends that are due without receiving; for callers that sleep until next_event_ns().
+  void flush(uint64_t now_ns);
+  /// When the next datagram under way, in either direction, is due; kNoEvent when none is.
+  uint64_t next_event_ns() const;
+
+  DatagramSocket& inner() { return *inner_; }
+
+  static constexpr size_t kBatch = 64;
+  static constexpr size_t kDrainBatches = 32;
+
+ private:
+  void drain_inner(uint64_t now_ns);
+  std::span<Datagram> scratch();
+
+  std::unique_ptr<DatagramSocket> inner_;
+  base::BlockPool pool_;
+  ImpairmentQueue send_queue_;
+  ImpairmentQueue receive_queue_;
+  std::unique_ptr<uint8_t[]> buffers_;  ///< kBatch buffers of kMaxDatagramBytes.
+  std::array<Datagram, kBatch> scratch_{};
+  SocketStats stats_;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,51 @@
+// What one direction of a network path does to datagrams, as plain numbers, and named sets of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace lattice::socket {
+
+/// One direction. All zero is a perfect path. Probabilities are in [0, 1]; the two directions of a path
+/// are drawn independently, so 5 % loss each way is 9.75 % per round trip.
+struct Impairment {
+  double delay_ms = 0;   ///< Added to every datagram.
+  double jitter_ms = 0;  ///< Uniform in [-jitter_ms, +jitter_ms] on top; the sum is never below 0.
+  /// False: jitter keeps the order (a late datagram holds back those behind it). True: it may overtake.
+  bool jitter_reorders = false;
+  double loss = 0;         ///< Independent loss of each datagram.
+  double burst_enter = 0;  ///< Gilbert model: chance per datagram to go from good to bad ...
+  double burst_leave = 1;  ///< ... and from bad to good. In the bad state everything is lost.
+  double duplicate = 0;    ///< Chance that a second copy arrives, with jitter of its own.
+  double reorder = 0;      ///< Chance that a datagram is held back by reorder_delay_ms, letting others pass.
+  double reorder_delay_ms = 0;
+  uint64_t rate_bits_per_s = 0;  ///< Serialisation rate, headers included; 0 is unlimited.
+  uint32_t queue_bytes = 65536;  ///< Waiting room before the rate limit; what does not fit is dropped.
+  bool blackout = false;         ///< Everything offered is lost; what is under way still arrives.
+
+  friend bool operator==(const Impairment&, const Impairment&) = default;
+};
+
+/// IPv4 and UDP headers, which the rate limit and its queue count on top of each payload.
+inline constexpr uint32_t kWireOverheadBytes = 28;
+
+/// Null when every member is in range; otherwise the name of the first one that is not. Ranges:
+/// probabilities [0, 1], times [0, 60000] ms, rate <= 1e12 bit/s; nothing may be NaN.
+const char* impairment_error(const Impairment& impairment);
+
+/// A path with its two directions.
+struct NamedImpairment {
+  const char* name;
+  const char* description;
+  Impairment up;    ///< Client to server.
+  Impairment down;  ///< Server to client.
+};
+
+/// lan, fibre, cable, dsl, wifi-busy, 4g, 5g, satellite, hotel, train, transatlantic, worst, and demo
+/// (100 ms round trip, 20 ms jitter, 5 % loss each way).
+std::span<const NamedImpairment> impairment_presets();
+
+/// The preset of that name, or null.
+const NamedImpairment* find_impairment_preset(const char* name);
+
+}  // namespace lattice::socket

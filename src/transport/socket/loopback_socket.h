@@ -1,0 +1,62 @@
+// Sockets inside one process, by address, without impairment: what is sent is received next, in order.
+// One thread; the hub must outlive its sockets.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/ring.h"
+#include "transport/socket/datagram_socket.h"
+
+namespace lattice::socket {
+
+class LoopbackSocket;
+
+class LoopbackHub {
+ public:
+  /// Each socket queues at most `queue_datagrams` (rounded up to a power of two); more are dropped and
+  /// counted as receive_overflow at the receiver.
+  explicit LoopbackHub(size_t queue_datagrams = 4096, uint64_t pool_bytes = 64u << 20);
+  ~LoopbackHub();
+
+  /// A socket reachable under `address`; null when the address is taken or has family 0.
+  std::unique_ptr<LoopbackSocket> attach(const platform::Address& address);
+
+ private:
+  friend class LoopbackSocket;
+  LoopbackSocket* find(const platform::Address& address) const;
+  void detach(LoopbackSocket* socket);
+
+  base::BlockPool pool_;
+  std::vector<LoopbackSocket*> sockets_;
+  size_t queue_datagrams_;
+};
+
+class LoopbackSocket final : public DatagramSocket {
+ public:
+  ~LoopbackSocket() override;
+
+  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  /// Takes every datagram of legal size whose destination exists; others count as send_refused.
+  size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
+  platform::Address local_address() const override { return address_; }
+  const SocketStats& stats() const override { return stats_; }
+
+ private:
+  friend class LoopbackHub;
+  struct Pending {
+    platform::Address from;
+    base::Block block;
+  };
+  LoopbackSocket(LoopbackHub& hub, const platform::Address& address, size_t queue_datagrams);
+  bool deliver(const platform::Address& from, std::span<const uint8_t> bytes);
+
+  LoopbackHub& hub_;
+  platform::Address address_;
+  base::Ring<Pending> pending_;
+  SocketStats stats_;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,127 @@
+// A whole network in one process: seeded, in virtual time, with an Impairment per direction, an observer
+// that may drop, change or inject datagrams, and address spoofing. The same seed, attachments and calls
+// give the same deliveries on every machine.
+//
+// A datagram sent from A to B: tap -> model of direction (A, B) -> queue of B -> B's receive(). Each
+// direction's generator is seeded from the network seed and both addresses, so it does not matter in
+// which order directions first see traffic.
+//
+// One thread. The network must outlive the sockets it hands out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "base/hash_index.h"
+#include "base/id_pool.h"
+#include "transport/socket/datagram_socket.h"
+#include "transport/socket/delivery_queue.h"
+#include "transport/socket/impairment_model.h"
+
+namespace lattice::socket {
+
+struct SimulatedNetworkConfig {
+  uint64_t seed = 1;
+  size_t max_attachments = 4096;
+  size_t queue_datagrams = 8192;     ///< Most under way to one attachment; more are dropped_overflow.
+  uint64_t pool_bytes = 256u << 20;  ///< Most memory for payloads under way; taken in slabs as needed.
+};
+
+/// A datagram about to enter the network, as the tap sees it. `data` and `size` may be changed (up to
+/// kMaxDatagramBytes), and so may `from` and `to`.
+struct TappedDatagram {
+  platform::Address from;
+  platform::Address to;
+  uint32_t size = 0;
+  uint8_t* data = nullptr;
+  uint64_t now_ns = 0;
+};
+
+enum class TapVerdict : uint8_t { kPass, kDrop };
+
+/// Sees every datagram sent through the network, before impairment. May call inject(), must not send.
+using NetworkTap = TapVerdict (*)(void* context, TappedDatagram& datagram);
+
+class SimulatedNetwork {
+ public:
+  explicit SimulatedNetwork(const SimulatedNetworkConfig& config);
+  ~SimulatedNetwork();
+  SimulatedNetwork(const SimulatedNetwork&) = delete;
+  SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
+
+  /// A socket bound to `address`; null when it is taken, has family 0, or max_attachments is reached.
+  /// Destroying the socket frees the address and loses what is under way to it. Allocates the queue.
+  std::unique_ptr<DatagramSocket> attach(const platform::Address& address);
+
+  /// Gives the attachment at `from` the address `to`, as a NAT does; what is under way to the old
+  /// address is lost. Directions keep the attachment's impairments. False when `from` is unknown or `to`
+  /// is taken.
+  bool rebind(const platform::Address& from, const platform::Address& to);
+
+  /// For every direction that has not been configured by itself, existing or future.
+  void set_default(const Impairment& impairment);
+  /// For datagrams from one attached address to another; false when either is unknown.
+  bool set_direction(const platform::Address& from, const platform::Address& to,
+                     const Impairment& impairment);
+  /// Both directions at once: `up` from a to b, `down` from b to a.
+  bool set_path(const platform::Address& a, const platform::Address& b, const Impairment& up,
+                const Impairment& down);
+
+  /// The observer, or null to remove it.
+  void set_tap(NetworkTap tap, void* context);
+
+  /// Puts a datagram straight into the queue of `to`, seeming to come from `from` (any address, attached
+  /// or not), arriving at `deliver_at_ns`; neither tap nor impairment sees it. False when `to` is
+  /// unknown, its queue is full, or the datagram is too large.
+  bool inject(const platform::Address& from, const platform::Address& to, std::span<const uint8_t> bytes,
+              uint64_t deliver_at_ns);
+
+  /// When the next datagram arrives anywhere, or kNoEvent; a test jumps virtual time to it. It stays in
+  /// the past until the receiver has taken what is due.
+  uint64_t next_event_ns() const;
+  /// Datagrams under way, all attachments together.
+  size_t in_flight() const;
+
+  /// Faults on the way to / from an attachment, summed over its directions; all zero when unknown.
+  ImpairmentStats faults_to(const platform::Address& address) const;
+  ImpairmentStats faults_from(const platform::Address& address) const;
+  /// Faults of one direction; all zero when it has seen no traffic.
+  ImpairmentStats faults(const platform::Address& from, const platform::Address& to) const;
+
+  uint64_t tap_dropped() const { return tap_dropped_; }  ///< Verdict kDrop.
+  uint64_t unreachable() const { return unreachable_; }  ///< Sent to an address nobody holds.
+  const base::BlockPoolStats& pool_stats() const { return pool_.stats(); }
+
+ private:
+  class Socket;
+  struct Attachment;
+  struct Direction;
+
+  uint32_t find(const platform::Address& address) const;
+  uint32_t direction_index(uint32_t from, uint32_t to);
+  uint32_t find_direction(uint32_t from, uint32_t to) const;
+  bool transmit(uint32_t from, const Datagram& datagram, uint64_t now_ns);
+  bool carry(uint32_t from, const platform::Address& source, const platform::Address& to,
+             std::span<const uint8_t> bytes, uint64_t now_ns);
+  size_t deliver(uint32_t to, std::span<Datagram> out, uint64_t now_ns);
+  void detach(uint32_t slot);
+
+  SimulatedNetworkConfig config_;
+  base::BlockPool pool_;
+  base::IdPool slots_;
+  base::HashIndex by_address_;
+  std::vector<std::unique_ptr<Attachment>> attachments_;
+  base::HashIndex by_direction_;
+  std::vector<std::unique_ptr<Direction>> directions_;
+  Impairment default_;
+  NetworkTap tap_ = nullptr;
+  void* tap_context_ = nullptr;
+  uint64_t tap_dropped_ = 0;
+  uint64_t unreachable_ = 0;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,36 @@
+// DatagramSocket over the operating system's UDP, in batches.
+#pragma once
+
+#include <memory>
+
+#include "platform/udp_socket.h"
+#include "transport/socket/datagram_socket.h"
+
+namespace lattice::socket {
+
+class UdpSocket final : public DatagramSocket {
+ public:
+  /// Opens and binds; null on failure, with the reason in `result` (which may be null).
+  static std::unique_ptr<UdpSocket> open(const platform::Address& bind_address,
+                                         platform::UdpOpenResult* result = nullptr,
+                                         const platform::UdpOptions& options = {});
+
+  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
+  platform::Address local_address() const override { return socket_.local_address(); }
+  const SocketStats& stats() const override { return stats_; }
+
+  /// Buffer sizes the kernel granted, and what it can do.
+  const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
+
+  /// Blocks until a datagram waits or `timeout_ns` has passed; for programs with nothing else to do.
+  bool wait_readable(uint64_t timeout_ns) const { return socket_.wait_readable(timeout_ns); }
+
+ private:
+  UdpSocket() = default;
+
+  platform::UdpSocket socket_;
+  SocketStats stats_;
+};
+
+}  // namespace lattice::socket

@@ -1,0 +1,51 @@
+// Control messages: bodies on channel 15, told apart by their first byte, and the shapes of the
+// rotation bodies (handshake.md, "Rotation").
+//
+//   1 RekeyInit      u8 1 · epoch u32 · public key 32
+//   2 RekeyResponse  u8 2 · epoch u32 · public key 32
+//  13 RekeyAsk       u8 13
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/wire/constants.h"
+
+namespace lattice::wire {
+
+enum class ControlType : uint8_t {
+  kRekeyInit = 1,
+  kRekeyResponse = 2,
+  kSchemaInfo = 3,
+  kInputSetup = 4,
+  kTablePart = 5,
+  kTableAck = 6,
+  kRequestAuthority = 7,
+  kNotifyAuthorityChange = 8,
+  kGrantAuthority = 9,
+  kDenyAuthority = 10,
+  kStateCell = 11,
+  kStateConfirm = 12,
+  kRekeyAsk = 13,
+  kFirstApplication = 128,
+};
+
+/// True for the registered types and for application extensions (128 and up).
+inline bool is_known_control_type(uint8_t type) {
+  return (type >= 1 && type <= 13) || type >= 128;
+}
+
+inline constexpr size_t kRekeyBodyBytes = 1 + 4 + kPublicKeyBytes;
+
+struct RekeyBody {
+  ControlType type = ControlType::kRekeyInit;  ///< kRekeyInit or kRekeyResponse.
+  uint32_t epoch = 0;
+  PublicKey public_key{};
+};
+
+/// `body` includes the type byte; refuses any other length or type.
+bool parse_rekey(std::span<const uint8_t> body, RekeyBody* out);
+size_t encode_rekey(const RekeyBody& body, std::span<uint8_t> out);
+
+}  // namespace lattice::wire

@@ -1,0 +1,129 @@
+// Payload framing: the channel messages of one plaintext, back to back (§3.2…§3.5, Y-03, Y-04, F-02).
+//
+//   +---------+-------+------------------------+-------------------+-----------+----+--------+
+//   | channel | flags | per-channel header     | fragment header   | length    | 00 | body   |
+//   | 4 bits  | 4 bits| by mode, below         | if flag 1         | 14 bits   | 2b | length |
+//   +---------+-------+------------------------+-------------------+-----------+----+--------+
+//   unreliable: nothing      unreliable-sequenced: sequence u16
+//   reliable:   message_id u16 · [ack_seq u16 · ack_bitfield u32, absent when flag 8 (ack_elided)]
+//   fragment:   group u16 · index u8 · count u8 (0 means 256, F-01)
+//   channel 14: no header, no flags; the body is the ack block (6) or ack block · ack_delay u16 (8)
+//
+// Must stay true (P-10): a plaintext is walked whole by check_framing() before any message of it acts.
+// Every payload has an ack block; of two, the first counts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/byte_cursor.h"
+#include "base/sequence.h"
+#include "transport/wire/ack_block.h"
+#include "transport/wire/channel_table.h"
+
+namespace lattice::wire {
+
+enum MessageFlag : uint8_t {
+  kFlagFragment = 1,
+  kFlagRpc = 2,
+  kFlagSnapshot = 4,
+  kFlagAckElided = 8,
+};
+
+inline constexpr size_t kMaxMessageBodyBytes = 16'383;
+inline constexpr size_t kAckMessageBytes = 9;
+inline constexpr size_t kAckMessageWithDelayBytes = 11;
+inline constexpr size_t kFragmentHeaderBytes = 4;
+
+struct FragmentHeader {
+  uint16_t group = 0;
+  uint8_t index = 0;
+  uint16_t count = 1;  ///< 1 to 256.
+
+  friend bool operator==(const FragmentHeader&, const FragmentHeader&) = default;
+};
+
+struct Message {
+  uint8_t channel = 0;
+  ChannelMode mode = ChannelMode::kUnreliable;
+  uint8_t flags = 0;
+  base::Sequence16 id;  ///< message_id or sequence, by mode; zero for unreliable.
+  bool has_ack = false;
+  AckBlock ack;
+  bool has_ack_delay = false;
+  uint64_t ack_delay_ns = 0;
+  FragmentHeader fragment;        ///< Meaningful with kFlagFragment.
+  std::span<const uint8_t> body;  ///< Into the plaintext. Empty for the ack message.
+
+  bool is_fragment() const { return (flags & kFlagFragment) != 0; }
+};
+
+// One list for the enumerators and their counter names.
+#define LATTICE_FRAMING_ERRORS(X)            \
+  X(kTruncated, "framing_truncated")         \
+  X(kUndeclaredChannel, "framing_channel")   \
+  X(kReservedFlag, "framing_reserved_flag")  \
+  X(kReservedBits, "framing_reserved_bits")  \
+  X(kBadFragment, "framing_fragment_header") \
+  X(kBadAckMessage, "framing_ack_message")   \
+  X(kMissingAck, "framing_missing_ack")
+
+enum class FramingError : uint8_t {
+  kNone,
+#define LATTICE_X(name, text) name,
+  LATTICE_FRAMING_ERRORS(LATTICE_X)
+#undef LATTICE_X
+};
+
+const char* framing_error_name(FramingError error);
+
+/// Walks the messages of one plaintext. Fails sticky: after an error next() is false for ever.
+class MessageReader {
+ public:
+  MessageReader(std::span<const uint8_t> plaintext, const ChannelTable& channels)
+      : reader_(plaintext), channels_(channels) {}
+
+  /// Reads the next message; false at the end of the plaintext or at an error.
+  bool next(Message* out);
+  /// kNone while everything read so far was well-formed.
+  FramingError error() const { return error_; }
+
+ private:
+  bool refuse(FramingError error);
+  bool read_channel_header(Message* message);
+  bool read_fragment_header(Message* message);
+  bool read_ack_body(Message* message);
+
+  base::ByteReader reader_;
+  const ChannelTable& channels_;
+  FramingError error_ = FramingError::kNone;
+};
+
+/// What check_framing() learned about a plaintext that is well-formed.
+struct FramingSummary {
+  AckBlock ack;  ///< The first block (R-01).
+  bool has_ack_delay = false;
+  uint64_t ack_delay_ns = 0;
+  uint32_t message_count = 0;  ///< Ack messages not counted.
+  uint32_t reliable_count = 0;
+  bool has_fragment = false;
+};
+
+/// Validates a whole plaintext (P-10); `out` is filled only on kNone.
+FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,
+                           FramingSummary* out);
+
+/// Bytes in front of the body of a message: 1 + per-channel header + fragment header + 2.
+size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided);
+
+/// Appends one message. `message.has_ack` decides between the full reliable header and ack_elided for
+/// reliable modes; the elided flag itself is derived, never given. False, and nothing written, when it
+/// does not fit or the body is longer than kMaxMessageBodyBytes.
+bool write_message(base::ByteWriter& writer, const Message& message);
+
+/// Appends the ack message of channel 14; with `delay_ns` (rounded down to 32 µs units, saturating) when
+/// `with_delay`.
+bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns);
+
+}  // namespace lattice::wire

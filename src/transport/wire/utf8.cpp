@@ -1,0 +1,42 @@
+#include "transport/wire/utf8.h"
+
+#include <cstddef>
+
+namespace lattice::wire {
+
+bool is_valid_text(std::span<const uint8_t> text) {
+  size_t i = 0;
+  while (i < text.size()) {
+    const uint8_t lead = text[i];
+    size_t tail = 0;
+    uint32_t low = 0x80;   // bounds of the first continuation byte, which rule out overlong forms,
+    uint32_t high = 0xBF;  // surrogates and values past U+10FFFF (RFC 3629 §4)
+    if (lead == 0) return false;
+    if (lead < 0x80) {
+      tail = 0;
+    } else if (lead >= 0xC2 && lead <= 0xDF) {
+      tail = 1;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+      tail = 2;
+      if (lead == 0xE0) low = 0xA0;
+      if (lead == 0xED) high = 0x9F;
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+      tail = 3;
+      if (lead == 0xF0) low = 0x90;
+      if (lead == 0xF4) high = 0x8F;
+    } else {
+      return false;
+    }
+    if (text.size() - i <= tail) return false;
+    for (size_t k = 1; k <= tail; ++k) {
+      const uint8_t byte = text[i + k];
+      if (byte < low || byte > high) return false;
+      low = 0x80;
+      high = 0xBF;
+    }
+    i += tail + 1;
+  }
+  return true;
+}
+
+}  // namespace lattice::wire

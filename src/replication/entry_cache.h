@@ -1,0 +1,69 @@
+// Encode once, fan out: the bits of an entry body from one baseline version to the current version are
+// made the first time a client needs them and copied for every further client of the same send.
+//
+// Bodies do not depend on where they land (static models, no alignment), which is what makes the copy
+// legal. Stored as 64-bit words, first wire bit in bit 63, so that appending is shifts only.
+// Bounded: kMaxBits of stored bodies; at the bound further bodies are encoded into a scratch place that
+// the next miss overwrites, so the answer stays right and only the sharing ends.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replication/object_table.h"
+#include "replication/version_history.h"
+
+namespace lattice::replication {
+
+/// Bits of one entry after its id, kind and age.
+struct EntryBody {
+  const uint64_t* words = nullptr;  // valid until the next find() or begin_send()
+  uint32_t bits = 0;
+};
+
+class EntryCache {
+ public:
+  static constexpr uint32_t kMaxWords = 1u << 20;  // 8 MiB of stored bodies
+  static constexpr uint32_t kTooLarge = UINT32_MAX;
+
+  EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes);
+
+  /// Forgets everything. Objects may not change between this and the last find() of the send.
+  void begin_send();
+
+  /// Index of the body that leads from `baseline` (0: the zero baseline, with the full entry's type,
+  /// owner, mode and authority_tick in front) to the object's newest version, or kTooLarge when it
+  /// cannot fit a part. The baseline must still be in the history.
+  uint32_t find(uint32_t slot, uint32_t baseline);
+  EntryBody body(uint32_t index) const;
+  uint32_t bits(uint32_t index) const { return bodies_[index].bits; }
+
+  uint64_t encoded() const { return encoded_; }
+  uint64_t shared() const { return shared_; }
+
+ private:
+  struct Body {
+    uint32_t baseline = 0;
+    uint32_t bits = 0;
+    uint32_t first_word = 0;
+    uint32_t next = UINT32_MAX;
+  };
+  struct Head {
+    uint32_t send = 0;
+    uint32_t body = UINT32_MAX;
+  };
+  uint32_t encode(uint32_t slot, uint32_t baseline);
+
+  const ObjectTable& table_;
+  const VersionHistory& history_;
+  uint32_t send_ = 0;
+  std::vector<Head> heads_;  // by slot
+  std::vector<Body> bodies_;
+  std::vector<uint64_t> words_;
+  uint32_t used_words_ = 0;
+  std::vector<uint8_t> scratch_;
+  uint64_t encoded_ = 0;
+  uint64_t shared_ = 0;
+};
+
+}  // namespace lattice::replication

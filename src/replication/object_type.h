@@ -1,0 +1,46 @@
+// What replication needs to know about one registered type, and the table of them by type_id.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace lattice::serialization {
+class Layout;
+}
+
+namespace lattice::replication {
+
+/// One replicated type. Made by TypeTable::add; lives as long as its table.
+struct ObjectType {
+  uint32_t type_id = 0;
+  const serialization::Layout* layout = nullptr;  // borrowed, outlives the table
+  float base_priority = 1.0f;                     // C-04: relative rate at which staleness becomes priority
+  uint32_t word_count = 0;                        // words of one quantized state
+  bool round_host = false;                        // S-03: members become their wire value after each tick
+  std::vector<uint32_t> behaviour_bytes;          // host struct size per behaviour
+  std::vector<uint32_t> velocity_words;           // words that make the object "moving" when not zero (S-06)
+  std::vector<uint64_t> zero_words;               // the zero baseline
+};
+
+/// The types of a world, in ascending type_id. Filled before the first object; pointers handed out stay
+/// valid until the table is destroyed.
+class TypeTable {
+ public:
+  TypeTable() = default;
+  TypeTable(const TypeTable&) = delete;
+  TypeTable& operator=(const TypeTable&) = delete;
+
+  /// Registers a type. `base_priority` > 0. Returns the entry, or null for a repeated id.
+  const ObjectType* add(uint32_t type_id, const serialization::Layout& layout, float base_priority = 1.0f,
+                        bool round_host = false);
+  /// Null when there is no such type.
+  const ObjectType* find(uint32_t type_id) const;
+  size_t size() const { return types_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<ObjectType>> types_;  // ascending type_id
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,49 @@
+// The RPC body:
+//
+//   network_id varint · rpc_id varint · tick u32 · target 2 bits (+ peer varint when ToTarget) ·
+//   argument bits · zero padding to a byte
+//
+// Arguments are the RPC's argument structure written whole (Y-07: bools inline). The body must end where
+// they end, up to 7 bits of padding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/sequence.h"
+#include "lattice/types.h"
+#include "replication/rpc_refusal.h"
+
+namespace lattice::serialization {
+class Layout;
+}
+
+namespace lattice::replication {
+
+using base::Tick;
+
+/// The fixed fields of an RPC.
+struct RpcHeader {
+  uint64_t network_id = 0;
+  uint16_t rpc_id = 0;
+  Tick tick = 0;
+  lattice_rpc_target target = LATTICE_RPC_TO_SERVER;
+  uint64_t peer = 0;  // LATTICE_RPC_TO_PEER only
+};
+
+/// Writes a body. `arguments` is null for an RPC without any, else its layout, and `host` then points to
+/// the argument structure. Returns the bytes used, 0 when `out` is too small.
+size_t encode_rpc(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
+                  std::span<uint8_t> out);
+
+/// Reads the fixed fields; `argument_bit` becomes the bit position of the arguments.
+/// kMalformed for a truncated body, network_id 0 or an rpc_id above 65535.
+RpcRefusal decode_rpc_header(std::span<const uint8_t> body, RpcHeader* header, size_t* argument_bit);
+
+/// Reads the arguments into the host structure at `host` (size and alignment of the layout's behaviour),
+/// which is only written when everything is well formed. kArguments otherwise.
+RpcRefusal decode_rpc_arguments(std::span<const uint8_t> body, size_t argument_bit,
+                                const serialization::Layout* arguments, void* host);
+
+}  // namespace lattice::replication

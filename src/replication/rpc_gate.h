@@ -1,0 +1,40 @@
+// Who may send which RPC: the rules, and one token bucket per client.
+#pragma once
+
+#include <cstdint>
+
+#include "lattice/schema.h"
+#include "replication/client_view.h"
+#include "replication/object_table.h"
+#include "replication/rpc_codec.h"
+
+namespace lattice::replication {
+
+class RpcGate {
+ public:
+  struct Config {
+    uint32_t rate_per_s = 60;
+    uint32_t burst = 120;
+  };
+  explicit RpcGate(const Config& config);
+
+  /// Takes one token; false when the client has used them up. Call for every RPC received, also for
+  /// those that are refused for another reason.
+  bool take_token(uint64_t now_ns);
+
+  /// The authority's rules for an RPC a client sent: ToServerOrHost only, on a live object of its set,
+  /// owned by it if declared owner-only. `rpc` is null when the type has no such rpc_id.
+  static RpcRefusal check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
+                                      const ObjectInfo& object, uint32_t slot, const ClientView& sender);
+
+  /// A client's rules for what the authority sent: any target but ToServerOrHost, as declared.
+  static RpcRefusal check_from_authority(const RpcHeader& header, const lattice_rpc_desc* rpc);
+
+ private:
+  Config config_;
+  uint64_t tokens_;  // in billionths
+  uint64_t last_ns_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace lattice::replication

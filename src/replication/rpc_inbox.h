@@ -1,0 +1,69 @@
+// RPCs that cannot be delivered yet: for an object not spawned here (up to 2 s, 64 per object, X-04), or
+// tick-aligned and ahead of what the object shows (up to 500 ms, Q-03).
+//
+// Bounded: kMaxHeld messages and kMaxBytes of bodies in all. RPCs of one object leave in the order they
+// came. Past their time, tick-aligned ones are delivered all the same (the tick may never come), those
+// without an object are dropped and counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/rpc_codec.h"
+
+namespace lattice::replication {
+
+/// What the inbox asks about an object, and where it delivers.
+class RpcSink {
+ public:
+  virtual ~RpcSink() = default;
+  enum class Readiness : uint8_t { kNoObject, kTooEarly, kReady };
+  /// kTooEarly: the object exists and the RPC is tick-aligned and ahead of it.
+  virtual Readiness readiness(const RpcHeader& header) = 0;
+  /// The body as received and `context` as given to hold(). May not call the inbox.
+  virtual void deliver(uint64_t context, const RpcHeader& header, std::span<const uint8_t> body) = 0;
+  /// Dropped with a reason; for diagnostics.
+  virtual void dropped(uint64_t context, const RpcHeader& header, RpcRefusal reason) = 0;
+};
+
+class RpcInbox {
+ public:
+  static constexpr uint32_t kMaxHeld = 256;
+  static constexpr uint32_t kMaxHeldPerObject = 64;
+  static constexpr size_t kMaxBytes = 256 * 1024;
+  static constexpr uint64_t kObjectWaitNs = 2'000'000'000;
+  static constexpr uint64_t kTickWaitNs = 500'000'000;
+
+  RpcInbox();
+
+  /// True when an earlier RPC of this object waits: then the next must wait behind it.
+  bool holds(uint64_t network_id) const;
+  /// Keeps a copy of the body. kQueueFull when a bound is reached.
+  RpcRefusal hold(uint64_t now_ns, const RpcHeader& header, std::span<const uint8_t> body, uint64_t context);
+  /// Delivers what has become ready and drops what waited too long, in arrival order.
+  void poll(uint64_t now_ns, RpcSink& sink);
+  /// Forgets everything that `context` sent, for a connection that ended.
+  void forget(uint64_t context);
+
+  uint32_t size() const { return static_cast<uint32_t>(held_.size()); }
+
+ private:
+  struct Held {
+    RpcHeader header;
+    uint64_t since_ns = 0;    // arrival, for the object's wait
+    uint64_t spawned_ns = 0;  // when the object was first seen, for the tick's wait
+    bool has_object = false;
+    uint64_t context = 0;
+    uint32_t first_byte = 0;
+    uint32_t size = 0;
+  };
+  void compact();
+
+  std::vector<Held> held_;  // arrival order
+  std::vector<uint8_t> bytes_;
+  std::vector<uint64_t> blocked_;  // ids passed over in this poll
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,91 @@
+// Builds the snapshot of one client for one tick: chooses entries by priority under a byte budget and
+// cuts them into parts that each fit one datagram. Spec: X-01…, C-04, C-05, S-06, B-06.
+//
+// True of every result: 1 to 15 parts, each of at most part_capacity_bytes, entries ascending by
+// network_id within each part; everything that fits is sent in ascending order over the parts, otherwise
+// the highest accumulated priorities go first. The same inputs give the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/client_view.h"
+#include "replication/entry_cache.h"
+#include "replication/snapshot_format.h"
+#include "replication/version_history.h"
+
+namespace lattice::replication {
+
+/// One message to send on channel 1 with is_snapshot; all parts of a tick take the same sequence.
+struct SnapshotPart {
+  std::span<const uint8_t> bytes;
+  uint32_t receipt = 0;  // give to the transport; its verdict goes to ClientView::on_receipt
+};
+
+class SnapshotBuilder {
+ public:
+  struct Config {
+    uint32_t part_capacity_bytes = 1100;  // kMinPartCapacity..kMaxPartBytes
+    uint32_t tick_rate_hz = 60;
+    uint32_t send_interval_ticks = 2;
+    float owner_boost = 4.0f;            // C-04: the owner's own objects
+    uint32_t unchanged_marker_ms = 200;  // S-06: longest silence about a moving object
+  };
+  struct Stats {
+    uint64_t snapshots = 0, parts = 0, bytes = 0;
+    uint64_t full_entries = 0, delta_entries = 0, removed_entries = 0, unchanged_entries = 0;
+    uint64_t postponed = 0;  // entries that did not fit the budget and keep their priority
+    uint64_t oversized = 0;  // objects whose state cannot fit one part at all; never sent
+  };
+
+  SnapshotBuilder(const Config& config, const ObjectTable& table, const VersionHistory& history);
+
+  /// Starts a send at `tick` (the tick last recorded). Between this and the last build() no object may
+  /// change.
+  void begin_send(Tick tick);
+
+  /// Builds the parts for one client; even with nothing to say there is one. `header` supplies
+  /// last_input_tick and input_margin; the rest is filled in. `budget_bytes` bounds the sum of the bodies
+  /// (0: only the part count bounds; at least one part goes out whatever the budget).
+  /// The result is valid until the next build(). Each part's receipt must reach view.on_receipt once.
+  std::span<const SnapshotPart> build(ClientView& view, const SnapshotHeader& header, uint32_t budget_bytes);
+
+  const Stats& stats() const { return stats_; }
+  const EntryCache& cache() const { return cache_; }
+
+ private:
+  struct Candidate {
+    uint64_t network_id;
+    uint32_t index;  // slot, or pending removal
+    uint32_t body;   // EntryCache index
+    uint32_t bits;   // body, age and kind; without "more" and id
+    float priority;
+    EntryKind kind;
+    uint8_t age;
+  };
+
+  void collect(ClientView& view);
+  void collect_object(ClientView& view, uint32_t slot);
+  void collect_removals(const ClientView& view);
+  bool fits_whole(uint32_t budget_bits) const;
+  void choose(uint32_t budget_bits);
+  void cut_in_order();
+  uint32_t write_parts(ClientView& view, const SnapshotHeader& header);
+  void write_entry(ClientView& view, class BitAppender& out, const Candidate& candidate, uint64_t* previous);
+
+  Config config_;
+  const ObjectTable& table_;
+  const VersionHistory& history_;
+  EntryCache cache_;
+  Tick tick_ = 0;
+  uint32_t marker_ticks_ = 0;
+  std::vector<Candidate> candidates_;  // ascending network_id
+  std::vector<uint32_t> order_;        // candidate indexes by priority, then the chosen ones by part
+  std::vector<uint32_t> cuts_;         // where each part ends in order_
+  std::vector<uint8_t> buffer_;        // kMaxParts parts
+  std::vector<SnapshotPart> parts_;
+  Stats stats_;
+};
+
+}  // namespace lattice::replication

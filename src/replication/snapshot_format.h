@@ -1,0 +1,41 @@
+// The numbers of the snapshot body, shared by the builder and the applier.
+//
+//   server_tick u32 · last_input_tick u32 (0 none) · input_margin i8 · part u4 · parts u4 · entries · bit 0
+//   entry: bit 1 · id varint difference to the previous (first: absolute) · kind 2 bits ·
+//     0 delta      baseline age varint (1..60) · changes
+//     1 full       type_id varint · owner varint · mode 2 bits · authority_tick u32 · changes from zero
+//     2 removed    nothing
+//     3 unchanged  nothing (S-06)
+//   changes: behaviour presence bits, then per behaviour the changed mask and members (Layout)
+//
+// Entries are in ascending network_id within a part; the body ends zero-padded to a byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/sequence.h"
+
+namespace lattice::replication {
+
+using base::Tick;
+
+enum class EntryKind : uint8_t { kDelta = 0, kFull = 1, kRemoved = 2, kUnchanged = 3 };
+
+inline constexpr uint32_t kMaxParts = 15;  // B-06
+inline constexpr size_t kSnapshotHeaderBytes = 10;
+inline constexpr size_t kMaxPartBytes = 1500;  // no datagram is larger
+inline constexpr size_t kMinPartCapacity = 64;
+inline constexpr int32_t kStalePartTicks = 64;        // older parts are not acked
+inline constexpr int32_t kClientBaselineTicks = 128;
+
+/// The fixed fields of one part. `input_margin` is in quarter ticks, + early (T-02).
+struct SnapshotHeader {
+  Tick server_tick = 0;
+  Tick last_input_tick = 0;
+  int8_t input_margin = 0;
+  uint8_t part = 0;
+  uint8_t parts = 1;
+};
+
+}  // namespace lattice::replication

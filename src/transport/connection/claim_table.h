@@ -1,0 +1,65 @@
+// Which tokens have been used, by whom, and with which answer (H-06). A claim is made when message 3 verified
+// and not earlier; it lives until the token's expiry + 60 s, whatever becomes of the connection, because
+// until then the token would verify again.
+//
+// Bound: the capacity given at creation. A full table refuses new claims (the player hears ServerFull) and
+// never drops an unexpired one: that would make its token good twice. Expired claims are dropped by sweep()
+// and when a search for room passes them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "transport/crypto/secret.h"
+#include "transport/wire/constants.h"
+#include "transport/wire/handshake_bodies.h"
+
+namespace lattice::connection {
+
+inline constexpr uint64_t kClaimLingerS = 60;
+/// Size of a whole message 4 datagram.
+inline constexpr size_t kAcceptedDatagramBytes =
+    wire::kMinHeaderBytes + wire::kAnswerClearBytes + wire::kConnectionAcceptedSealedBytes + wire::kTagBytes;
+
+struct Claim {
+  wire::Id16 token_id{};
+  crypto::PublicKey client{};
+  uint64_t connection_id = 0;
+  uint64_t drop_at_s = 0;  ///< Unix seconds; 0: the entry is free.
+  bool connection_lives = false;
+  std::array<uint8_t, kAcceptedDatagramBytes>
+      accepted_datagram{};  ///< Stored message 4, sent again as it is.
+};
+
+class ClaimTable {
+ public:
+  /// `capacity` is at least 1; `hash_key` is random and secret.
+  ClaimTable(uint32_t capacity, uint64_t hash_key);
+
+  /// The claim on `token_id`, expired or not, or null.
+  Claim* find(const wire::Id16& token_id);
+  /// A new claim on a token nobody claimed, or null when the table is full. `now_s` decides what has expired.
+  Claim* insert(const wire::Id16& token_id, uint64_t now_s);
+  /// The connection ended: its token is answered by silence from now on.
+  void on_connection_ended(uint64_t connection_id);
+  /// True when a living connection has this id.
+  bool has_connection(uint64_t connection_id) const;
+  /// Drops expired claims.
+  void sweep(uint64_t now_s);
+
+  uint32_t size() const { return count_; }
+  uint32_t capacity() const { return capacity_; }
+
+ private:
+  size_t home_of(const wire::Id16& token_id) const;
+  void erase_at(size_t index);
+
+  std::vector<Claim> entries_;
+  uint32_t capacity_;
+  uint32_t count_ = 0;
+  uint64_t hash_key_;
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,183 @@
+// The initiator's half of the handshake (§4.2; H-04, H-05, H-12, P-03).
+//
+//   Connecting: send message 1, again after min(250·2^k, 1000) ms ± 10 %     ── Challenge ──▶ Handshake
+//   Handshake:  send message 3 of every kept Challenge, again likewise       ── 3 unanswered ──▶ Connecting
+//   Either:     message 4 or 6 that opens ends it; after 10 s it gives up
+//
+// Must stay true: only a sealed answer that opens is believed, so no forged challenge, denial or acceptance
+// can end the handshake or steer it; at most 4 challenges are kept and each message 3 is sealed once and
+// repeated byte for byte; the client's key, and everything derived from it, is erased when the handshake
+// ends.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "base/random.h"
+#include "platform/address.h"
+#include "transport/connection/datagram_sink.h"
+#include "transport/connection/disconnect_reason.h"
+#include "transport/connection/lifecycle.h"
+#include "transport/crypto/key_schedule.h"
+#include "transport/crypto/x25519.h"
+#include "transport/wire/handshake_bodies.h"
+#include "transport/wire/packet_header.h"
+#include "transport/wire/token.h"
+
+namespace lattice::connection {
+
+// One list for the enumerators and their counter names.
+#define LATTICE_CLIENT_DROPS(X)                                                                    \
+  X(kMalformed, "client_malformed")                  /* header or body layout */                   \
+  X(kWrongVersion, "client_wrong_version")           /* another protocol_id */                     \
+  X(kForeignAddress, "client_foreign_address")       /* not from the server's address */           \
+  X(kUnexpectedMessage, "client_unexpected_message") /* a type no client receives, or too late */  \
+  X(kChallengeRate, "client_challenge_rate")         /* more new challenges than a server sends */ \
+  X(kLowOrderKey, "client_low_order_key")            /* X25519 gave zero */                        \
+  X(kAnswerNotAuthentic, "client_answer_not_authentic")                                            \
+  X(kAnswerMismatch, "client_answer_mismatch") /* sealed part contradicts the clear one */         \
+  X(kAdvisoryDenial, "client_advisory_denial") /* noted, not obeyed */
+
+enum class ClientDrop : uint8_t {
+  kNone,
+#define LATTICE_X(name, text) name,
+  LATTICE_CLIENT_DROPS(LATTICE_X)
+#undef LATTICE_X
+      kCount,
+};
+
+const char* client_drop_name(ClientDrop drop);
+
+struct ClientHandshakeConfig {
+  uint32_t protocol_id = wire::kProtocolId;
+  uint64_t schema_id = 0;
+  uint32_t features = 0;
+  uint16_t max_datagram_bytes = 1200;  ///< What this side can receive, ≥ 1200.
+  uint64_t budget_ns = 10'000'000'000;
+  uint64_t jitter_seed = 0;  ///< Of the retry intervals; no secret.
+};
+
+struct ClientAccepted {
+  uint64_t connection_id = 0;
+  crypto::Key master;  ///< m_0, for SecureLink in the role kClient.
+  uint32_t server_tick = 0;
+  uint16_t mtu_hint_bytes = 0;
+  uint16_t tick_rate_hz = 0;
+  uint64_t peer_id = 0;
+  uint32_t features = 0;
+  uint64_t first_rtt_ns = 0;  ///< Message 3 to message 4 when it was sent once (Karn), else 0.
+};
+
+enum class ClientOutcome : uint8_t { kPending, kAccepted, kRefused, kGaveUp };
+
+struct ClientResult {
+  ClientOutcome outcome = ClientOutcome::kPending;
+  ClientDrop drop = ClientDrop::kNone;                ///< Why the datagram was not acted on.
+  DisconnectReason reason = DisconnectReason::kNone;  ///< With kRefused and kGaveUp.
+  uint64_t remote_schema_id = 0;                      ///< With kRefused: the server's.
+  std::array<char, wire::kMaxReasonTextBytes> text_bytes{};
+  uint8_t text_length = 0;
+  std::optional<ClientAccepted> accepted;
+
+  std::string_view text() const { return {text_bytes.data(), text_length}; }
+};
+
+class ClientHandshake {
+ public:
+  static constexpr size_t kMaxChallenges = 4;
+  /// Unanswered sends of message 3 before a fresh request (H-12).
+  static constexpr uint32_t kResponsesBeforeFallBack = 3;
+
+  /// `token` is copied; `client` is the pair whose public half the token names.
+  ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,
+                  std::span<const uint8_t> token, crypto::KeyPair client);
+
+  /// Checks token against key and configuration and sends the first request. kNone, or why connecting is
+  /// hopeless: kTokenInvalid, kVersionMismatch, kSchemaMismatch (the token states another schema). Call once.
+  DisconnectReason start(uint64_t now_ns, DatagramSink& sink);
+
+  /// Takes one datagram of packet type Handshake. After a result that is not kPending the object is spent.
+  ClientResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram, uint64_t now_ns,
+                           DatagramSink& sink);
+
+  /// Repeats what is due. At the end of the budget: kGaveUp with, in this order, the reason of an advisory
+  /// denial; kTokenExpired when the token has by `unix_s`; kTokenInvalid when the server kept challenging and
+  /// never accepted (bad signature, or used before); else kTimeout.
+  ClientResult update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink);
+
+  /// kConnecting or kHandshake while under way, then kConnected, kDisconnected (refused) or kTimeout.
+  const Lifecycle& lifecycle() const { return lifecycle_; }
+  const platform::Address& server() const { return server_; }
+  /// When update() next has something to do.
+  uint64_t next_deadline_ns() const;
+  uint64_t drop_count(ClientDrop drop) const { return drops_[static_cast<size_t>(drop)]; }
+  size_t challenge_count() const;
+
+  /// The application gave up: erases the keys; the lifecycle is kDisconnected.
+  void cancel();
+
+ private:
+  static constexpr size_t kMaxResponseBytes = wire::kMinHeaderBytes + 32 + 16 + 1 + 2 + wire::kMaxTokenBytes +
+                                              wire::kChallengeResponseSealedBytes + wire::kTagBytes;
+  /// New challenges answered per second at most; a server sends one per request.
+  static constexpr uint32_t kChallengesPerSecond = 64;
+
+  struct Candidate {
+    bool live = false;
+    wire::Challenge challenge;
+    crypto::Key prk;
+    crypto::Digest th3{};
+    std::array<uint8_t, kMaxResponseBytes> response{};
+    size_t response_bytes = 0;
+    uint64_t made_order = 0;
+    uint64_t first_sent_ns = 0;
+    uint32_t send_count = 0;
+  };
+
+  ClientResult drop(ClientDrop reason);
+  ClientResult on_challenge(std::span<const uint8_t> body, uint64_t now_ns, DatagramSink& sink);
+  ClientResult on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
+                         const wire::PacketHeader& header, uint64_t now_ns);
+  ClientResult on_accepted(std::span<const uint8_t> plaintext, std::span<const uint8_t> sealed,
+                           const crypto::AcceptRandom& accept_random, uint64_t header_connection_id,
+                           const Candidate& candidate, uint64_t now_ns);
+  ClientResult on_refused(std::span<const uint8_t> plaintext);
+  ClientResult on_denied(std::span<const uint8_t> body);
+  Candidate* find_candidate(const wire::Challenge& challenge);
+  bool build_response(const wire::Challenge& challenge, Candidate* candidate);
+  bool take_challenge_allowance(uint64_t now_ns);
+  void send_request(DatagramSink& sink);
+  void send_response(Candidate& candidate, uint64_t now_ns, DatagramSink& sink);
+  void start_round(uint64_t now_ns);
+  void schedule_retry(uint64_t now_ns);
+  ClientResult give_up(uint64_t unix_s);
+  void finish(Event event);
+
+  ClientHandshakeConfig config_;
+  platform::Address server_;
+  crypto::KeyPair client_;
+  std::array<uint8_t, wire::kMaxTokenBytes> token_{};
+  size_t token_bytes_ = 0;
+  wire::Id16 token_id_{};
+  crypto::Digest th1_{};
+  crypto::Key es_;
+  uint64_t token_expires_s_ = 0;
+
+  Lifecycle lifecycle_;
+  base::Random jitter_;
+  std::array<Candidate, kMaxChallenges> candidates_;
+  uint64_t candidates_made_ = 0;
+  uint64_t started_ns_ = 0;
+  uint64_t retry_at_ns_ = 0;
+  uint32_t retry_count_ = 0;        // k of the interval, from the last change of state.
+  uint32_t challenged_rounds_ = 0;  // Requests that were answered by a challenge.
+  uint64_t allowance_second_ = 0;
+  uint32_t allowance_used_ = 0;
+  DisconnectReason advisory_ = DisconnectReason::kNone;
+  std::array<uint64_t, static_cast<size_t>(ClientDrop::kCount)> drops_{};
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,59 @@
+// The clocks of one established association (L-03, L-05, H-11): keepalive after 1 s without a sent packet,
+// timeout after 10 s without an authenticated one, a half-open entry's 5 s, and the three Disconnects with
+// their grace. Plain values driven by now_ns; asks nobody, sends nothing.
+#pragma once
+
+#include <cstdint>
+
+namespace lattice::connection {
+
+/// All times in nanoseconds.
+struct TimerConfig {
+  uint64_t keepalive_idle_ns = 1'000'000'000;
+  uint64_t timeout_ns = 10'000'000'000;
+  uint64_t half_open_ns = 5'000'000'000;
+  uint64_t disconnect_interval_ns = 50'000'000;
+  uint64_t disconnect_grace_ns = 200'000'000;
+  uint32_t disconnect_send_count = 3;
+};
+
+class ConnectionTimers {
+ public:
+  /// Starts at `now_ns` as if a packet had just gone each way. `half_open`: a server entry not yet confirmed.
+  ConnectionTimers(const TimerConfig& config, uint64_t now_ns, bool half_open);
+
+  /// Any packet of this association was sent.
+  void on_sent(uint64_t now_ns) { last_sent_ns_ = now_ns; }
+  /// A packet opened. Ends half-open.
+  void on_authenticated(uint64_t now_ns);
+
+  /// A Keepalive should go out now. Never while disconnecting.
+  bool keepalive_due(uint64_t now_ns) const;
+  /// Nothing authenticated for timeout_ns, or a half-open entry grew older than half_open_ns.
+  bool timed_out(uint64_t now_ns) const;
+  bool half_open() const { return half_open_; }
+
+  /// This side ends the association at `now_ns`; the first Disconnect is due at once.
+  void begin_disconnect(uint64_t now_ns);
+  /// True when a Disconnect should be sent now; counts it. At most disconnect_send_count times.
+  bool take_disconnect_send(uint64_t now_ns);
+  /// The grace after begin_disconnect is over.
+  bool disconnect_finished(uint64_t now_ns) const;
+
+  /// The earliest time at which any of the questions above changes its answer by time alone.
+  uint64_t next_deadline_ns() const;
+
+ private:
+  uint64_t disconnect_due_ns() const;
+
+  TimerConfig config_;
+  uint64_t started_ns_;
+  uint64_t last_sent_ns_;
+  uint64_t last_authenticated_ns_;
+  uint64_t disconnect_started_ns_ = 0;
+  uint32_t disconnects_sent_ = 0;
+  bool half_open_;
+  bool disconnecting_ = false;
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,31 @@
+// Why a connection ended or never came to be (L-05). The numbers are the wire's, in Disconnect,
+// ConnectionRefused and ConnectionDenied; 256 and above belong to the application.
+#pragma once
+
+#include <cstdint>
+
+namespace lattice::connection {
+
+enum class DisconnectReason : uint16_t {
+  kNone = 0,
+  kRequested = 1,
+  kTimeout = 2,
+  kTokenInvalid = 3,
+  kTokenExpired = 4,
+  kTokenReused = 5,
+  kVersionMismatch = 6,
+  kSchemaMismatch = 7,
+  kServerFull = 8,
+  kKicked = 9,
+  kProtocolError = 10,
+  kResourceLimit = 11,
+  kInternalError = 12,
+  kHostLeft = 13,
+};
+
+inline constexpr uint16_t kFirstApplicationReason = 256;
+
+/// A fixed lower-case name ("schema_mismatch"); "application" from 256 on, "unknown" for the rest.
+const char* disconnect_reason_name(DisconnectReason reason);
+
+}  // namespace lattice::connection

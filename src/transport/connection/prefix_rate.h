@@ -1,0 +1,38 @@
+// Token buckets per source prefix: /24 for IPv4, /56 for IPv6 (H-01, P-03). One fixed, direct-mapped table;
+// prefixes that fall on one entry share its allowance, and the entry is chosen by a keyed hash, so nobody can
+// aim at a victim's entry without knowing the key.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "platform/address.h"
+#include "transport/crypto/entropy.h"
+
+namespace lattice::connection {
+
+/// The prefix that shares limits with `address`: its first 24 (IPv4) or 56 (IPv6) bits, tagged by family.
+uint64_t prefix_of(const platform::Address& address);
+
+class PrefixRate {
+ public:
+  /// Each prefix may do `per_s` things a second and `burst` at once; both above 0.
+  PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy);
+
+  /// Takes one from the allowance of `prefix`; false when it is used up.
+  bool take(uint64_t prefix, uint64_t now_ns);
+
+ private:
+  static constexpr size_t kEntries = 4096;
+
+  struct Entry {
+    uint64_t full_at_ns = 0;  ///< When the allowance is whole again; taking one moves it later.
+  };
+
+  uint64_t cost_ns_;
+  uint64_t burst_ns_;
+  uint64_t hash_key_[2];
+  std::vector<Entry> entries_;
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,137 @@
+// The sealed packets of one established association, either role (§3.1, §8; K-01…K-04, P-01, P-05).
+//
+// Receive order (K-03): parse → epoch live? → replay test → open → replay mark → hand out. Before the open
+// succeeds nothing changes but counters. Numbers start at 1 per direction and never reset, also not with a
+// new epoch, so one replay window serves all epochs; a packet of an older epoch numbered above the first one
+// accepted of a newer epoch is refused.
+//
+// Must stay true (I3): a number is taken before it is sealed under and never given back.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "transport/crypto/aead.h"
+#include "transport/crypto/key_schedule.h"
+#include "transport/crypto/replay_window.h"
+#include "transport/wire/packet_header.h"
+
+namespace lattice::connection {
+
+// One list for the enumerators and their counter names.
+#define LATTICE_OPEN_REFUSALS(X)                                                    \
+  X(kMalformed, "link_malformed")                  /* header or size, P-01 */       \
+  X(kNotSessionPacket, "link_not_session_packet")  /* a handshake or relay type */  \
+  X(kForeignConnection, "link_foreign_connection") /* another connection_id */      \
+  X(kUnknownEpoch, "link_unknown_epoch")           /* no live key has that epoch */ \
+  X(kSequenceRange, "link_sequence_range")         /* 0, or 2^62 and above */       \
+  X(kDuplicate, "link_duplicate")                  /* number already accepted */    \
+  X(kTooOld, "link_too_old")                       /* 1024 or more behind */        \
+  X(kLateOldEpoch, "link_late_old_epoch")          /* old key, number of the new */ \
+  X(kNotAuthentic, "link_not_authentic")           /* the tag does not match */     \
+  X(kForgeryLimit, "link_forgery_limit")           /* closed by LinkLimits */
+
+enum class OpenRefusal : uint8_t {
+  kNone,
+#define LATTICE_X(name, text) name,
+  LATTICE_OPEN_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+      kCount,
+};
+
+const char* open_refusal_name(OpenRefusal refusal);
+
+/// Why a link can no longer be used and its connection must close.
+enum class LinkClosed : uint8_t { kOpen, kForgeryLimit, kPacketNumbersExhausted };
+
+/// Where a link gives up. The defaults are the protocol's; tests lower them.
+struct LinkLimits {
+  uint64_t failed_opens = uint64_t{1} << 36;      ///< RFC 9001 §6.6 for this cipher.
+  uint64_t packet_seq = crypto::kPacketSeqLimit;  ///< First number that is never sent.
+};
+
+class SecureLink {
+ public:
+  struct Sealed {
+    std::span<uint8_t> datagram;  ///< Into the caller's buffer; begins where the header begins.
+    uint64_t packet_seq = 0;
+  };
+  struct Opened {
+    OpenRefusal refusal = OpenRefusal::kNone;
+    wire::PacketType type = wire::PacketType::kPayload;
+    uint64_t packet_seq = 0;
+    bool is_newest = false;        ///< The highest number accepted so far (L-04, server_tick).
+    std::span<uint8_t> plaintext;  ///< Into the datagram; empty when refused.
+    explicit operator bool() const { return refusal == OpenRefusal::kNone; }
+  };
+
+  /// `master` is m_0 of the handshake; `own_role` the role this side sends as.
+  SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role, crypto::Key master,
+             const LinkLimits& limits = {});
+
+  uint64_t connection_id() const { return connection_id_; }
+
+  /// Bytes the next seal() puts in front of the plaintext: 15 … 23.
+  size_t next_header_bytes() const { return wire::packet_header_bytes(next_packet_seq_); }
+  /// Header and tag of the next packet.
+  size_t next_overhead_bytes() const { return next_header_bytes() + crypto::kTagBytes; }
+  /// The number the next seal() takes.
+  uint64_t next_packet_seq() const { return next_packet_seq_; }
+
+  /// Seals buffer[offset, offset + bytes) in place: the header goes right in front of it, the tag behind.
+  /// `offset` ≥ next_header_bytes(), offset + bytes + 16 ≤ buffer.size(). `type` is a session packet's.
+  /// Nothing, when packet numbers are exhausted: closed() says so.
+  std::optional<Sealed> seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset, size_t bytes);
+
+  /// Opens one received datagram in place. Refusals are counted, and change nothing else.
+  Opened open(std::span<uint8_t> datagram);
+
+  LinkClosed closed() const;
+  uint64_t refusal_count(OpenRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
+  /// Highest packet number accepted; 0 before the first.
+  uint64_t highest_received() const { return window_.highest(); }
+
+  // Key epochs (§8.4). Two are live at most: the newest, and the one before it until it is retired.
+
+  /// The newest epoch's master secret, which rotation chains from.
+  const crypto::Key& master() const { return epochs_[newest_epoch_ % 2].master; }
+  uint32_t newest_epoch() const { return newest_epoch_; }
+  uint32_t send_epoch() const { return send_epoch_; }
+  /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired.
+  void install_epoch(crypto::Key master);
+  /// Seals under the newest epoch from now on.
+  void send_in_newest_epoch() { send_epoch_ = newest_epoch_; }
+  /// Erases the keys of the epoch before the newest. Sending must have moved on.
+  void retire_old_epoch();
+
+ private:
+  struct Epoch {
+    bool live = false;
+    uint32_t number = 0;
+    uint64_t first_accepted_seq = 0;  ///< Smallest number accepted under it; 0 before the first.
+    crypto::Key master, send_key, receive_key;
+  };
+
+  void fill_epoch(uint32_t number, crypto::Key master);
+  Epoch* find_epoch(uint8_t low_byte);
+  bool overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) const;
+  OpenRefusal check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
+                                size_t* header_bytes, Epoch** epoch);
+  Opened refuse(OpenRefusal refusal);
+
+  uint32_t protocol_id_;
+  crypto::Role own_role_;
+  uint64_t connection_id_;
+  LinkLimits limits_;
+  std::array<Epoch, 2> epochs_;
+  uint32_t newest_epoch_ = 0;
+  uint32_t send_epoch_ = 0;
+  uint64_t next_packet_seq_ = 1;
+  uint64_t failed_opens_ = 0;
+  crypto::ReplayWindow window_;
+  std::array<uint64_t, static_cast<size_t>(OpenRefusal::kCount)> refusals_{};
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,218 @@
+// The responder's half of the handshake (§4.2; H-01…H-11, P-03).
+//
+//   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate      (no memory, no
+//   curve) 2 Challenge         ◀─   bucket key, cookie 3 ChallengeResponse  ─▶  cookie → rate → es, ee → open
+//   → Ed25519 → claim → admit 4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
+//
+// Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than what
+// asked for it; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message
+// 4 is sealed once per claim and then repeated byte for byte, so no key seals twice.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "platform/address.h"
+#include "transport/connection/bucket_keys.h"
+#include "transport/connection/claim_table.h"
+#include "transport/connection/datagram_sink.h"
+#include "transport/connection/disconnect_reason.h"
+#include "transport/connection/half_open_table.h"
+#include "transport/connection/prefix_rate.h"
+#include "transport/crypto/ed25519.h"
+#include "transport/crypto/key_schedule.h"
+#include "transport/wire/handshake_bodies.h"
+#include "transport/wire/packet_header.h"
+#include "transport/wire/token.h"
+
+namespace lattice::connection {
+
+// One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer hears nothing; the
+// last three are told to it, sealed.
+#define LATTICE_SERVER_REFUSALS(X)                                                               \
+  X(kMalformed, "server_malformed")                  /* size, header or body layout */           \
+  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */     \
+  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */             \
+  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */         \
+  X(kTokenKind, "server_token_kind")                 /* not a connect token */                   \
+  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */     \
+  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                \
+  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */           \
+  X(kOwnKey, "server_own_key")                       /* the sender's key is ours */              \
+  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                       \
+  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */ \
+  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */      \
+  X(kTokenRole, "server_token_role")                 /* not an initiator's */                    \
+  X(kRequestRate, "server_request_rate")             /* per prefix */                            \
+  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
+  X(kResponseRate, "server_response_rate")           /* per prefix */                            \
+  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                      \
+  X(kResponseNotAuthentic, "server_response_not_authentic")                                      \
+  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */   \
+  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                   \
+  X(kTokenSignature, "server_token_signature")                                                   \
+  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */             \
+  X(kHalfOpenLimit, "server_half_open_limit")                                                    \
+  X(kSchemaMismatch, "server_schema_mismatch")                                                   \
+  X(kServerFull, "server_full")              /* claim table, or the policy says so */            \
+  X(kPolicyRefused, "server_policy_refused") /* kicked, application reasons */
+
+enum class ServerRefusal : uint8_t {
+  kNone,
+#define LATTICE_X(name, text) name,
+  LATTICE_SERVER_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+      kCount,
+};
+
+const char* server_refusal_name(ServerRefusal refusal);
+
+struct ServerHandshakeConfig {
+  uint32_t protocol_id = wire::kProtocolId;
+  uint64_t schema_id = 0;
+  uint32_t features = 0;           ///< Offered; the connection gets those both sides have.
+  uint16_t mtu_hint_bytes = 1200;  ///< UDP payload, 1200 … 1472.
+  uint16_t tick_rate_hz = 60;
+  uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
+  uint32_t max_half_open = 64;
+  uint32_t max_half_open_per_prefix = 4;
+  uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
+  uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a right cookie, likewise.
+  uint64_t half_open_ns = 5'000'000'000;
+};
+
+/// Unix seconds, monotonic nanoseconds and the tick a ConnectionAccepted made now would carry.
+struct ServerMoment {
+  uint64_t now_ns = 0;
+  uint64_t unix_s = 0;
+  uint32_t server_tick = 0;
+};
+
+/// Who asks to come in: verified, schema equal, token not yet claimed. Spans live for the call.
+struct AdmissionRequest {
+  platform::Address address;
+  wire::TokenFields token;
+  uint32_t features = 0;
+};
+
+/// `refusal` kNone admits. Otherwise kServerFull, kKicked or an application reason (≥ 256), with a text of at
+/// most 64 bytes of UTF-8 that must outlive the call to on_datagram.
+struct Admission {
+  DisconnectReason refusal = DisconnectReason::kNone;
+  std::string_view text;
+  uint64_t peer_id = 0;
+};
+
+class AdmissionPolicy {
+ public:
+  virtual ~AdmissionPolicy() = default;
+  /// Called once per message 3 that is about to be accepted; must not call back into the handshake.
+  virtual Admission admit(const AdmissionRequest& request) = 0;
+};
+
+struct ServerAccepted {
+  uint64_t connection_id = 0;
+  uint64_t peer_id = 0;
+  crypto::Key master;  ///< m_0, for SecureLink in the role kServer.
+  platform::Address address;
+  crypto::PublicKey client{};
+  wire::Id16 token_id{}, player{}, session{};
+  std::array<uint8_t, wire::kMaxTokenUserBytes> user_data{};
+  uint16_t user_bytes = 0;
+  uint32_t features = 0;            ///< Both sides have these.
+  uint16_t max_datagram_bytes = 0;  ///< What the client can receive; ≥ 1200.
+};
+
+struct ServerResult {
+  ServerRefusal refusal = ServerRefusal::kNone;
+  uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: what the client has.
+  std::optional<ServerAccepted> accepted;
+};
+
+class ServerHandshake {
+ public:
+  static constexpr size_t kMaxIssuers = 4;
+
+  /// `identity` is this process's static key S, made from entropy at start and registered with the issuers;
+  /// it is never stored. `issuers` (at most kMaxIssuers) sign the tokens accepted here. `entropy` and
+  /// `policy` are borrowed and must outlive this.
+  ServerHandshake(const ServerHandshakeConfig& config, crypto::KeyPair identity,
+                  std::span<const crypto::PublicKey> issuers, crypto::EntropySource& entropy,
+                  AdmissionPolicy& policy);
+
+  /// The public half of S: the `aud` of every token for this process.
+  const crypto::PublicKey& identity() const { return identity_.public_key(); }
+  /// Replaces the accepted issuers (key rotation of the director).
+  void set_issuers(std::span<const crypto::PublicKey> issuers);
+
+  /// Takes one datagram of packet type Handshake or ChallengeResponse from the network and answers through
+  /// `sink` at most once. Anything not acted on is counted under the refusal returned.
+  ServerResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                           const ServerMoment& moment, DatagramSink& sink);
+
+  /// Rotates bucket keys and drops expired claims; call about once a second.
+  void update(const ServerMoment& moment);
+
+  /// The first packet of this connection opened: it is no longer half-open.
+  void on_confirmed(uint64_t connection_id) { half_open_.erase(connection_id); }
+  /// The connection is gone: its message 3 is met with silence from now on.
+  void on_ended(uint64_t connection_id);
+
+  uint64_t refusal_count(ServerRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
+  uint64_t accepted_count() const { return accepted_count_; }
+  uint64_t challenge_count() const { return challenge_count_; }
+  uint64_t repeated_accept_count() const { return repeated_accept_count_; }
+  uint64_t denial_count() const { return denial_count_; }
+  uint32_t claim_count() const { return claims_.size(); }
+
+ private:
+  struct Issuer {
+    crypto::IssuerKeyId id{};
+    crypto::PublicKey key{};
+  };
+  struct Response;  // Message 3 as far as it has been checked.
+
+  ServerRefusal on_request(const platform::Address& from, std::span<const uint8_t> body,
+                           const ServerMoment& moment, DatagramSink& sink);
+  ServerResult on_response(const platform::Address& from, std::span<const uint8_t> datagram,
+                           size_t header_bytes, const ServerMoment& moment, DatagramSink& sink);
+  void maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
+                  const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink);
+  ServerRefusal check_token(std::span<const uint8_t> token, const crypto::PublicKey& client, uint64_t unix_s,
+                            wire::TokenFields* fields) const;
+  ServerRefusal check_token_times(const wire::TokenFields& fields, uint64_t unix_s) const;
+  ServerRefusal check_cookie(const platform::Address& from, const ServerMoment& moment, Response* response);
+  ServerRefusal open_response(std::span<const uint8_t> datagram, size_t header_bytes, Response* response);
+  ServerRefusal verify_signature(const Response& response) const;
+  ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
+                      DatagramSink& sink);
+  ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,
+                        uint64_t peer_id, Claim& claim, DatagramSink& sink);
+  void refuse(const platform::Address& to, Response& response, DisconnectReason reason, std::string_view text,
+              DatagramSink& sink);
+  uint64_t new_connection_id();
+
+  ServerHandshakeConfig config_;
+  crypto::KeyPair identity_;
+  std::array<Issuer, kMaxIssuers> issuers_{};
+  size_t issuer_count_ = 0;
+  crypto::EntropySource& entropy_;
+  AdmissionPolicy& policy_;
+  BucketKeys buckets_;
+  ClaimTable claims_;
+  HalfOpenTable half_open_;
+  PrefixRate request_rate_;
+  PrefixRate response_rate_;
+  PrefixRate denial_rate_;
+  std::array<uint64_t, static_cast<size_t>(ServerRefusal::kCount)> refusals_{};
+  uint64_t accepted_count_ = 0;
+  uint64_t challenge_count_ = 0;
+  uint64_t repeated_accept_count_ = 0;
+  uint64_t denial_count_ = 0;
+};
+
+}  // namespace lattice::connection

@@ -1,0 +1,24 @@
+// Where key material comes from. An argument, so that vectors and tests can fix it; never the seeded
+// base::Random, whose state a peer could recover from its outputs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace lattice::crypto {
+
+class EntropySource {
+ public:
+  virtual ~EntropySource();
+  /// Fills `out` with bytes no peer can predict. Cannot fail: an OS without entropy ends the process.
+  virtual void fill(std::span<uint8_t> out) = 0;
+};
+
+/// The operating system's generator, by way of platform::fill_entropy.
+class SystemEntropy final : public EntropySource {
+ public:
+  SystemEntropy();
+  void fill(std::span<uint8_t> out) override;
+};
+
+}  // namespace lattice::crypto

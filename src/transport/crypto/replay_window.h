@@ -1,0 +1,42 @@
+// Replay protection (§8.3, K-03; RFC 6479's ring of words): a number is tested before the packet is opened
+// and marked after, so a forged number changes nothing. One window serves all key epochs, because packet
+// numbers never repeat across them.
+//
+// Must stay true: highest() only grows; a number is fresh at most once; ages 0 … 1023 are told apart exactly,
+// age 1024 and more is too old. Ages are differences high − seq with seq ≤ high, so nothing underflows near
+// 0.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace lattice::crypto {
+
+inline constexpr uint64_t kReplayWindowPackets = 1024;
+/// First packet number no connection uses; it closes before.
+inline constexpr uint64_t kPacketSeqLimit = uint64_t{1} << 62;
+
+enum class Replay : uint8_t { kFresh, kDuplicate, kTooOld, kOutOfRange };
+
+class ReplayWindow {
+ public:
+  /// What accepting `packet_seq` now would mean. Number 0 and numbers ≥ 2^62 are kOutOfRange. Changes
+  /// nothing.
+  Replay test(uint64_t packet_seq) const;
+
+  /// Marks an authenticated packet. test(packet_seq) must be kFresh.
+  void mark(uint64_t packet_seq);
+
+  /// The highest number marked; 0 before the first.
+  uint64_t highest() const { return highest_; }
+
+ private:
+  // Twice the window, so that the words ahead can be cleared whole without touching the last 1024 numbers.
+  static constexpr uint64_t kWords = 32;
+  static_assert(kWords * 64 >= kReplayWindowPackets + 64 && (kWords & (kWords - 1)) == 0);
+
+  std::array<uint64_t, kWords> seen_{};
+  uint64_t highest_ = 0;
+};
+
+}  // namespace lattice::crypto

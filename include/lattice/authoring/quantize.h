@@ -1,0 +1,193 @@
+// Turning numbers into small integers and back, exactly as the wire has them. Shared by BitWriter, BitReader
+// and the library, so both authoring paths give the same bits.
+//
+// Everything is double arithmetic, left to right, no fused operations, no libm beyond sqrt: equal on every
+// platform. Quantizing a dequantized value gives the code it came from; prediction relies on it.
+// Source: §14.6, Y-05, Y-08, Y-09.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "lattice/authoring/math.h"
+
+namespace lattice {
+
+/// Bits of a field holding 0..span.
+constexpr unsigned bits_for_span(uint64_t span) {
+  return static_cast<unsigned>(std::bit_width(span));
+}
+/// Bits of a field holding one of `count` >= 1 values; one value takes none (Y-10).
+constexpr unsigned bits_for_count(uint64_t count) {
+  return bits_for_span(count - 1);
+}
+
+constexpr uint32_t zig_zag(int32_t v) {
+  return (static_cast<uint32_t>(v) << 1) ^ (v < 0 ? UINT32_MAX : 0u);
+}
+constexpr uint64_t zig_zag(int64_t v) {
+  return (static_cast<uint64_t>(v) << 1) ^ (v < 0 ? UINT64_MAX : uint64_t{0});
+}
+constexpr int32_t un_zig_zag(uint32_t v) {
+  return static_cast<int32_t>((v >> 1) ^ (0 - (v & 1)));
+}
+constexpr int64_t un_zig_zag(uint64_t v) {
+  return static_cast<int64_t>((v >> 1) ^ (0 - (v & 1)));
+}
+
+/// max - min in 64-bit arithmetic (Y-09); min <= max.
+constexpr uint64_t range_span(int64_t min, int64_t max) {
+  return static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
+}
+/// Offset from min; out-of-range values are clamped.
+constexpr uint64_t ranged_code(int64_t v, int64_t min, int64_t max) {
+  return range_span(min, v < min ? min : v > max ? max : v);
+}
+constexpr int64_t ranged_value(uint64_t code, int64_t min) {
+  return static_cast<int64_t>(static_cast<uint64_t>(min) + code);
+}
+
+/// Most steps a compressed float may have: beyond it double arithmetic could miss its own codes.
+inline constexpr double kMaxCompressedSteps = 281474976710656.0;  // 2^48
+
+/// One compressed float (Y-05): codes 0..steps over [min, max], both ends exact.
+struct CompressedFloat {
+  double min = 0;
+  double max = 1;
+  uint64_t steps = 1;
+  unsigned bits = 1;
+
+  constexpr CompressedFloat() = default;
+  /// Bounds the caller guarantees: finite, min < max, precision > 0, at most kMaxCompressedSteps steps.
+  constexpr CompressedFloat(double low, double high, double precision)
+      : min(low), max(high), steps(step_count(low, high, precision)), bits(bits_for_span(steps)) {}
+
+  /// The nearest integer to r = (max - min) / precision if within r * 2^-22 of it, else ceil(r): so a
+  /// precision written as float or as double gives the same number. At least 1.
+  static constexpr uint64_t step_count(double low, double high, double precision) {
+    const double r = (high - low) / precision;
+    if (!(r >= 1.0)) return 1;
+    if (r >= kMaxCompressedSteps) return static_cast<uint64_t>(kMaxCompressedSteps);
+    const uint64_t floor = static_cast<uint64_t>(r);
+    const double fraction = r - static_cast<double>(floor);
+    const double tolerance = r * 0x1.0p-22;
+    if (fraction <= tolerance && fraction < 0.5) return floor;
+    return floor + (fraction > 0.0 ? 1 : 0);
+  }
+  /// NaN becomes 0 if that is in range, else min.
+  constexpr uint64_t code(double v) const {
+    if (v != v) v = min <= 0.0 && max >= 0.0 ? 0.0 : min;
+    if (v <= min) return 0;
+    if (v >= max) return steps;
+    return static_cast<uint64_t>((v - min) / (max - min) * static_cast<double>(steps) + 0.5);
+  }
+  constexpr double value(uint64_t c) const {
+    return min + static_cast<double>(c) * (max - min) / static_cast<double>(steps);
+  }
+};
+
+inline constexpr unsigned kMinRotationBits = 4;  // fewer could round to more than a unit quaternion
+inline constexpr unsigned kMaxRotationBits = 20;
+inline constexpr double kSqrt2 = 1.4142135623730951;
+
+namespace detail {
+
+/// A rotation as its dropped component (0 = x .. 3 = w) and three codes in 0..2^n - 2.
+struct SmallestThree {
+  unsigned dropped = 3;
+  uint32_t code[3] = {0, 0, 0};
+};
+
+inline double rotation_component(uint32_t code, unsigned n) {
+  const double top = static_cast<double>((uint64_t{1} << n) - 2);
+  return (static_cast<double>(code) / top * 2.0 - 1.0) / kSqrt2;
+}
+inline uint32_t rotation_code(double c, unsigned n) {
+  const double top = static_cast<double>((uint64_t{1} << n) - 2);
+  const double scaled = (c * kSqrt2 + 1.0) / 2.0 * top + 0.5;
+  if (scaled <= 0.0) return 0;
+  return scaled >= top + 1.0 ? static_cast<uint32_t>(top) : static_cast<uint32_t>(scaled);
+}
+inline unsigned largest_component(const double (&q)[4]) {
+  unsigned largest = 0;
+  for (unsigned i = 1; i < 4; ++i) {
+    if (std::fabs(q[i]) > std::fabs(q[largest])) largest = i;
+  }
+  return largest;
+}
+/// The components as host floats; the dropped one is what is left of unit length.
+inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) {
+  double rest = 1.0;
+  for (unsigned i = 0, k = 0; i < 4; ++i) {
+    if (i == s.dropped) continue;
+    const double c = rotation_component(s.code[k++], n);
+    rest -= c * c;
+    q[i] = static_cast<double>(static_cast<float>(c));
+  }
+  q[s.dropped] = static_cast<double>(static_cast<float>(std::sqrt(rest > 0.0 ? rest : 0.0)));
+}
+
+}  // namespace detail
+
+/// Y-08 plus one rule for near-ties: rounding up a kept component may make it larger than the dropped one
+/// will be when rebuilt, and the rotation would then quantize differently the next time. Such a code moves
+/// one step towards zero, so quantizing a dequantized rotation is the identity.
+inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
+  double q[4] = {v.x, v.y, v.z, v.w};
+  const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  if (!(norm > 0.0) || !std::isfinite(norm))
+    q[0] = q[1] = q[2] = 0.0, q[3] = 1.0;
+  else
+    for (double& c : q) c /= norm;
+  detail::SmallestThree s;
+  s.dropped = detail::largest_component(q);
+  const double sign = q[s.dropped] < 0.0 ? -1.0 : 1.0;
+  for (unsigned i = 0, k = 0; i < 4; ++i) {
+    if (i != s.dropped) s.code[k++] = detail::rotation_code(q[i] * sign, n);
+  }
+  const uint32_t zero = (uint32_t{1} << (n - 1)) - 1;
+  for (int pass = 0; pass < 4; ++pass) {  // each pass settles one component; three can need it
+    double rebuilt[4];
+    detail::rotation_decode(s, n, rebuilt);
+    const unsigned largest = detail::largest_component(rebuilt);
+    if (largest == s.dropped) break;
+    uint32_t& code = s.code[largest < s.dropped ? largest : largest - 1];
+    code = code > zero ? code - 1 : code + 1;
+  }
+  return s;
+}
+
+/// index (2 bits) and the codes in x, y, z, w order without the dropped one, as one field of 2 + 3n bits.
+inline uint64_t smallest_three_pack(Quaternion v, unsigned n) {
+  const detail::SmallestThree s = smallest_three(v, n);
+  uint64_t packed = s.dropped;
+  for (uint32_t code : s.code) packed = packed << n | code;
+  return packed;
+}
+inline detail::SmallestThree smallest_three_split(uint64_t packed, unsigned n) {
+  const uint64_t mask = (uint64_t{1} << n) - 1;
+  detail::SmallestThree s;
+  s.dropped = static_cast<unsigned>(packed >> (3 * n)) & 3u;
+  for (unsigned k = 0; k < 3; ++k) s.code[k] = static_cast<uint32_t>(packed >> ((2 - k) * n) & mask);
+  return s;
+}
+/// False for a code past 2^n - 2 and for components longer than a unit quaternion.
+inline bool smallest_three_valid(uint64_t packed, unsigned n) {
+  const detail::SmallestThree s = smallest_three_split(packed, n);
+  double length = 0.0;
+  for (uint32_t code : s.code) {
+    if (code > (uint32_t{1} << n) - 2) return false;
+    const double c = detail::rotation_component(code, n);
+    length += c * c;
+  }
+  return length <= 1.0;
+}
+inline Quaternion smallest_three_unpack(uint64_t packed, unsigned n) {
+  double q[4];
+  detail::rotation_decode(smallest_three_split(packed, n), n, q);
+  return {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2]),
+          static_cast<float>(q[3])};
+}
+
+}  // namespace lattice

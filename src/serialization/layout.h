@@ -1,0 +1,178 @@
+// A type compiled from its descriptors: the only thing above this layer that knows how state is packed.
+//
+// State is an array of word_count() canonical 64-bit words: two states are equal exactly when their words
+// are, and words hold quantized values only, so history, deltas and comparisons agree on every peer. Every
+// leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word; strings,
+// bytes and custom values own a length word and ceil(capacity / 8) data words, unused ones zero.
+//
+// Delta encoding (X-03, Y-07, Y-17), in order:
+//   objects only:       one presence bit per behaviour, behaviour 0 first
+//   per present behaviour, or once for a structure:
+//     changed mask      one bit per member, member 0 first; for a bool: current XOR baseline
+//     members           each changed non-bool member, in declaration order:
+//                         plain              its encoding
+//                         struct             whole: every leaf in order, a bool as 1 bit
+//                         struct with delta  its own changed mask and members, as above
+// A present behaviour or a changed structure has at least one mask bit set; decoders refuse others.
+// Whole encoding (inputs, RPC arguments): every leaf in order, a bool as 1 bit. Same bits as a hand-written
+// Serialize() of the same fields (§21.4).
+// Source: §14.6, §20, §21, Y-05..Y-17, X-06, S-02.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lattice/authoring/bit_reader.h"
+#include "lattice/authoring/bit_writer.h"
+#include "lattice/schema.h"
+#include "serialization/leaf.h"
+
+namespace lattice::serialization {
+
+using lattice::BitReader;
+using lattice::BitWriter;
+
+/// One member, or one member of a nested structure.
+struct LayoutNode {
+  enum class Kind : uint8_t { kBool, kPlain, kStructWhole, kStructDelta };
+  Kind kind = Kind::kPlain;
+  uint8_t behaviour = 0;
+  uint16_t first_leaf = 0;
+  uint16_t leaf_count = 0;
+  uint16_t first_child = 0;  ///< into nodes(), for structures
+  uint16_t child_count = 0;
+  uint32_t first_word = 0;
+  uint32_t word_count = 0;
+  uint32_t host_offset = 0;  ///< from the start of the behaviour's host structure
+  uint32_t host_bytes = 0;
+  std::string name;
+};
+
+/// One behaviour of an object layout; the only one of a structure layout.
+struct LayoutBehaviour {
+  uint16_t first_node = 0;  ///< its members are nodes()[first_node .. first_node + node_count)
+  uint16_t node_count = 0;
+  uint16_t first_leaf = 0;
+  uint16_t leaf_count = 0;
+  uint32_t first_word = 0;
+  uint32_t word_count = 0;
+  uint32_t host_bytes = 0;
+  uint32_t host_align = 1;
+  std::string name;
+};
+
+/// A member with a motion flag, for smoothing and dead reckoning (§12, §21.7).
+struct MotionMember {
+  enum class Role : uint8_t { kPosition, kVelocity, kAcceleration, kRotation, kAngularVelocity };
+  Role role = Role::kPosition;
+  uint8_t behaviour = 0;
+  uint8_t component_count = 0;  ///< 1..4; 4 for a rotation
+  bool is_double = false;       ///< host components are double (scalar DOUBLE), else float
+  uint16_t first_leaf = 0;
+  int16_t velocity = -1;      ///< index into motion() of the member that moves this one, or -1
+  int16_t acceleration = -1;  ///< likewise
+  uint32_t host_offset = 0;   ///< within the behaviour's host structure
+};
+
+class Layout {
+ public:
+  Layout() = default;
+  /// Compiles an object type: behaviours, with presence bits. On refusal returns false, leaves `out` as it
+  /// was and puts field, value and bound into `error`. Nothing of `desc` is kept but custom functions.
+  static bool compile_object(const lattice_type_desc& desc, Layout* out, std::string* error);
+  /// Compiles one structure (an input or an RPC's arguments): one behaviour, no presence bits.
+  /// `allow_empty` permits zero members.
+  static bool compile_structure(const lattice_struct_desc& desc, bool allow_empty, Layout* out,
+                                std::string* error);
+
+  size_t word_count() const { return word_count_; }
+  size_t behaviour_count() const { return behaviours_.size(); }
+  std::span<const LayoutBehaviour> behaviours() const { return behaviours_; }
+  std::span<const LayoutNode> nodes() const { return nodes_; }
+  std::span<const Leaf> leaves() const { return leaves_; }
+  std::span<const MotionMember> motion() const { return motion_; }
+  size_t host_bytes(size_t behaviour) const { return behaviours_[behaviour].host_bytes; }
+  size_t host_align(size_t behaviour) const { return behaviours_[behaviour].host_align; }
+  /// Most bits encode_delta() and encode_whole() can write.
+  size_t max_delta_bits() const { return max_delta_bits_; }
+  size_t max_whole_bits() const { return max_whole_bits_; }
+
+  /// Words of an all-zero host structure (see lattice/schema.h).
+  void zero_baseline(uint64_t* words) const;
+  /// Host structures, one pointer per behaviour, to words. Values out of range are clamped (Y-05, Y-09).
+  /// quantize(dequantize(words)) == words for any words quantize() produced.
+  void quantize(const void* const* host, uint64_t* words) const;
+  /// Words to host structures; bytes that belong to no member (padding, private fields) are left alone.
+  void dequantize(const uint64_t* words, void* const* host) const;
+
+  bool equal(const uint64_t* a, const uint64_t* b) const;
+  /// Within one quantization step per compressed component and per rotation, exact otherwise (S-02).
+  bool approx_equal(const uint64_t* a, const uint64_t* b) const;
+  /// Equal on every platform for equal words.
+  uint64_t state_hash(const uint64_t* words) const;
+
+  /// Appends the difference; overflow shows in writer.ok().
+  void encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const;
+  /// Reads what encode_delta() wrote against the same base. On failure returns false, and `out` is a copy of
+  /// `base`, never half a state. `out` must not overlap `base`. The caller checks reader.at_end() after the last
+  /// thing in the message.
+  bool decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const;
+  void encode_whole(BitWriter& writer, const uint64_t* words) const;
+  /// On failure returns false, and `out` is the zero baseline.
+  bool decode_whole(BitReader& reader, uint64_t* out) const;
+
+  /// What lies between two states at t in [0, 1], into host structures (§21.7): numbers and vectors linearly,
+  /// rotations along the short arc, everything else holds `a` until t reaches 1. After a teleport, all hold.
+  void interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const;
+  /// Dead reckoning `seconds` past `last` (§12.2): positions by velocity and acceleration, rotations by
+  /// angular velocity, clamped to their declared bounds; everything else holds.
+  void extrapolate(const uint64_t* last, double seconds, void* const* host) const;
+  /// Whether a teleport counter differs (S-07).
+  bool teleported(const uint64_t* a, const uint64_t* b) const;
+  /// Whether extrapolate() would move anything: a velocity that is not zero (S-06).
+  bool moving(const uint64_t* words) const;
+
+  /// The member behind a flat property id, (behaviour << 8) | member (Y-16), or null.
+  const LayoutNode* member(uint16_t prop_id) const;
+  /// Quantizes one member's host value of exactly `len` bytes into `words`; false if id or length is wrong.
+  bool set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_t len) const;
+  /// Writes one member's host value; returns its bytes, or 0 if the id is wrong or `cap` is too small.
+  size_t get_prop(const uint64_t* words, uint16_t prop_id, void* out, size_t cap) const;
+  /// The first differing leaf as "behaviour.member", or "" when equal: for diagnostics.
+  std::string first_difference(const uint64_t* a, const uint64_t* b) const;
+
+  /// The member list as canonical schema text (Y-15): one line per member.
+  const std::string& canonical_members() const { return canonical_members_; }
+
+ private:
+  friend class LayoutCompiler;
+
+  void encode_members(BitWriter& writer, std::span<const LayoutNode> members, const uint64_t* base,
+                      const uint64_t* current) const;
+  bool decode_members(BitReader& reader, std::span<const LayoutNode> members, const uint64_t* base,
+                      uint64_t* out) const;
+  void encode_changed(BitWriter& writer, const LayoutNode& node, const uint64_t* base,
+                      const uint64_t* current) const;
+  bool decode_changed(BitReader& reader, const LayoutNode& node, const uint64_t* base, uint64_t* out) const;
+  std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
+  std::span<const LayoutNode> children_of(const LayoutNode& node) const;
+  std::span<const Leaf> leaves_of(const LayoutNode& node) const;
+
+  std::vector<LayoutBehaviour> behaviours_;
+  std::vector<LayoutNode> nodes_;
+  std::vector<Leaf> leaves_;
+  std::vector<LeafExtra> extras_;
+  std::vector<MotionMember> motion_;
+  std::vector<uint16_t> teleport_leaves_;
+  std::vector<uint64_t> zero_words_;
+  std::string canonical_members_;
+  size_t word_count_ = 0;
+  size_t max_delta_bits_ = 0;
+  size_t max_whole_bits_ = 0;
+  bool has_presence_bits_ = false;
+};
+
+}  // namespace lattice::serialization

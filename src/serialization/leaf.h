@@ -1,0 +1,57 @@
+// The smallest unit of state: how one number, rotation, string or blob sits in words, on the wire and in host
+// memory. Leaves are flat and walked by a switch; what only quantizing needs is kept apart in LeafExtra.
+// Source: §21.1, Y-05..Y-14.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lattice/authoring/quantize.h"
+#include "lattice/schema.h"
+
+namespace lattice::serialization {
+
+/// Word content and encoding. The kinds up to kLastCode are an n-bit field holding 0..max_code.
+enum class LeafKind : uint8_t {
+  kBool,
+  kEnum,           ///< ordinal
+  kRanged,         ///< offset from the minimum
+  kBits,           ///< unsigned value
+  kCompressed,     ///< code of a compressed float
+  kSmallestThree,  ///< index and three codes
+  kLastCode = kSmallestThree,
+  kFixed,              ///< `bits` (8..64) raw bits, bytes little-endian
+  kFloatFull,          ///< IEEE bits, 32 or 64
+  kVarintUnsigned,     ///< value; `bits` 32 or 64 bounds it
+  kVarintSigned,       ///< zig-zag of the value
+  kFixed64Difference,  ///< raw q32.32; on the wire the zig-zag difference to the baseline
+  kQuaternionFull,     ///< two words: x | y << 32, z | w << 32
+  kString,             ///< word 0: bytes; then data, first byte lowest
+  kFixedString,
+  kBytes,
+  kCustom,  ///< word 0: bits; then the bits, eight per byte, first byte lowest
+};
+
+enum class HostKind : uint8_t { kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kOther };
+
+struct Leaf {
+  LeafKind kind = LeafKind::kBool;
+  HostKind host = HostKind::kOther;
+  uint8_t bits = 1;
+  uint8_t behaviour = 0;
+  uint16_t word_count = 1;
+  bool interpolates = false;  ///< blends between samples; otherwise it holds
+  uint32_t word = 0;
+  uint32_t host_offset = 0;  ///< within the behaviour's host structure
+  uint32_t capacity = 0;     ///< bytes, for strings, bytes and custom values
+  uint64_t max_code = 1;     ///< for the code kinds
+};
+
+struct LeafExtra {
+  CompressedFloat quant;             ///< kCompressed
+  int64_t min_value = 0;             ///< kRanged
+  std::vector<int64_t> enum_values;  ///< kEnum; empty: the ordinal is the value
+  lattice_custom_desc custom = {};   ///< kCustom
+};
+
+}  // namespace lattice::serialization

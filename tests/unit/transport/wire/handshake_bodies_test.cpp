@@ -1,0 +1,226 @@
+// Handshake bodies against the golden packets; exact lengths, every truncation, bad texts.
+#include "transport/wire/handshake_bodies.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "golden.h"
+
+namespace lattice::wire {
+namespace {
+
+using test::from_hex;
+using test::to_hex;
+
+constexpr const char* kClientPub = "cdefd8783a91b446640e2e1f95599db35e484a0071bd2182b3b60d0812c10c70";
+constexpr const char* kNonce = "d2d5889a9611d5f902cd6aa425a3489d";
+
+std::vector<uint8_t> body_of(const char* hex) {
+  auto bytes = from_hex(hex);
+  bytes.erase(bytes.begin(), bytes.begin() + kMinHeaderBytes);
+  return bytes;
+}
+
+template <class Array>
+Array array_of(const char* hex) {
+  Array out{};
+  const auto bytes = from_hex(hex);
+  std::copy(bytes.begin(), bytes.end(), out.begin());
+  return out;
+}
+
+TEST(ConnectionRequest, GoldenAndPadding) {
+  const auto token = from_hex(test::kGoldenToken);
+  ConnectionRequest message;
+  message.client_pub = array_of<PublicKey>(kClientPub);
+  message.token = token;
+  std::vector<uint8_t> body(kConnectionRequestBodyBytes, 0xEE);
+  ASSERT_EQ(encode_connection_request(message, body), kConnectionRequestBodyBytes);
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(body).first(35)), std::string("01") + kClientPub + "e900");
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(body).subspan(35, token.size())), test::kGoldenToken);
+  EXPECT_EQ(body.size() + kMinHeaderBytes, kFloorDatagramBytes);
+
+  ConnectionRequest back;
+  ASSERT_TRUE(parse_connection_request(body, &back));
+  EXPECT_EQ(back.client_pub, message.client_pub);
+  EXPECT_EQ(to_hex(back.token), test::kGoldenToken);
+
+  for (size_t n = 0; n < body.size(); ++n) {
+    EXPECT_FALSE(parse_connection_request(std::span<const uint8_t>(body).first(n), &back));
+  }
+  auto longer = body;
+  longer.push_back(0);
+  EXPECT_FALSE(parse_connection_request(longer, &back));
+  auto dirty = body;
+  dirty.back() = 1;
+  EXPECT_FALSE(parse_connection_request(dirty, &back));
+  auto other = body;
+  other[0] = 2;
+  EXPECT_FALSE(parse_connection_request(other, &back));
+}
+
+TEST(ConnectionRequest, TokenLengthLimits) {
+  const std::vector<uint8_t> bytes(kMaxTokenBytes + 1, 0x55);
+  std::vector<uint8_t> body(kConnectionRequestBodyBytes);
+  ConnectionRequest message;
+  ConnectionRequest back;
+  for (const size_t n : {kMinTokenBytes - 1, kMaxTokenBytes + 1}) {
+    message.token = std::span<const uint8_t>(bytes).first(n);
+    EXPECT_EQ(encode_connection_request(message, body), 0u) << n;
+  }
+  for (const size_t n : {kMinTokenBytes, kMaxTokenBytes}) {
+    message.token = std::span<const uint8_t>(bytes).first(n);
+    ASSERT_EQ(encode_connection_request(message, body), body.size()) << n;
+    EXPECT_TRUE(parse_connection_request(body, &back)) << n;
+  }
+  body[33] = 0xFF;
+  body[34] = 0xFF;
+  EXPECT_FALSE(parse_connection_request(body, &back));
+}
+
+TEST(Challenge, Golden) {
+  const auto body = body_of(test::kGoldenChallenge);
+  Challenge message;
+  ASSERT_TRUE(parse_challenge(body, &message));
+  EXPECT_EQ(to_hex(message.challenge_nonce), kNonce);
+  EXPECT_EQ(message.key_index, 7);
+  uint8_t out[kChallengeBodyBytes];
+  ASSERT_EQ(encode_challenge(message, out), body.size());
+  EXPECT_EQ(to_hex(out), to_hex(body));
+  for (size_t n = 0; n < body.size(); ++n) {
+    EXPECT_FALSE(parse_challenge(std::span<const uint8_t>(body).first(n), &message));
+    EXPECT_EQ(encode_challenge(message, std::span<uint8_t>(out).first(n)), 0u);
+  }
+}
+
+TEST(ChallengeResponse, Golden) {
+  const auto body = body_of(test::kGoldenChallengeResponse);
+  ChallengeResponseClear message;
+  ASSERT_TRUE(parse_challenge_response_clear(body, &message));
+  EXPECT_EQ(to_hex(message.client_pub), kClientPub);
+  EXPECT_EQ(to_hex(message.challenge_nonce), kNonce);
+  EXPECT_EQ(message.key_index, 7);
+  EXPECT_EQ(to_hex(message.token), test::kGoldenToken);
+  EXPECT_EQ(message.sealed.size(), kChallengeResponseSealedBytes + kTagBytes);
+  EXPECT_EQ(message.clear_bytes + message.sealed.size(), body.size());
+  std::vector<uint8_t> out(message.clear_bytes);
+  ASSERT_EQ(encode_challenge_response_clear(message, out), out.size());
+  EXPECT_TRUE(std::equal(out.begin(), out.end(), body.begin()));
+  for (size_t n = 0; n < body.size(); ++n) {
+    EXPECT_FALSE(parse_challenge_response_clear(std::span<const uint8_t>(body).first(n), &message));
+  }
+  auto longer = body;
+  longer.push_back(0);
+  EXPECT_FALSE(parse_challenge_response_clear(longer, &message));
+}
+
+TEST(ChallengeResponse, SealedRoundTrip) {
+  ChallengeResponseSealed message;
+  message.challenge_nonce.fill(1);
+  message.token_id.fill(2);
+  message.schema_id = 0x1122334455667788u;
+  message.features = 0xA0B0C0D0u;
+  message.max_datagram = 1200;
+  uint8_t out[kChallengeResponseSealedBytes];
+  ASSERT_EQ(encode_challenge_response_sealed(message, out), sizeof(out));
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(out).subspan(32)), "8877665544332211d0c0b0a0b004");
+  ChallengeResponseSealed back;
+  ASSERT_TRUE(parse_challenge_response_sealed(out, &back));
+  EXPECT_EQ(back.schema_id, message.schema_id);
+  EXPECT_EQ(back.max_datagram, 1200);
+  for (size_t n = 0; n < sizeof(out); ++n) {
+    EXPECT_FALSE(parse_challenge_response_sealed(std::span<const uint8_t>(out).first(n), &back));
+  }
+}
+
+TEST(Answer, GoldenAcceptedAndRefused) {
+  AnswerClear message;
+  const auto accepted = body_of(test::kGoldenAccepted);
+  ASSERT_TRUE(parse_answer_clear(accepted, &message));
+  EXPECT_EQ(message.message, HandshakeMessage::kConnectionAccepted);
+  EXPECT_EQ(to_hex(message.accept_random), "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf");
+  EXPECT_EQ(message.sealed.size(), kConnectionAcceptedSealedBytes + kTagBytes);
+  const auto refused = body_of(test::kGoldenRefused);
+  ASSERT_TRUE(parse_answer_clear(refused, &message));
+  EXPECT_EQ(message.message, HandshakeMessage::kConnectionRefused);
+  uint8_t clear[kAnswerClearBytes];
+  ASSERT_EQ(encode_answer_clear(message, clear), sizeof(clear));
+  EXPECT_TRUE(std::equal(clear, clear + sizeof(clear), refused.begin()));
+  // The refusal's text may have any length up to 64, so only the seal itself can show a cut inside it.
+  constexpr size_t kShortest = kAnswerClearBytes + kConnectionRefusedMinSealedBytes + kTagBytes;
+  for (size_t n = 0; n <= refused.size(); ++n) {
+    EXPECT_EQ(parse_answer_clear(std::span<const uint8_t>(refused).first(n), &message), n >= kShortest);
+  }
+  for (size_t n = 0; n < accepted.size(); ++n) {
+    EXPECT_FALSE(parse_answer_clear(std::span<const uint8_t>(accepted).first(n), &message));
+  }
+}
+
+TEST(Answer, AcceptedSealedLayout) {
+  ConnectionAcceptedSealed message;
+  message.connection_id = 0x8877665544332211u;
+  message.server_tick = 1000;
+  message.mtu_hint = 1200;
+  message.tick_rate = 60;
+  message.peer_id = 42;
+  message.schema_id = 0x1122334455667788u;
+  uint8_t out[kConnectionAcceptedSealedBytes];
+  ASSERT_EQ(encode_connection_accepted_sealed(message, out), sizeof(out));
+  EXPECT_EQ(to_hex(out), "1122334455667788e8030000b0043c002a00000000000000887766554433221100000000");
+  ConnectionAcceptedSealed back;
+  ASSERT_TRUE(parse_connection_accepted_sealed(out, &back));
+  EXPECT_EQ(back.connection_id, message.connection_id);
+  EXPECT_EQ(back.tick_rate, 60);
+  for (size_t n = 0; n < sizeof(out); ++n) {
+    EXPECT_FALSE(parse_connection_accepted_sealed(std::span<const uint8_t>(out).first(n), &back));
+  }
+}
+
+TEST(Answer, RefusedText) {
+  const std::vector<uint8_t> text(kMaxReasonTextBytes + 1, 'a');
+  std::vector<uint8_t> out(kConnectionRefusedMaxSealedBytes + 8);
+  ConnectionRefusedSealed message;
+  message.reason = 300;
+  message.schema_id = 9;
+  message.text = text;
+  EXPECT_EQ(encode_connection_refused_sealed(message, out), 0u);
+  message.text = std::span<const uint8_t>(text).first(kMaxReasonTextBytes);
+  const size_t n = encode_connection_refused_sealed(message, out);
+  ASSERT_EQ(n, kConnectionRefusedMaxSealedBytes);
+  ConnectionRefusedSealed back;
+  ASSERT_TRUE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
+  EXPECT_EQ(back.reason, 300);
+  EXPECT_EQ(back.text.size(), kMaxReasonTextBytes);
+  for (size_t cut = 0; cut < n; ++cut) {
+    EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(cut), &back));
+  }
+  out[n - 1] = 0xFF;  // not UTF-8
+  EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
+}
+
+TEST(Denied, RoundTrip) {
+  ConnectionDenied message;
+  message.reason = 6;
+  uint8_t out[kConnectionDeniedBodyBytes];
+  ASSERT_EQ(encode_connection_denied(message, out), sizeof(out));
+  EXPECT_EQ(to_hex(out), "0406004c540001");
+  ConnectionDenied back;
+  ASSERT_TRUE(parse_connection_denied(out, &back));
+  EXPECT_EQ(back.reason, 6);
+  EXPECT_EQ(back.protocol_id, kProtocolId);
+  for (size_t n = 0; n < sizeof(out); ++n) {
+    EXPECT_FALSE(parse_connection_denied(std::span<const uint8_t>(out).first(n), &back));
+  }
+}
+
+TEST(Handshake, PeekKnowsItsMessages) {
+  for (unsigned type = 0; type < 256; ++type) {
+    const uint8_t body[1] = {static_cast<uint8_t>(type)};
+    EXPECT_EQ(peek_handshake_message(body).has_value(), type >= 1 && type <= 6) << type;
+  }
+  EXPECT_FALSE(peek_handshake_message({}).has_value());
+}
+
+}  // namespace
+}  // namespace lattice::wire

@@ -46,7 +46,7 @@ struct UdpOptions {
   bool dual_stack = true;  ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
 };
 
-/// What the kernel granted and can do; filled by open().
+/// What the kernel granted and can do; filled by open(). Buffer sizes compare to the requested ones.
 struct UdpCapabilities {
   uint32_t receive_buffer_bytes = 0;
   uint32_t send_buffer_bytes = 0;
@@ -61,9 +61,10 @@ struct UdpReceiveResult {
 };
 
 struct UdpSendResult {
-  size_t sent = 0;     ///< Datagrams the kernel took.
-  size_t full = 0;     ///< Not taken because the kernel's buffer was full; these are always the last ones.
-  size_t refused = 0;  ///< Refused one by one: no route, too large, wrong family, filtered.
+  size_t sent = 0;          ///< Datagrams the kernel took.
+  uint64_t sent_bytes = 0;  ///< Their payload.
+  size_t full = 0;          ///< Not taken because the kernel's buffer was full; always the last ones.
+  size_t refused = 0;       ///< Refused one by one: no route, too large, wrong family, filtered.
 };
 
 /// Owns the socket; closed by the destructor. Movable, not copyable. One thread at a time.

@@ -26,11 +26,11 @@ class DeliveryQueue {
   /// Copies `bytes` in, to be taken at `deliver_at_ns` or later. `tag` travels along. False when the
   /// queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
   bool push(uint64_t deliver_at_ns, const platform::Address& peer, std::span<const uint8_t> bytes,
-            uint32_t tag = 0);
+            uint64_t tag = 0);
 
   /// Moves the earliest datagram due by `now_ns` into `out` (whose data points at kMaxDatagramBytes);
   /// false when none is due. `tag` may be null.
-  bool pop(uint64_t now_ns, Datagram& out, uint32_t* tag = nullptr);
+  bool pop(uint64_t now_ns, Datagram& out, uint64_t* tag = nullptr);
 
   /// Arrival time of the earliest datagram, or kNoEvent.
   uint64_t next_event_ns() const { return heap_.empty() ? kNoEvent : heap_.front().deliver_at_ns; }
@@ -49,7 +49,7 @@ class DeliveryQueue {
     uint64_t deliver_at_ns;
     uint64_t sequence;
     platform::Address peer;
-    uint32_t tag;
+    uint64_t tag;
     base::Block block;
   };
   static bool later(const Entry& a, const Entry& b);

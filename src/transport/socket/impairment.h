@@ -42,7 +42,7 @@ struct NamedImpairment {
 };
 
 /// lan, fibre, cable, dsl, wifi-busy, 4g, 5g, satellite, hotel, train, transatlantic, worst, and demo
-/// (100 ms round trip, 20 ms jitter, 5 % loss each way).
+/// (100 ms round trip, +-20 ms, which is +-10 ms each way, and 5 % loss each way).
 std::span<const NamedImpairment> impairment_presets();
 
 /// The preset of that name, or null.

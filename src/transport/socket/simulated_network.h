@@ -54,7 +54,8 @@ class SimulatedNetwork {
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
   /// A socket bound to `address`; null when it is taken, has family 0, or max_attachments is reached.
-  /// Destroying the socket frees the address and loses what is under way to it. Allocates the queue.
+  /// Destroying the socket frees the address, loses what is under way to it, and forgets the impairments
+  /// and fault counts of its directions. Allocates the queue.
   std::unique_ptr<DatagramSocket> attach(const platform::Address& address);
 
   /// Gives the attachment at `from` the address `to`, as a NAT does; what is under way to the old
@@ -105,10 +106,10 @@ class SimulatedNetwork {
   uint32_t direction_index(uint32_t from, uint32_t to);
   uint32_t find_direction(uint32_t from, uint32_t to) const;
   bool transmit(uint32_t from, const Datagram& datagram, uint64_t now_ns);
-  bool carry(uint32_t from, const platform::Address& source, const platform::Address& to,
-             std::span<const uint8_t> bytes, uint64_t now_ns);
+  void carry(uint32_t from, const TappedDatagram& datagram);
   size_t deliver(uint32_t to, std::span<Datagram> out, uint64_t now_ns);
   void detach(uint32_t slot);
+  void open_direction(Direction& direction) const;
 
   SimulatedNetworkConfig config_;
   base::BlockPool pool_;

@@ -1,0 +1,86 @@
+// Size-classed free lists over 64 KiB slabs.
+#include "base/block_pool.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/assert.h"
+
+namespace lattice::base {
+namespace {
+
+constexpr std::align_val_t kAlignment{16};
+
+constexpr size_t kClasses = BlockPool::kClassBytes.size();
+
+}  // namespace
+
+void BlockPool::SlabDeleter::operator()(uint8_t* slab) const {
+  ::operator delete[](slab, kAlignment);
+}
+
+BlockPool::BlockPool(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {
+  static_assert(kSlabBytes >= kLargestBlock);
+  static_assert(kClassBytes[0] >= sizeof(FreeBlock));
+  slabs_.reserve(64);
+}
+
+size_t BlockPool::class_of(size_t bytes) {
+  size_t size_class = 0;
+  while (size_class < kClasses && kClassBytes[size_class] < bytes) ++size_class;
+  return size_class;
+}
+
+bool BlockPool::add_slab(size_t size_class) {
+  if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return false;
+  auto* memory = static_cast<uint8_t*>(::operator new[](kSlabBytes, kAlignment));
+  slabs_.emplace_back(memory);
+  ++stats_.slabs;
+  stats_.slab_bytes += kSlabBytes;
+  const size_t block_bytes = kClassBytes[size_class];
+  for (size_t offset = kSlabBytes / block_bytes * block_bytes; offset > 0; offset -= block_bytes) {
+    auto* block = new (memory + offset - block_bytes) FreeBlock{free_[size_class]};
+    free_[size_class] = block;
+    ++free_count_[size_class];
+  }
+  return true;
+}
+
+Block BlockPool::allocate(size_t bytes) {
+  const size_t size_class = class_of(bytes);
+  if (size_class == kClasses) return {};
+  if (free_[size_class] == nullptr && !add_slab(size_class)) {
+    ++stats_.refused_limit;
+    return {};
+  }
+  FreeBlock* block = free_[size_class];
+  free_[size_class] = block->next;
+  --free_count_[size_class];
+  ++stats_.blocks_live;
+  stats_.blocks_peak = std::max(stats_.blocks_peak, stats_.blocks_live);
+  stats_.capacity_live += kClassBytes[size_class];
+  return {reinterpret_cast<uint8_t*>(block), static_cast<uint32_t>(bytes), kClassBytes[size_class]};
+}
+
+void BlockPool::release(Block& block) {
+  if (!block) return;
+  const size_t size_class = class_of(block.capacity_bytes);
+  LATTICE_CHECK(size_class < kClasses && kClassBytes[size_class] == block.capacity_bytes);
+  LATTICE_CHECK(stats_.blocks_live > 0);
+  free_[size_class] = new (block.data) FreeBlock{free_[size_class]};
+  ++free_count_[size_class];
+  --stats_.blocks_live;
+  stats_.capacity_live -= block.capacity_bytes;
+  block = {};
+}
+
+bool BlockPool::reserve(size_t bytes, size_t count) {
+  const size_t size_class = class_of(bytes);
+  if (size_class == kClasses) return false;
+  while (free_count_[size_class] < count) {
+    if (!add_slab(size_class)) return false;
+  }
+  return true;
+}
+
+}  // namespace lattice::base

@@ -1,0 +1,21 @@
+// Address to and from the operating system's socket addresses, shared by this folder's files only.
+// Names the OS types by forward declaration, so it includes no OS header.
+#pragma once
+
+#include "platform/address.h"
+
+struct sockaddr;
+struct sockaddr_storage;
+
+namespace lattice::platform {
+
+/// Reads an AF_INET or AF_INET6 address; a v4-mapped IPv6 address becomes family 4. Family 0 for any
+/// other address family.
+Address address_from_sockaddr(const sockaddr* from);
+
+/// Writes `address` for a socket of the given family and returns the length; an IPv4 address for an IPv6
+/// socket is written v4-mapped. An IPv6 address is always written as such, whatever the socket: the
+/// kernel then refuses it.
+unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr_storage* to);
+
+}  // namespace lattice::platform

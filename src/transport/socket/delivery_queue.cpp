@@ -1,0 +1,64 @@
+// A bounded binary heap over pooled payloads.
+#include "transport/socket/delivery_queue.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/assert.h"
+
+namespace lattice::socket {
+
+DeliveryQueue::DeliveryQueue(base::BlockPool& pool, size_t capacity) : pool_(&pool), capacity_(capacity) {
+  heap_.reserve(capacity);
+}
+
+DeliveryQueue::DeliveryQueue(DeliveryQueue&& other) noexcept
+    : pool_(other.pool_),
+      heap_(std::move(other.heap_)),
+      capacity_(other.capacity_),
+      next_sequence_(other.next_sequence_) {
+  other.heap_.clear();
+}
+
+/// The heap's order: true when `a` comes out after `b`. The sequence makes it total, so equal arrival
+/// times come out in the order of offering on every platform.
+bool DeliveryQueue::later(const Entry& a, const Entry& b) {
+  if (a.deliver_at_ns != b.deliver_at_ns) return a.deliver_at_ns > b.deliver_at_ns;
+  return a.sequence > b.sequence;
+}
+
+bool DeliveryQueue::push(uint64_t deliver_at_ns, const platform::Address& peer,
+                         std::span<const uint8_t> bytes, uint64_t tag) {
+  if (heap_.size() >= capacity_ || bytes.size() > kMaxDatagramBytes) return false;
+  const base::Block block = pool_->allocate(bytes.size());
+  if (!block) return false;
+  if (!bytes.empty()) std::memcpy(block.data, bytes.data(), bytes.size());
+  heap_.push_back({deliver_at_ns, next_sequence_++, peer, tag, block});
+  std::push_heap(heap_.begin(), heap_.end(), later);
+  return true;
+}
+
+bool DeliveryQueue::pop(uint64_t now_ns, Datagram& out, uint64_t* tag) {
+  if (heap_.empty() || heap_.front().deliver_at_ns > now_ns) return false;
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  Entry& entry = heap_.back();
+  out.peer = entry.peer;
+  out.size = entry.block.size_bytes;
+  std::memcpy(out.data, entry.block.data, entry.block.size_bytes);
+  if (tag != nullptr) *tag = entry.tag;
+  pool_->release(entry.block);
+  heap_.pop_back();
+  return true;
+}
+
+void DeliveryQueue::clear() {
+  for (Entry& entry : heap_) pool_->release(entry.block);
+  heap_.clear();
+}
+
+bool DeliveryQueue::validate() const {
+  return heap_.size() <= capacity_ && std::is_heap(heap_.begin(), heap_.end(), later);
+}
+
+}  // namespace lattice::socket

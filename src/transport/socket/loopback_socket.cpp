@@ -1,0 +1,89 @@
+// The hub looks an address up by walking its sockets: it joins a handful in tests and tools.
+#include "transport/socket/loopback_socket.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lattice::socket {
+
+LoopbackHub::LoopbackHub(size_t queue_datagrams, uint64_t pool_bytes)
+    : pool_(pool_bytes), queue_datagrams_(queue_datagrams) {}
+
+LoopbackHub::~LoopbackHub() {
+  LATTICE_CHECK(sockets_.empty());
+}
+
+std::unique_ptr<LoopbackSocket> LoopbackHub::attach(const platform::Address& address) {
+  if (address.family == 0 || find(address) != nullptr) return nullptr;
+  std::unique_ptr<LoopbackSocket> socket(new LoopbackSocket(*this, address, queue_datagrams_));
+  sockets_.push_back(socket.get());
+  return socket;
+}
+
+LoopbackSocket* LoopbackHub::find(const platform::Address& address) const {
+  for (LoopbackSocket* socket : sockets_) {
+    if (socket->address_ == address) return socket;
+  }
+  return nullptr;
+}
+
+void LoopbackHub::detach(LoopbackSocket* socket) {
+  sockets_.erase(std::remove(sockets_.begin(), sockets_.end(), socket), sockets_.end());
+}
+
+LoopbackSocket::LoopbackSocket(LoopbackHub& hub, const platform::Address& address, size_t queue_datagrams)
+    : hub_(hub), address_(address), pending_(queue_datagrams) {}
+
+LoopbackSocket::~LoopbackSocket() {
+  while (!pending_.empty()) {
+    Pending pending = pending_.pop_front();
+    hub_.pool_.release(pending.block);
+  }
+  hub_.detach(this);
+}
+
+bool LoopbackSocket::deliver(const platform::Address& from, std::span<const uint8_t> bytes) {
+  if (pending_.full()) return false;
+  const base::Block block = hub_.pool_.allocate(bytes.size());
+  if (!block) return false;
+  if (!bytes.empty()) std::memcpy(block.data, bytes.data(), bytes.size());
+  return pending_.push_back({from, block});
+}
+
+size_t LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
+  size_t count = 0;
+  while (count < out.size() && !pending_.empty()) {
+    Pending pending = pending_.pop_front();
+    Datagram& datagram = out[count++];
+    datagram.peer = pending.from;
+    datagram.size = pending.block.size_bytes;
+    std::memcpy(datagram.data, pending.block.data, datagram.size);
+    stats_.bytes_received += datagram.size;
+    hub_.pool_.release(pending.block);
+  }
+  stats_.datagrams_received += count;
+  return count;
+}
+
+size_t LoopbackSocket::send(std::span<const Datagram> datagrams, uint64_t) {
+  size_t taken = 0;
+  for (const Datagram& datagram : datagrams) {
+    if (datagram.size > kMaxDatagramBytes) {
+      ++stats_.send_oversize;
+      continue;
+    }
+    LoopbackSocket* peer = hub_.find(datagram.peer);
+    if (peer == nullptr) {
+      ++stats_.send_refused;
+      continue;
+    }
+    // As with UDP, a receiver without room is not the sender's to know.
+    if (!peer->deliver(address_, {datagram.data, datagram.size})) ++peer->stats_.receive_overflow;
+    stats_.bytes_sent += datagram.size;
+    ++taken;
+  }
+  stats_.datagrams_sent += taken;
+  return taken;
+}
+
+}  // namespace lattice::socket

@@ -1,0 +1,69 @@
+// Batches of platform datagrams, and the counters.
+#include "transport/socket/udp_socket.h"
+
+#include <array>
+#include <utility>
+
+namespace lattice::socket {
+namespace {
+
+uint64_t payload_bytes(std::span<const Datagram> datagrams) {
+  uint64_t bytes = 0;
+  for (const Datagram& datagram : datagrams) bytes += datagram.size;
+  return bytes;
+}
+
+}  // namespace
+
+std::unique_ptr<UdpSocket> UdpSocket::open(const platform::Address& bind_address,
+                                           platform::UdpOpenResult* result,
+                                           const platform::UdpOptions& options) {
+  std::unique_ptr<UdpSocket> out(new UdpSocket);
+  const platform::UdpOpenResult opened = out->socket_.open(bind_address, options);
+  if (result != nullptr) *result = opened;
+  if (!opened.ok()) out.reset();
+  return out;
+}
+
+size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
+  size_t count = 0;
+  while (count < out.size()) {
+    const std::span<Datagram> rest = out.subspan(count);
+    const size_t asked =
+        rest.size() < platform::kUdpBatchDatagrams ? rest.size() : platform::kUdpBatchDatagrams;
+    const platform::UdpReceiveResult got = socket_.receive(rest, kMaxDatagramBytes);
+    stats_.receive_truncated += got.truncated;
+    stats_.receive_errors += got.errors;
+    count += got.count;
+    // A short batch means the kernel's queue is empty; asking again would be a wasted call.
+    if (got.count + got.truncated < asked) break;
+  }
+  stats_.datagrams_received += count;
+  stats_.bytes_received += payload_bytes(out.first(count));
+  return count;
+}
+
+size_t UdpSocket::send(std::span<const Datagram> datagrams, uint64_t) {
+  size_t taken = 0;
+  size_t begin = 0;
+  while (begin < datagrams.size()) {
+    if (datagrams[begin].size > kMaxDatagramBytes) {
+      ++stats_.send_oversize;
+      ++begin;
+      continue;
+    }
+    size_t end = begin + 1;
+    while (end < datagrams.size() && datagrams[end].size <= kMaxDatagramBytes) ++end;
+    const std::span<const Datagram> run = datagrams.subspan(begin, end - begin);
+    const platform::UdpSendResult result = socket_.send(run);
+    taken += result.sent;
+    stats_.send_full += result.full;
+    stats_.send_refused += result.refused;
+    stats_.bytes_sent += result.sent_bytes;
+    begin = end;
+  }
+  stats_.datagrams_sent += taken;
+  return taken;
+}
+
+}  // namespace lattice::socket

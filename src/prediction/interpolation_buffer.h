@@ -8,8 +8,8 @@
 //   behind the newest, which was a change           extrapolate, at most EXTRAP_MAX, then stay there
 //   behind the newest, which is known unchanged     hold: an object at rest against a wall stays (S-06)
 //
-// The last two are an underrun: render time has overtaken what is known. Into a sample marked `snaps`
-// (a teleport) nothing is interpolated: the earlier sample holds until the later one begins.
+// The third is an underrun: render time has overtaken an object last seen changing. Into a sample marked
+// `snaps` (a teleport) nothing is interpolated: the earlier sample holds until the later one begins.
 //
 // Must stay true: samples ascend by tick and do not overlap; nothing is allocated after creation.
 #pragma once
@@ -49,7 +49,7 @@ struct Pose {
   double t = 0.0;                  // kInterpolate: in (0, 1)
   double extrapolate_seconds = 0.0;
   Tick from_tick = 0;
-  bool underrun = false;  // render time is past everything known
+  bool underrun = false;  // render time is past everything known, and the last known was a change
 };
 
 struct InterpolationStats {

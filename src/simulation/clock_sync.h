@@ -149,6 +149,7 @@ class ClockSync {
   std::array<SentPhase, kSentPhases> sent_{};
   uint32_t sent_count_ = 0;
   double sent_phase_ = 0.0;
+  Tick newest_sent_tick_ = 0;
 
   double wanted_;
   uint32_t hits_in_row_ = 0;

@@ -59,6 +59,8 @@ class InputBuffer {
   /// `default_words` is the "no input" command; its length is the word count. Allocates everything.
   /// `newest_tick` is the last tick the server has run (0 before the first).
   InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words, Tick newest_tick);
+  InputBuffer(InputBuffer&&) = default;
+  InputBuffer& operator=(InputBuffer&&) = default;
 
   /// Stores what decode_inputs() gave: `count` inputs, newest first, ending at `newest_tick`.
   /// `server_position` is where the server's clock stands (FixedTick::position_at): only the margin uses it.

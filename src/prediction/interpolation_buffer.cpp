@@ -1,0 +1,137 @@
+#include "prediction/interpolation_buffer.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+
+namespace lattice::prediction {
+
+using simulation::TickTime;
+
+namespace {
+double ticks_past(TickTime time, Tick tick) {
+  return simulation::ticks_between(time, TickTime{tick, 0.0});
+}
+}  // namespace
+
+InterpolationBuffer::InterpolationBuffer(size_t word_count)
+    : word_count_(word_count), words_(kInterpolationSamples * word_count) {
+  clear();
+}
+
+void InterpolationBuffer::clear() {
+  count_ = 0;
+  in_underrun_ = false;
+  for (uint32_t i = 0; i < kInterpolationSamples; ++i) samples_[i] = Sample{0, 0, i, false};
+}
+
+bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
+  size_t at = count_;
+  while (at > 0 && base::tick_after(samples_[at - 1].tick, tick)) --at;
+  const bool held = at > 0 && samples_[at - 1].tick == tick;
+  const bool full = count_ == kInterpolationSamples;
+  if (held || (full && at == 0)) {
+    ++stats_.stale;
+    return false;
+  }
+  if (full) {  // the oldest makes room; its words are reused, so every slot keeps exactly one owner
+    std::rotate(samples_.begin(), samples_.begin() + 1, samples_.end());
+    --count_;
+    --at;
+  }
+  std::rotate(samples_.begin() + static_cast<ptrdiff_t>(at),
+              samples_.begin() + static_cast<ptrdiff_t>(count_),
+              samples_.begin() + static_cast<ptrdiff_t>(count_) + 1);
+  Sample& added = samples_[at];
+  added.tick = tick;
+  added.held_until = tick;
+  added.snaps = snaps;
+  std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
+  ++count_;
+  if (at > 0) {
+    // Taken to be unchanged past a tick at which it turns out to have changed: nothing is known of when.
+    Sample& before = samples_[at - 1];
+    if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
+  }
+  ++stats_.samples;
+  return true;
+}
+
+void InterpolationBuffer::confirm_unchanged_until(Tick tick) {
+  if (count_ == 0) return;
+  Sample& newest = samples_[count_ - 1];
+  if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
+}
+
+Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns) {
+  Pose pose;
+  if (count_ == 0) return pose;
+  if (ticks_past(render_time, samples_[count_ - 1].held_until) > 0.0) {
+    return past_newest(render_time, tick_seconds, extrapolate_max_ns);
+  }
+  in_underrun_ = false;
+
+  size_t at = count_;  // one past the last sample that has begun
+  while (at > 0 && ticks_past(render_time, samples_[at - 1].tick) < 0.0) --at;
+  const Sample& from = samples_[at == 0 ? 0 : at - 1];
+  pose.from = words_of(from);
+  pose.from_tick = from.tick;
+  if (at == 0) {
+    pose.kind = PoseKind::kBeforeFirst;
+    return pose;
+  }
+  pose.kind = PoseKind::kHold;
+  const double past_hold = ticks_past(render_time, from.held_until);
+  if (past_hold <= 0.0) return pose;
+  LATTICE_ASSERT(at < count_);  // past the newest was dealt with above
+  const Sample& to = samples_[at];
+  if (to.snaps) return pose;
+  pose.kind = PoseKind::kInterpolate;
+  pose.to = words_of(to);
+  pose.t = past_hold / static_cast<double>(base::tick_distance(to.tick, from.held_until));
+  return pose;
+}
+
+Pose InterpolationBuffer::past_newest(TickTime render_time, double tick_seconds,
+                                      uint64_t extrapolate_max_ns) {
+  const Sample& newest = samples_[count_ - 1];
+  Pose pose;
+  pose.kind = PoseKind::kHold;
+  pose.from = words_of(newest);
+  pose.from_tick = newest.tick;
+  if (newest.held_until != newest.tick) return pose;  // S-06: last known at rest
+  pose.underrun = true;
+  ++stats_.underrun_poses;
+  if (!in_underrun_) ++stats_.underruns;
+  in_underrun_ = true;
+  if (extrapolate_max_ns == 0) return pose;
+
+  // Beyond EXTRAP_MAX it stays where dead reckoning left it; going back to the sample would be a jump.
+  const double seconds = ticks_past(render_time, newest.tick) * tick_seconds;
+  const double max_seconds = static_cast<double>(extrapolate_max_ns) / 1e9;
+  pose.kind = PoseKind::kExtrapolate;
+  pose.extrapolate_seconds = std::min(seconds, max_seconds);
+  ++stats_.extrapolated_poses;
+  return pose;
+}
+
+bool write_pose(const serialization::Layout& layout, const Pose& pose, void* const* host_behaviours) {
+  switch (pose.kind) {
+    case PoseKind::kNone:
+      return false;
+    case PoseKind::kBeforeFirst:
+    case PoseKind::kHold:
+      layout.dequantize(pose.from, host_behaviours);
+      return true;
+    case PoseKind::kInterpolate:
+      layout.interpolate(pose.from, pose.to, pose.t, host_behaviours);
+      return true;
+    case PoseKind::kExtrapolate:
+      layout.extrapolate(pose.from, pose.extrapolate_seconds, host_behaviours);
+      return true;
+  }
+  return false;
+}
+
+}  // namespace lattice::prediction

@@ -1,0 +1,124 @@
+#include "simulation/input_buffer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/assert.h"
+
+namespace lattice::simulation {
+
+namespace {
+constexpr uint32_t kSeenTicks = 64;  // bits of seen_mask_
+static_assert(kSeenTicks > kMaxInputsPerMessage, "a whole late message can be told from its duplicates");
+constexpr double kMarginClampTicks = 128.0;
+}  // namespace
+
+InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words,
+                         Tick newest_tick)
+    : word_count_(default_words.size()),
+      repeat_max_ticks_(static_cast<uint32_t>(config.repeat_max_ns * config.tick_rate_hz / kNsPerSecond)),
+      words_(kJitterBufferTicks * default_words.size()),
+      last_(default_words.begin(), default_words.end()),
+      default_(default_words.begin(), default_words.end()),
+      newest_taken_(newest_tick) {
+  LATTICE_CHECK(word_count_ > 0);
+  taken_.words = default_.data();
+}
+
+void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words,
+                          TickTime server_position) {
+  LATTICE_ASSERT(count >= 1 && count <= kMaxInputsPerMessage);
+  LATTICE_ASSERT(words.size() >= count * word_count_);
+  ++stats_.messages;
+  fold_margin(newest_tick, server_position);
+  // Oldest first, so that of a message reaching beyond the buffer the part that fits is kept.
+  for (uint32_t i = count; i-- > 0;) store(newest_tick - i, words.data() + i * word_count_);
+}
+
+void InputBuffer::store(Tick tick, const uint64_t* words) {
+  const int32_t ahead = base::tick_distance(tick, newest_taken_);
+  if (ahead > static_cast<int32_t>(kJitterBufferTicks)) {
+    ++stats_.too_early;
+    return;
+  }
+  if (ahead <= 0) {
+    const auto age = static_cast<uint32_t>(-static_cast<int64_t>(ahead));
+    if (age >= kSeenTicks || (seen_mask_ >> age & 1) != 0) {
+      ++stats_.duplicates;
+    } else {
+      ++stats_.late;
+      seen_mask_ |= uint64_t{1} << age;
+    }
+    return;
+  }
+  uint64_t* held = slot(tick);
+  Tick& held_tick = ticks_[tick % kJitterBufferTicks];
+  if (held_tick == tick) {
+    ++(std::equal(held, held + word_count_, words) ? stats_.duplicates : stats_.conflicting);
+    return;
+  }
+  // The slot can only hold a tick already run: those ahead are within 32, and no two of them share one.
+  LATTICE_ASSERT(held_tick == 0 || !base::tick_after(held_tick, newest_taken_));
+  std::copy(words, words + word_count_, held);
+  held_tick = tick;
+  ++stats_.accepted;
+}
+
+void InputBuffer::fold_margin(Tick newest_tick, TickTime server_position) {
+  const double margin = ticks_between(TickTime{newest_tick, 0.0}, server_position);
+  if (newest_seen_ != 0 && !base::tick_after(newest_tick, newest_seen_)) return;
+  // A tick far ahead still says "slow down", but must not make every later message look old.
+  if (base::tick_distance(newest_tick, newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks)) {
+    newest_seen_ = newest_tick;
+  }
+  const double clamped = std::clamp(margin, -kMarginClampTicks, kMarginClampTicks);
+  const auto sample_q8 = static_cast<int32_t>(std::lround(clamped * 4.0 * 256.0));
+  margin_q8_ = margin_known_ ? margin_q8_ + (sample_q8 - margin_q8_) / 8 : sample_q8;
+  margin_known_ = true;
+}
+
+TakenInput InputBuffer::take(Tick tick) {
+  const int32_t step = base::tick_distance(tick, newest_taken_);
+  LATTICE_ASSERT(step >= 0);
+  if (step <= 0 && taken_any_) return taken_;
+
+  const auto steps = static_cast<uint32_t>(step);
+  seen_mask_ = steps >= kSeenTicks ? 0 : seen_mask_ << steps;
+  // Ticks that were skipped are run as far as their inputs go; those that had come are not late.
+  for (uint32_t back = 1; back < steps && back < kSeenTicks; ++back) {
+    if (ticks_[(tick - back) % kJitterBufferTicks] == tick - back) seen_mask_ |= uint64_t{1} << back;
+  }
+  newest_taken_ = tick;
+  taken_any_ = true;
+
+  if (ticks_[tick % kJitterBufferTicks] == tick) {
+    seen_mask_ |= 1;
+    std::copy(slot(tick), slot(tick) + word_count_, last_.begin());
+    last_fresh_tick_ = tick;
+    ++stats_.fresh;
+    taken_ = TakenInput{last_.data(), InputSource::kFresh, tick};
+  } else if (last_fresh_tick_ != 0 &&
+             static_cast<uint32_t>(base::tick_distance(tick, last_fresh_tick_)) <= repeat_max_ticks_) {
+    ++stats_.repeated;
+    taken_ = TakenInput{last_.data(), InputSource::kRepeated, last_fresh_tick_};
+  } else {
+    ++stats_.defaulted;
+    taken_ = TakenInput{default_.data(), InputSource::kDefault, 0};
+  }
+  return taken_;
+}
+
+int8_t InputBuffer::margin_quarter_ticks() const {
+  const int32_t rounded = (margin_q8_ + (margin_q8_ >= 0 ? 128 : -128)) / 256;
+  return static_cast<int8_t>(std::clamp(rounded, -127, 127));
+}
+
+uint32_t InputBuffer::depth() const {
+  uint32_t count = 0;
+  for (const Tick tick : ticks_) {
+    if (tick != 0 && base::tick_after(tick, newest_taken_)) ++count;
+  }
+  return count;
+}
+
+}  // namespace lattice::simulation

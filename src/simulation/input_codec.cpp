@@ -1,0 +1,105 @@
+#include "simulation/input_codec.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+
+namespace lattice::simulation {
+
+using serialization::BitReader;
+using serialization::BitWriter;
+
+namespace {
+
+constexpr size_t kCountOffset = 4;
+static_assert(kCountOffset + 1 == kInputHeaderBytes);
+
+DecodedInputs refuse(InputRefusal refusal) {
+  DecodedInputs result;
+  result.refusal = refusal;
+  return result;
+}
+
+}  // namespace
+
+size_t encode_inputs(const serialization::Layout& layout, const InputHistory& history,
+                     std::span<uint8_t> out) {
+  LATTICE_ASSERT(layout.word_count() == history.word_count());
+  const uint32_t wanted = history.window_count();
+  if (wanted == 0) return 0;
+
+  BitWriter writer(out);
+  const uint64_t* newer = history.find(history.newest());
+  writer.WriteU32(history.newest());
+  writer.WriteByte(1);  // the count, known only at the end
+  layout.encode_whole(writer, newer);
+  if (!writer.ok()) return 0;
+
+  uint32_t count = 1;
+  for (; count < wanted; ++count) {
+    const BitWriter::Mark before = writer.mark();
+    const uint64_t* older = history.find(history.newest() - count);
+    const bool changed = !layout.equal(newer, older);
+    writer.WriteBool(changed);
+    if (changed) layout.encode_delta(writer, newer, older);
+    if (!writer.ok()) {
+      writer.rewind(before);
+      break;
+    }
+    newer = older;
+  }
+  const size_t bytes = writer.finish().size();
+  out[kCountOffset] = static_cast<uint8_t>(count);
+  return bytes;
+}
+
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+                            std::span<uint64_t> words) {
+  const size_t word_count = layout.word_count();
+  LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
+
+  BitReader reader(body);
+  const Tick newest_tick = reader.ReadU32();
+  const uint32_t count = reader.ReadByte();
+  if (!reader.ok()) return refuse(InputRefusal::kTruncated);
+  if (count == 0 || count > kMaxInputsPerMessage) return refuse(InputRefusal::kBadCount);
+  // Counting back from newest_tick meets 0 exactly when it is smaller than the count.
+  if (newest_tick < count) return refuse(InputRefusal::kBadTick);
+
+  uint64_t* newer = words.data();
+  if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
+  for (uint32_t i = 1; i < count; ++i) {
+    uint64_t* older = newer + word_count;
+    if (reader.ReadBool()) {
+      if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);
+      if (layout.equal(newer, older)) return refuse(InputRefusal::kNotCanonical);
+    } else {
+      std::copy(newer, older, older);
+    }
+    newer = older;
+  }
+  if (!reader.ok()) return refuse(InputRefusal::kTruncated);
+  if (!reader.at_end()) return refuse(InputRefusal::kTrailing);
+  return DecodedInputs{InputRefusal::kNone, newest_tick, count};
+}
+
+const char* input_refusal_name(InputRefusal refusal) {
+  switch (refusal) {
+    case InputRefusal::kNone:
+      return "none";
+    case InputRefusal::kTruncated:
+      return "input_truncated";
+    case InputRefusal::kBadCount:
+      return "input_bad_count";
+    case InputRefusal::kBadTick:
+      return "input_bad_tick";
+    case InputRefusal::kNotCanonical:
+      return "input_not_canonical";
+    case InputRefusal::kTrailing:
+      return "input_trailing";
+  }
+  return "unknown";
+}
+
+}  // namespace lattice::simulation

@@ -1,0 +1,59 @@
+#include "simulation/input_history.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::simulation {
+
+static_assert(kInputHistoryTicks >= kMaxInputsPerMessage + 64, "resend and re-simulation windows");
+
+InputHistory::InputHistory(size_t word_count)
+    : word_count_(word_count), words_(kInputHistoryTicks * word_count) {
+  LATTICE_CHECK(word_count > 0);
+}
+
+void InputHistory::push(Tick tick, std::span<const uint64_t> words) {
+  LATTICE_ASSERT(words.size() == word_count_);
+  LATTICE_ASSERT(tick != 0);
+  LATTICE_ASSERT(newest_ == 0 || base::tick_after(tick, newest_));
+  if (held_count_ == 0 || tick != newest_ + 1) held_count_ = 0;
+  std::copy(words.begin(), words.end(), slot(tick));
+  newest_ = tick;
+  held_count_ = std::min<uint32_t>(held_count_ + 1, kInputHistoryTicks);
+}
+
+const uint64_t* InputHistory::find(Tick tick) const {
+  const int32_t age = base::tick_distance(newest_, tick);
+  if (age < 0 || static_cast<uint32_t>(age) >= held_count_) return nullptr;
+  return slot(tick);
+}
+
+void InputHistory::acknowledge(Tick tick) {
+  if (acknowledged_ == 0 || base::tick_after(tick, acknowledged_)) acknowledged_ = tick;
+}
+
+void InputHistory::mark_sent(Tick tick) {
+  if (newest_sent_ == 0 || base::tick_after(tick, newest_sent_)) newest_sent_ = tick;
+}
+
+uint32_t InputHistory::window_count() const {
+  if (held_count_ == 0) return 0;
+  const auto newer_than = [this](Tick tick) {
+    if (tick == 0) return kMaxInputsPerMessage;
+    const int32_t distance = base::tick_distance(newest_, tick);
+    return static_cast<uint32_t>(std::clamp<int32_t>(distance, 0, kMaxInputsPerMessage));
+  };
+  const uint32_t since_last = newer_than(newest_sent_) + kRedundantInputs;
+  const uint32_t wanted = std::max({since_last, newer_than(acknowledged_), uint32_t{1}});
+  return std::min({wanted, kMaxInputsPerMessage, held_count_});
+}
+
+void InputHistory::clear() {
+  newest_ = 0;
+  newest_sent_ = 0;
+  acknowledged_ = 0;
+  held_count_ = 0;
+}
+
+}  // namespace lattice::simulation

@@ -1,0 +1,132 @@
+// The Endpoint: one socket, the connections that run over it, their channels. A server, a client, and a
+// peer-to-peer host are the same class with different roles enabled.
+//
+//   receive():          socket ─▶ route (P-07) ─▶ open (K-03) ─▶ frame-check whole (P-10) ─▶ acks ─▶ messages
+//   ─▶ handler update_and_send():  timers ─▶ loss ─▶ pack ─▶ seal a batch ─▶ one socket call
+//
+// Must stay true: datagrams that are refused change counters and nothing else; application data flows only in
+// state Connected, on a server from the first authenticated packet on (H-11); after warm-up neither call
+// allocates.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "reliability/endpoint_handler.h"
+#include "reliability/limits.h"
+#include "reliability/statistics.h"
+#include "transport/connection/connection_timers.h"
+#include "transport/connection/lifecycle.h"
+#include "transport/crypto/entropy.h"
+#include "transport/crypto/x25519.h"
+#include "transport/socket/datagram_socket.h"
+
+namespace lattice::reliability {
+
+struct EndpointConfig {
+  uint32_t protocol_id = wire::kProtocolId;
+  uint64_t schema_id = 0;
+  uint32_t features = 0;
+  wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
+  uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
+  uint16_t tick_rate_hz = 60;      ///< Told to clients in ConnectionAccepted.
+  connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
+  uint64_t connect_budget_ns = 10'000'000'000;
+  /// Limit of the shared block pool: queued and out-of-order messages of all connections.
+  uint64_t pool_bytes = 64u << 20;
+  /// Taken at create, so that a steady load within it never allocates.
+  uint64_t pool_reserve_bytes_per_connection = 16u << 10;
+
+  // Incoming connections (server or host).
+  bool accepts_connections = false;
+  /// This process's static key; its public half is the audience of every token for this server.
+  crypto::KeyPair identity;
+  std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
+  uint32_t max_claims = 8192;              ///< Used tokens remembered; see claim_table.h.
+  uint32_t max_half_open = 64;             ///< H-11.
+  uint32_t max_half_open_per_prefix = 4;   ///< H-11; a load generator on one host raises it.
+  uint32_t requests_per_s = 200;           ///< Per /24 or /56; raised likewise.
+  uint32_t responses_per_s = 100;
+};
+
+enum class SendResult : uint8_t {
+  kOk,
+  kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
+  kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode.
+  kNotConnected,    ///< Stale handle, still connecting, or ending.
+  kInvalidChannel,  ///< Channel 14, an undeclared channel, is_fragment, or a control body without a known
+                    ///< type.
+};
+
+enum class ConnectResult : uint8_t {
+  kOk,
+  kFull,            ///< max_connections reached.
+  kBadAddress,      ///< Family 0 or port 0.
+  kBadToken,        ///< Malformed, or not made for this key or protocol version.
+  kSchemaMismatch,  ///< The token states another schema.
+  kAlreadyConnecting,
+};
+
+class Endpoint {
+ public:
+  /// `socket`, `handler` and `entropy` are borrowed and must outlive the endpoint. Null when a configuration
+  /// value is refused; `error` (may be null) then names field and bound.
+  static std::unique_ptr<Endpoint> create(EndpointConfig config, socket::DatagramSocket& socket,
+                                          EndpointHandler& handler, crypto::EntropySource& entropy,
+                                          const char** error);
+  /// Ends silently: peers see a timeout. To say goodbye, disconnect() and keep pumping for 200 ms.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  /// Drains the socket (at most kMaxReceiveBatches × 64 datagrams), acts on what is authentic, answers
+  /// handshakes. `now_ns` is monotonic, may start at 0 and must not go back; `unix_s` is wall-clock seconds.
+  void receive(uint64_t now_ns, uint64_t unix_s);
+
+  /// Timers, loss detection and resends, then everything queued is packed, sealed and sent.
+  void update_and_send(uint64_t now_ns, uint64_t unix_s);
+
+  /// Starts connecting at the next update_and_send(). `token` and `client` are copied.
+  ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+                        const crypto::KeyPair& client, ConnectionHandle* out);
+
+  /// Ends a connection, connected or connecting. `text` is UTF-8, cut at 64 bytes. Its on_disconnected()
+  /// comes at the end of the running or the next call of receive() or update_and_send(). Stale handles are
+  /// ignored.
+  void disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                  std::string_view text = {});
+  void disconnect_all(connection::DisconnectReason reason, std::string_view text = {});
+
+  /// Queues a message; the body is copied. A message with `receipt` other than 0 gets on_receipt() exactly
+  /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.
+  SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                  std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  /// Null for a stale handle. Valid until the next call that may end the connection.
+  const ConnectionStats* stats(ConnectionHandle connection) const;
+  const EndpointStats& stats() const;
+  connection::State state(ConnectionHandle connection) const;
+
+  /// The tick carried by ConnectionAccepted and Keepalives from now on.
+  void set_server_tick(uint32_t tick);
+
+  /// Live slots, connecting and ending ones included.
+  uint32_t connection_count() const;
+  /// The server half of the handshake for its counters, or null.
+  const connection::ServerHandshake* server_handshake() const;
+  const base::BlockPoolStats& pool_stats() const;
+  platform::Address local_address() const;
+
+  static constexpr size_t kMaxReceiveBatches = 64;
+
+ private:
+  struct Core;
+  explicit Endpoint(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,82 @@
+// What an Endpoint tells the layer above, and asks of it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "platform/address.h"
+#include "transport/connection/connection_table.h"
+#include "transport/connection/disconnect_reason.h"
+#include "transport/connection/server_handshake.h"
+#include "transport/wire/channel_table.h"
+#include "transport/wire/constants.h"
+
+namespace lattice::reliability {
+
+using Channel = wire::Channel;
+using ChannelMode = wire::ChannelMode;
+/// {slot, generation}; slots are dense, below EndpointConfig::max_connections. A default one is never live.
+using ConnectionHandle = connection::ConnectionHandle;
+
+struct MessageFlags {
+  bool is_fragment = false;  ///< Set by the fragment layer only; send() refuses it until that exists.
+  bool is_rpc = false;
+  bool is_snapshot = false;
+
+  friend bool operator==(const MessageFlags&, const MessageFlags&) = default;
+};
+
+enum class Verdict : uint8_t {
+  kAccept,
+  /// a snapshot part too old to be decoded. Its packet stays unacked, so the sender never takes it for
+  /// a baseline. Only for unreliable channels; a reliable message is acked whatever the handler says.
+  kAcceptButDoNotAck,
+  kProtocolError,  ///< Closes the connection (P-10).
+};
+
+/// What both sides know once connected. Spans live for the call.
+struct ConnectedInfo {
+  platform::Address address;
+  uint64_t peer_id = 0;      ///< Session id of the client: the peer on a server, this side on a client.
+  bool is_incoming = false;  ///< True on the side that accepted.
+  wire::Id16 player{};       ///< From the token; both sides have it.
+  wire::Id16 session{};
+  std::span<const uint8_t> user_data;
+  uint32_t features = 0;      ///< Both sides have these.
+  uint32_t server_tick = 0;   ///< Client: tick in ConnectionAccepted. Server: its own tick then.
+  uint16_t tick_rate_hz = 0;  ///< The server's.
+  uint64_t rtt_ns = 0;        ///< First sample, 0 when there is none yet.
+};
+
+/// Callbacks run inside receive() and update_and_send(). They may call send(), disconnect(), connect(),
+/// stats() and set_server_tick(); not receive(), update_and_send() or the destructor.
+class EndpointHandler {
+ public:
+  virtual ~EndpointHandler() = default;
+
+  /// Server side: may this verified client come in? Refuse with kServerFull, kKicked or an application
+  /// reason; set Admission::peer_id to the session peer id it gets. Called again if the client's answer is
+  /// lost and its half-open entry expires. A full connection table is refused before this is asked. Must not
+  /// call back.
+  virtual connection::Admission on_admission(const connection::AdmissionRequest& request) = 0;
+
+  virtual void on_connected(ConnectionHandle connection, const ConnectedInfo& info) = 0;
+
+  /// Exactly once for every on_connected(), and once for every connect() that returned kOk and failed. Every
+  /// receipt has been reported before it. The handle is stale afterwards. `remote_schema_id` is not 0 only
+  /// with kSchemaMismatch; `text` lives for the call.
+  virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                               uint64_t remote_schema_id, std::string_view text) = 0;
+
+  /// One message, in the order of its channel. `body` lives for the call. `channel` may be an application
+  /// channel (4 to 13) or kControl (first body byte: control type, R-10; rotation types never get here).
+  virtual Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                             std::span<const uint8_t> body, uint64_t now_ns) = 0;
+
+  /// Exactly once for every message sent with a receipt other than 0: acked, or lost (for reliable messages
+  /// only at the end of the connection).
+  virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,54 @@
+// Bounds and times of the channels (§5, §22, F-05).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/wire/message_framing.h"
+
+namespace lattice::reliability {
+
+/// Message n is sent, and accepted, only while n - (oldest not yet acked, next expected) is below this.
+inline constexpr int32_t kReliableWindow = 256;
+/// What may wait per reliable channel beyond the window, and in each unreliable queue.
+inline constexpr size_t kMaxQueuedMessages = 1024;
+inline constexpr size_t kMaxQueuedBytes = 1u << 20;
+
+/// Records of sent packets kept at most; older ones not acked are lost.
+inline constexpr size_t kMaxSentPackets = 1024;
+inline constexpr size_t kMinSentPackets = 32;
+
+inline constexpr uint32_t kAckEveryPackets = 16;        ///< R-03.
+inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
+/// An ack block carries its age only from here on; below, the two bytes buy nothing.
+inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
+inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.
+inline constexpr uint64_t kMaxResendIntervalNs = 1'000'000'000;
+inline constexpr uint64_t kProbeAfterNs = 1'000'000'000;  ///< R-06: no sample for so long, then a probe.
+
+// The largest bodies that fit every datagram, an ack block with them and no fragment header (F-05).
+inline constexpr size_t kMaxUnreliableBody = wire::kFloorPlaintextBytes - wire::kAckMessageBytes - (1 + 2);
+inline constexpr size_t kMaxSequencedBody = wire::kFloorPlaintextBytes - wire::kAckMessageBytes - (1 + 2 + 2);
+inline constexpr size_t kMaxReliableBody = wire::kFloorPlaintextBytes - (1 + 2 + wire::kAckBlockBytes + 2);
+/// A channel-1 message with is_snapshot: snapshot parts and input packets are cut to this.
+inline constexpr size_t kMaxSnapshotBody = kMaxSequencedBody;
+static_assert(kMaxUnreliableBody == 1149 && kMaxSequencedBody == 1147 && kMaxReliableBody == 1150);
+
+/// The largest body send() takes on a channel of this mode; 0 for modes that take none.
+constexpr size_t max_body_bytes(wire::ChannelMode mode) {
+  switch (mode) {
+    case wire::ChannelMode::kUnreliable:
+      return kMaxUnreliableBody;
+    case wire::ChannelMode::kUnreliableSequenced:
+      return kMaxSequencedBody;
+    case wire::ChannelMode::kReliableUnordered:
+    case wire::ChannelMode::kReliableOrdered:
+      return kMaxReliableBody;
+    case wire::ChannelMode::kUndeclared:
+    case wire::ChannelMode::kAckMessage:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace lattice::reliability

@@ -1,0 +1,56 @@
+// Every reason for which bytes from the network are not acted on, in one list: enumerators, counter names and
+// the order of the counters. The link's and the framing's reasons are part of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/counters.h"
+#include "transport/connection/secure_link.h"
+#include "transport/wire/message_framing.h"
+
+namespace lattice::reliability {
+
+#define LATTICE_ENDPOINT_REFUSALS(X)                                                                   \
+  X(kHeaderTooShort, "header_too_short")           /* ends inside the outer header */                  \
+  X(kHeaderBadMagic, "header_bad_magic")           /* not Lattice */                                   \
+  X(kHeaderWrongVersion, "header_wrong_version")   /* P-02 */                                          \
+  X(kHeaderUnknownType, "header_unknown_type")     /* P-04 */                                          \
+  X(kHeaderBadPacketSeq, "header_bad_packet_seq")  /* overlong or cut varint */                        \
+  X(kWrongRole, "wrong_role")                      /* a type this role never receives (P-04) */        \
+  X(kUnknownConnection, "unknown_connection")      /* id nobody has: silence (L-05) */                 \
+  X(kForeignAddress, "foreign_address")            /* known id, another source (L-04) */               \
+  X(kHandshakeRefused, "handshake_refused")        /* the handshake's own counters say why */          \
+  X(kNotReady, "not_ready")                        /* the handshake is not over, or the end is near */ \
+  X(kBadKeepalive, "bad_keepalive")                /* closes: ProtocolError */                         \
+  X(kBadDisconnect, "bad_disconnect")              /* closes: ProtocolError */                         \
+  X(kFragmentUnsupported, "fragment_unsupported")  /* closes: ProtocolError */                         \
+  X(kBadControl, "bad_control")                    /* empty or unknown control body; closes */         \
+  X(kMessageBeyondWindow, "message_beyond_window") /* 256 or more ahead; closes */               \
+  X(kMessageRefusedByHandler, "message_refused")   /* Verdict::kProtocolError; closes */               \
+  X(kMessageDuplicate, "message_duplicate")        /* reliable message seen before: normal */          \
+  X(kMessageStale, "message_stale")                /* sequenced message overtaken: normal */           \
+  X(kMessageNoMemory, "message_no_memory")         /* pool limit: left unacked, comes again */         \
+  X(kAckNeverSent, "ack_never_sent")               /* */                                          \
+  X(kEchoUnexpected, "echo_unexpected")            /* an echo of no probe of ours */
+
+#define LATTICE_REFUSALS(X) LATTICE_OPEN_REFUSALS(X) LATTICE_FRAMING_ERRORS(X) LATTICE_ENDPOINT_REFUSALS(X)
+
+enum class Refusal : uint8_t {
+#define LATTICE_X(name, text) name,
+  LATTICE_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+      kCount,
+};
+
+inline constexpr size_t kRefusalCount = static_cast<size_t>(Refusal::kCount);
+using RefusalCounters = base::Counters<Refusal, kRefusalCount>;
+
+/// A stable lower-case name such as "framing_truncated"; never null.
+const char* refusal_name(Refusal refusal);
+
+/// The same reasons as the layers below name them; the argument is not kNone.
+Refusal refusal_of(connection::OpenRefusal refusal);
+Refusal refusal_of(wire::FramingError error);
+
+}  // namespace lattice::reliability

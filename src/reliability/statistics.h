@@ -1,0 +1,67 @@
+// What an Endpoint counts, per connection and in all. Plain values, read at any time between calls.
+#pragma once
+
+#include <cstdint>
+
+#include "reliability/refusal.h"
+
+namespace lattice::reliability {
+
+/// Bytes are UDP payload bytes (header, plaintext, tag).
+struct TrafficStats {
+  uint64_t packets_sent = 0;
+  uint64_t bytes_sent = 0;
+  uint64_t packets_received = 0;  ///< Opened; forged and replayed ones are only in the refusals.
+  uint64_t bytes_received = 0;
+  uint64_t messages_sent = 0;      ///< First transmissions.
+  uint64_t messages_resent = 0;    ///< Retransmissions.
+  uint64_t messages_received = 0;  ///< Delivered to the handler.
+
+  void add(const TrafficStats& other) {
+    packets_sent += other.packets_sent;
+    bytes_sent += other.bytes_sent;
+    packets_received += other.packets_received;
+    bytes_received += other.bytes_received;
+    messages_sent += other.messages_sent;
+    messages_resent += other.messages_resent;
+    messages_received += other.messages_received;
+  }
+};
+
+struct ConnectionStats {
+  // Round trip. All zero, and rto 500 ms, before the first sample.
+  uint64_t srtt_ns = 0;
+  uint64_t rttvar_ns = 0;
+  uint64_t rto_ns = 0;
+  uint64_t min_rtt_ns = 0;  ///< Over the last 10 s.
+  uint64_t latest_rtt_ns = 0;
+  uint64_t rtt_samples = 0;
+
+  // Loss out: of packets that ask for an ack. Loss in: gaps in the numbers received.
+  uint64_t packets_acked = 0;
+  uint64_t packets_lost = 0;           ///< Declared lost; a late ack does not take it back.
+  uint64_t packets_lost_spurious = 0;  ///< Of those, acked after all.
+  uint64_t packets_missing = 0;        ///< Numbers below the highest received that never came (yet).
+  double loss_out = 0;                 ///< Ratio in the last whole second that had traffic.
+  double loss_in = 0;
+
+  TrafficStats traffic;
+  RefusalCounters refusals;
+
+  uint32_t remote_tick = 0;               ///< From the peer's newest Keepalive.
+  uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.
+  uint32_t reliable_bytes_queued = 0;
+  uint64_t last_authenticated_ns = 0;
+};
+
+struct EndpointStats {
+  TrafficStats traffic;      ///< All connections, ended ones included; handshake datagrams too.
+  RefusalCounters refusals;  ///< Everything refused, whether or not it could be laid to a connection.
+  uint64_t connections_opened = 0;
+  uint64_t connections_closed = 0;
+  uint64_t handshake_datagrams_sent = 0;
+  uint64_t receipts_acked = 0;
+  uint64_t receipts_lost = 0;
+};
+
+}  // namespace lattice::reliability

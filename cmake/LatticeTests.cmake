@@ -1,5 +1,8 @@
 # tests/unit mirrors src: one test program per layer, made of that folder's *_test.cpp.
-# fuzz/<name>_fuzz.cpp: one libFuzzer target each (clang), or a corpus replayer (gcc).
+# fuzz/<name>_fuzz.cpp: see fuzz/CMakeLists.txt. Folders with a CMakeLists.txt add their own.
+#
+# Labels: fuzz, layers, browser, perf (timing matters: not run under sanitizers), threads (what the
+# thread-sanitizer build runs). A test that cannot run prints "skipped: <reason>" and returns 77.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
@@ -30,7 +33,7 @@ foreach(layer IN LISTS layers)
   lattice_unit_tests(${layer} ${folder})
 endforeach()
 
-foreach(folder tests/system tests/abi tests/fuzz tests/tools fuzz bench)
+foreach(folder tests/system tests/abi tests/fuzz tests/layers tests/tools tests/browser fuzz bench)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
   endif()

@@ -1,0 +1,119 @@
+# Which Debian packages each job needs, and how they get here. Sourced by ./lattice.
+# A thing counts as present when it works, not when dpkg knows it: node may come from elsewhere.
+
+# "package test argument" lines. test is: command NAME, header PATH, or file GLOB.
+packages_core='
+g++ command g++
+cmake command cmake
+ninja-build command ninja
+pkg-config command pkg-config
+libsodium-dev header sodium.h
+libgtest-dev header gtest/gtest.h
+librapidcheck-dev header rapidcheck.h
+nlohmann-json3-dev header nlohmann/json.hpp
+libboost1.81-dev header boost/beast/version.hpp
+libtomlplusplus-dev header toml++/toml.h
+libcli11-dev header CLI/CLI.hpp
+'
+packages_browser='
+chromium command chromium
+nodejs command node
+npm command npm
+'
+packages_matrix='
+clang-14 command clang++-14
+libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a
+'
+
+package_present() {
+  case $2 in
+    command) have "$3" ;;
+    header) [ -e "/usr/include/$3" ] || [ -e "/usr/local/include/$3" ] ;;
+    file)
+      # shellcheck disable=SC2086 # the glob is the point
+      set -- $3
+      [ -e "$1" ]
+      ;;
+  esac
+}
+
+# Prints the missing packages of the named sets on one line.
+missing_packages() {
+  missing=''
+  for set_name in "$@"; do
+    eval "table=\$packages_$set_name"
+    while read -r package test argument; do
+      [ -n "$package" ] || continue
+      package_present "$package" "$test" "$argument" || missing="$missing $package"
+    done <<LIST
+$table
+LIST
+  done
+  printf '%s' "${missing# }"
+}
+
+apt_line() { printf 'sudo apt-get update && sudo apt-get install -y --no-install-recommends %s' "$*"; }
+
+# Prints the prefix that runs a command as root; fails when there is none.
+root_prefix() {
+  if [ "$(id -u)" = 0 ]; then
+    printf ''
+  elif have sudo && sudo -n true 2>/dev/null; then
+    printf 'sudo -n'
+  else
+    return 1
+  fi
+}
+
+apt_lists_stale() {
+  [ -z "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mtime -1 2>/dev/null | head -n 1)" ]
+}
+
+# install_packages LOG PACKAGE...: true when apt installed them all.
+install_packages() {
+  log=$1
+  shift
+  prefix=$(root_prefix) || return 1
+  # env: sudo drops variables, and a package must never stop to ask.
+  apt="$prefix env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=500"
+  : >"$log"
+  if apt_lists_stale; then $apt update >>"$log" 2>&1 </dev/null; fi
+  $apt install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null && return 0
+  # A list younger than a day may still name versions the mirror no longer has.
+  $apt update >>"$log" 2>&1 </dev/null
+  $apt install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null
+}
+
+may_install() { [ -z "${LATTICE_NO_INSTALL:-}" ] && have apt-get && root_prefix >/dev/null; }
+
+# need_packages SET...: installs what is missing or ends with exit code 5.
+need_packages() {
+  wanted=$(missing_packages "$@")
+  [ -n "$wanted" ] || return 0
+  if ! may_install; then
+    die 5 "these packages are missing: $wanted" "Run: $(apt_line "$wanted")"
+  fi
+  say "installing $wanted"
+  mkdir -p "$LATTICE_ROOT/build"
+  log=$LATTICE_ROOT/build/packages.log
+  # shellcheck disable=SC2086 # a list of package names
+  if ! install_packages "$log" $wanted; then
+    tail -n 15 "$log" >&2
+    die 5 "apt-get could not install: $wanted (whole log: build/packages.log)" "Run: $(apt_line "$wanted")"
+  fi
+  wanted=$(missing_packages "$@")
+  [ -z "$wanted" ] || die 5 "installed, yet still not usable: $wanted" "Run: ./lattice doctor"
+}
+
+# want_packages SET...: like need_packages, but returns 1 instead of ending; `wanted` then says what lacks.
+want_packages() {
+  wanted=$(missing_packages "$@")
+  [ -n "$wanted" ] || return 0
+  may_install || return 1
+  say "installing $wanted"
+  mkdir -p "$LATTICE_ROOT/build"
+  # shellcheck disable=SC2086
+  install_packages "$LATTICE_ROOT/build/packages-optional.log" $wanted || return 1
+  wanted=$(missing_packages "$@")
+  [ -z "$wanted" ]
+}

@@ -1,0 +1,163 @@
+# ./lattice test. Sourced by ./lattice after build.sh, packages.sh and summary.sh.
+
+test_filter='' test_matrix='' test_long=''
+
+# run_ctest PRESET WHAT [CTEST ARGUMENTS]: runs, shows what failed, counts.
+run_ctest() {
+  preset=$1 what=$2
+  shift 2
+  directory=$LATTICE_ROOT/build/$preset
+  log=$directory/ctest.log
+  gtest_directory=$directory/gtest
+  rm -rf "$gtest_directory"
+  mkdir -p "$gtest_directory"
+  [ -z "$test_filter" ] || set -- "$@" -R "$test_filter"
+  started=$(date +%s)
+  # A trailing slash makes each GoogleTest program write a file named after itself.
+  GTEST_OUTPUT=xml:$gtest_directory/ GTEST_COLOR=no \
+    ctest --test-dir "$directory" -j2 --output-on-failure --no-tests=ignore --timeout 1500 "$@" \
+    </dev/null 2>&1 | {
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >&8
+      case $line in
+        *' Test '*'#'*Passed*) if [ -t 2 ]; then progress "$preset $line"; else printf '%s\n' "$line"; fi ;;
+        *' Start '*) [ ! -t 2 ] || progress "$preset $line" ;;
+        *)
+          clear_progress
+          printf '%s\n' "$line"
+          ;;
+      esac
+    done
+  } 8>"$log"
+  clear_progress
+  count_run "$preset" "$what" "$log" "$gtest_directory" "$directory/Testing/Temporary/LastTest.log" \
+    $(($(date +%s) - started))
+}
+
+# Builds a preset; on failure records it and returns 1 so that the other builds still run.
+build_for_test() {
+  configured=$1
+  shift
+  configure "$configured"
+  started=$(date +%s)
+  if try_build "$configured" "$@"; then return 0; fi
+  add_row "$configured" 'build (build/'"$configured"'/build.log)' 0 1 0 $(($(date +%s) - started))
+  add_fail "$configured" build
+  return 1
+}
+
+# Node modules of the browser test, from the lock file, into build/ so that the tree stays clean.
+fetch_playwright() {
+  modules=$LATTICE_ROOT/build/browser
+  mkdir -p "$modules"
+  if [ -d "$modules/node_modules/playwright-core" ] &&
+    cmp -s "$LATTICE_ROOT/tests/browser/package-lock.json" "$modules/package-lock.json"; then
+    return 0
+  fi
+  cp "$LATTICE_ROOT/tests/browser/package.json" "$LATTICE_ROOT/tests/browser/package-lock.json" \
+    "$LATTICE_ROOT/tests/browser/.npmrc" "$modules/" || return 1
+  say "fetching playwright-core for the browser test"
+  if ! (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund) >"$modules/npm.log" 2>&1 </dev/null; then
+    rm -f "$modules/package-lock.json"
+    return 1
+  fi
+}
+
+# The state of everything a test result depends on.
+tree_changed_since() {
+  [ ! -e "$1" ] || [ -n "$(find "$LATTICE_ROOT/CMakeLists.txt" "$LATTICE_ROOT/CMakePresets.json" \
+    "$LATTICE_ROOT/cmake" "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" "$LATTICE_ROOT/game-sim" \
+    "$LATTICE_ROOT/apps" "$LATTICE_ROOT/tests" "$LATTICE_ROOT/fuzz" "$LATTICE_ROOT/bench" \
+    "$LATTICE_ROOT/tools" "$LATTICE_ROOT/lattice" -newer "$1" 2>/dev/null | head -n 1)" ]
+}
+
+test_release() {
+  stamp=$LATTICE_ROOT/build/release/.tests-passed
+  if [ -n "$test_matrix" ] && [ -z "$test_filter$test_long" ] && ! tree_changed_since "$stamp"; then
+    cat "$stamp.rows" >>"$summary/rows"
+    cat "$stamp.skips" >>"$summary/skips"
+    return 0
+  fi
+  if want_packages browser; then
+    fetch_playwright || say "npm could not fetch playwright-core; the browser test will be skipped"
+  else
+    say "no browser test: missing $wanted"
+  fi
+  rm -f "$stamp"
+  touch "$summary/started"
+  build_for_test release || return 0
+  run_ctest release 'all tests'
+  if [ -z "$test_filter$test_long" ] && ! [ -s "$summary/fails" ]; then
+    # Stamped with the time the build began, so that an edit made meanwhile counts as a change.
+    cp -p "$summary/started" "$stamp"
+    sed 's/|all tests|/|all tests (unchanged since passed)|/' "$summary/rows" >"$stamp.rows"
+    cp "$summary/skips" "$stamp.skips"
+  fi
+}
+
+# Only programs with threads can race; the core has none by rule.
+threaded_files() {
+  grep -rlE --include=*.cpp --include=*.h --include=CMakeLists.txt \
+    '#include <thread>|std::j?thread|pthread_create|Threads::Threads' \
+    "$LATTICE_ROOT/src" "$LATTICE_ROOT/apps" "$LATTICE_ROOT/game-sim" "$LATTICE_ROOT/tests" \
+    "$LATTICE_ROOT/bench" 2>/dev/null
+}
+
+run_matrix() {
+  # Sanitized and unoptimized builds are several times slower; long simulations take fewer seeds there.
+  LATTICE_TEST_QUICK=1
+  export LATTICE_TEST_QUICK
+  [ -z "$test_long" ] || unset LATTICE_TEST_QUICK
+  if want_packages matrix; then
+    if build_for_test clang; then
+      run_ctest clang 'clang 14, debug, validation' -LE 'browser|perf'
+    fi
+    if build_for_test fuzz fuzz/all; then
+      run_ctest fuzz 'libFuzzer, address + undefined' -L fuzz
+    fi
+  else
+    add_skip clang 'the whole build' "missing packages: $wanted"
+    add_row clang 'clang 14 (packages missing)' 0 0 1 0
+  fi
+  if build_for_test asan; then
+    run_ctest asan 'gcc, address + undefined' -LE 'browser|perf'
+  fi
+  if [ -z "$(threaded_files)" ]; then
+    add_skip tsan 'the whole build' 'no program or test here starts a thread'
+    add_row tsan 'thread sanitizer (no threads)' 0 0 1 0
+  elif build_for_test tsan; then
+    run_ctest tsan 'gcc, thread' -L threads
+    grep -q ' Test *#' "$LATTICE_ROOT/build/tsan/ctest.log" ||
+      add_skip tsan 'test run' 'no test is labelled "threads"'
+  fi
+}
+
+run_tests() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --matrix) test_matrix=1 ;;
+      --long) test_long=1 ;;
+      --filter)
+        [ $# -ge 2 ] || die 2 "--filter needs a regular expression." "Example: ./lattice test --filter wire"
+        test_filter=$2
+        shift
+        ;;
+      --filter=*) test_filter=${1#--filter=} ;;
+      --help | -h)
+        usage
+        exit 0
+        ;;
+      *) die 2 "test does not know '$1'." "It knows --matrix, --long and --filter REGEX." ;;
+    esac
+    shift
+  done
+  if [ -n "$test_long" ]; then
+    LATTICE_TEST_LONG=1
+    export LATTICE_TEST_LONG
+  fi
+  need_packages core
+  summary_begin
+  test_release
+  [ -z "$test_matrix" ] || run_matrix
+  summary_end
+}

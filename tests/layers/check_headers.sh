@@ -1,0 +1,30 @@
+#!/bin/sh
+# Compiles each public header alone: check_headers.sh C-COMPILER C++-COMPILER TREE
+# include/lattice/*.h must be C17 and C++20; include/lattice/authoring/*.h is C++20.
+set -u
+c_compiler=$1 cxx_compiler=$2
+tree=$(cd "$3" && pwd) || exit 1
+failures=0 count=0
+
+# compile COMPILER LANGUAGE STANDARD HEADER
+compile() {
+  count=$((count + 1))
+  # Twice: the second time shows a missing include guard.
+  printf '#include "%s"\n#include "%s"\nint lattice_header_check(void);\n' "$4" "$4" |
+    "$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$tree/include" - || {
+    echo "$4 does not compile alone as $3"
+    failures=$((failures + 1))
+  }
+}
+
+cd "$tree/include" || exit 1
+for header in lattice/*.h; do
+  compile "$c_compiler" c c17 "$header"
+  compile "$cxx_compiler" c++ c++20 "$header"
+done
+for header in lattice/authoring/*.h; do
+  [ -e "$header" ] || continue
+  compile "$cxx_compiler" c++ c++20 "$header"
+done
+echo "$count compilations, $failures failed"
+[ "$failures" = 0 ]

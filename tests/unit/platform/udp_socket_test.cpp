@@ -1,0 +1,218 @@
+// Real sockets on the loopback interface. Waits are for arrival, never for time to pass.
+#include "platform/udp_socket.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lattice::platform {
+namespace {
+
+constexpr size_t kBufferBytes = 1500;
+constexpr uint64_t kWaitNs = 2'000'000'000;
+
+/// Receive buffers with views over them.
+struct Buffers {
+  explicit Buffers(size_t count) : bytes(count * kBufferBytes), views(count) {
+    for (size_t i = 0; i < count; ++i) views[i].data = bytes.data() + i * kBufferBytes;
+  }
+  std::vector<uint8_t> bytes;
+  std::vector<UdpDatagram> views;
+};
+
+Address address(const char* text) {
+  Address out;
+  EXPECT_TRUE(parse_address(text, &out));
+  return out;
+}
+
+std::string text_of(const UdpDatagram& datagram) {
+  return std::string(reinterpret_cast<const char*>(datagram.data), datagram.size);
+}
+
+UdpDatagram message(std::string& text, const Address& to) {
+  return {to, static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data())};
+}
+
+class UdpSocketOn : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const UdpOpenResult opened = a_.open(address(GetParam()));
+    if (!opened.ok()) GTEST_SKIP() << "cannot open " << GetParam() << ": " << opened.text;
+    ASSERT_TRUE(b_.open(address(GetParam())).ok());
+  }
+  UdpSocket a_, b_;
+};
+
+TEST_P(UdpSocketOn, CarriesDatagramsWithTheSendersAddress) {
+  std::string text = "one datagram";
+  const UdpDatagram out = message(text, b_.local_address());
+  const UdpSendResult sent = a_.send({&out, 1});
+  EXPECT_EQ(sent.sent, 1u);
+  EXPECT_EQ(sent.sent_bytes, text.size());
+  ASSERT_TRUE(b_.wait_readable(kWaitNs));
+  Buffers buffers(4);
+  const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+  ASSERT_EQ(got.count, 1u);
+  EXPECT_EQ(text_of(buffers.views[0]), text);
+  EXPECT_EQ(buffers.views[0].peer, a_.local_address());
+}
+
+TEST_P(UdpSocketOn, SendsMoreThanOneBatch) {
+  constexpr size_t kCount = 3 * kUdpBatchDatagrams + 5;
+  std::vector<std::string> texts(kCount);
+  std::vector<UdpDatagram> out;
+  for (size_t i = 0; i < kCount; ++i) {
+    texts[i] = "datagram " + std::to_string(i);
+    out.push_back(message(texts[i], b_.local_address()));
+  }
+  ASSERT_EQ(a_.send(out).sent, kCount);
+  std::set<std::string> received;
+  Buffers buffers(100);
+  while (received.size() < kCount && b_.wait_readable(kWaitNs)) {
+    const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+    EXPECT_LE(got.count, kUdpBatchDatagrams);
+    for (size_t i = 0; i < got.count; ++i) received.insert(text_of(buffers.views[i]));
+  }
+  EXPECT_EQ(received, std::set<std::string>(texts.begin(), texts.end()));
+}
+
+TEST_P(UdpSocketOn, DropsOversizeDatagramsWholeAndKeepsTheOthers) {
+  std::string small = "small";
+  std::string large(kBufferBytes + 1, 'x');
+  std::string exact(kBufferBytes, 'y');
+  const Address& to = b_.local_address();
+  const std::array<UdpDatagram, 4> out = {message(small, to), message(large, to), message(exact, to),
+                                          message(small, to)};
+  ASSERT_EQ(a_.send(out).sent, 4u);
+  Buffers buffers(8);
+  std::vector<uint8_t*> pointers;
+  for (const UdpDatagram& view : buffers.views) pointers.push_back(view.data);
+  ASSERT_TRUE(b_.wait_readable(kWaitNs));
+  const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+  ASSERT_EQ(got.count, 3u);
+  EXPECT_EQ(got.truncated, 1u);
+  EXPECT_EQ(text_of(buffers.views[0]), small);
+  EXPECT_EQ(text_of(buffers.views[1]), exact);
+  EXPECT_EQ(text_of(buffers.views[2]), small);
+  for (size_t i = 0; i < pointers.size(); ++i) EXPECT_EQ(buffers.views[i].data, pointers[i]);
+}
+
+TEST_P(UdpSocketOn, EmptyDatagramsAndEmptyQueues) {
+  Buffers buffers(2);
+  EXPECT_EQ(b_.receive(buffers.views, kBufferBytes).count, 0u);
+  EXPECT_FALSE(b_.wait_readable(0));
+  std::string nothing;
+  const UdpDatagram out = message(nothing, b_.local_address());
+  ASSERT_EQ(a_.send({&out, 1}).sent, 1u);
+  ASSERT_TRUE(b_.wait_readable(kWaitNs));
+  ASSERT_EQ(b_.receive(buffers.views, kBufferBytes).count, 1u);
+  EXPECT_EQ(buffers.views[0].size, 0u);
+}
+
+TEST_P(UdpSocketOn, OneRefusedDatagramDoesNotStopTheOthers) {
+  std::string good = "good";
+  std::string too_large(70000, 'z');
+  const Address& to = b_.local_address();
+  const std::array<UdpDatagram, 3> out = {message(good, to), message(too_large, to), message(good, to)};
+  const UdpSendResult sent = a_.send(out);
+  EXPECT_EQ(sent.sent, 2u);
+  EXPECT_EQ(sent.refused, 1u);
+  EXPECT_EQ(sent.full, 0u);
+}
+
+TEST_P(UdpSocketOn, ReportsAddressInUse) {
+  UdpSocket third;
+  const UdpOpenResult opened = third.open(a_.local_address());
+  EXPECT_EQ(opened.error, UdpOpenError::kAddressInUse);
+  EXPECT_STRNE(opened.text, "");
+  EXPECT_FALSE(third.is_open());
+}
+
+TEST_P(UdpSocketOn, ReportsGrantedBuffers) {
+  EXPECT_GT(a_.capabilities().receive_buffer_bytes, 0u);
+  EXPECT_GT(a_.capabilities().send_buffer_bytes, 0u);
+  UdpSocket small;
+  UdpOptions options;
+  options.receive_buffer_bytes = 32768;
+  ASSERT_TRUE(small.open(address(GetParam()), options).ok());
+  EXPECT_EQ(small.capabilities().receive_buffer_bytes, 32768u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loopback, UdpSocketOn, testing::Values("127.0.0.1:0", "[::1]:0"),
+                         [](const auto& instance) { return instance.index == 0 ? "Ipv4" : "Ipv6"; });
+
+TEST(UdpSocket, DualStackTalksToBothFamilies) {
+  UdpSocket server;
+  const UdpOpenResult opened = server.open(address("[::]:0"));
+  if (!opened.ok()) GTEST_SKIP() << "cannot open [::]: " << opened.text;
+  EXPECT_TRUE(server.capabilities().dual_stack);
+
+  for (const char* client_text : {"127.0.0.1:0", "[::1]:0"}) {
+    UdpSocket client;
+    if (!client.open(address(client_text)).ok()) continue;
+    Address to = client.local_address();
+    to.port = server.local_address().port;
+    std::string text = "to the dual-stack socket";
+    const UdpDatagram out = message(text, to);
+    ASSERT_EQ(client.send({&out, 1}).sent, 1u) << client_text;
+    ASSERT_TRUE(server.wait_readable(kWaitNs)) << client_text;
+    Buffers buffers(1);
+    ASSERT_EQ(server.receive(buffers.views, kBufferBytes).count, 1u);
+    EXPECT_EQ(buffers.views[0].peer, client.local_address());
+    // And back, to the address as received.
+    ASSERT_EQ(server.send({buffers.views.data(), 1}).sent, 1u) << client_text;
+    ASSERT_TRUE(client.wait_readable(kWaitNs)) << client_text;
+    ASSERT_EQ(client.receive(buffers.views, kBufferBytes).count, 1u);
+    EXPECT_EQ(text_of(buffers.views[0]), text);
+  }
+}
+
+TEST(UdpSocket, OpenErrorsAreTyped) {
+  UdpSocket socket;
+  EXPECT_EQ(socket.open(Address{}).error, UdpOpenError::kUnsupported);
+  // 192.0.2.0/24 is for documentation (RFC 5737): no machine has it.
+  const UdpOpenResult opened = socket.open(address("192.0.2.1:0"));
+  EXPECT_EQ(opened.error, UdpOpenError::kUnsupported);
+  EXPECT_NE(opened.os_error, 0);
+  EXPECT_STREQ(udp_open_error_name(opened.error), "unsupported");
+}
+
+TEST(UdpSocket, ClosedSocketDoesNothing) {
+  UdpSocket socket;
+  Buffers buffers(1);
+  EXPECT_EQ(socket.receive(buffers.views, kBufferBytes).count, 0u);
+  buffers.views[0].peer = make_ipv4(127, 0, 0, 1, 9);
+  EXPECT_EQ(socket.send(buffers.views).refused, 1u);
+  EXPECT_FALSE(socket.wait_readable(0));
+  EXPECT_EQ(socket.local_address().family, 0);
+}
+
+TEST(UdpSocket, MoveTakesTheSocketAlong) {
+  UdpSocket a;
+  ASSERT_TRUE(a.open(make_ipv4(127, 0, 0, 1, 0)).ok());
+  const Address bound = a.local_address();
+  UdpSocket b = std::move(a);
+  EXPECT_TRUE(b.is_open());
+  EXPECT_EQ(b.local_address(), bound);
+  b.close();
+  UdpSocket again;
+  EXPECT_TRUE(again.open(bound).ok());
+}
+
+TEST(UdpSocket, WrongFamilyIsRefusedNotSent) {
+  UdpSocket v4;
+  ASSERT_TRUE(v4.open(make_ipv4(127, 0, 0, 1, 0)).ok());
+  std::string text = "x";
+  const UdpDatagram out = message(text, address("[::1]:9"));
+  const UdpSendResult sent = v4.send({&out, 1});
+  EXPECT_EQ(sent.sent, 0u);
+  EXPECT_EQ(sent.refused, 1u);
+}
+
+}  // namespace
+}  // namespace lattice::platform

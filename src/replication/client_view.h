@@ -25,6 +25,7 @@ struct ObjectKnowledge {
   uint16_t incarnation = 0;    // counts resets; in-flight entries of an older one are ignored
   bool in_set = false;         // the interest seam: today every live object is in every set
   bool sent = false;           // something of this incarnation was sent: leaving needs a removal
+  bool marked = false;         // the last entry sent was an unchanged marker (S-06)
   bool owed_at_join = false;   // still to be acked before the client counts as loaded
 };
 
@@ -74,7 +75,7 @@ class ClientView {
   void forget(uint32_t slot, uint64_t network_id);
   void settle(ObjectKnowledge& known);
   void add_removal(uint64_t network_id);
-  void cancel_removal(uint64_t network_id);
+  bool cancel_removal(uint64_t network_id);
   void free_removal(uint32_t index);
   void on_acked(const SentEntry& entry, Tick tick);
   void on_lost(const SentEntry& entry);

@@ -3,8 +3,8 @@
 //
 // Bodies do not depend on where they land (static models, no alignment), which is what makes the copy
 // legal. Stored as 64-bit words, first wire bit in bit 63, so that appending is shifts only.
-// Bounded: kMaxBits of stored bodies; at the bound further bodies are encoded into a scratch place that
-// the next miss overwrites, so the answer stays right and only the sharing ends.
+// Bounded: once kMaxWords are stored, the next client starts with an empty cache, so the cache never
+// holds more than that plus one body per object; only the sharing suffers.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace lattice::replication {
 
-/// Bits of one entry after its id, kind and age.
+/// Bits of one entry after its id, kind and age. Bits past the last are zero.
 struct EntryBody {
-  const uint64_t* words = nullptr;  // valid until the next find() or begin_send()
+  const uint64_t* words = nullptr;  // valid until the next find() or begin_*()
   uint32_t bits = 0;
 };
 
@@ -26,18 +26,26 @@ class EntryCache {
   static constexpr uint32_t kMaxWords = 1u << 20;  // 8 MiB of stored bodies
   static constexpr uint32_t kTooLarge = UINT32_MAX;
 
+  /// `max_body_bytes`: a body longer than this is kTooLarge.
   EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes);
 
   /// Forgets everything. Objects may not change between this and the last find() of the send.
   void begin_send();
+  /// Call before the first find() for each client.
+  void begin_client() {
+    if (used_words_ >= kMaxWords) begin_send();
+  }
 
-  /// Index of the body that leads from `baseline` (0: the zero baseline, with the full entry's type,
-  /// owner, mode and authority_tick in front) to the object's newest version, or kTooLarge when it
-  /// cannot fit a part. The baseline must still be in the history.
+  /// Index of the body that leads from version `baseline` (0: the zero baseline, with the full entry's
+  /// type, owner, mode and authority_tick in front) to the object's newest version, or kTooLarge. The
+  /// baseline must still be in the history. Indexes are valid until the next begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
-  EntryBody body(uint32_t index) const;
+  EntryBody body(uint32_t index) const {
+    return EntryBody{words_.data() + bodies_[index].first_word, bodies_[index].bits};
+  }
   uint32_t bits(uint32_t index) const { return bodies_[index].bits; }
 
+  /// Bodies encoded and bodies reused so far.
   uint64_t encoded() const { return encoded_; }
   uint64_t shared() const { return shared_; }
 
@@ -46,7 +54,7 @@ class EntryCache {
     uint32_t baseline = 0;
     uint32_t bits = 0;
     uint32_t first_word = 0;
-    uint32_t next = UINT32_MAX;
+    uint32_t next = UINT32_MAX;  // further bodies of the same object
   };
   struct Head {
     uint32_t send = 0;
@@ -56,12 +64,13 @@ class EntryCache {
 
   const ObjectTable& table_;
   const VersionHistory& history_;
-  uint32_t send_ = 0;
+  uint32_t send_ = 1;
   std::vector<Head> heads_;  // by slot
   std::vector<Body> bodies_;
   std::vector<uint64_t> words_;
   uint32_t used_words_ = 0;
   std::vector<uint8_t> scratch_;
+  uint32_t max_body_bits_;
   uint64_t encoded_ = 0;
   uint64_t shared_ = 0;
 };

@@ -19,8 +19,6 @@ struct ObjectType {
   float base_priority = 1.0f;                     // C-04: relative rate at which staleness becomes priority
   uint32_t word_count = 0;                        // words of one quantized state
   bool round_host = false;                        // S-03: members become their wire value after each tick
-  std::vector<uint32_t> behaviour_bytes;          // host struct size per behaviour
-  std::vector<uint32_t> velocity_words;           // words that make the object "moving" when not zero (S-06)
   std::vector<uint64_t> zero_words;               // the zero baseline
 };
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "base/sequence.h"
 #include "lattice/types.h"
@@ -32,18 +33,24 @@ struct RpcHeader {
   uint64_t peer = 0;  // LATTICE_RPC_TO_PEER only
 };
 
-/// Writes a body. `arguments` is null for an RPC without any, else its layout, and `host` then points to
-/// the argument structure. Returns the bytes used, 0 when `out` is too small.
-size_t encode_rpc(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
-                  std::span<uint8_t> out);
+class RpcCodec {
+ public:
+  /// Writes a body. `arguments` is null for an RPC without any, else its layout, and `host` then points to
+  /// the argument structure. Returns the bytes used, 0 when `out` is too small.
+  size_t encode(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
+                std::span<uint8_t> out);
 
-/// Reads the fixed fields; `argument_bit` becomes the bit position of the arguments.
-/// kMalformed for a truncated body, network_id 0 or an rpc_id above 65535.
-RpcRefusal decode_rpc_header(std::span<const uint8_t> body, RpcHeader* header, size_t* argument_bit);
+  /// Reads the fixed fields; `argument_bit` becomes the bit position of the arguments.
+  /// kMalformed for a truncated body, network_id 0 or an rpc_id above 65535.
+  static RpcRefusal decode_header(std::span<const uint8_t> body, RpcHeader* header, size_t* argument_bit);
 
-/// Reads the arguments into the host structure at `host` (size and alignment of the layout's behaviour),
-/// which is only written when everything is well formed. kArguments otherwise.
-RpcRefusal decode_rpc_arguments(std::span<const uint8_t> body, size_t argument_bit,
-                                const serialization::Layout* arguments, void* host);
+  /// Reads the arguments into the host structure at `host` (zeroed, size and alignment of the layout's
+  /// behaviour), which is only written when everything is well formed. kArguments otherwise.
+  RpcRefusal decode_arguments(std::span<const uint8_t> body, size_t argument_bit,
+                              const serialization::Layout* arguments, void* host);
+
+ private:
+  std::vector<uint64_t> words_;  // grows to the largest argument list seen
+};
 
 }  // namespace lattice::replication

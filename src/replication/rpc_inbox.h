@@ -52,14 +52,15 @@ class RpcInbox {
  private:
   struct Held {
     RpcHeader header;
-    uint64_t since_ns = 0;    // arrival, for the object's wait
-    uint64_t spawned_ns = 0;  // when the object was first seen, for the tick's wait
+    uint64_t since_ns = 0;         // arrival: the wait for the object counts from here
+    uint64_t object_since_ns = 0;  // the object was first seen: the wait for its tick counts from here
     bool has_object = false;
+    bool done = false;
     uint64_t context = 0;
     uint32_t first_byte = 0;
     uint32_t size = 0;
   };
-  void compact();
+  void remove_done();
 
   std::vector<Held> held_;  // arrival order
   std::vector<uint8_t> bytes_;

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "lattice/authoring/bit_reader.h"
 #include "replication/object_table.h"
 #include "replication/snapshot_format.h"
 #include "replication/state_ring.h"
@@ -21,7 +22,7 @@ enum class SnapshotRefusal : uint8_t {
   kNone,
   kStale,            // more than 64 ticks behind the newest: dropped, and its packet must not be acked
   kTooLarge,         // longer than any datagram
-  kTruncated,        // ends inside an entry, or carries a value its codec refuses
+  kMalformed,        // ends inside an entry, or carries a value its codec refuses
   kTrailingBits,     // more than padding after the end bit, or padding that is not zero
   kTick,             // server_tick 0
   kPartNumber,       // parts 0, or part >= parts
@@ -61,7 +62,8 @@ class SnapshotApplier {
   enum class Result : uint8_t { kApplied, kStale, kRefused };
 
   /// `mirror` holds the objects; its max_objects bounds them, and twice that bounds objects and
-  /// tombstones together. All arguments are borrowed.
+  /// tombstones together. Give it twice the authority's limit: while a removal is lost its object is
+  /// still here, next to the one that took its place. All arguments are borrowed.
   SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener);
 
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
@@ -80,34 +82,47 @@ class SnapshotApplier {
   Tick last_heard(uint32_t slot) const;
 
  private:
-  /// An object or its tombstone.
+  static constexpr uint32_t kNotKnown = UINT32_MAX;
+  static constexpr uint32_t kNoRing = UINT32_MAX;
+
+  /// An object or its tombstone. The ring of received states outlives a removal, because what was sent
+  /// before it may still arrive and must still parse.
   struct Known {
     uint64_t network_id = 0;
     const ObjectType* type = nullptr;  // null: removed before any state was received
     uint32_t slot = kNoSlot;           // kNoSlot: tombstone
-    uint32_t ring = UINT32_MAX;
+    uint32_t ring = kNoRing;
     Tick applied_tick = 0;
-    Tick full_tick = 0;  // newest full entry: where owner and mode come from
-    Tick heard_tick = 0;
+    Tick full_tick = 0;   // newest full entry: where owner and mode come from
+    Tick heard_tick = 0;  // newest entry that said what the object is now
     Tick removed_tick = 0;
     bool was_removed = false;
   };
   /// One decoded entry, not yet committed.
   struct Pending {
-    ObjectInfo info;
+    ObjectInfo info;  // kFull: everything but spawn_tick; otherwise only network_id
     EntryKind kind = EntryKind::kDelta;
-    uint32_t known = UINT32_MAX;  // index in known_ before the part, or UINT32_MAX
-    uint32_t first_word = 0;      // in scratch_
+    uint32_t first_word = 0;  // in scratch_
   };
-  struct Decoder;
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
+  SnapshotRefusal decode_entry(BitReader& in, Tick tick, const Known* known, Pending* entry);
+  SnapshotRefusal decode_delta(BitReader& in, Tick tick, const Known* known, Pending* entry);
+  SnapshotRefusal decode_full(BitReader& in, const Known* known, Pending* entry);
+  static bool lives_at(const Known& known, Tick tick);
+  uint32_t take_words(uint32_t count);
+
   void commit(const SnapshotHeader& header);
   void commit_state(const Pending& entry, Tick tick);
-  void commit_removal(const Pending& entry, Tick tick);
+  void commit_removal(uint64_t network_id, Tick tick);
+  void commit_unchanged(uint64_t network_id, Tick tick);
+  void spawn(Known& known, const ObjectInfo& info, Tick tick);
+  void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
   void expire_tombstones();
+
+  size_t max_known() const { return size_t{2} * mirror_.max_objects(); }
   uint32_t find_known(uint64_t network_id) const;
-  Known& insert_known(uint64_t network_id);
+  Known& find_or_insert(uint64_t network_id);
   uint32_t take_ring(const ObjectType& type);
   void validate() const;
 
@@ -119,7 +134,8 @@ class SnapshotApplier {
   std::vector<uint32_t> free_rings_;
   std::vector<uint32_t> ring_of_slot_;
   std::vector<Pending> pending_;
-  std::vector<uint64_t> scratch_;
+  std::vector<uint64_t> scratch_;  // decoded words of pending_
+  uint32_t used_words_ = 0;
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};

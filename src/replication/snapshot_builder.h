@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "lattice/authoring/bit_writer.h"
 #include "replication/client_view.h"
 #include "replication/entry_cache.h"
 #include "replication/snapshot_format.h"
@@ -58,21 +59,24 @@ class SnapshotBuilder {
   struct Candidate {
     uint64_t network_id;
     uint32_t index;  // slot, or pending removal
-    uint32_t body;   // EntryCache index
-    uint32_t bits;   // body, age and kind; without "more" and id
+    uint32_t body;   // EntryCache index, kTooLarge when the kind has no body
+    uint32_t bits;   // kind, age and body; without "more" and id
     float priority;
     EntryKind kind;
-    uint8_t age;
+    uint8_t age;  // of a delta's baseline, in ticks
   };
+  static constexpr uint32_t kTaken = UINT32_MAX;
 
   void collect(ClientView& view);
-  void collect_object(ClientView& view, uint32_t slot);
-  void collect_removals(const ClientView& view);
-  bool fits_whole(uint32_t budget_bits) const;
-  void choose(uint32_t budget_bits);
-  void cut_in_order();
-  uint32_t write_parts(ClientView& view, const SnapshotHeader& header);
-  void write_entry(ClientView& view, class BitAppender& out, const Candidate& candidate, uint64_t* previous);
+  void collect_marker(const ObjectKnowledge& known, uint32_t slot);
+  void collect_state(const ClientView& view, ObjectKnowledge& known, uint32_t slot,
+                     const VersionSummary& newest);
+  bool cut_in_order(uint32_t budget_bytes);
+  void choose(uint32_t budget_bytes);
+  uint32_t fill_part(uint32_t bytes, uint32_t* start);
+  void write_parts(ClientView& view, const SnapshotHeader& header);
+  void write_entry(BitWriter& out, const Candidate& candidate, uint64_t previous);
+  void account(ClientView& view, const Candidate& candidate);
 
   Config config_;
   const ObjectTable& table_;
@@ -81,8 +85,9 @@ class SnapshotBuilder {
   Tick tick_ = 0;
   uint32_t marker_ticks_ = 0;
   std::vector<Candidate> candidates_;  // ascending network_id
-  std::vector<uint32_t> order_;        // candidate indexes by priority, then the chosen ones by part
-  std::vector<uint32_t> cuts_;         // where each part ends in order_
+  std::vector<uint32_t> order_;        // candidate indexes by priority, kTaken once chosen
+  std::vector<uint32_t> chosen_;       // candidate indexes, part after part, ascending within each
+  std::vector<uint32_t> cuts_;         // where each part ends in chosen_
   std::vector<uint8_t> buffer_;        // kMaxParts parts
   std::vector<SnapshotPart> parts_;
   Stats stats_;

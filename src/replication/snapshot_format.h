@@ -26,8 +26,12 @@ inline constexpr uint32_t kMaxParts = 15;  // B-06
 inline constexpr size_t kSnapshotHeaderBytes = 10;
 inline constexpr size_t kMaxPartBytes = 1500;  // no datagram is larger
 inline constexpr size_t kMinPartCapacity = 64;
+inline constexpr int32_t kHistoryTicks = 64;          // the authority keeps this much
+inline constexpr int32_t kMaxBaselineTicks = 60;      // oldest baseline it references
 inline constexpr int32_t kStalePartTicks = 64;        // older parts are not acked
-inline constexpr int32_t kClientBaselineTicks = 128;
+inline constexpr int32_t kClientBaselineTicks = 128;  // a client keeps this much
+static_assert(kMaxBaselineTicks < kHistoryTicks);
+static_assert(kMaxBaselineTicks + kStalePartTicks < kClientBaselineTicks);
 
 /// The fixed fields of one part. `input_margin` is in quarter ticks, + early (T-02).
 struct SnapshotHeader {

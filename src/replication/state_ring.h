@@ -5,6 +5,7 @@
 // growth: it doubles up to its bound and never shrinks). Late states are inserted in place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

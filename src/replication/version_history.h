@@ -10,17 +10,21 @@
 #include <vector>
 
 #include "replication/object_table.h"
+#include "replication/snapshot_format.h"
 #include "replication/state_ring.h"
 
 namespace lattice::replication {
 
-inline constexpr int32_t kHistoryTicks = 64;      // retained
-inline constexpr int32_t kMaxBaselineTicks = 60;  // oldest baseline that may be referenced
-static_assert(kMaxBaselineTicks < kHistoryTicks);
+/// What every build asks about every object.
+struct VersionSummary {
+  uint32_t version = 0;       // newest, 0 before the first record()
+  uint32_t full_version = 0;  // clients need an acked full entry of at least this version
+  bool moving = false;        // a velocity member of the newest version is not zero (S-06)
+};
 
 class VersionHistory {
  public:
-  explicit VersionHistory(uint32_t max_objects);
+  VersionHistory() = default;
 
   /// Starts an object's history; its first version appears at the next record().
   void begin(uint32_t slot, const ObjectType& type);
@@ -32,17 +36,13 @@ class VersionHistory {
   /// objects changed.
   uint32_t record(ObjectTable& table, Tick tick);
 
-  /// Makes clients receive the object's owner, mode and authority_tick again: a new version with the
-  /// same words, before which no client's knowledge counts as complete. `tick` as in record(); calling
-  /// it between two records is legal.
-  void announce(uint32_t slot, Tick tick);
+  /// Makes clients receive the object's owner, mode and authority_tick again: the next record() adds a
+  /// version even if the words are the same, and until a full entry of it is acked only full ones are sent.
+  void announce(uint32_t slot) { objects_[slot].announced = true; }
 
   /// Number of the newest version, 0 before the first record().
-  uint32_t version(uint32_t slot) const { return objects_[slot].version; }
-  /// A client must have acked a full entry of at least this version before deltas make sense.
-  uint32_t full_version(uint32_t slot) const { return objects_[slot].full_version; }
-  /// True while a velocity member of the newest version is not zero (S-06).
-  bool moving(uint32_t slot) const { return objects_[slot].moving; }
+  uint32_t version(uint32_t slot) const { return summaries_[slot].version; }
+  const VersionSummary& summary(uint32_t slot) const { return summaries_[slot]; }
   /// Words of the newest version, or null before the first record().
   const uint64_t* current(uint32_t slot) const;
   /// Words of version `version`; for 0 the zero baseline. Null when no longer (or not yet) kept.
@@ -56,14 +56,13 @@ class VersionHistory {
   struct Object {
     StateRing ring;
     const ObjectType* type = nullptr;
-    uint32_t version = 0;
-    uint32_t full_version = 0;
-    bool moving = false;
+    bool announced = false;
   };
-  void add_version(Object& object, Tick tick, const uint64_t* words);
-  void validate(const Object& object) const;
+  void add_version(uint32_t slot, Tick tick, const uint64_t* words);
+  void validate(uint32_t slot) const;
 
-  std::vector<Object> objects_;  // by slot
+  std::vector<Object> objects_;            // by slot
+  std::vector<VersionSummary> summaries_;  // by slot: all that a build reads per object
   std::vector<uint64_t> scratch_;
   Tick last_tick_ = 0;
 };

@@ -1,0 +1,171 @@
+#include "replication/client_view.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::replication {
+namespace {
+
+// What lost parts give back is bounded, so that a dead link does not push priorities out of float's range.
+constexpr float kMaxAccumulator = 1e6f;
+
+}  // namespace
+
+ClientView::ClientView(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {
+  LATTICE_ASSERT(config.max_objects > 0);
+}
+
+ObjectKnowledge& ClientView::at(uint32_t slot) {
+  if (slot >= objects_.size()) objects_.resize(size_t{slot} + 1);
+  return objects_[slot];
+}
+
+void ClientView::join(const ObjectTable& table) {
+  for (const uint32_t slot : table.ascending()) {
+    object_added(slot);
+    at(slot).owed_at_join = true;
+    ++owed_at_join_;
+  }
+  validate();
+}
+
+void ClientView::object_added(uint32_t slot) {
+  ObjectKnowledge& known = at(slot);
+  settle(known);
+  ObjectKnowledge fresh;
+  fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
+  fresh.in_set = true;
+  known = fresh;
+}
+
+void ClientView::object_removed(uint32_t slot, uint64_t network_id) {
+  forget(slot, network_id);
+  validate();
+}
+
+void ClientView::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
+  if (at(slot).in_set == in_set) return;
+  if (!in_set) {
+    forget(slot, network_id);
+  } else {
+    object_added(slot);
+    // The client may still hold the object from before, so leaving again must remove it.
+    at(slot).sent = cancel_removal(network_id);
+  }
+  validate();
+}
+
+void ClientView::forget(uint32_t slot, uint64_t network_id) {
+  ObjectKnowledge& known = at(slot);
+  settle(known);
+  if (known.sent) add_removal(network_id);
+  ObjectKnowledge fresh;
+  fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
+  known = fresh;
+}
+
+void ClientView::settle(ObjectKnowledge& known) {
+  if (!known.owed_at_join) return;
+  known.owed_at_join = false;
+  LATTICE_ASSERT(owed_at_join_ > 0);
+  --owed_at_join_;
+}
+
+void ClientView::add_removal(uint64_t network_id) {
+  if (removal_order_.size() >= config_.max_objects) {
+    overflowed_ = true;
+    return;
+  }
+  if (free_removals_.empty()) {
+    free_removals_.push_back(static_cast<uint32_t>(removals_.size()));
+    removals_.emplace_back();
+  }
+  const uint32_t index = free_removals_.back();
+  free_removals_.pop_back();
+  removals_[index].network_id = network_id;
+  removals_[index].used = true;
+  const auto place =
+      std::lower_bound(removal_order_.begin(), removal_order_.end(), network_id,
+                       [&](uint32_t other, uint64_t id) { return removals_[other].network_id < id; });
+  removal_order_.insert(place, index);
+}
+
+bool ClientView::cancel_removal(uint64_t network_id) {
+  for (const uint32_t index : removal_order_) {
+    if (removals_[index].network_id != network_id) continue;
+    free_removal(index);
+    return true;
+  }
+  return false;
+}
+
+void ClientView::free_removal(uint32_t index) {
+  removal_order_.erase(std::find(removal_order_.begin(), removal_order_.end(), index));
+  removals_[index].used = false;
+  ++removals_[index].incarnation;
+  free_removals_.push_back(index);
+}
+
+void ClientView::on_receipt(uint32_t receipt, bool acked) {
+  const PartLedger::Record record = ledger_.resolve(receipt);
+  if (!record.found) return;
+  for (const std::span<const SentEntry> run : {record.first, record.second}) {
+    for (const SentEntry& entry : run) {
+      if (acked) {
+        on_acked(entry, record.tick);
+      } else {
+        on_lost(entry);
+      }
+    }
+  }
+  validate();
+}
+
+void ClientView::on_acked(const SentEntry& entry, Tick tick) {
+  if (entry.kind == EntryKind::kRemoved) {
+    const PendingRemoval& removal = removals_[entry.index];
+    if (removal.used && removal.incarnation == entry.incarnation) free_removal(entry.index);
+    return;
+  }
+  ObjectKnowledge& known = objects_[entry.index];
+  // An earlier incarnation ended in a removal: what was sent before it counts for nothing.
+  if (known.incarnation != entry.incarnation || entry.kind == EntryKind::kUnchanged) return;
+  if (known.acked_version == 0 || base::tick_after(tick, known.acked_tick)) {
+    LATTICE_ASSERT(entry.version >= known.acked_version);
+    known.acked_version = entry.version;
+    known.acked_tick = tick;
+  }
+  if (entry.kind == EntryKind::kFull) known.acked_full = std::max(known.acked_full, entry.version);
+  settle(known);
+}
+
+void ClientView::on_lost(const SentEntry& entry) {
+  if (entry.kind == EntryKind::kRemoved) return;  // repeated in every snapshot anyway
+  ObjectKnowledge& known = objects_[entry.index];
+  if (known.incarnation != entry.incarnation) return;
+  if (entry.kind == EntryKind::kUnchanged) {
+    known.marked = false;
+  } else if (known.acked_version < entry.version) {
+    known.accumulator = std::min(known.accumulator + entry.priority, kMaxAccumulator);
+  }
+}
+
+void ClientView::validate() const {
+#if defined(LATTICE_VALIDATION)
+  uint32_t owed = 0;
+  for (const ObjectKnowledge& known : objects_) {
+    owed += known.owed_at_join ? 1 : 0;
+    LATTICE_ASSERT(known.acked_full <= known.acked_version);
+    LATTICE_ASSERT(known.acked_version == 0 || (known.in_set && known.sent));
+  }
+  LATTICE_ASSERT(owed == owed_at_join_);
+  for (size_t i = 0; i < removal_order_.size(); ++i) {
+    const PendingRemoval& removal = removals_[removal_order_[i]];
+    LATTICE_ASSERT(removal.used);
+    LATTICE_ASSERT(i == 0 || removals_[removal_order_[i - 1]].network_id < removal.network_id);
+  }
+#endif
+}
+
+}  // namespace lattice::replication

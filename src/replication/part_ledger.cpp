@@ -1,0 +1,88 @@
+#include "replication/part_ledger.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::replication {
+namespace {
+
+constexpr uint32_t kFirstEntries = 256;
+
+// The shortest entry is an unchanged or removed one: more, one id byte, kind.
+static_assert((kMaxPartBytes - kSnapshotHeaderBytes) * 8 / 11 < PartLedger::kMinEntries);
+static_assert((PartLedger::kMaxOpenParts & (PartLedger::kMaxOpenParts - 1)) == 0);
+
+constexpr uint32_t part_at(uint32_t position) {
+  return position & (PartLedger::kMaxOpenParts - 1);
+}
+
+}  // namespace
+
+PartLedger::PartLedger(uint32_t max_entries)
+    : parts_(kMaxOpenParts), entries_(kFirstEntries), max_entries_(std::max(max_entries, kMinEntries)) {}
+
+uint32_t PartLedger::open(Tick tick) {
+  if (part_count_ == kMaxOpenParts) drop_oldest();
+  uint32_t receipt = oldest_receipt_ + part_count_;
+  newest_ = part_at(part_head_ + part_count_);
+  parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false};
+  ++part_count_;
+  if (receipt == 0) {  // "no receipt" to the transport: leave the number out after 2^32 parts
+    parts_[newest_].resolved = true;
+    return open(tick);
+  }
+  return receipt;
+}
+
+PartLedger::Record PartLedger::resolve(uint32_t receipt) {
+  const uint32_t offset = receipt - oldest_receipt_;
+  if (receipt == 0 || offset >= part_count_) return Record{};
+  Part& part = parts_[part_at(part_head_ + offset)];
+  if (part.resolved) return Record{};
+  part.resolved = true;
+  Record record;
+  record.found = true;
+  record.tick = part.tick;
+  const uint32_t until_wrap = static_cast<uint32_t>(entries_.size()) - part.first_entry;
+  const uint32_t first = std::min(part.count, until_wrap);
+  record.first = std::span<const SentEntry>(entries_).subspan(part.first_entry, first);
+  record.second = std::span<const SentEntry>(entries_).first(part.count - first);
+  while (part_count_ > 0 && parts_[part_head_].resolved) drop_oldest();
+  return record;
+}
+
+void PartLedger::drop_oldest() {
+  LATTICE_ASSERT(part_count_ > 0);
+  const Part& part = parts_[part_head_];
+  if (!part.resolved) ++forgotten_;
+  LATTICE_ASSERT(entry_count_ >= part.count);
+  entry_head_ = wrap(entry_head_ + part.count);
+  entry_count_ -= part.count;
+  part_head_ = part_at(part_head_ + 1);
+  --part_count_;
+  ++oldest_receipt_;
+}
+
+void PartLedger::make_room() {
+  if (entries_.size() < max_entries_) {
+    grow();
+    return;
+  }
+  // The open part alone never fills the ring (kMinEntries), so an older one exists.
+  while (entry_count_ == entries_.size()) drop_oldest();
+}
+
+void PartLedger::grow() {
+  const uint32_t size = static_cast<uint32_t>(entries_.size());
+  std::rotate(entries_.begin(), entries_.begin() + entry_head_, entries_.end());
+  for (uint32_t i = 0; i < part_count_; ++i) {
+    Part& part = parts_[part_at(part_head_ + i)];
+    part.first_entry = part.first_entry >= entry_head_ ? part.first_entry - entry_head_
+                                                       : part.first_entry + size - entry_head_;
+  }
+  entry_head_ = 0;
+  entries_.resize(std::min(size * 2, max_entries_));
+}
+
+}  // namespace lattice::replication

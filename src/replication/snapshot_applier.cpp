@@ -1,0 +1,244 @@
+#include "replication/snapshot_applier.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::replication {
+
+const char* snapshot_refusal_name(SnapshotRefusal refusal) {
+  switch (refusal) {
+    case SnapshotRefusal::kNone:
+      return "none";
+    case SnapshotRefusal::kStale:
+      return "stale";
+    case SnapshotRefusal::kTooLarge:
+      return "too_large";
+    case SnapshotRefusal::kMalformed:
+      return "malformed";
+    case SnapshotRefusal::kTrailingBits:
+      return "trailing_bits";
+    case SnapshotRefusal::kTick:
+      return "tick";
+    case SnapshotRefusal::kPartNumber:
+      return "part_number";
+    case SnapshotRefusal::kIdOrder:
+      return "id_order";
+    case SnapshotRefusal::kUnknownType:
+      return "unknown_type";
+    case SnapshotRefusal::kTypeChanged:
+      return "type_changed";
+    case SnapshotRefusal::kMode:
+      return "mode";
+    case SnapshotRefusal::kBaselineAge:
+      return "baseline_age";
+    case SnapshotRefusal::kUnknownObject:
+      return "unknown_object";
+    case SnapshotRefusal::kMissingBaseline:
+      return "missing_baseline";
+    case SnapshotRefusal::kTooManyObjects:
+      return "too_many_objects";
+    case SnapshotRefusal::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+void SnapshotListener::on_late_state(uint32_t, Tick, const uint64_t*) {}
+void SnapshotListener::on_authority(uint32_t, Tick) {}
+
+SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener)
+    : types_(types), mirror_(mirror), listener_(listener) {
+  known_.reserve(max_known());
+  free_rings_.reserve(max_known());
+}
+
+SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
+  SnapshotHeader header;
+  refusal_ = decode(body, &header);
+  if (refusal_ != SnapshotRefusal::kNone) {
+    ++refusals_[static_cast<size_t>(refusal_)];
+    return refusal_ == SnapshotRefusal::kStale ? Result::kStale : Result::kRefused;
+  }
+  commit(header);
+  return Result::kApplied;
+}
+
+// ---- Committing a part that is known to be well formed --------------------------------------------
+
+void SnapshotApplier::commit(const SnapshotHeader& header) {
+  header_ = header;
+  const Tick tick = header.server_tick;
+  if (newest_tick_ == 0 || base::tick_after(tick, newest_tick_)) newest_tick_ = tick;
+  for (const Pending& entry : pending_) {
+    switch (entry.kind) {
+      case EntryKind::kDelta:
+      case EntryKind::kFull:
+        commit_state(entry, tick);
+        break;
+      case EntryKind::kRemoved:
+        commit_removal(entry.info.network_id, tick);
+        break;
+      case EntryKind::kUnchanged:
+        commit_unchanged(entry.info.network_id, tick);
+        break;
+    }
+  }
+  expire_tombstones();
+  validate();
+}
+
+void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
+  Known& known = find_or_insert(entry.info.network_id);
+  // Sent before a removal that is already here: the object's earlier life, over for good.
+  if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
+  const bool is_new = known.slot == kNoSlot;
+  if (is_new) spawn(known, entry.info, tick);
+
+  StateRing& ring = rings_[known.ring];
+  while (ring.size() > 1 && base::tick_distance(newest_tick_, ring.tick(0)) >= kClientBaselineTicks) {
+    ring.pop_front();
+  }
+  uint64_t* words = ring.insert(tick);
+  if (words == nullptr) return;  // this tick's state is already here
+  std::copy_n(scratch_.data() + entry.first_word, known.type->word_count, words);
+
+  if (entry.kind == EntryKind::kFull && (is_new || base::tick_after(tick, known.full_tick))) {
+    known.full_tick = tick;
+    if (!is_new) update_authority(known.slot, entry.info, tick);
+  }
+  const uint32_t slot = known.slot;
+  if (is_new || base::tick_after(tick, known.applied_tick)) {
+    known.applied_tick = tick;
+    if (is_new || base::tick_after(tick, known.heard_tick)) known.heard_tick = tick;
+    if (is_new) listener_.on_spawn(slot, tick);
+    listener_.on_state(slot, tick, words, entry.kind);
+  } else {
+    listener_.on_late_state(slot, tick, words);
+  }
+}
+
+void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
+  LATTICE_ASSERT(info.type != nullptr);  // only full entries reach an object that is not there
+  if (known.was_removed) --tombstones_;
+  ObjectInfo mirrored = info;
+  mirrored.spawn_tick = tick;
+  known.slot = mirror_.mirror(mirrored);
+  LATTICE_CHECK(known.slot != kNoSlot);  // the count was checked while decoding
+  known.type = info.type;
+  if (known.ring == kNoRing) known.ring = take_ring(*info.type);
+  if (known.slot >= ring_of_slot_.size()) ring_of_slot_.resize(size_t{known.slot} + 1, kNoRing);
+  ring_of_slot_[known.slot] = known.ring;
+  known.applied_tick = known.heard_tick = known.full_tick = tick;
+}
+
+void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Tick tick) {
+  const ObjectInfo& now = mirror_.info(slot);
+  if (now.owner == info.owner && now.mode == info.mode && now.authority_tick == info.authority_tick) return;
+  mirror_.set_authority(slot, info.owner, info.mode, info.authority_tick);
+  listener_.on_authority(slot, tick);
+}
+
+void SnapshotApplier::commit_removal(uint64_t network_id, Tick tick) {
+  Known& known = find_or_insert(network_id);
+  if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
+  if (known.slot != kNoSlot && !base::tick_after(tick, known.applied_tick))
+    return;  // re-entered since
+  const bool was_tombstone = known.was_removed && known.slot == kNoSlot;
+  known.was_removed = true;
+  known.removed_tick = tick;
+  if (!was_tombstone) ++tombstones_;
+  if (known.slot == kNoSlot) return;
+  const uint32_t slot = known.slot;
+  known.slot = kNoSlot;
+  listener_.on_despawn(slot, tick);
+  ring_of_slot_[slot] = kNoRing;
+  mirror_.despawn(slot);
+}
+
+void SnapshotApplier::commit_unchanged(uint64_t network_id, Tick tick) {
+  Known& known = known_[find_known(network_id)];
+  if (known.slot == kNoSlot || !base::tick_after(tick, known.applied_tick)) return;
+  if (!base::tick_after(tick, known.heard_tick)) return;
+  known.heard_tick = tick;
+  listener_.on_unchanged(known.slot, tick);
+}
+
+void SnapshotApplier::expire_tombstones() {
+  if (tombstones_ == 0) return;
+  const auto expired = [&](Known& known) {
+    if (known.slot != kNoSlot) return false;
+    if (base::tick_distance(newest_tick_, known.removed_tick) <= kStalePartTicks) return false;
+    if (known.ring != kNoRing) free_rings_.push_back(known.ring);
+    --tombstones_;
+    return true;
+  };
+  known_.erase(std::remove_if(known_.begin(), known_.end(), expired), known_.end());
+}
+
+// ---- Finding things -------------------------------------------------------------------------------
+
+uint32_t SnapshotApplier::find_known(uint64_t network_id) const {
+  const auto place = std::lower_bound(known_.begin(), known_.end(), network_id,
+                                      [](const Known& known, uint64_t id) { return known.network_id < id; });
+  if (place == known_.end() || place->network_id != network_id) return kNotKnown;
+  return static_cast<uint32_t>(place - known_.begin());
+}
+
+SnapshotApplier::Known& SnapshotApplier::find_or_insert(uint64_t network_id) {
+  const auto place = std::lower_bound(known_.begin(), known_.end(), network_id,
+                                      [](const Known& known, uint64_t id) { return known.network_id < id; });
+  if (place != known_.end() && place->network_id == network_id) return *place;
+  Known fresh;
+  fresh.network_id = network_id;
+  return *known_.insert(place, fresh);
+}
+
+uint32_t SnapshotApplier::take_ring(const ObjectType& type) {
+  if (free_rings_.empty()) {
+    free_rings_.push_back(static_cast<uint32_t>(rings_.size()));
+    rings_.emplace_back();
+  }
+  const uint32_t ring = free_rings_.back();
+  free_rings_.pop_back();
+  rings_[ring].reset(type.word_count, kClientBaselineTicks);
+  return ring;
+}
+
+const uint64_t* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
+  if (slot >= ring_of_slot_.size() || ring_of_slot_[slot] == kNoRing) return nullptr;
+  const StateRing& ring = rings_[ring_of_slot_[slot]];
+  LATTICE_ASSERT(!ring.empty());
+  if (tick != nullptr) *tick = ring.tick(ring.size() - 1);
+  return ring.words(ring.size() - 1);
+}
+
+Tick SnapshotApplier::last_heard(uint32_t slot) const {
+  if (!mirror_.live(slot)) return 0;
+  const uint32_t index = find_known(mirror_.network_id(slot));
+  return index == kNotKnown ? 0 : known_[index].heard_tick;
+}
+
+void SnapshotApplier::validate() const {
+#if defined(LATTICE_VALIDATION)
+  uint32_t live = 0;
+  uint32_t tombstones = 0;
+  for (size_t i = 0; i < known_.size(); ++i) {
+    const Known& known = known_[i];
+    LATTICE_ASSERT(i == 0 || known_[i - 1].network_id < known.network_id);
+    if (known.slot == kNoSlot) {
+      LATTICE_ASSERT(known.was_removed);
+      ++tombstones;
+      continue;
+    }
+    ++live;
+    const StateRing& ring = rings_[known.ring];
+    LATTICE_ASSERT(mirror_.network_id(known.slot) == known.network_id);
+    LATTICE_ASSERT(ring.tick(ring.size() - 1) == known.applied_tick);
+  }
+  LATTICE_ASSERT(live == mirror_.size());
+  LATTICE_ASSERT(tombstones == tombstones_);
+#endif
+}
+
+}  // namespace lattice::replication

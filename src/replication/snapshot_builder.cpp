@@ -1,0 +1,288 @@
+#include "replication/snapshot_builder.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/assert.h"
+#include "base/byte_cursor.h"
+
+namespace lattice::replication {
+namespace {
+
+constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
+constexpr uint32_t kEndBits = 1;
+constexpr uint32_t kKindBits = 2;
+constexpr uint32_t kAgeBits = 8;  // ages up to 60 take one varint byte
+static_assert(kMaxBaselineTicks < 128);
+constexpr uint32_t kScanAhead = 8;  // C-05
+constexpr float kMaxStaleness = 60.0f;
+// "more", the longest id, kind, age; the header and end bit of its part.
+constexpr uint32_t kEntryOverheadBytes =
+    kSnapshotHeaderBytes + (1 + 72 + kKindBits + kAgeBits + kEndBits + 7) / 8;
+static_assert(kEntryOverheadBytes < kMinPartCapacity);
+
+uint32_t id_bits(uint64_t id) {
+  return 1 + 8 * static_cast<uint32_t>(base::varint_bytes(id));
+}
+
+}  // namespace
+
+SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
+                                 const VersionHistory& history)
+    : config_(config),
+      table_(table),
+      history_(history),
+      cache_(table, history, config.part_capacity_bytes - kEntryOverheadBytes),
+      marker_ticks_(config.unchanged_marker_ms * config.tick_rate_hz / 1000),
+      buffer_(size_t{config.part_capacity_bytes} * kMaxParts) {
+  LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
+                config.part_capacity_bytes <= kMaxPartBytes);
+  LATTICE_CHECK(config.send_interval_ticks > 0);
+  parts_.reserve(kMaxParts);
+  cuts_.reserve(kMaxParts);
+}
+
+void SnapshotBuilder::begin_send(Tick tick) {
+  LATTICE_ASSERT(tick != 0);
+  tick_ = tick;
+  cache_.begin_send();
+}
+
+std::span<const SnapshotPart> SnapshotBuilder::build(ClientView& view, const SnapshotHeader& header,
+                                                     uint32_t budget_bytes) {
+  cache_.begin_client();
+  collect(view);
+  if (!cut_in_order(budget_bytes)) choose(budget_bytes);
+  write_parts(view, header);
+  ++stats_.snapshots;
+  stats_.parts += parts_.size();
+  stats_.postponed += candidates_.size() - chosen_.size();
+  return parts_;
+}
+
+// ---- Which entries this client is owed ------------------------------------------------------------
+
+void SnapshotBuilder::collect(ClientView& view) {
+  candidates_.clear();
+  if (table_.slot_count() > view.objects_.size()) view.objects_.resize(table_.slot_count());
+  size_t next_removal = 0;
+  const auto add_removals_before = [&](uint64_t network_id) {
+    for (; next_removal < view.removal_order_.size(); ++next_removal) {
+      const uint32_t index = view.removal_order_[next_removal];
+      const uint64_t removed_id = view.removals_[index].network_id;
+      if (removed_id >= network_id) break;
+      candidates_.push_back(Candidate{removed_id, index, EntryCache::kTooLarge, kKindBits,
+                                      std::numeric_limits<float>::max(), EntryKind::kRemoved, 0});
+    }
+  };
+  for (const uint32_t slot : table_.ascending()) {
+    ObjectKnowledge& known = view.objects_[slot];
+    const VersionSummary& newest = history_.summary(slot);
+    if (!known.in_set || newest.version == 0) continue;
+    if (!view.removal_order_.empty()) add_removals_before(table_.network_id(slot));
+    if (known.acked_version == newest.version && known.acked_full >= newest.full_version) {
+      known.accumulator = 0;  // nothing to send (C-04)
+      if (newest.moving) collect_marker(known, slot);
+    } else {
+      collect_state(view, known, slot, newest);
+    }
+  }
+  add_removals_before(std::numeric_limits<uint64_t>::max());
+}
+
+void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot) {
+  // At once after the last change, so that nobody extrapolates a body that stands; then before the
+  // silence could exceed the limit (S-06).
+  const uint32_t silence_at_next_send = tick_ + config_.send_interval_ticks - known.last_sent_tick;
+  if (known.marked && silence_at_next_send <= marker_ticks_) return;
+  candidates_.push_back(Candidate{table_.network_id(slot), slot, EntryCache::kTooLarge, kKindBits, 1.0f,
+                                  EntryKind::kUnchanged, 0});
+}
+
+void SnapshotBuilder::collect_state(const ClientView& view, ObjectKnowledge& known, uint32_t slot,
+                                    const VersionSummary& newest) {
+  const ObjectInfo& info = table_.info(slot);
+  const Tick since = known.last_sent_tick != 0 ? known.last_sent_tick : info.spawn_tick;
+  const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
+                          static_cast<float>(config_.send_interval_ticks);
+  const float boost = info.owner != 0 && info.owner == view.peer_id() ? config_.owner_boost : 1.0f;
+  known.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost;
+
+  const int32_t age = base::tick_distance(tick_, known.acked_tick);
+  const bool delta = known.acked_version != 0 && known.acked_full >= newest.full_version && age >= 1 &&
+                     age <= kMaxBaselineTicks;
+  const uint32_t body = cache_.find(slot, delta ? known.acked_version : 0);
+  if (body == EntryCache::kTooLarge) {
+    ++stats_.oversized;
+    return;
+  }
+  const uint32_t bits = kKindBits + (delta ? kAgeBits : 0) + cache_.bits(body);
+  candidates_.push_back(Candidate{info.network_id, slot, body, bits, known.accumulator,
+                                  delta ? EntryKind::kDelta : EntryKind::kFull,
+                                  static_cast<uint8_t>(delta ? age : 0)});
+}
+
+// ---- Which of them go out now, in which part ------------------------------------------------------
+
+// The usual case: everything fits, in ascending order. False when it does not.
+bool SnapshotBuilder::cut_in_order(uint32_t budget_bytes) {
+  const uint32_t part_bits = config_.part_capacity_bytes * 8 - kEndBits;
+  const uint32_t count = static_cast<uint32_t>(candidates_.size());
+  chosen_.clear();
+  cuts_.clear();
+  uint32_t bytes = 0;
+  uint32_t used = kHeaderBits;
+  uint64_t previous = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Candidate& candidate = candidates_[i];
+    uint32_t bits = id_bits(candidate.network_id - previous) + candidate.bits;
+    if (used + bits > part_bits) {
+      if (cuts_.size() + 1 == kMaxParts) return false;
+      bytes += (used + kEndBits + 7) / 8;
+      cuts_.push_back(i);
+      used = kHeaderBits;
+      bits = id_bits(candidate.network_id) + candidate.bits;
+    }
+    used += bits;
+    previous = candidate.network_id;
+    chosen_.push_back(i);
+  }
+  cuts_.push_back(count);
+  bytes += (used + kEndBits + 7) / 8;
+  return budget_bytes == 0 || bytes <= budget_bytes || count == 0;
+}
+
+// Highest accumulated priority first, part by part. Sizes count the id in full, which is what it costs
+// at most once the part is sorted.
+void SnapshotBuilder::choose(uint32_t budget_bytes) {
+  const uint32_t count = static_cast<uint32_t>(candidates_.size());
+  order_.resize(count);
+  for (uint32_t i = 0; i < count; ++i) order_[i] = i;
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    const float x = candidates_[a].priority;
+    const float y = candidates_[b].priority;
+    return x != y ? x > y : a < b;
+  });
+  chosen_.clear();
+  cuts_.clear();
+  uint32_t budget_left = budget_bytes == 0 ? config_.part_capacity_bytes * kMaxParts : budget_bytes;
+  uint32_t start = 0;  // everything in order_ before it is taken
+  while (cuts_.size() < kMaxParts) {
+    const uint32_t bytes = std::min(budget_left, config_.part_capacity_bytes);
+    if (bytes <= kSnapshotHeaderBytes) break;
+    const uint32_t used_bytes = fill_part(bytes, &start);
+    const size_t first = cuts_.empty() ? 0 : cuts_.back();
+    if (chosen_.size() == first) break;  // the next in line does not fit what is left of the budget
+    std::sort(chosen_.begin() + static_cast<std::ptrdiff_t>(first), chosen_.end());
+    cuts_.push_back(static_cast<uint32_t>(chosen_.size()));
+    budget_left -= used_bytes;
+    if (start == count) break;
+  }
+  if (cuts_.empty()) cuts_.push_back(0);
+}
+
+// Takes candidates in order_ until the first that does not fit, then from the next few that do (C-05):
+// the one left out keeps its priority and opens the next part. Returns the bytes the part uses at most.
+uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
+  const uint32_t limit = bytes * 8 - kEndBits;
+  uint32_t used = kHeaderBits;
+  uint32_t scanned = 0;
+  bool full = false;
+  for (uint32_t i = *start; i < order_.size() && scanned < kScanAhead; ++i) {
+    if (order_[i] == kTaken) continue;
+    if (full) ++scanned;
+    const Candidate& candidate = candidates_[order_[i]];
+    const uint32_t bits = id_bits(candidate.network_id) + candidate.bits;
+    if (used + bits > limit) {
+      full = true;
+      continue;
+    }
+    used += bits;
+    chosen_.push_back(order_[i]);
+    order_[i] = kTaken;
+  }
+  while (*start < order_.size() && order_[*start] == kTaken) ++*start;
+  return (used + kEndBits + 7) / 8;
+}
+
+// ---- Writing --------------------------------------------------------------------------------------
+
+void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header) {
+  parts_.clear();
+  const uint32_t count = static_cast<uint32_t>(cuts_.size());
+  LATTICE_ASSERT(count >= 1 && count <= kMaxParts);
+  uint32_t next = 0;
+  for (uint32_t part = 0; part < count; ++part) {
+    const std::span<uint8_t> room =
+        std::span(buffer_).subspan(size_t{part} * config_.part_capacity_bytes, config_.part_capacity_bytes);
+    BitWriter out(room);
+    out.WriteU32(tick_);
+    out.WriteU32(header.last_input_tick);
+    out.WriteByte(static_cast<uint8_t>(header.input_margin));
+    out.WriteBits(part, 4);
+    out.WriteBits(count, 4);
+    const uint32_t receipt = view.ledger_.open(tick_);
+    uint64_t previous = 0;
+    for (; next < cuts_[part]; ++next) {
+      const Candidate& candidate = candidates_[chosen_[next]];
+      write_entry(out, candidate, previous);
+      account(view, candidate);
+      previous = candidate.network_id;
+    }
+    out.WriteBool(false);
+    LATTICE_CHECK(out.ok());  // sizes were known before anything was written
+    const std::span<const uint8_t> bytes = out.finish();
+    stats_.bytes += bytes.size();
+    parts_.push_back(SnapshotPart{bytes, receipt});
+  }
+}
+
+void SnapshotBuilder::write_entry(BitWriter& out, const Candidate& candidate, uint64_t previous) {
+  const uint64_t difference = candidate.network_id - previous;
+  if (difference < 0x80) {
+    out.WriteBits(0x100u | difference, 9);  // "more" and the one byte of the id together
+  } else {
+    out.WriteBool(true);
+    out.WriteVarint(difference);
+  }
+  if (candidate.kind == EntryKind::kDelta) {
+    out.WriteBits(candidate.age, kKindBits + kAgeBits);  // kind 0 in front of the age
+  } else {
+    out.WriteBits(static_cast<uint64_t>(candidate.kind), kKindBits);
+  }
+  if (candidate.body == EntryCache::kTooLarge) return;
+  const EntryBody body = cache_.body(candidate.body);
+  const uint32_t whole = body.bits / 64;
+  for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);
+  const uint32_t tail = body.bits % 64;
+  if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
+}
+
+void SnapshotBuilder::account(ClientView& view, const Candidate& candidate) {
+  if (candidate.kind == EntryKind::kRemoved) {
+    view.ledger_.add(
+        SentEntry{candidate.index, 0, 0, view.removals_[candidate.index].incarnation, EntryKind::kRemoved});
+    ++stats_.removed_entries;
+    return;
+  }
+  ObjectKnowledge& known = view.objects_[candidate.index];
+  view.ledger_.add(SentEntry{candidate.index, history_.version(candidate.index), known.accumulator,
+                             known.incarnation, candidate.kind});
+  known.accumulator = 0;
+  known.last_sent_tick = tick_;
+  known.sent = true;
+  known.marked = candidate.kind == EntryKind::kUnchanged;
+  switch (candidate.kind) {
+    case EntryKind::kDelta:
+      ++stats_.delta_entries;
+      break;
+    case EntryKind::kFull:
+      ++stats_.full_entries;
+      break;
+    default:
+      ++stats_.unchanged_entries;
+      break;
+  }
+}
+
+}  // namespace lattice::replication

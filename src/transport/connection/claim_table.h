@@ -26,11 +26,7 @@ inline constexpr size_t kAcceptedDatagramBytes =
 struct Claim {
   wire::Id16 token_id{};
   crypto::PublicKey client{};
-  uint64_t connection_id = 0;
-  uint64_t drop_at_s = 0;  ///< Unix seconds; 0: the entry is free.
-  bool connection_lives = false;
-  std::array<uint8_t, kAcceptedDatagramBytes>
-      accepted_datagram{};  ///< Stored message 4, sent again as it is.
+  std::array<uint8_t, kAcceptedDatagramBytes> accepted_datagram{};  ///< Message 4, repeated as it is.
 };
 
 class ClaimTable {
@@ -38,14 +34,22 @@ class ClaimTable {
   /// `capacity` is at least 1; `hash_key` is random and secret.
   ClaimTable(uint32_t capacity, uint64_t hash_key);
 
-  /// The claim on `token_id`, expired or not, or null.
+  /// The claim on `token_id`, or null. Pointers hold until the next insert() or sweep().
   Claim* find(const wire::Id16& token_id);
-  /// A new claim on a token nobody claimed, or null when the table is full. `now_s` decides what has expired.
-  Claim* insert(const wire::Id16& token_id, uint64_t now_s);
-  /// The connection ended: its token is answered by silence from now on.
-  void on_connection_ended(uint64_t connection_id);
+  /// A new claim, kept until Unix second `drop_at_s` (above 0), for the connection `connection_id`
+  /// (non-zero), which lives. Null when the table is full of claims that have not expired at `now_s`.
+  /// find(token_id) must be null.
+  Claim* insert(const wire::Id16& token_id, uint64_t connection_id, uint64_t drop_at_s, uint64_t now_s);
+
+  /// True when insert() would succeed; drops expired claims if that is what it takes.
+  bool has_room(uint64_t now_s);
+
+  /// True while the connection that `claim` (of this table) was made for lives.
+  bool connection_lives(const Claim& claim) const;
   /// True when a living connection has this id.
   bool has_connection(uint64_t connection_id) const;
+  /// The connection is gone: its token is answered by silence from now on.
+  void on_connection_ended(uint64_t connection_id);
   /// Drops expired claims.
   void sweep(uint64_t now_s);
 
@@ -56,7 +60,10 @@ class ClaimTable {
   size_t home_of(const wire::Id16& token_id) const;
   void erase_at(size_t index);
 
-  std::vector<Claim> entries_;
+  // Parallel arrays, so that the scans by time and by connection touch eight bytes per entry.
+  std::vector<Claim> claims_;
+  std::vector<uint64_t> drop_at_s_;           // 0: the entry is free.
+  std::vector<uint64_t> live_connection_id_;  // 0: the connection ended.
   uint32_t capacity_;
   uint32_t count_ = 0;
   uint64_t hash_key_;

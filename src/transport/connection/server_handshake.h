@@ -191,7 +191,7 @@ class ServerHandshake {
   ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
                       DatagramSink& sink);
   ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,
-                        uint64_t peer_id, Claim& claim, DatagramSink& sink);
+                        uint64_t connection_id, uint64_t peer_id, Claim& claim, DatagramSink& sink);
   void refuse(const platform::Address& to, Response& response, DisconnectReason reason, std::string_view text,
               DatagramSink& sink);
   uint64_t new_connection_id();

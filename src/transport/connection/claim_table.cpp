@@ -1,0 +1,99 @@
+#include "transport/connection/claim_table.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "platform/byte_order.h"
+
+namespace lattice::connection {
+
+ClaimTable::ClaimTable(uint32_t capacity, uint64_t hash_key)
+    : claims_(std::bit_ceil(size_t{capacity} * 2)),
+      drop_at_s_(claims_.size()),
+      live_connection_id_(claims_.size()),
+      capacity_(capacity),
+      hash_key_(hash_key) {
+  LATTICE_CHECK(capacity >= 1);
+}
+
+size_t ClaimTable::home_of(const wire::Id16& token_id) const {
+  uint64_t state = platform::load_u64_le(token_id.data()) ^ hash_key_;
+  state = base::splitmix64(state) ^ platform::load_u64_le(token_id.data() + 8);
+  return base::splitmix64(state) & (claims_.size() - 1);
+}
+
+Claim* ClaimTable::find(const wire::Id16& token_id) {
+  const size_t mask = claims_.size() - 1;
+  for (size_t i = home_of(token_id); drop_at_s_[i] != 0; i = (i + 1) & mask) {
+    if (claims_[i].token_id == token_id) return &claims_[i];
+  }
+  return nullptr;
+}
+
+Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, uint64_t drop_at_s,
+                          uint64_t now_s) {
+  LATTICE_CHECK(drop_at_s > 0 && connection_id != 0);
+  LATTICE_ASSERT(find(token_id) == nullptr);
+  if (!has_room(now_s)) return nullptr;
+  const size_t mask = claims_.size() - 1;
+  size_t i = home_of(token_id);
+  while (drop_at_s_[i] != 0) i = (i + 1) & mask;
+  claims_[i] = Claim{};
+  claims_[i].token_id = token_id;
+  drop_at_s_[i] = drop_at_s;
+  live_connection_id_[i] = connection_id;
+  ++count_;
+  return &claims_[i];
+}
+
+bool ClaimTable::has_room(uint64_t now_s) {
+  if (count_ == capacity_) sweep(now_s);
+  return count_ < capacity_;
+}
+
+bool ClaimTable::connection_lives(const Claim& claim) const {
+  return live_connection_id_[static_cast<size_t>(&claim - claims_.data())] != 0;
+}
+
+bool ClaimTable::has_connection(uint64_t connection_id) const {
+  return std::find(live_connection_id_.begin(), live_connection_id_.end(), connection_id) !=
+         live_connection_id_.end();
+}
+
+void ClaimTable::on_connection_ended(uint64_t connection_id) {
+  if (connection_id == 0) return;
+  std::replace(live_connection_id_.begin(), live_connection_id_.end(), connection_id, uint64_t{0});
+}
+
+void ClaimTable::erase_at(size_t hole) {
+  const size_t mask = claims_.size() - 1;
+  // Backward shift: an entry moves into the hole unless its home lies strictly behind the hole.
+  for (size_t i = (hole + 1) & mask; drop_at_s_[i] != 0; i = (i + 1) & mask) {
+    const size_t home = home_of(claims_[i].token_id);
+    if (((i - home) & mask) < ((i - hole) & mask)) continue;
+    claims_[hole] = claims_[i];
+    drop_at_s_[hole] = drop_at_s_[i];
+    live_connection_id_[hole] = live_connection_id_[i];
+    hole = i;
+  }
+  claims_[hole] = Claim{};
+  drop_at_s_[hole] = 0;
+  live_connection_id_[hole] = 0;
+  --count_;
+}
+
+void ClaimTable::sweep(uint64_t now_s) {
+  for (size_t i = 0; i < drop_at_s_.size();) {
+    const bool expired = drop_at_s_[i] != 0 && drop_at_s_[i] <= now_s;
+    // Erasing may move another entry to `i`: look again before going on.
+    if (expired) {
+      erase_at(i);
+    } else {
+      ++i;
+    }
+  }
+}
+
+}  // namespace lattice::connection

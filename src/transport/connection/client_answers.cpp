@@ -1,0 +1,238 @@
+// What reaches a client during its handshake: challenges (unauthenticated, so several are kept), a denial
+// (advisory), and the sealed acceptance or refusal, the only two that end it.
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "transport/connection/client_handshake.h"
+#include "transport/crypto/aead.h"
+
+namespace lattice::connection {
+namespace {
+
+// k3 and k4 each seal one message, so their nonce is fixed.
+const crypto::Nonce kHandshakeNonce{};
+
+}  // namespace
+
+ClientResult ClientHandshake::drop(ClientDrop reason) {
+  ++drops_[static_cast<size_t>(reason)];
+  ClientResult result;
+  result.drop = reason;
+  return result;
+}
+
+ClientResult ClientHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                                          uint64_t now_ns, DatagramSink& sink) {
+  const State state = lifecycle_.state();
+  if (state != State::kConnecting && state != State::kHandshake) {
+    return drop(ClientDrop::kUnexpectedMessage);
+  }
+  if (from != server_) return drop(ClientDrop::kForeignAddress);
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  switch (wire::parse_packet_header(datagram, config_.protocol_id, &header, &header_bytes)) {
+    case wire::HeaderStatus::kOk:
+      break;
+    case wire::HeaderStatus::kWrongVersion:
+      return drop(ClientDrop::kWrongVersion);
+    default:
+      return drop(ClientDrop::kMalformed);
+  }
+  if (header.type != wire::PacketType::kHandshake) return drop(ClientDrop::kUnexpectedMessage);
+  if (header.key_epoch != 0 || header.packet_seq != 0) return drop(ClientDrop::kMalformed);
+
+  const std::span<const uint8_t> body = datagram.subspan(header_bytes);
+  const std::optional<wire::HandshakeMessage> message = wire::peek_handshake_message(body);
+  if (!message) return drop(ClientDrop::kMalformed);
+  switch (*message) {
+    case wire::HandshakeMessage::kChallenge:
+      return on_challenge(body, now_ns, sink);
+    case wire::HandshakeMessage::kConnectionDenied:
+      return on_denied(body);
+    case wire::HandshakeMessage::kConnectionAccepted:
+    case wire::HandshakeMessage::kConnectionRefused:
+      return on_answer(datagram, header_bytes, header, now_ns);
+    case wire::HandshakeMessage::kConnectionRequest:
+    case wire::HandshakeMessage::kPunch:
+      break;
+  }
+  return drop(ClientDrop::kUnexpectedMessage);
+}
+
+ClientResult ClientHandshake::on_denied(std::span<const uint8_t> body) {
+  wire::ConnectionDenied denied;
+  if (!wire::parse_connection_denied(body, &denied)) return drop(ClientDrop::kMalformed);
+  // Only what a denial can mean; anything else would let a forger choose the words.
+  if (denied.reason != static_cast<uint16_t>(DisconnectReason::kVersionMismatch)) {
+    return drop(ClientDrop::kMalformed);
+  }
+  advisory_ = DisconnectReason::kVersionMismatch;
+  return drop(ClientDrop::kAdvisoryDenial);
+}
+
+ClientHandshake::Candidate* ClientHandshake::find_candidate(const wire::Challenge& challenge) {
+  for (Candidate& candidate : candidates_) {
+    if (candidate.live && candidate.challenge.bucket_pub == challenge.bucket_pub &&
+        candidate.challenge.challenge_nonce == challenge.challenge_nonce &&
+        candidate.challenge.key_index == challenge.key_index) {
+      return &candidate;
+    }
+  }
+  return nullptr;
+}
+
+bool ClientHandshake::take_challenge_allowance(uint64_t now_ns) {
+  const uint64_t second = now_ns / 1'000'000'000;
+  if (second != allowance_second_) {
+    allowance_second_ = second;
+    allowance_used_ = 0;
+  }
+  if (allowance_used_ >= kChallengesPerSecond) return false;
+  ++allowance_used_;
+  return true;
+}
+
+ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64_t now_ns,
+                                           DatagramSink& sink) {
+  wire::Challenge challenge;
+  if (!wire::parse_challenge(body, &challenge)) return drop(ClientDrop::kMalformed);
+  const bool first_of_round = lifecycle_.state() == State::kConnecting;
+  Candidate* candidate = find_candidate(challenge);
+  if (candidate != nullptr && !first_of_round) return {};  // Already answered; its retries are scheduled.
+  if (candidate == nullptr) {
+    if (!take_challenge_allowance(now_ns)) return drop(ClientDrop::kChallengeRate);
+    // When full, the oldest goes: forgeries that came first must not keep the honest one out.
+    Candidate& slot =
+        *std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
+          return (a.live ? a.made_order : 0) < (b.live ? b.made_order : 0);
+        });
+    if (!build_response(challenge, &slot)) return drop(ClientDrop::kLowOrderKey);
+    candidate = &slot;
+  }
+  lifecycle_.apply(Event::kChallenge);
+  if (first_of_round) {
+    ++challenged_rounds_;
+    start_round(now_ns);
+  }
+  send_response(*candidate, now_ns, sink);
+  return {};
+}
+
+bool ClientHandshake::build_response(const wire::Challenge& challenge, Candidate* candidate) {
+  crypto::Key ee;
+  if (!crypto::x25519(client_.secret(), challenge.bucket_pub, &ee)) return false;
+  const crypto::Digest th2 = crypto::transcript_challenge(th1_, challenge.bucket_pub,
+                                                          challenge.challenge_nonce, challenge.key_index);
+  candidate->prk = crypto::handshake_secret(th2, es_, ee);
+  candidate->challenge = challenge;
+
+  const std::span<uint8_t> out(candidate->response);
+  wire::PacketHeader header;
+  header.protocol_id = config_.protocol_id;
+  header.type = wire::PacketType::kChallengeResponse;
+  wire::ChallengeResponseClear clear;
+  clear.client_pub = client_.public_key();
+  clear.challenge_nonce = challenge.challenge_nonce;
+  clear.key_index = challenge.key_index;
+  clear.token = std::span<const uint8_t>(token_).first(token_bytes_);
+  size_t front_bytes = wire::encode_packet_header(header, out);
+  front_bytes += wire::encode_challenge_response_clear(clear, out.subspan(front_bytes));
+
+  wire::ChallengeResponseSealed sealed;
+  sealed.challenge_nonce = challenge.challenge_nonce;
+  sealed.token_id = token_id_;
+  sealed.schema_id = config_.schema_id;
+  sealed.features = config_.features;
+  sealed.max_datagram = config_.max_datagram_bytes;
+  const size_t plaintext_bytes = wire::encode_challenge_response_sealed(sealed, out.subspan(front_bytes));
+  LATTICE_CHECK(plaintext_bytes == wire::kChallengeResponseSealedBytes);
+
+  const std::span<uint8_t> ciphertext = out.subspan(front_bytes, plaintext_bytes + crypto::kTagBytes);
+  crypto::seal_in_place(crypto::client_handshake_key(candidate->prk), kHandshakeNonce, out.first(front_bytes),
+                        ciphertext);
+  candidate->th3 = crypto::transcript_response(th2, ciphertext);
+  candidate->response_bytes = front_bytes + ciphertext.size();
+  candidate->made_order = ++candidates_made_;
+  candidate->send_count = 0;
+  candidate->live = true;
+  return true;
+}
+
+/// Messages 4 and 6: whichever candidate's key opens it is the challenge the server made.
+ClientResult ClientHandshake::on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
+                                        const wire::PacketHeader& header, uint64_t now_ns) {
+  wire::AnswerClear clear;
+  if (!wire::parse_answer_clear(datagram.subspan(header_bytes), &clear)) {
+    return drop(ClientDrop::kMalformed);
+  }
+  const bool is_accept = clear.message == wire::HandshakeMessage::kConnectionAccepted;
+  if (is_accept == (header.connection_id == 0)) return drop(ClientDrop::kMalformed);
+  const std::span<const uint8_t> aad = datagram.first(datagram.size() - clear.sealed.size());
+
+  constexpr size_t kLongest =
+      std::max(wire::kConnectionAcceptedSealedBytes, wire::kConnectionRefusedMaxSealedBytes);
+  std::array<uint8_t, kLongest> plaintext;
+  const size_t plaintext_bytes = clear.sealed.size() - crypto::kTagBytes;
+  for (const Candidate& candidate : candidates_) {
+    if (!candidate.live) continue;
+    const crypto::Key k4 = crypto::server_handshake_key(candidate.prk, candidate.th3, clear.accept_random);
+    if (!crypto::open(k4, kHandshakeNonce, aad, clear.sealed, plaintext)) continue;
+    const std::span<const uint8_t> opened = std::span(plaintext).first(plaintext_bytes);
+    if (!is_accept) return on_refused(opened);
+    return on_accepted(opened, clear.sealed, clear.accept_random, header.connection_id, candidate, now_ns);
+  }
+  return drop(ClientDrop::kAnswerNotAuthentic);
+}
+
+ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, std::span<const uint8_t> sealed,
+                                          const crypto::AcceptRandom& accept_random,
+                                          uint64_t header_connection_id, const Candidate& candidate,
+                                          uint64_t now_ns) {
+  wire::ConnectionAcceptedSealed fields;
+  if (!wire::parse_connection_accepted_sealed(plaintext, &fields) ||
+      fields.connection_id != header_connection_id) {
+    return drop(ClientDrop::kAnswerMismatch);
+  }
+  ClientResult result;
+  if (fields.schema_id != config_.schema_id) {
+    // An honest server refuses this itself; one that does not is not spoken to.
+    result.outcome = ClientOutcome::kRefused;
+    result.reason = DisconnectReason::kSchemaMismatch;
+    result.remote_schema_id = fields.schema_id;
+    finish(Event::kRefuse);
+    return result;
+  }
+  ClientAccepted accepted;
+  accepted.connection_id = fields.connection_id;
+  accepted.master =
+      crypto::first_master(candidate.prk, crypto::transcript_accept(candidate.th3, accept_random, sealed));
+  accepted.server_tick = fields.server_tick;
+  accepted.mtu_hint_bytes = fields.mtu_hint;
+  accepted.tick_rate_hz = fields.tick_rate;
+  accepted.peer_id = fields.peer_id;
+  accepted.features = fields.features;
+  if (candidate.send_count == 1) accepted.first_rtt_ns = now_ns - candidate.first_sent_ns;
+  result.outcome = ClientOutcome::kAccepted;
+  result.accepted = std::move(accepted);
+  finish(Event::kConfirm);
+  return result;
+}
+
+ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
+  wire::ConnectionRefusedSealed fields;
+  if (!wire::parse_connection_refused_sealed(plaintext, &fields) || fields.reason == 0) {
+    return drop(ClientDrop::kAnswerMismatch);
+  }
+  ClientResult result;
+  result.outcome = ClientOutcome::kRefused;
+  result.reason = static_cast<DisconnectReason>(fields.reason);
+  result.remote_schema_id = fields.schema_id;
+  std::copy(fields.text.begin(), fields.text.end(), result.text_bytes.begin());
+  result.text_length = static_cast<uint8_t>(fields.text.size());
+  finish(Event::kRefuse);
+  return result;
+}
+
+}  // namespace lattice::connection

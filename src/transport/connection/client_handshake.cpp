@@ -1,0 +1,170 @@
+#include "transport/connection/client_handshake.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "transport/crypto/aead.h"
+#include "transport/crypto/hash.h"
+
+// Sending, retries and the end of the budget. What comes in is in client_answers.cpp.
+
+namespace lattice::connection {
+namespace {
+
+constexpr uint64_t kFirstRetryNs = 250'000'000;
+constexpr uint64_t kLongestRetryNs = 1'000'000'000;
+constexpr double kRetryJitter = 0.1;
+constexpr uint64_t kClockSkewS = 30;
+/// Requests a server must have answered with a challenge, without accepting, for its silence to mean
+/// "refused".
+constexpr uint32_t kRoundsThatMeanRefused = 2;
+
+}  // namespace
+
+const char* client_drop_name(ClientDrop drop) {
+  switch (drop) {
+    case ClientDrop::kNone:
+      return "none";
+#define LATTICE_X(name, text) \
+  case ClientDrop::name:      \
+    return text;
+      LATTICE_CLIENT_DROPS(LATTICE_X)
+#undef LATTICE_X
+    case ClientDrop::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+ClientHandshake::ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,
+                                 std::span<const uint8_t> token, crypto::KeyPair client)
+    : config_(config),
+      server_(server),
+      client_(std::move(client)),
+      token_bytes_(std::min(token.size(), token_.size() + 1)),
+      jitter_(config.jitter_seed) {
+  if (token.size() <= token_.size()) std::copy(token.begin(), token.end(), token_.begin());
+}
+
+DisconnectReason ClientHandshake::start(uint64_t now_ns, DatagramSink& sink) {
+  if (token_bytes_ > token_.size()) return DisconnectReason::kTokenInvalid;
+  const std::span<const uint8_t> token = std::span(token_).first(token_bytes_);
+  wire::TokenFields fields;
+  if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk ||
+      fields.kind != wire::TokenKind::kConnect || fields.role != wire::TokenRole::kInitiator ||
+      fields.cnf != client_.public_key() || fields.aud == client_.public_key()) {
+    return DisconnectReason::kTokenInvalid;
+  }
+  if (fields.protocol_id != config_.protocol_id) return DisconnectReason::kVersionMismatch;
+  if (fields.schema_id != 0 && fields.schema_id != config_.schema_id) {
+    return DisconnectReason::kSchemaMismatch;
+  }
+  if (!crypto::x25519(client_.secret(), fields.aud, &es_)) return DisconnectReason::kTokenInvalid;
+  token_id_ = fields.token_id;
+  token_expires_s_ = fields.expires_s;
+  th1_ = crypto::transcript_request(config_.protocol_id, fields.aud, crypto::sha256({token}),
+                                    client_.public_key());
+  lifecycle_.apply(Event::kConnect);
+  started_ns_ = now_ns;
+  start_round(now_ns);
+  send_request(sink);
+  return DisconnectReason::kNone;
+}
+
+void ClientHandshake::start_round(uint64_t now_ns) {
+  retry_count_ = 0;
+  schedule_retry(now_ns);
+}
+
+void ClientHandshake::schedule_retry(uint64_t now_ns) {
+  const uint64_t plain_ns =
+      retry_count_ >= 2 ? kLongestRetryNs : std::min(kFirstRetryNs << retry_count_, kLongestRetryNs);
+  const double factor = 1.0 + kRetryJitter * (2.0 * jitter_.next_unit() - 1.0);
+  retry_at_ns_ = now_ns + static_cast<uint64_t>(static_cast<double>(plain_ns) * factor);
+  ++retry_count_;
+}
+
+void ClientHandshake::send_request(DatagramSink& sink) {
+  std::array<uint8_t, wire::kFloorDatagramBytes> out;
+  wire::PacketHeader header;
+  header.protocol_id = config_.protocol_id;
+  const size_t header_bytes = wire::encode_packet_header(header, out);
+  wire::ConnectionRequest request;
+  request.client_pub = client_.public_key();
+  request.token = std::span<const uint8_t>(token_).first(token_bytes_);
+  const size_t body_bytes = wire::encode_connection_request(request, std::span(out).subspan(header_bytes));
+  LATTICE_CHECK(header_bytes + body_bytes == out.size());
+  sink.emit(server_, out);
+}
+
+void ClientHandshake::send_response(Candidate& candidate, uint64_t now_ns, DatagramSink& sink) {
+  if (candidate.send_count == 0) candidate.first_sent_ns = now_ns;
+  ++candidate.send_count;
+  sink.emit(server_, std::span(candidate.response).first(candidate.response_bytes));
+}
+
+ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink) {
+  const State state = lifecycle_.state();
+  if (state != State::kConnecting && state != State::kHandshake) return {};
+  if (now_ns - started_ns_ >= config_.budget_ns) return give_up(unix_s);
+  if (now_ns < retry_at_ns_) return {};
+
+  if (state == State::kHandshake && retry_count_ >= kResponsesBeforeFallBack) {
+    // H-12: the cookie may have aged. Candidates stay: an answer to one of them may still be under way.
+    lifecycle_.apply(Event::kFallBack);
+    start_round(now_ns);
+    send_request(sink);
+    return {};
+  }
+  schedule_retry(now_ns);
+  if (state == State::kConnecting) {
+    send_request(sink);
+    return {};
+  }
+  for (Candidate& candidate : candidates_) {
+    if (candidate.live) send_response(candidate, now_ns, sink);
+  }
+  return {};
+}
+
+ClientResult ClientHandshake::give_up(uint64_t unix_s) {
+  ClientResult result;
+  result.outcome = ClientOutcome::kGaveUp;
+  if (advisory_ != DisconnectReason::kNone) {
+    result.reason = advisory_;
+  } else if (unix_s > token_expires_s_ && unix_s - token_expires_s_ > kClockSkewS) {
+    result.reason = DisconnectReason::kTokenExpired;
+  } else if (challenged_rounds_ >= kRoundsThatMeanRefused) {
+    result.reason = DisconnectReason::kTokenInvalid;
+  } else {
+    result.reason = DisconnectReason::kTimeout;
+  }
+  finish(Event::kSilence);
+  return result;
+}
+
+uint64_t ClientHandshake::next_deadline_ns() const {
+  return std::min(retry_at_ns_, started_ns_ + config_.budget_ns);
+}
+
+size_t ClientHandshake::challenge_count() const {
+  return static_cast<size_t>(std::count_if(candidates_.begin(), candidates_.end(),
+                                           [](const Candidate& candidate) { return candidate.live; }));
+}
+
+void ClientHandshake::cancel() {
+  if (lifecycle_.allows(Event::kDisconnect)) finish(Event::kDisconnect);
+}
+
+void ClientHandshake::finish(Event event) {
+  lifecycle_.apply(event);
+  client_.erase();
+  es_.erase();
+  for (Candidate& candidate : candidates_) {
+    candidate.prk.erase();
+    candidate.live = false;
+  }
+}
+
+}  // namespace lattice::connection

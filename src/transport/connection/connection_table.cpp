@@ -1,0 +1,162 @@
+#include "transport/connection/connection_table.h"
+
+#include <bit>
+
+#include "base/assert.h"
+#include "base/random.h"
+
+namespace lattice::connection {
+namespace {
+
+uint64_t mix(uint64_t v) {
+  return base::splitmix64(v);
+}
+
+}  // namespace
+
+ConnectionTable::ConnectionTable(uint32_t capacity) : slots_(capacity) {
+  LATTICE_CHECK(capacity >= 1 && capacity <= 65536);
+  const size_t index_size = std::bit_ceil(size_t{capacity} * 2);
+  by_id_.assign(index_size, kNoSlot);
+  by_address_.assign(index_size, kNoSlot);
+  index_mask_ = index_size - 1;
+  for (uint32_t i = 0; i + 1 < capacity; ++i) slots_[i].next_free = i + 1;
+}
+
+size_t ConnectionTable::id_home(uint64_t connection_id) const {
+  return mix(connection_id) & index_mask_;
+}
+
+size_t ConnectionTable::address_home(const platform::Address& address) const {
+  return platform::hash_address(address) & index_mask_;
+}
+
+size_t ConnectionTable::slot_home(const std::vector<uint32_t>& index, uint32_t slot) const {
+  return &index == &by_id_ ? id_home(slots_[slot].connection_id) : address_home(slots_[slot].pending_address);
+}
+
+void ConnectionTable::index_insert(std::vector<uint32_t>& index, uint32_t slot) {
+  size_t i = slot_home(index, slot);
+  while (index[i] != kNoSlot) i = (i + 1) & index_mask_;
+  index[i] = slot;
+}
+
+void ConnectionTable::index_erase(std::vector<uint32_t>& index, uint32_t slot) {
+  size_t hole = slot_home(index, slot);
+  while (index[hole] != slot) hole = (hole + 1) & index_mask_;
+  // Backward shift: an entry moves into the hole unless its home lies strictly behind the hole.
+  for (size_t i = (hole + 1) & index_mask_; index[i] != kNoSlot; i = (i + 1) & index_mask_) {
+    const size_t home = slot_home(index, index[i]);
+    if (((i - home) & index_mask_) >= ((i - hole) & index_mask_)) {
+      index[hole] = index[i];
+      hole = i;
+    }
+  }
+  index[hole] = kNoSlot;
+}
+
+std::optional<ConnectionHandle> ConnectionTable::take_slot() {
+  if (first_free_ == kNoSlot) return std::nullopt;
+  const uint32_t slot = first_free_;
+  first_free_ = slots_[slot].next_free;
+  slots_[slot].next_free = kNoSlot;
+  slots_[slot].live = true;
+  ++live_count_;
+  return ConnectionHandle{slot, slots_[slot].generation};
+}
+
+std::optional<ConnectionHandle> ConnectionTable::insert(uint64_t connection_id) {
+  LATTICE_CHECK(connection_id != 0);
+  if (find(connection_id)) return std::nullopt;
+  const std::optional<ConnectionHandle> handle = take_slot();
+  if (!handle) return std::nullopt;
+  slots_[handle->slot].connection_id = connection_id;
+  index_insert(by_id_, handle->slot);
+  LATTICE_ASSERT(slots_.size() > 64 || validate());
+  return handle;
+}
+
+std::optional<ConnectionHandle> ConnectionTable::insert_pending(const platform::Address& server) {
+  LATTICE_CHECK(server.family != 0);
+  if (find_pending(server)) return std::nullopt;
+  const std::optional<ConnectionHandle> handle = take_slot();
+  if (!handle) return std::nullopt;
+  slots_[handle->slot].pending_address = server;
+  index_insert(by_address_, handle->slot);
+  LATTICE_ASSERT(slots_.size() > 64 || validate());
+  return handle;
+}
+
+bool ConnectionTable::assign_id(ConnectionHandle handle, uint64_t connection_id) {
+  LATTICE_CHECK(connection_id != 0);
+  if (!live(handle) || slots_[handle.slot].connection_id != 0 || find(connection_id)) return false;
+  index_erase(by_address_, handle.slot);
+  slots_[handle.slot].pending_address = {};
+  slots_[handle.slot].connection_id = connection_id;
+  index_insert(by_id_, handle.slot);
+  LATTICE_ASSERT(slots_.size() > 64 || validate());
+  return true;
+}
+
+void ConnectionTable::erase(ConnectionHandle handle) {
+  if (!live(handle)) return;
+  Slot& slot = slots_[handle.slot];
+  index_erase(slot.connection_id != 0 ? by_id_ : by_address_, handle.slot);
+  slot.connection_id = 0;
+  slot.pending_address = {};
+  slot.live = false;
+  if (++slot.generation == 0) slot.generation = 1;
+  slot.next_free = first_free_;
+  first_free_ = handle.slot;
+  --live_count_;
+  LATTICE_ASSERT(slots_.size() > 64 || validate());
+}
+
+std::optional<ConnectionHandle> ConnectionTable::find(uint64_t connection_id) const {
+  if (connection_id == 0) return std::nullopt;
+  for (size_t i = id_home(connection_id); by_id_[i] != kNoSlot; i = (i + 1) & index_mask_) {
+    const Slot& slot = slots_[by_id_[i]];
+    if (slot.connection_id == connection_id) return ConnectionHandle{by_id_[i], slot.generation};
+  }
+  return std::nullopt;
+}
+
+std::optional<ConnectionHandle> ConnectionTable::find_pending(const platform::Address& server) const {
+  for (size_t i = address_home(server); by_address_[i] != kNoSlot; i = (i + 1) & index_mask_) {
+    const Slot& slot = slots_[by_address_[i]];
+    if (slot.pending_address == server) return ConnectionHandle{by_address_[i], slot.generation};
+  }
+  return std::nullopt;
+}
+
+bool ConnectionTable::live(ConnectionHandle handle) const {
+  return handle.slot < slots_.size() && slots_[handle.slot].live &&
+         slots_[handle.slot].generation == handle.generation;
+}
+
+std::optional<ConnectionHandle> ConnectionTable::at(uint32_t slot) const {
+  if (slot >= slots_.size() || !slots_[slot].live) return std::nullopt;
+  return ConnectionHandle{slot, slots_[slot].generation};
+}
+
+bool ConnectionTable::validate() const {
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < capacity(); ++i) {
+    const Slot& slot = slots_[i];
+    if (!slot.live) continue;
+    ++live;
+    const bool pending = slot.connection_id == 0;
+    if (pending == (slot.pending_address.family == 0)) return false;
+    const std::optional<ConnectionHandle> found =
+        pending ? find_pending(slot.pending_address) : find(slot.connection_id);
+    if (!found || found->slot != i) return false;
+  }
+  uint32_t free = 0;
+  for (uint32_t i = first_free_; i != kNoSlot && free <= capacity(); i = slots_[i].next_free) {
+    if (slots_[i].live) return false;
+    ++free;
+  }
+  return live == live_count_ && live + free == capacity();
+}
+
+}  // namespace lattice::connection

@@ -1,0 +1,65 @@
+#include "transport/connection/connection_timers.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::connection {
+
+ConnectionTimers::ConnectionTimers(const TimerConfig& config, uint64_t now_ns, bool half_open)
+    : config_(config),
+      started_ns_(now_ns),
+      last_sent_ns_(now_ns),
+      last_authenticated_ns_(now_ns),
+      half_open_(half_open) {}
+
+void ConnectionTimers::on_authenticated(uint64_t now_ns) {
+  LATTICE_ASSERT(now_ns >= last_authenticated_ns_);
+  last_authenticated_ns_ = now_ns;
+  half_open_ = false;
+}
+
+bool ConnectionTimers::keepalive_due(uint64_t now_ns) const {
+  // A half-open entry stays quiet: nothing but message 4 goes to an address that has not confirmed (H-11).
+  return !disconnecting_ && !half_open_ && now_ns >= last_sent_ns_ + config_.keepalive_idle_ns;
+}
+
+bool ConnectionTimers::timed_out(uint64_t now_ns) const {
+  if (disconnecting_) return false;  // Its grace is shorter than any timeout.
+  if (half_open_ && now_ns >= started_ns_ + config_.half_open_ns) return true;
+  return now_ns >= last_authenticated_ns_ + config_.timeout_ns;
+}
+
+void ConnectionTimers::begin_disconnect(uint64_t now_ns) {
+  LATTICE_ASSERT(!disconnecting_);
+  disconnecting_ = true;
+  disconnect_started_ns_ = now_ns;
+}
+
+uint64_t ConnectionTimers::disconnect_due_ns() const {
+  return disconnect_started_ns_ + disconnects_sent_ * config_.disconnect_interval_ns;
+}
+
+bool ConnectionTimers::take_disconnect_send(uint64_t now_ns) {
+  if (!disconnecting_ || disconnects_sent_ >= config_.disconnect_send_count) return false;
+  if (now_ns < disconnect_due_ns()) return false;
+  ++disconnects_sent_;
+  return true;
+}
+
+bool ConnectionTimers::disconnect_finished(uint64_t now_ns) const {
+  return disconnecting_ && now_ns >= disconnect_started_ns_ + config_.disconnect_grace_ns;
+}
+
+uint64_t ConnectionTimers::next_deadline_ns() const {
+  if (disconnecting_) {
+    const uint64_t grace_end_ns = disconnect_started_ns_ + config_.disconnect_grace_ns;
+    if (disconnects_sent_ >= config_.disconnect_send_count) return grace_end_ns;
+    return std::min(disconnect_due_ns(), grace_end_ns);
+  }
+  const uint64_t timeout_ns = last_authenticated_ns_ + config_.timeout_ns;
+  if (half_open_) return std::min(timeout_ns, started_ns_ + config_.half_open_ns);
+  return std::min(timeout_ns, last_sent_ns_ + config_.keepalive_idle_ns);
+}
+
+}  // namespace lattice::connection

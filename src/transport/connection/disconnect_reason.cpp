@@ -1,0 +1,39 @@
+#include "transport/connection/disconnect_reason.h"
+
+namespace lattice::connection {
+
+const char* disconnect_reason_name(DisconnectReason reason) {
+  switch (reason) {
+    case DisconnectReason::kNone:
+      return "none";
+    case DisconnectReason::kRequested:
+      return "requested";
+    case DisconnectReason::kTimeout:
+      return "timeout";
+    case DisconnectReason::kTokenInvalid:
+      return "token_invalid";
+    case DisconnectReason::kTokenExpired:
+      return "token_expired";
+    case DisconnectReason::kTokenReused:
+      return "token_reused";
+    case DisconnectReason::kVersionMismatch:
+      return "version_mismatch";
+    case DisconnectReason::kSchemaMismatch:
+      return "schema_mismatch";
+    case DisconnectReason::kServerFull:
+      return "server_full";
+    case DisconnectReason::kKicked:
+      return "kicked";
+    case DisconnectReason::kProtocolError:
+      return "protocol_error";
+    case DisconnectReason::kResourceLimit:
+      return "resource_limit";
+    case DisconnectReason::kInternalError:
+      return "internal_error";
+    case DisconnectReason::kHostLeft:
+      return "host_left";
+  }
+  return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
+}
+
+}  // namespace lattice::connection

@@ -1,0 +1,37 @@
+#include "transport/connection/prefix_rate.h"
+
+#include "base/assert.h"
+#include "base/random.h"
+#include "platform/byte_order.h"
+
+namespace lattice::connection {
+
+uint64_t prefix_of(const platform::Address& address) {
+  const size_t first = address.family == 4 ? 12 : 0;
+  const size_t count = address.family == 4 ? 3 : 7;
+  uint64_t prefix = address.family;
+  for (size_t i = 0; i < count; ++i) prefix = (prefix << 8) | address.ip[first + i];
+  return prefix;
+}
+
+PrefixRate::PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy) : entries_(kEntries) {
+  LATTICE_CHECK(per_s > 0 && burst > 0);
+  cost_ns_ = 1'000'000'000 / per_s;
+  burst_ns_ = cost_ns_ * burst;
+  uint8_t key[sizeof hash_key_];
+  entropy.fill(key);
+  hash_key_[0] = platform::load_u64_le(key);
+  hash_key_[1] = platform::load_u64_le(key + 8);
+}
+
+bool PrefixRate::take(uint64_t prefix, uint64_t now_ns) {
+  uint64_t state = prefix ^ hash_key_[0];
+  state = base::splitmix64(state) ^ hash_key_[1];
+  Entry& entry = entries_[base::splitmix64(state) % kEntries];
+  const uint64_t full_at_ns = entry.full_at_ns > now_ns ? entry.full_at_ns : now_ns;
+  if (full_at_ns - now_ns + cost_ns_ > burst_ns_) return false;
+  entry.full_at_ns = full_at_ns + cost_ns_;
+  return true;
+}
+
+}  // namespace lattice::connection

@@ -1,0 +1,157 @@
+#include "transport/connection/secure_link.h"
+
+#include "base/assert.h"
+
+namespace lattice::connection {
+
+const char* open_refusal_name(OpenRefusal refusal) {
+  switch (refusal) {
+    case OpenRefusal::kNone:
+      return "none";
+#define LATTICE_X(name, text) \
+  case OpenRefusal::name:     \
+    return text;
+      LATTICE_OPEN_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+    case OpenRefusal::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role,
+                       crypto::Key master, const LinkLimits& limits)
+    : protocol_id_(protocol_id), own_role_(own_role), connection_id_(connection_id), limits_(limits) {
+  LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
+  fill_epoch(0, std::move(master));
+}
+
+void SecureLink::fill_epoch(uint32_t number, crypto::Key master) {
+  const crypto::Role peer =
+      own_role_ == crypto::Role::kClient ? crypto::Role::kServer : crypto::Role::kClient;
+  Epoch& epoch = epochs_[number % 2];
+  LATTICE_CHECK(!epoch.live);
+  epoch.live = true;
+  epoch.number = number;
+  epoch.first_accepted_seq = 0;
+  epoch.send_key = crypto::traffic_key(master, own_role_, number);
+  epoch.receive_key = crypto::traffic_key(master, peer, number);
+  epoch.master = std::move(master);
+  newest_epoch_ = number;
+}
+
+void SecureLink::install_epoch(crypto::Key master) {
+  fill_epoch(newest_epoch_ + 1, std::move(master));
+}
+
+void SecureLink::retire_old_epoch() {
+  Epoch& old = epochs_[(newest_epoch_ + 1) % 2];
+  if (!old.live) return;
+  LATTICE_CHECK(send_epoch_ == newest_epoch_);
+  old.master.erase();
+  old.send_key.erase();
+  old.receive_key.erase();
+  old.live = false;
+}
+
+LinkClosed SecureLink::closed() const {
+  if (failed_opens_ >= limits_.failed_opens) return LinkClosed::kForgeryLimit;
+  if (next_packet_seq_ >= limits_.packet_seq) return LinkClosed::kPacketNumbersExhausted;
+  return LinkClosed::kOpen;
+}
+
+std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::span<uint8_t> buffer,
+                                                   size_t offset, size_t bytes) {
+  const size_t header_bytes = next_header_bytes();
+  LATTICE_CHECK(wire::is_session_packet(type) && offset >= header_bytes && buffer.size() >= offset);
+  LATTICE_CHECK(buffer.size() - offset >= bytes + crypto::kTagBytes);
+  if (next_packet_seq_ >= limits_.packet_seq) return std::nullopt;
+
+  const Epoch& epoch = epochs_[send_epoch_ % 2];
+  LATTICE_CHECK(epoch.live && epoch.number == send_epoch_);
+  wire::PacketHeader header;
+  header.protocol_id = protocol_id_;
+  header.type = type;
+  header.connection_id = connection_id_;
+  header.key_epoch = static_cast<uint8_t>(send_epoch_);
+  header.packet_seq = next_packet_seq_++;
+
+  const std::span<uint8_t> datagram =
+      buffer.subspan(offset - header_bytes, header_bytes + bytes + crypto::kTagBytes);
+  const size_t written = wire::encode_packet_header(header, datagram.first(header_bytes));
+  LATTICE_CHECK(written == header_bytes);
+  crypto::seal_in_place(epoch.send_key, crypto::make_nonce(header.packet_seq, header.key_epoch),
+                        datagram.first(header_bytes), datagram.subspan(header_bytes));
+  return Sealed{datagram, header.packet_seq};
+}
+
+SecureLink::Epoch* SecureLink::find_epoch(uint8_t low_byte) {
+  for (Epoch& epoch : epochs_) {
+    if (epoch.live && static_cast<uint8_t>(epoch.number) == low_byte) return &epoch;
+  }
+  return nullptr;
+}
+
+bool SecureLink::overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) const {
+  if (epoch.number == newest_epoch_) return false;
+  const uint64_t first_of_newer = epochs_[newest_epoch_ % 2].first_accepted_seq;
+  return first_of_newer != 0 && packet_seq > first_of_newer;
+}
+
+OpenRefusal SecureLink::check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
+                                          size_t* header_bytes, Epoch** epoch) {
+  if (datagram.size() < wire::kMinSealedDatagramBytes) return OpenRefusal::kMalformed;
+  if (wire::parse_packet_header(datagram, protocol_id_, header, header_bytes) != wire::HeaderStatus::kOk) {
+    return OpenRefusal::kMalformed;
+  }
+  if (datagram.size() < *header_bytes + crypto::kTagBytes) return OpenRefusal::kMalformed;
+  if (!wire::is_session_packet(header->type)) return OpenRefusal::kNotSessionPacket;
+  if (header->connection_id != connection_id_) return OpenRefusal::kForeignConnection;
+  if (failed_opens_ >= limits_.failed_opens) return OpenRefusal::kForgeryLimit;
+  *epoch = find_epoch(header->key_epoch);
+  if (*epoch == nullptr) return OpenRefusal::kUnknownEpoch;
+  switch (window_.test(header->packet_seq)) {
+    case crypto::Replay::kFresh:
+      break;
+    case crypto::Replay::kDuplicate:
+      return OpenRefusal::kDuplicate;
+    case crypto::Replay::kTooOld:
+      return OpenRefusal::kTooOld;
+    case crypto::Replay::kOutOfRange:
+      return OpenRefusal::kSequenceRange;
+  }
+  return overtaken_by_newer(**epoch, header->packet_seq) ? OpenRefusal::kLateOldEpoch : OpenRefusal::kNone;
+}
+
+SecureLink::Opened SecureLink::refuse(OpenRefusal refusal) {
+  ++refusals_[static_cast<size_t>(refusal)];
+  Opened refused;
+  refused.refusal = refusal;
+  return refused;
+}
+
+SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram) {
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  Epoch* epoch = nullptr;
+  const OpenRefusal refusal = check_before_open(datagram, &header, &header_bytes, &epoch);
+  if (refusal != OpenRefusal::kNone) return refuse(refusal);
+
+  if (!crypto::open_in_place(epoch->receive_key, crypto::make_nonce(header.packet_seq, header.key_epoch),
+                             datagram.first(header_bytes), datagram.subspan(header_bytes))) {
+    ++failed_opens_;
+    return refuse(OpenRefusal::kNotAuthentic);
+  }
+  Opened opened;
+  opened.type = header.type;
+  opened.packet_seq = header.packet_seq;
+  opened.is_newest = header.packet_seq > window_.highest();
+  opened.plaintext = datagram.subspan(header_bytes, datagram.size() - header_bytes - crypto::kTagBytes);
+  window_.mark(header.packet_seq);
+  if (epoch->first_accepted_seq == 0 || header.packet_seq < epoch->first_accepted_seq) {
+    epoch->first_accepted_seq = header.packet_seq;
+  }
+  return opened;
+}
+
+}  // namespace lattice::connection

@@ -1,0 +1,190 @@
+#include "transport/connection/server_handshake.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "platform/byte_order.h"
+#include "transport/crypto/cookie.h"
+#include "transport/crypto/hash.h"
+
+// Message 1, and what both messages share. Message 3 and its answers are in server_response.cpp.
+
+namespace lattice::connection {
+namespace {
+
+constexpr uint64_t kClockSkewS = 30;
+constexpr uint64_t kMaxTokenLifetimeS = 3600;
+constexpr uint32_t kDenialsPerSecond = 10;
+constexpr size_t kChallengeDatagramBytes = wire::kMinHeaderBytes + wire::kChallengeBodyBytes;
+constexpr size_t kDenialDatagramBytes = wire::kMinHeaderBytes + wire::kConnectionDeniedBodyBytes;
+static_assert(kChallengeDatagramBytes <= wire::kFloorDatagramBytes, "no answer larger than its question");
+
+uint64_t random_u64(crypto::EntropySource& entropy) {
+  std::array<uint8_t, 8> bytes;
+  entropy.fill(bytes);
+  return platform::load_u64_le(bytes.data());
+}
+
+}  // namespace
+
+const char* server_refusal_name(ServerRefusal refusal) {
+  switch (refusal) {
+    case ServerRefusal::kNone:
+      return "none";
+#define LATTICE_X(name, text) \
+  case ServerRefusal::name:   \
+    return text;
+      LATTICE_SERVER_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+    case ServerRefusal::kCount:
+      break;
+  }
+  return "unknown";
+}
+
+ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::KeyPair identity,
+                                 std::span<const crypto::PublicKey> issuers, crypto::EntropySource& entropy,
+                                 AdmissionPolicy& policy)
+    : config_(config),
+      identity_(std::move(identity)),
+      entropy_(entropy),
+      policy_(policy),
+      buckets_(entropy),
+      claims_(config.max_claims, random_u64(entropy)),
+      half_open_(config.max_half_open, config.max_half_open_per_prefix, config.half_open_ns),
+      request_rate_(config.requests_per_s, config.request_burst, entropy),
+      response_rate_(config.responses_per_s, config.response_burst, entropy),
+      denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy) {
+  set_issuers(issuers);
+}
+
+void ServerHandshake::set_issuers(std::span<const crypto::PublicKey> issuers) {
+  LATTICE_CHECK(issuers.size() <= kMaxIssuers);
+  issuer_count_ = issuers.size();
+  for (size_t i = 0; i < issuer_count_; ++i) issuers_[i] = {crypto::issuer_key_id(issuers[i]), issuers[i]};
+}
+
+void ServerHandshake::update(const ServerMoment& moment) {
+  buckets_.current(moment.now_ns);
+  claims_.sweep(moment.unix_s);
+}
+
+void ServerHandshake::on_ended(uint64_t connection_id) {
+  half_open_.erase(connection_id);
+  claims_.on_connection_ended(connection_id);
+}
+
+ServerResult ServerHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                                          const ServerMoment& moment, DatagramSink& sink) {
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  ServerResult result;
+  switch (wire::parse_packet_header(datagram, config_.protocol_id, &header, &header_bytes)) {
+    case wire::HeaderStatus::kOk:
+      break;
+    case wire::HeaderStatus::kWrongVersion:
+      maybe_deny(from, datagram, header, moment.now_ns, sink);
+      result.refusal = ServerRefusal::kWrongVersion;
+      break;
+    default:
+      result.refusal = ServerRefusal::kMalformed;
+      break;
+  }
+  if (result.refusal == ServerRefusal::kNone) {
+    const std::span<const uint8_t> body = datagram.subspan(header_bytes);
+    if (header.connection_id != 0 || header.key_epoch != 0 || header.packet_seq != 0) {
+      result.refusal = ServerRefusal::kMalformed;
+    } else if (header.type == wire::PacketType::kChallengeResponse) {
+      result = on_response(from, datagram, header_bytes, moment, sink);
+    } else if (header.type == wire::PacketType::kHandshake &&
+               wire::peek_handshake_message(body) == wire::HandshakeMessage::kConnectionRequest) {
+      result.refusal = on_request(from, body, moment, sink);
+    } else {
+      result.refusal = ServerRefusal::kUnexpectedMessage;
+    }
+  }
+  if (result.refusal != ServerRefusal::kNone) ++refusals_[static_cast<size_t>(result.refusal)];
+  return result;
+}
+
+/// P-03: the one thing said to a client of another version. In that client's version, so that it can read it;
+/// never larger than what it sent, at most 10/s per prefix.
+void ServerHandshake::maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
+                                 const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink) {
+  if (header.type != wire::PacketType::kHandshake || datagram.size() < wire::kFloorDatagramBytes) return;
+  static_assert(kDenialDatagramBytes <= wire::kFloorDatagramBytes);
+  if (!denial_rate_.take(prefix_of(from), now_ns)) return;
+
+  std::array<uint8_t, kDenialDatagramBytes> out;
+  wire::PacketHeader answer;
+  answer.protocol_id = header.protocol_id;
+  const size_t header_bytes = wire::encode_packet_header(answer, out);
+  wire::ConnectionDenied denied;
+  denied.reason = static_cast<uint16_t>(DisconnectReason::kVersionMismatch);
+  denied.protocol_id = config_.protocol_id;
+  const size_t body_bytes = wire::encode_connection_denied(denied, std::span(out).subspan(header_bytes));
+  LATTICE_CHECK(header_bytes + body_bytes == out.size());
+  sink.emit(from, out);
+  ++denial_count_;
+}
+
+ServerRefusal ServerHandshake::check_token_times(const wire::TokenFields& fields, uint64_t unix_s) const {
+  if (fields.expires_s < fields.issued_s || fields.expires_s - fields.issued_s > kMaxTokenLifetimeS) {
+    return ServerRefusal::kTokenLifetime;
+  }
+  if (unix_s > fields.expires_s && unix_s - fields.expires_s > kClockSkewS) {
+    return ServerRefusal::kTokenExpired;
+  }
+  if (fields.issued_s > unix_s && fields.issued_s - unix_s > kClockSkewS) {
+    return ServerRefusal::kTokenNotYetValid;
+  }
+  return ServerRefusal::kNone;
+}
+
+/// Everything about a token that costs no curve operation.
+ServerRefusal ServerHandshake::check_token(std::span<const uint8_t> token, const crypto::PublicKey& client,
+                                           uint64_t unix_s, wire::TokenFields* fields) const {
+  const wire::TokenStatus status = wire::parse_token(token, fields);
+  if (status == wire::TokenStatus::kBadKind) return ServerRefusal::kTokenKind;
+  if (status == wire::TokenStatus::kBadRole) return ServerRefusal::kTokenRole;
+  if (status != wire::TokenStatus::kOk) return ServerRefusal::kTokenMalformed;
+  if (fields->kind != wire::TokenKind::kConnect) return ServerRefusal::kTokenKind;
+  if (fields->protocol_id != config_.protocol_id) return ServerRefusal::kTokenProtocol;
+  if (fields->aud != identity_.public_key()) return ServerRefusal::kTokenForeign;
+  if (fields->cnf != client) return ServerRefusal::kTokenKeyMismatch;
+  if (client == identity_.public_key()) return ServerRefusal::kOwnKey;
+  const ServerRefusal times = check_token_times(*fields, unix_s);
+  if (times != ServerRefusal::kNone) return times;
+  if (fields->role != wire::TokenRole::kInitiator) return ServerRefusal::kTokenRole;
+  return ServerRefusal::kNone;
+}
+
+ServerRefusal ServerHandshake::on_request(const platform::Address& from, std::span<const uint8_t> body,
+                                          const ServerMoment& moment, DatagramSink& sink) {
+  wire::ConnectionRequest request;
+  if (!wire::parse_connection_request(body, &request)) return ServerRefusal::kMalformed;
+  wire::TokenFields fields;
+  const ServerRefusal token = check_token(request.token, request.client_pub, moment.unix_s, &fields);
+  if (token != ServerRefusal::kNone) return token;
+  if (!request_rate_.take(prefix_of(from), moment.now_ns)) return ServerRefusal::kRequestRate;
+
+  const Bucket& bucket = buckets_.current(moment.now_ns);
+  wire::Challenge challenge;
+  challenge.bucket_pub = bucket.pair.public_key();
+  challenge.key_index = bucket.key_index();
+  challenge.challenge_nonce =
+      crypto::make_cookie(bucket.cookie_secret, from, config_.protocol_id, request.client_pub,
+                          crypto::sha256({request.token}), challenge.bucket_pub);
+
+  std::array<uint8_t, kChallengeDatagramBytes> out;
+  wire::PacketHeader header;
+  header.protocol_id = config_.protocol_id;
+  const size_t header_bytes = wire::encode_packet_header(header, out);
+  const size_t body_bytes = wire::encode_challenge(challenge, std::span(out).subspan(header_bytes));
+  LATTICE_CHECK(header_bytes + body_bytes == out.size());
+  sink.emit(from, out);
+  ++challenge_count_;
+  return ServerRefusal::kNone;
+}
+
+}  // namespace lattice::connection

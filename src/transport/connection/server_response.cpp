@@ -1,0 +1,260 @@
+// Message 3 at the server, and its answers: cookie → rate → token fields → es, ee → open → Ed25519 → claim →
+// admit. The cheap checks come first; nothing is kept before the last of them.
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "platform/byte_order.h"
+#include "transport/connection/server_handshake.h"
+#include "transport/crypto/aead.h"
+#include "transport/crypto/cookie.h"
+#include "transport/crypto/hash.h"
+#include "transport/crypto/token_signature.h"
+#include "transport/wire/utf8.h"
+
+namespace lattice::connection {
+
+/// Message 3 as far as it has been checked. Spans point into the received datagram.
+struct ServerHandshake::Response {
+  wire::ChallengeResponseClear clear;
+  wire::ChallengeResponseSealed sealed;
+  wire::TokenFields token;
+  crypto::Digest token_hash{};
+  const Bucket* bucket = nullptr;
+  crypto::Key prk;
+  crypto::Digest th3{};
+};
+
+namespace {
+
+// k3 and k4 each seal one message, so their nonce is fixed.
+const crypto::Nonce kHandshakeNonce{};
+
+/// Header and clear part of an answer, at the front of `out`; returns their size, which is the AAD.
+size_t write_answer_front(uint32_t protocol_id, uint64_t connection_id, wire::HandshakeMessage message,
+                          const crypto::AcceptRandom& accept_random, std::span<uint8_t> out) {
+  wire::PacketHeader header;
+  header.protocol_id = protocol_id;
+  header.connection_id = connection_id;
+  const size_t header_bytes = wire::encode_packet_header(header, out);
+  wire::AnswerClear clear;
+  clear.message = message;
+  clear.accept_random = accept_random;
+  const size_t clear_bytes = wire::encode_answer_clear(clear, out.subspan(header_bytes));
+  LATTICE_CHECK(header_bytes == wire::kMinHeaderBytes && clear_bytes == wire::kAnswerClearBytes);
+  return header_bytes + clear_bytes;
+}
+
+}  // namespace
+
+ServerRefusal ServerHandshake::check_cookie(const platform::Address& from, const ServerMoment& moment,
+                                            Response* response) {
+  const wire::ChallengeResponseClear& clear = response->clear;
+  response->token_hash = crypto::sha256({clear.token});
+  response->bucket = buckets_.find(clear.key_index, moment.now_ns);
+  if (response->bucket == nullptr) return ServerRefusal::kCookie;
+  const crypto::ChallengeNonce expected =
+      crypto::make_cookie(response->bucket->cookie_secret, from, config_.protocol_id, clear.client_pub,
+                          response->token_hash, response->bucket->pair.public_key());
+  if (!crypto::equal_constant_time(expected, clear.challenge_nonce)) return ServerRefusal::kCookie;
+  return ServerRefusal::kNone;
+}
+
+ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, size_t header_bytes,
+                                             Response* response) {
+  const wire::ChallengeResponseClear& clear = response->clear;
+  crypto::Key es, ee;
+  if (!crypto::x25519(identity_.secret(), clear.client_pub, &es) ||
+      !crypto::x25519(response->bucket->pair.secret(), clear.client_pub, &ee)) {
+    return ServerRefusal::kLowOrderKey;
+  }
+  const crypto::Digest th1 = crypto::transcript_request(config_.protocol_id, identity_.public_key(),
+                                                        response->token_hash, clear.client_pub);
+  const crypto::Digest th2 = crypto::transcript_challenge(th1, response->bucket->pair.public_key(),
+                                                          clear.challenge_nonce, clear.key_index);
+  response->prk = crypto::handshake_secret(th2, es, ee);
+  response->th3 = crypto::transcript_response(th2, clear.sealed);
+
+  const crypto::Key k3 = crypto::client_handshake_key(response->prk);
+  std::array<uint8_t, wire::kChallengeResponseSealedBytes> plaintext;
+  if (!crypto::open(k3, kHandshakeNonce, datagram.first(header_bytes + clear.clear_bytes), clear.sealed,
+                    plaintext)) {
+    return ServerRefusal::kResponseNotAuthentic;
+  }
+  if (!wire::parse_challenge_response_sealed(plaintext, &response->sealed) ||
+      response->sealed.challenge_nonce != clear.challenge_nonce ||
+      response->sealed.token_id != response->token.token_id ||
+      response->sealed.max_datagram < wire::kFloorDatagramBytes) {
+    return ServerRefusal::kResponseMismatch;
+  }
+  return ServerRefusal::kNone;
+}
+
+ServerRefusal ServerHandshake::verify_signature(const Response& response) const {
+  for (size_t i = 0; i < issuer_count_; ++i) {
+    if (issuers_[i].id != response.token.issuer_key_id) continue;
+    return crypto::verify_connect_token(response.clear.token, issuers_[i].key)
+               ? ServerRefusal::kNone
+               : ServerRefusal::kTokenSignature;
+  }
+  return ServerRefusal::kUnknownIssuer;
+}
+
+ServerResult ServerHandshake::on_response(const platform::Address& from, std::span<const uint8_t> datagram,
+                                          size_t header_bytes, const ServerMoment& moment,
+                                          DatagramSink& sink) {
+  Response response;
+  ServerResult result;
+  const auto failed = [&result](ServerRefusal refusal) {
+    result.refusal = refusal;
+    return refusal != ServerRefusal::kNone;
+  };
+  if (!wire::parse_challenge_response_clear(datagram.subspan(header_bytes), &response.clear)) {
+    result.refusal = ServerRefusal::kMalformed;
+    return result;
+  }
+  if (failed(check_cookie(from, moment, &response))) return result;
+  if (!response_rate_.take(prefix_of(from), moment.now_ns)) {
+    result.refusal = ServerRefusal::kResponseRate;
+    return result;
+  }
+  // The cookie already vouches for all of this except the time; it is cheap next to what follows.
+  if (failed(check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token))) {
+    return result;
+  }
+  if (failed(open_response(datagram, header_bytes, &response))) return result;
+  if (failed(verify_signature(response))) return result;
+  return settle(from, moment, response, sink);
+}
+
+/// The message is genuine. What it asks for may still have been granted before, or be refused.
+ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
+                                     Response& response, DatagramSink& sink) {
+  ServerResult result;
+  if (const Claim* claim = claims_.find(response.token.token_id)) {
+    if (claim->client == response.clear.client_pub && claims_.connection_lives(*claim)) {
+      sink.emit(from, claim->accepted_datagram);
+      ++repeated_accept_count_;
+    } else {
+      result.refusal = ServerRefusal::kTokenReused;
+    }
+    return result;
+  }
+  const uint64_t token_schema_id = response.token.schema_id;
+  if (response.sealed.schema_id != config_.schema_id ||
+      (token_schema_id != 0 && token_schema_id != config_.schema_id)) {
+    result.refusal = ServerRefusal::kSchemaMismatch;
+    result.remote_schema_id = response.sealed.schema_id;
+    refuse(from, response, DisconnectReason::kSchemaMismatch, {}, sink);
+    return result;
+  }
+  if (!half_open_.has_room(prefix_of(from), moment.now_ns)) {
+    result.refusal = ServerRefusal::kHalfOpenLimit;
+    return result;
+  }
+  if (!claims_.has_room(moment.unix_s)) {
+    result.refusal = ServerRefusal::kServerFull;
+    refuse(from, response, DisconnectReason::kServerFull, {}, sink);
+    return result;
+  }
+  const Admission admission = policy_.admit({from, response.token, response.sealed.features});
+  if (admission.refusal != DisconnectReason::kNone) {
+    result.refusal = admission.refusal == DisconnectReason::kServerFull ? ServerRefusal::kServerFull
+                                                                        : ServerRefusal::kPolicyRefused;
+    refuse(from, response, admission.refusal, admission.text, sink);
+    return result;
+  }
+  const uint64_t connection_id = new_connection_id();
+  Claim* claim = claims_.insert(response.token.token_id, connection_id,
+                                response.token.expires_s + kClaimLingerS, moment.unix_s);
+  LATTICE_CHECK(claim != nullptr);
+  claim->client = response.clear.client_pub;
+  half_open_.insert(connection_id, prefix_of(from), moment.now_ns);
+  result.accepted = accept(from, moment, response, connection_id, admission.peer_id, *claim, sink);
+  ++accepted_count_;
+  return result;
+}
+
+uint64_t ServerHandshake::new_connection_id() {
+  for (;;) {  // Ends at once: 64 random bits against a bounded table.
+    std::array<uint8_t, 8> bytes;
+    entropy_.fill(bytes);
+    const uint64_t id = platform::load_u64_le(bytes.data());
+    if (id != 0 && !claims_.has_connection(id)) return id;
+  }
+}
+
+ServerAccepted ServerHandshake::accept(const platform::Address& from, const ServerMoment& moment,
+                                       Response& response, uint64_t connection_id, uint64_t peer_id,
+                                       Claim& claim, DatagramSink& sink) {
+  crypto::AcceptRandom accept_random;
+  entropy_.fill(accept_random);
+
+  wire::ConnectionAcceptedSealed fields;
+  fields.connection_id = connection_id;
+  fields.server_tick = moment.server_tick;
+  fields.mtu_hint = std::min(config_.mtu_hint_bytes, response.sealed.max_datagram);
+  fields.tick_rate = config_.tick_rate_hz;
+  fields.peer_id = peer_id;
+  fields.schema_id = config_.schema_id;
+  fields.features = config_.features & response.sealed.features;
+
+  const std::span<uint8_t> out(claim.accepted_datagram);
+  const size_t front_bytes = write_answer_front(
+      config_.protocol_id, connection_id, wire::HandshakeMessage::kConnectionAccepted, accept_random, out);
+  const std::span<uint8_t> sealed = out.subspan(front_bytes);
+  const size_t plaintext_bytes = wire::encode_connection_accepted_sealed(fields, sealed);
+  LATTICE_CHECK(plaintext_bytes + crypto::kTagBytes == sealed.size());
+  const crypto::Key k4 = crypto::server_handshake_key(response.prk, response.th3, accept_random);
+  crypto::seal_in_place(k4, kHandshakeNonce, out.first(front_bytes), sealed);
+  sink.emit(from, out);
+
+  ServerAccepted accepted;
+  accepted.connection_id = connection_id;
+  accepted.peer_id = peer_id;
+  accepted.master =
+      crypto::first_master(response.prk, crypto::transcript_accept(response.th3, accept_random, sealed));
+  accepted.address = from;
+  accepted.client = response.clear.client_pub;
+  accepted.token_id = response.token.token_id;
+  accepted.player = response.token.player;
+  accepted.session = response.token.session;
+  accepted.user_bytes = static_cast<uint16_t>(response.token.user_data.size());
+  std::copy(response.token.user_data.begin(), response.token.user_data.end(), accepted.user_data.begin());
+  accepted.features = fields.features;
+  accepted.max_datagram_bytes = response.sealed.max_datagram;
+  return accepted;
+}
+
+/// Message 6: sealed under a key of its own (fresh accept_random), so it can be made again for each
+/// repetition of message 3 without a nonce repeating. Nothing is kept.
+void ServerHandshake::refuse(const platform::Address& to, Response& response, DisconnectReason reason,
+                             std::string_view text, DatagramSink& sink) {
+  const std::span<const uint8_t> text_bytes = crypto::text(text);
+  LATTICE_ASSERT(text.size() <= wire::kMaxReasonTextBytes && wire::is_valid_text(text_bytes));
+  crypto::AcceptRandom accept_random;
+  entropy_.fill(accept_random);
+
+  std::array<uint8_t, wire::kMinHeaderBytes + wire::kAnswerClearBytes +
+                          wire::kConnectionRefusedMaxSealedBytes + crypto::kTagBytes>
+      out;
+  const size_t front_bytes = write_answer_front(
+      config_.protocol_id, 0, wire::HandshakeMessage::kConnectionRefused, accept_random, out);
+  wire::ConnectionRefusedSealed fields;
+  fields.reason = static_cast<uint16_t>(reason);
+  fields.schema_id = config_.schema_id;
+  fields.text = text_bytes;
+  size_t plaintext_bytes =
+      wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
+  if (plaintext_bytes == 0) {  // A text the policy should not have given: refuse without it.
+    fields.text = {};
+    plaintext_bytes = wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
+  }
+  const std::span<uint8_t> datagram = std::span(out).first(front_bytes + plaintext_bytes + crypto::kTagBytes);
+  const crypto::Key k4 = crypto::server_handshake_key(response.prk, response.th3, accept_random);
+  crypto::seal_in_place(k4, kHandshakeNonce, datagram.first(front_bytes), datagram.subspan(front_bytes));
+  sink.emit(to, datagram);
+}
+
+}  // namespace lattice::connection

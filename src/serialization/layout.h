@@ -117,8 +117,8 @@ class Layout {
   /// Appends the difference; overflow shows in writer.ok().
   void encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const;
   /// Reads what encode_delta() wrote against the same base. On failure returns false, and `out` is a copy of
-  /// `base`, never half a state. `out` must not overlap `base`. The caller checks reader.at_end() after the last
-  /// thing in the message.
+  /// `base`, never half a state. `out` must not overlap `base`. The caller checks reader.at_end() after the
+  /// last thing in the message.
   bool decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const;
   void encode_whole(BitWriter& writer, const uint64_t* words) const;
   /// On failure returns false, and `out` is the zero baseline.
@@ -157,6 +157,7 @@ class Layout {
   void encode_changed(BitWriter& writer, const LayoutNode& node, const uint64_t* base,
                       const uint64_t* current) const;
   bool decode_changed(BitReader& reader, const LayoutNode& node, const uint64_t* base, uint64_t* out) const;
+  void interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;
   std::span<const Leaf> leaves_of(const LayoutNode& node) const;

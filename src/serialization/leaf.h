@@ -48,10 +48,11 @@ struct Leaf {
 };
 
 struct LeafExtra {
-  CompressedFloat quant;             ///< kCompressed
-  int64_t min_value = 0;             ///< kRanged
-  std::vector<int64_t> enum_values;  ///< kEnum; empty: the ordinal is the value
-  lattice_custom_desc custom = {};   ///< kCustom
+  CompressedFloat quant;              ///< kCompressed
+  int64_t min_value = 0;              ///< kRanged
+  std::vector<int64_t> enum_values;   ///< kEnum; empty: the ordinal is the value
+  lattice_custom_desc custom = {};    ///< kCustom
+  std::vector<uint64_t> custom_zero;  ///< kCustom: words of the all-zero host value
 };
 
 }  // namespace lattice::serialization

@@ -1,0 +1,156 @@
+// Layout: packing states, whole and as deltas. The wire diagram is in layout.h.
+#include <cstring>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+#include "serialization/leaf_codec.h"
+
+namespace lattice::serialization {
+namespace {
+
+bool words_equal(const uint64_t* a, const uint64_t* b, uint32_t first, uint32_t count) {
+  if (count == 1) return a[first] == b[first];
+  return std::memcmp(a + first, b + first, count * sizeof(uint64_t)) == 0;
+}
+
+// A whole structure cannot know its baseline (§21.4): differences inside it are taken against zero.
+constexpr uint64_t kNoBase[2] = {0, 0};
+
+}  // namespace
+
+std::span<const LayoutNode> Layout::members_of(const LayoutBehaviour& behaviour) const {
+  return std::span<const LayoutNode>(nodes_).subspan(behaviour.first_node, behaviour.node_count);
+}
+
+std::span<const LayoutNode> Layout::children_of(const LayoutNode& node) const {
+  return std::span<const LayoutNode>(nodes_).subspan(node.first_child, node.child_count);
+}
+
+std::span<const Leaf> Layout::leaves_of(const LayoutNode& node) const {
+  return std::span<const Leaf>(leaves_).subspan(node.first_leaf, node.leaf_count);
+}
+
+void Layout::encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const {
+  if (!has_presence_bits_) return encode_members(writer, members_of(behaviours_[0]), base, current);
+  uint32_t present = 0;
+  for (size_t i = 0; i < behaviours_.size(); ++i) {
+    const LayoutBehaviour& behaviour = behaviours_[i];
+    const bool differs = !words_equal(base, current, behaviour.first_word, behaviour.word_count);
+    present |= static_cast<uint32_t>(differs) << i;
+    writer.WriteBool(differs);
+  }
+  for (size_t i = 0; i < behaviours_.size(); ++i) {
+    if ((present >> i & 1u) != 0) encode_members(writer, members_of(behaviours_[i]), base, current);
+  }
+}
+
+void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> members, const uint64_t* base,
+                            const uint64_t* current) const {
+  LATTICE_ASSERT(members.size() <= LATTICE_MAX_MEMBERS);
+  uint32_t mask = 0;  // member 0 in the highest of members.size() bits, so that it goes first
+  for (const LayoutNode& node : members) {
+    mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
+  }
+  writer.WriteBits(mask, static_cast<int>(members.size()));
+  if (mask == 0) return;
+  for (size_t i = 0; i < members.size(); ++i) {
+    if ((mask >> (members.size() - 1 - i) & 1u) != 0) encode_changed(writer, members[i], base, current);
+  }
+}
+
+void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const uint64_t* base,
+                            const uint64_t* current) const {
+  switch (node.kind) {
+    case LayoutNode::Kind::kBool:
+      return;  // the mask bit said it all (Y-07)
+    case LayoutNode::Kind::kPlain:
+      for (const Leaf& leaf : leaves_of(node))
+        encode_leaf(writer, leaf, base + leaf.word, current + leaf.word);
+      return;
+    case LayoutNode::Kind::kStructWhole:
+      for (const Leaf& leaf : leaves_of(node)) encode_leaf(writer, leaf, kNoBase, current + leaf.word);
+      return;
+    case LayoutNode::Kind::kStructDelta:
+      return encode_members(writer, children_of(node), base, current);
+  }
+}
+
+bool Layout::decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const {
+  std::memcpy(out, base, word_count_ * sizeof(uint64_t));
+  bool ok = true;
+  if (!has_presence_bits_) {
+    ok = decode_members(reader, members_of(behaviours_[0]), base, out);
+  } else {
+    const uint64_t present = reader.ReadBits(static_cast<int>(behaviours_.size()));
+    for (size_t i = 0; i < behaviours_.size() && ok; ++i) {
+      if ((present >> (behaviours_.size() - 1 - i) & 1u) == 0) continue;
+      const LayoutBehaviour& behaviour = behaviours_[i];
+      ok = decode_members(reader, members_of(behaviour), base, out) &&
+           !words_equal(base, out, behaviour.first_word, behaviour.word_count);
+    }
+  }
+  ok = ok && reader.ok();
+  if (!ok) {
+    reader.fail();
+    std::memcpy(out, base, word_count_ * sizeof(uint64_t));
+  }
+  return ok;
+}
+
+bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> members, const uint64_t* base,
+                            uint64_t* out) const {
+  const uint64_t mask = reader.ReadBits(static_cast<int>(members.size()));
+  for (size_t i = 0; i < members.size() && mask != 0; ++i) {
+    if ((mask >> (members.size() - 1 - i) & 1u) == 0) continue;
+    const LayoutNode& node = members[i];
+    // A member marked as changed that has not is an encoding nobody writes.
+    if (!decode_changed(reader, node, base, out) ||
+        words_equal(base, out, node.first_word, node.word_count)) {
+      return false;
+    }
+  }
+  return reader.ok();
+}
+
+bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const uint64_t* base,
+                            uint64_t* out) const {
+  switch (node.kind) {
+    case LayoutNode::Kind::kBool:
+      out[node.first_word] = base[node.first_word] ^ 1u;
+      return true;
+    case LayoutNode::Kind::kPlain:
+      for (uint32_t i = node.first_leaf; i < uint32_t{node.first_leaf} + node.leaf_count; ++i) {
+        const Leaf& leaf = leaves_[i];
+        if (!decode_leaf(reader, leaf, extras_[i], base + leaf.word, out + leaf.word)) return false;
+      }
+      return true;
+    case LayoutNode::Kind::kStructWhole:
+      for (uint32_t i = node.first_leaf; i < uint32_t{node.first_leaf} + node.leaf_count; ++i) {
+        const Leaf& leaf = leaves_[i];
+        if (!decode_leaf(reader, leaf, extras_[i], kNoBase, out + leaf.word)) return false;
+      }
+      return true;
+    case LayoutNode::Kind::kStructDelta:
+      return decode_members(reader, children_of(node), base, out);
+  }
+  return false;
+}
+
+void Layout::encode_whole(BitWriter& writer, const uint64_t* words) const {
+  for (const Leaf& leaf : leaves_) encode_leaf(writer, leaf, kNoBase, words + leaf.word);
+}
+
+bool Layout::decode_whole(BitReader& reader, uint64_t* out) const {
+  bool ok = true;
+  for (size_t i = 0; i < leaves_.size() && ok; ++i) {
+    ok = decode_leaf(reader, leaves_[i], extras_[i], kNoBase, out + leaves_[i].word);
+  }
+  ok = ok && reader.ok();
+  if (!ok) {
+    reader.fail();
+    zero_baseline(out);
+  }
+  return ok;
+}
+
+}  // namespace lattice::serialization

@@ -1,0 +1,69 @@
+// Compiles descriptors into a Layout: checks every field against its bound, flattens structures into leaves,
+// assigns words, pairs motion members, writes the canonical text. Only used at registration; may allocate.
+// Source: §20, §21, Y-05..Y-17.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "serialization/layout.h"
+#include "serialization/schema_check.h"
+
+namespace lattice::serialization {
+
+inline constexpr size_t kMaxNodes = 1024;       // members of one type, nested ones included
+inline constexpr size_t kMaxWords = 32 * 1024;  // 256 KiB of state
+static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
+
+/// Most bits one leaf can take on the wire.
+size_t max_leaf_bits(const Leaf& leaf);
+
+class LayoutCompiler {
+ public:
+  LayoutCompiler(Layout* layout, std::string* error) : layout_(*layout), error_(*error) {}
+
+  bool compile_object(const lattice_type_desc& desc);
+  bool compile_structure(const lattice_struct_desc& desc, bool allow_empty);
+
+ private:
+  // Where a structure's members go: which behaviour, at which host offset, how deep, under which name.
+  struct Scope {
+    uint8_t behaviour;
+    uint32_t host_offset;
+    unsigned depth;
+    std::string path;
+  };
+
+  bool add_behaviour(const lattice_struct_desc& desc, const char* name, bool allow_empty);
+  bool add_members(const lattice_struct_desc& desc, const Scope& scope, uint16_t first_node);
+  bool add_member(const lattice_member_desc& member, uint32_t struct_bytes, const Scope& scope,
+                  uint16_t index);
+  bool add_nested(const lattice_member_desc& member, const Scope& scope, uint16_t index);
+  bool add_leaves(const lattice_member_desc& member, const Scope& scope);
+  bool add_integer(const lattice_member_desc& member, const Scope& scope);
+  bool add_ranged(const lattice_member_desc& member, Leaf leaf, const Scope& scope);
+  bool add_enum(const lattice_member_desc& member, const Scope& scope);
+  bool add_floats(const lattice_member_desc& member, const Scope& scope);
+  bool add_compressed(const lattice_quant& quant, Leaf leaf, const Scope& scope);
+  bool add_rotation(const lattice_member_desc& member, const Scope& scope);
+  bool add_text(const lattice_member_desc& member, const Scope& scope);
+  bool add_custom(const lattice_member_desc& member, const Scope& scope);
+  bool push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope);
+  bool check_flags(const lattice_member_desc& member, const Scope& scope);
+  bool refuse_encoding(const lattice_member_desc& member, const Scope& scope);
+  void add_motion(const lattice_member_desc& member, uint16_t first_leaf, const Scope& scope);
+  void pair_motion();
+  void measure();
+  size_t max_members_bits(uint16_t first, uint16_t count) const;
+  void describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf);
+  void line(unsigned depth, const std::string& text);
+  bool refuse(const Scope& scope, const std::string& what);
+  void finish();
+
+  Layout& layout_;
+  std::string& error_;
+};
+
+}  // namespace lattice::serialization

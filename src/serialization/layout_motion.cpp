@@ -1,0 +1,162 @@
+// Layout: what lies between two states and past the last one. For drawing and rewinding only: nothing here
+// feeds simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2, §21.7, S-05..S-07.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+#include "serialization/leaf_host.h"
+
+namespace lattice::serialization {
+namespace {
+
+struct Rotation {
+  double x, y, z, w;
+};
+
+Rotation normalized(Rotation q) {
+  const double norm = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+  if (!(norm > 0.0)) return {0, 0, 0, 1};
+  return {q.x / norm, q.y / norm, q.z / norm, q.w / norm};
+}
+
+Rotation from_leaf(const Leaf& leaf, const uint64_t* words) {
+  const Quaternion q = leaf_rotation(leaf, words + leaf.word);
+  return normalized({q.x, q.y, q.z, q.w});
+}
+
+void store_rotation(const Leaf& leaf, Rotation q, uint8_t* host) {
+  const Quaternion value{static_cast<float>(q.x), static_cast<float>(q.y), static_cast<float>(q.z),
+                         static_cast<float>(q.w)};
+  std::memcpy(host + leaf.host_offset, &value, sizeof value);
+}
+
+Rotation slerp(Rotation a, Rotation b, double t) {
+  double dot = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+  if (dot < 0.0) b = {-b.x, -b.y, -b.z, -b.w}, dot = -dot;  // the short arc
+  double wa = 1.0 - t, wb = t;
+  if (dot < 0.9995) {  // below a degree or so the chord is as good, and sin(angle) no longer divides well
+    const double angle = std::acos(dot);
+    wa = std::sin((1.0 - t) * angle) / std::sin(angle);
+    wb = std::sin(t * angle) / std::sin(angle);
+  }
+  return normalized({wa * a.x + wb * b.x, wa * a.y + wb * b.y, wa * a.z + wb * b.z, wa * a.w + wb * b.w});
+}
+
+// The rotation after turning by `omega` (rad/s, in the frame the rotation maps to) for `seconds`.
+Rotation integrate(Rotation q, const double (&omega)[3], double seconds) {
+  const double speed = std::sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]);
+  if (!(speed > 0.0) || !std::isfinite(speed)) return q;
+  const double half = 0.5 * speed * seconds;
+  const double s = std::sin(half) / speed;
+  const Rotation d{omega[0] * s, omega[1] * s, omega[2] * s, std::cos(half)};
+  return normalized({d.w * q.x + d.x * q.w + d.y * q.z - d.z * q.y,  //
+                     d.w * q.y - d.x * q.z + d.y * q.w + d.z * q.x,  //
+                     d.w * q.z + d.x * q.y - d.y * q.x + d.z * q.w,  //
+                     d.w * q.w - d.x * q.x - d.y * q.y - d.z * q.z});
+}
+
+// A rate of change. The code nearest to zero counts as zero: in a range with an odd number of steps no code
+// is exactly zero, and an object at rest must not creep.
+double rate(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words) {
+  if (leaf.kind == LeafKind::kCompressed && words[leaf.word] == extra.quant.code(0.0)) return 0.0;
+  return leaf_number(leaf, extra, words + leaf.word);
+}
+
+bool is_rotation(const Leaf& leaf) {
+  return leaf.kind == LeafKind::kSmallestThree || leaf.kind == LeafKind::kQuaternionFull;
+}
+
+}  // namespace
+
+void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const {
+  t = t > 0.0 ? (t < 1.0 ? t : 1.0) : 0.0;  // NaN: hold
+  const uint64_t* held = t >= 1.0 ? b : a;
+  if (t == 0.0 || t == 1.0 || teleported(a, b)) return dequantize(held, host);
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    uint8_t* out = static_cast<uint8_t*>(host[leaf.behaviour]);
+    const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(uint64_t)) == 0;
+    if (same || !leaf.interpolates) {
+      dequantize_leaf(leaf, extras_[i], held + leaf.word, out);
+    } else if (is_rotation(leaf)) {
+      store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
+    } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
+      // Differences of 64-bit integers do not fit a double; blend the difference, not the values.
+      interpolate_wide(i, a, b, t, out);
+    } else {
+      const double from = leaf_number(leaf, extras_[i], a + leaf.word);
+      const double to = leaf_number(leaf, extras_[i], b + leaf.word);
+      store_host_number(leaf, from + (to - from) * t, out);
+    }
+  }
+}
+
+void Layout::interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b, double t,
+                              uint8_t* out) const {
+  const Leaf& leaf = leaves_[index];
+  if (leaf.host == HostKind::kF64) {
+    const double from = leaf_number(leaf, extras_[index], a + leaf.word);
+    const double to = leaf_number(leaf, extras_[index], b + leaf.word);
+    return store_host_number(leaf, from + (to - from) * t, out);
+  }
+  uint64_t from = 0, to = 0;
+  dequantize_leaf(leaf, extras_[index], a + leaf.word, out);
+  std::memcpy(&from, out + leaf.host_offset, sizeof from);
+  dequantize_leaf(leaf, extras_[index], b + leaf.word, out);
+  std::memcpy(&to, out + leaf.host_offset, sizeof to);
+  const bool rises =
+      leaf.host == HostKind::kU64 ? from < to : static_cast<int64_t>(from) < static_cast<int64_t>(to);
+  const uint64_t distance = rises ? to - from : from - to;
+  const double part = static_cast<double>(distance) * t;
+  const uint64_t step = part >= 0x1.0p63 ? distance : static_cast<uint64_t>(part);
+  const uint64_t value = rises ? from + step : from - step;
+  std::memcpy(out + leaf.host_offset, &value, sizeof value);
+}
+
+void Layout::extrapolate(const uint64_t* last, double seconds, void* const* host) const {
+  dequantize(last, host);
+  if (!(seconds > 0.0)) return;
+  for (const MotionMember& member : motion_) {
+    if (member.velocity < 0) continue;
+    const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];
+    const auto rate_of = [&](const MotionMember& m, size_t k) {
+      const size_t index = m.first_leaf + k;
+      return rate(leaves_[index], extras_[index], last);
+    };
+    uint8_t* out = static_cast<uint8_t*>(host[member.behaviour]);
+    if (member.role == MotionMember::Role::kRotation) {
+      const double omega[3] = {rate_of(velocity, 0), rate_of(velocity, 1), rate_of(velocity, 2)};
+      const Leaf& leaf = leaves_[member.first_leaf];
+      store_rotation(leaf, integrate(from_leaf(leaf, last), omega, seconds), out);
+      continue;
+    }
+    for (size_t k = 0; k < member.component_count; ++k) {
+      const size_t index = member.first_leaf + k;
+      const Leaf& leaf = leaves_[index];
+      double value = leaf_number(leaf, extras_[index], last + leaf.word) + rate_of(velocity, k) * seconds;
+      if (member.acceleration >= 0) {
+        value += 0.5 * rate_of(motion_[static_cast<size_t>(member.acceleration)], k) * seconds * seconds;
+      }
+      if (leaf.kind == LeafKind::kCompressed) {
+        value = std::clamp(value, extras_[index].quant.min, extras_[index].quant.max);
+      }
+      store_host_number(leaf, value, out);
+    }
+  }
+}
+
+bool Layout::moving(const uint64_t* words) const {
+  for (const MotionMember& member : motion_) {
+    if (member.velocity < 0) continue;
+    const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];
+    for (size_t k = 0; k < velocity.component_count; ++k) {
+      const size_t index = velocity.first_leaf + k;
+      if (rate(leaves_[index], extras_[index], words) != 0.0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace lattice::serialization

@@ -1,0 +1,145 @@
+// Layout: host structures to words and back, comparing and hashing words, and access by property id.
+#include <cmath>
+#include <cstring>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+#include "serialization/leaf_host.h"
+
+namespace lattice::serialization {
+namespace {
+
+uint64_t mix(uint64_t v) {
+  v = (v ^ (v >> 30)) * 0xBF58476D1CE4E5B9u;
+  v = (v ^ (v >> 27)) * 0x94D049BB133111EBu;
+  return v ^ (v >> 31);
+}
+
+// One step in each kept code moves a rotation by at most sqrt(3 + 9) steps: the dropped component changes by
+// at most the sum of the others, each of which is no larger than it.
+bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
+  const unsigned n = (leaf.bits - 2u) / 3u;
+  const Quaternion p = smallest_three_unpack(a, n);
+  const Quaternion q = smallest_three_unpack(b, n);
+  const double pc[4] = {p.x, p.y, p.z, p.w};
+  const double qc[4] = {q.x, q.y, q.z, q.w};
+  double dot = 0.0;
+  for (int i = 0; i < 4; ++i) dot += pc[i] * qc[i];
+  const double sign = dot < 0.0 ? -1.0 : 1.0;
+  double chord2 = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    const double d = pc[i] - sign * qc[i];
+    chord2 += d * d;
+  }
+  const double step = kSqrt2 / static_cast<double>((uint64_t{1} << n) - 2);
+  return chord2 <= 12.0 * step * step;
+}
+
+bool leaf_close(const Leaf& leaf, const uint64_t* a, const uint64_t* b) {
+  if (std::memcmp(a, b, leaf.word_count * sizeof(uint64_t)) == 0) return true;
+  if (leaf.kind == LeafKind::kCompressed) return (a[0] > b[0] ? a[0] - b[0] : b[0] - a[0]) <= 1;
+  if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, a[0], b[0]);
+  return false;
+}
+
+}  // namespace
+
+void Layout::zero_baseline(uint64_t* words) const {
+  if (word_count_ != 0) std::memcpy(words, zero_words_.data(), word_count_ * sizeof(uint64_t));
+}
+
+void Layout::quantize(const void* const* host, uint64_t* words) const {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    quantize_leaf(leaf, extras_[i], static_cast<const uint8_t*>(host[leaf.behaviour]), words + leaf.word);
+  }
+}
+
+void Layout::dequantize(const uint64_t* words, void* const* host) const {
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    dequantize_leaf(leaf, extras_[i], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
+  }
+}
+
+bool Layout::equal(const uint64_t* a, const uint64_t* b) const {
+  return word_count_ == 0 || std::memcmp(a, b, word_count_ * sizeof(uint64_t)) == 0;
+}
+
+bool Layout::approx_equal(const uint64_t* a, const uint64_t* b) const {
+  if (equal(a, b)) return true;
+  for (const Leaf& leaf : leaves_) {
+    if (!leaf_close(leaf, a + leaf.word, b + leaf.word)) return false;
+  }
+  return true;
+}
+
+uint64_t Layout::state_hash(const uint64_t* words) const {
+  uint64_t hash = 0x9E3779B97F4A7C15u ^ word_count_;
+  for (size_t i = 0; i < word_count_; ++i) hash = mix(hash ^ words[i]) + 0x9E3779B97F4A7C15u;
+  return mix(hash);
+}
+
+bool Layout::teleported(const uint64_t* a, const uint64_t* b) const {
+  for (uint16_t index : teleport_leaves_) {
+    const Leaf& leaf = leaves_[index];
+    if (a[leaf.word] != b[leaf.word]) return true;
+  }
+  return false;
+}
+
+const LayoutNode* Layout::member(uint16_t prop_id) const {
+  const size_t behaviour = prop_id >> 8;
+  const size_t index = prop_id & 0xFFu;
+  if (behaviour >= behaviours_.size() || index >= behaviours_[behaviour].node_count) return nullptr;
+  return &nodes_[behaviours_[behaviour].first_node + index];
+}
+
+bool Layout::set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_t len) const {
+  const LayoutNode* node = member(prop_id);
+  if (!node || !data || len != node->host_bytes) return false;
+  for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
+    Leaf leaf = leaves_[i];  // its offsets count from the behaviour; `data` starts at the member
+    leaf.host_offset -= node->host_offset;
+    quantize_leaf(leaf, extras_[i], static_cast<const uint8_t*>(data), words + leaf.word);
+  }
+  return true;
+}
+
+size_t Layout::get_prop(const uint64_t* words, uint16_t prop_id, void* out, size_t cap) const {
+  const LayoutNode* node = member(prop_id);
+  if (!node || !out || cap < node->host_bytes) return 0;
+  std::memset(out, 0, node->host_bytes);
+  for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
+    Leaf leaf = leaves_[i];
+    leaf.host_offset -= node->host_offset;
+    dequantize_leaf(leaf, extras_[i], words + leaf.word, static_cast<uint8_t*>(out));
+  }
+  return node->host_bytes;
+}
+
+std::string Layout::first_difference(const uint64_t* a, const uint64_t* b) const {
+  for (const LayoutBehaviour& behaviour : behaviours_) {
+    for (const LayoutNode& node : members_of(behaviour)) {
+      const LayoutNode* at = &node;
+      const auto differs = [&](const LayoutNode& n) {
+        return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(uint64_t)) != 0;
+      };
+      if (!differs(*at)) continue;
+      std::string path = behaviour.name + "." + at->name;
+      while (at->child_count != 0) {  // at most LATTICE_MAX_NESTING deep
+        const LayoutNode* next = nullptr;
+        for (const LayoutNode& child : children_of(*at)) {
+          if (!next && differs(child)) next = &child;
+        }
+        LATTICE_ASSERT(next);
+        at = next;
+        path += "." + at->name;
+      }
+      return path;
+    }
+  }
+  return {};
+}
+
+}  // namespace lattice::serialization

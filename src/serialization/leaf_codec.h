@@ -1,0 +1,37 @@
+// One leaf between words and bits. decode_leaf accepts exactly what encode_leaf can write for words that
+// quantize_leaf can produce (rotations: any unit one), so a decoded state has one encoding.
+// `base` is the leaf's baseline words; only kFixed64Difference looks at it.
+// Source: §21.1, Y-01, Y-02, Y-05..Y-14.
+#pragma once
+
+#include <cstdint>
+
+#include "lattice/authoring/bit_reader.h"
+#include "lattice/authoring/bit_writer.h"
+#include "serialization/leaf.h"
+
+namespace lattice::serialization {
+
+void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const uint64_t* base, const uint64_t* words);
+bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
+                      uint64_t* words);
+
+inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const uint64_t* base, const uint64_t* words) {
+  if (leaf.kind <= LeafKind::kLastCode) {
+    writer.WriteBits(words[0], leaf.bits);
+  } else {
+    encode_leaf_slow(writer, leaf, base, words);
+  }
+}
+
+/// Writes all of the leaf's words, or returns false.
+inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
+                        uint64_t* words) {
+  if (leaf.kind < LeafKind::kSmallestThree) {
+    words[0] = reader.ReadCode(leaf.bits, leaf.max_code);
+    return reader.ok();
+  }
+  return decode_leaf_slow(reader, leaf, extra, base, words);
+}
+
+}  // namespace lattice::serialization

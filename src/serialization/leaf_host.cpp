@@ -1,0 +1,307 @@
+#include "serialization/leaf_host.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "base/assert.h"
+#include "lattice/authoring/utf8.h"
+#include "serialization/word_bytes.h"
+
+namespace lattice::serialization {
+namespace {
+
+template <typename T>
+T load(const uint8_t* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <typename T>
+void store(uint8_t* p, T v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+// The integer as 64 bits two's complement; unsigned hosts zero-extended.
+uint64_t load_integer(HostKind host, const uint8_t* p) {
+  switch (host) {
+    case HostKind::kI8:
+      return static_cast<uint64_t>(static_cast<int64_t>(load<int8_t>(p)));
+    case HostKind::kU8:
+      return load<uint8_t>(p);
+    case HostKind::kI16:
+      return static_cast<uint64_t>(static_cast<int64_t>(load<int16_t>(p)));
+    case HostKind::kU16:
+      return load<uint16_t>(p);
+    case HostKind::kI32:
+      return static_cast<uint64_t>(static_cast<int64_t>(load<int32_t>(p)));
+    case HostKind::kU32:
+      return load<uint32_t>(p);
+    case HostKind::kI64:
+    case HostKind::kU64:
+      return load<uint64_t>(p);
+    default:
+      LATTICE_ASSERT(false);
+      return 0;
+  }
+}
+
+void store_integer(HostKind host, uint64_t v, uint8_t* p) {
+  switch (host) {
+    case HostKind::kI8:
+    case HostKind::kU8:
+      return store(p, static_cast<uint8_t>(v));
+    case HostKind::kI16:
+    case HostKind::kU16:
+      return store(p, static_cast<uint16_t>(v));
+    case HostKind::kI32:
+    case HostKind::kU32:
+      return store(p, static_cast<uint32_t>(v));
+    case HostKind::kI64:
+    case HostKind::kU64:
+      return store(p, v);
+    default:
+      LATTICE_ASSERT(false);
+  }
+}
+
+uint64_t low_bits(unsigned bits) {
+  return bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
+}
+
+uint64_t enum_ordinal(const Leaf& leaf, const LeafExtra& extra, int64_t value) {
+  if (extra.enum_values.empty()) {
+    return value >= 0 && static_cast<uint64_t>(value) <= leaf.max_code ? static_cast<uint64_t>(value) : 0;
+  }
+  for (size_t i = 0; i < extra.enum_values.size(); ++i) {
+    if (extra.enum_values[i] == value) return i;
+  }
+  return 0;
+}
+
+uint64_t ranged_word(const Leaf& leaf, const LeafExtra& extra, uint64_t raw) {
+  if (leaf.host == HostKind::kU64 && raw > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return leaf.max_code;
+  }
+  const int64_t max = static_cast<int64_t>(static_cast<uint64_t>(extra.min_value) + leaf.max_code);
+  return ranged_code(static_cast<int64_t>(raw), extra.min_value, max);
+}
+
+size_t text_length(const uint8_t* text, size_t capacity) {
+  const void* end = capacity != 0 ? std::memchr(text, 0, capacity) : nullptr;
+  return end ? static_cast<size_t>(static_cast<const uint8_t*>(end) - text) : capacity;
+}
+
+void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, uint64_t* words) {
+  uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES] = {};
+  const size_t bits = extra.custom.serialize(p, scratch, leaf.capacity);
+  if (bits > size_t{leaf.capacity} * 8) {  // a caller's error: the value does not fit; send the zero value
+    std::memcpy(words, extra.custom_zero.data(), leaf.word_count * sizeof(uint64_t));
+    return;
+  }
+  const size_t bytes = (bits + 7) / 8;
+  if (bits % 8 != 0) scratch[bytes - 1] &= static_cast<uint8_t>(0xFF00u >> (bits % 8));
+  pack_word_bytes(words, leaf.word_count, bits, scratch, bytes);
+}
+
+void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* p) {
+  uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
+  const size_t bits = static_cast<size_t>(words[0]);
+  LATTICE_ASSERT(bits <= size_t{leaf.capacity} * 8);
+  unpack_word_bytes(words, (bits + 7) / 8, scratch);
+  extra.custom.deserialize(scratch, bits, p);
+}
+
+void quantize_full_rotation(const uint8_t* p, uint64_t* words) {
+  uint32_t c[4];
+  double length = 0.0;
+  for (unsigned i = 0; i < 4; ++i) {
+    c[i] = load<uint32_t>(p + 4 * i);
+    const double v = static_cast<double>(std::bit_cast<float>(c[i]));
+    length += v * v;
+  }
+  if (!(length > 0.0) || !std::isfinite(length)) c[0] = c[1] = c[2] = 0, c[3] = std::bit_cast<uint32_t>(1.0f);
+  words[0] = c[0] | static_cast<uint64_t>(c[1]) << 32;
+  words[1] = c[2] | static_cast<uint64_t>(c[3]) << 32;
+}
+
+}  // namespace
+
+void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, uint64_t* words) {
+  const uint8_t* p = host + leaf.host_offset;
+  switch (leaf.kind) {
+    case LeafKind::kBool:
+      words[0] = *p != 0;
+      return;
+    case LeafKind::kEnum:
+      words[0] = enum_ordinal(leaf, extra, static_cast<int64_t>(load_integer(leaf.host, p)));
+      return;
+    case LeafKind::kRanged:
+      words[0] = ranged_word(leaf, extra, load_integer(leaf.host, p));
+      return;
+    case LeafKind::kBits: {
+      const uint64_t v = load_integer(leaf.host, p);
+      words[0] = v < leaf.max_code ? v : leaf.max_code;
+      return;
+    }
+    case LeafKind::kCompressed:
+      words[0] = extra.quant.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)});
+      return;
+    case LeafKind::kSmallestThree:
+      words[0] = smallest_three_pack(load<Quaternion>(p), (leaf.bits - 2u) / 3u);
+      return;
+    case LeafKind::kFixed:
+      words[0] = load_integer(leaf.host, p) & low_bits(leaf.bits);
+      return;
+    case LeafKind::kFloatFull:
+      words[0] = leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p);
+      return;
+    case LeafKind::kVarintUnsigned:
+    case LeafKind::kFixed64Difference:
+      words[0] = load_integer(leaf.host, p);
+      return;
+    case LeafKind::kVarintSigned:
+      words[0] = zig_zag(static_cast<int64_t>(load_integer(leaf.host, p)));
+      return;
+    case LeafKind::kQuaternionFull:
+      return quantize_full_rotation(p, words);
+    case LeafKind::kString: {
+      const std::string_view text(reinterpret_cast<const char*>(p), text_length(p, leaf.capacity));
+      const size_t valid = utf8_valid_prefix(text);
+      return pack_word_bytes(words, leaf.word_count, valid, p, valid);
+    }
+    case LeafKind::kFixedString: {
+      const size_t n = text_length(p, leaf.capacity);
+      return pack_word_bytes(words, leaf.word_count, n, p, n);
+    }
+    case LeafKind::kBytes: {
+      const size_t size = load<uint16_t>(p);
+      const size_t n = size < leaf.capacity ? size : leaf.capacity;
+      return pack_word_bytes(words, leaf.word_count, n, p + 2, n);
+    }
+    case LeafKind::kCustom:
+      return quantize_custom(leaf, extra, p, words);
+  }
+}
+
+void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* host) {
+  uint8_t* p = host + leaf.host_offset;
+  switch (leaf.kind) {
+    case LeafKind::kBool:
+      *p = static_cast<uint8_t>(words[0]);
+      return;
+    case LeafKind::kEnum:
+      return store_integer(
+          leaf.host,
+          extra.enum_values.empty() ? words[0] : static_cast<uint64_t>(extra.enum_values[words[0]]), p);
+    case LeafKind::kRanged:
+      return store_integer(leaf.host, static_cast<uint64_t>(extra.min_value) + words[0], p);
+    case LeafKind::kBits:
+    case LeafKind::kFixed:
+    case LeafKind::kVarintUnsigned:
+    case LeafKind::kFixed64Difference:
+      return store_integer(leaf.host, words[0], p);
+    case LeafKind::kVarintSigned:
+      return store_integer(leaf.host, static_cast<uint64_t>(un_zig_zag(words[0])), p);
+    case LeafKind::kCompressed: {
+      const double v = extra.quant.value(words[0]);
+      return leaf.host == HostKind::kF64 ? store(p, v) : store(p, static_cast<float>(v));
+    }
+    case LeafKind::kFloatFull:
+      return leaf.bits == 32 ? store(p, static_cast<uint32_t>(words[0])) : store(p, words[0]);
+    case LeafKind::kSmallestThree:
+    case LeafKind::kQuaternionFull:
+      return store(p, leaf_rotation(leaf, words));
+    case LeafKind::kString:
+    case LeafKind::kFixedString: {
+      const size_t n = static_cast<size_t>(words[0]);
+      const size_t host_bytes = leaf.capacity + (leaf.kind == LeafKind::kString ? size_t{1} : size_t{0});
+      unpack_word_bytes(words, n, p);
+      std::memset(p + n, 0, host_bytes - n);
+      return;
+    }
+    case LeafKind::kBytes: {
+      const size_t n = static_cast<size_t>(words[0]);
+      store(p, static_cast<uint16_t>(n));
+      unpack_word_bytes(words, n, p + 2);
+      std::memset(p + 2 + n, 0, leaf.capacity - n);
+      return;
+    }
+    case LeafKind::kCustom:
+      return dequantize_custom(leaf, extra, words, p);
+  }
+}
+
+double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words) {
+  switch (leaf.kind) {
+    case LeafKind::kRanged:
+      return static_cast<double>(ranged_value(words[0], extra.min_value));
+    case LeafKind::kCompressed:
+      return extra.quant.value(words[0]);
+    case LeafKind::kFloatFull:
+      return leaf.bits == 32 ? double{std::bit_cast<float>(static_cast<uint32_t>(words[0]))}
+                             : std::bit_cast<double>(words[0]);
+    case LeafKind::kVarintSigned:
+      return static_cast<double>(un_zig_zag(words[0]));
+    case LeafKind::kFixed64Difference:
+      return static_cast<double>(static_cast<int64_t>(words[0]));
+    case LeafKind::kFixed: {
+      const bool is_signed = leaf.host == HostKind::kI8 || leaf.host == HostKind::kI16 ||
+                             leaf.host == HostKind::kI32 || leaf.host == HostKind::kI64;
+      if (!is_signed) return static_cast<double>(words[0]);
+      const unsigned shift = 64u - leaf.bits;
+      return static_cast<double>(static_cast<int64_t>(words[0] << shift) >> shift);
+    }
+    default:
+      return static_cast<double>(words[0]);
+  }
+}
+
+void store_host_number(const Leaf& leaf, double value, uint8_t* host) {
+  uint8_t* p = host + leaf.host_offset;
+  const auto integer = [&]<typename T>(T) {
+    // The bounds as doubles: the upper one of 64-bit types rounds up, so it is excluded.
+    const double low = static_cast<double>(std::numeric_limits<T>::min());
+    const double high = static_cast<double>(std::numeric_limits<T>::max());
+    const double rounded = std::floor(value + 0.5);
+    if (!(rounded > low)) return store(p, std::numeric_limits<T>::min());
+    if (rounded >= high) return store(p, std::numeric_limits<T>::max());
+    store(p, static_cast<T>(rounded));
+  };
+  switch (leaf.host) {
+    case HostKind::kI8:
+      return integer(int8_t{});
+    case HostKind::kU8:
+      return integer(uint8_t{});
+    case HostKind::kI16:
+      return integer(int16_t{});
+    case HostKind::kU16:
+      return integer(uint16_t{});
+    case HostKind::kI32:
+      return integer(int32_t{});
+    case HostKind::kU32:
+      return integer(uint32_t{});
+    case HostKind::kI64:
+      return integer(int64_t{});
+    case HostKind::kU64:
+      return integer(uint64_t{});
+    case HostKind::kF32:
+      return store(p, static_cast<float>(value));
+    case HostKind::kF64:
+      return store(p, value);
+    case HostKind::kOther:
+      LATTICE_ASSERT(false);
+  }
+}
+
+Quaternion leaf_rotation(const Leaf& leaf, const uint64_t* words) {
+  if (leaf.kind == LeafKind::kSmallestThree) return smallest_three_unpack(words[0], (leaf.bits - 2u) / 3u);
+  LATTICE_ASSERT(leaf.kind == LeafKind::kQuaternionFull);
+  const auto component = [](uint64_t w) { return std::bit_cast<float>(static_cast<uint32_t>(w)); };
+  return {component(words[0]), component(words[0] >> 32), component(words[1]), component(words[1] >> 32)};
+}
+
+}  // namespace lattice::serialization

@@ -10,7 +10,7 @@ namespace lattice::simulation {
 namespace {
 constexpr uint32_t kSeenTicks = 64;  // bits of seen_mask_
 static_assert(kSeenTicks > kMaxInputsPerMessage, "a whole late message can be told from its duplicates");
-constexpr double kMarginClampTicks = 128.0;
+constexpr double kMarginClampTicks = 32.0;  // just beyond what the report can say
 }  // namespace
 
 InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words,

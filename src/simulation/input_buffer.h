@@ -62,7 +62,8 @@ class InputBuffer {
   InputBuffer(InputBuffer&&) = default;
   InputBuffer& operator=(InputBuffer&&) = default;
 
-  /// Stores what decode_inputs() gave: `count` inputs, newest first, ending at `newest_tick`.
+  /// Stores what decode_inputs() gave: `count` inputs, newest first, ending at `newest_tick`
+  /// and not reaching tick 0.
   /// `server_position` is where the server's clock stands (FixedTick::position_at): only the margin uses it.
   void receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words, TickTime server_position);
 

@@ -1,0 +1,181 @@
+#include "simulation/input_buffer.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+#include <vector>
+
+#include "base/random.h"
+
+namespace lattice::simulation {
+namespace {
+
+constexpr uint64_t kDefaultWord = 0xD0;
+
+InputBuffer make(Tick newest_tick = 100) {
+  const uint64_t words[1] = {kDefaultWord};
+  return InputBuffer(InputBufferConfig{}, words, newest_tick);
+}
+
+/// `count` inputs ending at `newest`, each word its own tick.
+void receive(InputBuffer& buffer, Tick newest, uint32_t count, TickTime at) {
+  std::vector<uint64_t> words;
+  for (uint32_t i = 0; i < count; ++i) words.push_back(newest - i);
+  buffer.receive(newest, count, words, at);
+}
+
+TEST(InputBuffer, FreshInputsInOrder) {
+  InputBuffer buffer = make();
+  receive(buffer, 103, 3, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.depth(), 3u);
+  for (Tick tick = 101; tick <= 103; ++tick) {
+    const TakenInput input = buffer.take(tick);
+    EXPECT_EQ(input.source, InputSource::kFresh);
+    EXPECT_EQ(input.words[0], tick);
+    EXPECT_EQ(input.input_tick, tick);
+  }
+  EXPECT_EQ(buffer.last_input_tick(), 103u);
+  EXPECT_EQ(buffer.stats().fresh, 3u);
+}
+
+TEST(InputBuffer, DefaultThenRepeatFor250MsThenDefault) {
+  InputBuffer buffer = make();
+  EXPECT_EQ(buffer.take(101).source, InputSource::kDefault);
+  EXPECT_EQ(buffer.take(101).words[0], kDefaultWord);
+  receive(buffer, 102, 1, TickTime{101, 0.0});
+  EXPECT_EQ(buffer.take(102).source, InputSource::kFresh);
+  for (Tick tick = 103; tick <= 102 + 15; ++tick) {  // 15 ticks of 60 Hz are 250 ms
+    const TakenInput input = buffer.take(tick);
+    EXPECT_EQ(input.source, InputSource::kRepeated) << tick;
+    EXPECT_EQ(input.words[0], 102u);
+    EXPECT_EQ(input.input_tick, 102u);
+  }
+  EXPECT_EQ(buffer.take(118).source, InputSource::kDefault);
+  EXPECT_EQ(buffer.take(118).words[0], kDefaultWord);
+  EXPECT_EQ(buffer.last_input_tick(), 102u);
+  EXPECT_EQ(buffer.stats().repeated, 15u);
+  EXPECT_EQ(buffer.stats().defaulted, 2u);
+}
+
+TEST(InputBuffer, TheFirstInputOfATickStands) {
+  InputBuffer buffer = make();
+  const uint64_t first[1] = {7};
+  const uint64_t second[1] = {8};
+  buffer.receive(101, 1, first, TickTime{100, 0.0});
+  buffer.receive(101, 1, second, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.take(101).words[0], 7u);
+  buffer.receive(101, 1, second, TickTime{101, 0.0});
+  EXPECT_EQ(buffer.take(101).words[0], 7u);
+  EXPECT_EQ(buffer.stats().conflicting, 1u);
+}
+
+TEST(InputBuffer, AnInputAfterARepeatIsNotAppliedToThatTick) {
+  InputBuffer buffer = make();
+  receive(buffer, 101, 1, TickTime{100, 0.0});
+  buffer.take(101);
+  EXPECT_EQ(buffer.take(102).source, InputSource::kRepeated);
+  receive(buffer, 102, 2, TickTime{102, 0.0});
+  EXPECT_EQ(buffer.take(102).source, InputSource::kRepeated);
+  EXPECT_EQ(buffer.stats().late, 1u);        // 102
+  EXPECT_EQ(buffer.stats().duplicates, 1u);  // 101
+  receive(buffer, 102, 2, TickTime{102, 0.0});
+  EXPECT_EQ(buffer.stats().late, 1u);
+  EXPECT_EQ(buffer.stats().duplicates, 3u);
+}
+
+TEST(InputBuffer, HoldsThirtyTwoTicksAhead) {
+  InputBuffer buffer = make();
+  receive(buffer, 140, 32, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.stats().too_early, 8u);  // 133..140
+  EXPECT_EQ(buffer.depth(), 24u);           // 109..132
+  receive(buffer, 132, 32, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.depth(), 32u);
+  for (Tick tick = 101; tick <= 132; ++tick) EXPECT_EQ(buffer.take(tick).source, InputSource::kFresh);
+}
+
+TEST(InputBuffer, MarginIsSmoothedSevenEighthsInQuarterTicks) {
+  InputBuffer buffer = make();
+  EXPECT_EQ(buffer.margin_quarter_ticks(), 0);
+  receive(buffer, 102, 1, TickTime{100, 0.5});
+  EXPECT_EQ(buffer.margin_quarter_ticks(), 6);  // the first sets it: 1.5 ticks
+  receive(buffer, 104, 1, TickTime{100, 0.0});  // 4 ticks: 6 + (16 - 6)/8 = 7.25
+  EXPECT_EQ(buffer.margin_quarter_ticks(), 7);
+  receive(buffer, 103, 1, TickTime{100, 0.0});  // overtaken: says nothing
+  EXPECT_EQ(buffer.margin_quarter_ticks(), 7);
+}
+
+TEST(InputBuffer, LateInputsCountForTheMarginAndItSaturates) {
+  InputBuffer buffer = make(1000);
+  receive(buffer, 998, 1, TickTime{1000, 0.0});
+  EXPECT_EQ(buffer.margin_quarter_ticks(), -8);
+  InputBuffer early = make();
+  for (int i = 0; i < 5; ++i) receive(early, 100000, 1, TickTime{100, 0.0});
+  EXPECT_EQ(early.margin_quarter_ticks(), 127);
+  InputBuffer late = make(100000);
+  receive(late, 5, 1, TickTime{100000, 0.0});
+  EXPECT_EQ(late.margin_quarter_ticks(), -127);
+  // A forged tick far ahead does not silence the margin for good.
+  receive(early, 101, 1, TickTime{100, 0.0});
+  EXPECT_LT(early.margin_quarter_ticks(), 127);
+}
+
+TEST(InputBuffer, SkippedTicksAreGone) {
+  InputBuffer buffer = make();
+  receive(buffer, 110, 10, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.take(108).words[0], 108u);
+  receive(buffer, 110, 10, TickTime{108, 0.0});
+  EXPECT_EQ(buffer.stats().late, 0u);  // they had come in time; nobody asked
+  EXPECT_EQ(buffer.take(109).words[0], 109u);
+}
+
+TEST(InputBuffer, AgreesWithAModel) {
+  EXPECT_TRUE(rc::check("first arrival wins, one input per tick, counts add up", [] {
+    const auto seed = *rc::gen::arbitrary<uint64_t>();
+    base::Random random(seed);
+    const uint64_t default_words[1] = {kDefaultWord};
+    const Tick start = random.chance(0.2) ? UINT32_MAX - 40 : 500;
+    InputBuffer buffer(InputBufferConfig{}, default_words, start);
+    std::map<uint64_t, uint64_t> first;  // ticks since start → word
+    uint64_t model_now = 0;
+    uint64_t last_fresh = 0;
+    for (int step = 0; step < 400; ++step) {
+      if (random.chance(0.6)) {
+        const auto count = static_cast<uint32_t>(1 + random.next_below(32));
+        const int64_t ahead = static_cast<int64_t>(random.next_below(60)) - 20;
+        const int64_t newest = static_cast<int64_t>(model_now) + ahead;
+        if (newest < static_cast<int64_t>(count)) continue;
+        if (start + static_cast<Tick>(newest) < count) continue;  // contains tick 0: refused by the codec
+        std::vector<uint64_t> words(count);
+        for (uint64_t& word : words) word = random.next_u64();
+        for (uint32_t i = 0; i < count; ++i) {
+          const uint64_t at = static_cast<uint64_t>(newest) - i;
+          if (at > model_now && at <= model_now + kJitterBufferTicks) first.emplace(at, words[i]);
+        }
+        buffer.receive(start + static_cast<Tick>(newest), count, words,
+                       TickTime{start + static_cast<Tick>(model_now), 0.0});
+      } else {
+        ++model_now;
+        if (start + static_cast<Tick>(model_now) == 0) ++model_now;  // tick 0 is none (T-04)
+        const TakenInput input = buffer.take(start + static_cast<Tick>(model_now));
+        const auto expected = first.find(model_now);
+        if (expected != first.end()) {
+          RC_ASSERT(input.source == InputSource::kFresh);
+          RC_ASSERT(input.words[0] == expected->second);
+          last_fresh = model_now;
+        } else if (last_fresh != 0 && model_now - last_fresh <= 15) {
+          RC_ASSERT(input.source == InputSource::kRepeated);
+          RC_ASSERT(input.words[0] == first.at(last_fresh));
+        } else {
+          RC_ASSERT(input.source == InputSource::kDefault);
+          RC_ASSERT(input.words[0] == kDefaultWord);
+        }
+      }
+    }
+    const InputBufferStats& stats = buffer.stats();
+    RC_ASSERT(stats.accepted == first.size());
+  }));
+}
+
+}  // namespace
+}  // namespace lattice::simulation

@@ -13,8 +13,8 @@
 namespace lattice::socket {
 
 struct ImpairedSocketConfig {
-  Impairment send;
-  Impairment receive;
+  Impairment send = {};
+  Impairment receive = {};
   uint64_t seed = 1;
   size_t queue_datagrams = 8192;    ///< Most under way in each direction.
   uint64_t pool_bytes = 64u << 20;  ///< Most memory for payloads under way.

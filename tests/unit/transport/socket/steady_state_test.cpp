@@ -1,0 +1,143 @@
+// In steady state no socket allocates: the global allocation functions of this test program count.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "transport/socket/impaired_socket.h"
+#include "transport/socket/loopback_socket.h"
+#include "transport/socket/simulated_network.h"
+#include "transport/socket/udp_socket.h"
+#include "unit/transport/socket/datagram_buffers.h"
+
+namespace {
+
+uint64_t g_allocations = 0;
+
+void* counted(size_t bytes) {
+  ++g_allocations;
+  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+void* counted_aligned(size_t bytes, std::align_val_t alignment) {
+  ++g_allocations;
+  const auto align = static_cast<size_t>(alignment);
+  void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align);
+  if (memory == nullptr) std::abort();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  return counted(bytes);
+}
+void* operator new[](size_t bytes) {
+  return counted(bytes);
+}
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted_aligned(bytes, alignment);
+}
+void* operator new[](size_t bytes, std::align_val_t alignment) {
+  return counted_aligned(bytes, alignment);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace lattice::socket {
+namespace {
+
+const platform::Address kA = platform::make_ipv4(10, 0, 0, 1, 1);
+const platform::Address kB = platform::make_ipv4(10, 0, 0, 2, 2);
+
+constexpr Impairment kBusy{.delay_ms = 20,
+                           .jitter_ms = 10,
+                           .jitter_reorders = true,
+                           .loss = 0.05,
+                           .burst_enter = 0.01,
+                           .burst_leave = 0.2,
+                           .duplicate = 0.05,
+                           .reorder = 0.05,
+                           .reorder_delay_ms = 15,
+                           .rate_bits_per_s = 100'000'000};
+
+/// Exchanges eight datagrams per virtual millisecond each way and counts allocations after a warm-up
+/// long enough to see the peak of what is under way.
+uint64_t allocations_of(DatagramSocket& a, DatagramSocket& b) {
+  DatagramBuffers out(8);
+  DatagramBuffers in(32);
+  uint64_t before = 0;
+  for (uint64_t ms = 0; ms < 4000; ++ms) {
+    if (ms == 2000) before = g_allocations;
+    const uint64_t now_ns = ms * kMs;
+    for (DatagramSocket* socket : {&a, &b}) {
+      const platform::Address to = socket == &a ? b.local_address() : a.local_address();
+      for (size_t i = 0; i < out.views.size(); ++i) {
+        out.views[i].peer = to;
+        out.views[i].size = static_cast<uint32_t>((ms * 131 + i * 257) % kMaxDatagramBytes);
+      }
+      socket->send(out.views, now_ns);
+      while (socket->receive(in.views, now_ns) > 0) {
+      }
+    }
+  }
+  return g_allocations - before;
+}
+
+TEST(SteadyState, LoopbackDoesNotAllocate) {
+  LoopbackHub hub;
+  const auto a = hub.attach(kA);
+  const auto b = hub.attach(kB);
+  EXPECT_EQ(allocations_of(*a, *b), 0u);
+}
+
+TEST(SteadyState, SimulatedNetworkDoesNotAllocate) {
+  SimulatedNetwork network(SimulatedNetworkConfig{.seed = 3});
+  network.set_default(kBusy);
+  const auto a = network.attach(kA);
+  const auto b = network.attach(kB);
+  EXPECT_EQ(allocations_of(*a, *b), 0u);
+  EXPECT_GT(b->stats().datagrams_received, 20'000u);
+}
+
+TEST(SteadyState, ImpairedSocketDoesNotAllocate) {
+  LoopbackHub hub;
+  ImpairedSocket a(hub.attach(kA), {.send = kBusy, .receive = kBusy});
+  const auto b = hub.attach(kB);
+  EXPECT_EQ(allocations_of(a, *b), 0u);
+  EXPECT_GT(a.stats().datagrams_received, 20'000u);
+}
+
+TEST(SteadyState, UdpDoesNotAllocate) {
+  const auto a = UdpSocket::open(platform::make_ipv4(127, 0, 0, 1, 0));
+  const auto b = UdpSocket::open(platform::make_ipv4(127, 0, 0, 1, 0));
+  if (a == nullptr || b == nullptr) GTEST_SKIP() << "no UDP on 127.0.0.1";
+  EXPECT_EQ(allocations_of(*a, *b), 0u);
+}
+
+}  // namespace
+}  // namespace lattice::socket

@@ -48,6 +48,8 @@ typedef struct lattice_world_config {
   /* Authority: whose tokens are honoured. 1 or 2 Ed25519 public keys, 32 bytes each, back to back. Copied. */
   const uint8_t* issuer_public_keys;
   uint32_t issuer_public_key_count;
+  uint32_t connects_per_s_per_prefix; /* handshakes per second from one /24 or /56, 1..100000, default 100 */
+  uint32_t max_half_open_per_prefix;  /* unconfirmed connections from one /24 or /56, 1..16384, default 4 */
 
   /* Feel (clients). */
   uint32_t interpolation_delay_ms; /* 0..1000, default 100 (§12.1); raised automatically when jitter asks (S-05) */
@@ -70,8 +72,8 @@ LATTICE_API void lattice_world_config_init(lattice_world_config* config);
 /* What a bad link does to one direction. Percentages are 0..100; times are milliseconds. */
 typedef struct lattice_impairment {
   uint32_t struct_size;
-  double delay_ms;          /* added to every datagram, 0..10000 */
-  double jitter_ms;         /* extra delay, uniform in 0..jitter_ms, 0..10000 */
+  double delay_ms;          /* added to every datagram, 0..60000 */
+  double jitter_ms;         /* uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0 */
   int jitter_reorders;      /* 0: datagrams keep their order (they clump); 1: they may overtake */
   double loss_percent;      /* independent loss */
   double burst_enter_percent; /* two-state loss: chance per datagram to enter the losing state, ... */

@@ -1,0 +1,61 @@
+// Fixed point q32.32 (Y-13, §18.2): a number that adds, multiplies and divides to the same bits everywhere.
+// Overflow wraps, as the integers below it do; keep values within +-2^31.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace lattice {
+
+struct Fixed64 {
+  int64_t raw = 0;  ///< value * 2^32
+
+  static constexpr Fixed64 from_raw(int64_t raw) { return Fixed64{raw}; }
+  static constexpr Fixed64 from_int(int32_t v) { return Fixed64{static_cast<int64_t>(v) * (int64_t{1} << 32)}; }
+  /// Nearest; `v` in (-2^31, 2^31).
+  static constexpr Fixed64 from_double(double v) {
+    const double scaled = v * 4294967296.0;
+    return Fixed64{static_cast<int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5)};
+  }
+  constexpr double to_double() const { return static_cast<double>(raw) / 4294967296.0; }
+  /// Towards minus infinity.
+  constexpr int32_t floor() const { return static_cast<int32_t>(raw >> 32); }
+
+  friend constexpr bool operator==(Fixed64, Fixed64) = default;
+  friend constexpr std::strong_ordering operator<=>(Fixed64, Fixed64) = default;
+  friend constexpr Fixed64 operator+(Fixed64 a, Fixed64 b) { return wrap(bits(a.raw) + bits(b.raw)); }
+  friend constexpr Fixed64 operator-(Fixed64 a, Fixed64 b) { return wrap(bits(a.raw) - bits(b.raw)); }
+  friend constexpr Fixed64 operator-(Fixed64 a) { return wrap(0 - bits(a.raw)); }
+  /// Exact product rounded towards zero.
+  friend constexpr Fixed64 operator*(Fixed64 a, Fixed64 b) {
+    const uint64_t x = magnitude(a.raw), y = magnitude(b.raw);
+    const uint64_t xh = x >> 32, xl = x & 0xFFFFFFFFu, yh = y >> 32, yl = y & 0xFFFFFFFFu;
+    const uint64_t product = ((xh * yh) << 32) + xh * yl + xl * yh + ((xl * yl) >> 32);
+    return wrap((a.raw < 0) != (b.raw < 0) ? 0 - product : product);
+  }
+  /// Rounded towards zero; division by zero gives the largest value of the right sign.
+  friend constexpr Fixed64 operator/(Fixed64 a, Fixed64 b) {
+    if (b.raw == 0) return Fixed64{a.raw < 0 ? INT64_MIN : INT64_MAX};
+    const uint64_t x = magnitude(a.raw), y = magnitude(b.raw);
+    uint64_t rest = x % y;
+    uint64_t quotient = x / y;
+    for (int i = 0; i < 32; ++i) {  // long division of the 32 fractional bits
+      const bool carry = (rest >> 63) != 0;
+      rest <<= 1;
+      quotient <<= 1;
+      if (carry || rest >= y) rest -= y, quotient |= 1;
+    }
+    return wrap((a.raw < 0) != (b.raw < 0) ? 0 - quotient : quotient);
+  }
+  constexpr Fixed64& operator+=(Fixed64 b) { return *this = *this + b; }
+  constexpr Fixed64& operator-=(Fixed64 b) { return *this = *this - b; }
+  constexpr Fixed64& operator*=(Fixed64 b) { return *this = *this * b; }
+  constexpr Fixed64& operator/=(Fixed64 b) { return *this = *this / b; }
+
+ private:
+  static constexpr uint64_t bits(int64_t v) { return static_cast<uint64_t>(v); }
+  static constexpr uint64_t magnitude(int64_t v) { return v < 0 ? 0 - bits(v) : bits(v); }
+  static constexpr Fixed64 wrap(uint64_t v) { return Fixed64{static_cast<int64_t>(v)}; }
+};
+
+}  // namespace lattice

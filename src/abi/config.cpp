@@ -1,0 +1,127 @@
+// lattice_world_config: defaults of §22 and B-06, and the one place that judges every value.
+#include "abi/config.h"
+
+#include <cstring>
+
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+
+namespace lattice::abi {
+namespace {
+
+struct Bound {
+  const char* field;
+  uint64_t value;
+  uint64_t min;
+  uint64_t max;
+};
+
+lattice_result check_bounds(const lattice_world_config& c) {
+  const Bound bounds[] = {
+      {"tick_rate_hz", c.tick_rate_hz, 1, 240},
+      {"snapshot_rate_hz", c.snapshot_rate_hz, 1, c.tick_rate_hz},
+      {"max_objects", c.max_objects, 1, 65535},
+      {"quantize_simulation", c.quantize_simulation, 0, 1},
+      {"max_connections", c.max_connections, 1, 16384},
+      {"socket_buffer_bytes", c.socket_buffer_bytes, 4096, 1u << 30},
+      {"connect_budget_ms", c.connect_budget_ms, 1000, 60000},
+      {"connection_timeout_ms", c.connection_timeout_ms, 1000, 600000},
+      {"snapshot_budget_bytes", c.snapshot_budget_bytes, 0, 1u << 20},
+      {"issuer_public_key_count", c.issuer_public_key_count, 0, 2},
+      {"connects_per_s_per_prefix", c.connects_per_s_per_prefix, 1, 100000},
+      {"max_half_open_per_prefix", c.max_half_open_per_prefix, 1, 16384},
+      {"interpolation_delay_ms", c.interpolation_delay_ms, 0, 1000},
+      {"extrapolation_max_ms", c.extrapolation_max_ms, 0, 1000},
+      {"smoothing_tau_ms", c.smoothing_tau_ms, 1, 1000},
+  };
+  for (const Bound& bound : bounds) {
+    if (bound.value >= bound.min && bound.value <= bound.max) continue;
+    return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.%s is %llu. Give a value in %llu..%llu.",
+                bound.field, static_cast<unsigned long long>(bound.value),
+                static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max));
+  }
+  if (!(c.snap_distance > 0.0 && c.snap_distance <= 1e9)) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_world_config.snap_distance is %g. Give a distance in (0, 1e9].", c.snap_distance);
+  }
+  return LATTICE_OK;
+}
+
+lattice_result check_role(const lattice_world_config& c, const lattice_role_context& role) {
+  if (role.role != LATTICE_ROLE_DEDICATED && role.role != LATTICE_ROLE_HOST &&
+      role.role != LATTICE_ROLE_CLIENT) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_role_context.role is %d. Give one of the LATTICE_ROLE values.",
+                static_cast<int>(role.role));
+  }
+  const bool authority = role.role != LATTICE_ROLE_CLIENT;
+  if ((role.is_authority != 0) != authority) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_role_context.is_authority contradicts the role. Servers and hosts are the authority, "
+        "clients are not.");
+  }
+  if (authority && (c.issuer_public_key_count == 0 || c.issuer_public_keys == nullptr)) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.issuer_public_keys is empty. An authority needs at least one issuer key; "
+        "lattice_issuer_generate() makes one for development.");
+  }
+  return LATTICE_OK;
+}
+
+}  // namespace
+
+lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
+                           lattice_world_config* out, world::WorldConfig* world) {
+  lattice_world_config_init(out);
+  if (role == nullptr || !read_struct(in, out)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_world_create needs a role and a config filled by lattice_world_config_init().");
+  }
+  if (const lattice_result bad = check_bounds(*out)) return bad;
+  if (const lattice_result bad = check_role(*out, *role)) return bad;
+  constexpr uint64_t kMs = 1'000'000;
+  world->role = *role;
+  world->tick_rate_hz = out->tick_rate_hz;
+  world->snapshot_rate_hz = out->snapshot_rate_hz;
+  world->max_objects = out->max_objects;
+  world->quantize_simulation = out->quantize_simulation != 0;
+  world->seed = out->seed;
+  world->max_connections = role->role == LATTICE_ROLE_CLIENT ? 1 : out->max_connections;
+  world->connect_budget_ns = out->connect_budget_ms * kMs;
+  world->timeout_ns = out->connection_timeout_ms * kMs;
+  world->snapshot_budget_bytes = out->snapshot_budget_bytes;
+  world->connects_per_s_per_prefix = out->connects_per_s_per_prefix;
+  world->max_half_open_per_prefix = out->max_half_open_per_prefix;
+  world->interpolation_delay_ns = out->interpolation_delay_ms * kMs;
+  world->extrapolation_max_ns = out->extrapolation_max_ms * kMs;
+  world->smoothing_tau_ns = out->smoothing_tau_ms * kMs;
+  world->snap_distance = out->snap_distance;
+  for (uint32_t i = 0; i < out->issuer_public_key_count; ++i) {
+    std::memcpy(world->issuers.emplace_back().data(), out->issuer_public_keys + i * LATTICE_KEY_BYTES,
+                LATTICE_KEY_BYTES);
+  }
+  return LATTICE_OK;
+}
+
+}  // namespace lattice::abi
+
+extern "C" void lattice_world_config_init(lattice_world_config* config) {
+  std::memset(config, 0, sizeof *config);
+  config->struct_size = sizeof *config;
+  config->tick_rate_hz = 60;
+  config->snapshot_rate_hz = 30;
+  config->max_objects = 4096;
+  config->quantize_simulation = 1;
+  config->seed = 1;
+  config->max_connections = 64;
+  config->socket_buffer_bytes = 4u << 20;
+  config->connect_budget_ms = 10000;
+  config->connection_timeout_ms = 10000;
+  config->connects_per_s_per_prefix = 100;
+  config->max_half_open_per_prefix = 4;
+  config->interpolation_delay_ms = 100;
+  config->extrapolation_max_ms = 250;
+  config->smoothing_tau_ms = 60;
+  config->snap_distance = 4.0;
+}

@@ -1,0 +1,14 @@
+// lattice_world_config to world::WorldConfig.
+#pragma once
+
+#include "lattice/lattice.h"
+#include "world/world_config.h"
+
+namespace lattice::abi {
+
+/// Validates `in` and `role`; fills `out` with the values in force and `world` with the library's form.
+/// On failure the result says so and lattice_last_error() names field, value and bound.
+lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
+                           lattice_world_config* out, world::WorldConfig* world);
+
+}  // namespace lattice::abi

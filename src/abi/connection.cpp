@@ -1,0 +1,156 @@
+// lattice_conn: keys, connecting, ending, messages of the application's own.
+#include <cstring>
+
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+#include "abi/world_instance.h"
+
+namespace {
+
+using namespace lattice;
+using abi::fail;
+using abi::WorldInstance;
+
+static_assert(LATTICE_DISCONNECT_SCHEMA_MISMATCH ==
+              static_cast<int>(connection::DisconnectReason::kSchemaMismatch));
+static_assert(LATTICE_DISCONNECT_HOST_LEFT == static_cast<int>(connection::DisconnectReason::kHostLeft));
+
+lattice_result not_a_client() {
+  return fail(LATTICE_ERROR_NOT_ALLOWED, "Only a client world connects; this one is the authority.");
+}
+
+}  // namespace
+
+extern "C" {
+
+lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (instance->authority == nullptr) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority has a public key that tokens can name.");
+  }
+  std::memcpy(out, instance->world->public_key().data(), LATTICE_KEY_BYTES);
+  return LATTICE_OK;
+}
+
+lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (instance->client == nullptr) return not_a_client();
+  const crypto::PublicKey key = instance->client->new_client_key();
+  std::memcpy(out, key.data(), key.size());
+  return LATTICE_OK;
+}
+
+lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const uint8_t* connect_token,
+                              size_t token_len) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return nullptr;
+  if (instance->client == nullptr) {
+    not_a_client();
+    return nullptr;
+  }
+  platform::Address address;
+  if (endpoint == nullptr || !platform::parse_address(endpoint, &address)) {
+    fail(LATTICE_ERROR_ADDRESS, "'%s' is not an address that resolves. Give host:port.",
+         endpoint == nullptr ? "(null)" : endpoint);
+    return nullptr;
+  }
+  if (connect_token == nullptr) {
+    fail(LATTICE_ERROR_TOKEN, "lattice_connect needs a connect token.");
+    return nullptr;
+  }
+  const char* error = "";
+  const world::ConnectionHandle connection =
+      instance->client->connect(address, {connect_token, token_len}, &error);
+  if (connection.generation == 0) {
+    fail(LATTICE_ERROR_TOKEN, "%s", error);
+    return nullptr;
+  }
+  WorldInstance::Connection& entry = instance->remember(connection);
+  char text[platform::kAddressTextBytes];
+  platform::format_address(address, text);
+  std::memcpy(entry.info.remote_address, text, sizeof text);
+  return instance->handle_of(connection);
+}
+
+void lattice_disconnect(lattice_conn* conn) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return;
+  const auto reason = instance->authority != nullptr ? connection::DisconnectReason::kKicked
+                                                     : connection::DisconnectReason::kRequested;
+  instance->world->disconnect(connection, reason, {}, instance->now());
+}
+
+lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT;
+  if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Disconnect reason %d is neither built in nor in 256..65535.",
+                reason);
+  }
+  const std::string_view words = text == nullptr ? std::string_view() : std::string_view(text);
+  if (words.size() > 64) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text has %zu bytes. Give at most 64.",
+                words.size());
+  }
+  instance->world->disconnect(connection, static_cast<connection::DisconnectReason>(reason), words,
+                              instance->now());
+  return LATTICE_OK;
+}
+
+lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const WorldInstance::Connection* entry = instance->find({connection.slot, connection.generation});
+  if (!abi::write_struct(entry->info, out)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_info.struct_size is not set.");
+  }
+  return LATTICE_OK;
+}
+
+lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr || instance->authority == nullptr) return nullptr;
+  const world::ConnectionHandle connection = instance->authority->connection_of(peer);
+  return connection.generation == 0 ? nullptr : instance->handle_of(connection);
+}
+
+lattice_peer_id lattice_local_peer(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  return instance == nullptr ? 0 : instance->world->local_peer();
+}
+
+lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const int number = static_cast<int>(channel);
+  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED || (data == nullptr && bytes != 0)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four, or data is null.",
+                number);
+  }
+  const auto sent = instance->world->endpoint()->send(connection, static_cast<wire::Channel>(channel), {},
+                                                      {static_cast<const uint8_t*>(data), bytes});
+  switch (sent) {
+    case reliability::SendResult::kOk:
+      return LATTICE_OK;
+    case reliability::SendResult::kWouldBlock:
+      return fail(LATTICE_ERROR_WOULD_BLOCK,
+                  "The queue of channel %d is full. Send again after the next pump.", number);
+    case reliability::SendResult::kTooLarge:
+      return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %zu fit.", bytes,
+                  reliability::kMaxSequencedBody);
+    case reliability::SendResult::kNotConnected:
+      return fail(LATTICE_ERROR_NOT_ALLOWED, "The connection is not established (yet, or any more).");
+    case reliability::SendResult::kInvalidChannel:
+      break;
+  }
+  return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
+}
+
+}  // extern "C"

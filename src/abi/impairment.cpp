@@ -1,0 +1,101 @@
+// Impairments: defaults, named presets, conversion.
+#include "abi/impairment.h"
+
+#include <cstring>
+
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+
+namespace {
+
+double percent(double probability) {
+  return probability * 100.0;
+}
+
+void write_impairment(const lattice::socket::Impairment& in, lattice_impairment* out) {
+  out->delay_ms = in.delay_ms;
+  out->jitter_ms = in.jitter_ms;
+  out->jitter_reorders = in.jitter_reorders ? 1 : 0;
+  out->loss_percent = percent(in.loss);
+  out->burst_enter_percent = percent(in.burst_enter);
+  out->burst_leave_percent = percent(in.burst_leave);
+  out->duplicate_percent = percent(in.duplicate);
+  out->reorder_percent = percent(in.reorder);
+  out->reorder_ms = in.reorder_delay_ms;
+  out->rate_kbit_per_s = static_cast<double>(in.rate_bits_per_s) / 1000.0;
+  out->queue_bytes = in.queue_bytes;
+  out->blackout = in.blackout ? 1 : 0;
+}
+
+}  // namespace
+
+namespace lattice::abi {
+
+lattice_result read_impairment(const lattice_impairment* in, socket::Impairment* out) {
+  lattice_impairment value;
+  lattice_impairment_init(&value);
+  if (!read_struct(in, &value)) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_impairment is null or from a newer library. Fill it with lattice_impairment_init().");
+  }
+  if (!(value.rate_kbit_per_s >= 0.0 && value.rate_kbit_per_s <= 1e9)) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_impairment.rate_kbit_per_s is %g. Give a value in 0..1e9.",
+                value.rate_kbit_per_s);
+  }
+  socket::Impairment result;
+  result.delay_ms = value.delay_ms;
+  result.jitter_ms = value.jitter_ms;
+  result.jitter_reorders = value.jitter_reorders != 0;
+  result.loss = value.loss_percent / 100.0;
+  result.burst_enter = value.burst_enter_percent / 100.0;
+  result.burst_leave = value.burst_leave_percent / 100.0;
+  result.duplicate = value.duplicate_percent / 100.0;
+  result.reorder = value.reorder_percent / 100.0;
+  result.reorder_delay_ms = value.reorder_ms;
+  result.rate_bits_per_s = static_cast<uint64_t>(value.rate_kbit_per_s * 1000.0);
+  result.queue_bytes = value.queue_bytes;
+  result.blackout = value.blackout != 0;
+  if (const char* member = socket::impairment_error(result)) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "Impairment value '%s' is out of range. Percentages are 0..100, times 0..60000 ms.", member);
+  }
+  *out = result;
+  return LATTICE_OK;
+}
+
+}  // namespace lattice::abi
+
+extern "C" {
+
+void lattice_impairment_init(lattice_impairment* impairment) {
+  std::memset(impairment, 0, sizeof *impairment);
+  impairment->struct_size = sizeof *impairment;
+  write_impairment(lattice::socket::Impairment{}, impairment);
+}
+
+lattice_result lattice_impairment_preset(const char* name, lattice_impairment* out) {
+  using lattice::abi::fail;
+  if (name == nullptr || out == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_impairment_preset needs a name and an output.");
+  }
+  const lattice::socket::NamedImpairment* preset = lattice::socket::find_impairment_preset(name);
+  if (preset == nullptr) {
+    return fail(LATTICE_ERROR_NOT_FOUND,
+                "There is no network preset '%s'. lattice_impairment_preset_name() lists them.", name);
+  }
+  lattice_impairment value;
+  lattice_impairment_init(&value);
+  write_impairment(preset->up, &value);
+  if (!lattice::abi::write_struct(value, out)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_impairment.struct_size is not set.");
+  }
+  return LATTICE_OK;
+}
+
+const char* lattice_impairment_preset_name(uint32_t index) {
+  const auto presets = lattice::socket::impairment_presets();
+  return index < presets.size() ? presets[index].name : nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,12 @@
+// lattice_impairment to socket::Impairment, with the range checks of both.
+#pragma once
+
+#include "lattice/config.h"
+#include "transport/socket/impairment.h"
+
+namespace lattice::abi {
+
+/// Fills `out`; on failure the result says so and lattice_last_error() names the member.
+lattice_result read_impairment(const lattice_impairment* in, socket::Impairment* out);
+
+}  // namespace lattice::abi

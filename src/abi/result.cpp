@@ -1,0 +1,110 @@
+// lattice_result: names, and the per-thread last error.
+#include "lattice/result.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "abi/last_error.h"
+
+namespace {
+thread_local char g_text[512] = "";
+thread_local lattice_result g_code = LATTICE_OK;
+}  // namespace
+
+namespace lattice::abi {
+
+lattice_result fail(lattice_result code, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(g_text, sizeof g_text, format, arguments);
+  va_end(arguments);
+  g_code = code;
+  return code;
+}
+
+}  // namespace lattice::abi
+
+extern "C" {
+
+const char* lattice_last_error(void) {
+  return g_text;
+}
+
+lattice_result lattice_last_result(void) {
+  return g_code;
+}
+
+const char* lattice_result_name(lattice_result result) {
+  switch (result) {
+    case LATTICE_OK:
+      return "ok";
+    case LATTICE_ERROR_INVALID_ARGUMENT:
+      return "invalid_argument";
+    case LATTICE_ERROR_STALE_HANDLE:
+      return "stale_handle";
+    case LATTICE_ERROR_WOULD_BLOCK:
+      return "would_block";
+    case LATTICE_ERROR_OUT_OF_ORDER:
+      return "out_of_order";
+    case LATTICE_ERROR_BUFFER_TOO_SMALL:
+      return "buffer_too_small";
+    case LATTICE_ERROR_CONFIG:
+      return "config";
+    case LATTICE_ERROR_SCHEMA:
+      return "schema";
+    case LATTICE_ERROR_ADDRESS:
+      return "address";
+    case LATTICE_ERROR_ADDRESS_IN_USE:
+      return "address_in_use";
+    case LATTICE_ERROR_PERMISSION:
+      return "permission";
+    case LATTICE_ERROR_IO:
+      return "io";
+    case LATTICE_ERROR_TOKEN:
+      return "token";
+    case LATTICE_ERROR_LIMIT:
+      return "limit";
+    case LATTICE_ERROR_NOT_ALLOWED:
+      return "not_allowed";
+    case LATTICE_ERROR_NOT_FOUND:
+      return "not_found";
+  }
+  return "unknown";
+}
+
+const char* lattice_disconnect_reason_name(int reason) {
+  switch (reason) {
+    case LATTICE_DISCONNECT_NONE:
+      return "none";
+    case LATTICE_DISCONNECT_REQUESTED:
+      return "requested";
+    case LATTICE_DISCONNECT_TIMEOUT:
+      return "timeout";
+    case LATTICE_DISCONNECT_TOKEN_INVALID:
+      return "token_invalid";
+    case LATTICE_DISCONNECT_TOKEN_EXPIRED:
+      return "token_expired";
+    case LATTICE_DISCONNECT_TOKEN_REUSED:
+      return "token_reused";
+    case LATTICE_DISCONNECT_VERSION_MISMATCH:
+      return "version_mismatch";
+    case LATTICE_DISCONNECT_SCHEMA_MISMATCH:
+      return "schema_mismatch";
+    case LATTICE_DISCONNECT_SERVER_FULL:
+      return "server_full";
+    case LATTICE_DISCONNECT_KICKED:
+      return "kicked";
+    case LATTICE_DISCONNECT_PROTOCOL_ERROR:
+      return "protocol_error";
+    case LATTICE_DISCONNECT_RESOURCE_LIMIT:
+      return "resource_limit";
+    case LATTICE_DISCONNECT_INTERNAL_ERROR:
+      return "internal_error";
+    case LATTICE_DISCONNECT_HOST_LEFT:
+      return "host_left";
+    default:
+      return reason >= LATTICE_DISCONNECT_APPLICATION ? "application" : "unknown";
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,101 @@
+// Statistics of worlds and connections.
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+#include "abi/world_instance.h"
+
+namespace {
+
+using namespace lattice;
+using abi::fail;
+using abi::WorldInstance;
+
+double ms(uint64_t ns) {
+  return static_cast<double>(ns) / 1e6;
+}
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+extern "C" {
+
+lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* out) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const reliability::ConnectionStats* link = instance->world->connection_stats(connection);
+  if (link == nullptr) return fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended.");
+  lattice_conn_stats value{};
+  value.struct_size = sizeof value;
+  value.rtt_ms = ms(link->srtt_ns);
+  value.rtt_variance_ms = ms(link->rttvar_ns);
+  value.min_rtt_ms = ms(link->min_rtt_ns);
+  value.rto_ms = ms(link->rto_ns);
+  value.send_loss_percent = percent(link->packets_lost, link->packets_lost + link->packets_acked);
+  value.receive_loss_percent =
+      percent(link->packets_missing, link->packets_missing + link->traffic.packets_received);
+  value.packets_sent = link->traffic.packets_sent;
+  value.packets_received = link->traffic.packets_received;
+  value.bytes_sent = link->traffic.bytes_sent;
+  value.bytes_received = link->traffic.bytes_received;
+  value.messages_resent = link->traffic.messages_resent;
+  value.packets_lost = link->packets_lost;
+  value.packets_refused = link->refusals.total();
+  if (!abi::write_struct(value, out)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_stats.struct_size is not set.");
+  }
+  return LATTICE_OK;
+}
+
+lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats* out) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const world::WorldStats stats = instance->world->stats();
+  lattice_world_stats value{};
+  value.struct_size = sizeof value;
+  value.tick = stats.tick;
+  value.connections = stats.connections;
+  value.objects = stats.objects;
+  value.packets_sent = stats.packets_sent;
+  value.packets_received = stats.packets_received;
+  value.bytes_sent = stats.bytes_sent;
+  value.bytes_received = stats.bytes_received;
+  value.datagrams_refused = stats.datagrams_refused;
+  value.handshakes_refused = stats.handshakes_refused;
+  value.ticks_dropped_ns = stats.ticks_dropped_ns;
+  value.inputs_received = stats.inputs_received;
+  value.inputs_used = stats.inputs_used;
+  value.inputs_late = stats.inputs_late;
+  value.inputs_repeated = stats.inputs_repeated;
+  value.inputs_defaulted = stats.inputs_defaulted;
+  value.snapshots_sent = stats.snapshots_sent;
+  value.snapshot_bytes_sent = stats.snapshot_bytes_sent;
+  value.snapshots_applied = stats.snapshots_applied;
+  value.rollbacks = stats.rollbacks;
+  value.resimulated_ticks = stats.resimulated_ticks;
+  value.hard_resets = stats.hard_resets;
+  value.max_rollback_ticks = stats.max_rollback_ticks;
+  value.unacked_inputs = stats.unacked_inputs;
+  value.interpolation_samples = stats.interpolation_samples;
+  value.interpolation_underruns = stats.interpolation_underruns;
+  value.clock_resyncs = stats.clock_resyncs;
+  value.interpolation_delay_ms = stats.interpolation_delay_ms;
+  value.input_margin_ticks = stats.input_margin_ticks;
+  value.server_tick_estimate = stats.server_tick_estimate;
+  value.rpcs_sent = stats.rpcs_sent;
+  value.rpcs_received = stats.rpcs_received;
+  value.rpcs_refused = stats.rpcs_refused;
+  if (!abi::write_struct(value, out)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_world_stats.struct_size is not set.");
+  }
+  return LATTICE_OK;
+}
+
+const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value) {
+  WorldInstance* instance = abi::require_world(world);
+  return instance == nullptr ? nullptr : instance->world->refusal(index, value);
+}
+
+}  // extern "C"

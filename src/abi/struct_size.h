@@ -1,0 +1,42 @@
+// Structures of another version: a caller compiled against an older header hands in (or asks for) a
+// shorter one. Members it does not know keep their defaults, members we do not know must be zero.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace lattice::abi {
+
+/// Copies a versioned input structure over the defaults already in `*out`. False when `in` is null, its
+/// struct_size is too small to hold struct_size itself, or it carries non-zero members we do not know.
+template <class T>
+bool read_struct(const T* in, T* out) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  uint32_t size = 0;
+  if (in == nullptr) return false;
+  std::memcpy(&size, in, sizeof size);
+  if (size < sizeof size) return false;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(in);
+  for (uint32_t i = sizeof(T); i < size; ++i) {
+    if (bytes[i] != 0) return false;
+  }
+  std::memcpy(out, in, size < sizeof(T) ? size : sizeof(T));
+  out->struct_size = sizeof(T);
+  return true;
+}
+
+/// Copies an answer out: as much as the caller's struct_size has room for. False when it has none.
+template <class T>
+bool write_struct(const T& value, T* out) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  uint32_t size = 0;
+  if (out == nullptr) return false;
+  std::memcpy(&size, out, sizeof size);
+  if (size < sizeof size) return false;
+  std::memcpy(out, &value, size < sizeof(T) ? size : sizeof(T));
+  out->struct_size = size;
+  return true;
+}
+
+}  // namespace lattice::abi

@@ -1,0 +1,99 @@
+// Issuing connect tokens: what a director, or a server's embedded development issuer, does.
+#include <cstring>
+
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+#include "lattice/lattice.h"
+#include "platform/clock.h"
+#include "platform/entropy.h"
+#include "transport/crypto/ed25519.h"
+#include "transport/crypto/token_signature.h"
+#include "transport/wire/token.h"
+
+namespace {
+
+using lattice::abi::fail;
+using lattice::crypto::SigningKeyPair;
+
+constexpr uint32_t kMaxLifetimeSeconds = 3600;  // handshake.md: lifetime of at most one hour
+static_assert(LATTICE_TOKEN_MAX_BYTES == lattice::wire::kMaxTokenBytes);
+static_assert(LATTICE_TOKEN_USER_DATA_MAX_BYTES == lattice::wire::kMaxTokenUserBytes);
+
+SigningKeyPair issuer_of(const uint8_t* seed) {
+  return SigningKeyPair::from_seed(std::span<const uint8_t, 32>(seed, 32));
+}
+
+lattice_result check_request(const lattice_token_request& request) {
+  if (request.lifetime_s < 1 || request.lifetime_s > kMaxLifetimeSeconds) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.lifetime_s is %u. Give 1..%u seconds.",
+                request.lifetime_s, kMaxLifetimeSeconds);
+  }
+  if (request.user_data_bytes > LATTICE_TOKEN_USER_DATA_MAX_BYTES ||
+      (request.user_data == nullptr && request.user_data_bytes != 0)) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.user_data_bytes is %u. Give at most %u bytes.",
+                request.user_data_bytes, LATTICE_TOKEN_USER_DATA_MAX_BYTES);
+  }
+  return LATTICE_OK;
+}
+
+lattice::wire::TokenFields fields_of(const lattice_token_request& request) {
+  lattice::wire::TokenFields fields;
+  lattice::platform::fill_entropy(fields.token_id.data(), fields.token_id.size());
+  fields.schema_id = request.schema_id;
+  fields.issued_s = request.issued_unix_s != 0 ? request.issued_unix_s : lattice::platform::unix_seconds();
+  fields.expires_s = fields.issued_s + request.lifetime_s;
+  std::memcpy(fields.aud.data(), request.server_public_key, fields.aud.size());
+  std::memcpy(fields.cnf.data(), request.client_public_key, fields.cnf.size());
+  std::memcpy(fields.player.data(), request.player, fields.player.size());
+  std::memcpy(fields.session.data(), request.session, fields.session.size());
+  fields.user_data = {request.user_data, request.user_data_bytes};
+  return fields;
+}
+
+}  // namespace
+
+extern "C" {
+
+lattice_result lattice_issuer_generate(uint8_t seed[LATTICE_KEY_BYTES],
+                                       uint8_t public_key[LATTICE_KEY_BYTES]) {
+  if (seed == nullptr)
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_issuer_generate needs a seed buffer.");
+  lattice::platform::fill_entropy(seed, LATTICE_KEY_BYTES);
+  return lattice_issuer_public_key(seed, public_key);
+}
+
+lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
+                                         uint8_t public_key[LATTICE_KEY_BYTES]) {
+  if (seed == nullptr || public_key == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "An issuer key needs a seed and an output of 32 bytes each.");
+  }
+  std::memcpy(public_key, issuer_of(seed).public_key().data(), LATTICE_KEY_BYTES);
+  return LATTICE_OK;
+}
+
+void lattice_token_request_init(lattice_token_request* request) {
+  std::memset(request, 0, sizeof *request);
+  request->struct_size = sizeof *request;
+  request->lifetime_s = 300;
+}
+
+lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],
+                                   const lattice_token_request* request, uint8_t* out, size_t capacity,
+                                   size_t* out_bytes) {
+  lattice_token_request value;
+  lattice_token_request_init(&value);
+  if (issuer_seed == nullptr || out == nullptr || out_bytes == nullptr ||
+      !lattice::abi::read_struct(request, &value)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_token_issue needs an issuer seed, an initialised request, a buffer and a size.");
+  }
+  if (const lattice_result bad = check_request(value)) return bad;
+  *out_bytes = lattice::crypto::sign_token(fields_of(value), issuer_of(issuer_seed), {out, capacity});
+  if (*out_bytes == 0) {
+    return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A token takes up to %u bytes; the buffer has %zu.",
+                LATTICE_TOKEN_MAX_BYTES, capacity);
+  }
+  return LATTICE_OK;
+}
+
+}  // extern "C"

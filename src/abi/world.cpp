@@ -1,0 +1,258 @@
+// lattice_world: creation, destruction, the pump.
+#include <memory>
+
+#include "abi/config.h"
+#include "abi/last_error.h"
+#include "abi/struct_size.h"
+#include "abi/version.h"
+#include "abi/world_instance.h"
+#include "transport/socket/simulated_network.h"
+#include "transport/socket/udp_socket.h"
+
+namespace {
+
+using namespace lattice;
+using abi::fail;
+using abi::WorldInstance;
+
+constexpr const char* kAnyAddress = "0.0.0.0:0";
+
+lattice_result result_of(platform::UdpOpenError error) {
+  switch (error) {
+    case platform::UdpOpenError::kAddressInUse:
+      return LATTICE_ERROR_ADDRESS_IN_USE;
+    case platform::UdpOpenError::kPermission:
+      return LATTICE_ERROR_PERMISSION;
+    case platform::UdpOpenError::kUnsupported:
+      return LATTICE_ERROR_ADDRESS;
+    case platform::UdpOpenError::kNone:
+    case platform::UdpOpenError::kOther:
+      break;
+  }
+  return LATTICE_ERROR_IO;
+}
+
+const char* advice(lattice_result result) {
+  switch (result) {
+    case LATTICE_ERROR_ADDRESS_IN_USE:
+      return "Stop the other program or choose another port.";
+    case LATTICE_ERROR_PERMISSION:
+      return "Choose a port above 1023 or allow this program to open sockets.";
+    case LATTICE_ERROR_ADDRESS:
+      return "Give an address of this machine, such as 0.0.0.0:27015.";
+    default:
+      return "See the operating system's message.";
+  }
+}
+
+std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& address, uint32_t buffer_bytes,
+                                                 const char* text) {
+  platform::UdpOptions options;
+  options.receive_buffer_bytes = buffer_bytes;
+  options.send_buffer_bytes = buffer_bytes;
+  platform::UdpOpenResult opened;
+  std::unique_ptr<socket::DatagramSocket> socket = socket::UdpSocket::open(address, &opened, options);
+  if (socket == nullptr) {
+    const lattice_result result = result_of(opened.error);
+    fail(result, "Cannot open UDP %s: %s. %s", text, opened.text, advice(result));
+  }
+  return socket;
+}
+
+std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config) {
+  const char* text = config.bind_address == nullptr ? kAnyAddress : config.bind_address;
+  platform::Address address;
+  if (!platform::parse_address(text, &address)) {
+    fail(LATTICE_ERROR_ADDRESS,
+         "lattice_world_config.bind_address '%s' is not host:port. Give one such as 0.0.0.0:27015.", text);
+    return nullptr;
+  }
+  if (config.netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, text);
+  socket::SimulatedNetwork* network = abi::network_of(config.netsim);
+  if (network == nullptr) {
+    fail(LATTICE_ERROR_STALE_HANDLE, "lattice_world_config.netsim was destroyed. Create the network first.");
+    return nullptr;
+  }
+  std::unique_ptr<socket::DatagramSocket> socket = network->attach(address);
+  if (socket == nullptr) {
+    fail(LATTICE_ERROR_ADDRESS_IN_USE,
+         "The simulated network already has a world at %s. Choose another address.", text);
+  }
+  return socket;
+}
+
+void make_world(WorldInstance* instance, const world::WorldConfig& config,
+                std::unique_ptr<socket::DatagramSocket> socket, uint64_t seed) {
+  socket::ImpairedSocketConfig impaired;
+  impaired.seed = seed;
+  auto wrapped = std::make_unique<socket::ImpairedSocket>(std::move(socket), impaired);
+  instance->impaired = wrapped.get();
+  if (config.role.role == LATTICE_ROLE_CLIENT) {
+    auto client = std::make_unique<world::ClientWorld>(config, std::move(wrapped), *instance);
+    instance->client = client.get();
+    instance->world = std::move(client);
+  } else {
+    auto authority = std::make_unique<world::AuthorityWorld>(config, std::move(wrapped), *instance);
+    instance->authority = authority.get();
+    instance->world = std::move(authority);
+  }
+}
+
+void out_of_order(const char* call) {
+  fail(LATTICE_ERROR_OUT_OF_ORDER,
+       "%s was called from inside the pump, or out of order. Call recv, then tick with "
+       "lattice_world_next_tick(), then send.",
+       call);
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t lattice_abi_version(void) {
+  return LATTICE_ABI_VERSION;
+}
+const char* lattice_version(void) {
+  return abi::kVersion;
+}
+
+lattice_world* lattice_world_create(const lattice_world_config* config, const lattice_role_context* role) {
+  lattice_world_config value;
+  world::WorldConfig world_config;
+  if (abi::read_config(config, role, &value, &world_config) != LATTICE_OK) return nullptr;
+  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value);
+  if (socket == nullptr) return nullptr;
+
+  auto instance = std::make_unique<WorldInstance>();
+  instance->role = *role;
+  instance->clock = value.clock;
+  instance->clock_ctx = value.clock_ctx;
+  instance->unix_seconds = value.unix_seconds;
+  instance->unix_seconds_ctx = value.unix_seconds_ctx;
+  instance->log = value.log;
+  instance->log_ctx = value.log_ctx;
+  instance->tick_context.struct_size = sizeof(lattice_tick_context);
+  instance->tick_context.tick_rate_hz = value.tick_rate_hz;
+  instance->tick_context.dt_s = 1.0 / value.tick_rate_hz;
+  instance->tick_context.role = &instance->role;
+  make_world(instance.get(), world_config, std::move(socket), value.seed);
+  lattice_world* handle = abi::register_world(instance.get());
+  if (handle == nullptr) {
+    fail(LATTICE_ERROR_LIMIT, "There are already %u worlds in this process. Destroy one first.",
+         abi::kMaxWorlds);
+    return nullptr;
+  }
+  instance->handle = handle;
+  instance.release();  // owned by the table until lattice_world_destroy
+  return handle;
+}
+
+void lattice_world_destroy(lattice_world* world) {
+  WorldInstance* instance = world == nullptr ? nullptr : abi::find_world(world);
+  if (instance == nullptr) return;
+  if (instance->world->phase() != world::Phase::kIdle) return out_of_order("lattice_world_destroy");
+  abi::unregister_world(world);
+  delete instance;
+}
+
+lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (out == nullptr || capacity < platform::kAddressTextBytes) {
+    return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "An address takes up to %zu bytes.",
+                platform::kAddressTextBytes);
+  }
+  char text[platform::kAddressTextBytes];
+  platform::format_address(instance->world->socket().local_address(), text);
+  std::memcpy(out, text, sizeof text);
+  return LATTICE_OK;
+}
+
+void lattice_world_recv(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance != nullptr && !instance->world->receive(instance->now())) out_of_order("lattice_world_recv");
+}
+
+void lattice_world_tick(lattice_world* world, uint32_t tick) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance != nullptr && !instance->world->tick(tick, instance->now()))
+    out_of_order("lattice_world_tick");
+}
+
+void lattice_world_send(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance != nullptr && !instance->world->send(instance->now())) out_of_order("lattice_world_send");
+}
+
+uint32_t lattice_world_next_tick(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  return instance == nullptr ? 0 : instance->world->next_tick();
+}
+
+uint32_t lattice_world_ticks_due(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  return instance == nullptr ? 0 : instance->world->ticks_due(instance->now());
+}
+
+uint32_t lattice_world_pump(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return 0;
+  const world::Now now = instance->now();
+  if (!instance->world->receive(now)) {
+    out_of_order("lattice_world_pump");
+    return 0;
+  }
+  const uint32_t due = instance->world->ticks_due(now);
+  for (uint32_t i = 0; i < due; ++i) instance->world->tick(instance->world->next_tick(), now);
+  instance->world->send(now);
+  return due;
+}
+
+uint64_t lattice_world_time_to_tick_ns(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  return instance == nullptr ? 0 : instance->world->time_to_tick_ns(instance->now());
+}
+
+lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (instance->client == nullptr) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Prediction, smoothing and interpolation are a client's options.");
+  }
+  using Option = world::ClientWorld::Option;
+  switch (option) {
+    case LATTICE_OPTION_PREDICTION:
+      instance->client->set_option(Option::kPrediction, enabled != 0);
+      return LATTICE_OK;
+    case LATTICE_OPTION_SMOOTHING:
+      instance->client->set_option(Option::kSmoothing, enabled != 0);
+      return LATTICE_OK;
+    case LATTICE_OPTION_INTERPOLATION:
+      instance->client->set_option(Option::kInterpolation, enabled != 0);
+      return LATTICE_OK;
+  }
+  return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is no option %d.", static_cast<int>(option));
+}
+
+void lattice_set_callbacks(lattice_world* world, lattice_callbacks callbacks, void* ctx) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return;
+  instance->callbacks = callbacks;
+  instance->callbacks_ctx = ctx;
+}
+
+lattice_result lattice_set_world_callbacks(lattice_world* world, const lattice_world_callbacks* callbacks,
+                                           void* ctx) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  lattice_world_callbacks value{};
+  if (!abi::read_struct(callbacks, &value)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_world_callbacks is null, has no struct_size, or is from a newer library.");
+  }
+  instance->world_callbacks = value;
+  instance->world_callbacks_ctx = ctx;
+  return LATTICE_OK;
+}
+
+}  // extern "C"

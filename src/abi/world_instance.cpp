@@ -1,0 +1,151 @@
+// The game's callbacks, and what the library remembers of a connection for lattice_conn_get_info.
+#include "abi/world_instance.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/last_error.h"
+#include "platform/clock.h"
+
+namespace lattice::abi {
+
+world::Now WorldInstance::now() const {
+  world::Now now;
+  now.ns = clock != nullptr ? clock(clock_ctx) : platform::monotonic_ns();
+  now.unix_s = unix_seconds != nullptr ? unix_seconds(unix_seconds_ctx) : platform::unix_seconds();
+  return now;
+}
+
+lattice_conn* WorldInstance::handle_of(world::ConnectionHandle connection) const {
+  return make_connection_handle(handle, {connection.slot, connection.generation});
+}
+
+WorldInstance::Connection* WorldInstance::find(ConnectionRef ref) {
+  if (ref.slot >= connections.size()) return nullptr;
+  Connection& connection = connections[ref.slot];
+  // A handle keeps 22 bits of the generation.
+  const bool same = ((connection.handle.generation ^ ref.generation) & ((1u << 22) - 1)) == 0;
+  return connection.known && same ? &connection : nullptr;
+}
+
+WorldInstance::Connection& WorldInstance::remember(world::ConnectionHandle connection) {
+  if (connections.size() <= connection.slot) connections.resize(connection.slot + 1);
+  Connection& entry = connections[connection.slot];
+  entry = {};
+  entry.handle = connection;
+  entry.known = true;
+  entry.info.struct_size = sizeof entry.info;
+  return entry;
+}
+
+void WorldInstance::on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) {
+  Connection& entry = remember(connection);
+  entry.info.is_connected = 1;
+  entry.info.peer_id = info.peer_id;
+  std::memcpy(entry.info.player, info.player.data(), sizeof entry.info.player);
+  std::memcpy(entry.info.session, info.session.data(), sizeof entry.info.session);
+  entry.info.user_data_bytes =
+      static_cast<uint32_t>(std::min(info.user_data.size(), sizeof entry.info.user_data));
+  if (entry.info.user_data_bytes != 0) {
+    std::memcpy(entry.info.user_data, info.user_data.data(), entry.info.user_data_bytes);
+  }
+  char text[platform::kAddressTextBytes];
+  platform::format_address(info.address, text);
+  static_assert(sizeof text <= sizeof entry.info.remote_address);
+  std::memcpy(entry.info.remote_address, text, sizeof text);
+  if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
+}
+
+void WorldInstance::on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
+                                    uint64_t remote_schema_id, std::string_view text) {
+  Connection* entry = find({connection.slot, connection.generation});
+  if (entry == nullptr) entry = &remember(connection);
+  entry->info.is_connected = 0;
+  entry->info.remote_schema_id = remote_schema_id;
+  const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);
+  if (length != 0) std::memcpy(entry->info.disconnect_text, text.data(), length);
+  entry->info.disconnect_text[length] = '\0';
+  if (callbacks.on_disconnected != nullptr) {
+    callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
+  }
+  if (Connection* again = find({connection.slot, connection.generation})) again->known = false;
+}
+
+void WorldInstance::on_spawn(uint64_t network_id, uint32_t type_id) {
+  if (callbacks.on_spawn != nullptr) callbacks.on_spawn(callbacks_ctx, network_id, type_id);
+}
+
+void WorldInstance::on_despawn(uint64_t network_id) {
+  if (callbacks.on_despawn != nullptr) callbacks.on_despawn(callbacks_ctx, network_id);
+}
+
+void WorldInstance::on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) {
+  if (callbacks.on_rpc != nullptr) callbacks.on_rpc(callbacks_ctx, network_id, rpc_id, arguments, bytes);
+}
+
+void WorldInstance::on_authority_changed(uint64_t network_id, uint64_t new_owner) {
+  if (callbacks.on_authority_changed != nullptr) {
+    callbacks.on_authority_changed(callbacks_ctx, network_id, new_owner);
+  }
+}
+
+void WorldInstance::on_tick(world::Tick tick, bool resimulating) {
+  if (world_callbacks.on_tick == nullptr) return;
+  tick_context.tick = tick;
+  tick_context.is_resimulating = resimulating ? 1 : 0;
+  world_callbacks.on_tick(world_callbacks_ctx, handle, &tick_context);
+}
+
+void WorldInstance::on_sample_input(world::Tick tick, void* input, size_t bytes) {
+  if (world_callbacks.on_sample_input != nullptr) {
+    world_callbacks.on_sample_input(world_callbacks_ctx, handle, tick, input, bytes);
+  }
+}
+
+void WorldInstance::on_message(world::ConnectionHandle connection, uint8_t channel,
+                               std::span<const uint8_t> body) {
+  if (world_callbacks.on_message != nullptr) {
+    world_callbacks.on_message(world_callbacks_ctx, handle_of(connection),
+                               static_cast<lattice_channel>(channel), body.data(), body.size());
+  }
+}
+
+uint16_t WorldInstance::on_admit(const world::Admission& who) {
+  if (world_callbacks.on_admit == nullptr) return 0;
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  std::memcpy(info.player, who.player.data(), sizeof info.player);
+  std::memcpy(info.session, who.session.data(), sizeof info.session);
+  info.user_data_bytes = static_cast<uint32_t>(who.user_data.size());
+  if (!who.user_data.empty()) std::memcpy(info.user_data, who.user_data.data(), who.user_data.size());
+  const int reason = world_callbacks.on_admit(world_callbacks_ctx, handle, &info);
+  const bool legal = reason == 0 || reason == LATTICE_DISCONNECT_SERVER_FULL ||
+                     reason == LATTICE_DISCONNECT_KICKED ||
+                     (reason >= LATTICE_DISCONNECT_APPLICATION && reason <= UINT16_MAX);
+  return static_cast<uint16_t>(legal ? reason : LATTICE_DISCONNECT_KICKED);
+}
+
+void WorldInstance::on_resync(world::Tick from, world::Tick to) {
+  if (world_callbacks.on_resync != nullptr) world_callbacks.on_resync(world_callbacks_ctx, handle, from, to);
+}
+
+WorldInstance* require_world(const lattice_world* handle) {
+  WorldInstance* instance = handle == nullptr ? nullptr : find_world(handle);
+  if (instance == nullptr)
+    fail(LATTICE_ERROR_STALE_HANDLE, "The world handle is null or its world was destroyed.");
+  return instance;
+}
+
+WorldInstance* require_connection(const lattice_conn* handle, world::ConnectionHandle* connection) {
+  ConnectionRef ref;
+  WorldInstance* instance = handle == nullptr ? nullptr : find_world_of(handle, &ref);
+  WorldInstance::Connection* entry = instance == nullptr ? nullptr : instance->find(ref);
+  if (entry == nullptr) {
+    fail(LATTICE_ERROR_STALE_HANDLE, "The connection handle is null or its connection has ended.");
+    return nullptr;
+  }
+  *connection = entry->handle;
+  return instance;
+}
+
+}  // namespace lattice::abi

@@ -1,0 +1,66 @@
+// One world behind a handle: the world itself, its clocks, and the game's callbacks.
+#pragma once
+
+#include <memory>
+
+#include "abi/handle_table.h"
+#include "lattice/lattice.h"
+#include "transport/socket/impaired_socket.h"
+#include "world/authority_world.h"
+#include "world/client_world.h"
+
+namespace lattice::abi {
+
+struct WorldInstance final : world::Observer {
+  lattice_world* handle = nullptr;
+  std::unique_ptr<world::World> world;
+  world::AuthorityWorld* authority = nullptr;  // one of the two is set, and points at *world
+  world::ClientWorld* client = nullptr;
+  socket::ImpairedSocket* impaired = nullptr;  // owned by the world
+  lattice_role_context role{};
+  lattice_clock_fn clock = nullptr;
+  void* clock_ctx = nullptr;
+  lattice_clock_fn unix_seconds = nullptr;
+  void* unix_seconds_ctx = nullptr;
+  lattice_log_fn log = nullptr;
+  void* log_ctx = nullptr;
+  lattice_callbacks callbacks{};
+  void* callbacks_ctx = nullptr;
+  lattice_world_callbacks world_callbacks{};
+  void* world_callbacks_ctx = nullptr;
+  lattice_tick_context tick_context{};
+
+  // What lattice_conn_get_info answers, by connection slot; kept up by the callbacks below.
+  struct Connection {
+    world::ConnectionHandle handle;
+    lattice_conn_info info{};
+    bool known = false;
+  };
+  std::vector<Connection> connections;
+
+  world::Now now() const;
+  lattice_conn* handle_of(world::ConnectionHandle connection) const;
+  Connection* find(ConnectionRef ref);
+  Connection& remember(world::ConnectionHandle connection);
+
+  void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
+                       uint64_t remote_schema_id, std::string_view text) override;
+  void on_spawn(uint64_t network_id, uint32_t type_id) override;
+  void on_despawn(uint64_t network_id) override;
+  void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) override;
+  void on_authority_changed(uint64_t network_id, uint64_t new_owner) override;
+  void on_tick(world::Tick tick, bool resimulating) override;
+  void on_sample_input(world::Tick tick, void* input, size_t bytes) override;
+  void on_message(world::ConnectionHandle connection, uint8_t channel,
+                  std::span<const uint8_t> body) override;
+  uint16_t on_admit(const world::Admission& who) override;
+  void on_resync(world::Tick from, world::Tick to) override;
+};
+
+/// The live world behind `handle`, or null with lattice_last_error() set.
+WorldInstance* require_world(const lattice_world* handle);
+/// As above, for a connection that is alive too.
+WorldInstance* require_connection(const lattice_conn* handle, world::ConnectionHandle* connection);
+
+}  // namespace lattice::abi

@@ -1,0 +1,365 @@
+// See authority_world.h.
+#include "world/authority_world.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "simulation/input_codec.h"
+
+namespace lattice::world {
+namespace {
+
+void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& part) {
+  sum->messages += part.messages;
+  sum->accepted += part.accepted;
+  sum->duplicates += part.duplicates;
+  sum->late += part.late;
+  sum->too_early += part.too_early;
+  sum->fresh += part.fresh;
+  sum->repeated += part.repeated;
+  sum->defaulted += part.defaulted;
+}
+
+}  // namespace
+
+AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
+                               Observer& observer)
+    : World(config, std::move(socket), observer),
+      snapshot_interval_ticks_(std::max(1u, config.tick_rate_hz / config.snapshot_rate_hz)) {
+  clients_.resize(config.max_connections);
+}
+
+AuthorityWorld::~AuthorityWorld() = default;
+
+void AuthorityWorld::on_sealed() {
+  replication::SnapshotBuilder::Config build;
+  build.part_capacity_bytes = static_cast<uint32_t>(reliability::kMaxSnapshotBody);
+  build.tick_rate_hz = config_.tick_rate_hz;
+  build.send_interval_ticks = snapshot_interval_ticks_;
+  builder_ = std::make_unique<replication::SnapshotBuilder>(build, table_, history_);
+  if (const serialization::Layout* input = schema_.input()) {
+    default_input_.resize(input->word_count());
+    input->zero_baseline(default_input_.data());
+    input_scratch_.resize(size_t{simulation::kMaxInputsPerMessage} * input->word_count());
+    input_out_ = std::make_unique<HostScratch>(*input);
+  }
+}
+
+reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
+  reliability::EndpointConfig config;
+  config.accepts_connections = true;
+  config.identity = server_keys_.clone();
+  config.issuers = config_.issuers;
+  config.max_half_open_per_prefix = config_.max_half_open_per_prefix;
+  config.requests_per_s = 2 * config_.connects_per_s_per_prefix;
+  config.responses_per_s = config_.connects_per_s_per_prefix;
+  config.max_half_open = std::max(config.max_half_open, config_.max_half_open_per_prefix);
+  return config;
+}
+
+// --- Objects
+
+uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
+  seal();
+  const replication::ObjectType* type = schema_.types().find(type_id);
+  if (type == nullptr) return 0;
+  const Tick tick = current_tick_ + (phase_ == Phase::kTick ? 0 : 1);
+  const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
+  if (slot == replication::kNoSlot) return 0;
+  history_.begin(slot, *type);
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client) client->view->object_added(slot);
+  }
+  return table_.network_id(slot);
+}
+
+OpResult AuthorityWorld::despawn(uint64_t network_id) {
+  if (table_.find(network_id) == replication::kNoSlot) return OpResult::kNotFound;
+  if (phase_ == Phase::kIdle) {
+    remove_now(network_id);
+  } else if (std::find(pending_despawns_.begin(), pending_despawns_.end(), network_id) ==
+             pending_despawns_.end()) {
+    pending_despawns_.push_back(network_id);
+  }
+  return OpResult::kOk;
+}
+
+void AuthorityWorld::remove_now(uint64_t network_id) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client) client->view->object_removed(slot, network_id);
+  }
+  history_.end(slot);
+  table_.despawn(slot);
+}
+
+const void* AuthorityWorld::view(uint32_t slot, uint32_t behaviour, Now) {
+  return table_.host(slot)[behaviour];
+}
+
+const uint64_t* AuthorityWorld::confirmed(uint32_t slot, Tick* tick) const {
+  *tick = current_tick_;
+  return history_.current(slot);
+}
+
+Tick AuthorityWorld::object_tick(uint32_t) const {
+  return current_tick_;
+}
+
+// --- The pump
+
+void AuthorityWorld::do_receive(Now now) {
+  endpoint_->receive(now.ns, now.unix_s);
+  rpcs_.poll(now.ns);
+}
+
+uint32_t AuthorityWorld::ticks_due(Now now) {
+  return fixed_tick_.advance(now.ns).ticks;
+}
+
+void AuthorityWorld::do_tick(Tick tick, Now) {
+  current_tick_ = tick;
+  endpoint_->set_server_tick(tick);
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client && client->inputs) client->taken = client->inputs->take(tick);
+  }
+  if (input_host_)
+    observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
+  observer_.on_tick(tick, false);
+  for (const uint64_t id : pending_despawns_) remove_now(id);
+  pending_despawns_.clear();
+  for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);
+  history_.record(table_, tick);
+  snapshot_due_ =
+      snapshot_due_ || last_snapshot_tick_ == 0 ||
+      base::tick_distance(tick, last_snapshot_tick_) >= static_cast<int32_t>(snapshot_interval_ticks_);
+}
+
+void AuthorityWorld::do_send(Now now) {
+  if (snapshot_due_) {
+    snapshot_due_ = false;
+    last_snapshot_tick_ = current_tick_;
+    builder_->begin_send(current_tick_);
+    for (const std::unique_ptr<Client>& client : clients_) {
+      if (client) send_snapshot(*client);
+    }
+  }
+  endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+void AuthorityWorld::send_snapshot(Client& client) {
+  replication::SnapshotHeader header;
+  if (client.inputs) {
+    header.last_input_tick = client.inputs->last_input_tick();
+    header.input_margin = client.inputs->margin_quarter_ticks();
+  }
+  const auto parts = builder_->build(*client.view, header, config_.snapshot_budget_bytes);
+  for (const replication::SnapshotPart& part : parts) {
+    // what is queued between two sends with this flag shares one sequence.
+    reliability::MessageFlags flags;
+    flags.is_snapshot = true;
+    const auto sent = endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags,
+                                      part.bytes, part.receipt);
+    if (sent != reliability::SendResult::kOk) client.view->on_receipt(part.receipt, false);
+  }
+  if (client.view->overflowed()) {
+    disconnect(client.connection, connection::DisconnectReason::kResourceLimit,
+               "client acknowledges no snapshots", {});
+  }
+}
+
+void AuthorityWorld::after_phase(Now now) {
+  for (const uint64_t id : pending_despawns_) remove_now(id);
+  pending_despawns_.clear();
+  World::after_phase(now);
+}
+
+// --- Clients
+
+void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) {
+  auto client = std::make_unique<Client>();
+  client->connection = connection;
+  client->peer = info.peer_id;
+  if (schema_.input() != nullptr) {
+    simulation::InputBufferConfig inputs;
+    inputs.tick_rate_hz = config_.tick_rate_hz;
+    client->inputs.emplace(inputs, default_input_, current_tick_);
+  }
+  replication::ClientView::Config view;
+  view.peer_id = info.peer_id;
+  view.max_objects = config_.max_objects;
+  client->view = std::make_unique<replication::ClientView>(view);
+  client->view->join(table_);
+  client->gate.emplace(replication::RpcGate::Config{});
+  clients_[connection.slot] = std::move(client);
+  observer_.on_connected(connection, info);
+}
+
+void AuthorityWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                                     uint64_t remote_schema, std::string_view text) {
+  Client* client = client_of(connection);
+  if (client == nullptr) return;
+  observer_.on_disconnected(connection, reason, remote_schema, text);
+  if (client->inputs) add(&closed_inputs_, client->inputs->stats());
+  rpcs_.forget(client->peer);
+  clients_[connection.slot].reset();
+}
+
+connection::Admission AuthorityWorld::on_admission(const connection::AdmissionRequest& request) {
+  Admission who;
+  who.player = request.token.player;
+  who.session = request.token.session;
+  who.user_data = request.token.user_data;
+  connection::Admission answer;
+  answer.refusal = static_cast<connection::DisconnectReason>(observer_.on_admit(who));
+  answer.peer_id = next_peer_++;
+  return answer;
+}
+
+AuthorityWorld::Client* AuthorityWorld::client_of(ConnectionHandle connection) {
+  if (connection.slot >= clients_.size()) return nullptr;
+  Client* client = clients_[connection.slot].get();
+  return client != nullptr && client->connection == connection ? client : nullptr;
+}
+
+const AuthorityWorld::Client* AuthorityWorld::client_of_peer(uint64_t peer) const {
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client && client->peer == peer) return client.get();
+  }
+  return nullptr;
+}
+
+ConnectionHandle AuthorityWorld::connection_of(uint64_t peer) const {
+  const Client* client = client_of_peer(peer);
+  return client == nullptr ? ConnectionHandle{} : client->connection;
+}
+
+uint64_t AuthorityWorld::peer_of(ConnectionHandle connection) const {
+  const Client* client = const_cast<AuthorityWorld*>(this)->client_of(connection);
+  return client == nullptr ? 0 : client->peer;
+}
+
+// --- Messages
+
+reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wire::Channel channel,
+                                                reliability::MessageFlags flags,
+                                                std::span<const uint8_t> body, uint64_t now_ns) {
+  Client* client = client_of(connection);
+  if (client == nullptr) return reliability::Verdict::kAccept;
+  if (flags.is_snapshot) return receive_inputs(*client, body, now_ns);
+  if (!flags.is_rpc) {
+    observer_.on_message(connection, static_cast<uint8_t>(channel), body);
+    return reliability::Verdict::kAccept;
+  }
+  if (client->gate->take_token(now_ns)) {
+    rpcs_.receive(now_ns, client->peer, body, false);
+  } else {
+    rpcs_.count_refusal(replication::RpcRefusal::kRateLimited);
+  }
+  return reliability::Verdict::kAccept;
+}
+
+reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<const uint8_t> body,
+                                                    uint64_t now_ns) {
+  if (!client.inputs) return reliability::Verdict::kProtocolError;
+  const simulation::DecodedInputs decoded = simulation::decode_inputs(*schema_.input(), body, input_scratch_);
+  if (decoded.refusal != simulation::InputRefusal::kNone) {
+    ++input_refusals_;
+    return reliability::Verdict::kProtocolError;
+  }
+  client.inputs->receive(decoded.newest_tick, decoded.count, input_scratch_,
+                         fixed_tick_.position_at(current_tick_, now_ns));
+  return reliability::Verdict::kAccept;
+}
+
+void AuthorityWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
+  if (Client* client = client_of(connection)) client->view->on_receipt(receipt, acked);
+}
+
+int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
+  const serialization::Layout* layout = schema_.input();
+  if (layout == nullptr || bytes != layout->host_bytes(0)) return 0;
+  if (peer == kAuthorityPeer && input_host_) {
+    std::memcpy(out, input_host_->behaviours()[0], bytes);
+    return 1;
+  }
+  const Client* client = client_of_peer(peer);
+  if (client == nullptr || client->taken.words == nullptr) {
+    std::memset(out, 0, bytes);
+    return 0;
+  }
+  layout->dequantize(client->taken.words, input_out_->behaviours());
+  std::memcpy(out, input_out_->behaviours()[0], bytes);
+  switch (client->taken.source) {
+    case simulation::InputSource::kFresh:
+      return 1;
+    case simulation::InputSource::kRepeated:
+      return 2;
+    case simulation::InputSource::kDefault:
+      return 0;
+  }
+  return 0;
+}
+
+// --- RPC
+
+replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& header, uint32_t slot,
+                                                  const lattice_rpc_desc* rpc, uint64_t sender) const {
+  const Client* client = client_of_peer(sender);
+  if (client == nullptr) return replication::RpcRefusal::kNotInSet;
+  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->view);
+}
+
+bool AuthorityWorld::send_rpc(const Client& client, lattice_channel channel) {
+  reliability::MessageFlags flags;
+  flags.is_rpc = true;
+  const auto sent =
+      endpoint_->send(client.connection, static_cast<wire::Channel>(channel), flags, rpcs_.body());
+  if (sent == reliability::SendResult::kOk) rpcs_.count_sent();
+  return sent == reliability::SendResult::kOk;
+}
+
+OpResult AuthorityWorld::call(const RpcCall& call) {
+  if (call.target == LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
+  const uint32_t slot = table_.find(call.network_id);
+  if (slot == replication::kNoSlot) return OpResult::kNotFound;
+  const RpcCallError error = rpcs_.encode(call);
+  if (error != RpcCallError::kNone) {
+    return error == RpcCallError::kTooLarge ? OpResult::kLimit : OpResult::kInvalid;
+  }
+  bool blocked = false;
+  bool any = false;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (!client) continue;
+    const bool wanted =
+        call.target == LATTICE_RPC_TO_ALL
+            ? client->view->in_set(slot)
+            : client->peer == (call.target == LATTICE_RPC_TO_OWNER ? table_.info(slot).owner : call.peer);
+    if (!wanted) continue;
+    any = true;
+    blocked = !send_rpc(*client, call.channel) || blocked;
+  }
+  if (blocked) return OpResult::kWouldBlock;
+  return any || call.target == LATTICE_RPC_TO_ALL ? OpResult::kOk : OpResult::kNotFound;
+}
+
+// --- Statistics
+
+void AuthorityWorld::add_stats(WorldStats* stats) const {
+  simulation::InputBufferStats inputs = closed_inputs_;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client && client->inputs) add(&inputs, client->inputs->stats());
+  }
+  stats->inputs_received = inputs.accepted + inputs.late;
+  stats->inputs_used = inputs.fresh;
+  stats->inputs_late = inputs.late;
+  stats->inputs_repeated = inputs.repeated;
+  stats->inputs_defaulted = inputs.defaulted;
+  if (builder_) {
+    stats->snapshots_sent = builder_->stats().snapshots;
+    stats->snapshot_bytes_sent = builder_->stats().bytes;
+  }
+}
+
+}  // namespace lattice::world

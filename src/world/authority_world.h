@@ -1,0 +1,99 @@
+// The authority's side: inputs in, one game tick, versions recorded, snapshots out (§14, §17.1, T-06).
+// A listen-server's own player is peer 1: its input is taken directly and it sees the state itself (B-08).
+//
+// Must stay true: each tick consumes exactly one input per client; state is recorded once per tick, after
+// the game ran and before anything is sent.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "replication/client_view.h"
+#include "replication/rpc_gate.h"
+#include "replication/snapshot_builder.h"
+#include "replication/version_history.h"
+#include "simulation/input_buffer.h"
+#include "world/world.h"
+
+namespace lattice::world {
+
+class AuthorityWorld final : public World {
+ public:
+  AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
+                 Observer& observer);
+  ~AuthorityWorld() override;
+
+  /// The next object, owned by `owner` (0: nobody). 0 when the type is unknown or the world is full.
+  uint64_t spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner);
+  /// Takes effect at the end of the current phase; at once outside the pump.
+  OpResult despawn(uint64_t network_id);
+
+  Tick next_tick() const override { return current_tick_ + 1; }
+  uint32_t ticks_due(Now now) override;
+  uint64_t local_peer() const override { return kAuthorityPeer; }
+  bool simulated(uint32_t slot) const override { return table_.live(slot); }
+  bool writable(uint32_t slot) const override { return table_.live(slot); }
+  const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
+  const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
+  int get_input(uint64_t peer, void* out, size_t bytes) override;
+  /// The connection of a client, or a handle that is not valid.
+  ConnectionHandle connection_of(uint64_t peer) const;
+  /// The client behind a connection, 0 if none.
+  uint64_t peer_of(ConnectionHandle connection) const;
+  OpResult call(const RpcCall& call);
+
+  // reliability::EndpointHandler
+  void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                       uint64_t remote_schema, std::string_view text) override;
+  reliability::Verdict on_message(ConnectionHandle connection, wire::Channel channel,
+                                  reliability::MessageFlags flags, std::span<const uint8_t> body,
+                                  uint64_t now_ns) override;
+  void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
+  connection::Admission on_admission(const connection::AdmissionRequest& request) override;
+
+ private:
+  struct Client {
+    ConnectionHandle connection;
+    uint64_t peer = 0;
+    std::optional<simulation::InputBuffer> inputs;
+    simulation::TakenInput taken;
+    std::unique_ptr<replication::ClientView> view;
+    std::optional<replication::RpcGate> gate;
+  };
+
+  void do_receive(Now now) override;
+  void do_tick(Tick tick, Now now) override;
+  void do_send(Now now) override;
+  void after_phase(Now now) override;
+  reliability::EndpointConfig endpoint_config() const override;
+  void on_sealed() override;
+  void add_stats(WorldStats* stats) const override;
+  Tick object_tick(uint32_t slot) const override;
+  replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
+                                    const lattice_rpc_desc* rpc, uint64_t sender) const override;
+
+  Client* client_of(ConnectionHandle connection);
+  const Client* client_of_peer(uint64_t peer) const;
+  reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
+  void send_snapshot(Client& client);
+  void remove_now(uint64_t network_id);
+  bool send_rpc(const Client& client, lattice_channel channel);
+
+  replication::VersionHistory history_;
+  std::unique_ptr<replication::SnapshotBuilder> builder_;
+  std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
+  std::vector<uint64_t> pending_despawns_;
+  std::vector<uint64_t> default_input_;
+  std::vector<uint64_t> input_scratch_;
+  std::unique_ptr<HostScratch> input_out_;
+  uint32_t snapshot_interval_ticks_;
+  uint64_t next_peer_ = kFirstClientPeer;
+  Tick last_snapshot_tick_ = 0;
+  bool snapshot_due_ = false;
+  simulation::InputBufferStats closed_inputs_;  // of clients that left
+  uint64_t input_refusals_ = 0;
+};
+
+}  // namespace lattice::world

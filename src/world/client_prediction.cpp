@@ -1,0 +1,149 @@
+// The client's own ticks: steering, predicting, and re-simulating when the authority disagrees (§11, T-02,
+// T-03, S-01…S-04). See client_world.h.
+#include <cstring>
+#include <utility>
+
+#include "world/client_world.h"
+
+namespace lattice::world {
+
+bool ClientWorld::simulated(uint32_t slot) const {
+  return table_.live(slot) && mirrors_[slot].predicted;
+}
+
+// --- Ticks
+
+uint32_t ClientWorld::ticks_due(Now now) {
+  if (!connected_ || !clock_.started()) return 0;
+  if (!ticking_) {
+    // The first tick is the one whose input would arrive just in time.
+    current_tick_ = clock_.target_time(now.ns).tick;
+    if (current_tick_ == 0) current_tick_ = 1;
+    fixed_tick_.restart(now.ns);
+    ticking_ = true;
+  }
+  const simulation::TickTime position = fixed_tick_.position_at(current_tick_, now.ns);
+  const simulation::Steering steering = clock_.steer(position, inputs_ ? inputs_->newest_sent() : 0, now.ns);
+  if (steering.event == simulation::ClockEvent::kJump) resync(steering, now);
+  fixed_tick_.set_rate_factor(steering.rate_factor);
+  return fixed_tick_.advance(now.ns).ticks;
+}
+
+void ClientWorld::resync(const simulation::Steering& steering, Now now) {
+  const Tick from = current_tick_;
+  current_tick_ = steering.newest_tick;
+  fixed_tick_.restart(now.ns);
+  reconciler_->clear_histories();
+  observer_.on_resync(from, current_tick_);
+}
+
+void ClientWorld::do_tick(Tick tick, Now now) {
+  now_ns_ = now.ns;
+  current_tick_ = tick;
+  if (inputs_) {
+    observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
+    schema_.input()->quantize(std::as_const(*input_host_).behaviours(), input_words_.data());
+    inputs_->push(tick, input_words_);
+  }
+  observer_.on_tick(tick, false);
+  reconciler_->record(tick, *this);
+}
+
+int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
+  const serialization::Layout* layout = schema_.input();
+  if (layout == nullptr || bytes != layout->host_bytes(0)) return 0;
+  const uint64_t* words = peer == peer_ && inputs_ ? inputs_->find(current_tick_) : nullptr;
+  if (words == nullptr) {
+    std::memset(out, 0, bytes);
+    return 0;
+  }
+  // From the words, not from what the player gave: the authority sees quantized inputs too (I2).
+  layout->dequantize(words, input_out_->behaviours());
+  std::memcpy(out, input_out_->behaviours()[0], bytes);
+  return 1;
+}
+
+// --- Which objects are predicted
+
+void ClientWorld::update_prediction(uint32_t slot) {
+  const replication::ObjectInfo& info = table_.info(slot);
+  set_predicted(slot, predict_ && info.owner == peer_ && peer_ != 0 && schema_.info(*info.type).predicted());
+}
+
+void ClientWorld::set_predicted(uint32_t slot, bool predicted) {
+  Mirror& mirror = mirrors_[slot];
+  if (mirror.predicted == predicted) return;
+  const replication::ObjectInfo& info = table_.info(slot);
+  if (predicted) {
+    if (!reconciler_->add(info.network_id, *info.type->layout)) return;
+  } else {
+    reconciler_->remove(info.network_id);
+    info.type->layout->dequantize(mirror.newest_words.data(), table_.host(slot));
+  }
+  mirror.predicted = predicted;
+  if (mirror.presentation) mirror.presentation->snap();
+}
+
+void ClientWorld::set_option(Option option, bool enabled) {
+  switch (option) {
+    case Option::kPrediction:
+      predict_ = enabled;
+      for (const uint32_t slot : table_.ascending()) update_prediction(slot);
+      break;
+    case Option::kSmoothing:
+      smooth_ = enabled;
+      for (const uint32_t slot : table_.ascending()) mirrors_[slot].presentation->snap();
+      break;
+    case Option::kInterpolation:
+      interpolate_ = enabled;
+      break;
+  }
+}
+
+// --- Reconciling
+
+void ClientWorld::reconcile() {
+  if (!ticking_ || reconcile_tick_ == 0 || !reconciler_->begin(reconcile_tick_)) return;
+  for (const uint32_t slot : table_.ascending()) {
+    const Mirror& mirror = mirrors_[slot];
+    if (!mirror.predicted) continue;
+    // Known at that tick: sent for it, or covered by a whole snapshot that did not mention it.
+    const bool sent = mirror.newest_tick == reconcile_tick_;
+    const bool covered =
+        whole_tick_ == reconcile_tick_ && !base::tick_after(mirror.newest_tick, reconcile_tick_);
+    if (sent || covered) reconciler_->authoritative(table_.network_id(slot), mirror.newest_words.data());
+  }
+  reconcile_tick_ = 0;
+  resimulating_ = true;
+  const Tick present = current_tick_;
+  reconciler_->reconcile(present, *this);
+  current_tick_ = present;
+  resimulating_ = false;
+}
+
+void ClientWorld::load_state(uint64_t network_id, const uint64_t* words) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot != replication::kNoSlot) table_.info(slot).type->layout->dequantize(words, table_.host(slot));
+}
+
+void ClientWorld::store_state(uint64_t network_id, uint64_t* words) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return;
+  const replication::ObjectType& type = *table_.info(slot).type;
+  type.layout->quantize(std::as_const(table_).host(slot), words);
+  if (type.round_host) type.layout->dequantize(words, table_.host(slot));
+}
+
+void ClientWorld::resimulate_tick(Tick tick) {
+  current_tick_ = tick;
+  observer_.on_tick(tick, true);
+}
+
+void ClientWorld::corrected(uint64_t network_id, const uint64_t* before, const uint64_t* after) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot || !smooth_) return;
+  const bool teleported = table_.info(slot).type->layout->teleported(before, after);
+  mirrors_[slot].presentation->corrected(before, after, teleported, now_ns_);
+}
+
+}  // namespace lattice::world

@@ -1,0 +1,51 @@
+// What the client draws (§12): see client_world.h and presentation.h. Drawing is lazy: an object is posed
+// when somebody asks for it, once per moment.
+#include <algorithm>
+
+#include "world/client_world.h"
+
+namespace lattice::world {
+
+const uint64_t* ClientWorld::confirmed(uint32_t slot, Tick* tick) const {
+  const Mirror& mirror = mirrors_[slot];
+  if (mirror.newest_tick == 0) return nullptr;
+  *tick = mirror.newest_tick;
+  return mirror.newest_words.data();
+}
+
+const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
+  Mirror& mirror = mirrors_[slot];
+  if (!mirror.presentation || mirror.newest_tick == 0) return nullptr;
+  if (!mirror.drawn || mirror.drawn_ns != now.ns) {
+    draw(slot, now);
+    mirror.drawn = true;
+    mirror.drawn_ns = now.ns;
+  }
+  return mirror.presentation->shown(behaviour);
+}
+
+void ClientWorld::draw(uint32_t slot, Now now) {
+  Mirror& mirror = mirrors_[slot];
+  if (clock_.started() && render_ns_ != now.ns) {
+    render_ns_ = now.ns;
+    render_clock_.update(now.ns, clock_.server_time(now.ns), clock_.snapshot_interval_ns(),
+                         clock_.jitter_ns());
+  }
+  if (mirror.predicted) {
+    const uint64_t id = table_.network_id(slot);
+    const uint64_t* to = reconciler_->predicted(id, current_tick_);
+    const uint64_t* from = reconciler_->predicted(id, current_tick_ - 1);
+    if (to != nullptr) {
+      const double t = from == nullptr ? 1.0 : std::min(1.0, fixed_tick_.alpha_at(now.ns));
+      mirror.presentation->show_between(from == nullptr ? to : from, to, t, smooth_, now.ns);
+      return;
+    }
+  }
+  if (interpolate_ && mirror.presentation->show_interpolated(render_clock_.render_time(), smooth_, now.ns)) {
+    return;
+  }
+  const uint64_t* newest = mirror.newest_words.data();
+  mirror.presentation->show_between(newest, newest, 1.0, false, now.ns);
+}
+
+}  // namespace lattice::world

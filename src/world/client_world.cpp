@@ -1,0 +1,372 @@
+// The client's connection, snapshots and pump; see client_world.h. Prediction is in client_prediction.cpp,
+// drawing in client_view.cpp.
+#include "world/client_world.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "simulation/input_codec.h"
+#include "transport/wire/token.h"
+
+namespace lattice::world {
+namespace {
+
+constexpr size_t kMaxUnusedKeys = 4;
+
+simulation::ClockSyncConfig clock_config(const WorldConfig& config) {
+  simulation::ClockSyncConfig clock;
+  clock.tick_rate_hz = config.tick_rate_hz;
+  return clock;
+}
+
+prediction::InterpolationClockConfig render_config(const WorldConfig& config) {
+  prediction::InterpolationClockConfig render;
+  render.tick_rate_hz = config.tick_rate_hz;
+  render.configured_delay_ns = config.interpolation_delay_ns;
+  return render;
+}
+
+}  // namespace
+
+ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
+                         Observer& observer)
+    : World(config, std::move(socket), observer),
+      clock_(clock_config(config)),
+      render_clock_(render_config(config)),
+      reconciler_(std::make_unique<prediction::Reconciler>(config.max_objects)) {}
+
+ClientWorld::~ClientWorld() = default;
+
+void ClientWorld::on_sealed() {
+  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
+  if (const serialization::Layout* input = schema_.input()) {
+    inputs_.emplace(input->word_count());
+    input_words_.resize(input->word_count());
+    input_out_ = std::make_unique<HostScratch>(*input);
+  }
+}
+
+reliability::EndpointConfig ClientWorld::endpoint_config() const {
+  return {};
+}
+
+// --- Connecting
+
+crypto::PublicKey ClientWorld::new_client_key() {
+  if (keys_.size() == kMaxUnusedKeys) keys_.erase(keys_.begin());
+  keys_.push_back(crypto::KeyPair::generate(entropy_));
+  return keys_.back().public_key();
+}
+
+ConnectionHandle ClientWorld::connect(const platform::Address& server, std::span<const uint8_t> token,
+                                      const char** error) {
+  seal();
+  wire::TokenFields fields;
+  if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) {
+    *error = "The connect token is malformed. Ask the issuer for a new one.";
+    return {};
+  }
+  const auto key = std::find_if(keys_.begin(), keys_.end(),
+                                [&](const crypto::KeyPair& pair) { return pair.public_key() == fields.cnf; });
+  if (key == keys_.end()) {
+    *error =
+        "The connect token names a client key this world does not hold. Ask for the token with the key "
+        "lattice_world_new_client_key() gave.";
+    return {};
+  }
+  ConnectionHandle handle;
+  switch (endpoint_->connect(server, token, *key, &handle)) {
+    case reliability::ConnectResult::kOk:
+      keys_.erase(key);  // one key, one token, one connection
+      connection_ = handle;
+      return handle;
+    case reliability::ConnectResult::kFull:
+      *error = "This world already has a connection. Disconnect it first.";
+      break;
+    case reliability::ConnectResult::kBadAddress:
+      *error = "The server address has no host or no port. Give host:port.";
+      break;
+    case reliability::ConnectResult::kBadToken:
+      *error =
+          "The connect token was made for another protocol version or key. Ask the issuer for a new one.";
+      break;
+    case reliability::ConnectResult::kSchemaMismatch:
+      *error = "The connect token states another schema. Build client and server from the same types.";
+      break;
+    case reliability::ConnectResult::kAlreadyConnecting:
+      *error = "This world is already connecting to that server.";
+      break;
+  }
+  return {};
+}
+
+connection::Admission ClientWorld::on_admission(const connection::AdmissionRequest&) {
+  // A client's endpoint accepts nobody; asked all the same, it refuses.
+  connection::Admission answer;
+  answer.refusal = connection::DisconnectReason::kServerFull;
+  return answer;
+}
+
+void ClientWorld::on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) {
+  connection_ = connection;
+  peer_ = info.peer_id;
+  connected_ = true;
+  clock_.start(info.server_tick, now_ns_, info.rtt_ns);
+  observer_.on_connected(connection, info);
+}
+
+void ClientWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                                  uint64_t remote_schema, std::string_view text) {
+  observer_.on_disconnected(connection, reason, remote_schema, text);
+  if (connection == connection_) forget_session();
+}
+
+void ClientWorld::forget_session() {
+  connected_ = false;
+  ticking_ = false;
+  peer_ = 0;
+  connection_ = {};
+  while (table_.size() != 0) {
+    const uint32_t slot = table_.ascending().back();
+    on_despawn(slot, current_tick_);
+    table_.despawn(slot);
+  }
+  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
+  clock_ = simulation::ClockSync(clock_config(config_));
+  render_clock_ = prediction::InterpolationClock(render_config(config_));
+  if (inputs_) inputs_->clear();
+  assembly_ = {};
+  whole_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
+}
+
+// --- Receiving
+
+void ClientWorld::do_receive(Now now) {
+  now_ns_ = now.ns;
+  endpoint_->receive(now.ns, now.unix_s);
+  reconcile();
+  rpcs_.poll(now.ns);
+}
+
+reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::Channel channel,
+                                             reliability::MessageFlags flags, std::span<const uint8_t> body,
+                                             uint64_t now_ns) {
+  if (flags.is_snapshot) return receive_part(body, now_ns);
+  if (flags.is_rpc) {
+    rpcs_.receive(now_ns, kAuthorityPeer, body, true);
+  } else {
+    observer_.on_message(connection, static_cast<uint8_t>(channel), body);
+  }
+  return reliability::Verdict::kAccept;
+}
+
+void ClientWorld::on_receipt(ConnectionHandle, uint32_t, bool) {}
+
+reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
+  switch (applier_->apply(body)) {
+    case replication::SnapshotApplier::Result::kStale:
+      return reliability::Verdict::kAcceptButDoNotAck;
+    case replication::SnapshotApplier::Result::kRefused:
+      ++snapshot_refusals_;
+      return reliability::Verdict::kProtocolError;
+    case replication::SnapshotApplier::Result::kApplied:
+      break;
+  }
+  const replication::SnapshotHeader& header = applier_->header();
+  const reliability::ConnectionStats* link = endpoint_->stats(connection_);
+  simulation::SnapshotTiming timing;
+  timing.server_tick = header.server_tick;
+  timing.last_input_tick = header.last_input_tick;
+  timing.margin_quarter_ticks = header.input_margin;
+  timing.received_ns = now_ns;
+  timing.srtt_ns = link == nullptr ? 0 : link->srtt_ns;
+  clock_.on_snapshot(timing);
+  if (inputs_ && base::tick_after(header.server_tick, acked_input_tick_)) {
+    // The server has run this tick: no input up to it can still be of use.
+    acked_input_tick_ = header.server_tick;
+    margin_quarter_ticks_ = header.input_margin;
+    inputs_->acknowledge(header.server_tick);
+  }
+  note_part(header);
+  return reliability::Verdict::kAccept;
+}
+
+void ClientWorld::note_part(const replication::SnapshotHeader& header) {
+  if (assembly_.tick == 0 || base::tick_after(header.server_tick, assembly_.tick)) {
+    assembly_ = {header.server_tick, 0, header.parts};
+  }
+  if (header.server_tick != assembly_.tick) return;
+  assembly_.have = static_cast<uint16_t>(assembly_.have | (1u << header.part));
+  const uint32_t all = (1u << assembly_.parts) - 1;
+  if (assembly_.have == all && whole_tick_ != assembly_.tick) {
+    ++snapshots_applied_;
+    whole_tick_ = assembly_.tick;
+    confirm_whole_snapshot(assembly_.tick);
+  }
+}
+
+void ClientWorld::confirm_whole_snapshot(Tick tick) {
+  for (const uint32_t slot : table_.ascending()) {
+    Mirror& mirror = mirrors_[slot];
+    if (mirror.presentation && !base::tick_after(mirror.newest_tick, tick)) {
+      mirror.presentation->confirm_unchanged_until(tick);
+    }
+  }
+  reconcile_tick_ = tick;
+}
+
+void ClientWorld::on_spawn(uint32_t slot, Tick) {
+  if (mirrors_.size() <= slot) mirrors_.resize(slot + 1);
+  Mirror& mirror = mirrors_[slot];
+  const replication::ObjectType& type = *table_.info(slot).type;
+  mirror.presentation = take_presentation(type);
+  mirror.predicted = false;
+  mirror.drawn = false;
+  mirror.newest_tick = 0;
+  mirror.newest_words.assign(type.word_count, 0);
+  // The game hears of it once its first state is in place: see on_state.
+}
+
+void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind) {
+  Mirror& mirror = mirrors_[slot];
+  const replication::ObjectInfo& info = table_.info(slot);
+  const bool first = mirror.newest_tick == 0;
+  const bool teleported = !first && info.type->layout->teleported(mirror.newest_words.data(), words);
+  std::copy_n(words, info.type->word_count, mirror.newest_words.data());
+  mirror.newest_tick = tick;
+  mirror.drawn = false;
+  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, render_clock_.render_time(),
+                                now_ns_);
+  if (!mirror.predicted) info.type->layout->dequantize(words, table_.host(slot));
+  if (first) {
+    update_prediction(slot);
+    observer_.on_spawn(info.network_id, info.type->type_id);
+  }
+  if (mirror.predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
+}
+
+void ClientWorld::on_late_state(uint32_t slot, Tick tick, const uint64_t* words) {
+  Mirror& mirror = mirrors_[slot];
+  if (mirror.presentation) {
+    mirror.presentation->received(tick, words, false, false, render_clock_.render_time(), now_ns_);
+  }
+}
+
+void ClientWorld::on_unchanged(uint32_t slot, Tick tick) {
+  mirrors_[slot].presentation->confirm_unchanged_until(tick);
+}
+
+void ClientWorld::on_authority(uint32_t slot, Tick) {
+  update_prediction(slot);
+  observer_.on_authority_changed(table_.network_id(slot), table_.info(slot).owner);
+}
+
+void ClientWorld::on_despawn(uint32_t slot, Tick) {
+  observer_.on_despawn(table_.network_id(slot));
+  Mirror& mirror = mirrors_[slot];
+  set_predicted(slot, false);
+  if (mirror.presentation) {
+    poses_ += mirror.presentation->poses();
+    underrun_poses_ += mirror.presentation->underrun_poses();
+    spare_presentations_.push_back(std::move(mirror.presentation));
+  }
+}
+
+std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::ObjectType& type) {
+  for (std::unique_ptr<Presentation>& spare : spare_presentations_) {
+    if (&spare->layout() != type.layout) continue;
+    std::unique_ptr<Presentation> taken = std::move(spare);
+    spare = std::move(spare_presentations_.back());
+    spare_presentations_.pop_back();
+    taken->reset();
+    return taken;
+  }
+  PresentationConfig config;
+  config.smoother.tau_ns = config_.smoothing_tau_ns;
+  config.smoother.snap_distance = config_.snap_distance;
+  config.tick_seconds = fixed_tick_.tick_seconds();
+  config.extrapolation_max_ns = config_.extrapolation_max_ns;
+  return std::make_unique<Presentation>(*type.layout, config);
+}
+
+// --- Sending
+
+void ClientWorld::do_send(Now now) {
+  now_ns_ = now.ns;
+  if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent()) {
+    uint8_t body[reliability::kMaxSnapshotBody];
+    const size_t bytes = simulation::encode_inputs(*schema_.input(), *inputs_, body);
+    reliability::MessageFlags flags;
+    flags.is_snapshot = true;
+    if (bytes != 0 && endpoint_->send(connection_, wire::Channel::kUnreliableSequenced, flags,
+                                      {body, bytes}) == reliability::SendResult::kOk) {
+      inputs_->mark_sent(inputs_->newest());
+      clock_.on_input_sent(fixed_tick_.position_at(current_tick_, now.ns), now.ns);
+    }
+  }
+  endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+// --- RPC
+
+OpResult ClientWorld::call(const RpcCall& call) {
+  if (call.target != LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
+  if (resimulating_) return OpResult::kOk;  // it was sent when the tick ran for the first time
+  const RpcCallError error = rpcs_.encode(call);
+  if (error == RpcCallError::kUnknownObject) return OpResult::kNotFound;
+  if (error == RpcCallError::kTooLarge) return OpResult::kLimit;
+  if (error != RpcCallError::kNone) return OpResult::kInvalid;
+  reliability::MessageFlags flags;
+  flags.is_rpc = true;
+  switch (endpoint_->send(connection_, static_cast<wire::Channel>(call.channel), flags, rpcs_.body())) {
+    case reliability::SendResult::kOk:
+      rpcs_.count_sent();
+      return OpResult::kOk;
+    case reliability::SendResult::kWouldBlock:
+      return OpResult::kWouldBlock;
+    case reliability::SendResult::kTooLarge:
+      return OpResult::kLimit;
+    case reliability::SendResult::kNotConnected:
+      return OpResult::kNotFound;
+    case reliability::SendResult::kInvalidChannel:
+      return OpResult::kInvalid;
+  }
+  return OpResult::kInvalid;
+}
+
+Tick ClientWorld::object_tick(uint32_t slot) const {
+  return mirrors_[slot].newest_tick;
+}
+
+replication::RpcRefusal ClientWorld::check_rpc(const replication::RpcHeader& header, uint32_t,
+                                               const lattice_rpc_desc* rpc, uint64_t) const {
+  return replication::RpcGate::check_from_authority(header, rpc);
+}
+
+// --- Statistics
+
+void ClientWorld::add_stats(WorldStats* stats) const {
+  const prediction::ReconcileStats& reconciled = reconciler_->stats();
+  stats->snapshots_applied = snapshots_applied_;
+  stats->rollbacks = reconciled.rollbacks;
+  stats->resimulated_ticks = reconciled.resimulated_ticks;
+  stats->hard_resets = reconciled.hard_resets;
+  stats->max_rollback_ticks = reconciled.max_depth_ticks;
+  stats->unacked_inputs = inputs_ ? inputs_->window_count() : 0;
+  stats->interpolation_samples = poses_;
+  stats->interpolation_underruns = underrun_poses_;
+  for (const uint32_t slot : table_.ascending()) {
+    if (!mirrors_[slot].presentation) continue;
+    stats->interpolation_samples += mirrors_[slot].presentation->poses();
+    stats->interpolation_underruns += mirrors_[slot].presentation->underrun_poses();
+  }
+  stats->clock_resyncs = clock_.stats().jumps + clock_.stats().stalls;
+  stats->interpolation_delay_ms = render_clock_.delay_ticks() * fixed_tick_.tick_ns() / 1e6;
+  stats->input_margin_ticks = margin_quarter_ticks_ / 4.0;
+  if (clock_.started()) {
+    const simulation::TickTime server = clock_.server_time(now_ns_);
+    stats->server_tick_estimate = static_cast<double>(server.tick) + server.fraction;
+  }
+}
+
+}  // namespace lattice::world

@@ -1,0 +1,147 @@
+// The client's side: snapshots in, predict and reconcile, inputs out, something to draw (§11, §12, §17.1).
+//
+//   receive   parts -> applier -> mirror; clock; then one reconciliation against the newest tick known
+//   tick      sample input, let the game step its predicted objects, record what they became
+//   send      the input window, when there is a new input
+//
+// An object is predicted when it is this peer's own, its type asks for it, and prediction is switched on.
+// The host structures of predicted objects hold the predicted present; all others hold the newest
+// authoritative state.
+//
+// A snapshot of which every part arrived and none was held back says something about every object: one
+// without an entry is still what it was. That is what lets a resting pawn be confirmed, and a resting
+// crate be drawn without extrapolation, at no bits at all (S-06).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "prediction/interpolation_clock.h"
+#include "prediction/reconciler.h"
+#include "replication/snapshot_applier.h"
+#include "simulation/clock_sync.h"
+#include "simulation/input_history.h"
+#include "world/world.h"
+
+namespace lattice::world {
+
+class ClientWorld final : public World,
+                          public replication::SnapshotListener,
+                          public prediction::ResimulationHost {
+ public:
+  enum class Option : uint8_t { kPrediction, kSmoothing, kInterpolation };
+
+  ClientWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer);
+  ~ClientWorld() override;
+
+  /// Makes a key pair for the next token and returns its public half. At most 4 are kept.
+  crypto::PublicKey new_client_key();
+  /// `error` names the reason when the handle is not valid.
+  ConnectionHandle connect(const platform::Address& server, std::span<const uint8_t> token,
+                           const char** error);
+  void set_option(Option option, bool enabled);
+
+  Tick next_tick() const override { return ticking_ ? current_tick_ + 1 : 0; }
+  uint32_t ticks_due(Now now) override;
+  uint64_t local_peer() const override { return peer_; }
+  bool simulated(uint32_t slot) const override;
+  bool writable(uint32_t slot) const override { return phase_ == Phase::kTick && simulated(slot); }
+  const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
+  const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
+  int get_input(uint64_t peer, void* out, size_t bytes) override;
+  OpResult call(const RpcCall& call);
+
+  // reliability::EndpointHandler
+  connection::Admission on_admission(const connection::AdmissionRequest& request) override;
+  void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                       uint64_t remote_schema, std::string_view text) override;
+  reliability::Verdict on_message(ConnectionHandle connection, wire::Channel channel,
+                                  reliability::MessageFlags flags, std::span<const uint8_t> body,
+                                  uint64_t now_ns) override;
+  void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
+
+ private:
+  /// What this side adds to one mirrored object.
+  struct Mirror {
+    std::unique_ptr<Presentation> presentation;
+    bool predicted = false;
+    Tick newest_tick = 0;   // of the newest state received
+    uint64_t drawn_ns = 0;  // presentation is of this moment
+    bool drawn = false;
+    std::vector<uint64_t> newest_words;
+  };
+  /// Parts of the newest snapshot seen so far.
+  struct Assembly {
+    Tick tick = 0;
+    uint16_t have = 0;  // bit per part
+    uint8_t parts = 0;
+  };
+
+  void do_receive(Now now) override;
+  void do_tick(Tick tick, Now now) override;
+  void do_send(Now now) override;
+  reliability::EndpointConfig endpoint_config() const override;
+  void on_sealed() override;
+  void add_stats(WorldStats* stats) const override;
+  Tick object_tick(uint32_t slot) const override;
+  replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
+                                    const lattice_rpc_desc* rpc, uint64_t sender) const override;
+
+  // replication::SnapshotListener
+  void on_spawn(uint32_t slot, Tick tick) override;
+  void on_despawn(uint32_t slot, Tick tick) override;
+  void on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind kind) override;
+  void on_late_state(uint32_t slot, Tick tick, const uint64_t* words) override;
+  void on_unchanged(uint32_t slot, Tick tick) override;
+  void on_authority(uint32_t slot, Tick tick) override;
+
+  // prediction::ResimulationHost
+  void load_state(uint64_t network_id, const uint64_t* words) override;
+  void store_state(uint64_t network_id, uint64_t* words) override;
+  void resimulate_tick(Tick tick) override;
+  void corrected(uint64_t network_id, const uint64_t* before, const uint64_t* after) override;
+
+  reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
+  void note_part(const replication::SnapshotHeader& header);
+  void confirm_whole_snapshot(Tick tick);
+  void reconcile();
+  void update_prediction(uint32_t slot);
+  void set_predicted(uint32_t slot, bool predicted);
+  void resync(const simulation::Steering& steering, Now now);
+  void draw(uint32_t slot, Now now);
+  void forget_session();
+  std::unique_ptr<Presentation> take_presentation(const replication::ObjectType& type);
+
+  std::unique_ptr<replication::SnapshotApplier> applier_;
+  simulation::ClockSync clock_;
+  prediction::InterpolationClock render_clock_;
+  std::optional<simulation::InputHistory> inputs_;
+  std::unique_ptr<prediction::Reconciler> reconciler_;
+  std::vector<Mirror> mirrors_;  // by slot
+  std::vector<std::unique_ptr<Presentation>> spare_presentations_;
+  std::vector<uint64_t> input_words_;
+  std::unique_ptr<HostScratch> input_out_;
+  std::vector<crypto::KeyPair> keys_;
+  ConnectionHandle connection_;
+  uint64_t peer_ = 0;
+  uint64_t now_ns_ = 0;
+  uint64_t render_ns_ = 0;
+  Assembly assembly_;
+  Tick whole_tick_ = 0;      // newest snapshot received whole
+  Tick reconcile_tick_ = 0;  // newest tick with news about a predicted object
+  bool connected_ = false;
+  bool ticking_ = false;
+  bool predict_ = true;
+  bool smooth_ = true;
+  bool interpolate_ = true;
+  int8_t margin_quarter_ticks_ = 0;
+  Tick acked_input_tick_ = 0;
+  uint64_t snapshots_applied_ = 0;
+  uint64_t snapshot_refusals_ = 0;
+  uint64_t poses_ = 0;           // of objects that are gone
+  uint64_t underrun_poses_ = 0;  // likewise
+};
+
+}  // namespace lattice::world

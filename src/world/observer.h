@@ -1,0 +1,46 @@
+// The world's way back to the game: what the C callbacks of §19 become.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/sequence.h"
+#include "reliability/endpoint.h"
+#include "transport/connection/disconnect_reason.h"
+
+namespace lattice::world {
+
+using base::Tick;
+using reliability::ConnectionHandle;
+
+/// Who asks to join the authority.
+struct Admission {
+  std::span<const uint8_t> player;   // 16 bytes
+  std::span<const uint8_t> session;  // 16 bytes
+  std::span<const uint8_t> user_data;
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
+  /// `connection` answers questions until this returns.
+  virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                               uint64_t remote_schema_id, std::string_view text) = 0;
+  virtual void on_spawn(uint64_t network_id, uint32_t type_id) = 0;
+  virtual void on_despawn(uint64_t network_id) = 0;
+  /// `arguments` is the host structure, `bytes` its size (null and 0 without arguments).
+  virtual void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) = 0;
+  virtual void on_authority_changed(uint64_t network_id, uint64_t new_owner) = 0;
+  /// One simulation step. `resimulating` while history is replayed (S-04).
+  virtual void on_tick(Tick tick, bool resimulating) = 0;
+  /// `input` holds the last command; the game may replace it for `tick`.
+  virtual void on_sample_input(Tick tick, void* input, size_t bytes) = 0;
+  virtual void on_message(ConnectionHandle connection, uint8_t channel, std::span<const uint8_t> body) = 0;
+  /// 0 to let the client in, else the reason to refuse it with.
+  virtual uint16_t on_admit(const Admission& who) = 0;
+  virtual void on_resync(Tick from, Tick to) = 0;
+};
+
+}  // namespace lattice::world

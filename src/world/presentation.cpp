@@ -1,0 +1,74 @@
+// See presentation.h.
+#include "world/presentation.h"
+
+#include <cstring>
+#include <utility>
+
+namespace lattice::world {
+
+HostScratch::HostScratch(const serialization::Layout& layout) {
+  for (const serialization::LayoutBehaviour& behaviour : layout.behaviours()) {
+    // Value-initialised: bytes between members are then equal in every copy.
+    blocks_.push_back(std::make_unique<std::byte[]>(behaviour.host_bytes + behaviour.host_align));
+    const auto address = reinterpret_cast<uintptr_t>(blocks_.back().get());
+    const uintptr_t mask = behaviour.host_align - 1;
+    pointers_.push_back(reinterpret_cast<void*>((address + mask) & ~mask));
+  }
+}
+
+Presentation::Presentation(const serialization::Layout& layout, const PresentationConfig& config)
+    : layout_(layout),
+      config_(config),
+      samples_(layout.word_count()),
+      smoother_(layout, config.smoother),
+      shown_(layout),
+      before_(layout),
+      after_(layout) {}
+
+void Presentation::reset() {
+  samples_.clear();
+  smoother_.snap();
+}
+
+void Presentation::received(base::Tick tick, const uint64_t* words, bool snaps, bool smooth,
+                            simulation::TickTime render_time, uint64_t now_ns) {
+  const bool overtaken = smooth && samples_.sample_count() != 0 &&
+                         simulation::ticks_since(render_time, samples_.known_until()) > 0.0;
+  if (overtaken) {
+    const prediction::Pose pose =
+        samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
+    prediction::write_pose(layout_, pose, before_.behaviours());
+  }
+  if (!samples_.push(tick, words, snaps) || !overtaken) return;
+  const prediction::Pose pose =
+      samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
+  if (prediction::write_pose(layout_, pose, after_.behaviours())) {
+    smoother_.correct(std::as_const(before_).behaviours(), std::as_const(after_).behaviours(), snaps, now_ns);
+  }
+}
+
+void Presentation::corrected(const uint64_t* before, const uint64_t* after, bool teleported,
+                             uint64_t now_ns) {
+  layout_.dequantize(before, before_.behaviours());
+  layout_.dequantize(after, after_.behaviours());
+  smoother_.correct(std::as_const(before_).behaviours(), std::as_const(after_).behaviours(), teleported,
+                    now_ns);
+}
+
+bool Presentation::show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns) {
+  const prediction::Pose pose =
+      samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
+  if (!prediction::write_pose(layout_, pose, shown_.behaviours())) return false;
+  ++poses_;
+  if (pose.underrun) ++underrun_poses_;
+  if (smooth) smoother_.apply(shown_.behaviours(), now_ns);
+  return true;
+}
+
+void Presentation::show_between(const uint64_t* from, const uint64_t* to, double t, bool smooth,
+                                uint64_t now_ns) {
+  layout_.interpolate(from, to, t, shown_.behaviours());
+  if (smooth) smoother_.apply(shown_.behaviours(), now_ns);
+}
+
+}  // namespace lattice::world

@@ -1,0 +1,79 @@
+// What a client draws: one object's pose on the screen, which is neither its last snapshot nor its
+// simulation (§12, S-05…S-07). Three values are kept apart: the true one (confirmed or predicted), the
+// correction being eased away, and the sum, which is what view() writes.
+//
+// Must stay true: nothing here flows back into simulated state.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "prediction/interpolation_buffer.h"
+#include "prediction/smoother.h"
+#include "serialization/layout.h"
+
+namespace lattice::world {
+
+/// Scratch host structures for one layout: one aligned block per behaviour.
+class HostScratch {
+ public:
+  explicit HostScratch(const serialization::Layout& layout);
+  void* const* behaviours() { return pointers_.data(); }
+  /// The blocks are scratch: they may be written through a const reference too.
+  void* const* writable() const { return pointers_.data(); }
+  const void* const* behaviours() const { return const_cast<const void* const*>(pointers_.data()); }
+
+ private:
+  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  std::vector<void*> pointers_;
+};
+
+struct PresentationConfig {
+  prediction::SmootherConfig smoother;
+  double tick_seconds = 1.0 / 60.0;
+  uint64_t extrapolation_max_ns = prediction::kExtrapolateMaxNs;
+};
+
+class Presentation {
+ public:
+  Presentation(const serialization::Layout& layout, const PresentationConfig& config);
+
+  /// Ready for another object of the same type.
+  void reset();
+
+  /// A received state. When render time had already passed everything known, the object was being
+  /// dead-reckoned or held; the step to the new truth is then eased instead of shown (§12.4).
+  void received(base::Tick tick, const uint64_t* words, bool snaps, bool smooth,
+                simulation::TickTime render_time, uint64_t now_ns);
+  void confirm_unchanged_until(base::Tick tick) { samples_.confirm_unchanged_until(tick); }
+  /// The prediction moved from `before` to `after` without time passing.
+  void corrected(const uint64_t* before, const uint64_t* after, bool teleported, uint64_t now_ns);
+  void snap() { smoother_.snap(); }
+
+  /// Draws from received states at `render_time`; false before the first. `smooth` adds what is left of
+  /// corrections.
+  bool show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns);
+  /// Draws a state that is not interpolated over time: the newest one, or a prediction between two ticks.
+  void show_between(const uint64_t* from, const uint64_t* to, double t, bool smooth, uint64_t now_ns);
+
+  /// The last drawn host structure of `behaviour`.
+  const void* shown(size_t behaviour) const { return shown_.behaviours()[behaviour]; }
+  const serialization::Layout& layout() const { return layout_; }
+  const prediction::InterpolationStats& stats() const { return samples_.stats(); }
+  uint64_t poses() const { return poses_; }
+  uint64_t underrun_poses() const { return underrun_poses_; }
+
+ private:
+  const serialization::Layout& layout_;
+  PresentationConfig config_;
+  prediction::InterpolationBuffer samples_;
+  prediction::Smoother smoother_;
+  HostScratch shown_;
+  HostScratch before_;
+  HostScratch after_;
+  uint64_t poses_ = 0;
+  uint64_t underrun_poses_ = 0;
+};
+
+}  // namespace lattice::world

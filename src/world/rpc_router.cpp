@@ -1,0 +1,132 @@
+// See rpc_router.h.
+#include "world/rpc_router.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lattice::world {
+namespace {
+
+using replication::RpcHeader;
+using replication::RpcRefusal;
+using serialization::RpcInfo;
+using serialization::TypeInfo;
+
+constexpr size_t kArgumentAlign = 64;  // the largest a structure may ask for
+
+/// The declaration in the form the rules are written against.
+lattice_rpc_desc declaration(const RpcInfo& info) {
+  lattice_rpc_desc desc;
+  lattice_rpc_desc_init(&desc);
+  desc.rpc_id = info.rpc_id;
+  desc.owner_only = info.owner_only ? 1 : 0;
+  desc.channel = info.channel;
+  desc.target = info.target;
+  desc.delivery = info.delivery;
+  return desc;
+}
+
+}  // namespace
+
+void RpcRouter::prepare(const Schema& schema, size_t max_body_bytes) {
+  body_.resize(max_body_bytes);
+  size_t largest = 0;
+  for (size_t i = 0; i < schema.type_count(); ++i) {
+    for (const RpcInfo& rpc : schema.type_at(i).rpcs) largest = std::max(largest, rpc.argument_bytes);
+  }
+  arguments_.assign(largest + kArgumentAlign, std::byte{0});
+}
+
+RpcCallError RpcRouter::encode(const RpcCall& call) {
+  uint32_t slot = 0;
+  const TypeInfo* type = host_.type_of(call.network_id, &slot);
+  if (type == nullptr) return RpcCallError::kUnknownObject;
+  const RpcInfo* rpc = type->find_rpc(call.rpc_id);
+  if (rpc == nullptr) return RpcCallError::kUnknownRpc;
+  // Declared ToAll covers its narrower forms: a server may tell one client what all may hear.
+  if (rpc->target != call.target &&
+      !(rpc->target == LATTICE_RPC_TO_ALL && call.target == LATTICE_RPC_TO_PEER)) {
+    return RpcCallError::kTarget;
+  }
+  if (rpc->channel != call.channel) return RpcCallError::kChannel;
+  if (rpc->argument_bytes != call.argument_bytes || (rpc->has_arguments && call.arguments == nullptr)) {
+    return RpcCallError::kArguments;
+  }
+  RpcHeader header;
+  header.network_id = call.network_id;
+  header.rpc_id = call.rpc_id;
+  header.tick = host_.rpc_tick();
+  header.target = call.target;
+  header.peer = call.peer;
+  body_bytes_ = codec_.encode(header, rpc->has_arguments ? &rpc->arguments : nullptr, call.arguments, body_);
+  return body_bytes_ == 0 ? RpcCallError::kTooLarge : RpcCallError::kNone;
+}
+
+void RpcRouter::receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_t> body,
+                        bool wait_for_object) {
+  ++received_;
+  RpcHeader header;
+  size_t argument_bit = 0;
+  if (const RpcRefusal bad = replication::RpcCodec::decode_header(body, &header, &argument_bit);
+      bad != RpcRefusal::kNone) {
+    return count_refusal(bad);
+  }
+  const Readiness ready = readiness(header);
+  if (ready == Readiness::kNoObject && !wait_for_object) return count_refusal(RpcRefusal::kUnknownObject);
+  if (ready == Readiness::kReady && !inbox_.holds(header.network_id)) return deliver(sender, header, body);
+  if (const RpcRefusal full = inbox_.hold(now_ns, header, body, sender); full != RpcRefusal::kNone) {
+    count_refusal(full);
+  }
+}
+
+uint64_t RpcRouter::refused() const {
+  return std::accumulate(refused_.begin(), refused_.end(), uint64_t{0});
+}
+
+const RpcInfo* RpcRouter::find(const RpcHeader& header, uint32_t* slot) const {
+  const TypeInfo* type = host_.type_of(header.network_id, slot);
+  return type == nullptr ? nullptr : type->find_rpc(header.rpc_id);
+}
+
+replication::RpcSink::Readiness RpcRouter::readiness(const RpcHeader& header) {
+  uint32_t slot = 0;
+  if (host_.type_of(header.network_id, &slot) == nullptr) return Readiness::kNoObject;
+  const RpcInfo* rpc = find(header, &slot);
+  const bool aligned = rpc != nullptr && rpc->delivery == LATTICE_RPC_TICK_ALIGNED;
+  return aligned && base::tick_after(header.tick, host_.object_tick(slot)) ? Readiness::kTooEarly
+                                                                           : Readiness::kReady;
+}
+
+void RpcRouter::deliver(uint64_t context, const RpcHeader& header, std::span<const uint8_t> body) {
+  uint32_t slot = 0;
+  const RpcInfo* rpc = find(header, &slot);
+  lattice_rpc_desc declared{};
+  if (rpc != nullptr) declared = declaration(*rpc);
+  if (const RpcRefusal refusal = host_.check_rpc(header, slot, rpc == nullptr ? nullptr : &declared, context);
+      refusal != RpcRefusal::kNone) {
+    return count_refusal(refusal);
+  }
+  RpcHeader again;
+  size_t argument_bit = 0;
+  replication::RpcCodec::decode_header(body, &again, &argument_bit);
+  const auto address = reinterpret_cast<uintptr_t>(arguments_.data());
+  void* arguments = reinterpret_cast<void*>((address + kArgumentAlign - 1) & ~(kArgumentAlign - 1));
+  if (const RpcRefusal refusal = codec_.decode_arguments(
+          body, argument_bit, rpc->has_arguments ? &rpc->arguments : nullptr, arguments);
+      refusal != RpcRefusal::kNone) {
+    return count_refusal(refusal);
+  }
+  sender_ = context;
+  tick_ = header.tick;
+  observer_.on_rpc(header.network_id, header.rpc_id, rpc->has_arguments ? arguments : nullptr,
+                   rpc->argument_bytes);
+  sender_ = 0;
+}
+
+void RpcRouter::dropped(uint64_t context, const RpcHeader& header, RpcRefusal reason) {
+  static_cast<void>(context);
+  static_cast<void>(header);
+  count_refusal(reason);
+}
+
+}  // namespace lattice::world

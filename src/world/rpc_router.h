@@ -1,0 +1,105 @@
+// RPCs between the wire and the game (§16, Q-01…Q-04): encodes calls, judges and delivers what arrives.
+//
+// Must stay true: nothing reaches the game unless the sender may call it, its arguments decoded whole, and
+// the object exists; everything else is counted by reason.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/rpc_codec.h"
+#include "replication/rpc_gate.h"
+#include "replication/rpc_inbox.h"
+#include "world/observer.h"
+#include "world/schema.h"
+
+namespace lattice::world {
+
+/// What the router asks its world.
+class RpcHost {
+ public:
+  virtual ~RpcHost() = default;
+  /// The type and slot of a live object, or null.
+  virtual const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const = 0;
+  /// The tick stamped on calls made now.
+  virtual Tick rpc_tick() const = 0;
+  /// The tick the object has reached here: a tick-aligned call waits for it.
+  virtual Tick object_tick(uint32_t slot) const = 0;
+  /// The direction's own rules.
+  virtual replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
+                                            const lattice_rpc_desc* rpc, uint64_t sender) const = 0;
+};
+
+/// A call as the game makes it.
+struct RpcCall {
+  uint64_t network_id = 0;
+  uint16_t rpc_id = 0;
+  lattice_rpc_target target = LATTICE_RPC_TO_SERVER;
+  uint64_t peer = 0;
+  lattice_channel channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
+  const void* arguments = nullptr;
+  size_t argument_bytes = 0;
+};
+
+enum class RpcCallError : uint8_t {
+  kNone,
+  kUnknownObject,
+  kUnknownRpc,
+  kTarget,
+  kChannel,
+  kArguments,
+  kTooLarge
+};
+
+class RpcRouter : private replication::RpcSink {
+ public:
+  RpcRouter(RpcHost& host, Observer& observer) : host_(host), observer_(observer) {}
+
+  /// Sizes the argument scratch; call once when the schema is sealed.
+  void prepare(const Schema& schema, size_t max_body_bytes);
+
+  /// Checks a call against its declaration and writes its body into body(). kNone on success.
+  RpcCallError encode(const RpcCall& call);
+  std::span<const uint8_t> body() const { return {body_.data(), body_bytes_}; }
+
+  /// A body that arrived from `sender`. Delivered now, held, or refused and counted.
+  /// `wait_for_object`: the object may still be on its way (clients), else unknown objects are refused.
+  void receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_t> body, bool wait_for_object);
+  void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
+  /// Delivers what has become due.
+  void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }
+  void forget(uint64_t sender) { inbox_.forget(sender); }
+
+  uint64_t sender() const { return sender_; }
+  Tick tick() const { return tick_; }
+  uint64_t sent() const { return sent_; }
+  uint64_t received() const { return received_; }
+  uint64_t refused() const;
+  uint64_t refused(replication::RpcRefusal reason) const { return refused_[static_cast<size_t>(reason)]; }
+  void count_sent() { ++sent_; }
+
+ private:
+  Readiness readiness(const replication::RpcHeader& header) override;
+  void deliver(uint64_t context, const replication::RpcHeader& header,
+               std::span<const uint8_t> body) override;
+  void dropped(uint64_t context, const replication::RpcHeader& header,
+               replication::RpcRefusal reason) override;
+  const serialization::RpcInfo* find(const replication::RpcHeader& header, uint32_t* slot) const;
+
+  RpcHost& host_;
+  Observer& observer_;
+  replication::RpcCodec codec_;
+  replication::RpcInbox inbox_;
+  std::vector<uint8_t> body_;
+  size_t body_bytes_ = 0;
+  std::vector<std::byte> arguments_;  // with room to align
+  uint64_t sender_ = 0;
+  Tick tick_ = 0;
+  uint64_t sent_ = 0;
+  uint64_t received_ = 0;
+  std::array<uint64_t, static_cast<size_t>(replication::RpcRefusal::kCount)> refused_{};
+};
+
+}  // namespace lattice::world

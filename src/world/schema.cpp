@@ -1,0 +1,53 @@
+// See schema.h.
+#include "world/schema.h"
+
+namespace lattice::world {
+namespace {
+
+// The channel table both ends run with, as Y-15 wants it: one line per channel. Application channels
+// 4 to 13 join this text when they can be declared.
+constexpr std::string_view kChannelTable =
+    "channel 0 unreliable\n"
+    "channel 1 unreliable_sequenced\n"
+    "channel 2 reliable_unordered\n"
+    "channel 3 reliable_ordered\n"
+    "channel 14 ack\n"
+    "channel 15 reliable_ordered\n";
+
+constexpr const char* kSealed =
+    "The schema is fixed since the first pump or connect. Register every type right after creating the "
+    "world.";
+
+}  // namespace
+
+bool Schema::add_type(const lattice_type_desc& desc, std::string* error) {
+  if (sealed_) {
+    *error = kSealed;
+    return false;
+  }
+  return registry_.add_type(desc, error);
+}
+
+bool Schema::set_input(const lattice_input_desc& desc, std::string* error) {
+  if (sealed_) {
+    *error = kSealed;
+    return false;
+  }
+  return registry_.set_input(desc, error);
+}
+
+void Schema::seal(bool quantize_all) {
+  if (sealed_) return;
+  sealed_ = true;
+  for (size_t i = 0; i < registry_.type_count(); ++i) {
+    const serialization::TypeInfo& type = registry_.type_at(i);
+    const bool round = quantize_all || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;
+    types_.add(type.type_id, type.layout, static_cast<float>(type.base_priority), round);
+  }
+}
+
+uint64_t Schema::id() const {
+  return registry_.schema_hash(kChannelTable);
+}
+
+}  // namespace lattice::world

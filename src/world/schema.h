@@ -1,0 +1,46 @@
+// Everything both ends must agree on, compiled: object types, the input command, channels, the hash.
+// Open for registration until seal(); fixed afterwards (§20.2, §21.6).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replication/object_type.h"
+#include "serialization/type_registry.h"
+#include "world/presentation.h"
+
+namespace lattice::world {
+
+class Schema {
+ public:
+  /// False with a sentence in `error` when the description is refused or the schema is sealed.
+  bool add_type(const lattice_type_desc& desc, std::string* error);
+  bool set_input(const lattice_input_desc& desc, std::string* error);
+
+  /// Fixes the schema and builds the tables replication works on. Idempotent. `quantize_all`: members of
+  /// every type are rounded to their wire value after each tick (S-03), not only of types that ask for it.
+  void seal(bool quantize_all);
+  bool sealed() const { return sealed_; }
+  /// Y-15 over what is registered so far.
+  uint64_t id() const;
+
+  const serialization::TypeInfo* find(uint32_t type_id) const { return registry_.find(type_id); }
+  /// The type behind an object; never null for an object that lives.
+  const serialization::TypeInfo& info(const replication::ObjectType& type) const {
+    return *registry_.find(type.type_id);
+  }
+  const replication::TypeTable& types() const { return types_; }
+  size_t type_count() const { return registry_.type_count(); }
+  const serialization::TypeInfo& type_at(size_t index) const { return registry_.type_at(index); }
+  /// Null when the game has no input command.
+  const serialization::Layout* input() const { return registry_.input(); }
+
+ private:
+  serialization::TypeRegistry registry_;
+  replication::TypeTable types_;
+  bool sealed_ = false;
+};
+
+}  // namespace lattice::world

@@ -1,0 +1,244 @@
+// See world.h.
+#include "world/world.h"
+
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace lattice::world {
+
+/// Holds the phase for one call of the pump.
+class World::PhaseScope {
+ public:
+  PhaseScope(World& world, Phase phase) : world_(world) { world_.phase_ = phase; }
+  ~PhaseScope() { world_.phase_ = Phase::kIdle; }
+  PhaseScope(const PhaseScope&) = delete;
+  PhaseScope& operator=(const PhaseScope&) = delete;
+
+ private:
+  World& world_;
+};
+
+World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer)
+    : config_(config),
+      observer_(observer),
+      server_keys_(crypto::KeyPair::generate(entropy_)),
+      socket_(std::move(socket)),
+      table_(config.max_objects),
+      fixed_tick_(config.tick_rate_hz),
+      rpcs_(*this, observer) {}
+
+World::~World() = default;
+
+void World::seal() {
+  if (endpoint_) return;
+  schema_.seal(config_.quantize_simulation);
+  if (const serialization::Layout* input = schema_.input())
+    input_host_ = std::make_unique<HostScratch>(*input);
+  rpcs_.prepare(schema_, reliability::kMaxSnapshotBody);
+  reliability::EndpointConfig config = endpoint_config();
+  config.schema_id = schema_.id();
+  config.max_connections = config_.max_connections;
+  config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
+  config.timers.timeout_ns = config_.timeout_ns;
+  config.connect_budget_ns = config_.connect_budget_ns;
+  const char* error = nullptr;
+  endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, entropy_, &error);
+  LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
+  on_sealed();
+}
+
+// --- The pump
+
+bool World::receive(Now now) {
+  if (phase_ != Phase::kIdle) return false;
+  seal();
+  {
+    PhaseScope scope(*this, Phase::kReceive);
+    do_receive(now);
+  }
+  after_phase(now);
+  return true;
+}
+
+bool World::tick(Tick tick, Now now) {
+  if (phase_ != Phase::kIdle) return false;
+  seal();
+  if (tick == 0 || tick != next_tick()) return false;
+  {
+    PhaseScope scope(*this, Phase::kTick);
+    do_tick(tick, now);
+  }
+  after_phase(now);
+  return true;
+}
+
+bool World::send(Now now) {
+  if (phase_ != Phase::kIdle) return false;
+  seal();
+  {
+    PhaseScope scope(*this, Phase::kSend);
+    do_send(now);
+  }
+  after_phase(now);
+  return true;
+}
+
+void World::after_phase(Now) {
+  // Ending a connection calls the game, which may end more: hence by index.
+  for (size_t i = 0; i < pending_disconnects_.size(); ++i) {
+    const PendingDisconnect pending = pending_disconnects_[i];
+    endpoint_->disconnect(pending.connection, pending.reason, pending.text);
+  }
+  pending_disconnects_.clear();
+}
+
+uint64_t World::time_to_tick_ns(Now now) const {
+  const double rest = 1.0 - fixed_tick_.alpha_at(now.ns);
+  return rest <= 0.0 ? 0 : static_cast<uint64_t>(rest * fixed_tick_.tick_ns());
+}
+
+void World::disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                       std::string_view text, Now) {
+  if (!endpoint_) return;
+  if (phase_ == Phase::kIdle) {
+    endpoint_->disconnect(connection, reason, text);
+  } else {
+    pending_disconnects_.push_back({connection, reason, std::string(text)});
+  }
+}
+
+// --- Objects
+
+void* World::object_state(uint64_t network_id, uint32_t behaviour) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return nullptr;
+  if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
+  return table_.host(slot)[behaviour];
+}
+
+const serialization::TypeInfo* World::type_of(uint64_t network_id, uint32_t* slot) const {
+  *slot = table_.find(network_id);
+  return *slot == replication::kNoSlot ? nullptr : &schema_.info(*table_.info(*slot).type);
+}
+
+OpResult World::set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return OpResult::kNotFound;
+  const serialization::LayoutNode* member = table_.info(slot).type->layout->member(prop_id);
+  if (member == nullptr || member->host_bytes != bytes) return OpResult::kInvalid;
+  if (!writable(slot)) return OpResult::kNotAllowed;
+  auto* host = static_cast<std::byte*>(table_.host(slot)[member->behaviour]);
+  std::memcpy(host + member->host_offset, data, bytes);
+  return OpResult::kOk;
+}
+
+size_t World::get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return 0;
+  const serialization::LayoutNode* member = table_.info(slot).type->layout->member(prop_id);
+  if (member == nullptr || member->host_bytes > capacity) return 0;
+  const auto* host = static_cast<const std::byte*>(table_.host(slot)[member->behaviour]);
+  std::memcpy(out, host + member->host_offset, member->host_bytes);
+  return member->host_bytes;
+}
+
+size_t World::read_confirmed(uint32_t slot, uint32_t behaviour, void* out, size_t capacity,
+                             Tick* tick) const {
+  const serialization::Layout& layout = *table_.info(slot).type->layout;
+  if (behaviour >= layout.behaviour_count() || layout.host_bytes(behaviour) > capacity) return 0;
+  Tick at = 0;
+  const uint64_t* words = confirmed(slot, &at);
+  if (words == nullptr) return 0;
+  const HostScratch& host = scratch_for(*table_.info(slot).type);
+  layout.dequantize(words, host.writable());
+  std::memcpy(out, host.behaviours()[behaviour], layout.host_bytes(behaviour));
+  if (tick != nullptr) *tick = at;
+  return layout.host_bytes(behaviour);
+}
+
+const HostScratch& World::scratch_for(const replication::ObjectType& type) const {
+  for (const TypeScratch& scratch : type_scratch_) {
+    if (scratch.type == &type) return *scratch.host;
+  }
+  type_scratch_.push_back({&type, std::make_unique<HostScratch>(*type.layout)});
+  return *type_scratch_.back().host;
+}
+
+uint64_t World::state_hash() const {
+  uint64_t hash = 0xCBF29CE484222325u;
+  const auto mix = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001B3u; };
+  for (const uint32_t slot : table_.ascending()) {
+    Tick tick = 0;
+    const uint64_t* words = confirmed(slot, &tick);
+    if (words == nullptr) continue;
+    const replication::ObjectInfo& info = table_.info(slot);
+    mix(info.network_id);
+    mix(info.type->type_id);
+    mix(info.owner);
+    mix(info.type->layout->state_hash(words));
+  }
+  return hash;
+}
+
+OpResult World::set_input(const void* input, size_t bytes) {
+  seal();
+  if (!input_host_ || bytes != schema_.input()->host_bytes(0)) return OpResult::kInvalid;
+  std::memcpy(input_host_->behaviours()[0], input, bytes);
+  return OpResult::kOk;
+}
+
+// --- Statistics
+
+WorldStats World::stats() const {
+  WorldStats stats;
+  stats.tick = current_tick_;
+  stats.objects = table_.size();
+  stats.ticks_dropped_ns = fixed_tick_.dropped_ns_total();
+  stats.rpcs_sent = rpcs_.sent();
+  stats.rpcs_received = rpcs_.received();
+  stats.rpcs_refused = rpcs_.refused();
+  if (endpoint_) {
+    const reliability::EndpointStats& link = endpoint_->stats();
+    stats.connections = endpoint_->connection_count();
+    stats.packets_sent = link.traffic.packets_sent;
+    stats.packets_received = link.traffic.packets_received;
+    stats.bytes_sent = link.traffic.bytes_sent;
+    stats.bytes_received = link.traffic.bytes_received;
+    stats.datagrams_refused = link.refusals.total();
+    stats.handshakes_refused = link.refusals.get(reliability::Refusal::kHandshakeRefused);
+  }
+  add_stats(&stats);
+  return stats;
+}
+
+const reliability::ConnectionStats* World::connection_stats(ConnectionHandle connection) const {
+  return endpoint_ ? endpoint_->stats(connection) : nullptr;
+}
+
+const char* World::refusal(uint32_t index, uint64_t* value) const {
+  uint32_t left = index;
+  if (left < reliability::kRefusalCount) {
+    const auto reason = static_cast<reliability::Refusal>(left);
+    *value = endpoint_ ? endpoint_->stats().refusals.get(reason) : 0;
+    return reliability::refusal_name(reason);
+  }
+  left -= static_cast<uint32_t>(reliability::kRefusalCount);
+  constexpr auto kServer = static_cast<uint32_t>(connection::ServerRefusal::kCount);
+  if (left + 1 < kServer) {  // kNone is not a refusal
+    const auto reason = static_cast<connection::ServerRefusal>(left + 1);
+    const connection::ServerHandshake* server = endpoint_ ? endpoint_->server_handshake() : nullptr;
+    *value = server != nullptr ? server->refusal_count(reason) : 0;
+    return connection::server_refusal_name(reason);
+  }
+  left -= kServer - 1;
+  constexpr auto kRpc = static_cast<uint32_t>(replication::RpcRefusal::kCount);
+  if (left + 1 < kRpc) {
+    const auto reason = static_cast<replication::RpcRefusal>(left + 1);
+    *value = rpcs_.refused(reason);
+    return replication::rpc_refusal_name(reason);
+  }
+  return nullptr;
+}
+
+}  // namespace lattice::world

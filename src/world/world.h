@@ -1,0 +1,151 @@
+// What an authority and a client have in common: schema, socket, endpoint, the table of objects, the
+// phases of the pump, and how the game is reached (§10.1, §19, B-03, B-04).
+//
+// Must stay true: the pump's phases never nest; what a callback asks to end (an object, a connection) ends
+// when the phase does, so nothing disappears under a caller that is iterating.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "reliability/endpoint.h"
+#include "replication/object_table.h"
+#include "simulation/fixed_tick.h"
+#include "transport/socket/datagram_socket.h"
+#include "world/observer.h"
+#include "world/rpc_router.h"
+#include "world/schema.h"
+#include "world/world_config.h"
+#include "world/world_stats.h"
+
+namespace lattice::world {
+
+enum class Phase : uint8_t { kIdle, kReceive, kTick, kSend };
+
+/// The present, as the ABI layer reads it once per call.
+struct Now {
+  uint64_t ns = 0;
+  uint64_t unix_s = 0;
+};
+
+enum class OpResult : uint8_t {
+  kOk,
+  kNotFound,
+  kNotAllowed,
+  kInvalid,
+  kLimit,
+  kWouldBlock,
+  kOutOfOrder,
+};
+
+class World : public reliability::EndpointHandler, protected RpcHost {
+ public:
+  World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer);
+  ~World() override;
+
+  // --- Set-up
+  Schema& schema() { return schema_; }
+  /// Fixes the schema and opens the endpoint. Called by the first pump or connect.
+  void seal();
+  const WorldConfig& config() const { return config_; }
+  socket::DatagramSocket& socket() { return *socket_; }
+  /// Null before seal().
+  reliability::Endpoint* endpoint() { return endpoint_.get(); }
+  /// This process's static public key (authority).
+  const crypto::PublicKey& public_key() const { return server_keys_.public_key(); }
+
+  // --- The pump. False: called from inside itself, or `tick` is not next_tick().
+  bool receive(Now now);
+  bool tick(Tick tick, Now now);
+  bool send(Now now);
+  virtual Tick next_tick() const = 0;
+  /// Whole ticks due at `now`; consumes the time since the last call.
+  virtual uint32_t ticks_due(Now now) = 0;
+  uint64_t time_to_tick_ns(Now now) const;
+  Phase phase() const { return phase_; }
+  bool resimulating() const { return resimulating_; }
+  Tick current_tick() const { return current_tick_; }
+
+  // --- Connections
+  void disconnect(ConnectionHandle connection, connection::DisconnectReason reason, std::string_view text,
+                  Now now);
+  virtual uint64_t local_peer() const = 0;
+
+  // --- Objects
+  const replication::ObjectTable& objects() const { return table_; }
+  void* object_state(uint64_t network_id, uint32_t behaviour);
+  /// True when on_tick must step the object here and now.
+  virtual bool simulated(uint32_t slot) const = 0;
+  /// May the game write the object's state right now (I5)?
+  virtual bool writable(uint32_t slot) const = 0;
+  OpResult set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes);
+  size_t get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity);
+  /// The structure of `behaviour` to draw, or null.
+  virtual const void* view(uint32_t slot, uint32_t behaviour, Now now) = 0;
+  /// The newest authoritative words and their tick, or null.
+  virtual const uint64_t* confirmed(uint32_t slot, Tick* tick) const = 0;
+  /// Those words as the host structure of `behaviour`. Bytes written, or 0.
+  size_t read_confirmed(uint32_t slot, uint32_t behaviour, void* out, size_t capacity, Tick* tick) const;
+  uint64_t state_hash() const;
+
+  // --- Input
+  OpResult set_input(const void* input, size_t bytes);
+  /// Inside a tick: 1 fresh, 2 repeated, 0 none.
+  virtual int get_input(uint64_t peer, void* out, size_t bytes) = 0;
+
+  // --- RPC
+  RpcRouter& rpcs() { return rpcs_; }
+
+  WorldStats stats() const;
+  const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
+  /// Name and value of refusal counter `index`; null past the last.
+  const char* refusal(uint32_t index, uint64_t* value) const;
+
+ protected:
+  virtual void do_receive(Now now) = 0;
+  virtual void do_tick(Tick tick, Now now) = 0;
+  virtual void do_send(Now now) = 0;
+  virtual void after_phase(Now now);
+  virtual reliability::EndpointConfig endpoint_config() const = 0;
+  virtual void on_sealed() = 0;
+  virtual void add_stats(WorldStats* stats) const = 0;
+
+  // RpcHost
+  const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override;
+  Tick rpc_tick() const override { return current_tick_; }
+
+  WorldConfig config_;
+  Observer& observer_;
+  crypto::SystemEntropy entropy_;
+  crypto::KeyPair server_keys_;
+  Schema schema_;
+  std::unique_ptr<socket::DatagramSocket> socket_;
+  std::unique_ptr<reliability::Endpoint> endpoint_;
+  replication::ObjectTable table_;
+  simulation::FixedTick fixed_tick_;
+  RpcRouter rpcs_;
+  std::unique_ptr<HostScratch> input_host_;  // the local player's command
+  Tick current_tick_ = 0;
+  Phase phase_ = Phase::kIdle;
+  bool resimulating_ = false;
+
+ private:
+  struct PendingDisconnect {
+    ConnectionHandle connection;
+    connection::DisconnectReason reason;
+    std::string text;
+  };
+  class PhaseScope;
+  const HostScratch& scratch_for(const replication::ObjectType& type) const;
+  std::vector<PendingDisconnect> pending_disconnects_;
+  struct TypeScratch {
+    const replication::ObjectType* type;
+    std::unique_ptr<HostScratch> host;
+  };
+  mutable std::vector<TypeScratch> type_scratch_;  // for read_confirmed, one per type asked for
+};
+
+}  // namespace lattice::world

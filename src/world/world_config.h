@@ -1,0 +1,38 @@
+// A validated lattice_world_config, in the library's own units.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/log.h"
+#include "lattice/types.h"
+#include "transport/crypto/secret.h"
+
+namespace lattice::world {
+
+struct WorldConfig {
+  lattice_role_context role{};
+  uint32_t tick_rate_hz = 60;
+  uint32_t snapshot_rate_hz = 30;
+  uint32_t max_objects = 4096;
+  bool quantize_simulation = true;  // S-03
+  uint64_t seed = 1;
+  uint32_t max_connections = 64;
+  uint64_t connect_budget_ns = 10'000'000'000;
+  uint64_t timeout_ns = 10'000'000'000;
+  uint32_t connects_per_s_per_prefix = 100;  // H-08, per /24 or /56
+  uint32_t max_half_open_per_prefix = 4;     // H-11
+  uint32_t snapshot_budget_bytes = 0;        // 0: as much as 15 parts hold
+  std::vector<crypto::PublicKey> issuers;
+  uint64_t interpolation_delay_ns = 100'000'000;
+  uint64_t extrapolation_max_ns = 250'000'000;
+  uint64_t smoothing_tau_ns = 60'000'000;
+  double snap_distance = 4.0;
+  base::Log log;
+};
+
+/// Peer ids: the authority is 1, clients count from 2, 0 is nobody.
+inline constexpr uint64_t kAuthorityPeer = 1;
+inline constexpr uint64_t kFirstClientPeer = 2;
+
+}  // namespace lattice::world

@@ -77,6 +77,12 @@ class BitWriter {
     if (v < min || v > max) ++clamped_count_;
     write(ranged_code(v, min, max), bits_for_span(range_span(min, max)));
   }
+  /// `bits` bits of an unsigned value; one that needs more is clamped and counted.
+  void WriteRangedBits(uint64_t v, unsigned bits) {
+    const uint64_t max = bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
+    if (v > max) ++clamped_count_;
+    write(v < max ? v : max, bits);
+  }
   void WriteFloat(float v) { WriteU32(std::bit_cast<uint32_t>(v)); }
   void WriteDouble(double v) { WriteU64(std::bit_cast<uint64_t>(v)); }
   void WriteCompressedFloat(float v, float min, float max, float precision) {

@@ -14,8 +14,8 @@
 #include "lattice/authoring/for_each.h"
 
 #define LATTICE_ENUM_VALUE(Type, name) Type::name,
-#define LATTICE_ENUM(Type, ...)                                  \
-  [[maybe_unused]] constexpr auto lattice_enum_values(Type*) {   \
+#define LATTICE_ENUM(Type, ...)                                                            \
+  [[maybe_unused]] constexpr auto lattice_enum_values(Type*) {                             \
     return std::to_array<Type>({LATTICE_FOR_EACH(LATTICE_ENUM_VALUE, Type, __VA_ARGS__)}); \
   }
 

@@ -11,7 +11,9 @@ struct Fixed64 {
   int64_t raw = 0;  ///< value * 2^32
 
   static constexpr Fixed64 from_raw(int64_t raw) { return Fixed64{raw}; }
-  static constexpr Fixed64 from_int(int32_t v) { return Fixed64{static_cast<int64_t>(v) * (int64_t{1} << 32)}; }
+  static constexpr Fixed64 from_int(int32_t v) {
+    return Fixed64{static_cast<int64_t>(v) * (int64_t{1} << 32)};
+  }
   /// Nearest; `v` in (-2^31, 2^31).
   static constexpr Fixed64 from_double(double v) {
     const double scaled = v * 4294967296.0;

@@ -1,5 +1,6 @@
-// The preprocessor part of declarations: applying a macro to every element of a list, and turning the annotations
-// of a member into values. Every name is prefixed, so that BOUNDS, BITS and the rest stay free for games.
+// The preprocessor part of declarations: applying a macro to every element of a list, and turning the
+// annotations of a member into values. Every name is prefixed, so that BOUNDS, BITS and the rest stay free
+// for games.
 #pragma once
 
 // LATTICE_FOR_EACH(m, context, a, b, ...) -> m(context, a) m(context, b) ...; up to 256 elements.
@@ -17,21 +18,33 @@
 
 // What may stand behind a member's type.
 #define LATTICE_ANNOTATION_BOUNDS(min, max, precision) \
-  ::lattice::annotation::Bounds { min, max, precision }
+  ::lattice::annotation::Bounds {                      \
+    min, max, precision                                \
+  }
 #define LATTICE_ANNOTATION_RANGED(min, max) \
-  ::lattice::annotation::Ranged { min, max }
+  ::lattice::annotation::Ranged {           \
+    min, max                                \
+  }
 #define LATTICE_ANNOTATION_BITS(n) \
-  ::lattice::annotation::Bits { n }
+  ::lattice::annotation::Bits {    \
+    n                              \
+  }
 #define LATTICE_ANNOTATION_SMALLEST_THREE(n) \
-  ::lattice::annotation::SmallestThree { n }
+  ::lattice::annotation::SmallestThree {     \
+    n                                        \
+  }
 #define LATTICE_ANNOTATION_STRING(capacity) \
   ::lattice::annotation::Capacity<capacity> {}
 #define LATTICE_ANNOTATION_BYTES(capacity) LATTICE_ANNOTATION_STRING(capacity)
 #define LATTICE_ANNOTATION_CUSTOM(capacity) LATTICE_ANNOTATION_STRING(capacity)
 #define LATTICE_ANNOTATION_FLAG(flag) \
-  ::lattice::annotation::Flag { flag }
+  ::lattice::annotation::Flag {       \
+    flag                              \
+  }
 #define LATTICE_ANNOTATION_ENCODING(encoding) \
-  ::lattice::annotation::Encoding { encoding }
+  ::lattice::annotation::Encoding {           \
+    encoding                                  \
+  }
 #define LATTICE_ANNOTATION_POSITION LATTICE_ANNOTATION_FLAG(LATTICE_MEMBER_POSITION)
 #define LATTICE_ANNOTATION_VELOCITY LATTICE_ANNOTATION_FLAG(LATTICE_MEMBER_VELOCITY)
 #define LATTICE_ANNOTATION_ACCELERATION LATTICE_ANNOTATION_FLAG(LATTICE_MEMBER_ACCELERATION)

@@ -1,9 +1,10 @@
 // The hand-written path (§21.4 b): for conditional fields, own compression, third-party types.
 //
-// A class either derives from INetworkSerializable (messages, whole states, anything the game holds itself), or,
-// to be a member of a declared structure, is a trivially copyable type with the same two functions, non-virtual,
-// and `static constexpr const char* kSerializerName`, which belongs to the schema: change it with the format.
-// Serialize must write the same bits for the same value; Deserialize must refuse (r.fail()) what makes no sense.
+// A class either derives from INetworkSerializable (messages, whole states, anything the game holds itself),
+// or, to be a member of a declared structure, is a trivially copyable type with the same two functions,
+// non-virtual, and `static constexpr const char* kSerializerName`, which belongs to the schema: change it
+// with the format. Serialize must write the same bits for the same value; Deserialize must refuse (r.fail())
+// what makes no sense.
 #pragma once
 
 #include <concepts>
@@ -45,7 +46,8 @@ size_t serialize_to(const T& value, std::span<uint8_t> out) {
   return w.ok() ? w.finish().size() : 0;
 }
 
-/// Unpacks all of `bytes`; false when malformed or when anything is left over (Y-12), and `value` is then as it was.
+/// Unpacks all of `bytes`; false when malformed or when anything is left over (Y-12), and `value` is then as
+/// it was.
 template <NetworkSerializable T>
 bool deserialize_from(std::span<const uint8_t> bytes, T& value) {
   T read = value;
@@ -80,8 +82,8 @@ size_t custom_deserialize(const uint8_t* in, size_t bit_count, void* host) {
 
 /// The descriptor of a hand-written member type.
 template <typename T>
-inline constexpr lattice_custom_desc kCustomDesc = {sizeof(lattice_custom_desc), sizeof(T), T::kSerializerName,
-                                                    &custom_serialize<T>, &custom_deserialize<T>};
+inline constexpr lattice_custom_desc kCustomDesc = {
+    sizeof(lattice_custom_desc), sizeof(T), T::kSerializerName, &custom_serialize<T>, &custom_deserialize<T>};
 
 }  // namespace authoring
 }  // namespace lattice

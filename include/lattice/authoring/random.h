@@ -1,6 +1,6 @@
-// A generator games keep in replicated state, so that a roll-back rolls the dice back too (§18.2). Its whole state
-// is one uint64_t: declare it as (rng, uint64, FIXED). Never for keys or anything secret.
-// Source: splitmix64, Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (2014).
+// A generator games keep in replicated state, so that a roll-back rolls the dice back too (§18.2). Its whole
+// state is one uint64_t: declare it as (rng, uint64, FIXED). Never for keys or anything secret. Source:
+// splitmix64, Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (2014).
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ constexpr float random_unit(uint64_t& state) {
   return static_cast<float>(random_next(state) >> 40) * 0x1.0p-24f;
 }
 /// True with probability `p`.
-constexpr bool random_chance(uint64_t& state, float p) { return random_unit(state) < p; }
+constexpr bool random_chance(uint64_t& state, float p) {
+  return random_unit(state) < p;
+}
 
 }  // namespace lattice

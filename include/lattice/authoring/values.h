@@ -1,5 +1,5 @@
-// Host values of the type table that C++ has no plain type for: bounded text, blobs and object references. Their
-// memory layout is the one lattice/schema.h states; all are trivially copyable and all-zero when empty.
+// Host values of the type table that C++ has no plain type for: bounded text, blobs and object references.
+// Their memory layout is the one lattice/schema.h states; all are trivially copyable and all-zero when empty.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,8 @@ struct Bytes {
   }
 };
 
-/// A reference to an object (§21.3): an id, resolved when used, to nothing while the object is not here.
+/// A reference to an object (§21.3): an id, resolved when used, to nothing while the object is not here
+///
 struct NetId {
   lattice_netid value = 0;
   constexpr operator lattice_netid() const { return value; }

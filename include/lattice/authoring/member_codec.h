@@ -1,0 +1,165 @@
+// One member of a declared structure to bits and back: the same bits the library writes for its descriptor.
+// Source: §21.1, §21.4, Y-07.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+
+#include "lattice/authoring/bit_reader.h"
+#include "lattice/authoring/bit_writer.h"
+#include "lattice/authoring/member_traits.h"
+
+namespace lattice::authoring {
+
+template <typename T>
+void write_integer(BitWriter& w, T v, const lattice_member_desc& d) {
+  using Unsigned = std::make_unsigned_t<T>;
+  const uint64_t raw = static_cast<uint64_t>(static_cast<Unsigned>(v));
+  const bool varint =
+      d.encoding == LATTICE_ENCODING_VARINT || (d.encoding == LATTICE_ENCODING_DEFAULT && sizeof(T) >= 4);
+  if (d.encoding == LATTICE_ENCODING_RANGED) {
+    const bool above = std::is_unsigned_v<T> && raw > uint64_t{INT64_MAX};
+    w.WriteRangedLong(above ? INT64_MAX : static_cast<int64_t>(v), d.min_value, d.max_value);
+  } else if (d.encoding == LATTICE_ENCODING_BITS) {
+    w.WriteRangedBits(raw, d.bits);
+  } else if (varint) {
+    if constexpr (std::is_signed_v<T>)
+      w.WriteLong(static_cast<int64_t>(v));
+    else
+      w.WriteVarint(raw);
+  } else if constexpr (sizeof(T) == 1)
+    w.WriteByte(static_cast<uint8_t>(raw));
+  else if constexpr (sizeof(T) == 2)
+    w.WriteU16(static_cast<uint16_t>(raw));
+  else if constexpr (sizeof(T) == 4)
+    w.WriteU32(static_cast<uint32_t>(raw));
+  else
+    w.WriteU64(raw);
+}
+
+template <typename T>
+void read_integer(BitReader& r, T& v, const lattice_member_desc& d) {
+  const bool varint =
+      d.encoding == LATTICE_ENCODING_VARINT || (d.encoding == LATTICE_ENCODING_DEFAULT && sizeof(T) >= 4);
+  if (d.encoding == LATTICE_ENCODING_RANGED)
+    v = static_cast<T>(r.ReadRangedLong(d.min_value, d.max_value));
+  else if (d.encoding == LATTICE_ENCODING_BITS)
+    v = static_cast<T>(r.ReadBits(static_cast<int>(d.bits)));
+  else if (varint) {
+    if constexpr (std::is_signed_v<T> && sizeof(T) == 4)
+      v = static_cast<T>(r.ReadInt());
+    else if constexpr (std::is_signed_v<T>)
+      v = static_cast<T>(r.ReadLong());
+    else if constexpr (sizeof(T) == 4)
+      v = static_cast<T>(r.ReadVarint32());
+    else
+      v = static_cast<T>(r.ReadVarint());
+  } else if constexpr (sizeof(T) == 1)
+    v = static_cast<T>(r.ReadByte());
+  else if constexpr (sizeof(T) == 2)
+    v = static_cast<T>(r.ReadU16());
+  else if constexpr (sizeof(T) == 4)
+    v = static_cast<T>(r.ReadU32());
+  else
+    v = static_cast<T>(r.ReadU64());
+}
+
+/// One member's bits, whole (Y-07): what Layout writes for the same descriptor.
+template <typename T>
+void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
+  if constexpr (std::is_same_v<T, bool>)
+    w.WriteBool(v);
+  else if constexpr (std::is_enum_v<T>)
+    w.WriteEnum(v);
+  else if constexpr (std::is_same_v<T, Fixed64>) {
+    if (d.encoding == LATTICE_ENCODING_VARINT)
+      w.WriteLong(v.raw);
+    else
+      w.WriteU64(static_cast<uint64_t>(v.raw));
+  } else if constexpr (std::is_same_v<T, NetId>) {
+    if (d.encoding == LATTICE_ENCODING_FIXED)
+      w.WriteU64(v.value);
+    else
+      w.WriteVarint(v.value);
+  } else if constexpr (kIsInteger<T>)
+    write_integer(w, v, d);
+  else if constexpr (kFloatCount<T> != 0) {
+    std::conditional_t<std::is_same_v<T, double>, double, float> c[kFloatCount<T>];
+    std::memcpy(c, &v, sizeof c);
+    for (unsigned i = 0; i < kFloatCount<T>; ++i) {
+      if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
+        w.WriteCompressed(static_cast<double>(c[i]),
+                          CompressedFloat(d.quant[i].min, d.quant[i].max, d.quant[i].precision));
+      } else if constexpr (std::is_same_v<T, double>)
+        w.WriteDouble(c[i]);
+      else
+        w.WriteFloat(c[i]);
+    }
+  } else if constexpr (std::is_same_v<T, Quaternion>) {
+    if (d.encoding == LATTICE_ENCODING_FULL)
+      w.WriteFloat(v.x), w.WriteFloat(v.y), w.WriteFloat(v.z), w.WriteFloat(v.w);
+    else
+      w.WriteQuaternion(v, d.bits != 0 ? static_cast<int>(d.bits) : 10);
+  } else if constexpr (TextKind<T>::kType == LATTICE_WIRE_STRING)
+    w.WriteString(v.view());
+  else if constexpr (TextKind<T>::kType == LATTICE_WIRE_FIXED_STRING) {
+    const std::string_view text = v.view();
+    w.WriteBytes(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+  } else if constexpr (TextKind<T>::kType == LATTICE_WIRE_BYTES)
+    w.WriteBytes(v.data, v.view().size());
+  else
+    v.Serialize(w);
+}
+
+/// The mirror image of write_member. After a failure the member is its zero value.
+template <typename T>
+void read_member(BitReader& r, T& v, const lattice_member_desc& d) {
+  if constexpr (std::is_same_v<T, bool>)
+    v = r.ReadBool();
+  else if constexpr (std::is_enum_v<T>)
+    v = r.ReadEnum<T>();
+  else if constexpr (std::is_same_v<T, Fixed64>) {
+    v.raw = d.encoding == LATTICE_ENCODING_VARINT ? r.ReadLong() : static_cast<int64_t>(r.ReadU64());
+  } else if constexpr (std::is_same_v<T, NetId>) {
+    v.value = d.encoding == LATTICE_ENCODING_FIXED ? r.ReadU64() : r.ReadVarint();
+  } else if constexpr (kIsInteger<T>)
+    read_integer(r, v, d);
+  else if constexpr (kFloatCount<T> != 0) {
+    using Component = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    Component c[kFloatCount<T>];
+    for (unsigned i = 0; i < kFloatCount<T>; ++i) {
+      if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
+        c[i] = static_cast<Component>(
+            r.ReadCompressed(CompressedFloat(d.quant[i].min, d.quant[i].max, d.quant[i].precision)));
+      } else if constexpr (std::is_same_v<T, double>)
+        c[i] = r.ReadDouble();
+      else
+        c[i] = r.ReadFloat();
+    }
+    std::memcpy(&v, c, sizeof c);
+  } else if constexpr (std::is_same_v<T, Quaternion>) {
+    if (d.encoding == LATTICE_ENCODING_FULL) {
+      v.x = r.ReadFloat(), v.y = r.ReadFloat(), v.z = r.ReadFloat(), v.w = r.ReadFloat();
+    } else {
+      v = r.ReadQuaternion(d.bits != 0 ? static_cast<int>(d.bits) : 10);
+    }
+  } else if constexpr (kIsText<T>) {
+    v = T{};
+    uint8_t* out = reinterpret_cast<uint8_t*>(v.data);
+    const size_t n = r.ReadBytes(out, T::kCapacity);
+    if constexpr (TextKind<T>::kType == LATTICE_WIRE_BYTES)
+      v.size = static_cast<uint16_t>(n);
+    else if (v.view().size() != n)
+      r.fail();
+    if constexpr (TextKind<T>::kType == LATTICE_WIRE_STRING) {
+      if (utf8_valid_prefix(v.view()) != n) r.fail();
+    }
+    if (!r.ok()) v = T{};
+  } else {
+    v.Deserialize(r);
+  }
+}
+
+}  // namespace lattice::authoring

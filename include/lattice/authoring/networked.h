@@ -1,0 +1,201 @@
+// The declarative path (§20.4, §21.4 a): one list declares the structure, its packer and its schema.
+//
+//   LATTICE_NETWORKED(PlayerState,                                       // at namespace scope: defines the
+//   struct
+//     (position, vec3, BOUNDS(-4096, 4096, LATTICE_MM(1)), POSITION),
+//     (rotation, quat, SMALLEST_THREE(10), ROTATION),
+//     (health, uint16, BITS(10)),
+//     (name, string, STRING(16)))
+//
+//   struct Projectile {
+//     LATTICE_NETSTRUCT(Projectile,                                      // inside a struct body: its only
+//     content
+//       (origin, vec3, BOUNDS(-4096, 4096, 0.01f)),
+//       (charge, int32, RANGED(0, 1023)),
+//       (kind, ProjKind))                                                // an enum declared with
+//       LATTICE_ENUM
+//   };
+// LATTICE_NETSTRUCT_DELTA is the same with its own changed mask when nested (§21.2).
+//
+// Types: bool, int8, uint8, byte, int16, uint16, int32, uint32, int64, uint64, float, double, vec2, vec3,
+// vec4, quat, string, fixed_string, blob, fixed64, netid, any LATTICE_ENUM enum, any declared structure, any
+// hand-written type (lattice/authoring/network_serializable.h). Annotations: BOUNDS(min, max, precision) in
+// the member's own unit (Y-06), one for all components or one each; RANGED(min, max); BITS(n);
+// SMALLEST_THREE(n); STRING(cap); BYTES(cap); CUSTOM(cap); FIXED, VARINT, FULL; POSITION, VELOCITY,
+// ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP (lattice/schema.h says what they mean). A wrong
+// combination does not compile; the name of the function in the message says what is wrong.
+//
+// The result is a plain aggregate, trivially copyable, compared with ==. Serialize() and Deserialize() give
+// exactly the bits a hand-written serializer of the same fields gives. Header-only: needs nothing of the
+// library.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "lattice/authoring/bit_reader.h"
+#include "lattice/authoring/bit_writer.h"
+#include "lattice/authoring/for_each.h"
+#include "lattice/authoring/member_codec.h"
+#include "lattice/authoring/member_traits.h"
+#include "lattice/schema.h"
+
+/// Millimetres as metres, for BOUNDS (Y-06).
+#define LATTICE_MM(millimetres) ((millimetres)*0.001)
+
+#define LATTICE_UNPACK(...) __VA_ARGS__
+#define LATTICE_MEMBER_FIELD(Type, tuple) LATTICE_MEMBER_FIELD_X(LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_FIELD_X(...) LATTICE_MEMBER_FIELD_I(__VA_ARGS__)
+#define LATTICE_MEMBER_FIELD_I(name, declared, ...)            \
+  typename decltype(::lattice::authoring::host_type<declared>( \
+      0 LATTICE_ANNOTATIONS(__VA_ARGS__)))::type name{};
+
+#define LATTICE_MEMBER_INDEX(Type, tuple) LATTICE_MEMBER_INDEX_X(LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_INDEX_X(...) LATTICE_MEMBER_INDEX_I(__VA_ARGS__)
+#define LATTICE_MEMBER_INDEX_I(name, ...) name,
+
+#define LATTICE_MEMBER_DESC(Type, tuple) LATTICE_MEMBER_DESC_X(Type, LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_DESC_X(...) LATTICE_MEMBER_DESC_I(__VA_ARGS__)
+#define LATTICE_MEMBER_DESC_I(Type, name, declared, ...)   \
+  ::lattice::authoring::member_desc<decltype(Type::name)>( \
+      #name, offsetof(Type, name) LATTICE_ANNOTATIONS(__VA_ARGS__)),
+
+#define LATTICE_MEMBER_WRITE(Type, tuple) LATTICE_MEMBER_WRITE_X(Type, LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_WRITE_X(...) LATTICE_MEMBER_WRITE_I(__VA_ARGS__)
+#define LATTICE_MEMBER_WRITE_I(Type, name, declared, ...) \
+  ::lattice::authoring::write_member(                     \
+      lattice_w, name,                                    \
+      ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
+
+#define LATTICE_MEMBER_READ(Type, tuple) LATTICE_MEMBER_READ_X(Type, LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_READ_X(...) LATTICE_MEMBER_READ_I(__VA_ARGS__)
+#define LATTICE_MEMBER_READ_I(Type, name, declared, ...) \
+  ::lattice::authoring::read_member(                     \
+      lattice_r, name,                                   \
+      ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
+
+#define LATTICE_MEMBER_EQUAL(Type, tuple) LATTICE_MEMBER_EQUAL_X(LATTICE_UNPACK tuple)
+#define LATTICE_MEMBER_EQUAL_X(...) LATTICE_MEMBER_EQUAL_I(__VA_ARGS__)
+#define LATTICE_MEMBER_EQUAL_I(name, ...) &&::lattice::authoring::equal_member(lattice_a.name, lattice_b.name)
+
+#define LATTICE_STRUCT_BODY(Type, flags, ...)                                                                \
+  using vec2 = ::lattice::Vector2;                                                                           \
+  using vec3 = ::lattice::Vector3;                                                                           \
+  using vec4 = ::lattice::Vector4;                                                                           \
+  using quat = ::lattice::Quaternion;                                                                        \
+  using int8 = ::std::int8_t;                                                                                \
+  using uint8 = ::std::uint8_t;                                                                              \
+  using byte = ::std::uint8_t;                                                                               \
+  using int16 = ::std::int16_t;                                                                              \
+  using uint16 = ::std::uint16_t;                                                                            \
+  using int32 = ::std::int32_t;                                                                              \
+  using uint32 = ::std::uint32_t;                                                                            \
+  using int64 = ::std::int64_t;                                                                              \
+  using uint64 = ::std::uint64_t;                                                                            \
+  using string = ::lattice::authoring::StringTag;                                                            \
+  using fixed_string = ::lattice::authoring::FixedStringTag;                                                 \
+  using blob = ::lattice::authoring::BytesTag;                                                               \
+  using fixed64 = ::lattice::Fixed64;                                                                        \
+  using netid = ::lattice::NetId;                                                                            \
+  LATTICE_FOR_EACH(LATTICE_MEMBER_FIELD, Type, __VA_ARGS__)                                                  \
+  /* Member indices, for prop ids (Y-16): Type::Member::name. */                                             \
+  enum class Member : ::std::uint16_t { LATTICE_FOR_EACH(LATTICE_MEMBER_INDEX, Type, __VA_ARGS__) };         \
+  static constexpr const char* kLatticeName = #Type;                                                         \
+  static constexpr ::std::uint32_t kLatticeFlags = flags;                                                    \
+  static constexpr auto lattice_members() {                                                                  \
+    return ::std::to_array<lattice_member_desc>({LATTICE_FOR_EACH(LATTICE_MEMBER_DESC, Type, __VA_ARGS__)}); \
+  }                                                                                                          \
+  void Serialize(::lattice::BitWriter& lattice_w) const {                                                    \
+    LATTICE_FOR_EACH(LATTICE_MEMBER_WRITE, Type, __VA_ARGS__)                                                \
+  }                                                                                                          \
+  void Deserialize(::lattice::BitReader& lattice_r) {                                                        \
+    LATTICE_FOR_EACH(LATTICE_MEMBER_READ, Type, __VA_ARGS__)                                                 \
+  }                                                                                                          \
+  friend bool operator==(const Type& lattice_a, const Type& lattice_b) {                                     \
+    return true LATTICE_FOR_EACH(LATTICE_MEMBER_EQUAL, Type, __VA_ARGS__);                                   \
+  }                                                                                                          \
+  static_assert(true)
+
+#define LATTICE_NETSTRUCT(Type, ...) LATTICE_STRUCT_BODY(Type, 0, __VA_ARGS__);
+#define LATTICE_NETSTRUCT_DELTA(Type, ...) LATTICE_STRUCT_BODY(Type, LATTICE_STRUCT_DELTA, __VA_ARGS__);
+#define LATTICE_NETWORKED(Type, ...)     \
+  struct Type {                          \
+    LATTICE_NETSTRUCT(Type, __VA_ARGS__) \
+  };                                     \
+  static_assert(::lattice::authoring::DescHolder<Type>::kDesc.member_count != 0);
+
+namespace lattice {
+
+/// The descriptor of a declared structure; lives as long as the program.
+template <authoring::Declared T>
+constexpr const lattice_struct_desc& struct_desc() {
+  return authoring::DescHolder<T>::kDesc;
+}
+
+/// A flat property id (Y-16): prop_id(0, PlayerState::Member::health).
+template <typename Member>
+constexpr uint16_t prop_id(unsigned behaviour, Member member) {
+  return static_cast<uint16_t>(behaviour << 8 | static_cast<unsigned>(member));
+}
+
+/// One behaviour of a type. `name` null: the structure's name.
+template <authoring::Declared T>
+constexpr lattice_behaviour_desc behaviour_desc(const char* name = nullptr) {
+  return {sizeof(lattice_behaviour_desc), 0, name, &authoring::DescHolder<T>::kDesc};
+}
+
+/// An RPC whose arguments are the members of `Arguments`; void for none.
+template <typename Arguments = void>
+constexpr lattice_rpc_desc rpc_desc(uint16_t rpc_id, const char* name, lattice_rpc_target target,
+                                    lattice_channel channel = LATTICE_CHANNEL_RELIABLE_ORDERED,
+                                    bool owner_only = false,
+                                    lattice_rpc_delivery delivery = LATTICE_RPC_IMMEDIATE) {
+  const lattice_struct_desc* arguments = nullptr;
+  if constexpr (!std::is_void_v<Arguments>) arguments = &authoring::DescHolder<Arguments>::kDesc;
+  return {sizeof(lattice_rpc_desc),
+          rpc_id,
+          static_cast<uint8_t>(owner_only),
+          0,
+          name,
+          channel,
+          target,
+          delivery,
+          0,
+          arguments};
+}
+
+/// The input command.
+template <authoring::Declared T>
+constexpr lattice_input_desc input_desc() {
+  return {sizeof(lattice_input_desc), 0, nullptr, &authoring::DescHolder<T>::kDesc};
+}
+
+/// A type of the given behaviours and RPCs, which must live until it is registered.
+template <size_t BehaviourCount>
+constexpr lattice_type_desc type_desc(const char* name,
+                                      const lattice_behaviour_desc (&behaviours)[BehaviourCount],
+                                      uint32_t flags = 0) {
+  return {sizeof(lattice_type_desc),
+          0,
+          name,
+          LATTICE_AUTHORITY_SERVER,
+          flags,
+          1.0,
+          behaviours,
+          nullptr,
+          static_cast<uint32_t>(BehaviourCount),
+          0};
+}
+template <size_t BehaviourCount, size_t RpcCount>
+constexpr lattice_type_desc type_desc(const char* name,
+                                      const lattice_behaviour_desc (&behaviours)[BehaviourCount],
+                                      const lattice_rpc_desc (&rpcs)[RpcCount], uint32_t flags = 0) {
+  lattice_type_desc desc = type_desc(name, behaviours, flags);
+  desc.rpcs = rpcs;
+  desc.rpc_count = static_cast<uint32_t>(RpcCount);
+  return desc;
+}
+
+}  // namespace lattice

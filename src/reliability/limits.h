@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/wire/constants.h"
 #include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {

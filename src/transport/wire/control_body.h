@@ -36,6 +36,11 @@ inline bool is_known_control_type(uint8_t type) {
   return (type >= 1 && type <= 13) || type >= 128;
 }
 
+/// True for the types key rotation owns; they never reach the application.
+inline bool is_rotation_control_type(uint8_t type) {
+  return type == 1 || type == 2 || type == 13;
+}
+
 inline constexpr size_t kRekeyBodyBytes = 1 + 4 + kPublicKeyBytes;
 
 struct RekeyBody {

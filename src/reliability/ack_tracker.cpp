@@ -1,0 +1,42 @@
+#include "reliability/ack_tracker.h"
+
+#include "base/assert.h"
+#include "reliability/limits.h"
+
+namespace lattice::reliability {
+
+void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns) {
+  LATTICE_ASSERT(packet_seq != 0);
+  if (packet_seq > highest_) {
+    const uint64_t step = packet_seq - highest_;
+    if (highest_ == 0 || step > 32) {
+      bitfield_ = 0;
+    } else {
+      bitfield_ = step == 32 ? 0 : bitfield_ << step;
+      bitfield_ |= uint32_t{1} << (step - 1);
+    }
+    highest_ = packet_seq;
+    highest_at_ns_ = now_ns;
+  } else if (packet_seq < highest_ && highest_ - packet_seq <= 32) {
+    bitfield_ |= uint32_t{1} << (highest_ - packet_seq - 1);
+  }
+  if (ack_eliciting) {
+    if (unacked_count_ == 0) first_unacked_ns_ = now_ns;
+    ++unacked_count_;
+  }
+}
+
+wire::AckBlock AckTracker::block() const {
+  return {static_cast<uint16_t>(highest_), bitfield_};
+}
+
+bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
+  if (unacked_count_ == 0) return false;
+  return ack_overdue() || now_ns - first_unacked_ns_ + until_next_ns >= kMaxAckDelayNs;
+}
+
+bool AckTracker::ack_overdue() const {
+  return unacked_count_ >= kAckEveryPackets;
+}
+
+}  // namespace lattice::reliability

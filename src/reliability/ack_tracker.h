@@ -1,0 +1,45 @@
+// The receiving side of acknowledgement: what to put in an ack block, and when one is due (§3.4,
+// L-07).
+//
+//   ack_seq = low 16 bits of the highest number accepted;  ack_bitfield bit n = number (highest - (n + 1))
+//   accepted
+//
+// Must stay true: only packets whose every reliable message was accepted are recorded here.
+#pragma once
+
+#include <cstdint>
+
+#include "transport/wire/ack_block.h"
+
+namespace lattice::reliability {
+
+class AckTracker {
+ public:
+  /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order.
+  void on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns);
+
+  /// The block to send now; {0, 0} before the first packet.
+  wire::AckBlock block() const;
+  /// How long the packet block() names has been here: the ack_delay of R-01.
+  uint64_t delay_ns(uint64_t now_ns) const { return highest_ == 0 ? 0 : now_ns - highest_at_ns_; }
+
+  /// True when packets ask for an ack that has not been sent.
+  bool ack_pending() const { return unacked_count_ != 0; }
+  /// True when it may not wait: 16 packets, or 25 ms would be over `until_next_ns` after now.
+  bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
+  /// True when 16 packets wait: the horizon of one block is 33.
+  bool ack_overdue() const;
+  /// A packet with block() in it was sent.
+  void on_block_sent() { unacked_count_ = 0; }
+
+  uint64_t highest() const { return highest_; }
+
+ private:
+  uint64_t highest_ = 0;  ///< 0: none.
+  uint64_t highest_at_ns_ = 0;
+  uint64_t first_unacked_ns_ = 0;
+  uint32_t bitfield_ = 0;
+  uint32_t unacked_count_ = 0;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,81 @@
+// What each sent packet carried: reliable messages and receipts, as chains of small nodes in one arena shared
+// by all connections of an endpoint. A chain lives until its packet is acked or forgotten.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.h"
+
+namespace lattice::reliability {
+
+enum class CarriedKind : uint8_t { kReliableMessage, kReceipt };
+
+struct CarriedItem {
+  CarriedKind kind = CarriedKind::kReliableMessage;
+  uint8_t channel = 0;  ///< Of a reliable message.
+  uint32_t value = 0;   ///< message_id, or the receipt.
+};
+
+class CarriedItems {
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  /// Most items one packet can carry: a reliable message takes at least 5 bytes of 1169.
+  static constexpr size_t kMaxPerPacket = 256;
+
+  /// Holds `reserve` nodes from the start and grows by doubling up to `bound`.
+  CarriedItems(size_t reserve, size_t bound) : bound_(bound) { nodes_.reserve(reserve); }
+
+  /// Room for one more packet's items. Without it no packet that carries items is built: back-pressure.
+  bool has_room() const { return live_ + kMaxPerPacket <= bound_; }
+
+  /// Puts `item` in front of `chain`. has_room() held when the packet was begun.
+  void add(uint32_t* chain, const CarriedItem& item) {
+    uint32_t index = free_;
+    if (index != kNone) {
+      free_ = nodes_[index].next;
+    } else {
+      index = static_cast<uint32_t>(nodes_.size());
+      nodes_.emplace_back();
+    }
+    nodes_[index] = {*chain, item};
+    *chain = index;
+    ++live_;
+  }
+
+  /// Calls visit(item) for each item of the chain; those it returns true for are removed. Visitors must not
+  /// add or remove items.
+  template <class Visit>
+  void remove_if(uint32_t* chain, Visit visit) {
+    uint32_t kept = kNone;
+    uint32_t index = *chain;
+    while (index != kNone) {
+      const uint32_t next = nodes_[index].next;
+      if (visit(nodes_[index].item)) {
+        nodes_[index].next = free_;
+        free_ = index;
+        --live_;
+      } else {
+        nodes_[index].next = kept;
+        kept = index;
+      }
+      index = next;
+    }
+    *chain = kept;
+  }
+
+  size_t live() const { return live_; }
+
+ private:
+  struct Node {
+    uint32_t next = kNone;
+    CarriedItem item;
+  };
+  std::vector<Node> nodes_;
+  uint32_t free_ = kNone;
+  size_t live_ = 0;
+  size_t bound_;
+};
+
+}  // namespace lattice::reliability

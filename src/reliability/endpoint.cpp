@@ -1,0 +1,180 @@
+#include "reliability/endpoint.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+
+namespace lattice::reliability {
+namespace {
+
+// Carried items of all connections together; 12 bytes each.
+constexpr size_t kMaxCarriedItems = size_t{1} << 22;
+constexpr size_t kReservedItemsPerConnection = 64;
+
+const char* config_error(const EndpointConfig& config) {
+  if (config.max_connections < 1 || config.max_connections > 65536) return "max_connections: 1 to 65536";
+  if (config.tick_rate_hz == 0) return "tick_rate_hz: at least 1";
+  if (config.pool_bytes < (1u << 20)) return "pool_bytes: at least 1 MiB";
+  if (config.timers.keepalive_idle_ns == 0) return "timers.keepalive_idle_ns: above 0";
+  if (config.timers.timeout_ns <= config.timers.keepalive_idle_ns) {
+    return "timers.timeout_ns: longer than keepalive_idle_ns";
+  }
+  if (config.timers.disconnect_send_count == 0) return "timers.disconnect_send_count: at least 1";
+  if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
+  if (config.accepts_connections) {
+    if (config.issuers.empty() || config.issuers.size() > connection::ServerHandshake::kMaxIssuers) {
+      return "issuers: 1 to 4 keys on an accepting endpoint";
+    }
+    if (config.identity.public_key() == crypto::PublicKey{})
+      return "identity: a key pair on an accepting endpoint";
+    if (config.max_claims == 0) return "max_claims: at least 1";
+    if (config.max_half_open == 0 || config.max_half_open_per_prefix == 0) return "max_half_open: at least 1";
+    if (config.requests_per_s == 0 || config.responses_per_s == 0) return "requests_per_s: at least 1";
+  }
+  return nullptr;
+}
+
+connection::ServerHandshakeConfig server_config(const EndpointConfig& config) {
+  connection::ServerHandshakeConfig out;
+  out.protocol_id = config.protocol_id;
+  out.schema_id = config.schema_id;
+  out.features = config.features;
+  out.mtu_hint_bytes = wire::kFloorDatagramBytes;
+  out.tick_rate_hz = config.tick_rate_hz;
+  out.max_claims = config.max_claims;
+  out.max_half_open = config.max_half_open;
+  out.max_half_open_per_prefix = config.max_half_open_per_prefix;
+  out.requests_per_s = config.requests_per_s;
+  out.request_burst = config.requests_per_s * 2;
+  out.responses_per_s = config.responses_per_s;
+  out.response_burst = config.responses_per_s * 2;
+  out.half_open_ns = config.timers.half_open_ns;
+  return out;
+}
+
+// A share of the reserve for each kind of block a connection uses: small bodies, rings, snapshot parts,
+// histories.
+void reserve_pool(base::BlockPool& pool, const EndpointConfig& config) {
+  constexpr std::array<size_t, 4> kBlockBytes = {64, 512, 1536, 4096};
+  const uint64_t total = std::min<uint64_t>(config.pool_reserve_bytes_per_connection * config.max_connections,
+                                            config.pool_bytes / 2);
+  for (const size_t bytes : kBlockBytes) pool.reserve(bytes, total / kBlockBytes.size() / bytes);
+}
+
+}  // namespace
+
+Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandler& h,
+                     crypto::EntropySource& e)
+    : config(std::move(c)),
+      socket(s),
+      handler(h),
+      entropy(e),
+      pool(config.pool_bytes),
+      items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
+            kMaxCarriedItems),
+      batch(s),
+      table(config.max_connections),
+      peers(config.max_connections),
+      receive_buffers(std::make_unique<uint8_t[]>(DatagramBatch::kDatagrams * socket::kMaxDatagramBytes)),
+      receive_datagrams(DatagramBatch::kDatagrams) {
+  ending.reserve(config.max_connections);
+  for (size_t i = 0; i < receive_datagrams.size(); ++i) {
+    receive_datagrams[i].data = receive_buffers.get() + i * socket::kMaxDatagramBytes;
+  }
+  reserve_pool(pool, config);
+  if (config.accepts_connections) {
+    server.emplace(server_config(config), config.identity.clone(), config.issuers, entropy, *this);
+  }
+}
+
+Endpoint::Core::~Core() = default;
+
+Endpoint::Endpoint(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Endpoint::~Endpoint() = default;
+
+std::unique_ptr<Endpoint> Endpoint::create(EndpointConfig config, socket::DatagramSocket& socket,
+                                           EndpointHandler& handler, crypto::EntropySource& entropy,
+                                           const char** error) {
+  const char* refused = config_error(config);
+  if (error != nullptr) *error = refused;
+  if (refused != nullptr) return nullptr;
+  return std::unique_ptr<Endpoint>(
+      new Endpoint(std::make_unique<Core>(std::move(config), socket, handler, entropy)));
+}
+
+void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
+  Core& core = *core_;
+  LATTICE_CHECK(!core.in_phase && now_ns >= core.now_ns);
+  core.now_ns = now_ns;
+  core.unix_s = unix_s;
+  core.in_phase = true;
+  core.receive();
+  core.in_phase = false;
+}
+
+void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {
+  Core& core = *core_;
+  LATTICE_CHECK(!core.in_phase && now_ns >= core.now_ns);
+  core.now_ns = now_ns;
+  core.unix_s = unix_s;
+  core.in_phase = true;
+  core.update_and_send();
+  core.in_phase = false;
+}
+
+ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,
+                                const crypto::KeyPair& client, ConnectionHandle* out) {
+  return core_->connect(server, token, client, out);
+}
+
+void Endpoint::disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                          std::string_view text) {
+  if (Peer* peer = core_->find(connection)) core_->disconnect(*peer, reason, text);
+}
+
+void Endpoint::disconnect_all(connection::DisconnectReason reason, std::string_view text) {
+  for (const auto& peer : core_->peers) {
+    if (peer) core_->disconnect(*peer, reason, text);
+  }
+}
+
+SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                          std::span<const uint8_t> body, uint32_t receipt) {
+  return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
+}
+
+const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {
+  const Peer* peer = core_->find(connection);
+  return peer == nullptr ? nullptr : core_->stats_of(*peer);
+}
+
+const EndpointStats& Endpoint::stats() const {
+  core_->stats.handshake_datagrams_sent = core_->batch.emitted_count();
+  return core_->stats;
+}
+
+connection::State Endpoint::state(ConnectionHandle connection) const {
+  const Peer* peer = core_->find(connection);
+  if (peer == nullptr) return connection::State::kDisconnected;
+  if (!peer->handshake) return peer->lifecycle.state();
+  return peer->handshake_started ? peer->handshake->lifecycle().state() : connection::State::kConnecting;
+}
+
+void Endpoint::set_server_tick(uint32_t tick) {
+  core_->server_tick = tick;
+}
+uint32_t Endpoint::connection_count() const {
+  return core_->table.size();
+}
+const connection::ServerHandshake* Endpoint::server_handshake() const {
+  return core_->server ? &*core_->server : nullptr;
+}
+const base::BlockPoolStats& Endpoint::pool_stats() const {
+  return core_->pool.stats();
+}
+platform::Address Endpoint::local_address() const {
+  return core_->socket.local_address();
+}
+
+}  // namespace lattice::reliability

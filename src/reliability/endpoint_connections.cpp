@@ -1,0 +1,276 @@
+// Beginnings and ends of connections (H-11, L-05): admission, confirmation, disconnects, reports, and
+// freeing.
+#include <algorithm>
+#include <cstring>
+
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+#include "transport/wire/utf8.h"
+
+namespace lattice::reliability {
+namespace {
+
+using connection::DisconnectReason;
+using connection::Event;
+using connection::State;
+
+// Of an accepting side's own idle time, added on top: both ends of a quiet connection would otherwise probe
+// at the same moment for ever, and each also answer the other. The connecting side's probe, answered, keeps
+// both alive.
+uint64_t quiet_slack_ns(uint64_t keepalive_idle_ns) {
+  return keepalive_idle_ns / 4;
+}
+
+uint64_t random_u64(crypto::EntropySource& entropy) {
+  uint8_t bytes[8];
+  entropy.fill(bytes);
+  uint64_t value = 0;
+  std::memcpy(&value, bytes, sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+Peer* Endpoint::Core::find(ConnectionHandle handle) const {
+  return table.live(handle) ? peers[handle.slot].get() : nullptr;
+}
+
+void Endpoint::Core::count(Refusal refusal, Peer* peer, uint64_t how_often) {
+  stats.refusals.add(refusal, how_often);
+  if (peer != nullptr) peer->stats.refusals.add(refusal, how_often);
+}
+
+connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& request) {
+  if (table.size() == table.capacity()) return {DisconnectReason::kServerFull, {}, 0};
+  return handler.on_admission(request);
+}
+
+ConnectResult Endpoint::Core::connect(const platform::Address& server_address, std::span<const uint8_t> token,
+                                      const crypto::KeyPair& client, ConnectionHandle* out) {
+  if (server_address.family == 0 || server_address.port == 0) return ConnectResult::kBadAddress;
+  wire::TokenFields fields;
+  if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) return ConnectResult::kBadToken;
+  if (fields.kind != wire::TokenKind::kConnect || fields.role != wire::TokenRole::kInitiator ||
+      fields.protocol_id != config.protocol_id || fields.cnf != client.public_key()) {
+    return ConnectResult::kBadToken;
+  }
+  if (fields.schema_id != 0 && fields.schema_id != config.schema_id) return ConnectResult::kSchemaMismatch;
+  if (table.size() == table.capacity()) return ConnectResult::kFull;
+  const std::optional<ConnectionHandle> handle = table.insert_pending(server_address);
+  if (!handle) return ConnectResult::kAlreadyConnecting;
+
+  auto peer = std::make_unique<Peer>(pool, items, config.channels);
+  peer->handle = *handle;
+  peer->path = server_address;
+  peer->player = fields.player;
+  peer->session = fields.session;
+  peer->user_bytes = static_cast<uint16_t>(fields.user_data.size());
+  std::copy(fields.user_data.begin(), fields.user_data.end(), peer->user_data.begin());
+  peer->announced = true;
+  connection::ClientHandshakeConfig handshake_config;
+  handshake_config.protocol_id = config.protocol_id;
+  handshake_config.schema_id = config.schema_id;
+  handshake_config.features = config.features;
+  handshake_config.max_datagram_bytes = wire::kFloorDatagramBytes;
+  handshake_config.budget_ns = config.connect_budget_ns;
+  handshake_config.jitter_seed = random_u64(entropy);
+  peer->handshake =
+      std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
+  peers[handle->slot] = std::move(peer);
+  *out = *handle;
+  return ConnectResult::kOk;
+}
+
+void Endpoint::Core::on_handshake_result(Peer& peer, connection::ClientResult& result) {
+  switch (result.outcome) {
+    case connection::ClientOutcome::kPending:
+      return;
+    case connection::ClientOutcome::kAccepted:
+      on_accepted_by_server(peer, *result.accepted);
+      return;
+    case connection::ClientOutcome::kRefused:
+    case connection::ClientOutcome::kGaveUp:
+      peer.handshake.reset();
+      note_end(peer, result.reason, result.remote_schema_id, result.text());
+      return;
+  }
+}
+
+void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepted& accepted) {
+  peer.lifecycle = peer.handshake->lifecycle();
+  peer.handshake.reset();
+  LATTICE_ASSERT(peer.connected());
+  if (!table.assign_id(peer.handle, accepted.connection_id)) {
+    // Two servers chose the same 64 random bits for us; this connection cannot be told from the other.
+    peer.lifecycle.apply(Event::kSilence);
+    note_end(peer, DisconnectReason::kInternalError, 0, "connection_id in use");
+    return;
+  }
+  peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
+                    std::move(accepted.master));
+  peer.timers.emplace(config.timers, now_ns, false);
+  peer.peer_id = accepted.peer_id;
+  peer.features = accepted.features;
+  peer.server_tick = accepted.server_tick;
+  peer.tick_rate_hz = accepted.tick_rate_hz;
+  peer.accepted_at_ns = now_ns;
+  peer.window_second = now_ns / 1'000'000'000;
+  if (accepted.first_rtt_ns != 0) peer.rtt.add_sample(accepted.first_rtt_ns, now_ns);
+  send_keepalive(peer, true);  // At once: the server says nothing before it has heard from us (H-11).
+  announce(peer);
+}
+
+void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
+  const std::optional<ConnectionHandle> handle = table.insert(accepted.connection_id);
+  if (!handle) {
+    // admit() saw a free slot and the handshake chose a fresh id; only an id clash with an outgoing
+    // connection is left.
+    server->on_ended(accepted.connection_id);
+    return;
+  }
+  auto peer = std::make_unique<Peer>(pool, items, config.channels);
+  peer->handle = *handle;
+  peer->path = accepted.address;
+  peer->incoming = true;
+  peer->peer_id = accepted.peer_id;
+  peer->player = accepted.player;
+  peer->session = accepted.session;
+  peer->user_data = accepted.user_data;
+  peer->user_bytes = accepted.user_bytes;
+  peer->features = accepted.features;
+  peer->server_tick = server_tick;
+  peer->tick_rate_hz = config.tick_rate_hz;
+  peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
+                     std::move(accepted.master));
+  connection::TimerConfig timers = config.timers;
+  timers.keepalive_idle_ns += quiet_slack_ns(timers.keepalive_idle_ns);
+  peer->timers.emplace(timers, now_ns, true);
+  peer->accepted_at_ns = now_ns;
+  peer->accepts_repeated_then = server->repeated_accept_count();
+  peer->window_second = now_ns / 1'000'000'000;
+  peer->lifecycle.apply(Event::kAdmit);
+  peers[handle->slot] = std::move(peer);
+}
+
+void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
+  peer.lifecycle.apply(Event::kConfirm);
+  server->on_confirmed(peer.link->connection_id());
+  // Message 4 to the client's first packet is a round trip when neither was sent twice.
+  if (packet_seq == 1 && peer.accepts_repeated_then == server->repeated_accept_count()) {
+    peer.rtt.add_sample(now_ns - peer.accepted_at_ns, now_ns);
+  }
+  peer.keepalive_wanted = true;
+  peer.announced = true;
+  announce(peer);
+}
+
+void Endpoint::Core::announce(Peer& peer) {
+  ++stats.connections_opened;
+  ConnectedInfo info;
+  info.address = peer.path;
+  info.peer_id = peer.peer_id;
+  info.is_incoming = peer.incoming;
+  info.player = peer.player;
+  info.session = peer.session;
+  info.user_data = std::span<const uint8_t>(peer.user_data).first(peer.user_bytes);
+  info.features = peer.features;
+  info.server_tick = peer.server_tick;
+  info.tick_rate_hz = peer.tick_rate_hz;
+  info.rtt_ns = peer.rtt.srtt_ns();
+  handler.on_connected(peer.handle, info);
+}
+
+void Endpoint::Core::disconnect(Peer& peer, DisconnectReason reason, std::string_view text) {
+  if (peer.handshake) {
+    if (peer.handshake_started) peer.handshake->cancel();
+    peer.handshake.reset();
+    note_end(peer, reason, 0, text);
+    return;
+  }
+  if (!peer.lifecycle.allows(Event::kDisconnect)) return;  // Ending already.
+  peer.lifecycle.apply(Event::kDisconnect);
+  if (peer.lifecycle.state() == State::kDisconnecting) peer.timers->begin_disconnect(now_ns);
+  note_end(peer, reason, 0, text);
+}
+
+void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remote_schema,
+                              std::string_view text) {
+  peer.end_reason = reason;
+  peer.end_schema_id = remote_schema;
+  size_t bytes = std::min(text.size(), peer.end_text.size());
+  // Cut at a character, so that what goes on the wire is still UTF-8.
+  const auto* characters = reinterpret_cast<const uint8_t*>(text.data());
+  while (bytes != 0 && !wire::is_valid_text({characters, bytes})) --bytes;
+  std::copy_n(text.begin(), bytes, peer.end_text.begin());
+  peer.end_text_bytes = static_cast<uint8_t>(bytes);
+  peer.report_pending = true;
+  list_ending(peer);
+}
+
+void Endpoint::Core::list_ending(Peer& peer) {
+  if (peer.is_listed) return;
+  peer.is_listed = true;
+  ending.push_back(peer.handle.slot);
+}
+
+void Endpoint::Core::finish_phase() {
+  // Callbacks may end further connections while this runs; each peer is listed at most once, so the list is
+  // bounded.
+  for (size_t i = 0; i < ending.size(); ++i) {
+    Peer& peer = *peers[ending[i]];
+    if (peer.report_pending) report_end(peer);
+    if (peer.lifecycle.state() == State::kTimeout) peer.lifecycle.apply(Event::kReport);
+    if (peer.lifecycle.state() == State::kDisconnected) {
+      free_peer(peer);
+    } else {
+      peer.is_listed = false;
+    }
+  }
+  ending.clear();
+}
+
+void Endpoint::Core::report_end(Peer& peer) {
+  peer.report_pending = false;
+  lose_receipts(peer);
+  if (!peer.announced) return;  // A half-open entry nobody was told of.
+  if (peer.link) ++stats.connections_closed;
+  handler.on_disconnected(peer.handle, peer.end_reason, peer.end_schema_id,
+                          {peer.end_text.data(), peer.end_text_bytes});
+}
+
+void Endpoint::Core::free_peer(Peer& peer) {
+  const ConnectionHandle handle = peer.handle;
+  if (peer.incoming) server->on_ended(peer.link->connection_id());
+  table.erase(handle);
+  peers[handle.slot].reset();
+}
+
+const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
+  ConnectionStats& out = peer.stats;
+  out.srtt_ns = peer.rtt.srtt_ns();
+  out.rttvar_ns = peer.rtt.rttvar_ns();
+  out.rto_ns = peer.rtt.rto_ns();
+  out.min_rtt_ns = peer.rtt.min_rtt_ns(now_ns);
+  out.latest_rtt_ns = peer.rtt.latest_ns();
+  out.rtt_samples = peer.rtt.sample_count();
+  const HistoryCounters& history = peer.history.counters();
+  out.packets_acked = history.acked;
+  out.packets_lost = history.lost;
+  out.packets_lost_spurious = history.lost_spurious;
+  if (peer.link) {
+    const uint64_t highest = peer.link->highest_received();
+    out.packets_missing = highest - std::min(highest, out.traffic.packets_received);
+  }
+  size_t messages = 0;
+  size_t bytes = 0;
+  for (const auto& channel : peer.reliable) {
+    if (!channel) continue;
+    messages += channel->send.queued_messages();
+    bytes += channel->send.queued_bytes();
+  }
+  out.reliable_messages_queued = static_cast<uint32_t>(messages);
+  out.reliable_bytes_queued = static_cast<uint32_t>(bytes);
+  return &out;
+}
+
+}  // namespace lattice::reliability

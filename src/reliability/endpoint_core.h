@@ -1,0 +1,124 @@
+// The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
+// starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
+// that ends in one, endpoint_connections.cpp beginnings and ends.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "reliability/carried_items.h"
+#include "reliability/datagram_batch.h"
+#include "reliability/endpoint.h"
+#include "reliability/packet_builder.h"
+#include "reliability/peer.h"
+#include "transport/connection/connection_table.h"
+#include "transport/connection/server_handshake.h"
+#include "transport/wire/keepalive_body.h"
+
+namespace lattice::reliability {
+
+struct Endpoint::Core final : public connection::AdmissionPolicy {
+  Core(EndpointConfig config, socket::DatagramSocket& socket, EndpointHandler& handler,
+       crypto::EntropySource& entropy);
+  ~Core() override;
+
+  // endpoint_receive.cpp
+  void receive();
+  void on_datagram(const platform::Address& from, std::span<uint8_t> datagram);
+  void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                             const wire::PacketHeader& header, size_t header_bytes);
+  void on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram);
+  void on_client_datagram(Peer& peer, const platform::Address& from, std::span<const uint8_t> datagram);
+  void on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+                           const wire::PacketHeader& header);
+
+  // endpoint_messages.cpp
+  void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
+  void on_keepalive(Peer& peer, const connection::SecureLink::Opened& packet);
+  void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
+  void on_echo(Peer& peer, const wire::KeepaliveBody& body);
+  void apply_ack(Peer& peer, const wire::AckBlock& ack);
+  void apply_payload_ack(Peer& peer, const wire::FramingSummary& summary);
+  /// The result is whether the packet may be acked as far as this message goes.
+  bool on_message(Peer& peer, const wire::Message& message);
+  bool on_reliable_message(Peer& peer, const wire::Message& message);
+  bool on_sequenced_message(Peer& peer, const wire::Message& message);
+  bool deliver(Peer& peer, uint8_t channel, uint8_t flags, std::span<const uint8_t> body);
+  void protocol_error(Peer& peer, Refusal refusal);
+
+  // endpoint_send.cpp
+  void update_and_send();
+  void update_handshake(Peer& peer);
+  void update_link(Peer& peer);
+  void send_payloads(Peer& peer);
+  bool send_one_payload(Peer& peer);
+  bool has_payload(const Peer& peer) const;
+  void send_keepalive_if_needed(Peer& peer);
+  void send_keepalive(Peer& peer, bool probe);
+  void send_disconnect(Peer& peer, bool is_acknowledgement);
+  struct Outgoing {
+    wire::PacketType type = wire::PacketType::kPayload;
+    std::span<uint8_t> buffer;  ///< From batch.begin(); the plaintext starts at kMaxHeaderBytes.
+    size_t plaintext_bytes = 0;
+    bool ack_eliciting = false;
+    bool has_retransmission = false;
+    uint32_t items = CarriedItems::kNone;
+  };
+  void transmit(Peer& peer, const Outgoing& packet);
+  void update_loss_window(Peer& peer);
+  SendResult send(ConnectionHandle handle, uint8_t channel, MessageFlags flags, std::span<const uint8_t> body,
+                  uint32_t receipt);
+  SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
+
+  // endpoint_connections.cpp
+  connection::Admission admit(const connection::AdmissionRequest& request) override;
+  ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+                        const crypto::KeyPair& client, ConnectionHandle* out);
+  void on_accepted_by_server(Peer& peer, connection::ClientAccepted& accepted);
+  void on_accepted_client(connection::ServerAccepted& accepted);
+  void on_handshake_result(Peer& peer, connection::ClientResult& result);
+  void confirm(Peer& peer, uint64_t packet_seq);
+  void announce(Peer& peer);
+  void disconnect(Peer& peer, connection::DisconnectReason reason, std::string_view text);
+  /// Notes why, owes the report, and lists the peer for finish_phase().
+  void note_end(Peer& peer, connection::DisconnectReason reason, uint64_t remote_schema,
+                std::string_view text);
+  void list_ending(Peer& peer);
+  /// Reports ended connections and frees those that are Disconnected.
+  void finish_phase();
+  void report_end(Peer& peer);
+  void lose_receipts(Peer& peer);
+  void free_peer(Peer& peer);
+
+  Peer* find(ConnectionHandle handle) const;
+  void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);
+  connection::ServerMoment moment() const { return {now_ns, unix_s, server_tick}; }
+  const ConnectionStats* stats_of(const Peer& peer) const;
+
+  EndpointConfig config;
+  socket::DatagramSocket& socket;
+  EndpointHandler& handler;
+  crypto::EntropySource& entropy;
+  base::BlockPool pool;
+  CarriedItems items;
+  DatagramBatch batch;
+  connection::ConnectionTable table;
+  std::vector<std::unique_ptr<Peer>> peers;  ///< By slot.
+  std::vector<uint32_t> ending;              ///< Slots finish_phase() looks at.
+  std::optional<connection::ServerHandshake> server;
+  std::unique_ptr<uint8_t[]> receive_buffers;
+  std::vector<socket::Datagram> receive_datagrams;
+  mutable EndpointStats stats;
+
+  uint64_t now_ns = 0;
+  uint64_t unix_s = 0;
+  uint64_t last_update_ns = 0;
+  uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
+  uint64_t last_server_update_ns = 0;
+  bool has_updated = false;
+  uint32_t server_tick = 0;
+  bool in_phase = false;
+};
+
+}  // namespace lattice::reliability

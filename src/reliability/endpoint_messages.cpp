@@ -1,0 +1,209 @@
+// What an opened packet does: acks, keepalives, the end, and messages on their way to the handler (P-10,
+// L-02, L-05, L-07).
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+#include "reliability/peer_fate.h"
+#include "transport/wire/control_body.h"
+#include "transport/wire/disconnect_body.h"
+#include "transport/wire/keepalive_body.h"
+
+namespace lattice::reliability {
+namespace {
+
+MessageFlags flags_of(uint8_t flags) {
+  return {(flags & wire::kFlagFragment) != 0, (flags & wire::kFlagRpc) != 0,
+          (flags & wire::kFlagSnapshot) != 0};
+}
+
+}  // namespace
+
+void Endpoint::Core::protocol_error(Peer& peer, Refusal refusal) {
+  count(refusal, &peer);
+  disconnect(peer, connection::DisconnectReason::kProtocolError, refusal_name(refusal));
+}
+
+void Endpoint::Core::apply_ack(Peer& peer, const wire::AckBlock& ack) {
+  PeerFate fate(handler, stats, peer);
+  if (!peer.history.on_ack(ack, fate).valid) {
+    count(Refusal::kAckNeverSent, &peer);
+    return;
+  }
+  if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
+}
+
+void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& summary) {
+  PeerFate fate(handler, stats, peer);
+  const AckResult result = peer.history.on_ack(summary.ack, fate);
+  if (!result.valid) {
+    count(Refusal::kAckNeverSent, &peer);
+    return;
+  }
+  if (result.has_sample) {
+    const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
+    peer.rtt.add_sample(elapsed_ns - std::min(elapsed_ns, summary.ack_delay_ns), now_ns);
+  }
+  if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
+}
+
+void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened& packet) {
+  wire::FramingSummary summary;
+  const wire::FramingError error = wire::check_framing(packet.plaintext, config.channels, &summary);
+  if (error != wire::FramingError::kNone) {
+    protocol_error(peer, refusal_of(error));
+    return;
+  }
+  if (summary.has_fragment) {
+    protocol_error(peer, Refusal::kFragmentUnsupported);
+    return;
+  }
+  apply_payload_ack(peer, summary);
+  bool may_ack = true;
+  wire::MessageReader reader(packet.plaintext, config.channels);
+  wire::Message message;
+  // The handler may end the connection from any callback; then nothing more of the packet reaches it.
+  while (peer.connected() && reader.next(&message)) may_ack = on_message(peer, message) && may_ack;
+  if (!peer.connected() || !may_ack) return;
+  peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns);
+}
+
+bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
+  switch (message.mode) {
+    case ChannelMode::kUnreliable:
+      return deliver(peer, message.channel, message.flags, message.body);
+    case ChannelMode::kUnreliableSequenced:
+      return on_sequenced_message(peer, message);
+    case ChannelMode::kReliableUnordered:
+    case ChannelMode::kReliableOrdered:
+      return on_reliable_message(peer, message);
+    case ChannelMode::kAckMessage:
+    case ChannelMode::kUndeclared:
+      break;
+  }
+  return true;
+}
+
+bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& message) {
+  const bool engine = message.channel == static_cast<uint8_t>(Channel::kUnreliableSequenced) &&
+                      (message.flags & wire::kFlagSnapshot) != 0;
+  if (!engine) {
+    // Engine traffic is judged by tick, object by object, above; the rest newest-wins here.
+    SequencedState& state = peer.sequenced[message.channel];
+    if (state.has_seen && !base::sequence_greater(message.id, state.last_seen)) {
+      count(Refusal::kMessageStale, &peer);
+      return true;
+    }
+    state.last_seen = message.id;
+    state.has_seen = true;
+  }
+  return deliver(peer, message.channel, message.flags, message.body);
+}
+
+bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& message) {
+  ReceiveChannel& channel = peer.reliable[message.channel]->receive;
+  switch (channel.offer(message.id, message.flags, message.body)) {
+    case ReceiveChannel::Outcome::kDeliver:
+      break;
+    case ReceiveChannel::Outcome::kStored:
+      return true;
+    case ReceiveChannel::Outcome::kDuplicate:
+      count(Refusal::kMessageDuplicate, &peer);
+      return true;
+    case ReceiveChannel::Outcome::kBeyondWindow:
+      protocol_error(peer, Refusal::kMessageBeyondWindow);
+      return false;
+    case ReceiveChannel::Outcome::kNoMemory:
+      count(Refusal::kMessageNoMemory, &peer);
+      return false;
+  }
+  deliver(peer, message.channel, message.flags, message.body);
+  ReceiveChannel::Ready ready;
+  while (peer.connected() && channel.pop_ready(&ready)) {
+    deliver(peer, message.channel, ready.flags, ready.body.bytes());
+    channel.release(ready);
+  }
+  return true;
+}
+
+bool Endpoint::Core::deliver(Peer& peer, uint8_t channel, uint8_t flags, std::span<const uint8_t> body) {
+  if (channel == static_cast<uint8_t>(Channel::kControl)) {
+    if (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_rotation_control_type(body[0])) {
+      protocol_error(peer, Refusal::kBadControl);
+      return false;
+    }
+  }
+  ++peer.stats.traffic.messages_received;
+  ++stats.traffic.messages_received;
+  const Verdict verdict =
+      handler.on_message(peer.handle, static_cast<Channel>(channel), flags_of(flags), body, now_ns);
+  if (verdict == Verdict::kProtocolError) {
+    if (peer.connected()) protocol_error(peer, Refusal::kMessageRefusedByHandler);
+    return false;
+  }
+  return verdict == Verdict::kAccept;
+}
+
+void Endpoint::Core::on_keepalive(Peer& peer, const connection::SecureLink::Opened& packet) {
+  wire::KeepaliveBody body;
+  if (!wire::parse_keepalive(packet.plaintext, &body)) {
+    protocol_error(peer, Refusal::kBadKeepalive);
+    return;
+  }
+  if (packet.is_newest) peer.stats.remote_tick = body.tick;
+  if (body.flags & wire::kKeepaliveEcho) on_echo(peer, body);
+  apply_ack(peer, body.ack);
+  if (!peer.connected()) return;
+  if (body.flags & wire::kKeepaliveProbe) {
+    peer.echo_pending = true;
+    peer.echo_us = body.probe_us;
+    peer.echo_received_ns = now_ns;
+  }
+  peer.acks.on_packet(packet.packet_seq, (body.flags & wire::kKeepaliveAckRequested) != 0, now_ns);
+}
+
+void Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
+  ProbeTimes& probes = peer.probes;
+  for (size_t i = 0; i < ProbeTimes::kKept; ++i) {
+    if (!probes.live[i] || probes.sent_ns[i] / 1000 != body.echo_us) continue;
+    probes.live[i] = false;
+    const uint64_t elapsed_ns = now_ns - probes.sent_ns[i];
+    peer.rtt.add_sample(elapsed_ns - std::min(elapsed_ns, uint64_t{body.echo_delay_us} * 1000), now_ns);
+    return;
+  }
+  count(Refusal::kEchoUnexpected, &peer);
+}
+
+void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet) {
+  wire::DisconnectBody body;
+  if (!wire::parse_disconnect(packet.plaintext, &body)) {
+    count(Refusal::kBadDisconnect, &peer);
+    if (peer.connected()) disconnect(peer, connection::DisconnectReason::kProtocolError, "bad_disconnect");
+    return;
+  }
+  if (!peer.lifecycle.allows(connection::Event::kPeerDisconnect))
+    return;  // Ended already, waiting to be freed.
+  const bool was_connected = peer.connected();
+  if (!body.is_acknowledgement) send_disconnect(peer, true);
+  peer.lifecycle.apply(connection::Event::kPeerDisconnect);
+  if (was_connected) {
+    note_end(peer, static_cast<connection::DisconnectReason>(body.reason), 0,
+             {reinterpret_cast<const char*>(body.text.data()), body.text.size()});
+  }
+  list_ending(peer);
+}
+
+void Endpoint::Core::lose_receipts(Peer& peer) {
+  PeerFate fate(handler, stats, peer);
+  const auto lost = [&fate](uint32_t receipt) { fate.on_receipt_fate(receipt, false); };
+  // Receipts of reliable messages are told by their channels, those of unreliable ones by the packets they
+  // were in.
+  peer.history.lose_everything(fate);
+  for (const auto& channel : peer.reliable) {
+    if (channel) channel->send.lose_everything(lost);
+  }
+  peer.engine_queue.lose_everything(lost);
+  peer.application_queue.lose_everything(lost);
+}
+
+}  // namespace lattice::reliability

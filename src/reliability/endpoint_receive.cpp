@@ -1,0 +1,148 @@
+// From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Nothing before
+// the open changes anything but counters.
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+
+namespace lattice::reliability {
+namespace {
+
+Refusal refusal_of_header(wire::HeaderStatus status) {
+  switch (status) {
+    case wire::HeaderStatus::kTooShort:
+      return Refusal::kHeaderTooShort;
+    case wire::HeaderStatus::kBadMagic:
+      return Refusal::kHeaderBadMagic;
+    case wire::HeaderStatus::kWrongVersion:
+      return Refusal::kHeaderWrongVersion;
+    case wire::HeaderStatus::kUnknownType:
+      return Refusal::kHeaderUnknownType;
+    case wire::HeaderStatus::kBadPacketSeq:
+    case wire::HeaderStatus::kOk:
+      break;
+  }
+  return Refusal::kHeaderBadPacketSeq;
+}
+
+}  // namespace
+
+void Endpoint::Core::receive() {
+  batch.set_now(now_ns);
+  for (size_t i = 0; i < kMaxReceiveBatches; ++i) {
+    const size_t received = socket.receive(receive_datagrams, now_ns);
+    for (size_t k = 0; k < received; ++k) {
+      const socket::Datagram& datagram = receive_datagrams[k];
+      on_datagram(datagram.peer, {datagram.data, datagram.size});
+    }
+    if (received < receive_datagrams.size()) break;
+  }
+  finish_phase();
+  batch.flush();
+}
+
+void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram) {
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  const wire::HeaderStatus status =
+      wire::parse_packet_header(datagram, config.protocol_id, &header, &header_bytes);
+  if (status == wire::HeaderStatus::kWrongVersion && server && header.type == wire::PacketType::kHandshake) {
+    on_server_datagram(from, datagram);  // May answer with an advisory denial (P-03); refuses in any case.
+    count(Refusal::kHeaderWrongVersion, nullptr);
+    return;
+  }
+  if (status != wire::HeaderStatus::kOk) {
+    count(refusal_of_header(status), nullptr);
+    return;
+  }
+  if (wire::is_session_packet(header.type)) {
+    on_session_datagram(from, datagram, header);
+  } else {
+    on_handshake_datagram(from, datagram, header, header_bytes);
+  }
+}
+
+void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                                           const wire::PacketHeader& header, size_t header_bytes) {
+  bool for_server = header.type == wire::PacketType::kChallengeResponse;
+  if (header.type == wire::PacketType::kHandshake) {
+    const auto message = wire::peek_handshake_message(datagram.subspan(header_bytes));
+    for_server = message == wire::HandshakeMessage::kConnectionRequest;
+  } else if (!for_server) {
+    count(Refusal::kWrongRole, nullptr);  // RelayCtrl: no relay here.
+    return;
+  }
+  if (for_server) {
+    if (server) {
+      on_server_datagram(from, datagram);
+    } else {
+      count(Refusal::kWrongRole, nullptr);
+    }
+    return;
+  }
+  const std::optional<ConnectionHandle> pending = table.find_pending(from);
+  Peer* peer = pending ? find(*pending) : nullptr;
+  if (peer == nullptr || !peer->handshake || !peer->handshake_started) {
+    // A repeated ConnectionAccepted lands here after the first one; so does anything nobody asked for.
+    count(Refusal::kNotReady, nullptr);
+    return;
+  }
+  on_client_datagram(*peer, from, datagram);
+}
+
+void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram) {
+  connection::ServerResult result = server->on_datagram(from, datagram, moment(), batch);
+  if (result.accepted) {
+    on_accepted_client(*result.accepted);
+  } else if (result.refusal != connection::ServerRefusal::kNone) {
+    count(Refusal::kHandshakeRefused, nullptr);
+  }
+}
+
+void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& from,
+                                        std::span<const uint8_t> datagram) {
+  connection::ClientResult result = peer.handshake->on_datagram(from, datagram, now_ns, batch);
+  if (result.drop != connection::ClientDrop::kNone) count(Refusal::kHandshakeRefused, &peer);
+  on_handshake_result(peer, result);
+}
+
+void Endpoint::Core::on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+                                         const wire::PacketHeader& header) {
+  const std::optional<ConnectionHandle> handle = table.find(header.connection_id);
+  Peer* peer = handle ? find(*handle) : nullptr;
+  if (peer == nullptr || !peer->link) {
+    count(Refusal::kUnknownConnection, nullptr);
+    return;
+  }
+  if (from != peer->path) {
+    count(Refusal::kForeignAddress, peer);
+    return;
+  }
+  const connection::SecureLink::Opened packet = peer->link->open(datagram);
+  if (!packet) {
+    count(refusal_of(packet.refusal), peer);
+    return;
+  }
+  peer->timers->on_authenticated(now_ns);
+  peer->stats.last_authenticated_ns = now_ns;
+  ++peer->stats.traffic.packets_received;
+  peer->stats.traffic.bytes_received += datagram.size();
+  ++stats.traffic.packets_received;
+  stats.traffic.bytes_received += datagram.size();
+  if (peer->lifecycle.state() == connection::State::kHandshake) confirm(*peer, packet.packet_seq);
+  if (packet.type == wire::PacketType::kDisconnect) {
+    on_disconnect(*peer, packet);
+    return;
+  }
+  if (!peer->connected()) {
+    count(Refusal::kNotReady, peer);
+    return;
+  }
+  if (packet.type == wire::PacketType::kPayload) {
+    on_payload(*peer, packet);
+  } else {
+    on_keepalive(*peer, packet);
+  }
+  // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
+  if (peer->connected() && peer->acks.ack_overdue()) send_keepalive(*peer, false);
+}
+
+}  // namespace lattice::reliability

@@ -1,0 +1,373 @@
+// From queues and timers to the socket: what is due, packing, sealing, the batch.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+#include "reliability/peer_fate.h"
+#include "transport/wire/control_body.h"
+#include "transport/wire/disconnect_body.h"
+#include "transport/wire/keepalive_body.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+/// A side that only answers probes adds one of its own this often, so that it has a round trip too.
+constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
+
+/// Bytes this connection may send now. Congestion control and pacing (C-01, C-03) replace this: until then
+/// the path is the only judge.
+uint64_t send_allowance_bytes(const Peer&) {
+  return UINT64_MAX;
+}
+
+// Fills one packet from a peer's queues in the order of R-14 and notes what it carries.
+class PacketFiller {
+ public:
+  PacketFiller(Peer& peer, const wire::ChannelTable& channels, CarriedItems& items, PacketBuilder& builder,
+               size_t budget_bytes, uint64_t now_ns)
+      : peer_(peer),
+        channels_(channels),
+        items_(items),
+        builder_(builder),
+        now_ns_(now_ns),
+        packet_seq_(peer.link->next_packet_seq()) {
+    // A quarter stays free for snapshots and inputs while they wait.
+    reliable_limit_ = peer.engine_queue.empty() ? budget_bytes : budget_bytes - budget_bytes / 4;
+  }
+
+  void fill() {
+    constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
+    add_lost(kControl);
+    add_new(kControl);
+    for (uint8_t i = 0; i < kControl; ++i) add_lost(i);
+    for (uint8_t i = 0; i < kControl; ++i) add_new(i);
+    add_unreliable(peer_.engine_queue);
+    add_unreliable(peer_.application_queue);
+  }
+
+  uint32_t items() const { return chain_; }
+  uint32_t first_count() const { return first_count_; }
+  uint32_t resent_count() const { return resent_count_; }
+
+ private:
+  bool has_room() const {
+    return item_count_ < CarriedItems::kMaxPerPacket &&
+           (builder_.empty() || builder_.size() < reliable_limit_);
+  }
+
+  void add_lost(uint8_t channel) {
+    if (!peer_.reliable[channel]) return;
+    OutgoingMessage message;
+    while (has_room() && peer_.reliable[channel]->send.next_lost(&message)) {
+      if (!add_reliable(channel, message)) return;
+      ++resent_count_;
+    }
+  }
+
+  void add_new(uint8_t channel) {
+    if (!peer_.reliable[channel]) return;
+    OutgoingMessage message;
+    while (has_room() && peer_.reliable[channel]->send.next_new(&message)) {
+      if (!add_reliable(channel, message)) return;
+      ++first_count_;
+    }
+  }
+
+  bool add_reliable(uint8_t channel, OutgoingMessage& message) {
+    message.channel = channel;
+    if (!builder_.add(channels_.mode(channel), message)) return false;
+    items_.add(&chain_, {CarriedKind::kReliableMessage, channel, message.id.value});
+    ++item_count_;
+    peer_.reliable[channel]->send.on_sent(message.id, packet_seq_, now_ns_, peer_.rtt.rto_ns());
+    return true;
+  }
+
+  void add_unreliable(UnreliableQueue& queue) {
+    while (!queue.empty() && item_count_ < CarriedItems::kMaxPerPacket) {
+      const OutgoingMessage message = queue.front();
+      if (!builder_.add(channels_.mode(message.channel), message)) return;
+      if (message.receipt != 0) {
+        items_.add(&chain_, {CarriedKind::kReceipt, message.channel, message.receipt});
+        ++item_count_;
+      }
+      queue.pop_front();
+      ++first_count_;
+    }
+  }
+
+  Peer& peer_;
+  const wire::ChannelTable& channels_;
+  CarriedItems& items_;
+  PacketBuilder& builder_;
+  uint64_t now_ns_;
+  uint64_t packet_seq_;
+  size_t reliable_limit_;
+  uint32_t chain_ = CarriedItems::kNone;
+  size_t item_count_ = 0;
+  uint32_t first_count_ = 0;
+  uint32_t resent_count_ = 0;
+};
+
+}  // namespace
+
+void Endpoint::Core::update_and_send() {
+  batch.set_now(now_ns);
+  if (has_updated) until_next_update_ns = std::min(now_ns - last_update_ns, kMaxAckDelayNs);
+  last_update_ns = now_ns;
+  has_updated = true;
+  if (server && (last_server_update_ns == 0 || now_ns - last_server_update_ns >= kSecondNs)) {
+    server->update(moment());
+    last_server_update_ns = now_ns;
+  }
+  finish_phase();
+  for (const auto& peer : peers) {
+    if (!peer || peer->is_listed) continue;
+    if (peer->handshake) {
+      update_handshake(*peer);
+    } else if (peer->link) {
+      update_link(*peer);
+    }
+  }
+  finish_phase();
+  batch.flush();
+}
+
+void Endpoint::Core::update_handshake(Peer& peer) {
+  if (!peer.handshake_started) {
+    peer.handshake_started = true;
+    const connection::DisconnectReason reason = peer.handshake->start(now_ns, batch);
+    if (reason != connection::DisconnectReason::kNone) {
+      peer.handshake.reset();
+      note_end(peer, reason, 0, {});
+    }
+    return;
+  }
+  connection::ClientResult result = peer.handshake->update(now_ns, unix_s, batch);
+  on_handshake_result(peer, result);
+}
+
+void Endpoint::Core::update_link(Peer& peer) {
+  connection::ConnectionTimers& timers = *peer.timers;
+  if (peer.lifecycle.state() == connection::State::kDisconnecting) {
+    if (timers.take_disconnect_send(now_ns)) send_disconnect(peer, false);
+    if (timers.disconnect_finished(now_ns) || peer.link->closed() != connection::LinkClosed::kOpen) {
+      peer.lifecycle.apply(connection::Event::kDisconnectFinish);
+      list_ending(peer);
+    }
+    return;
+  }
+  if (timers.timed_out(now_ns)) {
+    peer.lifecycle.apply(connection::Event::kSilence);
+    note_end(peer, connection::DisconnectReason::kTimeout, 0, {});
+    return;
+  }
+  if (peer.link->closed() != connection::LinkClosed::kOpen) {
+    disconnect(peer, connection::DisconnectReason::kResourceLimit, "link_closed");
+    return;
+  }
+  if (!peer.connected()) return;  // Half-open: not a byte before it has shown that it hears us (H-11).
+  PeerFate fate(handler, stats, peer);
+  peer.history.detect_losses(now_ns, peer.rtt, fate);
+  if (!peer.connected()) return;
+  for (const auto& channel : peer.reliable) {
+    if (channel) channel->send.expire(now_ns);
+  }
+  send_payloads(peer);
+  if (!peer.connected()) return;
+  send_keepalive_if_needed(peer);
+  update_loss_window(peer);
+}
+
+bool Endpoint::Core::has_payload(const Peer& peer) const {
+  if (!peer.engine_queue.empty() || !peer.application_queue.empty()) return true;
+  return std::any_of(peer.reliable.begin(), peer.reliable.end(),
+                     [](const auto& channel) { return channel && channel->send.has_work(); });
+}
+
+void Endpoint::Core::send_payloads(Peer& peer) {
+  const uint64_t allowance_bytes = send_allowance_bytes(peer);
+  const uint64_t before_bytes = peer.stats.traffic.bytes_sent;
+  while (peer.connected() && has_payload(peer) && items.has_room() &&
+         peer.stats.traffic.bytes_sent - before_bytes < allowance_bytes) {
+    if (!send_one_payload(peer)) break;
+  }
+  if (peer.engine_sequence_used) {
+    peer.engine.next_sent = peer.engine.next_sent.next();
+    peer.engine_sequence_used = false;
+  }
+}
+
+bool Endpoint::Core::send_one_payload(Peer& peer) {
+  const std::span<uint8_t> buffer = batch.begin();
+  const size_t budget_bytes = wire::kFloorDatagramBytes - peer.link->next_overhead_bytes();
+  PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
+                        peer.acks.delay_ns(now_ns));
+  PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
+  filler.fill();
+  LATTICE_CHECK(!builder.empty());  // send() takes nothing that does not fit an empty packet.
+  Outgoing packet;
+  packet.type = wire::PacketType::kPayload;
+  packet.buffer = buffer;
+  packet.plaintext_bytes = builder.size();
+  packet.ack_eliciting = true;
+  packet.has_retransmission = filler.resent_count() != 0;
+  packet.items = filler.items();
+  peer.stats.traffic.messages_sent += filler.first_count();
+  peer.stats.traffic.messages_resent += filler.resent_count();
+  stats.traffic.messages_sent += filler.first_count();
+  stats.traffic.messages_resent += filler.resent_count();
+  peer.last_payload_ns = now_ns;
+  peer.has_sent_payload = true;
+  transmit(peer, packet);
+  return true;
+}
+
+void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
+  uint64_t last_try_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
+  if (peer.rtt.has_sample()) last_try_ns = std::max(last_try_ns, peer.rtt.sampled_at_ns());
+  const uint64_t since_try_ns = now_ns - last_try_ns;
+  const bool idle_due = peer.timers->keepalive_due(now_ns);
+  // Busy, and a second without a sample: acks alone did not give one.
+  const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
+  const bool probe_due = busy && since_try_ns >= kProbeAfterNs;
+  const bool quiet_probe_due = peer.echo_pending && since_try_ns >= kQuietProbeNs;
+  const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
+  if (probe || peer.echo_pending || peer.acks.ack_due(now_ns, until_next_update_ns)) {
+    send_keepalive(peer, probe);
+  }
+}
+
+void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
+  wire::KeepaliveBody body;
+  body.ack = peer.acks.block();
+  body.tick = server_tick;
+  if (probe) {
+    body.flags |= wire::kKeepaliveProbe | wire::kKeepaliveAckRequested;
+    body.probe_us = now_ns / 1000;
+    ProbeTimes& probes = peer.probes;
+    probes.sent_ns[probes.next] = now_ns;
+    probes.live[probes.next] = true;
+    probes.next = (probes.next + 1) % ProbeTimes::kKept;
+    peer.last_probe_ns = now_ns;
+    peer.keepalive_wanted = false;
+  }
+  if (peer.echo_pending) {
+    body.flags |= wire::kKeepaliveEcho;
+    body.echo_us = peer.echo_us;
+    body.echo_delay_us =
+        static_cast<uint32_t>(std::min<uint64_t>((now_ns - peer.echo_received_ns) / 1000, UINT32_MAX));
+    peer.echo_pending = false;
+  }
+  Outgoing packet;
+  packet.type = wire::PacketType::kKeepalive;
+  packet.buffer = batch.begin();
+  packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
+  packet.ack_eliciting = probe;
+  transmit(peer, packet);
+}
+
+void Endpoint::Core::send_disconnect(Peer& peer, bool is_acknowledgement) {
+  wire::DisconnectBody body;
+  body.reason = static_cast<uint16_t>(peer.end_reason);
+  body.is_acknowledgement = is_acknowledgement;
+  if (!is_acknowledgement) {
+    body.text = {reinterpret_cast<const uint8_t*>(peer.end_text.data()), peer.end_text_bytes};
+  }
+  Outgoing packet;
+  packet.type = wire::PacketType::kDisconnect;
+  packet.buffer = batch.begin();
+  packet.plaintext_bytes = wire::encode_disconnect(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
+  LATTICE_CHECK(packet.plaintext_bytes != 0);
+  transmit(peer, packet);
+}
+
+void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
+  const auto sealed =
+      peer.link->seal(packet.type, packet.buffer, wire::kMaxHeaderBytes, packet.plaintext_bytes);
+  if (!sealed) {
+    // Packet numbers are used up; update_link() closes. What the packet carried is lost.
+    uint32_t chain = packet.items;
+    PeerFate fate(handler, stats, peer);
+    items.remove_if(&chain, [&fate](const CarriedItem& item) {
+      if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
+      return true;
+    });
+    return;
+  }
+  batch.commit(peer.path, sealed->datagram);
+  if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
+  peer.timers->on_sent(now_ns);
+  ++peer.stats.traffic.packets_sent;
+  peer.stats.traffic.bytes_sent += sealed->datagram.size();
+  ++stats.traffic.packets_sent;
+  stats.traffic.bytes_sent += sealed->datagram.size();
+  PeerFate fate(handler, stats, peer);
+  peer.history.on_sent(
+      {sealed->packet_seq, now_ns, packet.ack_eliciting, packet.has_retransmission, packet.items}, fate);
+}
+
+void Endpoint::Core::update_loss_window(Peer& peer) {
+  const uint64_t second = now_ns / kSecondNs;
+  if (second == peer.window_second) return;
+  const HistoryCounters& out = peer.history.counters();
+  const uint64_t tracked = out.tracked - peer.window_tracked;
+  const uint64_t lost = out.lost - peer.window_lost;
+  const uint64_t highest = peer.link->highest_received() - peer.window_highest;
+  const uint64_t received = peer.stats.traffic.packets_received - peer.window_received;
+  if (tracked != 0) {
+    peer.stats.loss_out = std::min(1.0, static_cast<double>(lost) / static_cast<double>(tracked));
+  }
+  if (highest != 0) {
+    const uint64_t missing = highest - std::min(highest, received);
+    peer.stats.loss_in = static_cast<double>(missing) / static_cast<double>(highest);
+  }
+  peer.window_second = second;
+  peer.window_tracked = out.tracked;
+  peer.window_lost = out.lost;
+  peer.window_highest = peer.link->highest_received();
+  peer.window_received = peer.stats.traffic.packets_received;
+}
+
+SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
+                                std::span<const uint8_t> body, uint32_t receipt) {
+  Peer* peer = find(handle);
+  if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
+  if (channel >= wire::kChannelCount || flags.is_fragment) return SendResult::kInvalidChannel;
+  const ChannelMode mode = config.channels.mode(channel);
+  if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
+  if (channel == static_cast<uint8_t>(Channel::kControl) &&
+      (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_rotation_control_type(body[0]))) {
+    return SendResult::kInvalidChannel;
+  }
+  if (body.size() > max_body_bytes(mode)) return SendResult::kTooLarge;
+  OutgoingMessage message;
+  message.channel = channel;
+  message.flags = static_cast<uint8_t>((flags.is_rpc ? wire::kFlagRpc : 0) |
+                                       (flags.is_snapshot ? wire::kFlagSnapshot : 0));
+  message.receipt = receipt;
+  message.body = body;
+  if (!wire::is_reliable(mode)) return send_unreliable(*peer, message, mode);
+  return peer->reliable[channel]->send.queue(message.flags, body, receipt) ? SendResult::kOk
+                                                                           : SendResult::kWouldBlock;
+}
+
+SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode) {
+  const bool engine = message.channel == static_cast<uint8_t>(Channel::kUnreliableSequenced) &&
+                      (message.flags & wire::kFlagSnapshot) != 0;
+  if (engine) {
+    message.id = peer.engine.next_sent;
+    if (!peer.engine_queue.queue(message)) return SendResult::kWouldBlock;
+    peer.engine_sequence_used = true;  // The next update begins a new sequence.
+    return SendResult::kOk;
+  }
+  if (mode == ChannelMode::kUnreliableSequenced) message.id = peer.sequenced[message.channel].next_sent;
+  if (!peer.application_queue.queue(message)) return SendResult::kWouldBlock;
+  if (mode == ChannelMode::kUnreliableSequenced) {
+    SequencedState& state = peer.sequenced[message.channel];
+    state.next_sent = state.next_sent.next();
+  }
+  return SendResult::kOk;
+}
+
+}  // namespace lattice::reliability

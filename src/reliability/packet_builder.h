@@ -1,0 +1,39 @@
+// Builds the plaintext of one Payload packet: exactly one ack block, then as many messages as fit (R-01,
+//
+//
+// The block goes into the first message's header when that is reliable, otherwise into an ack message in
+// front. Callers add reliable messages first, so a packet that has one carries the block in its first
+// reliable header.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/byte_cursor.h"
+#include "reliability/send_channel.h"
+#include "transport/wire/message_framing.h"
+
+namespace lattice::reliability {
+
+class PacketBuilder {
+ public:
+  /// Writes into `out`, whose size is the plaintext budget. `ack_delay_ns` is told to the peer from 1 ms on,
+  /// where the ack message has room for it.
+  PacketBuilder(std::span<uint8_t> out, const wire::AckBlock& ack, uint64_t ack_delay_ns)
+      : writer_(out), ack_(ack), ack_delay_ns_(ack_delay_ns) {}
+
+  /// Adds a message of a channel of `mode`; false, and nothing changed, when it does not fit any more.
+  bool add(wire::ChannelMode mode, const OutgoingMessage& message);
+
+  bool empty() const { return writer_.size() == 0; }
+  size_t size() const { return writer_.size(); }
+
+ private:
+  base::ByteWriter writer_;
+  wire::AckBlock ack_;
+  uint64_t ack_delay_ns_;
+  bool has_ack_ = false;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,120 @@
+// A double-ended queue of plain values whose array is a block of the shared pool: empty it holds no memory,
+// it doubles up to a stated bound, and a pool that has seen its peak makes growth free of allocation.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+#include "base/assert.h"
+#include "base/block_pool.h"
+
+namespace lattice::reliability {
+
+template <class T>
+class PooledRing {
+  static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
+
+ public:
+  /// At most `bound` elements; bit_ceil(bound) of them must fit the pool's largest block.
+  PooledRing(base::BlockPool& pool, size_t bound) : pool_(&pool), bound_(bound) {
+    LATTICE_ASSERT(std::bit_ceil(bound) * sizeof(T) <= base::BlockPool::kLargestBlock);
+  }
+  ~PooledRing() { pool_->release(block_); }
+  PooledRing(const PooledRing&) = delete;
+  PooledRing& operator=(const PooledRing&) = delete;
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  size_t bound() const { return bound_; }
+
+  /// Appends; false, and nothing changed, at the bound or when the pool gives no memory.
+  bool push_back(const T& value) {
+    if (size_ == bound_) return false;
+    if (size_ == capacity_ && !grow()) return false;
+    slot(size_) = value;
+    ++size_;
+    return true;
+  }
+  void pop_front() {
+    LATTICE_ASSERT(size_ > 0);
+    head_ = (head_ + 1) & (capacity_ - 1);
+    --size_;
+  }
+  T& operator[](size_t i) {
+    LATTICE_ASSERT(i < size_);
+    return slot(i);
+  }
+  const T& operator[](size_t i) const {
+    LATTICE_ASSERT(i < size_);
+    return const_cast<PooledRing*>(this)->slot(i);
+  }
+  T& front() { return (*this)[0]; }
+
+  /// Forgets all elements and gives the memory back.
+  void reset() {
+    pool_->release(block_);
+    head_ = size_ = capacity_ = 0;
+  }
+
+ private:
+  static constexpr size_t kFirstBytes = 256;
+
+  T* array() { return reinterpret_cast<T*>(block_.data); }
+  T& slot(size_t i) { return array()[(head_ + i) & (capacity_ - 1)]; }
+
+  bool grow() {
+    const size_t first = std::max<size_t>(1, std::bit_floor(kFirstBytes / sizeof(T)));
+    const size_t capacity = capacity_ == 0 ? first : capacity_ * 2;
+    base::Block larger = pool_->allocate(capacity * sizeof(T));
+    if (!larger) return false;
+    T* to = reinterpret_cast<T*>(larger.data);
+    for (size_t i = 0; i < size_; ++i) std::memcpy(to + i, &slot(i), sizeof(T));
+    pool_->release(block_);
+    block_ = larger;
+    head_ = 0;
+    capacity_ = capacity;
+    return true;
+  }
+
+  base::BlockPool* pool_;
+  base::Block block_;
+  size_t bound_;
+  size_t head_ = 0;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+/// A message body on loan from the pool, with its receipt in what would be padding: ring entries stay small.
+struct StoredBody {
+  uint8_t* data = nullptr;
+  uint16_t size_bytes = 0;
+  uint16_t capacity_bytes = 0;
+  uint32_t receipt = 0;
+
+  std::span<const uint8_t> bytes() const { return {data, size_bytes}; }
+};
+
+/// Copies `body` (at most 16 KiB) into a block; false when the pool gives none.
+inline bool store_body(base::BlockPool& pool, std::span<const uint8_t> body, StoredBody* out) {
+  base::Block block = pool.allocate(body.size());
+  if (!block) return false;
+  LATTICE_ASSERT(block.capacity_bytes <= UINT16_MAX);
+  if (!body.empty()) std::memcpy(block.data, body.data(), body.size());
+  out->data = block.data;
+  out->size_bytes = static_cast<uint16_t>(body.size());
+  out->capacity_bytes = static_cast<uint16_t>(block.capacity_bytes);
+  return true;
+}
+
+inline void release_body(base::BlockPool& pool, StoredBody& body) {
+  base::Block block{body.data, body.size_bytes, body.capacity_bytes};
+  pool.release(block);
+  body = {};
+}
+
+}  // namespace lattice::reliability

@@ -1,0 +1,66 @@
+// The receiving side of one reliable channel (§5.3; R-04, R-09): exactly once, and in order on ordered
+// channels.
+//
+//   next_ = lowest message_id not yet received.   id < next_: duplicate   next_ … next_ + 255: window beyond:
+//   ProtocolError
+//
+// Both modes use this window: a sender cannot advance past 256 beyond what is acked, so "older than the
+// window" is "already delivered". Ordered channels keep early bodies in an array that exists only while there
+// are any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/bit_set.h"
+#include "base/block_pool.h"
+#include "base/sequence.h"
+#include "reliability/limits.h"
+#include "reliability/pooled_ring.h"
+
+namespace lattice::reliability {
+
+class ReceiveChannel {
+ public:
+  enum class Outcome : uint8_t {
+    kDeliver,       ///< Hand this body up now; then pop_ready() until it is false.
+    kStored,        ///< Early on an ordered channel; will come out of pop_ready().
+    kDuplicate,     ///< Accepted before: ack it, do nothing.
+    kBeyondWindow,  ///< R-09: a ProtocolError.
+    kNoMemory,      ///< Not accepted: its packet must not be acked (R-04).
+  };
+
+  struct Ready {
+    StoredBody body;
+    uint8_t flags = 0;
+  };
+
+  ReceiveChannel(base::BlockPool& pool, bool ordered) : pool_(&pool), ordered_(ordered) {}
+  ~ReceiveChannel();
+  ReceiveChannel(const ReceiveChannel&) = delete;
+  ReceiveChannel& operator=(const ReceiveChannel&) = delete;
+
+  Outcome offer(base::Sequence16 id, uint8_t flags, std::span<const uint8_t> body);
+
+  /// The next stored message that is in order now. The caller hands it up, then calls release().
+  bool pop_ready(Ready* out);
+  void release(Ready& ready) { release_body(*pool_, ready.body); }
+
+  base::Sequence16 next_expected() const { return next_; }
+  size_t stored_messages() const { return stored_count_; }
+
+ private:
+  static constexpr size_t kWindow = static_cast<size_t>(kReliableWindow);
+
+  Ready& stored(base::Sequence16 id) { return reinterpret_cast<Ready*>(array_.data)[id.value % kWindow]; }
+
+  base::BlockPool* pool_;
+  base::Block array_;                    ///< kWindow entries of Ready while any is stored.
+  base::FixedBitSet<kWindow> received_;  ///< By id mod 256; only ids in the window.
+  base::Sequence16 next_;
+  size_t stored_count_ = 0;
+  bool ordered_;
+};
+
+}  // namespace lattice::reliability

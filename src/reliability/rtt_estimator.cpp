@@ -1,0 +1,45 @@
+#include "reliability/rtt_estimator.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::reliability {
+namespace {
+constexpr uint64_t kSecondNs = 1'000'000'000;
+}
+
+void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
+  const uint64_t sample = std::min(sample_ns, kMaxRttSampleNs);
+  if (sample_count_ == 0) {
+    srtt_ns_ = sample;
+    rttvar_ns_ = sample / 2;
+  } else {
+    // rttvar first, with the old srtt.
+    const uint64_t deviation = srtt_ns_ > sample ? srtt_ns_ - sample : sample - srtt_ns_;
+    rttvar_ns_ = (3 * rttvar_ns_ + deviation) / 4;
+    srtt_ns_ = (7 * srtt_ns_ + sample) / 8;
+  }
+  rto_ns_ = std::clamp(srtt_ns_ + 4 * rttvar_ns_, kMinRtoNs, kMaxRtoNs);
+  latest_ns_ = sample;
+  sampled_at_ns_ = now_ns;
+  ++sample_count_;
+
+  const uint64_t second = now_ns / kSecondNs;
+  MinSlot& slot = minima_[second % kMinSlots];
+  if (slot.second != second || slot.min_ns == UINT64_MAX) slot = {second, sample};
+  slot.min_ns = std::min(slot.min_ns, sample);
+  LATTICE_ASSERT(rto_ns_ >= kMinRtoNs && rto_ns_ <= kMaxRtoNs);
+}
+
+uint64_t RttEstimator::min_rtt_ns(uint64_t now_ns) const {
+  const uint64_t second = now_ns / kSecondNs;
+  uint64_t smallest = UINT64_MAX;
+  for (const MinSlot& slot : minima_) {
+    if (slot.min_ns != UINT64_MAX && slot.second + kMinSlots > second)
+      smallest = std::min(smallest, slot.min_ns);
+  }
+  return smallest == UINT64_MAX ? srtt_ns_ : smallest;
+}
+
+}  // namespace lattice::reliability

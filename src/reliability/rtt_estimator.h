@@ -1,0 +1,51 @@
+// Round-trip time per connection (R-05, R-06; RFC 6298 §2 with this protocol's bounds).
+//
+// Must stay true: rto_ns() is in [50 ms, 1 s] once there is a sample, and 500 ms before.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace lattice::reliability {
+
+inline constexpr uint64_t kMinRtoNs = 50'000'000;
+inline constexpr uint64_t kMaxRtoNs = 1'000'000'000;
+inline constexpr uint64_t kInitialRtoNs = 500'000'000;
+inline constexpr uint64_t kMaxRttSampleNs = 10'000'000'000;
+
+class RttEstimator {
+ public:
+  /// Folds one round-trip sample into srtt and rttvar and recomputes rto.
+  /// `sample_ns` may be 0 (one process); above 10 s it counts as 10 s. Samples from packets that carried a
+  /// retransmission must not be passed. Cannot fail. Source: §5.1, R-05; RFC 6298 §2.2, §2.3.
+  void add_sample(uint64_t sample_ns, uint64_t now_ns);
+
+  bool has_sample() const { return sample_count_ != 0; }
+  uint64_t sample_count() const { return sample_count_; }
+  /// When the newest sample was taken; meaningless without one.
+  uint64_t sampled_at_ns() const { return sampled_at_ns_; }
+  uint64_t srtt_ns() const { return srtt_ns_; }
+  uint64_t rttvar_ns() const { return rttvar_ns_; }
+  uint64_t rto_ns() const { return rto_ns_; }
+  uint64_t latest_ns() const { return latest_ns_; }
+  /// Smallest sample of the last 10 s (whole seconds); srtt when there was none.
+  uint64_t min_rtt_ns(uint64_t now_ns) const;
+
+ private:
+  static constexpr size_t kMinSlots = 10;
+  struct MinSlot {
+    uint64_t second = 0;
+    uint64_t min_ns = UINT64_MAX;  ///< UINT64_MAX: empty.
+  };
+
+  uint64_t srtt_ns_ = 0;
+  uint64_t rttvar_ns_ = 0;
+  uint64_t rto_ns_ = kInitialRtoNs;
+  uint64_t latest_ns_ = 0;
+  uint64_t sampled_at_ns_ = 0;
+  uint64_t sample_count_ = 0;
+  std::array<MinSlot, kMinSlots> minima_{};
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,202 @@
+#include "reliability/sent_packet_history.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/limits.h"
+
+namespace lattice::reliability {
+
+SentPacketHistory::SentPacketHistory(base::BlockPool& pool, CarriedItems& items)
+    : pool_(&pool), items_(&items) {}
+
+SentPacketHistory::~SentPacketHistory() {
+  for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) forget(record(seq));
+  pool_->release(block_);
+}
+
+bool SentPacketHistory::holds(uint64_t packet_seq) const {
+  return capacity_ != 0 && packet_seq >= first_held_ && packet_seq <= last_sent_;
+}
+
+void SentPacketHistory::forget(Record& record) {
+  items_->remove_if(&record.items, [](const CarriedItem&) { return true; });
+  record.state = State::kEmpty;
+}
+
+bool SentPacketHistory::grow() {
+  const size_t capacity = capacity_ == 0 ? kMinSentPackets : capacity_ * 2;
+  if (capacity > kMaxSentPackets) return false;
+  base::Block larger = pool_->allocate(capacity * sizeof(Record));
+  if (!larger) return false;
+  auto* to = reinterpret_cast<Record*>(larger.data);
+  for (uint64_t seq = first_held_; seq <= last_sent_; ++seq) to[seq & (capacity - 1)] = record(seq);
+  pool_->release(block_);
+  block_ = larger;
+  capacity_ = capacity;
+  return true;
+}
+
+// Makes the slot of packet_seq free to overwrite without losing a packet in flight, if the bound allows.
+bool SentPacketHistory::make_room(uint64_t packet_seq) {
+  if (capacity_ == 0 && !grow()) return false;
+  while (packet_seq - first_held_ >= capacity_) {
+    if (record(first_held_).state == State::kInFlight && grow()) continue;
+    return false;
+  }
+  return true;
+}
+
+void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
+  LATTICE_CHECK(sent.packet_seq == last_sent_ + 1);
+  while (!make_room(sent.packet_seq)) {
+    if (capacity_ == 0) break;  // The pool gave nothing at all.
+    if (record(first_held_).state == State::kInFlight) lose(first_held_, fate);
+    forget(record(first_held_));
+    ++first_held_;
+  }
+  last_sent_ = sent.packet_seq;
+  if (capacity_ == 0) {
+    // Without a record the packet is lost the moment it leaves; its messages go again by their own timers.
+    uint32_t chain = sent.items;
+    items_->remove_if(&chain, [&](const CarriedItem& item) {
+      if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
+      return true;
+    });
+    first_held_ = oldest_in_flight_ = last_sent_ + 1;
+    return;
+  }
+  record(sent.packet_seq) = {sent.sent_ns, sent.items,
+                             sent.ack_eliciting ? State::kInFlight : State::kUntracked,
+                             sent.has_retransmission};
+  if (sent.ack_eliciting) {
+    ++in_flight_;
+    ++counters_.tracked;
+  }
+  skip_resolved();
+}
+
+void SentPacketHistory::skip_resolved() {
+  oldest_in_flight_ = std::max(oldest_in_flight_, first_held_);
+  while (oldest_in_flight_ <= last_sent_ && record(oldest_in_flight_).state != State::kInFlight) {
+    ++oldest_in_flight_;
+  }
+}
+
+uint64_t SentPacketHistory::expand(uint16_t ack_seq, uint64_t last_sent) {
+  const uint64_t back = (last_sent - ack_seq) & 0xFFFF;
+  return back >= last_sent ? 0 : last_sent - back;
+}
+
+bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
+  if (!holds(packet_seq)) return false;
+  Record& sent = record(packet_seq);
+  if (sent.state == State::kEmpty || sent.state == State::kAcked) return false;
+  const bool was_in_flight = sent.state == State::kInFlight;
+  if (was_in_flight) {
+    --in_flight_;
+    ++counters_.acked;
+  } else if (sent.state == State::kLost) {
+    ++counters_.lost_spurious;
+  }
+  sent.state = State::kAcked;
+  items_->remove_if(&sent.items, [&](const CarriedItem& item) {
+    if (item.kind == CarriedKind::kReceipt) {
+      fate.on_receipt_fate(item.value, true);
+    } else {
+      fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, true);
+    }
+    return true;
+  });
+  return was_in_flight;
+}
+
+void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
+  Record& sent = record(packet_seq);
+  LATTICE_ASSERT(sent.state == State::kInFlight);
+  sent.state = State::kLost;
+  --in_flight_;
+  ++counters_.lost;
+  // Receipts are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
+  items_->remove_if(&sent.items, [&](const CarriedItem& item) {
+    if (item.kind == CarriedKind::kReceipt) {
+      fate.on_receipt_fate(item.value, false);
+      return true;
+    }
+    fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, false);
+    return false;
+  });
+}
+
+AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate) {
+  AckResult result;
+  const uint64_t highest = expand(ack.ack_seq, last_sent_);
+  if (highest == 0) {
+    // "Nothing received" is spelled {0, 0}; any other block without an expansion names what was never sent.
+    result.valid = ack == wire::AckBlock{};
+    return result;
+  }
+  if (last_sent_ - highest > 0x8000) {
+    result.valid = false;
+    return result;
+  }
+  if (holds(highest)) {
+    const Record& sent = record(highest);
+    result.sample_sent_ns = sent.sent_ns;
+    result.has_sample = sent.state == State::kInFlight && !sent.has_retransmission;
+  }
+  if (acknowledge(highest, fate)) ++result.newly_acked;
+  for (uint32_t bit = 0; bit < 32; ++bit) {
+    if ((ack.ack_bitfield >> bit & 1) == 0) continue;
+    if (highest <= bit + 1) break;  // Numbers below 1.
+    if (acknowledge(highest - (bit + 1), fate)) ++result.newly_acked;
+  }
+  largest_acked_ = std::max(largest_acked_, highest);
+  skip_resolved();
+  return result;
+}
+
+uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate) {
+  if (in_flight_ == 0) return 0;
+  // With an ack of something sent later: 9/8 of a round trip (R-07; RFC 9002 §6.1.2 likewise wants the later
+  // ack, without which a peer's ack delay would look like loss). Without one, silence: the message timers
+  // have long fired by then, and this only settles receipts and counters.
+  const uint64_t base_ns = std::max(rtt.srtt_ns(), rtt.latest_ns());
+  const uint64_t overtaken_ns = rtt.has_sample() ? base_ns + base_ns / 8 + 1'000'000 : kInitialRtoNs;
+  const uint64_t silent_ns = 2 * rtt.rto_ns() + kMaxAckDelayNs;
+  uint32_t lost = 0;
+  uint32_t later_acked = 0;
+  for (uint64_t seq = last_sent_; seq >= oldest_in_flight_; --seq) {
+    const Record& sent = record(seq);
+    if (sent.state == State::kAcked) ++later_acked;
+    if (sent.state != State::kInFlight) continue;
+    const uint64_t age_ns = now_ns - sent.sent_ns;
+    if (later_acked >= kFastRetransmitPackets || (later_acked > 0 && age_ns > overtaken_ns) ||
+        age_ns > silent_ns) {
+      lose(seq, fate);
+      ++lost;
+    }
+  }
+  skip_resolved();
+  return lost;
+}
+
+void SentPacketHistory::lose_everything(CarriedFate& fate) {
+  for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) {
+    if (record(seq).state == State::kInFlight) lose(seq, fate);
+    forget(record(seq));
+  }
+  first_held_ = oldest_in_flight_ = last_sent_ + 1;
+}
+
+bool SentPacketHistory::validate() const {
+  uint64_t in_flight = 0;
+  for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) {
+    const bool flying = record(seq).state == State::kInFlight;
+    if (flying && seq < oldest_in_flight_) return false;
+    if (flying) ++in_flight;
+  }
+  return in_flight == in_flight_ && last_sent_ + 1 - first_held_ <= capacity_ + 1;
+}
+
+}  // namespace lattice::reliability

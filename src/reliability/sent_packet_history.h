@@ -1,0 +1,118 @@
+// What became of each packet this side sent: expands the peer's 16-bit acks, declares losses, and tells the
+// owner of every carried item its fate (§3.4, §5.2; ).
+//
+//   in flight ──ack──▶ acked        in flight ──3 later acked, 9/8 RTT, silence, or eviction──▶ lost ──late
+//   ack──▶ acked
+//
+// Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
+// record would displace one still in flight; at the bound the displaced one is lost.
+//
+// Must stay true: a receipt is told once; a reliable message may be told lost and later acked, never the
+// reverse.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/block_pool.h"
+#include "reliability/carried_items.h"
+#include "reliability/rtt_estimator.h"
+#include "transport/wire/ack_block.h"
+
+namespace lattice::reliability {
+
+/// Hears the fate of carried items. Must not send packets or touch the history from inside a call.
+class CarriedFate {
+ public:
+  virtual ~CarriedFate() = default;
+  virtual void on_message_fate(uint8_t channel, uint16_t message_id, uint64_t packet_seq, bool acked) = 0;
+  virtual void on_receipt_fate(uint32_t receipt, bool acked) = 0;
+};
+
+struct AckResult {
+  bool valid = true;  ///< False: the block names a number never sent (R-02); nothing was done.
+  uint32_t newly_acked = 0;
+  /// A round-trip sample may be taken: the packet ack_seq names was newly acked, asks for acks and carried no
+  /// retransmission.
+  bool has_sample = false;
+  uint64_t sample_sent_ns = 0;
+};
+
+struct HistoryCounters {
+  uint64_t tracked = 0;        ///< Packets that ask for an ack.
+  uint64_t acked = 0;          ///< Of those.
+  uint64_t lost = 0;           ///< Of those, at the time of declaring.
+  uint64_t lost_spurious = 0;  ///< Of the lost, acked later.
+};
+
+class SentPacketHistory {
+ public:
+  SentPacketHistory(base::BlockPool& pool, CarriedItems& items);
+  ~SentPacketHistory();
+  SentPacketHistory(const SentPacketHistory&) = delete;
+  SentPacketHistory& operator=(const SentPacketHistory&) = delete;
+
+  struct Sent {
+    uint64_t packet_seq = 0;  ///< One more than the last call's.
+    uint64_t sent_ns = 0;
+    bool ack_eliciting = false;  ///< Others are recorded only to be counted as "later acked".
+    bool has_retransmission = false;
+    uint32_t items = CarriedItems::kNone;  ///< The chain; owned by the history from here on.
+  };
+  /// Records a packet. `fate` hears of a packet this displaces.
+  void on_sent(const Sent& sent, CarriedFate& fate);
+
+  /// Applies one ack block.
+  AckResult on_ack(const wire::AckBlock& ack, CarriedFate& fate);
+
+  /// Declares losses by order and by age. Returns how many packets were lost.
+  uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate);
+
+  /// The end of the connection: every receipt not yet told is lost. Empties the history.
+  void lose_everything(CarriedFate& fate);
+
+  /// The number an ack_seq stands for, given the last number sent: the largest s ≤ last with the same low 16
+  /// bits, or 0 when there is none.
+  static uint64_t expand(uint16_t ack_seq, uint64_t last_sent);
+
+  uint64_t last_sent() const { return last_sent_; }
+  uint64_t in_flight() const { return in_flight_; }
+  const HistoryCounters& counters() const { return counters_; }
+  size_t capacity() const { return capacity_; }
+
+  /// Counts agree with the records. For tests and validation builds.
+  bool validate() const;
+
+ private:
+  enum class State : uint8_t { kEmpty, kUntracked, kInFlight, kLost, kAcked };
+  struct Record {
+    uint64_t sent_ns;
+    uint32_t items;
+    State state;
+    bool has_retransmission;
+  };
+  static_assert(sizeof(Record) == 16);
+
+  Record* array() const { return reinterpret_cast<Record*>(block_.data); }
+  Record& record(uint64_t packet_seq) const { return array()[packet_seq & (capacity_ - 1)]; }
+  bool holds(uint64_t packet_seq) const;
+  bool make_room(uint64_t packet_seq);
+  bool grow();
+  bool acknowledge(uint64_t packet_seq, CarriedFate& fate);
+  void lose(uint64_t packet_seq, CarriedFate& fate);
+  void forget(Record& record);
+  void skip_resolved();
+
+  base::BlockPool* pool_;
+  CarriedItems* items_;
+  base::Block block_;
+  size_t capacity_ = 0;
+  uint64_t first_held_ = 1;  ///< Records below are gone.
+  uint64_t last_sent_ = 0;
+  uint64_t largest_acked_ = 0;
+  uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
+  uint64_t in_flight_ = 0;
+  HistoryCounters counters_;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,79 @@
+// Unreliable messages waiting for the next update: a bounded queue of copied bodies. One per connection for
+// engine traffic (snapshots, inputs) and one for the rest, because they differ in packing priority.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/block_pool.h"
+#include "reliability/limits.h"
+#include "reliability/pooled_ring.h"
+#include "reliability/send_channel.h"
+
+namespace lattice::reliability {
+
+class UnreliableQueue {
+ public:
+  explicit UnreliableQueue(base::BlockPool& pool) : pool_(&pool), entries_(pool, kMaxQueuedMessages) {}
+  ~UnreliableQueue() {
+    lose_everything([](uint32_t) {});
+  }
+  UnreliableQueue(const UnreliableQueue&) = delete;
+  UnreliableQueue& operator=(const UnreliableQueue&) = delete;
+
+  /// Copies `message` in; false, and nothing changed, at the bounds of R-08.
+  bool queue(const OutgoingMessage& message) {
+    if (bytes_ + message.body.size() > kMaxQueuedBytes) return false;
+    Entry entry{};
+    if (!store_body(*pool_, message.body, &entry.body)) return false;
+    entry.body.receipt = message.receipt;
+    entry.id = message.id;
+    entry.channel = message.channel;
+    entry.flags = message.flags;
+    if (!entries_.push_back(entry)) {
+      release_body(*pool_, entry.body);
+      return false;
+    }
+    bytes_ += message.body.size();
+    return true;
+  }
+
+  bool empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
+
+  /// The oldest message; the queue is not empty.
+  OutgoingMessage front() {
+    const Entry& entry = entries_.front();
+    return {entry.id, entry.channel, entry.flags, entry.body.receipt, entry.body.bytes()};
+  }
+  void pop_front() {
+    bytes_ -= entries_.front().body.size_bytes;
+    release_body(*pool_, entries_.front().body);
+    entries_.pop_front();
+    if (entries_.empty()) entries_.reset();
+  }
+
+  /// Empties the queue, calling lost(receipt) for each receipt.
+  template <class Lost>
+  void lose_everything(Lost lost) {
+    while (!entries_.empty()) {
+      if (entries_.front().body.receipt != 0) lost(entries_.front().body.receipt);
+      pop_front();
+    }
+  }
+
+ private:
+  struct Entry {
+    StoredBody body;
+    base::Sequence16 id;
+    uint8_t channel;
+    uint8_t flags;
+  };
+
+  base::BlockPool* pool_;
+  PooledRing<Entry> entries_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace lattice::reliability

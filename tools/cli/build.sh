@@ -25,7 +25,7 @@ configure() {
     rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles" "$directory/layers"
   fi
   if [ -f "$directory/build.ninja" ] && [ -f "$directory/CMakeCache.txt" ] &&
-    [ "$directory/build.ninja" -nt "$LATTICE_ROOT/CMakePresets.json" ]; then
+    [ -z "$(find "$LATTICE_ROOT/CMakePresets.json" -newer "$directory/build.ninja")" ]; then
     return 0
   fi
   set --

@@ -1,0 +1,39 @@
+// Starts Debian's Chromium through playwright-core, which ./lattice test fetches into build/browser.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const kRoot = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const kArguments = [
+  '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+
+/** The browser's path; LATTICE_CHROMIUM overrides. Empty when there is none. */
+export function chromiumPath() {
+  for (const path of [process.env.LATTICE_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']) {
+    if (path && existsSync(path)) return path;
+  }
+  return '';
+}
+
+/** playwright-core, or null when it was not fetched. */
+export function playwright() {
+  const modules = process.env.LATTICE_BROWSER_MODULES ?? join(kRoot, 'build/browser');
+  try {
+    return createRequire(join(modules, 'package.json'))('playwright-core');
+  } catch {
+    return null;
+  }
+}
+
+export function launch() {
+  return playwright().chromium.launch({ executablePath: chromiumPath(), args: kArguments });
+}
+
+export function chromiumVersion() {
+  return execFileSync(chromiumPath(), ['--version', '--no-sandbox'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+}

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Runs run.mjs when there is a node to run it: run.sh DEMO
+set -eu
+if ! command -v node >/dev/null 2>&1; then
+  echo "skipped: node is not installed (Debian package nodejs)"
+  exit 77
+fi
+exec node "$(dirname "$0")/run.mjs" --demo "$1"

@@ -1,0 +1,28 @@
+// A picture of the page: node tests/browser/screenshot.mjs URL OUT.png [WIDTHxHEIGHT] [SECONDS]
+// Walks both pawns meanwhile, under the network named "demo". For docs/images.
+
+import { launch } from './browser.mjs';
+
+const [url, out, size = '1280x800', seconds = '8'] = process.argv.slice(2);
+const [width, height] = size.split('x').map(Number);
+const browser = await launch();
+const page = await browser.newPage({ viewport: { width, height } });
+page.on('console', (message) => message.type() === 'error' && console.error('page:', message.text()));
+page.on('pageerror', (error) => console.error('page:', error.message));
+await page.goto(url);
+await page.waitForFunction(() => window.lattice?.messages > 5);
+const preset = page.getByRole('button', { name: 'demo', exact: true });
+if (await preset.count()) await preset.click();
+const route = ['d', 'w', 'd', 's'];
+const step = (Number(seconds) * 1000) / route.length;
+for (const [i, key] of route.entries()) {
+  const other = ['ArrowUp', 'ArrowLeft', 'ArrowDown', 'ArrowRight'][i];
+  await page.keyboard.down(key);
+  await page.keyboard.down(other);
+  await page.keyboard.press('Space');
+  await page.waitForTimeout(step);
+  if (i === route.length - 1) await page.screenshot({ path: out });
+  await page.keyboard.up(key);
+  await page.keyboard.up(other);
+}
+await browser.close();

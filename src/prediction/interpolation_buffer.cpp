@@ -55,6 +55,7 @@ bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
     if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
   }
   ++stats_.samples;
+  validate();
   return true;
 }
 
@@ -62,6 +63,19 @@ void InterpolationBuffer::confirm_unchanged_until(Tick tick) {
   if (count_ == 0) return;
   Sample& newest = samples_[count_ - 1];
   if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
+  validate();
+}
+
+void InterpolationBuffer::validate() const {
+#if defined(LATTICE_VALIDATION)
+  uint32_t slots_used = 0;
+  for (size_t i = 0; i < kInterpolationSamples; ++i) slots_used |= 1u << samples_[i].slot;
+  LATTICE_ASSERT(slots_used == (1u << kInterpolationSamples) - 1);  // each slot has one owner
+  for (size_t i = 0; i < count_; ++i) {
+    LATTICE_ASSERT(base::tick_distance(samples_[i].held_until, samples_[i].tick) >= 0);
+    LATTICE_ASSERT(i == 0 || base::tick_after(samples_[i].tick, samples_[i - 1].held_until));
+  }
+#endif
 }
 
 Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns) {

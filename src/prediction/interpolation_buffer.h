@@ -94,6 +94,7 @@ class InterpolationBuffer {
   };
   const Sample& sample(size_t index) const { return samples_[index]; }
   const uint64_t* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
+  void validate() const;
   Pose past_newest(simulation::TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns);
 
   size_t word_count_;

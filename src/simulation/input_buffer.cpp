@@ -33,6 +33,7 @@ void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint
   fold_margin(newest_tick, server_position);
   // Oldest first, so that of a message reaching beyond the buffer the part that fits is kept.
   for (uint32_t i = count; i-- > 0;) store(newest_tick - i, words.data() + i * word_count_);
+  validate();
 }
 
 void InputBuffer::store(Tick tick, const uint64_t* words) {
@@ -106,6 +107,17 @@ TakenInput InputBuffer::take(Tick tick) {
     taken_ = TakenInput{default_.data(), InputSource::kDefault, 0};
   }
   return taken_;
+}
+
+void InputBuffer::validate() const {
+#if defined(LATTICE_VALIDATION)
+  for (size_t i = 0; i < kJitterBufferTicks; ++i) {
+    if (ticks_[i] == 0) continue;
+    LATTICE_ASSERT(ticks_[i] % kJitterBufferTicks == i);
+    LATTICE_ASSERT(base::tick_distance(ticks_[i], newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks));
+  }
+  LATTICE_ASSERT(last_fresh_tick_ == 0 || !base::tick_after(last_fresh_tick_, newest_taken_));
+#endif
 }
 
 int8_t InputBuffer::margin_quarter_ticks() const {

@@ -81,6 +81,7 @@ class InputBuffer {
  private:
   uint64_t* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
   void store(Tick tick, const uint64_t* words);
+  void validate() const;
   void fold_margin(Tick newest_tick, TickTime server_position);
 
   size_t word_count_;

@@ -323,6 +323,7 @@ TEST_F(ReconcilerTest, AgreesWithABruteForceModel) {
           reconciler.reconcile(current, host);
         }
         for (const auto& [id, value] : model.live) RC_ASSERT(same(host.live.at(id), value));
+        if (!random.chance(0.2)) continue;
         for (Tick t = current > 63 ? current - 63 : 1; t <= current; ++t) {
           for (uint64_t id = 1; id <= objects; ++id) {
             const bool held = reconciler.predicted(id, t) != nullptr;

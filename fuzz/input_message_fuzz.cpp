@@ -1,0 +1,58 @@
+// Input messages (T-05): whatever bytes come, decoding stays in bounds, what it accepts has one encoding
+// only, and the jitter buffer keeps its promise of one input per tick.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/assert.h"
+#include "simulation/input_buffer.h"
+#include "simulation/input_codec.h"
+#include "unit/simulation/input_layout.h"
+
+namespace {
+
+using namespace lattice::simulation;
+
+void check_one_encoding(const lattice::serialization::Layout& layout, const DecodedInputs& decoded,
+                        std::span<const uint64_t> words, std::span<const uint8_t> body) {
+  InputHistory history(layout.word_count());
+  for (uint32_t i = decoded.count; i-- > 0;) {
+    history.push(decoded.newest_tick - i, words.subspan(i * layout.word_count(), layout.word_count()));
+  }
+  std::array<uint8_t, 2048> again;
+  const size_t bytes = encode_inputs(layout, history, again);
+  LATTICE_CHECK(bytes == body.size() && std::equal(body.begin(), body.end(), again.begin()));
+}
+
+void check_buffer(const lattice::serialization::Layout& layout, const DecodedInputs& decoded,
+                  std::span<const uint64_t> words, Tick server_tick) {
+  std::vector<uint64_t> none(layout.word_count());
+  layout.zero_baseline(none.data());
+  InputBuffer buffer(InputBufferConfig{}, none, server_tick);
+  buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{server_tick, 0.25});
+  LATTICE_CHECK(buffer.depth() <= kJitterBufferTicks);
+  for (Tick tick = server_tick + 1; tick != server_tick + 1 + kJitterBufferTicks; ++tick) {
+    const TakenInput input = buffer.take(tick);
+    const std::vector<uint64_t> first(input.words, input.words + layout.word_count());
+    buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{tick, 0.0});
+    LATTICE_CHECK(std::equal(first.begin(), first.end(), buffer.take(tick).words));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size > 1500) return 0;
+  static const lattice::serialization::Layout layout = test::move_input_layout();
+  static std::vector<uint64_t> words(layout.word_count() * kMaxInputsPerMessage);
+  const std::span<const uint8_t> body(data, size);
+  const DecodedInputs decoded = decode_inputs(layout, body, words);
+  LATTICE_CHECK((decoded.refusal == InputRefusal::kNone) == (decoded.count != 0));
+  if (decoded.count == 0) return 0;
+  check_one_encoding(layout, decoded, words, body);
+  check_buffer(layout, decoded, words, decoded.newest_tick - 5);
+  check_buffer(layout, decoded, words, decoded.newest_tick + 5);
+  return 0;
+}

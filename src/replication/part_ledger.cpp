@@ -76,11 +76,13 @@ void PartLedger::make_room() {
 void PartLedger::grow() {
   const uint32_t size = static_cast<uint32_t>(entries_.size());
   std::rotate(entries_.begin(), entries_.begin() + entry_head_, entries_.end());
+  uint32_t next = 0;  // the entries of the parts lie one after another
   for (uint32_t i = 0; i < part_count_; ++i) {
     Part& part = parts_[part_at(part_head_ + i)];
-    part.first_entry = part.first_entry >= entry_head_ ? part.first_entry - entry_head_
-                                                       : part.first_entry + size - entry_head_;
+    part.first_entry = next;
+    next += part.count;
   }
+  LATTICE_ASSERT(next == entry_count_);
   entry_head_ = 0;
   entries_.resize(std::min(size * 2, max_entries_));
 }

@@ -44,9 +44,6 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
   return "unknown";
 }
 
-void SnapshotListener::on_late_state(uint32_t, Tick, const uint64_t*) {}
-void SnapshotListener::on_authority(uint32_t, Tick) {}
-
 SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener)
     : types_(types), mirror_(mirror), listener_(listener) {
   known_.reserve(max_known());

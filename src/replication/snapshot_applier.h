@@ -50,11 +50,11 @@ class SnapshotListener {
   /// The newest state. `words` stay valid until the object's next state. Host values are not touched.
   virtual void on_state(uint32_t slot, Tick tick, const uint64_t* words, EntryKind kind) = 0;
   /// A state that arrived after a newer one: kept as a baseline, useful to interpolation, never applied.
-  virtual void on_late_state(uint32_t slot, Tick tick, const uint64_t* words);
+  virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const uint64_t* /*words*/) {}
   /// Still what it was at its last state (S-06).
   virtual void on_unchanged(uint32_t slot, Tick tick) = 0;
   /// Owner, mode or authority_tick changed; the table has the new values. Not called at spawn.
-  virtual void on_authority(uint32_t slot, Tick tick);
+  virtual void on_authority(uint32_t /*slot*/, Tick /*tick*/) {}
 };
 
 class SnapshotApplier {

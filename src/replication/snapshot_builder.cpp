@@ -175,8 +175,9 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
     if (chosen_.size() == first) break;  // the next in line does not fit what is left of the budget
     std::sort(chosen_.begin() + static_cast<std::ptrdiff_t>(first), chosen_.end());
     cuts_.push_back(static_cast<uint32_t>(chosen_.size()));
+    // What the budget cut short is over: the one that did not fit would not fit the rest either.
+    if (start == count || bytes < config_.part_capacity_bytes) break;
     budget_left -= used_bytes;
-    if (start == count) break;
   }
   if (cuts_.empty()) cuts_.push_back(0);
 }

@@ -1,0 +1,92 @@
+#include "replication/object_table.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test {
+namespace {
+
+TEST(ObjectTable, ids_start_at_one_and_are_never_reused) {
+  Types types;
+  ObjectTable table(8);
+  const uint32_t a = table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
+  EXPECT_EQ(table.network_id(a), 1u);
+  table.despawn(a);
+  const uint32_t b = table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 2);
+  EXPECT_EQ(b, a);  // the slot is
+  EXPECT_EQ(table.network_id(b), 2u);
+  EXPECT_EQ(table.find(1), kNoSlot);
+  EXPECT_EQ(table.find(2), b);
+}
+
+TEST(ObjectTable, refuses_one_past_its_limit) {
+  Types types;
+  ObjectTable table(2);
+  EXPECT_NE(table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1), kNoSlot);
+  EXPECT_NE(table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1), kNoSlot);
+  EXPECT_EQ(table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1), kNoSlot);
+  EXPECT_EQ(table.size(), 2u);
+}
+
+TEST(ObjectTable, mirror_refuses_zero_and_live_ids) {
+  Types types;
+  ObjectTable table(4);
+  ObjectInfo info;
+  info.type = &types.lamp();
+  EXPECT_EQ(table.mirror(info), kNoSlot);
+  info.network_id = 70;
+  EXPECT_NE(table.mirror(info), kNoSlot);
+  EXPECT_EQ(table.mirror(info), kNoSlot);
+}
+
+TEST(ObjectTable, storage_is_zeroed_aligned_and_does_not_move) {
+  Types types;
+  ObjectTable table(1000);
+  const uint32_t first = table.spawn(types.actor(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
+  auto* soul = static_cast<Soul*>(table.host(first)[1]);
+  soul->health = 42;
+  for (int i = 0; i < 500; ++i) table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
+  EXPECT_EQ(table.host(first)[1], soul);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[0]) % kHostAlignment, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[1]) % kHostAlignment, 0u);
+  table.despawn(first);
+  const uint32_t again = table.spawn(types.actor(), 0, LATTICE_AUTHORITY_SERVER, 0, 2);
+  ASSERT_EQ(again, first);
+  EXPECT_EQ(static_cast<Soul*>(table.host(again)[1])->health, 0);
+}
+
+TEST(ObjectTable, agrees_with_a_map_under_churn) {
+  Types types;
+  EXPECT_TRUE(rc::check("object table is an ordered map", [&](const std::vector<uint16_t>& actions) {
+    ObjectTable table(64);
+    std::map<uint64_t, uint32_t> model;
+    for (const uint16_t action : actions) {
+      if (action % 3 != 0 || model.empty()) {
+        ObjectInfo info;
+        info.network_id = action % 97;
+        info.type = action % 2 ? &types.lamp() : &types.actor();
+        const uint32_t slot = table.mirror(info);
+        const bool expected = info.network_id != 0 && model.count(info.network_id) == 0 && model.size() < 64;
+        RC_ASSERT((slot != kNoSlot) == expected);
+        if (expected) model[info.network_id] = slot;
+      } else {
+        auto victim = std::next(model.begin(), static_cast<std::ptrdiff_t>(action % model.size()));
+        table.despawn(victim->second);
+        model.erase(victim);
+      }
+    }
+    RC_ASSERT(table.size() == model.size());
+    size_t i = 0;
+    for (const auto& [id, slot] : model) {
+      RC_ASSERT(table.ascending()[i++] == slot);
+      RC_ASSERT(table.find(id) == slot);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace lattice::replication::test

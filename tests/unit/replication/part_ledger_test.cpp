@@ -1,0 +1,87 @@
+#include "replication/part_ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "base/random.h"
+
+namespace lattice::replication {
+namespace {
+
+std::vector<uint32_t> indexes(const PartLedger::Record& record) {
+  std::vector<uint32_t> all;
+  for (const auto& run : {record.first, record.second}) {
+    for (const SentEntry& entry : run) all.push_back(entry.index);
+  }
+  return all;
+}
+
+TEST(PartLedger, gives_back_what_a_part_carried_once) {
+  PartLedger ledger(0);
+  const uint32_t a = ledger.open(5);
+  ledger.add(SentEntry{1, 0, 0, 0, EntryKind::kDelta});
+  ledger.add(SentEntry{2, 0, 0, 0, EntryKind::kDelta});
+  const uint32_t b = ledger.open(5);
+  EXPECT_NE(a, 0u);
+  EXPECT_NE(a, b);
+  const PartLedger::Record record = ledger.resolve(a);
+  ASSERT_TRUE(record.found);
+  EXPECT_EQ(record.tick, 5u);
+  EXPECT_EQ(indexes(record), (std::vector<uint32_t>{1, 2}));
+  EXPECT_FALSE(ledger.resolve(a).found);
+  EXPECT_TRUE(ledger.resolve(b).found);
+  EXPECT_FALSE(ledger.resolve(b + 1).found);
+  EXPECT_FALSE(ledger.resolve(0).found);
+}
+
+TEST(PartLedger, forgets_the_oldest_at_its_bounds) {
+  PartLedger ledger(0);
+  const uint32_t first = ledger.open(1);
+  for (uint32_t i = 0; i < PartLedger::kMaxOpenParts; ++i) ledger.open(2 + i);
+  EXPECT_EQ(ledger.forgotten(), 1u);
+  EXPECT_FALSE(ledger.resolve(first).found);
+
+  PartLedger narrow(PartLedger::kMinEntries);
+  const uint32_t a = narrow.open(1);
+  for (uint32_t i = 0; i < 1000; ++i) narrow.add(SentEntry{i, 0, 0, 0, EntryKind::kDelta});
+  const uint32_t b = narrow.open(2);
+  for (uint32_t i = 0; i < 1500; ++i) narrow.add(SentEntry{i, 0, 0, 0, EntryKind::kDelta});
+  EXPECT_FALSE(narrow.resolve(a).found);
+  EXPECT_EQ(indexes(narrow.resolve(b)).size(), 1500u);
+}
+
+TEST(PartLedger, agrees_with_a_list_over_growth_and_wrapping) {
+  const uint64_t seed = 77;
+  SCOPED_TRACE(seed);
+  base::Random random(seed);
+  PartLedger ledger(8192);
+  struct Open {
+    uint32_t receipt;
+    Tick tick;
+    std::vector<uint32_t> entries;
+  };
+  std::deque<Open> model;
+  uint32_t value = 0;
+  for (Tick tick = 1; tick < 4000; ++tick) {
+    Open open{ledger.open(tick), tick, {}};
+    const uint64_t count = random.next_below(40);
+    for (uint64_t i = 0; i < count; ++i) {
+      ledger.add(SentEntry{++value, 0, 0, 0, EntryKind::kDelta});
+      open.entries.push_back(value);
+    }
+    model.push_back(open);
+    while (model.size() > 20 + random.next_below(100)) {
+      const size_t at = random.next_below(20);
+      const PartLedger::Record record = ledger.resolve(model[at].receipt);
+      ASSERT_TRUE(record.found);
+      ASSERT_EQ(record.tick, model[at].tick);
+      ASSERT_EQ(indexes(record), model[at].entries);
+      model.erase(model.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+  EXPECT_EQ(ledger.forgotten(), 0u);
+}
+
+}  // namespace
+}  // namespace lattice::replication

@@ -1,0 +1,99 @@
+#include "replication/version_history.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test {
+namespace {
+
+TEST(VersionHistory, makes_a_version_only_when_words_differ) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.lamp());
+  EXPECT_EQ(authority.history.version(slot), 0u);
+  authority.record();
+  EXPECT_EQ(authority.history.version(slot), 1u);
+  ++authority.tick;
+  authority.state<Lamp>(slot).level = 0;  // written, not changed
+  EXPECT_EQ(authority.history.record(authority.table, authority.tick), 0u);
+  ++authority.tick;
+  authority.state<Lamp>(slot).level = 3;
+  EXPECT_EQ(authority.history.record(authority.table, authority.tick), 1u);
+  EXPECT_EQ(authority.history.version(slot), 2u);
+  ++authority.tick;
+  static_cast<Lamp*>(authority.table.host(slot)[0])->level = 9;  // nobody said so: not looked at
+  EXPECT_EQ(authority.history.record(authority.table, authority.tick), 0u);
+}
+
+TEST(VersionHistory, answers_for_every_tick_of_the_last_64) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.actor());
+  std::map<Tick, std::vector<uint64_t>> truth;
+  base::Random random(5);
+  for (; authority.tick <= 300; ++authority.tick) {
+    if (random.chance(authority.tick < 150 ? 1.0 : 0.1)) {
+      authority.state<Soul>(slot, 1).health = static_cast<int32_t>(random.next_below(101));
+    }
+    authority.record();
+    truth[authority.tick] = authority.words(slot);
+    const Tick oldest = authority.tick > 64 ? authority.tick - 64 : 1;
+    for (Tick t = oldest; t <= authority.tick; ++t) {
+      const uint64_t* words = authority.history.at_tick(slot, t);
+      ASSERT_NE(words, nullptr) << t << " at " << authority.tick;
+      EXPECT_EQ(std::vector<uint64_t>(words, words + truth[t].size()), truth[t]);
+      EXPECT_EQ(authority.history.words(slot, authority.history.version_at(slot, t)), words);
+    }
+    EXPECT_EQ(authority.history.at_tick(slot, authority.tick - 65), nullptr);
+  }
+}
+
+TEST(VersionHistory, version_zero_is_the_zero_baseline_and_unknown_ones_are_null) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.lamp());
+  authority.record();
+  EXPECT_EQ(authority.history.words(slot, 0), types.lamp().zero_words.data());
+  EXPECT_NE(authority.history.words(slot, 1), nullptr);
+  EXPECT_EQ(authority.history.words(slot, 2), nullptr);
+}
+
+TEST(VersionHistory, announcing_makes_a_version_that_needs_a_full_entry) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.lamp());
+  authority.record();
+  EXPECT_EQ(authority.history.summary(slot).full_version, 1u);
+  ++authority.tick;
+  authority.history.announce(slot);
+  authority.record();
+  EXPECT_EQ(authority.history.version(slot), 2u);
+  EXPECT_EQ(authority.history.summary(slot).full_version, 2u);
+}
+
+TEST(VersionHistory, rounds_host_values_when_the_type_asks) {
+  Types types;
+  TypeTable rounding;
+  const ObjectType& type = *rounding.add(Types::kActor, *types.actor().layout, 1.0f, true);
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(type);
+  authority.state<Body>(slot).position[0] = 1.00321f;
+  authority.record();
+  EXPECT_FLOAT_EQ(authority.state<Body>(slot).position[0], 1.0f);
+}
+
+TEST(VersionHistory, knows_what_moves) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.actor());
+  authority.record();
+  EXPECT_FALSE(authority.history.summary(slot).moving);
+  ++authority.tick;
+  authority.state<Body>(slot).velocity[1] = 2;
+  authority.record();
+  EXPECT_TRUE(authority.history.summary(slot).moving);
+}
+
+}  // namespace
+}  // namespace lattice::replication::test

@@ -1,6 +1,8 @@
 // Two impairment queues around an inner socket.
 #include "transport/socket/impaired_socket.h"
 
+#include <utility>
+
 #include "base/assert.h"
 #include "base/random.h"
 

@@ -1,8 +1,7 @@
 // Batches of platform datagrams, and the counters.
 #include "transport/socket/udp_socket.h"
 
-#include <array>
-#include <utility>
+#include <algorithm>
 
 namespace lattice::socket {
 namespace {
@@ -27,10 +26,12 @@ std::unique_ptr<UdpSocket> UdpSocket::open(const platform::Address& bind_address
 
 size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   size_t count = 0;
-  while (count < out.size()) {
+  // One system call per full batch and one more: oversize datagrams take a call's room without filling
+  // `out`, and a flood of them must not keep this loop going.
+  const size_t max_calls = out.size() / platform::kUdpBatchDatagrams + 1;
+  for (size_t call = 0; call < max_calls && count < out.size(); ++call) {
     const std::span<Datagram> rest = out.subspan(count);
-    const size_t asked =
-        rest.size() < platform::kUdpBatchDatagrams ? rest.size() : platform::kUdpBatchDatagrams;
+    const size_t asked = std::min(rest.size(), platform::kUdpBatchDatagrams);
     const platform::UdpReceiveResult got = socket_.receive(rest, kMaxDatagramBytes);
     stats_.receive_truncated += got.truncated;
     stats_.receive_errors += got.errors;

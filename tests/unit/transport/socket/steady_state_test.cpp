@@ -31,6 +31,8 @@ void* counted_aligned(size_t bytes, std::align_val_t alignment) {
 
 }  // namespace
 
+// Visible, because a sanitizer's runtime library refers to these too.
+#pragma GCC visibility push(default)
 void* operator new(size_t bytes) {
   return counted(bytes);
 }

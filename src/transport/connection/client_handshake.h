@@ -5,9 +5,9 @@
 //   Either:     message 4 or 6 that opens ends it; after 10 s it gives up
 //
 // Must stay true: only a sealed answer that opens is believed, so no forged challenge, denial or acceptance
-// can end the handshake or steer it; at most 4 challenges are kept and each message 3 is sealed once and
-// repeated byte for byte; the client's key, and everything derived from it, is erased when the handshake
-// ends.
+// can end the handshake or steer it; at most 4 challenges are kept; a message 3 is a function of its
+// challenge, so it is the same bytes however often it is sent or, after forgeries pushed it out, made; the
+// client's key, and everything derived from it, is erased when the handshake ends.
 #pragma once
 
 #include <array>

@@ -146,7 +146,7 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
       (token_schema_id != 0 && token_schema_id != config_.schema_id)) {
     result.refusal = ServerRefusal::kSchemaMismatch;
     result.remote_schema_id = response.sealed.schema_id;
-    refuse(from, response, DisconnectReason::kSchemaMismatch, {}, sink);
+    refuse(from, response, DisconnectReason::kSchemaMismatch, "schema", sink);
     return result;
   }
   if (!half_open_.has_room(prefix_of(from), moment.now_ns)) {

@@ -21,10 +21,10 @@ Nonce make_nonce(uint64_t packet_seq, uint8_t key_epoch) {
 void seal_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad,
                    std::span<uint8_t> buffer) {
   LATTICE_CHECK(buffer.size() >= kTagBytes);
-  nonce_ledger_record(key, nonce);
   const size_t plaintext_bytes = buffer.size() - kTagBytes;
   crypto_aead_chacha20poly1305_ietf_encrypt(buffer.data(), nullptr, buffer.data(), plaintext_bytes,
                                             aad.data(), aad.size(), nullptr, nonce.data(), key.data());
+  nonce_ledger_record(key, nonce, buffer);
 }
 
 bool open(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad, std::span<const uint8_t> sealed,

@@ -7,8 +7,6 @@
 
 namespace lattice::crypto {
 
-EntropySource::~EntropySource() = default;
-
 SystemEntropy::SystemEntropy() {
   // Thread-safe and idempotent; it also selects the vectorised implementations.
   LATTICE_CHECK(sodium_init() >= 0);

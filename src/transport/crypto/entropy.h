@@ -9,7 +9,8 @@ namespace lattice::crypto {
 
 class EntropySource {
  public:
-  virtual ~EntropySource();
+  // Inline, so that code built with run-time type information can derive from it too.
+  virtual ~EntropySource() = default;
   /// Fills `out` with bytes no peer can predict. Cannot fail: an OS without entropy ends the process.
   virtual void fill(std::span<uint8_t> out) = 0;
 };

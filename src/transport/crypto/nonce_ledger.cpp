@@ -19,7 +19,8 @@ static_assert((kTableSlots & (kTableSlots - 1)) == 0);
 
 struct Entry {
   std::array<uint8_t, 16> key_fingerprint{};
-  uint64_t next_packet_seq = 0;  // 0: the slot is empty.
+  uint64_t next_packet_seq = 0;   // 0: the slot is empty.
+  uint64_t handshake_digest = 0;  // Of what the key sealed under packet_seq 0.
 };
 
 struct Generation {
@@ -62,11 +63,12 @@ class LedgerLock {
 
 }  // namespace
 
-void nonce_ledger_record(const Key& key, const Nonce& nonce) {
+void nonce_ledger_record(const Key& key, const Nonce& nonce, std::span<const uint8_t> sealed) {
   const Digest digest = sha256({text("lattice nonce ledger"), key.bytes()});
   std::array<uint8_t, 16> fingerprint;
   std::memcpy(fingerprint.data(), digest.data(), fingerprint.size());
   const uint64_t packet_seq = platform::load_u64_le(nonce.data());
+  const uint64_t sealed_digest = packet_seq == 0 ? platform::load_u64_le(sha256({sealed}).data()) : 0;
 
   const LedgerLock lock;
   Ledger& l = ledger();
@@ -80,11 +82,14 @@ void nonce_ledger_record(const Key& key, const Nonce& nonce) {
     const Entry& older = l.previous->find(fingerprint);
     entry->key_fingerprint = fingerprint;
     entry->next_packet_seq = older.next_packet_seq;
+    entry->handshake_digest = older.handshake_digest;
     ++l.current->key_count;
   }
+  if (packet_seq == 0 && entry->next_packet_seq == 1 && entry->handshake_digest == sealed_digest) return;
   const bool nonce_is_new_under_this_key = packet_seq >= entry->next_packet_seq;
   LATTICE_CHECK(nonce_is_new_under_this_key);
   entry->next_packet_seq = packet_seq + 1;
+  if (packet_seq == 0) entry->handshake_digest = sealed_digest;
   ++l.seal_count;
 }
 

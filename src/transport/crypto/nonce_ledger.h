@@ -3,21 +3,26 @@
 // twice" (packet numbers only grow, handshake keys seal once), and needs one entry per key instead of one per
 // packet. Without LATTICE_VALIDATION recording is nothing and the count stays 0.
 //
+// One repetition is allowed because it is none: a handshake key (packet_seq 0) that makes the very same bytes
+// again. A client whose answer to a challenge was pushed out by forgeries rebuilds it that way.
+//
 // Bound: two generations of 32768 keys. When the younger one fills, the older one is dropped and the two
 // swap; a key that is still in use is carried over, so only keys idle for 32768 newer ones are forgotten.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "transport/crypto/aead.h"
 
 namespace lattice::crypto {
 
 #if defined(LATTICE_VALIDATION)
-/// Aborts (LATTICE_CHECK) unless `nonce` is new and above the others under `key`. Any thread.
-void nonce_ledger_record(const Key& key, const Nonce& nonce);
+/// Records that `sealed` (ciphertext and tag) was made under (`key`, `nonce`). Aborts (LATTICE_CHECK) unless
+/// the nonce is above the others under that key. Any thread.
+void nonce_ledger_record(const Key& key, const Nonce& nonce, std::span<const uint8_t> sealed);
 #else
-inline void nonce_ledger_record(const Key&, const Nonce&) {}
+inline void nonce_ledger_record(const Key&, const Nonce&, std::span<const uint8_t>) {}
 #endif
 
 /// Seals recorded since the start or the last clear.

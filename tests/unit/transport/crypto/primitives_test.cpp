@@ -277,6 +277,20 @@ TEST_F(NonceLedgerDeathTest, RepeatedOrLowerNonceUnderOneKeyAborts) {
   EXPECT_DEATH(seal_in_place(key, make_nonce(1, 0), {}, buffer), "nonce_is_new_under_this_key");
 }
 
+TEST_F(NonceLedgerDeathTest, AHandshakeKeyMayMakeTheSameBytesAgainAndNoOthers) {
+  SystemEntropy entropy;
+  Key key;
+  entropy.fill(key.mutable_bytes());
+  for (int i = 0; i < 2; ++i) {
+    std::vector<uint8_t> buffer(20, 7);
+    seal_in_place(key, make_nonce(0, 0), {}, buffer);
+  }
+  EXPECT_EQ(nonce_ledger_count(), 1u);
+  std::vector<uint8_t> other(20, 8), other_aad(20, 7);
+  EXPECT_DEATH(seal_in_place(key, make_nonce(0, 0), {}, other), "nonce_is_new_under_this_key");
+  EXPECT_DEATH(seal_in_place(key, make_nonce(0, 0), other, other_aad), "nonce_is_new_under_this_key");
+}
+
 TEST_F(NonceLedgerDeathTest, KeysInUseSurviveManyOthers) {
   SystemEntropy entropy;
   Key key;

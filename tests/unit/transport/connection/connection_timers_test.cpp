@@ -1,0 +1,70 @@
+#include "transport/connection/connection_timers.h"
+
+#include <gtest/gtest.h>
+
+namespace lattice::connection {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kStart = 500 * kMs;
+
+TEST(ConnectionTimers, KeepaliveAfterOneSecondWithoutSending) {
+  ConnectionTimers timers({}, kStart, false);
+  EXPECT_FALSE(timers.keepalive_due(kStart + 999 * kMs));
+  EXPECT_TRUE(timers.keepalive_due(kStart + 1000 * kMs));
+  timers.on_sent(kStart + 1000 * kMs);
+  EXPECT_FALSE(timers.keepalive_due(kStart + 1999 * kMs));
+  // Receiving does not count as sending.
+  timers.on_authenticated(kStart + 1999 * kMs);
+  EXPECT_TRUE(timers.keepalive_due(kStart + 2000 * kMs));
+}
+
+TEST(ConnectionTimers, TimeoutAfterTenSecondsWithoutAnAuthenticatedPacket) {
+  ConnectionTimers timers({}, kStart, false);
+  timers.on_authenticated(kStart + 3000 * kMs);
+  timers.on_sent(kStart + 12'000 * kMs);
+  EXPECT_FALSE(timers.timed_out(kStart + 12'999 * kMs));
+  EXPECT_TRUE(timers.timed_out(kStart + 13'000 * kMs));
+}
+
+TEST(ConnectionTimers, HalfOpenEntriesLiveFiveSecondsAndStayQuiet) {
+  ConnectionTimers timers({}, kStart, true);
+  EXPECT_FALSE(timers.keepalive_due(kStart + 4000 * kMs));
+  EXPECT_FALSE(timers.timed_out(kStart + 4999 * kMs));
+  EXPECT_TRUE(timers.timed_out(kStart + 5000 * kMs));
+  timers.on_authenticated(kStart + 4999 * kMs);
+  EXPECT_FALSE(timers.half_open());
+  EXPECT_FALSE(timers.timed_out(kStart + 5000 * kMs));
+  EXPECT_TRUE(timers.keepalive_due(kStart + 5000 * kMs));
+}
+
+TEST(ConnectionTimers, ThreeDisconnectsFiftyMillisecondsApartAndTheGrace) {
+  ConnectionTimers timers({}, kStart, false);
+  EXPECT_FALSE(timers.take_disconnect_send(kStart));
+  timers.begin_disconnect(kStart);
+  EXPECT_TRUE(timers.take_disconnect_send(kStart));
+  EXPECT_FALSE(timers.take_disconnect_send(kStart + 49 * kMs));
+  EXPECT_TRUE(timers.take_disconnect_send(kStart + 50 * kMs));
+  EXPECT_TRUE(timers.take_disconnect_send(kStart + 100 * kMs));
+  EXPECT_FALSE(timers.take_disconnect_send(kStart + 150 * kMs));
+  EXPECT_FALSE(timers.keepalive_due(kStart + 60'000 * kMs));
+  EXPECT_FALSE(timers.timed_out(kStart + 60'000 * kMs));
+  EXPECT_FALSE(timers.disconnect_finished(kStart + 199 * kMs));
+  EXPECT_TRUE(timers.disconnect_finished(kStart + 200 * kMs));
+}
+
+TEST(ConnectionTimers, NextDeadlineIsWhenTheNextAnswerChanges) {
+  ConnectionTimers timers({}, kStart, true);
+  EXPECT_EQ(timers.next_deadline_ns(), kStart + 5000 * kMs);
+  timers.on_authenticated(kStart);
+  EXPECT_EQ(timers.next_deadline_ns(), kStart + 1000 * kMs);
+  timers.on_sent(kStart + 9500 * kMs);
+  EXPECT_EQ(timers.next_deadline_ns(), kStart + 10'000 * kMs);
+  timers.begin_disconnect(kStart);
+  EXPECT_EQ(timers.next_deadline_ns(), kStart);
+  for (const uint64_t at : {0u, 50u, 100u}) EXPECT_TRUE(timers.take_disconnect_send(kStart + at * kMs));
+  EXPECT_EQ(timers.next_deadline_ns(), kStart + 200 * kMs);
+}
+
+}  // namespace
+}  // namespace lattice::connection

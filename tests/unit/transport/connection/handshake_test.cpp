@@ -1,0 +1,515 @@
+// The handshake between honest sides: round trips, loss, retries, fall-back, budget, refusals with their
+// reasons.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/random.h"
+#include "unit/transport/connection/handshake_rig.h"
+
+namespace lattice::connection {
+namespace {
+
+using test::Bytes;
+using test::kMs;
+using test::kSecond;
+using test::kStartUnixS;
+using test::Rig;
+using test::Sent;
+
+TEST(Handshake, ConnectsInTwoRoundTrips) {
+  Rig rig;
+  ClientHandshake client = rig.new_client({.features = 6, .max_datagram_bytes = 1400});
+  const Bytes request = rig.request_of(client);  // Round trip 1.
+  EXPECT_EQ(request.size(), 1200u);
+  EXPECT_EQ(client.lifecycle().state(), State::kConnecting);
+  const Bytes challenge = rig.ask(request);
+  rig.now_ns += 40 * kMs;
+  rig.tell(client, challenge);
+  EXPECT_EQ(client.lifecycle().state(), State::kHandshake);
+  const Bytes response = rig.client_sink.take_one();  // Round trip 2.
+  rig.now_ns += 60 * kMs;
+  const Bytes accepted = rig.ask(response);
+  const ClientResult done = rig.tell(client, accepted);
+  ASSERT_EQ(done.outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(client.lifecycle().state(), State::kConnected);
+  EXPECT_EQ(done.accepted->first_rtt_ns, 60 * kMs);
+
+  ASSERT_TRUE(rig.last.accepted);
+  const ServerAccepted& server = *rig.last.accepted;
+  EXPECT_EQ(server.connection_id, done.accepted->connection_id);
+  EXPECT_EQ(server.peer_id, done.accepted->peer_id);
+  EXPECT_EQ(server.max_datagram_bytes, 1400u);
+  EXPECT_EQ(server.address, rig.client_address);
+  EXPECT_EQ(server.features, 0u) << "only what both sides have";
+  EXPECT_EQ(rig.server.policy.call_count, 1u);
+
+  SecureLink client_link(wire::kProtocolId, server.connection_id, crypto::Role::kClient,
+                         done.accepted->master.clone());
+  SecureLink server_link(wire::kProtocolId, server.connection_id, crypto::Role::kServer,
+                         server.master.clone());
+  Bytes buffer(64, 5);
+  EXPECT_TRUE(server_link.open(client_link.seal(wire::PacketType::kKeepalive, buffer, 20, 8)->datagram));
+  EXPECT_TRUE(client_link.open(server_link.seal(wire::PacketType::kKeepalive, buffer, 20, 8)->datagram));
+}
+
+TEST(Handshake, KeysAreErasedWhenItEnds) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes accepted = rig.ask(rig.response_of(client));
+  EXPECT_EQ(client.challenge_count(), 1u);
+  ASSERT_EQ(rig.tell(client, accepted).outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(client.challenge_count(), 0u);
+  EXPECT_EQ(rig.tell(client, accepted).drop, ClientDrop::kUnexpectedMessage);
+}
+
+/// Runs one client over a path that loses `loss` of the datagrams each way; returns how it ended.
+ClientResult run_lossy(Rig& rig, ClientHandshake& client, double loss, base::Random& random,
+                       std::vector<SecureLink>* server_links) {
+  struct InFlight {
+    uint64_t at_ns;
+    bool to_server;
+    Bytes bytes;
+  };
+  std::deque<InFlight> path;
+  const auto launch = [&](bool to_server, std::vector<Sent> sent) {
+    for (Sent& each : sent) {
+      if (random.chance(loss)) continue;
+      path.push_back({rig.now_ns + 30 * kMs, to_server, std::move(each.bytes)});
+    }
+  };
+  client.start(rig.now_ns, rig.client_sink);
+  for (;;) {
+    launch(true, rig.client_sink.take());
+    rig.now_ns += 10 * kMs;
+    while (!path.empty() && path.front().at_ns <= rig.now_ns) {
+      const InFlight next = std::move(path.front());
+      path.pop_front();
+      if (next.to_server) {
+        ServerResult result = rig.server.handshake.on_datagram(rig.client_address, next.bytes,
+                                                               test::moment_at(rig.now_ns), rig.server.sink);
+        if (result.accepted) {
+          server_links->emplace_back(wire::kProtocolId, result.accepted->connection_id, crypto::Role::kServer,
+                                     std::move(result.accepted->master));
+        }
+        launch(false, rig.server.sink.take());
+      } else {
+        ClientResult result = rig.tell(client, next.bytes);
+        if (result.outcome != ClientOutcome::kPending) return result;
+      }
+    }
+    ClientResult result = client.update(rig.now_ns, test::moment_at(rig.now_ns).unix_s, rig.client_sink);
+    if (result.outcome != ClientOutcome::kPending) return result;
+  }
+}
+
+TEST(Handshake, SurvivesLossWithOneConnectionPerToken) {
+  int connected = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Rig rig;
+    base::Random random(seed);
+    ClientHandshake client = rig.new_client({.jitter_seed = seed});
+    std::vector<SecureLink> server_links;
+    ClientResult done = run_lossy(rig, client, 0.4, random, &server_links);
+    ASSERT_LE(server_links.size(), 1u) << "seed " << seed;
+    if (done.outcome != ClientOutcome::kAccepted) continue;
+    ++connected;
+    ASSERT_EQ(server_links.size(), 1u) << "seed " << seed;
+    SecureLink link(wire::kProtocolId, done.accepted->connection_id, crypto::Role::kClient,
+                    std::move(done.accepted->master));
+    Bytes buffer(64);
+    EXPECT_TRUE(server_links[0].open(link.seal(wire::PacketType::kPayload, buffer, 20, 9)->datagram))
+        << "seed " << seed;
+  }
+  EXPECT_GE(connected, 50);
+}
+
+TEST(Handshake, RetriesGrowTo1000MsWithTenPercentJitter) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Rig rig;
+    ClientHandshake client = rig.new_client({.jitter_seed = seed});
+    const Bytes first = rig.request_of(client);
+    uint64_t last_ns = rig.now_ns;
+    std::vector<uint64_t> gaps_ms;
+    while (client.lifecycle().state() == State::kConnecting) {
+      rig.now_ns = client.next_deadline_ns();
+      client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+      for (const Sent& sent : rig.client_sink.take()) {
+        EXPECT_EQ(sent.bytes, first) << "byte-identical";
+        gaps_ms.push_back((rig.now_ns - last_ns) / kMs);
+        last_ns = rig.now_ns;
+      }
+    }
+    EXPECT_EQ(client.lifecycle().state(), State::kTimeout);
+    EXPECT_EQ(rig.now_ns, 85 * kSecond) << "10 s budget";
+    ASSERT_GE(gaps_ms.size(), 9u);
+    for (size_t i = 0; i < gaps_ms.size(); ++i) {
+      const uint64_t plain = i == 0 ? 250 : i == 1 ? 500 : 1000;
+      EXPECT_GE(gaps_ms[i], plain * 9 / 10) << "seed " << seed;
+      EXPECT_LE(gaps_ms[i], plain * 11 / 10) << "seed " << seed;
+    }
+  }
+}
+
+TEST(Handshake, FallsBackToAFreshRequestAfterThreeUnansweredResponses) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  int responses = 1;
+  while (client.lifecycle().state() == State::kHandshake) {
+    rig.now_ns = client.next_deadline_ns();
+    client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    for (const Sent& sent : rig.client_sink.take()) {
+      if (sent.bytes.size() == 1200) continue;
+      EXPECT_EQ(sent.bytes, response) << "byte-identical";
+      ++responses;
+    }
+  }
+  EXPECT_EQ(responses, 3);
+  EXPECT_EQ(client.lifecycle().state(), State::kConnecting);
+}
+
+TEST(Handshake, CookieAgesOutAndTheFallBackConnects) {
+  Rig rig;
+  rig.now_ns = 79'500 * kMs;  // Half a second before a bucket ends.
+  ClientHandshake client = rig.new_client({.budget_ns = 60 * kSecond});
+  const Bytes stale = rig.response_of(client);
+  rig.now_ns += 2 * kBucketNs;
+  EXPECT_TRUE(rig.ask(stale).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
+  Bytes request;
+  while (request.empty()) {
+    rig.now_ns = client.next_deadline_ns() > rig.now_ns ? client.next_deadline_ns() : rig.now_ns;
+    client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    for (const Sent& sent : rig.client_sink.take()) {
+      if (sent.bytes.size() == 1200) request = sent.bytes;
+    }
+  }
+  rig.tell(client, rig.ask(request));
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, ACookieOfThePreviousBucketIsGood) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  rig.now_ns += kBucketNs;
+  EXPECT_EQ(rig.tell(client, rig.ask(response)).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, LostAcceptanceIsRepeatedByteForByteAlsoToALaterChallenge) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  const Bytes accepted = rig.ask(response);
+  ASSERT_TRUE(rig.last.accepted);
+  rig.now_ns += 300 * kMs;
+  EXPECT_EQ(rig.ask(response), accepted);
+  EXPECT_FALSE(rig.last.accepted);
+  EXPECT_EQ(rig.server.handshake.repeated_accept_count(), 1u);
+  // The client falls back and meets a challenge of the next bucket; it still knows the first one's keys.
+  Bytes request;
+  while (request.empty()) {
+    rig.now_ns = client.next_deadline_ns() > rig.now_ns ? client.next_deadline_ns() : rig.now_ns;
+    client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    for (const Sent& sent : rig.client_sink.take()) {
+      if (sent.bytes.size() == 1200) request = sent.bytes;
+    }
+  }
+  rig.now_ns = 80 * kSecond;
+  rig.tell(client, rig.ask(request));
+  EXPECT_EQ(client.challenge_count(), 2u);
+  const Bytes again = rig.ask(rig.client_sink.take_one());
+  EXPECT_EQ(again, accepted);
+  EXPECT_EQ(rig.tell(client, again).outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(rig.server.policy.call_count, 1u);
+}
+
+TEST(Handshake, AfterTheConnectionEndedItsTokenMeetsSilence) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  rig.ask(response);
+  ASSERT_TRUE(rig.last.accepted);
+  rig.server.handshake.on_ended(rig.last.accepted->connection_id);
+  EXPECT_TRUE(rig.ask(response).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenReused);
+}
+
+TEST(Handshake, SchemaMismatchIsReportedWithBothHashesOnBothSides) {
+  Rig rig({.schema_id = 100});
+  ClientHandshake client = rig.new_client({.schema_id = 200});
+  const ClientResult done = rig.tell(client, rig.ask(rig.response_of(client)));
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kSchemaMismatch);
+  EXPECT_EQ(rig.last.remote_schema_id, 200u);
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kSchemaMismatch);
+  EXPECT_EQ(done.remote_schema_id, 100u);
+  EXPECT_EQ(client.lifecycle().state(), State::kDisconnected);
+  EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
+  EXPECT_EQ(rig.server.policy.call_count, 0u);
+}
+
+/// A server that holds the right keys and says wrong things: answers message 3 with `fields` in message 4.
+Bytes accept_by_hand(const Bytes& response, const crypto::KeyPair& identity, const crypto::KeyPair& bucket,
+                     uint64_t header_id, const wire::ConnectionAcceptedSealed& fields) {
+  wire::ChallengeResponseClear clear;
+  EXPECT_TRUE(wire::parse_challenge_response_clear(std::span(response).subspan(15), &clear));
+  crypto::Key es, ee;
+  EXPECT_TRUE(crypto::x25519(identity.secret(), clear.client_pub, &es));
+  EXPECT_TRUE(crypto::x25519(bucket.secret(), clear.client_pub, &ee));
+  const crypto::Digest th1 = crypto::transcript_request(wire::kProtocolId, identity.public_key(),
+                                                        crypto::sha256({clear.token}), clear.client_pub);
+  const crypto::Digest th2 =
+      crypto::transcript_challenge(th1, bucket.public_key(), clear.challenge_nonce, clear.key_index);
+  const crypto::Key prk = crypto::handshake_secret(th2, es, ee);
+  wire::AnswerClear answer;
+  answer.accept_random.fill(static_cast<uint8_t>(header_id));
+  const crypto::Key k4 =
+      crypto::server_handshake_key(prk, crypto::transcript_response(th2, clear.sealed), answer.accept_random);
+  Bytes out(kAcceptedDatagramBytes);
+  wire::PacketHeader header;
+  header.connection_id = header_id;
+  size_t front_bytes = wire::encode_packet_header(header, out);
+  front_bytes += wire::encode_answer_clear(answer, std::span(out).subspan(front_bytes));
+  wire::encode_connection_accepted_sealed(fields, std::span(out).subspan(front_bytes));
+  crypto::seal_in_place(k4, crypto::Nonce{}, std::span(out).first(front_bytes),
+                        std::span(out).subspan(front_bytes));
+  return out;
+}
+
+TEST(Handshake, ClientChecksTheSchemaAndIdOfAnAcceptance) {
+  Rig rig;
+  const crypto::KeyPair identity = rig.new_key(), bucket = rig.new_key(), key = rig.new_key();
+  wire::TokenFields token = rig.token_fields(key.public_key());
+  token.aud = identity.public_key();
+  ClientHandshake client = rig.client_with(rig.sign(token), key, {.schema_id = 5});
+  rig.request_of(client);
+  Bytes challenge(65);
+  wire::Challenge made;
+  made.bucket_pub = bucket.public_key();
+  const size_t header_bytes = wire::encode_packet_header({}, challenge);
+  wire::encode_challenge(made, std::span(challenge).subspan(header_bytes));
+  rig.tell(client, challenge);
+  const Bytes response = rig.client_sink.take_one();
+
+  wire::ConnectionAcceptedSealed fields;
+  fields.connection_id = 8;
+  fields.schema_id = 5;
+  EXPECT_EQ(rig.tell(client, accept_by_hand(response, identity, bucket, 9, fields)).drop,
+            ClientDrop::kAnswerMismatch);
+  fields.connection_id = 10;
+  fields.schema_id = 6;
+  const ClientResult done = rig.tell(client, accept_by_hand(response, identity, bucket, 10, fields));
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kSchemaMismatch);
+  EXPECT_EQ(done.remote_schema_id, 6u);
+}
+
+TEST(Handshake, RefusalsLeaveTheTokenUnclaimed) {
+  Rig rig;
+  const crypto::KeyPair key = rig.new_key();
+  const Bytes token = rig.sign(rig.token_fields(key.public_key()));
+  struct Case {
+    DisconnectReason reason;
+    const char* text;
+    ServerRefusal counted;
+  };
+  const Case cases[] = {
+      {DisconnectReason::kServerFull, "64 of 64", ServerRefusal::kServerFull},
+      {DisconnectReason::kKicked, "banned until tomorrow", ServerRefusal::kPolicyRefused},
+      {static_cast<DisconnectReason>(300), "", ServerRefusal::kPolicyRefused},
+  };
+  for (const Case& c : cases) {
+    ClientHandshake client = rig.client_with(token, key);
+    rig.server.policy.next = {.refusal = c.reason, .text = c.text};
+    const ClientResult done = rig.tell(client, rig.ask(rig.response_of(client)));
+    EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+    EXPECT_EQ(done.reason, c.reason);
+    EXPECT_EQ(done.text(), c.text);
+    EXPECT_EQ(rig.refusal(), c.counted);
+  }
+  rig.server.policy.next = {};
+  ClientHandshake client = rig.client_with(token, key);
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.response_of(client))).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, AFullClaimTableSaysServerFull) {
+  Rig rig({.max_claims = 2, .max_half_open_per_prefix = 64});
+  for (int i = 0; i < 2; ++i) {
+    ClientHandshake client = rig.new_client();
+    ASSERT_EQ(rig.tell(client, rig.ask(rig.response_of(client))).outcome, ClientOutcome::kAccepted);
+  }
+  ClientHandshake third = rig.new_client();
+  const ClientResult done = rig.tell(third, rig.ask(rig.response_of(third)));
+  EXPECT_EQ(done.reason, DisconnectReason::kServerFull);
+  // Once the first tokens are past expiry + 60 s there is room.
+  rig.now_ns += 361 * kSecond;
+  const crypto::KeyPair key = rig.new_key();
+  wire::TokenFields fields = rig.token_fields(key.public_key());
+  fields.issued_s += 400;
+  fields.expires_s += 400;
+  ClientHandshake later = rig.client_with(rig.sign(fields), key);
+  EXPECT_EQ(rig.tell(later, rig.ask(rig.response_of(later))).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, HalfOpenEntriesAreCappedPerPrefixUntilConfirmed) {
+  Rig rig;
+  std::vector<uint64_t> ids;
+  for (int i = 0; i < 4; ++i) {
+    ClientHandshake client = rig.new_client();
+    rig.ask(rig.response_of(client));
+    ASSERT_TRUE(rig.last.accepted);
+    ids.push_back(rig.last.accepted->connection_id);
+  }
+  ClientHandshake fifth = rig.new_client();
+  const Bytes response = rig.response_of(fifth);
+  EXPECT_TRUE(rig.ask(response).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kHalfOpenLimit);
+  rig.server.handshake.on_confirmed(ids[0]);
+  EXPECT_EQ(rig.tell(fifth, rig.ask(response)).outcome, ClientOutcome::kAccepted)
+      << "the token was not spent";
+}
+
+TEST(Handshake, PerPrefixRatesHoldForBothMessages) {
+  Rig rig({.requests_per_s = 1, .request_burst = 3, .responses_per_s = 1, .response_burst = 2});
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  ClientHandshake other = rig.new_client();
+  const Bytes request = rig.request_of(other);
+  EXPECT_FALSE(rig.ask(request).empty());
+  EXPECT_FALSE(rig.ask(request).empty());
+  EXPECT_TRUE(rig.ask(request).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kRequestRate);
+  EXPECT_FALSE(rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), request).empty()) << "another prefix";
+  rig.ask(response);
+  rig.ask(response);
+  EXPECT_TRUE(rig.ask(response).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kResponseRate);
+}
+
+TEST(Handshake, WrongVersionIsDeniedAndReportedWhenTheBudgetEnds) {
+  Rig rig;
+  constexpr uint32_t kOther = 0x0200544C;
+  const crypto::KeyPair key = rig.new_key();
+  wire::TokenFields fields = rig.token_fields(key.public_key());
+  fields.protocol_id = kOther;
+  ClientHandshake client = rig.client_with(rig.sign(fields), key, {.protocol_id = kOther});
+  const Bytes request = rig.request_of(client);
+  const Bytes denial = rig.ask(request);
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kWrongVersion);
+  ASSERT_EQ(denial.size(), 22u);
+  EXPECT_EQ(rig.tell(client, denial).drop, ClientDrop::kAdvisoryDenial);
+  EXPECT_EQ(client.lifecycle().state(), State::kConnecting) << "advisory: it keeps trying";
+  rig.now_ns += 10 * kSecond;
+  const ClientResult done = client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+  EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
+  EXPECT_EQ(done.reason, DisconnectReason::kVersionMismatch);
+  // At most ten a second to one prefix.
+  int denials = 0;
+  for (int i = 0; i < 50; ++i) denials += !rig.ask(request).empty();
+  EXPECT_EQ(denials, 10);
+  // Shorter than a real request: not answered.
+  EXPECT_TRUE(
+      rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), Bytes(request.begin(), request.begin() + 100))
+          .empty());
+}
+
+TEST(Handshake, ADenialIsForgottenWhenTheServerAcceptsAfterAll) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes request = rig.request_of(client);
+  Bytes denial(22);
+  const size_t header_bytes = wire::encode_packet_header({}, denial);
+  wire::ConnectionDenied denied;
+  denied.reason = static_cast<uint16_t>(DisconnectReason::kVersionMismatch);
+  wire::encode_connection_denied(denied, std::span(denial).subspan(header_bytes));
+  EXPECT_EQ(rig.tell(client, denial).drop, ClientDrop::kAdvisoryDenial);
+  rig.tell(client, rig.ask(request));
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, GivingUpNamesAnExpiredTokenAndARefusedOne) {
+  {
+    Rig rig;
+    const crypto::KeyPair key = rig.new_key();
+    wire::TokenFields fields = rig.token_fields(key.public_key());
+    fields.issued_s -= 1000;
+    fields.expires_s -= 1000;
+    ClientHandshake client = rig.client_with(rig.sign(fields), key);
+    EXPECT_TRUE(rig.ask(rig.request_of(client)).empty());
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenExpired);
+    rig.now_ns += 10 * kSecond;
+    EXPECT_EQ(client.update(rig.now_ns, test::moment_at(rig.now_ns).unix_s, rig.client_sink).reason,
+              DisconnectReason::kTokenExpired);
+  }
+  Rig rig;
+  const crypto::KeyPair key = rig.new_key();
+  test::ScriptedEntropy other_entropy(99);
+  const auto stranger = crypto::SigningKeyPair::generate(other_entropy);
+  ClientHandshake client = rig.client_with(Rig::sign(rig.token_fields(key.public_key()), stranger), key);
+  base::Random random(1);
+  std::vector<SecureLink> links;
+  const ClientResult done = run_lossy(rig, client, 0.0, random, &links);
+  EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
+  EXPECT_EQ(done.reason, DisconnectReason::kTokenInvalid);
+  EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kUnknownIssuer), 3u);
+}
+
+TEST(Handshake, ClientRefusesHopelessTokensBeforeSending) {
+  Rig rig;
+  const crypto::KeyPair key = rig.new_key();
+  const wire::TokenFields good = rig.token_fields(key.public_key());
+  const auto start = [&](const Bytes& token, ClientHandshakeConfig config = {}) {
+    ClientHandshake client = rig.client_with(token, key, config);
+    const DisconnectReason reason = client.start(rig.now_ns, rig.client_sink);
+    EXPECT_TRUE(rig.client_sink.take().empty());
+    return reason;
+  };
+  EXPECT_EQ(start({}), DisconnectReason::kTokenInvalid);
+  EXPECT_EQ(start(Bytes(481)), DisconnectReason::kTokenInvalid);
+  EXPECT_EQ(start(Bytes(5000)), DisconnectReason::kTokenInvalid);
+  wire::TokenFields fields = good;
+  fields.cnf[0] ^= 1;
+  EXPECT_EQ(start(rig.sign(fields)), DisconnectReason::kTokenInvalid);
+  fields = good;
+  fields.role = wire::TokenRole::kResponder;
+  EXPECT_EQ(start(rig.sign(fields)), DisconnectReason::kTokenInvalid);
+  fields = good;
+  fields.aud = {};  // A low-order server key.
+  EXPECT_EQ(start(rig.sign(fields)), DisconnectReason::kTokenInvalid);
+  fields = good;
+  fields.protocol_id = 0x0200544C;
+  EXPECT_EQ(start(rig.sign(fields)), DisconnectReason::kVersionMismatch);
+  fields = good;
+  fields.schema_id = 5;
+  EXPECT_EQ(start(rig.sign(fields), {.schema_id = 6}), DisconnectReason::kSchemaMismatch);
+}
+
+TEST(Handshake, CancelErasesAndStaysQuiet) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  const Bytes challenge = rig.ask(rig.request_of(client));
+  client.cancel();
+  EXPECT_EQ(client.lifecycle().state(), State::kDisconnected);
+  EXPECT_EQ(rig.tell(client, challenge).drop, ClientDrop::kUnexpectedMessage);
+  client.update(rig.now_ns + 60 * kSecond, kStartUnixS, rig.client_sink);
+  EXPECT_TRUE(rig.client_sink.take().empty());
+  client.cancel();
+}
+
+TEST(HandshakeNames, AreDistinct) {
+  std::set<std::string> names;
+  for (int i = 0; i < static_cast<int>(ServerRefusal::kCount); ++i) {
+    names.insert(server_refusal_name(static_cast<ServerRefusal>(i)));
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(ServerRefusal::kCount));
+  names.clear();
+  for (int i = 0; i < static_cast<int>(ClientDrop::kCount); ++i) {
+    names.insert(client_drop_name(static_cast<ClientDrop>(i)));
+  }
+  EXPECT_EQ(names.size(), static_cast<size_t>(ClientDrop::kCount));
+}
+
+}  // namespace
+}  // namespace lattice::connection

@@ -1,0 +1,158 @@
+// The bounded memories of the server handshake: claims, half-open entries, rates, buckets.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/random.h"
+#include "unit/transport/connection/handshake_rig.h"
+
+namespace lattice::connection {
+namespace {
+
+using test::kMs;
+using test::kSecond;
+
+wire::Id16 id_of(uint64_t n) {
+  wire::Id16 id{};
+  platform::store_u64_le(id.data(), n);
+  return id;
+}
+
+TEST(ClaimTable, KeepsUnexpiredClaimsAndRefusesWhenFull) {
+  ClaimTable table(3, 42);
+  for (uint64_t i = 1; i <= 3; ++i) ASSERT_NE(table.insert(id_of(i), i, 100 + i, 50), nullptr);
+  EXPECT_FALSE(table.has_room(50));
+  EXPECT_EQ(table.insert(id_of(4), 4, 200, 50), nullptr);
+  EXPECT_NE(table.find(id_of(1)), nullptr);
+  // At second 102 two have expired, and make room.
+  EXPECT_TRUE(table.has_room(102));
+  EXPECT_EQ(table.size(), 1u);
+  EXPECT_EQ(table.find(id_of(1)), nullptr);
+  EXPECT_NE(table.find(id_of(3)), nullptr);
+}
+
+TEST(ClaimTable, AnEndedConnectionKeepsItsClaim) {
+  ClaimTable table(4, 42);
+  const Claim* claim = table.insert(id_of(1), 77, 100, 0);
+  ASSERT_NE(claim, nullptr);
+  EXPECT_TRUE(table.connection_lives(*claim));
+  EXPECT_TRUE(table.has_connection(77));
+  table.on_connection_ended(77);
+  claim = table.find(id_of(1));
+  ASSERT_NE(claim, nullptr);
+  EXPECT_FALSE(table.connection_lives(*claim));
+  EXPECT_FALSE(table.has_connection(77));
+}
+
+TEST(ClaimTable, EqualsAMapUnderRandomUse) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    base::Random random(seed);
+    ClaimTable table(40, seed);
+    std::map<uint64_t, std::pair<uint64_t, bool>> model;  // id → drop time, lives
+    uint64_t now_s = 1;
+    for (int step = 0; step < 3000; ++step) {
+      const uint64_t id = 1 + random.next_below(90);
+      const auto drop_expired = [&] {
+        std::erase_if(model, [now_s](const auto& entry) { return entry.second.first <= now_s; });
+      };
+      switch (random.next_below(4)) {
+        case 0:
+          if (model.count(id) == 0) {
+            if (model.size() == 40) drop_expired();
+            const uint64_t drop_at_s = now_s + 1 + random.next_below(30);
+            const Claim* claim = table.insert(id_of(id), id, drop_at_s, now_s);
+            ASSERT_EQ(claim != nullptr, model.size() < 40) << "seed " << seed << " step " << step;
+            if (claim != nullptr) model[id] = {drop_at_s, true};
+          }
+          break;
+        case 1:
+          table.on_connection_ended(id);
+          if (const auto it = model.find(id); it != model.end()) it->second.second = false;
+          break;
+        case 2:
+          now_s += random.next_below(3);
+          break;
+        default:
+          table.sweep(now_s);
+          drop_expired();
+      }
+      ASSERT_EQ(table.size(), model.size()) << "seed " << seed << " step " << step;
+      for (uint64_t each = 1; each <= 90; ++each) {
+        const Claim* claim = table.find(id_of(each));
+        const auto it = model.find(each);
+        ASSERT_EQ(claim != nullptr, it != model.end()) << "seed " << seed << " step " << step;
+        const bool lives = claim != nullptr && table.connection_lives(*claim);
+        ASSERT_EQ(lives, claim != nullptr && it->second.second);
+      }
+    }
+  }
+}
+
+TEST(HalfOpenTable, CapsInAllAndPerPrefixAndForgetsByAge) {
+  HalfOpenTable table(5, 2, 5 * kSecond);
+  for (uint64_t i = 0; i < 2; ++i) {
+    ASSERT_TRUE(table.has_room(1, 0));
+    table.insert(i, 1, 0);
+  }
+  EXPECT_FALSE(table.has_room(1, 0));
+  for (uint64_t i = 2; i < 5; ++i) {
+    ASSERT_TRUE(table.has_room(i, kSecond));
+    table.insert(i, i, kSecond);
+  }
+  EXPECT_FALSE(table.has_room(99, kSecond)) << "full in all";
+  table.erase(4);
+  EXPECT_TRUE(table.has_room(99, kSecond));
+  EXPECT_FALSE(table.has_room(1, 5 * kSecond - 1));
+  EXPECT_TRUE(table.has_room(1, 5 * kSecond));
+  EXPECT_EQ(table.size(5 * kSecond), 2u);
+}
+
+TEST(PrefixRate, AllowsTheBurstThenTheRate) {
+  test::ScriptedEntropy entropy(1);
+  PrefixRate rate(10, 3, entropy);
+  const uint64_t prefix = prefix_of(platform::make_ipv4(192, 0, 2, 1, 1));
+  uint64_t now_ns = 5 * kSecond;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate.take(prefix, now_ns));
+  EXPECT_FALSE(rate.take(prefix, now_ns));
+  EXPECT_FALSE(rate.take(prefix, now_ns + 99 * kMs));
+  EXPECT_TRUE(rate.take(prefix, now_ns + 100 * kMs));
+  EXPECT_FALSE(rate.take(prefix, now_ns + 100 * kMs));
+  // A long pause gives back the burst and no more.
+  now_ns += 3600 * kSecond;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate.take(prefix, now_ns));
+  EXPECT_FALSE(rate.take(prefix, now_ns));
+}
+
+TEST(PrefixRate, PrefixesAre24And56Bits) {
+  const auto v4 = [](uint8_t c, uint8_t d, uint16_t port) {
+    return prefix_of(platform::make_ipv4(10, 1, c, d, port));
+  };
+  EXPECT_EQ(v4(2, 3, 4), v4(2, 200, 9));
+  EXPECT_NE(v4(2, 3, 4), v4(3, 3, 4));
+  platform::Address v6{.family = 6, .port = 1, .ip = {0x20, 1, 0xd, 0xb8, 1, 2, 3, 4, 5}};
+  platform::Address same = v6, other = v6;
+  same.ip[7] = 99;
+  other.ip[6] = 99;
+  EXPECT_EQ(prefix_of(v6), prefix_of(same));
+  EXPECT_NE(prefix_of(v6), prefix_of(other));
+}
+
+TEST(BucketKeys, TheLastTwoAnswerAndOlderOnesAreGone) {
+  test::ScriptedEntropy entropy(1);
+  BucketKeys keys(entropy);
+  const crypto::PublicKey first = keys.current(0).pair.public_key();
+  EXPECT_EQ(keys.current(kBucketNs - 1).pair.public_key(), first);
+  const crypto::PublicKey second = keys.current(kBucketNs).pair.public_key();
+  EXPECT_NE(second, first);
+  ASSERT_NE(keys.find(0, kBucketNs), nullptr);
+  EXPECT_EQ(keys.find(0, 2 * kBucketNs - 1)->pair.public_key(), first);
+  EXPECT_EQ(keys.find(0, 2 * kBucketNs), nullptr);
+  EXPECT_EQ(keys.find(1, 2 * kBucketNs)->pair.public_key(), second);
+  EXPECT_EQ(keys.find(7, 2 * kBucketNs), nullptr);
+  // Idle for long: nothing old survives, also not one that names the same index mod 256.
+  EXPECT_EQ(keys.find(1, (1 + 256 + 2) * kBucketNs), nullptr);
+  EXPECT_EQ(keys.current((2 + 256) * kBucketNs).key_index(), 2);
+}
+
+}  // namespace
+}  // namespace lattice::connection

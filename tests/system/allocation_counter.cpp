@@ -1,0 +1,76 @@
+// Replacement allocation functions; see allocation_counter.h.
+#include "allocation_counter.h"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace {
+thread_local uint64_t t_allocations = 0;
+std::atomic<int64_t> g_live_bytes{0};
+
+void* allocate(std::size_t size, std::size_t align) {
+  void* p = align <= alignof(std::max_align_t)
+                ? std::malloc(size == 0 ? 1 : size)
+                : std::aligned_alloc(align, (size + align - 1) / align * align);
+  if (p == nullptr) std::abort();
+  ++t_allocations;
+  g_live_bytes += static_cast<int64_t>(malloc_usable_size(p));
+  return p;
+}
+
+void release(void* p) {
+  if (p == nullptr) return;
+  g_live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
+  std::free(p);
+}
+}  // namespace
+
+namespace lattice::test {
+uint64_t allocation_count() {
+  return t_allocations;
+}
+int64_t live_bytes() {
+  return g_live_bytes;
+}
+}  // namespace lattice::test
+
+void* operator new(std::size_t size) {
+  return allocate(size, 0);
+}
+void* operator new[](std::size_t size) {
+  return allocate(size, 0);
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  return allocate(size, static_cast<std::size_t>(align));
+}
+void* operator new[](std::size_t size, std::align_val_t align) {
+  return allocate(size, static_cast<std::size_t>(align));
+}
+void operator delete(void* p) noexcept {
+  release(p);
+}
+void operator delete[](void* p) noexcept {
+  release(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  release(p);
+}
+void operator delete[](void* p, std::size_t) noexcept {
+  release(p);
+}
+void operator delete(void* p, std::align_val_t) noexcept {
+  release(p);
+}
+void operator delete[](void* p, std::align_val_t) noexcept {
+  release(p);
+}
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  release(p);
+}
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
+  release(p);
+}

@@ -1,0 +1,14 @@
+// Counts heap allocations of the whole process, the library included: global operator new is replaced in
+// this test program, and the shared library resolves to it.
+#pragma once
+
+#include <cstdint>
+
+namespace lattice::test {
+
+/// Allocations made by this thread so far.
+uint64_t allocation_count();
+/// Bytes live now, over all threads.
+int64_t live_bytes();
+
+}  // namespace lattice::test

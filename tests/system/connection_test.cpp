@@ -1,0 +1,318 @@
+// Connecting, being refused, and losing the other side, through the public interface.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "lattice/lattice.h"
+
+namespace {
+
+constexpr uint64_t kUnix = 1'800'000'000;
+uint64_t unix_seconds(void*) {
+  return kUnix;
+}
+
+struct Events {
+  int connected = 0;
+  int disconnected = 0;
+  int reason = 0;
+  uint64_t remote_schema = 0;
+};
+
+void install(lattice_world* world, Events* events) {
+  lattice_callbacks callbacks{};
+  callbacks.on_connected = [](void* ctx, lattice_conn*) { ++static_cast<Events*>(ctx)->connected; };
+  callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
+    auto* e = static_cast<Events*>(ctx);
+    ++e->disconnected;
+    e->reason = reason;
+    lattice_conn_info info{};
+    info.struct_size = sizeof info;
+    if (lattice_conn_get_info(conn, &info) == LATTICE_OK) e->remote_schema = info.remote_schema_id;
+  };
+  lattice_set_callbacks(world, callbacks, events);
+}
+
+struct Pair {
+  lattice_netsim* net = lattice_netsim_create(7);
+  lattice_world* server = nullptr;
+  lattice_world* client = nullptr;
+  Events server_events;
+  Events client_events;
+  uint8_t seed[32];
+  uint8_t issuer[32];
+  uint8_t server_key[32];
+
+  explicit Pair(double delay_ms = 50, uint32_t max_connections = 8) {
+    lattice_impairment impairment;
+    lattice_impairment_init(&impairment);
+    impairment.delay_ms = delay_ms;
+    EXPECT_EQ(lattice_netsim_set_impairment(net, &impairment), LATTICE_OK);
+    EXPECT_EQ(lattice_issuer_generate(seed, issuer), LATTICE_OK);
+    lattice_world_config config = base("10.0.0.1:27015");
+    config.issuer_public_keys = issuer;
+    config.issuer_public_key_count = 1;
+    config.max_connections = max_connections;
+    const lattice_role_context role{LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
+    server = lattice_world_create(&config, &role);
+    EXPECT_NE(server, nullptr) << lattice_last_error();
+    install(server, &server_events);
+    EXPECT_EQ(lattice_world_public_key(server, server_key), LATTICE_OK);
+    client = make_client("10.0.0.2:1000", &client_events);
+  }
+  ~Pair() {
+    lattice_world_destroy(client);
+    lattice_world_destroy(server);
+    lattice_netsim_destroy(net);
+  }
+  lattice_world_config base(const char* address) {
+    lattice_world_config config;
+    lattice_world_config_init(&config);
+    config.bind_address = address;
+    config.netsim = net;
+    config.clock = lattice_netsim_clock;
+    config.clock_ctx = net;
+    config.unix_seconds = unix_seconds;
+    return config;
+  }
+  lattice_world* make_client(const char* address, Events* events) {
+    const lattice_world_config config = base(address);
+    const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+    lattice_world* world = lattice_world_create(&config, &role);
+    EXPECT_NE(world, nullptr) << lattice_last_error();
+    install(world, events);
+    return world;
+  }
+  std::string token(lattice_world* for_world, uint64_t issued = kUnix, const uint8_t* signer = nullptr,
+                    const uint8_t* audience = nullptr) {
+    lattice_token_request request;
+    lattice_token_request_init(&request);
+    request.issued_unix_s = issued;
+    std::memcpy(request.server_public_key, audience != nullptr ? audience : server_key, 32);
+    EXPECT_EQ(lattice_world_new_client_key(for_world, request.client_public_key), LATTICE_OK);
+    uint8_t bytes[LATTICE_TOKEN_MAX_BYTES];
+    size_t size = 0;
+    EXPECT_EQ(lattice_token_issue(signer != nullptr ? signer : seed, &request, bytes, sizeof bytes, &size),
+              LATTICE_OK);
+    return std::string(reinterpret_cast<const char*>(bytes), size);
+  }
+  lattice_conn* connect(lattice_world* world, const std::string& with) {
+    return lattice_connect(world, "10.0.0.1:27015", reinterpret_cast<const uint8_t*>(with.data()),
+                           with.size());
+  }
+  void run_ms(uint64_t ms) {
+    for (uint64_t i = 0; i < ms; ++i) {
+      lattice_netsim_advance(net, 1'000'000);
+      if (server != nullptr) lattice_world_pump(server);
+      if (client != nullptr) lattice_world_pump(client);
+    }
+  }
+  /// As run_ms, but nobody ticks: a lobby, with nothing to say.
+  void idle_ms(uint64_t ms) {
+    for (uint64_t i = 0; i < ms; ++i) {
+      lattice_netsim_advance(net, 1'000'000);
+      for (lattice_world* world : {server, client}) {
+        lattice_world_recv(world);
+        lattice_world_send(world);
+      }
+    }
+  }
+  uint64_t refusals(lattice_world* world, const char* name) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
+      if (std::strcmp(found, name) == 0) return value;
+    }
+    ADD_FAILURE() << "no refusal counter " << name;
+    return 0;
+  }
+};
+
+void add_type(lattice_world* world, const char* name) {
+  lattice_member_desc member;
+  lattice_member_desc_init(&member);
+  member.name = "value";
+  member.type = LATTICE_WIRE_INT32;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = "Body";
+  structure.host_bytes = 4;
+  structure.host_align = 4;
+  structure.members = &member;
+  structure.member_count = 1;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &structure;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.name = name;
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+}
+
+TEST(Connection, TakesTwoRoundTrips) {
+  Pair pair(50);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr) << lattice_last_error();
+  pair.run_ms(195);
+  EXPECT_EQ(pair.client_events.connected, 0);
+  pair.run_ms(20);
+  EXPECT_EQ(pair.client_events.connected, 1);
+  pair.run_ms(100);
+  EXPECT_EQ(pair.server_events.connected, 1);
+  EXPECT_EQ(lattice_local_peer(pair.client), 2u);
+}
+
+TEST(Connection, SchemaMismatchIsNamedOnBothSidesWithBothHashes) {
+  Pair pair;
+  add_type(pair.client, "Crate");
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(1000);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
+  EXPECT_EQ(pair.client_events.remote_schema, lattice_world_schema_id(pair.server));
+  EXPECT_NE(pair.client_events.remote_schema, lattice_world_schema_id(pair.client));
+  EXPECT_GE(pair.refusals(pair.server, "server_schema_mismatch"), 1u);
+  EXPECT_EQ(pair.server_events.connected, 0);
+}
+
+TEST(Connection, AnExpiredTokenIsRefusedAndSaysSo) {
+  Pair pair;
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 4000)), nullptr);
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_TOKEN_EXPIRED);
+  EXPECT_GE(pair.refusals(pair.server, "server_token_expired"), 1u);
+}
+
+TEST(Connection, ATokenOfAnotherIssuerIsRefused) {
+  Pair pair;
+  uint8_t other_seed[32];
+  uint8_t other_public[32];
+  ASSERT_EQ(lattice_issuer_generate(other_seed, other_public), LATTICE_OK);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix, other_seed)), nullptr);
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_TOKEN_INVALID);
+  EXPECT_GE(pair.refusals(pair.server, "server_unknown_issuer"), 1u);
+  EXPECT_EQ(pair.server_events.connected, 0);
+}
+
+TEST(Connection, ATokenForAnotherServerIsMetWithSilence) {
+  Pair pair;
+  const uint8_t elsewhere[32] = {1, 2, 3};
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix, nullptr, elsewhere)), nullptr);
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_GE(pair.refusals(pair.server, "server_token_foreign"), 1u);
+  EXPECT_EQ(pair.server_events.connected, 0);
+}
+
+TEST(Connection, ATokenWorksOnce) {
+  Pair pair;
+  const std::string token = pair.token(pair.client);
+  ASSERT_NE(pair.connect(pair.client, token), nullptr);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.client_events.connected, 1);
+  // Its key is spent with it: the client itself refuses, and says what to do.
+  Events events;
+  lattice_world* thief = pair.make_client("10.0.0.3:1000", &events);
+  EXPECT_EQ(pair.connect(thief, token), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_TOKEN);
+  EXPECT_NE(std::string(lattice_last_error()).find("lattice_world_new_client_key"), std::string::npos);
+  lattice_world_destroy(thief);
+}
+
+TEST(Connection, AFullServerSaysSo) {
+  Pair pair(10, 1);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.client_events.connected, 1);
+  Events events;
+  lattice_world* second = pair.make_client("10.0.0.3:1000", &events);
+  ASSERT_NE(pair.connect(second, pair.token(second)), nullptr);
+  for (int i = 0; i < 1000; ++i) {
+    pair.run_ms(1);
+    lattice_world_pump(second);
+  }
+  EXPECT_EQ(events.reason, LATTICE_DISCONNECT_SERVER_FULL);
+  lattice_world_destroy(second);
+}
+
+TEST(Connection, AKilledClientTimesOutAndItsResourcesReturn) {
+  Pair pair(10, 1);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.server_events.connected, 1);
+  lattice_world_destroy(pair.client);
+  pair.client = nullptr;
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.server_events.disconnected, 1);
+  EXPECT_EQ(pair.server_events.reason, LATTICE_DISCONNECT_TIMEOUT);
+  // The one slot is free again.
+  pair.client = pair.make_client("10.0.0.2:1000", &pair.client_events);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.server_events.connected, 2);
+}
+
+TEST(Connection, AKilledServerTimesOut) {
+  Pair pair(10);
+  lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+  pair.run_ms(500);
+  lattice_world_destroy(pair.server);
+  pair.server = nullptr;
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_TIMEOUT);
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  EXPECT_EQ(lattice_conn_get_info(conn, &info), LATTICE_ERROR_STALE_HANDLE);
+}
+
+TEST(Connection, DisconnectReachesTheOtherSideWithItsReason) {
+  Pair pair(10);
+  lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+  pair.run_ms(500);
+  ASSERT_EQ(lattice_disconnect_with(conn, 300, "bored"), LATTICE_OK);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.server_events.disconnected, 1);
+  EXPECT_EQ(pair.server_events.reason, 300);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+}
+
+TEST(Connection, AnIdleConnectionSendsAtMostTwoDatagramsPerSecond) {
+  Pair pair(10);
+  lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+  pair.idle_ms(3000);
+  lattice_conn_stats before{};
+  before.struct_size = sizeof before;
+  ASSERT_EQ(lattice_conn_get_stats(conn, &before), LATTICE_OK);
+  pair.idle_ms(10000);
+  lattice_conn_stats after{};
+  after.struct_size = sizeof after;
+  ASSERT_EQ(lattice_conn_get_stats(conn, &after), LATTICE_OK);
+  EXPECT_LE(after.packets_sent - before.packets_sent, 20u);
+  EXPECT_NEAR(after.rtt_ms, 21.0, 3.0);
+}
+
+TEST(Connection, MisuseIsNamed) {
+  Pair pair;
+  EXPECT_EQ(pair.connect(pair.server, pair.token(pair.client)), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_ALLOWED);
+  EXPECT_EQ(lattice_spawn(pair.client, 1, LATTICE_AUTHORITY_SERVER), 0u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_ALLOWED);
+  lattice_world_tick(pair.server, 77);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_OUT_OF_ORDER);
+  lattice_world_config config = pair.base("10.0.0.9:1");
+  config.tick_rate_hz = 1000;
+  const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+  EXPECT_EQ(lattice_world_create(&config, &role), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG);
+  EXPECT_NE(std::string(lattice_last_error()).find("tick_rate_hz is 1000"), std::string::npos);
+  lattice_world* gone = pair.make_client("10.0.0.8:1", &pair.client_events);
+  lattice_world_destroy(gone);
+  lattice_world_destroy(gone);
+  uint8_t key[32];
+  EXPECT_EQ(lattice_world_new_client_key(gone, key), LATTICE_ERROR_STALE_HANDLE);
+}
+
+}  // namespace

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const kRoot = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const kArguments = [
   '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
+  '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
 ];
 
 /** The browser's path; LATTICE_CHROMIUM overrides. Empty when there is none. */

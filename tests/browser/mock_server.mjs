@@ -199,8 +199,8 @@ const server = createServer((request, response) => {
   const path = normalize(new URL(request.url, 'http://localhost').pathname);
   try {
     const file = path === '/' ? '/index.html' : path;
-    response.writeHead(200, { 'content-type': kTypes[extname(file)] ?? 'application/octet-stream' });
-    response.end(readFileSync(join(kPage, file)));
+    const body = readFileSync(join(kPage, file));
+    response.writeHead(200, { 'content-type': kTypes[extname(file)] ?? 'application/octet-stream' }).end(body);
   } catch {
     response.writeHead(404).end('not found\n');
   }

@@ -28,7 +28,7 @@ function skip(reason) {
 
 const demo = option('--demo') ?? 'mock';
 if (!chromiumPath()) skip('chromium is not installed (Debian package chromium)');
-if (!playwright()) skip('playwright-core is not in build/browser (./lattice test fetches it with npm)');
+if (!playwright()) skip('playwright-core is not in build/browser (./lattice test fetches it; build/browser/npm.log says why not)');
 if (demo !== 'mock' && !existsSync(demo)) skip(`${demo} was not built`);
 
 // ---- The demo process --------------------------------------------------------------------------------------

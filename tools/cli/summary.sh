@@ -1,6 +1,6 @@
 # Counts what ctest and GoogleTest reported. Sourced by ./lattice test.
 #
-# A GoogleTest program counts once per case (it writes its own XML), any other test counts once.
+# A GoogleTest program counts once per case, any other test counts once.
 # Files, each appended to by every configuration that ran:
 #   rows    "configuration|what|passed|failed|skipped|seconds"
 #   skips   "configuration|name|reason"
@@ -19,98 +19,65 @@ add_row() { printf '%s|%s|%s|%s|%s|%s\n' "$@" >>"$summary/rows"; }
 add_skip() { printf '%s|%s|%s\n' "$@" >>"$summary/skips"; }
 add_fail() { printf '%s|%s\n' "$@" >>"$summary/fails"; }
 
-# "name status" for each test of a ctest log; status is passed, failed or skipped.
-ctest_results() {
-  awk '/^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {
-    line = $0
-    sub(/^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: /, "", line)
-    name = line
-    sub(/ .*/, "", name)
-    status = "failed"
-    if (line ~ /\*\*\*Skipped/) status = "skipped"
-    else if (line ~ / Passed +[0-9.]+ sec/) status = "passed"
-    print name, status
-  }' "$1"
-}
-
-# "passed|failed|skipped" of one GoogleTest XML file; failures and skips go to their lists.
-gtest_counts() {
-  awk -v configuration="$2" -v skips="$summary/skips" -v fails="$summary/fails" '
-    function attribute(line, key,    rest) {
-      if (!match(line, " " key "=\"")) return ""
-      rest = substr(line, RSTART + RLENGTH)
-      sub(/".*/, "", rest)
-      return rest
-    }
+# count_run CONFIGURATION WHAT CTEST-OUTPUT LAST-TEST-LOG SECONDS
+# Verdicts come from what ctest printed, cases from the log it keeps of each test's own output.
+count_run() {
+  : >"$summary/counts"
+  # shellcheck disable=SC2094 # each file is either read or written
+  awk -v configuration="$1" -v skips="$summary/skips" -v fails="$summary/fails" '
     function finish() {
       if (name == "") return
-      if (failure) { failed++; print configuration "|" name >> fails }
-      else if (skip) { skipped++; print configuration "|" name "|" reason >> skips }
-      else passed++
+      verdict = verdicts[name]
+      if (cases == 0) {
+        if (verdict == "skipped") {
+          skipped++
+          print configuration "|" name "|" (reason == "" ? "it gave no reason" : reason) >> skips
+        } else if (verdict == "passed") passed++
+      } else {
+        passed += ok; skipped += skip; failed += bad
+      }
+      # Beyond the cases that failed: crashes, leaks found at exit, time limits.
+      if (verdict == "failed" && bad == 0) { failed++; print configuration "|" name >> fails }
       name = ""
     }
-    / *<testcase / {
+    FNR == NR {
+      if ($0 !~ /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: /) next
+      line = $0
+      sub(/^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: /, "", line)
+      key = line
+      sub(/ .*/, "", key)
+      verdicts[key] = line ~ /\*\*\*Skipped/ ? "skipped" : line ~ / Passed +[0-9.]+ sec/ ? "passed" : "failed"
+      next
+    }
+    /^[0-9]+\/[0-9]+ Testing: / {
       finish()
-      name = attribute($0, "classname") "." attribute($0, "name")
-      failure = 0
-      skip = attribute($0, "result") == "skipped" || attribute($0, "result") == "suppressed"
-      reason = attribute($0, "result") == "suppressed" ? "disabled in the source" : ""
-      if (attribute($0, "status") == "notrun") { if (!skip) name = "" }
+      name = $3
+      ok = bad = skip = cases = 0
+      reason = ""
+      next
     }
-    /<failure/ { failure = 1 }
-    /<skipped message=/ {
-      reason = attribute($0, "message")
-      sub(/^.*&#x0A;/, "", reason)
-      gsub(/&apos;/, "\047", reason); gsub(/&quot;/, "\"", reason); gsub(/&amp;/, "\\&", reason)
-      skip = 1
+    /^skipped: / && reason == "" { reason = $0; sub(/^skipped: /, "", reason) }
+    /^\[       OK \] / { ok++; cases++ }
+    /^\[  FAILED  \] [^ ]+.* \([0-9]+ ms\)$/ {
+      bad++; cases++
+      line = $0
+      sub(/^\[  FAILED  \] /, "", line)
+      sub(/ \([0-9]+ ms\)$/, "", line)
+      print configuration "|" name " " line >> fails
     }
-    END { finish(); printf "%d|%d|%d", passed, failed, skipped }' "$1"
-}
-
-# The "skipped: ..." line a test printed, from ctest own log of the last run.
-skip_reason() {
-  awk -v name="$2" '
-    /^[0-9]+\/[0-9]+ Testing: / { here = ($3 == name) }
-    here && /^skipped: / { sub(/^skipped: /, ""); print; exit }' "$1"
-}
-
-# count_run CONFIGURATION WHAT LOG GTEST-DIRECTORY LAST-TEST-LOG SECONDS
-count_run() {
-  configuration=$1 log=$3 gtest_directory=$4 last_log=$5
-  ctest_results "$log" >"$summary/results"
-  passed=0 failed=0 skipped=0 programs=0 programs_failed=0
-  for xml in "$gtest_directory"/*.xml; do
-    [ -e "$xml" ] || continue
-    counts=$(gtest_counts "$xml" "$configuration")
-    case_passed=${counts%%|*} case_skipped=${counts##*|}
-    case_failed=${counts#*|}
-    case_failed=${case_failed%|*}
-    passed=$((passed + case_passed)) failed=$((failed + case_failed)) skipped=$((skipped + case_skipped))
-    programs=$((programs + 1))
-    [ "$case_failed" = 0 ] || programs_failed=$((programs_failed + 1))
-  done
-  tests=0 tests_failed=0 tests_skipped=0
-  while read -r name status; do
-    tests=$((tests + 1))
-    case $status in
-      failed)
-        tests_failed=$((tests_failed + 1))
-        add_fail "$configuration" "$name"
-        ;;
-      skipped)
-        tests_skipped=$((tests_skipped + 1))
-        reason=$(skip_reason "$last_log" "$name")
-        add_skip "$configuration" "$name" "${reason:-it gave no reason}"
-        ;;
-    esac
-  done <"$summary/results"
-  # What ctest failed beyond the cases that GoogleTest wrote down: crashes, leaks, time limits.
-  other_failed=$((tests_failed - programs_failed))
-  [ "$other_failed" -ge 0 ] || other_failed=0
-  passed=$((passed + tests - programs - other_failed - tests_skipped))
-  [ "$passed" -ge 0 ] || passed=0
-  failed=$((failed + other_failed)) skipped=$((skipped + tests_skipped))
-  add_row "$configuration" "$2" "$passed" "$failed" "$skipped" "$6"
+    /: Skipped$/ { reason_follows = 1; case_reason = ""; next }
+    reason_follows { case_reason = $0; reason_follows = 0 }
+    /^\[  SKIPPED \] [^ ]+ \([0-9]+ ms\)$/ {
+      skip++; cases++
+      print configuration "|" name " " $4 "|" (case_reason == "" ? "it gave no reason" : case_reason) >> skips
+    }
+    /^ *YOU HAVE [0-9]+ DISABLED TESTS?$/ {
+      skip += $3
+      print configuration "|" name " " $3 " cases|disabled in the source" >> skips
+    }
+    END { finish(); printf "%d|%d|%d\n", passed, failed, skipped }' "$3" "$4" >"$summary/counts"
+  IFS='|' read -r passed failed skipped <"$summary/counts"
+  add_row "$1" "$2" "$passed" "$failed" "$skipped" "$5"
 }
 
 # Prints the table, failures and skips, and the closing line; true when nothing failed.

@@ -8,14 +8,10 @@ run_ctest() {
   shift 2
   directory=$LATTICE_ROOT/build/$preset
   log=$directory/ctest.log
-  gtest_directory=$directory/gtest
-  rm -rf "$gtest_directory"
-  mkdir -p "$gtest_directory"
+  rm -f "$directory/Testing/Temporary/LastTest.log"
   [ -z "$test_filter" ] || set -- "$@" -R "$test_filter"
   started=$(date +%s)
-  # A trailing slash makes each GoogleTest program write a file named after itself.
-  GTEST_OUTPUT=xml:$gtest_directory/ GTEST_COLOR=no \
-    ctest --test-dir "$directory" -j2 --output-on-failure --no-tests=ignore --timeout 1500 "$@" \
+  GTEST_COLOR=no ctest --test-dir "$directory" -j2 --output-on-failure --no-tests=ignore --timeout 1500 "$@" \
     </dev/null 2>&1 | {
     while IFS= read -r line; do
       printf '%s\n' "$line" >&8
@@ -30,8 +26,9 @@ run_ctest() {
     done
   } 8>"$log"
   clear_progress
-  count_run "$preset" "$what" "$log" "$gtest_directory" "$directory/Testing/Temporary/LastTest.log" \
-    $(($(date +%s) - started))
+  last_log=$directory/Testing/Temporary/LastTest.log
+  [ -e "$last_log" ] || : >"$last_log"
+  count_run "$preset" "$what" "$log" "$last_log" $(($(date +%s) - started))
 }
 
 # Builds a preset; on failure records it and returns 1 so that the other builds still run.
@@ -57,7 +54,7 @@ fetch_playwright() {
   cp "$LATTICE_ROOT/tests/browser/package.json" "$LATTICE_ROOT/tests/browser/package-lock.json" \
     "$LATTICE_ROOT/tests/browser/.npmrc" "$modules/" || return 1
   say "fetching playwright-core for the browser test"
-  if ! (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund) >"$modules/npm.log" 2>&1 </dev/null; then
+  if ! (cd "$modules" && npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1) >"$modules/npm.log" 2>&1 </dev/null; then
     rm -f "$modules/package-lock.json"
     return 1
   fi
@@ -79,7 +76,7 @@ test_release() {
     return 0
   fi
   if want_packages browser; then
-    fetch_playwright || say "npm could not fetch playwright-core; the browser test will be skipped"
+    fetch_playwright || say "npm could not fetch playwright-core (build/browser/npm.log says why); no browser test"
   else
     say "no browser test: missing $wanted"
   fi
@@ -104,10 +101,9 @@ threaded_files() {
 }
 
 run_matrix() {
-  # Sanitized and unoptimized builds are several times slower; long simulations take fewer seeds there.
-  LATTICE_TEST_QUICK=1
-  export LATTICE_TEST_QUICK
-  [ -z "$test_long" ] || unset LATTICE_TEST_QUICK
+  # Sanitized and unoptimized builds are several times slower: a fifth of the simulation's seeds.
+  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
+  export LATTICE_SIM_SEEDS
   if want_packages matrix; then
     if build_for_test clang; then
       run_ctest clang 'clang 14, debug, validation' -LE 'browser|perf'

@@ -1,0 +1,158 @@
+// Compressed floats and smallest three: the known answers, accuracy, and that a quantized value stays what it
+// is.
+#include "lattice/authoring/quantize.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/random.h"
+
+namespace lattice {
+namespace {
+
+TEST(CompressedFloat, VectorV7StepsAndBits) {
+  const struct {
+    double min, max, precision;
+    uint64_t steps;
+    unsigned bits;
+  } kCases[] = {{-512, 512, 0.01, 102400, 17},
+                {-4096, 4096, 0.001, 8192000, 23},
+                {-256, 256, 0.01, 51200, 16},
+                {-1, 1, 1.0 / 512, 1024, 11},
+                {0, 1, 1.0 / 256, 256, 9},
+                {0, 1, 1.0 / 255, 255, 8},
+                {0, 10, 3, 4, 3}};
+  for (const auto& c : kCases) {
+    for (double precision : {c.precision, static_cast<double>(static_cast<float>(c.precision))}) {
+      const CompressedFloat q(c.min, c.max, precision);
+      EXPECT_EQ(q.steps, c.steps) << c.min << ".." << c.max << " by " << precision;
+      EXPECT_EQ(q.bits, c.bits);
+    }
+  }
+}
+
+TEST(CompressedFloat, VectorV7Codes) {
+  const CompressedFloat q(-512, 512, 0.01);
+  EXPECT_EQ(q.code(0), 51200u);
+  EXPECT_EQ(q.code(3.14159), 51514u);
+  EXPECT_EQ(q.code(512), 102400u);
+  EXPECT_EQ(q.code(-512), 0u);
+  EXPECT_EQ(q.code(0.006), 51201u);
+  EXPECT_EQ(q.value(51200), 0.0);
+  EXPECT_EQ(q.value(0), -512.0);
+  EXPECT_EQ(q.value(102400), 512.0);
+}
+
+TEST(CompressedFloat, NotANumberAndOutOfRange) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const CompressedFloat around(-1, 1, 0.5), above(2, 3, 0.5);
+  EXPECT_EQ(around.code(nan), 2u);
+  EXPECT_EQ(above.code(nan), 0u);
+  EXPECT_EQ(around.code(inf), 4u);
+  EXPECT_EQ(around.code(-inf), 0u);
+  EXPECT_EQ(above.code(0), 0u);
+}
+
+TEST(CompressedFloat, CodesSurviveAFloatAndStayNear) {
+  EXPECT_TRUE(rc::check("code(float(value(code))) == code", [](uint64_t seed) {
+    base::Random random(seed);
+    const double magnitude = std::ldexp(1.0, static_cast<int>(random.next_below(20)) - 6);
+    const double low = -magnitude * random.next_unit();
+    const double high = low + magnitude * (0.01 + random.next_unit());
+    // As fine as a layout admits: the spacing of floats at the bound under 0.9 steps.
+    const float bound = static_cast<float>(std::max(std::fabs(low), std::fabs(high)));
+    const double spacing = static_cast<double>(bound) - static_cast<double>(std::nextafterf(bound, 0.0f));
+    const double precision = std::min(spacing * (1.2 + random.next_unit() * 1000.0), high - low);
+    const CompressedFloat q(low, high, precision);
+    for (int i = 0; i < 50; ++i) {
+      const uint64_t code = random.next_below(q.steps + 1);
+      RC_ASSERT(q.code(q.value(code)) == code);
+      RC_ASSERT(q.code(static_cast<double>(static_cast<float>(q.value(code)))) == code);
+      const double v = low + random.next_unit() * (high - low);
+      RC_ASSERT(std::fabs(q.value(q.code(v)) - v) <= 0.5000001 * (high - low) / static_cast<double>(q.steps));
+    }
+  }));
+}
+
+Quaternion rotation_of(base::Random& random) {
+  const auto one = [&] { return static_cast<float>(random.next_unit() * 2.0 - 1.0); };
+  Quaternion q{one(), one(), one(), one()};
+  // Equal and nearly equal components: ties decide which one is dropped.
+  const float near = 1.0f + static_cast<float>(random.next_unit() - 0.5) * 0.01f;
+  if (random.chance(0.4)) q.y = q.x * near;
+  if (random.chance(0.4)) q.z = -q.x;
+  if (random.chance(0.4)) q.w = q.y * near;
+  if (random.chance(0.1)) q.x = 0.0f;
+  return q;
+}
+
+TEST(SmallestThree, QuantizingAQuantizedRotationChangesNothing) {
+  EXPECT_TRUE(rc::check("pack(unpack(pack(q))) == pack(q)", [](uint64_t seed) {
+    base::Random random(seed);
+    for (int i = 0; i < 200; ++i) {
+      const Quaternion q = rotation_of(random);
+      for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+        const uint64_t packed = smallest_three_pack(q, n);
+        RC_ASSERT(smallest_three_valid(packed, n));
+        RC_ASSERT(smallest_three_pack(smallest_three_unpack(packed, n), n) == packed);
+      }
+    }
+  }));
+}
+
+TEST(SmallestThree, EveryCombinationNearATieIsStable) {
+  // Exhaustive over signs and orders of the four-way tie and its neighbours, at every width.
+  for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+    const float step = 2.0f / static_cast<float>((uint64_t{1} << n) - 2);
+    for (int a = -3; a <= 3; ++a) {
+      for (int b = -3; b <= 3; ++b) {
+        for (int c = -3; c <= 3; ++c) {
+          const float k = 0.25f * step;
+          const Quaternion q{0.5f, 0.5f + static_cast<float>(a) * k, -0.5f + static_cast<float>(b) * k,
+                             0.5f + static_cast<float>(c) * k};
+          const uint64_t packed = smallest_three_pack(q, n);
+          ASSERT_EQ(smallest_three_pack(smallest_three_unpack(packed, n), n), packed) << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(SmallestThree, StaysWithinAStep) {
+  EXPECT_TRUE(rc::check("each component is off by at most 3.5 steps", [](uint64_t seed) {
+    base::Random random(seed);
+    const Quaternion q = rotation_of(random);
+    const double norm =
+        std::sqrt(double{q.x} * q.x + double{q.y} * q.y + double{q.z} * q.z + double{q.w} * q.w);
+    RC_PRE(norm > 1e-3);
+    for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+      const Quaternion r = smallest_three_unpack(smallest_three_pack(q, n), n);
+      const double dot =
+          (double{q.x} * r.x + double{q.y} * r.y + double{q.z} * r.z + double{q.w} * r.w) / norm;
+      const double step = kSqrt2 / static_cast<double>((uint64_t{1} << n) - 2);
+      const double chord = std::sqrt(std::max(0.0, 2.0 - 2.0 * std::fabs(dot)));
+      RC_ASSERT(chord <= 3.5 * step + 3e-4);
+      const double length =
+          std::sqrt(double{r.x} * r.x + double{r.y} * r.y + double{r.z} * r.z + double{r.w} * r.w);
+      RC_ASSERT(std::fabs(length - 1.0) < 1e-6);
+    }
+  }));
+}
+
+TEST(Ranged, BitsAndExtremes) {
+  EXPECT_EQ(bits_for_span(range_span(0, 1023)), 10u);
+  EXPECT_EQ(bits_for_span(range_span(0, 1024)), 11u);
+  EXPECT_EQ(bits_for_span(range_span(7, 7)), 0u);
+  EXPECT_EQ(bits_for_span(range_span(INT64_MIN, INT64_MAX)), 64u);
+  EXPECT_EQ(ranged_code(INT64_MAX, INT64_MIN, INT64_MAX), UINT64_MAX);
+  EXPECT_EQ(ranged_value(UINT64_MAX, INT64_MIN), INT64_MAX);
+  EXPECT_EQ(bits_for_count(1), 0u);
+  EXPECT_EQ(bits_for_count(5), 3u);
+}
+
+}  // namespace
+}  // namespace lattice

@@ -14,13 +14,6 @@ using connection::DisconnectReason;
 using connection::Event;
 using connection::State;
 
-// Of an accepting side's own idle time, added on top: both ends of a quiet connection would otherwise probe
-// at the same moment for ever, and each also answer the other. The connecting side's probe, answered, keeps
-// both alive.
-uint64_t quiet_slack_ns(uint64_t keepalive_idle_ns) {
-  return keepalive_idle_ns / 4;
-}
-
 uint64_t random_u64(crypto::EntropySource& entropy) {
   uint8_t bytes[8];
   entropy.fill(bytes);
@@ -142,9 +135,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->tick_rate_hz = config.tick_rate_hz;
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
                      std::move(accepted.master));
-  connection::TimerConfig timers = config.timers;
-  timers.keepalive_idle_ns += quiet_slack_ns(timers.keepalive_idle_ns);
-  peer->timers.emplace(timers, now_ns, true);
+  peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();
   peer->window_second = now_ns / 1'000'000'000;

@@ -54,6 +54,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void send_payloads(Peer& peer);
   bool send_one_payload(Peer& peer);
   bool has_payload(const Peer& peer) const;
+  uint64_t idle_ns(const Peer& peer) const;
   void send_keepalive_if_needed(Peer& peer);
   void send_keepalive(Peer& peer, bool probe);
   void send_disconnect(Peer& peer, bool is_acknowledgement);

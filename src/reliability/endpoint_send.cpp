@@ -179,6 +179,15 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_loss_window(peer);
 }
 
+// How long without sending is idle. The accepting side allows for a round trip more: both ends of a quiet
+// connection would otherwise probe at the same moment for ever, and each answer the other's probe besides.
+// The connecting side's probe and its answer keep both alive.
+uint64_t Endpoint::Core::idle_ns(const Peer& peer) const {
+  const uint64_t idle_ns = config.timers.keepalive_idle_ns;
+  if (!peer.incoming) return idle_ns;
+  return idle_ns + idle_ns / 4 + std::min(peer.rtt.srtt_ns(), idle_ns);
+}
+
 bool Endpoint::Core::has_payload(const Peer& peer) const {
   if (!peer.engine_queue.empty() || !peer.application_queue.empty()) return true;
   return std::any_of(peer.reliable.begin(), peer.reliable.end(),
@@ -227,7 +236,7 @@ void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
   uint64_t last_try_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
   if (peer.rtt.has_sample()) last_try_ns = std::max(last_try_ns, peer.rtt.sampled_at_ns());
   const uint64_t since_try_ns = now_ns - last_try_ns;
-  const bool idle_due = peer.timers->keepalive_due(now_ns);
+  const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - peer.last_sent_ns >= idle_ns(peer);
   // Busy, and a second without a sample: acks alone did not give one.
   const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
   const bool probe_due = busy && since_try_ns >= kProbeAfterNs;
@@ -298,6 +307,7 @@ void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   batch.commit(peer.path, sealed->datagram);
   if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
   peer.timers->on_sent(now_ns);
+  peer.last_sent_ns = now_ns;
   ++peer.stats.traffic.packets_sent;
   peer.stats.traffic.bytes_sent += sealed->datagram.size();
   ++stats.traffic.packets_sent;

@@ -96,6 +96,7 @@ struct Peer {
   AckTracker acks;
   SentPacketHistory history;
   ProbeTimes probes;
+  uint64_t last_sent_ns = 0;
   uint64_t last_probe_ns = 0;
   uint64_t last_payload_ns = 0;
   bool has_sent_payload = false;

@@ -1,0 +1,83 @@
+// What goes into an ack block, compared with a set of received numbers, and when one is due.
+#include "reliability/ack_tracker.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <set>
+
+#include "reliability/limits.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+TEST(AckTracker, NothingReceived) {
+  AckTracker acks;
+  EXPECT_EQ(acks.block(), wire::AckBlock{});
+  EXPECT_FALSE(acks.ack_pending());
+  EXPECT_EQ(acks.delay_ns(123), 0u);
+}
+
+TEST(AckTracker, ExampleOfTheSpecification) {
+  // §3.4: 1042 highest, bits 1011: 1041, 1040, 1038 received, 1039 missing.
+  AckTracker acks;
+  for (const uint64_t seq : {1038u, 1040u, 1041u, 1042u}) acks.on_packet(seq, true, 0);
+  EXPECT_EQ(acks.block(), (wire::AckBlock{1042, 0xB}));
+}
+
+TEST(AckTracker, MatchesASetOfNumbers) {
+  EXPECT_TRUE(rc::check("bit n is number highest - (n + 1)", [] {
+    AckTracker acks;
+    std::set<uint64_t> seen;
+    uint64_t base = *rc::gen::element<uint64_t>(1, 65500, 1u << 20);
+    const auto count = *rc::gen::inRange(1, 200);
+    for (int i = 0; i < count; ++i) {
+      base += static_cast<uint64_t>(*rc::gen::inRange(0, 3));
+      const auto back = static_cast<uint64_t>(*rc::gen::inRange(0, 50));
+      const uint64_t seq = base > back ? base - back : 1;
+      acks.on_packet(seq, false, 0);
+      seen.insert(seq);
+    }
+    const uint64_t highest = *seen.rbegin();
+    RC_ASSERT(acks.highest() == highest);
+    RC_ASSERT(acks.block().ack_seq == static_cast<uint16_t>(highest));
+    for (uint64_t n = 0; n < 32; ++n) {
+      const bool bit = (acks.block().ack_bitfield >> n & 1) != 0;
+      RC_ASSERT(bit == (highest > n + 1 && seen.count(highest - n - 1) != 0));
+    }
+  }));
+}
+
+TEST(AckTracker, JumpsOfTheWholeWindow) {
+  for (const uint64_t jump : {31u, 32u, 33u, 34u, 1000u}) {
+    AckTracker acks;
+    acks.on_packet(5, true, 0);
+    acks.on_packet(5 + jump, true, 0);
+    EXPECT_EQ(acks.block().ack_bitfield, jump <= 32 ? uint32_t{1} << (jump - 1) : 0u) << jump;
+  }
+}
+
+TEST(AckTracker, DueAfterSixteenPacketsOr25Milliseconds) {
+  AckTracker acks;
+  acks.on_packet(1, false, 0);
+  EXPECT_FALSE(acks.ack_pending());  // Keepalives and acks alone never ask for an ack.
+  acks.on_packet(2, true, 10 * kMs);
+  EXPECT_TRUE(acks.ack_pending());
+  EXPECT_FALSE(acks.ack_due(34 * kMs, 0));
+  EXPECT_TRUE(acks.ack_due(35 * kMs, 0));
+  EXPECT_TRUE(acks.ack_due(20 * kMs, 16 * kMs));  // The next chance would come too late.
+  for (uint64_t seq = 3; seq < 2 + kAckEveryPackets; ++seq) {
+    EXPECT_FALSE(acks.ack_overdue());
+    acks.on_packet(seq, true, 10 * kMs);
+  }
+  EXPECT_TRUE(acks.ack_overdue());
+  EXPECT_TRUE(acks.ack_due(10 * kMs, 0));
+  acks.on_block_sent();
+  EXPECT_FALSE(acks.ack_pending());
+  EXPECT_EQ(acks.delay_ns(15 * kMs), 5 * kMs);
+}
+
+}  // namespace
+}  // namespace lattice::reliability

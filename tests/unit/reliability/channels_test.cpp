@@ -1,0 +1,293 @@
+// A sending and a receiving channel joined by a lossy, reordering, duplicating path: exactly once, in order,
+// bounded.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <deque>
+#include <map>
+#include <set>
+
+#include "base/random.h"
+#include "platform/byte_order.h"
+#include "reliability/receive_channel.h"
+#include "reliability/send_channel.h"
+#include "reliability/unreliable_queue.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+using Outcome = ReceiveChannel::Outcome;
+
+std::vector<uint8_t> body_of(uint32_t n) {
+  std::vector<uint8_t> out(4);
+  platform::store_u32_le(out.data(), n);
+  return out;
+}
+
+// Runs `total` messages through both channels, one message per packet.
+struct Wire {
+  explicit Wire(bool ordered_mode, uint64_t seed)
+      : ordered(ordered_mode), receiver(pool, ordered), random(seed) {}
+
+  struct InFlight {
+    uint64_t packet_seq;
+    base::Sequence16 id;
+    std::vector<uint8_t> body;
+    uint64_t arrives_ns;
+  };
+
+  void deliver(std::span<const uint8_t> body) { delivered.push_back(platform::load_u32_le(body.data())); }
+
+  void accept(const InFlight& packet) {
+    const Outcome outcome = receiver.offer(packet.id, 0, packet.body);
+    ASSERT_NE(outcome, Outcome::kBeyondWindow);
+    ASSERT_NE(outcome, Outcome::kNoMemory);
+    if (outcome != Outcome::kDeliver) return;
+    deliver(packet.body);
+    ReceiveChannel::Ready ready;
+    while (receiver.pop_ready(&ready)) {
+      deliver(ready.body.bytes());
+      receiver.release(ready);
+    }
+  }
+
+  void transmit(const OutgoingMessage& message) {
+    const uint64_t seq = ++packet_seq;
+    sender.on_sent(message.id, seq, now, 100 * kMs);
+    if (random.chance(loss)) {
+      fates.push_back({seq, message.id, false});
+      return;
+    }
+    const int copies = random.chance(duplicate) ? 2 : 1;
+    for (int i = 0; i < copies; ++i) {
+      flying.push_back({seq,
+                        message.id,
+                        {message.body.begin(), message.body.end()},
+                        now + random.next_below(max_delay_ns + 1)});
+    }
+  }
+
+  void step() {
+    now += 10 * kMs;
+    sender.expire(now);
+    OutgoingMessage message;
+    while (sender.next_lost(&message)) transmit(message);
+    while (sender.next_new(&message)) transmit(message);
+    for (size_t i = 0; i < flying.size();) {
+      if (flying[i].arrives_ns > now) {
+        ++i;
+        continue;
+      }
+      accept(flying[i]);
+      if (!random.chance(loss))
+        fates.push_back({flying[i].packet_seq, flying[i].id, true});  // The ack may be lost.
+      flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    for (const auto& fate : fates) {
+      const uint32_t receipt = sender.on_fate(fate.id, fate.packet_seq, fate.acked);
+      if (receipt != 0) ++receipts[receipt];
+    }
+    fates.clear();
+    ASSERT_TRUE(sender.validate());
+  }
+
+  struct FateOf {
+    uint64_t packet_seq;
+    base::Sequence16 id;
+    bool acked;
+  };
+
+  bool ordered;
+  base::BlockPool pool{64u << 20};
+  SendChannel sender{pool};
+  ReceiveChannel receiver;
+  base::Random random;
+  double loss = 0;
+  double duplicate = 0;
+  uint64_t max_delay_ns = 0;
+  uint64_t now = 0;
+  uint64_t packet_seq = 0;
+  std::vector<InFlight> flying;
+  std::vector<FateOf> fates;
+  std::vector<uint32_t> delivered;
+  std::map<uint32_t, int> receipts;
+};
+
+void exactly_once(bool ordered, uint64_t seed) {
+  SCOPED_TRACE(testing::Message() << "seed " << seed << (ordered ? " ordered" : " unordered"));
+  Wire path(ordered, seed);
+  path.loss = static_cast<double>(seed % 5) * 0.1;
+  path.duplicate = 0.2;
+  path.max_delay_ns = (seed % 3) * 100 * kMs;
+  constexpr uint32_t kTotal = 2000;
+  uint32_t queued = 0;
+  for (int i = 0; i < 20'000 && path.delivered.size() < kTotal; ++i) {
+    while (queued < kTotal && path.sender.queue(0, body_of(queued), queued + 1)) ++queued;
+    path.step();
+  }
+  ASSERT_EQ(path.delivered.size(), kTotal);
+  for (int i = 0; i < 5000 && !path.sender.idle(); ++i) path.step();
+  EXPECT_TRUE(path.sender.idle());
+  if (!ordered) std::sort(path.delivered.begin(), path.delivered.end());
+  for (uint32_t i = 0; i < kTotal; ++i) ASSERT_EQ(path.delivered[i], i);
+  ASSERT_EQ(path.receipts.size(), kTotal);
+  for (const auto& [receipt, times] : path.receipts) ASSERT_EQ(times, 1) << receipt;
+  EXPECT_EQ(path.pool.stats().blocks_live, 0u);
+}
+
+TEST(Channels, ExactlyOnceUnderLossReorderAndDuplication) {
+  for (uint64_t seed = 0; seed < 15; ++seed) {
+    exactly_once(true, seed);
+    exactly_once(false, seed);
+  }
+}
+
+TEST(Channels, IdsWrap) {
+  Wire path(true, 1);
+  uint32_t queued = 0;
+  for (int i = 0; i < 2000 && path.delivered.size() < 140'000; ++i) {
+    while (queued < 140'000 && path.sender.queue(0, body_of(queued), 0)) ++queued;
+    path.step();
+  }
+  ASSERT_EQ(path.delivered.size(), 140'000u);
+  for (uint32_t i = 0; i < 140'000; ++i) ASSERT_EQ(path.delivered[i], i);
+}
+
+TEST(Channels, TenThousandMessagesBehindAGapStayLinear) {
+  // The first message never gets through for a long time: everything behind it waits in bounded places, and
+  // each step costs no more than the window.
+  Wire path(true, 1);
+  ASSERT_TRUE(path.sender.queue(0, body_of(0), 0));
+  OutgoingMessage first;
+  ASSERT_TRUE(path.sender.next_new(&first));
+  path.sender.on_sent(first.id, ++path.packet_seq, 0, 100 * kMs);  // lost
+  uint32_t queued = 1;
+  while (queued < 10'000 && path.sender.queue(0, body_of(queued), 0)) ++queued;
+  EXPECT_EQ(queued, 256u + 1024);
+  path.loss = 0;
+  for (int i = 0; i < 9; ++i) path.step();  // Before the first message's interval is over.
+  EXPECT_TRUE(path.delivered.empty());
+  EXPECT_EQ(path.receiver.stored_messages(), 255u);
+  for (int i = 0; i < 400 && path.delivered.size() < 10'000; ++i) {
+    while (queued < 10'000 && path.sender.queue(0, body_of(queued), 0)) ++queued;
+    path.step();
+  }
+  ASSERT_EQ(path.delivered.size(), 10'000u);
+  EXPECT_LT(path.packet_seq, 10'100u);  // Nearly nothing was sent twice.
+}
+
+TEST(SendChannel, BackPressureByCountAndByBytes) {
+  base::BlockPool pool(64u << 20);
+  SendChannel small(pool);
+  size_t count = 0;
+  while (small.queue(0, body_of(1), 0)) ++count;
+  EXPECT_EQ(count, 1280u);
+  EXPECT_TRUE(small.validate());
+  SendChannel large(pool);
+  const std::vector<uint8_t> body(kMaxReliableBody, 1);
+  count = 0;
+  while (large.queue(0, body, 0)) ++count;
+  EXPECT_EQ(count, kMaxQueuedBytes / kMaxReliableBody);
+}
+
+TEST(SendChannel, PoolLimitIsBackPressure) {
+  base::BlockPool pool(128u << 10);
+  SendChannel channel(pool);
+  const std::vector<uint8_t> body(1000, 1);
+  size_t count = 0;
+  while (channel.queue(0, body, 0)) ++count;
+  EXPECT_GT(count, 2u);
+  EXPECT_LT(count, 200u);
+  EXPECT_TRUE(channel.validate());
+}
+
+TEST(SendChannel, IntervalDoublesToOneSecond) {
+  base::BlockPool pool(1u << 20);
+  SendChannel channel(pool);
+  ASSERT_TRUE(channel.queue(0, body_of(1), 0));
+  OutgoingMessage message;
+  ASSERT_TRUE(channel.next_new(&message));
+  uint64_t now = 0;
+  channel.on_sent(message.id, 1, now, 100 * kMs);
+  uint64_t seq = 1;
+  for (const uint64_t interval_ms : {100u, 200u, 400u, 800u, 1000u, 1000u}) {
+    channel.expire(now + interval_ms * kMs - 1);
+    EXPECT_FALSE(channel.next_lost(&message)) << interval_ms;
+    channel.expire(now + interval_ms * kMs);
+    ASSERT_TRUE(channel.next_lost(&message)) << interval_ms;
+    now += interval_ms * kMs;
+    channel.on_sent(message.id, ++seq, now, 100 * kMs);
+    EXPECT_FALSE(channel.next_lost(&message));
+  }
+}
+
+TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
+  base::BlockPool pool(1u << 20);
+  SendChannel channel(pool);
+  ASSERT_TRUE(channel.queue(0, body_of(1), 77));
+  OutgoingMessage message;
+  ASSERT_TRUE(channel.next_new(&message));
+  channel.on_sent(message.id, 1, 0, 50 * kMs);
+  channel.expire(60 * kMs);
+  ASSERT_TRUE(channel.next_lost(&message));
+  channel.on_sent(message.id, 2, 60 * kMs, 50 * kMs);
+  EXPECT_EQ(channel.on_fate(message.id, 1, false), 0u);
+  EXPECT_FALSE(channel.has_lost());
+  EXPECT_EQ(channel.on_fate(message.id, 2, false), 0u);
+  EXPECT_TRUE(channel.has_lost());
+  EXPECT_EQ(channel.on_fate(message.id, 1, true), 77u);  // The first copy had arrived after all.
+  EXPECT_FALSE(channel.has_lost());
+  EXPECT_TRUE(channel.idle());
+  EXPECT_EQ(channel.on_fate(message.id, 2, true), 0u);
+}
+
+TEST(ReceiveChannel, WindowEdges) {
+  base::BlockPool pool(4u << 20);
+  for (const bool ordered : {true, false}) {
+    ReceiveChannel channel(pool, ordered);
+    const auto body = body_of(0);
+    EXPECT_EQ(channel.offer({256}, 0, body), Outcome::kBeyondWindow);
+    EXPECT_EQ(channel.offer({255}, 0, body), ordered ? Outcome::kStored : Outcome::kDeliver);
+    EXPECT_EQ(channel.offer({255}, 0, body), Outcome::kDuplicate);
+    EXPECT_EQ(channel.offer({65535}, 0, body), Outcome::kDuplicate);  // One behind.
+    EXPECT_EQ(channel.offer({32768}, 0, body), Outcome::kDuplicate);  // Distance −32768.
+    EXPECT_EQ(channel.offer({32767}, 0, body), Outcome::kBeyondWindow);
+    EXPECT_EQ(channel.offer({0}, 0, body), Outcome::kDeliver);
+    EXPECT_EQ(channel.offer({0}, 0, body), Outcome::kDuplicate);
+    EXPECT_EQ(channel.offer({256}, 0, body), ordered ? Outcome::kStored : Outcome::kDeliver);
+    EXPECT_EQ(channel.offer({257}, 0, body), Outcome::kBeyondWindow);
+  }
+  EXPECT_EQ(pool.stats().blocks_live, 0u);
+}
+
+TEST(ReceiveChannel, NoMemoryIsNotAccepted) {
+  base::BlockPool pool(64u << 10);  // One slab: the array, or bodies, not both.
+  ReceiveChannel channel(pool, true);
+  EXPECT_EQ(channel.offer({1}, 0, body_of(1)), Outcome::kNoMemory);
+  EXPECT_EQ(channel.offer({0}, 0, body_of(0)), Outcome::kDeliver);
+  EXPECT_EQ(channel.offer({1}, 0, body_of(1)), Outcome::kDeliver);  // It came again, in order now.
+}
+
+TEST(UnreliableQueue, BoundsAndReceipts) {
+  base::BlockPool pool(16u << 20);
+  UnreliableQueue queue(pool);
+  const auto body = body_of(1);
+  OutgoingMessage message;
+  message.body = body;
+  size_t count = 0;
+  do {
+    message.receipt = static_cast<uint32_t>(count + 1);
+  } while (queue.queue(message) && ++count < 5000);
+  EXPECT_EQ(count, kMaxQueuedMessages);
+  EXPECT_EQ(queue.front().receipt, 1u);
+  queue.pop_front();
+  EXPECT_TRUE(queue.queue(message));
+  std::set<uint32_t> lost;
+  queue.lose_everything([&](uint32_t receipt) { EXPECT_TRUE(lost.insert(receipt).second); });
+  EXPECT_EQ(lost.size(), kMaxQueuedMessages);
+  EXPECT_EQ(pool.stats().blocks_live, 0u);
+}
+
+}  // namespace
+}  // namespace lattice::reliability

@@ -1,0 +1,271 @@
+// A server and clients on a simulated network in virtual time, each with a handler that writes down what it
+// heard.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "platform/byte_order.h"
+#include "reliability/endpoint.h"
+#include "transport/crypto/hash.h"
+#include "transport/crypto/nonce_ledger.h"
+#include "transport/crypto/token_signature.h"
+#include "transport/socket/simulated_network.h"
+
+namespace lattice::test {
+
+using reliability::Channel;
+using reliability::ConnectionHandle;
+using reliability::Endpoint;
+using reliability::MessageFlags;
+using reliability::SendResult;
+using Bytes = std::vector<uint8_t>;
+
+inline constexpr uint64_t kMs = 1'000'000;
+inline constexpr uint64_t kSecond = 1'000'000'000;
+inline constexpr uint64_t kStartUnixS = 1'800'000'000;
+inline constexpr MessageFlags kSnapshot{.is_fragment = false, .is_rpc = false, .is_snapshot = true};
+
+/// Deterministic key material for tests: SHA-256 of a counter.
+class CountingEntropy final : public crypto::EntropySource {
+ public:
+  explicit CountingEntropy(uint64_t seed) : seed_(seed) {}
+  void fill(std::span<uint8_t> out) override {
+    for (size_t i = 0; i < out.size(); i += 32) {
+      uint8_t block[16];
+      platform::store_u64_le(block, seed_);
+      platform::store_u64_le(block + 8, ++counter_);
+      const crypto::Digest digest = crypto::sha256({block});
+      std::copy_n(digest.begin(), std::min<size_t>(32, out.size() - i),
+                  out.begin() + static_cast<ptrdiff_t>(i));
+    }
+  }
+
+ private:
+  uint64_t seed_;
+  uint64_t counter_ = 0;
+};
+
+struct Received {
+  ConnectionHandle connection;
+  Channel channel;
+  MessageFlags flags;
+  Bytes body;
+};
+
+struct Ended {
+  ConnectionHandle connection;
+  connection::DisconnectReason reason;
+  uint64_t remote_schema = 0;
+  std::string text;
+};
+
+class RecordingHandler final : public reliability::EndpointHandler {
+ public:
+  connection::Admission on_admission(const connection::AdmissionRequest&) override {
+    connection::Admission out = admission;
+    out.peer_id = ++next_peer_id;
+    return out;
+  }
+  void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override {
+    connected.push_back(connection);
+    infos.push_back(info);
+    user_data.assign(info.user_data.begin(), info.user_data.end());
+  }
+  void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                       uint64_t remote_schema, std::string_view text) override {
+    ended.push_back({connection, reason, remote_schema, std::string(text)});
+  }
+  reliability::Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                                  std::span<const uint8_t> body, uint64_t) override {
+    ++message_count;
+    if (record) received.push_back({connection, channel, flags, Bytes(body.begin(), body.end())});
+    if (on_body) return on_body(context, connection, channel, body);
+    return verdict;
+  }
+  void on_receipt(ConnectionHandle, uint32_t receipt, bool acked) override {
+    receipts[receipt].push_back(acked);
+  }
+
+  connection::Admission admission;
+  uint64_t next_peer_id = 1;
+  reliability::Verdict verdict = reliability::Verdict::kAccept;
+  bool record = true;
+  reliability::Verdict (*on_body)(void*, ConnectionHandle, Channel, std::span<const uint8_t>) = nullptr;
+  void* context = nullptr;
+
+  uint64_t message_count = 0;
+  std::vector<ConnectionHandle> connected;
+  std::vector<reliability::ConnectedInfo> infos;
+  Bytes user_data;
+  std::vector<Ended> ended;
+  std::vector<Received> received;
+  std::map<uint32_t, std::vector<bool>> receipts;
+};
+
+/// One process: socket, handler, endpoint.
+struct Node {
+  platform::Address address;
+  std::unique_ptr<socket::DatagramSocket> socket;
+  RecordingHandler handler;
+  CountingEntropy entropy{0};
+  std::unique_ptr<Endpoint> endpoint;
+  ConnectionHandle connection;  ///< Of a client: its connection. Of the server: set by connect_all().
+};
+
+struct RigOptions {
+  uint64_t seed = 1;
+  size_t client_count = 1;
+  socket::Impairment path;  ///< Each direction.
+  uint64_t start_ns = 0;
+  uint64_t step_ns = 5 * kMs;
+  reliability::EndpointConfig server;
+  reliability::EndpointConfig client;
+};
+
+class EndpointRig {
+ public:
+  explicit EndpointRig(RigOptions o = {})
+      : options(std::move(o)), network({.seed = options.seed}), now_ns(options.start_ns) {
+    crypto::nonce_ledger_clear();  // Every rig makes the same keys.
+    network.set_default(options.path);
+    issuer = crypto::SigningKeyPair::generate(entropy);
+    server.address = platform::make_ipv4(198, 51, 100, 7, 27015);
+    server.entropy = CountingEntropy(100);
+    reliability::EndpointConfig& config = options.server;
+    config.accepts_connections = true;
+    if (config.max_connections == 1) config.max_connections = 8;
+    config.identity = crypto::KeyPair::generate(entropy);
+    config.issuers = {issuer.public_key()};
+    config.max_half_open_per_prefix = 64;
+    server_key = config.identity.public_key();
+    start(server, std::move(config));
+    for (size_t i = 0; i < options.client_count; ++i) add_client(options.client);
+  }
+
+  Node& add_client(const reliability::EndpointConfig& base) {
+    auto node = std::make_unique<Node>();
+    const auto index = static_cast<uint16_t>(clients.size());
+    node->address = platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(40000 + index));
+    node->entropy = CountingEntropy(200u + index);
+    start(*node, copy_config(base));
+    clients.push_back(std::move(node));
+    return *clients.back();
+  }
+
+  static reliability::EndpointConfig copy_config(const reliability::EndpointConfig& from) {
+    reliability::EndpointConfig out;
+    out.protocol_id = from.protocol_id;
+    out.schema_id = from.schema_id;
+    out.channels = from.channels;
+    out.max_connections = from.max_connections;
+    out.timers = from.timers;
+    out.connect_budget_ns = from.connect_budget_ns;
+    out.pool_bytes = from.pool_bytes;
+    out.pool_reserve_bytes_per_connection = from.pool_reserve_bytes_per_connection;
+    return out;
+  }
+
+  void start(Node& node, reliability::EndpointConfig config) {
+    node.socket = network.attach(node.address);
+    const char* error = nullptr;
+    node.endpoint = Endpoint::create(std::move(config), *node.socket, node.handler, node.entropy, &error);
+    if (!node.endpoint) throw std::logic_error(error);
+  }
+
+  wire::TokenFields token_fields(const crypto::PublicKey& client_key) {
+    wire::TokenFields fields;
+    entropy.fill(fields.token_id);
+    fields.issued_s = kStartUnixS;
+    fields.expires_s = kStartUnixS + 600;
+    fields.aud = server_key;
+    fields.cnf = client_key;
+    fields.player.fill(0x11);
+    fields.session.fill(0x22);
+    fields.user_data = user;
+    return fields;
+  }
+  Bytes sign(const wire::TokenFields& fields, const crypto::SigningKeyPair& by) {
+    Bytes token(wire::kMaxTokenBytes);
+    token.resize(crypto::sign_token(fields, by, token));
+    return token;
+  }
+
+  reliability::ConnectResult connect(Node& client) {
+    const crypto::KeyPair key = crypto::KeyPair::generate(entropy);
+    return client.endpoint->connect(server.address, sign(token_fields(key.public_key()), issuer), key,
+                                    &client.connection);
+  }
+
+  /// One step of virtual time for everybody; endpoints that were reset are skipped.
+  void step() {
+    now_ns += options.step_ns;
+    pump(server);
+    for (const auto& client : clients) pump(*client);
+  }
+  void pump(Node& node) {
+    if (!node.endpoint) return;
+    node.endpoint->receive(now_ns, unix_s());
+    node.endpoint->update_and_send(now_ns, unix_s());
+  }
+  void run(uint64_t for_ns) {
+    const uint64_t end_ns = now_ns + for_ns;
+    while (now_ns < end_ns) step();
+  }
+  template <class Condition>
+  bool run_until(uint64_t at_most_ns, Condition condition) {
+    const uint64_t end_ns = now_ns + at_most_ns;
+    while (now_ns < end_ns) {
+      if (condition()) return true;
+      step();
+    }
+    return condition();
+  }
+
+  /// Connects every client; false when that takes longer than `at_most_ns`.
+  bool connect_all(uint64_t at_most_ns = 10 * kSecond) {
+    for (const auto& client : clients) {
+      if (connect(*client) != reliability::ConnectResult::kOk) return false;
+    }
+    const bool done = run_until(at_most_ns, [this] {
+      for (const auto& client : clients) {
+        if (client->handler.connected.empty()) return false;
+      }
+      return server.handler.connected.size() >= clients.size();
+    });
+    if (done) server.connection = server.handler.connected[0];
+    return done;
+  }
+
+  uint64_t unix_s() const { return kStartUnixS + now_ns / kSecond; }
+  Node& client() { return *clients[0]; }
+  const reliability::ConnectionStats& client_stats() {
+    return *client().endpoint->stats(client().connection);
+  }
+  const reliability::ConnectionStats& server_stats() { return *server.endpoint->stats(server.connection); }
+
+  RigOptions options;
+  socket::SimulatedNetwork network;
+  uint64_t now_ns;
+  CountingEntropy entropy{7};
+  crypto::SigningKeyPair issuer;
+  crypto::PublicKey server_key{};
+  Bytes user = {1, 2, 3};
+  Node server;
+  std::vector<std::unique_ptr<Node>> clients;
+};
+
+inline Bytes number_body(uint64_t n, size_t extra = 0) {
+  Bytes out(8 + extra, 0xAB);
+  platform::store_u64_le(out.data(), n);
+  return out;
+}
+inline uint64_t number_of(std::span<const uint8_t> body) {
+  return platform::load_u64_le(body.data());
+}
+
+}  // namespace lattice::test

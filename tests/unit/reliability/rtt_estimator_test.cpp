@@ -1,0 +1,56 @@
+// R-05 against vector V11, bounds, and the ten-second minimum.
+#include "reliability/rtt_estimator.h"
+
+#include <gtest/gtest.h>
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+TEST(RttEstimator, VectorV11) {
+  const struct {
+    uint64_t sample_ms;
+    double srtt_ms, rttvar_ms, rto_ms;
+  } kSteps[] = {{100, 100, 50, 300},
+                {120, 102.5, 42.5, 272.5},
+                {80, 99.6875, 37.5, 249.6875},
+                {200, 112.2266, 53.2031, 325.0391}};
+  RttEstimator rtt;
+  EXPECT_EQ(rtt.rto_ns(), 500 * kMs);
+  EXPECT_FALSE(rtt.has_sample());
+  for (const auto& step : kSteps) {
+    rtt.add_sample(step.sample_ms * kMs, 0);
+    EXPECT_NEAR(static_cast<double>(rtt.srtt_ns()) / 1e6, step.srtt_ms, 1e-4);
+    EXPECT_NEAR(static_cast<double>(rtt.rttvar_ns()) / 1e6, step.rttvar_ms, 1e-4);
+    EXPECT_NEAR(static_cast<double>(rtt.rto_ns()) / 1e6, step.rto_ms, 1e-4);
+  }
+}
+
+TEST(RttEstimator, Bounds) {
+  RttEstimator zero;
+  zero.add_sample(0, 0);
+  EXPECT_TRUE(zero.has_sample());
+  EXPECT_EQ(zero.srtt_ns(), 0u);
+  EXPECT_EQ(zero.rto_ns(), 50 * kMs);
+  RttEstimator huge;
+  huge.add_sample(UINT64_MAX, 0);
+  EXPECT_EQ(huge.srtt_ns(), kMaxRttSampleNs);
+  EXPECT_EQ(huge.rto_ns(), 1000 * kMs);
+  for (int i = 0; i < 1000; ++i) huge.add_sample(UINT64_MAX, 0);
+  EXPECT_EQ(huge.srtt_ns(), kMaxRttSampleNs);
+}
+
+TEST(RttEstimator, MinimumForgetsAfterTenSeconds) {
+  RttEstimator rtt;
+  rtt.add_sample(20 * kMs, 500 * kMs);
+  for (uint64_t s = 1; s < 10; ++s) {
+    rtt.add_sample(50 * kMs, s * 1000 * kMs);
+    EXPECT_EQ(rtt.min_rtt_ns(s * 1000 * kMs), 20 * kMs) << s;
+  }
+  EXPECT_EQ(rtt.min_rtt_ns(10'000 * kMs), 50 * kMs);
+  EXPECT_EQ(rtt.min_rtt_ns(60'000 * kMs), rtt.srtt_ns());
+}
+
+}  // namespace
+}  // namespace lattice::reliability

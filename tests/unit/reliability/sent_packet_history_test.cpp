@@ -1,0 +1,208 @@
+// R-02's expansion, losses, receipts exactly once, and the bounds of the record ring.
+#include "reliability/sent_packet_history.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <map>
+
+#include "reliability/ack_tracker.h"
+#include "reliability/limits.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+
+struct Fate final : CarriedFate {
+  void on_message_fate(uint8_t, uint16_t id, uint64_t, bool acked) override {
+    if (acked) {
+      ++acked_messages[id];
+    } else {
+      ++lost_messages[id];
+    }
+  }
+  void on_receipt_fate(uint32_t receipt, bool acked) override {
+    ++told[receipt];
+    if (acked) ++acked_receipts;
+  }
+  std::map<uint32_t, int> told;
+  std::map<uint16_t, int> acked_messages, lost_messages;
+  uint64_t acked_receipts = 0;
+};
+
+class SentPacketHistoryTest : public testing::Test {
+ protected:
+  void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true, bool resent = false) {
+    uint32_t chain = CarriedItems::kNone;
+    if (receipt != 0) items.add(&chain, {CarriedKind::kReceipt, 0, receipt});
+    history.on_sent({history.last_sent() + 1, now_ns, eliciting, resent, chain}, fate);
+    ASSERT_TRUE(history.validate());
+  }
+  base::BlockPool pool{16u << 20};
+  CarriedItems items{16, 1u << 20};
+  SentPacketHistory history{pool, items};
+  Fate fate;
+  RttEstimator rtt;
+};
+
+TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
+  EXPECT_EQ(SentPacketHistory::expand(0, 0), 0u);
+  EXPECT_EQ(SentPacketHistory::expand(0, 1), 0u);  // "Nothing received" at the start.
+  EXPECT_EQ(SentPacketHistory::expand(0, 65535), 0u);
+  EXPECT_EQ(SentPacketHistory::expand(0, 65536), 65536u);
+  EXPECT_EQ(SentPacketHistory::expand(0, 65537), 65536u);
+  EXPECT_EQ(SentPacketHistory::expand(1, 1), 1u);
+  EXPECT_EQ(SentPacketHistory::expand(2, 1), 0u);
+  EXPECT_EQ(SentPacketHistory::expand(65535, 65536), 65535u);
+  EXPECT_EQ(SentPacketHistory::expand(5, 65536 + 4), 5u);
+  EXPECT_EQ(SentPacketHistory::expand(1042, 1042), 1042u);
+  EXPECT_EQ(SentPacketHistory::expand(1042, 3 * 65536 + 1042), 3u * 65536 + 1042);
+  EXPECT_TRUE(rc::check("expansion is the definition", [] {
+    const uint64_t last = *rc::gen::arbitrary<uint64_t>() >> 8;
+    const uint16_t low = *rc::gen::arbitrary<uint16_t>();
+    const uint64_t s = SentPacketHistory::expand(low, last);
+    if (s == 0) {
+      RC_ASSERT(low == 0 || low > last);
+    } else {
+      RC_ASSERT(s <= last && last - s < 65536 && (s & 0xFFFF) == low);
+    }
+  }));
+}
+
+TEST_F(SentPacketHistoryTest, AcksNamesAndSample) {
+  for (uint64_t i = 1; i <= 5; ++i) send(i * kMs, static_cast<uint32_t>(i));
+  AckResult result = history.on_ack({4, 0b101}, fate);  // 4, 3, 1
+  EXPECT_TRUE(result.valid);
+  EXPECT_EQ(result.newly_acked, 3u);
+  EXPECT_TRUE(result.has_sample);
+  EXPECT_EQ(result.sample_sent_ns, 4 * kMs);
+  EXPECT_EQ(fate.acked_receipts, 3u);
+  result = history.on_ack({4, 0b111}, fate);  // again, and 2
+  EXPECT_EQ(result.newly_acked, 1u);
+  EXPECT_FALSE(result.has_sample);  // Not newly acked.
+  for (const auto& [receipt, times] : fate.told) EXPECT_EQ(times, 1) << receipt;
+  EXPECT_EQ(history.in_flight(), 1u);
+}
+
+TEST_F(SentPacketHistoryTest, NoSampleFromRetransmissionsOrUnaskedAcks) {
+  send(1, 0, true, true);
+  EXPECT_FALSE(history.on_ack({1, 0}, fate).has_sample);
+  send(2, 0, false, false);
+  EXPECT_FALSE(history.on_ack({2, 0}, fate).has_sample);
+}
+
+TEST_F(SentPacketHistoryTest, NumbersNeverSentAreRefused) {
+  EXPECT_TRUE(history.on_ack({0, 0}, fate).valid);
+  EXPECT_FALSE(history.on_ack({1, 0}, fate).valid);
+  send(0, 1);
+  EXPECT_TRUE(history.on_ack({0, 0}, fate).valid);
+  EXPECT_FALSE(history.on_ack({2, ~0u}, fate).valid);
+  EXPECT_FALSE(history.on_ack({0, 1}, fate).valid);
+  EXPECT_TRUE(fate.told.empty());
+  // Bits for numbers below 1 are ignored.
+  EXPECT_EQ(history.on_ack({1, ~0u}, fate).newly_acked, 1u);
+}
+
+TEST_F(SentPacketHistoryTest, MoreThanHalfTheRangeAgoIsRefused) {
+  for (int i = 0; i < 40'000; ++i) send(0);
+  EXPECT_FALSE(history.on_ack({100, 0}, fate).valid);
+  EXPECT_TRUE(history.on_ack({static_cast<uint16_t>(40'000 - 0x8000), 0}, fate).valid);
+}
+
+TEST_F(SentPacketHistoryTest, ThreeLaterAcksAreALoss) {
+  for (uint32_t i = 1; i <= 5; ++i) send(0, i);
+  history.on_ack({3, 0b1}, fate);  // 3 and 2: two later than 1
+  EXPECT_EQ(history.detect_losses(0, rtt, fate), 0u);
+  history.on_ack({4, 0b11}, fate);
+  EXPECT_EQ(history.detect_losses(0, rtt, fate), 1u);
+  EXPECT_EQ(fate.told[1], 1);
+  EXPECT_EQ(history.counters().lost, 1u);
+  // A late ack is counted, and not told again.
+  history.on_ack({4, 0b111}, fate);
+  EXPECT_EQ(history.counters().lost_spurious, 1u);
+  EXPECT_EQ(fate.told[1], 1);
+  EXPECT_EQ(history.in_flight(), 1u);
+}
+
+TEST_F(SentPacketHistoryTest, AgeIsALossOnlyOnceSomethingLaterIsAcked) {
+  rtt.add_sample(80 * kMs, 0);
+  send(0, 1);
+  send(1 * kMs, 2);
+  EXPECT_EQ(history.detect_losses(100 * kMs, rtt, fate), 0u);
+  history.on_ack({2, 0}, fate);
+  EXPECT_EQ(history.detect_losses(91 * kMs, rtt, fate), 0u);
+  EXPECT_EQ(history.detect_losses(92 * kMs, rtt, fate), 1u);  // 9/8 · 80 ms, and a millisecond of grain
+}
+
+TEST_F(SentPacketHistoryTest, SilenceSettlesEverything) {
+  rtt.add_sample(80 * kMs, 0);
+  send(0, 1);
+  EXPECT_EQ(history.detect_losses(400 * kMs, rtt, fate), 0u);
+  EXPECT_EQ(history.detect_losses(600 * kMs, rtt, fate), 1u);
+  EXPECT_EQ(history.in_flight(), 0u);
+}
+
+TEST_F(SentPacketHistoryTest, RingGrowsToItsBoundAndThenLoses) {
+  send(0, 1);
+  EXPECT_EQ(history.capacity(), kMinSentPackets);
+  for (uint32_t i = 2; i <= kMaxSentPackets; ++i) send(0, i);
+  EXPECT_EQ(history.capacity(), kMaxSentPackets);
+  EXPECT_TRUE(fate.told.empty());
+  send(0, 5000);
+  EXPECT_EQ(fate.told[1], 1);  // Displaced: lost.
+  EXPECT_EQ(history.in_flight(), kMaxSentPackets);
+  history.lose_everything(fate);
+  EXPECT_EQ(fate.told.size(), kMaxSentPackets + 1);
+  for (const auto& [receipt, times] : fate.told) EXPECT_EQ(times, 1) << receipt;
+  EXPECT_EQ(items.live(), 0u);
+}
+
+TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
+  for (uint32_t i = 1; i <= 100'000; ++i) {
+    send(i, i);
+    history.on_ack({static_cast<uint16_t>(i), ~0u}, fate);
+    ASSERT_EQ(fate.acked_receipts, i);
+  }
+  EXPECT_EQ(history.capacity(), kMinSentPackets);
+  EXPECT_EQ(items.live(), 0u);
+}
+
+TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
+  EXPECT_TRUE(rc::check("random losses, reordered acks", [] {
+    base::BlockPool pool(16u << 20);
+    CarriedItems items(16, 1u << 20);
+    SentPacketHistory history(pool, items);
+    Fate fate;
+    RttEstimator rtt;
+    AckTracker receiver;
+    std::vector<wire::AckBlock> in_flight_acks;
+    uint64_t now = 0;
+    uint32_t receipt = 0;
+    const auto steps = *rc::gen::inRange(1, 400);
+    for (int i = 0; i < steps; ++i) {
+      now += kMs * static_cast<uint64_t>(*rc::gen::inRange(0, 20));
+      uint32_t chain = CarriedItems::kNone;
+      items.add(&chain, {CarriedKind::kReceipt, 0, ++receipt});
+      items.add(&chain, {CarriedKind::kReliableMessage, 2, receipt});
+      history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
+      if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
+      in_flight_acks.push_back(receiver.block());
+      if (*rc::gen::inRange(0, 2) == 0) {
+        const auto pick =
+            static_cast<size_t>(*rc::gen::inRange<int>(0, static_cast<int>(in_flight_acks.size())));
+        RC_ASSERT(history.on_ack(in_flight_acks[pick], fate).valid);
+      }
+      history.detect_losses(now, rtt, fate);
+      RC_ASSERT(history.validate());
+    }
+    history.lose_everything(fate);
+    RC_ASSERT(fate.told.size() == receipt);
+    for (const auto& [number, times] : fate.told) RC_ASSERT(times == 1);
+    for (const auto& [id, times] : fate.acked_messages) RC_ASSERT(times == 1);
+    RC_ASSERT(items.live() == 0u);
+  }));
+}
+
+}  // namespace
+}  // namespace lattice::reliability

@@ -1,0 +1,134 @@
+// Layout::decode_delta and decode_whole against any bytes, over every wire type and encoding. What is refused
+// leaves a whole state behind; what is accepted is exactly what the encoder writes for that state, survives
+// host memory unchanged, and can be drawn.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "lattice/authoring/networked.h"
+#include "serialization/layout.h"
+
+namespace fuzz {
+
+enum class Mood : int8_t { kCalm = 3, kAngry = -7, kSad = 0 };
+LATTICE_ENUM(Mood, kCalm, kAngry, kSad)
+
+struct Runs {
+  static constexpr const char* kSerializerName = "runs.v1";
+  uint8_t count = 0;
+  uint8_t values[7] = {};
+  void Serialize(lattice::BitWriter& w) const {
+    w.WriteRangedInt(count, 0, 7);
+    for (uint8_t i = 0; i < count; ++i) w.WriteBits(values[i], 5);
+  }
+  void Deserialize(lattice::BitReader& r) {
+    *this = Runs{};
+    count = static_cast<uint8_t>(r.ReadRangedInt(0, 7));
+    for (uint8_t i = 0; i < count; ++i) values[i] = static_cast<uint8_t>(r.ReadBits(5));
+  }
+};
+
+// clang-format off
+struct Inner {
+  LATTICE_NETSTRUCT(Inner, (on, bool), (level, int16, RANGED(-5, 250)), (fx, fixed64, VARINT))
+};
+struct Slots {
+  LATTICE_NETSTRUCT_DELTA(Slots, (first, uint8), (open, bool), (inner, Inner), (amount, uint32))
+};
+LATTICE_NETWORKED(Head,
+  (position, vec3, BOUNDS(-4096, 4096, 0.001f), POSITION), (velocity, vec3, BOUNDS(-50, 50, 0.03f), VELOCITY),
+  (rotation, quat, ROTATION), (spin, vec3, ANGULAR_VELOCITY), (jumps, uint8, TELEPORT), (flag, bool), (mood, Mood))
+LATTICE_NETWORKED(Body,
+  (i16, int16), (i32, int32), (u32, uint32), (i64, int64), (u64, uint64), (bits, uint16, BITS(10)),
+  (full, float), (wide, double), (quat4, quat, SMALLEST_THREE(4)), (quat_full, quat, FULL),
+  (text, string, STRING(70)), (fixed_text, fixed_string, STRING(9)), (data, blob, BYTES(11)),
+  (fx, fixed64), (fx_difference, fixed64, VARINT), (target, netid), (slots, Slots), (runs, Runs, CUSTOM(8)))
+// clang-format on
+
+}  // namespace fuzz
+
+namespace {
+
+using lattice::BitReader;
+using lattice::BitWriter;
+using lattice::serialization::Layout;
+using lattice::serialization::LeafKind;
+using Words = std::vector<uint64_t>;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+Layout compile() {
+  static constexpr lattice_behaviour_desc kBehaviours[] = {lattice::behaviour_desc<fuzz::Head>(),
+                                                           lattice::behaviour_desc<fuzz::Body>()};
+  Layout layout;
+  std::string error;
+  require(Layout::compile_object(lattice::type_desc("Thing", kBehaviours), &layout, &error));
+  return layout;
+}
+
+void same_bits(const uint8_t* a, BitWriter& w, size_t bits) {
+  require(w.ok() && w.bit_count() == bits);
+  BitReader x({a, (bits + 7) / 8}, bits), y(w.finish(), bits);
+  for (size_t i = 0; i < bits; ++i) require(x.ReadBool() == y.ReadBool());
+}
+
+void use(const Layout& layout, const Words& before, const Words& words) {
+  fuzz::Head head;
+  fuzz::Body body;
+  void* host[] = {&head, &body};
+  layout.dequantize(words.data(), host);
+  Words again(layout.word_count());
+  layout.quantize(host, again.data());
+  for (const auto& leaf : layout.leaves()) {  // rotations within a step of a tie may settle on a neighbour
+    if (leaf.kind == LeafKind::kSmallestThree) continue;
+    require(std::memcmp(&again[leaf.word], &words[leaf.word], leaf.word_count * sizeof(uint64_t)) == 0);
+  }
+  layout.interpolate(before.data(), words.data(), 0.3, host);
+  layout.extrapolate(words.data(), 0.1, host);
+  require(layout.approx_equal(words.data(), words.data()));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const Layout layout = compile();
+  if (size < 1 || size > 2048) return 0;
+  Words zero(layout.word_count()), out(layout.word_count());
+  layout.zero_baseline(zero.data());
+  std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + layout.max_whole_bits() / 8 + 2);
+  BitReader r({data + 1, size - 1});
+  if ((data[0] & 1) != 0) {
+    if (!layout.decode_whole(r, out.data())) {
+      require(out == zero && !r.ok());
+      return 0;
+    }
+    BitWriter w(buffer);
+    layout.encode_whole(w, out.data());
+    same_bits(data + 1, w, r.position_bits());
+    use(layout, zero, out);
+    return 0;
+  }
+  Words base = zero;  // a chain of deltas, each against the last
+  for (int i = 0; i < 8; ++i) {
+    const size_t before = r.position_bits();
+    if (!layout.decode_delta(r, base.data(), out.data())) {
+      require(out == base && !r.ok());
+      return 0;
+    }
+    BitWriter w(buffer);
+    layout.encode_delta(w, base.data(), out.data());
+    std::vector<uint8_t> consumed(size + 8);
+    BitReader from({data + 1, size - 1});
+    from.Skip(before);
+    from.ReadBitSpan(consumed.data(), r.position_bits() - before);
+    same_bits(consumed.data(), w, r.position_bits() - before);
+    use(layout, base, out);
+    base = out;
+  }
+  return 0;
+}

@@ -222,7 +222,12 @@ const at = process.argv.indexOf('--port');
 server.listen(at > 0 ? Number(process.argv[at + 1]) : 8080, '127.0.0.1', () => {
   console.log(`url: http://127.0.0.1:${server.address().port}/`);
 });
-setInterval(step, kTickMs);
+// Catches up after a pause, as a real server does; after a long one it carries on from now.
+let due = performance.now();
+setInterval(() => {
+  if (performance.now() - due > 1000) due = performance.now();
+  for (; due <= performance.now(); due += kTickMs) step();
+}, kTickMs / 2);
 setInterval(() => {
   const frame = textFrame(JSON.stringify(state()));
   for (const socket of sockets) socket.write(frame);

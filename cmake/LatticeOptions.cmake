@@ -8,7 +8,9 @@ target_compile_options(lattice_options INTERFACE
   -ffp-contract=off)
 if(LATTICE_SANITIZE)
   target_compile_options(lattice_options INTERFACE -fsanitize=${LATTICE_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+    -fno-sanitize-recover=all
+    # vptr checks need the type information that src/ is built without.
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
   target_link_options(lattice_options INTERFACE -fsanitize=${LATTICE_SANITIZE})
 endif()
 if(LATTICE_VALIDATION)

@@ -24,7 +24,7 @@ void StateRing::reset(uint32_t word_count, uint32_t max_states) {
 }
 
 void StateRing::grow() {
-  const uint32_t capacity = std::min(capacity_ * 2, max_states_);
+  const uint32_t capacity = std::min(capacity_ * 4, max_states_);  // few steps: growth is allocation
   std::rotate(entries_.begin(), entries_.begin() + head_, entries_.end());
   head_ = 0;
   entries_.resize(capacity);
@@ -57,6 +57,12 @@ void StateRing::pop_front() {
   LATTICE_ASSERT(size_ > 0);
   head_ = wrap(1);
   --size_;
+}
+
+void StateRing::age(Tick tick) {
+  if (size_ == 0 || !base::tick_after(tick, this->tick(size_ - 1))) return;
+  while (size_ > 1) pop_front();
+  entries_[wrap(0)].tick = tick;
 }
 
 int32_t StateRing::at_or_before(Tick tick) const {

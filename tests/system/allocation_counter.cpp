@@ -10,6 +10,7 @@
 
 namespace {
 thread_local uint64_t t_allocations = 0;
+thread_local int t_paused = 0;
 std::atomic<int64_t> g_live_bytes{0};
 
 void* allocate(std::size_t size, std::size_t align) {
@@ -17,7 +18,7 @@ void* allocate(std::size_t size, std::size_t align) {
                 ? std::malloc(size == 0 ? 1 : size)
                 : std::aligned_alloc(align, (size + align - 1) / align * align);
   if (p == nullptr) std::abort();
-  ++t_allocations;
+  if (t_paused == 0) ++t_allocations;
   g_live_bytes += static_cast<int64_t>(malloc_usable_size(p));
   return p;
 }
@@ -30,6 +31,12 @@ void release(void* p) {
 }  // namespace
 
 namespace lattice::test {
+PauseCounting::PauseCounting() {
+  ++t_paused;
+}
+PauseCounting::~PauseCounting() {
+  --t_paused;
+}
 uint64_t allocation_count() {
   return t_allocations;
 }

@@ -8,6 +8,12 @@ namespace lattice::test {
 
 /// Allocations made by this thread so far.
 uint64_t allocation_count();
+/// While one lives, this thread's allocations do not count: for test code that runs inside callbacks.
+class PauseCounting {
+ public:
+  PauseCounting();
+  ~PauseCounting();
+};
 /// Bytes live now, over all threads.
 int64_t live_bytes();
 

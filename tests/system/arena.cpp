@@ -143,7 +143,10 @@ void step_arena(lattice_world* world, const lattice_tick_context* tick, bool mov
     lattice_object_get_info(world, ids[i], &info);
     Input input{};
     lattice_get_input(world, info.owner, &input, sizeof input);
-    if (!moving) continue;
+    if (!moving) {  // at rest: nothing to dead-reckon either
+      s->vx = s->vy = 0;
+      continue;
+    }
     s->vx = clamp(s->vx * 0.9f + input.x * 1.5f, -12.0f, 12.0f);
     s->vy = clamp(s->vy * 0.9f + input.y * 1.5f, -12.0f, 12.0f);
     s->x = clamp(s->x + s->vx * dt, -kHalf, kHalf);
@@ -152,8 +155,12 @@ void step_arena(lattice_world* world, const lattice_tick_context* tick, bool mov
     s->jumping = input.jump;
   }
   count = lattice_simulated_objects(world, kPropType, ids, 512);
-  for (size_t i = 0; i < count && moving; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     auto* s = static_cast<PropState*>(lattice_object_state(world, ids[i], 0));
+    if (!moving) {
+      s->vx = s->vy = 0;
+      continue;
+    }
     if (ids[i] % 3 == 0) continue;  // some things never move
     s->x += s->vx * dt;
     s->y += s->vy * dt;
@@ -373,6 +380,7 @@ class Player {
   }
 
   void on_message(lattice_channel channel, const void* data, size_t bytes) {
+    const PauseCounting pause;
     uint32_t number = 0;
     if (bytes < 4) return violation("I4: short message");
     std::memcpy(&number, data, 4);
@@ -667,6 +675,7 @@ void Arena::on_server_rpc(void* ctx, lattice_netid, uint16_t rpc, const void* ar
 
 void Arena::on_server_message(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data,
                               size_t bytes) {
+  const PauseCounting pause;
   auto& arena = *static_cast<Arena*>(ctx);
   for (auto& [id, peer] : arena.peers_) {
     if (peer->conn != conn) continue;

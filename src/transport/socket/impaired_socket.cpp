@@ -54,8 +54,13 @@ void ImpairedSocket::flush(uint64_t now_ns) {
 
 size_t ImpairedSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   flush(now_ns);
-  drain_inner(now_ns);
-  const size_t count = receive_queue_.take(out, now_ns);
+  size_t count = 0;
+  if (receive_queue_.transparent()) {
+    count = inner_->receive(out, now_ns);
+  } else {
+    drain_inner(now_ns);
+    count = receive_queue_.take(out, now_ns);
+  }
   stats_.datagrams_received += count;
   for (const Datagram& datagram : out.first(count)) stats_.bytes_received += datagram.size;
   return count;
@@ -63,6 +68,18 @@ size_t ImpairedSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
 
 size_t ImpairedSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns) {
   size_t taken = 0;
+  if (send_queue_.transparent()) {
+    taken = inner_->send(datagrams, now_ns);
+    stats_.datagrams_sent += taken;
+    for (const Datagram& datagram : datagrams) {
+      if (datagram.size > kMaxDatagramBytes) {
+        ++stats_.send_oversize;
+      } else {
+        stats_.bytes_sent += datagram.size;
+      }
+    }
+    return taken;
+  }
   for (const Datagram& datagram : datagrams) {
     if (datagram.size > kMaxDatagramBytes) {
       ++stats_.send_oversize;

@@ -31,6 +31,8 @@ class ImpairmentQueue {
   /// Arrival time of the next datagram, or kNoEvent.
   uint64_t next_event_ns() const { return queue_.next_event_ns(); }
   size_t size() const { return queue_.size(); }
+  /// A perfect path with nothing under way: what is offered may as well go straight through.
+  bool transparent() const { return queue_.size() == 0 && impairment() == Impairment{}; }
   const ImpairmentStats& stats() const { return stats_; }
 
  private:

@@ -19,21 +19,29 @@ static_assert((kTableSlots & (kTableSlots - 1)) == 0);
 
 struct Entry {
   std::array<uint8_t, 16> key_fingerprint{};
-  uint64_t next_packet_seq = 0;   // 0: the slot is empty.
+  uint64_t next_packet_seq = 0;
   uint64_t handshake_digest = 0;  // Of what the key sealed under packet_seq 0.
+  uint64_t stamp = 0;             // The slot is in use when this is its generation's.
 };
 
 struct Generation {
   std::array<Entry, kTableSlots> slots{};
   size_t key_count = 0;
+  uint64_t stamp = 1;
 
-  /// The slot of this fingerprint, or the empty one where it belongs; the table is at most half full.
+  /// The slot of this fingerprint, or the unused one where it belongs; the table is at most half full.
   Entry& find(const std::array<uint8_t, 16>& fingerprint) {
     size_t index = platform::load_u64_le(fingerprint.data()) & (kTableSlots - 1);
-    while (slots[index].next_packet_seq != 0 && slots[index].key_fingerprint != fingerprint) {
+    while (slots[index].stamp == stamp && slots[index].key_fingerprint != fingerprint) {
       index = (index + 1) & (kTableSlots - 1);
     }
     return slots[index];
+  }
+
+  /// Forgets every key; fuzz targets do this for each input, so it must not touch the slots.
+  void clear() {
+    ++stamp;
+    key_count = 0;
   }
 };
 
@@ -73,16 +81,16 @@ void nonce_ledger_record(const Key& key, const Nonce& nonce, std::span<const uin
   const LedgerLock lock;
   Ledger& l = ledger();
   Entry* entry = &l.current->find(fingerprint);
-  if (entry->next_packet_seq == 0) {
+  if (entry->stamp != l.current->stamp) {
     if (l.current->key_count == kKeysPerGeneration) {
       l.previous.swap(l.current);
-      *l.current = Generation{};
+      l.current->clear();
       entry = &l.current->find(fingerprint);
     }
     const Entry& older = l.previous->find(fingerprint);
-    entry->key_fingerprint = fingerprint;
-    entry->next_packet_seq = older.next_packet_seq;
-    entry->handshake_digest = older.handshake_digest;
+    const bool known = older.stamp == l.previous->stamp;
+    *entry = Entry{fingerprint, known ? older.next_packet_seq : 0, known ? older.handshake_digest : 0,
+                   l.current->stamp};
     ++l.current->key_count;
   }
   if (packet_seq == 0 && entry->next_packet_seq == 1 && entry->handshake_digest == sealed_digest) return;
@@ -101,8 +109,8 @@ uint64_t nonce_ledger_count() {
 void nonce_ledger_clear() {
   const LedgerLock lock;
   Ledger& l = ledger();
-  *l.current = Generation{};
-  *l.previous = Generation{};
+  l.current->clear();
+  l.previous->clear();
   l.seal_count = 0;
 }
 

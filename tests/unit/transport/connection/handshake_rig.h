@@ -2,8 +2,11 @@
 // the network, and the attacker on it.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "platform/byte_order.h"

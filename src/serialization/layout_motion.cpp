@@ -110,7 +110,7 @@ void Layout::interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b
       leaf.host == HostKind::kU64 ? from < to : static_cast<int64_t>(from) < static_cast<int64_t>(to);
   const uint64_t distance = rises ? to - from : from - to;
   const double part = static_cast<double>(distance) * t;
-  const uint64_t step = part >= 0x1.0p63 ? distance : static_cast<uint64_t>(part);
+  const uint64_t step = part >= 0x1.0p64 ? distance : static_cast<uint64_t>(part);
   const uint64_t value = rises ? from + step : from - step;
   std::memcpy(out + leaf.host_offset, &value, sizeof value);
 }

@@ -113,7 +113,7 @@
   void Deserialize(::lattice::BitReader& lattice_r) {                                                        \
     LATTICE_FOR_EACH(LATTICE_MEMBER_READ, Type, __VA_ARGS__)                                                 \
   }                                                                                                          \
-  friend bool operator==(const Type& lattice_a, const Type& lattice_b) {                                     \
+  [[maybe_unused]] friend bool operator==(const Type& lattice_a, const Type& lattice_b) {                    \
     return true LATTICE_FOR_EACH(LATTICE_MEMBER_EQUAL, Type, __VA_ARGS__);                                   \
   }                                                                                                          \
   static_assert(true)

@@ -66,7 +66,9 @@ SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
 void SnapshotApplier::commit(const SnapshotHeader& header) {
   header_ = header;
   const Tick tick = header.server_tick;
+  if (newest_tick_ == 0) aged_tick_ = tick;
   if (newest_tick_ == 0 || base::tick_after(tick, newest_tick_)) newest_tick_ = tick;
+  if (base::tick_distance(newest_tick_, aged_tick_) >= kAgingTicks) age();
   for (const Pending& entry : pending_) {
     switch (entry.kind) {
       case EntryKind::kDelta:
@@ -171,6 +173,21 @@ void SnapshotApplier::expire_tombstones() {
     return true;
   };
   known_.erase(std::remove_if(known_.begin(), known_.end(), expired), known_.end());
+}
+
+// Ticks wrap. A tick that nothing can be compared with any more, because parts that old are stale, is
+// moved along before it could seem to lie in the future.
+void SnapshotApplier::age() {
+  aged_tick_ = newest_tick_;
+  const Tick oldest = newest_tick_ - static_cast<Tick>(kClientBaselineTicks) - 1;
+  for (Known& known : known_) {
+    if (known.slot == kNoSlot) continue;
+    rings_[known.ring].age(oldest);
+    for (Tick* tick : {&known.applied_tick, &known.full_tick, &known.heard_tick}) {
+      if (base::tick_after(oldest, *tick)) *tick = oldest;
+    }
+    if (known.was_removed && base::tick_after(oldest, known.removed_tick)) known.was_removed = false;
+  }
 }
 
 // ---- Finding things -------------------------------------------------------------------------------

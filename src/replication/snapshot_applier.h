@@ -24,7 +24,7 @@ enum class SnapshotRefusal : uint8_t {
   kTooLarge,         // longer than any datagram
   kMalformed,        // ends inside an entry, or carries a value its codec refuses
   kTrailingBits,     // more than padding after the end bit, or padding that is not zero
-  kTick,             // server_tick 0
+  kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
   kPartNumber,       // parts 0, or part >= parts
   kIdOrder,          // an id of 0, not ascending, or past 64 bits
   kUnknownType,      // a full entry of a type_id that is not registered
@@ -119,6 +119,7 @@ class SnapshotApplier {
   void spawn(Known& known, const ObjectInfo& info, Tick tick);
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
   void expire_tombstones();
+  void age();
 
   size_t max_known() const { return size_t{2} * mirror_.max_objects(); }
   uint32_t find_known(uint64_t network_id) const;
@@ -140,6 +141,7 @@ class SnapshotApplier {
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};
   Tick newest_tick_ = 0;
+  Tick aged_tick_ = 0;
   uint32_t tombstones_ = 0;
 };
 

@@ -21,8 +21,10 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if (header->server_tick == 0) return SnapshotRefusal::kTick;
   if (header->part >= header->parts) return SnapshotRefusal::kPartNumber;
-  if (newest_tick_ != 0 && base::tick_distance(newest_tick_, header->server_tick) > kStalePartTicks) {
-    return SnapshotRefusal::kStale;
+  if (newest_tick_ != 0) {
+    const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);
+    if (behind > kStalePartTicks) return SnapshotRefusal::kStale;
+    if (behind < -kMaxTickJump) return SnapshotRefusal::kTick;
   }
 
   uint64_t id = 0;

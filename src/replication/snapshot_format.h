@@ -30,6 +30,8 @@ inline constexpr int32_t kHistoryTicks = 64;          // the authority keeps thi
 inline constexpr int32_t kMaxBaselineTicks = 60;      // oldest baseline it references
 inline constexpr int32_t kStalePartTicks = 64;        // older parts are not acked
 inline constexpr int32_t kClientBaselineTicks = 128;  // a client keeps this much
+inline constexpr int32_t kMaxTickJump = 1 << 16;      // forward, between parts of a live connection
+inline constexpr int32_t kAgingTicks = 1 << 20;       // how often old ticks are moved along (StateRing::age)
 static_assert(kMaxBaselineTicks < kHistoryTicks);
 static_assert(kMaxBaselineTicks + kStalePartTicks < kClientBaselineTicks);
 

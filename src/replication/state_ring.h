@@ -31,6 +31,9 @@ class StateRing {
   /// oldest state makes way. Null when that tick is already there, or is older than a full ring's oldest.
   uint64_t* insert(Tick tick);
   void pop_front();
+  /// Keeps only the newest state and calls it `tick`'s, if it is older than that. Ticks wrap: what is long
+  /// past must be moved along now and then, or it would one day seem to lie in the future.
+  void age(Tick tick);
   void clear() { size_ = 0; }
 
   /// Index of the newest state at or before `tick`, or -1.

@@ -36,7 +36,9 @@ void VersionHistory::end(uint32_t slot) {
 
 uint32_t VersionHistory::record(ObjectTable& table, Tick tick) {
   LATTICE_ASSERT(last_tick_ == 0 || base::tick_after(tick, last_tick_));
+  if (last_tick_ == 0) aged_tick_ = tick;
   last_tick_ = tick;
+  if (base::tick_distance(tick, aged_tick_) >= kAgingTicks) age(tick);
   uint32_t changed = 0;
   for (const uint32_t slot : table.ascending()) {
     Object& object = objects_[slot];
@@ -95,6 +97,11 @@ uint32_t VersionHistory::version_at(uint32_t slot, Tick tick) const {
 const uint64_t* VersionHistory::at_tick(uint32_t slot, Tick tick) const {
   const uint32_t version = version_at(slot, tick);
   return version == 0 ? nullptr : words(slot, version);
+}
+
+void VersionHistory::age(Tick tick) {
+  aged_tick_ = tick;
+  for (Object& object : objects_) object.ring.age(tick - static_cast<Tick>(kHistoryTicks) - 1);
 }
 
 void VersionHistory::validate(uint32_t slot) const {

@@ -59,12 +59,14 @@ class VersionHistory {
     bool announced = false;
   };
   void add_version(uint32_t slot, Tick tick, const uint64_t* words);
+  void age(Tick tick);
   void validate(uint32_t slot) const;
 
   std::vector<Object> objects_;            // by slot
   std::vector<VersionSummary> summaries_;  // by slot: all that a build reads per object
   std::vector<uint64_t> scratch_;
   Tick last_tick_ = 0;
+  Tick aged_tick_ = 0;
 };
 
 }  // namespace lattice::replication

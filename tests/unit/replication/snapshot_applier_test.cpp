@@ -246,6 +246,21 @@ TEST_F(SnapshotApplierTest, a_repeated_part_changes_nothing) {
   EXPECT_EQ(client.log.take(), Lines{});
 }
 
+TEST_F(SnapshotApplierTest, an_object_that_stands_still_outlives_the_wrap_of_ticks) {
+  client.apply(Forger(100).full_lamp(1, 1).full_lamp(1, 2).done());
+  client.apply(Forger(110).entry(2, EntryKind::kRemoved).done());
+  client.apply(Forger(112).full_lamp(2, 5).done());
+  Tick tick = 112;
+  for (; tick < 0xFFFF0000u - kMaxTickJump; tick += kMaxTickJump) {
+    ASSERT_EQ(client.apply(Forger(tick).done()), Result::kApplied) << tick;
+  }
+  client.log.take();
+  EXPECT_EQ(refusal_of(Forger(tick + 1).done()), SnapshotRefusal::kTick);  // one past the largest jump
+  ASSERT_EQ(client.apply(Forger(tick - 7).full_lamp(1, 9).full_lamp(1, 6).done()), Result::kApplied);
+  EXPECT_EQ(client.log.take(),
+            (Lines{"full 1@" + std::to_string(tick - 7), "full 2@" + std::to_string(tick - 7)}));
+}
+
 TEST_F(SnapshotApplierTest, arbitrary_bytes_never_break_it) {
   EXPECT_TRUE(rc::check("arbitrary parts", [&](const std::vector<uint8_t>& noise) {
     Client victim(types, 4);

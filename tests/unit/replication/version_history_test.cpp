@@ -49,6 +49,15 @@ TEST(VersionHistory, answers_for_every_tick_of_the_last_64) {
   }
 }
 
+TEST(VersionHistory, an_object_that_stands_still_outlives_the_wrap_of_ticks) {
+  Types types;
+  Authority authority(types);
+  const uint32_t slot = authority.spawn(types.lamp());
+  for (; authority.tick < 0xFFF00000u; authority.tick += kAgingTicks / 2) authority.record();
+  EXPECT_EQ(authority.history.version_at(slot, authority.tick - kAgingTicks / 2), 1u);
+  EXPECT_EQ(authority.history.version(slot), 1u);
+}
+
 TEST(VersionHistory, version_zero_is_the_zero_baseline_and_unknown_ones_are_null) {
   Types types;
   Authority authority(types);

@@ -1,0 +1,135 @@
+// Small replicated types for the tests and fuzz targets of this layer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/assert.h"
+#include "lattice/schema.h"
+#include "replication/object_type.h"
+#include "serialization/layout.h"
+
+namespace lattice::replication::test {
+
+/// type 7: one behaviour, a bool and four bits.
+struct Lamp {
+  uint8_t lit = 0;
+  uint8_t level = 0;  // 0..15
+};
+
+/// type 9: two behaviours; moves, has a name and points at another object.
+struct Body {
+  float position[3] = {};
+  float velocity[3] = {};
+};
+struct Soul {
+  int32_t health = 0;  // 0..100
+  uint64_t target = 0;
+  char name[13] = {};
+  uint8_t alive = 0;
+};
+
+/// type 11: a state that cannot fit a small part.
+struct Scroll {
+  char text[1301] = {};
+};
+
+inline lattice_member_desc member(const char* name, lattice_wire_type type, size_t offset) {
+  lattice_member_desc m;
+  lattice_member_desc_init(&m);
+  m.name = name;
+  m.type = type;
+  m.offset = static_cast<uint32_t>(offset);
+  return m;
+}
+
+inline lattice_member_desc ranged(const char* name, lattice_wire_type type, size_t offset, int64_t min,
+                                  int64_t max) {
+  lattice_member_desc m = member(name, type, offset);
+  m.encoding = LATTICE_ENCODING_RANGED;
+  m.min_value = min;
+  m.max_value = max;
+  return m;
+}
+
+inline lattice_member_desc vector3(const char* name, size_t offset, double bound, double precision,
+                                   uint32_t flags) {
+  lattice_member_desc m = member(name, LATTICE_WIRE_VECTOR3, offset);
+  m.quant[0] = lattice_quant{-bound, bound, precision};
+  m.flags = flags;
+  return m;
+}
+
+template <typename T>
+lattice_struct_desc structure(const char* name, const std::vector<lattice_member_desc>& members) {
+  lattice_struct_desc s;
+  lattice_struct_desc_init(&s);
+  s.name = name;
+  s.host_bytes = sizeof(T);
+  s.host_align = alignof(T);
+  s.members = members.data();
+  s.member_count = static_cast<uint32_t>(members.size());
+  return s;
+}
+
+class Types {
+ public:
+  static constexpr uint32_t kLamp = 7;
+  static constexpr uint32_t kActor = 9;
+  static constexpr uint32_t kScroll = 11;
+
+  Types() {
+    const std::vector<lattice_member_desc> lamp = {
+        member("lit", LATTICE_WIRE_BOOL, offsetof(Lamp, lit)),
+        ranged("level", LATTICE_WIRE_UINT8, offsetof(Lamp, level), 0, 15)};
+    add(kLamp, "Lamp", {structure<Lamp>("Lamp", lamp)});
+    const std::vector<lattice_member_desc> body = {
+        vector3("position", offsetof(Body, position), 100, 0.01, LATTICE_MEMBER_POSITION),
+        vector3("velocity", offsetof(Body, velocity), 50, 0.01, LATTICE_MEMBER_VELOCITY)};
+    std::vector<lattice_member_desc> soul = {
+        ranged("health", LATTICE_WIRE_INT32, offsetof(Soul, health), 0, 100),
+        member("target", LATTICE_WIRE_NETID, offsetof(Soul, target)),
+        member("name", LATTICE_WIRE_STRING, offsetof(Soul, name)),
+        member("alive", LATTICE_WIRE_BOOL, offsetof(Soul, alive))};
+    soul[2].capacity = 12;
+    add(kActor, "Actor", {structure<Body>("Body", body), structure<Soul>("Soul", soul)});
+    std::vector<lattice_member_desc> scroll = {member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text))};
+    scroll[0].capacity = 1300;
+    add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)});
+  }
+
+  const ObjectType& lamp() const { return *table.find(kLamp); }
+  const ObjectType& actor() const { return *table.find(kActor); }
+  const ObjectType& scroll() const { return *table.find(kScroll); }
+
+  TypeTable table;
+
+ private:
+  void add(uint32_t id, const char* name, const std::vector<lattice_struct_desc>& structures) {
+    std::vector<lattice_behaviour_desc> behaviours;
+    for (const lattice_struct_desc& s : structures) {
+      lattice_behaviour_desc b;
+      lattice_behaviour_desc_init(&b);
+      b.structure = &s;
+      behaviours.push_back(b);
+    }
+    lattice_type_desc type;
+    lattice_type_desc_init(&type);
+    type.type_id = id;
+    type.name = name;
+    type.behaviours = behaviours.data();
+    type.behaviour_count = static_cast<uint32_t>(behaviours.size());
+    auto layout = std::make_unique<serialization::Layout>();
+    std::string error;
+    const bool compiled = serialization::Layout::compile_object(type, layout.get(), &error);
+    LATTICE_CHECK(compiled);
+    layouts_.push_back(std::move(layout));
+    table.add(id, *layouts_.back());
+  }
+  std::vector<std::unique_ptr<serialization::Layout>> layouts_;
+};
+
+}  // namespace lattice::replication::test

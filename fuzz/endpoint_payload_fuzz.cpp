@@ -1,0 +1,51 @@
+// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint.
+// Input: any number of  type u8 (mod 3: Payload, Keepalive, Disconnect; 0x80: time passes first) · length u8
+// · plaintext.
+#include <algorithm>
+#include <cstdlib>
+
+#include "unit/reliability/raw_client.h"
+
+namespace {
+
+using namespace lattice;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  test::RigOptions options;
+  options.client_count = 0;
+  options.server.max_claims = 16;
+  options.server.max_connections = 2;
+  options.step_ns = 10 * test::kMs;
+  test::EndpointRig rig(std::move(options));
+  test::RawClient peer(rig);
+  require(peer.connect());
+  constexpr wire::PacketType kTypes[] = {wire::PacketType::kPayload, wire::PacketType::kKeepalive,
+                                         wire::PacketType::kDisconnect};
+  size_t at = 0;
+  uint32_t receipt = 0;
+  for (int packets = 0; at + 2 <= size && packets < 64; ++packets) {
+    const uint8_t type = data[at];
+    const size_t bytes = std::min<size_t>(data[at + 1], size - at - 2);
+    peer.send(kTypes[(type & 0x7F) % 3], {data + at + 2, bytes});
+    at += 2 + bytes;
+    if ((type & 0x80) == 0) continue;
+    rig.step();
+    if (rig.server.handler.connected.empty()) continue;
+    // Something for the peer to acknowledge, truthfully or not.
+    rig.server.endpoint->send(rig.server.handler.connected[0], test::Channel::kReliableOrdered, {},
+                              test::number_body(receipt), receipt + 1);
+    ++receipt;
+  }
+  rig.run(400 * test::kMs);
+  require(rig.server.handler.connected.size() <= 1);
+  require(rig.server.handler.ended.size() <= rig.server.handler.connected.size());
+  for (const auto& [number, told] : rig.server.handler.receipts) require(told.size() == 1);
+  if (!rig.server.handler.ended.empty()) require(rig.server.endpoint->pool_stats().blocks_live == 0);
+  return 0;
+}

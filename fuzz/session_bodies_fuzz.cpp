@@ -1,0 +1,82 @@
+// Keepalive, Disconnect, control and handshake bodies: what parses is written back as it was read.
+#include <cstdlib>
+#include <cstring>
+
+#include "transport/wire/control_body.h"
+#include "transport/wire/disconnect_body.h"
+#include "transport/wire/handshake_bodies.h"
+#include "transport/wire/keepalive_body.h"
+
+namespace {
+
+using namespace lattice::wire;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void keepalive(std::span<const uint8_t> input) {
+  KeepaliveBody body;
+  if (!parse_keepalive(input, &body)) return;
+  uint8_t out[kMaxKeepaliveBodyBytes];
+  const size_t n = encode_keepalive(body, out);
+  require(n != 0 && n <= input.size() && std::memcmp(out, input.data(), n) == 0);
+  for (const uint8_t padding : input.subspan(n)) require(padding == 0);
+}
+
+void disconnect(std::span<const uint8_t> input) {
+  DisconnectBody body;
+  if (!parse_disconnect(input, &body)) return;
+  uint8_t out[kMaxDisconnectBodyBytes];
+  const size_t n = encode_disconnect(body, out);
+  require(n == input.size() && std::memcmp(out, input.data(), n) == 0);
+}
+
+void rekey(std::span<const uint8_t> input) {
+  RekeyBody body;
+  if (!parse_rekey(input, &body)) return;
+  uint8_t out[kRekeyBodyBytes];
+  require(encode_rekey(body, out) == input.size() && std::memcmp(out, input.data(), input.size()) == 0);
+}
+
+void handshake(std::span<const uint8_t> input) {
+  ConnectionRequest request;
+  parse_connection_request(input, &request);
+  Challenge challenge;
+  uint8_t out[kConnectionRequestBodyBytes];
+  if (parse_challenge(input, &challenge)) {
+    require(encode_challenge(challenge, out) == input.size() &&
+            std::memcmp(out, input.data(), input.size()) == 0);
+  }
+  ChallengeResponseClear response;
+  if (parse_challenge_response_clear(input, &response)) {
+    require(response.clear_bytes + response.sealed.size() == input.size());
+    require(encode_challenge_response_clear(response, out) == response.clear_bytes &&
+            std::memcmp(out, input.data(), response.clear_bytes) == 0);
+  }
+  AnswerClear answer;
+  if (parse_answer_clear(input, &answer)) require(answer.sealed.size() + kAnswerClearBytes == input.size());
+  ConnectionRefusedSealed refused;
+  if (parse_connection_refused_sealed(input, &refused)) {
+    require(encode_connection_refused_sealed(refused, out) == input.size() &&
+            std::memcmp(out, input.data(), input.size()) == 0);
+  }
+  ConnectionDenied denied;
+  parse_connection_denied(input, &denied);
+  TokenFields token;
+  if (parse_token(input, &token) == TokenStatus::kOk) {
+    require(encode_token_fields(token, out) == input.size() - kTokenSignatureBytes &&
+            std::memcmp(out, input.data(), input.size() - kTokenSignatureBytes) == 0);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::span<const uint8_t> input(data, size);
+  keepalive(input);
+  disconnect(input);
+  rekey(input);
+  handshake(input);
+  return 0;
+}

@@ -1,0 +1,146 @@
+// What a peer with valid keys may not do: each ends its connection by name, and nothing of the packet has
+// acted (P-10).
+#include <gtest/gtest.h>
+
+#include "raw_client.h"
+#include "transport/wire/disconnect_body.h"
+#include "transport/wire/keepalive_body.h"
+
+namespace lattice::reliability {
+namespace {
+
+using connection::DisconnectReason;
+using test::Bytes;
+using test::EndpointRig;
+using test::kMs;
+using test::RawClient;
+using wire::PacketType;
+
+constexpr uint8_t kAckMessage[] = {0xe0, 0x00, 0x18, 0, 0, 0, 0, 0, 0};
+
+Bytes operator+(std::span<const uint8_t> a, const Bytes& b) {
+  Bytes out(a.begin(), a.end());
+  out.insert(out.end(), b.begin(), b.end());
+  return out;
+}
+
+test::RigOptions no_clients() {
+  test::RigOptions options;
+  options.client_count = 0;
+  return options;
+}
+
+void expect_protocol_error(PacketType type, const Bytes& plaintext, Refusal refusal, size_t delivered = 0) {
+  SCOPED_TRACE(refusal_name(refusal));
+  EndpointRig rig(no_clients());
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  peer.send(type, plaintext);
+  rig.run(20 * kMs);
+  ASSERT_EQ(rig.server.handler.connected.size(), 1u);
+  EXPECT_EQ(rig.server.handler.received.size(), delivered);
+  ASSERT_EQ(rig.server.handler.ended.size(), 1u);
+  EXPECT_EQ(rig.server.handler.ended[0].reason, DisconnectReason::kProtocolError);
+  EXPECT_EQ(rig.server.endpoint->stats().refusals.get(refusal), 1u);
+  const std::vector<Bytes> goodbyes = peer.receive(PacketType::kDisconnect);
+  ASSERT_FALSE(goodbyes.empty());
+  wire::DisconnectBody body;
+  ASSERT_TRUE(wire::parse_disconnect(goodbyes[0], &body));
+  EXPECT_EQ(body.reason, static_cast<uint16_t>(DisconnectReason::kProtocolError));
+  rig.run(300 * kMs);
+  EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
+}
+
+TEST(HostilePeer, FramingErrorsCloseBeforeAnythingActs) {
+  const Bytes good = {0x00, 0x00, 0x04, 'x'};  // A fine message on channel 0, in front of what is wrong.
+  const auto payload = [&](const Bytes& bad) { return kAckMessage + (std::span<const uint8_t>(good) + bad); };
+  expect_protocol_error(PacketType::kPayload, {}, Refusal::kMissingAck);
+  expect_protocol_error(PacketType::kPayload, good, Refusal::kMissingAck);
+  expect_protocol_error(PacketType::kPayload, payload({0x00, 0x04}), Refusal::kTruncated);
+  expect_protocol_error(PacketType::kPayload, payload({0x00, 0x00, 0x08, 'y'}), Refusal::kTruncated);
+  expect_protocol_error(PacketType::kPayload, payload({0x40, 0x00, 0x00}), Refusal::kUndeclaredChannel);
+  expect_protocol_error(PacketType::kPayload, payload({0x08, 0x00, 0x00}), Refusal::kReservedFlag);
+  expect_protocol_error(PacketType::kPayload, payload({0x00, 0x00, 0x01}), Refusal::kReservedBits);
+  expect_protocol_error(PacketType::kPayload, payload({0xe0, 0x00, 0x04, 0}), Refusal::kBadAckMessage);
+  expect_protocol_error(PacketType::kPayload, payload({0x01, 5, 0, 3, 3, 0x00, 0x00}), Refusal::kBadFragment);
+  expect_protocol_error(PacketType::kPayload, payload({0x01, 5, 0, 0, 3, 0x00, 0x00}),
+                        Refusal::kFragmentUnsupported);
+}
+
+TEST(HostilePeer, BodiesTheEndpointReads) {
+  expect_protocol_error(PacketType::kKeepalive, {}, Refusal::kBadKeepalive);
+  expect_protocol_error(PacketType::kKeepalive, Bytes(11, 0xFF), Refusal::kBadKeepalive);
+  expect_protocol_error(PacketType::kDisconnect, {1, 0, 8, 0}, Refusal::kBadDisconnect);
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x00},
+                        Refusal::kBadControl);
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 99},
+                        Refusal::kBadControl);
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 1},
+                        Refusal::kBadControl);
+}
+
+TEST(HostilePeer, BeyondTheWindow) {
+  // The message in front of it was in order and stands; the one beyond the window closes.
+  expect_protocol_error(PacketType::kPayload,
+                        kAckMessage + Bytes{0x38, 0, 0, 0x00, 0x04, 'a', 0x38, 1, 1, 0x00, 0x04, 'b'},
+                        Refusal::kMessageBeyondWindow, 1);
+}
+
+TEST(HostilePeer, AcksOfNumbersNeverSentAreCountedOnly) {
+  EndpointRig rig(no_clients());
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  peer.send(PacketType::kPayload, Bytes{0xe0, 0x00, 0x18, 0x10, 0x27, 0xff, 0xff, 0xff, 0xff});
+  rig.run(20 * kMs);
+  EXPECT_TRUE(rig.server.handler.ended.empty());
+  EXPECT_EQ(rig.server.endpoint->stats().refusals.get(Refusal::kAckNeverSent), 1u);
+  wire::KeepaliveBody echo;
+  echo.flags = wire::kKeepaliveEcho;
+  echo.echo_us = 123'456'789;
+  uint8_t bytes[wire::kMaxKeepaliveBodyBytes];
+  const size_t n = wire::encode_keepalive(echo, bytes);
+  peer.send(PacketType::kKeepalive, {bytes, n});
+  rig.run(20 * kMs);
+  EXPECT_TRUE(rig.server.handler.ended.empty());
+  EXPECT_EQ(rig.server.endpoint->stats().refusals.get(Refusal::kEchoUnexpected), 1u);
+}
+
+TEST(HostilePeer, ProbesAreAnsweredWithin25Milliseconds) {
+  EndpointRig rig(no_clients());
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  wire::KeepaliveBody probe;
+  probe.flags = wire::kKeepaliveProbe | wire::kKeepaliveAckRequested;
+  probe.probe_us = 0xDEADBEEF;
+  uint8_t bytes[wire::kMaxKeepaliveBodyBytes];
+  const size_t n = wire::encode_keepalive(probe, bytes);
+  peer.send(PacketType::kKeepalive, {bytes, n});
+  rig.run(25 * kMs);
+  bool echoed = false;
+  for (const Bytes& plaintext : peer.receive(PacketType::kKeepalive)) {
+    wire::KeepaliveBody body;
+    ASSERT_TRUE(wire::parse_keepalive(plaintext, &body));
+    if (body.flags & wire::kKeepaliveEcho) {
+      echoed = true;
+      EXPECT_EQ(body.echo_us, 0xDEADBEEFu);
+      EXPECT_EQ(body.ack.ack_seq, 1);
+    }
+  }
+  EXPECT_TRUE(echoed);
+}
+
+TEST(HostilePeer, NothingBeforeTheFirstPacket) {
+  EndpointRig rig(no_clients());
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  rig.run(2 * test::kSecond);
+  EXPECT_TRUE(rig.server.handler.connected.empty());
+  EXPECT_TRUE(peer.receive(PacketType::kKeepalive).empty());
+  peer.send(PacketType::kPayload, kAckMessage + Bytes{});
+  rig.run(10 * kMs);
+  EXPECT_EQ(rig.server.handler.connected.size(), 1u);
+  EXPECT_FALSE(peer.receive(PacketType::kKeepalive).empty());
+}
+
+}  // namespace
+}  // namespace lattice::reliability

@@ -15,12 +15,17 @@ static_assert(kHashBytes == std::tuple_size_v<Digest> && crypto_auth_hmacsha256_
 /// An HMAC in progress; its state is key-dependent, so it is wiped.
 class Hmac {
  public:
-  explicit Hmac(Part key) { crypto_auth_hmacsha256_init(&state_, key.data(), key.size()); }
+  explicit Hmac(Part key) {
+    static constexpr uint8_t kNoKey = 0;  // libsodium wants a pointer even for an empty key.
+    crypto_auth_hmacsha256_init(&state_, key.empty() ? &kNoKey : key.data(), key.size());
+  }
   ~Hmac() { wipe(&state_, sizeof state_); }
   Hmac(const Hmac&) = delete;
   Hmac& operator=(const Hmac&) = delete;
 
-  void add(Part part) { crypto_auth_hmacsha256_update(&state_, part.data(), part.size()); }
+  void add(Part part) {
+    if (!part.empty()) crypto_auth_hmacsha256_update(&state_, part.data(), part.size());
+  }
   void finish(uint8_t* out) { crypto_auth_hmacsha256_final(&state_, out); }
 
  private:
@@ -32,7 +37,9 @@ class Hmac {
 Digest sha256(std::initializer_list<Part> parts) {
   crypto_hash_sha256_state state;
   crypto_hash_sha256_init(&state);
-  for (const Part part : parts) crypto_hash_sha256_update(&state, part.data(), part.size());
+  for (const Part part : parts) {
+    if (!part.empty()) crypto_hash_sha256_update(&state, part.data(), part.size());
+  }
   Digest out;
   crypto_hash_sha256_final(&state, out.data());
   wipe(&state, sizeof state);

@@ -115,6 +115,8 @@ typedef struct lattice_conn_info {
   uint64_t remote_schema_id;     /* after a SchemaMismatch: what the other side has; else 0 or equal */
   char remote_address[64];
   char disconnect_text[80];
+  uint32_t is_loaded; /* authority: 1 once the client has acknowledged every object of its join */
+  uint32_t reserved;
 } lattice_conn_info;
 
 /* Valid from lattice_connect() / on_connected until on_disconnected has returned. */

@@ -106,8 +106,9 @@ lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out)
   world::ConnectionHandle connection;
   WorldInstance* instance = abi::require_connection(conn, &connection);
   if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  const WorldInstance::Connection* entry = instance->find({connection.slot, connection.generation});
-  if (!abi::write_struct(entry->info, out)) {
+  lattice_conn_info info = instance->find({connection.slot, connection.generation})->info;
+  info.is_loaded = instance->authority != nullptr && instance->authority->loaded(connection) ? 1 : 0;
+  if (!abi::write_struct(info, out)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_info.struct_size is not set.");
   }
   return LATTICE_OK;

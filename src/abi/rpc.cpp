@@ -14,8 +14,9 @@ lattice_result call(lattice_world* world, const world::RpcCall& rpc) {
   if (instance->world->endpoint() == nullptr) {
     return fail(LATTICE_ERROR_NOT_FOUND, "No object exists before the first pump.");
   }
-  const world::OpResult result =
-      instance->authority != nullptr ? instance->authority->call(rpc) : instance->client->call(rpc);
+  const world::OpResult result = instance->authority != nullptr
+                                     ? instance->authority->call(rpc, instance->now())
+                                     : instance->client->call(rpc);
   const auto object = static_cast<unsigned long long>(rpc.network_id);
   switch (result) {
     case world::OpResult::kOk:

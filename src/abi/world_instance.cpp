@@ -2,12 +2,24 @@
 #include "abi/world_instance.h"
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
 
 #include "abi/last_error.h"
 #include "platform/clock.h"
 
 namespace lattice::abi {
+
+void WorldInstance::write_log(lattice_log_level level, const char* category, const char* format, ...) const {
+  if (log == nullptr) return;
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  log(log_ctx, level, category, text);
+}
 
 world::Now WorldInstance::now() const {
   world::Now now;
@@ -53,6 +65,8 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   platform::format_address(info.address, text);
   static_assert(sizeof text <= sizeof entry.info.remote_address);
   std::memcpy(entry.info.remote_address, text, sizeof text);
+  write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected from %s",
+            static_cast<unsigned long long>(info.peer_id), text);
   if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
 }
 
@@ -65,6 +79,11 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
   const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);
   if (length != 0) std::memcpy(entry->info.disconnect_text, text.data(), length);
   entry->info.disconnect_text[length] = '\0';
+  const bool ours = reason == connection::DisconnectReason::kProtocolError ||
+                    reason == connection::DisconnectReason::kInternalError;
+  write_log(ours ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "connection", "peer %llu at %s ended: %s %s",
+            static_cast<unsigned long long>(entry->info.peer_id), entry->info.remote_address,
+            connection::disconnect_reason_name(reason), entry->info.disconnect_text);
   if (callbacks.on_disconnected != nullptr) {
     callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
   }
@@ -126,6 +145,7 @@ uint16_t WorldInstance::on_admit(const world::Admission& who) {
 }
 
 void WorldInstance::on_resync(world::Tick from, world::Tick to) {
+  write_log(LATTICE_LOG_INFO, "simulation", "clock resynchronised from tick %u to %u", from, to);
   if (world_callbacks.on_resync != nullptr) world_callbacks.on_resync(world_callbacks_ctx, handle, from, to);
 }
 

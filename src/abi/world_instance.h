@@ -38,6 +38,9 @@ struct WorldInstance final : world::Observer {
   };
   std::vector<Connection> connections;
 
+  /// To the log callback, if there is one; printf-style, cut at 255 bytes.
+  [[gnu::format(printf, 4, 5)]] void write_log(lattice_log_level level, const char* category,
+                                               const char* format, ...) const;
   world::Now now() const;
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
   Connection* find(ConnectionRef ref);

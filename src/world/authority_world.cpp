@@ -217,7 +217,7 @@ connection::Admission AuthorityWorld::on_admission(const connection::AdmissionRe
   return answer;
 }
 
-AuthorityWorld::Client* AuthorityWorld::client_of(ConnectionHandle connection) {
+AuthorityWorld::Client* AuthorityWorld::client_of(ConnectionHandle connection) const {
   if (connection.slot >= clients_.size()) return nullptr;
   Client* client = clients_[connection.slot].get();
   return client != nullptr && client->connection == connection ? client : nullptr;
@@ -236,8 +236,13 @@ ConnectionHandle AuthorityWorld::connection_of(uint64_t peer) const {
 }
 
 uint64_t AuthorityWorld::peer_of(ConnectionHandle connection) const {
-  const Client* client = const_cast<AuthorityWorld*>(this)->client_of(connection);
+  const Client* client = client_of(connection);
   return client == nullptr ? 0 : client->peer;
+}
+
+bool AuthorityWorld::loaded(ConnectionHandle connection) const {
+  const Client* client = client_of(connection);
+  return client != nullptr && client->view->loaded();
 }
 
 // --- Messages
@@ -306,6 +311,12 @@ int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
 
 replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                                   const lattice_rpc_desc* rpc, uint64_t sender) const {
+  if (sender == kAuthorityPeer) {  // the host's own player: its calls were checked when they were made
+    if (rpc == nullptr) return replication::RpcRefusal::kUnknownRpc;
+    const bool foreign = rpc->owner_only != 0 && header.target == LATTICE_RPC_TO_SERVER &&
+                         table_.info(slot).owner != kAuthorityPeer;
+    return foreign ? replication::RpcRefusal::kNotOwner : replication::RpcRefusal::kNone;
+  }
   const Client* client = client_of_peer(sender);
   if (client == nullptr) return replication::RpcRefusal::kNotInSet;
   return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->view);
@@ -320,8 +331,23 @@ bool AuthorityWorld::send_rpc(const Client& client, lattice_channel channel) {
   return sent == reliability::SendResult::kOk;
 }
 
-OpResult AuthorityWorld::call(const RpcCall& call) {
-  if (call.target == LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
+bool AuthorityWorld::is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const {
+  switch (call.target) {
+    case LATTICE_RPC_TO_SERVER:
+      return peer == kAuthorityPeer;
+    case LATTICE_RPC_TO_ALL:
+      return true;
+    case LATTICE_RPC_TO_OWNER:
+      return peer == table_.info(slot).owner;
+    case LATTICE_RPC_TO_PEER:
+      return peer == call.peer;
+  }
+  return false;
+}
+
+OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
+  // Only a listen-server has a player of its own who may call the server (B-08).
+  if (call.target == LATTICE_RPC_TO_SERVER && !is_host()) return OpResult::kNotAllowed;
   const uint32_t slot = table_.find(call.network_id);
   if (slot == replication::kNoSlot) return OpResult::kNotFound;
   const RpcCallError error = rpcs_.encode(call);
@@ -329,14 +355,10 @@ OpResult AuthorityWorld::call(const RpcCall& call) {
     return error == RpcCallError::kTooLarge ? OpResult::kLimit : OpResult::kInvalid;
   }
   bool blocked = false;
-  bool any = false;
+  bool any = is_host() && is_callee(call, slot, kAuthorityPeer);
+  if (any) rpcs_.loop_back(now.ns, kAuthorityPeer);
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client) continue;
-    const bool wanted =
-        call.target == LATTICE_RPC_TO_ALL
-            ? client->view->in_set(slot)
-            : client->peer == (call.target == LATTICE_RPC_TO_OWNER ? table_.info(slot).owner : call.peer);
-    if (!wanted) continue;
+    if (!client || !is_callee(call, slot, client->peer) || !client->view->in_set(slot)) continue;
     any = true;
     blocked = !send_rpc(*client, call.channel) || blocked;
   }

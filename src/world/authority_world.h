@@ -41,7 +41,9 @@ class AuthorityWorld final : public World {
   ConnectionHandle connection_of(uint64_t peer) const;
   /// The client behind a connection, 0 if none.
   uint64_t peer_of(ConnectionHandle connection) const;
-  OpResult call(const RpcCall& call);
+  /// Every object that was in the client's set when it joined has been acked once.
+  bool loaded(ConnectionHandle connection) const;
+  OpResult call(const RpcCall& call, Now now);
 
   // reliability::EndpointHandler
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
@@ -74,12 +76,14 @@ class AuthorityWorld final : public World {
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
 
-  Client* client_of(ConnectionHandle connection);
+  Client* client_of(ConnectionHandle connection) const;
   const Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
   void send_snapshot(Client& client);
   void remove_now(uint64_t network_id);
   bool send_rpc(const Client& client, lattice_channel channel);
+  bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }
+  bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 
   replication::VersionHistory history_;
   std::unique_ptr<replication::SnapshotBuilder> builder_;

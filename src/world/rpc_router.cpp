@@ -79,6 +79,16 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_
   }
 }
 
+void RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
+  RpcHeader header;
+  size_t argument_bit = 0;
+  if (replication::RpcCodec::decode_header(body(), &header, &argument_bit) != RpcRefusal::kNone) return;
+  ++received_;
+  if (const RpcRefusal full = inbox_.hold(now_ns, header, body(), sender); full != RpcRefusal::kNone) {
+    count_refusal(full);
+  }
+}
+
 uint64_t RpcRouter::refused() const {
   return std::accumulate(refused_.begin(), refused_.end(), uint64_t{0});
 }

@@ -67,6 +67,9 @@ class RpcRouter : private replication::RpcSink {
   /// A body that arrived from `sender`. Delivered now, held, or refused and counted.
   /// `wait_for_object`: the object may still be on its way (clients), else unknown objects are refused.
   void receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_t> body, bool wait_for_object);
+  /// A call to this very process (a listen-server's own player, B-08): what encode() wrote is delivered in
+  /// the next receive phase, by the same rules as a call from the network.
+  void loop_back(uint64_t now_ns, uint64_t sender);
   void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
   /// Delivers what has become due.
   void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/log.h"
 #include "lattice/types.h"
 #include "transport/crypto/secret.h"
 
@@ -28,7 +27,6 @@ struct WorldConfig {
   uint64_t extrapolation_max_ns = 250'000'000;
   uint64_t smoothing_tau_ns = 60'000'000;
   double snap_distance = 4.0;
-  base::Log log;
 };
 
 /// Peer ids: the authority is 1, clients count from 2, 0 is nobody.

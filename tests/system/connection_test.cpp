@@ -294,6 +294,99 @@ TEST(Connection, AnIdleConnectionSendsAtMostTwoDatagramsPerSecond) {
   EXPECT_NEAR(after.rtt_ms, 21.0, 3.0);
 }
 
+TEST(Connection, AListenServerHasAPlayerOfItsOwn) {
+  lattice_netsim* net = lattice_netsim_create(3);
+  uint8_t seed[32];
+  uint8_t issuer[32];
+  ASSERT_EQ(lattice_issuer_generate(seed, issuer), LATTICE_OK);
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  config.bind_address = "10.0.0.1:27015";
+  config.netsim = net;
+  config.clock = lattice_netsim_clock;
+  config.clock_ctx = net;
+  config.issuer_public_keys = issuer;
+  config.issuer_public_key_count = 1;
+  const lattice_role_context role{LATTICE_ROLE_HOST, 1, 1, 1, 1};
+  lattice_world* host = lattice_world_create(&config, &role);
+  ASSERT_NE(host, nullptr) << lattice_last_error();
+
+  lattice_member_desc member;
+  lattice_member_desc_init(&member);
+  member.name = "value";
+  member.type = LATTICE_WIRE_INT32;
+  lattice_struct_desc body;
+  lattice_struct_desc_init(&body);
+  body.name = "Body";
+  body.host_bytes = 4;
+  body.host_align = 4;
+  body.members = &member;
+  body.member_count = 1;
+  lattice_input_desc input;
+  lattice_input_desc_init(&input);
+  input.structure = &body;
+  ASSERT_EQ(lattice_register_input(host, &input), LATTICE_OK) << lattice_last_error();
+  lattice_rpc_desc rpc;
+  lattice_rpc_desc_init(&rpc);
+  rpc.rpc_id = 1;
+  rpc.name = "knock";
+  rpc.owner_only = 1;
+  rpc.arguments = &body;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &body;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.type_id = 1;
+  type.name = "Pawn";
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  type.rpcs = &rpc;
+  type.rpc_count = 1;
+  ASSERT_EQ(lattice_register_type(host, &type), LATTICE_OK) << lattice_last_error();
+
+  struct Seen {
+    lattice_world* host;
+    int value = 0;
+    lattice_peer_id sender = 0;
+  } seen{host};
+  lattice_callbacks callbacks{};
+  callbacks.on_rpc = [](void* ctx, lattice_netid, uint16_t, const void* args, size_t) {
+    auto* s = static_cast<Seen*>(ctx);
+    std::memcpy(&s->value, args, 4);
+    s->sender = lattice_rpc_sender(s->host);
+  };
+  lattice_set_callbacks(host, callbacks, &seen);
+  lattice_world_callbacks more{};
+  more.struct_size = sizeof more;
+  more.on_tick = [](void*, lattice_world* world, const lattice_tick_context*) {
+    lattice_netid id = 0;
+    if (lattice_simulated_objects(world, 1, &id, 1) != 1) return;
+    int32_t pressed = 0;
+    EXPECT_EQ(lattice_get_input(world, 1, &pressed, sizeof pressed), 1);
+    *static_cast<int32_t*>(lattice_object_state(world, id, 0)) += pressed;
+  };
+  ASSERT_EQ(lattice_set_world_callbacks(host, &more, nullptr), LATTICE_OK);
+  const lattice_netid pawn = lattice_spawn_for(host, 1, LATTICE_AUTHORITY_SERVER, 1);
+  const int32_t press = 3;
+  ASSERT_EQ(lattice_set_input(host, &press, sizeof press), LATTICE_OK);
+  const int32_t argument = 42;
+  lattice_rpc(host, pawn, 1, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &argument,
+              sizeof argument);
+  EXPECT_EQ(seen.value, 0);  // callbacks come inside the pump only
+  for (int i = 0; i < 60; ++i) {
+    lattice_netsim_advance(net, 1'000'000'000 / 60 + 1);
+    lattice_world_pump(host);
+  }
+  EXPECT_EQ(seen.value, 42);
+  EXPECT_EQ(seen.sender, 1u);
+  int32_t value = 0;
+  ASSERT_EQ(lattice_object_view(host, pawn, 0, &value, sizeof value), sizeof value);
+  EXPECT_NEAR(value, 3 * 60, 6);
+  lattice_world_destroy(host);
+  lattice_netsim_destroy(net);
+}
+
 TEST(Connection, MisuseIsNamed) {
   Pair pair;
   EXPECT_EQ(pair.connect(pair.server, pair.token(pair.client)), nullptr);

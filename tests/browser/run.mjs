@@ -127,7 +127,7 @@ async function freeKey(page) {
 }
 
 /**
- * Milliseconds from pressing `key` until the pawn of A has moved 0.15 m beyond what a belt does to it, as the
+ * Milliseconds from pressing `key` until the pawn of A has moved 5 cm beyond what a belt does to it, as the
  * page sees it; and the largest error reported meanwhile. Measured inside the page, frame by frame.
  */
 async function response(page, key) {
@@ -149,7 +149,7 @@ async function response(page, key) {
       probe.error_mm = Math.max(probe.error_mm, window.lattice.state.clients.A.error_mm ?? 0);
       if (!probe.pressed || probe.ms) return;
       const elapsed = performance.now() - probe.pressed.at;
-      if (along() - probe.pressed.along - probe.drift * elapsed > 0.15) probe.ms = elapsed;
+      if (along() - probe.pressed.along - probe.drift * elapsed > 0.05) probe.ms = elapsed;
     };
     watch();
   }, key);
@@ -244,17 +244,26 @@ async function checkNetwork(page) {
   check("and leaves the other client's alone", (await state(page)).clients.B.rtt_ms < base + 80);
 }
 
+/** The best of three: a busy machine may hold up any one of them. */
+async function bestResponse(page, key) {
+  const all = [];
+  for (let i = 0; i < (demo === 'mock' ? 1 : 3); i++) all.push(await response(page, key));
+  return { ms: Math.min(...all.map((r) => r.ms)), error_mm: Math.max(...all.map((r) => r.error_mm)) };
+}
+
 async function checkPrediction(page) {
+  await setSlider(page, 'delay_ms-A-up', 125);
+  await setSlider(page, 'delay_ms-A-down', 125);
+  await eventually(page, (s) => s.clients.A.rtt_ms > 240);
   const key = await freeKey(page);
-  const on = await response(page, key);
+  const on = await bestResponse(page, key);
   await page.locator('#toggle-A-prediction').uncheck();
   await page.waitForTimeout(1500);
-  const off = await response(page, key);
+  const off = await bestResponse(page, key);
   await page.locator('#toggle-A-prediction').check();
-  check('with prediction the own pawn answers within 100 ms of 160 ms round trip', on.ms < 100, `${on.ms.toFixed(0)} ms`);
-  check('without it the pawn waits for the server, or the error shows it',
-    off.ms > on.ms + 80 || off.error_mm > on.error_mm + 200,
-    `${off.ms.toFixed(0)} ms, error ${on.error_mm.toFixed(0)} mm with, ${off.error_mm.toFixed(0)} mm without`);
+  check('with prediction the own pawn answers within a round trip of 250 ms', on.ms < 250, `${on.ms.toFixed(0)} ms`);
+  check('without it the pawn waits for the server', off.ms > on.ms + 125,
+    `${off.ms.toFixed(0)} ms; largest error ${on.error_mm.toFixed(0)} mm with, ${off.error_mm.toFixed(0)} mm without`);
   await setSlider(page, 'delay_ms-A-up', 0);
   await setSlider(page, 'delay_ms-A-down', 0);
 }

@@ -167,7 +167,8 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
   cuts_.clear();
   uint32_t budget_left = budget_bytes == 0 ? config_.part_capacity_bytes * kMaxParts : budget_bytes;
   uint32_t start = 0;  // everything in order_ before it is taken
-  while (cuts_.size() < kMaxParts) {
+  // One part number stays free to say that something was left out; see write_parts.
+  while (cuts_.size() < kMaxParts - 1) {
     const uint32_t bytes = std::min(budget_left, config_.part_capacity_bytes);
     if (bytes <= kSnapshotHeaderBytes) break;
     const uint32_t used_bytes = fill_part(bytes, &start);
@@ -211,7 +212,10 @@ uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
 void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header) {
   parts_.clear();
   const uint32_t count = static_cast<uint32_t>(cuts_.size());
-  LATTICE_ASSERT(count >= 1 && count <= kMaxParts);
+  // A snapshot that leaves something out announces a part that never comes, so that no client takes it for
+  // whole: in a whole snapshot, an object without an entry is unchanged.
+  const uint32_t announced = count + (chosen_.size() < candidates_.size() ? 1 : 0);
+  LATTICE_ASSERT(count >= 1 && announced <= kMaxParts);
   uint32_t next = 0;
   for (uint32_t part = 0; part < count; ++part) {
     const std::span<uint8_t> room =
@@ -221,7 +225,7 @@ void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header
     out.WriteU32(header.last_input_tick);
     out.WriteByte(static_cast<uint8_t>(header.input_margin));
     out.WriteBits(part, 4);
-    out.WriteBits(count, 4);
+    out.WriteBits(announced, 4);
     const uint32_t receipt = view.ledger_.open(tick_);
     uint64_t previous = 0;
     for (; next < cuts_[part]; ++next) {

@@ -9,6 +9,9 @@
 //   changes: behaviour presence bits, then per behaviour the changed mask and members (Layout)
 //
 // Entries are in ascending network_id within a part; the body ends zero-padded to a byte.
+//
+// A snapshot of which every announced part arrived is whole: an object it does not mention is what it was.
+// A snapshot that leaves something out (budget, 15 parts) therefore announces one part more than it sends.
 #pragma once
 
 #include <cstddef>

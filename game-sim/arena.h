@@ -1,0 +1,49 @@
+// The warehouse: 64 x 40 m, three halls side by side, joined by four doors. Constants only, in metres;
+// x to the right, y up. Everything is an axis-aligned box.
+//
+//    left hall | middle hall | right hall        the right hall mirrors the left
+//              D1           D3   (y 28..31)
+//              D0           D2   (y  9..12)
+#pragma once
+
+#include <span>
+
+#include "vec2.h"
+
+namespace depot {
+
+inline constexpr float kArenaWidth = 64.0f;
+inline constexpr float kArenaHeight = 40.0f;
+
+struct Box {
+  float x0, y0, x1, y1;
+};
+
+/// A conveyor: whoever stands in `area` is carried along at `velocity`.
+struct Belt {
+  Box area;
+  Vec2 velocity;
+};
+
+inline bool contains(const Box& box, Vec2 point) {
+  return point.x >= box.x0 && point.x <= box.x1 && point.y >= box.y0 && point.y <= box.y1;
+}
+inline Vec2 centre(const Box& box) {
+  return {(box.x0 + box.x1) * 0.5f, (box.y0 + box.y1) * 0.5f};
+}
+/// Distance from `point` to the nearest point of `box`; 0 inside.
+float distance(const Box& box, Vec2 point);
+
+std::span<const Box> arena_walls();
+std::span<const Belt> arena_belts();
+/// Where each door stands when it is closed. A door's index is its place in this list.
+std::span<const Box> arena_doors();
+/// Delivery bays: carrying a parcel into one scores.
+std::span<const Box> arena_bays();
+std::span<const Vec2> arena_pickups();
+std::span<const Vec2> arena_spawn_points();
+
+/// The speed the floor moves at under `point`; zero off the belts.
+Vec2 belt_velocity(Vec2 point);
+
+}  // namespace depot

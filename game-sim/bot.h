@@ -1,0 +1,55 @@
+// A player that plays by itself: wanders from waypoint to waypoint, opens the doors on its way, carries
+// parcels to a bay, dashes on long legs, fires at whoever comes close. Everything follows from the seed
+// and what it is shown, so a run can be repeated. Bots are clients: nothing here is networked state.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "rules.h"
+#include "state.h"
+#include "waypoints.h"
+
+namespace depot {
+
+/// What a bot sees: its own pawn and the scene as its client knows it.
+struct BotView {
+  uint32_t tick = 0;
+  lattice_netid own_id = 0;
+  const PawnState* own = nullptr;
+  Scene scene;
+};
+
+struct BotDecision {
+  PawnInput input;
+  int use_door = kNoDoor;  // ask for this door (an arena index) to open
+};
+
+class Bot {
+ public:
+  explicit Bot(uint64_t seed);
+
+  /// The decision for one tick. Call once per tick, in order; allocates nothing.
+  BotDecision decide(const BotView& view);
+
+ private:
+  uint32_t next_below(uint32_t bound);
+  bool chance_once_in(uint32_t ticks) { return next_below(ticks) == 0; }
+  void choose_target(const PawnState& own);
+  void notice_being_stuck(const BotView& view);
+  Vec2 avoid_others(const BotView& view, Vec2 move) const;
+  void shoot(const BotView& view, BotDecision& decision);
+
+  uint64_t random_state_;
+  bool has_way_ = false;
+  size_t at_ = 0;      // the waypoint we come from, or stand at
+  size_t next_ = 0;    // the waypoint we walk to
+  size_t target_ = 0;  // where the way ends
+  Vec2 last_position_;
+  uint32_t last_moved_tick_ = 0;
+  uint32_t asked_door_tick_ = 0;
+  uint32_t rest_until_tick_ = 0;
+};
+
+}  // namespace depot

@@ -1,0 +1,188 @@
+#include "game.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "arena.h"
+#include "rpc.h"
+#include "waypoints.h"
+
+namespace depot {
+namespace {
+
+template <class State>
+const Actor<State>* find_actor(const std::vector<Actor<State>>& actors, lattice_netid id) {
+  const auto at =
+      std::lower_bound(actors.begin(), actors.end(), id,
+                       [](const Actor<State>& actor, lattice_netid wanted) { return actor.id < wanted; });
+  return at != actors.end() && at->id == id ? &*at : nullptr;
+}
+
+/// The argument structure of an RPC; false when the library was given another size.
+template <class Arguments>
+bool take_arguments(const void* data, size_t bytes, Arguments& out) {
+  if (data == nullptr || bytes != sizeof out) return false;
+  std::memcpy(&out, data, sizeof out);
+  return true;
+}
+
+}  // namespace
+
+Game::Game(lattice_world* world, uint32_t max_objects, GameListener& listener)
+    : world_(world), listener_(listener), ids_(max_objects), simulated_(max_objects) {
+  pawns_.reserve(max_objects);
+  projectiles_.reserve(max_objects);
+  doors_.reserve(max_objects);
+  pickups_.reserve(max_objects);
+  disturbed_.reserve(max_objects);
+}
+
+lattice_result Game::attach() {
+  const lattice_result registered = register_schema(world_);
+  return registered == LATTICE_OK ? install_callbacks() : registered;
+}
+
+lattice_result Game::install_callbacks() {
+  const auto self = [](void* ctx) -> Game& { return *static_cast<Game*>(ctx); };
+  static constexpr auto kSelf = self;
+  lattice_callbacks callbacks{};
+  callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
+    kSelf(ctx).peer_connected(conn);
+    kSelf(ctx).listener_.connected(conn);
+  };
+  callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
+    kSelf(ctx).peer_disconnected(conn);
+    kSelf(ctx).listener_.disconnected(conn, reason);
+  };
+  callbacks.on_spawn = [](void* ctx, lattice_netid id, uint32_t type_id) {
+    kSelf(ctx).on_spawn(id, type_id);
+  };
+  callbacks.on_despawn = [](void* ctx, lattice_netid id) {
+    if (kSelf(ctx).own_pawn_ == id) kSelf(ctx).own_pawn_ = 0;
+  };
+  callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
+    kSelf(ctx).on_rpc(id, rpc_id, arguments, bytes);
+  };
+  lattice_set_callbacks(world_, callbacks, this);
+
+  lattice_world_callbacks more{};
+  more.struct_size = sizeof more;
+  more.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
+    kSelf(ctx).on_tick(*tick);
+  };
+  more.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t bytes) {
+    if (bytes == sizeof(PawnInput)) kSelf(ctx).listener_.sample_input(tick, *static_cast<PawnInput*>(input));
+  };
+  return lattice_set_world_callbacks(world_, &more, this);
+}
+
+template <class State>
+void Game::gather_type(uint32_t type_id, std::vector<Actor<State>>& out) {
+  out.clear();
+  const size_t count = std::min(lattice_objects(world_, type_id, ids_.data(), ids_.size()), ids_.size());
+  for (size_t i = 0; i < count; ++i) {
+    void* const state = lattice_object_state(world_, ids_[i], 0);
+    if (state != nullptr) out.push_back({ids_[i], static_cast<State*>(state)});
+  }
+}
+
+void Game::gather() {
+  gather_type(kPawnType, pawns_);
+  gather_type(kProjectileType, projectiles_);
+  gather_type(kDoorType, doors_);
+  gather_type(kPickupType, pickups_);
+}
+
+Scene Game::scene() {
+  gather();
+  return {pawns_, doors_};
+}
+
+const PawnState* Game::pawn(lattice_netid id) const {
+  return id == 0 ? nullptr : static_cast<const PawnState*>(lattice_object_state(world_, id, 0));
+}
+
+void Game::note_disturbed(lattice_netid pawn) {
+  if (!resimulating_ && disturbed_.size() < disturbed_.capacity()) disturbed_.push_back(pawn);
+}
+
+void Game::step_pawn_of(const Actor<PawnState>& pawn, TickTime time) {
+  lattice_object_info info{};
+  info.struct_size = sizeof info;
+  PawnInput input;
+  int freshness = 0;
+  if (lattice_object_get_info(world_, pawn.id, &info) == LATTICE_OK) {
+    freshness = lattice_get_input(world_, info.owner, &input, sizeof input);
+  }
+  if (!resimulating_) input_taken(pawn.id, freshness);
+  step_pawn({pawns_, doors_}, pawn, input, time, *this);
+}
+
+void Game::on_tick(const lattice_tick_context& tick) {
+  tick_ = tick.tick;
+  resimulating_ = tick.is_resimulating != 0;
+  if (!resimulating_) {
+    disturbed_.clear();
+    before_tick(tick.tick);
+  }
+  gather();
+  const TickTime time = {tick.tick, static_cast<float>(tick.dt_s)};
+  const size_t count =
+      std::min(lattice_simulated_objects(world_, 0, simulated_.data(), simulated_.size()), simulated_.size());
+  for (size_t i = 0; i < count; ++i) {
+    const lattice_netid id = simulated_[i];
+    if (const auto* pawn = find_actor(pawns_, id)) {
+      step_pawn_of(*pawn, time);
+    } else if (const auto* projectile = find_actor(projectiles_, id)) {
+      step_projectile({pawns_, doors_}, *projectile, time, *this);
+    } else if (const auto* pickup = find_actor(pickups_, id)) {
+      step_pickup({pawns_, doors_}, *pickup, time, *this);
+    }
+  }
+  if (!resimulating_) listener_.ticked(tick.tick);
+  resimulating_ = false;
+}
+
+void Game::on_spawn(lattice_netid id, uint32_t type_id) {
+  if (type_id != kPawnType) return;
+  lattice_object_info info{};
+  info.struct_size = sizeof info;
+  const bool known = lattice_object_get_info(world_, id, &info) == LATTICE_OK;
+  if (known && info.owner != 0 && info.owner == lattice_local_peer(world_)) own_pawn_ = id;
+}
+
+void Game::on_rpc(lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
+  lattice_object_info info{};
+  info.struct_size = sizeof info;
+  if (lattice_object_get_info(world_, id, &info) != LATTICE_OK) return;
+  if (info.type_id == kDoorType && rpc_id == kDoorUse) {
+    DoorUse use;
+    if (take_arguments(arguments, bytes, use)) door_use_requested(id, use.open);
+  } else if (info.type_id == kPawnType && rpc_id == kPawnEffect) {
+    PawnEffect effect;
+    if (take_arguments(arguments, bytes, effect)) listener_.effect(id, effect.where);
+  } else if (info.type_id == kPawnType && rpc_id == kPawnPickedUp) {
+    PawnPickedUp picked_up;
+    if (take_arguments(arguments, bytes, picked_up)) listener_.picked_up(picked_up.kind);
+  }
+}
+
+void Game::request_door(int door_index, bool open) {
+  for (const Actor<DoorState>& door : scene().doors) {
+    if (door.state->index != door_index) continue;
+    const DoorUse use = {.open = open};
+    lattice_rpc(world_, door.id, kDoorUse, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &use,
+                sizeof use);
+  }
+}
+
+int Game::door_in_reach() {
+  const PawnState* own = pawn(own_pawn_);
+  if (own == nullptr) return kNoDoor;
+  for (size_t i = 0; i < arena_doors().size(); ++i) {
+    if (distance(arena_doors()[i], own->position) <= kUseReach) return static_cast<int>(i);
+  }
+  return kNoDoor;
+}
+
+}  // namespace depot

@@ -1,0 +1,111 @@
+// Depot on a Lattice world: the same class, and the same object code, in server, host and client (§18).
+//
+// on_tick() gathers the scene, then steps what lattice_simulated_objects() names, in ascending id: on the
+// authority that is everything, on a client its own pawn. What only the authority can do (spawn, judge an
+// RPC) is in GameServer, which overrides the events of the rules; here they do nothing.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lattice/lattice.h"
+#include "rules.h"
+#include "schema.h"
+
+namespace depot {
+
+/// What a program may listen to. Called inside the pump.
+class GameListener {
+ public:
+  virtual ~GameListener() = default;
+  virtual void connected(lattice_conn*) {}
+  virtual void disconnected(lattice_conn*, int /*reason*/) {}
+  /// A client's player: fill the command for `tick`; it holds the last one.
+  virtual void sample_input(uint32_t /*tick*/, PawnInput&) {}
+  /// A tick was simulated for the first time (not replayed); the networked state is what it left.
+  virtual void ticked(uint32_t /*tick*/) {}
+  /// A hit flash at `where`.
+  virtual void effect(lattice_netid /*pawn*/, Vec2 /*where*/) {}
+  /// The own pawn picked something up.
+  virtual void picked_up(ParcelKind) {}
+};
+
+class Game : protected SceneEvents {
+ public:
+  /// `max_objects`: as in the world's configuration; everything is allocated here.
+  Game(lattice_world* world, uint32_t max_objects, GameListener& listener);
+  Game(const Game&) = delete;
+  Game& operator=(const Game&) = delete;
+
+  /// Registers the schema and installs the callbacks. Call before the first pump or connect.
+  lattice_result attach();
+
+  lattice_world* world() const { return world_; }
+  /// The pawn this peer owns, 0 when there is none.
+  lattice_netid own_pawn() const { return own_pawn_; }
+  const PawnState* pawn(lattice_netid id) const;
+  /// Everything as this world knows it now. Valid until the next pump.
+  Scene scene();
+  /// Pawns that something unforeseeable happened to in the last new tick: pushed by another, or hit.
+  std::span<const lattice_netid> disturbed_pawns() const { return disturbed_; }
+
+  /// Asks the authority to open or shut a door, by its place in arena_doors(). The pawn must be near.
+  void request_door(int door_index, bool open);
+  /// The door within reach of the own pawn, or kNoDoor (-1).
+  int door_in_reach();
+
+ protected:
+  ~Game() = default;
+
+  void fired(lattice_netid, Vec2, Vec2) override {}
+  void projectile_ended(lattice_netid, Vec2) override {}
+  void pawn_hit(lattice_netid pawn, lattice_netid, Vec2) override { note_disturbed(pawn); }
+  void picked_up(lattice_netid, ParcelKind) override {}
+  void pushed(lattice_netid pawn) override { note_disturbed(pawn); }
+
+  // What GameServer adds to.
+  virtual void before_tick(uint32_t /*tick*/) {}
+  /// `freshness` as lattice_get_input() returns it.
+  virtual void input_taken(lattice_netid /*pawn*/, int /*freshness*/) {}
+  virtual void peer_connected(lattice_conn*) {}
+  virtual void peer_disconnected(lattice_conn*) {}
+  virtual void door_use_requested(lattice_netid /*door*/, bool /*open*/) {}
+
+  void note_disturbed(lattice_netid pawn);
+  uint32_t current_tick() const { return tick_; }
+  GameListener& listener() { return listener_; }
+  std::span<const Actor<PawnState>> pawns() const { return pawns_; }
+  std::span<const Actor<DoorState>> doors() const { return doors_; }
+  void gather();
+
+ private:
+  template <class State>
+  void gather_type(uint32_t type_id, std::vector<Actor<State>>& out);
+  void on_tick(const lattice_tick_context& tick);
+  void step_pawn_of(const Actor<PawnState>& pawn, TickTime time);
+  void on_spawn(lattice_netid id, uint32_t type_id);
+  void on_rpc(lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes);
+  lattice_result install_callbacks();
+
+  lattice_world* world_;
+  GameListener& listener_;
+  lattice_netid own_pawn_ = 0;
+  uint32_t tick_ = 0;
+  bool resimulating_ = false;
+  std::vector<lattice_netid> ids_;
+  std::vector<lattice_netid> simulated_;
+  std::vector<Actor<PawnState>> pawns_;
+  std::vector<Actor<ProjectileState>> projectiles_;
+  std::vector<Actor<DoorState>> doors_;
+  std::vector<Actor<PickupState>> pickups_;
+  std::vector<lattice_netid> disturbed_;
+};
+
+/// A client's game: nothing beyond Game.
+class GameClient final : public Game {
+ public:
+  using Game::Game;
+};
+
+}  // namespace depot

@@ -1,0 +1,136 @@
+#include "game_server.h"
+
+#include <algorithm>
+
+#include "arena.h"
+#include "rpc.h"
+
+namespace depot {
+
+GameServer::GameServer(lattice_world* world, uint32_t max_objects, uint32_t max_players,
+                       GameListener& listener)
+    : Game(world, max_objects, listener) {
+  players_.reserve(max_players);
+}
+
+Player* GameServer::player_of(lattice_peer_id peer) {
+  const auto at = std::ranges::find(players_, peer, &Player::peer);
+  return at == players_.end() ? nullptr : &*at;
+}
+
+// ---- Before each tick: what arrived since the last takes effect, in order of arrival ------------------
+
+void GameServer::before_tick(uint32_t tick) {
+  if (!furnished_) furnish();
+  for (Player& player : players_) {
+    if (player.pawn == 0) spawn_pawn(player);
+  }
+  for (size_t i = 0; i < door_request_count_; ++i) {
+    auto* door = static_cast<DoorState*>(lattice_object_state(world(), door_requests_[i].door, 0));
+    if (door != nullptr) use_door(*door, door_requests_[i].open, tick);
+  }
+  door_request_count_ = 0;
+}
+
+void GameServer::furnish() {
+  furnished_ = true;
+  for (size_t i = 0; i < arena_doors().size(); ++i) {
+    const lattice_netid id = lattice_spawn(world(), kDoorType, LATTICE_AUTHORITY_SERVER);
+    if (auto* door = static_cast<DoorState*>(lattice_object_state(world(), id, 0))) {
+      door->index = static_cast<int32_t>(i);
+    }
+  }
+  for (size_t i = 0; i < arena_pickups().size(); ++i) {
+    const lattice_netid id = lattice_spawn(world(), kPickupType, LATTICE_AUTHORITY_SERVER);
+    if (auto* pickup = static_cast<PickupState*>(lattice_object_state(world(), id, 0))) {
+      pickup->position = arena_pickups()[i];
+      pickup->kind = static_cast<ParcelKind>(1 + i % 3);
+    }
+  }
+}
+
+void GameServer::spawn_pawn(Player& player) {
+  const lattice_netid id = lattice_spawn_for(world(), kPawnType, LATTICE_AUTHORITY_SERVER, player.peer);
+  auto* pawn = static_cast<PawnState*>(lattice_object_state(world(), id, 0));
+  if (pawn == nullptr) return;
+  const auto points = arena_spawn_points();
+  *pawn = PawnState{};
+  pawn->position = points[next_spawn_point_++ % points.size()];
+  pawn->facing = {1, 0};
+  pawn->is_bot = player.is_bot;
+  player.pawn = id;
+}
+
+void GameServer::input_taken(lattice_netid pawn, int freshness) {
+  const auto at = std::ranges::find(players_, pawn, &Player::pawn);
+  if (at == players_.end()) return;
+  ++(freshness == 1 ? at->inputs_fresh : (freshness == 2 ? at->inputs_repeated : at->inputs_missing));
+}
+
+// ---- Comings and goings -------------------------------------------------------------------------------
+
+void GameServer::peer_connected(lattice_conn* conn) {
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  if (lattice_conn_get_info(conn, &info) != LATTICE_OK || players_.size() == players_.capacity()) return;
+  Player& player = players_.emplace_back();
+  player.peer = info.peer_id;
+  player.is_bot = info.user_data_bytes > 0 && info.user_data[0] == kBotMark;
+}
+
+void GameServer::peer_disconnected(lattice_conn* conn) {
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  const Player* player = player_of(info.peer_id);
+  if (player == nullptr) return;
+  if (player->pawn != 0) lattice_despawn(world(), player->pawn);
+  players_.erase(players_.begin() + (player - players_.data()));
+}
+
+void GameServer::door_use_requested(lattice_netid door, bool open) {
+  const Player* player = player_of(lattice_rpc_sender(world()));
+  const PawnState* pawn = player == nullptr ? nullptr : this->pawn(player->pawn);
+  const auto* state = static_cast<const DoorState*>(lattice_object_state(world(), door, 0));
+  // The caller's own pawn runs ahead of ours by the one-way delay: allow it a metre.
+  const bool near =
+      pawn != nullptr && state != nullptr &&
+      distance(arena_doors()[static_cast<size_t>(state->index)], pawn->position) <= kUseReach + 1.0f;
+  if (!near || door_request_count_ == door_requests_.size()) {
+    ++doors_refused_;
+    return;
+  }
+  door_requests_[door_request_count_++] = {door, open};
+}
+
+// ---- What the rules report ----------------------------------------------------------------------------
+
+void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
+  const lattice_netid id = lattice_spawn(world(), kProjectileType, LATTICE_AUTHORITY_SERVER);
+  auto* projectile = static_cast<ProjectileState*>(lattice_object_state(world(), id, 0));
+  if (projectile == nullptr) return;
+  *projectile = ProjectileState{};
+  projectile->position = position;
+  projectile->velocity = velocity;
+  projectile->fired_tick = current_tick();
+  projectile->shooter = {pawn};
+}
+
+void GameServer::projectile_ended(lattice_netid projectile, Vec2) {
+  lattice_despawn(world(), projectile);
+}
+
+void GameServer::pawn_hit(lattice_netid pawn, lattice_netid shooter, Vec2 position) {
+  Game::pawn_hit(pawn, shooter, position);
+  const PawnEffect effect = {.where = position};
+  lattice_rpc(world(), pawn, kPawnEffect, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_UNRELIABLE, &effect,
+              sizeof effect);
+}
+
+void GameServer::picked_up(lattice_netid pawn, ParcelKind kind) {
+  const PawnPickedUp picked_up = {.kind = kind};
+  lattice_rpc(world(), pawn, kPawnPickedUp, LATTICE_RPC_TO_OWNER, LATTICE_CHANNEL_RELIABLE_ORDERED,
+              &picked_up, sizeof picked_up);
+}
+
+}  // namespace depot

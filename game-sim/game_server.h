@@ -1,0 +1,64 @@
+// What only the authority of a Depot session does: furnishes the arena, gives each player a pawn and takes
+// it away again, turns shots into projectiles, judges who may use a door.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "game.h"
+
+namespace depot {
+
+/// A token whose user data starts with this byte belongs to a bot; the page draws it so.
+inline constexpr uint8_t kBotMark = 'b';
+
+/// One player, and how often its input was there when its tick came.
+struct Player {
+  lattice_peer_id peer = 0;
+  lattice_netid pawn = 0;
+  bool is_bot = false;
+  uint64_t inputs_fresh = 0;
+  uint64_t inputs_repeated = 0;
+  uint64_t inputs_missing = 0;
+};
+
+class GameServer final : public Game {
+ public:
+  GameServer(lattice_world* world, uint32_t max_objects, uint32_t max_players, GameListener& listener);
+
+  /// Players in the order they joined.
+  std::span<const Player> players() const { return players_; }
+  /// Door requests refused because the caller was too far away, and those beyond what one tick may hold.
+  uint64_t doors_refused() const { return doors_refused_; }
+
+ private:
+  struct DoorRequest {
+    lattice_netid door;
+    bool open;
+  };
+
+  void before_tick(uint32_t tick) override;
+  void input_taken(lattice_netid pawn, int freshness) override;
+  void peer_connected(lattice_conn* conn) override;
+  void peer_disconnected(lattice_conn* conn) override;
+  void door_use_requested(lattice_netid door, bool open) override;
+
+  void fired(lattice_netid pawn, Vec2 position, Vec2 velocity) override;
+  void projectile_ended(lattice_netid projectile, Vec2 position) override;
+  void pawn_hit(lattice_netid pawn, lattice_netid shooter, Vec2 position) override;
+  void picked_up(lattice_netid pawn, ParcelKind kind) override;
+
+  void furnish();
+  void spawn_pawn(Player& player);
+  Player* player_of(lattice_peer_id peer);
+
+  std::vector<Player> players_;
+  std::array<DoorRequest, 64> door_requests_{};
+  size_t door_request_count_ = 0;
+  uint64_t doors_refused_ = 0;
+  uint32_t next_spawn_point_ = 0;
+  bool furnished_ = false;
+};
+
+}  // namespace depot

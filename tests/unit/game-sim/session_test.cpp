@@ -1,0 +1,76 @@
+// Depot over the library, in virtual time: what a player may expect of prediction (§11, S-02, S-03).
+#include "session.h"
+
+#include <gtest/gtest.h>
+
+#include "arena.h"
+
+namespace depot::test {
+namespace {
+
+constexpr uint32_t kSettleTicks = 30;
+
+void report(const Session::Client& client, const ErrorReport& errors, const Player& player) {
+  const lattice_world_stats stats = client.stats();
+  const double late =
+      100.0 * static_cast<double>(player.inputs_repeated + player.inputs_missing) /
+      static_cast<double>(player.inputs_fresh + player.inputs_repeated + player.inputs_missing);
+  std::printf(
+      "peer %llu: compared %u judged %u beyond %u (%.2f %%) mean %.2f mm max %.0f mm; rollbacks %llu "
+      "resim %llu hard %llu resync %llu; late inputs %.2f %%; margin %.2f delay %.0f ms\n",
+      static_cast<unsigned long long>(player.peer), errors.compared, errors.judged, errors.beyond_step,
+      errors.beyond_percent(), errors.mean_mm, errors.max_mm,
+      static_cast<unsigned long long>(stats.rollbacks),
+      static_cast<unsigned long long>(stats.resimulated_ticks),
+      static_cast<unsigned long long>(stats.hard_resets),
+      static_cast<unsigned long long>(stats.clock_resyncs), late, stats.input_margin_ticks,
+      stats.interpolation_delay_ms);
+}
+
+TEST(Session, EveryoneGetsAPawnAndSeesTheArena) {
+  Session session({.seed = 5, .clients = 4, .impairment = perfect_link()});
+  session.run_ms(500);
+  ASSERT_TRUE(session.everyone_is_in());
+  for (const auto& client : session.clients) {
+    EXPECT_EQ(client->game->scene().pawns.size(), 4u);
+    EXPECT_EQ(client->game->scene().doors.size(), arena_doors().size());
+  }
+}
+
+void expect_good_prediction(const lattice_impairment& link, uint32_t seconds) {
+  Session session({.seed = 7, .clients = 6, .impairment = link});
+  session.run_ms(4000);
+  ASSERT_TRUE(session.everyone_is_in());
+  const uint32_t from = session.server_tick();
+  const std::vector<Player> before(session.server().players().begin(), session.server().players().end());
+  session.run_ms(seconds * 1000);
+  for (const auto& client : session.clients) {
+    const auto& truth = session.truth(client->game->own_pawn());
+    const ErrorReport errors = compare(client->predicted, truth, from, session.server_tick(), kSettleTicks);
+    Player player{};
+    for (size_t i = 0; i < before.size(); ++i) {
+      if (before[i].pawn != client->game->own_pawn()) continue;
+      player = session.server().players()[i];
+      player.inputs_fresh -= before[i].inputs_fresh;
+      player.inputs_repeated -= before[i].inputs_repeated;
+      player.inputs_missing -= before[i].inputs_missing;
+    }
+    report(*client, errors, player);
+    EXPECT_GT(errors.judged, seconds * 60 / 2);
+    EXPECT_LT(errors.beyond_percent(), 1.0);
+    EXPECT_LT(player.inputs_repeated + player.inputs_missing, 0.01 * seconds * 60);
+  }
+}
+
+TEST(Session, PredictionIsExactOnAPerfectLink) {
+  expect_good_prediction(perfect_link(), 20);
+}
+TEST(Session, PredictionIsExactOnALanLink) {
+  expect_good_prediction(preset_link("lan"), 20);
+}
+TEST(Session, PredictionIsExactOnTheDemoLink) {
+  expect_good_prediction(preset_link("demo"), 20);
+}
+
+}  // namespace
+}  // namespace depot::test

@@ -1,0 +1,87 @@
+#include "dev_issuer.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "process.h"
+#include "text_codec.h"
+
+namespace app {
+namespace {
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+std::string cannot(const std::string& what, const std::string& path) {
+  return "Cannot " + what + " " + path + ": " + std::strerror(errno) +
+         ". Choose another folder with --data-dir, or correct its permissions.";
+}
+
+}  // namespace
+
+std::string load_issuer(const std::string& data_dir, IssuerKeys& out) {
+  const std::string path = data_dir + "/issuer.key";
+  std::string text;
+  if (!read_whole_file(path, text)) {
+    return "Cannot read " + path + ": " + std::strerror(errno) +
+           ". Start lattice-gameserver with this --data-dir once; it makes the key.";
+  }
+  if (!from_hex(trimmed(text), out.seed) ||
+      lattice_issuer_public_key(out.seed.data(), out.public_key.data()) != LATTICE_OK) {
+    return path + " does not hold 64 hexadecimal digits. Remove it; the server makes a new one.";
+  }
+  return "";
+}
+
+std::string load_or_make_issuer(const std::string& data_dir, IssuerKeys& out) {
+  if (!make_folder(data_dir)) return cannot("make the folder", data_dir);
+  const std::string path = data_dir + "/issuer.key";
+  if (access(path.c_str(), F_OK) == 0) return load_issuer(data_dir, out);
+  if (lattice_issuer_generate(out.seed.data(), out.public_key.data()) != LATTICE_OK) {
+    return std::string("Cannot make an issuer key: ") + lattice_last_error();
+  }
+  if (!write_whole_file(path, to_hex(out.seed) + "\n", 0600)) return cannot("write", path);
+  const std::string public_path = data_dir + "/issuer.pub";
+  if (!write_whole_file(public_path, to_hex(out.public_key) + "\n", 0644))
+    return cannot("write", public_path);
+  return "";
+}
+
+std::string write_server_note(const std::string& data_dir, const ServerNote& note) {
+  const nlohmann::json json = {{"address", note.address},
+                               {"server_public_key", to_hex(note.server_public_key)},
+                               {"schema_id", std::to_string(note.schema_id)},
+                               {"pid", note.pid}};
+  const std::string path = data_dir + "/server.json";
+  return write_whole_file(path, json.dump(2) + "\n", 0644) ? "" : cannot("write", path);
+}
+
+std::string read_server_note(const std::string& data_dir, ServerNote& out) {
+  const std::string path = data_dir + "/server.json";
+  std::string text;
+  if (!read_whole_file(path, text)) {
+    return "Cannot read " + path + ": " + std::strerror(errno) +
+           ". Start lattice-gameserver with this --data-dir.";
+  }
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    out.address = json.at("address").get<std::string>();
+    out.schema_id = std::stoull(json.at("schema_id").get<std::string>());
+    out.pid = json.at("pid").get<int64_t>();
+    if (from_hex(json.at("server_public_key").get<std::string>(), out.server_public_key)) return "";
+  } catch (const std::exception&) {
+  }
+  return path + " is damaged. Restart the server; it writes it anew.";
+}
+
+void remove_server_note(const std::string& data_dir) {
+  unlink((data_dir + "/server.json").c_str());
+}
+
+}  // namespace app

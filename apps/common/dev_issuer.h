@@ -1,0 +1,41 @@
+// The development issuer: an Ed25519 key pair in a folder, made at first use, so that a server and its
+// clients on one machine can hold real connect tokens without an authentication service. And the note a
+// server leaves there about itself.
+//
+//   issuer.key   64 hexadecimal digits, mode 0600: whoever reads it can admit players
+//   issuer.pub   64 hexadecimal digits
+//   server.json  {"address", "server_public_key", "schema_id", "pid"}, rewritten at each start
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "lattice/lattice.h"
+
+namespace app {
+
+using Key = std::array<uint8_t, LATTICE_KEY_BYTES>;
+
+struct IssuerKeys {
+  Key seed{};
+  Key public_key{};
+};
+
+/// Reads the key pair of `data_dir`, or makes it there. "" or what is wrong and what to do.
+std::string load_or_make_issuer(const std::string& data_dir, IssuerKeys& out);
+/// Reads the key pair of `data_dir` only.
+std::string load_issuer(const std::string& data_dir, IssuerKeys& out);
+
+struct ServerNote {
+  std::string address;
+  Key server_public_key{};
+  uint64_t schema_id = 0;
+  int64_t pid = 0;
+};
+
+std::string write_server_note(const std::string& data_dir, const ServerNote& note);
+std::string read_server_note(const std::string& data_dir, ServerNote& out);
+void remove_server_note(const std::string& data_dir);
+
+}  // namespace app

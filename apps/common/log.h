@@ -1,0 +1,38 @@
+// Log lines on stderr: logfmt-like with colour on a terminal (NO_COLOR respected), JSON lines otherwise.
+// Fields every line has: ts, lvl, cat, msg; "tick" where there is one, so that the lines of servers and
+// clients can be merged.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lattice/config.h"
+
+namespace app {
+
+struct LogField {
+  LogField(std::string_view n, std::string_view v) : name(n), value(v), is_number(false) {}
+  LogField(std::string_view n, const char* v) : LogField(n, std::string_view(v)) {}
+  LogField(std::string_view n, const std::string& v) : LogField(n, std::string_view(v)) {}
+  template <std::integral Integer>
+  LogField(std::string_view n, Integer v) : name(n), value(std::to_string(v)), is_number(true) {}
+
+  std::string_view name;
+  std::string value;
+  bool is_number;
+};
+
+/// "error", "warning", "info" or "debug".
+std::optional<lattice_log_level> log_level_by_name(std::string_view name);
+
+void set_log_level(lattice_log_level level);
+void log_line(lattice_log_level level, std::string_view category, std::string_view message,
+              std::initializer_list<LogField> fields = {});
+
+/// A lattice_log_fn that writes the library's own lines here.
+void log_from_library(void* ctx, lattice_log_level level, const char* category, const char* text);
+
+}  // namespace app

@@ -1,0 +1,109 @@
+// One player's world: connects, samples input from a pad or a bot, predicts, and keeps what it predicted
+// for comparison with the truth.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bot.h"
+#include "game.h"
+#include "token_source.h"
+
+namespace app {
+
+struct ClientConfig {
+  std::string server;  // "host:port"
+  TokenSource tokens;
+  uint32_t tick_rate_hz = 60;
+  uint64_t seed = 1;  // of the bot and of everything random that is not a key
+  bool is_bot = false;
+};
+
+/// What a player holds down.
+struct Pad {
+  float x = 0, y = 0;
+  bool dash = false, fire = false, use = false;
+};
+
+struct Toggles {
+  bool prediction = true, smoothing = true, interpolation = true;
+};
+
+class Client final : private depot::GameListener {
+ public:
+  enum class State { kIdle, kConnecting, kConnected, kEnded };
+
+  Client() = default;
+  ~Client() override;
+
+  /// Makes the world. kExitOk, or an exit code after the reason has been logged.
+  int start(const ClientConfig& config);
+  /// Obtains a token and starts connecting; answers as start() does.
+  int connect();
+  void pump() { lattice_world_pump(world_); }
+  uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
+  /// Says goodbye; pump for a quarter of a second afterwards.
+  void leave();
+
+  State state() const { return state_; }
+  /// The exit code that belongs to how the connection ended.
+  int exit_code() const;
+  int end_reason() const { return end_reason_; }
+  /// From the first datagram to Connected; 0 before.
+  double connect_ms() const { return connect_ms_; }
+
+  void set_pad(const Pad& pad);
+  /// Lets the bot play (true) or the pad.
+  void set_bot(bool plays) { bot_plays_ = plays; }
+  void set_toggles(const Toggles& toggles);
+  /// The impairment of one direction; false when a value is refused.
+  bool impair(lattice_direction direction, const lattice_impairment& impairment);
+
+  depot::GameClient& game() { return *game_; }
+  lattice_world* world() const { return world_; }
+  const Toggles& toggles() const { return toggles_; }
+  const lattice_impairment& impairment(lattice_direction direction) const { return impairments_[direction]; }
+  lattice_world_stats stats() const;
+  lattice_conn_stats connection_stats() const;
+  lattice_peer_id peer() const { return lattice_local_peer(world_); }
+
+  /// Where the own pawn was predicted to be at a tick, as first simulated.
+  struct Prediction {
+    uint32_t tick;
+    depot::Vec2 position;
+    bool disturbed;  // pushed by another pawn, as far as this client saw
+  };
+  /// Keeps predictions for take_predictions(); off for the clients of a load test.
+  void keep_predictions(bool keep) { keep_predictions_ = keep; }
+  std::vector<Prediction>& predictions() { return predictions_; }
+
+ private:
+  void connected(lattice_conn* conn) override;
+  void disconnected(lattice_conn* conn, int reason) override;
+  void sample_input(uint32_t tick, depot::PawnInput& input) override;
+  void ticked(uint32_t tick) override;
+  int refuse(const char* doing) const;
+  void use_door_in_reach();
+
+  ClientConfig config_;
+  lattice_world* world_ = nullptr;
+  lattice_conn* conn_ = nullptr;
+  std::unique_ptr<depot::GameClient> game_;
+  std::unique_ptr<depot::Bot> bot_;
+  State state_ = State::kIdle;
+  int end_reason_ = 0;
+  uint64_t started_ns_ = 0;
+  double connect_ms_ = 0;
+  bool bot_plays_ = false;
+  Pad pad_;
+  bool use_pressed_ = false;
+  Toggles toggles_;
+  lattice_impairment impairments_[2] = {};
+  bool keep_predictions_ = false;
+  std::vector<Prediction> predictions_;
+};
+
+}  // namespace app

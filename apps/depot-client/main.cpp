@@ -1,0 +1,219 @@
+// depot-client: plays Depot, for a person (--control stdio), as a bot (--bot), or as a crowd (--count N).
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client.h"
+#include "control.h"
+#include "exit_code.h"
+#include "frame_pacer.h"
+#include "impairment_setting.h"
+#include "log.h"
+#include "process.h"
+#include "report.h"
+#include "settings.h"
+
+namespace app {
+namespace {
+
+constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
+constexpr uint64_t kCrowdPollIntervalNs = 8'000'000;
+constexpr size_t kControlLineBytes = 4096;
+
+constexpr SettingSpec kSettings[] = {
+    {"server", SettingKind::kText, "HOST:PORT", "",
+     "the server; without it, what server.json in --data-dir says"},
+    {"data_dir", SettingKind::kText, "DIR", "lattice-data",
+     "the server's folder: its issuer key signs our token"},
+    {"token_command", SettingKind::kText, "CMD", "", "prints a base64 token; {client_key} is replaced"},
+    {"token_stdin", SettingKind::kSwitch, "", "", "print our key, read the token from stdin", 0, 0,
+     SettingScope::kCommandLine},
+    {"bot", SettingKind::kSwitch, "", "", "play by itself", 0, 0, SettingScope::kCommandLine},
+    {"seed", SettingKind::kInteger, "N", "1", "of the bot", 0, 9e15},
+    {"count", SettingKind::kInteger, "N", "1", "run this many bots in one process", 1, 4096,
+     SettingScope::kCommandLine},
+    {"seconds", SettingKind::kNumber, "S", "0", "leave after this long; 0: stay", 0, 1e6,
+     SettingScope::kCommandLine},
+    {"control", SettingKind::kText, "HOW", "", "'stdio': JSON commands on stdin, JSON reports on stdout", 0,
+     0, SettingScope::kCommandLine},
+    {"impairment", SettingKind::kText, "PRESET", "", "make our own link bad (demo, wifi-busy, ...)"},
+    {"tick_rate", SettingKind::kInteger, "HZ", "60", "must be the server's", 1, 240},
+    {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
+};
+
+constexpr ProgramSpec kProgram = {
+    .name = "depot-client",
+    .summary = "Plays Depot on a lattice-gameserver.",
+    .usage = "depot-client [options]",
+    .examples =
+        "  depot-client --bot                          a bot on the server of ./lattice-data\n"
+        "  depot-client --count 64 --seconds 10        64 bots for ten seconds\n"
+        "  depot-client --control stdio                played by whoever writes JSON to it\n"
+        "  depot-client --server host:27015 --token-command 'fetch-token {client_key}'\n",
+    .notes =
+        "Exit codes: 0 ended as asked, 1 refused or broken off, 2 command line, 5 no answer,\n"
+        "6 the server runs another version or schema.\n",
+    .settings = kSettings,
+    .has_config_file = false,
+};
+
+/// Everything the command line says, and the clients it asks for.
+class Program {
+ public:
+  explicit Program(const Settings& settings) : settings_(settings) {}
+
+  int run() {
+    const auto count = static_cast<size_t>(settings_.integer("count"));
+    for (size_t i = 0; i < count; ++i) {
+      if (const int exit = add_client(i); exit != kExitOk) return exit;
+    }
+    if (settings_.text("control") == "stdio") attach_control();
+    for (auto& client : clients_) {
+      if (const int exit = client->connect(); exit != kExitOk) return exit;
+    }
+    loop();
+    say_goodbye();
+    return exit_code();
+  }
+
+ private:
+  int add_client(size_t i) {
+    ClientConfig config;
+    config.tokens.data_dir = settings_.text("data_dir");
+    config.tokens.token_command = settings_.text("token_command");
+    config.tokens.from_stdin = settings_.is_on("token_stdin");
+    config.server = settings_.text("server");
+    if (config.server.empty()) {
+      ServerNote note;
+      if (const std::string problem = read_server_note(config.tokens.data_dir, note); !problem.empty()) {
+        log_line(LATTICE_LOG_ERROR, "client", problem);
+        return kExitUnreachable;
+      }
+      config.server = note.address;
+      // A server that listens on every address is reached on this machine by the loopback one.
+      if (config.server.starts_with("0.0.0.0:")) config.server.replace(0, 7, "127.0.0.1");
+      if (config.server.starts_with("[::]:")) config.server.replace(0, 4, "[::1]");
+    }
+    config.tick_rate_hz = static_cast<uint32_t>(settings_.integer("tick_rate"));
+    config.seed = static_cast<uint64_t>(settings_.integer("seed")) + i;
+    config.is_bot = settings_.is_on("bot") || settings_.integer("count") > 1;
+    auto client = std::make_unique<Client>();
+    if (const int exit = client->start(config); exit != kExitOk) return exit;
+    if (const std::string& preset = settings_.text("impairment"); !preset.empty()) {
+      lattice_impairment impairment;
+      lattice_impairment_init(&impairment);
+      lattice_impairment_preset(preset.c_str(), &impairment);
+      client->impair(LATTICE_DIRECTION_SEND, impairment);
+      client->impair(LATTICE_DIRECTION_RECEIVE, impairment);
+    }
+    clients_.push_back(std::move(client));
+    return kExitOk;
+  }
+
+  void attach_control() {
+    Client& client = *clients_.front();
+    set_nonblocking(STDIN_FILENO);
+    set_nonblocking(STDOUT_FILENO);
+    client.keep_predictions(true);
+    control_.emplace(client);
+    report_.emplace(client);
+    // Commands that are waiting already, such as an impairment, hold from the first datagram.
+    read_commands();
+  }
+
+  /// False when the commander is gone or asks us to go.
+  bool read_commands() {
+    std::vector<std::string> lines;
+    const bool open = reader_.read(STDIN_FILENO, lines);
+    for (const std::string& line : lines) control_->handle(line);
+    return open && !control_->quit_requested();
+  }
+
+  bool anyone_left() const {
+    return std::ranges::any_of(clients_, [](const auto& c) { return c->state() != Client::State::kEnded; });
+  }
+
+  void loop() {
+    const double seconds = settings_.number("seconds");
+    const uint64_t end_ns = seconds > 0 ? monotonic_ns() + static_cast<uint64_t>(seconds * 1e9) : UINT64_MAX;
+    const uint64_t poll_ns = clients_.size() > 1 ? kCrowdPollIntervalNs : kPollIntervalNs;
+    Every report_due(1'000'000'000 / 30);
+    while (!stop_requested() && monotonic_ns() < end_ns && anyone_left()) {
+      uint64_t wait_ns = poll_ns;
+      for (auto& client : clients_) {
+        client->pump();
+        wait_ns = std::min(wait_ns, std::max<uint64_t>(client->time_to_tick_ns(), 500'000));
+      }
+      if (control_) {
+        if (!read_commands()) break;
+        const uint64_t now_ns = monotonic_ns();
+        if (report_due.due(now_ns)) writer_.write_line(report_->line(now_ns, control_->ignored_lines()));
+        writer_.flush();
+        sleep_or_readable(STDIN_FILENO, wait_ns);
+      } else {
+        sleep_ns(wait_ns);
+      }
+    }
+  }
+
+  void say_goodbye() {
+    for (auto& client : clients_) client->leave();
+    const uint64_t until_ns = monotonic_ns() + kGoodbyeNs;
+    while (anyone_left() && monotonic_ns() < until_ns) {
+      for (auto& client : clients_) client->pump();
+      sleep_ns(5'000'000);
+    }
+  }
+
+  int exit_code() const {
+    for (const auto& client : clients_) {
+      if (client->exit_code() != kExitOk) return client->exit_code();
+    }
+    return kExitOk;
+  }
+
+  const Settings& settings_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::optional<Control> control_;
+  std::optional<Report> report_;
+  LineReader reader_{kControlLineBytes};
+  LineWriter writer_{STDOUT_FILENO};
+};
+
+int check(const Settings& settings) {
+  if (!log_level_by_name(settings.text("log_level"))) {
+    return usage_error(kProgram, "'" + settings.text("log_level") +
+                                     "' is not a log level; give error, warning, info or debug.");
+  }
+  if (const std::string& how = settings.text("control"); !how.empty() && how != "stdio") {
+    return usage_error(kProgram, "'" + how + "' is not a kind of control; give 'stdio'.");
+  }
+  if (!settings.text("control").empty() && settings.integer("count") > 1) {
+    return usage_error(kProgram, "--control is for one client; leave out --count.");
+  }
+  if (const std::string problem = check_preset(settings.text("impairment")); !problem.empty()) {
+    return usage_error(kProgram, problem);
+  }
+  return kExitOk;
+}
+
+int run(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
+  if (const int exit = check(settings); exit != kExitOk) return exit;
+  set_log_level(*log_level_by_name(settings.text("log_level")));
+  catch_stop_signals();
+  die_with_parent();
+  return Program(settings).run();
+}
+
+}  // namespace
+}  // namespace app
+
+int main(int argc, char** argv) {
+  return app::run(argc, argv);
+}

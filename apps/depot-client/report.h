@@ -1,0 +1,40 @@
+// What a client under --control stdio tells, 30 times a second, one JSON object per line: the members the
+// page shows (connection.js documents them) and two more for whoever measures:
+//
+//   "own":[[tick, x, y, disturbed], …]   where the own pawn was predicted at each tick since the last line
+//   "totals":{…}                         counters since the start, and "connect_ms"
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "client.h"
+#include "json_writer.h"
+
+namespace app {
+
+class Report {
+ public:
+  explicit Report(Client& client) : client_(client) {}
+  /// The next line, without its newline. Valid until the next call.
+  const std::string& line(uint64_t now_ns, uint64_t ignored_lines);
+
+ private:
+  /// Traffic counters at a moment, for rates over the last second.
+  struct Traffic {
+    uint64_t at_ns;
+    uint64_t packets_sent, packets_received, bytes_sent, bytes_received;
+  };
+  void write_rates(uint64_t now_ns, const lattice_conn_stats& connection);
+  void write_switches();
+  void write_predictions();
+  void write_totals(const lattice_world_stats& stats, const lattice_conn_stats& connection,
+                    uint64_t ignored_lines);
+
+  Client& client_;
+  JsonWriter json_;
+  std::deque<Traffic> traffic_;
+};
+
+}  // namespace app

@@ -1,0 +1,135 @@
+#include "cast.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "process.h"
+
+namespace app {
+namespace {
+
+constexpr uint64_t kStartNs = 10'000'000'000;
+constexpr uint64_t kEndNs = 1'500'000'000;
+constexpr const char* kDataFiles[] = {"issuer.key", "issuer.pub", "server.json", "server.json.new"};
+
+/// The build's folder of programs, from where this one lies: …/apps.
+std::string programs_dir() {
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (size <= 0) return ".";
+  std::string dir(path, static_cast<size_t>(size));
+  for (int up = 0; up < 2; ++up) dir.resize(dir.rfind('/'));
+  return dir;
+}
+
+template <class Range>
+void wait_for(Range& children, uint64_t limit_ns) {
+  const uint64_t until_ns = monotonic_ns() + limit_ns;
+  for (Child* child : children) {
+    while (child->running() && monotonic_ns() < until_ns) sleep_ns(5'000'000);
+    child->signal(SIGKILL);
+  }
+}
+
+}  // namespace
+
+Cast::~Cast() {
+  end();
+}
+
+std::string Cast::start(const CastConfig& config) {
+  const char* parent = std::getenv("TMPDIR");
+  std::string path = std::string(parent != nullptr ? parent : "/tmp") + "/lattice-demo-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    return "Cannot make a folder like " + path + ": " + std::strerror(errno) +
+           ". Set TMPDIR to one that can be written.";
+  }
+  data_dir_ = path;
+  ended_ = false;
+  remove_on_abort(data_dir_, kDataFiles);
+  if (std::string problem = start_server(config); !problem.empty()) return problem;
+  return start_clients(config);
+}
+
+std::string Cast::start_server(const CastConfig& config) {
+  std::string problem = server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver",
+                                      {"--bind", "127.0.0.1:0", "--data-dir", data_dir_, "--telemetry",
+                                       "stdout", "--log-level", config.log_level},
+                                      "");
+  if (!problem.empty()) return problem;
+  const uint64_t until_ns = monotonic_ns() + kStartNs;
+  while (access((data_dir_ + "/server.json").c_str(), F_OK) != 0) {
+    if (!server_.running()) return "The server did not start; its reason is above.";
+    if (monotonic_ns() > until_ns)
+      return "The server did not come up within 10 s. Is the machine overloaded?";
+    sleep_ns(2'000'000);
+  }
+  return "";
+}
+
+std::string Cast::start_clients(const CastConfig& config) {
+  const std::string program = programs_dir() + "/depot-client/depot-client";
+  for (size_t i = 0; i < kWatchedClients; ++i) {
+    std::vector<std::string> arguments = {"--data-dir",  data_dir_,       "--control",
+                                          "stdio",       "--seed",        std::to_string(1000 + i),
+                                          "--log-level", config.log_level};
+    if (config.players_are_bots) arguments.emplace_back("--bot");
+    std::string problem = players_[i].start(program, arguments, config.first_client_lines);
+    if (!problem.empty()) return problem;
+  }
+  for (uint32_t i = 0; i < config.bots; ++i) {
+    std::string problem = bots_.emplace_back().start(
+        program,
+        {"--data-dir", data_dir_, "--bot", "--seed", std::to_string(1 + i), "--log-level", config.log_level},
+        "");
+    if (!problem.empty()) return problem;
+  }
+  return "";
+}
+
+void Cast::listen(Watch& watch) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < kWatchedClients; ++i) {
+    players_[i].read_lines(lines);
+    for (const std::string& line : lines) watch.client_line(i, line);
+    lines.clear();
+  }
+  server_.read_lines(lines);
+  for (const std::string& line : lines) watch.server_line(line);
+}
+
+std::string Cast::missing() {
+  const auto gone = [](Child& child, const std::string& who) {
+    return child.running() ? ""
+                           : who + " ended unexpectedly with code " + std::to_string(child.exit_code()) +
+                                 "; its reason is above.";
+  };
+  std::string text = gone(server_, "The server");
+  for (size_t i = 0; i < kWatchedClients && text.empty(); ++i) {
+    text = gone(players_[i], std::string("Client ") + kClientNames[i]);
+  }
+  for (size_t i = 0; i < bots_.size() && text.empty(); ++i)
+    text = gone(bots_[i], "Bot " + std::to_string(i + 1));
+  return text;
+}
+
+void Cast::end() {
+  if (ended_) return;
+  ended_ = true;
+  std::vector<Child*> clients;
+  for (Child& child : players_) clients.push_back(&child);
+  for (Child& child : bots_) clients.push_back(&child);
+  for (Child* child : clients) child->signal(SIGTERM);
+  wait_for(clients, kEndNs);
+  std::vector<Child*> server = {&server_};
+  server_.signal(SIGTERM);
+  wait_for(server, kEndNs);
+  for (const char* file : kDataFiles) unlink((data_dir_ + "/" + file).c_str());
+  rmdir(data_dir_.c_str());
+}
+
+}  // namespace app

@@ -1,0 +1,46 @@
+// The processes of the demo: one server, clients A and B, the bots, and the folder they share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "child.h"
+#include "watch.h"
+
+namespace app {
+
+struct CastConfig {
+  uint32_t bots = 8;
+  bool players_are_bots = false;  // headless: A and B play by themselves
+  std::string log_level = "warning";
+  std::string first_client_lines;  // commands A and B hold from their first datagram
+};
+
+class Cast {
+ public:
+  Cast() = default;
+  /// Ends whatever still runs and removes the folder.
+  ~Cast();
+
+  /// Starts everything. "" or one sentence of cause and one of action.
+  std::string start(const CastConfig& config);
+  /// Hands the lines the server and the clients have printed to `watch`.
+  void listen(Watch& watch);
+  void command(size_t client, const std::string& line) { players_[client].send_line(line); }
+  /// "" while all is well, else who ended that should not have.
+  std::string missing();
+  /// Asks the clients to leave, then the server, and waits for each up to a second.
+  void end();
+
+ private:
+  std::string start_server(const CastConfig& config);
+  std::string start_clients(const CastConfig& config);
+
+  std::string data_dir_;
+  Child server_;
+  Child players_[kWatchedClients];
+  std::vector<Child> bots_;
+  bool ended_ = true;
+};
+
+}  // namespace app

@@ -1,0 +1,65 @@
+// How far one client's own pawn was from where the server had it at the same tick.
+//
+// A prediction is compared as the client first made it, before any snapshot of that tick could correct it.
+// A tick is *undisturbed* when nothing unforeseeable (a push by another pawn, a hit) happened to the pawn in
+// the `settle_ticks` before it, on either side: only of those can a client be expected to be right.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace app {
+
+struct Sighting {
+  uint32_t tick = 0;
+  double x = 0, y = 0;  // metres
+  bool disturbed = false;
+};
+
+struct ErrorSummary {
+  uint64_t ticks = 0;              // compared
+  uint64_t undisturbed_ticks = 0;  // of those
+  uint64_t beyond_step = 0;        // undisturbed, and more than one quantization step off in x or y
+  uint64_t beyond_step_all = 0;    // the same of all ticks
+  double mean_mm = 0;              // of all ticks
+  double p99_mm = 0;
+  double max_mm = 0;
+};
+
+class ErrorMeter {
+ public:
+  /// `step_m`: one quantization step. `settle_ticks`: how long after a disturbance a tick is not judged.
+  ErrorMeter(double step_m, uint32_t settle_ticks) : step_m_(step_m), settle_ticks_(settle_ticks) {}
+
+  void set_settle_ticks(uint32_t settle_ticks) { settle_ticks_ = settle_ticks; }
+  /// Sightings of each side, in ascending ticks; the other side's of the same tick may come before or after,
+  /// within kWindowTicks.
+  void truth(const Sighting& sighting) { add(truths_, predictions_, sighting); }
+  void prediction(const Sighting& sighting) { add(predictions_, truths_, sighting); }
+
+  /// The largest error compared since the last call, in millimetres.
+  double take_recent_mm();
+  /// Forgets the totals, not the sightings.
+  void start_measuring();
+  ErrorSummary summary() const;
+
+ private:
+  static constexpr size_t kWindowTicks = 1024;
+  using Window = std::array<Sighting, kWindowTicks>;
+
+  void add(Window& own, const Window& other, const Sighting& sighting);
+  void compare(const Sighting& a, const Sighting& b);
+
+  double step_m_;
+  uint32_t settle_ticks_;
+  Window truths_{};
+  Window predictions_{};
+  uint32_t disturbed_tick_ = 0;  // the newest
+  double recent_mm_ = 0;
+  ErrorSummary totals_;
+  std::vector<float> errors_mm_;
+};
+
+}  // namespace app

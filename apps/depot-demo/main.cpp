@@ -1,0 +1,284 @@
+// lattice-demo: a whole Depot session on this machine, and a page to watch it (or, headless, to measure it).
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "cast.h"
+#include "exit_code.h"
+#include "frame_pacer.h"
+#include "impairment_setting.h"
+#include "json_writer.h"
+#include "lattice/lattice.h"
+#include "scene_json.h"
+#include "settings.h"
+#include "verdict.h"
+#include "watch.h"
+#include "web_server.h"
+
+extern char** environ;
+
+namespace app {
+namespace {
+
+constexpr double kStepM = 1.0 / 512;   // one quantization step of a pawn's position
+constexpr uint32_t kSettleTicks = 30;  // 500 ms at 60 Hz, see --help
+constexpr uint64_t kWarmUpNs = 3'000'000'000;
+constexpr uint64_t kConnectNs = 15'000'000'000;
+
+constexpr SettingSpec kSettings[] = {
+    {"port", SettingKind::kInteger, "N", "0", "of the page, on 127.0.0.1; 0: any free one", 0, 65535},
+    {"bots", SettingKind::kInteger, "N", "8", "bots beside clients A and B", 0, 60},
+    {"profile", SettingKind::kText, "PRESET", "demo",
+     "impairment of A and B in each direction; 'none': perfect"},
+    {"no_open", SettingKind::kSwitch, "", "", "do not open a browser"},
+    {"page_dir", SettingKind::kText, "DIR", LATTICE_PAGE_DIR, "the page's files"},
+    {"headless", SettingKind::kSwitch, "", "", "no page: play by itself, measure, judge", 0, 0,
+     SettingScope::kCommandLine},
+    {"seconds", SettingKind::kNumber, "S", "20", "how long a headless run measures", 1, 3600,
+     SettingScope::kCommandLine},
+    {"json", SettingKind::kSwitch, "", "", "print the headless result as one JSON object", 0, 0,
+     SettingScope::kCommandLine},
+    {"log_level", SettingKind::kText, "LEVEL", "warning", "of the processes started"},
+};
+
+constexpr ProgramSpec kProgram = {
+    .name = "lattice-demo",
+    .summary = "Starts a server, bots and two playable clients, and shows them on a page.",
+    .usage = "lattice demo [options]",
+    .examples =
+        "  lattice demo                                   play in the browser until Ctrl-C\n"
+        "  lattice demo --profile wifi-busy --bots 20\n"
+        "  lattice demo --headless --seconds 20 --json    measure; exit 1 when a target is missed\n",
+    .notes =
+        "Headless, A and B are played by bots. A run has 3 s to settle, then every tick of --seconds "
+        "counts.\n"
+        "Own-pawn error compares where a client first predicted its pawn at a tick with where the server "
+        "had\n"
+        "it. Ticks within 500 ms after the pawn was pushed by another pawn or hit by a projectile are not\n"
+        "judged: no client can foresee those. Everything else counts, doors and late inputs included.\n"
+        "While A and B connect, their links have the profile's delay but neither jitter nor loss, so that\n"
+        "round trips can be counted. Exit codes: 0 all met, 1 a target missed, 2 usage, 4 port taken.\n",
+    .settings = kSettings,
+    .has_config_file = false,
+};
+
+int fail(const std::string& sentence, int code = kExitFailed) {
+  std::fprintf(stderr, "%s\n", sentence.c_str());
+  return code;
+}
+
+lattice_impairment preset_of(const std::string& profile) {
+  lattice_impairment impairment;
+  lattice_impairment_init(&impairment);
+  if (profile != "none") lattice_impairment_preset(profile.c_str(), &impairment);
+  return impairment;
+}
+
+std::string impair_lines(double delay_ms) {
+  std::string out;
+  for (const char* direction : {"up", "down"}) {
+    JsonWriter json;
+    json.begin_object();
+    json.key("impair").begin_object();
+    json.member("direction", direction);
+    json.member("delay_ms", delay_ms);
+    json.end_object();
+    json.end_object();
+    out += json.text() + "\n";
+  }
+  return out;
+}
+
+/// Both kinds of run: the processes, what they say, and the link of A and B.
+class Demo {
+ public:
+  explicit Demo(const Settings& settings)
+      : settings_(settings), profile_(settings.text("profile")), link_(preset_of(profile_)) {}
+
+  int start(bool players_are_bots) {
+    CastConfig config;
+    config.bots = static_cast<uint32_t>(settings_.integer("bots"));
+    config.players_are_bots = players_are_bots;
+    config.log_level = settings_.text("log_level");
+    config.first_client_lines = impair_lines(link_.delay_ms);
+    if (const std::string problem = cast_.start(config); !problem.empty()) return fail(problem);
+    return kExitOk;
+  }
+
+  /// Takes in what the processes say; when A and B are both in, gives their links the full profile.
+  /// False when one of them ended.
+  bool step() {
+    cast_.listen(watch_);
+    if (!link_is_full_ && watch_.connected(0) && watch_.connected(1)) {
+      link_is_full_ = true;
+      for (size_t i = 0; i < kWatchedClients && profile_ != "none"; ++i) {
+        cast_.command(i, "{\"preset\":\"" + profile_ + "\"}");
+      }
+    }
+    problem_ = cast_.missing();
+    return problem_.empty();
+  }
+
+  bool both_connected() const { return link_is_full_; }
+  const std::string& problem() const { return problem_; }
+  Watch& watch() { return watch_; }
+  Cast& cast() { return cast_; }
+  const lattice_impairment& link() const { return link_; }
+  const std::string& profile() const { return profile_; }
+
+ private:
+  const Settings& settings_;
+  std::string profile_;
+  lattice_impairment link_;
+  Watch watch_{kStepM, kSettleTicks};
+  Cast cast_;
+  bool link_is_full_ = false;
+  std::string problem_;
+};
+
+// ---- With a page ----------------------------------------------------------------------------------------
+
+class Page final : private WebHandler {
+ public:
+  explicit Page(Demo& demo, const std::string& page_dir) : demo_(demo), web_(page_dir, *this) {}
+
+  std::string start(uint16_t port) { return web_.start(port); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(web_.port()) + "/"; }
+
+  int serve() {
+    Every state_due(1'000'000'000 / 30);
+    while (!stop_requested()) {
+      web_.run_for_ms(4);
+      if (!demo_.step()) return stop_requested() ? kExitOk : fail(demo_.problem());
+      if (state_due.due(monotonic_ns()) && web_.viewer_count() > 0)
+        web_.broadcast(demo_.watch().page_state());
+    }
+    return kExitOk;
+  }
+
+ private:
+  std::string hello() override {
+    JsonWriter json;
+    json.begin_object();
+    json.key("hello").begin_object();
+    json.key("arena");
+    write_arena(json);
+    json.key("presets");
+    write_presets(json);
+    json.end_object();
+    json.end_object();
+    return json.text();
+  }
+  void viewer_message(std::string_view text) override {
+    ViewerCommand command;
+    if (parse_viewer_command(text, command)) {
+      demo_.cast().command(command.client, command.line);
+    } else {
+      ++ignored_messages_;
+    }
+  }
+  void viewers_gone() override {
+    for (size_t i = 0; i < kWatchedClients; ++i) demo_.cast().command(i, "{\"input\":{}}");
+  }
+
+  Demo& demo_;
+  WebServer web_;
+  uint64_t ignored_messages_ = 0;
+};
+
+void open_browser(const std::string& url) {
+  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
+  std::string program = "xdg-open", argument = url;
+  char* words[] = {program.data(), argument.data(), nullptr};
+  pid_t pid = 0;
+  posix_spawnp(&pid, program.c_str(), nullptr, nullptr, words, environ);
+}
+
+int run_page(const Settings& settings) {
+  Demo demo(settings);
+  Page page(demo, settings.text("page_dir"));
+  const std::string problem = page.start(static_cast<uint16_t>(settings.integer("port")));
+  if (!problem.empty()) return fail(problem, kExitPort);
+  if (const int exit = demo.start(false); exit != kExitOk) return exit;
+  std::printf("url: %s\n", page.url().c_str());
+  std::printf("Press Ctrl-C to end.\n");
+  std::fflush(stdout);
+  if (!settings.is_on("no_open")) open_browser(page.url());
+  return page.serve();
+}
+
+// ---- Headless -------------------------------------------------------------------------------------------
+
+/// Runs until `until_ns` or, earlier, until `done`. "" or why it cannot go on.
+template <class Done>
+std::string run_until(Demo& demo, uint64_t until_ns, Done done) {
+  while (monotonic_ns() < until_ns && !done()) {
+    if (stop_requested()) return "Interrupted.";
+    if (!demo.step()) return demo.problem();
+    sleep_ns(5'000'000);
+  }
+  return "";
+}
+
+int run_headless(const Settings& settings) {
+  Demo demo(settings);
+  if (const int exit = demo.start(true); exit != kExitOk) return exit;
+  const auto never = [] { return false; };
+  std::string problem = run_until(demo, monotonic_ns() + kConnectNs, [&] { return demo.both_connected(); });
+  if (problem.empty() && !demo.both_connected()) problem = "A and B did not connect within 15 s.";
+  if (problem.empty()) problem = run_until(demo, monotonic_ns() + kWarmUpNs, never);
+  if (!problem.empty()) return fail(problem, stop_requested() ? kExitInterrupted : kExitFailed);
+
+  HeadlessRun run;
+  run.profile = demo.profile();
+  run.connect_rtt_ms = 2 * demo.link().delay_ms;
+  run.bots = static_cast<uint32_t>(settings.integer("bots"));
+  for (size_t i = 0; i < kWatchedClients; ++i) {
+    run.clients[i].before = demo.watch().client(i);
+    demo.watch().errors(i).start_measuring();
+  }
+  run.server_before = demo.watch().server();
+  const uint64_t began_ns = monotonic_ns();
+  problem = run_until(demo, began_ns + static_cast<uint64_t>(settings.number("seconds") * 1e9), never);
+  if (!problem.empty()) return fail(problem, stop_requested() ? kExitInterrupted : kExitFailed);
+  run.seconds = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
+  for (size_t i = 0; i < kWatchedClients; ++i) {
+    run.clients[i].after = demo.watch().client(i);
+    run.clients[i].errors = demo.watch().errors(i).summary();
+  }
+  run.server_after = demo.watch().server();
+  demo.cast().end();
+
+  const std::vector<Target> targets = judge(run);
+  std::printf("%s\n",
+              (settings.is_on("json") ? describe(run, targets) : describe_as_text(run, targets)).c_str());
+  int exit = kExitOk;
+  for (const Target& target : targets) {
+    if (target.met) continue;
+    std::fprintf(stderr, "target missed: %s is %.3f, at most %g wanted\n", target.name.c_str(), target.value,
+                 target.limit);
+    exit = kExitFailed;
+  }
+  return exit;
+}
+
+int run(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
+  const std::string& profile = settings.text("profile");
+  if (const std::string problem = profile == "none" ? "" : check_preset(profile); !problem.empty()) {
+    return usage_error(kProgram, problem);
+  }
+  catch_stop_signals();
+  return settings.is_on("headless") ? run_headless(settings) : run_page(settings);
+}
+
+}  // namespace
+}  // namespace app
+
+int main(int argc, char** argv) {
+  return app::run(argc, argv);
+}

@@ -1,0 +1,33 @@
+// The decisions of the page's server that need no network: who may ask, and for which file.
+#include "web_server.h"
+
+namespace app {
+
+bool is_loopback_host(std::string_view host) {
+  if (const size_t colon = host.rfind(':'); colon != std::string_view::npos && host.back() != ']') {
+    const std::string_view port = host.substr(colon + 1);
+    if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string_view::npos) {
+      return false;
+    }
+    host = host.substr(0, colon);
+  }
+  return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
+}
+
+std::string page_file_of(std::string_view target) {
+  target = target.substr(0, target.find_first_of("?#"));
+  if (target.empty() || target.front() != '/') return "";
+  target.remove_prefix(1);
+  if (target.empty()) return "index.html";
+  bool starts_part = true;
+  for (const char c : target) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+    // A part may not begin with a dot: no "..", nothing hidden.
+    if (!plain && (starts_part || (c != '.' && c != '/'))) return "";
+    starts_part = c == '/';
+  }
+  return starts_part ? "" : std::string(target);
+}
+
+}  // namespace app

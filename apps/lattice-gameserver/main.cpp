@@ -1,0 +1,123 @@
+// lattice-gameserver: hosts Depot through the public ABI (§18, dedicated role).
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "exit_code.h"
+#include "frame_pacer.h"
+#include "impairment_setting.h"
+#include "log.h"
+#include "process.h"
+#include "server.h"
+#include "settings.h"
+#include "telemetry.h"
+
+namespace app {
+namespace {
+
+constexpr SettingSpec kSettings[] = {
+    {"bind", SettingKind::kText, "ADDRESS", "0.0.0.0:27015",
+     "UDP address to listen on; port 0: any free one"},
+    {"tick_rate", SettingKind::kInteger, "HZ", "60", "simulation steps per second", 1, 240},
+    {"snapshot_rate", SettingKind::kInteger, "HZ", "30", "snapshots per second, at most the tick rate", 1,
+     240},
+    {"max_players", SettingKind::kInteger, "N", "64", "players at a time", 1, 1024},
+    {"data_dir", SettingKind::kText, "DIR", "lattice-data", "holds the issuer key; server.json appears here"},
+    {"seed", SettingKind::kInteger, "N", "1", "for everything random that is not a key", 0, 9e15},
+    {"impairment", SettingKind::kText, "PRESET", "",
+     "make this server's own link bad (demo, wifi-busy, ...)"},
+    {"telemetry", SettingKind::kText, "WHERE", "", "'stdout': JSON lines 30 times a second"},
+    {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
+    {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
+};
+
+constexpr ProgramSpec kProgram = {
+    .name = "lattice-gameserver",
+    .summary = "Hosts a Depot session over encrypted UDP.",
+    .usage = "lattice-gameserver [options]",
+    .examples =
+        "  lattice-gameserver                          listen on port 27015\n"
+        "  lattice-gameserver --bind 127.0.0.1:0       this machine only, any free port\n"
+        "  lattice-gameserver --config server.toml --print-config\n"
+        "  depot-client --data-dir lattice-data --bot  join it with a bot\n",
+    .notes =
+        "The first start makes a development issuer in the data folder: issuer.key signs connect tokens.\n"
+        "Ctrl-C tells every client goodbye; a second Ctrl-C ends at once.\n"
+        "Exit codes: 0 ended as asked, 2 command line, 3 configuration, 4 port or permission.\n",
+    .settings = kSettings,
+    .has_config_file = true,
+};
+
+int config_error(const Settings& settings, const char* key, const std::string& sentence) {
+  std::fprintf(stderr, "%s: %s\n", settings.origin(key).c_str(), sentence.c_str());
+  return settings.origin(key).starts_with("--") ? kExitUsage : kExitConfig;
+}
+
+int check(const Settings& settings) {
+  if (!log_level_by_name(settings.text("log_level"))) {
+    return config_error(
+        settings, "log_level",
+        "'" + settings.text("log_level") + "' is not a log level. Give error, warning, info or debug.");
+  }
+  if (settings.integer("snapshot_rate") > settings.integer("tick_rate")) {
+    return config_error(settings, "snapshot_rate",
+                        "snapshot_rate " + settings.text("snapshot_rate") + " is above tick_rate " +
+                            settings.text("tick_rate") + ". Give at most the tick rate.");
+  }
+  if (const std::string problem = check_preset(settings.text("impairment")); !problem.empty()) {
+    return config_error(settings, "impairment", problem);
+  }
+  if (const std::string& where = settings.text("telemetry"); !where.empty() && where != "stdout") {
+    return config_error(settings, "telemetry",
+                        "'" + where + "' is not a place for telemetry. Give 'stdout'.");
+  }
+  return kExitOk;
+}
+
+int telemetry_descriptor(const Settings& settings) {
+  if (settings.text("telemetry") == "stdout") return STDOUT_FILENO;
+  return static_cast<int>(settings.integer("telemetry_fd"));
+}
+
+void serve(Server& server, int telemetry_fd) {
+  std::unique_ptr<Telemetry> telemetry;
+  if (telemetry_fd >= 0) telemetry = std::make_unique<Telemetry>(server, telemetry_fd);
+  Every telemetry_tick(1'000'000'000 / 30);
+  while (!stop_requested()) {
+    server.pump();
+    if (telemetry != nullptr && telemetry_tick.due(monotonic_ns()) && !telemetry->write()) telemetry.reset();
+    sleep_ns(std::min(server.time_to_tick_ns(), kPollIntervalNs));
+  }
+}
+
+int run(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
+  if (const int exit = check(settings); exit != kExitOk) return exit;
+  set_log_level(*log_level_by_name(settings.text("log_level")));
+  catch_stop_signals();
+  die_with_parent();
+
+  ServerConfig config;
+  config.bind = settings.text("bind");
+  config.tick_rate_hz = static_cast<uint32_t>(settings.integer("tick_rate"));
+  config.snapshot_rate_hz = static_cast<uint32_t>(settings.integer("snapshot_rate"));
+  config.max_players = static_cast<uint32_t>(settings.integer("max_players"));
+  config.seed = static_cast<uint64_t>(settings.integer("seed"));
+  config.data_dir = settings.text("data_dir");
+  config.impairment = settings.text("impairment");
+
+  Server server;
+  if (const int exit = server.start(config); exit != kExitOk) return exit;
+  serve(server, telemetry_descriptor(settings));
+  server.stop();
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace app
+
+int main(int argc, char** argv) {
+  return app::run(argc, argv);
+}

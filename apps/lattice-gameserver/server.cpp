@@ -1,0 +1,156 @@
+#include "server.h"
+
+#include <unistd.h>
+
+#include "exit_code.h"
+#include "impairment_setting.h"
+#include "log.h"
+#include "process.h"
+#include "text_codec.h"
+
+namespace app {
+namespace {
+
+constexpr uint32_t kMaxObjects = 4096;
+constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
+
+}  // namespace
+
+Server::~Server() {
+  if (noted_) remove_server_note(config_.data_dir);
+  // The world first: ending its connections still calls the game.
+  if (world_ != nullptr) lattice_world_destroy(world_);
+  game_.reset();
+}
+
+/// The exit code that belongs to why the library said no.
+int Server::refuse_to_start() const {
+  const lattice_result result = lattice_last_result();
+  log_line(LATTICE_LOG_ERROR, "server", lattice_last_error(),
+           {{"result", lattice_result_name(result)}, {"bind", config_.bind}});
+  switch (result) {
+    case LATTICE_ERROR_ADDRESS_IN_USE:
+    case LATTICE_ERROR_PERMISSION:
+      return kExitPort;
+    case LATTICE_ERROR_CONFIG:
+    case LATTICE_ERROR_ADDRESS:
+    case LATTICE_ERROR_INVALID_ARGUMENT:
+      return kExitConfig;
+    default:
+      return kExitFailed;
+  }
+}
+
+int Server::start(const ServerConfig& config) {
+  config_ = config;
+  IssuerKeys issuer;
+  if (const std::string problem = load_or_make_issuer(config.data_dir, issuer); !problem.empty()) {
+    log_line(LATTICE_LOG_ERROR, "issuer", problem);
+    return kExitPort;
+  }
+
+  lattice_world_config world{};
+  lattice_world_config_init(&world);
+  world.tick_rate_hz = config.tick_rate_hz;
+  world.snapshot_rate_hz = config.snapshot_rate_hz;
+  world.max_objects = kMaxObjects;
+  world.max_connections = config.max_players;
+  world.seed = config.seed;
+  world.bind_address = config.bind.c_str();
+  world.issuer_public_keys = issuer.public_key.data();
+  world.issuer_public_key_count = 1;
+  world.log = log_from_library;
+  const lattice_role_context role = {.role = LATTICE_ROLE_DEDICATED,
+                                     .has_local_view = 0,
+                                     .is_authority = 1,
+                                     .relays_for_peers = 0,
+                                     .authority_peer_id = 1};
+  world_ = lattice_world_create(&world, &role);
+  if (world_ == nullptr) return refuse_to_start();
+  game_ = std::make_unique<depot::GameServer>(world_, kMaxObjects, config.max_players,
+                                              static_cast<depot::GameListener&>(*this));
+  if (game_->attach() != LATTICE_OK) return refuse_to_start();
+  if (apply_preset(world_, config.impairment) != LATTICE_OK) return refuse_to_start();
+
+  ServerNote note;
+  char address[128] = {};
+  if (lattice_world_address(world_, address, sizeof address) != LATTICE_OK ||
+      lattice_world_public_key(world_, note.server_public_key.data()) != LATTICE_OK) {
+    return refuse_to_start();
+  }
+  address_ = note.address = address;
+  note.schema_id = lattice_world_schema_id(world_);
+  note.pid = getpid();
+  if (const std::string problem = write_server_note(config.data_dir, note); !problem.empty()) {
+    log_line(LATTICE_LOG_ERROR, "server", problem);
+    return kExitPort;
+  }
+  noted_ = true;
+  log_line(LATTICE_LOG_INFO, "server", "listening",
+           {{"address", address_},
+            {"tick_rate", config.tick_rate_hz},
+            {"snapshot_rate", config.snapshot_rate_hz},
+            {"max_players", config.max_players},
+            {"schema", note.schema_id},
+            {"data_dir", config.data_dir}});
+  return kExitOk;
+}
+
+void Server::pump() {
+  const uint64_t began_ns = monotonic_ns();
+  const uint32_t ticks = lattice_world_pump(world_);
+  if (ticks == 0) return;
+  const uint64_t each_ns = (monotonic_ns() - began_ns) / ticks;
+  for (uint32_t i = 0; i < ticks; ++i) tick_timer_.add(each_ns);
+}
+
+void Server::stop() {
+  std::vector<lattice_peer_id> peers;
+  for (const depot::Player& player : game_->players()) peers.push_back(player.peer);
+  for (const lattice_peer_id peer : peers) {
+    if (lattice_conn* conn = lattice_peer_conn(world_, peer)) {
+      lattice_disconnect_with(conn, LATTICE_DISCONNECT_HOST_LEFT, "the server is shutting down");
+    }
+  }
+  const uint64_t until_ns = monotonic_ns() + (peers.empty() ? 0 : kGoodbyeNs);
+  while (monotonic_ns() < until_ns) {
+    lattice_world_pump(world_);
+    sleep_ns(5'000'000);
+  }
+  log_line(LATTICE_LOG_INFO, "server", "stopped", {{"tick", stats().tick}, {"players", peers.size()}});
+}
+
+lattice_world_stats Server::stats() const {
+  lattice_world_stats stats{};
+  stats.struct_size = sizeof stats;
+  lattice_world_get_stats(world_, &stats);
+  return stats;
+}
+
+void Server::connected(lattice_conn* conn) {
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  log_line(LATTICE_LOG_INFO, "session", "connected",
+           {{"tick", lattice_world_next_tick(world_)},
+            {"peer", info.peer_id},
+            {"remote", info.remote_address},
+            {"player", to_hex(info.player)}});
+}
+
+void Server::disconnected(lattice_conn* conn, int reason) {
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  log_line(LATTICE_LOG_INFO, "session", "disconnected",
+           {{"tick", lattice_world_next_tick(world_)},
+            {"peer", info.peer_id},
+            {"reason", lattice_disconnect_reason_name(reason)},
+            {"text", info.disconnect_text}});
+}
+
+void Server::ticked(uint32_t tick) {
+  if (watcher_ != nullptr) watcher_->ticked(tick);
+}
+
+}  // namespace app

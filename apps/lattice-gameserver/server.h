@@ -1,0 +1,68 @@
+// One hosted Depot session: the world, the game, the players, and the note about it in the data folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dev_issuer.h"
+#include "game_server.h"
+#include "lattice/lattice.h"
+#include "tick_timer.h"
+
+namespace app {
+
+struct ServerConfig {
+  std::string bind;
+  uint32_t tick_rate_hz = 60;
+  uint32_t snapshot_rate_hz = 30;
+  uint32_t max_players = 64;
+  uint64_t seed = 1;
+  std::string data_dir;
+  std::string impairment;
+};
+
+class Server final : private depot::GameListener {
+ public:
+  Server() = default;
+  ~Server() override;
+
+  /// Everything up to listening. kExitOk, or an exit code after the reason has been logged.
+  int start(const ServerConfig& config);
+  /// recv, the ticks that are due, send.
+  void pump();
+  /// Tells every client HostLeft and pumps until that has been said.
+  void stop();
+
+  uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
+  depot::GameServer& game() { return *game_; }
+  lattice_world_stats stats() const;
+  TickTimer& tick_timer() { return tick_timer_; }
+  const std::string& address() const { return address_; }
+
+  /// Called once per tick with where every pawn is, for comparing with what clients predicted.
+  class TickWatcher {
+   public:
+    virtual void ticked(uint32_t tick) = 0;
+
+   protected:
+    ~TickWatcher() = default;
+  };
+  void watch_ticks(TickWatcher* watcher) { watcher_ = watcher; }
+
+ private:
+  void connected(lattice_conn* conn) override;
+  void disconnected(lattice_conn* conn, int reason) override;
+  void ticked(uint32_t tick) override;
+  int refuse_to_start() const;
+
+  ServerConfig config_;
+  lattice_world* world_ = nullptr;
+  std::unique_ptr<depot::GameServer> game_;
+  TickTimer tick_timer_;
+  TickWatcher* watcher_ = nullptr;
+  std::string address_;
+  bool noted_ = false;
+};
+
+}  // namespace app

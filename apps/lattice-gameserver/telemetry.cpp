@@ -1,0 +1,77 @@
+#include "telemetry.h"
+
+#include <algorithm>
+
+#include "scene_json.h"
+
+namespace app {
+
+Telemetry::Telemetry(Server& server, int fd) : server_(server), out_(fd) {
+  set_nonblocking(fd);
+  server_.watch_ticks(this);
+}
+
+void Telemetry::ticked(uint32_t tick) {
+  const auto disturbed = server_.game().disturbed_pawns();
+  for (const depot::Player& player : server_.game().players()) {
+    const depot::PawnState* pawn = server_.game().pawn(player.pawn);
+    if (pawn == nullptr || sightings_.size() == kMaxSightings) continue;
+    const bool moved_by_others = std::ranges::count(disturbed, player.pawn) != 0;
+    sightings_.push_back({tick, player.pawn, pawn->position, moved_by_others});
+  }
+}
+
+void Telemetry::write_truth() {
+  json_.key("truth").begin_array();
+  for (const Sighting& sighting : sightings_) {
+    json_.begin_array();
+    json_.value(sighting.tick);
+    json_.value(sighting.pawn);
+    json_.value(static_cast<double>(sighting.position.x), 6);
+    json_.value(static_cast<double>(sighting.position.y), 6);
+    json_.value(sighting.disturbed ? 1 : 0);
+    json_.end_array();
+  }
+  json_.end_array();
+  sightings_.clear();
+}
+
+bool Telemetry::write() {
+  const lattice_world_stats stats = server_.stats();
+  const TickTimer::Percentiles tick_time = server_.tick_timer().percentiles();
+  json_.clear();
+  json_.begin_object();
+  json_.member("telemetry", 1);
+  json_.member("t", unix_ms());
+  json_.member("tick", stats.tick);
+  json_.member("tick_p50_ms", tick_time.p50_ms);
+  json_.member("tick_p99_ms", tick_time.p99_ms);
+  json_.member("late_inputs", stats.inputs_late);
+  json_.member("players", server_.game().players().size());
+  json_.key("objects");
+  write_objects(json_, server_.game(), stats.tick);
+  json_.key("inputs").begin_object();
+  json_.member("received", stats.inputs_received);
+  json_.member("late", stats.inputs_late);
+  json_.member("repeated", stats.inputs_repeated);
+  json_.member("defaulted", stats.inputs_defaulted);
+  json_.end_object();
+  json_.key("peers").begin_array();
+  for (const depot::Player& player : server_.game().players()) {
+    json_.begin_object();
+    json_.member("peer", player.peer);
+    json_.member("pawn", player.pawn);
+    json_.member("bot", player.is_bot);
+    json_.member("fresh", player.inputs_fresh);
+    json_.member("repeated", player.inputs_repeated);
+    json_.member("missing", player.inputs_missing);
+    json_.end_object();
+  }
+  json_.end_array();
+  write_truth();
+  json_.end_object();
+  out_.write_line(json_.text());
+  return out_.flush();
+}
+
+}  // namespace app

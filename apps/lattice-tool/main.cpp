@@ -1,0 +1,157 @@
+// lattice-tool: connect tokens and keys by hand.
+#include <cstdio>
+#include <string>
+
+#include "dev_issuer.h"
+#include "exit_code.h"
+#include "settings.h"
+#include "suggest.h"
+#include "text_codec.h"
+
+namespace app {
+namespace {
+
+constexpr SettingSpec kTokenSettings[] = {
+    {"data_dir", SettingKind::kText, "DIR", "lattice-data",
+     "has issuer.key, and server.json of a running server"},
+    {"client_key", SettingKind::kText, "HEX", "", "the bearer's public key; required", 0, 0,
+     SettingScope::kCommandLine},
+    {"server_key", SettingKind::kText, "HEX", "", "the server's public key [server.json]", 0, 0,
+     SettingScope::kCommandLine},
+    {"player", SettingKind::kText, "HEX", "", "32 digits: a pseudonym, readable on the wire [zero]", 0, 0,
+     SettingScope::kCommandLine},
+    {"session", SettingKind::kText, "HEX", "", "32 digits [zero]", 0, 0, SettingScope::kCommandLine},
+    {"user_data", SettingKind::kText, "TEXT", "", "given to the server with the connection", 0, 0,
+     SettingScope::kCommandLine},
+    {"schema", SettingKind::kText, "ID", "", "refuse another schema before connecting [server.json]", 0, 0,
+     SettingScope::kCommandLine},
+    {"ttl", SettingKind::kInteger, "S", "300", "seconds it may be used", 1, 3600, SettingScope::kCommandLine},
+};
+constexpr ProgramSpec kToken = {
+    .name = "lattice-tool token",
+    .summary = "Signs a connect token and prints it in base64.",
+    .usage = "lattice-tool token --client-key HEX [options]",
+    .examples =
+        "  lattice-tool token --data-dir lattice-data --client-key 5f0c...e1\n"
+        "  depot-client --token-command 'lattice-tool token --client-key {client_key}'\n",
+    .notes = "",
+    .settings = kTokenSettings,
+    .has_config_file = false,
+};
+
+constexpr SettingSpec kKeysSettings[] = {
+    {"data_dir", SettingKind::kText, "DIR", "lattice-data", "where issuer.key is, or is to be made"},
+};
+constexpr ProgramSpec kKeys = {
+    .name = "lattice-tool keys",
+    .summary = "Prints the issuer's public key, making the key pair first when there is none.",
+    .usage = "lattice-tool keys [options]",
+    .examples = "  lattice-tool keys --data-dir lattice-data\n",
+    .notes = "",
+    .settings = kKeysSettings,
+    .has_config_file = false,
+};
+
+int fail(const std::string& sentence, int code = kExitFailed) {
+  std::fprintf(stderr, "%s\n", sentence.c_str());
+  return code;
+}
+
+/// Parses an optional key-like setting; false after saying what is wrong.
+bool take_hex(const Settings& settings, const char* key, std::span<uint8_t> out) {
+  const std::string& text = settings.text(key);
+  if (text.empty() || from_hex(text, out)) return true;
+  usage_error(kToken,
+              std::string(key) + " needs exactly " + std::to_string(out.size() * 2) + " hexadecimal digits.");
+  return false;
+}
+
+int token(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kToken, argc, argv)) return *exit;
+  if (settings.text("client_key").empty()) {
+    return usage_error(kToken, "--client-key is missing; the client prints it with --token-stdin.");
+  }
+  lattice_token_request request{};
+  lattice_token_request_init(&request);
+  request.lifetime_s = static_cast<uint32_t>(settings.integer("ttl"));
+  if (!take_hex(settings, "client_key", request.client_public_key) ||
+      !take_hex(settings, "server_key", request.server_public_key) ||
+      !take_hex(settings, "player", request.player) || !take_hex(settings, "session", request.session)) {
+    return kExitUsage;
+  }
+  const std::string& user_data = settings.text("user_data");
+  if (user_data.size() > LATTICE_TOKEN_USER_DATA_MAX_BYTES) {
+    return usage_error(kToken, "user_data holds at most 256 bytes.");
+  }
+  request.user_data = reinterpret_cast<const uint8_t*>(user_data.data());
+  request.user_data_bytes = static_cast<uint32_t>(user_data.size());
+
+  const std::string& data_dir = settings.text("data_dir");
+  if (settings.text("server_key").empty()) {
+    ServerNote server;
+    if (const std::string problem = read_server_note(data_dir, server); !problem.empty()) {
+      return fail(problem + " Or give --server-key.", kExitUnreachable);
+    }
+    std::copy(server.server_public_key.begin(), server.server_public_key.end(), request.server_public_key);
+    request.schema_id = server.schema_id;
+  }
+  if (const std::string& schema = settings.text("schema"); !schema.empty()) {
+    char* end = nullptr;
+    request.schema_id = std::strtoull(schema.c_str(), &end, 10);
+    if (*end != 0) return usage_error(kToken, "schema needs a whole number, as server.json has it.");
+  }
+  IssuerKeys issuer;
+  if (const std::string problem = load_issuer(data_dir, issuer); !problem.empty()) return fail(problem);
+  uint8_t bytes[LATTICE_TOKEN_MAX_BYTES];
+  size_t size = 0;
+  if (lattice_token_issue(issuer.seed.data(), &request, bytes, sizeof bytes, &size) != LATTICE_OK) {
+    return fail(lattice_last_error());
+  }
+  std::printf("%s\n", to_base64({bytes, size}).c_str());
+  return kExitOk;
+}
+
+int keys(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kKeys, argc, argv)) return *exit;
+  IssuerKeys issuer;
+  if (const std::string problem = load_or_make_issuer(settings.text("data_dir"), issuer); !problem.empty()) {
+    return fail(problem, kExitPort);
+  }
+  std::printf("%s\n", to_hex(issuer.public_key).c_str());
+  return kExitOk;
+}
+
+constexpr const char* kHelp =
+    "Connect tokens and keys by hand.\n\n"
+    "Usage: lattice-tool COMMAND [options]\n\n"
+    "Commands:\n"
+    "  token  sign a connect token and print it in base64\n"
+    "  keys   print the issuer's public key, making the key pair first when there is none\n\n"
+    "lattice-tool COMMAND --help says more.\n";
+
+int run(int argc, char** argv) {
+  const std::string command = argc > 1 ? argv[1] : "--help";
+  if (command == "token") return token(argc - 1, argv + 1);
+  if (command == "keys") return keys(argc - 1, argv + 1);
+  if (command == "--version") {
+    std::printf("lattice-tool %s (ABI %u)\n", lattice_version(), lattice_abi_version());
+    return kExitOk;
+  }
+  if (command == "--help" || command == "-h" || command == "help") {
+    std::fputs(kHelp, argc > 1 ? stdout : stderr);
+    return argc > 1 ? kExitOk : kExitUsage;
+  }
+  constexpr std::string_view kCommands[] = {"token", "keys", "--help", "--version"};
+  std::fprintf(stderr, "lattice-tool: unknown command '%s'.%s Run 'lattice-tool --help'.\n", command.c_str(),
+               did_you_mean(command, kCommands).c_str());
+  return kExitUsage;
+}
+
+}  // namespace
+}  // namespace app
+
+int main(int argc, char** argv) {
+  return app::run(argc, argv);
+}

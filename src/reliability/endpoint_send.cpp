@@ -177,6 +177,10 @@ void Endpoint::Core::update_link(Peer& peer) {
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
   update_loss_window(peer);
+#if defined(LATTICE_VALIDATION)
+  LATTICE_CHECK(peer.history.validate());
+  for (const auto& channel : peer.reliable) LATTICE_CHECK(!channel || channel->send.validate());
+#endif
 }
 
 // How long without sending is idle. The accepting side allows for a round trip more: both ends of a quiet

@@ -37,3 +37,12 @@ export function launch() {
 export function chromiumVersion() {
   return execFileSync(chromiumPath(), ['--version', '--no-sandbox'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
+
+/** Waits for messages of the demo. Not waitForFunction: that needs eval, which the page's policy forbids. */
+export async function untilLive(page, timeout_ms) {
+  const end = Date.now() + timeout_ms;
+  while (!((await page.evaluate(() => window.lattice?.messages ?? 0)) > 5)) {
+    if (Date.now() > end) throw new Error(`the page got no state within ${timeout_ms / 1000} s`);
+    await page.waitForTimeout(50);
+  }
+}

@@ -10,7 +10,7 @@ import { dirname, extname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const kPage = join(dirname(fileURLToPath(import.meta.url)), '../../apps/depot-demo/page');
-const kTypes = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript' };
+const kTypes = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml' };
 const kTickMs = 1000 / 60;
 
 const arena = {
@@ -200,7 +200,8 @@ const server = createServer((request, response) => {
   try {
     const file = path === '/' ? '/index.html' : path;
     const body = readFileSync(join(kPage, file));
-    response.writeHead(200, { 'content-type': kTypes[extname(file)] ?? 'application/octet-stream' }).end(body);
+    const type = kTypes[extname(file)] ?? 'application/octet-stream';
+    response.writeHead(200, { 'content-type': type, 'content-security-policy': "default-src 'self'" }).end(body);
   } catch {
     response.writeHead(404).end('not found\n');
   }

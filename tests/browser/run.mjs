@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chromiumPath, chromiumVersion, launch, playwright } from './browser.mjs';
+import { chromiumPath, chromiumVersion, launch, playwright, untilLive } from './browser.mjs';
 
 const kHere = dirname(fileURLToPath(import.meta.url));
 const kStartMs = 20000;
@@ -299,7 +299,7 @@ try {
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
   await page.goto(url);
-  await page.waitForFunction(() => window.lattice?.messages > 5, null, { timeout: kStartMs });
+  await untilLive(page, kStartMs);
   await checkMaps(page);
   await clearImpairments(page);
   await checkKeys(page);

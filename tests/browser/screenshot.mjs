@@ -1,7 +1,7 @@
 // A picture of the page: node tests/browser/screenshot.mjs URL OUT.png [WIDTHxHEIGHT] [SECONDS]
 // Walks both pawns meanwhile, under the network named "demo". For docs/images.
 
-import { launch } from './browser.mjs';
+import { launch, untilLive } from './browser.mjs';
 
 const [url, out, size = '1280x800', seconds = '8'] = process.argv.slice(2);
 const [width, height] = size.split('x').map(Number);
@@ -10,7 +10,7 @@ const page = await browser.newPage({ viewport: { width, height } });
 page.on('console', (message) => message.type() === 'error' && console.error('page:', message.text()));
 page.on('pageerror', (error) => console.error('page:', error.message));
 await page.goto(url);
-await page.waitForFunction(() => window.lattice?.messages > 5);
+await untilLive(page, 20000);
 const preset = page.getByRole('button', { name: 'demo', exact: true });
 if (await preset.count()) await preset.click();
 const route = ['d', 'w', 'd', 's'];

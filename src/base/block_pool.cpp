@@ -37,29 +37,38 @@ bool BlockPool::add_slab(size_t size_class) {
   slabs_.emplace_back(memory);
   ++stats_.slabs;
   stats_.slab_bytes += kSlabBytes;
-  const size_t block_bytes = kClassBytes[size_class];
-  for (size_t offset = kSlabBytes / block_bytes * block_bytes; offset > 0; offset -= block_bytes) {
-    auto* block = new (memory + offset - block_bytes) FreeBlock{free_[size_class]};
-    free_[size_class] = block;
-    ++free_count_[size_class];
+  // What is left of the previous fresh slab joins the free list; only reserve() can leave anything.
+  Fresh& fresh = fresh_[size_class];
+  for (; fresh.blocks > 0; --fresh.blocks, fresh.next += kClassBytes[size_class]) {
+    free_[size_class] = new (fresh.next) FreeBlock{free_[size_class]};
   }
+  fresh = {memory, kSlabBytes / kClassBytes[size_class]};
+  free_count_[size_class] += fresh.blocks;
   return true;
 }
 
 Block BlockPool::allocate(size_t bytes) {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return {};
-  if (free_[size_class] == nullptr && !add_slab(size_class)) {
+  if (free_count_[size_class] == 0 && !add_slab(size_class)) {
     ++stats_.refused_limit;
     return {};
   }
-  FreeBlock* block = free_[size_class];
-  free_[size_class] = block->next;
+  uint8_t* block = nullptr;
+  if (FreeBlock* used_before = free_[size_class]) {
+    free_[size_class] = used_before->next;
+    block = reinterpret_cast<uint8_t*>(used_before);
+  } else {
+    Fresh& fresh = fresh_[size_class];
+    block = fresh.next;
+    fresh.next += kClassBytes[size_class];
+    --fresh.blocks;
+  }
   --free_count_[size_class];
   ++stats_.blocks_live;
   stats_.blocks_peak = std::max(stats_.blocks_peak, stats_.blocks_live);
   stats_.capacity_live += kClassBytes[size_class];
-  return {reinterpret_cast<uint8_t*>(block), static_cast<uint32_t>(bytes), kClassBytes[size_class]};
+  return {block, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
 }
 
 void BlockPool::release(Block& block) {

@@ -62,12 +62,19 @@ class BlockPool {
   struct SlabDeleter {
     void operator()(uint8_t* slab) const;
   };
+  /// The part of the newest slab of a class that was never on loan. Kept apart from the free list so that
+  /// memory nobody used is never touched: a reserved slab costs address space, not pages.
+  struct Fresh {
+    uint8_t* next = nullptr;
+    size_t blocks = 0;
+  };
 
   static size_t class_of(size_t bytes);
   bool add_slab(size_t size_class);
 
   std::array<FreeBlock*, kClassBytes.size()> free_{};
-  std::array<size_t, kClassBytes.size()> free_count_{};
+  std::array<Fresh, kClassBytes.size()> fresh_{};
+  std::array<size_t, kClassBytes.size()> free_count_{};  ///< In the free list and fresh together.
   std::vector<std::unique_ptr<uint8_t[], SlabDeleter>> slabs_;
   uint64_t limit_bytes_;
   BlockPoolStats stats_;

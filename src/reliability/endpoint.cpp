@@ -53,13 +53,15 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config) {
   return out;
 }
 
-// A share of the reserve for each kind of block a connection uses: small bodies, rings, snapshot parts,
-// histories.
+// A share of the reserve for each kind of block a connection uses (bodies of every size, rings, snapshot
+// parts, histories), and at least one of each: the first late message of a session takes no memory.
 void reserve_pool(base::BlockPool& pool, const EndpointConfig& config) {
-  constexpr std::array<size_t, 4> kBlockBytes = {64, 512, 1536, 4096};
+  constexpr std::array<size_t, 7> kBlockBytes = {64, 128, 256, 512, 1024, 1536, 4096};
   const uint64_t total = std::min<uint64_t>(config.pool_reserve_bytes_per_connection * config.max_connections,
                                             config.pool_bytes / 2);
-  for (const size_t bytes : kBlockBytes) pool.reserve(bytes, total / kBlockBytes.size() / bytes);
+  for (const size_t bytes : kBlockBytes) {
+    pool.reserve(bytes, std::max<uint64_t>(1, total / kBlockBytes.size() / bytes));
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "world/rpc_router.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 namespace lattice::world {
@@ -121,6 +122,7 @@ void RpcRouter::deliver(uint64_t context, const RpcHeader& header, std::span<con
   replication::RpcCodec::decode_header(body, &again, &argument_bit);
   const auto address = reinterpret_cast<uintptr_t>(arguments_.data());
   void* arguments = reinterpret_cast<void*>((address + kArgumentAlign - 1) & ~(kArgumentAlign - 1));
+  std::memset(arguments, 0, rpc->argument_bytes);
   if (const RpcRefusal refusal = codec_.decode_arguments(
           body, argument_bit, rpc->has_arguments ? &rpc->arguments : nullptr, arguments);
       refusal != RpcRefusal::kNone) {

@@ -1,6 +1,9 @@
 // See schema.h.
 #include "world/schema.h"
 
+#include "reliability/limits.h"
+#include "replication/snapshot_format.h"
+
 namespace lattice::world {
 namespace {
 
@@ -14,6 +17,11 @@ constexpr std::string_view kChannelTable =
     "channel 14 ack\n"
     "channel 15 reliable_ordered\n";
 
+// A snapshot part with one full entry: header, more bit, id, kind, type, owner, mode, authority tick, end.
+constexpr size_t kEntryOverheadBytes = 40;
+constexpr size_t kMaxObjectBytes =
+    reliability::kMaxSnapshotBody - replication::kSnapshotHeaderBytes - kEntryOverheadBytes;
+
 constexpr const char* kSealed =
     "The schema is fixed since the first pump or connect. Register every type right after creating the "
     "world.";
@@ -23,6 +31,15 @@ constexpr const char* kSealed =
 bool Schema::add_type(const lattice_type_desc& desc, std::string* error) {
   if (sealed_) {
     *error = kSealed;
+    return false;
+  }
+  serialization::Layout layout;
+  if (!serialization::Layout::compile_object(desc, &layout, error)) return false;
+  const size_t largest_bytes = (layout.max_delta_bits() + 7) / 8;
+  if (largest_bytes > kMaxObjectBytes) {
+    *error = "Type '" + std::string(desc.name) + "' can take " + std::to_string(largest_bytes) +
+             " bytes; at most " + std::to_string(kMaxObjectBytes) +
+             " fit a datagram. Declare smaller capacities or split it into several objects.";
     return false;
   }
   return registry_.add_type(desc, error);

@@ -3,9 +3,20 @@
 
 #include <cstring>
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace lattice::world {
+namespace {
+
+/// A client may briefly hold an object whose removal was lost beside the one that took its place.
+uint32_t table_size(const WorldConfig& config) {
+  const bool client = config.role.role == LATTICE_ROLE_CLIENT;
+  return std::min(client ? 2 * config.max_objects : config.max_objects, 65535u);
+}
+
+}  // namespace
 
 /// Holds the phase for one call of the pump.
 class World::PhaseScope {
@@ -24,7 +35,7 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
       observer_(observer),
       server_keys_(crypto::KeyPair::generate(entropy_)),
       socket_(std::move(socket)),
-      table_(config.max_objects),
+      table_(table_size(config)),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer) {}
 

@@ -1,7 +1,7 @@
 // Golden handshake bytes (docs: handshake vectors); the request's zero padding is left to the test.
 #pragma once
 
-#include "hex.h"
+#include "unit/transport/hex.h"
 
 namespace lattice::test {
 

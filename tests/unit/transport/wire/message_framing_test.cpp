@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "hex.h"
+#include "unit/transport/hex.h"
 
 namespace lattice::wire {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "hex.h"
+#include "unit/transport/hex.h"
 
 namespace lattice::wire {
 namespace {

@@ -1,0 +1,475 @@
+// Records a seeded session between a server and one client, every datagram as it was sent, for
+// tools/conformance/lattice_decode.py:  record_session FILE [seed].  The form of FILE is in that program.
+//
+// The client's private key is the only secret written: with it and the captured handshake a reader derives
+// every session key, so the handshake's bytes are proved too. The state both ends finished with is written at
+// the end, which proves that values were read right and not merely to the last bit.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/assert.h"
+#include "conformance/schema_json.h"
+#include "replication/client_view.h"
+#include "replication/rpc_codec.h"
+#include "replication/snapshot_applier.h"
+#include "replication/snapshot_builder.h"
+#include "replication/version_history.h"
+#include "serialization/type_registry.h"
+#include "simulation/input_codec.h"
+#include "unit/reliability/endpoint_rig.h"
+#include "unit/serialization/everything.h"
+
+namespace lattice::test {
+namespace {
+
+using base::Tick;
+using replication::SnapshotHeader;
+
+// clang-format off
+/// What Everything has no room for.
+LATTICE_NETWORKED(Rest,
+  (on, bool), (fixed_i32, int32, FIXED), (fixed_u32, uint32, FIXED), (fixed_i64, int64, FIXED),
+  (fixed_u64, uint64, FIXED), (fixed_id, netid, FIXED), (v2, vec2), (v3, vec3),
+  (wide_bits, uint64, BITS(64)), (one_bit, uint8, BITS(1)), (small, int8, RANGED(-3, 3)),
+  (constant, int32, RANGED(5, 5)), (u32, uint32, RANGED(1, 4'000'000'000)),
+  (v4, vec4, BOUNDS(-8, 8, 0.25f)), (step, double, BOUNDS(0, 1, 1.0 / 256)))
+LATTICE_NETWORKED(Switch, (a, bool), (b, bool), (c, bool))
+LATTICE_NETWORKED(Command,
+  (move, vec2, BOUNDS(-1, 1, 1.0 / 127)), (aim, quat, SMALLEST_THREE(9)), (jump, bool), (mood, Mood),
+  (slots, Slots), (note, string, STRING(12)))
+LATTICE_NETWORKED(Fire,
+  (aim, vec2, BOUNDS(-1, 1, 0.001)), (charge, int32, RANGED(0, 1023)), (hot, bool), (slots, Slots),
+  (target, netid), (drift, fixed64, VARINT))
+LATTICE_NETWORKED(Say, (text, string, STRING(40)), (loud, bool))
+// clang-format on
+
+constexpr lattice_behaviour_desc kActor[] = {behaviour_desc<Everything>(), behaviour_desc<Mover>("Motion")};
+constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>()};
+constexpr lattice_behaviour_desc kLamp[] = {behaviour_desc<Switch>()};
+constexpr lattice_rpc_desc kActorRpcs[] = {
+    rpc_desc<Fire>(7, "fire", LATTICE_RPC_TO_SERVER),
+    rpc_desc(300, "reload", LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_UNORDERED, true),
+    rpc_desc<Say>(8, "say", LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_UNRELIABLE),
+    rpc_desc<Say>(9, "tell", LATTICE_RPC_TO_PEER, LATTICE_CHANNEL_RELIABLE_ORDERED, false,
+                  LATTICE_RPC_TICK_ALIGNED),
+    rpc_desc(10, "hurt", LATTICE_RPC_TO_OWNER, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED)};
+
+// One line per channel, ascending; application channels between 3 and 14.
+constexpr std::string_view kChannelText =
+    "channel 0 unreliable\n"
+    "channel 1 unreliable_sequenced\n"
+    "channel 2 reliable_unordered\n"
+    "channel 3 reliable_ordered\n"
+    "channel 4 unreliable_sequenced\n"
+    "channel 5 reliable_unordered\n"
+    "channel 6 unreliable\n"
+    "channel 13 reliable_ordered\n"
+    "channel 14 ack\n"
+    "channel 15 reliable_ordered\n";
+
+constexpr Tick kLastChange = 200;  // afterwards the world stands still, and the client catches up
+constexpr Tick kLastTick = 290;
+
+class Session {
+ public:
+  Session(std::FILE* out, uint64_t seed) : out_(out), random_(seed), seed_(seed), rig_(options(seed)) {}
+
+  bool run() {
+    rig_.network.set_tap(&Session::tap, this);
+    write_header();
+    if (!connect()) return fail("no connection");
+    server_view_.join(table_);
+    spawn(kActorId, rig_.client().handler.infos[0].peer_id);
+    for (int i = 0; i < 12; ++i) spawn(i % 3 == 0 ? kActorId : i % 3 == 1 ? kCrateId : kLampId, 0);
+    for (tick_ = 1; tick_ <= kLastTick; ++tick_) {
+      if (!step()) return false;
+    }
+    rig_.client().endpoint->disconnect(rig_.client().connection, connection::DisconnectReason::kRequested,
+                                       "bye, Köln");
+    rig_.run(400 * kMs);
+    return finish();
+  }
+
+ private:
+  static constexpr uint32_t kActorId = 40;
+  static constexpr uint32_t kCrateId = 500;
+  static constexpr uint32_t kLampId = 7;
+
+  struct Types {
+    Types() {
+      lattice_type_desc actor = type_desc("Actor", kActor, kActorRpcs, LATTICE_TYPE_PREDICTED);
+      lattice_type_desc crate = type_desc("Crate", kCrate);
+      lattice_type_desc lamp = type_desc("Lamp", kLamp);
+      actor.type_id = kActorId;
+      crate.type_id = kCrateId;
+      lamp.type_id = kLampId;
+      descs = {actor, crate, lamp};
+      std::string error;
+      for (const lattice_type_desc& desc : descs) LATTICE_CHECK(registry.add_type(desc, &error));
+      LATTICE_CHECK(registry.set_input(input_desc<Command>(), &error));
+      for (const lattice_type_desc& desc : descs) {
+        table.add(desc.type_id, registry.find(desc.type_id)->layout);
+      }
+    }
+    std::array<lattice_type_desc, 3> descs{};
+    serialization::TypeRegistry registry;
+    replication::TypeTable table;
+  };
+
+  /// Parts are applied as they arrive; nothing is asked of the game.
+  class QuietListener final : public replication::SnapshotListener {
+   public:
+    void on_spawn(uint32_t, Tick) override {}
+    void on_despawn(uint32_t, Tick) override {}
+    void on_state(uint32_t, Tick, const uint64_t*, replication::EntryKind) override {}
+    void on_unchanged(uint32_t, Tick) override {}
+  };
+
+  RigOptions options(uint64_t seed) {
+    RigOptions options;
+    options.seed = seed;
+    options.path.delay_ms = 30;
+    options.path.jitter_ms = 15;
+    options.path.jitter_reorders = true;
+    options.path.loss = 0.08;
+    options.path.duplicate = 0.02;
+    for (reliability::EndpointConfig* config : {&options.server, &options.client}) {
+      config->schema_id = types_.registry.schema_hash(kChannelText);
+      config->channels.declare(4, wire::ChannelMode::kUnreliableSequenced);
+      config->channels.declare(5, wire::ChannelMode::kReliableUnordered);
+      config->channels.declare(6, wire::ChannelMode::kUnreliable);
+      config->channels.declare(13, wire::ChannelMode::kReliableOrdered);
+    }
+    return options;
+  }
+
+  bool fail(const char* what) {
+    std::fprintf(stderr, "record_session: seed %llu, tick %u: %s\n", static_cast<unsigned long long>(seed_),
+                 tick_, what);
+    return false;
+  }
+
+  // ---- The record -----------------------------------------------------------------------------------
+
+  static socket::TapVerdict tap(void* context, socket::TappedDatagram& datagram) {
+    auto* self = static_cast<Session*>(context);
+    const bool from_client = datagram.from == self->rig_.client().address;
+    std::fprintf(self->out_, "{\"t_us\":%llu,\"from\":\"%s\",\"datagram\":\"%s\"}\n",
+                 static_cast<unsigned long long>(datagram.now_ns / 1000), from_client ? "client" : "server",
+                 hex({datagram.data, datagram.size}).c_str());
+    return socket::TapVerdict::kPass;
+  }
+
+  void write_header() {
+    std::array<uint8_t, 32> secret;
+    secret.fill(0x43);
+    client_key_ = crypto::KeyPair::from_secret(secret);
+    std::fprintf(out_,
+                 "{\"format\":\"lattice-session 1\",\"seed\":%llu,\"client_secret\":\"%s\",\"issuer\":\"%s\","
+                 "\"channels\":{\"4\":\"unreliable_sequenced\",\"5\":\"reliable_unordered\","
+                 "\"6\":\"unreliable\",\"13\":\"reliable_ordered\"},\"schema\":%s}\n",
+                 static_cast<unsigned long long>(seed_), hex(secret).c_str(),
+                 hex(rig_.issuer.public_key()).c_str(),
+                 schema_json(types_.descs, input_desc<Command>()).c_str());
+  }
+
+  // ---- Connecting and one tick ----------------------------------------------------------------------
+
+  bool connect() {
+    Node& client = rig_.client();
+    const Bytes token = rig_.sign(rig_.token_fields(client_key_.public_key()), rig_.issuer);
+    if (client.endpoint->connect(rig_.server.address, token, client_key_, &client.connection) !=
+        reliability::ConnectResult::kOk) {
+      return false;
+    }
+    const bool done = rig_.run_until(9 * kSecond, [&] {
+      return !client.handler.connected.empty() && !rig_.server.handler.connected.empty();
+    });
+    if (done) rig_.server.connection = rig_.server.handler.connected[0];
+    return done;
+  }
+
+  bool step() {
+    if (tick_ <= kLastChange) change_world();
+    history_.record(table_, tick_);
+    send_input();
+    if (tick_ <= kLastChange) send_messages();
+    if (tick_ % 2 == 0 && !send_snapshot()) return fail("a snapshot part was not taken");
+    rig_.server.endpoint->set_server_tick(tick_);
+    rig_.run(15 * kMs);
+    return resolve_receipts() && receive();
+  }
+
+  // ---- The server's world ---------------------------------------------------------------------------
+
+  void spawn(uint32_t type_id, uint64_t owner) {
+    const replication::ObjectType& type = *types_.table.find(type_id);
+    const uint32_t slot = table_.spawn(
+        type, owner, owner != 0 ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER, tick_, tick_);
+    LATTICE_CHECK(slot != replication::kNoSlot);
+    history_.begin(slot, type);
+    server_view_.object_added(slot);
+    slots_.push_back(slot);
+  }
+
+  void change_world() {
+    for (const uint32_t slot : slots_) {
+      if (random_.chance(0.25)) change(slot);
+    }
+    if (tick_ % 37 == 0) despawn(1 + random_.next_below(static_cast<uint32_t>(slots_.size()) - 1));
+    if (tick_ % 29 == 0) spawn(tick_ % 2 == 0 ? kCrateId : kActorId, 0);
+    if (tick_ % 61 == 0) {  // a new tenure: the next entries are full ones
+      table_.set_authority(slots_[0], 1 + random_.next_below(1000), LATTICE_AUTHORITY_SHARED, tick_);
+      history_.announce(slots_[0]);
+    }
+  }
+
+  void change(uint32_t slot) {
+    void* const* host = table_.host(slot);
+    switch (table_.info(slot).type->type_id) {
+      case kActorId: {
+        const Everything fresh = plausible(random_);
+        auto& state = *static_cast<Everything*>(host[0]);
+        auto& motion = *static_cast<Mover*>(host[1]);
+        if (random_.chance(0.2)) state = fresh;
+        if (random_.chance(0.5)) state.slots.inner = fresh.slots.inner, state.flag = fresh.flag;
+        if (random_.chance(0.5)) state.fx_difference.raw += 1000, state.v3 = fresh.v3;
+        if (random_.chance(0.5)) state.runs = fresh.runs, state.text = fresh.text;
+        motion.position = {uniform(random_, -100, 100), 1.0f, uniform(random_, -100, 100)};
+        motion.velocity.x = random_.chance(0.5) ? 0.0f : uniform(random_, -50, 50);
+        motion.rotation = random_rotation(random_);
+        motion.alive = random_.chance(0.5);
+        break;
+      }
+      case kCrateId:
+        change_rest(*static_cast<Rest*>(host[0]));
+        break;
+      default: {
+        auto& lamp = *static_cast<Switch*>(host[0]);
+        lamp = {random_.chance(0.5), random_.chance(0.5), random_.chance(0.5)};
+        break;
+      }
+    }
+    table_.mark_written(slot);
+  }
+
+  void change_rest(Rest& rest) {
+    const auto u64 = [&] { return random_.next_u64() >> random_.next_below(64); };
+    rest.on = random_.chance(0.5);
+    rest.fixed_i32 = static_cast<int32_t>(u64()), rest.fixed_u32 = static_cast<uint32_t>(u64());
+    rest.fixed_i64 = static_cast<int64_t>(u64()), rest.fixed_u64 = u64();
+    rest.fixed_id.value = u64();
+    rest.v2 = {uniform(random_, -1, 1), -0.0f};
+    rest.v3 = {uniform(random_, -1e9f, 1e9f), 0.0f, 1e-40f};
+    rest.wide_bits = u64(), rest.one_bit = random_.chance(0.5) ? 1 : 0;
+    rest.small = static_cast<int8_t>(static_cast<int>(random_.next_below(7)) - 3);
+    rest.constant = 5, rest.u32 = static_cast<uint32_t>(1 + random_.next_below(4'000'000'000u));
+    rest.v4 = {uniform(random_, -9, 9), uniform(random_, -9, 9), 8.0f, -8.0f};
+    rest.step = random_.next_unit();
+  }
+
+  void despawn(size_t index) {
+    const uint32_t slot = slots_[index];
+    server_view_.object_removed(slot, table_.network_id(slot));
+    history_.end(slot);
+    table_.despawn(slot);
+    slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(index));
+  }
+
+  bool send_snapshot() {
+    builder_.begin_send(tick_);
+    SnapshotHeader header;
+    header.last_input_tick = last_input_tick_;
+    header.input_margin = static_cast<int8_t>(static_cast<int>(tick_ % 41) - 20);
+    // Every third snapshot has a budget that postpones entries.
+    const uint32_t budget_bytes = tick_ % 6 == 0 && tick_ < kLastChange ? 300 : 0;
+    for (const replication::SnapshotPart& part : builder_.build(server_view_, header, budget_bytes)) {
+      if (rig_.server.endpoint->send(rig_.server.connection, Channel::kUnreliableSequenced, kSnapshot,
+                                     part.bytes, part.receipt) != SendResult::kOk) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool resolve_receipts() {
+    for (const auto& [receipt, fates] : rig_.server.handler.receipts) {
+      server_view_.on_receipt(receipt, fates[0]);
+    }
+    rig_.server.handler.receipts.clear();
+    return true;
+  }
+
+  // ---- Inputs, messages, RPCs -----------------------------------------------------------------------
+
+  void send_input() {
+    const serialization::Layout& layout = *types_.registry.input();
+    if (tick_ == 1 || random_.chance(0.4)) {
+      command_.move = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
+      command_.aim = random_rotation(random_);
+      command_.jump = random_.chance(0.5);
+      if (random_.chance(0.3)) command_.slots = plausible(random_).slots;
+      if (random_.chance(0.3)) command_.note = random_.chance(0.5) ? "" : "größer";
+      command_.mood = EnumTraits<Mood>::value(random_.next_below(3));
+    }
+    std::vector<uint64_t> words(layout.word_count());
+    const void* host[] = {&command_};
+    layout.quantize(host, words.data());
+    inputs_.push(tick_ + 6, words);
+    last_sent_input_ = leaves_json(layout, words.data());
+    if (tick_ % 2 != 0) return;
+    uint8_t body[reliability::kMaxSnapshotBody];
+    const size_t bytes = simulation::encode_inputs(layout, inputs_, body);
+    Node& client = rig_.client();
+    if (client.endpoint->send(client.connection, Channel::kUnreliableSequenced, kSnapshot, {body, bytes}) ==
+        SendResult::kOk) {
+      inputs_.mark_sent(inputs_.newest());
+      newest_sent_input_ = last_sent_input_;
+    }
+  }
+
+  void send_messages() {
+    static constexpr uint8_t kChannels[] = {0, 1, 2, 3, 4, 5, 6, 13};
+    for (Node* node : {&rig_.server, &rig_.client()}) {
+      for (const uint8_t channel : kChannels) {
+        if (!random_.chance(0.15)) continue;
+        Bytes body(random_.next_below(random_.chance(0.05) ? 1100 : 40));
+        for (uint8_t& byte : body) byte = static_cast<uint8_t>(random_.next_u64());
+        node->endpoint->send(node->connection, static_cast<Channel>(channel), {}, body);
+      }
+      if (tick_ % 50 == 0) {
+        const Bytes body = {200, 1, 2, 3};  // an application's control message
+        node->endpoint->send(node->connection, Channel::kControl, {}, body);
+      }
+    }
+    if (tick_ % 5 == 0) send_rpcs();
+  }
+
+  void send_rpcs() {
+    const uint64_t actor = table_.network_id(slots_[0]);
+    Fire fire;
+    fire.aim = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
+    fire.charge = static_cast<int32_t>(random_.next_below(1024));
+    fire.hot = random_.chance(0.5);
+    fire.slots = plausible(random_).slots;
+    fire.target.value = random_.next_u64() >> random_.next_below(64);
+    fire.drift.raw = static_cast<int64_t>(random_.next_u64()) >> random_.next_below(64);
+    Say say;
+    say.text = random_.chance(0.5) ? "hello" : "grüß dich";
+    say.loud = random_.chance(0.5);
+    Node& client = rig_.client();
+    send_rpc(client, 3, {actor, 7, tick_, LATTICE_RPC_TO_SERVER, 0}, &fire);
+    send_rpc(client, 2, {actor, 300, tick_, LATTICE_RPC_TO_SERVER, 0}, nullptr);
+    send_rpc(rig_.server, 0, {actor, 8, tick_, LATTICE_RPC_TO_ALL, 0}, &say);
+    send_rpc(rig_.server, 3, {actor, 9, tick_, LATTICE_RPC_TO_PEER, client.handler.infos[0].peer_id}, &say);
+    send_rpc(rig_.server, 1, {actor, 10, tick_, LATTICE_RPC_TO_OWNER, 0}, nullptr);
+  }
+
+  void send_rpc(Node& from, uint8_t channel, const replication::RpcHeader& header, const void* arguments) {
+    const serialization::RpcInfo* rpc = types_.registry.find(kActorId)->find_rpc(header.rpc_id);
+    uint8_t body[reliability::kMaxSequencedBody];
+    const size_t bytes =
+        rpcs_.encode(header, rpc->has_arguments ? &rpc->arguments : nullptr, arguments, body);
+    MessageFlags flags;
+    flags.is_rpc = true;
+    from.endpoint->send(from.connection, static_cast<Channel>(channel), flags, {body, bytes});
+  }
+
+  bool receive() {
+    for (const Received& message : rig_.client().handler.received) {
+      if (!message.flags.is_snapshot) continue;
+      if (applier_.apply(message.body) != replication::SnapshotApplier::Result::kApplied) {
+        return fail(replication::snapshot_refusal_name(applier_.refusal()));
+      }
+      inputs_.acknowledge(applier_.header().last_input_tick);
+    }
+    rig_.client().handler.received.clear();
+    const serialization::Layout& layout = *types_.registry.input();
+    std::vector<uint64_t> words(layout.word_count() * simulation::kMaxInputsPerMessage);
+    for (const Received& message : rig_.server.handler.received) {
+      if (!message.flags.is_snapshot) continue;
+      const simulation::DecodedInputs inputs = simulation::decode_inputs(layout, message.body, words);
+      if (inputs.refusal != simulation::InputRefusal::kNone) {
+        return fail(simulation::input_refusal_name(inputs.refusal));
+      }
+      if (inputs.newest_tick > last_input_tick_) last_input_tick_ = inputs.newest_tick;
+    }
+    rig_.server.handler.received.clear();
+    return true;
+  }
+
+  // ---- The end --------------------------------------------------------------------------------------
+
+  bool finish() {
+    if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
+    if (mirror_.size() != table_.size()) return fail("the client's objects differ");
+    std::string objects;
+    for (const uint32_t slot : table_.ascending()) {
+      const uint64_t id = table_.network_id(slot);
+      const serialization::Layout& layout = *table_.info(slot).type->layout;
+      const uint32_t mirrored = mirror_.find(id);
+      if (mirrored == replication::kNoSlot ||
+          !layout.equal(history_.current(slot), applier_.confirmed(mirrored, nullptr))) {
+        return fail("the client's state differs");
+      }
+      objects += (objects.empty() ? "" : ",") + ("{\"id\":" + std::to_string(id)) +
+                 ",\"type_id\":" + std::to_string(table_.info(slot).type->type_id) +
+                 ",\"owner\":" + std::to_string(table_.info(slot).owner) +
+                 ",\"mode\":" + std::to_string(static_cast<int>(table_.info(slot).mode)) +
+                 ",\"authority_tick\":" + std::to_string(table_.info(slot).authority_tick) +
+                 ",\"state\":" + leaves_json(layout, history_.current(slot)) + "}";
+    }
+    std::fprintf(out_, "{\"end\":true,\"newest_input\":%s,\"objects\":[%s]}\n", newest_sent_input_.c_str(),
+                 objects.c_str());
+    return true;
+  }
+
+  std::FILE* out_;
+  base::Random random_;
+  uint64_t seed_;
+  Types types_;
+  EndpointRig rig_;
+  crypto::KeyPair client_key_;
+  Tick tick_ = 1;
+
+  replication::ObjectTable table_{512};
+  replication::VersionHistory history_;
+  replication::SnapshotBuilder builder_{{}, table_, history_};
+  replication::ClientView server_view_{{.max_objects = 512}};
+  std::vector<uint32_t> slots_;
+  Tick last_input_tick_ = 0;
+
+  replication::ObjectTable mirror_{1024};
+  QuietListener listener_;
+  replication::SnapshotApplier applier_{types_.table, mirror_, listener_};
+  simulation::InputHistory inputs_{types_.registry.input()->word_count()};
+  Command command_;
+  replication::RpcCodec rpcs_;
+  std::string last_sent_input_ = "[]";
+  std::string newest_sent_input_ = "[]";
+};
+
+}  // namespace
+}  // namespace lattice::test
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: record_session FILE [seed]\n");
+    return 2;
+  }
+  std::FILE* out = std::fopen(argv[1], "wb");
+  if (out == nullptr) {
+    std::fprintf(stderr, "record_session: cannot write %s\n", argv[1]);
+    return 2;
+  }
+  const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  const bool ok = lattice::test::Session(out, seed).run();
+  if (std::fclose(out) != 0 || !ok) return 1;
+  return 0;
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Runs the independent decoder:  run_decoder.sh TREE vectors | examples
+#                                run_decoder.sh TREE session RECORDER FOLDER
+# LATTICE_SESSION_SEEDS names the seeds to record, default "1 2 3". Returns 77 where Python or its crypto
+# module is missing.
+set -eu
+tree=$1
+what=$2
+
+for candidate in /usr/bin/python3 python3; do
+  if "$candidate" -c 'import cryptography' 2>/dev/null || "$candidate" -c 'import nacl.bindings' 2>/dev/null; then
+    python=$candidate
+    break
+  fi
+done
+if [ -z "${python:-}" ]; then
+  echo "skipped: no python3 with the cryptography or nacl module (Debian: python3-cryptography)"
+  exit 77
+fi
+decode="$python -B $tree/tools/conformance/lattice_decode.py"
+
+case $what in
+  vectors) exec $decode vectors "$tree/tests/data/vectors/handshake.json" ;;
+  examples) exec $decode examples "$tree/docs/spec" ;;
+esac
+
+recorder=$3
+folder=$4
+for seed in ${LATTICE_SESSION_SEEDS:-1 2 3}; do
+  session=$folder/session_$seed.jsonl
+  "$recorder" "$session" "$seed"
+  $decode session "$session" || { echo "seed $seed, record kept: $session"; exit 1; }
+done
+
+# A decoder that accepts anything would pass as well: each of these changes must be noticed.
+altered=$folder/altered.jsonl
+must_refuse() {
+  what=$1
+  shift
+  sed "$@" "$session" >"$altered"
+  if cmp -s "$session" "$altered" || $decode session "$altered" >/dev/null; then
+    echo "accepted a session with $what"
+    exit 1
+  fi
+}
+must_refuse "a changed bit" -e '90s/0"}$/1"}/;t' -e '90s/[1-9a-f]"}$/0"}/'
+must_refuse "a missing datagram" -e 90d
+# shellcheck disable=SC2016 # $ is the last line
+must_refuse "another final owner" -e '$s/"owner":/"owner":9/'
+# shellcheck disable=SC2016
+must_refuse "another final state" -e '$s/"state":\["/"state":["7/'
+must_refuse "another schema" -e '1s/"fixed_i32"/"fixed_i33"/'
+rm -f "$altered"
+echo "five altered sessions refused"

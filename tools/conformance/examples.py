@@ -1,0 +1,111 @@
+"""The byte examples printed in docs/spec, decoded: what the text says they mean is what the decoder reads."""
+
+import pathlib
+import re
+
+import packets
+import state
+from packets import Malformed, require
+
+THREE_BOOLS = {"members": [{"name": n, "type": "bool", "encoding": "default", "flags": 0} for n in "abc"]}
+COMMAND = {"name": "I", "members": [{"name": "x", "type": "uint16", "encoding": "default", "flags": 0},
+                                    {"name": "jump", "type": "bool", "encoding": "default", "flags": 0}]}
+SCHEMA = {"types": [{"type_id": 7, "name": "T", "behaviours": [{"name": "B", "structure": THREE_BOOLS}],
+                     "rpcs": [{"rpc_id": 300, "name": "r", "channel": 3, "target": 0, "owner_only": 0, "delivery": 0,
+                               "arguments": None}]}],
+          "input": {"name": "I", "structure": COMMAND}}
+NO_ACK = "e00018000000000000"  # in front, where an example shows a message without its packet
+
+
+def messages(text):
+    found, block = packets.parse_payload(bytes.fromhex(text), packets.BUILT_IN_CHANNELS)
+    return [(m.channel, m.flags, m.number, m.body) for m in found], block
+
+
+def component(**member):
+    return state.Component({"encoding": "default", "bits": 0, "flags": 0, **member}, 0)
+
+
+def snapshot(text):
+    snapshots = state.Snapshots(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS))
+    snapshots.read(bytes.fromhex(text))
+    return {i: o.states for i, o in snapshots.objects.items()}, snapshots.objects
+
+
+def rpc(text):
+    schema = state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS)
+    message = packets.Message()
+    message.channel, message.body = 3, bytes.fromhex(text)
+    return state.read_rpc(schema, {3: state.Object(7)}, message, True)
+
+
+def bits_of(text, *fields):
+    cursor = state.Bits(bytes.fromhex(text))
+    values = [cursor.bits(n) if n > 0 else cursor.scalar(-n) for n in fields]  # negative: a scalar
+    cursor.end()
+    return values
+
+
+def inputs(text):
+    return state.read_inputs(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS).input, bytes.fromhex(text))
+
+
+def header(text):
+    h = packets.Header(bytes.fromhex(text))
+    return h.type, h.connection_id, h.key_epoch, h.packet_seq
+
+
+def rotation(text):
+    return component(type="quaternion").read(state.Bits(bytes.fromhex(text)), 0)
+
+
+def steps(low, high, precision):
+    return component(type="float", quant=[[low, high, precision]]).text.split()[1::3]
+
+
+# (page, bytes as printed with spaces removed, what reads them, what must come out)
+PRINTED = [
+    *[("wire.md", text, lambda t: packets.read_varint(iter(bytes.fromhex(t)).__next__), value)
+      for text, value in (("7f", 127), ("8001", 128), ("ac02", 300), ("808001", 16384), ("ff" * 7 + "7f", 2**56 - 1),
+                          ("80" * 8 + "01", 2**56), ("ff" * 9, 2**64 - 1))],
+    ("wire.md", "4c54000101887766554433221101ac02", header, (1, 0x1122334455667788, 1, 300)),
+    ("wire.md", "080706050403020100000001", lambda t: packets.nonce(0x0102030405060708, 1).hex(),
+     "080706050403020100000001"),
+    ("wire.md", "1407000008abcd", lambda t: messages(NO_ACK + t)[0], [(1, 4, 7, b"\xab\xcd")]),
+    ("wire.md", "30020112040b00000000086869", messages, ([(3, 0, 0x102, b"hi")], (1042, 11))),
+    ("wire.md", "3803010008686f", lambda t: messages("30020112040b00000000086869" + t)[0][1], (3, 8, 0x103, b"ho")),
+    ("wire.md", "e0001812040b000000", messages, ([], (1042, 11))),
+    ("wire.md", NO_ACK, messages, ([], (0, 0))),
+    ("data.md", "bffc", lambda t: bits_of(t, 3, 1, 10), [5, 1, 0x3FF]),
+    ("data.md", "a34120", lambda t: bits_of(t, 4, -16), [0xA, 0x1234]),
+    ("data.md", "0000803f", lambda t: bits_of(t, -32), [0x3F800000]),
+    ("data.md", "dff7fdff", lambda t: rotation(t) == component(type="quaternion").zero, True),
+    ("data.md", "368da368", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 872]),
+    ("data.md", "1ff7fffe", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 1022]),
+    ("data.md", "e8030000000000000001" + "81a0e0000000000540a0", lambda t: snapshot(t)[0], {3: {1000: [0, 1, 0]}, 5: {}}),
+    ("data.md", "e803000003" + "3412b1a890", inputs, {1000: [0x1234, 1], 999: [0x1234, 1], 998: [0x1235, 1]}),
+    ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
+]
+COMPUTED = [
+    (lambda: steps(-512.0, 512.0, 0.01), ["17", "102400"]),
+    (lambda: steps(-1.0, 1.0, 1 / 512), ["11", "1024"]),
+    (lambda: steps(0.0, 1.0, 1 / 255), ["8", "255"]),
+    (lambda: steps(0.0, 10.0, 3.0), ["3", "4"]),
+    (lambda: [state.decimal_text(v) for v in (-1.0, 0.001, 1e6, -4096.0)], ["-1", "0.001", "1e+06", "-4096"]),
+]
+
+
+def check(folder):
+    """How many examples agree; raises Malformed at the first that does not."""
+    pages = {path.name: re.sub(r"[^\S\n]", "", path.read_text(encoding="utf-8"))
+             for path in pathlib.Path(folder).glob("*.md")}
+    for page, text, read, expected in PRINTED:
+        require(text in pages[page], f"{page} does not print {text}")
+        try:
+            found = read(text)
+        except Malformed as error:
+            raise Malformed(f"{page}, {text}: {error}") from error
+        require(found == expected, f"{page}, {text}: {found} instead of {expected}")
+    for compute, expected in COMPUTED:
+        require(compute() == expected, f"data.md: {compute()} instead of {expected}")
+    return len(PRINTED) + len(COMPUTED)

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""An independent decoder of the Lattice wire standard, written from docs/spec alone.
+
+    lattice_decode.py vectors tests/data/vectors/handshake.json
+        recomputes every value of the vectors from their private keys and inputs
+    lattice_decode.py session FILE
+        decodes every datagram of a recorded session to the last bit
+    lattice_decode.py examples docs/spec
+        decodes the byte examples those pages print
+
+Returns 0 when everything agrees, 1 at the first thing it cannot explain, 2 when called wrongly. Needs Python 3
+and the `cryptography` or the `nacl` package.
+
+A session is a file of JSON lines. The first:
+
+    {"format": "lattice-session 1", "client_secret": hex, "issuer": hex, "channels": {"4": MODE, ...},
+     "schema": {"types": [{"type_id", "name", "behaviours": [{"name", "structure": S}],
+                           "rpcs": [{"rpc_id", "name", "channel", "target", "owner_only", "delivery",
+                                     "arguments": S or null}]}],
+                "input": {"name", "structure": S}}}
+
+client_secret is the client's X25519 key, from which and the captured handshake all session keys follow; issuer the
+public key tokens are signed with; channels the declared application channels. A structure S is {"name", "delta",
+"members": [M]}; a member M {"name", "type", "encoding", "flags"} with, as its type needs, "bits", "min", "max",
+"quant": [[min, max, precision] per component], "capacity", "values" (of an enum), "structure": S, "custom":
+{"name", "fields": [{"name", "bits", "times": an earlier field}]}. The names of types and encodings are those of
+docs/spec/data.md.
+
+Then one line per datagram, in the order of sending, lost ones too:
+
+    {"from": "client" | "server", "datagram": hex}
+
+and, if the end is known, {"end": true, "newest_input": [C], "objects": [{"id", "type_id", "owner", "mode",
+"authority_tick", "state": [C]}]} with one content C per component: decimal; "q:" and 32 hex digits for a full
+rotation; "x:" and hex for text and bytes; "b:BITS:" and hex for a custom value.
+"""
+
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import examples  # noqa: E402  (found through the path above)
+import handshake  # noqa: E402
+import session  # noqa: E402
+from packets import Malformed  # noqa: E402
+
+
+def check_vectors(path):
+    with open(path, encoding="utf-8") as file:
+        vectors = json.load(file)
+    wrong = handshake.compare(vectors, handshake.recompute(vectors))
+    for line in wrong:
+        print(line)
+    if not wrong:
+        print(f"{path}: every value agrees")
+    return 1 if wrong else 0
+
+
+def check_session(path):
+    session.decode(path, print)
+    return 0
+
+
+def check_examples(folder):
+    print(f"{folder}: {examples.check(folder)} examples agree")
+    return 0
+
+
+def main(arguments):
+    commands = {"vectors": check_vectors, "session": check_session, "examples": check_examples}
+    if len(arguments) != 3 or arguments[1] not in commands:
+        print(__doc__)
+        return 2
+    try:
+        return commands[arguments[1]](arguments[2])
+    except Malformed as error:
+        print(f"{arguments[2]}: {error}")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,244 @@
+"""Bytes outside bit-packed bodies: varints, the outer header, tokens, handshake bodies, framing (docs/spec/wire.md,
+handshake.md). Everything raises Malformed at the first byte the specification does not explain."""
+
+
+class Malformed(Exception):
+    pass
+
+
+def require(condition, what):
+    if not condition:
+        raise Malformed(what)
+
+
+PROTOCOL_ID = bytes.fromhex("4c540001")
+HANDSHAKE, PAYLOAD, KEEPALIVE, DISCONNECT, RESPONSE = range(5)
+TAG = 16
+
+
+class Bytes:
+    """A cursor over bytes; little-endian."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, n, what="field"):
+        require(self.at + n <= len(self.data), f"{what} is cut short")
+        self.at += n
+        return self.data[self.at - n:self.at]
+
+    def uint(self, n, what="field"):
+        return int.from_bytes(self.take(n, what), "little")
+
+    def varint(self, what="varint"):
+        return read_varint(lambda: self.uint(1, what))
+
+    def rest(self):
+        return self.take(len(self.data) - self.at)
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def end(self, what):
+        require(self.left() == 0, f"{self.left()} bytes behind the end of {what}")
+
+
+def read_varint(next_byte):
+    value = 0
+    for group in range(8):
+        byte = next_byte()
+        value |= (byte & 0x7F) << (7 * group)
+        if byte < 0x80:
+            require(group == 0 or byte != 0, "varint is not minimal (W-4)")
+            return value
+    byte = next_byte()
+    require(byte != 0, "varint is not minimal (W-4)")
+    return value | byte << 56
+
+
+def write_varint(value):
+    out = bytearray()
+    for _ in range(8):
+        if value < 0x80:
+            out.append(value)
+            return bytes(out)
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def is_text(data):
+    """W-26."""
+    try:
+        return "\0" not in data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+
+
+# ---- Outer header ---------------------------------------------------------------------------------
+
+
+class Header:
+    def __init__(self, datagram):
+        cursor = Bytes(datagram)
+        require(cursor.take(4) == PROTOCOL_ID, "protocol_id is not 1.0")
+        self.type = cursor.uint(1)
+        require(self.type <= 4, f"packet type {self.type}")
+        self.connection_id = cursor.uint(8)
+        self.key_epoch = cursor.uint(1)
+        self.packet_seq = cursor.varint("packet_seq")
+        self.bytes = datagram[:cursor.at]
+        self.body = datagram[cursor.at:]
+
+
+def write_header(packet_type, connection_id=0, key_epoch=0, packet_seq=0):
+    return (PROTOCOL_ID + bytes([packet_type]) + connection_id.to_bytes(8, "little") + bytes([key_epoch]) +
+            write_varint(packet_seq))
+
+
+def nonce(packet_seq, key_epoch):
+    return packet_seq.to_bytes(8, "little") + bytes(3) + bytes([key_epoch])
+
+
+# ---- Token and handshake bodies -------------------------------------------------------------------
+
+TOKEN_DOMAIN = {1: b"lattice/v1/connect-token", 2: b"lattice/v1/relay-token"}
+
+
+def parse_token(data):
+    cursor = Bytes(data)
+    token = {}
+    require(cursor.take(4) == b"LTK1", "token magic")
+    token["kind"], token["role"], n = cursor.uint(1), cursor.uint(1), cursor.uint(2)
+    require(token["kind"] in (1, 2) and token["role"] in (1, 2), "token kind or role (S-4)")
+    require(n <= 256 and len(data) == 224 + n, "token length (S-4)")
+    token["issuer_key_id"], token["token_id"] = cursor.take(8), cursor.take(16)
+    token["protocol_id"] = cursor.take(4)
+    require(cursor.take(4) == bytes(4), "token bytes at 36 (S-4)")
+    for name in ("schema_id", "issued", "expires"):
+        token[name] = cursor.uint(8)
+    require(0 <= token["expires"] - token["issued"] <= 3600, "token lifetime (S-5)")
+    token["aud"], token["cnf"] = cursor.take(32), cursor.take(32)
+    token["player"], token["session"] = cursor.take(16), cursor.take(16)
+    token["user_data"] = cursor.take(n)
+    token["signature"] = cursor.take(64)
+    cursor.end("the token")
+    token["signed"] = TOKEN_DOMAIN[token["kind"]] + data[:160 + n]
+    return token
+
+
+def parse_request(datagram, body):
+    require(len(datagram) == 1200, "a ConnectionRequest takes 1200 bytes")
+    cursor = Bytes(body)
+    require(cursor.uint(1) == 1, "message type")
+    client = cursor.take(32)
+    token = cursor.take(cursor.uint(2), "token")
+    require(not any(cursor.rest()), "padding is not zero")
+    return client, token
+
+
+def parse_challenge(body):
+    cursor = Bytes(body)
+    require(cursor.uint(1) == 2, "message type")
+    challenge = (cursor.take(32), cursor.take(16), cursor.uint(1))
+    cursor.end("Challenge")
+    return challenge
+
+
+def parse_response(body):
+    """(C_pub, nonce, key_index, token, clear part, sealed part)."""
+    cursor = Bytes(body)
+    client, cookie, key_index = cursor.take(32), cursor.take(16), cursor.uint(1)
+    token = cursor.take(cursor.uint(2), "token")
+    clear = body[:cursor.at]
+    require(cursor.left() == 46 + TAG, "length of ChallengeResponse")
+    return client, cookie, key_index, token, clear, cursor.rest()
+
+
+def parse_fields(data, *widths):
+    cursor = Bytes(data)
+    values = [cursor.take(w) if isinstance(w, int) and w >= 16 else cursor.uint(w) for w in widths]
+    cursor.end("the sealed part")
+    return values
+
+
+def parse_refusal(data):
+    cursor = Bytes(data)
+    reason, schema_id = cursor.uint(2), cursor.uint(8)
+    text = cursor.take(cursor.uint(1), "text")
+    cursor.end("ConnectionRefused")
+    require(len(text) <= 64 and is_text(text), "text (S-9)")
+    return reason, schema_id, text
+
+
+# ---- Session bodies -------------------------------------------------------------------------------
+
+FRAGMENT, RPC, SNAPSHOT, ELIDED = 1, 2, 4, 8
+BUILT_IN_CHANNELS = {0: "unreliable", 1: "unreliable_sequenced", 2: "reliable_unordered", 3: "reliable_ordered",
+                     14: "ack", 15: "reliable_ordered"}
+
+
+class Message:
+    def __init__(self):
+        self.channel = self.flags = 0
+        self.mode = ""
+        self.number = None  # message_id or sequence
+        self.body = b""
+
+
+def parse_payload(plaintext, channels):
+    """The messages of a Payload and its one acknowledgement block (W-17, W-18)."""
+    cursor = Bytes(plaintext)
+    messages, block = [], None
+    while cursor.left():
+        message = Message()
+        first = cursor.uint(1)
+        message.channel, message.flags = first >> 4, first & 15
+        require(message.channel in channels, f"channel {message.channel} is not declared")
+        message.mode = channels[message.channel]
+        reliable = message.mode.startswith("reliable")
+        require(not message.flags & FRAGMENT, "a fragment (W-20)")
+        require(reliable or not message.flags & ELIDED, "ack_elided on a channel that is not reliable")
+        require(message.mode != "ack" or message.flags == 0, "flags on channel 14")
+        if message.mode == "unreliable_sequenced" or reliable:
+            message.number = cursor.uint(2, "number")
+        if reliable and not message.flags & ELIDED:
+            require(not messages and block is None, "a second acknowledgement block, or one that is not first (W-18)")
+            block = (cursor.uint(2), cursor.uint(4))
+        packed = int.from_bytes(cursor.take(2, "length"), "big")
+        require(packed & 3 == 0, "bits behind the length")
+        message.body = cursor.take(packed >> 2, "body")
+        if message.mode != "ack":
+            require(block is not None, "a message before the acknowledgement block (W-18)")
+            messages.append(message)
+            continue
+        require(len(message.body) in (6, 8) and block is None and not messages, "ack message (W-18, W-19)")
+        body = Bytes(message.body)
+        block = (body.uint(2), body.uint(4))
+    require(block is not None, "no acknowledgement block")
+    return messages, block
+
+
+def parse_keepalive(plaintext):
+    cursor = Bytes(plaintext)
+    flags = cursor.uint(1)
+    require(flags < 64, f"keepalive flags {flags} (W-22)")
+    require(not flags & (4 | 8 | 16), f"reserved keepalive flags {flags} from a sender of 1.0")
+    require(not flags & 1 or flags & 32, "a probe that does not ask for an ack")
+    keepalive = {"flags": flags, "block": (cursor.uint(2), cursor.uint(4)), "tick": cursor.uint(4)}
+    if flags & 1:
+        keepalive["probe_us"] = cursor.uint(8)
+    if flags & 2:
+        keepalive["echo_us"], keepalive["echo_delay_us"] = cursor.uint(8), cursor.uint(4)
+    require(not any(cursor.rest()), "keepalive padding (W-22)")
+    return keepalive
+
+
+def parse_disconnect(plaintext):
+    cursor = Bytes(plaintext)
+    reason, flags = cursor.uint(2), cursor.uint(1)
+    text = cursor.take(cursor.uint(1), "text")
+    cursor.end("Disconnect")
+    require(flags <= 1 and len(text) <= 64 and is_text(text), "Disconnect (W-24)")
+    return reason, flags, text

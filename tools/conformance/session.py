@@ -1,0 +1,268 @@
+"""Decodes a recorded session: every datagram, to the last bit, against docs/spec.
+
+Beyond that each byte can be explained, it checks what the specification promises across packets: numbers that
+only grow, acknowledgements of what was sent, exactly-once ids with the same body each time, baselines that were
+acknowledged, redundant inputs that agree, and that the last states are those the recorder ended with."""
+
+import json
+
+import packets
+import primitives as p
+from handshake import ZERO_NONCE, Keys, traffic_key
+from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
+from state import Schema, Snapshots, content_text, read_inputs, read_rpc
+
+PEER = {"client": "server", "server": "client"}
+
+
+class Side:
+    """What one side has sent."""
+
+    def __init__(self):
+        self.last_seq = 0
+        self.packets = {}  # packet_seq -> [(id, tick)] it carries; absent: nobody may acknowledge it
+        self.acked = set()
+        self.probes = set()
+        self.messages = {}  # (channel, message_id unwrapped) -> (flags, body)
+        self.next_id = {}  # channel -> unwrapped
+        self.sequence = {}  # channel or "engine" -> last
+        self.engine_tick = None
+
+
+class Session:
+    def __init__(self, head):
+        require(head.get("format") == "lattice-session 1", "not a lattice-session 1 file")
+        self.secret = bytes.fromhex(head["client_secret"])
+        self.client_pub = p.x25519_public(self.secret)
+        self.issuer = bytes.fromhex(head["issuer"])
+        self.channels = dict(packets.BUILT_IN_CHANNELS)
+        self.channels.update({int(n): mode for n, mode in head["channels"].items()})
+        self.schema = Schema(head["schema"], self.channels)
+        self.token = None
+        self.challenges, self.responses = {}, {}
+        self.keys = self.connection_id = self.accepted = None
+        self.sides = {"client": Side(), "server": Side()}
+        self.snapshots = Snapshots(self.schema)
+        self.inputs = {}
+        self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "rpcs": 0, "inputs": 0, "keepalives": 0,
+                       "disconnects": 0}
+
+    def datagram(self, sender, data):
+        self.counts["datagrams"] += 1
+        self.counts["bytes"] += len(data)
+        require(len(data) <= 1200, "a datagram of more than 1200 bytes (W-6)")
+        header = packets.Header(data)
+        if header.type in (HANDSHAKE, RESPONSE):
+            self._handshake(sender, data, header)
+        else:
+            self._session_packet(sender, header)
+
+    # ---- Handshake --------------------------------------------------------------------------------
+
+    def _handshake(self, sender, data, header):
+        require(header.key_epoch == 0 and header.packet_seq == 0, "handshake header (S-7)")
+        message = header.body[0] if header.type == HANDSHAKE and header.body else None
+        require(header.connection_id == 0 or message == 3, "connection_id in the handshake (S-7)")
+        if header.type == RESPONSE:
+            require(sender == "client", "ChallengeResponse from the server (W-9)")
+            return self._response(data, header)
+        require((message == 1) == (sender == "client"), f"handshake message {message} from the {sender} (W-9)")
+        if message == 1:
+            return self._request(data, header)
+        if message == 2:
+            challenge = packets.parse_challenge(header.body)
+            self.challenges[challenge[1]] = challenge
+            return None
+        require(message == 3, f"handshake message {message}")
+        return self._accepted(data, header)
+
+    def _request(self, data, header):
+        client, raw = packets.parse_request(data, header.body)
+        require(client == self.client_pub, "C_pub is not of the given secret")
+        require(self.token in (None, raw), "the token changed")
+        self.token, self.fields = raw, packets.parse_token(raw)
+        require(self.fields["kind"] == 1 and self.fields["role"] == 1, "not an initiator's connect token (S-10)")
+        require(self.fields["protocol_id"] == packets.PROTOCOL_ID and self.fields["cnf"] == client, "token (S-10)")
+        require(self.fields["issuer_key_id"] == p.sha256(self.issuer)[:8], "issuer key id")
+        require(p.ed25519_verify(self.issuer, self.fields["signed"], self.fields["signature"]), "token signature")
+
+    def _response(self, data, header):
+        client, cookie, key_index, token, clear, sealed = packets.parse_response(header.body)
+        challenge = self.challenges.get(cookie)
+        require(challenge and challenge[2] == key_index, "an answer to no Challenge")
+        require(client == self.client_pub and token == self.token, "C_pub or token differ from message 1")
+        if cookie in self.responses:
+            require(self.responses[cookie][0] == data, "message 3 repeated with other bytes (S-19)")
+            return
+        server_pub = self.fields["aud"]
+        keys = Keys(packets.PROTOCOL_ID, server_pub, token, client, challenge, p.x25519(self.secret, server_pub),
+                    p.x25519(self.secret, challenge[0]))
+        plain = p.aead_open(keys.k3, ZERO_NONCE, sealed, header.bytes + clear)
+        require(plain is not None, "message 3 does not open under k3")
+        nonce, token_id, schema_id, features, max_datagram = packets.parse_fields(plain, 16, 16, 8, 4, 2)
+        require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
+        require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
+        require(features == 0 and max_datagram >= 1200, "features or max_datagram")
+        keys.set_response(sealed)
+        self.responses[cookie] = (data, keys)
+
+    def _accepted(self, data, header):
+        if self.accepted is not None:
+            require(self.accepted == data, "message 4 repeated with other bytes (S-12)")
+            return
+        accept_random, sealed = header.body[1:17], header.body[17:]
+        for _, keys in self.responses.values():
+            plain = p.aead_open(keys.k4(accept_random), ZERO_NONCE, sealed, header.bytes + header.body[:17])
+            if plain is not None:
+                break
+        else:
+            raise Malformed("message 4 opens under no message 3")
+        connection_id, _, mtu_hint, tick_rate, _, schema_id, features = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
+        require(connection_id == header.connection_id != 0, "connection_id (S-18)")
+        require(schema_id == self.schema.id and features == 0, "schema_id or features (S-15)")
+        require(mtu_hint >= 1200 and tick_rate > 0, "mtu_hint or tick_rate")
+        keys.set_accept(accept_random, sealed)
+        self.keys = {role: traffic_key(keys.m0, role, 0) for role in ("client", "server")}
+        self.connection_id, self.accepted = connection_id, data
+
+    # ---- Session packets --------------------------------------------------------------------------
+
+    def _session_packet(self, sender, header):
+        require(self.keys, "a session packet before message 4")
+        require(header.connection_id == self.connection_id, "connection_id")
+        require(header.key_epoch == 0, "key_epoch (1.0 has none but 0)")
+        side, peer = self.sides[sender], self.sides[PEER[sender]]
+        require(header.packet_seq > side.last_seq, "packet_seq does not grow (W-12)")
+        require(sender == "client" or peer.last_seq > 0, "the server speaks before it heard (S-16)")
+        side.last_seq = header.packet_seq
+        plain = p.aead_open(self.keys[sender], packets.nonce(header.packet_seq, 0), header.body, header.bytes)
+        require(plain is not None, f"{sender} packet {header.packet_seq} does not open")
+        if header.type == PAYLOAD:
+            messages, block = packets.parse_payload(plain, self.channels)
+            self._acknowledge(peer, block)
+            carried = []
+            for message in messages:
+                carried += self._message(sender, side, peer, message) or []
+            side.packets[header.packet_seq] = carried
+        elif header.type == KEEPALIVE:
+            self.counts["keepalives"] += 1
+            keepalive = packets.parse_keepalive(plain)
+            self._acknowledge(peer, keepalive["block"])
+            if "echo_us" in keepalive:
+                require(keepalive["echo_us"] in peer.probes, "an echo of no probe")
+            if "probe_us" in keepalive:
+                side.probes.add(keepalive["probe_us"])
+            side.packets[header.packet_seq] = []
+        else:
+            require(header.type == DISCONNECT, f"packet type {header.type}")
+            self.counts["disconnects"] += 1
+            packets.parse_disconnect(plain)
+
+    def _acknowledge(self, peer, block):
+        """R-4, for a block about what `peer` sent."""
+        ack_seq, bitfield = block
+        highest = peer.last_seq - ((peer.last_seq - ack_seq) & 0xFFFF)
+        if highest < 1:
+            require(block == (0, 0), f"an acknowledgement of what was never sent: {block} (R-4)")
+            return
+        for number in [highest] + [highest - n - 1 for n in range(32) if bitfield >> n & 1]:
+            require(number in peer.packets, f"an acknowledgement of number {number}, which was not sent")
+            if number not in peer.acked:
+                peer.acked.add(number)
+                if peer is self.sides["server"]:
+                    self.snapshots.on_acked(peer.packets[number])
+
+    # ---- Messages ---------------------------------------------------------------------------------
+
+    def _message(self, sender, side, peer, message):
+        """The (id, tick) pairs the message carries, or None."""
+        engine = message.mode == "unreliable_sequenced" and message.channel == 1 and message.flags & packets.SNAPSHOT
+        if message.mode.startswith("reliable") and not self._is_new(side, message):
+            self.counts["resent"] += 1
+            return None
+        self.counts["messages"] += 1
+        if message.mode == "unreliable_sequenced" and not engine:
+            last = side.sequence.get(message.channel, -1)
+            require(message.number == (last + 1) & 0xFFFF, "sequence (R-16)")
+            side.sequence[message.channel] = message.number
+        if message.channel == 15:
+            kind = message.body[0] if message.body else 0
+            require(kind >= 128, f"control type {kind} is reserved (W-21)")
+        if message.flags & packets.RPC:
+            self.counts["rpcs"] += 1
+            read_rpc(self.schema, self.snapshots.objects, message, sender == "client")
+        if not engine:
+            return None
+        return self._engine_message(sender, side, message)
+
+    def _engine_message(self, sender, side, message):
+        tick = int.from_bytes(message.body[:4], "little")
+        last = side.sequence.get("engine", -1)
+        same_send = tick == side.engine_tick and message.number == last
+        require(same_send or message.number == (last + 1) & 0xFFFF, "sequence of engine traffic (R-16)")
+        side.sequence["engine"], side.engine_tick = message.number, tick
+        if sender == "server":
+            return self.snapshots.read(message.body)
+        for tick, state in read_inputs(self.schema.input, message.body).items():
+            require(self.inputs.setdefault(tick, state) == state, f"two different inputs for tick {tick} (D-21)")
+        self.counts["inputs"] += 1
+        return None
+
+    def _is_new(self, side, message):
+        """Exactly one body for each message_id, ids in order at their first sending (R-12 to R-14)."""
+        expected = side.next_id.get(message.channel, 0)
+        number = expected + ((message.number - expected + 0x8000) & 0xFFFF) - 0x8000
+        key = (message.channel, number)
+        flags = message.flags & ~packets.ELIDED
+        if number < expected:
+            require(expected - number <= 256, "a retransmission from before the window (R-14)")
+            require(side.messages[key] == (flags, message.body), f"message {key} sent again with another body")
+            return False
+        require(number == expected, f"message_id {number} instead of {expected} (R-13)")
+        side.messages[key] = (flags, message.body)
+        side.next_id[message.channel] = expected + 1
+        return True
+
+    # ---- The end ----------------------------------------------------------------------------------
+
+    def end(self, record):
+        """Compares with what the recorder ended with."""
+        self.snapshots.finish()
+        newest = self.inputs[max(self.inputs)]
+        require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
+        live = self.snapshots.live()
+        require(sorted(live) == sorted(o["id"] for o in record["objects"]), "the objects that live at the end")
+        for expected in record["objects"]:
+            thing = live[expected["id"]]
+            require(thing.type_id == expected["type_id"], f"type of object {expected['id']}")
+            require(thing.info == (expected["owner"], expected["mode"], expected["authority_tick"]),
+                    f"owner of object {expected['id']}")
+            state = [content_text(c) for c in thing.states[thing.newest]]
+            require(state == list(map(_content, expected["state"])), f"state of object {expected['id']}")
+
+
+def _content(text):
+    """A full rotation is written in hex, being wider than a word."""
+    return str(int(text[2:], 16)) if text.startswith("q:") else text
+
+
+def decode(path, say):
+    """Decodes the file; raises Malformed, which names line and side."""
+    with open(path, encoding="utf-8") as lines:
+        session = Session(json.loads(next(lines)))
+        ended = False
+        for number, line in enumerate(lines, 2):
+            record = json.loads(line)
+            try:
+                if "end" in record:
+                    session.end(record)
+                    ended = True
+                else:
+                    session.datagram(record["from"], bytes.fromhex(record["datagram"]))
+            except Malformed as error:
+                raise Malformed(f"line {number} ({record.get('from', 'end')}): {error}") from error
+    require(session.keys, "no handshake in the file")
+    entries = session.snapshots.counts
+    say(", ".join(f"{value} {name}" for name, value in session.counts.items()))
+    say("snapshots: " + ", ".join(f"{value} {name}" for name, value in entries.items()))
+    say("everything explained" + ("; final states agree" if ended else "; no final states to compare"))

@@ -1,0 +1,449 @@
+"""Bit-packed bodies: schema, layouts, deltas, snapshots, inputs, RPCs (docs/spec/data.md).
+
+A state is a list of contents, one per component, in order: an int, ("x", bytes) for text and bytes, or
+("b", bit count, bytes) for a custom value."""
+
+import math
+import struct
+from decimal import Decimal
+
+from packets import Malformed, is_text, read_varint, require
+from primitives import sha256
+
+WIDTH = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64,
+         "fixed64": 64, "netid": 64, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32}
+COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4}
+TEXT = ("string", "fixed_string", "bytes")
+
+
+class Bits:
+    """A cursor over bits, bit 7 of each byte first."""
+
+    def __init__(self, data):
+        self.value, self.size, self.at = int.from_bytes(data, "big"), len(data) * 8, 0
+
+    def bits(self, n):
+        require(self.at + n <= self.size, f"body ends at bit {self.size}, inside a field of {n} bits at {self.at}")
+        self.at += n
+        return (self.value >> (self.size - self.at)) & ((1 << n) - 1)
+
+    def scalar(self, n):
+        return int.from_bytes(self.bits(n).to_bytes(n // 8, "big"), "little")
+
+    def bytes(self, n):
+        return self.bits(8 * n).to_bytes(n, "big")
+
+    def varint(self, limit=64):
+        value = read_varint(lambda: self.bits(8))
+        require(value < 1 << limit, f"varint {value} does not fit {limit} bits (W-5)")
+        return value
+
+    def end(self):
+        require(self.size - self.at < 8, f"{self.size - self.at} bits behind the end (D-1)")
+        require(self.bits(self.size - self.at) == 0, "padding is not zero (D-1)")
+
+
+def bit_count(largest):
+    return largest.bit_length()
+
+
+def decimal_text(v):
+    """D-32."""
+    if v == 0:
+        return "-0" if math.copysign(1, v) < 0 else "0"
+    sign, digits, exponent = Decimal(repr(v)).normalize().as_tuple()
+    d = "".join(map(str, digits))
+    power = exponent + len(d) - 1
+    scientific = d[0] + ("." + d[1:] if len(d) > 1 else "") + f"e{'-' if power < 0 else '+'}{abs(power):02d}"
+    if exponent >= 0:
+        fixed = d + "0" * exponent
+    elif power >= 0:
+        fixed = d[:power + 1] + "." + d[power + 1:]
+    else:
+        fixed = "0." + "0" * (-power - 1) + d
+    return ("-" if sign else "") + (fixed if len(fixed) <= len(scientific) else scientific)
+
+
+# ---- Components -----------------------------------------------------------------------------------
+
+
+class Component:
+    """One component of a member: `read` gives its content, `zero` is that of the zero baseline (D-6)."""
+
+    def __init__(self, member, index):
+        self.type = member["type"]
+        self.zero, self.text = 0, ""
+        getattr(self, "_" + self._encoding(member))(member, index)
+
+    def _encoding(self, member):
+        kind, stated = self.type, member["encoding"]
+        if kind in ("bool", "enum", "custom"):
+            return kind
+        if kind in TEXT:
+            return "bytes"
+        if kind == "quaternion":
+            return "rotation" if stated in ("default", "smallest_three") else "full_rotation"
+        if kind in ("float", "double") or kind in COMPONENTS:
+            compressed = "quant" in member if stated == "default" else stated == "compressed"
+            return "compressed" if compressed else "full"
+        if stated == "default":
+            stated = "fixed" if WIDTH[kind] <= 16 or kind == "fixed64" else "varint"
+        return "difference" if kind == "fixed64" and stated == "varint" else stated
+
+    def _code(self, largest, text, zero=0):
+        """An n-bit field holding 0 … largest."""
+        width = bit_count(largest)
+
+        def read(bits, _):
+            code = bits.bits(width)
+            require(code <= largest, f"code {code} above {largest} (D-3)")
+            return code
+        self.read, self.zero = read, zero
+        self.text = f" {text.format(w=width)}" if text else ""
+
+    def _bool(self, member, index):
+        self._code(1, "")
+
+    def _enum(self, member, index):
+        values = member["values"]
+        text = "ordinal {w} " + str(len(values))
+        if values != list(range(len(values))):
+            text += "".join(f" {v}" for v in values)
+        self._code(len(values) - 1, text, values.index(0) if 0 in values else 0)
+
+    def _ranged(self, member, index):
+        low, high = member["min"], member["max"]
+        self._code(high - low, f"ranged {{w}} {low} {high}", min(max(0, low), high) - low)
+
+    def _bits(self, member, index):
+        self._code((1 << member["bits"]) - 1, "bits {w}")
+
+    def _compressed(self, member, index):
+        low, high, precision = map(float, member["quant"][index])
+        r = (high - low) / precision
+        whole = math.floor(r)
+        fraction = r - whole
+        steps = max(1, whole if fraction <= r * 2.0 ** -22 and fraction < 0.5 else math.ceil(r))
+        nearest = min(max(0.0, low), high)
+        zero = math.floor((nearest - low) / (high - low) * steps + 0.5)
+        self._code(steps, f"compressed {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", min(zero, steps))
+
+    def _rotation(self, member, index):
+        n = member["bits"] or 10
+        top = (1 << n) - 2
+
+        def read(bits, _):
+            packed = bits.bits(2 + 3 * n)
+            length = 0.0
+            for k in (2, 1, 0):
+                code = packed >> (k * n) & ((1 << n) - 1)
+                require(code <= top, f"rotation code {code} above {top} (D-3)")
+                c = (code / top * 2.0 - 1.0) / 1.4142135623730951
+                length += c * c
+            require(length <= 1.0, "a rotation longer than 1 (D-3)")
+            return packed
+        self.read, self.text = read, f" smallest_three {2 + 3 * n}"
+        middle = top // 2
+        self.zero = ((3 << n | middle) << n | middle) << n | middle
+
+    def _full_rotation(self, member, index):
+        def read(bits, _):
+            raw = bits.bytes(16)
+            length = sum(v * v for v in struct.unpack("<4f", raw))
+            require(math.isfinite(length) and length > 0, "a rotation of length 0 or not finite (D-3)")
+            return int.from_bytes(raw, "little")
+        self.read, self.text = read, " full 128"
+        self.zero = int.from_bytes(struct.pack("<4f", 0, 0, 0, 1), "little")
+
+    def _fixed(self, member, index):
+        width = WIDTH[self.type]
+        self.read, self.text = lambda bits, _: bits.scalar(width), f" fixed {width}"
+
+    def _full(self, member, index):
+        width = WIDTH[self.type]
+        self.read, self.text = lambda bits, _: bits.scalar(width), f" full {width}"
+
+    def _varint(self, member, index):
+        width = WIDTH[self.type]  # signed: the zig-zag value is the content
+        self.read, self.text = lambda bits, _: bits.varint(width), f" varint {width}"
+
+    def _difference(self, member, index):
+        def read(bits, base):
+            z = bits.varint()
+            return (base + ((z >> 1) ^ -(z & 1))) % (1 << 64)
+        self.read, self.text = read, " difference 64"
+
+    def _bytes(self, member, index):
+        capacity = member["capacity"] or 1024
+
+        def read(bits, _):
+            n = bits.varint()
+            require(n <= capacity, f"length {n} above {capacity} (D-3)")
+            data = bits.bytes(n)
+            require(self.type != "string" or is_text(data), "not text (W-26)")
+            require(self.type == "bytes" or 0 not in data, "a zero byte in a string (D-3)")
+            return ("x", data)
+        self.read, self.zero, self.text = read, ("x", b""), f" capacity {capacity}"
+
+    def _custom(self, member, index):
+        custom, capacity = member["custom"], member["capacity"]
+
+        def read(bits, _):
+            start, values = bits.at, {}
+            for field in custom["fields"]:
+                for _ in range(values[field["times"]] if "times" in field else 1):
+                    values[field["name"]] = bits.bits(field["bits"])
+            count = bits.at - start
+            require(count <= capacity * 8, "a custom value above its capacity")
+            bits.at = start
+            data = bits.bits(count) << (-count % 8)
+            return ("b", count, data.to_bytes((count + 7) // 8, "big"))
+        self.read = read
+        count = sum(f["bits"] for f in custom["fields"] if "times" not in f)
+        self.zero = ("b", count, bytes((count + 7) // 8))
+        self.text = f" {custom['name']} capacity {capacity}"
+
+
+def content_text(content):
+    """The form of a recorded session's last line."""
+    if isinstance(content, int):
+        return str(content)
+    if content[0] == "x":
+        return "x:" + content[1].hex()
+    return f"b:{content[1]}:{content[2].hex()}"
+
+
+# ---- Layouts --------------------------------------------------------------------------------------
+
+
+class Member:
+    def __init__(self, desc, components, depth):
+        self.first = len(components)
+        self.children, self.kind = [], "plain"
+        indent = " " * depth
+        if desc["type"] == "struct":
+            inner = desc["structure"]
+            self.kind = "delta" if inner["delta"] else "whole"
+            self.lines = [f"{indent}member {desc['name']} struct {inner['name']} {self.kind}"]
+            self.children = [Member(m, components, depth + 1) for m in inner["members"]]
+            self.lines += [line for child in self.children for line in child.lines]
+        else:
+            own = [Component(desc, i) for i in range(COMPONENTS.get(desc["type"], 1))]
+            components += own
+            if desc["type"] == "bool":
+                self.kind = "bool"
+            texts = "".join(c.text for c in own)
+            self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags']}"]
+        self.last = len(components)
+
+
+class Layout:
+    """`structures`: [(name, structure)]; an object has presence bits, a lone structure has none."""
+
+    def __init__(self, structures, is_object):
+        self.components, self.is_object, self.behaviours, self.lines = [], is_object, [], []
+        for name, structure in structures:
+            members = [Member(m, self.components, 1) for m in structure["members"]]
+            self.behaviours.append(members)
+            self.lines += [f"behaviour {name}"] + [line for m in members for line in m.lines]
+        self.zero = [c.zero for c in self.components]
+
+    def read_whole(self, bits):
+        return [c.read(bits, 0) for c in self.components]
+
+    def read_delta(self, bits, base):
+        state = list(base)
+        present = [bits.bits(1) if self.is_object else 1 for _ in self.behaviours]
+        for members, there in zip(self.behaviours, present):
+            if there:
+                mask = self._read_members(bits, members, base, state)
+                require(mask or not self.is_object, "a present behaviour that does not differ (D-10)")
+        return state
+
+    def _read_members(self, bits, members, base, state):
+        mask = [bits.bits(1) for _ in members]
+        for member, changed in zip(members, mask):
+            if not changed:
+                continue
+            if member.kind == "bool":
+                state[member.first] = 1 - base[member.first]
+            elif member.kind == "delta":
+                self._read_members(bits, member.children, base, state)
+            else:
+                for i in range(member.first, member.last):
+                    state[i] = self.components[i].read(bits, base[i] if member.kind == "plain" else 0)
+            require(state[member.first:member.last] != base[member.first:member.last],
+                    "a member marked as changed that does not differ (D-10)")
+        return any(mask)
+
+
+# ---- Schema ---------------------------------------------------------------------------------------
+
+
+class Schema:
+    def __init__(self, desc, channels):
+        self.types, self.rpcs = {}, {}
+        lines = ["lattice schema 1", "wire 1.0", "channels"]
+        lines += [f"channel {n} {mode}" for n, mode in sorted(channels.items())]
+        for t in sorted(desc["types"], key=lambda t: t["type_id"]):
+            layout = Layout([(b["name"], b["structure"]) for b in t["behaviours"]], True)
+            self.types[t["type_id"]] = layout
+            lines += [f"type {t['type_id']} {t['name']} object"] + layout.lines
+            for rpc in sorted(t["rpcs"], key=lambda r: r["rpc_id"]):
+                lines.append(f" rpc {rpc['rpc_id']} {rpc['name']} channel {rpc['channel']} target {rpc['target']} "
+                             f"owner_only {rpc['owner_only']} delivery {rpc['delivery']}")
+                arguments = rpc["arguments"] and Layout([(rpc["arguments"]["name"], rpc["arguments"])], False)
+                if arguments:
+                    lines += arguments.lines
+                self.rpcs[t["type_id"], rpc["rpc_id"]] = (rpc, arguments)
+        command = desc["input"]
+        self.input = Layout([(command["structure"]["name"], command["structure"])], False)
+        lines += [f"input {command['name']}"] + self.input.lines
+        self.text = "\n".join(lines) + "\n"
+        self.id = int.from_bytes(sha256(self.text.encode())[:8], "little")
+
+
+# ---- Snapshots ------------------------------------------------------------------------------------
+
+
+class Object:
+    def __init__(self, type_id):
+        self.type_id, self.info = type_id, None
+        self.states = {}  # tick -> contents
+        self.acked = set()  # ticks whose packet the client acknowledged
+        self.newest = 0
+        self.removed_tick = None
+
+
+class Snapshots:
+    """What the server has sent so far, and what of it may serve as a baseline."""
+
+    def __init__(self, schema):
+        self.schema, self.objects = schema, {}
+        self.tick = self.parts = self.next_part = 0
+        self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "unchanged": 0, "incomplete": 0}
+
+    def read(self, body):
+        """Decodes one part; returns the (id, tick) pairs its packet carries."""
+        bits = Bits(body)
+        tick = bits.scalar(32)
+        bits.scalar(32), bits.scalar(8)
+        part, parts = bits.bits(4), bits.bits(4)
+        require(tick != 0 and part < parts, "snapshot header (D-18)")
+        self._follow_parts(tick, part, parts)
+        carried, network_id = [], 0
+        while bits.bits(1):
+            step = bits.varint()
+            network_id += step
+            require(step != 0 and network_id < 1 << 64, "ids do not ascend (D-14)")
+            kind = bits.bits(2)
+            try:
+                getattr(self, ("_delta", "_full", "_removed", "_unchanged")[kind])(bits, network_id, tick)
+            except Malformed as error:
+                raise Malformed(f"object {network_id} at tick {tick}: {error}") from error
+            if kind < 2:
+                carried.append((network_id, tick))
+        bits.end()
+        self.counts["parts"] += 1
+        return carried
+
+    def _follow_parts(self, tick, part, parts):
+        if tick != self.tick:
+            require(tick > self.tick, "ticks of snapshots go back")
+            self.finish()
+            self.tick, self.parts, self.next_part = tick, parts, 0
+        require(parts == self.parts and part == self.next_part, "part numbers (D-11)")
+        self.next_part += 1
+
+    def finish(self):
+        """The last snapshot is over: it was whole, or announced one part more than it sent (D-12)."""
+        require(self.parts - self.next_part in (0, 1), f"{self.next_part} of {self.parts} parts were sent (D-12)")
+        self.counts["incomplete"] += self.parts - self.next_part
+
+    def _store(self, network_id, tick, state):
+        thing = self.objects[network_id]
+        require(tick not in thing.states, "two entries of one tick")
+        thing.states[tick] = state
+        thing.newest = tick
+        for old in [t for t in thing.states if tick - t >= 128 and t != thing.newest]:
+            del thing.states[old]
+
+    def _delta(self, bits, network_id, tick):
+        age = bits.varint()
+        require(1 <= age <= 60, f"baseline age {age} (D-15)")
+        thing = self.objects.get(network_id)
+        require(thing and thing.removed_tick is None, "a delta for an object that is not there (D-18)")
+        base = tick - age
+        require(base in thing.states, f"no state at its baseline {base} (D-18)")
+        require(base in thing.acked, f"its baseline {base} was never acknowledged (D-15)")
+        self._store(network_id, tick, self.schema.types[thing.type_id].read_delta(bits, thing.states[base]))
+        self.counts["delta"] += 1
+
+    def _full(self, bits, network_id, tick):
+        type_id, owner, mode, authority_tick = bits.varint(32), bits.varint(), bits.bits(2), bits.scalar(32)
+        require(type_id in self.schema.types, f"type_id {type_id} (D-18)")
+        require(mode <= 1, f"mode {mode} (D-18)")
+        thing = self.objects.get(network_id)
+        if thing is None or thing.removed_tick is not None:
+            thing = self.objects[network_id] = Object(type_id)
+        require(thing.type_id == type_id, "the type changed (D-18)")
+        layout = self.schema.types[type_id]
+        self._store(network_id, tick, layout.read_delta(bits, layout.zero))
+        thing.info = (owner, mode, authority_tick)
+        self.counts["full"] += 1
+
+    def _removed(self, bits, network_id, tick):
+        thing = self.objects.setdefault(network_id, Object(None))
+        thing.removed_tick = tick
+        thing.acked.clear()
+        self.counts["removed"] += 1
+
+    def _unchanged(self, bits, network_id, tick):
+        thing = self.objects.get(network_id)
+        require(thing and thing.removed_tick is None, "unchanged, but not there (D-18)")
+        self.counts["unchanged"] += 1
+
+    def on_acked(self, carried):
+        for network_id, tick in carried:
+            thing = self.objects[network_id]
+            if thing.removed_tick is None:
+                thing.acked.add(tick)
+
+    def live(self):
+        return {i: o for i, o in self.objects.items() if o.removed_tick is None}
+
+
+# ---- Inputs and RPCs ------------------------------------------------------------------------------
+
+
+def read_inputs(layout, body):
+    """{tick: contents}."""
+    bits = Bits(body)
+    newest, count = bits.scalar(32), bits.scalar(8)
+    require(1 <= count <= 32 and newest >= count, "input window (D-19)")
+    state = layout.read_whole(bits)
+    inputs = {newest: state}
+    for back in range(1, count):
+        if bits.bits(1):
+            older = layout.read_delta(bits, state)
+            require(older != state, "an input marked as changed that does not differ (D-19)")
+            state = older
+        inputs[newest - back] = state
+    bits.end()
+    return inputs
+
+
+def read_rpc(schema, objects, message, from_client):
+    bits = Bits(message.body)
+    network_id, rpc_id, _tick, target = bits.varint(), bits.varint(), bits.scalar(32), bits.bits(2)
+    require(network_id != 0 and rpc_id < 1 << 16, "RPC ids (D-22)")
+    require((target == 0) == from_client, f"target {target} from this side (D-24)")
+    peer = bits.varint() if target == 3 else None
+    require(network_id in objects, f"an RPC for object {network_id}, which was never sent")
+    declared, arguments = schema.rpcs.get((objects[network_id].type_id, rpc_id), (None, None))
+    require(declared, f"rpc {rpc_id} is not declared")
+    require(declared["channel"] == message.channel, "an RPC on another channel than declared (D-23)")
+    require(declared["target"] in (target, 2 if target == 3 else target), "target differs from the declared (D-23)")
+    values = arguments.read_whole(bits) if arguments else []
+    bits.end()
+    return network_id, rpc_id, peer, values

@@ -20,6 +20,10 @@ chromium command chromium
 nodejs command node
 npm command npm
 '
+packages_conformance='
+python3 command python3
+python3-cryptography file /usr/lib/python3/dist-packages/cryptography*
+'
 packages_matrix='
 clang-14 command clang++-14
 libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a

@@ -80,6 +80,7 @@ test_release() {
   else
     say "no browser test: missing $wanted"
   fi
+  want_packages conformance || say "no decoder of another language: missing $wanted"
   rm -f "$stamp"
   touch "$summary/started"
   build_for_test release || return 0

@@ -203,6 +203,7 @@ class Session {
     if (tick_ % 2 == 0 && !send_snapshot()) return fail("a snapshot part was not taken");
     rig_.server.endpoint->set_server_tick(tick_);
     rig_.run(15 * kMs);
+    if (tick_ % 10 == 0) write_truth();
     return resolve_receipts() && receive();
   }
 
@@ -409,25 +410,36 @@ class Session {
   bool finish() {
     if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
     if (mirror_.size() != table_.size()) return fail("the client's objects differ");
-    std::string objects;
     for (const uint32_t slot : table_.ascending()) {
-      const uint64_t id = table_.network_id(slot);
-      const serialization::Layout& layout = *table_.info(slot).type->layout;
-      const uint32_t mirrored = mirror_.find(id);
+      const uint32_t mirrored = mirror_.find(table_.network_id(slot));
       if (mirrored == replication::kNoSlot ||
-          !layout.equal(history_.current(slot), applier_.confirmed(mirrored, nullptr))) {
+          !table_.info(slot).type->layout->equal(history_.current(slot),
+                                                 applier_.confirmed(mirrored, nullptr))) {
         return fail("the client's state differs");
       }
-      objects += (objects.empty() ? "" : ",") + ("{\"id\":" + std::to_string(id)) +
-                 ",\"type_id\":" + std::to_string(table_.info(slot).type->type_id) +
-                 ",\"owner\":" + std::to_string(table_.info(slot).owner) +
-                 ",\"mode\":" + std::to_string(static_cast<int>(table_.info(slot).mode)) +
-                 ",\"authority_tick\":" + std::to_string(table_.info(slot).authority_tick) +
-                 ",\"state\":" + leaves_json(layout, history_.current(slot)) + "}";
     }
     std::fprintf(out_, "{\"end\":true,\"newest_input\":%s,\"objects\":[%s]}\n", newest_sent_input_.c_str(),
-                 objects.c_str());
+                 objects_json().c_str());
     return true;
+  }
+
+  /// What the authority has at this tick: what a client with the whole snapshot of it must have too.
+  void write_truth() {
+    std::fprintf(out_, "{\"truth\":%u,\"objects\":[%s]}\n", tick_, objects_json().c_str());
+  }
+
+  std::string objects_json() const {
+    std::string out;
+    for (const uint32_t slot : table_.ascending()) {
+      const replication::ObjectInfo& info = table_.info(slot);
+      out += (out.empty() ? "" : ",") + ("{\"id\":" + std::to_string(info.network_id)) +
+             ",\"type_id\":" + std::to_string(info.type->type_id) +
+             ",\"owner\":" + std::to_string(info.owner) +
+             ",\"mode\":" + std::to_string(static_cast<int>(info.mode)) +
+             ",\"authority_tick\":" + std::to_string(info.authority_tick) +
+             ",\"state\":" + leaves_json(*info.type->layout, history_.current(slot)) + "}";
+    }
+    return out;
   }
 
   std::FILE* out_;

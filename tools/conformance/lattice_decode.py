@@ -30,9 +30,10 @@ Then one line per datagram, in the order of sending, lost ones too:
 
     {"from": "client" | "server", "datagram": hex}
 
-and, if the end is known, {"end": true, "newest_input": [C], "objects": [{"id", "type_id", "owner", "mode",
-"authority_tick", "state": [C]}]} with one content C per component: decimal; "q:" and 32 hex digits for a full
-rotation; "x:" and hex for text and bytes; "b:BITS:" and hex for a custom value.
+Between them, where the authority's states are known, {"truth": TICK, "objects": [O]} behind the snapshot of that
+tick, and as the last line {"end": true, "newest_input": [C], "objects": [O]}. An object O is {"id", "type_id",
+"owner", "mode", "authority_tick", "state": [C]} with one content C per component: decimal; "q:" and 32 hex digits
+for a full rotation; "x:" and hex for text and bytes; "b:BITS:" and hex for a custom value.
 """
 
 import json

@@ -45,7 +45,7 @@ class Session:
         self.snapshots = Snapshots(self.schema)
         self.inputs = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "rpcs": 0, "inputs": 0, "keepalives": 0,
-                       "disconnects": 0}
+                       "disconnects": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -230,9 +230,19 @@ class Session:
         self.snapshots.finish()
         newest = self.inputs[max(self.inputs)]
         require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
+        self._compare(record["objects"])
+
+    def truth(self, record):
+        """A whole snapshot leaves nothing unsaid (D-13); an incomplete one promises nothing."""
+        require(self.snapshots.tick == record["truth"], "no snapshot of this tick")
+        if self.snapshots.next_part == self.snapshots.parts:
+            self.counts["whole compared"] += 1
+            self._compare(record["objects"])
+
+    def _compare(self, objects):
         live = self.snapshots.live()
-        require(sorted(live) == sorted(o["id"] for o in record["objects"]), "the objects that live at the end")
-        for expected in record["objects"]:
+        require(sorted(live) == sorted(o["id"] for o in objects), "the objects that live")
+        for expected in objects:
             thing = live[expected["id"]]
             require(thing.type_id == expected["type_id"], f"type of object {expected['id']}")
             require(thing.info == (expected["owner"], expected["mode"], expected["authority_tick"]),
@@ -257,10 +267,12 @@ def decode(path, say):
                 if "end" in record:
                     session.end(record)
                     ended = True
+                elif "truth" in record:
+                    session.truth(record)
                 else:
                     session.datagram(record["from"], bytes.fromhex(record["datagram"]))
             except Malformed as error:
-                raise Malformed(f"line {number} ({record.get('from', 'end')}): {error}") from error
+                raise Malformed(f"line {number} ({record.get('from', 'states')}): {error}") from error
     require(session.keys, "no handshake in the file")
     entries = session.snapshots.counts
     say(", ".join(f"{value} {name}" for name, value in session.counts.items()))

@@ -25,6 +25,7 @@ void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& 
 AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
                                Observer& observer)
     : World(config, std::move(socket), observer),
+      slot_of_peer_(config.max_connections),
       snapshot_interval_ticks_(std::max(1u, config.tick_rate_hz / config.snapshot_rate_hz)) {
   clients_.resize(config.max_connections);
 }
@@ -192,6 +193,7 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
   client->view = std::make_unique<replication::ClientView>(view);
   client->view->join(table_);
   client->gate.emplace(replication::RpcGate::Config{});
+  slot_of_peer_.insert(client->peer, connection.slot);
   clients_[connection.slot] = std::move(client);
   observer_.on_connected(connection, info);
 }
@@ -203,6 +205,7 @@ void AuthorityWorld::on_disconnected(ConnectionHandle connection, connection::Di
   observer_.on_disconnected(connection, reason, remote_schema, text);
   if (client->inputs) add(&closed_inputs_, client->inputs->stats());
   rpcs_.forget(client->peer);
+  slot_of_peer_.erase(client->peer);
   clients_[connection.slot].reset();
 }
 
@@ -224,10 +227,8 @@ AuthorityWorld::Client* AuthorityWorld::client_of(ConnectionHandle connection) c
 }
 
 const AuthorityWorld::Client* AuthorityWorld::client_of_peer(uint64_t peer) const {
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (client && client->peer == peer) return client.get();
-  }
-  return nullptr;
+  const uint32_t slot = slot_of_peer_.find(peer);
+  return slot == base::HashIndex::kNone ? nullptr : clients_[slot].get();
 }
 
 ConnectionHandle AuthorityWorld::connection_of(uint64_t peer) const {
@@ -252,6 +253,8 @@ reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wir
                                                 std::span<const uint8_t> body, uint64_t now_ns) {
   Client* client = client_of(connection);
   if (client == nullptr) return reliability::Verdict::kAccept;
+  if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
+  if (channel == wire::Channel::kControl) return reliability::Verdict::kAccept;  // nothing for us in 1.0
   if (flags.is_snapshot) return receive_inputs(*client, body, now_ns);
   if (!flags.is_rpc) {
     observer_.on_message(connection, static_cast<uint8_t>(channel), body);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "replication/client_view.h"
 #include "replication/rpc_gate.h"
 #include "replication/snapshot_builder.h"
@@ -88,6 +89,7 @@ class AuthorityWorld final : public World {
   replication::VersionHistory history_;
   std::unique_ptr<replication::SnapshotBuilder> builder_;
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
+  base::HashIndex slot_of_peer_;                  // peer ids are ours: no secret seed needed
   std::vector<uint64_t> pending_despawns_;
   std::vector<uint64_t> default_input_;
   std::vector<uint64_t> input_scratch_;

@@ -151,6 +151,8 @@ void ClientWorld::do_receive(Now now) {
 reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::Channel channel,
                                              reliability::MessageFlags flags, std::span<const uint8_t> body,
                                              uint64_t now_ns) {
+  if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
+  if (channel == wire::Channel::kControl) return reliability::Verdict::kAccept;  // nothing for us in 1.0
   if (flags.is_snapshot) return receive_part(body, now_ns);
   if (flags.is_rpc) {
     rpcs_.receive(now_ns, kAuthorityPeer, body, true);

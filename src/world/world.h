@@ -41,6 +41,11 @@ enum class OpResult : uint8_t {
   kOutOfOrder,
 };
 
+/// Snapshots and inputs travel on channel 1 only and are never RPCs (spec W-27).
+inline bool is_engine_traffic_legal(wire::Channel channel, reliability::MessageFlags flags) {
+  return !flags.is_snapshot || (channel == wire::Channel::kUnreliableSequenced && !flags.is_rpc);
+}
+
 class World : public reliability::EndpointHandler, protected RpcHost {
  public:
   World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer);

@@ -1,0 +1,72 @@
+// A measured process: started pinned to one processor, read from outside through procfs, ended by signal.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+struct ChildPlan {
+  std::vector<std::string> arguments;            // [0] is the program
+  int cpu = -1;                                  // pinned to it; -1: anywhere
+  std::vector<std::string> environment;          // "NAME=value", on top of ours
+  std::vector<std::pair<int, int>> descriptors;  // ours -> the child's number
+};
+
+class Child {
+ public:
+  Child() = default;
+  ~Child() { stop(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// False when the process cannot be made; a program that cannot be executed ends with 127.
+  bool start(const ChildPlan& plan);
+  /// SIGTERM, then SIGKILL after two seconds. Harmless when it has ended.
+  void stop();
+  bool running();
+  pid_t pid() const { return pid_; }
+
+  /// Processor time of all threads so far, user and system, from schedstat (nanoseconds, not clock ticks).
+  double cpu_ms() const;
+  /// Resident memory in KiB.
+  double rss_kb() const;
+
+ private:
+  pid_t pid_ = -1;
+};
+
+/// The processors this process may use, ascending.
+std::vector<int> allowed_cpus();
+/// Pins the calling process.
+void pin_self(int cpu);
+
+uint64_t monotonic_ns();
+void sleep_s(double seconds);
+
+/// Traffic of a process that has udp_counter.so loaded.
+struct UdpTraffic {
+  uint64_t send_calls = 0, sent_datagrams = 0, sent_bytes = 0;
+  uint64_t receive_calls = 0, received_datagrams = 0, received_bytes = 0;
+};
+
+class UdpCounter {
+ public:
+  UdpCounter();
+  ~UdpCounter();
+  UdpCounter(const UdpCounter&) = delete;
+  UdpCounter& operator=(const UdpCounter&) = delete;
+  /// Makes the planned process count into this. `library` is the path of udp_counter.so.
+  void attach(ChildPlan& plan, const std::string& library) const;
+  UdpTraffic read() const;
+
+ private:
+  int fd_ = -1;
+  void* page_ = nullptr;
+};
+
+}  // namespace bench

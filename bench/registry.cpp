@@ -1,0 +1,19 @@
+#include "registry.h"
+
+namespace bench {
+namespace {
+
+constexpr Bench kBenches[] = {
+    {"demo-load", "Depot: a server process and N bots over encrypted UDP; and a plain floor beside it",
+     run_demo_load},
+    {"codec", "snapshots of 256 objects for 256 clients, and the delta codec alone, in one thread",
+     run_codec},
+};
+
+}  // namespace
+
+std::span<const Bench> benches() {
+  return kBenches;
+}
+
+}  // namespace bench

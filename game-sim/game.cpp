@@ -58,6 +58,7 @@ lattice_result Game::install_callbacks() {
     kSelf(ctx).on_spawn(id, type_id);
   };
   callbacks.on_despawn = [](void* ctx, lattice_netid id) {
+    kSelf(ctx).objects_changed();
     if (kSelf(ctx).own_pawn_ == id) kSelf(ctx).own_pawn_ = 0;
   };
   callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
@@ -87,6 +88,9 @@ void Game::gather_type(uint32_t type_id, std::vector<Actor<State>>& out) {
 }
 
 void Game::gather() {
+  // Where an object's structure lies does not change while it lives.
+  if (gathered_) return;
+  gathered_ = true;
   gather_type(kPawnType, pawns_);
   gather_type(kProjectileType, projectiles_);
   gather_type(kDoorType, doors_);
@@ -144,6 +148,7 @@ void Game::on_tick(const lattice_tick_context& tick) {
 }
 
 void Game::on_spawn(lattice_netid id, uint32_t type_id) {
+  objects_changed();
   if (type_id != kPawnType) return;
   lattice_object_info info{};
   info.struct_size = sizeof info;

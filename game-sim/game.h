@@ -73,13 +73,15 @@ class Game : protected SceneEvents {
   virtual void door_use_requested(lattice_netid /*door*/, bool /*open*/) {}
 
   void note_disturbed(lattice_netid pawn);
+  /// Objects came or went, or will at the end of this phase: what was gathered is not to be used again.
+  void objects_changed() { gathered_ = false; }
   uint32_t current_tick() const { return tick_; }
   GameListener& listener() { return listener_; }
   std::span<const Actor<PawnState>> pawns() const { return pawns_; }
   std::span<const Actor<DoorState>> doors() const { return doors_; }
-  void gather();
 
  private:
+  void gather();
   template <class State>
   void gather_type(uint32_t type_id, std::vector<Actor<State>>& out);
   void on_tick(const lattice_tick_context& tick);
@@ -93,6 +95,7 @@ class Game : protected SceneEvents {
   lattice_netid own_pawn_ = 0;
   uint32_t tick_ = 0;
   bool resimulating_ = false;
+  bool gathered_ = false;
   std::vector<lattice_netid> ids_;
   std::vector<lattice_netid> simulated_;
   std::vector<Actor<PawnState>> pawns_;

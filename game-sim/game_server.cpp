@@ -34,6 +34,7 @@ void GameServer::before_tick(uint32_t tick) {
 
 void GameServer::furnish() {
   furnished_ = true;
+  objects_changed();
   for (size_t i = 0; i < arena_doors().size(); ++i) {
     const lattice_netid id = lattice_spawn(world(), kDoorType, LATTICE_AUTHORITY_SERVER);
     if (auto* door = static_cast<DoorState*>(lattice_object_state(world(), id, 0))) {
@@ -53,6 +54,7 @@ void GameServer::spawn_pawn(Player& player) {
   const lattice_netid id = lattice_spawn_for(world(), kPawnType, LATTICE_AUTHORITY_SERVER, player.peer);
   auto* pawn = static_cast<PawnState*>(lattice_object_state(world(), id, 0));
   if (pawn == nullptr) return;
+  objects_changed();
   const auto points = arena_spawn_points();
   *pawn = PawnState{};
   pawn->position = points[next_spawn_point_++ % points.size()];
@@ -85,6 +87,7 @@ void GameServer::peer_disconnected(lattice_conn* conn) {
   const Player* player = player_of(info.peer_id);
   if (player == nullptr) return;
   if (player->pawn != 0) lattice_despawn(world(), player->pawn);
+  objects_changed();
   players_.erase(players_.begin() + (player - players_.data()));
 }
 
@@ -109,6 +112,7 @@ void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
   const lattice_netid id = lattice_spawn(world(), kProjectileType, LATTICE_AUTHORITY_SERVER);
   auto* projectile = static_cast<ProjectileState*>(lattice_object_state(world(), id, 0));
   if (projectile == nullptr) return;
+  objects_changed();
   *projectile = ProjectileState{};
   projectile->position = position;
   projectile->velocity = velocity;
@@ -118,6 +122,7 @@ void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
 
 void GameServer::projectile_ended(lattice_netid projectile, Vec2) {
   lattice_despawn(world(), projectile);
+  objects_changed();
 }
 
 void GameServer::pawn_hit(lattice_netid pawn, lattice_netid shooter, Vec2 position) {

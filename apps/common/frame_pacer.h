@@ -25,4 +25,24 @@ class Every {
   uint64_t next_ns_ = 0;
 };
 
+/// Notices when the machine does not let this process run: sleeps that end far too late. Ticks that came
+/// late for that reason are no fault of the network or the program.
+class StallWatch {
+ public:
+  static constexpr uint64_t kStallNs = 20'000'000;
+
+  void slept(uint64_t wanted_wake_ns, uint64_t now_ns) {
+    const uint64_t late_ns = now_ns > wanted_wake_ns ? now_ns - wanted_wake_ns : 0;
+    if (late_ns < kStallNs) return;
+    ++stalls_;
+    if (late_ns > longest_ns_) longest_ns_ = late_ns;
+  }
+  uint64_t stalls() const { return stalls_; }
+  double longest_ms() const { return static_cast<double>(longest_ns_) / 1e6; }
+
+ private:
+  uint64_t stalls_ = 0;
+  uint64_t longest_ns_ = 0;
+};
+
 }  // namespace app

@@ -82,6 +82,11 @@ void sleep_ns(uint64_t ns) {
   sleep_or_readable(-1, ns);
 }
 
+void sleep_until_ns(uint64_t monotonic_time_ns) {
+  const uint64_t now_ns = monotonic_ns();
+  if (monotonic_time_ns > now_ns) sleep_ns(monotonic_time_ns - now_ns);
+}
+
 void sleep_or_readable(int fd, uint64_t ns) {
   pollfd entry = {fd, POLLIN, 0};
   timespec wait{};

@@ -24,6 +24,7 @@ uint64_t monotonic_ns();
 uint64_t unix_ms();
 /// Returns early when a signal arrives.
 void sleep_ns(uint64_t ns);
+void sleep_until_ns(uint64_t monotonic_time_ns);
 /// As above, and early when `fd` becomes readable (or has ended). -1: just sleep.
 void sleep_or_readable(int fd, uint64_t ns);
 

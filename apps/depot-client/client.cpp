@@ -72,7 +72,7 @@ int Client::connect() {
   std::vector<uint8_t> token;
   if (const std::string problem = config_.tokens.obtain(request, token); !problem.empty()) {
     log_line(LATTICE_LOG_ERROR, "client", problem);
-    return kExitUnreachable;
+    return config_.tokens.uses_data_dir() ? kExitUnreachable : kExitFailed;
   }
   started_ns_ = monotonic_ns();
   conn_ = lattice_connect(world_, config_.server.c_str(), token.data(), token.size());

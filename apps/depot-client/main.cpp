@@ -23,6 +23,8 @@ namespace {
 constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
 constexpr uint64_t kCrowdPollIntervalNs = 8'000'000;
 constexpr size_t kControlLineBytes = 4096;
+// A crowd joins one by one: a server holds only few half-open handshakes per network (H-11).
+constexpr uint64_t kJoinIntervalNs = 20'000'000;
 
 constexpr SettingSpec kSettings[] = {
     {"server", SettingKind::kText, "HOST:PORT", "",
@@ -72,10 +74,7 @@ class Program {
       if (const int exit = add_client(i); exit != kExitOk) return exit;
     }
     if (settings_.text("control") == "stdio") attach_control();
-    for (auto& client : clients_) {
-      if (const int exit = client->connect(); exit != kExitOk) return exit;
-    }
-    loop();
+    if (const int exit = loop(); exit != kExitOk) return exit;
     say_goodbye();
     return exit_code();
   }
@@ -137,12 +136,21 @@ class Program {
     return std::ranges::any_of(clients_, [](const auto& c) { return c->state() != Client::State::kEnded; });
   }
 
-  void loop() {
+  /// Lets the next clients join that are due. kExitOk, or why one cannot even try.
+  int join() {
+    while (joined_ < clients_.size() && join_due_.due(monotonic_ns())) {
+      if (const int exit = clients_[joined_++]->connect(); exit != kExitOk) return exit;
+    }
+    return kExitOk;
+  }
+
+  int loop() {
     const double seconds = settings_.number("seconds");
     const uint64_t end_ns = seconds > 0 ? monotonic_ns() + static_cast<uint64_t>(seconds * 1e9) : UINT64_MAX;
     const uint64_t poll_ns = clients_.size() > 1 ? kCrowdPollIntervalNs : kPollIntervalNs;
     Every report_due(1'000'000'000 / 30);
     while (!stop_requested() && monotonic_ns() < end_ns && anyone_left()) {
+      if (const int exit = join(); exit != kExitOk) return exit;
       uint64_t wait_ns = poll_ns;
       for (auto& client : clients_) {
         client->pump();
@@ -151,13 +159,15 @@ class Program {
       if (control_) {
         if (!read_commands()) break;
         const uint64_t now_ns = monotonic_ns();
-        if (report_due.due(now_ns)) writer_.write_line(report_->line(now_ns, control_->ignored_lines()));
+        if (report_due.due(now_ns))
+          writer_.write_line(report_->line(now_ns, control_->ignored_lines(), stall_watch_));
         writer_.flush();
-        sleep_or_readable(STDIN_FILENO, wait_ns);
-      } else {
-        sleep_ns(wait_ns);
       }
+      const uint64_t wake_ns = monotonic_ns() + wait_ns;
+      sleep_or_readable(control_ ? STDIN_FILENO : -1, wait_ns);
+      stall_watch_.slept(wake_ns, monotonic_ns());
     }
+    return kExitOk;
   }
 
   void say_goodbye() {
@@ -178,8 +188,11 @@ class Program {
 
   const Settings& settings_;
   std::vector<std::unique_ptr<Client>> clients_;
+  size_t joined_ = 0;
+  Every join_due_{kJoinIntervalNs};
   std::optional<Control> control_;
   std::optional<Report> report_;
+  StallWatch stall_watch_;
   LineReader reader_{kControlLineBytes};
   LineWriter writer_{STDOUT_FILENO};
 };

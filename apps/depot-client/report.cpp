@@ -65,7 +65,7 @@ void Report::write_predictions() {
 }
 
 void Report::write_totals(const lattice_world_stats& stats, const lattice_conn_stats& connection,
-                          uint64_t ignored_lines) {
+                          uint64_t ignored_lines, const StallWatch& stalls) {
   json_.key("totals").begin_object();
   json_.member("connect_ms", client_.connect_ms());
   json_.member("packets_sent", connection.packets_sent);
@@ -80,10 +80,12 @@ void Report::write_totals(const lattice_world_stats& stats, const lattice_conn_s
   json_.member("hard_resets", stats.hard_resets);
   json_.member("clock_resyncs", stats.clock_resyncs);
   json_.member("ignored_lines", ignored_lines);
+  json_.member("stalls", stalls.stalls());
+  json_.member("longest_stall_ms", stalls.longest_ms(), 1);
   json_.end_object();
 }
 
-const std::string& Report::line(uint64_t now_ns, uint64_t ignored_lines) {
+const std::string& Report::line(uint64_t now_ns, uint64_t ignored_lines, const StallWatch& stalls) {
   const lattice_world_stats stats = client_.stats();
   const lattice_conn_stats connection = client_.connection_stats();
   json_.clear();
@@ -109,7 +111,7 @@ const std::string& Report::line(uint64_t now_ns, uint64_t ignored_lines) {
   json_.key("objects");
   write_objects(json_, client_.game(), stats.tick);
   write_predictions();
-  write_totals(stats, connection, ignored_lines);
+  write_totals(stats, connection, ignored_lines, stalls);
   json_.end_object();
   return json_.text();
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "client.h"
+#include "frame_pacer.h"
 #include "json_writer.h"
 
 namespace app {
@@ -18,7 +19,7 @@ class Report {
  public:
   explicit Report(Client& client) : client_(client) {}
   /// The next line, without its newline. Valid until the next call.
-  const std::string& line(uint64_t now_ns, uint64_t ignored_lines);
+  const std::string& line(uint64_t now_ns, uint64_t ignored_lines, const StallWatch& stalls);
 
  private:
   /// Traffic counters at a moment, for rates over the last second.
@@ -30,7 +31,7 @@ class Report {
   void write_switches();
   void write_predictions();
   void write_totals(const lattice_world_stats& stats, const lattice_conn_stats& connection,
-                    uint64_t ignored_lines);
+                    uint64_t ignored_lines, const StallWatch& stalls);
 
   Client& client_;
   JsonWriter json_;

@@ -262,6 +262,12 @@ int run_headless(const Settings& settings) {
                  target.limit);
     exit = kExitFailed;
   }
+  if (exit != kExitOk && stalls(run) > 0) {
+    std::fprintf(stderr,
+                 "The machine was busy: it kept these processes waiting for 20 ms or more %llu times. "
+                 "Run it again when nothing else runs.\n",
+                 static_cast<unsigned long long>(stalls(run)));
+  }
   return exit;
 }
 

@@ -30,6 +30,8 @@ struct HeadlessRun {
   ServerCounters server_before, server_after;
 };
 
+/// How often the machine kept the server, A or B from running for 20 ms or more. Many of them spoil a run.
+uint64_t stalls(const HeadlessRun& run);
 std::vector<Target> judge(const HeadlessRun& run);
 std::string describe(const HeadlessRun& run, const std::vector<Target>& targets);
 /// The same as a readable table.

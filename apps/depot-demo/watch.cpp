@@ -73,9 +73,12 @@ void Watch::server_line(std::string_view line) {
     server.players = message.at("players").get<uint64_t>();
     server.inputs_received = message.at("inputs").at("received").get<uint64_t>();
     server.inputs_late = message.at("inputs").at("late").get<uint64_t>();
+    server.stalls = message.at("stalls").get<uint64_t>();
+    server.longest_stall_ms = message.at("longest_stall_ms").get<double>();
     impl_->take_truth(message.at("truth"));
     impl_->take_peers(message.at("peers"));
-    for (const char* key : {"telemetry", "t", "inputs", "peers", "truth"}) message.erase(key);
+    for (const char* key : {"telemetry", "t", "inputs", "peers", "truth", "stalls", "longest_stall_ms"})
+      message.erase(key);
     impl_->server_shown = std::move(message);
   } catch (const std::exception&) {
     ++impl_->malformed_lines;
@@ -105,6 +108,8 @@ void Watch::client_line(size_t index, std::string_view line) {
     counters.interpolation_underruns = totals.at("interpolation_underruns").get<uint64_t>();
     counters.hard_resets = totals.at("hard_resets").get<uint64_t>();
     counters.clock_resyncs = totals.at("clock_resyncs").get<uint64_t>();
+    counters.stalls = totals.at("stalls").get<uint64_t>();
+    counters.longest_stall_ms = totals.at("longest_stall_ms").get<double>();
     counters.connect_ms = totals.at("connect_ms").get<double>();
     for (const json& row : message.at("own")) client.errors->prediction(sighting_of(row, 1));
     for (const char* key : {"t", "own", "totals", "pawn"}) message.erase(key);

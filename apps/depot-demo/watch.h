@@ -23,12 +23,16 @@ struct ClientCounters {
   uint64_t interpolation_samples = 0, interpolation_underruns = 0;
   uint64_t inputs_fresh = 0, inputs_repeated = 0, inputs_missing = 0;  // as the server used them
   double rtt_ms = 0, jitter_ms = 0, send_loss_pct = 0, receive_loss_pct = 0, connect_ms = 0;
+  uint64_t stalls = 0;  // times the machine kept the process waiting, and the longest
+  double longest_stall_ms = 0;
 };
 
 struct ServerCounters {
   double tick_p50_ms = 0, tick_p99_ms = 0;
   uint64_t inputs_received = 0, inputs_late = 0;
   uint64_t players = 0;
+  uint64_t stalls = 0;
+  double longest_stall_ms = 0;
 };
 
 class Watch {

@@ -86,6 +86,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     beast::get_lowest_layer(socket_).expires_never();
     socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
     socket_.read_message_max(kMessageBytes);
+    socket_.auto_fragment(false);  // one frame per message
     socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
       if (error) return;
       self->server_.viewers.insert(self);

@@ -87,7 +87,9 @@ void serve(Server& server, int telemetry_fd) {
   while (!stop_requested()) {
     server.pump();
     if (telemetry != nullptr && telemetry_tick.due(monotonic_ns()) && !telemetry->write()) telemetry.reset();
-    sleep_ns(std::min(server.time_to_tick_ns(), kPollIntervalNs));
+    const uint64_t wake_ns = monotonic_ns() + std::min(server.time_to_tick_ns(), kPollIntervalNs);
+    sleep_until_ns(wake_ns);
+    server.stall_watch().slept(wake_ns, monotonic_ns());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dev_issuer.h"
+#include "frame_pacer.h"
 #include "game_server.h"
 #include "lattice/lattice.h"
 #include "tick_timer.h"
@@ -38,6 +39,7 @@ class Server final : private depot::GameListener {
   depot::GameServer& game() { return *game_; }
   lattice_world_stats stats() const;
   TickTimer& tick_timer() { return tick_timer_; }
+  StallWatch& stall_watch() { return stall_watch_; }
   const std::string& address() const { return address_; }
 
   /// Called once per tick with where every pawn is, for comparing with what clients predicted.
@@ -60,6 +62,7 @@ class Server final : private depot::GameListener {
   lattice_world* world_ = nullptr;
   std::unique_ptr<depot::GameServer> game_;
   TickTimer tick_timer_;
+  StallWatch stall_watch_;
   TickWatcher* watcher_ = nullptr;
   std::string address_;
   bool noted_ = false;

@@ -68,6 +68,8 @@ bool Telemetry::write() {
     json_.end_object();
   }
   json_.end_array();
+  json_.member("stalls", server_.stall_watch().stalls());
+  json_.member("longest_stall_ms", server_.stall_watch().longest_ms(), 1);
   write_truth();
   json_.end_object();
   out_.write_line(json_.text());

@@ -1,0 +1,142 @@
+// What the demo decides: who may ask its page server, what a viewer may say, how errors are judged.
+#include <gtest/gtest.h>
+
+#include "error_meter.h"
+#include "verdict.h"
+#include "watch.h"
+#include "web_server.h"
+
+namespace app {
+namespace {
+
+TEST(WebPaths, OnlyLoopbackHosts) {
+  for (const char* good : {"127.0.0.1", "127.0.0.1:8000", "localhost:1", "[::1]", "[::1]:80"}) {
+    EXPECT_TRUE(is_loopback_host(good)) << good;
+  }
+  for (const char* bad : {"", ":", ":80", "evil.example", "127.0.0.1.evil.example", "127.0.0.1:80x",
+                          "127.0.0.1:", "127.0.0.2", "localhost.evil", "[::1", "::1", "127.0.0.1:123456"}) {
+    EXPECT_FALSE(is_loopback_host(bad)) << bad;
+  }
+}
+
+TEST(WebPaths, OnlyPlainFiles) {
+  EXPECT_EQ(page_file_of("/"), "index.html");
+  EXPECT_EQ(page_file_of("/main.js?v=1"), "main.js");
+  EXPECT_EQ(page_file_of("/a/b-c_d.2.js"), "a/b-c_d.2.js");
+  for (const char* bad : {"", "main.js", "/..", "/../x", "/a/../x", "/.hidden", "/a/.b", "//x", "/a//b",
+                          "/a/", "/%2e%2e/x", "/a\\b", "http://x/"}) {
+    EXPECT_EQ(page_file_of(bad), "") << bad;
+  }
+}
+
+TEST(ViewerCommand, PassesOnWhatThePageMaySay) {
+  ViewerCommand command;
+  ASSERT_TRUE(
+      parse_viewer_command(R"({"input":{"client":"B","x":1,"y":-1,"dash":true,"extra":[1,2]}})", command));
+  EXPECT_EQ(command.client, 1u);
+  EXPECT_EQ(command.line, R"({"input":{"dash":true,"x":1,"y":-1}})");
+  ASSERT_TRUE(parse_viewer_command(R"({"impair":{"client":"A","direction":"up","delay_ms":20}})", command));
+  EXPECT_EQ(command.line, R"({"impair":{"delay_ms":20,"direction":"up"}})");
+  ASSERT_TRUE(parse_viewer_command(R"({"toggle":{"client":"A","smoothing":false}})", command));
+  EXPECT_EQ(command.line, R"({"toggle":{"smoothing":false}})");
+}
+
+TEST(ViewerCommand, IgnoresEverythingElse) {
+  ViewerCommand command;
+  for (const char* bad :
+       {"", "{", "[]", "5", "null", R"("input")", R"({"input":5})", R"({"input":{}})",
+        R"({"input":{"client":"C"}})", R"({"input":{"client":5}})", R"({"quit":{"client":"A"}})",
+        R"({"preset":{"client":"A"}})", R"({"impair":{"client":"A"}})",
+        R"({"impair":{"client":"A","direction":"sideways"}})", R"({"impair":{"client":"A","direction":7}})",
+        R"({"input":{"client":"A"},"toggle":{"client":"A"}})"}) {
+    EXPECT_FALSE(parse_viewer_command(bad, command)) << bad;
+  }
+}
+
+TEST(ErrorMeter, ComparesTheSameTickWhicheverSideComesFirst) {
+  ErrorMeter meter(1.0 / 512, 30);
+  meter.truth({10, 1, 1, false});
+  meter.prediction({10, 1, 1, false});
+  meter.prediction({11, 2, 1, false});
+  meter.truth({11, 2.003, 1, false});
+  meter.prediction({12, 2, 1, false});
+  EXPECT_EQ(meter.summary().ticks, 2u);
+  EXPECT_EQ(meter.summary().beyond_step, 1u);
+  EXPECT_NEAR(meter.summary().mean_mm, 1.5, 1e-5);
+  EXPECT_NEAR(meter.take_recent_mm(), 3, 1e-5);
+  EXPECT_EQ(meter.take_recent_mm(), 0);
+}
+
+TEST(ErrorMeter, OneStepIsNotBeyond) {
+  ErrorMeter meter(1.0 / 512, 30);
+  meter.truth({10, 1, 1, false});
+  meter.prediction({10, 1.001953, 0.998047, false});
+  EXPECT_EQ(meter.summary().beyond_step_all, 0u);
+}
+
+TEST(ErrorMeter, DisturbedTicksAreComparedButNotJudged) {
+  ErrorMeter meter(1.0 / 512, 30);
+  for (uint32_t tick = 100; tick < 200; ++tick) {
+    meter.truth({tick, 1, 1, tick == 120});
+    meter.prediction({tick, 2, 1, false});
+  }
+  EXPECT_EQ(meter.summary().ticks, 100u);
+  EXPECT_EQ(meter.summary().undisturbed_ticks, 70u);
+  EXPECT_EQ(meter.summary().beyond_step, 70u);
+  EXPECT_EQ(meter.summary().beyond_step_all, 100u);
+  meter.start_measuring();
+  EXPECT_EQ(meter.summary().ticks, 0u);
+}
+
+TEST(Watch, IgnoresDamagedLines) {
+  Watch watch(1.0 / 512, 30);
+  for (const char* bad : {"", "{", "[]", "{\"telemetry\":1}", "{\"tick_p50_ms\":\"x\"}"}) {
+    watch.server_line(bad);
+    watch.client_line(0, bad);
+  }
+  EXPECT_EQ(watch.malformed_lines(), 10u);
+  EXPECT_FALSE(watch.connected(0));
+  EXPECT_NE(watch.page_state().find("\"clients\""), std::string::npos);
+}
+
+HeadlessRun good_run() {
+  HeadlessRun run;
+  run.seconds = 10;
+  run.connect_rtt_ms = 100;
+  for (ClientRun& client : run.clients) {
+    client.errors.ticks = client.errors.undisturbed_ticks = 600;
+    client.after.inputs_fresh = 600;
+    client.after.interpolation_samples = 3000;
+    client.after.connect_ms = 205;
+  }
+  return run;
+}
+
+bool met(const HeadlessRun& run, const std::string& name) {
+  for (const Target& target : judge(run)) {
+    if (target.name == name) return target.met;
+  }
+  ADD_FAILURE() << "no target " << name;
+  return false;
+}
+
+TEST(Verdict, NamesWhatIsMissed) {
+  HeadlessRun run = good_run();
+  for (const Target& target : judge(run)) EXPECT_TRUE(target.met) << target.name;
+  run.clients[0].errors.beyond_step = 7;
+  run.clients[1].after.inputs_missing = 7;
+  EXPECT_FALSE(met(run, "A.ticks_beyond_step_pct"));
+  EXPECT_TRUE(met(run, "B.ticks_beyond_step_pct"));
+  EXPECT_FALSE(met(run, "B.late_inputs_pct"));
+  run.clients[0].after.connect_ms = 305;
+  EXPECT_FALSE(met(run, "A.connect_round_trips"));
+}
+
+TEST(Verdict, MeasuringNothingIsAMiss) {
+  HeadlessRun run = good_run();
+  run.clients[0].errors = {};
+  EXPECT_FALSE(met(run, "A.seconds_not_compared"));
+}
+
+}  // namespace
+}  // namespace app

@@ -1,0 +1,70 @@
+#include "dev_issuer.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "text_codec.h"
+
+namespace app {
+namespace {
+
+class DevIssuer : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "dev_issuer_XXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+    dir_ = name + "/data";
+  }
+  void TearDown() override {
+    for (const char* file : {"/issuer.key", "/issuer.pub", "/server.json"}) unlink((dir_ + file).c_str());
+    rmdir(dir_.c_str());
+    rmdir(root_.c_str());
+  }
+  std::string root_, dir_;
+};
+
+TEST_F(DevIssuer, MakesAKeyOnceAndKeepsItPrivate) {
+  IssuerKeys made, read;
+  EXPECT_NE(load_issuer(dir_, made), "");
+  ASSERT_EQ(load_or_make_issuer(dir_, made), "");
+  ASSERT_EQ(load_or_make_issuer(dir_, read), "");
+  EXPECT_EQ(read.seed, made.seed);
+  EXPECT_EQ(read.public_key, made.public_key);
+  struct stat info {};
+  ASSERT_EQ(stat((dir_ + "/issuer.key").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  std::string text;
+  ASSERT_TRUE(read_whole_file(dir_ + "/issuer.pub", text));
+  EXPECT_EQ(text, to_hex(made.public_key) + "\n");
+}
+
+TEST_F(DevIssuer, RefusesADamagedKeyInsteadOfReplacingIt) {
+  ASSERT_TRUE(make_folder(dir_));
+  ASSERT_TRUE(write_whole_file(dir_ + "/issuer.key", "12", 0600));
+  IssuerKeys keys;
+  EXPECT_NE(load_or_make_issuer(dir_, keys).find("issuer.key"), std::string::npos);
+}
+
+TEST_F(DevIssuer, ServerNoteRoundTrips) {
+  ASSERT_TRUE(make_folder(dir_));
+  ServerNote note, back;
+  note.address = "127.0.0.1:5";
+  note.server_public_key.fill(0xAB);
+  note.schema_id = 18446744073709551615u;
+  note.pid = 77;
+  EXPECT_NE(read_server_note(dir_, back), "");
+  ASSERT_EQ(write_server_note(dir_, note), "");
+  ASSERT_EQ(read_server_note(dir_, back), "");
+  EXPECT_EQ(back.address, note.address);
+  EXPECT_EQ(back.server_public_key, note.server_public_key);
+  EXPECT_EQ(back.schema_id, note.schema_id);
+  EXPECT_EQ(back.pid, note.pid);
+  ASSERT_TRUE(write_whole_file(dir_ + "/server.json", "{\"address\":5}", 0644));
+  EXPECT_NE(read_server_note(dir_, back), "");
+}
+
+}  // namespace
+}  // namespace app

@@ -1,0 +1,93 @@
+#!/bin/sh
+# The programs from the outside: exit codes, files, a session of separate processes, nothing left behind.
+# programs_test.sh BUILD_DIR/apps
+set -eu
+apps=$1
+server=$apps/lattice-gameserver/lattice-gameserver
+client=$apps/depot-client/depot-client
+tool=$apps/lattice-tool/lattice-tool
+demo=$apps/depot-demo/lattice-demo
+dir=$(mktemp -d)
+TMPDIR=$dir
+export TMPDIR
+server_pid=
+trap '[ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true; rm -rf "$dir"' EXIT
+cd "$dir"
+
+fail() {
+  echo "FAILED: $1" >&2
+  exit 1
+}
+
+# expect CODE TEXT COMMAND...: the exit code, and a piece of what is printed.
+expect() {
+  code=$1 text=$2
+  shift 2
+  got=0
+  "$@" >out 2>&1 </dev/null || got=$?
+  [ "$got" = "$code" ] || fail "$* ended with $got, not $code: $(cat out)"
+  grep -qF -e "$text" out || fail "$* does not say '$text': $(cat out)"
+}
+
+for program in "$server" "$client" "$demo" "$tool"; do
+  expect 0 'Usage:' "$program" --help
+  [ "$(wc -l <out)" -lt 45 ] || fail "$program --help is more than a screen"
+  expect 0 'ABI' "$program" --version
+done
+expect 2 "Did you mean '--tick-rate'?" "$server" --tick-rat 5
+expect 2 "Did you mean 'token'?" "$tool" tokn
+expect 3 'LATTICE_TICK_RATE' env LATTICE_TICK_RATE=0 "$server"
+printf 'tick_rate = 30\nsnapshot_rte = 5\n' >s.toml
+expect 3 "s.toml:2:1: unknown key 'snapshot_rte'. Did you mean 'snapshot_rate'?" "$server" --config s.toml
+expect 5 'server.json' "$client" --data-dir nowhere
+
+"$server" --bind 127.0.0.1:0 --data-dir data --telemetry stdout >telemetry 2>log &
+server_pid=$!
+for _ in $(seq 100); do
+  [ ! -f data/server.json ] || break
+  sleep 0.1
+done
+address=$(sed -n 's/.*"address": "\(.*\)".*/\1/p' data/server.json)
+[ "$(stat -c %a data/issuer.key)" = 600 ] || fail 'the issuer key is not private'
+expect 4 'already in use' "$server" --bind "$address" --data-dir other
+expect 0 'connected' "$client" --data-dir data --bot --seconds 1
+expect 0 'connected' "$client" --data-dir data --seconds 1 \
+  --token-command "$tool token --data-dir data --client-key {client_key} --user-data b"
+"$tool" keys --data-dir foreign >/dev/null
+key=$(sed -n 's/.*"server_public_key": "\(.*\)".*/\1/p' data/server.json)
+# A denial is not authenticated, so a client believes it only when its connect budget is over.
+expect 1 'token_invalid' "$client" --server "$address" --seconds 20 \
+  --token-command "$tool token --data-dir foreign --client-key {client_key} --server-key $key"
+expect 1 'not a token in base64' "$client" --data-dir data --token-command 'echo !!'
+grep -q '"players":1' telemetry || fail 'the server never saw a player'
+kill -INT "$server_pid"
+code=0
+wait "$server_pid" || code=$?
+server_pid=
+[ "$code" = 0 ] || fail "the server ended with $code after Ctrl-C"
+[ ! -f data/server.json ] || fail 'server.json outlives the server'
+
+# Targets depend on how busy the machine is; here only that the run measures and cleans up.
+code=0
+"$demo" --headless --seconds 2 --bots 2 --profile none --json >result 2>log || code=$?
+[ "$code" -le 1 ] || fail "the demo ended with $code: $(cat log)"
+grep -q '"targets":\[{"name":"A.ticks_beyond_step_pct"' result || fail "no targets: $(cat result log)"
+[ -z "$(find "$dir" -name 'lattice-demo-*')" ] || fail 'the demo left its folder behind'
+
+"$demo" --no-open --bots 2 >url 2>log &
+demo_pid=$!
+for _ in $(seq 100); do
+  ! grep -q '^url: http://127.0.0.1:' url || break
+  sleep 0.1
+done
+grep -q '^url: http://127.0.0.1:' url || fail "no url: $(cat url log)"
+children=$(pgrep -P "$demo_pid")
+kill -INT "$demo_pid"
+code=0
+wait "$demo_pid" || code=$?
+[ "$code" = 0 ] || fail "the demo ended with $code after Ctrl-C"
+for pid in $children; do
+  ! kill -0 "$pid" 2>/dev/null || fail "process $pid outlives the demo"
+done
+[ -z "$(find "$dir" -name 'lattice-demo-*')" ] || fail 'the demo left its folder behind'
+echo 'programs behave'

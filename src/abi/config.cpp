@@ -87,7 +87,8 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
-  world->max_connections = role->role == LATTICE_ROLE_CLIENT ? 1 : out->max_connections;
+  // A client has one connection, and room for earlier ones that are still saying goodbye.
+  world->max_connections = role->role == LATTICE_ROLE_CLIENT ? 4 : out->max_connections;
   world->connect_budget_ns = out->connect_budget_ms * kMs;
   world->timeout_ns = out->connection_timeout_ms * kMs;
   world->snapshot_budget_bytes = out->snapshot_budget_bytes;

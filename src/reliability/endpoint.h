@@ -36,6 +36,7 @@ struct EndpointConfig {
   uint16_t tick_rate_hz = 60;      ///< Told to clients in ConnectionAccepted.
   connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
   uint64_t connect_budget_ns = 10'000'000'000;
+  uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
   /// Limit of the shared block pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;
   /// Taken at create, so that a steady load within it never allocates.

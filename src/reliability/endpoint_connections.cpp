@@ -14,12 +14,11 @@ using connection::DisconnectReason;
 using connection::Event;
 using connection::State;
 
-uint64_t random_u64(crypto::EntropySource& entropy) {
-  uint8_t bytes[8];
-  entropy.fill(bytes);
-  uint64_t value = 0;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
+/// Clients that start together must not retry together, and a simulated run must repeat: neither the same
+/// for everybody nor from entropy.
+uint64_t retry_jitter_seed(const EndpointConfig& config, const platform::Address& local, uint64_t now_ns) {
+  uint64_t state = config.jitter_seed ^ now_ns ^ platform::hash_address(local);
+  return base::splitmix64(state);
 }
 
 }  // namespace
@@ -66,7 +65,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.features = config.features;
   handshake_config.max_datagram_bytes = wire::kFloorDatagramBytes;
   handshake_config.budget_ns = config.connect_budget_ns;
-  handshake_config.jitter_seed = random_u64(entropy);
+  handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
       std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
   peers[handle->slot] = std::move(peer);

@@ -376,6 +376,7 @@ void AuthorityWorld::add_stats(WorldStats* stats) const {
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client && client->inputs) add(&inputs, client->inputs->stats());
   }
+  stats->connections = static_cast<uint32_t>(slot_of_peer_.size());
   stats->inputs_received = inputs.accepted + inputs.late;
   stats->inputs_used = inputs.fresh;
   stats->inputs_late = inputs.late;

@@ -61,6 +61,10 @@ crypto::PublicKey ClientWorld::new_client_key() {
 ConnectionHandle ClientWorld::connect(const platform::Address& server, std::span<const uint8_t> token,
                                       const char** error) {
   seal();
+  if (endpoint_->state(connection_) != connection::State::kDisconnected) {
+    *error = "This world already has a connection. Disconnect it first.";
+    return {};
+  }
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) {
     *error = "The connect token is malformed. Ask the issuer for a new one.";
@@ -81,7 +85,7 @@ ConnectionHandle ClientWorld::connect(const platform::Address& server, std::span
       connection_ = handle;
       return handle;
     case reliability::ConnectResult::kFull:
-      *error = "This world already has a connection. Disconnect it first.";
+      *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
       break;
     case reliability::ConnectResult::kBadAddress:
       *error = "The server address has no host or no port. Give host:port.";
@@ -349,6 +353,7 @@ replication::RpcRefusal ClientWorld::check_rpc(const replication::RpcHeader& hea
 
 void ClientWorld::add_stats(WorldStats* stats) const {
   const prediction::ReconcileStats& reconciled = reconciler_->stats();
+  stats->connections = connected_ ? 1 : 0;
   stats->snapshots_applied = snapshots_applied_;
   stats->rollbacks = reconciled.rollbacks;
   stats->resimulated_ticks = reconciled.resimulated_ticks;

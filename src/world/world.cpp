@@ -53,6 +53,7 @@ void World::seal() {
   config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
   config.timers.timeout_ns = config_.timeout_ns;
   config.connect_budget_ns = config_.connect_budget_ns;
+  config.jitter_seed = config_.seed;
   const char* error = nullptr;
   endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
@@ -211,7 +212,6 @@ WorldStats World::stats() const {
   stats.rpcs_refused = rpcs_.refused();
   if (endpoint_) {
     const reliability::EndpointStats& link = endpoint_->stats();
-    stats.connections = endpoint_->connection_count();
     stats.packets_sent = link.traffic.packets_sent;
     stats.packets_received = link.traffic.packets_received;
     stats.bytes_sent = link.traffic.bytes_sent;

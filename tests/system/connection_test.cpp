@@ -279,6 +279,20 @@ TEST(Connection, DisconnectReachesTheOtherSideWithItsReason) {
   EXPECT_EQ(pair.client_events.disconnected, 1);
 }
 
+TEST(Connection, AClientMayComeBackAtOnce) {
+  Pair pair(10);
+  for (int round = 1; round <= 3; ++round) {
+    lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+    ASSERT_NE(conn, nullptr) << lattice_last_error();
+    EXPECT_EQ(pair.connect(pair.client, pair.token(pair.client)), nullptr) << "one connection at a time";
+    pair.run_ms(300);
+    ASSERT_EQ(pair.client_events.connected, round);
+    lattice_disconnect(conn);
+    pair.run_ms(5);  // far less than the 200 ms of goodbye
+    ASSERT_EQ(pair.client_events.disconnected, round);
+  }
+}
+
 TEST(Connection, AnIdleConnectionSendsAtMostTwoDatagramsPerSecond) {
   Pair pair(10);
   lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));

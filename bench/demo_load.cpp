@@ -10,6 +10,7 @@
 // about 256 pawns 30 times a second costs the server more than some of what is being measured.
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -307,6 +308,13 @@ class Run {
     usage_ = measure(session.server, session.load, session.counter, clients_, options_.seconds);
     const double rss_kb = session.server.rss_kb();
     if (std::string problem = session.check(); !problem.empty()) return problem;
+    if (usage_.up_datagrams < 0.9 * kTickRateHz) {
+      std::fprintf(
+          stderr,
+          "demo-load: the bots sent %.1f of %.0f inputs per second. The load's processor is the bottleneck; "
+          "what the server spends is too low by what did not arrive.\n",
+          usage_.up_datagrams, kTickRateHz);
+    }
     metric("server_cpu_ms_per_client_s", usage_.server_cpu_ms);
     metric("server_cpu_percent", usage_.server_cpu_ms * clients_ / 10.0);
     metric("load_cpu_percent", usage_.load_cpu_percent);
@@ -393,6 +401,8 @@ std::string run_demo_load(const Options& options, Report& report) {
   report.workload("warmup_s", options.warmup_s);
   report.workload("window_s", options.seconds);
   report.workload("repetitions", options.repetitions);
+  // Real-time classes keep other work of a busy machine away from the numbers, so it must be said.
+  report.workload("scheduler", sched_getscheduler(0) == SCHED_OTHER ? "ordinary" : "real-time");
   report.workload("server_cpu", cpus.back());
   report.workload("load_cpu", cpus.front());
   report.workload("floor", "same datagrams and mean sizes, ChaCha20-Poly1305, recvmmsg/sendmmsg; no game");

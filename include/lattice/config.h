@@ -66,8 +66,12 @@ typedef struct lattice_world_config {
   void* log_ctx;
 } lattice_world_config;
 
-/* Fills every default. `config` must not be NULL. */
-LATTICE_API void lattice_world_config_init(lattice_world_config* config);
+/* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size
+ * the caller was compiled with, so that an older program's structure is never overrun. */
+LATTICE_API void lattice_world_config_init_sized(lattice_world_config* config, uint32_t struct_size);
+static inline void lattice_world_config_init(lattice_world_config* config) {
+  lattice_world_config_init_sized(config, (uint32_t)sizeof *config);
+}
 
 /* What a bad link does to one direction. Percentages are 0..100; times are milliseconds. */
 typedef struct lattice_impairment {
@@ -87,7 +91,10 @@ typedef struct lattice_impairment {
 } lattice_impairment;
 
 /* A perfect link. */
-LATTICE_API void lattice_impairment_init(lattice_impairment* impairment);
+LATTICE_API void lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t struct_size);
+static inline void lattice_impairment_init(lattice_impairment* impairment) {
+  lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
+}
 
 /* Fills one direction of a named preset ("lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
  * "satellite", "hotel", "train", "transatlantic", "worst", "demo"); LATTICE_ERROR_NOT_FOUND otherwise. */

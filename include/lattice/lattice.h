@@ -88,7 +88,10 @@ typedef struct lattice_token_request {
   uint32_t user_data_bytes; /* 0..256 */
 } lattice_token_request;
 
-LATTICE_API void lattice_token_request_init(lattice_token_request* request);
+LATTICE_API void lattice_token_request_init_sized(lattice_token_request* request, uint32_t struct_size);
+static inline void lattice_token_request_init(lattice_token_request* request) {
+  lattice_token_request_init_sized(request, (uint32_t)sizeof *request);
+}
 
 /* Signs a connect token into `out` (at least LATTICE_TOKEN_MAX_BYTES is always enough). */
 LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],

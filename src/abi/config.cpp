@@ -107,9 +107,9 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
 
 }  // namespace lattice::abi
 
-extern "C" void lattice_world_config_init(lattice_world_config* config) {
-  std::memset(config, 0, sizeof *config);
-  config->struct_size = sizeof *config;
+extern "C" void lattice_world_config_init_sized(lattice_world_config* out, uint32_t struct_size) {
+  lattice_world_config value{};
+  lattice_world_config* config = &value;
   config->tick_rate_hz = 60;
   config->snapshot_rate_hz = 30;
   config->max_objects = 4096;
@@ -125,4 +125,5 @@ extern "C" void lattice_world_config_init(lattice_world_config* config) {
   config->extrapolation_max_ms = 250;
   config->smoothing_tau_ms = 60;
   config->snap_distance = 4.0;
+  lattice::abi::write_defaults(value, out, struct_size);
 }

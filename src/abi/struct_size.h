@@ -8,6 +8,8 @@
 
 namespace lattice::abi {
 
+inline constexpr uint32_t kMaxStructBytes = 4096;  // beyond this, struct_size was never set
+
 /// Copies a versioned input structure over the defaults already in `*out`. False when `in` is null, its
 /// struct_size is too small to hold struct_size itself, or it carries non-zero members we do not know.
 template <class T>
@@ -16,7 +18,7 @@ bool read_struct(const T* in, T* out) {
   uint32_t size = 0;
   if (in == nullptr) return false;
   std::memcpy(&size, in, sizeof size);
-  if (size < sizeof size) return false;
+  if (size < sizeof size || size > kMaxStructBytes) return false;
   const auto* bytes = reinterpret_cast<const unsigned char*>(in);
   for (uint32_t i = sizeof(T); i < size; ++i) {
     if (bytes[i] != 0) return false;
@@ -33,10 +35,21 @@ bool write_struct(const T& value, T* out) {
   uint32_t size = 0;
   if (out == nullptr) return false;
   std::memcpy(&size, out, sizeof size);
-  if (size < sizeof size) return false;
+  if (size < sizeof size || size > kMaxStructBytes) return false;
   std::memcpy(out, &value, size < sizeof(T) ? size : sizeof(T));
   out->struct_size = size;
   return true;
+}
+
+/// Fills the first `size` bytes of `*out` with `defaults`, whose struct_size becomes `size`: what an
+/// initialiser called by an older program may touch.
+template <class T>
+void write_defaults(T defaults, T* out, uint32_t size) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  if (out == nullptr || size < sizeof size || size > kMaxStructBytes) return;
+  if (size > sizeof(T)) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(T), 0, size - sizeof(T));
+  defaults.struct_size = size;
+  std::memcpy(out, &defaults, size < sizeof(T) ? size : sizeof(T));
 }
 
 }  // namespace lattice::abi

@@ -71,10 +71,10 @@ lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
   return LATTICE_OK;
 }
 
-void lattice_token_request_init(lattice_token_request* request) {
-  std::memset(request, 0, sizeof *request);
-  request->struct_size = sizeof *request;
-  request->lifetime_s = 300;
+void lattice_token_request_init_sized(lattice_token_request* request, uint32_t struct_size) {
+  lattice_token_request value{};
+  value.lifetime_s = 300;
+  lattice::abi::write_defaults(value, request, struct_size);
 }
 
 lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],

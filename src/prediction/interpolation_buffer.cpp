@@ -22,36 +22,34 @@ InterpolationBuffer::InterpolationBuffer(size_t word_count)
 
 void InterpolationBuffer::clear() {
   count_ = 0;
+  head_ = 0;
   in_underrun_ = false;
   for (uint32_t i = 0; i < kInterpolationSamples; ++i) samples_[i] = Sample{0, 0, i, false};
 }
 
 bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
   size_t at = count_;
-  while (at > 0 && base::tick_after(samples_[at - 1].tick, tick)) --at;
-  const bool held = at > 0 && samples_[at - 1].tick == tick;
+  while (at > 0 && base::tick_after(sample(at - 1).tick, tick)) --at;
+  const bool held = at > 0 && sample(at - 1).tick == tick;
   const bool full = count_ == kInterpolationSamples;
   if (held || (full && at == 0)) {
     ++stats_.stale;
     return false;
   }
   if (full) {  // the oldest makes room; its words are reused, so every slot keeps exactly one owner
-    std::rotate(samples_.begin(), samples_.begin() + 1, samples_.end());
+    head_ = (head_ + 1) % kInterpolationSamples;
     --count_;
     --at;
   }
-  std::rotate(samples_.begin() + static_cast<ptrdiff_t>(at),
-              samples_.begin() + static_cast<ptrdiff_t>(count_),
-              samples_.begin() + static_cast<ptrdiff_t>(count_) + 1);
-  Sample& added = samples_[at];
-  added.tick = tick;
-  added.held_until = tick;
-  added.snaps = snaps;
+  const uint32_t free_slot = sample(count_).slot;
+  for (size_t i = count_; i > at; --i) sample(i) = sample(i - 1);  // in order: nothing to move
+  Sample& added = sample(at);
+  added = Sample{tick, tick, free_slot, snaps};
   std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
   ++count_;
   if (at > 0) {
     // Taken to be unchanged past a tick at which it turns out to have changed: nothing is known of when.
-    Sample& before = samples_[at - 1];
+    Sample& before = sample(at - 1);
     if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
   }
   ++stats_.samples;
@@ -61,7 +59,7 @@ bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
 
 void InterpolationBuffer::confirm_unchanged_until(Tick tick) {
   if (count_ == 0) return;
-  Sample& newest = samples_[count_ - 1];
+  Sample& newest = sample(count_ - 1);
   if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
   validate();
 }
@@ -72,8 +70,8 @@ void InterpolationBuffer::validate() const {
   for (size_t i = 0; i < kInterpolationSamples; ++i) slots_used |= 1u << samples_[i].slot;
   LATTICE_ASSERT(slots_used == (1u << kInterpolationSamples) - 1);  // each slot has one owner
   for (size_t i = 0; i < count_; ++i) {
-    LATTICE_ASSERT(base::tick_distance(samples_[i].held_until, samples_[i].tick) >= 0);
-    LATTICE_ASSERT(i == 0 || base::tick_after(samples_[i].tick, samples_[i - 1].held_until));
+    LATTICE_ASSERT(base::tick_distance(sample(i).held_until, sample(i).tick) >= 0);
+    LATTICE_ASSERT(i == 0 || base::tick_after(sample(i).tick, sample(i - 1).held_until));
   }
 #endif
 }
@@ -81,14 +79,14 @@ void InterpolationBuffer::validate() const {
 Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns) {
   Pose pose;
   if (count_ == 0) return pose;
-  if (ticks_past(render_time, samples_[count_ - 1].held_until) > 0.0) {
+  if (ticks_past(render_time, sample(count_ - 1).held_until) > 0.0) {
     return past_newest(render_time, tick_seconds, extrapolate_max_ns);
   }
   in_underrun_ = false;
 
   size_t at = count_;  // one past the last sample that has begun
-  while (at > 0 && ticks_past(render_time, samples_[at - 1].tick) < 0.0) --at;
-  const Sample& from = samples_[at == 0 ? 0 : at - 1];
+  while (at > 0 && ticks_past(render_time, sample(at - 1).tick) < 0.0) --at;
+  const Sample& from = sample(at == 0 ? 0 : at - 1);
   pose.from = words_of(from);
   pose.from_tick = from.tick;
   if (at == 0) {
@@ -99,7 +97,7 @@ Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uin
   const double past_hold = ticks_past(render_time, from.held_until);
   if (past_hold <= 0.0) return pose;
   LATTICE_ASSERT(at < count_);  // past the newest was dealt with above
-  const Sample& to = samples_[at];
+  const Sample& to = sample(at);
   if (to.snaps) return pose;
   pose.kind = PoseKind::kInterpolate;
   pose.to = words_of(to);
@@ -109,7 +107,7 @@ Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uin
 
 Pose InterpolationBuffer::past_newest(TickTime render_time, double tick_seconds,
                                       uint64_t extrapolate_max_ns) {
-  const Sample& newest = samples_[count_ - 1];
+  const Sample& newest = sample(count_ - 1);
   Pose pose;
   pose.kind = PoseKind::kHold;
   pose.from = words_of(newest);

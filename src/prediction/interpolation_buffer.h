@@ -92,14 +92,17 @@ class InterpolationBuffer {
     uint32_t slot = 0;  // which words
     bool snaps = false;
   };
-  const Sample& sample(size_t index) const { return samples_[index]; }
+  // `index` 0 is the oldest; count_ is the place of the next one, which owns a free slot.
+  Sample& sample(size_t index) { return samples_[(head_ + index) % kInterpolationSamples]; }
+  const Sample& sample(size_t index) const { return samples_[(head_ + index) % kInterpolationSamples]; }
   const uint64_t* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
   void validate() const;
   Pose past_newest(simulation::TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns);
 
   size_t word_count_;
   std::vector<uint64_t> words_;
-  std::array<Sample, kInterpolationSamples> samples_{};  // oldest first
+  std::array<Sample, kInterpolationSamples> samples_{};  // a ring that starts at head_
+  size_t head_ = 0;
   size_t count_ = 0;
   bool in_underrun_ = false;
   InterpolationStats stats_;

@@ -12,11 +12,15 @@
 namespace lattice::serialization {
 
 /// Copies a descriptor of any version into `out`; fields it does not have stay zero. False if struct_size is
-/// below the first version's or absurd, or `in` is null.
+/// below the first version's or absurd, if it sets fields this library does not know, or if `in` is null.
 template <typename T>
 bool read_desc(const T* in, T* out) {
   std::memset(out, 0, sizeof *out);
   if (!in || in->struct_size < sizeof(T) || in->struct_size > 4096) return false;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(in);
+  for (uint32_t i = sizeof(T); i < in->struct_size; ++i) {
+    if (bytes[i] != 0) return false;
+  }
   std::memcpy(out, in, sizeof *out);
   return true;
 }

@@ -63,6 +63,16 @@ TEST_F(StructSize, AnOlderConfigTakesDefaultsForWhatItDoesNotHave) {
   EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG);
 }
 
+TEST_F(StructSize, AnInitialiserStaysWithinAnOlderStructure) {
+  lattice_world_config older;
+  std::memset(&older, 0xAB, sizeof older);
+  constexpr uint32_t kOlderBytes = offsetof(lattice_world_config, connects_per_s_per_prefix);
+  lattice_world_config_init_sized(&older, kOlderBytes);
+  EXPECT_EQ(older.struct_size, kOlderBytes);
+  EXPECT_EQ(older.tick_rate_hz, 60u);
+  EXPECT_EQ(older.connects_per_s_per_prefix, 0xABABABABu);
+}
+
 TEST_F(StructSize, ANewerConfigIsTakenWhileItsUnknownPartIsZero) {
   Newer<lattice_world_config> newer;
   newer.known = config();
@@ -195,6 +205,9 @@ TEST_F(StructSize, ArraysOfDescriptionsAreWalkedByTheirOwnElementSize) {
   newer[1].known.struct_size = sizeof(lattice_member_desc) - 1;
   EXPECT_EQ(register_type_of(with_newer, newer), LATTICE_ERROR_SCHEMA);
   newer[1].known.struct_size = sizeof(NewerMember);
+  reinterpret_cast<unsigned char*>(&newer[1])[sizeof(NewerMember) - 1] = 1;
+  EXPECT_EQ(register_type_of(with_newer, newer), LATTICE_ERROR_SCHEMA);
+  reinterpret_cast<unsigned char*>(&newer[1])[sizeof(NewerMember) - 1] = 0;
   EXPECT_EQ(register_type_of(with_newer, newer), LATTICE_OK) << lattice_last_error();
   EXPECT_EQ(lattice_world_schema_id(with_newer), schema);
   lattice_world_destroy(with_newer);

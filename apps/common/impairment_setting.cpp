@@ -20,14 +20,17 @@ std::string check_preset(const std::string& name) {
 }
 
 lattice_result apply_preset(lattice_world* world, const std::string& name) {
-  lattice_impairment impairment;
-  lattice_impairment_init(&impairment);
-  if (!name.empty()) {
-    const lattice_result found = lattice_impairment_preset(name.c_str(), &impairment);
-    if (found != LATTICE_OK) return found;
+  for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+    lattice_impairment impairment;
+    lattice_impairment_init(&impairment);
+    if (!name.empty()) {
+      const lattice_result found = lattice_impairment_preset(name.c_str(), direction, &impairment);
+      if (found != LATTICE_OK) return found;
+    }
+    const lattice_result set = lattice_set_impairment(world, direction, &impairment);
+    if (set != LATTICE_OK) return set;
   }
-  const lattice_result sent = lattice_set_impairment(world, LATTICE_DIRECTION_SEND, &impairment);
-  return sent != LATTICE_OK ? sent : lattice_set_impairment(world, LATTICE_DIRECTION_RECEIVE, &impairment);
+  return LATTICE_OK;
 }
 
 }  // namespace app

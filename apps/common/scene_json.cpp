@@ -177,17 +177,21 @@ void write_arena(JsonWriter& json) {
 void write_presets(JsonWriter& json) {
   json.begin_array();
   for (uint32_t i = 0; lattice_impairment_preset_name(i) != nullptr; ++i) {
-    lattice_impairment preset;
-    lattice_impairment_init(&preset);
     const char* name = lattice_impairment_preset_name(i);
-    if (lattice_impairment_preset(name, &preset) != LATTICE_OK) continue;
     json.begin_object();
     json.member("name", name);
-    json.member("delay_ms", preset.delay_ms);
-    json.member("jitter_ms", preset.jitter_ms);
-    json.member("loss_pct", preset.loss_percent);
-    json.member("duplicate_pct", preset.duplicate_percent);
-    json.member("reorder_pct", preset.reorder_percent);
+    for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+      lattice_impairment preset;
+      lattice_impairment_init(&preset);
+      lattice_impairment_preset(name, direction, &preset);
+      json.key(direction == LATTICE_DIRECTION_SEND ? "up" : "down").begin_object();
+      json.member("delay_ms", preset.delay_ms);
+      json.member("jitter_ms", preset.jitter_ms);
+      json.member("loss_pct", preset.loss_percent);
+      json.member("duplicate_pct", preset.duplicate_percent);
+      json.member("reorder_pct", preset.reorder_percent);
+      json.end_object();
+    }
     json.end_object();
   }
   json.end_array();

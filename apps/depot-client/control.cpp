@@ -60,13 +60,12 @@ void Control::handle(std::string_view line) {
     } else if (message.contains("toggle")) {
       take_toggles(client_, message.at("toggle"));
     } else if (message.contains("preset")) {
-      lattice_impairment preset;
-      lattice_impairment_init(&preset);
-      const std::string name = message.at("preset").get<std::string>();
-      const bool known = lattice_impairment_preset(name.c_str(), &preset) == LATTICE_OK;
-      if (!known || !client_.impair(LATTICE_DIRECTION_SEND, preset) ||
-          !client_.impair(LATTICE_DIRECTION_RECEIVE, preset)) {
-        ++ignored_lines_;
+      const std::string name = message.at("preset").at("name").get<std::string>();
+      for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+        lattice_impairment preset;
+        lattice_impairment_init(&preset);
+        const bool known = lattice_impairment_preset(name.c_str(), direction, &preset) == LATTICE_OK;
+        if (!known || !client_.impair(direction, preset)) ++ignored_lines_;
       }
     } else if (message.contains("quit")) {
       quit_requested_ = true;

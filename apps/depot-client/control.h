@@ -3,7 +3,7 @@
 //   {"input":{"x","y","dash","fire","use"}}                                x, y in -1..1
 //   {"impair":{"direction":"up|down","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}}
 //   {"toggle":{"prediction","smoothing","interpolation"}}                  missing ones stay
-//   {"preset":"wifi-busy"}                                                 both directions
+//   {"preset":{"name":"wifi-busy"}}                                        both directions
 //   {"quit":true}
 //
 // The lines come from outside: whatever is malformed or out of range is ignored and counted.

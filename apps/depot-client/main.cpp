@@ -103,11 +103,12 @@ class Program {
     auto client = std::make_unique<Client>();
     if (const int exit = client->start(config); exit != kExitOk) return exit;
     if (const std::string& preset = settings_.text("impairment"); !preset.empty()) {
-      lattice_impairment impairment;
-      lattice_impairment_init(&impairment);
-      lattice_impairment_preset(preset.c_str(), &impairment);
-      client->impair(LATTICE_DIRECTION_SEND, impairment);
-      client->impair(LATTICE_DIRECTION_RECEIVE, impairment);
+      for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+        lattice_impairment impairment;
+        lattice_impairment_init(&impairment);
+        lattice_impairment_preset(preset.c_str(), direction, &impairment);
+        client->impair(direction, impairment);
+      }
     }
     clients_.push_back(std::move(client));
     return kExitOk;

@@ -70,40 +70,43 @@ int fail(const std::string& sentence, int code = kExitFailed) {
   return code;
 }
 
-lattice_impairment preset_of(const std::string& profile) {
+/// One-way delays of a profile, which A and B have from their first datagram on.
+struct LinkDelay {
+  double up_ms = 0, down_ms = 0;
+};
+
+double delay_of(const std::string& profile, lattice_direction direction) {
   lattice_impairment impairment;
   lattice_impairment_init(&impairment);
-  if (profile != "none") lattice_impairment_preset(profile.c_str(), &impairment);
-  return impairment;
+  if (profile != "none") lattice_impairment_preset(profile.c_str(), direction, &impairment);
+  return impairment.delay_ms;
 }
 
-std::string impair_lines(double delay_ms) {
-  std::string out;
-  for (const char* direction : {"up", "down"}) {
-    JsonWriter json;
-    json.begin_object();
-    json.key("impair").begin_object();
-    json.member("direction", direction);
-    json.member("delay_ms", delay_ms);
-    json.end_object();
-    json.end_object();
-    out += json.text() + "\n";
-  }
-  return out;
+std::string impair_line(const char* direction, double delay_ms) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("impair").begin_object();
+  json.member("direction", direction);
+  json.member("delay_ms", delay_ms);
+  json.end_object();
+  json.end_object();
+  return json.text() + "\n";
 }
 
 /// Both kinds of run: the processes, what they say, and the link of A and B.
 class Demo {
  public:
   explicit Demo(const Settings& settings)
-      : settings_(settings), profile_(settings.text("profile")), link_(preset_of(profile_)) {}
+      : settings_(settings),
+        profile_(settings.text("profile")),
+        delay_{delay_of(profile_, LATTICE_DIRECTION_SEND), delay_of(profile_, LATTICE_DIRECTION_RECEIVE)} {}
 
   int start(bool players_are_bots) {
     CastConfig config;
     config.bots = static_cast<uint32_t>(settings_.integer("bots"));
     config.players_are_bots = players_are_bots;
     config.log_level = settings_.text("log_level");
-    config.first_client_lines = impair_lines(link_.delay_ms);
+    config.first_client_lines = impair_line("up", delay_.up_ms) + impair_line("down", delay_.down_ms);
     if (const std::string problem = cast_.start(config); !problem.empty()) return fail(problem);
     return kExitOk;
   }
@@ -115,7 +118,7 @@ class Demo {
     if (!link_is_full_ && watch_.connected(0) && watch_.connected(1)) {
       link_is_full_ = true;
       for (size_t i = 0; i < kWatchedClients && profile_ != "none"; ++i) {
-        cast_.command(i, "{\"preset\":\"" + profile_ + "\"}");
+        cast_.command(i, R"({"preset":{"name":")" + profile_ + R"("}})");
       }
     }
     problem_ = cast_.missing();
@@ -126,13 +129,13 @@ class Demo {
   const std::string& problem() const { return problem_; }
   Watch& watch() { return watch_; }
   Cast& cast() { return cast_; }
-  const lattice_impairment& link() const { return link_; }
+  double delay_rtt_ms() const { return delay_.up_ms + delay_.down_ms; }
   const std::string& profile() const { return profile_; }
 
  private:
   const Settings& settings_;
   std::string profile_;
-  lattice_impairment link_;
+  LinkDelay delay_;
   Watch watch_{kStepM, kSettleTicks};
   Cast cast_;
   bool link_is_full_ = false;
@@ -234,7 +237,7 @@ int run_headless(const Settings& settings) {
 
   HeadlessRun run;
   run.profile = demo.profile();
-  run.connect_rtt_ms = 2 * demo.link().delay_ms;
+  run.connect_rtt_ms = demo.delay_rtt_ms();
   run.bots = static_cast<uint32_t>(settings.integer("bots"));
   for (size_t i = 0; i < kWatchedClients; ++i) {
     run.clients[i].before = demo.watch().client(i);

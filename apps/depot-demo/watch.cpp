@@ -184,6 +184,8 @@ bool parse_viewer_command(std::string_view text, ViewerCommand& out) {
     checked = copy_known(body, kInputKeys);
   } else if (kind == "toggle") {
     checked = copy_known(body, kToggleKeys);
+  } else if (kind == "preset" && body.contains("name") && body["name"].is_string()) {
+    checked["name"] = body["name"];
   } else if (kind == "impair" && body.contains("direction") &&
              (body["direction"] == "up" || body["direction"] == "down")) {
     checked = copy_known(body, kImpairKeys);

@@ -23,6 +23,8 @@ constexpr SettingSpec kSettings[] = {
     {"snapshot_rate", SettingKind::kInteger, "HZ", "30", "snapshots per second, at most the tick rate", 1,
      240},
     {"max_players", SettingKind::kInteger, "N", "64", "players at a time", 1, 1024},
+    {"connects_per_s", SettingKind::kInteger, "N", "100",
+     "handshakes per second from one address range; many bots on one host need more", 1, 100000},
     {"data_dir", SettingKind::kText, "DIR", "lattice-data", "holds the issuer key; server.json appears here"},
     {"seed", SettingKind::kInteger, "N", "1", "for everything random that is not a key", 0, 9e15},
     {"impairment", SettingKind::kText, "PRESET", "",
@@ -106,6 +108,7 @@ int run(int argc, char** argv) {
   config.tick_rate_hz = static_cast<uint32_t>(settings.integer("tick_rate"));
   config.snapshot_rate_hz = static_cast<uint32_t>(settings.integer("snapshot_rate"));
   config.max_players = static_cast<uint32_t>(settings.integer("max_players"));
+  config.connects_per_s = static_cast<uint32_t>(settings.integer("connects_per_s"));
   config.seed = static_cast<uint64_t>(settings.integer("seed"));
   config.data_dir = settings.text("data_dir");
   config.impairment = settings.text("impairment");

@@ -1,5 +1,7 @@
 #include "server.h"
 
+#include <algorithm>
+
 #include <unistd.h>
 
 #include "exit_code.h"
@@ -55,6 +57,9 @@ int Server::start(const ServerConfig& config) {
   world.snapshot_rate_hz = config.snapshot_rate_hz;
   world.max_objects = kMaxObjects;
   world.max_connections = config.max_players;
+  world.connects_per_s_per_prefix = config.connects_per_s;
+  // Half-open entries of one range: as many as it may open while one of them waits for its first packet.
+  world.max_half_open_per_prefix = std::clamp(config.connects_per_s / 25, 4u, config.max_players + 4u);
   world.seed = config.seed;
   world.bind_address = config.bind.c_str();
   world.issuer_public_keys = issuer.public_key.data();

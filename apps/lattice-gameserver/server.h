@@ -18,6 +18,7 @@ struct ServerConfig {
   uint32_t tick_rate_hz = 60;
   uint32_t snapshot_rate_hz = 30;
   uint32_t max_players = 64;
+  uint32_t connects_per_s = 100;
   uint64_t seed = 1;
   std::string data_dir;
   std::string impairment;

@@ -11,6 +11,10 @@ Telemetry::Telemetry(Server& server, int fd) : server_(server), out_(fd) {
   server_.watch_ticks(this);
 }
 
+Telemetry::~Telemetry() {
+  server_.watch_ticks(nullptr);
+}
+
 void Telemetry::ticked(uint32_t tick) {
   const auto disturbed = server_.game().disturbed_pawns();
   for (const depot::Player& player : server_.game().players()) {

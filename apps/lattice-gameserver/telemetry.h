@@ -21,6 +21,9 @@ namespace app {
 class Telemetry final : private Server::TickWatcher {
  public:
   Telemetry(Server& server, int fd);
+  ~Telemetry();
+  Telemetry(const Telemetry&) = delete;
+  Telemetry& operator=(const Telemetry&) = delete;
   /// Writes a line. False when nobody reads any more.
   bool write();
 

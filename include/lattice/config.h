@@ -96,9 +96,11 @@ static inline void lattice_impairment_init(lattice_impairment* impairment) {
   lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
 }
 
-/* Fills one direction of a named preset ("lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
- * "satellite", "hotel", "train", "transatlantic", "worst", "demo"); LATTICE_ERROR_NOT_FOUND otherwise. */
-LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_impairment* out);
+/* Fills one direction of a named preset as a client has it: LATTICE_DIRECTION_SEND is its way up. Names: "lan",
+ * "fibre", "cable", "dsl", "wifi-busy", "4g", "5g", "satellite", "hotel", "train", "transatlantic", "worst",
+ * "demo"; LATTICE_ERROR_NOT_FOUND otherwise. */
+LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
+                                                     lattice_impairment* out);
 
 /* The name of preset `index`, or NULL past the last. */
 LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);

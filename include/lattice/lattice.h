@@ -267,8 +267,6 @@ typedef enum lattice_option {
 
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);
 
-typedef enum lattice_direction { LATTICE_DIRECTION_SEND = 0, LATTICE_DIRECTION_RECEIVE = 1 } lattice_direction;
-
 /* Impairs this world's own datagrams in one direction from now on. LATTICE_ERROR_CONFIG for a bad value. */
 LATTICE_API lattice_result lattice_set_impairment(lattice_world* world, lattice_direction direction,
                                                   const lattice_impairment* impairment);

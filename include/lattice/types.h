@@ -62,6 +62,9 @@ typedef enum lattice_rpc_target {
   LATTICE_RPC_TO_PEER = 3    /* ToTarget(peer): authority -> one client, see lattice_rpc_to() */
 } lattice_rpc_target;
 
+/* Of datagrams, as the world that is asked sees them. */
+typedef enum lattice_direction { LATTICE_DIRECTION_SEND = 0, LATTICE_DIRECTION_RECEIVE = 1 } lattice_direction;
+
 /* Why a connection ended (L-05). 256 and above belong to the application. */
 typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_NONE = 0,

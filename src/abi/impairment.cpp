@@ -74,10 +74,13 @@ void lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t stru
   lattice::abi::write_defaults(value, impairment, struct_size);
 }
 
-lattice_result lattice_impairment_preset(const char* name, lattice_impairment* out) {
+lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
+                                         lattice_impairment* out) {
   using lattice::abi::fail;
-  if (name == nullptr || out == nullptr) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_impairment_preset needs a name and an output.");
+  if (name == nullptr || out == nullptr ||
+      (direction != LATTICE_DIRECTION_SEND && direction != LATTICE_DIRECTION_RECEIVE)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_impairment_preset needs a name, one of the two directions and an output.");
   }
   const lattice::socket::NamedImpairment* preset = lattice::socket::find_impairment_preset(name);
   if (preset == nullptr) {
@@ -86,7 +89,7 @@ lattice_result lattice_impairment_preset(const char* name, lattice_impairment* o
   }
   lattice_impairment value;
   lattice_impairment_init(&value);
-  write_impairment(preset->up, &value);
+  write_impairment(direction == LATTICE_DIRECTION_SEND ? preset->up : preset->down, &value);
   if (!lattice::abi::write_struct(value, out)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_impairment.struct_size is not set.");
   }

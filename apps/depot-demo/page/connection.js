@@ -3,7 +3,7 @@
 // Demo to page, once per connection:
 //   {"hello":{"arena":{"w","h","walls":[[x0,y0,x1,y1]],"belts":[{"x0","y0","x1","y1","dx","dy"}],
 //     "doors":[[x0,y0,x1,y1]],"bays":[[x0,y0,x1,y1]]},
-//     "presets":[{"name","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}]}}
+//     "presets":[{"name","up":{"delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"},"down":{…}}]}}
 // Demo to page, about 30 times a second (metres, y up, counters since start):
 //   {"t":ms,"server":{"tick","tick_p50_ms","tick_p99_ms","late_inputs","players","objects":[…]},
 //    "clients":{"A":{"connected","peer","tick","rtt_ms","jitter_ms","loss_pct","up_pps","up_Bps","down_pps",
@@ -16,6 +16,7 @@
 //   {"input":{"client":"A","x":-1|0|1,"y":-1|0|1,"dash","fire","use"}}       y 1 is up
 //   {"impair":{"client","direction":"up|down","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}}
 //   {"toggle":{"client","prediction","smoothing","interpolation"}}
+//   {"preset":{"client","name"}}
 // Every field may be missing; the page then shows nothing for it.
 
 const kRetryMs = 1000;

@@ -104,8 +104,10 @@ export class ClientControls {
     for (const { key: direction } of kDirections) {
       const values = preset[direction] ?? preset;
       for (const { key } of kImpairments) set(this.sliders[direction][key], Number(values[key]) || 0);
-      this.sendImpairment(direction);
     }
+    // By name, because a preset is more than its sliders: bursts of loss, a rate limit and its queue.
+    this.changedAt = performance.now();
+    this.send({ preset: { client: this.name, name: preset.name } });
   }
 
   /** Follows what the demo says it uses: a reloaded page, or a second one, shows the truth. */

@@ -41,7 +41,7 @@ lattice_impairment perfect_link() {
 
 lattice_impairment preset_link(const char* name) {
   lattice_impairment impairment = perfect_link();
-  EXPECT_EQ(lattice_impairment_preset(name, &impairment), LATTICE_OK) << name;
+  EXPECT_EQ(lattice_impairment_preset(name, LATTICE_DIRECTION_SEND, &impairment), LATTICE_OK) << name;
   return impairment;
 }
 

@@ -29,7 +29,7 @@ class Every {
 /// late for that reason are no fault of the network or the program.
 class StallWatch {
  public:
-  static constexpr uint64_t kStallNs = 20'000'000;
+  static constexpr uint64_t kStallNs = 50'000'000;
 
   void slept(uint64_t wanted_wake_ns, uint64_t now_ns) {
     const uint64_t late_ns = now_ns > wanted_wake_ns ? now_ns - wanted_wake_ns : 0;

@@ -26,6 +26,7 @@ namespace {
 constexpr double kStepM = 1.0 / 512;   // one quantization step of a pawn's position
 constexpr uint32_t kSettleTicks = 30;  // 500 ms at 60 Hz, see --help
 constexpr uint64_t kWarmUpNs = 3'000'000'000;
+constexpr uint32_t kMaxAttempts = 3;
 constexpr uint64_t kConnectNs = 15'000'000'000;
 
 constexpr SettingSpec kSettings[] = {
@@ -52,15 +53,15 @@ constexpr ProgramSpec kProgram = {
         "  lattice demo                                   play in the browser until Ctrl-C\n"
         "  lattice demo --profile wifi-busy --bots 20\n"
         "  lattice demo --headless --seconds 20 --json    measure; exit 1 when a target is missed\n",
-    .notes =
-        "Headless, A and B are played by bots. A run has 3 s to settle, then every tick of --seconds "
-        "counts.\n"
-        "Own-pawn error compares where a client first predicted its pawn at a tick with where the server "
-        "had\n"
-        "it. Ticks within 500 ms after the pawn was pushed by another pawn or hit by a projectile are not\n"
-        "judged: no client can foresee those. Everything else counts, doors and late inputs included.\n"
-        "While A and B connect, their links have the profile's delay but neither jitter nor loss, so that\n"
-        "round trips can be counted. Exit codes: 0 all met, 1 a target missed, 2 usage, 4 port taken.\n",
+    .notes = R"(Headless, A and B are played by bots. A run has 3 s to settle, then every tick of --seconds
+counts; targets are judged over A and B together. Own-pawn error compares where a client first
+predicted its pawn at a tick with where the server had it. Ticks within 500 ms after another
+pawn pushed it or a projectile hit it are not judged: no client can foresee those. Everything
+else counts, doors and late inputs included. While A and B connect, their links have the
+profile's delay but neither jitter nor loss, so that round trips can be counted. A run that
+misses a target while the machine kept processes waiting 50 ms or more is repeated, twice at most.
+Exit codes: 0 all met, 1 a target missed, 2 usage, 4 port taken.
+)",
     .settings = kSettings,
     .has_config_file = false,
 };
@@ -226,36 +227,26 @@ std::string run_until(Demo& demo, uint64_t until_ns, Done done) {
   return "";
 }
 
-int run_headless(const Settings& settings) {
-  Demo demo(settings);
-  if (const int exit = demo.start(true); exit != kExitOk) return exit;
+/// Plays for --seconds and fills `run`. "" or why it could not.
+std::string measure(Demo& demo, double seconds, HeadlessRun& run) {
   const auto never = [] { return false; };
-  std::string problem = run_until(demo, monotonic_ns() + kConnectNs, [&] { return demo.both_connected(); });
-  if (problem.empty() && !demo.both_connected()) problem = "A and B did not connect within 15 s.";
-  if (problem.empty()) problem = run_until(demo, monotonic_ns() + kWarmUpNs, never);
-  if (!problem.empty()) return fail(problem, stop_requested() ? kExitInterrupted : kExitFailed);
-
-  HeadlessRun run;
-  run.profile = demo.profile();
-  run.connect_rtt_ms = demo.delay_rtt_ms();
-  run.bots = static_cast<uint32_t>(settings.integer("bots"));
   for (size_t i = 0; i < kWatchedClients; ++i) {
     run.clients[i].before = demo.watch().client(i);
     demo.watch().errors(i).start_measuring();
   }
   run.server_before = demo.watch().server();
   const uint64_t began_ns = monotonic_ns();
-  problem = run_until(demo, began_ns + static_cast<uint64_t>(settings.number("seconds") * 1e9), never);
-  if (!problem.empty()) return fail(problem, stop_requested() ? kExitInterrupted : kExitFailed);
+  std::string problem = run_until(demo, began_ns + static_cast<uint64_t>(seconds * 1e9), never);
   run.seconds = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
   for (size_t i = 0; i < kWatchedClients; ++i) {
     run.clients[i].after = demo.watch().client(i);
     run.clients[i].errors = demo.watch().errors(i).summary();
   }
   run.server_after = demo.watch().server();
-  demo.cast().end();
+  return problem;
+}
 
-  const std::vector<Target> targets = judge(run);
+int print_verdict(const Settings& settings, const HeadlessRun& run, const std::vector<Target>& targets) {
   std::printf("%s\n",
               (settings.is_on("json") ? describe(run, targets) : describe_as_text(run, targets)).c_str());
   int exit = kExitOk;
@@ -267,11 +258,34 @@ int run_headless(const Settings& settings) {
   }
   if (exit != kExitOk && stalls(run) > 0) {
     std::fprintf(stderr,
-                 "The machine was busy: it kept these processes waiting for 20 ms or more %llu times. "
+                 "The machine was busy: it kept these processes waiting for 50 ms or more %llu times. "
                  "Run it again when nothing else runs.\n",
                  static_cast<unsigned long long>(stalls(run)));
   }
   return exit;
+}
+
+int run_headless(const Settings& settings) {
+  Demo demo(settings);
+  if (const int exit = demo.start(true); exit != kExitOk) return exit;
+  std::string problem = run_until(demo, monotonic_ns() + kConnectNs, [&] { return demo.both_connected(); });
+  if (problem.empty() && !demo.both_connected()) problem = "A and B did not connect within 15 s.";
+
+  HeadlessRun run;
+  run.profile = demo.profile();
+  run.connect_rtt_ms = demo.delay_rtt_ms();
+  run.bots = static_cast<uint32_t>(settings.integer("bots"));
+  std::vector<Target> targets;
+  const auto all_met = [&] { return std::ranges::all_of(targets, &Target::met); };
+  do {
+    ++run.attempts;
+    if (problem.empty()) problem = run_until(demo, monotonic_ns() + kWarmUpNs, [] { return false; });
+    if (problem.empty()) problem = measure(demo, settings.number("seconds"), run);
+    if (!problem.empty()) return fail(problem, stop_requested() ? kExitInterrupted : kExitFailed);
+    targets = judge(run);
+  } while (!all_met() && stalls(run) > 0 && run.attempts < kMaxAttempts);
+  demo.cast().end();
+  return print_verdict(settings, run, targets);
 }
 
 int run(int argc, char** argv) {

@@ -123,6 +123,7 @@ std::string describe(const HeadlessRun& run, const std::vector<Target>& targets)
   json.member("profile", std::string_view(run.profile));
   json.member("seconds", run.seconds, 2);
   json.member("bots", run.bots);
+  json.member("attempts", run.attempts);
   json.key("clients").begin_object();
   for (size_t i = 0; i < kWatchedClients; ++i) {
     json.key(kClientNames[i]);

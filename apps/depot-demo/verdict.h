@@ -26,11 +26,12 @@ struct HeadlessRun {
   double seconds = 0;
   double connect_rtt_ms = 0;  // the round trip the link was set to while connecting
   uint32_t bots = 0;
+  uint32_t attempts = 0;  // the last is what counts; earlier ones fell into stalls of the machine
   ClientRun clients[kWatchedClients];
   ServerCounters server_before, server_after;
 };
 
-/// How often the machine kept the server, A or B from running for 20 ms or more. Many of them spoil a run.
+/// How often the machine kept the server, A or B from running for 50 ms or more. They spoil a run.
 uint64_t stalls(const HeadlessRun& run);
 std::vector<Target> judge(const HeadlessRun& run);
 std::string describe(const HeadlessRun& run, const std::vector<Target>& targets);

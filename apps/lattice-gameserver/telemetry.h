@@ -3,7 +3,7 @@
 //   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players", "objects":[…],
 //    "inputs":{"received","late","repeated","defaulted"},
 //    "peers":[{"peer","pawn","bot","fresh","repeated","missing"}],
-//    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 20 ms or more
+//    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
 //    "truth":[[tick, pawn, x, y, disturbed], …]}      every pawn at every tick since the last line
 //
 // "disturbed" is 1 in the tick another pawn or a projectile moved the pawn: what no client can foresee.

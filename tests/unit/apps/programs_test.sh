@@ -71,13 +71,13 @@ server_pid=
 code=0
 "$demo" --headless --seconds 2 --bots 2 --profile none --json >result 2>log || code=$?
 [ "$code" -le 1 ] || fail "the demo ended with $code: $(cat log)"
-grep -q '"targets":\[{"name":"A.ticks_beyond_step_pct"' result || fail "no targets: $(cat result log)"
+grep -q '"targets":\[{"name":"ticks_beyond_step_pct"' result || fail "no targets: $(cat result log)"
 [ -z "$(find "$dir" -name 'lattice-demo-*')" ] || fail 'the demo left its folder behind'
 
 "$demo" --no-open --bots 2 >url 2>log &
 demo_pid=$!
 for _ in $(seq 100); do
-  ! grep -q '^url: http://127.0.0.1:' url || break
+  ! grep -q '^url: http://127.0.0.1:' url 2>grep || break
   sleep 0.1
 done
 grep -q '^url: http://127.0.0.1:' url || fail "no url: $(cat url log)"

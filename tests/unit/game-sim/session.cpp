@@ -62,6 +62,7 @@ void Session::Client::sample_input(uint32_t tick, PawnInput& input) {
 }
 
 void Session::Client::ticked(uint32_t tick) {
+  if (!record) return;
   if (const PawnState* pawn = own()) predicted[tick] = {pawn->position, !game->disturbed_pawns().empty()};
 }
 
@@ -74,7 +75,8 @@ lattice_world_stats Session::Client::stats() const {
 
 // ---- The session ----------------------------------------------------------------------------------------
 
-Session::Session(const SessionConfig& config) : network_(lattice_netsim_create(config.seed)) {
+Session::Session(const SessionConfig& config)
+    : record_(config.record), network_(lattice_netsim_create(config.seed)) {
   expect_ok(lattice_netsim_set_impairment(network_, &config.impairment));
   start_server(config);
   for (size_t i = 0; i < config.clients; ++i) add_client(config, i);
@@ -105,6 +107,7 @@ void Session::start_server(const SessionConfig& config) {
 
 void Session::add_client(const SessionConfig& config, size_t index) {
   auto client = std::make_unique<Client>();
+  client->record = config.record;
   lattice_world_config world = world_config(network_, config.seed * 1000 + index);
   const std::string address = "10.0.1." + std::to_string(index + 1) + ":1000";
   world.bind_address = address.c_str();
@@ -132,6 +135,7 @@ void Session::add_client(const SessionConfig& config, size_t index) {
 }
 
 void Session::ServerListener::ticked(uint32_t tick) {
+  if (!session.record_) return;
   GameServer& game = *session.server_game_;
   for (const Player& player : game.players()) {
     const PawnState* pawn = game.pawn(player.pawn);

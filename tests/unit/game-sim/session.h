@@ -24,6 +24,7 @@ struct SessionConfig {
   uint64_t seed = 1;
   size_t clients = 4;
   uint32_t snapshot_rate_hz = 30;
+  bool record = true;               // keep predictions and truth; off where allocations are counted
   lattice_impairment impairment{};  // of every link; filled by perfect() or a preset
 };
 
@@ -52,6 +53,7 @@ class Session {
     bool is_connected = false;
     int end_reason = 0;
     uint32_t effects = 0, parcels = 0;
+    bool record = true;
     std::map<uint32_t, Spot> predicted;  // by tick, as first simulated
   };
 
@@ -79,6 +81,7 @@ class Session {
   void start_server(const SessionConfig& config);
   void add_client(const SessionConfig& config, size_t index);
 
+  bool record_;
   lattice_netsim* network_ = nullptr;
   lattice_world* server_world_ = nullptr;
   ServerListener listener_{*this};

@@ -3,7 +3,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <new>
+
 #include "arena.h"
+
+namespace {
+uint64_t g_allocations = 0;
+}
+
+void* operator new(size_t size) {
+  ++g_allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
 
 namespace depot::test {
 namespace {
@@ -70,6 +89,21 @@ TEST(Session, PredictionIsExactOnALanLink) {
 }
 TEST(Session, PredictionIsExactOnTheDemoLink) {
   expect_good_prediction(preset_link("demo"), 20);
+}
+
+// A mirror grows when more objects are alive at once than ever before; an allocation per tick would leave
+// no window without one.
+TEST(Session, AllocatesNothingPerTick) {
+  Session session({.seed = 11, .clients = 6, .record = false, .impairment = preset_link("demo")});
+  session.run_ms(5000);
+  ASSERT_TRUE(session.everyone_is_in());
+  int quiet_windows = 0;
+  for (int window = 0; window < 20 && quiet_windows < 3; ++window) {
+    const uint64_t before = g_allocations;
+    session.run_ms(5000);
+    quiet_windows = g_allocations == before ? quiet_windows + 1 : 0;
+  }
+  EXPECT_EQ(quiet_windows, 3);
 }
 
 }  // namespace

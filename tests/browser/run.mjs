@@ -244,11 +244,16 @@ async function checkNetwork(page) {
   check("and leaves the other client's alone", (await state(page)).clients.B.rtt_ms < base + 80);
 }
 
-/** The best of three: a busy machine may hold up any one of them. */
-async function bestResponse(page, key) {
+/** Three tries: a busy machine may hold up any one of them, or still move the pawn from the one before. */
+async function responses(page, key) {
   const all = [];
   for (let i = 0; i < (demo === 'mock' ? 1 : 3); i++) all.push(await response(page, key));
-  return { ms: Math.min(...all.map((r) => r.ms)), error_mm: Math.max(...all.map((r) => r.error_mm)) };
+  const times = all.map((r) => r.ms).sort((a, b) => a - b);
+  return {
+    best_ms: times[0],
+    median_ms: times[times.length >> 1],
+    error_mm: Math.max(...all.map((r) => r.error_mm)),
+  };
 }
 
 async function checkPrediction(page) {
@@ -256,14 +261,14 @@ async function checkPrediction(page) {
   await setSlider(page, 'delay_ms-A-down', 125);
   await eventually(page, (s) => s.clients.A.rtt_ms > 240);
   const key = await freeKey(page);
-  const on = await bestResponse(page, key);
+  const on = await responses(page, key);
   await page.locator('#toggle-A-prediction').uncheck();
   await page.waitForTimeout(1500);
-  const off = await bestResponse(page, key);
+  const off = await responses(page, key);
   await page.locator('#toggle-A-prediction').check();
-  check('with prediction the own pawn answers within a round trip of 250 ms', on.ms < 250, `${on.ms.toFixed(0)} ms`);
-  check('without it the pawn waits for the server', off.ms > on.ms + 125,
-    `${off.ms.toFixed(0)} ms; largest error ${on.error_mm.toFixed(0)} mm with, ${off.error_mm.toFixed(0)} mm without`);
+  check('with prediction the own pawn answers within a round trip of 250 ms', on.best_ms < 250, `${on.best_ms.toFixed(0)} ms`);
+  check('without it the pawn waits for the server', off.median_ms > on.best_ms + 125,
+    `${off.median_ms.toFixed(0)} ms; largest error ${on.error_mm.toFixed(0)} mm with, ${off.error_mm.toFixed(0)} mm without`);
   await setSlider(page, 'delay_ms-A-up', 0);
   await setSlider(page, 'delay_ms-A-down', 0);
 }

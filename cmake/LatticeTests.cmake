@@ -33,7 +33,8 @@ foreach(layer IN LISTS layers)
   lattice_unit_tests(${layer} ${folder})
 endforeach()
 
-foreach(folder tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance fuzz bench)
+foreach(folder tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
+    tests/models fuzz bench)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
   endif()

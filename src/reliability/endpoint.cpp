@@ -21,6 +21,12 @@ const char* config_error(const EndpointConfig& config) {
     return "timers.timeout_ns: longer than keepalive_idle_ns";
   }
   if (config.timers.disconnect_send_count == 0) return "timers.disconnect_send_count: at least 1";
+  if (config.rotation.period_ns == 0 || config.rotation.bytes == 0 || config.rotation.packets == 0) {
+    return "rotation: limits above 0";
+  }
+  if (config.rotation.min_overlap_ns > config.rotation.max_overlap_ns) {
+    return "rotation.min_overlap_ns: at most max_overlap_ns";
+  }
   if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
   if (config.accepts_connections) {
     if (config.issuers.empty() || config.issuers.size() > connection::ServerHandshake::kMaxIssuers) {

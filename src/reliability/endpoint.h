@@ -20,6 +20,7 @@
 #include "reliability/limits.h"
 #include "reliability/statistics.h"
 #include "transport/connection/connection_timers.h"
+#include "transport/connection/key_rotation.h"
 #include "transport/connection/lifecycle.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/x25519.h"
@@ -35,6 +36,7 @@ struct EndpointConfig {
   uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
   uint16_t tick_rate_hz = 60;      ///< Told to clients in ConnectionAccepted.
   connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
+  connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   uint64_t connect_budget_ns = 10'000'000'000;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
   /// Limit of the shared block pool: queued and out-of-order messages of all connections.

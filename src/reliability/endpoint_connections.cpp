@@ -100,6 +100,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   }
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
                     std::move(accepted.master));
+  peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
   peer.timers.emplace(config.timers, now_ns, false);
   peer.peer_id = accepted.peer_id;
   peer.features = accepted.features;
@@ -134,6 +135,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->tick_rate_hz = config.tick_rate_hz;
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
                      std::move(accepted.master));
+  peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
   peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();
@@ -248,6 +250,7 @@ const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
   out.packets_lost = history.lost;
   out.packets_lost_spurious = history.lost_spurious;
   if (peer.link) {
+    out.key_epoch = peer.link->newest_epoch();
     const uint64_t highest = peer.link->highest_received();
     out.packets_missing = highest - std::min(highest, out.traffic.packets_received);
   }

@@ -1,6 +1,6 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
-// that ends in one, endpoint_connections.cpp beginnings and ends.
+// that ends in one, endpoint_connections.cpp beginnings and ends, endpoint_rotation.cpp new keys.
 #pragma once
 
 #include <memory>
@@ -71,6 +71,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   SendResult send(ConnectionHandle handle, uint8_t channel, MessageFlags flags, std::span<const uint8_t> body,
                   uint32_t receipt);
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
+
+  // endpoint_rotation.cpp
+  /// False: the connection was closed over it.
+  bool on_rotation_control(Peer& peer, std::span<const uint8_t> body);
+  void update_rotation(Peer& peer);
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;

@@ -128,10 +128,11 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
 
 bool Endpoint::Core::deliver(Peer& peer, uint8_t channel, uint8_t flags, std::span<const uint8_t> body) {
   if (channel == static_cast<uint8_t>(Channel::kControl)) {
-    if (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_rotation_control_type(body[0])) {
+    if (body.empty() || !wire::is_known_control_type(body[0])) {
       protocol_error(peer, Refusal::kBadControl);
       return false;
     }
+    if (wire::is_rotation_control_type(body[0])) return on_rotation_control(peer, body);
   }
   ++peer.stats.traffic.messages_received;
   ++stats.traffic.messages_received;

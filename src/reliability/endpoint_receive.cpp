@@ -122,6 +122,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     return;
   }
   peer->timers->on_authenticated(now_ns);
+  peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns());
   peer->stats.last_authenticated_ns = now_ns;
   ++peer->stats.traffic.packets_received;
   peer->stats.traffic.bytes_received += datagram.size();

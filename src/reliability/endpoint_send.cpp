@@ -173,6 +173,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   for (const auto& channel : peer.reliable) {
     if (channel) channel->send.expire(now_ns);
   }
+  update_rotation(peer);
   send_payloads(peer);
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
@@ -309,6 +310,7 @@ void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
     return;
   }
   batch.commit(peer.path, sealed->datagram);
+  peer.rotation->on_sealed(sealed->datagram.size());
   if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
   peer.timers->on_sent(now_ns);
   peer.last_sent_ns = now_ns;

@@ -17,6 +17,7 @@
 #include "reliability/unreliable_queue.h"
 #include "transport/connection/client_handshake.h"
 #include "transport/connection/connection_timers.h"
+#include "transport/connection/key_rotation.h"
 #include "transport/connection/lifecycle.h"
 #include "transport/connection/secure_link.h"
 #include "transport/wire/channel_table.h"
@@ -76,6 +77,7 @@ struct Peer {
   std::unique_ptr<connection::ClientHandshake> handshake;
   bool handshake_started = false;
   std::optional<connection::SecureLink> link;
+  std::optional<connection::KeyRotation> rotation;  ///< Together with `link`.
   std::optional<connection::ConnectionTimers> timers;
   uint64_t accepted_at_ns = 0;
   uint64_t accepts_repeated_then =

@@ -7,6 +7,7 @@ namespace {
 // refusal_of() relies on the lists being joined in this order.
 static_assert(static_cast<int>(Refusal::kMalformed) == 0);
 static_assert(static_cast<int>(Refusal::kTruncated) == static_cast<int>(connection::OpenRefusal::kCount) - 1);
+static_assert(static_cast<int>(Refusal::kRekeyMalformed) == static_cast<int>(Refusal::kMissingAck) + 1);
 }  // namespace
 
 const char* refusal_name(Refusal refusal) {
@@ -30,6 +31,11 @@ Refusal refusal_of(connection::OpenRefusal refusal) {
 Refusal refusal_of(wire::FramingError error) {
   LATTICE_ASSERT(error != wire::FramingError::kNone);
   return static_cast<Refusal>(static_cast<int>(Refusal::kTruncated) + static_cast<int>(error) - 1);
+}
+
+Refusal refusal_of(connection::RotationRefusal refusal) {
+  LATTICE_ASSERT(refusal != connection::RotationRefusal::kNone);
+  return static_cast<Refusal>(static_cast<int>(Refusal::kRekeyMalformed) + static_cast<int>(refusal) - 1);
 }
 
 }  // namespace lattice::reliability

@@ -1,11 +1,12 @@
 // Every reason for which bytes from the network are not acted on, in one list: enumerators, counter names and
-// the order of the counters. The link's and the framing's reasons are part of it.
+// the order of the counters. The link's, the framing's and key rotation's reasons are part of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "base/counters.h"
+#include "transport/connection/key_rotation.h"
 #include "transport/connection/secure_link.h"
 #include "transport/wire/message_framing.h"
 
@@ -34,7 +35,11 @@ namespace lattice::reliability {
   X(kAckNeverSent, "ack_never_sent")               /* */                                          \
   X(kEchoUnexpected, "echo_unexpected")            /* an echo of no probe of ours */
 
-#define LATTICE_REFUSALS(X) LATTICE_OPEN_REFUSALS(X) LATTICE_FRAMING_ERRORS(X) LATTICE_ENDPOINT_REFUSALS(X)
+#define LATTICE_REFUSALS(X)    \
+  LATTICE_OPEN_REFUSALS(X)     \
+  LATTICE_FRAMING_ERRORS(X)    \
+  LATTICE_ROTATION_REFUSALS(X) \
+  LATTICE_ENDPOINT_REFUSALS(X)
 
 enum class Refusal : uint8_t {
 #define LATTICE_X(name, text) name,
@@ -52,5 +57,6 @@ const char* refusal_name(Refusal refusal);
 /// The same reasons as the layers below name them; the argument is not kNone.
 Refusal refusal_of(connection::OpenRefusal refusal);
 Refusal refusal_of(wire::FramingError error);
+Refusal refusal_of(connection::RotationRefusal refusal);
 
 }  // namespace lattice::reliability

@@ -48,6 +48,7 @@ struct ConnectionStats {
   TrafficStats traffic;
   RefusalCounters refusals;
 
+  uint32_t key_epoch = 0;                 ///< Newest epoch this side opens (K-05).
   uint32_t remote_tick = 0;               ///< From the peer's newest Keepalive.
   uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.
   uint32_t reliable_bytes_queued = 0;

@@ -1,9 +1,10 @@
 // Records a seeded session between a server and one client, every datagram as it was sent, for
 // tools/conformance/lattice_decode.py:  record_session FILE [seed].  The form of FILE is in that program.
 //
-// The client's private key is the only secret written: with it and the captured handshake a reader derives
-// every session key, so the handshake's bytes are proved too. The state both ends finished with is written at
-// the end, which proves that values were read right and not merely to the last bit.
+// The client's private keys, of the handshake and of each rotation, are the only secrets written: with them
+// and the captured messages a reader derives every session key, so those messages' bytes are proved too. The
+// state both ends finished with is written at the end, which proves that values were read right and not
+// merely to the last bit.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -82,6 +83,7 @@ class Session {
 
   bool run() {
     rig_.network.set_tap(&Session::tap, this);
+    rig_.client().entropy.observe(&Session::drawn, this);
     write_header();
     if (!connect()) return fail("no connection");
     server_view_.join(table_);
@@ -141,6 +143,7 @@ class Session {
     options.path.duplicate = 0.02;
     for (reliability::EndpointConfig* config : {&options.server, &options.client}) {
       config->schema_id = types_.registry.schema_hash(kChannelText);
+      config->rotation = {.packets = 30, .min_interval_ns = 0, .min_overlap_ns = 0};
       config->channels.declare(4, wire::ChannelMode::kUnreliableSequenced);
       config->channels.declare(5, wire::ChannelMode::kReliableUnordered);
       config->channels.declare(6, wire::ChannelMode::kUnreliable);
@@ -164,6 +167,12 @@ class Session {
                  static_cast<unsigned long long>(datagram.now_ns / 1000), from_client ? "client" : "server",
                  hex({datagram.data, datagram.size}).c_str());
     return socket::TapVerdict::kPass;
+  }
+
+  /// A running client draws 32 bytes at once for the key pair of a rotation only.
+  static void drawn(void* context, std::span<const uint8_t> secret) {
+    if (secret.size() != 32) return;
+    std::fprintf(static_cast<Session*>(context)->out_, "{\"rekey_secret\":\"%s\"}\n", hex(secret).c_str());
   }
 
   void write_header() {
@@ -203,6 +212,7 @@ class Session {
     if (tick_ % 2 == 0 && !send_snapshot()) return fail("a snapshot part was not taken");
     rig_.server.endpoint->set_server_tick(tick_);
     rig_.run(15 * kMs);
+    last_epoch_ = rig_.server_stats().key_epoch;
     if (tick_ % 10 == 0) write_truth();
     return resolve_receipts() && receive();
   }
@@ -409,6 +419,7 @@ class Session {
 
   bool finish() {
     if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
+    if (last_epoch_ < 3) return fail("too few rotations");
     if (mirror_.size() != table_.size()) return fail("the client's objects differ");
     for (const uint32_t slot : table_.ascending()) {
       const uint32_t mirrored = mirror_.find(table_.network_id(slot));
@@ -449,6 +460,7 @@ class Session {
   EndpointRig rig_;
   crypto::KeyPair client_key_;
   Tick tick_ = 1;
+  uint32_t last_epoch_ = 0;
 
   replication::ObjectTable table_{512};
   replication::VersionHistory history_;

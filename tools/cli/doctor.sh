@@ -100,6 +100,7 @@ run_doctor() {
   package_fact packages core bad "to build, play and test"
   package_fact packages_browser browser note "for the browser test"
   package_fact packages_conformance conformance note "for the decoder written from the specification"
+  package_fact packages_models models note "for the model of key rotation"
   package_fact packages_matrix matrix note "for test --matrix"
   udp_facts
   buffer_fact receive_buffer net.core.rmem_max

@@ -24,6 +24,9 @@ packages_conformance='
 python3 command python3
 python3-cryptography file /usr/lib/python3/dist-packages/cryptography*
 '
+packages_models='
+spin command spin
+'
 packages_matrix='
 clang-14 command clang++-14
 libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a

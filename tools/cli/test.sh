@@ -81,6 +81,7 @@ test_release() {
     say "no browser test: missing $wanted"
   fi
   want_packages conformance || say "no decoder of another language: missing $wanted"
+  want_packages models || say "models are not explored: missing $wanted"
   rm -f "$stamp"
   touch "$summary/started"
   build_for_test release || return 0

@@ -30,6 +30,10 @@ Then one line per datagram, in the order of sending, lost ones too:
 
     {"from": "client" | "server", "datagram": hex}
 
+Before a RekeyInit, the client's X25519 key of that rotation, without which the new keys cannot be derived:
+
+    {"rekey_secret": hex}
+
 Between them, where the authority's states are known, {"truth": TICK, "objects": [O]} behind the snapshot of that
 tick, and as the last line {"end": true, "newest_input": [C], "objects": [O]}. An object O is {"id", "type_id",
 "owner", "mode", "authority_tick", "state": [C]} with one content C per component: decimal; "q:" and 32 hex digits

@@ -8,7 +8,7 @@ import json
 
 import packets
 import primitives as p
-from handshake import ZERO_NONCE, Keys, traffic_key
+from handshake import ZERO_NONCE, Keys, next_master, traffic_key
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
 from state import Schema, Snapshots, content_text, read_inputs, read_rpc
 
@@ -27,6 +27,8 @@ class Side:
         self.next_id = {}  # channel -> unwrapped
         self.sequence = {}  # channel or "engine" -> last
         self.engine_tick = None
+        self.epoch = 0  # it seals under
+        self.keys = {}  # epoch -> its traffic key
 
 
 class Session:
@@ -40,12 +42,16 @@ class Session:
         self.schema = Schema(head["schema"], self.channels)
         self.token = None
         self.challenges, self.responses = {}, {}
-        self.keys = self.connection_id = self.accepted = None
+        self.connection_id = self.accepted = None
+        self.master = None  # of the newest epoch
+        self.newest_epoch = 0
+        self.rekey_secrets = {}  # public key -> secret of the client's half
+        self.rekey_init = None  # body of the rotation in flight
         self.sides = {"client": Side(), "server": Side()}
         self.snapshots = Snapshots(self.schema)
         self.inputs = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "rpcs": 0, "inputs": 0, "keepalives": 0,
-                       "disconnects": 0, "whole compared": 0}
+                       "disconnects": 0, "rotations": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -122,20 +128,58 @@ class Session:
         require(schema_id == self.schema.id and features == 0, "schema_id or features (S-15)")
         require(mtu_hint >= 1200 and tick_rate > 0, "mtu_hint or tick_rate")
         keys.set_accept(accept_random, sealed)
-        self.keys = {role: traffic_key(keys.m0, role, 0) for role in ("client", "server")}
+        self._begin_epoch(keys.m0, 0)
         self.connection_id, self.accepted = connection_id, data
+
+    # ---- Rotation ---------------------------------------------------------------------------------
+
+    def rekey_secret(self, secret):
+        self.rekey_secrets[p.x25519_public(secret)] = secret
+
+    def _begin_epoch(self, master, epoch):
+        self.master, self.newest_epoch = master, epoch
+        for role, side in self.sides.items():
+            side.keys[epoch] = traffic_key(master, role, epoch)
+
+    def _rotation(self, sender, body):
+        """S-25 to S-29, seen as the messages are sent. A RekeyResponse is made before it is sent first, so that the
+        epoch begins here."""
+        cursor = packets.Bytes(body)
+        kind = cursor.uint(1)
+        require((kind == 1) == (sender == "client"), f"control type {kind} from the {sender} (S-26)")
+        if kind == 13:
+            cursor.end("RekeyAsk")
+            return
+        epoch, public = cursor.uint(4), cursor.take(32)
+        cursor.end("a rotation message")
+        require(epoch == self.newest_epoch + 1, f"epoch {epoch} after {self.newest_epoch} (S-25)")
+        if kind == 1:
+            require(self.rekey_init is None, "two rotations in flight (S-27)")
+            require(public in self.rekey_secrets, "the secret of this RekeyInit is not in the record")
+            require(all(side.epoch == self.newest_epoch for side in self.sides.values()), "a rotation too early (S-27)")
+            self.rekey_init = body
+            return
+        require(self.rekey_init is not None, "a RekeyResponse to nothing (S-32)")
+        shared = p.x25519(self.rekey_secrets[self.rekey_init[5:]], public)
+        self._begin_epoch(next_master(self.master, shared, self.rekey_init, body, epoch), epoch)
+        self.rekey_init = None
+        self.counts["rotations"] += 1
 
     # ---- Session packets --------------------------------------------------------------------------
 
     def _session_packet(self, sender, header):
-        require(self.keys, "a session packet before message 4")
+        require(self.accepted, "a session packet before message 4")
         require(header.connection_id == self.connection_id, "connection_id")
-        require(header.key_epoch == 0, "key_epoch (1.0 has none but 0)")
         side, peer = self.sides[sender], self.sides[PEER[sender]]
         require(header.packet_seq > side.last_seq, "packet_seq does not grow (W-12)")
         require(sender == "client" or peer.last_seq > 0, "the server speaks before it heard (S-16)")
         side.last_seq = header.packet_seq
-        plain = p.aead_open(self.keys[sender], packets.nonce(header.packet_seq, 0), header.body, header.bytes)
+        if header.key_epoch != side.epoch & 0xFF:
+            require(side.epoch < self.newest_epoch and header.key_epoch == (side.epoch + 1) & 0xFF, "key_epoch (S-25)")
+            require(sender == "client" or peer.epoch > side.epoch, "the server goes first into a new epoch (S-28)")
+            side.epoch += 1
+        plain = p.aead_open(side.keys[side.epoch], packets.nonce(header.packet_seq, header.key_epoch), header.body,
+                            header.bytes)
         require(plain is not None, f"{sender} packet {header.packet_seq} does not open")
         if header.type == PAYLOAD:
             messages, block = packets.parse_payload(plain, self.channels)
@@ -187,7 +231,9 @@ class Session:
             side.sequence[message.channel] = message.number
         if message.channel == 15:
             kind = message.body[0] if message.body else 0
-            require(kind >= 128, f"control type {kind} is reserved (W-21)")
+            require(kind >= 128 or kind in (1, 2, 13), f"control type {kind} is reserved (W-21)")
+            if kind < 128:
+                self._rotation(sender, message.body)
         if message.flags & packets.RPC:
             self.counts["rpcs"] += 1
             read_rpc(self.schema, self.snapshots.objects, message, sender == "client")
@@ -267,13 +313,15 @@ def decode(path, say):
                 if "end" in record:
                     session.end(record)
                     ended = True
+                elif "rekey_secret" in record:
+                    session.rekey_secret(bytes.fromhex(record["rekey_secret"]))
                 elif "truth" in record:
                     session.truth(record)
                 else:
                     session.datagram(record["from"], bytes.fromhex(record["datagram"]))
             except Malformed as error:
                 raise Malformed(f"line {number} ({record.get('from', 'states')}): {error}") from error
-    require(session.keys, "no handshake in the file")
+    require(session.accepted, "no handshake in the file")
     entries = session.snapshots.counts
     say(", ".join(f"{value} {name}" for name, value in session.counts.items()))
     say("snapshots: " + ", ".join(f"{value} {name}" for name, value in entries.items()))

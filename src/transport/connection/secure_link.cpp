@@ -41,15 +41,20 @@ void SecureLink::fill_epoch(uint32_t number, crypto::Key master) {
 }
 
 void SecureLink::install_epoch(crypto::Key master) {
+  Epoch& last = epochs_[newest_epoch_ % 2];
   fill_epoch(newest_epoch_ + 1, std::move(master));
+  last.master.erase();
+}
+
+void SecureLink::send_in_newest_epoch() {
+  send_epoch_ = newest_epoch_;
+  epochs_[(newest_epoch_ + 1) % 2].send_key.erase();
 }
 
 void SecureLink::retire_old_epoch() {
   Epoch& old = epochs_[(newest_epoch_ + 1) % 2];
   if (!old.live) return;
   LATTICE_CHECK(send_epoch_ == newest_epoch_);
-  old.master.erase();
-  old.send_key.erase();
   old.receive_key.erase();
   old.live = false;
 }
@@ -145,6 +150,7 @@ SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram) {
   Opened opened;
   opened.type = header.type;
   opened.packet_seq = header.packet_seq;
+  opened.epoch = epoch->number;
   opened.is_newest = header.packet_seq > window_.highest();
   opened.plaintext = datagram.subspan(header_bytes, datagram.size() - header_bytes - crypto::kTagBytes);
   window_.mark(header.packet_seq);

@@ -62,6 +62,7 @@ class SecureLink {
     OpenRefusal refusal = OpenRefusal::kNone;
     wire::PacketType type = wire::PacketType::kPayload;
     uint64_t packet_seq = 0;
+    uint32_t epoch = 0;            ///< Of the key it opened under, whole.
     bool is_newest = false;        ///< The highest number accepted so far (L-04, server_tick).
     std::span<uint8_t> plaintext;  ///< Into the datagram; empty when refused.
     explicit operator bool() const { return refusal == OpenRefusal::kNone; }
@@ -93,17 +94,21 @@ class SecureLink {
   /// Highest packet number accepted; 0 before the first.
   uint64_t highest_received() const { return window_.highest(); }
 
-  // Key epochs (§8.4). Two are live at most: the newest, and the one before it until it is retired.
+  // Key epochs (§8.4; key_rotation.h). Two are live at most: the newest, and the one before it until it is
+  // retired.
 
   /// The newest epoch's master secret, which rotation chains from.
   const crypto::Key& master() const { return epochs_[newest_epoch_ % 2].master; }
   uint32_t newest_epoch() const { return newest_epoch_; }
   uint32_t send_epoch() const { return send_epoch_; }
-  /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired.
+  /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired;
+  /// the newest one's master is erased, having done its work.
   void install_epoch(crypto::Key master);
-  /// Seals under the newest epoch from now on.
-  void send_in_newest_epoch() { send_epoch_ = newest_epoch_; }
-  /// Erases the keys of the epoch before the newest. Sending must have moved on.
+  /// Seals under the newest epoch from now on, and erases the key of the one before for sending.
+  void send_in_newest_epoch();
+  /// True while packets of the epoch before the newest still open.
+  bool old_epoch_live() const { return epochs_[(newest_epoch_ + 1) % 2].live; }
+  /// Erases the keys of the epoch before the newest, if it is live. Sending must have moved on.
   void retire_old_epoch();
 
  private:

@@ -142,6 +142,8 @@ TEST(EndpointAttack, EveryRefusalHasItsOwnName) {
   EXPECT_EQ(refusal_of(connection::OpenRefusal::kForgeryLimit), Refusal::kForgeryLimit);
   EXPECT_EQ(refusal_of(wire::FramingError::kTruncated), Refusal::kTruncated);
   EXPECT_EQ(refusal_of(wire::FramingError::kMissingAck), Refusal::kMissingAck);
+  EXPECT_EQ(refusal_of(connection::RotationRefusal::kRekeyMalformed), Refusal::kRekeyMalformed);
+  EXPECT_EQ(refusal_of(connection::RotationRefusal::kRekeyWeakKey), Refusal::kRekeyWeakKey);
 }
 
 }  // namespace

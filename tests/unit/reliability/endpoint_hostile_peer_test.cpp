@@ -76,7 +76,9 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
   expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 99},
                         Refusal::kBadControl);
   expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 1},
-                        Refusal::kBadControl);
+                        Refusal::kRekeyMalformed);
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 13},
+                        Refusal::kRekeyWrongRole);
 }
 
 TEST(HostilePeer, BeyondTheWindow) {

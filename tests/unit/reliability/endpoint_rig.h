@@ -43,11 +43,21 @@ class CountingEntropy final : public crypto::EntropySource {
       std::copy_n(digest.begin(), std::min<size_t>(32, out.size() - i),
                   out.begin() + static_cast<ptrdiff_t>(i));
     }
+    if (observer_ != nullptr) observer_(context_, out);
+  }
+
+  /// Sees everything drawn from now on.
+  using Observer = void (*)(void* context, std::span<const uint8_t> drawn);
+  void observe(Observer observer, void* context) {
+    observer_ = observer;
+    context_ = context;
   }
 
  private:
   uint64_t seed_;
   uint64_t counter_ = 0;
+  Observer observer_ = nullptr;
+  void* context_ = nullptr;
 };
 
 struct Received {
@@ -164,6 +174,7 @@ class EndpointRig {
     out.channels = from.channels;
     out.max_connections = from.max_connections;
     out.timers = from.timers;
+    out.rotation = from.rotation;
     out.connect_budget_ns = from.connect_budget_ns;
     out.pool_bytes = from.pool_bytes;
     out.pool_reserve_bytes_per_connection = from.pool_reserve_bytes_per_connection;

@@ -72,8 +72,10 @@ void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
 namespace lattice::reliability {
 namespace {
 
-using test::EndpointRig;
 using test::kMs;
+
+// Every third second or so.
+constexpr connection::RotationConfig kOftenRotated = {.period_ns = 2000 * kMs, .min_interval_ns = 1000 * kMs};
 
 // Hears everything, keeps nothing.
 class SilentHandler final : public EndpointHandler {
@@ -119,6 +121,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   config.max_connections = kClients;
   config.identity = crypto::KeyPair::generate(entropy);
   config.issuers = {issuer.public_key()};
+  config.rotation = kOftenRotated;
   const crypto::PublicKey server_key = config.identity.public_key();
   const auto server = Endpoint::create(std::move(config), *server_socket, server_handler, entropy, nullptr);
   std::array<SilentHandler, kClients> handlers;
@@ -127,7 +130,9 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   std::vector<std::unique_ptr<Endpoint>> clients;
   for (uint16_t i = 0; i < kClients; ++i) {
     sockets.push_back(network.attach(platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(40000 + i))));
-    clients.push_back(Endpoint::create({}, *sockets[i], handlers[i], entropy, nullptr));
+    EndpointConfig client_config;
+    client_config.rotation = kOftenRotated;
+    clients.push_back(Endpoint::create(std::move(client_config), *sockets[i], handlers[i], entropy, nullptr));
     const crypto::KeyPair key = crypto::KeyPair::generate(entropy);
     wire::TokenFields fields;
     entropy.fill(fields.token_id);
@@ -164,6 +169,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   EXPECT_EQ(server_handler.connected, kClients);
   EXPECT_GT(server_handler.messages, 10'000u);
   EXPECT_GT(server_handler.receipts, 10'000u);
+  EXPECT_GT(clients[0]->stats(connections[0])->key_epoch, 10u);
   EXPECT_EQ(allocated, 0u);
 }
 

@@ -1,0 +1,126 @@
+#include "transport/connection/key_rotation.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::connection {
+namespace {
+
+using wire::ControlType;
+
+constexpr uint64_t kOverlapRtos = 3;
+
+}  // namespace
+
+void KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns,
+                            uint64_t rto_ns) {
+  received_.add(bytes);
+  if (newest_heard_ || epoch != link.newest_epoch()) return;
+  newest_heard_ = true;
+  link.send_in_newest_epoch();
+  overlap_ends_ns_ =
+      now_ns + std::clamp(kOverlapRtos * rto_ns, config_.min_overlap_ns, config_.max_overlap_ns);
+}
+
+bool KeyRotation::due(uint64_t now_ns) const {
+  // A server waits an eighth longer than a client, so that with equal limits it never has to ask.
+  const bool client = own_role_ == crypto::Role::kClient;
+  const auto reached = [client](uint64_t value, uint64_t limit) {
+    return value >= limit && (client || value - limit >= limit / 8);
+  };
+  return reached(now_ns - epoch_began_ns_, config_.period_ns) ||
+         reached(std::max(sent_.bytes, received_.bytes), config_.bytes) ||
+         reached(std::max(sent_.packets, received_.packets), config_.packets);
+}
+
+void KeyRotation::update(SecureLink& link, crypto::EntropySource& entropy, uint64_t now_ns) {
+  if (newest_heard_ && link.old_epoch_live() && now_ns >= overlap_ends_ns_) link.retire_old_epoch();
+  // A third epoch is never live, so the old one has to be gone before the next is agreed on.
+  const bool may_begin = newest_heard_ && !link.old_epoch_live() && !in_flight_ && outgoing_bytes_ == 0 &&
+                         link.newest_epoch() != UINT32_MAX &&
+                         now_ns - epoch_began_ns_ >= config_.min_interval_ns;
+  if (!may_begin) return;
+  if (own_role_ == crypto::Role::kClient) {
+    if (asked_ || due(now_ns)) begin(link, entropy);
+  } else if (!asked_ && due(now_ns)) {
+    outgoing_[0] = static_cast<uint8_t>(ControlType::kRekeyAsk);
+    outgoing_bytes_ = 1;
+    asked_ = true;
+  }
+}
+
+void KeyRotation::begin(const SecureLink& link, crypto::EntropySource& entropy) {
+  own_ = crypto::KeyPair::generate(entropy);
+  outgoing_bytes_ =
+      wire::encode_rekey({ControlType::kRekeyInit, link.newest_epoch() + 1, own_.public_key()}, outgoing_);
+  LATTICE_CHECK(outgoing_bytes_ == init_body_.size());
+  init_body_ = outgoing_;
+  in_flight_ = true;
+}
+
+KeyRotation::ControlResult KeyRotation::on_control(std::span<const uint8_t> body, SecureLink& link,
+                                                   crypto::EntropySource& entropy, uint64_t now_ns) {
+  LATTICE_CHECK(!body.empty() && wire::is_rotation_control_type(body[0]));
+  const auto type = static_cast<ControlType>(body[0]);
+  const bool for_client = type != ControlType::kRekeyInit;
+  if (for_client != (own_role_ == crypto::Role::kClient)) return {RotationRefusal::kRekeyWrongRole};
+  if (type == ControlType::kRekeyAsk) {
+    if (body.size() != 1) return {RotationRefusal::kRekeyMalformed};
+    // Asked before it could know of the rotation in flight: that one is the answer.
+    asked_ = !in_flight_;
+    return {};
+  }
+  wire::RekeyBody rekey;
+  if (!wire::parse_rekey(body, &rekey)) return {RotationRefusal::kRekeyMalformed};
+  if (type == ControlType::kRekeyInit) return {answer(rekey, body, link, entropy, now_ns)};
+  const RotationRefusal refusal = finish(rekey, body, link, now_ns);
+  return {refusal, refusal == RotationRefusal::kNone};
+}
+
+// Server: the exchange is complete here, and only what opens under its key will prove that the client has it.
+RotationRefusal KeyRotation::answer(const wire::RekeyBody& init, std::span<const uint8_t> init_body,
+                                    SecureLink& link, crypto::EntropySource& entropy, uint64_t now_ns) {
+  // A client that has seen the last answer seals under its epoch, so this message opened under it.
+  if (!newest_heard_ || link.newest_epoch() == UINT32_MAX || init.epoch != link.newest_epoch() + 1) {
+    return RotationRefusal::kRekeyWrongEpoch;
+  }
+  // Curve operations are what a peer could make us waste. Half of the interval: clocks differ, and nothing
+  // between the last answer and this message makes the distance shorter here than it was there.
+  if (now_ns - epoch_began_ns_ < config_.min_interval_ns / 2) return RotationRefusal::kRekeyTooSoon;
+  const crypto::KeyPair own = crypto::KeyPair::generate(entropy);
+  crypto::Key shared;
+  if (!crypto::x25519(own.secret(), init.public_key, &shared)) return RotationRefusal::kRekeyWeakKey;
+  outgoing_bytes_ =
+      wire::encode_rekey({ControlType::kRekeyResponse, init.epoch, own.public_key()}, outgoing_);
+  LATTICE_CHECK(outgoing_bytes_ == outgoing_.size());
+  // The overlap of the last rotation may still run when its first packet was long in coming; whatever was
+  // sealed under the epoch before it has been overtaken by then.
+  link.retire_old_epoch();
+  link.install_epoch(crypto::next_master(link.master(), shared, init_body, outgoing_, init.epoch));
+  start_epoch(now_ns);
+  return RotationRefusal::kNone;
+}
+
+// Client: the peer opens the new epoch already.
+RotationRefusal KeyRotation::finish(const wire::RekeyBody& response, std::span<const uint8_t> response_body,
+                                    SecureLink& link, uint64_t now_ns) {
+  if (!in_flight_ || response.epoch != link.newest_epoch() + 1) return RotationRefusal::kRekeyWrongEpoch;
+  crypto::Key shared;
+  if (!crypto::x25519(own_.secret(), response.public_key, &shared)) return RotationRefusal::kRekeyWeakKey;
+  link.install_epoch(crypto::next_master(link.master(), shared, init_body_, response_body, response.epoch));
+  link.send_in_newest_epoch();
+  own_.erase();
+  in_flight_ = false;
+  start_epoch(now_ns);
+  return RotationRefusal::kNone;
+}
+
+void KeyRotation::start_epoch(uint64_t now_ns) {
+  epoch_began_ns_ = now_ns;
+  sent_ = received_ = {};
+  newest_heard_ = false;
+  asked_ = false;
+}
+
+}  // namespace lattice::connection

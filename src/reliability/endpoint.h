@@ -32,10 +32,10 @@ struct EndpointConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
   uint32_t features = 0;
-  wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
-  uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
-  uint16_t tick_rate_hz = 60;      ///< Told to clients in ConnectionAccepted.
-  connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
+  wire::ChannelTable channels;          ///< Both ends must declare the same (R-10).
+  uint32_t max_connections = 1;         ///< 1 to 65536; incoming and outgoing together.
+  uint16_t tick_rate_hz = 60;           ///< Told to clients in ConnectionAccepted.
+  connection::TimerConfig timers;       ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   uint64_t connect_budget_ns = 10'000'000'000;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.

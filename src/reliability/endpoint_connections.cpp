@@ -251,8 +251,7 @@ const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
   out.packets_lost_spurious = history.lost_spurious;
   if (peer.link) {
     out.key_epoch = peer.link->newest_epoch();
-    const uint64_t highest = peer.link->highest_received();
-    out.packets_missing = highest - std::min(highest, out.traffic.packets_received);
+    out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);
   }
   size_t messages = 0;
   size_t bytes = 0;

@@ -39,6 +39,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
   void on_echo(Peer& peer, const wire::KeepaliveBody& body);
   void apply_ack(Peer& peer, const wire::AckBlock& ack);
+  /// Counts, and closes if it must, a block that on_ack() found invalid.
+  void refuse_ack(Peer& peer, const AckResult& result);
   void apply_payload_ack(Peer& peer, const wire::FramingSummary& summary);
   /// The result is whether the packet may be acked as far as this message goes.
   bool on_message(Peer& peer, const wire::Message& message);
@@ -60,12 +62,15 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void send_disconnect(Peer& peer, bool is_acknowledgement);
   struct Outgoing {
     wire::PacketType type = wire::PacketType::kPayload;
-    std::span<uint8_t> buffer;  ///< From batch.begin(); the plaintext starts at kMaxHeaderBytes.
+    std::span<uint8_t> buffer;  ///< From begin_packet(); the plaintext starts at kMaxHeaderBytes.
     size_t plaintext_bytes = 0;
     bool ack_eliciting = false;
     bool has_retransmission = false;
     uint32_t items = CarriedItems::kNone;
   };
+  /// A buffer for the next packet of `peer`, whose number is fixed from here on: before it, one may be left
+  /// out. Every packet begins with this and ends with transmit().
+  std::span<uint8_t> begin_packet(Peer& peer);
   void transmit(Peer& peer, const Outgoing& packet);
   void update_loss_window(Peer& peer);
   SendResult send(ConnectionHandle handle, uint8_t channel, MessageFlags flags, std::span<const uint8_t> body,

@@ -24,10 +24,19 @@ void Endpoint::Core::protocol_error(Peer& peer, Refusal refusal) {
   disconnect(peer, connection::DisconnectReason::kProtocolError, refusal_name(refusal));
 }
 
+void Endpoint::Core::refuse_ack(Peer& peer, const AckResult& result) {
+  if (result.names_skipped) {
+    protocol_error(peer, Refusal::kAckSkipped);
+  } else {
+    count(Refusal::kAckNeverSent, &peer);
+  }
+}
+
 void Endpoint::Core::apply_ack(Peer& peer, const wire::AckBlock& ack) {
   PeerFate fate(handler, stats, peer);
-  if (!peer.history.on_ack(ack, fate).valid) {
-    count(Refusal::kAckNeverSent, &peer);
+  const AckResult result = peer.history.on_ack(ack, fate);
+  if (!result.valid) {
+    refuse_ack(peer, result);
     return;
   }
   if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
@@ -37,7 +46,7 @@ void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& s
   PeerFate fate(handler, stats, peer);
   const AckResult result = peer.history.on_ack(summary.ack, fate);
   if (!result.valid) {
-    count(Refusal::kAckNeverSent, &peer);
+    refuse_ack(peer, result);
     return;
   }
   if (result.has_sample) {

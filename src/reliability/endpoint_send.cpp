@@ -213,7 +213,7 @@ void Endpoint::Core::send_payloads(Peer& peer) {
 }
 
 bool Endpoint::Core::send_one_payload(Peer& peer) {
-  const std::span<uint8_t> buffer = batch.begin();
+  const std::span<uint8_t> buffer = begin_packet(peer);
   const size_t budget_bytes = wire::kFloorDatagramBytes - peer.link->next_overhead_bytes();
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
@@ -275,7 +275,7 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   }
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
-  packet.buffer = batch.begin();
+  packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   packet.ack_eliciting = probe;
   transmit(peer, packet);
@@ -290,10 +290,18 @@ void Endpoint::Core::send_disconnect(Peer& peer, bool is_acknowledgement) {
   }
   Outgoing packet;
   packet.type = wire::PacketType::kDisconnect;
-  packet.buffer = batch.begin();
+  packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_disconnect(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   LATTICE_CHECK(packet.plaintext_bytes != 0);
   transmit(peer, packet);
+}
+
+std::span<uint8_t> Endpoint::Core::begin_packet(Peer& peer) {
+  if (peer.skipper.skip_before_next(entropy)) {
+    PeerFate fate(handler, stats, peer);
+    peer.history.on_skipped(peer.link->skip_packet_seq(), fate);
+  }
+  return batch.begin();
 }
 
 void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
@@ -329,20 +337,22 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   const HistoryCounters& out = peer.history.counters();
   const uint64_t tracked = out.tracked - peer.window_tracked;
   const uint64_t lost = out.lost - peer.window_lost;
-  const uint64_t highest = peer.link->highest_received() - peer.window_highest;
-  const uint64_t received = peer.stats.traffic.packets_received - peer.window_received;
+  const uint64_t highest = peer.link->highest_received();
+  const uint64_t missing = missing_packets(highest, peer.stats.traffic.packets_received);
   if (tracked != 0) {
     peer.stats.loss_out = std::min(1.0, static_cast<double>(lost) / static_cast<double>(tracked));
   }
-  if (highest != 0) {
-    const uint64_t missing = highest - std::min(highest, received);
-    peer.stats.loss_in = static_cast<double>(missing) / static_cast<double>(highest);
+  if (highest != peer.window_highest) {
+    // Late arrivals make up for what an earlier second missed.
+    const uint64_t newly_missing = missing - std::min(missing, peer.window_missing);
+    peer.stats.loss_in = std::min(
+        1.0, static_cast<double>(newly_missing) / static_cast<double>(highest - peer.window_highest));
   }
   peer.window_second = second;
   peer.window_tracked = out.tracked;
   peer.window_lost = out.lost;
-  peer.window_highest = peer.link->highest_received();
-  peer.window_received = peer.stats.traffic.packets_received;
+  peer.window_highest = highest;
+  peer.window_missing = missing;
 }
 
 SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,

@@ -9,6 +9,7 @@
 
 #include "reliability/ack_tracker.h"
 #include "reliability/endpoint_handler.h"
+#include "reliability/number_skipper.h"
 #include "reliability/receive_channel.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/send_channel.h"
@@ -97,6 +98,7 @@ struct Peer {
   RttEstimator rtt;
   AckTracker acks;
   SentPacketHistory history;
+  NumberSkipper skipper;
   ProbeTimes probes;
   uint64_t last_sent_ns = 0;
   uint64_t last_probe_ns = 0;
@@ -121,7 +123,7 @@ struct Peer {
   uint64_t window_tracked = 0;
   uint64_t window_lost = 0;
   uint64_t window_highest = 0;
-  uint64_t window_received = 0;
+  uint64_t window_missing = 0;
 };
 
 }  // namespace lattice::reliability

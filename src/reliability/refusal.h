@@ -33,6 +33,7 @@ namespace lattice::reliability {
   X(kMessageStale, "message_stale")                /* sequenced message overtaken: normal */           \
   X(kMessageNoMemory, "message_no_memory")         /* pool limit: left unacked, comes again */         \
   X(kAckNeverSent, "ack_never_sent")               /* */                                          \
+  X(kAckSkipped, "ack_skipped")                    /* a number left out on purpose; closes */    \
   X(kEchoUnexpected, "echo_unexpected")            /* an echo of no probe of ours */
 
 #define LATTICE_REFUSALS(X)    \

@@ -47,23 +47,35 @@ bool SentPacketHistory::make_room(uint64_t packet_seq) {
   return true;
 }
 
-void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
-  LATTICE_CHECK(sent.packet_seq == last_sent_ + 1);
-  while (!make_room(sent.packet_seq)) {
-    if (capacity_ == 0) break;  // The pool gave nothing at all.
+// Makes packet_seq the last number, with room for its record; false when the pool gives no memory at all.
+bool SentPacketHistory::append(uint64_t packet_seq, CarriedFate& fate) {
+  LATTICE_CHECK(packet_seq == last_sent_ + 1);
+  while (!make_room(packet_seq)) {
+    if (capacity_ == 0) break;
     if (record(first_held_).state == State::kInFlight) lose(first_held_, fate);
     forget(record(first_held_));
     ++first_held_;
   }
-  last_sent_ = sent.packet_seq;
-  if (capacity_ == 0) {
+  last_sent_ = packet_seq;
+  if (capacity_ == 0) first_held_ = oldest_in_flight_ = last_sent_ + 1;
+  return capacity_ != 0;
+}
+
+void SentPacketHistory::on_skipped(uint64_t packet_seq, CarriedFate& fate) {
+  if (!append(packet_seq, fate)) return;
+  record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false};
+  newest_skipped_ = packet_seq;
+  skip_resolved();
+}
+
+void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
+  if (!append(sent.packet_seq, fate)) {
     // Without a record the packet is lost the moment it leaves; its messages go again by their own timers.
     uint32_t chain = sent.items;
     items_->remove_if(&chain, [&](const CarriedItem& item) {
       if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
       return true;
     });
-    first_held_ = oldest_in_flight_ = last_sent_ + 1;
     return;
   }
   record(sent.packet_seq) = {sent.sent_ns, sent.items,
@@ -128,6 +140,17 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   });
 }
 
+// Whether a block says that a number was received which was left out.
+bool SentPacketHistory::names_skipped(uint64_t highest, uint32_t bitfield) const {
+  if (newest_skipped_ + 32 < highest) return false;  // Out of the block's reach: almost always.
+  const auto skipped = [this](uint64_t seq) { return holds(seq) && record(seq).state == State::kSkipped; };
+  if (skipped(highest)) return true;
+  for (uint32_t bit = 0; bit < 32 && highest > bit + 1; ++bit) {
+    if ((bitfield >> bit & 1) != 0 && skipped(highest - (bit + 1))) return true;
+  }
+  return false;
+}
+
 AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate) {
   AckResult result;
   const uint64_t highest = expand(ack.ack_seq, last_sent_);
@@ -136,7 +159,8 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
     result.valid = ack == wire::AckBlock{};
     return result;
   }
-  if (last_sent_ - highest > 0x8000) {
+  result.names_skipped = names_skipped(highest, ack.ack_bitfield);
+  if (result.names_skipped || last_sent_ - highest > 0x8000) {
     result.valid = false;
     return result;
   }

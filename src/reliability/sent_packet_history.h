@@ -31,6 +31,8 @@ class CarriedFate {
 
 struct AckResult {
   bool valid = true;  ///< False: the block names a number never sent (R-02); nothing was done.
+  /// The block names a number that was left out on purpose: a lie. `valid` is false.
+  bool names_skipped = false;
   uint32_t newly_acked = 0;
   /// A round-trip sample may be taken: the packet ack_seq names was newly acked, asks for acks and carried no
   /// retransmission.
@@ -62,6 +64,9 @@ class SentPacketHistory {
   /// Records a packet. `fate` hears of a packet this displaces.
   void on_sent(const Sent& sent, CarriedFate& fate);
 
+  /// `packet_seq`, one more than the last call's, was left out: whoever acknowledges it lies.
+  void on_skipped(uint64_t packet_seq, CarriedFate& fate);
+
   /// Applies one ack block.
   AckResult on_ack(const wire::AckBlock& ack, CarriedFate& fate);
 
@@ -84,7 +89,7 @@ class SentPacketHistory {
   bool validate() const;
 
  private:
-  enum class State : uint8_t { kEmpty, kUntracked, kInFlight, kLost, kAcked };
+  enum class State : uint8_t { kEmpty, kUntracked, kInFlight, kLost, kAcked, kSkipped };
   struct Record {
     uint64_t sent_ns;
     uint32_t items;
@@ -97,6 +102,8 @@ class SentPacketHistory {
   Record& record(uint64_t packet_seq) const { return array()[packet_seq & (capacity_ - 1)]; }
   bool holds(uint64_t packet_seq) const;
   bool make_room(uint64_t packet_seq);
+  bool append(uint64_t packet_seq, CarriedFate& fate);
+  bool names_skipped(uint64_t highest, uint32_t bitfield) const;
   bool grow();
   bool acknowledge(uint64_t packet_seq, CarriedFate& fate);
   void lose(uint64_t packet_seq, CarriedFate& fate);
@@ -110,6 +117,7 @@ class SentPacketHistory {
   uint64_t first_held_ = 1;  ///< Records below are gone.
   uint64_t last_sent_ = 0;
   uint64_t largest_acked_ = 0;
+  uint64_t newest_skipped_ = 0;
   uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
   uint64_t in_flight_ = 0;
   HistoryCounters counters_;

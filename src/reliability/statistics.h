@@ -41,8 +41,9 @@ struct ConnectionStats {
   uint64_t packets_acked = 0;
   uint64_t packets_lost = 0;           ///< Declared lost; a late ack does not take it back.
   uint64_t packets_lost_spurious = 0;  ///< Of those, acked after all.
-  uint64_t packets_missing = 0;        ///< Numbers below the highest received that never came (yet).
-  double loss_out = 0;                 ///< Ratio in the last whole second that had traffic.
+  /// Numbers below the highest received that never came (yet), less those left out on average.
+  uint64_t packets_missing = 0;
+  double loss_out = 0;  ///< Ratio in the last whole second that had traffic.
   double loss_in = 0;
 
   TrafficStats traffic;

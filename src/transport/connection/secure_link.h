@@ -86,6 +86,9 @@ class SecureLink {
   /// Nothing, when packet numbers are exhausted: closed() says so.
   std::optional<Sealed> seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset, size_t bytes);
 
+  /// Leaves out the number the next seal() would take, and returns it. Nothing is ever sealed under it.
+  uint64_t skip_packet_seq() { return next_packet_seq_++; }
+
   /// Opens one received datagram in place. Refusals are counted, and change nothing else.
   Opened open(std::span<uint8_t> datagram);
 

@@ -70,6 +70,34 @@ TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
   }));
 }
 
+TEST_F(SentPacketHistoryTest, ABlockThatNamesANumberLeftOutActsOnNothing) {
+  for (int i = 0; i < 10; ++i) send(0, 100u + static_cast<uint32_t>(i));
+  history.on_skipped(11, fate);
+  send(0, 111);
+  for (const wire::AckBlock lie : {wire::AckBlock{11, 0xFFFFFFFF}, wire::AckBlock{12, 1}}) {
+    const AckResult result = history.on_ack(lie, fate);
+    EXPECT_TRUE(result.names_skipped);
+    EXPECT_FALSE(result.valid);
+  }
+  EXPECT_TRUE(fate.told.empty());
+  EXPECT_EQ(history.on_ack({12, 0xFFFFFFFE}, fate).newly_acked, 11u);
+  EXPECT_EQ(fate.acked_receipts, 11u);
+  EXPECT_EQ(history.in_flight(), 0u);
+  EXPECT_EQ(history.counters().lost, 0u);
+  EXPECT_EQ(history.last_sent(), 12u);
+}
+
+TEST_F(SentPacketHistoryTest, NumbersLeftOutNeitherCountAsLaterNorAsLost) {
+  send(0);
+  for (uint64_t seq = 2; seq < 6; ++seq) history.on_skipped(seq, fate);
+  send(0);
+  rtt.add_sample(50 * kMs, 0);
+  EXPECT_EQ(history.on_ack({6, 0}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.detect_losses(10 * kMs, rtt, fate), 0u) << "one later packet was acknowledged, not five";
+  EXPECT_EQ(history.on_ack({6, 1u << 4}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.in_flight(), 0u);
+}
+
 TEST_F(SentPacketHistoryTest, AcksNamesAndSample) {
   for (uint64_t i = 1; i <= 5; ++i) send(i * kMs, static_cast<uint32_t>(i));
   AckResult result = history.on_ack({4, 0b101}, fate);  // 4, 3, 1

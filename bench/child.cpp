@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -96,6 +97,10 @@ double Child::rss_kb() const {
     if (line.starts_with("VmRSS:")) return std::strtod(line.c_str() + 6, nullptr);
   }
   return 0;
+}
+
+std::string build_folder() {
+  return std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().string();
 }
 
 std::vector<int> allowed_cpus() {

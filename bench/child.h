@@ -40,6 +40,8 @@ class Child {
   pid_t pid_ = -1;
 };
 
+/// Where the programs are: beside this one in the same build.
+std::string build_folder();
 /// The processors this process may use, ascending.
 std::vector<int> allowed_cpus();
 /// Pins the calling process.

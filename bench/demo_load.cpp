@@ -9,7 +9,6 @@
 // and gives tick times; the second has none and gives processor time, traffic and memory, because telling
 // about 256 pawns 30 times a second costs the server more than some of what is being measured.
 #include <fcntl.h>
-#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -24,6 +23,7 @@
 #include <filesystem>
 
 #include "child.h"
+#include "line_pipe.h"
 #include "registry.h"
 
 namespace bench {
@@ -36,12 +36,6 @@ constexpr double kSettleS = 0.5;
 constexpr uint32_t kWaveClients = 64;
 constexpr double kWavePauseS = 1.0;  // until the server's allowance of 100 connects is full again
 constexpr int kTelemetryDescriptor = 8;
-constexpr size_t kPipeBytes = 1 << 20;
-
-/// Where the programs are: beside this one in the same build.
-std::string build_folder() {
-  return std::filesystem::canonical("/proc/self/exe").parent_path().parent_path().string();
-}
 
 /// A folder of our own under /tmp, removed at the end.
 class ScratchFolder {
@@ -60,54 +54,6 @@ class ScratchFolder {
 
  private:
   std::string path_;
-};
-
-/// A pipe from a child, read here without blocking, line by line.
-class LinePipe {
- public:
-  LinePipe() {
-    int ends[2] = {-1, -1};
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);
-    read_ = ends[0], write_ = ends[1];
-  }
-  ~LinePipe() { close_one(&read_), close_writer(); }
-  LinePipe(const LinePipe&) = delete;
-  LinePipe& operator=(const LinePipe&) = delete;
-
-  /// The end for the child; close ours once the child has it.
-  int writer() const { return write_; }
-  void close_writer() { close_one(&write_); }
-
-  /// Hands every line that arrives within `seconds` to `take`, which returns true to stop. True when it did.
-  template <class Take>
-  bool read_for(double seconds, const Take& take) {
-    const uint64_t until_ns = monotonic_ns() + static_cast<uint64_t>(seconds * 1e9);
-    for (uint64_t now_ns; (now_ns = monotonic_ns()) < until_ns;) {
-      pollfd readable = {read_, POLLIN, 0};
-      poll(&readable, 1, static_cast<int>((until_ns - now_ns) / 1'000'000) + 1);
-      if (readable.revents == 0) continue;
-      static std::array<char, 65536> chunk;
-      const ssize_t got = ::read(read_, chunk.data(), chunk.size());
-      if (got <= 0) return false;
-      partial_.append(chunk.data(), static_cast<size_t>(got));
-      for (size_t end; (end = partial_.find('\n')) != std::string::npos;) {
-        const std::string line = partial_.substr(0, std::min<size_t>(end, 512));  // what we want comes first
-        partial_.erase(0, end + 1);
-        if (take(line)) return true;
-      }
-    }
-    return false;
-  }
-
- private:
-  static void close_one(int* fd) {
-    if (*fd >= 0) close(*fd);
-    *fd = -1;
-  }
-  int read_ = -1;
-  int write_ = -1;
-  std::string partial_;
 };
 
 /// The beginning of one telemetry line of lattice-gameserver.

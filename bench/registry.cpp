@@ -8,6 +8,8 @@ constexpr Bench kBenches[] = {
      run_demo_load},
     {"codec", "snapshots of 256 objects for 256 clients, and the delta codec alone, in one thread",
      run_codec},
+    {"transport", "the transport alone beside ENet and two floors: game shape, bulk, ping, connects, floods",
+     run_transport},
 };
 
 }  // namespace

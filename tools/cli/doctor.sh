@@ -98,6 +98,7 @@ run_doctor() {
   tool_fact node node --version note
   tool_fact chromium chromium --version note
   package_fact packages core bad "to build, play and test"
+  package_fact packages_bench bench note "for ENet's rows in bench transport"
   package_fact packages_browser browser note "for the browser test"
   package_fact packages_conformance conformance note "for the decoder written from the specification"
   package_fact packages_models models note "for the model of key rotation"

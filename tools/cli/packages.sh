@@ -15,6 +15,9 @@ libboost1.81-dev header boost/beast/version.hpp
 libtomlplusplus-dev header toml++/toml.h
 libcli11-dev header CLI/CLI.hpp
 '
+packages_bench='
+libenet-dev header enet/enet.h
+'
 packages_browser='
 chromium command chromium
 nodejs command node

@@ -1,0 +1,65 @@
+// One end of a transport, as every workload of the transport bench sees it: a server, or one client with a
+// socket of its own. Four contenders implement it, so that each workload is written once:
+//
+//   lattice      reliability::Endpoint over UDP. Not the C interface: its pump belongs to a world with ticks
+//                and replication, which none of the others has; everything below it is measured.
+//   udp          plain datagrams: the floor of moving bytes
+//   udp-aead     the same, each datagram sealed and opened with libsodium: the floor of moving secrets
+//   enet         Debian's ENet, unencrypted; absent when it was not there at configure time
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace bench {
+
+enum class Delivery : uint8_t { kUnreliable, kReliableOrdered };
+
+class EndEvents {
+ public:
+  virtual ~EndEvents() = default;
+  /// `peer` is dense and small: the server's clients are 0, 1, …; a client's server is 0.
+  virtual void on_connected(uint32_t peer) = 0;
+  virtual void on_disconnected(uint32_t peer) = 0;
+  virtual void on_message(uint32_t peer, std::span<const uint8_t> body) = 0;
+};
+
+class End {
+ public:
+  virtual ~End() = default;
+  /// Takes everything that has arrived; returns whether anything had.
+  virtual bool receive(EndEvents& events) = 0;
+  /// Queues a copy of `body` (at most 1100 bytes). False: full now, flush and try again. The floors deliver
+  /// kReliableOrdered like anything else: they are a floor, and loopback with credit loses nothing.
+  virtual bool send(uint32_t peer, Delivery delivery, std::span<const uint8_t> body) = 0;
+  /// Timers, and everything queued leaves.
+  virtual void flush() = 0;
+  /// Ends the association; nothing for the floors, which have none.
+  virtual void disconnect(uint32_t peer) = 0;
+  /// Sleeps until something arrives, at most `timeout_ns`.
+  virtual void wait(uint64_t timeout_ns) = 0;
+  virtual uint16_t port() const = 0;
+  /// Does send() say when there is enough? Otherwise the workload hands out credit.
+  virtual bool has_back_pressure() const = 0;
+};
+
+struct Contender {
+  std::string_view name;
+  /// A server on 127.0.0.1 with a port the kernel chose; null when it cannot.
+  std::unique_ptr<End> (*serve)(uint32_t max_clients);
+  /// Client number `index` of the server at `port`. Connecting begins with the first flush().
+  std::unique_ptr<End> (*connect)(uint16_t port, uint32_t index);
+};
+
+/// Those this program was built with.
+std::span<const Contender> contenders();
+const Contender* find_contender(std::string_view name);
+
+extern const Contender kLatticeContender;
+extern const Contender kUdpContender;
+extern const Contender kUdpAeadContender;
+extern const Contender kEnetContender;
+
+}  // namespace bench

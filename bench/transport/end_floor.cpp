@@ -1,0 +1,240 @@
+// The two floors: the least that can be called moving messages over UDP, and the least that can be called
+// doing it in secret. recvmmsg and sendmmsg, 64 datagrams at a time; messages to one peer packed into
+// datagrams of at most 1200 bytes, all of a flush sealed first and sent then. Nothing is acknowledged,
+// resent, ordered or remembered.
+//
+//   client u32 | counter u64 | [ciphertext of] ( size u16 | message )… | [tag 16]
+//   the first 12 bytes are the nonce; the counter's top bit is the server's, so no nonce repeats
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sodium.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "transport/end.h"
+
+namespace bench {
+namespace {
+
+constexpr size_t kBatch = 64;
+constexpr size_t kMaxBytes = 1500;
+constexpr size_t kPackedBytes = 1200;
+constexpr size_t kNonceBytes = crypto_aead_chacha20poly1305_ietf_NPUBBYTES;
+constexpr size_t kTagBytes = crypto_aead_chacha20poly1305_ietf_ABYTES;
+constexpr size_t kSizeBytes = sizeof(uint16_t);
+constexpr int kSocketBufferBytes = 4 << 20;
+constexpr uint64_t kServerBit = uint64_t{1} << 63;
+
+using Key = std::array<uint8_t, crypto_aead_chacha20poly1305_ietf_KEYBYTES>;
+
+Key key_of(uint32_t client) {
+  Key key{};
+  std::memcpy(key.data(), &client, sizeof client);
+  return key;
+}
+
+/// Buffers and headers of one recvmmsg or sendmmsg.
+struct Batch {
+  std::array<std::array<uint8_t, kMaxBytes>, kBatch> buffers;
+  std::array<iovec, kBatch> parts;
+  std::array<sockaddr_in, kBatch> peers;
+  std::array<mmsghdr, kBatch> headers;
+  unsigned count = 0;
+
+  Batch() {
+    for (size_t i = 0; i < kBatch; ++i) {
+      parts[i] = {buffers[i].data(), kMaxBytes};
+      headers[i] = {};
+      headers[i].msg_hdr.msg_iov = &parts[i];
+      headers[i].msg_hdr.msg_iovlen = 1;
+      headers[i].msg_hdr.msg_name = &peers[i];
+      headers[i].msg_hdr.msg_namelen = sizeof(sockaddr_in);
+    }
+  }
+};
+
+class FloorEnd final : public End {
+ public:
+  explicit FloorEnd(bool sealed) : sealed_(sealed) {}
+  ~FloorEnd() override {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  bool open(uint32_t peers, uint32_t first_id) {
+    fd_ = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &kSocketBufferBytes, sizeof kSocketBufferBytes);
+    setsockopt(fd_, SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof kSocketBufferBytes);
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd_ < 0 || bind(fd_, reinterpret_cast<const sockaddr*>(&any), sizeof any) != 0) return false;
+    peers_.resize(peers);
+    for (uint32_t i = 0; i < peers; ++i) peers_[i].id = first_id + i, peers_[i].key = key_of(first_id + i);
+    first_id_ = first_id;
+    return true;
+  }
+
+  void connect_to(uint16_t port) {
+    Peer& server = peers_[0];
+    server.address.sin_family = AF_INET;
+    server.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    server.address.sin_port = htons(port);
+    is_client_ = server.known = true;
+    send(0, Delivery::kUnreliable, {});  // The server learns the address; it answers, and both are connected.
+  }
+
+  bool receive(EndEvents& events) override {
+    bool any = false;
+    for (;;) {
+      for (mmsghdr& header : incoming_.headers) header.msg_hdr.msg_namelen = sizeof(sockaddr_in);
+      const int got = recvmmsg(fd_, incoming_.headers.data(), kBatch, MSG_DONTWAIT, nullptr);
+      if (got <= 0) return any;
+      any = true;
+      for (size_t i = 0; i < static_cast<size_t>(got); ++i) {
+        take(incoming_.buffers[i].data(), incoming_.headers[i].msg_len, incoming_.peers[i], events);
+      }
+      if (got < static_cast<int>(kBatch)) return any;
+    }
+  }
+
+  bool send(uint32_t peer, Delivery, std::span<const uint8_t> body) override {
+    Peer& to = peers_[peer];
+    const size_t room = kPackedBytes - kNonceBytes - kTagBytes;
+    if (to.is_open && outgoing_.parts[to.slot].iov_len + kSizeBytes + body.size() > room + kNonceBytes) {
+      to.is_open = false;
+    }
+    if (!to.is_open) {
+      if (outgoing_.count == kBatch) flush();
+      to.slot = outgoing_.count++;
+      to.is_open = true;
+      owners_[to.slot] = peer;
+      outgoing_.parts[to.slot].iov_len = kNonceBytes;
+    }
+    uint8_t* out = outgoing_.buffers[to.slot].data();
+    size_t& used = outgoing_.parts[to.slot].iov_len;
+    const auto size = static_cast<uint16_t>(body.size());
+    std::memcpy(out + used, &size, kSizeBytes);
+    if (!body.empty()) std::memcpy(out + used + kSizeBytes, body.data(), body.size());
+    used += kSizeBytes + body.size();
+    return true;
+  }
+
+  void flush() override {
+    if (outgoing_.count == 0) return;
+    for (unsigned i = 0; i < outgoing_.count; ++i) finish(i);
+    sendmmsg(fd_, outgoing_.headers.data(), outgoing_.count, MSG_DONTWAIT);
+    outgoing_.count = 0;
+  }
+
+  void disconnect(uint32_t) override {}
+
+  void wait(uint64_t timeout_ns) override {
+    pollfd readable = {fd_, POLLIN, 0};
+    const timespec timeout = {0, static_cast<long>(std::min<uint64_t>(timeout_ns, 999'999'999))};
+    ppoll(&readable, 1, &timeout, nullptr);
+  }
+
+  uint16_t port() const override {
+    sockaddr_in bound{};
+    socklen_t bytes = sizeof bound;
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&bound), &bytes);
+    return ntohs(bound.sin_port);
+  }
+  bool has_back_pressure() const override { return false; }
+
+ private:
+  struct Peer {
+    Key key{};
+    sockaddr_in address{};
+    uint64_t counter = 0;
+    uint32_t id = 0;
+    unsigned slot = 0;     // Its open datagram in outgoing_, when is_open.
+    bool is_open = false;  // A datagram with room is being filled.
+    bool known = false;    // The address is.
+    bool announced = false;
+  };
+
+  /// Nonce, and seal: the datagram in `slot` is full or the flush has come.
+  void finish(unsigned slot) {
+    Peer& to = peers_[owners_[slot]];
+    to.is_open = false;
+    uint8_t* data = outgoing_.buffers[slot].data();
+    const uint64_t counter = ++to.counter | (is_client_ ? 0 : kServerBit);
+    std::memcpy(data, &to.id, sizeof to.id);
+    std::memcpy(data + sizeof to.id, &counter, sizeof counter);
+    outgoing_.peers[slot] = to.address;
+    if (!sealed_) return;
+    size_t& used = outgoing_.parts[slot].iov_len;
+    unsigned long long sealed_bytes = 0;
+    crypto_aead_chacha20poly1305_ietf_encrypt(data + kNonceBytes, &sealed_bytes, data + kNonceBytes,
+                                              used - kNonceBytes, nullptr, 0, nullptr, data, to.key.data());
+    used += kTagBytes;
+  }
+
+  void take(uint8_t* data, size_t bytes, const sockaddr_in& from, EndEvents& events) {
+    uint32_t id = 0;
+    if (bytes < kNonceBytes) return;
+    std::memcpy(&id, data, sizeof id);
+    const uint32_t index = id - first_id_;
+    if (index >= peers_.size()) return;
+    Peer& peer = peers_[index];
+    unsigned long long opened = bytes - kNonceBytes;
+    if (sealed_ && crypto_aead_chacha20poly1305_ietf_decrypt(data + kNonceBytes, &opened, nullptr,
+                                                             data + kNonceBytes, bytes - kNonceBytes, nullptr,
+                                                             0, data, peer.key.data()) != 0) {
+      return;
+    }
+    peer.address = from;
+    peer.known = true;
+    if (!peer.announced) {
+      peer.announced = true;
+      if (!is_client_) send(index, Delivery::kUnreliable, {});
+      events.on_connected(index);
+    }
+    const uint8_t* at = data + kNonceBytes;
+    for (size_t left = opened; left >= kSizeBytes;) {
+      uint16_t size = 0;
+      std::memcpy(&size, at, kSizeBytes);
+      if (left < kSizeBytes + size) return;
+      if (size != 0) events.on_message(index, {at + kSizeBytes, size});
+      at += kSizeBytes + size;
+      left -= kSizeBytes + size;
+    }
+  }
+
+  bool sealed_;
+  int fd_ = -1;
+  bool is_client_ = false;
+  uint32_t first_id_ = 0;
+  std::vector<Peer> peers_;
+  Batch incoming_, outgoing_;
+  std::array<uint32_t, kBatch> owners_{};
+};
+
+template <bool kSealed>
+std::unique_ptr<End> serve(uint32_t max_clients) {
+  auto end = std::make_unique<FloorEnd>(kSealed);
+  if (sodium_init() < 0 || !end->open(max_clients, 0)) return nullptr;
+  return end;
+}
+
+template <bool kSealed>
+std::unique_ptr<End> connect(uint16_t port, uint32_t index) {
+  auto end = std::make_unique<FloorEnd>(kSealed);
+  if (sodium_init() < 0 || !end->open(1, index)) return nullptr;
+  end->connect_to(port);
+  return end;
+}
+
+}  // namespace
+
+const Contender kUdpContender = {"udp", serve<false>, connect<false>};
+const Contender kUdpAeadContender = {"udp-aead", serve<true>, connect<true>};
+
+}  // namespace bench

@@ -1,0 +1,49 @@
+#include "transport/lattice_keys.h"
+
+#include <array>
+#include <cstring>
+
+#include "platform/clock.h"
+#include "transport/crypto/token_signature.h"
+#include "transport/wire/token.h"
+
+namespace bench {
+namespace {
+
+using namespace lattice;
+
+constexpr uint64_t kTokenLifetimeS = 1800;
+
+std::array<uint8_t, 32> fixed_secret(uint8_t fill) {
+  std::array<uint8_t, 32> secret;
+  secret.fill(fill);
+  return secret;
+}
+
+}  // namespace
+
+crypto::SigningKeyPair token_issuer() {
+  return crypto::SigningKeyPair::from_seed(fixed_secret(0x11));
+}
+
+crypto::KeyPair server_identity() {
+  return crypto::KeyPair::from_secret(fixed_secret(0x22));
+}
+
+std::vector<uint8_t> make_token(const crypto::PublicKey& bearer, uint32_t index) {
+  static const crypto::SigningKeyPair issuer = token_issuer();
+  static const crypto::KeyPair server = server_identity();
+  wire::TokenFields fields;
+  std::memcpy(fields.token_id.data(), &index, sizeof index);
+  std::memcpy(fields.token_id.data() + sizeof index, bearer.data(), sizeof(uint64_t));
+  fields.issued_s = platform::unix_seconds();
+  fields.expires_s = fields.issued_s + kTokenLifetimeS;
+  fields.aud = server.public_key();
+  fields.cnf = bearer;
+  fields.player = fields.token_id;
+  std::vector<uint8_t> token(wire::kMaxTokenBytes);
+  token.resize(crypto::sign_token(fields, issuer, token));
+  return token;
+}
+
+}  // namespace bench

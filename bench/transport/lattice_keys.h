@@ -1,0 +1,20 @@
+// The keys every process of the transport bench knows, so that a load can make tokens for a server it has
+// never spoken to. They protect nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "transport/crypto/ed25519.h"
+#include "transport/crypto/x25519.h"
+
+namespace bench {
+
+lattice::crypto::SigningKeyPair token_issuer();
+lattice::crypto::KeyPair server_identity();
+
+/// A connect token for that server, valid half an hour from now, for the bearer of `bearer`. `index` makes
+/// its token id different from the others'.
+std::vector<uint8_t> make_token(const lattice::crypto::PublicKey& bearer, uint32_t index);
+
+}  // namespace bench

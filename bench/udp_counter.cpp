@@ -2,10 +2,12 @@
 // Lattice and the floor move them with. Loopback has interface counters only, shared with everything else
 // on the machine; a packet capture would cost the measured processor more than this addition does.
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
+#include <cstring>
 
 #include "udp_counters.h"
 
@@ -30,6 +32,26 @@ void add(std::atomic<uint64_t>& counter, uint64_t amount) {
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
+/// Datagrams in one entry: more than one when it is a run that the kernel cuts apart or has put together.
+uint64_t datagrams_of(const mmsghdr& entry) {
+  msghdr header = entry.msg_hdr;
+  if (header.msg_control == nullptr) return 1;
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
+       control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != IPPROTO_UDP) continue;
+    uint16_t segment_bytes = 0;  // UDP_GRO's is an int: the same low bytes first
+    std::memcpy(&segment_bytes, CMSG_DATA(control), sizeof segment_bytes);
+    if (segment_bytes != 0) return (entry.msg_len + segment_bytes - 1) / segment_bytes;
+  }
+  return 1;
+}
+
+uint64_t datagrams(const mmsghdr* messages, int count) {
+  uint64_t sum = 0;
+  for (int i = 0; i < count; ++i) sum += datagrams_of(messages[i]);
+  return sum;
+}
+
 uint64_t payload_bytes(const mmsghdr* messages, int count) {
   uint64_t bytes = 0;
   for (int i = 0; i < count; ++i) bytes += messages[i].msg_len;  // set by the kernel in both directions
@@ -46,7 +68,7 @@ __attribute__((visibility("default"))) int recvmmsg(int fd, mmsghdr* messages, u
   if (counters == nullptr) return done;
   add(counters->receive_calls, 1);
   if (done <= 0) return done;
-  add(counters->received_datagrams, static_cast<uint64_t>(done));
+  add(counters->received_datagrams, datagrams(messages, done));
   add(counters->received_bytes, payload_bytes(messages, done));
   return done;
 }
@@ -56,7 +78,7 @@ __attribute__((visibility("default"))) int sendmmsg(int fd, mmsghdr* messages, u
   if (counters == nullptr) return done;
   add(counters->send_calls, 1);
   if (done <= 0) return done;
-  add(counters->sent_datagrams, static_cast<uint64_t>(done));
+  add(counters->sent_datagrams, datagrams(messages, done));
   add(counters->sent_bytes, payload_bytes(messages, done));
   return done;
 }

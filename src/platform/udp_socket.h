@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "platform/address.h"
@@ -52,6 +53,7 @@ struct UdpCapabilities {
   uint32_t send_buffer_bytes = 0;
   bool dual_stack = false;
   bool segmentation_offload = false;  ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
+  bool receive_offload = false;       ///< The kernel accepts UDP_GRO on this socket.
 };
 
 struct UdpReceiveResult {
@@ -70,8 +72,8 @@ struct UdpSendResult {
 /// Owns the socket; closed by the destructor. Movable, not copyable. One thread at a time.
 class UdpSocket {
  public:
-  UdpSocket() = default;
-  ~UdpSocket() { close(); }
+  UdpSocket();
+  ~UdpSocket();
   UdpSocket(UdpSocket&& other) noexcept;
   UdpSocket& operator=(UdpSocket&& other) noexcept;
   UdpSocket(const UdpSocket&) = delete;
@@ -83,11 +85,12 @@ class UdpSocket {
   void close();
   bool is_open() const { return handle_ >= 0; }
 
-  /// Receives up to min(out.size(), kUdpBatchDatagrams) datagrams in one system call, each into
-  /// out[i].data, which must hold `buffer_bytes` bytes. Never blocks.
+  /// Receives up to min(out.size(), kUdpBatchDatagrams) datagrams, each into out[i].data, which must hold
+  /// `buffer_bytes` bytes. One system call, or a few while a single sender fills the queue. Never blocks.
   UdpReceiveResult receive(std::span<UdpDatagram> out, size_t buffer_bytes);
 
-  /// Sends every datagram, kUdpBatchDatagrams per system call. Never blocks: once the kernel's buffer is
+  /// Sends every datagram, kUdpBatchDatagrams per system call; neighbours of one size to one destination
+  /// go through the network stack together where the kernel can. Never blocks: once the kernel's buffer is
   /// full the rest is reported as `full` and forgotten.
   UdpSendResult send(std::span<const UdpDatagram> datagrams);
 
@@ -99,11 +102,13 @@ class UdpSocket {
   const UdpCapabilities& capabilities() const { return capabilities_; }
 
  private:
+  struct Batch;  // arrays for system calls; posix/udp_batch.h
+
   UdpOpenResult fail(const char* step, int os_error);
   void read_capabilities(const UdpOptions& options, bool dual_stack);
 
   intptr_t handle_ = -1;
-  bool is_ipv6_ = false;
+  std::unique_ptr<Batch> batch_;
   Address local_;
   UdpCapabilities capabilities_;
 };

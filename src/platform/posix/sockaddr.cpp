@@ -26,20 +26,20 @@ Address address_from_sockaddr(const sockaddr* from) {
   return out;
 }
 
-unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr_storage* to) {
+unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr* to) {
   if (address.family == 4 && !socket_is_ipv6) {
     sockaddr_in v4{};
     v4.sin_family = AF_INET;
     v4.sin_port = htons(address.port);
     std::memcpy(&v4.sin_addr, address.ip.data() + 12, 4);
-    std::memcpy(to, &v4, sizeof v4);
+    std::memcpy(static_cast<void*>(to), &v4, sizeof v4);
     return sizeof v4;
   }
   sockaddr_in6 v6{};
   v6.sin6_family = AF_INET6;
   v6.sin6_port = htons(address.port);
   std::memcpy(&v6.sin6_addr, address.ip.data(), address.ip.size());
-  std::memcpy(to, &v6, sizeof v6);
+  std::memcpy(static_cast<void*>(to), &v6, sizeof v6);
   return sizeof v6;
 }
 

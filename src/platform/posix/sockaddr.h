@@ -5,7 +5,6 @@
 #include "platform/address.h"
 
 struct sockaddr;
-struct sockaddr_storage;
 
 namespace lattice::platform {
 
@@ -13,9 +12,10 @@ namespace lattice::platform {
 /// other address family.
 Address address_from_sockaddr(const sockaddr* from);
 
-/// Writes `address` for a socket of the given family and returns the length; an IPv4 address for an IPv6
+/// Writes `address` for a socket of the given family to `to`, which has room for a sockaddr_in6, and returns
+/// the length; an IPv4 address for an IPv6
 /// socket is written v4-mapped. An IPv6 address is always written as such, whatever the socket: the
 /// kernel then refuses it.
-unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr_storage* to);
+unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr* to);
 
 }  // namespace lattice::platform

@@ -102,6 +102,95 @@ TEST_P(UdpSocketOn, DropsOversizeDatagramsWholeAndKeepsTheOthers) {
   for (size_t i = 0; i < pointers.size(); ++i) EXPECT_EQ(buffers.views[i].data, pointers[i]);
 }
 
+/// Everything that comes within `count` datagrams, in order of arrival.
+std::vector<std::string> receive_all(UdpSocket& socket, size_t count) {
+  std::vector<std::string> out;
+  Buffers buffers(kUdpBatchDatagrams);
+  while (out.size() < count && socket.wait_readable(kWaitNs)) {
+    const UdpReceiveResult got = socket.receive(buffers.views, kBufferBytes);
+    EXPECT_EQ(got.truncated, 0u);
+    for (size_t i = 0; i < got.count; ++i) out.push_back(text_of(buffers.views[i]));
+  }
+  return out;
+}
+
+// Neighbours of one size leave as one run where the kernel can; a shorter one ends a run, a longer one and
+// another destination begin one. What arrives must not show any of it.
+TEST_P(UdpSocketOn, RunsOfOneSizeArriveAsTheyWereSent) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 300; ++i) {
+    const size_t size = i % 50 == 49 ? 10 + i : (i < 150 ? 1200 : 100);
+    texts.push_back(std::string(size, static_cast<char>('a' + i % 26)));
+  }
+  texts[70].clear();  // An empty datagram has no size to cut by.
+  std::vector<UdpDatagram> out;
+  for (std::string& text : texts) out.push_back(message(text, b_.local_address()));
+  // The first flood may switch the receiver to runs, the later ones then come in them.
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_EQ(a_.send(out).sent, texts.size());
+    ASSERT_EQ(receive_all(b_, texts.size()), texts) << "round " << round;
+  }
+}
+
+TEST_P(UdpSocketOn, RunsAreCutBetweenDestinations) {
+  UdpSocket c;
+  ASSERT_TRUE(c.open(address(GetParam())).ok());
+  std::vector<std::string> texts;
+  std::vector<UdpDatagram> out;
+  std::vector<std::string> for_b, for_c;
+  for (size_t i = 0; i < 40; ++i) texts.push_back(std::string(200, static_cast<char>('A' + i % 26)));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool to_b = i % 7 < 4;
+    out.push_back(message(texts[i], to_b ? b_.local_address() : c.local_address()));
+    (to_b ? for_b : for_c).push_back(texts[i]);
+  }
+  ASSERT_EQ(a_.send(out).sent, texts.size());
+  EXPECT_EQ(receive_all(b_, for_b.size()), for_b);
+  EXPECT_EQ(receive_all(c, for_c.size()), for_c);
+}
+
+TEST_P(UdpSocketOn, ASocketThatSawRunsStillTakesSingleDatagrams) {
+  std::vector<std::string> texts(32, std::string(500, 'r'));
+  std::vector<UdpDatagram> run;
+  for (std::string& text : texts) run.push_back(message(text, b_.local_address()));
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(a_.send(run).sent, run.size());
+    ASSERT_EQ(receive_all(b_, run.size()), texts);
+  }
+  // Longer than the socket's patience with runs that do not come.
+  for (int i = 0; i < 200; ++i) {
+    std::string text = "single " + std::to_string(i);
+    const UdpDatagram single = message(text, b_.local_address());
+    ASSERT_EQ(a_.send({&single, 1}).sent, 1u);
+    ASSERT_EQ(receive_all(b_, 1), std::vector<std::string>{text});
+  }
+  ASSERT_EQ(a_.send(run).sent, run.size());
+  EXPECT_EQ(receive_all(b_, run.size()), texts);
+}
+
+TEST_P(UdpSocketOn, RunsOfOversizeDatagramsAreDroppedWhole) {
+  std::vector<std::string> fitting(32, std::string(500, 'f'));
+  std::vector<std::string> oversize(16, std::string(kBufferBytes + 1, 'o'));
+  std::vector<UdpDatagram> first, second;
+  for (std::string& text : fitting) first.push_back(message(text, b_.local_address()));
+  for (std::string& text : oversize) second.push_back(message(text, b_.local_address()));
+  second.push_back(first[0]);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(a_.send(first).sent, first.size());
+    ASSERT_EQ(receive_all(b_, first.size()), fitting);
+  }
+  ASSERT_EQ(a_.send(second).sent, second.size());
+  Buffers buffers(kUdpBatchDatagrams);
+  size_t truncated = 0, came = 0;
+  while (came == 0 && b_.wait_readable(kWaitNs)) {
+    const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+    truncated += got.truncated;
+    came += got.count;
+  }
+  EXPECT_EQ(came, 1u);
+  EXPECT_EQ(truncated, oversize.size());
+}
+
 TEST_P(UdpSocketOn, EmptyDatagramsAndEmptyQueues) {
   Buffers buffers(2);
   EXPECT_EQ(b_.receive(buffers.views, kBufferBytes).count, 0u);

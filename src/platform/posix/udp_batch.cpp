@@ -1,0 +1,260 @@
+#include "platform/posix/udp_batch.h"
+
+#include <netinet/udp.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "platform/posix/sockaddr.h"
+
+namespace lattice::platform {
+namespace {
+
+/// A run must fit an IP datagram with its headers, IPv6 included.
+constexpr size_t kMaxRunBytes = 65'000;
+/// The kernel's bound (UDP_MAX_SEGMENTS) is 64, or 128 in later ones.
+constexpr size_t kMaxRunDatagrams = 64;
+
+bool set_coalescing([[maybe_unused]] int fd, [[maybe_unused]] bool on) {
+#if defined(UDP_GRO)
+  const int value = on ? 1 : 0;
+  return setsockopt(fd, IPPROTO_UDP, UDP_GRO, &value, sizeof value) == 0;
+#else
+  return false;
+#endif
+}
+
+/// Datagrams from the front of `rest` that can leave as one run; at least 1.
+size_t run_length(std::span<const UdpDatagram> rest) {
+  const size_t size = rest[0].size;
+  if (size == 0) return 1;
+  const size_t most = std::min({rest.size(), kMaxRunDatagrams, std::max<size_t>(1, kMaxRunBytes / size)});
+  size_t count = 1;
+  while (count < most && rest[count].size <= size && rest[count].size != 0 &&
+         rest[count].peer == rest[0].peer) {
+    ++count;
+    if (rest[count - 1].size != size) break;  // A shorter one ends the run.
+  }
+  return count;
+}
+
+/// The size the kernel joined datagrams of, or 0 when it joined none.
+size_t segment_bytes_of([[maybe_unused]] msghdr& header) {
+#if defined(UDP_GRO)
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
+       control = CMSG_NXTHDR(&header, control)) {
+    if (control->cmsg_level != IPPROTO_UDP || control->cmsg_type != UDP_GRO) continue;
+    int bytes = 0;
+    std::memcpy(&bytes, CMSG_DATA(control), sizeof bytes);
+    return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+  }
+#endif
+  return 0;
+}
+
+}  // namespace
+
+UdpSocket::Batch::Batch(int fd, bool is_ipv6)
+    : is_ipv6_(is_ipv6), arena_(std::make_unique_for_overwrite<uint8_t[]>(kCoalesced * kCoalescedBytes)) {
+  for (size_t i = 0; i < kUdpBatchDatagrams; ++i) {
+    send_headers_[i].msg_hdr.msg_name = &send_peers_[i];
+    msghdr& receive = receive_headers_[i].msg_hdr;
+    receive.msg_name = &receive_peers_[i];
+    receive.msg_iov = &receive_parts_[i];
+    receive.msg_iovlen = 1;
+  }
+  for (size_t i = 0; i < kCoalesced; ++i) {
+    run_parts_[i] = {arena_.get() + i * kCoalescedBytes, kCoalescedBytes};
+    msghdr& header = run_headers_[i].msg_hdr;
+    header.msg_name = &run_peers_[i];
+    header.msg_iov = &run_parts_[i];
+    header.msg_iovlen = 1;
+    header.msg_control = run_controls_[i].bytes;
+  }
+#if defined(UDP_SEGMENT)
+  // Segment size 0 switches the feature off, so the probe has no effect where it succeeds.
+  const int none = 0;
+  can_segment = setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
+#endif
+  can_coalesce = set_coalescing(fd, true) && set_coalescing(fd, false);
+}
+
+// ---- Sending -------------------------------------------------------------------------------------------
+
+void UdpSocket::Batch::plan_entry(size_t entry, const UdpDatagram& first, size_t first_part, size_t parts) {
+  msghdr& header = send_headers_[entry].msg_hdr;
+  header.msg_namelen = sockaddr_from_address(first.peer, is_ipv6_, &send_peers_[entry].any);
+  header.msg_iov = &send_parts_[first_part];
+  header.msg_iovlen = parts;
+  header.msg_control = nullptr;
+  header.msg_controllen = 0;
+  send_counts_[entry] = static_cast<uint32_t>(parts);
+#if defined(UDP_SEGMENT)
+  if (parts == 1) return;
+  header.msg_control = send_controls_[entry].bytes;
+  header.msg_controllen = CMSG_SPACE(sizeof(uint16_t));
+  cmsghdr* control = CMSG_FIRSTHDR(&header);
+  control->cmsg_level = IPPROTO_UDP;
+  control->cmsg_type = UDP_SEGMENT;
+  control->cmsg_len = CMSG_LEN(sizeof(uint16_t));
+  const auto segment_bytes = static_cast<uint16_t>(first.size);
+  std::memcpy(CMSG_DATA(control), &segment_bytes, sizeof segment_bytes);
+#endif
+}
+
+/// Lays out one call's worth from the front of `datagrams`, at most kUdpBatchDatagrams; returns its entries.
+size_t UdpSocket::Batch::plan(std::span<const UdpDatagram> datagrams) {
+  const std::span<const UdpDatagram> all = datagrams.first(std::min(datagrams.size(), kUdpBatchDatagrams));
+  for (size_t i = 0; i < all.size(); ++i) send_parts_[i] = {all[i].data, all[i].size};
+  size_t entries = 0;
+  for (size_t i = 0; i < all.size(); i += send_counts_[entries++]) {
+    plan_entry(entries, all[i], i, can_segment ? run_length(all.subspan(i)) : 1);
+  }
+  return entries;
+}
+
+/// True when the refused `entry` was a run: it goes again in single datagrams, as everything after it.
+bool UdpSocket::Batch::forget_segmentation(size_t entry) {
+  if (send_counts_[entry] == 1) return false;
+  can_segment = false;
+  return true;
+}
+
+UdpSendResult UdpSocket::Batch::send(int fd, std::span<const UdpDatagram> datagrams) {
+  UdpSendResult result;
+  size_t position = 0;
+  while (position < datagrams.size()) {
+    const size_t entries = plan(datagrams.subspan(position));
+    const int sent = sendmmsg(fd, send_headers_.data(), static_cast<unsigned>(entries), MSG_DONTWAIT);
+    if (sent > 0) {
+      for (size_t i = 0; i < static_cast<size_t>(sent); ++i) {
+        for (const size_t end = position + send_counts_[i]; position < end; ++position) {
+          result.sent_bytes += datagrams[position].size;
+          ++result.sent;
+        }
+      }
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+      result.full = datagrams.size() - position;
+      break;
+    } else if (errno != EINTR && !forget_segmentation(0)) {
+      // The error belongs to the first datagram of the call; the others still get their chance.
+      ++result.refused;
+      ++position;
+    }
+  }
+  return result;
+}
+
+// ---- Receiving -----------------------------------------------------------------------------------------
+
+UdpReceiveResult UdpSocket::Batch::receive(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
+  const std::span<UdpDatagram> asked = out.first(std::min(out.size(), kUdpBatchDatagrams));
+  if (asked.empty()) return {};
+  if (coalescing_) return receive_runs(fd, asked, buffer_bytes);
+  UdpReceiveResult result = receive_plain(fd, asked, buffer_bytes);
+  if (can_coalesce && result.count >= kRunWorthCoalescing) choose_by_senders(fd, asked.first(result.count));
+  return result;
+}
+
+UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
+  UdpReceiveResult result;
+  for (size_t i = 0; i < out.size(); ++i) {
+    receive_parts_[i] = {out[i].data, buffer_bytes};
+    receive_headers_[i].msg_hdr.msg_namelen = sizeof(Peer);
+  }
+  int received;
+  do {
+    received =
+        recvmmsg(fd, receive_headers_.data(), static_cast<unsigned>(out.size()), MSG_DONTWAIT, nullptr);
+  } while (received < 0 && errno == EINTR);
+  if (received < 0) {
+    if (errno != EAGAIN && errno != EWOULDBLOCK) result.errors = 1;
+    return result;
+  }
+  for (size_t i = 0; i < static_cast<size_t>(received); ++i) {
+    if ((receive_headers_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
+      ++result.truncated;
+      continue;
+    }
+    UdpDatagram& datagram = out[result.count];
+    datagram.peer = address_from_sockaddr(&receive_peers_[i].any);
+    datagram.size = receive_headers_[i].msg_len;
+    // A gap left by a dropped datagram is closed by copying: the caller's pointers stay where they are.
+    if (result.count != i) std::memcpy(datagram.data, out[i].data, datagram.size);
+    ++result.count;
+  }
+  return result;
+}
+
+/// Coalescing pays when most of what arrives comes from one sender. What is queued already is not in runs.
+void UdpSocket::Batch::choose_by_senders(int fd, std::span<const UdpDatagram> received) {
+  const auto same = std::count_if(received.begin(), received.end(),
+                                  [&](const UdpDatagram& d) { return d.peer == received[0].peer; });
+  if (static_cast<size_t>(same) * 4 < received.size() * 3) return;
+  asked_ = coalescing_ = set_coalescing(fd, true);
+  can_coalesce = asked_;
+  calls_without_run_ = 0;
+}
+
+int UdpSocket::Batch::read_runs(int fd) {
+  for (size_t i = 0; i < kCoalesced; ++i) {
+    run_headers_[i].msg_hdr.msg_namelen = sizeof(Peer);
+    run_headers_[i].msg_hdr.msg_controllen = sizeof run_controls_[i].bytes;
+  }
+  int received;
+  do {
+    received = recvmmsg(fd, run_headers_.data(), kCoalesced, MSG_DONTWAIT, nullptr);
+  } while (received < 0 && errno == EINTR);
+  run_next_ = run_count_ = 0;
+  bool any_run = false;
+  for (size_t i = 0; received > 0 && i < static_cast<size_t>(received); ++i) {
+    const size_t bytes = run_headers_[i].msg_len;
+    const size_t joined = segment_bytes_of(run_headers_[i].msg_hdr);
+    any_run = any_run || (joined != 0 && joined < bytes);
+    runs_[run_count_++] = {address_from_sockaddr(&run_peers_[i].any), arena_.get() + i * kCoalescedBytes,
+                           bytes, joined == 0 ? bytes : joined};
+  }
+  if (received > 0) calls_without_run_ = any_run ? 0 : calls_without_run_ + 1;
+  return received;
+}
+
+void UdpSocket::Batch::hand_out_runs(std::span<UdpDatagram> out, size_t buffer_bytes,
+                                     UdpReceiveResult* result) {
+  while (run_next_ < run_count_ && result->count < out.size()) {
+    Run& run = runs_[run_next_];
+    const size_t bytes = std::min(run.left, run.segment_bytes);
+    if (bytes <= buffer_bytes) {
+      UdpDatagram& datagram = out[result->count++];
+      datagram.peer = run.peer;
+      datagram.size = static_cast<uint32_t>(bytes);
+      if (bytes != 0) std::memcpy(datagram.data, run.next, bytes);
+    } else {
+      ++result->truncated;
+    }
+    run.next += bytes;
+    run.left -= bytes;
+    if (run.left == 0) ++run_next_;
+  }
+}
+
+UdpReceiveResult UdpSocket::Batch::receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
+  UdpReceiveResult result;
+  hand_out_runs(out, buffer_bytes, &result);
+  // Fewer than asked for means an empty queue to the caller, so calls go on until it is.
+  while (result.count + result.truncated < out.size()) {
+    const int received = read_runs(fd);
+    if (received < 0) {
+      if (errno != EAGAIN && errno != EWOULDBLOCK) result.errors = 1;
+      // Switched off and emptied: no run can come any more.
+      if (!asked_ && result.errors == 0) coalescing_ = false;
+      break;
+    }
+    hand_out_runs(out, buffer_bytes, &result);
+    if (received < static_cast<int>(kCoalesced)) break;
+  }
+  if (asked_ && calls_without_run_ >= kPatienceCalls) asked_ = !set_coalescing(fd, false);
+  return result;
+}
+
+}  // namespace lattice::platform

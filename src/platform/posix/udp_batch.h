@@ -1,0 +1,93 @@
+// The arrays that batched UDP system calls point into, kept for the life of a socket: filling them anew for
+// every call costs more than an empty call itself.
+//
+// Sending: a run of datagrams of one size to one destination (the last may be shorter) is one entry, cut
+// apart by the kernel (UDP_SEGMENT). Receiving: while one sender sends most of what arrives, the kernel is
+// asked to hand over whole runs likewise (UDP_GRO), and they are cut apart here, which costs a copy and saves
+// the walk through the network stack. Otherwise datagrams land in the caller's buffers.
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "platform/udp_socket.h"
+
+namespace lattice::platform {
+
+struct UdpSocket::Batch {
+  /// Asks the kernel what it can do.
+  Batch(int fd, bool is_ipv6);
+
+  UdpReceiveResult receive(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
+  UdpSendResult send(int fd, std::span<const UdpDatagram> datagrams);
+
+  /// Datagrams of a run wait here, where the kernel does not see them.
+  bool has_waiting() const { return run_next_ < run_count_; }
+
+  bool can_segment = false;   ///< UDP_SEGMENT was accepted; cleared by the first route that refuses it.
+  bool can_coalesce = false;  ///< UDP_GRO was accepted.
+
+ private:
+  static constexpr size_t kCoalesced = 4;  ///< Runs per call; each may be as large as IP allows.
+  static constexpr size_t kCoalescedBytes = 65536;
+  /// This much from one sender in one call switches coalescing on; this many calls without a run, off.
+  static constexpr size_t kRunWorthCoalescing = 8;
+  static constexpr uint32_t kPatienceCalls = 64;
+
+  struct Control {
+    alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int))];
+  };
+  union Peer {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+  };
+  /// A received run, partly handed out.
+  struct Run {
+    Address peer;
+    const uint8_t* next = nullptr;
+    size_t left = 0;
+    size_t segment_bytes = 0;
+  };
+
+  size_t plan(std::span<const UdpDatagram> datagrams);
+  void plan_entry(size_t entry, const UdpDatagram& first, size_t first_part, size_t parts);
+  bool forget_segmentation(size_t entry);
+  UdpReceiveResult receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
+  UdpReceiveResult receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
+  void hand_out_runs(std::span<UdpDatagram> out, size_t buffer_bytes, UdpReceiveResult* result);
+  int read_runs(int fd);
+  void choose_by_senders(int fd, std::span<const UdpDatagram> received);
+
+  bool is_ipv6_;
+  std::array<mmsghdr, kUdpBatchDatagrams> send_headers_{};
+  std::array<iovec, kUdpBatchDatagrams> send_parts_{};
+  std::array<Peer, kUdpBatchDatagrams> send_peers_{};
+  std::array<Control, kUdpBatchDatagrams> send_controls_{};
+  std::array<uint32_t, kUdpBatchDatagrams> send_counts_{};  ///< Datagrams per entry.
+
+  std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
+  std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
+  std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
+
+  bool coalescing_ = false;  ///< Runs may be in the kernel's queue.
+  bool asked_ = false;       ///< UDP_GRO is switched on; off while coalescing_, the queue is being emptied.
+  uint32_t calls_without_run_ = 0;
+  std::unique_ptr<uint8_t[]> arena_;
+  std::array<mmsghdr, kCoalesced> run_headers_{};
+  std::array<iovec, kCoalesced> run_parts_{};
+  std::array<Peer, kCoalesced> run_peers_{};
+  std::array<Control, kCoalesced> run_controls_{};
+  std::array<Run, kCoalesced> runs_{};
+  size_t run_count_ = 0;
+  size_t run_next_ = 0;
+};
+
+}  // namespace lattice::platform

@@ -37,33 +37,7 @@ bool MessageReader::refuse(FramingError error) {
   return false;
 }
 
-bool MessageReader::next(Message* out) {
-  if (error_ != FramingError::kNone || reader_.remaining() == 0) return false;
-  Message message;
-  const uint8_t first = reader_.u8();
-  message.channel = first >> 4;
-  message.flags = first & 0x0F;
-  message.mode = channels_.mode(message.channel);
-  if (message.mode == ChannelMode::kUndeclared) return refuse(FramingError::kUndeclaredChannel);
-  if (message.mode == ChannelMode::kAckMessage && message.flags != 0) {
-    return refuse(FramingError::kReservedFlag);
-  }
-  if (!is_reliable(message.mode) && (message.flags & kFlagAckElided) != 0) {
-    return refuse(FramingError::kReservedFlag);
-  }
-  if (!read_channel_header(&message) || !read_fragment_header(&message)) return false;
-  const unsigned high = reader_.u8();
-  const unsigned low = reader_.u8();
-  if (!reader_.ok()) return refuse(FramingError::kTruncated);
-  if ((low & 3) != 0) return refuse(FramingError::kReservedBits);
-  message.body = reader_.bytes(((high << 8) | low) >> 2);
-  if (!reader_.ok()) return refuse(FramingError::kTruncated);
-  if (message.mode == ChannelMode::kAckMessage && !read_ack_body(&message)) return false;
-  *out = message;
-  return true;
-}
-
-bool MessageReader::read_channel_header(Message* message) {
+inline bool MessageReader::read_channel_header(Message* message) {
   if (message->mode == ChannelMode::kUnreliableSequenced) {
     message->id.value = reader_.u16();
   } else if (is_reliable(message->mode)) {
@@ -77,7 +51,7 @@ bool MessageReader::read_channel_header(Message* message) {
   return reader_.ok() ? true : refuse(FramingError::kTruncated);
 }
 
-bool MessageReader::read_fragment_header(Message* message) {
+inline bool MessageReader::read_fragment_header(Message* message) {
   if (!message->is_fragment()) return true;
   message->fragment.group = reader_.u16();
   message->fragment.index = reader_.u8();
@@ -102,6 +76,32 @@ bool MessageReader::read_ack_body(Message* message) {
   }
   message->body = {};
   return true;
+}
+
+bool MessageReader::next(Message* out) {
+  if (error_ != FramingError::kNone || reader_.remaining() == 0) return false;
+  // In place: a packet of small messages walks through here dozens of times, twice.
+  Message& message = *out;
+  message = {};
+  const uint8_t first = reader_.u8();
+  message.channel = first >> 4;
+  message.flags = first & 0x0F;
+  message.mode = channels_.mode(message.channel);
+  if (message.mode == ChannelMode::kUndeclared) return refuse(FramingError::kUndeclaredChannel);
+  if (message.mode == ChannelMode::kAckMessage && message.flags != 0) {
+    return refuse(FramingError::kReservedFlag);
+  }
+  if (!is_reliable(message.mode) && (message.flags & kFlagAckElided) != 0) {
+    return refuse(FramingError::kReservedFlag);
+  }
+  if (!read_channel_header(&message) || !read_fragment_header(&message)) return false;
+  const unsigned high = reader_.u8();
+  const unsigned low = reader_.u8();
+  if (!reader_.ok()) return refuse(FramingError::kTruncated);
+  if ((low & 3) != 0) return refuse(FramingError::kReservedBits);
+  message.body = reader_.bytes(((high << 8) | low) >> 2);
+  if (!reader_.ok()) return refuse(FramingError::kTruncated);
+  return message.mode != ChannelMode::kAckMessage || read_ack_body(&message);
 }
 
 FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,

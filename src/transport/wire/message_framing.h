@@ -84,7 +84,7 @@ class MessageReader {
   MessageReader(std::span<const uint8_t> plaintext, const ChannelTable& channels)
       : reader_(plaintext), channels_(channels) {}
 
-  /// Reads the next message; false at the end of the plaintext or at an error.
+  /// Reads the next message; false at the end of the plaintext or at an error, and `out` then means nothing.
   bool next(Message* out);
   /// kNone while everything read so far was well-formed.
   FramingError error() const { return error_; }

@@ -164,6 +164,26 @@ TEST(Ed25519, Rfc8032Test1And2) {
   EXPECT_EQ(to_hex(two.sign("", message)), expected);
 }
 
+TEST(Ed25519, Rfc8032Test3AndShaAbc) {
+  const auto seed3 = array_from_hex<32>("c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7");
+  const std::vector<uint8_t> message = {0xaf, 0x82};
+  EXPECT_EQ(to_hex(SigningKeyPair::from_seed(seed3).sign("", message)),
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc659"
+            "4a7c15e9716ed28dc027beceea1ec40a");
+
+  const auto seed = array_from_hex<32>("833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42");
+  const std::vector<uint8_t> sha512_of_abc = from_hex(
+      "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d44"
+      "23"
+      "643ce80e2a9ac94fa54ca49f");
+  const SigningKeyPair pair = SigningKeyPair::from_seed(seed);
+  const Signature signature = pair.sign("", sha512_of_abc);
+  EXPECT_EQ(to_hex(signature),
+            "dc2a4459e7369633a52b1bf277839a00201009a3efbf3ecb69bea2186c26b58909351fc9ac90b3ecfdfbc7c66431e030"
+            "3dca179c138ac17ad9bef1177331a704");
+  EXPECT_TRUE(verify_signature(pair.public_key(), "", sha512_of_abc, signature));
+}
+
 TEST(Ed25519, EveryFlippedBitOfTheSignatureIsRefused) {
   SystemEntropy entropy;
   const SigningKeyPair pair = SigningKeyPair::generate(entropy);

@@ -1,11 +1,12 @@
-// After warm-up neither half of the pump allocates: the global allocation functions of this test program
-// count.
+// After warm-up neither half of the pump allocates, nor does anything a stranger sends: the global allocation
+// functions of this test program count.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdlib>
 #include <new>
 
+#include "base/random.h"
 #include "endpoint_rig.h"
 
 namespace {
@@ -171,6 +172,92 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   EXPECT_GT(server_handler.receipts, 10'000u);
   EXPECT_GT(clients[0]->stats(connections[0])->key_epoch, 10u);
   EXPECT_EQ(allocated, 0u);
+}
+
+/// Delivers one datagram again and again, each time from another address; counts what is sent.
+class FloodSocket final : public socket::DatagramSocket {
+ public:
+  FloodSocket(test::Bytes bytes, uint64_t how_often)
+      : bytes_(std::move(bytes)), left_(how_often), random_(9) {}
+
+  size_t receive(std::span<socket::Datagram> out, uint64_t) override {
+    size_t filled = 0;
+    for (; filled < out.size() && left_ != 0; ++filled, --left_) {
+      const uint64_t r = random_.next_u64();
+      out[filled].peer = platform::make_ipv4(static_cast<uint8_t>(r), static_cast<uint8_t>(r >> 8),
+                                             static_cast<uint8_t>(r >> 16), static_cast<uint8_t>(r >> 24),
+                                             static_cast<uint16_t>(1 + (r >> 32) % 65535));
+      out[filled].size = static_cast<uint32_t>(bytes_.size());
+      std::copy(bytes_.begin(), bytes_.end(), out[filled].data);
+    }
+    stats_.datagrams_received += filled;
+    stats_.bytes_received += filled * bytes_.size();
+    return filled;
+  }
+  size_t send(std::span<const socket::Datagram> datagrams, uint64_t) override {
+    stats_.datagrams_sent += datagrams.size();
+    for (const socket::Datagram& each : datagrams) stats_.bytes_sent += each.size;
+    return datagrams.size();
+  }
+  platform::Address local_address() const override { return platform::make_ipv4(198, 51, 100, 7, 27015); }
+  const socket::SocketStats& stats() const override { return stats_; }
+  bool done() const { return left_ == 0; }
+
+ private:
+  test::Bytes bytes_;
+  uint64_t left_;
+  base::Random random_;
+  socket::SocketStats stats_;
+};
+
+TEST(EndpointSteadyState, AMillionSpoofedRequestsLeaveNothing) {
+  // The costliest request there is: a genuine token of the attacker's own account, so that every check before
+  // the signature passes and a cookie is made (H5, H6).
+#if defined(LATTICE_VALIDATION)
+  constexpr uint64_t kRequests = 100'000;  // The sanitized builds are ten times slower.
+#else
+  constexpr uint64_t kRequests = 1'000'000;
+#endif
+  crypto::nonce_ledger_clear();
+  test::CountingEntropy entropy(7);
+  const crypto::SigningKeyPair issuer = crypto::SigningKeyPair::generate(entropy);
+  const crypto::KeyPair mallory = crypto::KeyPair::generate(entropy);
+  EndpointConfig config;
+  config.accepts_connections = true;
+  config.max_connections = 64;
+  config.identity = crypto::KeyPair::generate(entropy);
+  config.issuers = {issuer.public_key()};
+  wire::TokenFields fields;
+  entropy.fill(fields.token_id);
+  fields.issued_s = test::kStartUnixS;
+  fields.expires_s = test::kStartUnixS + 600;
+  fields.aud = config.identity.public_key();
+  fields.cnf = mallory.public_key();
+  test::Bytes token(wire::kMaxTokenBytes);
+  token.resize(crypto::sign_token(fields, issuer, token));
+  test::Bytes request(1200);
+  const size_t header_bytes = wire::encode_packet_header({}, request);
+  wire::encode_connection_request({mallory.public_key(), token}, std::span(request).subspan(header_bytes));
+
+  FloodSocket socket(std::move(request), kRequests);
+  SilentHandler handler;
+  const auto server = Endpoint::create(std::move(config), socket, handler, entropy, nullptr);
+  uint64_t now_ns = test::kSecond;
+  server->receive(now_ns, test::kStartUnixS);  // Makes the first bucket.
+  const uint64_t before = g_allocations;
+  while (!socket.done()) {
+    now_ns += 10 * kMs;
+    server->receive(now_ns, test::kStartUnixS);
+    server->update_and_send(now_ns, test::kStartUnixS);
+  }
+  EXPECT_EQ(g_allocations, before);
+  EXPECT_EQ(socket.stats().datagrams_received, kRequests);
+  EXPECT_GT(socket.stats().datagrams_sent, kRequests / 2) << "they were challenged, not just dropped";
+  EXPECT_LT(socket.stats().bytes_sent * 10, socket.stats().bytes_received);
+  EXPECT_EQ(server->connection_count(), 0u);
+  EXPECT_EQ(server->server_handshake()->claim_count(), 0u);
+  EXPECT_EQ(server->server_handshake()->accepted_count(), 0u);
+  EXPECT_EQ(handler.connected, 0u);
 }
 
 }  // namespace

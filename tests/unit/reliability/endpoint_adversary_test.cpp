@@ -1,0 +1,240 @@
+// An attacker on the path of established connections, one named test per attack: everything ever sent comes
+// again, numbers are forged, packets change their connection, direction, server or life. Nothing acts twice,
+// nothing closes, and the connection goes on.
+#include <gtest/gtest.h>
+
+#include "raw_client.h"
+#include "traffic_record.h"
+
+namespace lattice::reliability {
+namespace {
+
+using test::Bytes;
+using test::EndpointRig;
+using test::kMs;
+using test::kSecond;
+using test::number_body;
+using test::RawClient;
+using test::RecordedDatagram;
+using test::TrafficRecord;
+using wire::PacketType;
+
+test::RigOptions options_with_delay(size_t clients = 1) {
+  test::RigOptions options;
+  options.client_count = clients;
+  options.path.delay_ms = 10;
+  return options;
+}
+
+/// Traffic on every channel, both ways.
+void converse(EndpointRig& rig, test::Node& client, ConnectionHandle at_server, uint64_t from, uint64_t to) {
+  for (uint64_t i = from; i < to; ++i) {
+    for (uint8_t channel = 0; channel < 4; ++channel) {
+      client.endpoint->send(client.connection, static_cast<Channel>(channel), {}, number_body(i));
+      rig.server.endpoint->send(at_server, static_cast<Channel>(channel), {}, number_body(i));
+    }
+    rig.run(20 * kMs);
+  }
+  rig.run(200 * kMs);
+}
+
+/// What must not change when an attacker speaks.
+struct Heard {
+  explicit Heard(const EndpointRig& rig)
+      : server_messages(rig.server.handler.received.size()),
+        client_messages(rig.clients[0]->handler.received.size()),
+        server_connected(rig.server.handler.connected.size()),
+        client_connected(rig.clients[0]->handler.connected.size()),
+        server_ended(rig.server.handler.ended.size()),
+        client_ended(rig.clients[0]->handler.ended.size()),
+        connections(rig.server.endpoint->connection_count()) {}
+  friend bool operator==(const Heard&, const Heard&) = default;
+  size_t server_messages, client_messages, server_connected, client_connected, server_ended, client_ended;
+  uint32_t connections;
+};
+
+void replay(EndpointRig& rig, const std::vector<RecordedDatagram>& datagrams) {
+  for (const RecordedDatagram& each : datagrams) {
+    ASSERT_TRUE(rig.network.inject(each.from, each.to, each.bytes, rig.now_ns));
+    rig.pump(rig.server);
+    for (const auto& client : rig.clients) rig.pump(*client);
+  }
+}
+
+TEST(EndpointAdversary, EverythingEverSentComesAgainWhileConnected) {
+  EndpointRig rig(options_with_delay());
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 30);
+  const std::vector<RecordedDatagram> everything = record.all();
+  const Heard before(rig);
+  ASSERT_EQ(before.server_messages, 120u);
+  ASSERT_EQ(before.client_messages, 120u);
+  replay(rig, everything);
+  EXPECT_TRUE(Heard(rig) == before);
+  EXPECT_GT(rig.server_stats().refusals.get(Refusal::kDuplicate), 30u);
+  EXPECT_GT(rig.client_stats().refusals.get(Refusal::kDuplicate), 30u);
+  converse(rig, rig.client(), rig.server.connection, 30, 31);
+  EXPECT_EQ(rig.server.handler.received.size(), 124u);
+  EXPECT_EQ(rig.client().handler.received.size(), 124u);
+}
+
+TEST(EndpointAdversary, EverythingEverSentComesAgainAfterTheEndAndIntoTheNextConnection) {
+  EndpointRig rig(options_with_delay());
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 10);
+  rig.client().endpoint->disconnect(rig.client().connection, connection::DisconnectReason::kRequested);
+  rig.run(kSecond);
+  ASSERT_EQ(rig.server.endpoint->connection_count(), 0u);
+  const std::vector<RecordedDatagram> first_life = record.all();
+
+  const Heard between(rig);
+  replay(rig, first_life);
+  EXPECT_TRUE(Heard(rig) == between) << "a token used up, an id unknown";
+
+  ASSERT_EQ(rig.connect(rig.client()), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return rig.server.handler.connected.size() == 2; }));
+  const Heard again(rig);
+  replay(rig, first_life);
+  EXPECT_TRUE(Heard(rig) == again);
+  converse(rig, rig.client(), rig.server.handler.connected[1], 10, 12);
+  EXPECT_EQ(rig.server.handler.received.size(), again.server_messages + 8);
+}
+
+TEST(EndpointAdversary, TheEdgeOfTheReplayWindow) {
+  test::RigOptions options = options_with_delay(0);
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  // Sealed in order, delivered as the attacker likes.
+  const auto sealed = [&](uint8_t letter) {
+    std::array<uint8_t, 64> buffer{};
+    const Bytes plaintext = {0xe0, 0x00, 0x18, 0, 0, 0, 0, 0, 0, 0x00, 0x00, 0x04, letter};
+    std::copy(plaintext.begin(), plaintext.end(), buffer.begin() + wire::kMaxHeaderBytes);
+    const auto packet =
+        peer.link->seal(PacketType::kPayload, buffer, wire::kMaxHeaderBytes, plaintext.size());
+    return Bytes(packet->datagram.begin(), packet->datagram.end());
+  };
+  const auto deliver = [&](const Bytes& datagram) {
+    rig.network.inject(peer.address, rig.server.address, datagram, rig.now_ns);
+    rig.pump(rig.server);
+  };
+  deliver(sealed('a'));  // Number 1.
+  const Bytes two = sealed('b'), three = sealed('c');
+  for (int i = 0; i < 1022; ++i) sealed('x');  // 4 … 1025 are lost.
+  deliver(sealed('d'));                        // 1026: 3 is 1023 below it, 2 is 1024.
+  deliver(two);
+  deliver(three);
+  deliver(three);
+  std::string delivered;
+  for (const auto& message : rig.server.handler.received) delivered += static_cast<char>(message.body[0]);
+  EXPECT_EQ(delivered, "adc");
+  const RefusalCounters& refusals = rig.server.endpoint->stats().refusals;
+  EXPECT_EQ(refusals.get(Refusal::kTooOld), 1u);
+  EXPECT_EQ(refusals.get(Refusal::kDuplicate), 1u);
+}
+
+TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
+  EndpointRig rig(options_with_delay());
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 5);
+  const Heard before(rig);
+  const Bytes genuine = record.session_packets(rig.client().address).back().bytes;
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  ASSERT_EQ(wire::parse_packet_header(genuine, wire::kProtocolId, &header, &header_bytes),
+            wire::HeaderStatus::kOk);
+  for (const uint64_t number :
+       {uint64_t{0}, header.packet_seq + 1, header.packet_seq + 1023, header.packet_seq + 1024,
+        (uint64_t{1} << 16) + header.packet_seq, uint64_t{1} << 32, crypto::kPacketSeqLimit - 1,
+        crypto::kPacketSeqLimit, UINT64_MAX}) {
+    wire::PacketHeader forged = header;
+    forged.packet_seq = number;
+    Bytes bytes(wire::packet_header_bytes(number));
+    wire::encode_packet_header(forged, bytes);
+    bytes.insert(bytes.end(), genuine.begin() + static_cast<ptrdiff_t>(header_bytes), genuine.end());
+    ASSERT_TRUE(rig.network.inject(rig.client().address, rig.server.address, bytes, rig.now_ns));
+  }
+  rig.pump(rig.server);
+  EXPECT_TRUE(Heard(rig) == before);
+  EXPECT_EQ(rig.server_stats().refusals.get(Refusal::kNotAuthentic), 6u);
+  EXPECT_EQ(rig.server_stats().refusals.get(Refusal::kSequenceRange), 3u);
+  converse(rig, rig.client(), rig.server.connection, 5, 7);
+  EXPECT_EQ(rig.server.handler.received.size(), before.server_messages + 8)
+      << "the live stream is not disturbed";
+}
+
+TEST(EndpointAdversary, PacketsOfOneConnectionDoNotActOnAnother) {
+  EndpointRig rig(options_with_delay(2));
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 5);
+  rig.clients[1]->endpoint->send(rig.clients[1]->connection, Channel::kReliableOrdered, {}, number_body(1));
+  rig.run(100 * kMs);
+  const Heard before(rig);
+  const std::vector<RecordedDatagram> of_first = record.session_packets(rig.clients[0]->address);
+  const std::vector<RecordedDatagram> of_second = record.session_packets(rig.clients[1]->address);
+  ASSERT_FALSE(of_second.empty());
+  for (const RecordedDatagram& each : of_first) {
+    Bytes moved = each.bytes;  // With the other's id, from the other's address.
+    std::copy_n(of_second[0].bytes.begin() + 5, 8, moved.begin() + 5);
+    ASSERT_TRUE(rig.network.inject(rig.clients[1]->address, rig.server.address, moved, rig.now_ns));
+  }
+  rig.pump(rig.server);
+  EXPECT_TRUE(Heard(rig) == before);
+  EXPECT_GT(rig.server.endpoint->stats().refusals.get(Refusal::kNotAuthentic), 0u);
+}
+
+TEST(EndpointAdversary, BothSidesGetTheirOwnPacketsBack) {
+  EndpointRig rig(options_with_delay());
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 10);
+  const Heard before(rig);
+  for (const RecordedDatagram& each : std::vector<RecordedDatagram>(record.all())) {
+    ASSERT_TRUE(rig.network.inject(each.to, each.from, each.bytes, rig.now_ns));
+  }
+  rig.run(50 * kMs);
+  EXPECT_TRUE(Heard(rig) == before);
+  converse(rig, rig.client(), rig.server.connection, 10, 11);
+  EXPECT_EQ(rig.client().handler.received.size(), before.client_messages + 4);
+}
+
+TEST(EndpointAdversary, ARestartedServerKnowsNobody) {
+  EndpointRig rig(options_with_delay());
+  TrafficRecord record(rig.network);
+  ASSERT_TRUE(rig.connect_all());
+  converse(rig, rig.client(), rig.server.connection, 0, 5);
+
+  // A new process at the same address: another static key, other buckets, no connections.
+  rig.server.endpoint.reset();
+  rig.server.socket.reset();
+  rig.server.handler = {};
+  EndpointConfig config;
+  config.accepts_connections = true;
+  config.max_connections = 8;
+  config.identity = crypto::KeyPair::generate(rig.entropy);
+  config.issuers = {rig.issuer.public_key()};
+  rig.start(rig.server, std::move(config));
+
+  const std::vector<RecordedDatagram> first_life = record.all();
+  const uint64_t sent = rig.server.socket->stats().datagrams_sent;
+  for (const RecordedDatagram& each : first_life) {
+    if (each.to != rig.server.address) continue;
+    ASSERT_TRUE(rig.network.inject(each.from, each.to, each.bytes, rig.now_ns));
+  }
+  rig.pump(rig.server);
+  EXPECT_TRUE(rig.server.handler.connected.empty());
+  EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
+  EXPECT_EQ(rig.server.socket->stats().datagrams_sent, sent) << "met with silence";
+  EXPECT_GT(rig.server.endpoint->stats().refusals.get(Refusal::kUnknownConnection), 0u);
+  EXPECT_GT(rig.server.endpoint->stats().refusals.get(Refusal::kHandshakeRefused), 0u);
+  // The client finds out by silence alone: nobody can tell it anything without its keys.
+  EXPECT_TRUE(rig.run_until(15 * kSecond, [&] { return !rig.client().handler.ended.empty(); }));
+  EXPECT_EQ(rig.client().handler.ended[0].reason, connection::DisconnectReason::kTimeout);
+}
+
+}  // namespace
+}  // namespace lattice::reliability

@@ -166,6 +166,53 @@ TEST(HandshakeAttack, ForeignAndForgedIssuersFailAtMessageThree) {
   EXPECT_EQ(rig.server.policy.call_count, 0u);
 }
 
+TEST(HandshakeAttack, ASignatureForAnotherKindOfTokenIsNone) {
+  // H21: the issuer signs relay tokens with the same key; their signatures open no connection.
+  Rig rig;
+  const crypto::KeyPair key = rig.new_key();
+  Bytes token = rig.sign(rig.token_fields(key.public_key()));
+  const auto body = std::span(token).first(token.size() - 64);
+  for (const char* domain : {"lattice/v1/relay-token", ""}) {
+    const crypto::Signature signature = rig.issuer.sign(domain, body);
+    std::copy(signature.begin(), signature.end(), token.end() - 64);
+    ClientHandshake client = rig.client_with(token, key);
+    EXPECT_TRUE(rig.ask(rig.response_of(client)).empty()) << domain;
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenSignature) << domain;
+  }
+}
+
+TEST(HandshakeAttack, FeaturesAndVersionAreNotLoweredOnTheWay) {
+  // H25: what both sides offer is agreed inside the seals; a proxy that takes a feature away ends the
+  // handshake.
+  Rig rig({.features = 7, .responses_per_s = 100'000, .response_burst = 100'000});
+  ClientHandshake client = rig.new_client({.features = 0x13});
+  const Bytes response = rig.response_of(client);
+  const size_t features_at = response.size() - wire::kTagBytes - 6;  // features u32, max_datagram u16, tag
+  for (size_t bit = 0; bit < 32; ++bit) {
+    Bytes lowered = response;
+    lowered[features_at + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+    EXPECT_TRUE(rig.ask(lowered).empty());
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kResponseNotAuthentic) << bit;
+  }
+  Bytes older = response;
+  older[2] ^= 1;
+  rig.ask(older);
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kWrongVersion);
+
+  const Bytes accepted = rig.ask(response);
+  ASSERT_TRUE(rig.last.accepted);
+  EXPECT_EQ(rig.last.accepted->features, 3u);
+  const size_t answered_at = accepted.size() - wire::kTagBytes - 4;
+  for (size_t bit = 0; bit < 32; ++bit) {
+    Bytes lowered = accepted;
+    lowered[answered_at + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));
+    EXPECT_EQ(rig.tell(client, lowered).drop, ClientDrop::kAnswerNotAuthentic) << bit;
+  }
+  const ClientResult result = rig.tell(client, accepted);
+  ASSERT_EQ(result.outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(result.accepted->features, 3u);
+}
+
 TEST(HandshakeAttack, RevokedIssuerIsRefused) {
   Rig rig;
   ClientHandshake client = rig.new_client();

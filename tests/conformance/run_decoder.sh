@@ -1,8 +1,10 @@
 #!/bin/sh
 # Runs the independent decoder:  run_decoder.sh TREE vectors | examples
 #                                run_decoder.sh TREE session RECORDER FOLDER
+# and the independent client:    run_decoder.sh TREE live SERVER
+# and the Wireshark dissector:   run_decoder.sh TREE dissector RECORDER FOLDER
 # LATTICE_SESSION_SEEDS names the seeds to record, default "1 2 3". Returns 77 where Python or its crypto
-# module is missing.
+# module is missing, or tshark.
 set -eu
 tree=$1
 what=$2
@@ -22,10 +24,19 @@ decode="$python -B $tree/tools/conformance/lattice_decode.py"
 case $what in
   vectors) exec $decode vectors "$tree/tests/data/vectors/handshake.json" ;;
   examples) exec $decode examples "$tree/docs/spec" ;;
+  live) exec "$python" -B "$tree/tests/conformance/live_client_test.py" "$3" ;;
 esac
 
 recorder=$3
 folder=$4
+if [ "$what" = dissector ]; then
+  if ! command -v tshark >/dev/null; then
+    echo "skipped: no tshark (Debian: tshark)"
+    exit 77
+  fi
+  "$recorder" "$folder/dissected.jsonl" 4
+  exec "$python" -B "$tree/tests/conformance/dissector_test.py" "$folder" "$folder/dissected.jsonl"
+fi
 for seed in ${LATTICE_SESSION_SEEDS:-1 2 3}; do
   session=$folder/session_$seed.jsonl
   "$recorder" "$session" "$seed"

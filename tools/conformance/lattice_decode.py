@@ -7,6 +7,8 @@
         decodes every datagram of a recorded session to the last bit
     lattice_decode.py examples docs/spec
         decodes the byte examples those pages print
+    lattice_decode.py capture FILE CAPTURE
+        opens a recorded session and writes it as a pcapng file for Wireshark (docs/capture.md)
 
 Returns 0 when everything agrees, 1 at the first thing it cannot explain, 2 when called wrongly. Needs Python 3
 and the `cryptography` or the `nacl` package.
@@ -17,7 +19,7 @@ A session is a file of JSON lines. The first:
      "schema": {"types": [{"type_id", "name", "behaviours": [{"name", "structure": S}],
                            "rpcs": [{"rpc_id", "name", "channel", "target", "owner_only", "delivery",
                                      "arguments": S or null}]}],
-                "input": {"name", "structure": S}}}
+                "input": {"name", "structure": S} or null}}
 
 client_secret is the client's X25519 key, from which and the captured handshake all session keys follow; issuer the
 public key tokens are signed with; channels the declared application channels. A structure S is {"name", "delta",
@@ -46,7 +48,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import examples  # noqa: E402  (found through the path above)
+import capture  # noqa: E402  (found through the path above)
+import examples  # noqa: E402
 import handshake  # noqa: E402
 import session  # noqa: E402
 from packets import Malformed  # noqa: E402
@@ -73,13 +76,20 @@ def check_examples(folder):
     return 0
 
 
+def write_capture(session_path, capture_path):
+    print(f"{capture_path}: {capture.convert(session_path, capture_path)} datagrams")
+    return 0
+
+
 def main(arguments):
-    commands = {"vectors": check_vectors, "session": check_session, "examples": check_examples}
-    if len(arguments) != 3 or arguments[1] not in commands:
+    commands = {"vectors": (check_vectors, 1), "session": (check_session, 1), "examples": (check_examples, 1),
+                "capture": (write_capture, 2)}
+    run, count = commands.get(arguments[1] if len(arguments) > 1 else "", (None, None))
+    if run is None or len(arguments) != 2 + count:
         print(__doc__)
         return 2
     try:
-        return commands[arguments[1]](arguments[2])
+        return run(*arguments[2:])
     except Malformed as error:
         print(f"{arguments[2]}: {error}")
         return 1

@@ -42,6 +42,7 @@ class Session:
         self.schema = Schema(head["schema"], self.channels)
         self.token = None
         self.challenges, self.responses = {}, {}
+        self.opened = None  # of the last datagram: (what is clear, the plaintext), or None when nothing is sealed
         self.connection_id = self.accepted = None
         self.master = None  # of the newest epoch
         self.newest_epoch = 0
@@ -56,6 +57,7 @@ class Session:
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
         self.counts["bytes"] += len(data)
+        self.opened = None
         require(len(data) <= 1200, "a datagram of more than 1200 bytes (W-6)")
         header = packets.Header(data)
         if header.type in (HANDSHAKE, RESPONSE):
@@ -99,6 +101,7 @@ class Session:
         require(client == self.client_pub and token == self.token, "C_pub or token differ from message 1")
         if cookie in self.responses:
             require(self.responses[cookie][0] == data, "message 3 repeated with other bytes (S-19)")
+            self.opened = self.responses[cookie][2]
             return
         server_pub = self.fields["aud"]
         keys = Keys(packets.PROTOCOL_ID, server_pub, token, client, challenge, p.x25519(self.secret, server_pub),
@@ -110,14 +113,16 @@ class Session:
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features == 0 and max_datagram >= 1200, "features or max_datagram")
         keys.set_response(sealed)
-        self.responses[cookie] = (data, keys)
+        self.opened = (header.bytes + clear, plain)
+        self.responses[cookie] = (data, keys, self.opened)
 
     def _accepted(self, data, header):
         if self.accepted is not None:
             require(self.accepted == data, "message 4 repeated with other bytes (S-12)")
+            self.opened = self.accepted_opened
             return
         accept_random, sealed = header.body[1:17], header.body[17:]
-        for _, keys in self.responses.values():
+        for _, keys, _ in self.responses.values():
             plain = p.aead_open(keys.k4(accept_random), ZERO_NONCE, sealed, header.bytes + header.body[:17])
             if plain is not None:
                 break
@@ -130,6 +135,7 @@ class Session:
         keys.set_accept(accept_random, sealed)
         self._begin_epoch(keys.m0, 0)
         self.connection_id, self.accepted = connection_id, data
+        self.opened = self.accepted_opened = (header.bytes + header.body[:17], plain)
 
     # ---- Rotation ---------------------------------------------------------------------------------
 
@@ -181,6 +187,7 @@ class Session:
         plain = p.aead_open(side.keys[side.epoch], packets.nonce(header.packet_seq, header.key_epoch), header.body,
                             header.bytes)
         require(plain is not None, f"{sender} packet {header.packet_seq} does not open")
+        self.opened = (header.bytes, plain)
         if header.type == PAYLOAD:
             messages, block = packets.parse_payload(plain, self.channels)
             self._acknowledge(peer, block)

@@ -296,9 +296,10 @@ class Schema:
                 if arguments:
                     lines += arguments.lines
                 self.rpcs[t["type_id"], rpc["rpc_id"]] = (rpc, arguments)
-        command = desc["input"]
-        self.input = Layout([(command["structure"]["name"], command["structure"])], False)
-        lines += [f"input {command['name']}"] + self.input.lines
+        command, self.input = desc["input"], None
+        if command:
+            self.input = Layout([(command["structure"]["name"], command["structure"])], False)
+            lines += [f"input {command['name']}"] + self.input.lines
         self.text = "\n".join(lines) + "\n"
         self.id = int.from_bytes(sha256(self.text.encode())[:8], "little")
 

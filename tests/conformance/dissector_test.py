@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The Wireshark dissector against the specification, field by field: dissector_test.py FOLDER SESSION
+
+A recorded session and a collection of every form the standard has are written as captures, tshark reads them with
+tools/wireshark/lattice.lua, and each field it shows, in order, is the one tools/conformance/fields.py reads. Damaged
+forms must be called malformed and never be an error of the script. Needs tshark."""
+
+import pathlib
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree as xml
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tools" / "conformance"))
+
+import capture  # noqa: E402  (found through the path above)
+import fields  # noqa: E402
+import packets  # noqa: E402
+import pcapng  # noqa: E402
+from dissector_forms import forms  # noqa: E402
+from session import PEER  # noqa: E402
+
+SCRIPT = TREE / "tools" / "wireshark" / "lattice.lua"
+
+
+def shown(path, modes):
+    """What tshark shows of each datagram of a capture: ([(name, value)], is_malformed)."""
+    channels = ", ".join(f"{n} {mode}" for n, mode in modes.items() if n not in packets.BUILT_IN_CHANNELS)
+    command = ["tshark", "-r", path, "-X", f"lua_script:{SCRIPT}", "-o", f"lattice.channels:{channels}", "-T", "pdml"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tshark:
+        output, errors = tshark.communicate()
+    if tshark.returncode != 0 or b"Error" in errors:
+        raise AssertionError(f"tshark returned {tshark.returncode}: {errors.decode()}")
+    found = []
+    for packet in xml.fromstring(output).iter("packet"):
+        names = [(each.get("name", ""), each.get("show", "")) for each in packet.iter("field")]
+        if any(name == "_ws.lua.error" for name, _ in names):
+            raise AssertionError(f"an error of the script: {names}")
+        values = [(name[len("lattice."):], show) for name, show in names if name.startswith("lattice.")]
+        found.append(([each for each in values if each[0] != "malformed"], ("malformed", "") in values))
+    return found
+
+
+class Dissector(unittest.TestCase):
+    maxDiff = None
+
+    def check(self, name, modes, datagrams):
+        path = str(FOLDER / name)
+        pcapng.write(path, [each.record for each in datagrams])
+        self.assertEqual(pcapng.read(path), [each.record for each in datagrams])
+        found = shown(path, modes)
+        self.assertEqual(len(found), len(datagrams))
+        for number, ((values, is_malformed), datagram) in enumerate(zip(found, datagrams), 1):
+            self.assertEqual(values, datagram.fields, f"{path}, datagram {number}")
+            self.assertFalse(is_malformed, f"{path}, datagram {number}")
+        return sum(len(each.fields) for each in datagrams)
+
+    def test_a_recorded_session(self):
+        modes, datagrams = capture.datagrams(SESSION)
+        count = self.check("session.pcapng", modes, datagrams)
+        print(f"{len(datagrams)} datagrams, {count} fields")
+
+    def test_every_form_of_the_standard(self):
+        made = [capture.of(sender, data, opened, packets.BUILT_IN_CHANNELS) for sender, data, opened in forms()]
+        self.check("forms.pcapng", packets.BUILT_IN_CHANNELS, made)
+        names = {name for each in made for name, _ in each.fields}
+        declared = set(DECLARED)
+        self.assertEqual(names ^ declared, set(), "fields the dissector declares and no form has, or the reverse")
+
+    def test_truncations_are_malformed_and_no_error_of_the_script(self):
+        cut = []
+        for sender, data, opened in forms():
+            whole = b"".join(opened) if opened else data
+            name = pcapng.OPENED if opened else pcapng.AS_ON_THE_WIRE
+            ends = capture.ADDRESSES[sender], capture.ADDRESSES[PEER[sender]]
+            cut += [pcapng.Record(0, *ends, name, whole[:n]) for n in range(1, min(len(whole), 90))]
+        path = str(FOLDER / "cut.pcapng")
+        pcapng.write(path, cut)
+        found = shown(path, packets.BUILT_IN_CHANNELS)
+        self.assertEqual(len(found), len(cut))
+        for (_, is_malformed), record in zip(found, cut):
+            try:
+                fields.datagram(record.data, record.dissector == pcapng.OPENED, record.source[1] == 27015)
+                explained = True
+            except (packets.Malformed, KeyError, UnicodeDecodeError):
+                explained = False
+            self.assertEqual(is_malformed, not explained, record)
+
+
+def declared_fields():
+    """The names in the script."""
+    return [line.split('"')[1] for line in SCRIPT.read_text(encoding="utf-8").splitlines() if line.startswith('field("')]
+
+
+if __name__ == "__main__":
+    FOLDER, SESSION = pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
+    DECLARED = declared_fields()
+    unittest.main()

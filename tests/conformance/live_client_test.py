@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""A client written from docs/spec alone against a live server, over real UDP sockets: live_client_test.py SERVER
+
+Each test starts SERVER (echo_server.c) anew. Waiting is bounded by generous times, so that a slow machine makes this
+slower and nothing else."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "conformance"))
+
+import packets  # noqa: E402  (found through the path above)
+import primitives  # noqa: E402
+from client_handshake import TOKEN_INVALID  # noqa: E402
+from lattice_client import Client, Server  # noqa: E402
+from state import Schema  # noqa: E402
+
+REQUESTED, SCHEMA_MISMATCH, APPLICATION_REASON = 1, 7, 300
+UNRELIABLE, SEQUENCED, UNORDERED, ORDERED = range(4)
+MESSAGES = 300  # more than one window
+SHORT_BUDGET_S = 4.0  # two rounds of Challenges take less than two
+
+
+class RunningServer:
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        note = json.loads(self.process.stdout.readline())
+        self.schema_id, self.server = note["schema_id"], Server(note)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        if self.process.wait(30) != 0:
+            raise AssertionError(f"the server returned {self.process.returncode}")
+        self.process.stdout.close()
+
+    def next_end(self):
+        """The reason the next connection ended with, from the server's side."""
+        return json.loads(self.process.stdout.readline())["ended"]
+
+
+def numbered(channel, i):
+    return b"%d: message %04d" % (channel, i)
+
+
+class LiveClient(unittest.TestCase):
+    def client(self, *arguments, **options):
+        client = Client(*arguments, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def exchange(self, client, count):
+        """Sends `count` messages on each channel in step with what comes back; what came, by channel."""
+        for i in range(count):
+            for channel in range(4):
+                client.connection.send(channel, numbered(channel, i))
+            if i % 5 == 4:
+                client.pump()
+        everything = [numbered(channel, i) for channel in (UNORDERED, ORDERED) for i in range(count)]
+        self.assertTrue(client.pump_until(
+            lambda: sum(channel >= UNORDERED for channel, _ in client.received) >= len(everything)), "echoes are missing")
+        self.assertTrue(client.pump_until(client.connection.channels.is_settled), "something was never acknowledged")
+        return {n: [body for channel, body in client.received if channel == n] for n in range(4)}
+
+    def check_channels(self, echoes, count):
+        sent = {n: [numbered(n, i) for i in range(count)] for n in range(4)}
+        self.assertEqual(echoes[ORDERED], sent[ORDERED])
+        self.assertEqual(sorted(echoes[UNORDERED]), sent[UNORDERED])
+        for channel in (UNRELIABLE, SEQUENCED):
+            self.assertLessEqual(set(echoes[channel]), set(sent[channel]))
+            self.assertEqual(len(set(echoes[channel])), len(echoes[channel]), "delivered twice")
+            self.assertGreater(len(echoes[channel]), count // 10)
+        self.assertEqual(echoes[SEQUENCED], sorted(echoes[SEQUENCED]), "newest wins")
+
+    def check_walker(self, client):
+        """The server's rule holds in what was decoded: x is half of steps mod 181, and steps come to us."""
+        tick, (x_code, y_code, steps, resting) = client.world.newest(min(client.world.live()))
+        steps //= 2  # zig-zag of a positive number
+        self.assertAlmostEqual(-100 + x_code / 64, steps % 181 / 2, delta=1 / 64)
+        self.assertEqual((y_code, resting), (100 * 64, steps // 30 % 2))
+        self.assertGreater(tick, 0)
+        return steps
+
+    def test_schema_id_is_computed_alike(self):
+        with RunningServer() as running:
+            self.assertEqual(running.server.schema.id, running.schema_id)
+
+    def test_four_channels_snapshots_and_a_graceful_end(self):
+        with RunningServer() as running:
+            client = self.client(running.server)
+            self.assertTrue(client.connect())
+            self.check_channels(self.exchange(client, MESSAGES), MESSAGES)
+            before = self.check_walker(client)
+            deltas = client.world.counts["delta"]
+            self.assertTrue(client.pump_until(lambda: client.world.counts["delta"] > deltas + 10))
+            self.assertGreater(self.check_walker(client), before, "no news of the walker")
+            self.assertGreater(client.connection.departures.round_trip.sample_count, 0)
+            self.assertTrue(client.disconnect("goodbye, Köln"))
+            self.assertEqual(running.next_end(), REQUESTED)
+            self.assertLess(client.connection.disconnects_sent, 3, "the acknowledgement was not understood")
+
+    def test_exactly_once_through_loss_duplication_and_reordering(self):
+        with RunningServer("15") as running:
+            client = self.client(running.server)
+            self.assertTrue(client.connect())
+            self.check_channels(self.exchange(client, MESSAGES), MESSAGES)
+            self.check_walker(client)
+            self.assertGreater(client.connection.counts["resent messages"], 0, "nothing was lost")
+            self.assertGreater(client.connection.departures.lost_count, 0)
+            self.assertGreater(client.connection.counts["refused"], 0, "nothing was duplicated")
+            self.assertTrue(client.disconnect())
+
+    def test_a_disconnect_from_the_server_is_understood_and_answered(self):
+        with RunningServer() as running:
+            client = self.client(running.server)
+            self.assertTrue(client.connect())
+            client.connection.send(ORDERED, b"kick me")
+            self.assertTrue(client.pump_until(lambda: client.state == "disconnected"))
+            self.assertEqual(client.connection.end, (APPLICATION_REASON, "as you wish", "peer"))
+            self.assertEqual(running.next_end(), APPLICATION_REASON)
+
+    def test_another_schema_is_refused_by_name(self):
+        with RunningServer() as running:
+            schema_id = running.server.schema.id
+            running.server.schema = Schema({"types": [], "input": None}, packets.BUILT_IN_CHANNELS)
+            client = self.client(running.server)
+            self.assertFalse(client.connect())
+            self.assertEqual(client.state, "refused")
+            self.assertEqual(client.handshake.refusal[:2], (SCHEMA_MISMATCH, schema_id))
+
+    def test_a_used_token_and_a_forged_one_meet_silence(self):
+        with RunningServer() as running:
+            first = self.client(running.server)
+            self.assertTrue(first.connect())
+            self.assertTrue(first.disconnect())
+            self.assertEqual(running.next_end(), REQUESTED)
+            again = self.client(running.server, first.secret, first.token, budget_s=SHORT_BUDGET_S)
+            spoilt = bytearray(running.server.issue(primitives.x25519_public(first.secret)))
+            spoilt[-1] ^= 1
+            forged = self.client(running.server, first.secret, bytes(spoilt), budget_s=SHORT_BUDGET_S)
+            while {again.state, forged.state} & {"connecting", "handshake"}:  # each ends with its budget
+                again.pump()
+                forged.pump()
+            for client in (again, forged):
+                self.assertEqual(client.state, "gave up")
+                self.assertEqual(client.handshake.refusal[0], TOKEN_INVALID)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main()

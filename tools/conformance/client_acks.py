@@ -1,0 +1,135 @@
+"""Which packets arrived, on both sides of a connection: the acknowledgements a client owes, and what those of its
+peer say about its own packets (docs/spec/reliability.md). Times are seconds of any steady clock."""
+
+REPLAY_WINDOW = 1024  # W-14
+LARGEST_NUMBER = (1 << 62) - 1
+RECORDS = 4096  # R-7 asks for 1024
+ACK_DELAY_S, ACK_EVERY = 0.025, 16  # R-6
+FIRST_RTO_S, SHORTEST_RTO_S, LONGEST_RTO_S = 0.5, 0.05, 1.0  # R-8
+LATER_ACKS_OF_A_LOSS = 3  # R-11
+
+
+class RoundTrip:
+    """R-8."""
+
+    def __init__(self):
+        self.srtt = self.rttvar = self.latest = None
+        self.sample_count = 0
+
+    def add(self, sample_s):
+        if sample_s <= 0:
+            return
+        self.latest = sample_s
+        self.sample_count += 1
+        if self.srtt is None:
+            self.srtt, self.rttvar = sample_s, sample_s / 2
+            return
+        self.rttvar = 0.75 * self.rttvar + 0.25 * abs(self.srtt - sample_s)
+        self.srtt = 0.875 * self.srtt + 0.125 * sample_s
+
+    @property
+    def rto(self):
+        if self.srtt is None:
+            return FIRST_RTO_S
+        return min(max(self.srtt + 4 * self.rttvar, SHORTEST_RTO_S), LONGEST_RTO_S)
+
+
+class Arrivals:
+    """Numbers of the peer's packets: the replay window (W-14), and the block that acknowledges them (R-2 to R-6)."""
+
+    def __init__(self):
+        self.opened, self.newest = set(), 0
+        self.accepted, self.highest, self.highest_s = set(), 0, 0.0
+        self.owed, self.owed_since_s = 0, None
+
+    def is_fresh(self, number):
+        return 1 <= number <= LARGEST_NUMBER and number + REPLAY_WINDOW > self.newest and number not in self.opened
+
+    def mark(self, number):
+        """The packet opened."""
+        self.opened.add(number)
+        if number > self.newest:
+            self.newest = number
+            self.opened -= {n for n in self.opened if n + REPLAY_WINDOW <= number}
+
+    def accept(self, number, asks, now_s):
+        """Everything in the packet was accepted: it may be acknowledged (R-2)."""
+        self.accepted.add(number)
+        if number > self.highest:
+            self.highest, self.highest_s = number, now_s
+            self.accepted -= {n for n in self.accepted if n + 33 < number}
+        if asks:
+            self.owed += 1
+            if self.owed_since_s is None:
+                self.owed_since_s = now_s
+
+    def numbers(self):
+        """What the next block names: the highest, and those of the 32 below it that arrived."""
+        return [n for n in range(self.highest, max(self.highest - 33, 0), -1) if n in self.accepted]
+
+    def take_block(self):
+        """(ack_seq, ack_bitfield), about to be sent."""
+        self.owed, self.owed_since_s = 0, None
+        return self.highest & 0xFFFF, sum(1 << (self.highest - n - 1) for n in self.numbers() if n != self.highest)
+
+    def is_due(self, now_s, until_next_s):
+        """Must a block go now, when the next chance is `until_next_s` away?"""
+        if self.owed == 0:
+            return False
+        return self.owed >= ACK_EVERY or now_s + until_next_s - self.owed_since_s >= ACK_DELAY_S
+
+
+class Sent:
+    """A packet of ours. `messages` are the reliable ones in it."""
+
+    def __init__(self, sent_s, asks, messages, is_repeat):
+        self.sent_s, self.messages, self.is_repeat = sent_s, messages, is_repeat
+        self.state = "in flight" if asks else "not tracked"
+
+
+class Departures:
+    """Our packets until they are acknowledged or lost."""
+
+    def __init__(self):
+        self.next_number, self.records = 1, {}
+        self.round_trip = RoundTrip()
+        self.lost_count = 0
+
+    def add(self, record):
+        self.records[self.next_number] = record
+        self.records.pop(self.next_number - RECORDS, None)
+        self.next_number += 1
+
+    def on_block(self, block, delay_s, now_s):
+        """The messages a block acknowledges (R-4), after its sample of the round trip (R-9)."""
+        last = self.next_number - 1
+        highest = last - ((last - block[0]) & 0xFFFF)
+        if highest < 1 or last - highest > 1 << 15:
+            return []
+        named = self.records.get(highest)
+        if named and named.state == "in flight" and not named.is_repeat:
+            self.round_trip.add(now_s - named.sent_s - delay_s)
+        arrived = []
+        for number in [highest] + [highest - n - 1 for n in range(32) if block[1] >> n & 1]:
+            record = self.records.get(number)
+            if record is not None and record.state != "acknowledged":
+                record.state = "acknowledged"
+                arrived += record.messages
+        return arrived
+
+    def take_losses(self, now_s):
+        """(number, messages) of packets that are lost now (R-11)."""
+        trip = self.round_trip
+        overtaken_s = FIRST_RTO_S if trip.srtt is None else 9 / 8 * max(trip.srtt, trip.latest) + 0.001
+        silent_s = 2 * trip.rto + ACK_DELAY_S
+        later, lost = 0, []
+        for number in sorted(self.records, reverse=True):
+            record = self.records[number]
+            later += record.state == "acknowledged"
+            age_s = now_s - record.sent_s
+            if record.state == "in flight" and (later >= LATER_ACKS_OF_A_LOSS or (later and age_s > overtaken_s) or
+                                                age_s > silent_s):
+                record.state = "lost"
+                lost.append((number, record.messages))
+        self.lost_count += len(lost)
+        return lost

@@ -1,0 +1,178 @@
+"""The initiator's half of the handshake (docs/spec/handshake.md). Datagrams and times come in as arguments; what is
+to be sent is collected in `outbox`."""
+
+import secrets
+
+import packets
+import primitives as p
+from handshake import ZERO_NONCE, Keys, traffic_key
+from packets import HANDSHAKE, RESPONSE, Malformed, require, write_header
+
+BUDGET_S = 10.0  # S-20
+CHALLENGES_KEPT = 4  # S-18
+RESPONSES_BEFORE_FALLBACK = 3  # S-20
+OWN_DATAGRAM = 1200
+VERSION_MISMATCH, TOKEN_EXPIRED, TOKEN_INVALID, TIMEOUT = 6, 4, 3, 2
+
+
+class Accepted:
+    """What message 4 gives a client."""
+
+    def __init__(self, connection_id, peer_id, server_tick, tick_rate, send_key, receive_key):
+        self.connection_id, self.peer_id = connection_id, peer_id
+        self.server_tick, self.tick_rate = server_tick, tick_rate
+        self.send_key, self.receive_key = send_key, receive_key
+
+
+class Candidate:
+    """One Challenge and the message 3 that is a function of it (S-19)."""
+
+    def __init__(self, datagram, keys):
+        self.datagram, self.keys = datagram, keys
+
+
+class ClientHandshake:
+    """`state` is connecting, handshake, then connected (`accepted` is set), refused (`refusal` is (reason, schema_id,
+    text)) or gave up (`refusal` is (reason, 0, ""))."""
+
+    def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S):
+        self.secret, self.public, self.token, self.schema_id = secret, p.x25519_public(secret), token, schema_id
+        self.fields = packets.parse_token(token)
+        self._check_token()
+        self.es = p.x25519(secret, self.fields["aud"])
+        self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
+        self.outbox, self.candidates = [], {}
+        self.give_up_s, self.rounds, self.responses = now_s + budget_s, 0, 0
+        self.expires_s = self.fields["expires"] - unix_s + now_s
+        self._send_request()
+        self._schedule(now_s, is_first=True)
+
+    def _check_token(self):
+        """S-17."""
+        fields = self.fields
+        require(fields["kind"] == 1 and fields["role"] == 1, "not an initiator's connect token")
+        require(fields["protocol_id"] == packets.PROTOCOL_ID, "the token is of another version")
+        require(fields["cnf"] == self.public != fields["aud"], "the token is for another key")
+        require(fields["schema_id"] in (0, self.schema_id), "the token states another schema")
+
+    # ---- Sending ----------------------------------------------------------------------------------
+
+    def _send_request(self):
+        request = (write_header(HANDSHAKE) + b"\x01" + self.public + len(self.token).to_bytes(2, "little") + self.token)
+        self.outbox.append(request + bytes(1200 - len(request)))
+
+    def _schedule(self, now_s, is_first=False):
+        """S-20: k counts from 0 in each state."""
+        self.tries = 0 if is_first else self.tries + 1
+        interval_s = min(0.25 * 2 ** self.tries, 1.0)
+        self.retry_s = now_s + interval_s * (0.9 + secrets.randbelow(201) / 1000)
+
+    def update(self, now_s):
+        if self.state not in ("connecting", "handshake"):
+            return
+        if now_s > self.give_up_s:
+            self.state, self.refusal = "gave up", (self._reason_of_giving_up(now_s), 0, b"")
+        elif now_s >= self.retry_s:
+            self._retry(now_s)
+
+    def _retry(self, now_s):
+        falls_back = self.state == "handshake" and self.responses == RESPONSES_BEFORE_FALLBACK
+        if self.state == "handshake" and not falls_back:
+            self.responses += 1
+            self.outbox += [candidate.datagram for candidate in self.candidates.values()]
+        else:
+            self.state = "connecting"
+            self._send_request()
+        self._schedule(now_s, is_first=falls_back)
+
+    def _reason_of_giving_up(self, now_s):
+        """L-7."""
+        if self.denied:
+            return VERSION_MISMATCH
+        if now_s > self.expires_s:
+            return TOKEN_EXPIRED
+        return TOKEN_INVALID if self.rounds >= 2 else TIMEOUT
+
+    # ---- Receiving --------------------------------------------------------------------------------
+
+    def on_datagram(self, datagram, now_s):
+        """One datagram from the server's address. What proves nothing is dropped; returns why, for the curious."""
+        try:
+            header = packets.Header(datagram)
+            require(header.type == HANDSHAKE and header.body, "no handshake message")
+            require(header.key_epoch == 0 and header.packet_seq == 0, "handshake header (S-7)")
+            message = header.body[0]
+            if message == 2:
+                self._on_challenge(header.body, now_s)
+            elif message in (3, 6):
+                self._on_answer(header, message)
+            elif message == 4:
+                self._on_denial(header.body)
+            else:
+                require(False, f"handshake message {message}")
+        except (Malformed, ValueError) as error:
+            return str(error)
+        return None
+
+    def _on_challenge(self, body, now_s):
+        challenge = packets.parse_challenge(body)
+        if challenge not in self.candidates:
+            candidate = self._answer(challenge)
+            if len(self.candidates) == CHALLENGES_KEPT:
+                del self.candidates[next(iter(self.candidates))]  # the oldest makes way
+            self.candidates[challenge] = candidate
+        elif self.state == "handshake":
+            return  # answered already
+        self.outbox.append(self.candidates[challenge].datagram)
+        if self.state == "connecting":
+            self.state, self.responses = "handshake", 1
+            self.rounds += 1
+            self._schedule(now_s, is_first=True)
+
+    def _answer(self, challenge):
+        bucket_pub, nonce, key_index = challenge
+        ee = p.x25519(self.secret, bucket_pub)
+        keys = Keys(packets.PROTOCOL_ID, self.fields["aud"], self.token, self.public, challenge, self.es, ee)
+        clear = (write_header(RESPONSE) + self.public + nonce + bytes([key_index]) +
+                 len(self.token).to_bytes(2, "little") + self.token)
+        plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") + bytes(4) +
+                 OWN_DATAGRAM.to_bytes(2, "little"))
+        sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
+        keys.set_response(sealed)
+        return Candidate(clear + sealed, keys)
+
+    def _on_answer(self, header, message):
+        """Messages 4 and 6: believed when they open under one of the Challenges (S-18)."""
+        accept_random, sealed = header.body[1:17], header.body[17:]
+        require((message == 3) == (header.connection_id != 0), "connection_id of an answer (S-7)")
+        associated = header.bytes + header.body[:17]
+        for candidate in self.candidates.values():
+            plain = p.aead_open(candidate.keys.k4(accept_random), ZERO_NONCE, sealed, associated)
+            if plain is None:
+                continue
+            if message == 6:
+                self.state, self.refusal = "refused", packets.parse_refusal(plain)
+            else:
+                self._on_accepted(header.connection_id, plain, candidate.keys, accept_random, sealed)
+            return
+        raise Malformed("an answer that opens under no Challenge")
+
+    def _on_accepted(self, connection_id, plain, keys, accept_random, sealed):
+        fields = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
+        own_id, server_tick, _mtu_hint, tick_rate, peer_id, schema_id, features = fields
+        require(own_id == connection_id, "connection_id inside and outside differ (S-18)")
+        require(schema_id == self.schema_id and features == 0, "schema_id or features (S-15, S-18)")
+        keys.set_accept(accept_random, sealed)
+        self.accepted = Accepted(own_id, peer_id, server_tick, tick_rate, traffic_key(keys.m0, "client", 0),
+                                 traffic_key(keys.m0, "server", 0))
+        self.state = "connected"
+
+    def _on_denial(self, body):
+        """Advisory (S-23)."""
+        cursor = packets.Bytes(body)
+        cursor.uint(1)
+        reason = cursor.uint(2)
+        cursor.uint(4)
+        cursor.end("ConnectionDenied")
+        require(reason == VERSION_MISMATCH, "a denial that may not be")
+        self.denied = True

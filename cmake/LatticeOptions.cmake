@@ -16,6 +16,9 @@ endif()
 if(LATTICE_VALIDATION)
   target_compile_definitions(lattice_options INTERFACE LATTICE_VALIDATION=1)
 endif()
+if(LATTICE_CAPTURE)
+  target_compile_definitions(lattice_options INTERFACE LATTICE_CAPTURE=1)
+endif()
 
 # What src/ is compiled with on top: no exceptions, no run-time type information.
 add_library(lattice_core_options INTERFACE)

@@ -56,10 +56,11 @@ std::string Cast::start(const CastConfig& config) {
 }
 
 std::string Cast::start_server(const CastConfig& config) {
-  std::string problem = server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver",
-                                      {"--bind", "127.0.0.1:0", "--data-dir", data_dir_, "--telemetry",
-                                       "stdout", "--log-level", config.log_level},
-                                      "");
+  std::vector<std::string> arguments = {"--bind",      "127.0.0.1:0", "--data-dir",  data_dir_,
+                                        "--telemetry", "stdout",      "--log-level", config.log_level};
+  if (!config.capture.empty()) arguments.insert(arguments.end(), {"--capture", config.capture});
+  std::string problem =
+      server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver", arguments, "");
   if (!problem.empty()) return problem;
   const uint64_t until_ns = monotonic_ns() + kStartNs;
   while (access((data_dir_ + "/server.json").c_str(), F_OK) != 0) {

@@ -13,6 +13,7 @@ struct CastConfig {
   uint32_t bots = 8;
   bool players_are_bots = false;  // headless: A and B play by themselves
   std::string log_level = "warning";
+  std::string capture;             // file the server writes its datagrams to, or ""
   std::string first_client_lines;  // commands A and B hold from their first datagram
 };
 

@@ -42,6 +42,8 @@ constexpr SettingSpec kSettings[] = {
      SettingScope::kCommandLine},
     {"json", SettingKind::kSwitch, "", "", "print the headless result as one JSON object", 0, 0,
      SettingScope::kCommandLine},
+    {"capture", SettingKind::kText, "FILE", "",
+     "the server writes its datagrams, decrypted, as pcapng; needs a build with LATTICE_CAPTURE"},
     {"log_level", SettingKind::kText, "LEVEL", "warning", "of the processes started"},
 };
 
@@ -107,6 +109,7 @@ class Demo {
     config.bots = static_cast<uint32_t>(settings_.integer("bots"));
     config.players_are_bots = players_are_bots;
     config.log_level = settings_.text("log_level");
+    config.capture = settings_.text("capture");
     config.first_client_lines = impair_line("up", delay_.up_ms) + impair_line("down", delay_.down_ms);
     if (const std::string problem = cast_.start(config); !problem.empty()) return fail(problem);
     return kExitOk;

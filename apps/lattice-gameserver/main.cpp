@@ -29,6 +29,8 @@ constexpr SettingSpec kSettings[] = {
     {"seed", SettingKind::kInteger, "N", "1", "for everything random that is not a key", 0, 9e15},
     {"impairment", SettingKind::kText, "PRESET", "",
      "make this server's own link bad (demo, wifi-busy, ...)"},
+    {"capture", SettingKind::kText, "FILE", "",
+     "write every datagram, decrypted, as pcapng; needs a build with LATTICE_CAPTURE"},
     {"telemetry", SettingKind::kText, "WHERE", "", "'stdout': JSON lines 30 times a second"},
     {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
     {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
@@ -112,6 +114,7 @@ int run(int argc, char** argv) {
   config.seed = static_cast<uint64_t>(settings.integer("seed"));
   config.data_dir = settings.text("data_dir");
   config.impairment = settings.text("impairment");
+  config.capture = settings.text("capture");
 
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;

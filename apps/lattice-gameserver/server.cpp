@@ -76,6 +76,14 @@ int Server::start(const ServerConfig& config) {
                                               static_cast<depot::GameListener&>(*this));
   if (game_->attach() != LATTICE_OK) return refuse_to_start();
   if (apply_preset(world_, config.impairment) != LATTICE_OK) return refuse_to_start();
+  if (!config.capture.empty()) {
+    if (const std::string problem = capture_.start(world_, config.capture); !problem.empty()) {
+      log_line(LATTICE_LOG_ERROR, "capture", problem, {{"file", config.capture}});
+      return kExitConfig;
+    }
+    log_line(LATTICE_LOG_WARNING, "capture", "every datagram is written to a file, decrypted",
+             {{"file", config.capture}});
+  }
 
   ServerNote note;
   char address[128] = {};
@@ -121,6 +129,12 @@ void Server::stop() {
   while (monotonic_ns() < until_ns) {
     lattice_world_pump(world_);
     sleep_ns(5'000'000);
+  }
+  if (!config_.capture.empty()) {
+    const bool is_whole = capture_.finish();
+    log_line(is_whole ? LATTICE_LOG_INFO : LATTICE_LOG_ERROR, "capture",
+             is_whole ? "written" : "the file is not whole: the disk refused a part of it",
+             {{"file", config_.capture}, {"datagrams", capture_.datagram_count()}});
   }
   log_line(LATTICE_LOG_INFO, "server", "stopped", {{"tick", stats().tick}, {"players", peers.size()}});
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "capture_file.h"
 #include "dev_issuer.h"
 #include "frame_pacer.h"
 #include "game_server.h"
@@ -22,6 +23,7 @@ struct ServerConfig {
   uint64_t seed = 1;
   std::string data_dir;
   std::string impairment;
+  std::string capture;  // file, or "" for none
 };
 
 class Server final : private depot::GameListener {
@@ -60,6 +62,7 @@ class Server final : private depot::GameListener {
   int refuse_to_start() const;
 
   ServerConfig config_;
+  CaptureFile capture_;
   lattice_world* world_ = nullptr;
   std::unique_ptr<depot::GameServer> game_;
   TickTimer tick_timer_;

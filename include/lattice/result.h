@@ -24,7 +24,8 @@ typedef enum lattice_result {
   LATTICE_ERROR_TOKEN = 12,       /* a token is malformed or was not made for this client */
   LATTICE_ERROR_LIMIT = 13,       /* a stated limit (objects, types, connections, message size) */
   LATTICE_ERROR_NOT_ALLOWED = 14, /* the caller's role may not do this (I5, Q-02) */
-  LATTICE_ERROR_NOT_FOUND = 15
+  LATTICE_ERROR_NOT_FOUND = 15,
+  LATTICE_ERROR_UNSUPPORTED = 16 /* this build of the library cannot do it */
 } lattice_result;
 
 /* A stable lower-case name such as "address_in_use"; never NULL. */

@@ -68,6 +68,8 @@ const char* lattice_result_name(lattice_result result) {
       return "not_allowed";
     case LATTICE_ERROR_NOT_FOUND:
       return "not_found";
+    case LATTICE_ERROR_UNSUPPORTED:
+      return "unsupported";
   }
   return "unknown";
 }

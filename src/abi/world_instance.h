@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "abi/capture_bridge.h"
 #include "abi/handle_table.h"
 #include "lattice/lattice.h"
 #include "transport/socket/impaired_socket.h"
@@ -17,6 +18,7 @@ struct WorldInstance final : world::Observer {
   world::AuthorityWorld* authority = nullptr;  // one of the two is set, and points at *world
   world::ClientWorld* client = nullptr;
   socket::ImpairedSocket* impaired = nullptr;  // owned by the world
+  std::unique_ptr<CaptureBridge> capture;      // what lattice_set_capture() was given
   lattice_role_context role{};
   lattice_clock_fn clock = nullptr;
   void* clock_ctx = nullptr;

@@ -6,8 +6,10 @@
 
 namespace lattice::reliability {
 
-DatagramBatch::DatagramBatch(socket::DatagramSocket& socket)
-    : socket_(socket), buffers_(std::make_unique<uint8_t[]>(kDatagrams * socket::kMaxDatagramBytes)) {}
+DatagramBatch::DatagramBatch(socket::DatagramSocket& socket, Capture& capture)
+    : socket_(socket),
+      capture_(capture),
+      buffers_(std::make_unique<uint8_t[]>(kDatagrams * socket::kMaxDatagramBytes)) {}
 
 std::span<uint8_t> DatagramBatch::begin() {
   if (count_ == kDatagrams) flush();
@@ -31,6 +33,11 @@ void DatagramBatch::emit(const platform::Address& to, std::span<const uint8_t> d
 
 void DatagramBatch::flush() {
   if (count_ == 0) return;
+  if (capture_.is_on()) {
+    for (const socket::Datagram& each : std::span(datagrams_).first(count_)) {
+      capture_.outgoing(each.peer, {each.data, each.size}, now_ns_);
+    }
+  }
   socket_.send(std::span<const socket::Datagram>(datagrams_).first(count_), now_ns_);
   count_ = 0;
 }

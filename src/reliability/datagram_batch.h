@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "reliability/capture.h"
 #include "transport/connection/datagram_sink.h"
 #include "transport/socket/datagram_socket.h"
 
@@ -17,7 +18,8 @@ class DatagramBatch final : public connection::DatagramSink {
  public:
   static constexpr size_t kDatagrams = 64;
 
-  explicit DatagramBatch(socket::DatagramSocket& socket);
+  /// Both are borrowed.
+  DatagramBatch(socket::DatagramSocket& socket, Capture& capture);
 
   /// The clock value handed to the socket from now on.
   void set_now(uint64_t now_ns) { now_ns_ = now_ns; }
@@ -39,6 +41,7 @@ class DatagramBatch final : public connection::DatagramSink {
 
  private:
   socket::DatagramSocket& socket_;
+  Capture& capture_;
   std::unique_ptr<uint8_t[]> buffers_;
   std::array<socket::Datagram, kDatagrams> datagrams_{};
   size_t count_ = 0;

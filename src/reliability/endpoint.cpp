@@ -81,7 +81,7 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       pool(config.pool_bytes),
       items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
-      batch(s),
+      batch(s, capture),
       table(config.max_connections),
       peers(config.max_connections),
       receive_buffers(std::make_unique<uint8_t[]>(DatagramBatch::kDatagrams * socket::kMaxDatagramBytes)),
@@ -117,7 +117,9 @@ void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
   core.now_ns = now_ns;
   core.unix_s = unix_s;
   core.in_phase = true;
+  core.capture.enter();
   core.receive();
+  core.capture.leave();
   core.in_phase = false;
 }
 
@@ -127,8 +129,14 @@ void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {
   core.now_ns = now_ns;
   core.unix_s = unix_s;
   core.in_phase = true;
+  core.capture.enter();
   core.update_and_send();
+  core.capture.leave();
   core.in_phase = false;
+}
+
+bool Endpoint::set_capture(CaptureObserver* observer) {
+  return core_->capture.set_observer(observer);
 }
 
 ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,

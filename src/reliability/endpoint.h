@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/block_pool.h"
+#include "reliability/capture.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/limits.h"
 #include "reliability/statistics.h"
@@ -116,6 +117,10 @@ class Endpoint {
 
   /// The tick carried by ConnectionAccepted and Keepalives from now on.
   void set_server_tick(uint32_t tick);
+
+  /// Every datagram from now on is told to `observer` (borrowed; null ends it), opened; not from inside a
+  /// callback. False, and nothing set, in a build without LATTICE_CAPTURE.
+  bool set_capture(CaptureObserver* observer);
 
   /// Live slots, connecting and ending ones included.
   uint32_t connection_count() const;

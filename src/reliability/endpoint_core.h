@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "reliability/capture.h"
 #include "reliability/carried_items.h"
 #include "reliability/datagram_batch.h"
 #include "reliability/endpoint.h"
@@ -113,6 +114,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   crypto::EntropySource& entropy;
   base::BlockPool pool;
   CarriedItems items;
+  Capture capture;
   DatagramBatch batch;
   connection::ConnectionTable table;
   std::vector<std::unique_ptr<Peer>> peers;  ///< By slot.

@@ -31,7 +31,9 @@ void Endpoint::Core::receive() {
     const size_t received = socket.receive(receive_datagrams, now_ns);
     for (size_t k = 0; k < received; ++k) {
       const socket::Datagram& datagram = receive_datagrams[k];
+      capture.begin_incoming(datagram.peer, {datagram.data, datagram.size});
       on_datagram(datagram.peer, {datagram.data, datagram.size});
+      capture.finish_incoming(now_ns);
     }
     if (received < receive_datagrams.size()) break;
   }

@@ -57,7 +57,15 @@ void World::seal() {
   const char* error = nullptr;
   endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
+  if (capture_ != nullptr) endpoint_->set_capture(capture_);
   on_sealed();
+}
+
+bool World::set_capture(reliability::CaptureObserver* observer) {
+  if (!crypto::kHasAeadTap) return false;
+  capture_ = observer;
+  if (endpoint_) endpoint_->set_capture(observer);
+  return true;
 }
 
 // --- The pump

@@ -59,6 +59,9 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   socket::DatagramSocket& socket() { return *socket_; }
   /// Null before seal().
   reliability::Endpoint* endpoint() { return endpoint_.get(); }
+  /// Tells `observer` of every datagram from now on (borrowed; null ends it); not from inside the pump. False
+  /// in a build without LATTICE_CAPTURE.
+  bool set_capture(reliability::CaptureObserver* observer);
   /// This process's static public key (authority).
   const crypto::PublicKey& public_key() const { return server_keys_.public_key(); }
 
@@ -128,6 +131,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   crypto::KeyPair server_keys_;
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
+  reliability::CaptureObserver* capture_ = nullptr;
   std::unique_ptr<reliability::Endpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lattice/capture.h>
 #include <lattice/lattice.h>
 
 static_assert(UINTPTR_MAX == UINT64_MAX, "the table below is for 64-bit platforms");
@@ -30,6 +31,22 @@ MEMBER(lattice_role_context, has_local_view, 4, 4)
 MEMBER(lattice_role_context, is_authority, 8, 4)
 MEMBER(lattice_role_context, relays_for_peers, 12, 4)
 MEMBER(lattice_role_context, authority_peer_id, 16, 8)
+
+/* ---- lattice/capture.h --------------------------------------------------------------------------- */
+
+STRUCT(lattice_captured_datagram, 64)
+MEMBER(lattice_captured_datagram, struct_size, 0, 4)
+MEMBER(lattice_captured_datagram, flags, 4, 4)
+MEMBER(lattice_captured_datagram, time_ns, 8, 8)
+MEMBER(lattice_captured_datagram, data, 16, 8)
+MEMBER(lattice_captured_datagram, bytes, 24, 4)
+MEMBER(lattice_captured_datagram, local_port, 28, 2)
+MEMBER(lattice_captured_datagram, remote_port, 30, 2)
+MEMBER(lattice_captured_datagram, local_ip, 32, 16)
+MEMBER(lattice_captured_datagram, remote_ip, 48, 16)
+ENUM(lattice_capture_flag, 4)
+VALUE(LATTICE_CAPTURED_OUTGOING, 1)
+VALUE(LATTICE_CAPTURED_OPENED, 2)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
@@ -328,6 +345,7 @@ VALUE(LATTICE_ERROR_TOKEN, 12)
 VALUE(LATTICE_ERROR_LIMIT, 13)
 VALUE(LATTICE_ERROR_NOT_ALLOWED, 14)
 VALUE(LATTICE_ERROR_NOT_FOUND, 15)
+VALUE(LATTICE_ERROR_UNSUPPORTED, 16)
 
 /* ---- lattice/config.h: enumerations ------------------------------------------------------------ */
 

@@ -1,5 +1,7 @@
 // Records a seeded session between a server and one client, every datagram as it was sent, for
-// tools/conformance/lattice_decode.py:  record_session FILE [seed].  The form of FILE is in that program.
+// tools/conformance/lattice_decode.py:  record_session FILE [seed [CAPTURES]].  The form of FILE is in that
+// program. In a build with LATTICE_CAPTURE each side's own capture is written to CAPTURES.server.pcapng and
+// .client.pcapng.
 //
 // The client's private keys, of the handshake and of each rotation, are the only secrets written: with them
 // and the captured messages a reader derives every session key, so those messages' bytes are proved too. The
@@ -16,6 +18,7 @@
 
 #include "base/assert.h"
 #include "conformance/schema_json.h"
+#include "conformance/side_capture.h"
 #include "replication/client_view.h"
 #include "replication/rpc_codec.h"
 #include "replication/snapshot_applier.h"
@@ -80,6 +83,12 @@ constexpr Tick kLastTick = 290;
 class Session {
  public:
   Session(std::FILE* out, uint64_t seed) : out_(out), random_(seed), seed_(seed), rig_(options(seed)) {}
+
+  /// Before run(); false when this build cannot.
+  bool capture_to(const std::string& prefix) {
+    return server_capture_.start(rig_.server, prefix + ".server.pcapng") &&
+           client_capture_.start(rig_.client(), prefix + ".client.pcapng");
+  }
 
   bool run() {
     rig_.network.set_tap(&Session::tap, this);
@@ -418,6 +427,7 @@ class Session {
   // ---- The end --------------------------------------------------------------------------------------
 
   bool finish() {
+    if (!server_capture_.finish() || !client_capture_.finish()) return fail("a capture is not whole");
     if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
     if (last_epoch_ < 3) return fail("too few rotations");
     if (mirror_.size() != table_.size()) return fail("the client's objects differ");
@@ -457,6 +467,7 @@ class Session {
   base::Random random_;
   uint64_t seed_;
   Types types_;
+  SideCapture server_capture_, client_capture_;
   EndpointRig rig_;
   crypto::KeyPair client_key_;
   Tick tick_ = 1;
@@ -484,7 +495,7 @@ class Session {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: record_session FILE [seed]\n");
+    std::fprintf(stderr, "usage: record_session FILE [seed [CAPTURES]]\n");
     return 2;
   }
   std::FILE* out = std::fopen(argv[1], "wb");
@@ -493,7 +504,13 @@ int main(int argc, char** argv) {
     return 2;
   }
   const uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
-  const bool ok = lattice::test::Session(out, seed).run();
+  lattice::test::Session session(out, seed);
+  if (argc > 3 && !session.capture_to(argv[3])) {
+    std::fprintf(stderr, "record_session: cannot capture to %s; was this built with LATTICE_CAPTURE?\n",
+                 argv[3]);
+    return 2;
+  }
+  const bool ok = session.run();
   if (std::fclose(out) != 0 || !ok) return 1;
   return 0;
 }

@@ -3,8 +3,9 @@
 #                                run_decoder.sh TREE session RECORDER FOLDER
 # and the independent client:    run_decoder.sh TREE live SERVER
 # and the Wireshark dissector:   run_decoder.sh TREE dissector RECORDER FOLDER
+# and the library's captures:    run_decoder.sh TREE capture RECORDER FOLDER
 # LATTICE_SESSION_SEEDS names the seeds to record, default "1 2 3". Returns 77 where Python or its crypto
-# module is missing, or tshark.
+# module is missing, or tshark, or the library was built without captures.
 set -eu
 tree=$1
 what=$2
@@ -36,6 +37,16 @@ if [ "$what" = dissector ]; then
   fi
   "$recorder" "$folder/dissected.jsonl" 4
   exec "$python" -B "$tree/tests/conformance/dissector_test.py" "$folder" "$folder/dissected.jsonl"
+fi
+if [ "$what" = capture ]; then
+  code=0
+  "$recorder" "$folder/captured.jsonl" 5 "$folder/captured" || code=$?
+  if [ "$code" = 2 ]; then
+    echo "skipped: built without LATTICE_CAPTURE (the presets debug, asan, clang and capture have it)"
+    exit 77
+  fi
+  [ "$code" = 0 ] || exit 1
+  exec "$python" -B "$tree/tests/conformance/capture_test.py" "$folder/captured"
 fi
 for seed in ${LATTICE_SESSION_SEEDS:-1 2 3}; do
   session=$folder/session_$seed.jsonl

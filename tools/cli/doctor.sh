@@ -102,6 +102,7 @@ run_doctor() {
   package_fact packages_browser browser note "for the browser test"
   package_fact packages_conformance conformance note "for the decoder written from the specification"
   package_fact packages_models models note "for the model of key rotation"
+  package_fact packages_dissector dissector note "for the test of the Wireshark dissector"
   package_fact packages_matrix matrix note "for test --matrix"
   udp_facts
   buffer_fact receive_buffer net.core.rmem_max

@@ -26,6 +26,8 @@ npm command npm
 packages_conformance='
 python3 command python3
 python3-cryptography file /usr/lib/python3/dist-packages/cryptography*
+'
+packages_dissector='
 tshark command tshark
 '
 packages_models='

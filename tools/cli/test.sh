@@ -82,6 +82,7 @@ test_release() {
   fi
   want_packages conformance || say "no decoder of another language: missing $wanted"
   want_packages models || say "models are not explored: missing $wanted"
+  want_packages dissector || say "no test of the Wireshark dissector: missing $wanted"
   rm -f "$stamp"
   touch "$summary/started"
   build_for_test release || return 0

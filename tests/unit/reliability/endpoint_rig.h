@@ -2,6 +2,7 @@
 // heard.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>

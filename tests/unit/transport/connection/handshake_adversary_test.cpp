@@ -25,7 +25,6 @@ using test::kMs;
 using test::kSecond;
 
 constexpr size_t kBody = wire::kMinHeaderBytes;
-constexpr size_t kTokenBytes = 224;  // All tokens here are without user data.
 constexpr size_t kServers = 2;
 
 #define LATTICE_ATTACKS(X)                                 \

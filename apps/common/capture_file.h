@@ -1,0 +1,27 @@
+// A world's datagrams, opened, into a pcapng file (docs/capture.md). Needs a library built with
+// LATTICE_CAPTURE.
+#pragma once
+
+#include <string>
+
+#include "lattice/capture.h"
+#include "pcapng_writer.h"
+
+namespace app {
+
+class CaptureFile {
+ public:
+  /// Begins to capture `world`, which must be destroyed before this. "" or what is wrong and what to do.
+  std::string start(lattice_world* world, const std::string& path);
+  /// False when the file is not whole.
+  bool finish() { return writer_.close(); }
+  uint64_t datagram_count() const { return writer_.datagram_count(); }
+
+ private:
+  static void on_captured(void* self, const lattice_captured_datagram* datagram);
+
+  PcapngWriter writer_;
+  uint64_t offset_us_ = 0;  // from the world's clock to Unix time, set by the first datagram
+};
+
+}  // namespace app

@@ -1,0 +1,44 @@
+/* Looking at decrypted datagrams, for tools and tests (docs/capture.md).
+ *
+ * Works only in a library built with the option LATTICE_CAPTURE, which a shipped one is not: elsewhere the
+ * code that would hand out plaintext does not exist, and lattice_set_capture() says
+ * LATTICE_ERROR_UNSUPPORTED. */
+#ifndef LATTICE_CAPTURE_H
+#define LATTICE_CAPTURE_H
+
+#include "lattice/result.h"
+#include "lattice/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum lattice_capture_flag {
+  LATTICE_CAPTURED_OUTGOING = 1, /* this world sent it; else it arrived */
+  LATTICE_CAPTURED_OPENED =
+      2 /* `data` is outer header, clear part and plaintext, without the tag; else the
+           datagram as it was on the wire: nothing in it is sealed, or it did not open */
+} lattice_capture_flag;
+
+typedef struct lattice_captured_datagram {
+  uint32_t struct_size;
+  uint32_t flags;      /* sum of lattice_capture_flag */
+  uint64_t time_ns;    /* by the world's clock */
+  const uint8_t* data; /* valid during the call */
+  uint32_t bytes;
+  uint16_t local_port, remote_port;
+  uint8_t local_ip[16], remote_ip[16]; /* an IPv4 address as ::ffff:a.b.c.d */
+} lattice_captured_datagram;
+
+/* Called inside the pump, once for every datagram in the order of processing: arriving ones when they have
+ * been acted on, leaving ones with the batch they leave in. Must not call back into the library. */
+typedef void (*lattice_capture_fn)(void* ctx, const lattice_captured_datagram* datagram);
+
+/* Tells `fn` of every datagram of this world from now on; NULL ends it. LATTICE_ERROR_UNSUPPORTED in a
+ * library built without captures, LATTICE_ERROR_OUT_OF_ORDER inside the pump. Thread: the world's. */
+LATTICE_API lattice_result lattice_set_capture(lattice_world* world, lattice_capture_fn fn, void* ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

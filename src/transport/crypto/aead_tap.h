@@ -1,0 +1,33 @@
+// A look at what the AEAD of this thread seals and opens: how a capture comes by plaintext (docs/capture.md).
+// It exists in builds with LATTICE_CAPTURE only; in others no code that hands out a plaintext is compiled at
+// all.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace lattice::crypto {
+
+class AeadTap {
+ public:
+  /// Something is about to be sealed, or has just opened. Both spans live for the call.
+  virtual void on_plaintext(std::span<const uint8_t> aad, std::span<const uint8_t> plaintext) = 0;
+  /// The 16-byte tag that belongs to the last on_plaintext().
+  virtual void on_tag(std::span<const uint8_t> tag) = 0;
+
+ protected:
+  ~AeadTap() = default;
+};
+
+#if defined(LATTICE_CAPTURE)
+inline constexpr bool kHasAeadTap = true;
+/// Borrows `tap` for this thread, null for none; returns the one before.
+AeadTap* set_aead_tap(AeadTap* tap);
+#else
+inline constexpr bool kHasAeadTap = false;
+inline AeadTap* set_aead_tap(AeadTap*) {
+  return nullptr;
+}
+#endif
+
+}  // namespace lattice::crypto

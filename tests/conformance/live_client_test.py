@@ -94,7 +94,9 @@ class LiveClient(unittest.TestCase):
         with RunningServer() as running:
             client = self.client(running.server)
             self.assertTrue(client.connect())
+            client.connection.departures.until_left_out = 5  # R-19, at a moment that is sure to come
             self.check_channels(self.exchange(client, MESSAGES), MESSAGES)
+            self.assertTrue(client.connection.departures.left_out)
             before = self.check_walker(client)
             deltas = client.world.counts["delta"]
             self.assertTrue(client.pump_until(lambda: client.world.counts["delta"] > deltas + 10))

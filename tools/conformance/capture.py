@@ -34,6 +34,8 @@ def datagrams(path):
         decoder, found = session.Session(json.loads(next(lines))), []
         for line in lines:
             entry = json.loads(line)
+            if "rekey_secret" in entry:
+                decoder.rekey_secret(bytes.fromhex(entry["rekey_secret"]))
             if "datagram" not in entry:
                 continue
             data = bytes.fromhex(entry["datagram"])

@@ -1,12 +1,17 @@
 """Which packets arrived, on both sides of a connection: the acknowledgements a client owes, and what those of its
 peer say about its own packets (docs/spec/reliability.md). Times are seconds of any steady clock."""
 
+import secrets
+
+from packets import require
+
 REPLAY_WINDOW = 1024  # W-14
 LARGEST_NUMBER = (1 << 62) - 1
 RECORDS = 4096  # R-7 asks for 1024
 ACK_DELAY_S, ACK_EVERY = 0.025, 16  # R-6
 FIRST_RTO_S, SHORTEST_RTO_S, LONGEST_RTO_S = 0.5, 0.05, 1.0  # R-8
 LATER_ACKS_OF_A_LOSS = 3  # R-11
+LONGEST_STRETCH = 999  # R-19
 
 
 class RoundTrip:
@@ -87,11 +92,16 @@ class Sent:
         self.state = "in flight" if asks else "not tracked"
 
 
+def _stretch():
+    return 1 + secrets.randbelow(LONGEST_STRETCH)
+
+
 class Departures:
     """Our packets until they are acknowledged or lost."""
 
     def __init__(self):
         self.next_number, self.records = 1, {}
+        self.left_out, self.until_left_out = set(), _stretch()  # R-19
         self.round_trip = RoundTrip()
         self.lost_count = 0
 
@@ -99,6 +109,10 @@ class Departures:
         self.records[self.next_number] = record
         self.records.pop(self.next_number - RECORDS, None)
         self.next_number += 1
+        self.until_left_out -= 1
+        if self.until_left_out == 0:
+            self.left_out = {n for n in self.left_out if n + RECORDS > self.next_number} | {self.next_number}
+            self.next_number, self.until_left_out = self.next_number + 1, _stretch()
 
     def on_block(self, block, delay_s, now_s):
         """The messages a block acknowledges (R-4), after its sample of the round trip (R-9)."""
@@ -111,6 +125,7 @@ class Departures:
             self.round_trip.add(now_s - named.sent_s - delay_s)
         arrived = []
         for number in [highest] + [highest - n - 1 for n in range(32) if block[1] >> n & 1]:
+            require(number not in self.left_out, f"an acknowledgement of {number}, which was left out (R-19)")
             record = self.records.get(number)
             if record is not None and record.state != "acknowledged":
                 record.state = "acknowledged"

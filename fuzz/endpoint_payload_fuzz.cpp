@@ -1,6 +1,6 @@
 // A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint.
-// Input: any number of  type u8 (mod 3: Payload, Keepalive, Disconnect; 0x80: time passes first) · length u8
-// · plaintext.
+// Input: any number of  type u8 (low 6 bits mod 3: Payload, Keepalive, Disconnect; 0x40: from another
+// address; 0x80: time passes afterwards) · length u8 · plaintext.
 #include <algorithm>
 #include <cstdlib>
 
@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.server.max_claims = 16;
   options.server.max_connections = 2;
   options.step_ns = 10 * test::kMs;
+  options.server.rotation.min_interval_ns = 0;
   test::EndpointRig rig(std::move(options));
   test::RawClient peer(rig);
   require(peer.connect());
@@ -32,7 +33,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (int packets = 0; at + 2 <= size && packets < 64; ++packets) {
     const uint8_t type = data[at];
     const size_t bytes = std::min<size_t>(data[at + 1], size - at - 2);
-    peer.send(kTypes[(type & 0x7F) % 3], {data + at + 2, bytes});
+    const wire::PacketType packet_type = kTypes[(type & 0x3F) % 3];
+    if (type & 0x40) {
+      peer.send_from(platform::make_ipv4(203, 0, 113, 5, 5), packet_type, {data + at + 2, bytes});
+    } else {
+      peer.send(packet_type, {data + at + 2, bytes});
+    }
     at += 2 + bytes;
     if ((type & 0x80) == 0) continue;
     rig.step();

@@ -300,6 +300,9 @@ typedef struct lattice_conn_stats {
   uint64_t bytes_sent, bytes_received; /* UDP payload bytes */
   uint64_t messages_resent, packets_lost;
   uint64_t packets_refused; /* replays, failed opens, bad framing */
+  uint32_t key_epoch;       /* how often the keys were replaced; 0 before the first time */
+  uint32_t datagram_bytes;  /* largest datagram the path is known to carry, UDP payload: 1200 to 1472 */
+  uint64_t path_moves;      /* how often the peer was followed to another address; 0 on a client */
 } lattice_conn_stats;
 
 LATTICE_API lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* out);

@@ -43,6 +43,9 @@ lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* ou
   value.messages_resent = link->traffic.messages_resent;
   value.packets_lost = link->packets_lost;
   value.packets_refused = link->refusals.total();
+  value.key_epoch = link->key_epoch;
+  value.datagram_bytes = link->datagram_bytes;
+  value.path_moves = link->path_moves;
   if (!abi::write_struct(value, out)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_stats.struct_size is not set.");
   }

@@ -1,6 +1,7 @@
 // One non-blocking UDP socket with batched send and receive: IPv4, IPv6, or both on one socket.
 // Nothing here retries, queues or blocks; what the kernel does not take is reported, not kept.
-// DF is left to the operating system (path MTU probing sets it per socket when it is built, L-06).
+// Datagrams are never fragmented where the system lets us say so, and what it believes about path MTUs (ICMP,
+// which anyone can forge) is not asked: whoever sends finds out by probing (L-06).
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,9 @@ struct UdpCapabilities {
   uint32_t receive_buffer_bytes = 0;
   uint32_t send_buffer_bytes = 0;
   bool dual_stack = false;
-  bool segmentation_offload = false;  ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
-  bool receive_offload = false;       ///< The kernel accepts UDP_GRO on this socket.
+  bool forbids_fragmentation = false;  ///< DF is set, and no cached path MTU applies.
+  bool segmentation_offload = false;   ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
+  bool receive_offload = false;        ///< The kernel accepts UDP_GRO on this socket.
 };
 
 struct UdpReceiveResult {

@@ -21,6 +21,10 @@ const char* config_error(const EndpointConfig& config) {
     return "timers.timeout_ns: longer than keepalive_idle_ns";
   }
   if (config.timers.disconnect_send_count == 0) return "timers.disconnect_send_count: at least 1";
+  if (config.max_datagram_bytes < wire::kFloorDatagramBytes ||
+      config.max_datagram_bytes > MtuSearch::kSizes.back()) {
+    return "max_datagram_bytes: 1200 to 1472";
+  }
   if (config.rotation.period_ns == 0 || config.rotation.bytes == 0 || config.rotation.packets == 0) {
     return "rotation: limits above 0";
   }
@@ -46,7 +50,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config) {
   out.protocol_id = config.protocol_id;
   out.schema_id = config.schema_id;
   out.features = config.features;
-  out.mtu_hint_bytes = wire::kFloorDatagramBytes;
+  out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   out.tick_rate_hz = config.tick_rate_hz;
   out.max_claims = config.max_claims;
   out.max_half_open = config.max_half_open;

@@ -39,6 +39,8 @@ struct EndpointConfig {
   connection::TimerConfig timers;       ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   uint64_t connect_budget_ns = 10'000'000'000;
+  /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
+  uint32_t max_datagram_bytes = 1472;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
   /// Limit of the shared block pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;

@@ -63,7 +63,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.protocol_id = config.protocol_id;
   handshake_config.schema_id = config.schema_id;
   handshake_config.features = config.features;
-  handshake_config.max_datagram_bytes = wire::kFloorDatagramBytes;
+  handshake_config.max_datagram_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
@@ -101,6 +101,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
                     std::move(accepted.master));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
+  limit_mtu(peer, accepted.mtu_hint_bytes);
   peer.timers.emplace(config.timers, now_ns, false);
   peer.peer_id = accepted.peer_id;
   peer.features = accepted.features;
@@ -136,6 +137,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
                      std::move(accepted.master));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
+  limit_mtu(*peer, accepted.max_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();
@@ -251,6 +253,7 @@ const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
   out.packets_lost_spurious = history.lost_spurious;
   if (peer.link) {
     out.key_epoch = peer.link->newest_epoch();
+    out.datagram_bytes = peer.mtu.datagram_bytes();
     out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);
   }
   size_t messages = 0;

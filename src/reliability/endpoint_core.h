@@ -1,6 +1,7 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
-// that ends in one, endpoint_connections.cpp beginnings and ends, endpoint_rotation.cpp new keys.
+// that ends in one, endpoint_connections.cpp beginnings and ends, endpoint_rotation.cpp new keys,
+// endpoint_paths.cpp addresses and datagram sizes.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_messages.cpp
   void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
-  void on_keepalive(Peer& peer, const connection::SecureLink::Opened& packet);
+  void on_keepalive(Peer& peer, const platform::Address& from, const connection::SecureLink::Opened& packet);
   void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
   void on_echo(Peer& peer, const wire::KeepaliveBody& body);
   void apply_ack(Peer& peer, const wire::AckBlock& ack);
@@ -65,6 +66,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     wire::PacketType type = wire::PacketType::kPayload;
     std::span<uint8_t> buffer;  ///< From begin_packet(); the plaintext starts at kMaxHeaderBytes.
     size_t plaintext_bytes = 0;
+    const platform::Address* to = nullptr;  ///< Null: the peer's. Another one hears nothing but challenges.
     bool ack_eliciting = false;
     bool has_retransmission = false;
     uint32_t items = CarriedItems::kNone;
@@ -72,7 +74,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// A buffer for the next packet of `peer`, whose number is fixed from here on: before it, one may be left
   /// out. Every packet begins with this and ends with transmit().
   std::span<uint8_t> begin_packet(Peer& peer);
-  void transmit(Peer& peer, const Outgoing& packet);
+  /// The bytes of the datagram; 0 when packet numbers are used up.
+  size_t transmit(Peer& peer, const Outgoing& packet);
   void update_loss_window(Peer& peer);
   SendResult send(ConnectionHandle handle, uint8_t channel, MessageFlags flags, std::span<const uint8_t> body,
                   uint32_t receipt);
@@ -82,6 +85,24 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// False: the connection was closed over it.
   bool on_rotation_control(Peer& peer, std::span<const uint8_t> body);
   void update_rotation(Peer& peer);
+
+  // endpoint_paths.cpp
+  /// False, and counted: not even to be opened.
+  bool may_open_from(Peer& peer, const platform::Address& from);
+  void note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest);
+  void on_path_flags(Peer& peer, const platform::Address& from, const wire::KeepaliveBody& body);
+  /// The peer is at `to` from now on. All that was measured on the old path starts over.
+  void move_path(Peer& peer, const platform::Address& to);
+  /// `agreed_bytes`: the largest datagram the peer takes.
+  void limit_mtu(Peer& peer, uint32_t agreed_bytes);
+  void update_path(Peer& peer);
+  /// The last thing a peer's update does: a probe that leads a run of datagrams, and turns out too large for the
+  /// interface, would take the run along.
+  void update_mtu(Peer& peer);
+  void send_path_challenge(Peer& peer);
+  void send_mtu_probe(Peer& peer, uint32_t datagram_bytes);
+  /// An ack block was applied: it may have been about the probe in flight.
+  void note_probe_ack(Peer& peer);
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;

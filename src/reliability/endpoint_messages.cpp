@@ -39,6 +39,7 @@ void Endpoint::Core::apply_ack(Peer& peer, const wire::AckBlock& ack) {
     refuse_ack(peer, result);
     return;
   }
+  note_probe_ack(peer);
   if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
 }
 
@@ -49,7 +50,9 @@ void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& s
     refuse_ack(peer, result);
     return;
   }
-  if (result.has_sample) {
+  note_probe_ack(peer);
+  // A packet that left for the old address says nothing about the new one.
+  if (result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
     peer.rtt.add_sample(elapsed_ns - std::min(elapsed_ns, summary.ack_delay_ns), now_ns);
   }
@@ -154,7 +157,8 @@ bool Endpoint::Core::deliver(Peer& peer, uint8_t channel, uint8_t flags, std::sp
   return verdict == Verdict::kAccept;
 }
 
-void Endpoint::Core::on_keepalive(Peer& peer, const connection::SecureLink::Opened& packet) {
+void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
+                                  const connection::SecureLink::Opened& packet) {
   wire::KeepaliveBody body;
   if (!wire::parse_keepalive(packet.plaintext, &body)) {
     protocol_error(peer, Refusal::kBadKeepalive);
@@ -164,6 +168,7 @@ void Endpoint::Core::on_keepalive(Peer& peer, const connection::SecureLink::Open
   if (body.flags & wire::kKeepaliveEcho) on_echo(peer, body);
   apply_ack(peer, body.ack);
   if (!peer.connected()) return;
+  on_path_flags(peer, from, body);
   if (body.flags & wire::kKeepaliveProbe) {
     peer.echo_pending = true;
     peer.echo_us = body.probe_us;

@@ -114,10 +114,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     count(Refusal::kUnknownConnection, nullptr);
     return;
   }
-  if (from != peer->path) {
-    count(Refusal::kForeignAddress, peer);
-    return;
-  }
+  if (!may_open_from(*peer, from)) return;
   const connection::SecureLink::Opened packet = peer->link->open(datagram);
   if (!packet) {
     count(refusal_of(packet.refusal), peer);
@@ -139,10 +136,11 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     count(Refusal::kNotReady, peer);
     return;
   }
+  note_source(*peer, from, datagram.size(), packet.is_newest);
   if (packet.type == wire::PacketType::kPayload) {
     on_payload(*peer, packet);
   } else {
-    on_keepalive(*peer, packet);
+    on_keepalive(*peer, from, packet);
   }
   // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
   if (peer->connected() && peer->acks.ack_overdue()) send_keepalive(*peer, false);

@@ -174,9 +174,11 @@ void Endpoint::Core::update_link(Peer& peer) {
     if (channel) channel->send.expire(now_ns);
   }
   update_rotation(peer);
+  update_path(peer);
   send_payloads(peer);
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
+  update_mtu(peer);
   update_loss_window(peer);
 #if defined(LATTICE_VALIDATION)
   LATTICE_CHECK(peer.history.validate());
@@ -214,7 +216,7 @@ void Endpoint::Core::send_payloads(Peer& peer) {
 
 bool Endpoint::Core::send_one_payload(Peer& peer) {
   const std::span<uint8_t> buffer = begin_packet(peer);
-  const size_t budget_bytes = wire::kFloorDatagramBytes - peer.link->next_overhead_bytes();
+  const size_t budget_bytes = peer.mtu.datagram_bytes() - peer.link->next_overhead_bytes();
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
   PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
@@ -247,7 +249,8 @@ void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
   const bool probe_due = busy && since_try_ns >= kProbeAfterNs;
   const bool quiet_probe_due = peer.echo_pending && since_try_ns >= kQuietProbeNs;
   const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
-  if (probe || peer.echo_pending || peer.acks.ack_due(now_ns, until_next_update_ns)) {
+  if (probe || peer.echo_pending || peer.path_response_pending ||
+      peer.acks.ack_due(now_ns, until_next_update_ns)) {
     send_keepalive(peer, probe);
   }
 }
@@ -272,6 +275,11 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
     body.echo_delay_us =
         static_cast<uint32_t>(std::min<uint64_t>((now_ns - peer.echo_received_ns) / 1000, UINT32_MAX));
     peer.echo_pending = false;
+  }
+  if (peer.path_response_pending) {
+    body.flags |= wire::kKeepalivePathResponse;
+    body.response = peer.path_response;
+    peer.path_response_pending = false;
   }
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
@@ -304,7 +312,7 @@ std::span<uint8_t> Endpoint::Core::begin_packet(Peer& peer) {
   return batch.begin();
 }
 
-void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
+size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   const auto sealed =
       peer.link->seal(packet.type, packet.buffer, wire::kMaxHeaderBytes, packet.plaintext_bytes);
   if (!sealed) {
@@ -315,20 +323,25 @@ void Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
       if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
       return true;
     });
-    return;
+    return 0;
   }
-  batch.commit(peer.path, sealed->datagram);
-  peer.rotation->on_sealed(sealed->datagram.size());
-  if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
-  peer.timers->on_sent(now_ns);
-  peer.last_sent_ns = now_ns;
+  const size_t bytes = sealed->datagram.size();
+  batch.commit(packet.to == nullptr ? peer.path : *packet.to, sealed->datagram);
+  peer.rotation->on_sealed(bytes);
+  if (packet.to == nullptr) {  // What goes to an address on trial may not reach the peer.
+    if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
+    peer.timers->on_sent(now_ns);
+    peer.last_sent_ns = now_ns;
+  }
   ++peer.stats.traffic.packets_sent;
-  peer.stats.traffic.bytes_sent += sealed->datagram.size();
+  peer.stats.traffic.bytes_sent += bytes;
   ++stats.traffic.packets_sent;
-  stats.traffic.bytes_sent += sealed->datagram.size();
+  stats.traffic.bytes_sent += bytes;
   PeerFate fate(handler, stats, peer);
-  peer.history.on_sent(
-      {sealed->packet_seq, now_ns, packet.ack_eliciting, packet.has_retransmission, packet.items}, fate);
+  peer.history.on_sent({sealed->packet_seq, now_ns, packet.ack_eliciting, packet.has_retransmission,
+                        bytes > wire::kFloorDatagramBytes, packet.items},
+                       fate);
+  return bytes;
 }
 
 void Endpoint::Core::update_loss_window(Peer& peer) {

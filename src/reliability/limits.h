@@ -24,6 +24,7 @@ inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
 /// An ack block carries its age only from here on; below, the two bytes buy nothing.
 inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
 inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.
+inline constexpr uint32_t kBlackHoleLosses = 4;        ///< L-06.
 inline constexpr uint64_t kMaxResendIntervalNs = 1'000'000'000;
 inline constexpr uint64_t kProbeAfterNs = 1'000'000'000;  ///< R-06: no sample for so long, then a probe.
 

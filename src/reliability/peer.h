@@ -9,7 +9,9 @@
 
 #include "reliability/ack_tracker.h"
 #include "reliability/endpoint_handler.h"
+#include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
+#include "reliability/path_validator.h"
 #include "reliability/receive_channel.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/send_channel.h"
@@ -60,8 +62,7 @@ struct Peer {
 
   // Who and where.
   ConnectionHandle handle;
-  platform::Address
-      path;  ///< Where packets go and come from; data, so that a path change is an assignment (L-04).
+  platform::Address path;  ///< Where packets go and come from; move_path() changes it.
   bool incoming = false;
   uint64_t peer_id = 0;
   wire::Id16 player{};
@@ -108,6 +109,14 @@ struct Peer {
   bool echo_pending = false;
   uint64_t echo_us = 0;
   uint64_t echo_received_ns = 0;
+
+  // The path.
+  PathValidator validator;     ///< Used by the side that accepted.
+  uint64_t path_since_ns = 0;  ///< Packets sent before went elsewhere.
+  bool path_response_pending = false;
+  PathValidator::Challenge path_response{};
+  MtuSearch mtu;
+  uint32_t mtu_agreed_bytes = wire::kFloorDatagramBytes;  ///< The largest datagram the peer takes.
 
   // Channels.
   std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;

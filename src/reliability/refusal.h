@@ -20,7 +20,9 @@ namespace lattice::reliability {
   X(kHeaderBadPacketSeq, "header_bad_packet_seq")  /* overlong or cut varint */                        \
   X(kWrongRole, "wrong_role")                      /* a type this role never receives (P-04) */        \
   X(kUnknownConnection, "unknown_connection")      /* id nobody has: silence (L-05) */                 \
-  X(kForeignAddress, "foreign_address")            /* known id, another source (L-04) */               \
+  X(kForeignAddress, "foreign_address")            /* known id, another source, not moving (L-04) */   \
+  X(kForeignAddressRate, "foreign_address_rate")   /* likewise, over 100 a second */                   \
+  X(kPathResponseStray, "path_response_stray")     /* to no challenge, or from elsewhere */            \
   X(kHandshakeRefused, "handshake_refused")        /* the handshake's own counters say why */          \
   X(kNotReady, "not_ready")                        /* the handshake is not over, or the end is near */ \
   X(kBadKeepalive, "bad_keepalive")                /* closes: ProtocolError */                         \

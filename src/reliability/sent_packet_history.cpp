@@ -63,7 +63,7 @@ bool SentPacketHistory::append(uint64_t packet_seq, CarriedFate& fate) {
 
 void SentPacketHistory::on_skipped(uint64_t packet_seq, CarriedFate& fate) {
   if (!append(packet_seq, fate)) return;
-  record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false};
+  record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false, false};
   newest_skipped_ = packet_seq;
   skip_resolved();
 }
@@ -80,7 +80,7 @@ void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
   }
   record(sent.packet_seq) = {sent.sent_ns, sent.items,
                              sent.ack_eliciting ? State::kInFlight : State::kUntracked,
-                             sent.has_retransmission};
+                             sent.has_retransmission, sent.is_large};
   if (sent.ack_eliciting) {
     ++in_flight_;
     ++counters_.tracked;
@@ -100,10 +100,23 @@ uint64_t SentPacketHistory::expand(uint16_t ack_seq, uint64_t last_sent) {
   return back >= last_sent ? 0 : last_sent - back;
 }
 
+bool SentPacketHistory::black_hole() const {
+  if (large_lost_in_row_ < kBlackHoleLosses) return false;
+  for (uint64_t seq = first_large_lost_; seq < last_large_lost_; ++seq) {
+    if (is_acked(seq) && !record(seq).is_large) return true;
+  }
+  return false;
+}
+
+bool SentPacketHistory::is_acked(uint64_t packet_seq) const {
+  return holds(packet_seq) && record(packet_seq).state == State::kAcked;
+}
+
 bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
   if (!holds(packet_seq)) return false;
   Record& sent = record(packet_seq);
   if (sent.state == State::kEmpty || sent.state == State::kAcked) return false;
+  if (sent.is_large) large_lost_in_row_ = 0;
   const bool was_in_flight = sent.state == State::kInFlight;
   if (was_in_flight) {
     --in_flight_;
@@ -127,6 +140,11 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   Record& sent = record(packet_seq);
   LATTICE_ASSERT(sent.state == State::kInFlight);
   sent.state = State::kLost;
+  if (sent.is_large) {
+    const bool is_first = large_lost_in_row_++ == 0;
+    first_large_lost_ = is_first ? packet_seq : std::min(first_large_lost_, packet_seq);
+    last_large_lost_ = is_first ? packet_seq : std::max(last_large_lost_, packet_seq);
+  }
   --in_flight_;
   ++counters_.lost;
   // Receipts are told and gone; messages stay in the chain, because a late ack still spares a retransmission.

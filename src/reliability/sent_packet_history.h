@@ -16,6 +16,7 @@
 
 #include "base/block_pool.h"
 #include "reliability/carried_items.h"
+#include "reliability/limits.h"
 #include "reliability/rtt_estimator.h"
 #include "transport/wire/ack_block.h"
 
@@ -59,6 +60,7 @@ class SentPacketHistory {
     uint64_t sent_ns = 0;
     bool ack_eliciting = false;  ///< Others are recorded only to be counted as "later acked".
     bool has_retransmission = false;
+    bool is_large = false;                 ///< Larger than the floor every path carries (L-06).
     uint32_t items = CarriedItems::kNone;  ///< The chain; owned by the history from here on.
   };
   /// Records a packet. `fate` hears of a packet this displaces.
@@ -80,6 +82,13 @@ class SentPacketHistory {
   /// bits, or 0 when there is none.
   static uint64_t expand(uint16_t ack_seq, uint64_t last_sent);
 
+  /// True while the record of `packet_seq` exists and says acknowledged.
+  bool is_acked(uint64_t packet_seq) const;
+  /// Four large packets in a row were lost, and a smaller one sent between them arrived (L-06): had it been
+  /// lost too, nothing at all would have got through.
+  bool black_hole() const;
+  void reset_black_hole() { large_lost_in_row_ = 0; }
+
   uint64_t last_sent() const { return last_sent_; }
   uint64_t in_flight() const { return in_flight_; }
   const HistoryCounters& counters() const { return counters_; }
@@ -95,6 +104,7 @@ class SentPacketHistory {
     uint32_t items;
     State state;
     bool has_retransmission;
+    bool is_large;
   };
   static_assert(sizeof(Record) == 16);
 
@@ -118,6 +128,9 @@ class SentPacketHistory {
   uint64_t last_sent_ = 0;
   uint64_t largest_acked_ = 0;
   uint64_t newest_skipped_ = 0;
+  uint32_t large_lost_in_row_ = 0;
+  uint64_t first_large_lost_ = 0;  ///< Of that row.
+  uint64_t last_large_lost_ = 0;
   uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
   uint64_t in_flight_ = 0;
   HistoryCounters counters_;

@@ -49,6 +49,11 @@ struct ConnectionStats {
   TrafficStats traffic;
   RefusalCounters refusals;
 
+  uint32_t datagram_bytes = 0;  ///< Largest datagram the path is known to carry (L-06).
+  uint32_t mtu_probes_sent = 0;
+  uint32_t mtu_black_holes = 0;           ///< Falls back to 1200 bytes.
+  uint32_t path_trials = 0;               ///< Addresses that were challenged (L-04).
+  uint32_t path_moves = 0;                ///< Of those, proved.
   uint32_t key_epoch = 0;                 ///< Newest epoch this side opens (K-05).
   uint32_t remote_tick = 0;               ///< From the peer's newest Keepalive.
   uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.

@@ -79,6 +79,7 @@ constexpr std::string_view kChannelText =
 
 constexpr Tick kLastChange = 200;  // afterwards the world stands still, and the client catches up
 constexpr Tick kLastTick = 290;
+constexpr Tick kRebind = 130;
 
 class Session {
  public:
@@ -213,7 +214,17 @@ class Session {
     return done;
   }
 
+  /// The client's NAT gives it another port.
+  void rebind() {
+    Node& client = rig_.client();
+    platform::Address moved = client.address;
+    moved.port = 50123;
+    LATTICE_CHECK(rig_.network.rebind(client.address, moved));
+    client.address = moved;
+  }
+
   bool step() {
+    if (tick_ == kRebind) rebind();
     if (tick_ <= kLastChange) change_world();
     history_.record(table_, tick_);
     send_input();
@@ -222,6 +233,7 @@ class Session {
     rig_.server.endpoint->set_server_tick(tick_);
     rig_.run(15 * kMs);
     last_epoch_ = rig_.server_stats().key_epoch;
+    path_moves_ = rig_.server_stats().path_moves;
     if (tick_ % 10 == 0) write_truth();
     return resolve_receipts() && receive();
   }
@@ -430,6 +442,7 @@ class Session {
     if (!server_capture_.finish() || !client_capture_.finish()) return fail("a capture is not whole");
     if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
     if (last_epoch_ < 3) return fail("too few rotations");
+    if (path_moves_ != 1) return fail("the client's new port was not followed");
     if (mirror_.size() != table_.size()) return fail("the client's objects differ");
     for (const uint32_t slot : table_.ascending()) {
       const uint32_t mirrored = mirror_.find(table_.network_id(slot));
@@ -472,6 +485,7 @@ class Session {
   crypto::KeyPair client_key_;
   Tick tick_ = 1;
   uint32_t last_epoch_ = 0;
+  uint32_t path_moves_ = 0;
 
   replication::ObjectTable table_{512};
   replication::VersionHistory history_;

@@ -306,6 +306,9 @@ TEST(Connection, AnIdleConnectionSendsAtMostTwoDatagramsPerSecond) {
   ASSERT_EQ(lattice_conn_get_stats(conn, &after), LATTICE_OK);
   EXPECT_LE(after.packets_sent - before.packets_sent, 20u);
   EXPECT_NEAR(after.rtt_ms, 21.0, 3.0);
+  EXPECT_EQ(after.datagram_bytes, 1472u);
+  EXPECT_EQ(after.key_epoch, 0u);
+  EXPECT_EQ(after.path_moves, 0u);
 }
 
 TEST(Connection, AListenServerHasAPlayerOfItsOwn) {

@@ -224,13 +224,16 @@ def parse_keepalive(plaintext):
     cursor = Bytes(plaintext)
     flags = cursor.uint(1)
     require(flags < 64, f"keepalive flags {flags} (W-22)")
-    require(not flags & (4 | 8 | 16), f"reserved keepalive flags {flags} from a sender of 1.0")
-    require(not flags & 1 or flags & 32, "a probe that does not ask for an ack")
+    require(not flags & (1 | 16) or flags & 32, "a probe that does not ask for an ack")
     keepalive = {"flags": flags, "block": (cursor.uint(2), cursor.uint(4)), "tick": cursor.uint(4)}
     if flags & 1:
         keepalive["probe_us"] = cursor.uint(8)
     if flags & 2:
         keepalive["echo_us"], keepalive["echo_delay_us"] = cursor.uint(8), cursor.uint(4)
+    if flags & 4:
+        keepalive["challenge"] = cursor.take(8)
+    if flags & 8:
+        keepalive["response"] = cursor.take(8)
     require(not any(cursor.rest()), "keepalive padding (W-22)")
     return keepalive
 

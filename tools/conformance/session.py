@@ -23,6 +23,10 @@ class Side:
         self.packets = {}  # packet_seq -> [(id, tick)] it carries; absent: nobody may acknowledge it
         self.acked = set()
         self.probes = set()
+        self.challenges = set()
+        self.mtu_limit = 1200
+        self.mtu_probes = {}  # packet_seq -> bytes
+        self.mtu_proved = 1200
         self.messages = {}  # (channel, message_id unwrapped) -> (flags, body)
         self.next_id = {}  # channel -> unwrapped
         self.sequence = {}  # channel or "engine" -> last
@@ -52,18 +56,18 @@ class Session:
         self.snapshots = Snapshots(self.schema)
         self.inputs = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "rpcs": 0, "inputs": 0, "keepalives": 0,
-                       "disconnects": 0, "rotations": 0, "whole compared": 0}
+                       "disconnects": 0, "rotations": 0, "path challenges": 0, "mtu probes": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
         self.counts["bytes"] += len(data)
         self.opened = None
-        require(len(data) <= 1200, "a datagram of more than 1200 bytes (W-6)")
         header = packets.Header(data)
         if header.type in (HANDSHAKE, RESPONSE):
+            require(len(data) <= 1200, "a handshake datagram of more than 1200 bytes (W-6)")
             self._handshake(sender, data, header)
         else:
-            self._session_packet(sender, header)
+            self._session_packet(sender, header, len(data))
 
     # ---- Handshake --------------------------------------------------------------------------------
 
@@ -112,6 +116,7 @@ class Session:
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features == 0 and max_datagram >= 1200, "features or max_datagram")
+        self.sides["server"].mtu_limit = max_datagram
         keys.set_response(sealed)
         self.opened = (header.bytes + clear, plain)
         self.responses[cookie] = (data, keys, self.opened)
@@ -131,7 +136,8 @@ class Session:
         connection_id, _, mtu_hint, tick_rate, _, schema_id, features = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
         require(schema_id == self.schema.id and features == 0, "schema_id or features (S-15)")
-        require(mtu_hint >= 1200 and tick_rate > 0, "mtu_hint or tick_rate")
+        require(1200 <= mtu_hint <= self.sides["server"].mtu_limit and tick_rate > 0, "mtu_hint or tick_rate (S-15)")
+        self.sides["client"].mtu_limit = mtu_hint
         keys.set_accept(accept_random, sealed)
         self._begin_epoch(keys.m0, 0)
         self.connection_id, self.accepted = connection_id, data
@@ -173,7 +179,7 @@ class Session:
 
     # ---- Session packets --------------------------------------------------------------------------
 
-    def _session_packet(self, sender, header):
+    def _session_packet(self, sender, header, size):
         require(self.accepted, "a session packet before message 4")
         require(header.connection_id == self.connection_id, "connection_id")
         side, peer = self.sides[sender], self.sides[PEER[sender]]
@@ -188,6 +194,8 @@ class Session:
                             header.bytes)
         require(plain is not None, f"{sender} packet {header.packet_seq} does not open")
         self.opened = (header.bytes, plain)
+        is_probe = header.type == KEEPALIVE and plain[0] & 16
+        require(is_probe or size <= side.mtu_proved, f"a datagram of {size} bytes, {side.mtu_proved} are proved (M-10)")
         if header.type == PAYLOAD:
             messages, block = packets.parse_payload(plain, self.channels)
             self._acknowledge(peer, block)
@@ -203,11 +211,24 @@ class Session:
                 require(keepalive["echo_us"] in peer.probes, "an echo of no probe")
             if "probe_us" in keepalive:
                 side.probes.add(keepalive["probe_us"])
+            self._path(sender, side, peer, header.packet_seq, keepalive, size)
             side.packets[header.packet_seq] = []
         else:
             require(header.type == DISCONNECT, f"packet type {header.type}")
             self.counts["disconnects"] += 1
             packets.parse_disconnect(plain)
+
+    def _path(self, sender, side, peer, packet_seq, keepalive, size):
+        if "challenge" in keepalive:
+            require(sender == "server", "a path challenge from the client (M-1)")
+            side.challenges.add(keepalive["challenge"])
+            self.counts["path challenges"] += 1
+        if "response" in keepalive:
+            require(keepalive["response"] in peer.challenges, "an answer to no path challenge (M-6)")
+        if keepalive["flags"] & 16:
+            require(size in (1280, 1350, 1400, 1452, 1472) and size <= side.mtu_limit, f"a probe of {size} bytes (M-12)")
+            side.mtu_probes[packet_seq] = size
+            self.counts["mtu probes"] += 1
 
     def _acknowledge(self, peer, block):
         """R-4, for a block about what `peer` sent."""
@@ -220,6 +241,7 @@ class Session:
             require(number in peer.packets, f"an acknowledgement of number {number}, which was not sent")
             if number not in peer.acked:
                 peer.acked.add(number)
+                peer.mtu_proved = max(peer.mtu_proved, peer.mtu_probes.get(number, 0))
                 if peer is self.sides["server"]:
                     self.snapshots.on_acked(peer.packets[number])
 

@@ -44,6 +44,19 @@ bool set_option(int fd, int level, int name, int value) {
   return setsockopt(fd, level, name, &value, sizeof value) == 0;
 }
 
+/// Sets DF without the kernel's own path MTU discovery; a datagram larger than the interface is refused.
+/// False where that does not exist.
+bool forbid_fragmentation(int fd, bool is_ipv6, bool dual_stack) {
+#if defined(IP_PMTUDISC_PROBE) && defined(IPV6_PMTUDISC_PROBE)
+  if (is_ipv6 && !set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE)) return false;
+  if (is_ipv6 && !dual_stack) return true;
+  return set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+#else
+  (void)fd, (void)is_ipv6, (void)dual_stack;
+  return false;
+#endif
+}
+
 /// Asks for `wanted` bytes and returns what the kernel will really use. The kernel doubles the number it
 /// is given to pay for its own bookkeeping and reports the double (socket(7)); half is the comparable one.
 uint32_t request_buffer(int fd, int name, uint32_t wanted) {
@@ -144,6 +157,7 @@ UdpOpenResult UdpSocket::open(const Address& bind_address, const UdpOptions& opt
   local_ = address_from_sockaddr(reinterpret_cast<const sockaddr*>(&address));
   batch_ = std::make_unique<Batch>(fd, is_ipv6);
   read_capabilities(options, dual_stack);
+  capabilities_.forbids_fragmentation = forbid_fragmentation(fd, is_ipv6, dual_stack);
   return {};
 }
 

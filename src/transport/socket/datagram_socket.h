@@ -50,6 +50,9 @@ class DatagramSocket {
   virtual platform::Address local_address() const = 0;
 
   virtual const SocketStats& stats() const = 0;
+
+  /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.
+  virtual bool forbids_fragmentation() const { return true; }
 };
 
 }  // namespace lattice::socket

@@ -21,6 +21,7 @@ struct Impairment {
   double reorder_delay_ms = 0;
   uint64_t rate_bits_per_s = 0;  ///< Serialisation rate, headers included; 0 is unlimited.
   uint32_t queue_bytes = 65536;  ///< Waiting room before the rate limit; what does not fit is dropped.
+  uint32_t mtu_bytes = 0;        ///< Payloads above are lost; 0 is unlimited.
   bool blackout = false;         ///< Everything offered is lost; what is under way still arrives.
 
   friend bool operator==(const Impairment&, const Impairment&) = default;

@@ -1,6 +1,6 @@
-// One direction's decisions, in the order a datagram meets them on a real line: the link is up or not,
-// the sender's queue has room or not, the medium loses it or not, and then the path takes its time.
-// Source: Gilbert (1960), "Capacity of a burst-noise channel", with loss 1 in the bad state.
+// One direction's decisions, in the order a datagram meets them on a real line: the link is up or not, the
+// datagram fits it or not, the sender's queue has room or not, the medium loses it or not, and then the path
+// takes its time. Source: Gilbert (1960), "Capacity of a burst-noise channel", with loss 1 in the bad state.
 #include "transport/socket/impairment_model.h"
 
 #include <algorithm>
@@ -36,6 +36,10 @@ Fate ImpairmentModel::offer(size_t payload_bytes, uint64_t now_ns, ImpairmentSta
   Fate fate;
   if (impairment_.blackout) {
     ++stats.lost_blackout;
+    return fate;
+  }
+  if (impairment_.mtu_bytes != 0 && payload_bytes > impairment_.mtu_bytes) {
+    ++stats.lost_mtu;
     return fate;
   }
   uint64_t departs_ns = now_ns;

@@ -23,6 +23,7 @@ struct ImpairmentStats {
   uint64_t lost_random = 0;
   uint64_t lost_burst = 0;
   uint64_t lost_blackout = 0;
+  uint64_t lost_mtu = 0;          ///< Larger than the path carries.
   uint64_t dropped_rate = 0;      ///< The waiting room of the rate limit was full.
   uint64_t dropped_overflow = 0;  ///< The simulator's own bound on datagrams under way was reached.
   uint64_t duplicated = 0;        ///< Second copies made.
@@ -30,7 +31,7 @@ struct ImpairmentStats {
   uint64_t overtaking = 0;        ///< Got an arrival time before that of an earlier datagram.
   uint64_t injected = 0;          ///< Put in from outside (attacks); not part of offered.
 
-  uint64_t lost() const { return lost_random + lost_burst + lost_blackout; }
+  uint64_t lost() const { return lost_random + lost_burst + lost_blackout + lost_mtu; }
   uint64_t dropped() const { return dropped_rate + dropped_overflow; }
 };
 

@@ -77,6 +77,7 @@ void add(ImpairmentStats& sum, const ImpairmentStats& part) {
   sum.lost_random += part.lost_random;
   sum.lost_burst += part.lost_burst;
   sum.lost_blackout += part.lost_blackout;
+  sum.lost_mtu += part.lost_mtu;
   sum.dropped_rate += part.dropped_rate;
   sum.dropped_overflow += part.dropped_overflow;
   sum.duplicated += part.duplicated;

@@ -19,6 +19,7 @@ class UdpSocket final : public DatagramSocket {
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   platform::Address local_address() const override { return socket_.local_address(); }
   const SocketStats& stats() const override { return stats_; }
+  bool forbids_fragmentation() const override { return socket_.capabilities().forbids_fragmentation; }
 
   /// Buffer sizes the kernel granted, and what it can do.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }

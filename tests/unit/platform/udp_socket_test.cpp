@@ -261,6 +261,18 @@ TEST(UdpSocket, DualStackTalksToBothFamilies) {
   }
 }
 
+TEST(UdpSocket, TooLargeForTheInterfaceIsRefusedAndNotCutUp) {
+  UdpSocket socket;
+  if (!socket.open(address("[::1]:0")).ok()) GTEST_SKIP() << "no [::1]";
+  if (!socket.capabilities().forbids_fragmentation) GTEST_SKIP() << "this system cannot set DF";
+  // Loopback carries 65536 bytes; with headers these are 65536 and 65537.
+  for (const size_t bytes : {65488u, 65489u}) {
+    std::string text(bytes, 'x');
+    const UdpDatagram out = message(text, socket.local_address());
+    EXPECT_EQ(socket.send({&out, 1}).refused, bytes == 65488u ? 0u : 1u) << bytes;
+  }
+}
+
 TEST(UdpSocket, OpenErrorsAreTyped) {
   UdpSocket socket;
   EXPECT_EQ(socket.open(Address{}).error, UdpOpenError::kUnsupported);

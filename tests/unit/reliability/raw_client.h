@@ -45,11 +45,22 @@ class RawClient final : public connection::DatagramSink {
 
   /// Seals `plaintext` as the next packet and sends it.
   void send(wire::PacketType type, std::span<const uint8_t> plaintext) {
+    seal(type, plaintext, [this](std::span<const uint8_t> datagram) { emit(rig.server.address, datagram); });
+  }
+  /// Likewise, but it arrives at once, from `source`.
+  void send_from(const platform::Address& source, wire::PacketType type, std::span<const uint8_t> plaintext) {
+    seal(type, plaintext, [&](std::span<const uint8_t> datagram) {
+      rig.network.inject(source, rig.server.address, datagram, rig.now_ns);
+    });
+  }
+
+  template <class Send>
+  void seal(wire::PacketType type, std::span<const uint8_t> plaintext, Send send_sealed) {
     std::array<uint8_t, socket::kMaxDatagramBytes> buffer{};
     if (plaintext.size() > buffer.size() - wire::kMaxHeaderBytes - wire::kTagBytes) return;
     std::copy(plaintext.begin(), plaintext.end(), buffer.begin() + wire::kMaxHeaderBytes);
     const auto sealed = link->seal(type, buffer, wire::kMaxHeaderBytes, plaintext.size());
-    if (sealed) emit(rig.server.address, sealed->datagram);
+    if (sealed) send_sealed(sealed->datagram);
   }
 
   /// Opens what arrived; returns the plaintexts of packets of `type`.

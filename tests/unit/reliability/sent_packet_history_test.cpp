@@ -36,7 +36,7 @@ class SentPacketHistoryTest : public testing::Test {
   void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true, bool resent = false) {
     uint32_t chain = CarriedItems::kNone;
     if (receipt != 0) items.add(&chain, {CarriedKind::kReceipt, 0, receipt});
-    history.on_sent({history.last_sent() + 1, now_ns, eliciting, resent, chain}, fate);
+    history.on_sent({history.last_sent() + 1, now_ns, eliciting, resent, false, chain}, fate);
     ASSERT_TRUE(history.validate());
   }
   base::BlockPool pool{16u << 20};
@@ -68,6 +68,35 @@ TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
       RC_ASSERT(s <= last && last - s < 65536 && (s & 0xFFFF) == low);
     }
   }));
+}
+
+TEST_F(SentPacketHistoryTest, ABlackHoleIsFourLargeLossesAroundASmallArrival) {
+  const auto send_sized = [this](bool large) {
+    history.on_sent({history.last_sent() + 1, 0, true, false, large, CarriedItems::kNone}, fate);
+  };
+  rtt.add_sample(50 * kMs, 0);
+  for (int i = 0; i < 8; ++i) send_sized(i % 2 == 0);  // 1, 3, 5, 7 are large.
+  EXPECT_EQ(history.on_ack({8, 0}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.detect_losses(kMs * 100, rtt, fate), 7u);
+  EXPECT_FALSE(history.black_hole()) << "in between nothing arrived: that was an outage";
+  history.on_ack({8, 1u << 3}, fate);  // 4, late.
+  EXPECT_EQ(history.counters().lost_spurious, 1u);
+  EXPECT_TRUE(history.black_hole());
+  history.reset_black_hole();
+  EXPECT_FALSE(history.black_hole());
+}
+
+TEST_F(SentPacketHistoryTest, ALargeArrivalEndsTheRow) {
+  rtt.add_sample(50 * kMs, 0);
+  uint64_t now_ns = 0;
+  for (int i = 0; i < 12; ++i) {
+    history.on_sent({history.last_sent() + 1, now_ns, true, false, i % 2 == 0, CarriedItems::kNone}, fate);
+    if (i % 2 == 1) history.on_ack({static_cast<uint16_t>(i + 1), 0}, fate);
+    if (i == 6) history.on_ack({7, 0}, fate);
+    now_ns += 100 * kMs;
+    history.detect_losses(now_ns, rtt, fate);
+    ASSERT_FALSE(history.black_hole()) << "three, one arrived, two";
+  }
 }
 
 TEST_F(SentPacketHistoryTest, ABlockThatNamesANumberLeftOutActsOnNothing) {
@@ -213,7 +242,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
       uint32_t chain = CarriedItems::kNone;
       items.add(&chain, {CarriedKind::kReceipt, 0, ++receipt});
       items.add(&chain, {CarriedKind::kReliableMessage, 2, receipt});
-      history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
+      history.on_sent({history.last_sent() + 1, now, true, false, false, chain}, fate);
       if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
       in_flight_acks.push_back(receiver.block());
       if (*rc::gen::inRange(0, 2) == 0) {

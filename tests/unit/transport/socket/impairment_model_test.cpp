@@ -186,6 +186,18 @@ TEST(ImpairmentModel, BlackoutLosesEverythingUntilItEnds) {
   EXPECT_EQ(model.offer(kPayload, 200, stats).copies, 1u);
 }
 
+TEST(ImpairmentModel, WhatIsLargerThanThePathIsLostAlways) {
+  ImpairmentModel model(12);
+  ImpairmentStats stats;
+  model.configure({.mtu_bytes = 1400});
+  for (uint64_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(model.offer(1400, i, stats).copies, 1u);
+    EXPECT_EQ(model.offer(1401, i, stats).copies, 0u);
+  }
+  EXPECT_EQ(stats.lost_mtu, 100u);
+  EXPECT_EQ(stats.lost(), 100u);
+}
+
 TEST(ImpairmentModel, ShorterDelayDoesNotOvertakeWhatIsUnderWay) {
   ImpairmentModel model(13);
   ImpairmentStats stats;

@@ -1,0 +1,134 @@
+// The path under a connection: where the peer is (L-04) and how large a datagram gets there (L-06). The rules
+// are in path_validator.h and mtu_search.h; here they meet packets.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/endpoint_core.h"
+#include "reliability/peer_fate.h"
+
+namespace lattice::reliability {
+namespace {
+
+// What Ethernet leaves for UDP payload behind an IPv6 header, which is 20 bytes longer than IPv4's.
+constexpr uint32_t kMaxDatagramBytesIpv6 = 1452;
+
+}  // namespace
+
+bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
+  if (from == peer.path) return true;
+  // Servers stay where they are, and a client that has not shown itself yet has nowhere to move from.
+  if (!peer.incoming || !peer.connected()) {
+    count(Refusal::kForeignAddress, &peer);
+    return false;
+  }
+  if (!peer.validator.may_open_foreign(now_ns)) {
+    count(Refusal::kForeignAddressRate, &peer);
+    return false;
+  }
+  return true;
+}
+
+void Endpoint::Core::note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest) {
+  if (!peer.incoming || !peer.connected()) return;
+  if (peer.validator.on_authentic(from, peer.path, bytes, is_newest, now_ns, entropy)) {
+    ++peer.stats.path_trials;
+  }
+}
+
+void Endpoint::Core::on_path_flags(Peer& peer, const platform::Address& from,
+                                   const wire::KeepaliveBody& body) {
+  if (body.flags & wire::kKeepalivePathChallenge) {
+    peer.path_response = body.challenge;
+    peer.path_response_pending = true;
+  }
+  if ((body.flags & wire::kKeepalivePathResponse) == 0) return;
+  if (peer.incoming && peer.validator.on_response(from, body.response)) {
+    move_path(peer, from);
+  } else {
+    count(Refusal::kPathResponseStray, &peer);
+  }
+}
+
+void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
+  peer.path = to;
+  peer.path_since_ns = now_ns;
+  ++peer.stats.path_moves;
+  // What was measured was another path; a probe begins anew.
+  peer.rtt = {};
+  peer.probes = {};
+  peer.keepalive_wanted = true;
+  peer.history.reset_black_hole();
+  peer.mtu.restart();
+  limit_mtu(peer, peer.mtu_agreed_bytes);
+}
+
+void Endpoint::Core::limit_mtu(Peer& peer, uint32_t agreed_bytes) {
+  peer.mtu_agreed_bytes = agreed_bytes;
+  uint32_t limit = std::min(agreed_bytes, config.max_datagram_bytes);
+  if (peer.path.family == 6) limit = std::min(limit, kMaxDatagramBytesIpv6);
+  if (!socket.forbids_fragmentation()) limit = wire::kFloorDatagramBytes;
+  peer.mtu.set_limit(limit);
+}
+
+void Endpoint::Core::update_path(Peer& peer) {
+  peer.validator.update(now_ns, peer.rtt.rto_ns());
+  if (peer.validator.on_trial()) send_path_challenge(peer);
+}
+
+void Endpoint::Core::update_mtu(Peer& peer) {
+  if (peer.history.black_hole()) {
+    peer.history.reset_black_hole();
+    if (peer.mtu.datagram_bytes() > wire::kFloorDatagramBytes) {
+      peer.mtu.on_black_hole(now_ns);
+      ++peer.stats.mtu_black_holes;
+    }
+  }
+  peer.mtu.update(now_ns);
+  // Without a round trip there is no telling when a probe is lost.
+  const uint32_t bytes = peer.rtt.has_sample() ? peer.mtu.probe_due(now_ns) : 0;
+  if (bytes != 0) send_mtu_probe(peer, bytes);
+}
+
+void Endpoint::Core::send_path_challenge(Peer& peer) {
+  wire::KeepaliveBody body;
+  body.flags = wire::kKeepalivePathChallenge;
+  body.ack = peer.acks.block();
+  body.tick = server_tick;
+  body.challenge = peer.validator.challenge();
+  constexpr size_t kMaxBytes = wire::kMaxHeaderBytes + wire::kMaxKeepaliveBodyBytes + wire::kTagBytes;
+  if (!peer.validator.challenge_due(kMaxBytes, now_ns, peer.rtt.rto_ns())) return;
+  Outgoing packet;
+  packet.type = wire::PacketType::kKeepalive;
+  packet.to = &peer.validator.candidate();
+  packet.buffer = begin_packet(peer);
+  packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
+  const size_t sent_bytes = transmit(peer, packet);
+  if (sent_bytes != 0) peer.validator.on_challenge_sent(sent_bytes, now_ns);
+}
+
+void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
+  wire::KeepaliveBody body;
+  body.flags = wire::kKeepaliveMtuProbe | wire::kKeepaliveAckRequested;
+  body.ack = peer.acks.block();
+  body.tick = server_tick;
+  Outgoing packet;
+  packet.type = wire::PacketType::kKeepalive;
+  packet.buffer = begin_packet(peer);
+  const std::span<uint8_t> plaintext =
+      packet.buffer.subspan(wire::kMaxHeaderBytes, datagram_bytes - peer.link->next_overhead_bytes());
+  const size_t body_bytes = wire::encode_keepalive(body, plaintext);
+  std::fill(plaintext.begin() + static_cast<ptrdiff_t>(body_bytes), plaintext.end(), uint8_t{0});
+  packet.plaintext_bytes = plaintext.size();
+  const uint64_t packet_seq = peer.link->next_packet_seq();
+  if (transmit(peer, packet) == 0) return;
+  // As patient as with any packet that nothing later is acknowledged after.
+  peer.mtu.on_probe_sent(packet_seq, now_ns, 2 * peer.rtt.rto_ns() + kMaxAckDelayNs);
+  ++peer.stats.mtu_probes_sent;
+}
+
+void Endpoint::Core::note_probe_ack(Peer& peer) {
+  const uint64_t probe = peer.mtu.probe_in_flight();
+  if (probe != 0 && peer.history.is_acked(probe)) peer.mtu.on_probe_acked();
+}
+
+}  // namespace lattice::reliability

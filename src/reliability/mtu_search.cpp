@@ -1,0 +1,46 @@
+#include "reliability/mtu_search.h"
+
+#include "base/assert.h"
+
+namespace lattice::reliability {
+
+uint32_t MtuSearch::probe_due(uint64_t now_ns) const {
+  if (probe_seq_ != 0 || now_ns < resume_ns_) return 0;
+  if (proved_ + 1 == kSizes.size() || kSizes[proved_ + 1] > limit_bytes_) return 0;
+  return kSizes[proved_ + 1];
+}
+
+void MtuSearch::on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t patience_ns) {
+  LATTICE_ASSERT(probe_due(now_ns) != 0 && packet_seq != 0);
+  probe_seq_ = packet_seq;
+  give_up_ns_ = now_ns + patience_ns;
+}
+
+void MtuSearch::on_probe_acked() {
+  LATTICE_ASSERT(probe_seq_ != 0);
+  probe_seq_ = 0;
+  losses_ = 0;
+  ++proved_;
+}
+
+void MtuSearch::update(uint64_t now_ns) {
+  if (probe_seq_ == 0 || now_ns < give_up_ns_) return;
+  probe_seq_ = 0;
+  if (++losses_ < kLossesPerSize) return;
+  losses_ = 0;
+  resume_ns_ = now_ns + kRetryNs;
+}
+
+void MtuSearch::on_black_hole(uint64_t now_ns) {
+  restart();
+  resume_ns_ = now_ns + kRetryNs;
+}
+
+void MtuSearch::restart() {
+  proved_ = 0;
+  losses_ = 0;
+  probe_seq_ = 0;
+  resume_ns_ = 0;
+}
+
+}  // namespace lattice::reliability

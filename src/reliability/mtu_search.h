@@ -1,0 +1,59 @@
+// How large a datagram a path carries (§4.4; L-06): one padded Keepalive at a time, that must not be
+// fragmented, of the next larger size until one is not acknowledged.
+//
+//   1200 ─▶ 1280 ─▶ 1350 ─▶ 1400 ─▶ 1452 ─▶ 1472        three losses of one size: stop, try again in 10 min
+//     ▲───────────── black hole: back, try again in 10 min
+//
+// Sizes are UDP payload. 1452 is what Ethernet leaves with IPv6, 1472 with IPv4. 1200 always works: the
+// handshake has proved it. A probe's fate says nothing about congestion, so the history does not track it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/wire/constants.h"
+
+namespace lattice::reliability {
+
+class MtuSearch {
+ public:
+  static constexpr std::array<uint32_t, 6> kSizes = {wire::kFloorDatagramBytes, 1280, 1350, 1400, 1452, 1472};
+  static constexpr uint32_t kLossesPerSize = 3;
+  static constexpr uint64_t kRetryNs = uint64_t{10} * 60 * 1'000'000'000;
+
+  /// Nothing above `limit_bytes` is tried; below the second size nothing is.
+  void set_limit(uint32_t limit_bytes) { limit_bytes_ = limit_bytes; }
+  uint32_t limit_bytes() const { return limit_bytes_; }
+
+  /// The largest datagram known to arrive.
+  uint32_t datagram_bytes() const { return kSizes[proved_]; }
+
+  /// The size of the probe to send now; 0: none.
+  uint32_t probe_due(uint64_t now_ns) const;
+  /// A probe of probe_due() bytes left as packet `packet_seq`; without an ack it counts as lost after
+  /// `patience_ns`.
+  void on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t patience_ns);
+
+  /// Number of the probe whose fate is open; 0: none.
+  uint64_t probe_in_flight() const { return probe_seq_; }
+  /// It was acknowledged.
+  void on_probe_acked();
+  /// Gives the probe in flight up when its time is over.
+  void update(uint64_t now_ns);
+
+  /// Large packets stopped arriving.
+  void on_black_hole(uint64_t now_ns);
+  /// Another path: nothing is known about it.
+  void restart();
+
+ private:
+  uint32_t limit_bytes_ = wire::kFloorDatagramBytes;
+  size_t proved_ = 0;  ///< Index of the largest size acknowledged.
+  uint32_t losses_ = 0;
+  uint64_t probe_seq_ = 0;
+  uint64_t give_up_ns_ = 0;
+  uint64_t resume_ns_ = 0;  ///< No probe before.
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,105 @@
+#include "reliability/mtu_search.h"
+
+#include <gtest/gtest.h>
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kPatienceNs = 100 * kMs;
+constexpr uint64_t kRetryNs = MtuSearch::kRetryNs;
+
+struct Search {
+  explicit Search(uint32_t limit_bytes) { search.set_limit(limit_bytes); }
+
+  /// Probes over a path that carries `path_bytes`, until nothing is due.
+  void run(uint32_t path_bytes) {
+    for (uint32_t bytes = search.probe_due(now_ns); bytes != 0; bytes = search.probe_due(now_ns)) {
+      ++probes;
+      search.on_probe_sent(++seq, now_ns, kPatienceNs);
+      EXPECT_EQ(search.probe_due(now_ns), 0u) << "one at a time";
+      if (bytes <= path_bytes) {
+        now_ns += 10 * kMs;
+        search.update(now_ns);
+        EXPECT_EQ(search.probe_in_flight(), seq);
+        search.on_probe_acked();
+      } else {
+        now_ns += kPatienceNs;
+        search.update(now_ns);
+        EXPECT_EQ(search.probe_in_flight(), 0u);
+      }
+    }
+  }
+
+  MtuSearch search;
+  uint64_t now_ns = 0;
+  uint64_t seq = 0;
+  int probes = 0;
+};
+
+TEST(MtuSearch, FindsTheLargestSizeThatArrives) {
+  for (size_t i = 0; i < MtuSearch::kSizes.size(); ++i) {
+    Search s(1472);
+    s.run(MtuSearch::kSizes[i]);
+    EXPECT_EQ(s.search.datagram_bytes(), MtuSearch::kSizes[i]);
+    const bool stopped = i + 1 < MtuSearch::kSizes.size();
+    EXPECT_EQ(s.probes, static_cast<int>(i) + (stopped ? 3 : 0));
+  }
+}
+
+TEST(MtuSearch, KeepsToTheLimit) {
+  Search floor(1200);
+  floor.run(1500);
+  EXPECT_EQ(floor.probes, 0);
+  EXPECT_EQ(floor.search.datagram_bytes(), 1200u);
+  Search ipv6(1452);
+  ipv6.run(1500);
+  EXPECT_EQ(ipv6.search.datagram_bytes(), 1452u);
+  Search between(1399);
+  between.run(1500);
+  EXPECT_EQ(between.search.datagram_bytes(), 1350u);
+}
+
+TEST(MtuSearch, TwoLostProbesDoNotStopIt) {
+  Search s(1472);
+  for (int i = 0; i < 2; ++i) {
+    s.search.on_probe_sent(++s.seq, s.now_ns, kPatienceNs);
+    s.now_ns += kPatienceNs;
+    s.search.update(s.now_ns);
+  }
+  s.run(1500);
+  EXPECT_EQ(s.search.datagram_bytes(), 1472u);
+}
+
+TEST(MtuSearch, TriesAgainAfterTenMinutes) {
+  Search s(1472);
+  s.run(1300);
+  EXPECT_EQ(s.search.datagram_bytes(), 1280u);
+  const uint64_t stopped_ns = s.now_ns;
+  EXPECT_EQ(s.search.probe_due(stopped_ns + kRetryNs - 1), 0u);
+  s.now_ns = stopped_ns + kRetryNs;
+  s.run(1500);
+  EXPECT_EQ(s.search.datagram_bytes(), 1472u);
+}
+
+TEST(MtuSearch, ABlackHoleSendsItBackToTheFloor) {
+  Search s(1472);
+  s.run(1500);
+  s.search.on_black_hole(s.now_ns);
+  EXPECT_EQ(s.search.datagram_bytes(), 1200u);
+  EXPECT_EQ(s.search.probe_due(s.now_ns + kRetryNs - 1), 0u);
+  s.now_ns += kRetryNs;
+  s.run(1500);
+  EXPECT_EQ(s.search.datagram_bytes(), 1472u);
+}
+
+TEST(MtuSearch, AnotherPathIsSearchedAtOnce) {
+  Search s(1472);
+  s.search.on_black_hole(0);
+  s.search.restart();
+  s.run(1400);
+  EXPECT_EQ(s.search.datagram_bytes(), 1400u);
+}
+
+}  // namespace
+}  // namespace lattice::reliability

@@ -1,13 +1,6 @@
-// demo-load: what a Depot server costs per client. A real server process and N bot worlds in load processes
-// of 64, over UDP on loopback, server and load each on a processor of its own; then, at the same datagram
-// rates and sizes, the floor in the server's place (floor_udp.cpp).
-//
-// The load comes in waves of 64 because a server admits 100 connects per second from one address range: a
-// crowd that knocks all at once is what that limit is for, and it would wait and give up.
-//
-// One repetition is two sessions, each: connect all, warm up, measure one window. The first has telemetry
-// and gives tick times; the second has none and gives processor time, traffic and memory, because telling
-// about 256 pawns 30 times a second costs the server more than some of what is being measured.
+// demo-load: what a Depot server costs per client. A real server process and a process of N bot worlds, over
+// UDP on loopback, each on a processor of its own; then, at the same datagram rates and sizes, the floor in
+// the server's place (floor_udp.cpp). One repetition: connect all, warm up, measure one window.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,7 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <filesystem>
 
 #include "child.h"
@@ -33,9 +25,8 @@ constexpr double kTickRateHz = 60;
 constexpr double kSnapshotRateHz = 30;
 constexpr double kConnectTimeoutS = 30;
 constexpr double kSettleS = 0.5;
-constexpr uint32_t kWaveClients = 64;
-constexpr double kWavePauseS = 1.0;  // until the server's allowance of 100 connects is full again
 constexpr int kTelemetryDescriptor = 8;
+constexpr uint32_t kConnectsPerS = 2000;  // all bots come from one address range
 
 /// A folder of our own under /tmp, removed at the end.
 class ScratchFolder {
@@ -78,16 +69,12 @@ struct Session {
   ScratchFolder scratch;
   LinePipe telemetry, load_log;
   UdpCounter counter;
-  Child server;
-  std::deque<Child> load;
+  Child server, load;
   double idle_rss_kb = 0;
   uint32_t lost_clients = 0;
 
-  std::string start(const std::string& build, uint32_t clients, int server_cpu, int load_cpu,
-                    bool with_telemetry) {
-    if (std::string problem = start_server(build, clients, server_cpu, with_telemetry); !problem.empty()) {
-      return problem;
-    }
+  std::string start(const std::string& build, uint32_t clients, int server_cpu, int load_cpu) {
+    if (std::string problem = start_server(build, clients, server_cpu); !problem.empty()) return problem;
     sleep_s(kSettleS);
     idle_rss_kb = server.rss_kb();
     return start_load(build, clients, load_cpu);
@@ -97,14 +84,14 @@ struct Session {
   std::string check() {
     load_log.read_for(0.01, [&](const std::string& line) { return note(line), false; });
     if (!server.running()) return "the server ended early. Run it by hand to see why.";
-    if (lost_clients != 0 || !std::ranges::all_of(load, [](Child& child) { return child.running(); })) {
+    if (lost_clients != 0 || !load.running()) {
       return std::to_string(lost_clients) + " clients lost their connection. The machine may be too busy.";
     }
     return "";
   }
 
  private:
-  std::string start_server(const std::string& build, uint32_t clients, int cpu, bool with_telemetry) {
+  std::string start_server(const std::string& build, uint32_t clients, int cpu) {
     ChildPlan plan;
     plan.arguments = {build + "/apps/lattice-gameserver/lattice-gameserver",
                       "--bind",
@@ -115,15 +102,18 @@ struct Session {
                       std::to_string(static_cast<int>(kTickRateHz)),
                       "--snapshot-rate",
                       std::to_string(static_cast<int>(kSnapshotRateHz)),
+                      "--connects-per-s",
+                      std::to_string(kConnectsPerS),
                       "--data-dir",
                       scratch.path(),
                       "--log-level",
-                      "error"};
+                      "error",
+                      "--telemetry-detail",
+                      "server",
+                      "--telemetry-fd",
+                      std::to_string(kTelemetryDescriptor)};
     plan.cpu = cpu;
-    if (with_telemetry) {
-      plan.arguments.insert(plan.arguments.end(), {"--telemetry-fd", std::to_string(kTelemetryDescriptor)});
-      plan.descriptors.emplace_back(telemetry.writer(), kTelemetryDescriptor);
-    }
+    plan.descriptors.emplace_back(telemetry.writer(), kTelemetryDescriptor);
     counter.attach(plan, build + "/bench/udp-counter.so");
     if (scratch.path().empty() || !server.start(plan))
       return "cannot start a process. Check /tmp and ulimit -u.";
@@ -140,30 +130,21 @@ struct Session {
     ChildPlan plan;
     plan.cpu = cpu;
     plan.descriptors.emplace_back(load_log.writer(), STDERR_FILENO);
-    for (uint32_t started = 0; started < clients;) {
-      if (started > 0) sleep_s(kWavePauseS);
-      const uint32_t wave = std::min(kWaveClients, clients - started);
-      plan.arguments = {build + "/apps/depot-client/depot-client",
-                        "--bot",
-                        "--count",
-                        std::to_string(wave),
-                        "--seed",
-                        std::to_string(1 + started),
-                        "--data-dir",
-                        scratch.path(),
-                        "--log-level",
-                        "info"};
-      if (!load.emplace_back().start(plan)) return "cannot start a process. Check ulimit -u.";
-      started += wave;
-      load_log.read_for(kConnectTimeoutS,
-                        [&](const std::string& line) { return note(line), connected_ == started; });
-      if (connected_ != started) {
-        return "only " + std::to_string(connected_) + " of " + std::to_string(started) +
-               " clients connected. Run " + plan.arguments[0] + " by hand.";
-      }
-    }
+    plan.arguments = {build + "/apps/depot-client/depot-client",
+                      "--bot",
+                      "--count",
+                      std::to_string(clients),
+                      "--data-dir",
+                      scratch.path(),
+                      "--log-level",
+                      "info"};
+    if (!load.start(plan)) return "cannot start a process. Check ulimit -u.";
     load_log.close_writer();
-    return "";
+    load_log.read_for(kConnectTimeoutS,
+                      [&](const std::string& line) { return note(line), connected_ == clients; });
+    if (connected_ == clients) return "";
+    return "only " + std::to_string(connected_) + " of " + std::to_string(clients) +
+           " clients connected. Run " + plan.arguments[0] + " by hand.";
   }
 
   /// Counts what the clients log about themselves.
@@ -182,20 +163,16 @@ struct Usage {
   double up_datagrams = 0, up_bytes = 0, down_datagrams = 0, down_bytes = 0;
 };
 
-double cpu_ms_of(const std::deque<Child>& children) {
-  double total_ms = 0;
-  for (const Child& child : children) total_ms += child.cpu_ms();
-  return total_ms;
-}
-
-Usage measure(const Child& server, const std::deque<Child>& load, const UdpCounter& counter, uint32_t clients,
-              double seconds) {
+/// `wait` passes about `seconds`.
+template <class Wait>
+Usage measure(const Child& server, const Child& load, const UdpCounter& counter, uint32_t clients,
+              const Wait& wait) {
   const uint64_t began_ns = monotonic_ns();
-  const double server_ms = server.cpu_ms(), load_ms = cpu_ms_of(load);
+  const double server_ms = server.cpu_ms(), load_ms = load.cpu_ms();
   const UdpTraffic before = counter.read();
-  sleep_s(seconds);
+  wait();
   const UdpTraffic after = counter.read();
-  const double server_used_ms = server.cpu_ms() - server_ms, load_used_ms = cpu_ms_of(load) - load_ms;
+  const double server_used_ms = server.cpu_ms() - server_ms, load_used_ms = load.cpu_ms() - load_ms;
   const double elapsed_s = static_cast<double>(monotonic_ns() - began_ns) / 1e9;
   const auto each = [&](uint64_t from, uint64_t to) {
     return static_cast<double>(to - from) / clients / elapsed_s;
@@ -218,19 +195,61 @@ class Run {
     server_cpu_ = cpus.back();
   }
 
-  /// Session 1: how long ticks take, as the server tells.
-  std::string ticks() {
+  /// The game: a window of it after everyone is connected and the warm-up is over.
+  std::string play() {
     Session session;
-    if (std::string problem = session.start(build_, clients_, server_cpu_, load_cpu_, true);
-        !problem.empty()) {
+    if (std::string problem = session.start(build_, clients_, server_cpu_, load_cpu_); !problem.empty()) {
       return problem;
     }
     Telemetry latest;
     const auto keep = [&](const std::string& line) { return latest = parse_telemetry(line), false; };
     session.telemetry.read_for(options_.warmup_s, keep);
     const Telemetry before = latest;
-    session.telemetry.read_for(options_.seconds, keep);
+    usage_ = measure(session.server, session.load, session.counter, clients_,
+                     [&] { session.telemetry.read_for(options_.seconds, keep); });
+    const double rss_kb = session.server.rss_kb();
     if (std::string problem = session.check(); !problem.empty()) return problem;
+    tell_ticks(before, latest);
+    tell_usage();
+    metric("rss_per_connection_kb", (rss_kb - session.idle_rss_kb) / clients_);
+    metric("rss_idle_kb", session.idle_rss_kb);
+    return "";
+  }
+
+  /// The same traffic as play() saw, without a game.
+  std::string floor() {
+    int ends[2] = {-1, -1};
+    if (pipe2(ends, O_CLOEXEC) != 0) return "cannot make a pipe. Check ulimit -n.";
+    ChildPlan plan = floor_plan("serve", usage_.down_datagrams, usage_.down_bytes);
+    plan.cpu = server_cpu_;
+    plan.descriptors.emplace_back(ends[1], STDOUT_FILENO);
+    UdpCounter counter;
+    counter.attach(plan, build_ + "/bench/udp-counter.so");
+    Child server, load;
+    const bool started = server.start(plan);
+    close(ends[1]);
+    std::array<char, 16> port{};
+    const ssize_t got = started ? ::read(ends[0], port.data(), port.size() - 1) : 0;
+    close(ends[0]);
+    if (got <= 0) return "the floor did not start. Run bench/floor-udp of the build folder by hand.";
+    ChildPlan load_plan = floor_plan("load", usage_.up_datagrams, usage_.up_bytes);
+    load_plan.arguments.insert(load_plan.arguments.end(), {"--port", std::to_string(std::atoi(port.data()))});
+    load_plan.cpu = load_cpu_;
+    load.start(load_plan);
+    sleep_s(std::min(options_.warmup_s, 1.0));
+    const Usage floor = measure(server, load, counter, clients_, [&] { sleep_s(options_.seconds); });
+    if (!server.running() || !load.running()) return "the floor ended early. Run bench/floor-udp by hand.";
+    report_.metric(name("floor", "server_cpu_ms_per_client_s"), floor.server_cpu_ms);
+    report_.metric(name("floor", "up_bytes_per_client_s"), floor.up_bytes);
+    report_.metric(name("floor", "down_bytes_per_client_s"), floor.down_bytes);
+    if (floor.server_cpu_ms > 0) {
+      report_.ratio(name("game", "vs_floor"), usage_.server_cpu_ms / floor.server_cpu_ms);
+    }
+    return "";
+  }
+
+ private:
+  void tell_ticks(const Telemetry& before, const Telemetry& latest) {
     const double due_ticks = (latest.t_ms - before.t_ms) / 1000.0 * kTickRateHz;
     metric("connected_count", latest.players);
     metric("tick_p50_ms", latest.tick_p50_ms);
@@ -240,20 +259,9 @@ class Run {
     metric("missed_ticks", missed_ticks > 1.5 ? std::round(missed_ticks) : 0);
     metric("late_inputs_per_client_s",
            (latest.late_inputs - before.late_inputs) / clients_ / std::max(due_ticks / kTickRateHz, 1e-3));
-    return "";
   }
 
-  /// Session 2: what the server uses when nobody watches.
-  std::string use() {
-    Session session;
-    if (std::string problem = session.start(build_, clients_, server_cpu_, load_cpu_, false);
-        !problem.empty()) {
-      return problem;
-    }
-    sleep_s(options_.warmup_s);
-    usage_ = measure(session.server, session.load, session.counter, clients_, options_.seconds);
-    const double rss_kb = session.server.rss_kb();
-    if (std::string problem = session.check(); !problem.empty()) return problem;
+  void tell_usage() {
     if (usage_.up_datagrams < 0.9 * kTickRateHz) {
       std::fprintf(
           stderr,
@@ -268,46 +276,8 @@ class Run {
     metric("down_bytes_per_client_s", usage_.down_bytes);
     metric("up_datagrams_per_client_s", usage_.up_datagrams);
     metric("down_datagrams_per_client_s", usage_.down_datagrams);
-    metric("rss_per_connection_kb", (rss_kb - session.idle_rss_kb) / clients_);
-    metric("rss_idle_kb", session.idle_rss_kb);
-    return "";
   }
 
-  /// The same traffic as use() saw, without a game.
-  std::string floor() {
-    int ends[2] = {-1, -1};
-    if (pipe2(ends, O_CLOEXEC) != 0) return "cannot make a pipe. Check ulimit -n.";
-    ChildPlan plan = floor_plan("serve", usage_.down_datagrams, usage_.down_bytes);
-    plan.cpu = server_cpu_;
-    plan.descriptors.emplace_back(ends[1], STDOUT_FILENO);
-    UdpCounter counter;
-    counter.attach(plan, build_ + "/bench/udp-counter.so");
-    Child server;
-    std::deque<Child> load(1);
-    const bool started = server.start(plan);
-    close(ends[1]);
-    std::array<char, 16> port{};
-    const ssize_t got = started ? ::read(ends[0], port.data(), port.size() - 1) : 0;
-    close(ends[0]);
-    if (got <= 0) return "the floor did not start. Run bench/floor-udp of the build folder by hand.";
-    ChildPlan load_plan = floor_plan("load", usage_.up_datagrams, usage_.up_bytes);
-    load_plan.arguments.insert(load_plan.arguments.end(), {"--port", std::to_string(std::atoi(port.data()))});
-    load_plan.cpu = load_cpu_;
-    load.front().start(load_plan);
-    sleep_s(std::min(options_.warmup_s, 1.0));
-    const Usage floor = measure(server, load, counter, clients_, options_.seconds);
-    if (!server.running() || !load.front().running())
-      return "the floor ended early. Run bench/floor-udp by hand.";
-    report_.metric(name("floor", "server_cpu_ms_per_client_s"), floor.server_cpu_ms);
-    report_.metric(name("floor", "up_bytes_per_client_s"), floor.up_bytes);
-    report_.metric(name("floor", "down_bytes_per_client_s"), floor.down_bytes);
-    if (floor.server_cpu_ms > 0) {
-      report_.ratio(name("game", "vs_floor"), usage_.server_cpu_ms / floor.server_cpu_ms);
-    }
-    return "";
-  }
-
- private:
   std::string name(const char* what, const char* metric) const {
     return what + std::to_string(clients_) + "_" + metric;
   }
@@ -341,7 +311,7 @@ class Run {
 std::string run_demo_load(const Options& options, Report& report) {
   signal(SIGPIPE, SIG_IGN);
   const std::vector<int> cpus = allowed_cpus();
-  report.workload("game", "Depot, one server process, N bots in load processes of 64, UDP on loopback");
+  report.workload("game", "Depot, one server process, one process of N bots, UDP on loopback");
   report.workload("tick_rate_hz", kTickRateHz);
   report.workload("snapshot_rate_hz", kSnapshotRateHz);
   report.workload("warmup_s", options.warmup_s);
@@ -358,8 +328,7 @@ std::string run_demo_load(const Options& options, Report& report) {
       std::fprintf(stderr, "demo-load: repetition %u of %u, %u clients\n", repetition + 1,
                    options.repetitions, clients);
       Run run(options, clients, report);
-      if (std::string problem = run.ticks(); !problem.empty()) return problem;
-      if (std::string problem = run.use(); !problem.empty()) return problem;
+      if (std::string problem = run.play(); !problem.empty()) return problem;
       if (!options.with_floor) continue;
       if (std::string problem = run.floor(); !problem.empty()) return problem;
     }

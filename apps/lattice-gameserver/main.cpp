@@ -33,6 +33,8 @@ constexpr SettingSpec kSettings[] = {
      "write every datagram, decrypted, as pcapng; needs a build with LATTICE_CAPTURE"},
     {"telemetry", SettingKind::kText, "WHERE", "", "'stdout': JSON lines 30 times a second"},
     {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
+    {"telemetry_detail", SettingKind::kText, "WHAT", "scene",
+     "'scene': every object and player too; 'server': tick times and counters only"},
     {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
 };
 
@@ -76,6 +78,11 @@ int check(const Settings& settings) {
     return config_error(settings, "telemetry",
                         "'" + where + "' is not a place for telemetry. Give 'stdout'.");
   }
+  if (const std::string& detail = settings.text("telemetry_detail");
+      detail != "scene" && detail != "server") {
+    return config_error(settings, "telemetry_detail",
+                        "'" + detail + "' is no telemetry detail. Give 'scene' or 'server'.");
+  }
   return kExitOk;
 }
 
@@ -84,9 +91,9 @@ int telemetry_descriptor(const Settings& settings) {
   return static_cast<int>(settings.integer("telemetry_fd"));
 }
 
-void serve(Server& server, int telemetry_fd) {
+void serve(Server& server, int telemetry_fd, TelemetryDetail detail) {
   std::unique_ptr<Telemetry> telemetry;
-  if (telemetry_fd >= 0) telemetry = std::make_unique<Telemetry>(server, telemetry_fd);
+  if (telemetry_fd >= 0) telemetry = std::make_unique<Telemetry>(server, telemetry_fd, detail);
   Every telemetry_tick(1'000'000'000 / 30);
   while (!stop_requested()) {
     server.pump();
@@ -118,7 +125,8 @@ int run(int argc, char** argv) {
 
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;
-  serve(server, telemetry_descriptor(settings));
+  const bool scene = settings.text("telemetry_detail") == "scene";
+  serve(server, telemetry_descriptor(settings), scene ? TelemetryDetail::kScene : TelemetryDetail::kServer);
   server.stop();
   return kExitOk;
 }

@@ -6,9 +6,10 @@
 
 namespace app {
 
-Telemetry::Telemetry(Server& server, int fd) : server_(server), out_(fd) {
+Telemetry::Telemetry(Server& server, int fd, TelemetryDetail detail)
+    : server_(server), detail_(detail), out_(fd) {
   set_nonblocking(fd);
-  server_.watch_ticks(this);
+  if (detail_ == TelemetryDetail::kScene) server_.watch_ticks(this);
 }
 
 Telemetry::~Telemetry() {
@@ -23,6 +24,24 @@ void Telemetry::ticked(uint32_t tick) {
     const bool moved_by_others = std::ranges::count(disturbed, player.pawn) != 0;
     sightings_.push_back({tick, player.pawn, pawn->position, moved_by_others});
   }
+}
+
+void Telemetry::write_scene(uint32_t tick) {
+  json_.key("objects");
+  write_objects(json_, server_.game(), tick);
+  json_.key("peers").begin_array();
+  for (const depot::Player& player : server_.game().players()) {
+    json_.begin_object();
+    json_.member("peer", player.peer);
+    json_.member("pawn", player.pawn);
+    json_.member("bot", player.is_bot);
+    json_.member("fresh", player.inputs_fresh);
+    json_.member("repeated", player.inputs_repeated);
+    json_.member("missing", player.inputs_missing);
+    json_.end_object();
+  }
+  json_.end_array();
+  write_truth();
 }
 
 void Telemetry::write_truth() {
@@ -52,29 +71,15 @@ bool Telemetry::write() {
   json_.member("tick_p99_ms", tick_time.p99_ms);
   json_.member("late_inputs", stats.inputs_late);
   json_.member("players", server_.game().players().size());
-  json_.key("objects");
-  write_objects(json_, server_.game(), stats.tick);
   json_.key("inputs").begin_object();
   json_.member("received", stats.inputs_received);
   json_.member("late", stats.inputs_late);
   json_.member("repeated", stats.inputs_repeated);
   json_.member("defaulted", stats.inputs_defaulted);
   json_.end_object();
-  json_.key("peers").begin_array();
-  for (const depot::Player& player : server_.game().players()) {
-    json_.begin_object();
-    json_.member("peer", player.peer);
-    json_.member("pawn", player.pawn);
-    json_.member("bot", player.is_bot);
-    json_.member("fresh", player.inputs_fresh);
-    json_.member("repeated", player.inputs_repeated);
-    json_.member("missing", player.inputs_missing);
-    json_.end_object();
-  }
-  json_.end_array();
   json_.member("stalls", server_.stall_watch().stalls());
   json_.member("longest_stall_ms", server_.stall_watch().longest_ms(), 1);
-  write_truth();
+  if (detail_ == TelemetryDetail::kScene) write_scene(stats.tick);
   json_.end_object();
   out_.write_line(json_.text());
   return out_.flush();

@@ -1,9 +1,10 @@
 // What the server tells whoever watches it, 30 times a second, one JSON object per line:
 //
-//   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players", "objects":[…],
+//   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players",
 //    "inputs":{"received","late","repeated","defaulted"},
-//    "peers":[{"peer","pawn","bot","fresh","repeated","missing"}],
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
+//   and, unless only the server itself was asked for,
+//    "objects":[…], "peers":[{"peer","pawn","bot","fresh","repeated","missing"}],
 //    "truth":[[tick, pawn, x, y, disturbed], …]}      every pawn at every tick since the last line
 //
 // "disturbed" is 1 in the tick another pawn or a projectile moved the pawn: what no client can foresee.
@@ -18,9 +19,12 @@
 
 namespace app {
 
+/// kServer costs the same however many play; kScene grows with them, and shows in the tick times it reports.
+enum class TelemetryDetail : uint8_t { kServer, kScene };
+
 class Telemetry final : private Server::TickWatcher {
  public:
-  Telemetry(Server& server, int fd);
+  Telemetry(Server& server, int fd, TelemetryDetail detail);
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
@@ -37,9 +41,11 @@ class Telemetry final : private Server::TickWatcher {
   static constexpr size_t kMaxSightings = 16384;
 
   void ticked(uint32_t tick) override;
+  void write_scene(uint32_t tick);
   void write_truth();
 
   Server& server_;
+  const TelemetryDetail detail_;
   LineWriter out_;
   JsonWriter json_;
   std::vector<Sighting> sightings_;

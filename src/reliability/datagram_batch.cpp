@@ -9,7 +9,7 @@ namespace lattice::reliability {
 DatagramBatch::DatagramBatch(socket::DatagramSocket& socket, Capture& capture)
     : socket_(socket),
       capture_(capture),
-      buffers_(std::make_unique<uint8_t[]>(kDatagrams * socket::kMaxDatagramBytes)) {}
+      buffers_(std::make_unique_for_overwrite<uint8_t[]>(kDatagrams * socket::kMaxDatagramBytes)) {}
 
 std::span<uint8_t> DatagramBatch::begin() {
   if (count_ == kDatagrams) flush();

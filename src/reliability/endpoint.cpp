@@ -88,7 +88,8 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       batch(s, capture),
       table(config.max_connections),
       peers(config.max_connections),
-      receive_buffers(std::make_unique<uint8_t[]>(DatagramBatch::kDatagrams * socket::kMaxDatagramBytes)),
+      receive_buffers(
+          std::make_unique_for_overwrite<uint8_t[]>(DatagramBatch::kDatagrams * socket::kMaxDatagramBytes)),
       receive_datagrams(DatagramBatch::kDatagrams) {
   ending.reserve(config.max_connections);
   for (size_t i = 0; i < receive_datagrams.size(); ++i) {
@@ -96,7 +97,8 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
   }
   reserve_pool(pool, config);
   if (config.accepts_connections) {
-    server.emplace(server_config(config), config.identity.clone(), config.issuers, entropy, *this);
+    server.emplace(server_config(config), config.identity.clone(), config.issuers,
+                   entropy, *this);
   }
 }
 

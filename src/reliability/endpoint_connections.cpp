@@ -68,6 +68,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
       std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
+  slots_used = std::max<size_t>(slots_used, handle->slot + 1);
   peers[handle->slot] = std::move(peer);
   *out = *handle;
   return ConnectResult::kOk;
@@ -143,6 +144,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->accepts_repeated_then = server->repeated_accept_count();
   peer->window_second = now_ns / 1'000'000'000;
   peer->lifecycle.apply(Event::kAdmit);
+  slots_used = std::max<size_t>(slots_used, handle->slot + 1);
   peers[handle->slot] = std::move(peer);
 }
 

@@ -27,6 +27,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_receive.cpp
   void receive();
+  void prefetch(const socket::Datagram& datagram) const;
   void on_datagram(const platform::Address& from, std::span<uint8_t> datagram);
   void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
                              const wire::PacketHeader& header, size_t header_bytes);
@@ -53,6 +54,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_send.cpp
   void update_and_send();
+  void prefetch_slot(size_t slot) const;
   void update_handshake(Peer& peer);
   void update_link(Peer& peer);
   void send_payloads(Peer& peer);
@@ -139,6 +141,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   DatagramBatch batch;
   connection::ConnectionTable table;
   std::vector<std::unique_ptr<Peer>> peers;  ///< By slot.
+  size_t slots_used = 0;                     ///< No slot from here on ever had a peer.
   std::vector<uint32_t> ending;              ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
   std::unique_ptr<uint8_t[]> receive_buffers;

@@ -1,7 +1,9 @@
 // From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Nothing before
 // the open changes anything but counters.
 #include "base/assert.h"
+#include "platform/byte_order.h"
 #include "reliability/endpoint_core.h"
+#include "reliability/peer_prefetch.h"
 
 namespace lattice::reliability {
 namespace {
@@ -30,6 +32,7 @@ void Endpoint::Core::receive() {
   for (size_t i = 0; i < kMaxReceiveBatches; ++i) {
     const size_t received = socket.receive(receive_datagrams, now_ns);
     for (size_t k = 0; k < received; ++k) {
+      if (k + kPrefetchAhead < received) prefetch(receive_datagrams[k + kPrefetchAhead]);
       const socket::Datagram& datagram = receive_datagrams[k];
       capture.begin_incoming(datagram.peer, {datagram.data, datagram.size});
       on_datagram(datagram.peer, {datagram.data, datagram.size});
@@ -39,6 +42,14 @@ void Endpoint::Core::receive() {
   }
   finish_phase();
   batch.flush();
+}
+
+/// Looks ahead at whose a datagram claims to be. Nothing is believed, refused or counted here.
+void Endpoint::Core::prefetch(const socket::Datagram& datagram) const {
+  constexpr size_t kConnectionIdOffset = 5;
+  if (datagram.size < wire::kMinHeaderBytes) return;
+  const auto handle = table.find(platform::load_u64_le(datagram.data + kConnectionIdOffset));
+  if (handle && peers[handle->slot]) prefetch_peer(*peers[handle->slot]);
 }
 
 void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram) {

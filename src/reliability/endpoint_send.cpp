@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
 #include "reliability/peer_fate.h"
+#include "reliability/peer_prefetch.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
@@ -121,7 +122,9 @@ void Endpoint::Core::update_and_send() {
     last_server_update_ns = now_ns;
   }
   finish_phase();
-  for (const auto& peer : peers) {
+  for (size_t slot = 0; slot < slots_used; ++slot) {
+    prefetch_slot(slot);
+    const auto& peer = peers[slot];
     if (!peer || peer->is_listed) continue;
     if (peer->handshake) {
       update_handshake(*peer);
@@ -131,6 +134,14 @@ void Endpoint::Core::update_and_send() {
   }
   finish_phase();
   batch.flush();
+}
+
+/// Ahead of the walk over all slots: the peer after next, and the channels of the next.
+void Endpoint::Core::prefetch_slot(size_t slot) const {
+  const size_t far = slot + kPrefetchAhead;
+  const size_t near = slot + 1;
+  if (far < slots_used && peers[far]) prefetch_peer(*peers[far]);
+  if (near < slots_used && peers[near]) prefetch_channels(*peers[near]);
 }
 
 void Endpoint::Core::update_handshake(Peer& peer) {

@@ -1,6 +1,7 @@
 #include "reliability/sent_packet_history.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/assert.h"
 #include "reliability/limits.h"
@@ -169,6 +170,16 @@ bool SentPacketHistory::names_skipped(uint64_t highest, uint32_t bitfield) const
   return false;
 }
 
+// The bits of a block that the last one applied did not have: usually one or two of 32. What was told once
+// is told again with every packet, and looking its records up again costs more than the rest of the ack.
+uint32_t SentPacketHistory::news(uint64_t highest, uint32_t bitfield) const {
+  const uint64_t step = highest - applied_highest_;
+  if (highest < applied_highest_ || step > 32) return bitfield;
+  if (step == 0) return bitfield & ~applied_bitfield_;
+  const uint32_t moved = step == 32 ? 0 : applied_bitfield_ << step;
+  return bitfield & ~(moved | uint32_t{1} << (step - 1));
+}
+
 AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate) {
   AckResult result;
   const uint64_t highest = expand(ack.ack_seq, last_sent_);
@@ -182,16 +193,22 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
     result.valid = false;
     return result;
   }
+  const uint32_t bits = news(highest, ack.ack_bitfield);
+  if (bits == 0 && highest == applied_highest_) return result;
+  if (highest >= applied_highest_) {
+    applied_highest_ = highest;
+    applied_bitfield_ = ack.ack_bitfield;
+  }
   if (holds(highest)) {
     const Record& sent = record(highest);
     result.sample_sent_ns = sent.sent_ns;
     result.has_sample = sent.state == State::kInFlight && !sent.has_retransmission;
   }
   if (acknowledge(highest, fate)) ++result.newly_acked;
-  for (uint32_t bit = 0; bit < 32; ++bit) {
-    if ((ack.ack_bitfield >> bit & 1) == 0) continue;
-    if (highest <= bit + 1) break;  // Numbers below 1.
-    if (acknowledge(highest - (bit + 1), fate)) ++result.newly_acked;
+  for (uint32_t left = bits; left != 0; left &= left - 1) {
+    const auto back = static_cast<uint64_t>(std::countr_zero(left)) + 1;
+    if (highest <= back) break;  // Numbers below 1.
+    if (acknowledge(highest - back, fate)) ++result.newly_acked;
   }
   largest_acked_ = std::max(largest_acked_, highest);
   skip_resolved();

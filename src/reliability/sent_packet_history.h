@@ -114,6 +114,7 @@ class SentPacketHistory {
   bool make_room(uint64_t packet_seq);
   bool append(uint64_t packet_seq, CarriedFate& fate);
   bool names_skipped(uint64_t highest, uint32_t bitfield) const;
+  uint32_t news(uint64_t highest, uint32_t bitfield) const;
   bool grow();
   bool acknowledge(uint64_t packet_seq, CarriedFate& fate);
   void lose(uint64_t packet_seq, CarriedFate& fate);
@@ -127,6 +128,8 @@ class SentPacketHistory {
   uint64_t first_held_ = 1;  ///< Records below are gone.
   uint64_t last_sent_ = 0;
   uint64_t largest_acked_ = 0;
+  uint64_t applied_highest_ = 0;  ///< The newest block applied: what it told is not looked up again.
+  uint32_t applied_bitfield_ = 0;
   uint64_t newest_skipped_ = 0;
   uint32_t large_lost_in_row_ = 0;
   uint64_t first_large_lost_ = 0;  ///< Of that row.

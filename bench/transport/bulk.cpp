@@ -31,9 +31,14 @@ uint64_t number_of(std::span<const uint8_t> body) {
   return number;
 }
 
+bool needs_credit(const End& end, const Arguments& arguments) {
+  return !arguments.reliable || !end.has_back_pressure();
+}
+
 class BulkServer final : public EndEvents {
  public:
-  BulkServer(End& end, const Arguments& arguments) : end_(end), arguments_(arguments) {}
+  BulkServer(End& end, const Arguments& arguments)
+      : end_(end), arguments_(arguments), gives_credit_(needs_credit(end, arguments)) {}
 
   void on_connected(uint32_t) override {}
   void on_disconnected(uint32_t) override {}
@@ -52,7 +57,7 @@ class BulkServer final : public EndEvents {
   bool pump() {
     const bool any = end_.receive(*this);
     // What is missing of the unreliable counts as used, or one lost datagram would take credit for ever.
-    if (is_new_) end_.send(peer_, Delivery::kUnreliable, bytes_of(&highest_));
+    if (is_new_ && gives_credit_) end_.send(peer_, Delivery::kUnreliable, bytes_of(&highest_));
     is_new_ = false;
     if (is_last_) {
       is_last_ = false;
@@ -79,6 +84,7 @@ class BulkServer final : public EndEvents {
 
   End& end_;
   const Arguments& arguments_;
+  bool gives_credit_;
   uint32_t peer_ = 0;
   bool is_new_ = false, is_last_ = false;
   uint64_t came_ = 0, highest_ = 0, out_of_order_ = 0;
@@ -88,9 +94,8 @@ class BulkServer final : public EndEvents {
 
 class BulkClient final : public EndEvents {
  public:
-  BulkClient(End& end, const Arguments& arguments) : end_(end), arguments_(arguments) {
-    needs_credit_ = !arguments.reliable || !end.has_back_pressure();
-  }
+  BulkClient(End& end, const Arguments& arguments)
+      : end_(end), arguments_(arguments), needs_credit_(needs_credit(end, arguments)) {}
 
   void on_connected(uint32_t) override { here_ = true; }
   void on_disconnected(uint32_t) override {}
@@ -131,7 +136,7 @@ class BulkClient final : public EndEvents {
  private:
   End& end_;
   const Arguments& arguments_;
-  bool needs_credit_ = false;
+  bool needs_credit_;
   bool here_ = false, started_ = false;
   uint64_t next_ = 0, taken_ = 0, heard_ns_ = 0;
   std::array<uint8_t, kBodyBytes> body_{};

@@ -7,6 +7,7 @@ namespace lattice::reliability {
 
 void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns) {
   LATTICE_ASSERT(packet_seq != 0);
+  const bool in_turn = packet_seq == highest_ + 1;
   if (packet_seq > highest_) {
     const uint64_t step = packet_seq - highest_;
     if (highest_ == 0 || step > 32) {
@@ -23,6 +24,7 @@ void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now
   if (ack_eliciting) {
     if (unacked_count_ == 0) first_unacked_ns_ = now_ns;
     ++unacked_count_;
+    out_of_turn_ = out_of_turn_ || !in_turn;
   }
 }
 
@@ -32,7 +34,7 @@ wire::AckBlock AckTracker::block() const {
 
 bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
   if (unacked_count_ == 0) return false;
-  return ack_overdue() || now_ns - first_unacked_ns_ + until_next_ns >= kMaxAckDelayNs;
+  return ack_overdue() || out_of_turn_ || now_ns - first_unacked_ns_ + until_next_ns >= kMaxAckDelayNs;
 }
 
 bool AckTracker::ack_overdue() const {

@@ -25,12 +25,14 @@ class AckTracker {
 
   /// True when packets ask for an ack that has not been sent.
   bool ack_pending() const { return unacked_count_ != 0; }
-  /// True when it may not wait: 16 packets, or 25 ms would be over `until_next_ns` after now.
+  /// True when it may not wait: kAckEveryPackets, or a packet that asked came out of turn, so that the sender
+  /// can tell a loss from a delay, or 25 ms would be over `until_next_ns` after now.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
-  /// True when 16 packets wait: the horizon of one block is 33.
+  /// True when kAckEveryPackets wait: the horizon of one block is 33, and half a window of small reliable
+  /// messages should move while the other half is answered.
   bool ack_overdue() const;
   /// A packet with block() in it was sent.
-  void on_block_sent() { unacked_count_ = 0; }
+  void on_block_sent() { unacked_count_ = 0, out_of_turn_ = false; }
 
   uint64_t highest() const { return highest_; }
 
@@ -40,6 +42,8 @@ class AckTracker {
   uint64_t first_unacked_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
+  bool out_of_turn_ =
+      false;  ///< Since the last block: a gap before a packet that asks, or one that fills it.
 };
 
 }  // namespace lattice::reliability

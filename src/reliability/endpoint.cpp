@@ -45,11 +45,11 @@ const char* config_error(const EndpointConfig& config) {
   return nullptr;
 }
 
-connection::ServerHandshakeConfig server_config(const EndpointConfig& config) {
+connection::ServerHandshakeConfig server_config(const EndpointConfig& config, uint32_t features) {
   connection::ServerHandshakeConfig out;
   out.protocol_id = config.protocol_id;
   out.schema_id = config.schema_id;
-  out.features = config.features;
+  out.features = features;
   out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   out.tick_rate_hz = config.tick_rate_hz;
   out.max_claims = config.max_claims;
@@ -97,7 +97,7 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
   }
   reserve_pool(pool, config);
   if (config.accepts_connections) {
-    server.emplace(server_config(config), config.identity.clone(), config.issuers,
+    server.emplace(server_config(config, offered_features(config)), config.identity.clone(), config.issuers,
                    entropy, *this);
   }
 }

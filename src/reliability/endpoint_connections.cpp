@@ -37,6 +37,16 @@ connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& 
   return handler.on_admission(request);
 }
 
+uint32_t Endpoint::Core::offered_features(const EndpointConfig& config) {
+  return config.offer_aes256gcm && crypto::has_aes256gcm() ? wire::kFeatureAes256Gcm : 0;
+}
+
+// Both sides read the same sealed message 4, so they agree; what neither offered cannot be in it.
+crypto::Cipher Endpoint::Core::cipher_of(uint32_t features) {
+  return (features & wire::kFeatureAes256Gcm) != 0 ? crypto::Cipher::kAes256Gcm
+                                                   : crypto::Cipher::kChaCha20Poly1305;
+}
+
 ConnectResult Endpoint::Core::connect(const platform::Address& server_address, std::span<const uint8_t> token,
                                       const crypto::KeyPair& client, ConnectionHandle* out) {
   if (server_address.family == 0 || server_address.port == 0) return ConnectResult::kBadAddress;
@@ -62,7 +72,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   connection::ClientHandshakeConfig handshake_config;
   handshake_config.protocol_id = config.protocol_id;
   handshake_config.schema_id = config.schema_id;
-  handshake_config.features = config.features;
+  handshake_config.features = offered_features(config);
   handshake_config.max_datagram_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
@@ -100,7 +110,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
     return;
   }
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
-                    std::move(accepted.master));
+                    std::move(accepted.master), connection::LinkLimits{}, cipher_of(accepted.features));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
   limit_mtu(peer, accepted.mtu_hint_bytes);
   peer.timers.emplace(config.timers, now_ns, false);
@@ -136,7 +146,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->server_tick = server_tick;
   peer->tick_rate_hz = config.tick_rate_hz;
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
-                     std::move(accepted.master));
+                     std::move(accepted.master), connection::LinkLimits{}, cipher_of(accepted.features));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
   limit_mtu(*peer, accepted.max_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);

@@ -126,6 +126,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void lose_receipts(Peer& peer);
   void free_peer(Peer& peer);
 
+  /// What this side offers in the handshake, and what a connection that agreed on `features` seals with.
+  static uint32_t offered_features(const EndpointConfig& config);
+  static crypto::Cipher cipher_of(uint32_t features);
   Peer* find(ConnectionHandle handle) const;
   void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);
   connection::ServerMoment moment() const { return {now_ns, unix_s, server_tick}; }

@@ -4,6 +4,7 @@ import pathlib
 import re
 
 import packets
+import primitives
 import state
 from packets import Malformed, require
 
@@ -55,6 +56,11 @@ def header(text):
     return h.type, h.connection_id, h.key_epoch, h.packet_seq
 
 
+def opened(text, aes):
+    associated = bytes.fromhex("4c54000101887766554433221101ac02")
+    return primitives.aead_open(bytes(range(32)), packets.nonce(300, 1), bytes.fromhex(text), associated, aes)
+
+
 def rotation(text):
     return component(type="quaternion").read(state.Bits(bytes.fromhex(text)), 0)
 
@@ -71,6 +77,8 @@ PRINTED = [
     ("wire.md", "4c54000101887766554433221101ac02", header, (1, 0x1122334455667788, 1, 300)),
     ("wire.md", "080706050403020100000001", lambda t: packets.nonce(0x0102030405060708, 1).hex(),
      "080706050403020100000001"),
+    ("wire.md", "507185f52e8ac51add28e75410cb6517e7bf", lambda t: opened(t, False), b"hi"),
+    ("wire.md", "b0c9035690b2b1706987ea97a3d168139104", lambda t: opened(t, True), b"hi"),
     ("wire.md", "1407000008abcd", lambda t: messages(NO_ACK + t)[0], [(1, 4, 7, b"\xab\xcd")]),
     ("wire.md", "30020112040b00000000086869", messages, ([(3, 0, 0x102, b"hi")], (1042, 11))),
     ("wire.md", "3803010008686f", lambda t: messages("30020112040b00000000086869" + t)[0][1], (3, 8, 0x103, b"ho")),

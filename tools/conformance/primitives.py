@@ -1,6 +1,7 @@
-"""The cryptographic primitives docs/spec names: X25519, Ed25519, ChaCha20-Poly1305, SHA-256, HMAC, HKDF.
+"""The cryptographic primitives docs/spec names: X25519, Ed25519, the two AEADs, SHA-256, HMAC, HKDF.
 
-The first three come from the `cryptography` package, or from PyNaCl (`nacl`); the rest is Python's own.
+The first three come from the `cryptography` package, or from PyNaCl (`nacl`), which may lack AES-256-GCM; the rest
+is Python's own.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ try:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519 as _ed
     from cryptography.hazmat.primitives.asymmetric import x25519 as _x
-    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
     _RAW = {"encoding": serialization.Encoding.Raw, "format": serialization.PublicFormat.Raw}
 
@@ -35,13 +36,13 @@ try:
         except InvalidSignature:
             return False
 
-    def aead_seal(key, nonce, plaintext, associated):
-        return ChaCha20Poly1305(key).encrypt(nonce, plaintext, associated)
+    def aead_seal(key, nonce, plaintext, associated, aes=False):
+        return (AESGCM if aes else ChaCha20Poly1305)(key).encrypt(nonce, plaintext, associated)
 
-    def aead_open(key, nonce, sealed, associated):
+    def aead_open(key, nonce, sealed, associated, aes=False):
         """The plaintext, or None when it is not authentic."""
         try:
-            return ChaCha20Poly1305(key).decrypt(nonce, sealed, associated)
+            return (AESGCM if aes else ChaCha20Poly1305)(key).decrypt(nonce, sealed, associated)
         except InvalidTag:
             return None
 
@@ -68,13 +69,15 @@ except ImportError:
         except BadSignatureError:
             return False
 
-    def aead_seal(key, nonce, plaintext, associated):
-        return _nacl.crypto_aead_chacha20poly1305_ietf_encrypt(plaintext, associated, nonce, key)
+    def aead_seal(key, nonce, plaintext, associated, aes=False):
+        encrypt = _nacl.crypto_aead_aes256gcm_encrypt if aes else _nacl.crypto_aead_chacha20poly1305_ietf_encrypt
+        return encrypt(plaintext, associated, nonce, key)
 
-    def aead_open(key, nonce, sealed, associated):
+    def aead_open(key, nonce, sealed, associated, aes=False):
         """The plaintext, or None when it is not authentic."""
+        decrypt = _nacl.crypto_aead_aes256gcm_decrypt if aes else _nacl.crypto_aead_chacha20poly1305_ietf_decrypt
         try:
-            return _nacl.crypto_aead_chacha20poly1305_ietf_decrypt(sealed, associated, nonce, key)
+            return decrypt(sealed, associated, nonce, key)
         except CryptoError:
             return None
 

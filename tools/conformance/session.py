@@ -13,6 +13,7 @@ from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malform
 from state import Schema, Snapshots, content_text, read_inputs, read_rpc
 
 PEER = {"client": "server", "server": "client"}
+AES = 1  # bit of `features`: session packets are sealed with AES-256-GCM
 
 
 class Side:
@@ -48,6 +49,7 @@ class Session:
         self.challenges, self.responses = {}, {}
         self.opened = None  # of the last datagram: (what is clear, the plaintext), or None when nothing is sealed
         self.connection_id = self.accepted = None
+        self.offered, self.aes = 0, False
         self.master = None  # of the newest epoch
         self.newest_epoch = 0
         self.rekey_secrets = {}  # public key -> secret of the client's half
@@ -115,7 +117,8 @@ class Session:
         nonce, token_id, schema_id, features, max_datagram = packets.parse_fields(plain, 16, 16, 8, 4, 2)
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
-        require(features == 0 and max_datagram >= 1200, "features or max_datagram")
+        require(features & ~AES == 0 and max_datagram >= 1200, "features or max_datagram")
+        self.offered = features
         self.sides["server"].mtu_limit = max_datagram
         keys.set_response(sealed)
         self.opened = (header.bytes + clear, plain)
@@ -135,7 +138,8 @@ class Session:
             raise Malformed("message 4 opens under no message 3")
         connection_id, _, mtu_hint, tick_rate, _, schema_id, features = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
-        require(schema_id == self.schema.id and features == 0, "schema_id or features (S-15)")
+        require(schema_id == self.schema.id and features & ~self.offered == 0, "schema_id or features (S-15)")
+        self.aes = features & AES != 0
         require(1200 <= mtu_hint <= self.sides["server"].mtu_limit and tick_rate > 0, "mtu_hint or tick_rate (S-15)")
         self.sides["client"].mtu_limit = mtu_hint
         keys.set_accept(accept_random, sealed)
@@ -191,7 +195,7 @@ class Session:
             require(sender == "client" or peer.epoch > side.epoch, "the server goes first into a new epoch (S-28)")
             side.epoch += 1
         plain = p.aead_open(side.keys[side.epoch], packets.nonce(header.packet_seq, header.key_epoch), header.body,
-                            header.bytes)
+                            header.bytes, self.aes)
         require(plain is not None, f"{sender} packet {header.packet_seq} does not open")
         self.opened = (header.bytes, plain)
         is_probe = header.type == KEEPALIVE and plain[0] & 16

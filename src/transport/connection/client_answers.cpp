@@ -192,8 +192,8 @@ ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, st
                                           uint64_t now_ns) {
   wire::ConnectionAcceptedSealed fields;
   if (!wire::parse_connection_accepted_sealed(plaintext, &fields) ||
-      fields.connection_id != header_connection_id) {
-    return drop(ClientDrop::kAnswerMismatch);
+      fields.connection_id != header_connection_id || (fields.features & ~config_.features) != 0) {
+    return drop(ClientDrop::kAnswerMismatch);  // A feature that was not offered among them.
   }
   ClientResult result;
   if (fields.schema_id != config_.schema_id) {

@@ -20,8 +20,12 @@ const char* open_refusal_name(OpenRefusal refusal) {
 }
 
 SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role,
-                       crypto::Key master, const LinkLimits& limits)
-    : protocol_id_(protocol_id), own_role_(own_role), connection_id_(connection_id), limits_(limits) {
+                       crypto::Key master, const LinkLimits& limits, crypto::Cipher cipher)
+    : protocol_id_(protocol_id),
+      own_role_(own_role),
+      connection_id_(connection_id),
+      limits_(limits),
+      cipher_(cipher) {
   LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
   fill_epoch(0, std::move(master));
 }
@@ -34,8 +38,8 @@ void SecureLink::fill_epoch(uint32_t number, crypto::Key master) {
   epoch.live = true;
   epoch.number = number;
   epoch.first_accepted_seq = 0;
-  epoch.send_key = crypto::traffic_key(master, own_role_, number);
-  epoch.receive_key = crypto::traffic_key(master, peer, number);
+  epoch.send_key = crypto::PacketKey(cipher_, crypto::traffic_key(master, own_role_, number));
+  epoch.receive_key = crypto::PacketKey(cipher_, crypto::traffic_key(master, peer, number));
   epoch.master = std::move(master);
   newest_epoch_ = number;
 }
@@ -85,8 +89,8 @@ std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::s
       buffer.subspan(offset - header_bytes, header_bytes + bytes + crypto::kTagBytes);
   const size_t written = wire::encode_packet_header(header, datagram.first(header_bytes));
   LATTICE_CHECK(written == header_bytes);
-  crypto::seal_in_place(epoch.send_key, crypto::make_nonce(header.packet_seq, header.key_epoch),
-                        datagram.first(header_bytes), datagram.subspan(header_bytes));
+  epoch.send_key.seal_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
+                               datagram.first(header_bytes), datagram.subspan(header_bytes));
   return Sealed{datagram, header.packet_seq};
 }
 
@@ -142,8 +146,8 @@ SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram) {
   const OpenRefusal refusal = check_before_open(datagram, &header, &header_bytes, &epoch);
   if (refusal != OpenRefusal::kNone) return refuse(refusal);
 
-  if (!crypto::open_in_place(epoch->receive_key, crypto::make_nonce(header.packet_seq, header.key_epoch),
-                             datagram.first(header_bytes), datagram.subspan(header_bytes))) {
+  if (!epoch->receive_key.open_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
+                                        datagram.first(header_bytes), datagram.subspan(header_bytes))) {
     ++failed_opens_;
     return refuse(OpenRefusal::kNotAuthentic);
   }

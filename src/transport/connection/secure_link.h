@@ -15,6 +15,7 @@
 
 #include "transport/crypto/aead.h"
 #include "transport/crypto/key_schedule.h"
+#include "transport/crypto/packet_key.h"
 #include "transport/crypto/replay_window.h"
 #include "transport/wire/packet_header.h"
 
@@ -69,8 +70,9 @@ class SecureLink {
   };
 
   /// `master` is m_0 of the handshake; `own_role` the role this side sends as.
+  /// `cipher` is what the handshake agreed on, for every epoch.
   SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role, crypto::Key master,
-             const LinkLimits& limits = {});
+             const LinkLimits& limits = {}, crypto::Cipher cipher = crypto::Cipher::kChaCha20Poly1305);
 
   uint64_t connection_id() const { return connection_id_; }
 
@@ -119,7 +121,8 @@ class SecureLink {
     bool live = false;
     uint32_t number = 0;
     uint64_t first_accepted_seq = 0;  ///< Smallest number accepted under it; 0 before the first.
-    crypto::Key master, send_key, receive_key;
+    crypto::Key master;
+    crypto::PacketKey send_key, receive_key;
   };
 
   void fill_epoch(uint32_t number, crypto::Key master);
@@ -133,6 +136,7 @@ class SecureLink {
   crypto::Role own_role_;
   uint64_t connection_id_;
   LinkLimits limits_;
+  crypto::Cipher cipher_;
   std::array<Epoch, 2> epochs_;
   uint32_t newest_epoch_ = 0;
   uint32_t send_epoch_ = 0;

@@ -75,4 +75,29 @@ bool open_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> 
   return open(key, nonce, aad, sealed, sealed);
 }
 
+void aes256gcm_seal_in_place(const Key& key, std::span<const uint8_t> schedule, const Nonce& nonce,
+                             std::span<const uint8_t> aad, std::span<uint8_t> buffer) {
+  LATTICE_CHECK(buffer.size() >= kTagBytes);
+  const size_t plaintext_bytes = buffer.size() - kTagBytes;
+  const auto* state = reinterpret_cast<const crypto_aead_aes256gcm_state*>(schedule.data());
+  tell_plaintext(aad, buffer.first(plaintext_bytes));
+  crypto_aead_aes256gcm_encrypt_afternm(buffer.data(), nullptr, buffer.data(), plaintext_bytes, aad.data(),
+                                        aad.size(), nullptr, nonce.data(), state);
+  tell_tag(buffer.last(kTagBytes));
+  nonce_ledger_record(key, nonce, buffer);
+}
+
+bool aes256gcm_open_in_place(std::span<const uint8_t> schedule, const Nonce& nonce,
+                             std::span<const uint8_t> aad, std::span<uint8_t> sealed) {
+  if (sealed.size() < kTagBytes) return false;
+  const auto* state = reinterpret_cast<const crypto_aead_aes256gcm_state*>(schedule.data());
+  if (crypto_aead_aes256gcm_decrypt_afternm(sealed.data(), nullptr, nullptr, sealed.data(), sealed.size(),
+                                            aad.data(), aad.size(), nonce.data(), state) != 0) {
+    return false;
+  }
+  tell_plaintext(aad, sealed.first(sealed.size() - kTagBytes));
+  tell_tag(sealed.last(kTagBytes));
+  return true;
+}
+
 }  // namespace lattice::crypto

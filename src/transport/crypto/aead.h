@@ -36,4 +36,11 @@ bool open_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> 
 bool open(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad, std::span<const uint8_t> sealed,
           std::span<uint8_t> out);
 
+/// AES-256-GCM under an expanded key (packet_key.h, which is what to use), with the same shapes. `key` is
+/// what `schedule` was made of, for the nonce ledger.
+void aes256gcm_seal_in_place(const Key& key, std::span<const uint8_t> schedule, const Nonce& nonce,
+                             std::span<const uint8_t> aad, std::span<uint8_t> buffer);
+bool aes256gcm_open_in_place(std::span<const uint8_t> schedule, const Nonce& nonce,
+                             std::span<const uint8_t> aad, std::span<uint8_t> sealed);
+
 }  // namespace lattice::crypto

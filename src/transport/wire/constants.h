@@ -12,6 +12,9 @@ inline constexpr uint32_t kProtocolId = 0x0100544Cu;
 inline constexpr uint32_t kProtocolMagicMask = 0x0000FFFFu;
 inline constexpr uint32_t kProtocolMagic = 0x0000544Cu;
 
+/// Bits of `features` in messages 3 and 4: what both sides have, the connection uses.
+inline constexpr uint32_t kFeatureAes256Gcm = 1u << 0;  ///< Session packets are sealed with AES-256-GCM.
+
 inline constexpr size_t kTagBytes = 16;                ///< Poly1305 tag behind every sealed part (K-02).
 inline constexpr size_t kFixedHeaderBytes = 14;        ///< Header without packet_seq (P-08).
 inline constexpr size_t kMinHeaderBytes = 15;          ///< packet_seq below 128.

@@ -172,6 +172,7 @@ class EndpointRig {
     reliability::EndpointConfig out;
     out.protocol_id = from.protocol_id;
     out.schema_id = from.schema_id;
+    out.offer_aes256gcm = from.offer_aes256gcm;
     out.channels = from.channels;
     out.max_connections = from.max_connections;
     out.timers = from.timers;

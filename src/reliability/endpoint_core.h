@@ -69,6 +69,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     std::span<uint8_t> buffer;  ///< From begin_packet(); the plaintext starts at kMaxHeaderBytes.
     size_t plaintext_bytes = 0;
     const platform::Address* to = nullptr;  ///< Null: the peer's. Another one hears nothing but challenges.
+    /// A challenge or an MTU probe, which may well not reach the peer: what it says is not taken for said.
+    bool is_experiment = false;
     bool ack_eliciting = false;
     bool has_retransmission = false;
     uint32_t items = CarriedItems::kNone;
@@ -98,8 +100,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// `agreed_bytes`: the largest datagram the peer takes.
   void limit_mtu(Peer& peer, uint32_t agreed_bytes);
   void update_path(Peer& peer);
-  /// The last thing a peer's update does: a probe that leads a run of datagrams, and turns out too large for the
-  /// interface, would take the run along.
+  /// The last thing a peer's update does: a probe that leads a run of datagrams, and turns out too large for
+  /// the interface, would take the run along.
   void update_mtu(Peer& peer);
   void send_path_challenge(Peer& peer);
   void send_mtu_probe(Peer& peer, uint32_t datagram_bytes);

@@ -100,6 +100,7 @@ void Endpoint::Core::send_path_challenge(Peer& peer) {
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
   packet.to = &peer.validator.candidate();
+  packet.is_experiment = true;
   packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   const size_t sent_bytes = transmit(peer, packet);
@@ -119,6 +120,7 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
   const size_t body_bytes = wire::encode_keepalive(body, plaintext);
   std::fill(plaintext.begin() + static_cast<ptrdiff_t>(body_bytes), plaintext.end(), uint8_t{0});
   packet.plaintext_bytes = plaintext.size();
+  packet.is_experiment = true;
   const uint64_t packet_seq = peer.link->next_packet_seq();
   if (transmit(peer, packet) == 0) return;
   // As patient as with any packet that nothing later is acknowledged after.

@@ -339,7 +339,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   const size_t bytes = sealed->datagram.size();
   batch.commit(packet.to == nullptr ? peer.path : *packet.to, sealed->datagram);
   peer.rotation->on_sealed(bytes);
-  if (packet.to == nullptr) {  // What goes to an address on trial may not reach the peer.
+  if (!packet.is_experiment) {
     if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
     peer.timers->on_sent(now_ns);
     peer.last_sent_ns = now_ns;

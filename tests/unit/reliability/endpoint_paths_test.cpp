@@ -334,6 +334,21 @@ TEST(EndpointPaths, EachDirectionFindsWhatItsPathCarries) {
   }
 }
 
+TEST(EndpointPaths, AProbeThatIsLostTakesNoAcknowledgementAlong) {
+  // Quiet sides probe in step: each one's acknowledgement would ride in a probe of its own that cannot
+  // arrive.
+  for (uint64_t delay_ms = 0; delay_ms < 20; ++delay_ms) {
+    test::RigOptions options;
+    options.path.delay_ms = static_cast<double>(delay_ms);
+    options.path.mtu_bytes = 1372;
+    EndpointRig rig(std::move(options));
+    ASSERT_TRUE(rig.connect_all());
+    rig.run(5 * kSecond);
+    EXPECT_EQ(rig.client_stats().datagram_bytes, 1350u) << delay_ms;
+    EXPECT_EQ(rig.server_stats().datagram_bytes, 1350u) << delay_ms;
+  }
+}
+
 TEST(EndpointPaths, SmallMessagesSharePacketsUpToThePathsSize) {
   for (const uint32_t limit : {1200u, 1472u}) {
     test::RigOptions options = options_with_delay();

@@ -40,6 +40,7 @@ if [ "$what" = dissector ]; then
 fi
 if [ "$what" = capture ]; then
   code=0
+  rm -f "$folder/captured".* # what another build left there proves nothing
   "$recorder" "$folder/captured.jsonl" 5 "$folder/captured" || code=$?
   if [ "$code" = 2 ]; then
     echo "skipped: built without LATTICE_CAPTURE (the presets debug, asan, clang and capture have it)"

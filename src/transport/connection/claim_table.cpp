@@ -1,6 +1,5 @@
 #include "transport/connection/claim_table.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/assert.h"
@@ -12,7 +11,8 @@ namespace lattice::connection {
 ClaimTable::ClaimTable(uint32_t capacity, uint64_t hash_key)
     : claims_(std::bit_ceil(size_t{capacity} * 2)),
       drop_at_s_(claims_.size()),
-      live_connection_id_(claims_.size()),
+      connection_id_(claims_.size()),
+      living_(capacity, base::HashIndex::Growth::kFixed, hash_key),
       capacity_(capacity),
       hash_key_(hash_key) {
   LATTICE_CHECK(capacity >= 1);
@@ -43,7 +43,9 @@ Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, ui
   claims_[i] = Claim{};
   claims_[i].token_id = token_id;
   drop_at_s_[i] = drop_at_s;
-  live_connection_id_[i] = connection_id;
+  connection_id_[i] = connection_id;
+  const bool is_new = living_.insert(connection_id, 0);
+  LATTICE_CHECK(is_new);  // At most one living connection per claim, and the caller chose a fresh id.
   ++count_;
   return &claims_[i];
 }
@@ -54,33 +56,32 @@ bool ClaimTable::has_room(uint64_t now_s) {
 }
 
 bool ClaimTable::connection_lives(const Claim& claim) const {
-  return live_connection_id_[static_cast<size_t>(&claim - claims_.data())] != 0;
+  return living_.contains(connection_id_[static_cast<size_t>(&claim - claims_.data())]);
 }
 
 bool ClaimTable::has_connection(uint64_t connection_id) const {
-  return std::find(live_connection_id_.begin(), live_connection_id_.end(), connection_id) !=
-         live_connection_id_.end();
+  return living_.contains(connection_id);
 }
 
 void ClaimTable::on_connection_ended(uint64_t connection_id) {
-  if (connection_id == 0) return;
-  std::replace(live_connection_id_.begin(), live_connection_id_.end(), connection_id, uint64_t{0});
+  living_.erase(connection_id);
 }
 
 void ClaimTable::erase_at(size_t hole) {
   const size_t mask = claims_.size() - 1;
+  living_.erase(connection_id_[hole]);
   // Backward shift: an entry moves into the hole unless its home lies strictly behind the hole.
   for (size_t i = (hole + 1) & mask; drop_at_s_[i] != 0; i = (i + 1) & mask) {
     const size_t home = home_of(claims_[i].token_id);
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     claims_[hole] = claims_[i];
     drop_at_s_[hole] = drop_at_s_[i];
-    live_connection_id_[hole] = live_connection_id_[i];
+    connection_id_[hole] = connection_id_[i];
     hole = i;
   }
   claims_[hole] = Claim{};
   drop_at_s_[hole] = 0;
-  live_connection_id_[hole] = 0;
+  connection_id_[hole] = 0;
   --count_;
 }
 

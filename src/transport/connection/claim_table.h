@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "transport/crypto/secret.h"
 #include "transport/wire/constants.h"
 #include "transport/wire/handshake_bodies.h"
@@ -60,10 +61,11 @@ class ClaimTable {
   size_t home_of(const wire::Id16& token_id) const;
   void erase_at(size_t index);
 
-  // Parallel arrays, so that the scans by time and by connection touch eight bytes per entry.
+  // Parallel arrays, so that the scan by time touches eight bytes per entry.
   std::vector<Claim> claims_;
-  std::vector<uint64_t> drop_at_s_;           // 0: the entry is free.
-  std::vector<uint64_t> live_connection_id_;  // 0: the connection ended.
+  std::vector<uint64_t> drop_at_s_;      // 0: the entry is free.
+  std::vector<uint64_t> connection_id_;  // Whose claim it is; it lives while `living_` has it.
+  base::HashIndex living_;  // A search per connection made and ended, with thousands of claims around it.
   uint32_t capacity_;
   uint32_t count_ = 0;
   uint64_t hash_key_;

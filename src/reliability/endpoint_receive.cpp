@@ -49,7 +49,7 @@ void Endpoint::Core::prefetch(const socket::Datagram& datagram) const {
   constexpr size_t kConnectionIdOffset = 5;
   if (datagram.size < wire::kMinHeaderBytes) return;
   const auto handle = table.find(platform::load_u64_le(datagram.data + kConnectionIdOffset));
-  if (handle && peers[handle->slot]) prefetch_peer(*peers[handle->slot]);
+  if (handle && peers[handle->slot]) prefetch_for_packet(*peers[handle->slot]);
 }
 
 void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram) {

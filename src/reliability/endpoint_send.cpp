@@ -140,7 +140,7 @@ void Endpoint::Core::update_and_send() {
 void Endpoint::Core::prefetch_slot(size_t slot) const {
   const size_t far = slot + kPrefetchAhead;
   const size_t near = slot + 1;
-  if (far < slots_used && peers[far]) prefetch_peer(*peers[far]);
+  if (far < slots_used && peers[far]) prefetch_for_update(*peers[far]);
   if (near < slots_used && peers[near]) prefetch_channels(*peers[near]);
 }
 

@@ -20,11 +20,18 @@ inline void prefetch_bytes(const void* from, const void* to) {
   }
 }
 
-/// What opening or sending a packet reads: keys, windows, clocks, histories, queues, counters.
-inline void prefetch_peer(const Peer& peer) {
-  prefetch_bytes(&peer, peer.user_data.data());
-  prefetch_bytes(&peer.lifecycle, &peer.link + 1);
+/// What every update reads: clocks, histories, queues, counters. Not the keys, which are half of a peer and
+/// only read when it sends.
+inline void prefetch_for_update(const Peer& peer) {
+  prefetch_bytes(&peer.lifecycle, &peer.lifecycle + 1);
   prefetch_bytes(&peer.timers, &peer + 1);
+}
+
+/// What opening a packet reads besides: address, keys, replay window.
+inline void prefetch_for_packet(const Peer& peer) {
+  prefetch_bytes(&peer, peer.user_data.data());
+  prefetch_bytes(&peer.link, &peer.link + 1);
+  prefetch_for_update(peer);
 }
 
 /// Its reliable channels' sending sides; reads the peer, so that should be near already.

@@ -82,6 +82,7 @@ bool ImpairmentModel::lose(const Draws& draws, ImpairmentStats& stats) {
 /// The queue is never held as such: its length follows from when the link will have sent what it has
 /// accepted. An idle link takes any datagram; a busy one only what fits its waiting room.
 bool ImpairmentModel::pass_rate_limit(size_t payload_bytes, uint64_t now_ns, uint64_t* departs_ns) {
+  if (bottleneck_ != nullptr) return bottleneck_->pass(payload_bytes, now_ns, departs_ns);
   if (impairment_.rate_bits_per_s == 0) return true;
   const double bytes_per_ns = static_cast<double>(impairment_.rate_bits_per_s) / 8.0 / kNsPerS;
   const double wire_bytes = static_cast<double>(payload_bytes + kWireOverheadBytes);

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "base/random.h"
+#include "transport/socket/bottleneck_link.h"
 #include "transport/socket/impairment.h"
 
 namespace lattice::socket {
@@ -49,6 +50,8 @@ class ImpairmentModel {
   /// only while bursts stay enabled. `impairment` must pass impairment_error().
   void configure(const Impairment& impairment);
   const Impairment& impairment() const { return impairment_; }
+  /// Sends everything through `link` (borrowed) in place of the impairment's own rate; null to stop.
+  void set_bottleneck(BottleneckLink* link) { bottleneck_ = link; }
 
   /// Decides about one datagram of `payload_bytes` offered at `now_ns` (which must not go back). Counts
   /// losses and faults in `stats`; deliveries are counted by whoever delivers.
@@ -65,6 +68,7 @@ class ImpairmentModel {
   uint64_t keep_order(uint64_t deliver_at_ns, ImpairmentStats& stats);
 
   Impairment impairment_;
+  BottleneckLink* bottleneck_ = nullptr;
   base::Random random_;
   bool in_burst_ = false;
   uint64_t link_free_ns_ = 0;     ///< When the rate-limited link has sent everything accepted so far.

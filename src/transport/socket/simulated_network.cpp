@@ -191,6 +191,15 @@ bool SimulatedNetwork::set_path(const platform::Address& a, const platform::Addr
   return set_direction(a, b, up) && set_direction(b, a, down);
 }
 
+bool SimulatedNetwork::set_bottleneck(const platform::Address& from, const platform::Address& to,
+                                      BottleneckLink* link) {
+  const uint32_t from_slot = find(from);
+  const uint32_t to_slot = find(to);
+  if (from_slot == base::HashIndex::kNone || to_slot == base::HashIndex::kNone) return false;
+  directions_[direction_index(from_slot, to_slot)]->model.set_bottleneck(link);
+  return true;
+}
+
 void SimulatedNetwork::set_tap(NetworkTap tap, void* context) {
   tap_ = tap;
   tap_context_ = context;

@@ -72,6 +72,10 @@ class SimulatedNetwork {
   bool set_path(const platform::Address& a, const platform::Address& b, const Impairment& up,
                 const Impairment& down);
 
+  /// Makes datagrams from one attached address to another pass `link`, which others may share and which must
+  /// outlive the attachments; null takes it away. False when an address is unknown.
+  bool set_bottleneck(const platform::Address& from, const platform::Address& to, BottleneckLink* link);
+
   /// The observer, or null to remove it.
   void set_tap(NetworkTap tap, void* context);
 

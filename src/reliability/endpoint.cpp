@@ -32,6 +32,7 @@ const char* config_error(const EndpointConfig& config) {
     return "rotation.min_overlap_ns: at most max_overlap_ns";
   }
   if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
+  if (const char* error = congestion_config_error(config.congestion)) return error;
   if (config.accepts_connections) {
     if (config.issuers.empty() || config.issuers.size() > connection::ServerHandshake::kMaxIssuers) {
       return "issuers: 1 to 4 keys on an accepting endpoint";
@@ -164,6 +165,11 @@ void Endpoint::disconnect_all(connection::DisconnectReason reason, std::string_v
 SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                           std::span<const uint8_t> body, uint32_t receipt) {
   return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
+}
+
+uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns) {
+  Peer* peer = core_->find(connection);
+  return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns);
 }
 
 const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {

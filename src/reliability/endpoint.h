@@ -17,6 +17,7 @@
 
 #include "base/block_pool.h"
 #include "reliability/capture.h"
+#include "reliability/congestion_config.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/limits.h"
 #include "reliability/statistics.h"
@@ -41,6 +42,7 @@ struct EndpointConfig {
   connection::TimerConfig timers;       ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   uint64_t connect_budget_ns = 10'000'000'000;
+  CongestionConfig congestion;  ///< How fast each connection may send (C-01…C-03).
   /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
   uint32_t max_datagram_bytes = 1472;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
@@ -113,6 +115,11 @@ class Endpoint {
   /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.
   SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                   std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  /// Bytes of datagrams that messages with is_snapshot may fill if update_and_send() ran at `now_ns`: what
+  /// congestion control allows, less what waits already; beside a transfer the quarter of R-14, rounded up to
+  /// one datagram. UINT64_MAX without a limit; 0 when not even one datagram may go, and for stale handles.
+  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns);
 
   /// Null for a stale handle. Valid until the next call that may end the connection.
   const ConnectionStats* stats(ConnectionHandle connection) const;

@@ -61,7 +61,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   const std::optional<ConnectionHandle> handle = table.insert_pending(server_address);
   if (!handle) return ConnectResult::kAlreadyConnecting;
 
-  auto peer = std::make_unique<Peer>(pool, items, config.channels);
+  auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
   peer->handle = *handle;
   peer->path = server_address;
   peer->player = fields.player;
@@ -133,7 +133,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
     server->on_ended(accepted.connection_id);
     return;
   }
-  auto peer = std::make_unique<Peer>(pool, items, config.channels);
+  auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
   peer->handle = *handle;
   peer->path = accepted.address;
   peer->incoming = true;
@@ -277,6 +277,7 @@ const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
   }
   out.reliable_messages_queued = static_cast<uint32_t>(messages);
   out.reliable_bytes_queued = static_cast<uint32_t>(bytes);
+  fill_congestion_stats(peer, &out);
   return &out;
 }
 

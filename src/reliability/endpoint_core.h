@@ -58,11 +58,14 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void update_handshake(Peer& peer);
   void update_link(Peer& peer);
   void send_payloads(Peer& peer);
-  bool send_one_payload(Peer& peer);
+  /// False when nothing fitted `allowance_bytes`.
+  bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only);
   bool has_payload(const Peer& peer) const;
   uint64_t idle_ns(const Peer& peer) const;
   void send_keepalive_if_needed(Peer& peer);
   void send_keepalive(Peer& peer, bool probe);
+  /// A packet that only acknowledges, if it may be sent now.
+  void send_ack(Peer& peer);
   void send_disconnect(Peer& peer, bool is_acknowledgement);
   struct Outgoing {
     wire::PacketType type = wire::PacketType::kPayload;
@@ -72,7 +75,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     /// A challenge or an MTU probe, which may well not reach the peer: what it says is not taken for said.
     bool is_experiment = false;
     bool ack_eliciting = false;
-    bool has_retransmission = false;
+    Charge charge = Charge::kOrdinary;
     uint32_t items = CarriedItems::kNone;
   };
   /// A buffer for the next packet of `peer`, whose number is fixed from here on: before it, one may be left
@@ -107,6 +110,16 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void send_mtu_probe(Peer& peer, uint32_t datagram_bytes);
   /// An ack block was applied: it may have been about the probe in flight.
   void note_probe_ack(Peer& peer);
+
+  // endpoint_congestion.cpp
+  PathView path_view(const Peer& peer) const;
+  SendGovernor::Setup governor_setup() const { return {config.congestion, now_ns}; }
+  static constexpr uint64_t kNoSample = UINT64_MAX;
+  /// Looks for losses by time and order, and tells the governor what is new. `ack` is null when only time
+  /// passed; `rtt_sample_ns` may be kNoSample.
+  void judge_flight(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
+  uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns);
+  void fill_congestion_stats(const Peer& peer, ConnectionStats* out) const;
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;

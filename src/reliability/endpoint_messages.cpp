@@ -40,7 +40,7 @@ void Endpoint::Core::apply_ack(Peer& peer, const wire::AckBlock& ack) {
     return;
   }
   note_probe_ack(peer);
-  if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
+  if (peer.connected()) judge_flight(peer, &result, kNoSample);
 }
 
 void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& summary) {
@@ -51,12 +51,14 @@ void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& s
     return;
   }
   note_probe_ack(peer);
+  uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
   if (result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
-    peer.rtt.add_sample(elapsed_ns - std::min(elapsed_ns, summary.ack_delay_ns), now_ns);
+    sample_ns = elapsed_ns - std::min(elapsed_ns, summary.ack_delay_ns);
+    peer.rtt.add_sample(sample_ns, now_ns);
   }
-  if (peer.connected()) peer.history.detect_losses(now_ns, peer.rtt, fate);
+  if (peer.connected()) judge_flight(peer, &result, sample_ns);
 }
 
 void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened& packet) {

@@ -55,6 +55,7 @@ void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
   ++peer.stats.path_moves;
   // What was measured was another path; a probe begins anew.
   peer.rtt = {};
+  peer.governor.restart(now_ns);
   peer.probes = {};
   peer.keepalive_wanted = true;
   peer.history.reset_black_hole();
@@ -98,6 +99,7 @@ void Endpoint::Core::send_path_challenge(Peer& peer) {
   constexpr size_t kMaxBytes = wire::kMaxHeaderBytes + wire::kMaxKeepaliveBodyBytes + wire::kTagBytes;
   if (!peer.validator.challenge_due(kMaxBytes, now_ns, peer.rtt.rto_ns())) return;
   Outgoing packet;
+  packet.charge = Charge::kFree;
   packet.type = wire::PacketType::kKeepalive;
   packet.to = &peer.validator.candidate();
   packet.is_experiment = true;
@@ -113,6 +115,7 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
   body.ack = peer.acks.block();
   body.tick = server_tick;
   Outgoing packet;
+  packet.charge = Charge::kFree;
   packet.type = wire::PacketType::kKeepalive;
   packet.buffer = begin_packet(peer);
   const std::span<uint8_t> plaintext =

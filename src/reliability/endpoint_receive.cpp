@@ -154,7 +154,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     on_keepalive(*peer, from, packet);
   }
   // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
-  if (peer->connected() && peer->acks.ack_overdue()) send_keepalive(*peer, false);
+  if (peer->connected() && peer->acks.ack_overdue()) send_ack(*peer);
 }
 
 }  // namespace lattice::reliability

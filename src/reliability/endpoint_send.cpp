@@ -15,11 +15,16 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 /// A side that only answers probes adds one of its own this often, so that it has a round trip too.
 constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
+constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
+/// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
+constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
 
-/// Bytes this connection may send now. Congestion control and pacing (C-01, C-03) replace this: until then
-/// the path is the only judge.
-uint64_t send_allowance_bytes(const Peer&) {
-  return UINT64_MAX;
+/// How long a message waits for its ack. The ack may be held back for 25 ms, and a round trip that is
+/// as steady as on a wire leaves no room for that in rto: with much in flight every message would go twice.
+/// With little, going twice costs nothing and coming late costs the game.
+uint64_t resend_after_ns(const Peer& peer) {
+  const bool thin = peer.history.bytes_in_flight() <= kThinFlightBytes;
+  return peer.rtt.rto_ns() + (thin ? 0 : kMaxAckDelayNs);
 }
 
 // Fills one packet from a peer's queues in the order of R-14 and notes what it carries.
@@ -32,19 +37,30 @@ class PacketFiller {
         items_(items),
         builder_(builder),
         now_ns_(now_ns),
+        resend_after_ns_(resend_after_ns(peer)),
         packet_seq_(peer.link->next_packet_seq()) {
     // A quarter stays free for snapshots and inputs while they wait.
     reliable_limit_ = peer.engine_queue.empty() ? budget_bytes : budget_bytes - budget_bytes / 4;
   }
 
-  void fill() {
+  void fill(bool control_only) {
     constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
     add_lost(kControl);
     add_new(kControl);
+    if (control_only) return;
+    const bool engine_waits = !peer_.engine_queue.empty();
+    const size_t engine_bytes_before = peer_.engine_queue.bytes();
+    if (engine_waits && peer_.engine_share.first(peer_.engine_queue.front().body.size())) {
+      add_unreliable(peer_.engine_queue);
+    }
     for (uint8_t i = 0; i < kControl; ++i) add_lost(i);
     for (uint8_t i = 0; i < kControl; ++i) add_new(i);
     add_unreliable(peer_.engine_queue);
     add_unreliable(peer_.application_queue);
+    if (engine_waits) {
+      peer_.engine_share.on_packet(builder_.size(), engine_bytes_before - peer_.engine_queue.bytes(),
+                                   !peer_.engine_queue.empty());
+    }
   }
 
   uint32_t items() const { return chain_; }
@@ -80,7 +96,7 @@ class PacketFiller {
     if (!builder_.add(channels_.mode(channel), message)) return false;
     items_.add(&chain_, {CarriedKind::kReliableMessage, channel, message.id.value});
     ++item_count_;
-    peer_.reliable[channel]->send.on_sent(message.id, packet_seq_, now_ns_, peer_.rtt.rto_ns());
+    peer_.reliable[channel]->send.on_sent(message.id, packet_seq_, now_ns_, resend_after_ns_);
     return true;
   }
 
@@ -102,6 +118,7 @@ class PacketFiller {
   CarriedItems& items_;
   PacketBuilder& builder_;
   uint64_t now_ns_;
+  uint64_t resend_after_ns_;
   uint64_t packet_seq_;
   size_t reliable_limit_;
   uint32_t chain_ = CarriedItems::kNone;
@@ -161,7 +178,10 @@ void Endpoint::Core::update_handshake(Peer& peer) {
 void Endpoint::Core::update_link(Peer& peer) {
   connection::ConnectionTimers& timers = *peer.timers;
   if (peer.lifecycle.state() == connection::State::kDisconnecting) {
-    if (timers.take_disconnect_send(now_ns)) send_disconnect(peer, false);
+    peer.governor.update(path_view(peer));
+    if (peer.governor.urgent_allowance_bytes() >= kMaxUrgentBytes && timers.take_disconnect_send(now_ns)) {
+      send_disconnect(peer, false);
+    }
     if (timers.disconnect_finished(now_ns) || peer.link->closed() != connection::LinkClosed::kOpen) {
       peer.lifecycle.apply(connection::Event::kDisconnectFinish);
       list_ending(peer);
@@ -178,8 +198,7 @@ void Endpoint::Core::update_link(Peer& peer) {
     return;
   }
   if (!peer.connected()) return;  // Half-open: not a byte before it has shown that it hears us (H-11).
-  PeerFate fate(handler, stats, peer);
-  peer.history.detect_losses(now_ns, peer.rtt, fate);
+  judge_flight(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
   for (const auto& channel : peer.reliable) {
     if (channel) channel->send.expire(now_ns);
@@ -213,11 +232,20 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
 }
 
 void Endpoint::Core::send_payloads(Peer& peer) {
-  const uint64_t allowance_bytes = send_allowance_bytes(peer);
-  const uint64_t before_bytes = peer.stats.traffic.bytes_sent;
-  while (peer.connected() && has_payload(peer) && items.has_room() &&
-         peer.stats.traffic.bytes_sent - before_bytes < allowance_bytes) {
-    if (!send_one_payload(peer)) break;
+  if (!has_payload(peer)) {
+    peer.governor.pass_send(now_ns);
+    return;
+  }
+  peer.governor.begin_send(path_view(peer));
+  const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
+  while (peer.connected() && has_payload(peer) && items.has_room()) {
+    const uint64_t allowance_bytes = peer.governor.allowance_bytes(peer.history.bytes_in_flight());
+    const bool control_only = allowance_bytes == 0;
+    if (control_only && !control.has_work()) break;
+    if (!send_one_payload(peer, control_only ? peer.governor.urgent_allowance_bytes() : allowance_bytes,
+                          control_only)) {
+      break;
+    }
   }
   if (peer.engine_sequence_used) {
     peer.engine.next_sent = peer.engine.next_sent.next();
@@ -225,20 +253,26 @@ void Endpoint::Core::send_payloads(Peer& peer) {
   }
 }
 
-bool Endpoint::Core::send_one_payload(Peer& peer) {
+bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only) {
+  const size_t datagram_bytes = std::min<uint64_t>(peer.mtu.datagram_bytes(), allowance_bytes);
+  if (datagram_bytes <= wire::kMaxHeaderBytes + wire::kTagBytes) return false;
   const std::span<uint8_t> buffer = begin_packet(peer);
-  const size_t budget_bytes = peer.mtu.datagram_bytes() - peer.link->next_overhead_bytes();
+  const size_t budget_bytes = datagram_bytes - peer.link->next_overhead_bytes();
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
   PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
-  filler.fill();
-  LATTICE_CHECK(!builder.empty());  // send() takes nothing that does not fit an empty packet.
+  filler.fill(control_only);
+  if (builder.empty()) {
+    // send() takes nothing that does not fit a whole packet.
+    LATTICE_CHECK(control_only);
+    return false;
+  }
   Outgoing packet;
   packet.type = wire::PacketType::kPayload;
   packet.buffer = buffer;
   packet.plaintext_bytes = builder.size();
   packet.ack_eliciting = true;
-  packet.has_retransmission = filler.resent_count() != 0;
+  packet.charge = control_only ? Charge::kUrgent : Charge::kOrdinary;
   packet.items = filler.items();
   peer.stats.traffic.messages_sent += filler.first_count();
   peer.stats.traffic.messages_resent += filler.resent_count();
@@ -260,9 +294,10 @@ void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
   const bool probe_due = busy && since_try_ns >= kProbeAfterNs;
   const bool quiet_probe_due = peer.echo_pending && since_try_ns >= kQuietProbeNs;
   const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
-  if (probe || peer.echo_pending || peer.path_response_pending ||
-      peer.acks.ack_due(now_ns, until_next_update_ns)) {
+  if (probe || peer.echo_pending || peer.path_response_pending) {
     send_keepalive(peer, probe);
+  } else if (peer.acks.ack_due(now_ns, until_next_update_ns)) {
+    send_ack(peer);
   }
 }
 
@@ -297,6 +332,22 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   packet.ack_eliciting = probe;
+  packet.charge = Charge::kFree;
+  transmit(peer, packet);
+}
+
+// An ack of its own is a Payload with nothing but the ack message: unlike a Keepalive it tells its delay, so
+// that traffic in one direction measures the round trip with every ack and not with a probe per second.
+void Endpoint::Core::send_ack(Peer& peer) {
+  peer.governor.update(path_view(peer));
+  if (peer.governor.urgent_allowance_bytes() < kMaxUrgentBytes) return;
+  Outgoing packet;
+  packet.buffer = begin_packet(peer);
+  PacketBuilder builder(packet.buffer.subspan(wire::kMaxHeaderBytes, wire::kAckMessageWithDelayBytes),
+                        peer.acks.block(), peer.acks.delay_ns(now_ns));
+  builder.add_ack_only();
+  packet.plaintext_bytes = builder.size();
+  packet.charge = Charge::kUrgent;
   transmit(peer, packet);
 }
 
@@ -312,6 +363,7 @@ void Endpoint::Core::send_disconnect(Peer& peer, bool is_acknowledgement) {
   packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_disconnect(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   LATTICE_CHECK(packet.plaintext_bytes != 0);
+  packet.charge = Charge::kUrgent;
   transmit(peer, packet);
 }
 
@@ -349,9 +401,10 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   ++stats.traffic.packets_sent;
   stats.traffic.bytes_sent += bytes;
   PeerFate fate(handler, stats, peer);
-  peer.history.on_sent({sealed->packet_seq, now_ns, packet.ack_eliciting, packet.has_retransmission,
-                        bytes > wire::kFloorDatagramBytes, packet.items},
+  peer.history.on_sent({sealed->packet_seq, now_ns, packet.ack_eliciting, bytes > wire::kFloorDatagramBytes,
+                        packet.items, static_cast<uint16_t>(bytes)},
                        fate);
+  peer.governor.on_sent({now_ns, sealed->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
   return bytes;
 }
 
@@ -363,8 +416,10 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t lost = out.lost - peer.window_lost;
   const uint64_t highest = peer.link->highest_received();
   const uint64_t missing = missing_packets(highest, peer.stats.traffic.packets_received);
+  const uint64_t spurious = out.lost_spurious - peer.window_spurious;
   if (tracked != 0) {
-    peer.stats.loss_out = std::min(1.0, static_cast<double>(lost) / static_cast<double>(tracked));
+    const uint64_t gone = lost - std::min(lost, spurious);
+    peer.stats.loss_out = std::min(1.0, static_cast<double>(gone) / static_cast<double>(tracked));
   }
   if (highest != peer.window_highest) {
     // Late arrivals make up for what an earlier second missed.
@@ -375,6 +430,7 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   peer.window_second = second;
   peer.window_tracked = out.tracked;
   peer.window_lost = out.lost;
+  peer.window_spurious = out.lost_spurious;
   peer.window_highest = highest;
   peer.window_missing = missing;
 }

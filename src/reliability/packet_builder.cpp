@@ -37,4 +37,10 @@ bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) 
   return true;
 }
 
+void PacketBuilder::add_ack_only() {
+  LATTICE_ASSERT(empty());
+  has_ack_ = wire::write_ack_message(writer_, ack_, true, ack_delay_ns_);
+  LATTICE_CHECK(has_ack_);
+}
+
 }  // namespace lattice::reliability

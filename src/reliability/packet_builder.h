@@ -25,6 +25,8 @@ class PacketBuilder {
 
   /// Adds a message of a channel of `mode`; false, and nothing changed, when it does not fit any more.
   bool add(wire::ChannelMode mode, const OutgoingMessage& message);
+  /// Adds the block alone, with its delay: a packet that only acknowledges. The packet is empty before.
+  void add_ack_only();
 
   bool empty() const { return writer_.size() == 0; }
   size_t size() const { return writer_.size(); }

@@ -9,12 +9,14 @@
 
 #include "reliability/ack_tracker.h"
 #include "reliability/endpoint_handler.h"
+#include "reliability/engine_share.h"
 #include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
 #include "reliability/path_validator.h"
 #include "reliability/receive_channel.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/send_channel.h"
+#include "reliability/send_governor.h"
 #include "reliability/sent_packet_history.h"
 #include "reliability/statistics.h"
 #include "reliability/unreliable_queue.h"
@@ -49,8 +51,9 @@ struct ProbeTimes {
 };
 
 struct Peer {
-  Peer(base::BlockPool& pool, CarriedItems& items, const wire::ChannelTable& channels)
-      : history(pool, items), engine_queue(pool), application_queue(pool) {
+  Peer(base::BlockPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
+       const SendGovernor::Setup& pace)
+      : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool) {
     for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
       if (!wire::is_reliable(channels.mode(i))) continue;
       reliable[i] =
@@ -99,6 +102,7 @@ struct Peer {
   RttEstimator rtt;
   AckTracker acks;
   SentPacketHistory history;
+  SendGovernor governor;
   NumberSkipper skipper;
   ProbeTimes probes;
   uint64_t last_sent_ns = 0;
@@ -124,6 +128,7 @@ struct Peer {
   SequencedState engine;  ///< Channel 1, is_snapshot.
   bool engine_sequence_used = false;
   UnreliableQueue engine_queue;
+  EngineShare engine_share;
   UnreliableQueue application_queue;
 
   // Statistics.
@@ -131,6 +136,7 @@ struct Peer {
   uint64_t window_second = 0;
   uint64_t window_tracked = 0;
   uint64_t window_lost = 0;
+  uint64_t window_spurious = 0;
   uint64_t window_highest = 0;
   uint64_t window_missing = 0;
 };

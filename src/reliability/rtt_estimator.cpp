@@ -19,6 +19,8 @@ void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
     const uint64_t deviation = srtt_ns_ > sample ? srtt_ns_ - sample : sample - srtt_ns_;
     rttvar_ns_ = (3 * rttvar_ns_ + deviation) / 4;
     srtt_ns_ = (7 * srtt_ns_ + sample) / 8;
+    const uint64_t step = latest_ns_ > sample ? latest_ns_ - sample : sample - latest_ns_;
+    jitter_ns_ = (15 * jitter_ns_ + step) / 16;
   }
   rto_ns_ = std::clamp(srtt_ns_ + 4 * rttvar_ns_, kMinRtoNs, kMaxRtoNs);
   latest_ns_ = sample;

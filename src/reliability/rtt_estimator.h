@@ -29,6 +29,9 @@ class RttEstimator {
   uint64_t rttvar_ns() const { return rttvar_ns_; }
   uint64_t rto_ns() const { return rto_ns_; }
   uint64_t latest_ns() const { return latest_ns_; }
+  /// Mean difference of consecutive samples, smoothed 15/16 (the estimator of RFC 3550 §6.4.1, on round
+  /// trips).
+  uint64_t jitter_ns() const { return jitter_ns_; }
   /// Smallest sample of the last 10 s (whole seconds); srtt when there was none.
   uint64_t min_rtt_ns(uint64_t now_ns) const;
 
@@ -43,6 +46,7 @@ class RttEstimator {
   uint64_t rttvar_ns_ = 0;
   uint64_t rto_ns_ = kInitialRtoNs;
   uint64_t latest_ns_ = 0;
+  uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
   std::array<MinSlot, kMinSlots> minima_{};

@@ -68,6 +68,8 @@ class SendChannel {
   bool has_lost() const { return lost_count_ != 0; }
   size_t queued_messages() const { return entries_.size(); }
   size_t queued_bytes() const { return queued_bytes_; }
+  /// Bodies that were never sent.
+  size_t waiting_bytes() const { return waiting_bytes_; }
 
   /// Counts agree with the entries. For tests and validation builds.
   bool validate() const;

@@ -64,7 +64,7 @@ bool SentPacketHistory::append(uint64_t packet_seq, CarriedFate& fate) {
 
 void SentPacketHistory::on_skipped(uint64_t packet_seq, CarriedFate& fate) {
   if (!append(packet_seq, fate)) return;
-  record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false, false};
+  record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false, 0};
   newest_skipped_ = packet_seq;
   skip_resolved();
 }
@@ -80,10 +80,11 @@ void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
     return;
   }
   record(sent.packet_seq) = {sent.sent_ns, sent.items,
-                             sent.ack_eliciting ? State::kInFlight : State::kUntracked,
-                             sent.has_retransmission, sent.is_large};
+                             sent.ack_eliciting ? State::kInFlight : State::kUntracked, sent.is_large,
+                             sent.bytes};
   if (sent.ack_eliciting) {
     ++in_flight_;
+    bytes_in_flight_ += sent.bytes;
     ++counters_.tracked;
   }
   skip_resolved();
@@ -121,6 +122,7 @@ bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
   const bool was_in_flight = sent.state == State::kInFlight;
   if (was_in_flight) {
     --in_flight_;
+    bytes_in_flight_ -= sent.bytes;
     ++counters_.acked;
   } else if (sent.state == State::kLost) {
     ++counters_.lost_spurious;
@@ -147,6 +149,7 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
     last_large_lost_ = is_first ? packet_seq : std::max(last_large_lost_, packet_seq);
   }
   --in_flight_;
+  bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
   // Receipts are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
@@ -182,6 +185,8 @@ uint32_t SentPacketHistory::news(uint64_t highest, uint32_t bitfield) const {
 
 AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate) {
   AckResult result;
+  const uint64_t spurious_before = counters_.lost_spurious;
+  const uint64_t bytes_before = bytes_in_flight_;
   const uint64_t highest = expand(ack.ack_seq, last_sent_);
   if (highest == 0) {
     // "Nothing received" is spelled {0, 0}; any other block without an expansion names what was never sent.
@@ -202,7 +207,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
   if (holds(highest)) {
     const Record& sent = record(highest);
     result.sample_sent_ns = sent.sent_ns;
-    result.has_sample = sent.state == State::kInFlight && !sent.has_retransmission;
+    result.has_sample = sent.state == State::kInFlight;
   }
   if (acknowledge(highest, fate)) ++result.newly_acked;
   for (uint32_t left = bits; left != 0; left &= left - 1) {
@@ -211,6 +216,8 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
     if (acknowledge(highest - back, fate)) ++result.newly_acked;
   }
   largest_acked_ = std::max(largest_acked_, highest);
+  result.newly_acked_bytes = bytes_before - bytes_in_flight_;
+  result.spurious = static_cast<uint32_t>(counters_.lost_spurious - spurious_before);
   skip_resolved();
   return result;
 }
@@ -250,12 +257,16 @@ void SentPacketHistory::lose_everything(CarriedFate& fate) {
 
 bool SentPacketHistory::validate() const {
   uint64_t in_flight = 0;
+  uint64_t bytes = 0;
   for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) {
     const bool flying = record(seq).state == State::kInFlight;
     if (flying && seq < oldest_in_flight_) return false;
-    if (flying) ++in_flight;
+    if (!flying) continue;
+    ++in_flight;
+    bytes += record(seq).bytes;
   }
-  return in_flight == in_flight_ && last_sent_ + 1 - first_held_ <= capacity_ + 1;
+  return in_flight == in_flight_ && bytes == bytes_in_flight_ &&
+         last_sent_ + 1 - first_held_ <= capacity_ + 1;
 }
 
 }  // namespace lattice::reliability

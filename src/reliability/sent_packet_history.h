@@ -35,8 +35,10 @@ struct AckResult {
   /// The block names a number that was left out on purpose: a lie. `valid` is false.
   bool names_skipped = false;
   uint32_t newly_acked = 0;
-  /// A round-trip sample may be taken: the packet ack_seq names was newly acked, asks for acks and carried no
-  /// retransmission.
+  uint64_t newly_acked_bytes = 0;
+  uint32_t spurious = 0;  ///< Packets called lost before that this block acknowledges.
+  /// A round-trip sample may be taken: the packet ack_seq names was newly acked and asks for acks. What it
+  /// carried does not matter, because packet numbers are never used again.
   bool has_sample = false;
   uint64_t sample_sent_ns = 0;
 };
@@ -58,10 +60,10 @@ class SentPacketHistory {
   struct Sent {
     uint64_t packet_seq = 0;  ///< One more than the last call's.
     uint64_t sent_ns = 0;
-    bool ack_eliciting = false;  ///< Others are recorded only to be counted as "later acked".
-    bool has_retransmission = false;
+    bool ack_eliciting = false;            ///< Others are recorded only to be counted as "later acked".
     bool is_large = false;                 ///< Larger than the floor every path carries (L-06).
     uint32_t items = CarriedItems::kNone;  ///< The chain; owned by the history from here on.
+    uint16_t bytes = 0;                    ///< Of the datagram; counted in flight when ack_eliciting.
   };
   /// Records a packet. `fate` hears of a packet this displaces.
   void on_sent(const Sent& sent, CarriedFate& fate);
@@ -91,6 +93,10 @@ class SentPacketHistory {
 
   uint64_t last_sent() const { return last_sent_; }
   uint64_t in_flight() const { return in_flight_; }
+  /// Datagram bytes of the packets in flight.
+  uint64_t bytes_in_flight() const { return bytes_in_flight_; }
+  /// The highest number the peer has acknowledged; 0 before the first ack.
+  uint64_t largest_acked() const { return largest_acked_; }
   const HistoryCounters& counters() const { return counters_; }
   size_t capacity() const { return capacity_; }
 
@@ -103,8 +109,8 @@ class SentPacketHistory {
     uint64_t sent_ns;
     uint32_t items;
     State state;
-    bool has_retransmission;
     bool is_large;
+    uint16_t bytes;
   };
   static_assert(sizeof(Record) == 16);
 
@@ -136,6 +142,7 @@ class SentPacketHistory {
   uint64_t last_large_lost_ = 0;
   uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
   uint64_t in_flight_ = 0;
+  uint64_t bytes_in_flight_ = 0;
   HistoryCounters counters_;
 };
 

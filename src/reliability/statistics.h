@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "reliability/congestion_controller.h"
 #include "reliability/refusal.h"
 
 namespace lattice::reliability {
@@ -36,6 +37,7 @@ struct ConnectionStats {
   uint64_t min_rtt_ns = 0;  ///< Over the last 10 s.
   uint64_t latest_rtt_ns = 0;
   uint64_t rtt_samples = 0;
+  uint64_t jitter_ns = 0;
 
   // Loss out: of packets that ask for an ack. Loss in: gaps in the numbers received.
   uint64_t packets_acked = 0;
@@ -59,6 +61,16 @@ struct ConnectionStats {
   uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.
   uint32_t reliable_bytes_queued = 0;
   uint64_t last_authenticated_ns = 0;
+
+  // Congestion (C-01…C-03).
+  CongestionMode congestion_mode = CongestionMode::kDelay;
+  CongestionPhase congestion_phase = CongestionPhase::kStartup;
+  uint64_t bytes_in_flight = 0;
+  uint64_t window_bytes = 0;      ///< UINT64_MAX: none.
+  uint64_t rate_bytes_per_s = 0;  ///< The budget as of the last send; UINT64_MAX: none.
+  uint64_t waiting_bytes = 0;     ///< Bodies that were never sent, all channels.
+  uint64_t queue_ns = 0;          ///< How long those take at that rate: what a new message waits.
+  uint32_t quality = 0;           ///< 0 to 100: connection_quality.h.
 };
 
 struct EndpointStats {

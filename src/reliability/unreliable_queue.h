@@ -41,6 +41,7 @@ class UnreliableQueue {
 
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
+  size_t bytes() const { return bytes_; }
 
   /// The oldest message; the queue is not empty.
   OutgoingMessage front() {

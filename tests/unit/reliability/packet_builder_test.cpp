@@ -33,6 +33,21 @@ TEST(PacketBuilder, ReliableFirstCarriesTheBlock) {
             std::vector<uint8_t>(expected, expected + sizeof(expected)));
 }
 
+TEST(PacketBuilder, AnAckAloneTellsItsDelayHoweverShort) {
+  uint8_t out[wire::kAckMessageWithDelayBytes];
+  PacketBuilder builder(out, kAck, 320'000);
+  builder.add_ack_only();
+  const uint8_t expected[] = {0xe0, 0x00, 0x20, 0x12, 0x04, 0x0b, 0, 0, 0, 10, 0};
+  ASSERT_EQ(builder.size(), sizeof(expected));
+  EXPECT_EQ(std::vector<uint8_t>(out, out + builder.size()),
+            std::vector<uint8_t>(expected, expected + sizeof(expected)));
+  wire::FramingSummary summary;
+  EXPECT_EQ(wire::check_framing(out, wire::ChannelTable{}, &summary), wire::FramingError::kNone);
+  EXPECT_EQ(summary.message_count, 0u);  // It asks for no ack itself.
+  EXPECT_TRUE(summary.has_ack_delay);
+  EXPECT_EQ(summary.ack_delay_ns, 320'000u);
+}
+
 TEST(PacketBuilder, LargestBodiesAlwaysFitTheFloor) {
   const std::vector<uint8_t> body(1200, 7);
   const struct {

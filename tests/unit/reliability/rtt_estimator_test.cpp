@@ -41,6 +41,18 @@ TEST(RttEstimator, Bounds) {
   EXPECT_EQ(huge.srtt_ns(), kMaxRttSampleNs);
 }
 
+TEST(RttEstimator, JitterIsTheMeanStepBetweenSamples) {
+  RttEstimator rtt;
+  rtt.add_sample(100 * kMs, 0);
+  EXPECT_EQ(rtt.jitter_ns(), 0u);
+  rtt.add_sample(132 * kMs, kMs);
+  EXPECT_EQ(rtt.jitter_ns(), 2 * kMs);
+  for (uint64_t i = 0; i < 200; ++i) rtt.add_sample((i % 2 == 0 ? 100 : 132) * kMs, (2 + i) * kMs);
+  EXPECT_NEAR(static_cast<double>(rtt.jitter_ns()), 32e6, 0.1e6);
+  for (uint64_t i = 0; i < 200; ++i) rtt.add_sample(250 * kMs, (300 + i) * kMs);  // Long is not unsteady.
+  EXPECT_LT(rtt.jitter_ns(), kMs / 10);
+}
+
 TEST(RttEstimator, MinimumForgetsAfterTenSeconds) {
   RttEstimator rtt;
   rtt.add_sample(20 * kMs, 500 * kMs);

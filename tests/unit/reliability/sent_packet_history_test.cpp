@@ -33,10 +33,10 @@ struct Fate final : CarriedFate {
 
 class SentPacketHistoryTest : public testing::Test {
  protected:
-  void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true, bool resent = false) {
+  void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true) {
     uint32_t chain = CarriedItems::kNone;
     if (receipt != 0) items.add(&chain, {CarriedKind::kReceipt, 0, receipt});
-    history.on_sent({history.last_sent() + 1, now_ns, eliciting, resent, false, chain}, fate);
+    history.on_sent({history.last_sent() + 1, now_ns, eliciting, false, chain}, fate);
     ASSERT_TRUE(history.validate());
   }
   base::BlockPool pool{16u << 20};
@@ -45,6 +45,30 @@ class SentPacketHistoryTest : public testing::Test {
   Fate fate;
   RttEstimator rtt;
 };
+
+TEST_F(SentPacketHistoryTest, KnowsTheBytesInFlightAndThoseAnAckTook) {
+  const auto send_bytes = [&](uint16_t bytes, bool eliciting) {
+    history.on_sent({history.last_sent() + 1, 0, eliciting, false, CarriedItems::kNone, bytes}, fate);
+    ASSERT_TRUE(history.validate());
+  };
+  send_bytes(1000, true);
+  send_bytes(60, false);  // Asks for no ack: not in flight.
+  for (uint16_t i = 0; i < 4; ++i) send_bytes(100, true);
+  EXPECT_EQ(history.bytes_in_flight(), 1400u);
+  // Numbers 3 to 6 arrived; 1 is overtaken by more than three.
+  AckResult result = history.on_ack({6, 0b111}, fate);
+  EXPECT_EQ(result.newly_acked, 4u);
+  EXPECT_EQ(result.newly_acked_bytes, 400u);
+  EXPECT_EQ(result.spurious, 0u);
+  EXPECT_EQ(history.largest_acked(), 6u);
+  EXPECT_EQ(history.detect_losses(kMs, rtt, fate), 1u);
+  EXPECT_EQ(history.bytes_in_flight(), 0u);
+  ASSERT_TRUE(history.validate());
+  result = history.on_ack({6, 0b11111}, fate);  // Number 1 came after all.
+  EXPECT_EQ(result.newly_acked, 0u);
+  EXPECT_EQ(result.newly_acked_bytes, 0u);
+  EXPECT_EQ(result.spurious, 1u);
+}
 
 TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
   EXPECT_EQ(SentPacketHistory::expand(0, 0), 0u);
@@ -72,7 +96,7 @@ TEST(AckExpansion, LargestNumberNotAboveTheLastSent) {
 
 TEST_F(SentPacketHistoryTest, ABlackHoleIsFourLargeLossesAroundASmallArrival) {
   const auto send_sized = [this](bool large) {
-    history.on_sent({history.last_sent() + 1, 0, true, false, large, CarriedItems::kNone}, fate);
+    history.on_sent({history.last_sent() + 1, 0, true, large, CarriedItems::kNone}, fate);
   };
   rtt.add_sample(50 * kMs, 0);
   for (int i = 0; i < 8; ++i) send_sized(i % 2 == 0);  // 1, 3, 5, 7 are large.
@@ -90,7 +114,7 @@ TEST_F(SentPacketHistoryTest, ALargeArrivalEndsTheRow) {
   rtt.add_sample(50 * kMs, 0);
   uint64_t now_ns = 0;
   for (int i = 0; i < 12; ++i) {
-    history.on_sent({history.last_sent() + 1, now_ns, true, false, i % 2 == 0, CarriedItems::kNone}, fate);
+    history.on_sent({history.last_sent() + 1, now_ns, true, i % 2 == 0, CarriedItems::kNone}, fate);
     if (i % 2 == 1) history.on_ack({static_cast<uint16_t>(i + 1), 0}, fate);
     if (i == 6) history.on_ack({7, 0}, fate);
     now_ns += 100 * kMs;
@@ -142,11 +166,9 @@ TEST_F(SentPacketHistoryTest, AcksNamesAndSample) {
   EXPECT_EQ(history.in_flight(), 1u);
 }
 
-TEST_F(SentPacketHistoryTest, NoSampleFromRetransmissionsOrUnaskedAcks) {
-  send(1, 0, true, true);
+TEST_F(SentPacketHistoryTest, NoSampleFromUnaskedAcks) {
+  send(1, 0, false);
   EXPECT_FALSE(history.on_ack({1, 0}, fate).has_sample);
-  send(2, 0, false, false);
-  EXPECT_FALSE(history.on_ack({2, 0}, fate).has_sample);
 }
 
 TEST_F(SentPacketHistoryTest, NumbersNeverSentAreRefused) {
@@ -242,7 +264,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
       uint32_t chain = CarriedItems::kNone;
       items.add(&chain, {CarriedKind::kReceipt, 0, ++receipt});
       items.add(&chain, {CarriedKind::kReliableMessage, 2, receipt});
-      history.on_sent({history.last_sent() + 1, now, true, false, false, chain}, fate);
+      history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
       if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
       in_flight_acks.push_back(receiver.block());
       if (*rc::gen::inRange(0, 2) == 0) {

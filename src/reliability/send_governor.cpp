@@ -1,0 +1,150 @@
+#include "reliability/send_governor.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+/// A send that comes later than this does not get the whole time since the last as one burst.
+constexpr uint64_t kMaxBurstNs = 100'000'000;
+/// So many packets gone without an answer are a silence, and not one message's bad luck.
+constexpr uint32_t kSilentPackets = 3;
+
+}  // namespace
+
+SendGovernor::SendGovernor(const Setup& setup)
+    : controller_(make_congestion_controller(setup.config, setup.now_ns)),
+      max_rate_bytes_per_s_(setup.config.max_rate_bytes_per_s),
+      limited_(controller_ != nullptr || setup.config.max_rate_bytes_per_s != 0),
+      send_began_ns_(setup.now_ns),
+      bucket_(2 * kDatagramBytes, setup.now_ns),
+      last_sent_ns_(setup.now_ns),
+      last_ack_ns_(setup.now_ns) {
+  begin_round(setup.now_ns, 0);
+}
+
+void SendGovernor::restart(uint64_t now_ns) {
+  if (controller_) controller_->restart(now_ns);
+  lost_since_ack_ = 0;
+  last_ack_ns_ = now_ns;
+  begin_round(now_ns, 0);
+}
+
+uint64_t SendGovernor::limited_rate(const PathView& path) const {
+  uint64_t rate = controller_ ? controller_->rate_bytes_per_s(path) : kMaxRateBytesPerS;
+  if (max_rate_bytes_per_s_ != 0) rate = std::min(rate, max_rate_bytes_per_s_);
+  return rate;
+}
+
+// C-03: two datagrams, or what one tick brings.
+uint64_t SendGovernor::cap_bytes() const {
+  return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs);
+}
+
+void SendGovernor::begin_send(const PathView& path) {
+  tick_ns_ = std::min(path.now_ns - send_began_ns_, kMaxBurstNs);
+  send_began_ns_ = path.now_ns;
+  update(path);
+}
+
+void SendGovernor::update(const PathView& path) {
+  if (!limited_) return;
+  if (controller_) controller_->update(path);
+  rate_bytes_per_s_ = limited_rate(path);
+  bucket_.refill(path.now_ns, rate_bytes_per_s_, cap_bytes());
+}
+
+uint64_t SendGovernor::window_bytes() const {
+  return controller_ ? controller_->window_bytes() : CongestionController::kNoWindow;
+}
+
+CongestionPhase SendGovernor::phase() const {
+  return controller_ ? controller_->phase() : CongestionPhase::kUnlimited;
+}
+
+uint64_t SendGovernor::allowance_bytes(uint64_t bytes_in_flight) const {
+  if (!limited_) return kUnlimited;
+  const int64_t balance = bucket_.balance_bytes();
+  const uint64_t window = window_bytes();
+  const uint64_t room = window > bytes_in_flight ? window - bytes_in_flight : 0;
+  const uint64_t bytes = std::min(balance > 0 ? static_cast<uint64_t>(balance) : 0, room);
+  return bytes < kDatagramBytes ? 0 : bytes;
+}
+
+uint64_t SendGovernor::urgent_allowance_bytes() const {
+  if (!limited_) return kUnlimited;
+  const int64_t bytes = bucket_.balance_bytes() + static_cast<int64_t>(kDatagramBytes);
+  return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
+}
+
+void SendGovernor::on_sent(const Sent& sent) {
+  next_seq_ = sent.packet_seq + 1;
+  if (!limited_) return;
+  if (sent.charge != Charge::kFree) bucket_.take(sent.bytes);
+  const bool was_idle = sent.bytes_in_flight <= sent.bytes;
+  if (was_idle && controller_ && sent.now_ns > last_sent_ns_) {
+    controller_->on_idle(sent.now_ns - last_sent_ns_);
+  }
+  last_sent_ns_ = sent.now_ns;
+  peak_bytes_in_flight_ = std::max(peak_bytes_in_flight_, sent.bytes_in_flight);
+}
+
+void SendGovernor::begin_round(uint64_t now_ns, uint64_t bytes_in_flight) {
+  round_began_ns_ = now_ns;
+  round_end_seq_ = next_seq_;
+  peak_bytes_in_flight_ = bytes_in_flight;
+  rtt_sum_ns_ = 0;
+  smallest_rtt_ns_ = UINT64_MAX;
+  rtt_samples_ = acked_packets_ = 0;
+  acked_bytes_ = 0;
+  lost_packets_ = 0;
+}
+
+void SendGovernor::end_round(const AckFeedback& feedback) {
+  RoundSummary round;
+  round.path = feedback.path;
+  round.duration_ns = feedback.path.now_ns - round_began_ns_;
+  round.acked_packets = acked_packets_;
+  round.acked_bytes = acked_bytes_;
+  round.lost_packets = lost_packets_ > 0 ? static_cast<uint32_t>(lost_packets_) : 0;
+  round.peak_bytes_in_flight = peak_bytes_in_flight_;
+  round.rtt_samples = rtt_samples_;
+  if (rtt_samples_ != 0) {
+    round.smallest_rtt_ns = smallest_rtt_ns_;
+    round.mean_rtt_ns = rtt_sum_ns_ / rtt_samples_;
+  }
+  const int64_t owed = std::min<int64_t>(lost_packets_, 0);
+  controller_->on_round(round);
+  begin_round(feedback.path.now_ns, feedback.bytes_in_flight);
+  lost_packets_ = owed;
+}
+
+void SendGovernor::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
+  if (!controller_) return;
+  const uint64_t now_ns = feedback.path.now_ns;
+  acked_packets_ += feedback.acked_packets;
+  acked_bytes_ += feedback.acked_bytes;
+  lost_packets_ +=
+      static_cast<int64_t>(feedback.lost_packets) - static_cast<int64_t>(feedback.spurious_packets);
+  if (feedback.has_rtt) {
+    rtt_sum_ns_ += feedback.rtt_ns;
+    smallest_rtt_ns_ = std::min(smallest_rtt_ns_, feedback.rtt_ns);
+    ++rtt_samples_;
+  }
+  controller_->on_feedback(feedback);
+  if (feedback.acked_packets != 0 || feedback.spurious_packets != 0) {
+    last_ack_ns_ = now_ns;
+    lost_since_ack_ = 0;
+  } else {
+    lost_since_ack_ += feedback.lost_packets;
+    if (lost_since_ack_ >= kSilentPackets && now_ns - last_ack_ns_ >= 2 * feedback.path.rto_ns) {
+      controller_->on_silence(now_ns);
+    }
+  }
+  if (largest_acked >= round_end_seq_ && now_ns - round_began_ns_ >= kMinRoundNs) end_round(feedback);
+}
+
+}  // namespace lattice::reliability

@@ -1,0 +1,103 @@
+// Hands every send its byte budget (C-03, R-07): one controller, one token bucket, and the round trips both
+// are fed by. One per connection.
+//
+//   acks, losses ──▶ rounds ──▶ controller ──▶ rate, window ──▶ bucket ──▶ may this datagram leave?
+//
+// Must stay true: ordinary datagrams leave only with their bytes in the bucket and in the window; urgent ones
+// (acks, control, Disconnect) overdraw the bucket by at most one datagram of 1200 bytes and ignore the
+// window; handshake and probes are neither asked about nor charged.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "reliability/congestion_controller.h"
+#include "reliability/token_bucket.h"
+
+namespace lattice::reliability {
+
+/// How a datagram is paid for.
+enum class Charge : uint8_t {
+  kOrdinary,
+  kUrgent,  ///< Acks, control, Disconnect: may overdraw.
+  kFree,    ///< Probes and their echoes.
+};
+
+class SendGovernor {
+ public:
+  static constexpr uint64_t kUnlimited = UINT64_MAX;
+
+  struct Setup {
+    CongestionConfig config;  ///< Must pass congestion_config_error().
+    uint64_t now_ns = 0;
+  };
+  /// Allocates the controller.
+  explicit SendGovernor(const Setup& setup);
+
+  /// Another path (L-04): nothing learned so far applies.
+  void restart(uint64_t now_ns);
+
+  /// The next tick's budget: call once per update_and_send(), then send. What one tick brings is what the
+  /// time since the last call brings.
+  void begin_send(const PathView& path);
+  /// The same for a connection that has nothing to send: the budget of this tick is not kept for the next.
+  void pass_send(uint64_t now_ns) { send_began_ns_ = now_ns; }
+  /// Time passed: timers, rate, refill. As often as wanted.
+  void update(const PathView& path);
+
+  /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 unless
+  /// a whole datagram may go: a budget is not spent on fragments of one.
+  uint64_t allowance_bytes(uint64_t bytes_in_flight) const;
+  /// Bytes an urgent datagram may use now.
+  uint64_t urgent_allowance_bytes() const;
+
+  struct Sent {
+    uint64_t now_ns = 0;
+    uint64_t packet_seq = 0;
+    uint64_t bytes = 0;            ///< Header and tag included.
+    uint64_t bytes_in_flight = 0;  ///< With this one.
+    Charge charge = Charge::kOrdinary;
+  };
+  void on_sent(const Sent& sent);
+  /// `largest_acked` is the highest packet number the peer has acknowledged so far.
+  void on_feedback(const AckFeedback& feedback, uint64_t largest_acked);
+
+  bool limited() const { return limited_; }
+  /// As of the last update(); kUnlimited without limits.
+  uint64_t rate_bytes_per_s() const { return limited_ ? rate_bytes_per_s_ : kUnlimited; }
+  uint64_t window_bytes() const;
+  CongestionPhase phase() const;
+  const CongestionController* controller() const { return controller_.get(); }
+
+ private:
+  void begin_round(uint64_t now_ns, uint64_t bytes_in_flight);
+  void end_round(const AckFeedback& feedback);
+  uint64_t cap_bytes() const;
+  uint64_t limited_rate(const PathView& path) const;
+
+  std::unique_ptr<CongestionController> controller_;  ///< Null: mode kNone.
+  uint64_t max_rate_bytes_per_s_;
+  bool limited_;  ///< By a controller or a ceiling.
+  uint64_t rate_bytes_per_s_ = 1;
+  uint64_t send_began_ns_;
+  uint64_t tick_ns_ = 0;  ///< Between the last two begin_send().
+  TokenBucket bucket_;
+
+  // The round that runs.
+  uint64_t round_began_ns_ = 0;
+  uint64_t round_end_seq_ = 1;  ///< The round ends when this number is acknowledged.
+  uint64_t next_seq_ = 1;
+  uint64_t peak_bytes_in_flight_ = 0;
+  uint64_t rtt_sum_ns_ = 0;
+  uint64_t smallest_rtt_ns_ = UINT64_MAX;
+  uint32_t rtt_samples_ = 0;
+  uint32_t acked_packets_ = 0;
+  uint64_t acked_bytes_ = 0;
+  int64_t lost_packets_ = 0;  ///< Below zero while spurious losses of earlier rounds are taken back.
+
+  uint64_t last_sent_ns_ = 0;
+  uint64_t last_ack_ns_ = 0;
+  uint32_t lost_since_ack_ = 0;
+};
+
+}  // namespace lattice::reliability

@@ -18,6 +18,13 @@ typedef enum lattice_log_level {
   LATTICE_LOG_DEBUG = 3
 } lattice_log_level;
 
+/* How fast a connection may send. Either end chooses for what it sends. */
+typedef enum lattice_congestion_mode {
+  LATTICE_CONGESTION_DELAY = 0,    /* keeps the queue of the path short, and otherwise takes what there is */
+  LATTICE_CONGESTION_GOOD_BAD = 1, /* 30 to 60 datagrams per second, 10 on a bad path (design section 6) */
+  LATTICE_CONGESTION_NONE = 2      /* no limit: loopback, a LAN of one's own, measurements */
+} lattice_congestion_mode;
+
 /* Called on the pumping thread. `text` is valid during the call. Must not call back into the world. */
 typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* category, const char* text);
 
@@ -64,6 +71,11 @@ typedef struct lattice_world_config {
   void* unix_seconds_ctx;
   lattice_log_fn log;
   void* log_ctx;
+
+  /* Sending rate. */
+  uint32_t congestion_mode;      /* a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY */
+  uint32_t max_send_bytes_per_s; /* ceiling for each connection in any mode, UDP payload bytes; 0: none, else
+                                    1200..4000000000; default 0 */
 } lattice_world_config;
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size

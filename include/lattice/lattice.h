@@ -290,6 +290,17 @@ LATTICE_API uint64_t lattice_netsim_clock(void* netsim);
 
 /* ---- Statistics: always on ---------------------------------------------------------------------- */
 
+/* What the congestion controller of a connection is doing. */
+typedef enum lattice_congestion_phase {
+  LATTICE_CONGESTION_PHASE_UNLIMITED = 0, /* LATTICE_CONGESTION_NONE */
+  LATTICE_CONGESTION_PHASE_GOOD = 1,      /* LATTICE_CONGESTION_GOOD_BAD */
+  LATTICE_CONGESTION_PHASE_BAD = 2,
+  LATTICE_CONGESTION_PHASE_STARTUP = 3, /* LATTICE_CONGESTION_DELAY: doubling until a queue shows */
+  LATTICE_CONGESTION_PHASE_STEADY = 4,  /* holding the queue at its target */
+  LATTICE_CONGESTION_PHASE_DRAIN = 5,   /* letting it run empty for a round trip, to see the path as it is */
+  LATTICE_CONGESTION_PHASE_BLACKOUT = 6 /* nothing comes back */
+} lattice_congestion_phase;
+
 typedef struct lattice_conn_stats {
   uint32_t struct_size;
   uint32_t reserved;
@@ -303,6 +314,19 @@ typedef struct lattice_conn_stats {
   uint32_t key_epoch;       /* how often the keys were replaced; 0 before the first time */
   uint32_t datagram_bytes;  /* largest datagram the path is known to carry, UDP payload: 1200 to 1472 */
   uint64_t path_moves;      /* how often the peer was followed to another address; 0 on a client */
+  double jitter_ms;         /* mean difference of consecutive round trips, smoothed */
+  double send_loss_recent_percent;    /* of our datagrams, in the last whole second that had some */
+  double receive_loss_recent_percent; /* of the peer's */
+  double queue_ms;                    /* what a message queued now waits before it is first sent */
+  uint64_t queue_bytes;               /* of messages never sent yet */
+  uint64_t send_budget_bytes_per_s;   /* what congestion control allows now; UINT64_MAX: no limit */
+  uint64_t send_window_bytes;         /* what may be in flight; UINT64_MAX: no limit */
+  uint64_t bytes_in_flight;           /* sent, and neither acknowledged nor lost */
+  uint32_t congestion_mode;           /* a lattice_congestion_mode */
+  uint32_t congestion_phase;          /* a lattice_congestion_phase */
+  uint32_t quality; /* 0..100: 100 * L * R * J with L = 1 - 5 * loss of the worse direction in the last second
+                       (at least 0), R = 1 - (rtt - 50 ms) / 500 ms (0.1..1), J = 1 - jitter / 100 ms (0.1..1) */
+  uint32_t reserved_1;
 } lattice_conn_stats;
 
 LATTICE_API lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* out);

@@ -33,12 +33,20 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"interpolation_delay_ms", c.interpolation_delay_ms, 0, 1000},
       {"extrapolation_max_ms", c.extrapolation_max_ms, 0, 1000},
       {"smoothing_tau_ms", c.smoothing_tau_ms, 1, 1000},
+      {"congestion_mode", c.congestion_mode, LATTICE_CONGESTION_DELAY, LATTICE_CONGESTION_NONE},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
     return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.%s is %llu. Give a value in %llu..%llu.",
                 bound.field, static_cast<unsigned long long>(bound.value),
                 static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max));
+  }
+  if (c.max_send_bytes_per_s != 0 && (c.max_send_bytes_per_s < reliability::kDatagramBytes ||
+                                      c.max_send_bytes_per_s > reliability::kMaxRateBytesPerS)) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.max_send_bytes_per_s is %u. Give 0 for no ceiling, or 1200..4000000000.",
+        c.max_send_bytes_per_s);
   }
   if (!(c.snap_distance > 0.0 && c.snap_distance <= 1e9)) {
     return fail(LATTICE_ERROR_CONFIG,
@@ -69,6 +77,17 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
   return LATTICE_OK;
 }
 
+reliability::CongestionMode congestion_mode(uint32_t mode) {
+  switch (mode) {
+    case LATTICE_CONGESTION_GOOD_BAD:
+      return reliability::CongestionMode::kGoodBad;
+    case LATTICE_CONGESTION_NONE:
+      return reliability::CongestionMode::kNone;
+    default:
+      return reliability::CongestionMode::kDelay;
+  }
+}
+
 }  // namespace
 
 lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
@@ -92,6 +111,8 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->connect_budget_ns = out->connect_budget_ms * kMs;
   world->timeout_ns = out->connection_timeout_ms * kMs;
   world->snapshot_budget_bytes = out->snapshot_budget_bytes;
+  world->congestion_mode = congestion_mode(out->congestion_mode);
+  world->max_send_bytes_per_s = out->max_send_bytes_per_s;
   world->connects_per_s_per_prefix = out->connects_per_s_per_prefix;
   world->max_half_open_per_prefix = out->max_half_open_per_prefix;
   world->interpolation_delay_ns = out->interpolation_delay_ms * kMs;

@@ -13,6 +13,53 @@ double ms(uint64_t ns) {
   return static_cast<double>(ns) / 1e6;
 }
 
+uint32_t mode_of(reliability::CongestionMode mode) {
+  switch (mode) {
+    case reliability::CongestionMode::kGoodBad:
+      return LATTICE_CONGESTION_GOOD_BAD;
+    case reliability::CongestionMode::kNone:
+      return LATTICE_CONGESTION_NONE;
+    case reliability::CongestionMode::kDelay:
+      break;
+  }
+  return LATTICE_CONGESTION_DELAY;
+}
+
+uint32_t phase_of(reliability::CongestionPhase phase) {
+  using Phase = reliability::CongestionPhase;
+  switch (phase) {
+    case Phase::kUnlimited:
+      break;
+    case Phase::kGood:
+      return LATTICE_CONGESTION_PHASE_GOOD;
+    case Phase::kBad:
+      return LATTICE_CONGESTION_PHASE_BAD;
+    case Phase::kStartup:
+      return LATTICE_CONGESTION_PHASE_STARTUP;
+    case Phase::kSteady:
+      return LATTICE_CONGESTION_PHASE_STEADY;
+    case Phase::kDrain:
+      return LATTICE_CONGESTION_PHASE_DRAIN;
+    case Phase::kBlackout:
+      return LATTICE_CONGESTION_PHASE_BLACKOUT;
+  }
+  return LATTICE_CONGESTION_PHASE_UNLIMITED;
+}
+
+void fill_congestion(const reliability::ConnectionStats& link, lattice_conn_stats* out) {
+  out->jitter_ms = ms(link.jitter_ns);
+  out->send_loss_recent_percent = 100.0 * link.loss_out;
+  out->receive_loss_recent_percent = 100.0 * link.loss_in;
+  out->queue_ms = ms(link.queue_ns);
+  out->queue_bytes = link.waiting_bytes;
+  out->send_budget_bytes_per_s = link.rate_bytes_per_s;
+  out->send_window_bytes = link.window_bytes;
+  out->bytes_in_flight = link.bytes_in_flight;
+  out->congestion_mode = mode_of(link.congestion_mode);
+  out->congestion_phase = phase_of(link.congestion_phase);
+  out->quality = link.quality;
+}
+
 double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -46,6 +93,7 @@ lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* ou
   value.key_epoch = link->key_epoch;
   value.datagram_bytes = link->datagram_bytes;
   value.path_moves = link->path_moves;
+  fill_congestion(*link, &value);
   if (!abi::write_struct(value, out)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_stats.struct_size is not set.");
   }

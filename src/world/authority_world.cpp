@@ -141,21 +141,41 @@ void AuthorityWorld::do_send(Now now) {
   if (snapshot_due_) {
     snapshot_due_ = false;
     last_snapshot_tick_ = current_tick_;
-    builder_->begin_send(current_tick_);
     for (const std::unique_ptr<Client>& client : clients_) {
-      if (client) send_snapshot(*client);
+      if (client) client->snapshot_due = true;
     }
+  }
+  bool begun = false;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (!client || !client->snapshot_due) continue;
+    const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns);
+    // Without room for a datagram the snapshot is not made: it would wait in a queue and grow old there. The
+    // next send makes a newer one.
+    if (budget_bytes < reliability::kDatagramBytes) continue;
+    if (!begun) builder_->begin_send(current_tick_);
+    begun = true;
+    client->snapshot_due = false;
+    send_snapshot(*client, budget_bytes);
   }
   endpoint_->update_and_send(now.ns, now.unix_s);
 }
 
-void AuthorityWorld::send_snapshot(Client& client) {
+// What the builder may write: the bodies' share of what the connection may send, within the configured bound.
+uint32_t AuthorityWorld::snapshot_budget(uint64_t send_budget_bytes) const {
+  const uint64_t configured = config_.snapshot_budget_bytes;
+  if (send_budget_bytes == UINT64_MAX) return config_.snapshot_budget_bytes;
+  const uint64_t bodies = send_budget_bytes * reliability::kMaxSnapshotBody / reliability::kDatagramBytes;
+  return static_cast<uint32_t>(
+      std::min({bodies, configured == 0 ? bodies : configured, uint64_t{UINT32_MAX}}));
+}
+
+void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   replication::SnapshotHeader header;
   if (client.inputs) {
     header.last_input_tick = client.inputs->last_input_tick();
     header.input_margin = client.inputs->margin_quarter_ticks();
   }
-  const auto parts = builder_->build(*client.view, header, config_.snapshot_budget_bytes);
+  const auto parts = builder_->build(*client.view, header, snapshot_budget(send_budget_bytes));
   for (const replication::SnapshotPart& part : parts) {
     // what is queued between two sends with this flag shares one sequence.
     reliability::MessageFlags flags;

@@ -63,6 +63,7 @@ class AuthorityWorld final : public World {
     std::optional<simulation::InputBuffer> inputs;
     simulation::TakenInput taken;
     std::unique_ptr<replication::ClientView> view;
+    bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
   };
 
@@ -80,7 +81,8 @@ class AuthorityWorld final : public World {
   Client* client_of(ConnectionHandle connection) const;
   const Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
-  void send_snapshot(Client& client);
+  void send_snapshot(Client& client, uint64_t send_budget_bytes);
+  uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
   void remove_now(uint64_t network_id);
   bool send_rpc(const Client& client, lattice_channel channel);
   bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }

@@ -299,7 +299,10 @@ std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::
 
 void ClientWorld::do_send(Now now) {
   now_ns_ = now.ns;
-  if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent()) {
+  // Without a budget the inputs wait here and go together later: a packet holds all that are not yet
+  // acknowledged (C-06).
+  if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent() &&
+      endpoint_->send_budget_bytes(connection_, now.ns) != 0) {
     uint8_t body[reliability::kMaxSnapshotBody];
     const size_t bytes = simulation::encode_inputs(*schema_.input(), *inputs_, body);
     reliability::MessageFlags flags;

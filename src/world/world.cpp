@@ -54,6 +54,8 @@ void World::seal() {
   config.timers.timeout_ns = config_.timeout_ns;
   config.connect_budget_ns = config_.connect_budget_ns;
   config.jitter_seed = config_.seed;
+  config.congestion.mode = config_.congestion_mode;
+  config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;
   const char* error = nullptr;
   endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lattice/types.h"
+#include "reliability/congestion_config.h"
 #include "transport/crypto/secret.h"
 
 namespace lattice::world {
@@ -22,6 +23,8 @@ struct WorldConfig {
   uint32_t connects_per_s_per_prefix = 100;  // H-08, per /24 or /56
   uint32_t max_half_open_per_prefix = 4;     // H-11
   uint32_t snapshot_budget_bytes = 0;        // 0: as much as 15 parts hold
+  reliability::CongestionMode congestion_mode = reliability::CongestionMode::kDelay;
+  uint64_t max_send_bytes_per_s = 0;  // per connection; 0: none
   std::vector<crypto::PublicKey> issuers;
   uint64_t interpolation_delay_ns = 100'000'000;
   uint64_t extrapolation_max_ns = 250'000'000;

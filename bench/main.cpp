@@ -26,6 +26,7 @@ constexpr const char* kUsage =
     "  --warmup S         before the first window, 0..600 (default 3)\n"
     "  --clients N[,N…]   demo-load: how many bots, 1..1024 (default 64,256)\n"
     "  --no-floor         demo-load: skip the floor and its ratios\n"
+    "  --traces DIR       congestion: also the recorded links *.up and *.down of this folder\n"
     "  --quick            only to see that it runs: 8 clients, one short repetition\n"
     "\n"
     "Exit codes: 0 measured, 1 could not measure, 2 command line.\n";
@@ -98,6 +99,9 @@ std::string take_argument(int argc, char** argv, int* i, CommandLine* line) {
     if (*i + 1 >= argc || !parse_clients(argv[++*i], &options.clients)) {
       return "--clients needs numbers in 1..1024, such as 64,256.";
     }
+  } else if (argument == "--traces") {
+    if (*i + 1 >= argc) return "--traces needs a folder.";
+    options.traces = argv[++*i];
   } else if (argument.starts_with("-") || !line->name.empty()) {
     return "'" + argument + "' is not understood.";
   } else {

@@ -10,6 +10,8 @@ constexpr Bench kBenches[] = {
      run_codec},
     {"transport", "the transport alone beside ENet and two floors: game shape, bulk, ping, connects, floods",
      run_transport},
+    {"congestion", "each congestion controller on narrow, changing links, simulated; --traces adds recorded ones",
+     run_congestion},
 };
 
 }  // namespace

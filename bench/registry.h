@@ -17,6 +17,7 @@ struct Options {
   std::vector<uint32_t> clients = {64, 256};
   bool with_floor = true;
   bool quick = false;  // only see that it runs
+  std::string traces;  // congestion: a folder of recorded links, or ""
 };
 
 struct Bench {
@@ -31,5 +32,6 @@ std::span<const Bench> benches();
 std::string run_demo_load(const Options& options, Report& report);
 std::string run_codec(const Options& options, Report& report);
 std::string run_transport(const Options& options, Report& report);
+std::string run_congestion(const Options& options, Report& report);
 
 }  // namespace bench

@@ -1,0 +1,43 @@
+// One connection over a narrow link in virtual time: what a sender that always has more gets through, and how
+// long its datagrams stand in the link's queue. Simulated, so the numbers are the same on every machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reliability/congestion_config.h"
+#include "transport/socket/rate_trace.h"
+
+namespace bench {
+
+struct NarrowRun {
+  const lattice::socket::RateTrace* trace = nullptr;  // valid; or null:
+  uint64_t rate_bits_per_s = 10'000'000;
+  uint64_t queue_bytes = 0;  // 0: unlimited
+  double delay_ms = 25;      // each way
+  double loss = 0;           // each way
+  double seconds = 60;
+  double skip_s = 0;                 // not counted, at the start
+  double pump_ms = 5;                // of both ends
+  uint64_t offered_bytes_per_s = 0;  // 0: as much as the connection takes
+  // A transfer of so many bytes in messages of 1150 over four reliable-ordered channels, instead of
+  // unreliable messages for ever; the run ends when everything has arrived.
+  uint64_t transfer_bytes = 0;
+  lattice::reliability::CongestionConfig congestion;
+};
+
+struct NarrowResult {
+  std::string problem;  // "" or why nothing was measured
+  double seconds = 0;
+  double goodput_kb_per_s = 0;  // message bodies that arrived, 1000 bytes
+  double queue_p50_ms = 0;      // of datagrams, in the link's queue and the link
+  double queue_p95_ms = 0;
+  double queue_max_ms = 0;
+  double bytes_ratio = 0;  // UDP payload sent per body arrived
+  uint64_t drops = 0;
+};
+
+NarrowResult run_narrow(const NarrowRun& run);
+
+}  // namespace bench

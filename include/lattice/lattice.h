@@ -271,9 +271,9 @@ LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_opti
 LATTICE_API lattice_result lattice_set_impairment(lattice_world* world, lattice_direction direction,
                                                   const lattice_impairment* impairment);
 
-/* A seeded network in virtual time: every datagram, loss and delay follows from the seed. Worlds attach
- * through lattice_world_config.netsim and should use lattice_netsim_clock as their clock. It must
- * outlive them. */
+/* A seeded network in virtual time: every datagram, loss and delay follows from the seed, and so do the
+ * keys of the worlds on it, so that a run repeats: nothing there is secret. Worlds attach through
+ * lattice_world_config.netsim and should use lattice_netsim_clock as their clock. It must outlive them. */
 LATTICE_API lattice_netsim* lattice_netsim_create(uint64_t seed);
 LATTICE_API void lattice_netsim_destroy(lattice_netsim* netsim);
 /* Applies to every pair of addresses, both directions. */

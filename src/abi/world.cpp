@@ -123,6 +123,9 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   if (abi::read_config(config, role, &value, &world_config) != LATTICE_OK) return nullptr;
   std::unique_ptr<socket::DatagramSocket> socket = open_socket(value);
   if (socket == nullptr) return nullptr;
+  if (value.netsim != nullptr) {
+    world_config.repeatable_entropy = abi::network_of(value.netsim)->draw_seed() ^ value.seed;
+  }
 
   auto instance = std::make_unique<WorldInstance>();
   instance->role = *role;

@@ -54,7 +54,7 @@ reliability::EndpointConfig ClientWorld::endpoint_config() const {
 
 crypto::PublicKey ClientWorld::new_client_key() {
   if (keys_.size() == kMaxUnusedKeys) keys_.erase(keys_.begin());
-  keys_.push_back(crypto::KeyPair::generate(entropy_));
+  keys_.push_back(crypto::KeyPair::generate(*entropy_));
   return keys_.back().public_key();
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "transport/crypto/repeatable_entropy.h"
 
 namespace lattice::world {
 namespace {
@@ -14,6 +15,11 @@ namespace {
 uint32_t table_size(const WorldConfig& config) {
   const bool client = config.role.role == LATTICE_ROLE_CLIENT;
   return std::min(client ? 2 * config.max_objects : config.max_objects, 65535u);
+}
+
+std::unique_ptr<crypto::EntropySource> make_entropy(const WorldConfig& config) {
+  if (!config.repeatable_entropy) return std::make_unique<crypto::SystemEntropy>();
+  return std::make_unique<crypto::RepeatableEntropy>(*config.repeatable_entropy);
 }
 
 }  // namespace
@@ -33,7 +39,8 @@ class World::PhaseScope {
 World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer)
     : config_(config),
       observer_(observer),
-      server_keys_(crypto::KeyPair::generate(entropy_)),
+      entropy_(make_entropy(config)),
+      server_keys_(crypto::KeyPair::generate(*entropy_)),
       socket_(std::move(socket)),
       table_(table_size(config)),
       fixed_tick_(config.tick_rate_hz),
@@ -57,7 +64,7 @@ void World::seal() {
   config.congestion.mode = config_.congestion_mode;
   config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;
   const char* error = nullptr;
-  endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, entropy_, &error);
+  endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   on_sealed();

@@ -127,7 +127,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
 
   WorldConfig config_;
   Observer& observer_;
-  crypto::SystemEntropy entropy_;
+  std::unique_ptr<crypto::EntropySource> entropy_;
   crypto::KeyPair server_keys_;
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;

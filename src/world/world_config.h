@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lattice/types.h"
@@ -17,6 +18,8 @@ struct WorldConfig {
   uint32_t max_objects = 4096;
   bool quantize_simulation = true;  // S-03
   uint64_t seed = 1;
+  /// On a simulated network: keys and all else that is random follow from it. Absent: the system's entropy.
+  std::optional<uint64_t> repeatable_entropy;
   uint32_t max_connections = 64;
   uint64_t connect_budget_ns = 10'000'000'000;
   uint64_t timeout_ns = 10'000'000'000;

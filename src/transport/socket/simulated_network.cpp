@@ -94,7 +94,8 @@ SimulatedNetwork::SimulatedNetwork(const SimulatedNetworkConfig& config)
       slots_(config.max_attachments),
       by_address_(config.max_attachments),
       attachments_(config.max_attachments),
-      by_direction_(64, base::HashIndex::Growth::kDoubling) {}
+      by_direction_(64, base::HashIndex::Growth::kDoubling),
+      draw_state_(config.seed) {}
 
 SimulatedNetwork::~SimulatedNetwork() {
   // A socket that outlived its network would detach from freed memory.

@@ -18,6 +18,7 @@
 #include "base/block_pool.h"
 #include "base/hash_index.h"
 #include "base/id_pool.h"
+#include "base/random.h"
 #include "transport/socket/datagram_socket.h"
 #include "transport/socket/delivery_queue.h"
 #include "transport/socket/impairment_model.h"
@@ -62,6 +63,9 @@ class SimulatedNetwork {
   /// address is lost. Directions keep the attachment's impairments. False when `from` is unknown or `to`
   /// is taken.
   bool rebind(const platform::Address& from, const platform::Address& to);
+
+  /// For what an attachment draws at random: follows from the network's seed and how often it was asked.
+  uint64_t draw_seed() { return base::splitmix64(draw_state_); }
 
   /// For every direction that has not been configured by itself, existing or future.
   void set_default(const Impairment& impairment);
@@ -123,6 +127,7 @@ class SimulatedNetwork {
   base::HashIndex by_direction_;
   std::vector<std::unique_ptr<Direction>> directions_;
   Impairment default_;
+  uint64_t draw_state_;
   NetworkTap tap_ = nullptr;
   void* tap_context_ = nullptr;
   uint64_t tap_dropped_ = 0;

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
 
 #include "platform/byte_order.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/hash.h"
 #include "transport/crypto/nonce_ledger.h"
+#include "transport/crypto/repeatable_entropy.h"
 #include "transport/crypto/x25519.h"
 #include "unit/transport/hex.h"
 
@@ -27,6 +29,18 @@ std::vector<uint8_t> counting(uint8_t first, size_t n) {
   std::vector<uint8_t> out(n);
   std::iota(out.begin(), out.end(), first);
   return out;
+}
+
+TEST(RepeatableEntropy, FollowsFromTheSeedAndNeverRepeatsWithinIt) {
+  RepeatableEntropy first(7), again(7), other(8);
+  std::set<std::vector<uint8_t>> seen;
+  for (int draw = 0; draw < 100; ++draw) {
+    std::vector<uint8_t> a(16), b(16), c(16);
+    first.fill(a), again.fill(b), other.fill(c);
+    EXPECT_EQ(a, b);
+    EXPECT_TRUE(seen.insert(a).second);
+    EXPECT_TRUE(seen.insert(c).second);
+  }
 }
 
 TEST(Hash, Sha256OfAbcHoweverSplit) {

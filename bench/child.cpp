@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -22,18 +24,18 @@ namespace bench {
 namespace {
 
 constexpr uint64_t kPatienceNs = 2'000'000'000;
+constexpr size_t kMaxDescriptors = 8;
+constexpr int kAboveAll = 64;  // no child is given a descriptor of this number or more
 
 void become(const ChildPlan& plan, const std::vector<char*>& argv, const std::vector<char*>& envp) {
   // No bench that dies may leave a server behind.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (plan.cpu >= 0) pin_self(plan.cpu);
-  for (const auto& [ours, theirs] : plan.descriptors) {
-    if (ours == theirs) {
-      fcntl(ours, F_SETFD, 0);
-    } else {
-      dup2(ours, theirs);
-    }
-  }
+  // Out of the way first: one of ours may have the number another is to get.
+  std::array<int, kMaxDescriptors> copies{};
+  const size_t count = std::min(plan.descriptors.size(), copies.size());
+  for (size_t i = 0; i < count; ++i) copies[i] = fcntl(plan.descriptors[i].first, F_DUPFD_CLOEXEC, kAboveAll);
+  for (size_t i = 0; i < count; ++i) dup2(copies[i], plan.descriptors[i].second);
   execve(argv[0], argv.data(), envp.data());
   _exit(127);
 }

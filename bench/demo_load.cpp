@@ -27,7 +27,6 @@ constexpr double kConnectTimeoutS = 30;
 constexpr double kSettleS = 0.5;
 constexpr int kTelemetryDescriptor = 8;
 constexpr uint32_t kConnectsPerS = 2000;  // all bots come from one address range
-constexpr uint32_t kMaxWindows = 20;
 
 /// A folder of our own under /tmp, removed at the end.
 class ScratchFolder {
@@ -206,14 +205,8 @@ class Run {
     const auto keep = [&](const std::string& line) { return latest = parse_telemetry(line), false; };
     session.telemetry.read_for(options_.warmup_s, keep);
     const Telemetry before = latest;
-    usage_ = measure(session.server, session.load, session.counter, clients_, [&] {
-      // On a machine that is busy enough nothing moves for a while, and nothing can be said of nothing.
-      const uint64_t received = session.counter.read().received_datagrams;
-      for (uint32_t window = 0; window < kMaxWindows; ++window) {
-        session.telemetry.read_for(options_.seconds, keep);
-        if (session.counter.read().received_datagrams != received) break;
-      }
-    });
+    usage_ = measure(session.server, session.load, session.counter, clients_,
+                     [&] { session.telemetry.read_for(options_.seconds, keep); });
     const double rss_kb = session.server.rss_kb();
     if (std::string problem = session.check(); !problem.empty()) return problem;
     tell_ticks(before, latest);

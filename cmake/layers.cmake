@@ -13,13 +13,15 @@ lattice_layer(socket         transport/socket      USES platform base)
 lattice_layer(crypto         transport/crypto      USES platform base wire SYSTEM sodium)
 lattice_layer(connection     transport/connection  USES platform base wire socket crypto)
 lattice_layer(reliability    reliability           USES platform base wire socket crypto connection)
+lattice_layer(fragment       transport/fragment    USES platform base wire socket crypto connection
+                                                        reliability)
 lattice_layer(serialization  serialization         USES platform base SYSTEM sodium)
 lattice_layer(replication    replication           USES platform base serialization)
 lattice_layer(simulation     simulation            USES platform base serialization)
 lattice_layer(prediction     prediction            USES platform base serialization simulation)
 lattice_layer(world          world                 USES platform base wire socket crypto connection
-                                                        reliability serialization replication
-                                                        simulation prediction)
+                                                        reliability fragment serialization
+                                                        replication simulation prediction)
 lattice_layer(abi            abi                   USES platform base wire socket crypto connection
-                                                        reliability serialization replication
-                                                        simulation prediction world)
+                                                        reliability fragment serialization
+                                                        replication simulation prediction world)

@@ -1,9 +1,11 @@
-// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint.
+// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint and
+// what puts fragments together above it.
 // Input: any number of  type u8 (low 6 bits mod 3: Payload, Keepalive, Disconnect; 0x40: from another
 // address; 0x80: time passes afterwards) · length u8 · plaintext.
 #include <algorithm>
 #include <cstdlib>
 
+#include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/raw_client.h"
 
 namespace {
@@ -23,8 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   options.server.max_connections = 2;
   options.step_ns = 10 * test::kMs;
   options.server.rotation.min_interval_ns = 0;
-  test::EndpointRig rig(std::move(options));
-  test::RawClient peer(rig);
+  test::RigOf<fragment::FragmentingEndpoint> rig(std::move(options));
+  test::RawClientOf<fragment::FragmentingEndpoint> peer(rig);
   require(peer.connect());
   constexpr wire::PacketType kTypes[] = {wire::PacketType::kPayload, wire::PacketType::kKeepalive,
                                          wire::PacketType::kDisconnect};
@@ -52,6 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(rig.server.handler.connected.size() <= 1);
   require(rig.server.handler.ended.size() <= rig.server.handler.connected.size());
   for (const auto& [number, told] : rig.server.handler.receipts) require(told.size() == 1);
-  if (!rig.server.handler.ended.empty()) require(rig.server.endpoint->pool_stats().blocks_live == 0);
+  if (!rig.server.handler.ended.empty())
+    require(rig.server.endpoint->endpoint().pool_stats().blocks_live == 0);
   return 0;
 }

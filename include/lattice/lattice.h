@@ -21,6 +21,7 @@ extern "C" {
 #define LATTICE_KEY_BYTES 32u
 #define LATTICE_TOKEN_MAX_BYTES 480u
 #define LATTICE_TOKEN_USER_DATA_MAX_BYTES 256u
+#define LATTICE_MESSAGE_MAX_BYTES 290816u /* of lattice_send(): 256 fragments of 1136 bytes (F-05) */
 
 /* LATTICE_ABI_VERSION of the library that is loaded; compare before anything else. */
 LATTICE_API uint32_t lattice_abi_version(void);
@@ -129,10 +130,19 @@ LATTICE_API lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_i
 /* This world's own peer id: 1 on the authority, 0 on a client that is not connected. */
 LATTICE_API lattice_peer_id lattice_local_peer(lattice_world* world);
 
-/* Sends a message of the application's own over one of the four channels (§5). At most 1144 bytes.
- * LATTICE_ERROR_WOULD_BLOCK when a reliable queue is full (R-08), LATTICE_ERROR_LIMIT when too large. */
+/* Sends a message of the application's own over one of the four channels (§5): 0 to LATTICE_MESSAGE_MAX_BYTES
+ * bytes, copied. One longer than a packet (1147 bytes fit any) travels in fragments of the same channel (§7): a
+ * long unreliable message stays unreliable, and is lost when one of its fragments is. The longest takes the
+ * whole window of a reliable channel, so that others on it wait; use a channel of its own.
+ * LATTICE_ERROR_WOULD_BLOCK when not all of it fits the queue: nothing was sent, try again after the next pump
+ * (R-08). LATTICE_ERROR_LIMIT when it is too long. */
 LATTICE_API lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data,
                                         size_t bytes);
+
+/* As lattice_send(), and on_receipt will be told once what became of the message. On success a number for it is
+ * written to `receipt`: never 0, and not used again in this world before 2^30 others. */
+LATTICE_API lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel,
+                                                     const void* data, size_t bytes, uint32_t* receipt);
 
 /* ---- Schema ------------------------------------------------------------------------------------ */
 
@@ -252,6 +262,11 @@ typedef struct lattice_world_callbacks {
   int (*on_admit)(void* ctx, lattice_world*, const lattice_conn_info*);
   /* Client: own clock jumped from one tick to another (T-03). */
   void (*on_resync)(void* ctx, lattice_world*, uint32_t from_tick, uint32_t to_tick);
+  /* What became of a message sent with lattice_send_with_receipt(); once for each, before on_disconnected.
+   * `acked` 1: the peer's library has all of it (a fragmented message: every fragment). Its application may
+   * still never see it on an unreliable channel, where a newer message may have overtaken it. 0: given up; on
+   * an unreliable channel a packet with it was lost, on a reliable one the connection ended first. */
+  void (*on_receipt)(void* ctx, lattice_conn*, uint32_t receipt, int acked);
 } lattice_world_callbacks;
 
 LATTICE_API lattice_result lattice_set_world_callbacks(lattice_world* world,

@@ -13,10 +13,40 @@ using abi::WorldInstance;
 
 static_assert(LATTICE_DISCONNECT_SCHEMA_MISMATCH ==
               static_cast<int>(connection::DisconnectReason::kSchemaMismatch));
+static_assert(LATTICE_MESSAGE_MAX_BYTES == fragment::kMaxMessageBytes);
 static_assert(LATTICE_DISCONNECT_HOST_LEFT == static_cast<int>(connection::DisconnectReason::kHostLeft));
 
 lattice_result not_a_client() {
   return fail(LATTICE_ERROR_NOT_ALLOWED, "Only a client world connects; this one is the authority.");
+}
+
+/// Shared by the two ways to send; `receipt` may be null.
+lattice_result send_message(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes,
+                            uint32_t* receipt) {
+  world::ConnectionHandle connection;
+  WorldInstance* instance = abi::require_connection(conn, &connection);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  const int number = static_cast<int>(channel);
+  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED || (data == nullptr && bytes != 0)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four, or data is null.",
+                number);
+  }
+  switch (instance->world->send_message(connection, static_cast<wire::Channel>(channel),
+                                        {static_cast<const uint8_t*>(data), bytes}, receipt)) {
+    case reliability::SendResult::kOk:
+      return LATTICE_OK;
+    case reliability::SendResult::kWouldBlock:
+      return fail(LATTICE_ERROR_WOULD_BLOCK,
+                  "The queue of channel %d is full. Send again after the next pump.", number);
+    case reliability::SendResult::kTooLarge:
+      return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %u fit.", bytes,
+                  LATTICE_MESSAGE_MAX_BYTES);
+    case reliability::SendResult::kNotConnected:
+      return fail(LATTICE_ERROR_NOT_ALLOWED, "The connection is not established (yet, or any more).");
+    case reliability::SendResult::kInvalidChannel:
+      break;
+  }
+  return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
 }
 
 }  // namespace
@@ -127,31 +157,15 @@ lattice_peer_id lattice_local_peer(lattice_world* world) {
 }
 
 lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  const int number = static_cast<int>(channel);
-  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED || (data == nullptr && bytes != 0)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four, or data is null.",
-                number);
+  return send_message(conn, channel, data, bytes, nullptr);
+}
+
+lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel, const void* data,
+                                         size_t bytes, uint32_t* receipt) {
+  if (receipt == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the receipt to.");
   }
-  const auto sent = instance->world->endpoint()->send(connection, static_cast<wire::Channel>(channel), {},
-                                                      {static_cast<const uint8_t*>(data), bytes});
-  switch (sent) {
-    case reliability::SendResult::kOk:
-      return LATTICE_OK;
-    case reliability::SendResult::kWouldBlock:
-      return fail(LATTICE_ERROR_WOULD_BLOCK,
-                  "The queue of channel %d is full. Send again after the next pump.", number);
-    case reliability::SendResult::kTooLarge:
-      return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %zu fit.", bytes,
-                  reliability::kMaxSequencedBody);
-    case reliability::SendResult::kNotConnected:
-      return fail(LATTICE_ERROR_NOT_ALLOWED, "The connection is not established (yet, or any more).");
-    case reliability::SendResult::kInvalidChannel:
-      break;
-  }
-  return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
+  return send_message(conn, channel, data, bytes, receipt);
 }
 
 }  // extern "C"

@@ -129,6 +129,11 @@ void WorldInstance::on_message(world::ConnectionHandle connection, uint8_t chann
   }
 }
 
+void WorldInstance::on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) {
+  if (world_callbacks.on_receipt == nullptr) return;
+  world_callbacks.on_receipt(world_callbacks_ctx, handle_of(connection), receipt, acked ? 1 : 0);
+}
+
 uint16_t WorldInstance::on_admit(const world::Admission& who) {
   if (world_callbacks.on_admit == nullptr) return 0;
   lattice_conn_info info{};

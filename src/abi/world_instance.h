@@ -59,6 +59,7 @@ struct WorldInstance final : world::Observer {
   void on_sample_input(world::Tick tick, void* input, size_t bytes) override;
   void on_message(world::ConnectionHandle connection, uint8_t channel,
                   std::span<const uint8_t> body) override;
+  void on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) override;
   uint16_t on_admit(const world::Admission& who) override;
   void on_resync(world::Tick from, world::Tick to) override;
 };

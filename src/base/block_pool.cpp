@@ -71,6 +71,12 @@ Block BlockPool::allocate(size_t bytes) {
   return {block, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
 }
 
+bool BlockPool::has_room(size_t bytes) const {
+  const size_t size_class = class_of(bytes);
+  if (size_class == kClasses) return false;
+  return free_count_[size_class] != 0 || stats_.slab_bytes + kSlabBytes <= limit_bytes_;
+}
+
 void BlockPool::release(Block& block) {
   if (!block) return;
   const size_t size_class = class_of(block.capacity_bytes);

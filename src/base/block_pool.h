@@ -46,6 +46,9 @@ class BlockPool {
   /// kLargestBlock or the limit is reached. bytes == 0 gives a block of the smallest class.
   Block allocate(size_t bytes);
 
+  /// Whether allocate(bytes) would give a block now.
+  bool has_room(size_t bytes) const;
+
   /// Gives a block back and zeroes the caller's copy; a false block is ignored.
   void release(Block& block);
 

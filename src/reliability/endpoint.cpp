@@ -172,6 +172,35 @@ uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_n
   return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns);
 }
 
+SendResult Endpoint::send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                                    uint16_t group, size_t unit_bytes, std::span<const uint8_t> body,
+                                    uint32_t receipt) {
+  return core_->send_fragments(connection, static_cast<uint8_t>(channel), flags, group, unit_bytes, body,
+                               receipt);
+}
+
+void Endpoint::count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often) {
+  core_->count(refusal, core_->find(connection), how_often);
+}
+
+void Endpoint::refuse(ConnectionHandle connection, Refusal refusal, connection::DisconnectReason reason) {
+  Peer* peer = core_->find(connection);
+  core_->count(refusal, peer);
+  if (peer != nullptr) core_->disconnect(*peer, reason, refusal_name(refusal));
+}
+
+std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle connection,
+                                                          Channel channel) const {
+  const Peer* peer = core_->find(connection);
+  if (peer == nullptr) return std::nullopt;
+  const SequencedState& state = peer->sequenced[static_cast<uint8_t>(channel)];
+  return state.has_seen ? std::optional(state.last_seen) : std::nullopt;
+}
+
+base::BlockPool& Endpoint::pool() {
+  return core_->pool;
+}
+
 const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {
   const Peer* peer = core_->find(connection);
   return peer == nullptr ? nullptr : core_->stats_of(*peer);

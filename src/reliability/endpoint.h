@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -66,7 +67,7 @@ struct EndpointConfig {
 enum class SendResult : uint8_t {
   kOk,
   kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
-  kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode.
+  kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode, or than 256 fragments.
   kNotConnected,    ///< Stale handle, still connecting, or ending.
   kInvalidChannel,  ///< Channel 14, an undeclared channel, is_fragment, or a control body without a known
                     ///< type.
@@ -120,6 +121,24 @@ class Endpoint {
   /// congestion control allows, less what waits already; beside a transfer the quarter of R-14, rounded up to
   /// one datagram. UINT64_MAX without a limit; 0 when not even one datagram may go, and for stale handles.
   uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns);
+
+  /// Queues `body` as fragments of `unit_bytes` (1 to kFragmentUnitBytes; the last may be shorter) of the
+  /// group numbered `group`: all of them, or none and the reason. At least two. Each carries `receipt`.
+  /// Not on the control channel, and no snapshots. Source: F-01…F-05.
+  SendResult send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags, uint16_t group,
+                            size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  // For what puts fragments together above.
+
+  /// Counts something received and not acted on, for `connection` and in all.
+  void count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often = 1);
+  /// The same, and ends the connection: ProtocolError, or `reason`.
+  void refuse(ConnectionHandle connection, Refusal refusal,
+              connection::DisconnectReason reason = connection::DisconnectReason::kProtocolError);
+  /// Sequence of the newest message delivered on an unreliable-sequenced channel; empty before the first.
+  std::optional<base::Sequence16> newest_sequence(ConnectionHandle connection, Channel channel) const;
+  /// The pool messages wait in. Blocks taken from it are given back before the endpoint dies.
+  base::BlockPool& pool();
 
   /// Null for a stale handle. Valid until the next call that may end the connection.
   const ConnectionStats* stats(ConnectionHandle connection) const;

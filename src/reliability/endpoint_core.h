@@ -48,8 +48,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// The result is whether the packet may be acked as far as this message goes.
   bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
+  void refuse_for_memory(Peer& peer);
   bool on_sequenced_message(Peer& peer, const wire::Message& message);
-  bool deliver(Peer& peer, uint8_t channel, uint8_t flags, std::span<const uint8_t> body);
+  bool deliver(Peer& peer, const wire::Message& message);
+  bool deliver_fragment(Peer& peer, const wire::Message& message);
   void protocol_error(Peer& peer, Refusal refusal);
 
   // endpoint_send.cpp
@@ -84,8 +86,12 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// The bytes of the datagram; 0 when packet numbers are used up.
   size_t transmit(Peer& peer, const Outgoing& packet);
   void update_loss_window(Peer& peer);
+
+  // endpoint_queue.cpp
   SendResult send(ConnectionHandle handle, uint8_t channel, MessageFlags flags, std::span<const uint8_t> body,
                   uint32_t receipt);
+  SendResult send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags, uint16_t group,
+                            size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
 
   // endpoint_rotation.cpp
@@ -172,6 +178,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
+  uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.
   uint32_t server_tick = 0;
   bool in_phase = false;
 };

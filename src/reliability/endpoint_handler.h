@@ -11,6 +11,7 @@
 #include "transport/connection/server_handshake.h"
 #include "transport/wire/channel_table.h"
 #include "transport/wire/constants.h"
+#include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {
 
@@ -20,7 +21,7 @@ using ChannelMode = wire::ChannelMode;
 using ConnectionHandle = connection::ConnectionHandle;
 
 struct MessageFlags {
-  bool is_fragment = false;  ///< Set by the fragment layer only; send() refuses it until that exists.
+  bool is_fragment = false;  ///< Of messages handed to on_fragment(); send() refuses it.
   bool is_rpc = false;
   bool is_snapshot = false;
 
@@ -33,6 +34,21 @@ enum class Verdict : uint8_t {
   /// a baseline. Only for unreliable channels; a reliable message is acked whatever the handler says.
   kAcceptButDoNotAck,
   kProtocolError,  ///< Closes the connection (P-10).
+};
+
+/// A piece of a message, as it comes out of its channel: once each, and in order on an ordered one.
+struct IncomingFragment {
+  wire::FragmentHeader header;
+  base::Sequence16 id;       ///< message_id, or sequence on unreliable-sequenced channels (F-04).
+  base::Sequence16 next_id;  ///< Reliable channels: the lowest message_id not received yet.
+};
+
+/// What on_fragment() made of one. The default is a refusal.
+struct FragmentOutcome {
+  /// Of the message, if the fragment completed it. kProtocolError closes in any case.
+  Verdict verdict = Verdict::kProtocolError;
+  /// The message is complete and was delivered: on a sequenced channel, older ones are stale from now on.
+  bool is_complete = false;
 };
 
 /// What both sides know once connected. Spans live for the call.
@@ -74,8 +90,15 @@ class EndpointHandler {
   virtual Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
                              std::span<const uint8_t> body, uint64_t now_ns) = 0;
 
+  /// One fragment of a message sent with send_fragments(). A handler that does not put messages together
+  /// closes the connection.
+  virtual FragmentOutcome on_fragment(ConnectionHandle, Channel, MessageFlags, const IncomingFragment&,
+                                      std::span<const uint8_t> /*body*/, uint64_t /*now_ns*/) {
+    return {};
+  }
+
   /// Exactly once for every message sent with a receipt other than 0: acked, or lost (for reliable messages
-  /// only at the end of the connection).
+  /// only at the end of the connection). For send_fragments(): once for every fragment.
   virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
 };
 

@@ -68,10 +68,6 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
     protocol_error(peer, refusal_of(error));
     return;
   }
-  if (summary.has_fragment) {
-    protocol_error(peer, Refusal::kFragmentUnsupported);
-    return;
-  }
   apply_payload_ack(peer, summary);
   bool may_ack = true;
   wire::MessageReader reader(packet.plaintext, config.channels);
@@ -85,7 +81,7 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
 bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
   switch (message.mode) {
     case ChannelMode::kUnreliable:
-      return deliver(peer, message.channel, message.flags, message.body);
+      return deliver(peer, message);
     case ChannelMode::kUnreliableSequenced:
       return on_sequenced_message(peer, message);
     case ChannelMode::kReliableUnordered:
@@ -108,18 +104,26 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
       count(Refusal::kMessageStale, &peer);
       return true;
     }
-    state.last_seen = message.id;
-    state.has_seen = true;
+    if (!message.is_fragment()) {  // One fragment is not yet a message: it overtakes nothing.
+      state.last_seen = message.id;
+      state.has_seen = true;
+    }
   }
-  return deliver(peer, message.channel, message.flags, message.body);
+  return deliver(peer, message);
 }
 
 bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& message) {
   ReceiveChannel& channel = peer.reliable[message.channel]->receive;
-  switch (channel.offer(message.id, message.flags, message.body)) {
+  // Once accepted a fragment must be kept: without room for it, it is not accepted.
+  if (message.is_fragment() && !pool.has_room(message.body.size() + kFragmentRecordBytes)) {
+    refuse_for_memory(peer);
+    return false;
+  }
+  switch (channel.offer(message.id, message.flags, message.body, message.fragment)) {
     case ReceiveChannel::Outcome::kDeliver:
       break;
     case ReceiveChannel::Outcome::kStored:
+      peer.memory_refused_since_ns.reset();
       return true;
     case ReceiveChannel::Outcome::kDuplicate:
       count(Refusal::kMessageDuplicate, &peer);
@@ -128,21 +132,39 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
       protocol_error(peer, Refusal::kMessageBeyondWindow);
       return false;
     case ReceiveChannel::Outcome::kNoMemory:
-      count(Refusal::kMessageNoMemory, &peer);
+      refuse_for_memory(peer);
       return false;
   }
-  deliver(peer, message.channel, message.flags, message.body);
+  if (message.is_fragment()) peer.memory_refused_since_ns.reset();
+  deliver(peer, message);
   ReceiveChannel::Ready ready;
   while (peer.connected() && channel.pop_ready(&ready)) {
-    deliver(peer, message.channel, ready.flags, ready.body.bytes());
+    wire::Message stored = message;
+    stored.id = ready.id;
+    stored.flags = ready.flags;
+    stored.fragment = ready.fragment;
+    stored.body = ready.body.bytes();
+    deliver(peer, stored);
     channel.release(ready);
   }
   return true;
 }
 
-bool Endpoint::Core::deliver(Peer& peer, uint8_t channel, uint8_t flags, std::span<const uint8_t> body) {
-  if (channel == static_cast<uint8_t>(Channel::kControl)) {
-    if (body.empty() || !wire::is_known_control_type(body[0])) {
+// Connections that wait for each other's memory would wait for ever: the one that waited longest ends, what
+// it held is the others', and they have their time anew.
+void Endpoint::Core::refuse_for_memory(Peer& peer) {
+  count(Refusal::kMessageNoMemory, &peer);
+  if (!peer.memory_refused_since_ns) peer.memory_refused_since_ns = now_ns;
+  const uint64_t since_ns = std::max(*peer.memory_refused_since_ns, memory_taken_back_ns);
+  if (now_ns - since_ns < config.timers.timeout_ns) return;
+  memory_taken_back_ns = now_ns;
+  disconnect(peer, connection::DisconnectReason::kResourceLimit, refusal_name(Refusal::kMessageNoMemory));
+}
+
+bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
+  if (message.channel == static_cast<uint8_t>(Channel::kControl)) {
+    const std::span<const uint8_t> body = message.body;
+    if (message.is_fragment() || body.empty() || !wire::is_known_control_type(body[0])) {
       protocol_error(peer, Refusal::kBadControl);
       return false;
     }
@@ -150,13 +172,36 @@ bool Endpoint::Core::deliver(Peer& peer, uint8_t channel, uint8_t flags, std::sp
   }
   ++peer.stats.traffic.messages_received;
   ++stats.traffic.messages_received;
-  const Verdict verdict =
-      handler.on_message(peer.handle, static_cast<Channel>(channel), flags_of(flags), body, now_ns);
+  if (message.is_fragment()) return deliver_fragment(peer, message);
+  const Verdict verdict = handler.on_message(peer.handle, static_cast<Channel>(message.channel),
+                                             flags_of(message.flags), message.body, now_ns);
   if (verdict == Verdict::kProtocolError) {
     if (peer.connected()) protocol_error(peer, Refusal::kMessageRefusedByHandler);
     return false;
   }
   return verdict == Verdict::kAccept;
+}
+
+bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) {
+  IncomingFragment fragment{message.fragment, message.id, {}};
+  if (wire::is_reliable(message.mode)) {
+    fragment.next_id = peer.reliable[message.channel]->receive.next_expected();
+  }
+  const FragmentOutcome outcome =
+      handler.on_fragment(peer.handle, static_cast<Channel>(message.channel), flags_of(message.flags),
+                          fragment, message.body, now_ns);
+  if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
+    // It was newer than last_seen when it came in, and nothing has come since.
+    peer.sequenced[message.channel].last_seen = message.id;
+    peer.sequenced[message.channel].has_seen = true;
+  }
+  if (outcome.verdict == Verdict::kProtocolError) {
+    const Refusal refusal =
+        outcome.is_complete ? Refusal::kMessageRefusedByHandler : Refusal::kFragmentUnsupported;
+    if (peer.connected()) protocol_error(peer, refusal);
+    return false;
+  }
+  return outcome.verdict == Verdict::kAccept;
 }
 
 void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,

@@ -435,45 +435,4 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   peer.window_missing = missing;
 }
 
-SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
-                                std::span<const uint8_t> body, uint32_t receipt) {
-  Peer* peer = find(handle);
-  if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
-  if (channel >= wire::kChannelCount || flags.is_fragment) return SendResult::kInvalidChannel;
-  const ChannelMode mode = config.channels.mode(channel);
-  if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
-  if (channel == static_cast<uint8_t>(Channel::kControl) &&
-      (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_rotation_control_type(body[0]))) {
-    return SendResult::kInvalidChannel;
-  }
-  if (body.size() > max_body_bytes(mode)) return SendResult::kTooLarge;
-  OutgoingMessage message;
-  message.channel = channel;
-  message.flags = static_cast<uint8_t>((flags.is_rpc ? wire::kFlagRpc : 0) |
-                                       (flags.is_snapshot ? wire::kFlagSnapshot : 0));
-  message.receipt = receipt;
-  message.body = body;
-  if (!wire::is_reliable(mode)) return send_unreliable(*peer, message, mode);
-  return peer->reliable[channel]->send.queue(message.flags, body, receipt) ? SendResult::kOk
-                                                                           : SendResult::kWouldBlock;
-}
-
-SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode) {
-  const bool engine = message.channel == static_cast<uint8_t>(Channel::kUnreliableSequenced) &&
-                      (message.flags & wire::kFlagSnapshot) != 0;
-  if (engine) {
-    message.id = peer.engine.next_sent;
-    if (!peer.engine_queue.queue(message)) return SendResult::kWouldBlock;
-    peer.engine_sequence_used = true;  // The next update begins a new sequence.
-    return SendResult::kOk;
-  }
-  if (mode == ChannelMode::kUnreliableSequenced) message.id = peer.sequenced[message.channel].next_sent;
-  if (!peer.application_queue.queue(message)) return SendResult::kWouldBlock;
-  if (mode == ChannelMode::kUnreliableSequenced) {
-    SequencedState& state = peer.sequenced[message.channel];
-    state.next_sent = state.next_sent.next();
-  }
-  return SendResult::kOk;
-}
-
 }  // namespace lattice::reliability

@@ -6,9 +6,8 @@
 //          routes datagrams to connections, opens, frame-checks whole, then acts (K-03, P-10); keepalive,
 //          timeout and disconnect (L-02, L-03, L-05, L-07); receipts: per message, acked or lost, once;
 //          a byte budget for every send, from a congestion controller and a pacer (C-01…C-03).
-// Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to fragment (a
-// message
-//          that does not fit a floor datagram is refused by name).
+// Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to put fragments
+//          together (it carries them as messages; transport/fragment cuts and assembles).
 // Holds:   nothing moves before the AEAD opened and the whole plaintext was well-formed; a packet is acked
 // only
 //          when every reliable message in it was accepted; I4: each reliable message is delivered

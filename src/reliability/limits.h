@@ -38,6 +38,15 @@ inline constexpr size_t kMaxReliableBody = wire::kFloorPlaintextBytes - (1 + 2 +
 inline constexpr size_t kMaxSnapshotBody = kMaxSequencedBody;
 static_assert(kMaxUnreliableBody == 1149 && kMaxSequencedBody == 1147 && kMaxReliableBody == 1150);
 
+// Fragments (F-05): a unit fits every datagram on every channel, fragment header and an ack block with it.
+inline constexpr size_t kFragmentUnitBytes = 1136;
+inline constexpr size_t kMaxFragments = 256;
+/// What keeping a fragment takes from the pool beside its body.
+inline constexpr size_t kFragmentRecordBytes = 16;
+static_assert(kFragmentUnitBytes + wire::kFragmentHeaderBytes <= kMaxSequencedBody);
+static_assert(kFragmentUnitBytes + wire::kFragmentHeaderBytes <= kMaxReliableBody);
+static_assert(kMaxFragments == static_cast<size_t>(kReliableWindow));  // F-08: one message fills the window.
+
 /// The largest body send() takes on a channel of this mode; 0 for modes that take none.
 constexpr size_t max_body_bytes(wire::ChannelMode mode) {
   switch (mode) {

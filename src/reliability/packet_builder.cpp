@@ -9,8 +9,7 @@ bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) 
   const bool reliable = wire::is_reliable(mode);
   const bool block_in_header = reliable && !has_ack_;
   const size_t message_bytes =
-      wire::message_overhead_bytes(mode, (message.flags & wire::kFlagFragment) != 0, !block_in_header) +
-      message.body.size();
+      wire::message_overhead_bytes(mode, message.is_fragment(), !block_in_header) + message.body.size();
   size_t ack_bytes = 0;
   bool with_delay = false;
   if (!has_ack_ && !reliable) {
@@ -30,6 +29,7 @@ bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) 
   framed.id = message.id;
   framed.has_ack = block_in_header;
   framed.ack = ack_;
+  framed.fragment = message.fragment;
   framed.body = message.body;
   const bool written = wire::write_message(writer_, framed);
   LATTICE_CHECK(written);

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "base/byte_cursor.h"
-#include "reliability/send_channel.h"
+#include "reliability/outgoing_message.h"
 #include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {

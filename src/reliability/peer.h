@@ -127,6 +127,8 @@ struct Peer {
   std::array<SequencedState, wire::kChannelCount> sequenced{};
   SequencedState engine;  ///< Channel 1, is_snapshot.
   bool engine_sequence_used = false;
+  /// Since when no message that needed memory was accepted for want of it; empty while there is enough.
+  std::optional<uint64_t> memory_refused_since_ns;
   UnreliableQueue engine_queue;
   EngineShare engine_share;
   UnreliableQueue application_queue;

@@ -45,6 +45,10 @@ class PooledRing {
     head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
   }
+  void pop_back() {
+    LATTICE_ASSERT(size_ > 0);
+    --size_;
+  }
   T& operator[](size_t i) {
     LATTICE_ASSERT(i < size_);
     return slot(i);
@@ -54,6 +58,7 @@ class PooledRing {
     return const_cast<PooledRing*>(this)->slot(i);
   }
   T& front() { return (*this)[0]; }
+  T& back() { return (*this)[size_ - 1]; }
 
   /// Forgets all elements and gives the memory back.
   void reset() {
@@ -99,14 +104,17 @@ struct StoredBody {
   std::span<const uint8_t> bytes() const { return {data, size_bytes}; }
 };
 
-/// Copies `body` (at most 16 KiB) into a block; false when the pool gives none.
-inline bool store_body(base::BlockPool& pool, std::span<const uint8_t> body, StoredBody* out) {
-  base::Block block = pool.allocate(body.size());
+/// Copies `head` and `body` (together at most 16 KiB) into a block, one behind the other; false when the pool
+/// gives none.
+inline bool store_body(base::BlockPool& pool, std::span<const uint8_t> head, std::span<const uint8_t> body,
+                       StoredBody* out) {
+  base::Block block = pool.allocate(head.size() + body.size());
   if (!block) return false;
   LATTICE_ASSERT(block.capacity_bytes <= UINT16_MAX);
-  if (!body.empty()) std::memcpy(block.data, body.data(), body.size());
+  if (!head.empty()) std::memcpy(block.data, head.data(), head.size());
+  if (!body.empty()) std::memcpy(block.data + head.size(), body.data(), body.size());
   out->data = block.data;
-  out->size_bytes = static_cast<uint16_t>(body.size());
+  out->size_bytes = static_cast<uint16_t>(block.size_bytes);
   out->capacity_bytes = static_cast<uint16_t>(block.capacity_bytes);
   return true;
 }

@@ -13,7 +13,8 @@ ReceiveChannel::~ReceiveChannel() {
 }
 
 ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags,
-                                              std::span<const uint8_t> body) {
+                                              std::span<const uint8_t> body,
+                                              const wire::FragmentHeader& fragment) {
   const int32_t ahead = id.distance_from(next_);
   if (ahead < 0) return Outcome::kDuplicate;
   if (ahead >= kReliableWindow) return Outcome::kBeyondWindow;
@@ -33,8 +34,10 @@ ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags
     if (!array_) array_ = pool_->allocate(kWindow * sizeof(Ready));
     if (!array_) return Outcome::kNoMemory;
     Ready entry;
+    entry.id = id;
+    entry.fragment = fragment;
     entry.flags = flags;
-    if (!store_body(*pool_, body, &entry.body)) return Outcome::kNoMemory;
+    if (!store_body(*pool_, {}, body, &entry.body)) return Outcome::kNoMemory;
     stored(id) = entry;
     ++stored_count_;
   }

@@ -18,6 +18,7 @@
 #include "base/sequence.h"
 #include "reliability/limits.h"
 #include "reliability/pooled_ring.h"
+#include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {
 
@@ -33,6 +34,8 @@ class ReceiveChannel {
 
   struct Ready {
     StoredBody body;
+    base::Sequence16 id;
+    wire::FragmentHeader fragment;  ///< Meaningful with wire::kFlagFragment.
     uint8_t flags = 0;
   };
 
@@ -41,7 +44,8 @@ class ReceiveChannel {
   ReceiveChannel(const ReceiveChannel&) = delete;
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
 
-  Outcome offer(base::Sequence16 id, uint8_t flags, std::span<const uint8_t> body);
+  Outcome offer(base::Sequence16 id, uint8_t flags, std::span<const uint8_t> body,
+                const wire::FragmentHeader& fragment = {});
 
   /// The next stored message that is in order now. The caller hands it up, then calls release().
   bool pop_ready(Ready* out);

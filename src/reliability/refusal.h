@@ -27,7 +27,17 @@ namespace lattice::reliability {
   X(kNotReady, "not_ready")                        /* the handshake is not over, or the end is near */ \
   X(kBadKeepalive, "bad_keepalive")                /* closes: ProtocolError */                         \
   X(kBadDisconnect, "bad_disconnect")              /* closes: ProtocolError */                         \
-  X(kFragmentUnsupported, "fragment_unsupported")  /* closes: ProtocolError */                         \
+  X(kFragmentUnsupported, "fragment_unsupported")  /* nobody puts messages together here; closes */    \
+  X(kFragmentMismatch, "fragment_mismatch")        /* F-06, F-07: disagrees with its group */          \
+  X(kFragmentLength, "fragment_length")            /* F-06: empty, or not as long as the others */     \
+  X(kFragmentTooLong, "fragment_too_long")         /* F-05: the message would exceed 290,816 bytes */  \
+  X(kFragmentOrder, "fragment_order")              /* F-04: a group interrupted or out of order */     \
+  X(kFragmentSnapshot, "fragment_snapshot")        /* engine traffic is never cut */                   \
+  X(kFragmentDuplicate, "fragment_duplicate")      /* unreliable: that part is there already */        \
+  X(kFragmentEvicted, "fragment_evicted")          /* F-06: a partial group gave way to a newer one */ \
+  X(kFragmentTimeout, "fragment_timeout")          /* F-03: a partial group 2 s without news */        \
+  X(kFragmentStale, "fragment_stale")              /* F-04: a partial group overtaken: normal */       \
+  X(kFragmentNoMemory, "fragment_no_memory")       /* reliable: closes, ResourceLimit */               \
   X(kBadControl, "bad_control")                    /* empty or unknown control body; closes */         \
   X(kMessageBeyondWindow, "message_beyond_window") /* 256 or more ahead; closes */               \
   X(kMessageRefusedByHandler, "message_refused")   /* Verdict::kProtocolError; closes */               \

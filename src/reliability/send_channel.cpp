@@ -22,21 +22,30 @@ void SendChannel::clear_counts() {
   next_expiry_ns_ = UINT64_MAX;
 }
 
-bool SendChannel::queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt) {
-  LATTICE_ASSERT(body.size() <= kMaxReliableBody);
-  if (waiting_bytes_ + body.size() > kMaxQueuedBytes) return false;
+bool SendChannel::queue(const OutgoingMessage& message) {
+  LATTICE_ASSERT(message.body.size() <= kMaxReliableBody);
+  if (waiting_bytes_ + stored_bytes(message) > kMaxQueuedBytes) return false;
   Entry entry{};
-  if (!store_body(*pool_, body, &entry.body)) return false;
-  entry.flags = flags;
-  entry.body.receipt = receipt;
+  if (!store_message(*pool_, message, &entry.body)) return false;
+  entry.flags = message.flags;
   entry.state = State::kUnsent;
   if (!entries_.push_back(entry)) {
     release_body(*pool_, entry.body);
     return false;
   }
-  waiting_bytes_ += body.size();
-  queued_bytes_ += body.size();
+  waiting_bytes_ += entry.body.size_bytes;
+  queued_bytes_ += entry.body.size_bytes;
   return true;
+}
+
+void SendChannel::take_back(size_t count) {
+  LATTICE_ASSERT(count <= entries_.size() - sent_count_);
+  for (; count != 0; --count) {
+    waiting_bytes_ -= entries_.back().body.size_bytes;
+    release(entries_.back());
+    entries_.pop_back();
+  }
+  if (entries_.empty()) entries_.reset();
 }
 
 void SendChannel::expire(uint64_t now_ns) {
@@ -59,8 +68,7 @@ void SendChannel::expire(uint64_t now_ns) {
 bool SendChannel::next_lost(OutgoingMessage* out) {
   if (lost_count_ == 0) return false;
   while (entries_[lost_cursor_].state != State::kLost) ++lost_cursor_;
-  const Entry& entry = entries_[lost_cursor_];
-  *out = {front_id_.plus(static_cast<int32_t>(lost_cursor_)), 0, entry.flags, 0, entry.body.bytes()};
+  *out = message_at(lost_cursor_);
   return true;
 }
 
@@ -70,9 +78,18 @@ bool SendChannel::has_new() const {
 
 bool SendChannel::next_new(OutgoingMessage* out) const {
   if (!has_new()) return false;
-  const Entry& entry = entries_[sent_count_];
-  *out = {front_id_.plus(static_cast<int32_t>(sent_count_)), 0, entry.flags, 0, entry.body.bytes()};
+  *out = message_at(sent_count_);
   return true;
+}
+
+// Without receipt: the channel tells it, not the packet.
+OutgoingMessage SendChannel::message_at(size_t offset) const {
+  const Entry& entry = entries_[offset];
+  OutgoingMessage out;
+  out.id = front_id_.plus(static_cast<int32_t>(offset));
+  out.flags = entry.flags;
+  read_stored(entry.body, &out);
+  return out;
 }
 
 void SendChannel::on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t rto_ns) {

@@ -14,18 +14,10 @@
 #include "base/block_pool.h"
 #include "base/sequence.h"
 #include "reliability/limits.h"
+#include "reliability/outgoing_message.h"
 #include "reliability/pooled_ring.h"
 
 namespace lattice::reliability {
-
-/// A message offered for packing. `body` lives until the channel changes.
-struct OutgoingMessage {
-  base::Sequence16 id;  ///< message_id, or sequence on unreliable-sequenced channels.
-  uint8_t channel = 0;
-  uint8_t flags = 0;  ///< wire::MessageFlag, without ack_elided.
-  uint32_t receipt = 0;
-  std::span<const uint8_t> body;
-};
 
 class SendChannel {
  public:
@@ -34,8 +26,14 @@ class SendChannel {
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
 
-  /// Copies `body` into the queue. False, and nothing changed, when the channel may hold no more.
-  bool queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt);
+  /// Copies `message` into the queue; its id is given here, its channel is not looked at. False, and nothing
+  /// changed, when the channel may hold no more.
+  bool queue(const OutgoingMessage& message);
+  bool queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt) {
+    return queue({{}, 0, flags, receipt, body, {}});
+  }
+  /// Takes back the newest `count` messages, none of which was sent: undoes queue().
+  void take_back(size_t count);
 
   /// Marks messages whose retransmission interval is over; call once per update, before packing.
   void expire(uint64_t now_ns);
@@ -86,6 +84,7 @@ class SendChannel {
   };
   static_assert(sizeof(Entry) == 32);
 
+  OutgoingMessage message_at(size_t offset) const;
   void release(Entry& entry);
   void clear_counts();
 

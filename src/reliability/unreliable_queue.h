@@ -8,8 +8,8 @@
 
 #include "base/block_pool.h"
 #include "reliability/limits.h"
+#include "reliability/outgoing_message.h"
 #include "reliability/pooled_ring.h"
-#include "reliability/send_channel.h"
 
 namespace lattice::reliability {
 
@@ -24,10 +24,9 @@ class UnreliableQueue {
 
   /// Copies `message` in; false, and nothing changed, at the bounds of R-08.
   bool queue(const OutgoingMessage& message) {
-    if (bytes_ + message.body.size() > kMaxQueuedBytes) return false;
+    if (bytes_ + stored_bytes(message) > kMaxQueuedBytes) return false;
     Entry entry{};
-    if (!store_body(*pool_, message.body, &entry.body)) return false;
-    entry.body.receipt = message.receipt;
+    if (!store_message(*pool_, message, &entry.body)) return false;
     entry.id = message.id;
     entry.channel = message.channel;
     entry.flags = message.flags;
@@ -35,8 +34,17 @@ class UnreliableQueue {
       release_body(*pool_, entry.body);
       return false;
     }
-    bytes_ += message.body.size();
+    bytes_ += entry.body.size_bytes;
     return true;
+  }
+  /// Takes back the newest `count` messages: undoes queue().
+  void take_back(size_t count) {
+    for (; count != 0; --count) {
+      bytes_ -= entries_.back().body.size_bytes;
+      release_body(*pool_, entries_.back().body);
+      entries_.pop_back();
+    }
+    if (entries_.empty()) entries_.reset();
   }
 
   bool empty() const { return entries_.empty(); }
@@ -46,7 +54,9 @@ class UnreliableQueue {
   /// The oldest message; the queue is not empty.
   OutgoingMessage front() {
     const Entry& entry = entries_.front();
-    return {entry.id, entry.channel, entry.flags, entry.body.receipt, entry.body.bytes()};
+    OutgoingMessage out{entry.id, entry.channel, entry.flags, entry.body.receipt, {}, {}};
+    read_stored(entry.body, &out);
+    return out;
   }
   void pop_front() {
     bytes_ -= entries_.front().body.size_bytes;

@@ -19,16 +19,19 @@ constexpr uint32_t part_at(uint32_t position) {
 
 }  // namespace
 
-PartLedger::PartLedger(uint32_t max_entries)
-    : parts_(kMaxOpenParts), entries_(kFirstEntries), max_entries_(std::max(max_entries, kMinEntries)) {}
+PartLedger::PartLedger(uint32_t max_entries, uint32_t first_receipt)
+    : parts_(kMaxOpenParts),
+      entries_(kFirstEntries),
+      max_entries_(std::max(max_entries, kMinEntries)),
+      oldest_receipt_(first_receipt) {}
 
 uint32_t PartLedger::open(Tick tick) {
   if (part_count_ == kMaxOpenParts) drop_oldest();
-  uint32_t receipt = oldest_receipt_ + part_count_;
+  const uint32_t receipt = (oldest_receipt_ + part_count_) & kMaxReceipt;
   newest_ = part_at(part_head_ + part_count_);
   parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false};
   ++part_count_;
-  if (receipt == 0) {  // "no receipt" to the transport: leave the number out after 2^32 parts
+  if (receipt == 0) {  // "no receipt" to the transport: leave the number out after 2^30 parts
     parts_[newest_].resolved = true;
     return open(tick);
   }
@@ -36,7 +39,7 @@ uint32_t PartLedger::open(Tick tick) {
 }
 
 PartLedger::Record PartLedger::resolve(uint32_t receipt) {
-  const uint32_t offset = receipt - oldest_receipt_;
+  const uint32_t offset = (receipt - oldest_receipt_) & kMaxReceipt;
   if (receipt == 0 || offset >= part_count_) return Record{};
   Part& part = parts_[part_at(part_head_ + offset)];
   if (part.resolved) return Record{};
@@ -61,7 +64,7 @@ void PartLedger::drop_oldest() {
   entry_count_ -= part.count;
   part_head_ = part_at(part_head_ + 1);
   --part_count_;
-  ++oldest_receipt_;
+  oldest_receipt_ = (oldest_receipt_ + 1) & kMaxReceipt;
 }
 
 void PartLedger::make_room() {

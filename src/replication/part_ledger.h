@@ -27,8 +27,11 @@ class PartLedger {
   static constexpr uint32_t kMaxOpenParts = 1024;
   static constexpr uint32_t kMinEntries = 2048;  // more than one part can hold
 
-  /// `max_entries` is raised to kMinEntries.
-  explicit PartLedger(uint32_t max_entries);
+  /// Receipts are 1 to this, around and around: the bits above are for receipts of other things.
+  static constexpr uint32_t kMaxReceipt = (1u << 30) - 1;
+
+  /// `max_entries` is raised to kMinEntries; `first_receipt` is the first open() gives.
+  explicit PartLedger(uint32_t max_entries, uint32_t first_receipt = 1);
 
   /// Opens the record of a new part sent for `tick`; add() fills it. Never returns receipt 0.
   uint32_t open(Tick tick);
@@ -68,7 +71,7 @@ class PartLedger {
   std::vector<Part> parts_;         // ring of kMaxOpenParts
   std::vector<SentEntry> entries_;  // ring; doubles up to max_entries_
   uint32_t max_entries_;
-  uint32_t oldest_receipt_ = 1;
+  uint32_t oldest_receipt_;
   uint32_t part_head_ = 0;
   uint32_t part_count_ = 0;
   uint32_t newest_ = 0;  // ring position of the open part

@@ -55,6 +55,8 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   config.requests_per_s = 2 * config_.connects_per_s_per_prefix;
   config.responses_per_s = config_.connects_per_s_per_prefix;
   config.max_half_open = std::max(config.max_half_open, config_.max_half_open_per_prefix);
+  // Each connection holds a claim until its token expires, and may take the place of one that still does.
+  config.max_claims = std::max(config.max_claims, 2 * config_.max_connections);
   return config;
 }
 
@@ -302,6 +304,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
 }
 
 void AuthorityWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
+  if (tell_receipt(connection, receipt, acked)) return;
   if (Client* client = client_of(connection)) client->view->on_receipt(receipt, acked);
 }
 

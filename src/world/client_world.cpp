@@ -166,7 +166,9 @@ reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::
   return reliability::Verdict::kAccept;
 }
 
-void ClientWorld::on_receipt(ConnectionHandle, uint32_t, bool) {}
+void ClientWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
+  tell_receipt(connection, receipt, acked);  // the engine asks for none here
+}
 
 reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
   switch (applier_->apply(body)) {

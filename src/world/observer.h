@@ -38,6 +38,8 @@ class Observer {
   /// `input` holds the last command; the game may replace it for `tick`.
   virtual void on_sample_input(Tick tick, void* input, size_t bytes) = 0;
   virtual void on_message(ConnectionHandle connection, uint8_t channel, std::span<const uint8_t> body) = 0;
+  /// What became of a message sent with a receipt; once each, before on_disconnected().
+  virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
   /// 0 to let the client in, else the reason to refuse it with.
   virtual uint16_t on_admit(const Admission& who) = 0;
   virtual void on_resync(Tick from, Tick to) = 0;

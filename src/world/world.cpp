@@ -64,7 +64,7 @@ void World::seal() {
   config.congestion.mode = config_.congestion_mode;
   config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;
   const char* error = nullptr;
-  endpoint_ = reliability::Endpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
+  endpoint_ = fragment::FragmentingEndpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   on_sealed();
@@ -135,6 +135,22 @@ void World::disconnect(ConnectionHandle connection, connection::DisconnectReason
   } else {
     pending_disconnects_.push_back({connection, reason, std::string(text)});
   }
+}
+
+reliability::SendResult World::send_message(ConnectionHandle connection, wire::Channel channel,
+                                            std::span<const uint8_t> body, uint32_t* receipt) {
+  if (!endpoint_) return reliability::SendResult::kNotConnected;
+  if (receipt == nullptr) return endpoint_->send(connection, channel, {}, body);
+  const uint32_t number = last_receipt_ % (kApplicationReceiptBit - 1) + 1;
+  const auto sent = endpoint_->send(connection, channel, {}, body, kApplicationReceiptBit | number);
+  if (sent == reliability::SendResult::kOk) *receipt = last_receipt_ = number;
+  return sent;
+}
+
+bool World::tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
+  if ((receipt & kApplicationReceiptBit) == 0) return false;
+  observer_.on_receipt(connection, receipt & ~kApplicationReceiptBit, acked);
+  return true;
 }
 
 // --- Objects

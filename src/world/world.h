@@ -14,6 +14,7 @@
 #include "reliability/endpoint.h"
 #include "replication/object_table.h"
 #include "simulation/fixed_tick.h"
+#include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/observer.h"
 #include "world/rpc_router.h"
@@ -46,6 +47,9 @@ inline bool is_engine_traffic_legal(wire::Channel channel, reliability::MessageF
   return !flags.is_snapshot || (channel == wire::Channel::kUnreliableSequenced && !flags.is_rpc);
 }
 
+/// Receipts of the application's messages have this bit; those of snapshot parts stay below it.
+inline constexpr uint32_t kApplicationReceiptBit = 1u << 30;
+
 class World : public reliability::EndpointHandler, protected RpcHost {
  public:
   World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket, Observer& observer);
@@ -58,7 +62,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   const WorldConfig& config() const { return config_; }
   socket::DatagramSocket& socket() { return *socket_; }
   /// Null before seal().
-  reliability::Endpoint* endpoint() { return endpoint_.get(); }
+  fragment::FragmentingEndpoint* endpoint() { return endpoint_.get(); }
   /// Tells `observer` of every datagram from now on (borrowed; null ends it); not from inside the pump. False
   /// in a build without LATTICE_CAPTURE.
   bool set_capture(reliability::CaptureObserver* observer);
@@ -81,6 +85,10 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason, std::string_view text,
                   Now now);
   virtual uint64_t local_peer() const = 0;
+  /// A message of the application's own, of up to fragment::kMaxMessageBytes. With `receipt` not null,
+  /// Observer::on_receipt() will name the number written there.
+  reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
+                                       std::span<const uint8_t> body, uint32_t* receipt);
 
   // --- Objects
   const replication::ObjectTable& objects() const { return table_; }
@@ -120,6 +128,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual reliability::EndpointConfig endpoint_config() const = 0;
   virtual void on_sealed() = 0;
   virtual void add_stats(WorldStats* stats) const = 0;
+  /// Passes a receipt of the application on; false when it is the engine's own.
+  bool tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
 
   // RpcHost
   const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override;
@@ -132,7 +142,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
-  std::unique_ptr<reliability::Endpoint> endpoint_;
+  std::unique_ptr<fragment::FragmentingEndpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;
   RpcRouter rpcs_;
@@ -150,6 +160,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   class PhaseScope;
   const HostScratch& scratch_for(const replication::ObjectType& type) const;
   std::vector<PendingDisconnect> pending_disconnects_;
+  uint32_t last_receipt_ = 0;  // of the application, without its bit
   struct TypeScratch {
     const replication::ObjectType* type;
     std::unique_ptr<HostScratch> host;

@@ -26,6 +26,7 @@
 #include "replication/version_history.h"
 #include "serialization/type_registry.h"
 #include "simulation/input_codec.h"
+#include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 #include "unit/serialization/everything.h"
 
@@ -33,6 +34,7 @@ namespace lattice::test {
 namespace {
 
 using base::Tick;
+using Rig = RigOf<fragment::FragmentingEndpoint>;
 using replication::SnapshotHeader;
 
 // clang-format off
@@ -154,6 +156,8 @@ class Session {
     for (reliability::EndpointConfig* config : {&options.server, &options.client}) {
       config->schema_id = types_.registry.schema_hash(kChannelText);
       config->rotation = {.packets = 30, .min_interval_ns = 0, .min_overlap_ns = 0};
+      // A snapshot leaves in the tick it is the truth of, whatever long message waits beside it.
+      config->congestion.mode = reliability::CongestionMode::kNone;
       config->channels.declare(4, wire::ChannelMode::kUnreliableSequenced);
       config->channels.declare(5, wire::ChannelMode::kReliableUnordered);
       config->channels.declare(6, wire::ChannelMode::kUnreliable);
@@ -201,7 +205,7 @@ class Session {
   // ---- Connecting and one tick ----------------------------------------------------------------------
 
   bool connect() {
-    Node& client = rig_.client();
+    Rig::Node& client = rig_.client();
     const Bytes token = rig_.sign(rig_.token_fields(client_key_.public_key()), rig_.issuer);
     if (client.endpoint->connect(rig_.server.address, token, client_key_, &client.connection) !=
         reliability::ConnectResult::kOk) {
@@ -216,7 +220,7 @@ class Session {
 
   /// The client's NAT gives it another port.
   void rebind() {
-    Node& client = rig_.client();
+    Rig::Node& client = rig_.client();
     platform::Address moved = client.address;
     moved.port = 50123;
     LATTICE_CHECK(rig_.network.rebind(client.address, moved));
@@ -358,7 +362,7 @@ class Session {
     if (tick_ % 2 != 0) return;
     uint8_t body[reliability::kMaxSnapshotBody];
     const size_t bytes = simulation::encode_inputs(layout, inputs_, body);
-    Node& client = rig_.client();
+    Rig::Node& client = rig_.client();
     if (client.endpoint->send(client.connection, Channel::kUnreliableSequenced, kSnapshot, {body, bytes}) ==
         SendResult::kOk) {
       inputs_.mark_sent(inputs_.newest());
@@ -368,8 +372,9 @@ class Session {
 
   void send_messages() {
     static constexpr uint8_t kChannels[] = {0, 1, 2, 3, 4, 5, 6, 13};
-    for (Node* node : {&rig_.server, &rig_.client()}) {
+    for (Rig::Node* node : {&rig_.server, &rig_.client()}) {
       for (const uint8_t channel : kChannels) {
+        if (tick_ % 40 == 3u + channel) send_long(*node, channel);
         if (!random_.chance(0.15)) continue;
         Bytes body(random_.next_below(random_.chance(0.05) ? 1100 : 40));
         for (uint8_t& byte : body) byte = static_cast<uint8_t>(random_.next_u64());
@@ -381,6 +386,17 @@ class Session {
       }
     }
     if (tick_ % 5 == 0) send_rpcs();
+  }
+
+  /// A message longer than a packet, on every channel in turn; what is sent is written down as one piece.
+  void send_long(Rig::Node& node, uint8_t channel) {
+    Bytes body(1200 + random_.next_below(random_.chance(0.2) ? 40'000 : 6000));
+    for (uint8_t& byte : body) byte = static_cast<uint8_t>(random_.next_u64());
+    if (node.endpoint->send(node.connection, static_cast<Channel>(channel), {}, body) != SendResult::kOk)
+      return;
+    std::fprintf(out_, "{\"long\":\"%s\",\"channel\":%u,\"sha256\":\"%s\"}\n",
+                 &node == &rig_.server ? "server" : "client", unsigned{channel},
+                 hex(crypto::sha256({body})).c_str());
   }
 
   void send_rpcs() {
@@ -395,7 +411,7 @@ class Session {
     Say say;
     say.text = random_.chance(0.5) ? "hello" : "grüß dich";
     say.loud = random_.chance(0.5);
-    Node& client = rig_.client();
+    Rig::Node& client = rig_.client();
     send_rpc(client, 3, {actor, 7, tick_, LATTICE_RPC_TO_SERVER, 0}, &fire);
     send_rpc(client, 2, {actor, 300, tick_, LATTICE_RPC_TO_SERVER, 0}, nullptr);
     send_rpc(rig_.server, 0, {actor, 8, tick_, LATTICE_RPC_TO_ALL, 0}, &say);
@@ -403,7 +419,8 @@ class Session {
     send_rpc(rig_.server, 1, {actor, 10, tick_, LATTICE_RPC_TO_OWNER, 0}, nullptr);
   }
 
-  void send_rpc(Node& from, uint8_t channel, const replication::RpcHeader& header, const void* arguments) {
+  void send_rpc(Rig::Node& from, uint8_t channel, const replication::RpcHeader& header,
+                const void* arguments) {
     const serialization::RpcInfo* rpc = types_.registry.find(kActorId)->find_rpc(header.rpc_id);
     uint8_t body[reliability::kMaxSequencedBody];
     const size_t bytes =
@@ -481,7 +498,7 @@ class Session {
   uint64_t seed_;
   Types types_;
   SideCapture server_capture_, client_capture_;
-  EndpointRig rig_;
+  Rig rig_;
   crypto::KeyPair client_key_;
   Tick tick_ = 1;
   uint32_t last_epoch_ = 0;

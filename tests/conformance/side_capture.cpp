@@ -4,7 +4,7 @@
 
 namespace lattice::test {
 
-bool SideCapture::start(Node& node, const std::string& path) {
+bool SideCapture::start(NodeOf<fragment::FragmentingEndpoint>& node, const std::string& path) {
   own_ = node.address;
   return node.endpoint->set_capture(this) && writer_.open(path).empty();
 }

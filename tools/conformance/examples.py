@@ -6,6 +6,7 @@ import re
 import packets
 import primitives
 import state
+from fragments import Assembler
 from packets import Malformed, require
 
 THREE_BOOLS = {"members": [{"name": n, "type": "bool", "encoding": "default", "flags": 0} for n in "abc"]}
@@ -21,6 +22,16 @@ NO_ACK = "e00018000000000000"  # in front, where an example shows a message with
 def messages(text):
     found, block = packets.parse_payload(bytes.fromhex(text), packets.BUILT_IN_CHANNELS)
     return [(m.channel, m.flags, m.number, m.body) for m in found], block
+
+
+def whole(*texts):
+    """The message that fragments make, and what they agree in."""
+    assembler, body, seen = Assembler(unit=None), None, []
+    for text in texts:
+        found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), packets.BUILT_IN_CHANNELS)
+        seen.append((found[0].channel, found[0].number, found[0].fragment))
+        body = assembler.add(found[0])
+    return body, seen[0], seen[-1]
 
 
 def component(**member):
@@ -69,6 +80,13 @@ def steps(low, high, precision):
     return component(type="float", quant=[[low, high, precision]]).text.split()[1::3]
 
 
+def fragment_of(text):
+    found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), packets.BUILT_IN_CHANNELS)
+    return found[0].channel, found[0].number, found[0].fragment, found[0].body
+
+
+FRAGMENT_BODIES = ("000c667261", "000c676d65", "00086e74")
+
 # (page, bytes as printed with spaces removed, what reads them, what must come out)
 PRINTED = [
     *[("wire.md", text, lambda t: packets.read_varint(iter(bytes.fromhex(t)).__next__), value)
@@ -84,6 +102,12 @@ PRINTED = [
     ("wire.md", "3803010008686f", lambda t: messages("30020112040b00000000086869" + t)[0][1], (3, 8, 0x103, b"ho")),
     ("wire.md", "e0001812040b000000", messages, ([], (1042, 11))),
     ("wire.md", NO_ACK, messages, ([], (0, 0))),
+    ("wire.md", "21090012040b0000000500010300080102", messages, ([(2, 1, 9, b"\1\2")], (1042, 11))),
+    *[("fragmentation.md", text, fragment_of, value)
+      for text, value in (("0105000003000c667261", (0, None, (5, 0, 3), b"fra")),
+                          ("11070005000203" + "00086e74", (1, 7, (5, 2, 3), b"nt")),
+                          ("290a0005000103000c676d65", (2, 10, (5, 1, 3), b"gme")),
+                          ("010000ff0000042e", (0, None, (0, 255, 256), b".")))],
     ("data.md", "bffc", lambda t: bits_of(t, 3, 1, 10), [5, 1, 0x3FF]),
     ("data.md", "a34120", lambda t: bits_of(t, 4, -16), [0xA, 0x1234]),
     ("data.md", "0000803f", lambda t: bits_of(t, -32), [0x3F800000]),
@@ -95,6 +119,13 @@ PRINTED = [
     ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
 ]
 COMPUTED = [
+    *[(lambda head=head: whole(*(prefix + body for prefix, body in zip(head, FRAGMENT_BODIES))), result)
+      for head, result in ((("0105000003", "0105000103", "0105000203"),
+                            (b"fragment", (0, None, (5, 0, 3)), (0, None, (5, 2, 3)))),
+                           (("11070005000003", "11070005000103", "11070005000203"),
+                            (b"fragment", (1, 7, (5, 0, 3)), (1, 7, (5, 2, 3)))),
+                           (("29090005000003", "290a0005000103", "290b0005000203"),
+                            (b"fragment", (2, 9, (5, 0, 3)), (2, 11, (5, 2, 3)))))],
     (lambda: steps(-512.0, 512.0, 0.01), ["17", "102400"]),
     (lambda: steps(-1.0, 1.0, 1 / 512), ["11", "1024"]),
     (lambda: steps(0.0, 1.0, 1 / 255), ["8", "255"]),

@@ -184,6 +184,7 @@ class Message:
         self.channel = self.flags = 0
         self.mode = ""
         self.number = None  # message_id or sequence
+        self.fragment = None  # (group, index, count)
         self.body = b""
 
 
@@ -198,7 +199,6 @@ def parse_payload(plaintext, channels):
         require(message.channel in channels, f"channel {message.channel} is not declared")
         message.mode = channels[message.channel]
         reliable = message.mode.startswith("reliable")
-        require(not message.flags & FRAGMENT, "a fragment (W-20)")
         require(reliable or not message.flags & ELIDED, "ack_elided on a channel that is not reliable")
         require(message.mode != "ack" or message.flags == 0, "flags on channel 14")
         if message.mode == "unreliable_sequenced" or reliable:
@@ -206,6 +206,10 @@ def parse_payload(plaintext, channels):
         if reliable and not message.flags & ELIDED:
             require(not messages and block is None, "a second acknowledgement block, or one that is not first (W-18)")
             block = (cursor.uint(2), cursor.uint(4))
+        if message.flags & FRAGMENT:
+            group, index, count = cursor.uint(2, "group"), cursor.uint(1, "index"), cursor.uint(1, "count") or 256
+            require(index < count, "fragment index (W-17)")
+            message.fragment = (group, index, count)
         packed = int.from_bytes(cursor.take(2, "length"), "big")
         require(packed & 3 == 0, "bits behind the length")
         message.body = cursor.take(packed >> 2, "body")

@@ -8,6 +8,7 @@ import json
 
 import packets
 import primitives as p
+from fragments import Assembler
 from handshake import ZERO_NONCE, Keys, next_master, traffic_key
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
 from state import Schema, Snapshots, content_text, read_inputs, read_rpc
@@ -28,12 +29,14 @@ class Side:
         self.mtu_limit = 1200
         self.mtu_probes = {}  # packet_seq -> bytes
         self.mtu_proved = 1200
-        self.messages = {}  # (channel, message_id unwrapped) -> (flags, body)
+        self.messages = {}  # (channel, message_id unwrapped) -> (flags, fragment, body)
         self.next_id = {}  # channel -> unwrapped
         self.sequence = {}  # channel or "engine" -> last
         self.engine_tick = None
         self.epoch = 0  # it seals under
         self.keys = {}  # epoch -> its traffic key
+        self.assemblers = {}  # channel -> the message in fragments it is in
+        self.long = []  # (channel, hash) of each message that came in fragments
 
 
 class Session:
@@ -57,8 +60,10 @@ class Session:
         self.sides = {"client": Side(), "server": Side()}
         self.snapshots = Snapshots(self.schema)
         self.inputs = {}
-        self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "rpcs": 0, "inputs": 0, "keepalives": 0,
-                       "disconnects": 0, "rotations": 0, "path challenges": 0, "mtu probes": 0, "whole compared": 0}
+        self.expected_long = {}
+        self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
+                       "rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
+                       "path challenges": 0, "mtu probes": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -260,8 +265,13 @@ class Session:
         self.counts["messages"] += 1
         if message.mode == "unreliable_sequenced" and not engine:
             last = side.sequence.get(message.channel, -1)
-            require(message.number == (last + 1) & 0xFFFF, "sequence (R-16)")
+            same = message.fragment is not None and message.fragment[1] != 0  # one sequence for all (G-6)
+            require(message.number == (last + (0 if same else 1)) & 0xFFFF, "sequence (R-16)")
             side.sequence[message.channel] = message.number
+        if message.fragment is not None:
+            return self._fragment(side, message)
+        inside = message.channel in side.assemblers and side.assemblers[message.channel].inside()
+        require(not inside or not message.mode.startswith("reliable"), "a message between fragments of one (G-5)")
         if message.channel == 15:
             kind = message.body[0] if message.body else 0
             require(kind >= 128 or kind in (1, 2, 13), f"control type {kind} is reserved (W-21)")
@@ -273,6 +283,18 @@ class Session:
         if not engine:
             return None
         return self._engine_message(sender, side, message)
+
+    def _fragment(self, side, message):
+        self.counts["fragments"] += 1
+        assembler = side.assemblers.setdefault(message.channel, Assembler())
+        body = assembler.add(message)
+        if body is not None:
+            self.counts["fragmented"] += 1
+            side.long.append((message.channel, p.sha256(body).hex()))
+
+    def long(self, record):
+        """A message that was handed in whole: it has come, or comes later, in fragments."""
+        self.expected_long.setdefault(record["long"], []).append((record["channel"], record["sha256"]))
 
     def _engine_message(self, sender, side, message):
         tick = int.from_bytes(message.body[:4], "little")
@@ -292,13 +314,13 @@ class Session:
         expected = side.next_id.get(message.channel, 0)
         number = expected + ((message.number - expected + 0x8000) & 0xFFFF) - 0x8000
         key = (message.channel, number)
-        flags = message.flags & ~packets.ELIDED
+        content = (message.flags & ~packets.ELIDED, message.fragment, message.body)
         if number < expected:
             require(expected - number <= 256, "a retransmission from before the window (R-14)")
-            require(side.messages[key] == (flags, message.body), f"message {key} sent again with another body")
+            require(side.messages[key] == content, f"message {key} sent again with another body")
             return False
         require(number == expected, f"message_id {number} instead of {expected} (R-13)")
-        side.messages[key] = (flags, message.body)
+        side.messages[key] = content
         side.next_id[message.channel] = expected + 1
         return True
 
@@ -307,6 +329,8 @@ class Session:
     def end(self, record):
         """Compares with what the recorder ended with."""
         self.snapshots.finish()
+        for sender, messages in self.expected_long.items():
+            require(sorted(messages) == sorted(self.sides[sender].long), f"the long messages of the {sender} (G-11)")
         newest = self.inputs[max(self.inputs)]
         require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
         self._compare(record["objects"])
@@ -348,6 +372,8 @@ def decode(path, say):
                     ended = True
                 elif "rekey_secret" in record:
                     session.rekey_secret(bytes.fromhex(record["rekey_secret"]))
+                elif "long" in record:
+                    session.long(record)
                 elif "truth" in record:
                     session.truth(record)
                 else:

@@ -119,7 +119,6 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
     }
     if (message.mode != ChannelMode::kAckMessage) ++summary.message_count;
     if (is_reliable(message.mode)) ++summary.reliable_count;
-    if (message.is_fragment()) summary.has_fragment = true;
   }
   if (reader.error() != FramingError::kNone) return reader.error();
   if (!has_ack) return FramingError::kMissingAck;

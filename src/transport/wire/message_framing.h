@@ -107,7 +107,6 @@ struct FramingSummary {
   uint64_t ack_delay_ns = 0;
   uint32_t message_count = 0;  ///< Ack messages not counted.
   uint32_t reliable_count = 0;
-  bool has_fragment = false;
 };
 
 /// Validates a whole plaintext (P-10); `out` is filled only on kNone.

@@ -63,8 +63,14 @@ TEST(HostilePeer, FramingErrorsCloseBeforeAnythingActs) {
   expect_protocol_error(PacketType::kPayload, payload({0x00, 0x00, 0x01}), Refusal::kReservedBits);
   expect_protocol_error(PacketType::kPayload, payload({0xe0, 0x00, 0x04, 0}), Refusal::kBadAckMessage);
   expect_protocol_error(PacketType::kPayload, payload({0x01, 5, 0, 3, 3, 0x00, 0x00}), Refusal::kBadFragment);
-  expect_protocol_error(PacketType::kPayload, payload({0x01, 5, 0, 0, 3, 0x00, 0x00}),
+}
+
+TEST(HostilePeer, AFragmentWhereNobodyPutsMessagesTogether) {
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0x01, 5, 0, 0, 3, 0x00, 0x04, 'a'},
                         Refusal::kFragmentUnsupported);
+  // On the control channel no handler is asked.
+  expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf9, 0, 0, 5, 0, 0, 3, 0x00, 0x04, 200},
+                        Refusal::kBadControl);
 }
 
 TEST(HostilePeer, BodiesTheEndpointReads) {

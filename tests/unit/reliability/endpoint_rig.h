@@ -118,15 +118,17 @@ class RecordingHandler final : public reliability::EndpointHandler {
   std::map<uint32_t, std::vector<bool>> receipts;
 };
 
-/// One process: socket, handler, endpoint.
-struct Node {
+/// One process: socket, handler, endpoint. `AnyEndpoint` is Endpoint or something with its interface.
+template <class AnyEndpoint>
+struct NodeOf {
   platform::Address address;
   std::unique_ptr<socket::DatagramSocket> socket;
   RecordingHandler handler;
   CountingEntropy entropy{0};
-  std::unique_ptr<Endpoint> endpoint;
+  std::unique_ptr<AnyEndpoint> endpoint;
   ConnectionHandle connection;  ///< Of a client: its connection. Of the server: set by connect_all().
 };
+using Node = NodeOf<Endpoint>;
 
 struct RigOptions {
   uint64_t seed = 1;
@@ -138,9 +140,12 @@ struct RigOptions {
   reliability::EndpointConfig client;
 };
 
-class EndpointRig {
+template <class AnyEndpoint>
+class RigOf {
  public:
-  explicit EndpointRig(RigOptions o = {})
+  using Node = NodeOf<AnyEndpoint>;
+
+  explicit RigOf(RigOptions o = {})
       : options(std::move(o)), network({.seed = options.seed}), now_ns(options.start_ns) {
     crypto::nonce_ledger_clear();  // Every rig makes the same keys.
     network.set_default(options.path);
@@ -188,7 +193,7 @@ class EndpointRig {
   void start(Node& node, reliability::EndpointConfig config) {
     node.socket = network.attach(node.address);
     const char* error = nullptr;
-    node.endpoint = Endpoint::create(std::move(config), *node.socket, node.handler, node.entropy, &error);
+    node.endpoint = AnyEndpoint::create(std::move(config), *node.socket, node.handler, node.entropy, &error);
     if (!node.endpoint) throw std::logic_error(error);
   }
 
@@ -273,6 +278,7 @@ class EndpointRig {
   Node server;
   std::vector<std::unique_ptr<Node>> clients;
 };
+using EndpointRig = RigOf<Endpoint>;
 
 inline Bytes number_body(uint64_t n, size_t extra = 0) {
   Bytes out(8 + extra, 0xAB);

@@ -10,9 +10,10 @@
 
 namespace lattice::test {
 
-class RawClient final : public connection::DatagramSink {
+template <class AnyEndpoint>
+class RawClientOf final : public connection::DatagramSink {
  public:
-  explicit RawClient(EndpointRig& r) : rig(r), address(platform::make_ipv4(192, 0, 2, 77, 7777)) {
+  explicit RawClientOf(RigOf<AnyEndpoint>& r) : rig(r), address(platform::make_ipv4(192, 0, 2, 77, 7777)) {
     socket = rig.network.attach(address);
   }
 
@@ -75,10 +76,11 @@ class RawClient final : public connection::DatagramSink {
     return out;
   }
 
-  EndpointRig& rig;
+  RigOf<AnyEndpoint>& rig;
   platform::Address address;
   std::unique_ptr<socket::DatagramSocket> socket;
   std::optional<connection::SecureLink> link;
 };
+using RawClient = RawClientOf<Endpoint>;
 
 }  // namespace lattice::test

@@ -51,6 +51,23 @@ TEST(PartLedger, forgets_the_oldest_at_its_bounds) {
   EXPECT_EQ(indexes(narrow.resolve(b)).size(), 1500u);
 }
 
+TEST(PartLedger, receipts_go_around_below_their_upper_bits) {
+  PartLedger ledger(0, PartLedger::kMaxReceipt - 1);
+  std::vector<uint32_t> receipts;
+  for (Tick tick = 1; tick <= 5; ++tick) {
+    receipts.push_back(ledger.open(tick));
+    ledger.add(SentEntry{tick, 0, 0, 0, EntryKind::kDelta});
+  }
+  constexpr uint32_t kMax = PartLedger::kMaxReceipt;
+  EXPECT_EQ(receipts, (std::vector<uint32_t>{kMax - 1, kMax, 1, 2, 3}));  // 0 means none.
+  for (Tick tick = 5; tick >= 1; --tick) {
+    const PartLedger::Record record = ledger.resolve(receipts[tick - 1]);
+    ASSERT_TRUE(record.found);
+    EXPECT_EQ(indexes(record), std::vector<uint32_t>{tick});
+  }
+  EXPECT_EQ(ledger.forgotten(), 0u);
+}
+
 TEST(PartLedger, agrees_with_a_list_over_growth_and_wrapping) {
   const uint64_t seed = 77;
   SCOPED_TRACE(seed);

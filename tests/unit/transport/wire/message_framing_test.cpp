@@ -92,7 +92,6 @@ TEST(Framing, ReadsGoldenPayload) {
   EXPECT_EQ(summary.ack, (AckBlock{1042, 0xB}));
   EXPECT_EQ(summary.message_count, 3u);
   EXPECT_EQ(summary.reliable_count, 2u);
-  EXPECT_FALSE(summary.has_fragment);
   MessageReader reader(payload, channels);
   Message message;
   ASSERT_TRUE(reader.next(&message));

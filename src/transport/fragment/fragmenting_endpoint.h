@@ -1,0 +1,108 @@
+// reliability's Endpoint for messages of any length up to 290,816 bytes: the same calls, the same callbacks.
+//
+//   send():   short ──▶ Endpoint::send       long ──▶ 2 to 256 fragments, queued together (F-04, F-05)
+//   receive:  message ──▶ handler            fragment ──▶ Reassembler ──▶ whole message ──▶ handler
+//
+// Must stay true: the handler never sees a fragment, and hears of a message's receipt once; a message is cut
+// into fragments of its own channel, so that a long unreliable one stays unreliable.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "reliability/endpoint.h"
+#include "transport/fragment/group_receipts.h"
+#include "transport/fragment/reassembler.h"
+
+namespace lattice::fragment {
+
+using reliability::Channel;
+using reliability::ConnectionHandle;
+using reliability::MessageFlags;
+using reliability::SendResult;
+
+class FragmentingEndpoint final : private reliability::EndpointHandler {
+ public:
+  /// As Endpoint::create().
+  static std::unique_ptr<FragmentingEndpoint> create(reliability::EndpointConfig config,
+                                                     socket::DatagramSocket& socket,
+                                                     reliability::EndpointHandler& handler,
+                                                     crypto::EntropySource& entropy, const char** error);
+  ~FragmentingEndpoint() override;
+  FragmentingEndpoint(const FragmentingEndpoint&) = delete;
+  FragmentingEndpoint& operator=(const FragmentingEndpoint&) = delete;
+
+  /// As Endpoint::send(), but for bodies of up to kMaxMessageBytes, which take 1 to 256 places of the queue:
+  /// kWouldBlock when they do not all fit. Snapshots and control messages keep the limit of one packet.
+  /// `receipt` is below 2^31; a long message's is told acked once all of it is.
+  SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                  std::span<const uint8_t> body, uint32_t receipt = 0);
+  /// As Endpoint::update_and_send(); forgets what waited too long for the rest of it (F-03).
+  void update_and_send(uint64_t now_ns, uint64_t unix_s);
+
+  void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
+  reliability::ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+                                     const crypto::KeyPair& client, ConnectionHandle* out) {
+    return endpoint_->connect(server, token, client, out);
+  }
+  void disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                  std::string_view text = {}) {
+    endpoint_->disconnect(connection, reason, text);
+  }
+  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns) {
+    return endpoint_->send_budget_bytes(connection, now_ns);
+  }
+  const reliability::ConnectionStats* stats(ConnectionHandle connection) const {
+    return endpoint_->stats(connection);
+  }
+  const reliability::EndpointStats& stats() const { return endpoint_->stats(); }
+  connection::State state(ConnectionHandle connection) const { return endpoint_->state(connection); }
+  void set_server_tick(uint32_t tick) { endpoint_->set_server_tick(tick); }
+  bool set_capture(reliability::CaptureObserver* observer) { return endpoint_->set_capture(observer); }
+  const connection::ServerHandshake* server_handshake() const { return endpoint_->server_handshake(); }
+
+  /// Everything else. Messages sent through it are not cut.
+  reliability::Endpoint& endpoint() { return *endpoint_; }
+  const reliability::Endpoint& endpoint() const { return *endpoint_; }
+
+ private:
+  /// What a connection needs for long messages; made at the first one and kept for the slot.
+  struct Lane {
+    explicit Lane(base::BlockPool& pool) : reassembler(pool) {}
+    ConnectionHandle connection;  ///< The one the slot serves now.
+    std::array<uint16_t, wire::kChannelCount> next_group{};
+    Reassembler reassembler;
+  };
+
+  FragmentingEndpoint(const reliability::EndpointConfig& config, reliability::EndpointHandler& handler);
+  SendResult send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                            std::span<const uint8_t> body, uint32_t receipt);
+  Lane& lane_of(ConnectionHandle connection);
+  void drop_overtaken(Lane& lane, Channel channel, base::Sequence16 newest);
+  reliability::FragmentOutcome refuse(ConnectionHandle connection, const Piece& piece,
+                                      reliability::Refusal refusal);
+  void expire(uint64_t now_ns);
+
+  // EndpointHandler
+  connection::Admission on_admission(const connection::AdmissionRequest& request) override;
+  void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
+                       uint64_t remote_schema_id, std::string_view text) override;
+  reliability::Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                                  std::span<const uint8_t> body, uint64_t now_ns) override;
+  reliability::FragmentOutcome on_fragment(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                                           const reliability::IncomingFragment& fragment,
+                                           std::span<const uint8_t> body, uint64_t now_ns) override;
+  void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
+
+  reliability::EndpointHandler& above_;
+  wire::ChannelTable channels_;
+  std::unique_ptr<reliability::Endpoint> endpoint_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< By slot; after endpoint_, whose pool they borrow.
+  GroupReceipts receipts_;
+  std::vector<uint8_t> message_;          ///< The message being delivered.
+  uint64_t next_expiry_ns_ = UINT64_MAX;  ///< No group of any connection expires earlier.
+};
+
+}  // namespace lattice::fragment

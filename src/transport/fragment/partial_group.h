@@ -1,0 +1,83 @@
+// A message of which some fragments have arrived (F-06). The group and each fragment is a block of the pool,
+// so that memory follows what was received and never what was announced.
+//
+//   group ─▶ record index 7 ─▶ record index 3 ─▶ record index 4       in order of arrival; every fragment but
+//                                                                     the last is `unit` bytes long, so that
+//                                                                     index · unit is its place
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/bit_set.h"
+#include "base/block_pool.h"
+#include "reliability/refusal.h"
+#include "transport/fragment/piece.h"
+
+namespace lattice::fragment {
+
+class PartialGroup {
+ public:
+  /// An empty group for the message `first` belongs to; null when the pool gives no memory.
+  static PartialGroup* open(base::BlockPool& pool, const Piece& first);
+  /// Gives back the group and its fragments.
+  static void close(base::BlockPool& pool, PartialGroup* group);
+
+  PartialGroup(const PartialGroup&) = delete;
+  PartialGroup& operator=(const PartialGroup&) = delete;
+
+  /// Why `piece` cannot be part of this message, or nothing. kFragmentDuplicate says nothing against either.
+  std::optional<reliability::Refusal> refusal(const Piece& piece) const;
+  /// Copies a piece in that refusal() had nothing against; false when the pool gives no memory.
+  bool keep(base::BlockPool& pool, const Piece& piece, uint64_t now_ns);
+
+  bool is_complete() const { return received_ == count_; }
+  /// Of a complete message.
+  size_t message_bytes() const { return size_t{unit_bytes_} * (count_ - 1u) + last_bytes_; }
+  /// Writes a complete message; `out` holds message_bytes().
+  void assemble(std::span<uint8_t> out) const;
+
+  uint8_t channel() const { return channel_; }
+  wire::ChannelMode mode() const { return mode_; }
+  uint16_t number() const { return number_; }
+  uint16_t received() const { return received_; }
+  base::Sequence16 id() const { return id_; }
+  /// Reliable channels: the message_id of the last fragment.
+  base::Sequence16 last_id() const { return id_.plus(count_ - 1); }
+  uint64_t newest_ns() const { return newest_ns_; }
+  /// Memory of the pool, the group itself included.
+  size_t held_bytes() const { return held_bytes_; }
+
+  PartialGroup* next = nullptr;  ///< The list's.
+
+ private:
+  struct Record {
+    Record* next;
+    uint32_t capacity_bytes;
+    uint16_t bytes;
+    uint8_t index;
+  };
+  static_assert(sizeof(Record) == reliability::kFragmentRecordBytes);
+
+  explicit PartialGroup(const Piece& first);
+  ~PartialGroup() = default;
+
+  Record* records_ = nullptr;
+  uint64_t newest_ns_ = 0;
+  uint32_t held_bytes_ = 0;
+  uint32_t capacity_bytes_ = 0;  ///< Of the block the group lies in.
+  base::FixedBitSet<reliability::kMaxFragments> have_;
+  base::Sequence16 id_;
+  uint16_t number_;
+  uint16_t count_;
+  uint16_t received_ = 0;
+  uint16_t unit_bytes_ = 0;  ///< 0: only the last fragment is here, or none.
+  uint16_t last_bytes_ = 0;  ///< 0: the last fragment is not here.
+  uint8_t channel_;
+  wire::ChannelMode mode_;
+  bool is_rpc_;
+};
+
+}  // namespace lattice::fragment

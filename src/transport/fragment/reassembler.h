@@ -1,0 +1,82 @@
+// The messages of one connection that are still in pieces (F-03, F-04, F-06).
+//
+//   unreliable   found by (channel, group); at most 16 and 2 MiB, the oldest gives way; 2 s without a new
+//                fragment and a group is gone; any disagreement costs the message
+//   reliable     every fragment is sure to come, so a disagreement is a lie and nothing times out. Ordered:
+//                one group per channel, its fragments one after another. Unordered: found by the message_id
+//                of its first fragment; groups do not overlap, and one whose last id is behind the window can
+//                never be completed. So at most 256 groups and 511 fragments per channel are held.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/block_pool.h"
+#include "transport/fragment/partial_group.h"
+
+namespace lattice::fragment {
+
+inline constexpr size_t kMaxUnreliableGroups = 16;
+/// Of pool memory, which is more than the bytes of the messages.
+inline constexpr size_t kMaxUnreliableBytes = 2u << 20;
+inline constexpr uint64_t kGroupTimeoutNs = 2'000'000'000;
+
+class Reassembler {
+ public:
+  /// `pool` is borrowed and outlives this.
+  explicit Reassembler(base::BlockPool& pool) : pool_(&pool) {}
+  ~Reassembler() { clear(); }
+  Reassembler(const Reassembler&) = delete;
+  Reassembler& operator=(const Reassembler&) = delete;
+
+  struct Result {
+    bool is_complete = false;
+    /// Why the piece was not kept. On an unreliable channel its group is gone too, except after a duplicate.
+    std::optional<reliability::Refusal> refusal;
+    uint32_t evicted = 0;  ///< Older groups that gave way.
+  };
+  /// Takes one fragment; one that completes its message has the whole of it written to `message`, which is
+  /// as long as the message afterwards.
+  Result add(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
+
+  /// Frees unreliable groups without news for 2 s; returns how many.
+  uint32_t expire(uint64_t now_ns);
+  /// When expire() has something to do next at the earliest; UINT64_MAX for never.
+  uint64_t next_expiry_ns() const;
+  /// Frees groups of a sequenced channel that a delivered message has overtaken; returns how many.
+  uint32_t drop_overtaken(uint8_t channel, base::Sequence16 newest);
+  /// A message of reliable-ordered `channel` has begun and not ended: no other may come between (F-04).
+  bool is_inside_message(uint8_t channel) const;
+  void clear();
+
+  size_t group_count() const;
+  size_t held_bytes() const;
+
+ private:
+  struct List {
+    PartialGroup* head = nullptr;  ///< Newest first.
+    size_t count = 0;
+    size_t bytes = 0;
+  };
+
+  Result add_unreliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
+  Result add_reliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
+  /// Why no message can begin at `piece`, or nothing.
+  std::optional<reliability::Refusal> refuse_opening(const Piece& piece) const;
+  Result take(List& list, PartialGroup* group, const Piece& piece, uint64_t now_ns,
+              std::vector<uint8_t>* message);
+  PartialGroup* find(const List& list, const Piece& piece) const;
+  PartialGroup* open(List& list, const Piece& piece);
+  void close(List& list, PartialGroup* group);
+  void close_oldest(List& list);
+  template <class Condition>
+  uint32_t close_if(List& list, Condition condition);
+
+  base::BlockPool* pool_;
+  List unreliable_;
+  List reliable_;
+};
+
+}  // namespace lattice::fragment

@@ -1,11 +1,12 @@
 #include "reliability/ack_tracker.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
-#include "reliability/limits.h"
 
 namespace lattice::reliability {
 
-void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns) {
+void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns, uint64_t max_delay_ns) {
   LATTICE_ASSERT(packet_seq != 0);
   const bool in_turn = packet_seq == highest_ + 1;
   if (packet_seq > highest_) {
@@ -22,7 +23,8 @@ void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now
     bitfield_ |= uint32_t{1} << (highest_ - packet_seq - 1);
   }
   if (ack_eliciting) {
-    if (unacked_count_ == 0) first_unacked_ns_ = now_ns;
+    const uint64_t by_ns = now_ns + max_delay_ns;
+    ack_by_ns_ = unacked_count_ == 0 ? by_ns : std::min(ack_by_ns_, by_ns);
     ++unacked_count_;
     out_of_turn_ = out_of_turn_ || !in_turn;
   }
@@ -34,7 +36,7 @@ wire::AckBlock AckTracker::block() const {
 
 bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
   if (unacked_count_ == 0) return false;
-  return ack_overdue() || out_of_turn_ || now_ns - first_unacked_ns_ + until_next_ns >= kMaxAckDelayNs;
+  return ack_overdue() || out_of_turn_ || now_ns + until_next_ns >= ack_by_ns_;
 }
 
 bool AckTracker::ack_overdue() const {

@@ -9,14 +9,17 @@
 
 #include <cstdint>
 
+#include "reliability/limits.h"
 #include "transport/wire/ack_block.h"
 
 namespace lattice::reliability {
 
 class AckTracker {
  public:
-  /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order.
-  void on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns);
+  /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order. If it
+  /// asks for an ack, that may wait for `max_delay_ns`.
+  void on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns,
+                 uint64_t max_delay_ns = kMaxAckDelayNs);
 
   /// The block to send now; {0, 0} before the first packet.
   wire::AckBlock block() const;
@@ -26,7 +29,7 @@ class AckTracker {
   /// True when packets ask for an ack that has not been sent.
   bool ack_pending() const { return unacked_count_ != 0; }
   /// True when it may not wait: kAckEveryPackets, or a packet that asked came out of turn, so that the sender
-  /// can tell a loss from a delay, or 25 ms would be over `until_next_ns` after now.
+  /// can tell a loss from a delay, or its time would be over `until_next_ns` after now.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
   /// True when kAckEveryPackets wait: the horizon of one block is 33, and half a window of small reliable
   /// messages should move while the other half is answered.
@@ -39,7 +42,7 @@ class AckTracker {
  private:
   uint64_t highest_ = 0;  ///< 0: none.
   uint64_t highest_at_ns_ = 0;
-  uint64_t first_unacked_ns_ = 0;
+  uint64_t ack_by_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
   bool out_of_turn_ =

@@ -50,7 +50,7 @@ struct EndpointConfig {
   /// Limit of the shared block pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;
   /// Taken at create, so that a steady load within it never allocates.
-  uint64_t pool_reserve_bytes_per_connection = 16u << 10;
+  uint64_t pool_reserve_bytes_per_connection = 6u << 10;
 
   // Incoming connections (server or host).
   bool accepts_connections = false;

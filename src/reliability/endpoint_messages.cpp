@@ -75,7 +75,9 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
   // The handler may end the connection from any callback; then nothing more of the packet reaches it.
   while (peer.connected() && reader.next(&message)) may_ack = on_message(peer, message) && may_ack;
   if (!peer.connected() || !may_ack) return;
-  peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns);
+  const uint64_t max_delay_ns =
+      summary.reliable_count != 0 ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs;
+  peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns, max_delay_ns);
 }
 
 bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {

@@ -19,12 +19,12 @@ constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
 
-/// How long a message waits for its ack. The ack may be held back for 25 ms, and a round trip that is
-/// as steady as on a wire leaves no room for that in rto: with much in flight every message would go twice.
-/// With little, going twice costs nothing and coming late costs the game.
+/// How long a message waits for its ack. A round trip that is as steady as on a wire leaves no room in
+/// rto for an ack that is held back: a message would go twice. With much in flight the ack may be one for other
+/// packets, which waits longer; with little, coming late costs the game more than going twice.
 uint64_t resend_after_ns(const Peer& peer) {
   const bool thin = peer.history.bytes_in_flight() <= kThinFlightBytes;
-  return peer.rtt.rto_ns() + (thin ? 0 : kMaxAckDelayNs);
+  return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
 }
 
 // Fills one packet from a peer's queues in the order of R-14 and notes what it carries.

@@ -1,6 +1,7 @@
 // Bounds and times of the channels (§5, §22, F-05).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,6 +24,12 @@ inline constexpr size_t kMinSentPackets = 32;
 /// for a round trip each time.
 inline constexpr uint32_t kAckEveryPackets = 8;
 inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
+inline constexpr uint64_t kMinReliableAckDelayNs = 5'000'000;
+/// How long an ack of a reliable message may wait; and so how much longer than rto its sender waits before it
+/// sends again, or it would repeat on a clean path what is about to be acknowledged.
+constexpr uint64_t reliable_ack_delay_ns(uint64_t srtt_ns) {
+  return std::clamp(srtt_ns / 8, kMinReliableAckDelayNs, kMaxAckDelayNs);
+}
 /// An ack block carries its age only from here on; below, the two bytes buy nothing.
 inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
 inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.

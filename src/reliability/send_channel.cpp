@@ -92,7 +92,8 @@ OutgoingMessage SendChannel::message_at(size_t offset) const {
   return out;
 }
 
-void SendChannel::on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t rto_ns) {
+void SendChannel::on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns,
+                          uint64_t resend_after_ns) {
   const int32_t offset = id.distance_from(front_id_);
   LATTICE_CHECK(offset >= 0 && static_cast<size_t>(offset) <= sent_count_ &&
                 static_cast<size_t>(offset) < entries_.size());
@@ -105,8 +106,8 @@ void SendChannel::on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now
     LATTICE_ASSERT(entry.state == State::kUnsent && static_cast<size_t>(offset) == sent_count_);
     ++sent_count_;
     waiting_bytes_ -= entry.body.size_bytes;
-    entry.interval_ms =
-        static_cast<uint16_t>((std::min(rto_ns, kMaxResendIntervalNs) + kMillisecondNs - 1) / kMillisecondNs);
+    entry.interval_ms = static_cast<uint16_t>(
+        (std::min(resend_after_ns, kMaxResendIntervalNs) + kMillisecondNs - 1) / kMillisecondNs);
   }
   entry.state = State::kInFlight;
   entry.sent_ns = now_ns;

@@ -42,8 +42,9 @@ class SendChannel {
   /// follow before the next call, or the same message is offered again.
   bool next_lost(OutgoingMessage* out);
   bool next_new(OutgoingMessage* out) const;
-  /// The offered message left in packet `packet_seq`.
-  void on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t rto_ns);
+  /// The offered message left in packet `packet_seq`; if it is the first time, it goes again after
+  /// `resend_after_ns`, then after twice that, and so on up to 1 s.
+  void on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns);
 
   /// The fate of packet `packet_seq`, which carried `id`. Returns the receipt to report as acked, or 0.
   uint32_t on_fate(base::Sequence16 id, uint64_t packet_seq, bool acked);

@@ -59,6 +59,22 @@ TEST(AckTracker, JumpsOfTheWholeWindow) {
   }
 }
 
+TEST(AckTracker, AReliableMessageWaitsLess) {
+  EXPECT_EQ(reliable_ack_delay_ns(0), 5 * kMs);
+  EXPECT_EQ(reliable_ack_delay_ns(80 * kMs), 10 * kMs);
+  EXPECT_EQ(reliable_ack_delay_ns(1000 * kMs), kMaxAckDelayNs);
+  AckTracker acks;
+  acks.on_packet(1, true, 10 * kMs);
+  acks.on_packet(2, true, 12 * kMs, 5 * kMs);
+  acks.on_packet(3, true, 13 * kMs);  // Does not postpone it again.
+  EXPECT_FALSE(acks.ack_due(16 * kMs, 0));
+  EXPECT_TRUE(acks.ack_due(17 * kMs, 0));
+  acks.on_block_sent();
+  acks.on_packet(4, true, 20 * kMs);
+  EXPECT_FALSE(acks.ack_due(44 * kMs, 0));
+  EXPECT_TRUE(acks.ack_due(45 * kMs, 0));
+}
+
 TEST(AckTracker, DueAfterSixteenPacketsOr25Milliseconds) {
   AckTracker acks;
   acks.on_packet(1, false, 0);

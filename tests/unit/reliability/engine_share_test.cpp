@@ -11,19 +11,21 @@ TEST(EngineShare, AWholePartGetsAPacketEveryFourth) {
   uint64_t engine = 0, total = 0;
   for (int i = 0; i < 400; ++i) {
     const bool first = share.first(1147);
-    share.on_packet(1160, first ? 1147 : 0, true);
+    share.on_packet(1160, first ? 1147 : 0);
     engine += first ? 1147 : 0;
     total += 1160;
   }
   EXPECT_NEAR(static_cast<double>(engine) / static_cast<double>(total), 0.25, 0.01);
 }
 
-TEST(EngineShare, NothingIsSavedUpWhileNothingWaits) {
+TEST(EngineShare, NoMoreThanADatagramIsSavedUp) {
   EngineShare share;
-  for (int i = 0; i < 10; ++i) share.on_packet(1160, 0, true);
+  for (int i = 0; i < 10; ++i) share.on_packet(1160, 0);
   EXPECT_TRUE(share.first(1147));
-  share.on_packet(1160, 200, false);
-  EXPECT_FALSE(share.first(100));
+  share.on_packet(1160, 1147);
+  EXPECT_FALSE(share.first(1147));
+  share.on_packet(1160, 1160);  // More than its share: nothing is owed, and nothing is taken back.
+  EXPECT_FALSE(share.first(1));
 }
 
 }  // namespace

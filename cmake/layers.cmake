@@ -15,13 +15,15 @@ lattice_layer(connection     transport/connection  USES platform base wire socke
 lattice_layer(reliability    reliability           USES platform base wire socket crypto connection)
 lattice_layer(fragment       transport/fragment    USES platform base wire socket crypto connection
                                                         reliability)
+lattice_layer(transfer       transport/transfer    USES platform base wire socket crypto connection
+                                                        reliability)
 lattice_layer(serialization  serialization         USES platform base SYSTEM sodium)
 lattice_layer(replication    replication           USES platform base serialization)
 lattice_layer(simulation     simulation            USES platform base serialization)
 lattice_layer(prediction     prediction            USES platform base serialization simulation)
 lattice_layer(world          world                 USES platform base wire socket crypto connection
-                                                        reliability fragment serialization
+                                                        reliability fragment transfer serialization
                                                         replication simulation prediction)
 lattice_layer(abi            abi                   USES platform base wire socket crypto connection
-                                                        reliability fragment serialization
+                                                        reliability fragment transfer serialization
                                                         replication simulation prediction world)

@@ -10,12 +10,12 @@
 
 namespace lattice::reliability {
 
-enum class CarriedKind : uint8_t { kReliableMessage, kReceipt };
+enum class CarriedKind : uint8_t { kReliableMessage, kReceipt, kBlock };
 
 struct CarriedItem {
   CarriedKind kind = CarriedKind::kReliableMessage;
   uint8_t channel = 0;  ///< Of a reliable message.
-  uint32_t value = 0;   ///< message_id, or the receipt.
+  uint32_t value = 0;   ///< message_id, the receipt, or what BulkSource calls the block.
 };
 
 class CarriedItems {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/block_pool.h"
+#include "reliability/bulk_source.h"
 #include "reliability/capture.h"
 #include "reliability/congestion_config.h"
 #include "reliability/endpoint_handler.h"
@@ -47,6 +48,8 @@ struct EndpointConfig {
   /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
   uint32_t max_datagram_bytes = 1472;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
+  /// What fills the budget nothing else wants; borrowed, null: nothing does.
+  BulkSource* bulk = nullptr;
   /// Limit of the shared block pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;
   /// Taken at create, so that a steady load within it never allocates.
@@ -69,7 +72,7 @@ enum class SendResult : uint8_t {
   kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
   kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode, or than 256 fragments.
   kNotConnected,    ///< Stale handle, still connecting, or ending.
-  kInvalidChannel,  ///< Channel 14, an undeclared channel, is_fragment, or a control body without a known
+  kInvalidChannel,  ///< Channel 14, an undeclared or bulk channel, is_fragment, or a control body without a known
                     ///< type.
 };
 

@@ -62,6 +62,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   if (!handle) return ConnectResult::kAlreadyConnecting;
 
   auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
+  peer->bulk = config.bulk;
   peer->handle = *handle;
   peer->path = server_address;
   peer->player = fields.player;
@@ -134,6 +135,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
     return;
   }
   auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
+  peer->bulk = config.bulk;
   peer->handle = *handle;
   peer->path = accepted.address;
   peer->incoming = true;

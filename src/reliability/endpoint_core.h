@@ -1,7 +1,7 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
-// that ends in one, endpoint_connections.cpp beginnings and ends, endpoint_rotation.cpp new keys,
-// endpoint_paths.cpp addresses and datagram sizes.
+// that ends in one, endpoint_bulk.cpp the room left after it, endpoint_connections.cpp beginnings and ends,
+// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes.
 #pragma once
 
 #include <memory>
@@ -85,6 +85,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::span<uint8_t> begin_packet(Peer& peer);
   /// The bytes of the datagram; 0 when packet numbers are used up.
   size_t transmit(Peer& peer, const Outgoing& packet);
+  /// As transmit(), for a Payload with messages, which are counted.
+  void transmit_payload(Peer& peer, const Outgoing& packet, uint32_t first_count, uint32_t resent_count);
   void update_loss_window(Peer& peer);
 
   // endpoint_queue.cpp
@@ -93,6 +95,12 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   SendResult send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags, uint16_t group,
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
+
+  // endpoint_bulk.cpp
+  bool has_blocks(const Peer& peer) const;
+  void send_blocks(Peer& peer);
+  /// False: the source had none after all.
+  bool send_one_block(Peer& peer, size_t body_bytes);
 
   // endpoint_rotation.cpp
   /// False: the connection was closed over it.

@@ -83,6 +83,7 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
 bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
   switch (message.mode) {
     case ChannelMode::kUnreliable:
+    case ChannelMode::kBulk:
       return deliver(peer, message);
     case ChannelMode::kUnreliableSequenced:
       return on_sequenced_message(peer, message);

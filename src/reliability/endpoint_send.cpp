@@ -205,6 +205,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_rotation(peer);
   update_path(peer);
   send_payloads(peer);
+  send_blocks(peer);
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
   update_mtu(peer);
@@ -231,7 +232,7 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
 }
 
 void Endpoint::Core::send_payloads(Peer& peer) {
-  if (!has_payload(peer)) {
+  if (!has_payload(peer) && !has_blocks(peer)) {
     peer.governor.pass_send(now_ns);
     return;
   }
@@ -273,14 +274,19 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
   packet.ack_eliciting = true;
   packet.charge = control_only ? Charge::kUrgent : Charge::kOrdinary;
   packet.items = filler.items();
-  peer.stats.traffic.messages_sent += filler.first_count();
-  peer.stats.traffic.messages_resent += filler.resent_count();
-  stats.traffic.messages_sent += filler.first_count();
-  stats.traffic.messages_resent += filler.resent_count();
+  transmit_payload(peer, packet, filler.first_count(), filler.resent_count());
+  return true;
+}
+
+void Endpoint::Core::transmit_payload(Peer& peer, const Outgoing& packet, uint32_t first_count,
+                                      uint32_t resent_count) {
+  peer.stats.traffic.messages_sent += first_count;
+  peer.stats.traffic.messages_resent += resent_count;
+  stats.traffic.messages_sent += first_count;
+  stats.traffic.messages_resent += resent_count;
   peer.last_payload_ns = now_ns;
   peer.has_sent_payload = true;
   transmit(peer, packet);
-  return true;
 }
 
 void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
@@ -382,7 +388,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
     uint32_t chain = packet.items;
     PeerFate fate(handler, stats, peer);
     items.remove_if(&chain, [&fate](const CarriedItem& item) {
-      if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
+      tell_once(item, false, fate);
       return true;
     });
     return 0;

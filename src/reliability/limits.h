@@ -64,6 +64,7 @@ constexpr size_t max_body_bytes(wire::ChannelMode mode) {
     case wire::ChannelMode::kReliableUnordered:
     case wire::ChannelMode::kReliableOrdered:
       return kMaxReliableBody;
+    case wire::ChannelMode::kBulk:
     case wire::ChannelMode::kUndeclared:
     case wire::ChannelMode::kAckMessage:
       break;

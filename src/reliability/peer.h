@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "reliability/ack_tracker.h"
+#include "reliability/bulk_source.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/engine_share.h"
 #include "reliability/mtu_search.h"
@@ -132,6 +133,7 @@ struct Peer {
   UnreliableQueue engine_queue;
   EngineShare engine_share;
   UnreliableQueue application_queue;
+  BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
   // Statistics.
   mutable ConnectionStats stats;

@@ -74,7 +74,7 @@ void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
     // Without a record the packet is lost the moment it leaves; its messages go again by their own timers.
     uint32_t chain = sent.items;
     items_->remove_if(&chain, [&](const CarriedItem& item) {
-      if (item.kind == CarriedKind::kReceipt) fate.on_receipt_fate(item.value, false);
+      tell_once(item, false, fate);
       return true;
     });
     return;
@@ -129,9 +129,7 @@ bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
   }
   sent.state = State::kAcked;
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
-    if (item.kind == CarriedKind::kReceipt) {
-      fate.on_receipt_fate(item.value, true);
-    } else {
+    if (!tell_once(item, true, fate)) {
       fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, true);
     }
     return true;
@@ -151,12 +149,9 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   --in_flight_;
   bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
-  // Receipts are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
+  // Receipts and blocks are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
-    if (item.kind == CarriedKind::kReceipt) {
-      fate.on_receipt_fate(item.value, false);
-      return true;
-    }
+    if (tell_once(item, false, fate)) return true;
     fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, false);
     return false;
   });

@@ -7,7 +7,7 @@
 // Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
 // record would displace one still in flight; at the bound the displaced one is lost.
 //
-// Must stay true: a receipt is told once; a reliable message may be told lost and later acked, never the
+// Must stay true: a receipt or a block is told once; a reliable message may be told lost and later acked, never the
 // reverse.
 #pragma once
 
@@ -28,7 +28,19 @@ class CarriedFate {
   virtual ~CarriedFate() = default;
   virtual void on_message_fate(uint8_t channel, uint16_t message_id, uint64_t packet_seq, bool acked) = 0;
   virtual void on_receipt_fate(uint32_t receipt, bool acked) = 0;
+  virtual void on_block_fate(uint32_t block, bool acked) = 0;
 };
+
+/// Receipts and blocks are told once, and leave their packet with that. False for a reliable message.
+inline bool tell_once(const CarriedItem& item, bool acked, CarriedFate& fate) {
+  if (item.kind == CarriedKind::kReliableMessage) return false;
+  if (item.kind == CarriedKind::kReceipt) {
+    fate.on_receipt_fate(item.value, acked);
+  } else {
+    fate.on_block_fate(item.value, acked);
+  }
+  return true;
+}
 
 struct AckResult {
   bool valid = true;  ///< False: the block names a number never sent (R-02); nothing was done.

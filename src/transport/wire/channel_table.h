@@ -28,6 +28,7 @@ enum class ChannelMode : uint8_t {
   kUnreliableSequenced,
   kReliableUnordered,
   kReliableOrdered,
+  kBulk,        ///< Blocks of large transfers, framed as unreliable messages (transfer_bodies.h).
   kUndeclared,  ///< An application channel nobody declared: a message on it is a framing error.
   kAckMessage,  ///< Channel 14.
 };
@@ -49,10 +50,10 @@ class ChannelTable {
   }
 
   /// Declares application channel 4 to 13; false for any other number or for a mode that is not one of
-  /// the four.
+  /// the four or bulk.
   constexpr bool declare(uint8_t channel, ChannelMode mode) {
     if (channel < kFirstApplicationChannel || channel > kLastApplicationChannel) return false;
-    if (mode > ChannelMode::kReliableOrdered) return false;
+    if (mode > ChannelMode::kBulk) return false;
     modes_[channel] = mode;
     return true;
   }

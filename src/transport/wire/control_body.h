@@ -4,6 +4,7 @@
 //   1 RekeyInit      u8 1 · epoch u32 · public key 32
 //   2 RekeyResponse  u8 2 · epoch u32 · public key 32
 //  13 RekeyAsk       u8 13
+//  16 to 19: large transfers, transfer_bodies.h
 #pragma once
 
 #include <cstddef>
@@ -28,12 +29,21 @@ enum class ControlType : uint8_t {
   kStateCell = 11,
   kStateConfirm = 12,
   kRekeyAsk = 13,
+  kTransferOffer = 16,
+  kTransferAccept = 17,
+  kTransferHold = 18,
+  kTransferEnd = 19,
   kFirstApplication = 128,
 };
 
 /// True for the registered types and for application extensions (128 and up).
 inline bool is_known_control_type(uint8_t type) {
-  return (type >= 1 && type <= 13) || type >= 128;
+  return (type >= 1 && type <= 13) || (type >= 16 && type <= 19) || type >= 128;
+}
+
+/// True for the types of large transfers.
+inline bool is_transfer_control_type(uint8_t type) {
+  return type >= 16 && type <= 19;
 }
 
 /// True for the types key rotation owns; they never reach the application.

@@ -88,9 +88,8 @@ bool MessageReader::next(Message* out) {
   message.flags = first & 0x0F;
   message.mode = channels_.mode(message.channel);
   if (message.mode == ChannelMode::kUndeclared) return refuse(FramingError::kUndeclaredChannel);
-  if (message.mode == ChannelMode::kAckMessage && message.flags != 0) {
-    return refuse(FramingError::kReservedFlag);
-  }
+  const bool takes_flags = message.mode != ChannelMode::kAckMessage && message.mode != ChannelMode::kBulk;
+  if (!takes_flags && message.flags != 0) return refuse(FramingError::kReservedFlag);
   if (!is_reliable(message.mode) && (message.flags & kFlagAckElided) != 0) {
     return refuse(FramingError::kReservedFlag);
   }

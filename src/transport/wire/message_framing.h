@@ -7,6 +7,7 @@
 //   unreliable: nothing      unreliable-sequenced: sequence u16
 //   reliable:   message_id u16 · [ack_seq u16 · ack_bitfield u32, absent when flag 8 (ack_elided)]
 //   fragment:   group u16 · index u8 · count u8 (0 means 256, F-01)
+//   bulk: no header, no flags
 //   channel 14: no header, no flags; the body is the ack block (6) or ack block · ack_delay u16 (8)
 //
 // Must stay true (P-10): a plaintext is walked whole by check_framing() before any message of it acts.

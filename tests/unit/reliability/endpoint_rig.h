@@ -179,6 +179,7 @@ class RigOf {
     out.schema_id = from.schema_id;
     out.offer_aes256gcm = from.offer_aes256gcm;
     out.channels = from.channels;
+    out.bulk = from.bulk;
     out.max_connections = from.max_connections;
     out.timers = from.timers;
     out.rotation = from.rotation;

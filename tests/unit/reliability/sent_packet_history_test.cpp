@@ -26,7 +26,9 @@ struct Fate final : CarriedFate {
     ++told[receipt];
     if (acked) ++acked_receipts;
   }
+  void on_block_fate(uint32_t block, bool acked) override { blocks[block].push_back(acked); }
   std::map<uint32_t, int> told;
+  std::map<uint32_t, std::vector<bool>> blocks;
   std::map<uint16_t, int> acked_messages, lost_messages;
   uint64_t acked_receipts = 0;
 };
@@ -281,6 +283,24 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
     for (const auto& [id, times] : fate.acked_messages) RC_ASSERT(times == 1);
     RC_ASSERT(items.live() == 0u);
   }));
+}
+
+TEST_F(SentPacketHistoryTest, BlockIsToldOnceAndNotAgainByALateAck) {
+  for (uint32_t block = 1; block <= 5; ++block) {
+    uint32_t chain = CarriedItems::kNone;
+    items.add(&chain, {CarriedKind::kBlock, 13, block});
+    history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
+  }
+  history.on_ack({5, 0b111}, fate);  // 5, 4, 3, 2
+  RttEstimator rtt;
+  history.detect_losses(kMs, rtt, fate);
+  ASSERT_EQ(fate.blocks.size(), 5u);
+  EXPECT_EQ(fate.blocks[1], std::vector<bool>{false});
+  for (uint32_t block = 2; block <= 5; ++block) EXPECT_EQ(fate.blocks[block], std::vector<bool>{true});
+  history.on_ack({5, 0b1111}, fate);  // late
+  EXPECT_EQ(fate.blocks[1].size(), 1u);
+  EXPECT_EQ(items.live(), 0u);
+  EXPECT_TRUE(fate.told.empty());
 }
 
 }  // namespace

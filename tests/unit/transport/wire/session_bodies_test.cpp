@@ -121,6 +121,10 @@ TEST(Control, KnownTypes) {
   EXPECT_TRUE(is_known_control_type(1));
   EXPECT_TRUE(is_known_control_type(13));
   EXPECT_FALSE(is_known_control_type(14));
+  EXPECT_FALSE(is_known_control_type(15));
+  EXPECT_TRUE(is_known_control_type(16));
+  EXPECT_TRUE(is_known_control_type(19));
+  EXPECT_FALSE(is_known_control_type(20));
   EXPECT_FALSE(is_known_control_type(127));
   EXPECT_TRUE(is_known_control_type(128));
   EXPECT_TRUE(is_known_control_type(255));

@@ -1,0 +1,39 @@
+// Every reason for which a block or a control message of a transfer is not acted on. All but the last three
+// close the connection: only a peer that breaks the standard sends such a thing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lattice::transfer {
+
+#define LATTICE_TRANSFER_REFUSALS(X)                                                          \
+  X(kMalformed, "transfer_malformed")  /* a body no sender may send */                        \
+  X(kNoChannel, "transfer_no_channel") /* control messages without a bulk channel */          \
+  X(kBadId, "transfer_bad_id")         /* an offer out of sequence (B-3) */                   \
+  X(kTooMany, "transfer_too_many")     /* a ninth at a time (B-4) */                          \
+  X(kUnknown, "transfer_unknown")      /* of a transfer nobody offered */                     \
+  X(kBadState, "transfer_bad_state")   /* accepted twice; held or sent before it was */       \
+  X(kBadIndex, "transfer_bad_index")   /* a block past the end */                             \
+  X(kBadLength, "transfer_bad_length") /* a block of another length than its place has */     \
+  X(kTooLarge, "transfer_too_large")   /* an offer over the configured size: answered */      \
+  X(kDuplicate, "transfer_duplicate")  /* a block that was here already: normal after loss */ \
+  X(kLate, "transfer_late")            /* a block of a transfer that ended: normal */
+
+enum class TransferRefusal : uint8_t {
+  kNone,
+#define LATTICE_X(name, text) name,
+  LATTICE_TRANSFER_REFUSALS(LATTICE_X)
+#undef LATTICE_X
+      kCount,
+};
+
+/// A stable lower-case name such as "transfer_too_many"; never null.
+const char* transfer_refusal_name(TransferRefusal refusal);
+
+/// Whether the connection ends over it.
+constexpr bool closes(TransferRefusal refusal) {
+  return refusal != TransferRefusal::kNone && refusal < TransferRefusal::kTooLarge;
+}
+
+}  // namespace lattice::transfer

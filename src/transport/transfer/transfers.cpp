@@ -1,0 +1,284 @@
+// The application's side, and the blocks that leave. What a peer says is in transfers_receive.cpp.
+#include "transport/transfer/transfers.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+
+namespace lattice::transfer {
+namespace {
+
+// What the endpoint calls a block: its transfer's slot and its index.
+static_assert(wire::kMaxBlocks <= 1u << 24 && kMaxTransfers <= 1u << 8);
+constexpr uint32_t block_name(size_t slot, uint32_t index) {
+  return static_cast<uint32_t>(slot) << 24 | index;
+}
+
+}  // namespace
+
+Transfers::Transfers(const TransferConfig& config, TransferLink& link, TransferHandler& handler)
+    : config_(config), link_(link), handler_(handler), lanes_(config.max_connections) {
+  LATTICE_ASSERT(config.block_bytes >= wire::kMinBlockBytes && config.block_bytes <= wire::kMaxBlockBytes);
+}
+
+Transfers::~Transfers() = default;
+
+// --- Finding
+
+Transfers::Lane* Transfers::lane_of(ConnectionHandle connection) const {
+  if (connection.slot >= lanes_.size()) return nullptr;
+  Lane* lane = lanes_[connection.slot].get();
+  return lane != nullptr && lane->connection == connection ? lane : nullptr;
+}
+
+Transfers::Lane& Transfers::lane_for(ConnectionHandle connection) {
+  LATTICE_ASSERT(connection.slot < lanes_.size());
+  std::unique_ptr<Lane>& lane = lanes_[connection.slot];
+  if (!lane) {
+    lane = std::make_unique<Lane>();
+    lane->connection = connection;
+    ++lane_count_;
+  }
+  LATTICE_ASSERT(lane->connection == connection);  // on_disconnected() freed the one before
+  return *lane;
+}
+
+Transfers::Outgoing* Transfers::find_out(Lane* lane, uint16_t id) {
+  if (lane == nullptr) return nullptr;
+  for (const auto& entry : lane->out) {
+    if (entry && entry->transfer.id() == id && !entry->transfer.ended()) return entry.get();
+  }
+  return nullptr;
+}
+
+std::unique_ptr<Transfers::Incoming>* Transfers::find_in(Lane* lane, uint16_t id) {
+  if (lane == nullptr) return nullptr;
+  for (auto& entry : lane->in) {
+    if (entry && entry->transfer.id() == id) return &entry;
+  }
+  return nullptr;
+}
+
+// --- The application's side
+
+TransferResult Transfers::start(ConnectionHandle connection, uint64_t size_bytes, const uint8_t* data,
+                                std::span<const uint8_t> label, TransferId* out) {
+  if (config_.channel == 0) return TransferResult::kNoChannel;
+  if (size_bytes == 0 || size_bytes > config_.max_size_bytes ||
+      wire::block_count(size_bytes, config_.block_bytes) > wire::kMaxBlocks) {
+    return TransferResult::kBadSize;
+  }
+  if (label.size() > wire::kMaxTransferLabelBytes) return TransferResult::kBadLabel;
+  if (connection.slot >= lanes_.size()) return TransferResult::kWouldBlock;
+  Lane& lane = lane_for(connection);
+  const auto free = std::find(lane.out.begin(), lane.out.end(), nullptr);
+  if (free == lane.out.end()) return TransferResult::kTooMany;
+  wire::TransferOffer offer;
+  offer.id = static_cast<uint16_t>(lane.out_count + 1);
+  offer.block_bytes = config_.block_bytes;
+  offer.size_bytes = size_bytes;
+  offer.label = label;
+  std::array<uint8_t, wire::kMaxTransferControlBytes> body;
+  const size_t bytes = wire::encode_transfer_offer(offer, body);
+  if (!link_.send_control(connection, std::span(body).first(bytes))) return TransferResult::kWouldBlock;
+  ++lane.out_count;
+  *free = std::make_unique<Outgoing>(OutgoingTransfer(offer.id, size_bytes, config_.block_bytes));
+  (*free)->data = data;
+  *out = {offer.id, false};
+  return TransferResult::kOk;
+}
+
+TransferResult Transfers::accept(ConnectionHandle connection, TransferId transfer,
+                                 std::span<uint8_t> memory) {
+  if (!transfer.incoming) return TransferResult::kBadState;
+  std::unique_ptr<Incoming>* entry = find_in(lane_of(connection), transfer.number);
+  if (entry == nullptr) return TransferResult::kNotFound;
+  if ((*entry)->transfer.accepted()) return TransferResult::kBadState;
+  if (!memory.empty() && memory.size() != (*entry)->transfer.size_bytes()) return TransferResult::kBadSize;
+  std::array<uint8_t, wire::kMaxTransferControlBytes> body;
+  const size_t bytes = wire::encode_transfer_accept(transfer.number, body);
+  if (!link_.send_control(connection, std::span(body).first(bytes))) return TransferResult::kWouldBlock;
+  (*entry)->transfer.accept();
+  (*entry)->memory = memory.data();
+  return TransferResult::kOk;
+}
+
+TransferResult Transfers::cancel(ConnectionHandle connection, TransferId transfer) {
+  Lane* lane = lane_of(connection);
+  if (!transfer.incoming) {
+    Outgoing* entry = find_out(lane, transfer.number);
+    if (entry == nullptr) return TransferResult::kNotFound;
+    if (!send_end(connection, transfer.number, wire::TransferSide::kSender,
+                  wire::TransferEndReason::kCancelled)) {
+      return TransferResult::kWouldBlock;
+    }
+    entry->transfer.end();
+    return TransferResult::kOk;
+  }
+  std::unique_ptr<Incoming>* entry = find_in(lane, transfer.number);
+  if (entry == nullptr) return TransferResult::kNotFound;
+  const auto reason =
+      (*entry)->transfer.accepted() ? wire::TransferEndReason::kCancelled : wire::TransferEndReason::kRefused;
+  if (!send_end(connection, transfer.number, wire::TransferSide::kReceiver, reason)) {
+    return TransferResult::kWouldBlock;
+  }
+  entry->reset();
+  return TransferResult::kOk;
+}
+
+TransferResult Transfers::hold(ConnectionHandle connection, TransferId transfer, bool held) {
+  Lane* lane = lane_of(connection);
+  if (!transfer.incoming) {
+    Outgoing* entry = find_out(lane, transfer.number);
+    if (entry == nullptr) return TransferResult::kNotFound;
+    entry->transfer.hold_here(held);
+    return TransferResult::kOk;
+  }
+  std::unique_ptr<Incoming>* entry = find_in(lane, transfer.number);
+  if (entry == nullptr) return TransferResult::kNotFound;
+  if (!(*entry)->transfer.accepted()) return TransferResult::kBadState;
+  if ((*entry)->held == held) return TransferResult::kOk;
+  std::array<uint8_t, wire::kMaxTransferControlBytes> body;
+  const size_t bytes = wire::encode_transfer_hold({transfer.number, held}, body);
+  if (!link_.send_control(connection, std::span(body).first(bytes))) return TransferResult::kWouldBlock;
+  (*entry)->held = held;
+  return TransferResult::kOk;
+}
+
+TransferResult Transfers::progress(ConnectionHandle connection, TransferId transfer, uint64_t* done_bytes,
+                                   uint64_t* size_bytes) const {
+  Lane* lane = lane_of(connection);
+  if (transfer.incoming) {
+    const std::unique_ptr<Incoming>* entry = find_in(lane, transfer.number);
+    if (entry == nullptr) return TransferResult::kNotFound;
+    *done_bytes = (*entry)->transfer.received_bytes();
+    *size_bytes = (*entry)->transfer.size_bytes();
+    return TransferResult::kOk;
+  }
+  const Outgoing* entry = find_out(lane, transfer.number);
+  if (entry == nullptr) return TransferResult::kNotFound;
+  *done_bytes = entry->transfer.acked_bytes();
+  *size_bytes = entry->transfer.size_bytes();
+  return TransferResult::kOk;
+}
+
+// --- Time passes
+
+bool Transfers::send_end(ConnectionHandle connection, uint16_t id, wire::TransferSide side,
+                         wire::TransferEndReason reason) {
+  std::array<uint8_t, wire::kMaxTransferControlBytes> body;
+  const size_t bytes = wire::encode_transfer_end({id, side, reason}, body);
+  return link_.send_control(connection, std::span(body).first(bytes));
+}
+
+void Transfers::owe_end(ConnectionHandle connection, uint16_t id, wire::TransferSide side,
+                        wire::TransferEndReason reason) {
+  if (!send_end(connection, id, side, reason)) link_.close(connection);
+}
+
+void Transfers::update() {
+  if (lane_count_ == 0) return;
+  for (const auto& lane : lanes_) {
+    if (!lane) continue;
+    for (auto& entry : lane->out) {
+      if (entry) update_out(*lane, entry);
+    }
+    for (auto& entry : lane->in) {
+      if (entry) update_in(*lane, entry);
+    }
+  }
+}
+
+void Transfers::update_out(Lane& lane, std::unique_ptr<Outgoing>& entry) {
+  const OutgoingTransfer& transfer = entry->transfer;
+  const TransferId id{transfer.id(), false};
+  if (entry->failed) {
+    entry->failed = false;
+    owe_end(lane.connection, id.number, wire::TransferSide::kSender, wire::TransferEndReason::kFailed);
+    handler_.on_end(lane.connection, id, TransferEnding::kFailed);
+  } else if (!transfer.ended() && transfer.acked_bytes() != entry->told_bytes) {
+    entry->told_bytes = transfer.acked_bytes();
+    handler_.on_progress(lane.connection, id, entry->told_bytes, transfer.size_bytes());
+  }
+  if (transfer.drained()) entry.reset();
+}
+
+void Transfers::update_in(Lane& lane, std::unique_ptr<Incoming>& entry) {
+  const IncomingTransfer& transfer = entry->transfer;
+  if (transfer.received_bytes() == entry->told_bytes) return;
+  entry->told_bytes = transfer.received_bytes();
+  handler_.on_progress(lane.connection, {transfer.id(), true}, entry->told_bytes, transfer.size_bytes());
+}
+
+void Transfers::on_disconnected(ConnectionHandle connection) {
+  if (lane_of(connection) == nullptr) return;
+  // Out of the table first: the handler is called about transfers that no longer answer.
+  const std::unique_ptr<Lane> lane = std::move(lanes_[connection.slot]);
+  --lane_count_;
+  for (const auto& entry : lane->out) {
+    if (!entry || (entry->transfer.ended() && !entry->failed)) continue;
+    handler_.on_end(connection, {entry->transfer.id(), false}, TransferEnding::kConnectionLost);
+  }
+  for (const auto& entry : lane->in) {
+    if (entry) handler_.on_end(connection, {entry->transfer.id(), true}, TransferEnding::kConnectionLost);
+  }
+}
+
+// --- Blocks that leave
+
+size_t Transfers::slot_to_send(const Lane& lane) {
+  if (lane.blocks_in_flight >= kMaxBlocksInFlight) return kMaxTransfers;
+  for (size_t i = 0; i < kMaxTransfers; ++i) {
+    const size_t slot = (lane.turn + i) % kMaxTransfers;
+    if (lane.out[slot] && lane.out[slot]->transfer.next()) return slot;
+  }
+  return kMaxTransfers;
+}
+
+size_t Transfers::next_block_bytes(ConnectionHandle connection) {
+  const Lane* lane = lane_of(connection);
+  const size_t slot = lane == nullptr ? kMaxTransfers : slot_to_send(*lane);
+  if (slot == kMaxTransfers) return 0;
+  const OutgoingTransfer& transfer = lane->out[slot]->transfer;
+  return wire::kBlockHeaderBytes + transfer.bytes(*transfer.next());
+}
+
+bool Transfers::take_block(ConnectionHandle connection, std::span<uint8_t> out, Taken* taken) {
+  Lane* lane = lane_of(connection);
+  const size_t slot = lane == nullptr ? kMaxTransfers : slot_to_send(*lane);
+  LATTICE_CHECK(slot != kMaxTransfers);
+  Outgoing& entry = *lane->out[slot];
+  OutgoingTransfer& transfer = entry.transfer;
+  const uint32_t index = *transfer.next();
+  LATTICE_ASSERT(out.size() == wire::kBlockHeaderBytes + transfer.bytes(index));
+  lane->turn = (slot + 1) % kMaxTransfers;
+  if (!read(connection, entry, index, out.subspan(wire::kBlockHeaderBytes))) {
+    transfer.end();
+    entry.failed = true;
+    return false;
+  }
+  wire::encode_transfer_block_header(transfer.id(), index, out);
+  transfer.on_sent();
+  ++lane->blocks_in_flight;
+  taken->channel = config_.channel;
+  taken->block = block_name(slot, index);
+  return true;
+}
+
+bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint32_t index,
+                     std::span<uint8_t> out) {
+  const uint64_t offset = entry.transfer.offset(index);
+  if (entry.data == nullptr) return handler_.read(connection, {entry.transfer.id(), false}, offset, out);
+  std::copy_n(entry.data + offset, out.size(), out.begin());
+  return true;
+}
+
+void Transfers::on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) {
+  Lane* lane = lane_of(connection);
+  const size_t slot = block >> 24;
+  LATTICE_CHECK(lane != nullptr && slot < kMaxTransfers && lane->out[slot] != nullptr);
+  --lane->blocks_in_flight;
+  lane->out[slot]->transfer.on_fate(block & 0xFFFFFF, acked);
+}
+
+}  // namespace lattice::transfer

@@ -1,0 +1,144 @@
+// The large transfers of all connections of an endpoint: their control messages, their blocks, their ends.
+//
+//   start() ─▶ Offer ─▶ on_offer() ─▶ accept() ─▶ Accept ─▶ blocks, as budget allows ─▶ write()
+//   on_end(kDone) ◀─ End, done ◀───────────────────────────────── the last block is stored ─▶ on_end(kDone)
+//
+// Must stay true: a peer occupies at most kMaxTransfers entries and, of accepted transfers only, one bit per
+// block; nothing allocates while blocks flow.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/counters.h"
+#include "reliability/bulk_source.h"
+#include "transport/transfer/incoming_transfer.h"
+#include "transport/transfer/outgoing_transfer.h"
+#include "transport/transfer/transfer_handler.h"
+#include "transport/transfer/transfer_refusal.h"
+
+namespace lattice::transfer {
+
+struct TransferConfig {
+  uint32_t max_connections = 1;  ///< As the endpoint's.
+  uint8_t channel = 0;           ///< Declared as bulk; 0: none, and nothing of this is allowed.
+  /// Larger offers are refused without asking; so is start().
+  uint64_t max_size_bytes = 256u << 20;
+  /// Of the transfers this side starts; kMinBlockBytes to kMaxBlockBytes.
+  uint16_t block_bytes = wire::kMaxBlockBytes;
+};
+
+enum class TransferResult : uint8_t {
+  kOk,
+  kNotFound,    ///< No such transfer, or it has ended.
+  kBadState,    ///< Accepted before, or not an incoming one.
+  kBadSize,     ///< 0, or above max_size_bytes; memory of another size than the offer.
+  kBadLabel,    ///< Longer than kMaxTransferLabelBytes.
+  kTooMany,     ///< kMaxTransfers are on their way.
+  kWouldBlock,  ///< The control channel is full, or there is no connection. Nothing happened.
+  kNoChannel,   ///< TransferConfig::channel is 0.
+};
+
+class Transfers final : public reliability::BulkSource {
+ public:
+  /// `link` and `handler` are borrowed.
+  Transfers(const TransferConfig& config, TransferLink& link, TransferHandler& handler);
+  ~Transfers() override;
+
+  // --- The application's side. `connection` is connected.
+
+  /// Offers `size_bytes`, which are at `data` (borrowed until the transfer ended here) or, if that is null,
+  /// are asked from read() once the peer accepts.
+  TransferResult start(ConnectionHandle connection, uint64_t size_bytes, const uint8_t* data,
+                       std::span<const uint8_t> label, TransferId* out);
+  /// Of an offer: lets it come, block by block, into `memory` (borrowed until the transfer ended here, and
+  /// as large as the offer) or, if that is empty, to write().
+  TransferResult accept(ConnectionHandle connection, TransferId transfer, std::span<uint8_t> memory);
+  /// Refuses an offer, or ends a transfer of either direction. No on_end() follows here.
+  TransferResult cancel(ConnectionHandle connection, TransferId transfer);
+  /// Stops the blocks of an accepted transfer, or lets them go on. What is on its way still arrives.
+  TransferResult hold(ConnectionHandle connection, TransferId transfer, bool held);
+  /// Bytes that are done, as in on_progress(), and of how many; kNotFound once it ended.
+  TransferResult progress(ConnectionHandle connection, TransferId transfer, uint64_t* done_bytes,
+                          uint64_t* size_bytes) const;
+
+  // --- The endpoint's side.
+
+  /// Ends what failed and tells progress. Before every update_and_send() of the endpoint.
+  void update();
+  /// A control message of a transfer type. When the result closes(), the peer broke the standard.
+  TransferRefusal on_control(ConnectionHandle connection, std::span<const uint8_t> body);
+  /// A message of the bulk channel; as on_control().
+  TransferRefusal on_block(ConnectionHandle connection, std::span<const uint8_t> body);
+  /// Ends every transfer of the connection. Before the application hears of its end.
+  void on_disconnected(ConnectionHandle connection);
+
+  uint64_t refused(TransferRefusal refusal) const { return refusals_.get(refusal); }
+
+  // reliability::BulkSource
+  size_t next_block_bytes(ConnectionHandle connection) override;
+  bool take_block(ConnectionHandle connection, std::span<uint8_t> out, Taken* taken) override;
+  void on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) override;
+
+ private:
+  struct Outgoing {
+    explicit Outgoing(const OutgoingTransfer& made) : transfer(made) {}
+    OutgoingTransfer transfer;
+    const uint8_t* data = nullptr;  ///< Null: read().
+    uint64_t told_bytes = 0;
+    bool failed = false;  ///< read() said so; update() ends it.
+  };
+  struct Incoming {
+    explicit Incoming(const wire::TransferOffer& offer) : transfer(offer) {}
+    IncomingTransfer transfer;
+    uint8_t* memory = nullptr;  ///< Null: write().
+    uint64_t told_bytes = 0;
+    bool held = false;
+  };
+  /// What a connection needs; made at its first transfer.
+  struct Lane {
+    ConnectionHandle connection;
+    uint32_t out_count = 0;  ///< Offers so far; the last one's number is its low 16 bits (B-3).
+    uint32_t in_count = 0;
+    uint32_t blocks_in_flight = 0;
+    size_t turn = 0;  ///< Slot that is asked first for the next block.
+    std::array<std::unique_ptr<Outgoing>, kMaxTransfers> out;
+    std::array<std::unique_ptr<Incoming>, kMaxTransfers> in;
+  };
+
+  Lane* lane_of(ConnectionHandle connection) const;
+  Lane& lane_for(ConnectionHandle connection);
+  /// Null when there is none, or it has ended.
+  static Outgoing* find_out(Lane* lane, uint16_t id);
+  /// Its place; null when there is none.
+  static std::unique_ptr<Incoming>* find_in(Lane* lane, uint16_t id);
+  /// The slot whose turn it is to send a block, or kMaxTransfers.
+  static size_t slot_to_send(const Lane& lane);
+  /// Whether `id` names one of the last offers out of `offer_count`.
+  static bool was_offered(uint16_t id, uint32_t offer_count);
+  TransferRefusal count(TransferRefusal refusal);
+  bool send_end(ConnectionHandle connection, uint16_t id, wire::TransferSide side,
+                wire::TransferEndReason reason);
+  /// As send_end(), for ends the application did not ask for: the connection closes rather than forget one.
+  void owe_end(ConnectionHandle connection, uint16_t id, wire::TransferSide side,
+               wire::TransferEndReason reason);
+  void update_out(Lane& lane, std::unique_ptr<Outgoing>& entry);
+  void update_in(Lane& lane, std::unique_ptr<Incoming>& entry);
+  TransferRefusal on_offer(ConnectionHandle connection, std::span<const uint8_t> body);
+  TransferRefusal on_accept(ConnectionHandle connection, std::span<const uint8_t> body);
+  TransferRefusal on_hold(ConnectionHandle connection, std::span<const uint8_t> body);
+  TransferRefusal on_end(ConnectionHandle connection, std::span<const uint8_t> body);
+  bool read(ConnectionHandle connection, const Outgoing& entry, uint32_t index, std::span<uint8_t> out);
+  void store(Lane& lane, Incoming& entry, const wire::TransferBlock& block);
+  void complete(Lane& lane, uint16_t id);
+
+  TransferConfig config_;
+  TransferLink& link_;
+  TransferHandler& handler_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< By slot.
+  size_t lane_count_ = 0;
+  base::Counters<TransferRefusal, static_cast<size_t>(TransferRefusal::kCount)> refusals_;
+};
+
+}  // namespace lattice::transfer

@@ -1,0 +1,112 @@
+// Blocks leave when nothing else waits, and each is told its fate once.
+#include <gtest/gtest.h>
+
+#include "endpoint_rig.h"
+
+namespace lattice::reliability {
+namespace {
+
+using test::EndpointRig;
+using test::kMs;
+using test::kSecond;
+
+constexpr uint8_t kBulkChannel = 13;
+
+class CountingSource final : public BulkSource {
+ public:
+  size_t next_block_bytes(ConnectionHandle) override {
+    return next < count && in_flight < window ? bytes : 0;
+  }
+  bool take_block(ConnectionHandle, std::span<uint8_t> out, Taken* taken) override {
+    if (next == broken_at) {
+      count = 0;
+      return false;
+    }
+    std::fill(out.begin(), out.end(), static_cast<uint8_t>(next));
+    *taken = {kBulkChannel, next++};
+    ++in_flight;
+    return true;
+  }
+  void on_block_fate(ConnectionHandle, uint32_t block, bool acked) override {
+    told[block].push_back(acked);
+    --in_flight;
+  }
+  uint32_t next = 0, count = 0, window = 100, broken_at = UINT32_MAX;
+  uint32_t in_flight = 0;
+  size_t bytes = kMaxUnreliableBody;
+  std::map<uint32_t, std::vector<bool>> told;
+};
+
+class EndpointBulk : public testing::Test {
+ protected:
+  void start(double loss) {
+    test::RigOptions options;
+    options.path.delay_ms = 20;
+    options.path.loss = loss;
+    for (EndpointConfig* side : {&options.server, &options.client}) {
+      side->channels.declare(kBulkChannel, ChannelMode::kBulk);
+    }
+    options.server.bulk = &source;
+    rig = std::make_unique<EndpointRig>(std::move(options));
+    ASSERT_TRUE(rig->connect_all());
+  }
+  CountingSource source;
+  std::unique_ptr<EndpointRig> rig;
+};
+
+TEST_F(EndpointBulk, EachBlockIsToldOnceAndThoseAckedArrived) {
+  start(0.1);
+  source.count = 500;
+  rig->run(10 * kSecond);
+  ASSERT_EQ(source.told.size(), 500u);
+  size_t acked = 0;
+  for (const auto& [block, fates] : source.told) {
+    ASSERT_EQ(fates.size(), 1u) << block;
+    if (fates[0]) ++acked;
+  }
+  EXPECT_GT(acked, 350u);
+  EXPECT_LT(acked, 500u);
+  EXPECT_GE(rig->client().handler.message_count, acked);
+  EXPECT_EQ(source.in_flight, 0u);
+}
+
+TEST_F(EndpointBulk, MessagesGoBeforeBlocks) {
+  start(0);
+  rig->run(kSecond);
+  source.count = 1000;
+  source.window = 1000;
+  const auto message = test::number_body(7);
+  ASSERT_EQ(rig->server.endpoint->send(rig->server.connection, Channel::kUnreliable, {}, message),
+            SendResult::kOk);
+  ASSERT_EQ(rig->server.endpoint->send(rig->server.connection, Channel::kReliableOrdered, {}, message),
+            SendResult::kOk);
+  ASSERT_TRUE(rig->run_until(kSecond, [this] { return !rig->client().handler.received.empty(); }));
+  ASSERT_GE(rig->client().handler.received.size(), 2u);
+  EXPECT_EQ(rig->client().handler.received[0].channel, Channel::kReliableOrdered);
+  EXPECT_EQ(rig->client().handler.received[1].channel, Channel::kUnreliable);
+}
+
+TEST_F(EndpointBulk, BlocksInFlightAreLostWithTheConnection) {
+  start(0);
+  source.count = 50;
+  rig->step();
+  ASSERT_GT(source.in_flight, 0u);
+  rig->server.endpoint->disconnect(rig->server.connection, connection::DisconnectReason::kRequested);
+  rig->step();
+  EXPECT_EQ(source.in_flight, 0u);
+  for (const auto& [block, fates] : source.told) EXPECT_EQ(fates.size(), 1u) << block;
+}
+
+TEST_F(EndpointBulk, SourceThatCannotReadSendsNothing) {
+  start(0);
+  rig->run(kSecond);
+  const uint64_t before = rig->client().handler.message_count;
+  source.count = 10;
+  source.broken_at = 3;
+  rig->run(kSecond);
+  EXPECT_EQ(rig->client().handler.message_count - before, 3u);
+  EXPECT_EQ(source.told.size(), 3u);
+}
+
+}  // namespace
+}  // namespace lattice::reliability

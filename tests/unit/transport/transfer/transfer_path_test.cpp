@@ -1,0 +1,157 @@
+// Large transfers over whole endpoints and a network that loses, pauses and fills up.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/transport/transfer/transfer_rig.h"
+
+namespace lattice::transfer {
+namespace {
+
+using test::kMs;
+using test::kSecond;
+using test::TransferRig;
+
+constexpr uint64_t kEightMegabytes = 8'000'000;
+
+test::RigOptions path(double delay_ms, double loss, uint64_t step_ns = kMs) {
+  test::RigOptions options;
+  options.path.delay_ms = delay_ms;
+  options.path.loss = loss;
+  options.step_ns = step_ns;
+  return options;
+}
+
+void expect_whole(TransferRig& rig, uint64_t size_bytes) {
+  EXPECT_EQ(rig.client.app.written_bytes, size_bytes);
+  EXPECT_EQ(rig.client.app.wrong_bytes, 0u);
+  for (const test::TransferSide* side : {&rig.server, &rig.client}) {
+    ASSERT_EQ(side->app.ended.size(), 1u);
+    EXPECT_EQ(side->app.ended[0].ending, TransferEnding::kDone);
+  }
+}
+
+TEST(TransferPath, EightMegabytesThroughLossAreFastAndCheap) {
+  TransferRig rig(path(50, 0.01));
+  ASSERT_TRUE(rig.rig.connect_all());
+  rig.rig.run(kSecond);
+  const uint64_t from_ns = rig.rig.now_ns;
+  const uint64_t before_bytes = rig.rig.server_stats().traffic.bytes_sent;
+  rig.start(kEightMegabytes);
+  ASSERT_TRUE(rig.run_until_done(20 * kSecond));
+  expect_whole(rig, kEightMegabytes);
+  const double seconds = static_cast<double>(rig.rig.now_ns - from_ns) / kSecond;
+  const double sent = static_cast<double>(rig.rig.server_stats().traffic.bytes_sent - before_bytes);
+  const double rate = kEightMegabytes / seconds;
+  RecordProperty("kb_per_s", static_cast<int>(rate / 1000));
+  RecordProperty("bytes_per_mille", static_cast<int>(1000 * sent / kEightMegabytes));
+  EXPECT_GE(rate, 4e6);
+  EXPECT_LE(sent / kEightMegabytes, 1.1);
+}
+
+TEST(TransferPath, EightMegabytesThroughANarrowLinkKeepItsQueueShort) {
+  test::RigOptions options = path(20, 0);
+  options.path.rate_bits_per_s = 10'000'000;
+  options.path.queue_bytes = 250'000;
+  TransferRig rig(std::move(options));
+  ASSERT_TRUE(rig.rig.connect_all());
+  rig.rig.run(kSecond);
+  const uint64_t from_ns = rig.rig.now_ns;
+  const uint64_t before_bytes = rig.rig.server_stats().traffic.bytes_sent;
+  rig.start(kEightMegabytes);
+  std::vector<uint64_t> round_trips_ns;
+  ASSERT_TRUE(rig.run_until(20 * kSecond, [&] {
+    round_trips_ns.push_back(rig.rig.server_stats().latest_rtt_ns);
+    return !rig.server.app.ended.empty();
+  }));
+  expect_whole(rig, kEightMegabytes);
+  std::sort(round_trips_ns.begin(), round_trips_ns.end());
+  const uint64_t queue_ns = round_trips_ns[round_trips_ns.size() * 95 / 100] - 40 * kMs;
+  const double seconds = static_cast<double>(rig.rig.now_ns - from_ns) / kSecond;
+  const double sent = static_cast<double>(rig.rig.server_stats().traffic.bytes_sent - before_bytes);
+  const double rate = kEightMegabytes / seconds;
+  RecordProperty("kb_per_s", static_cast<int>(rate / 1000));
+  RecordProperty("bytes_per_mille", static_cast<int>(1000 * sent / kEightMegabytes));
+  RecordProperty("queue_p95_us", static_cast<int>(queue_ns / 1000));
+  EXPECT_GE(rate, 1'100'000);
+  EXPECT_LE(sent / kEightMegabytes, 1.05);
+  EXPECT_LE(queue_ns, 60 * kMs);
+}
+
+TEST(TransferPath, SurvivesABlackoutShorterThanTheTimeout) {
+  TransferRig rig(path(20, 0.0, 5 * kMs));
+  ASSERT_TRUE(rig.rig.connect_all());
+  rig.start(2'000'000);
+  ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return rig.client.app.written_bytes > 200'000; }));
+  rig.rig.network.set_default({.blackout = true});
+  rig.run_until(3 * kSecond, [] { return false; });
+  rig.rig.network.set_default(rig.rig.options.path);
+  ASSERT_TRUE(rig.run_until_done(20 * kSecond));
+  expect_whole(rig, 2'000'000);
+}
+
+TEST(TransferPath, LossReorderingAndDuplicationOnManySeeds) {
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
+    test::RigOptions options = path(30, 0.2, 5 * kMs);
+    options.seed = seed;
+    options.path.jitter_ms = 20;
+    options.path.jitter_reorders = true;
+    options.path.duplicate = 0.1;
+    TransferRig rig(std::move(options));
+    ASSERT_TRUE(rig.rig.connect_all()) << seed;
+    rig.start(300'000);
+    ASSERT_TRUE(rig.run_until_done(60 * kSecond)) << "seed " << seed;
+    expect_whole(rig, 300'000);
+  }
+}
+
+TEST(TransferPath, ReceiverThatPumpsSlowly) {
+  // At 30 Hz a hundred blocks wait for each pump; one acknowledgement block reaches 33 of them.
+  TransferRig rig(path(10, 0.0, 33 * kMs));
+  ASSERT_TRUE(rig.rig.connect_all());
+  const uint64_t before = rig.rig.server_stats().packets_lost;
+  rig.start(1'000'000);
+  ASSERT_TRUE(rig.run_until_done(20 * kSecond));
+  expect_whole(rig, 1'000'000);
+  EXPECT_EQ(rig.rig.server_stats().packets_lost, before);
+}
+
+TEST(TransferPath, BothWaysAtOnce) {
+  TransferRig rig(path(20, 0.02, 2 * kMs));
+  ASSERT_TRUE(rig.rig.connect_all());
+  rig.start(1'000'000);
+  TransferId up;
+  ASSERT_EQ(rig.client.transfers.start(rig.rig.client().connection, 1'500'000, nullptr, {}, &up),
+            TransferResult::kOk);
+  ASSERT_TRUE(rig.run_until(30 * kSecond, [&] { return rig.server.app.ended.size() == 2; }));
+  EXPECT_EQ(rig.client.app.written_bytes, 1'000'000u);
+  EXPECT_EQ(rig.server.app.written_bytes, 1'500'000u);
+  EXPECT_EQ(rig.client.app.wrong_bytes + rig.server.app.wrong_bytes, 0u);
+}
+
+TEST(TransferPath, ConnectionThatEndsTellsEveryBlockFirst) {
+  TransferRig rig(path(20, 0.0, 5 * kMs));
+  ASSERT_TRUE(rig.rig.connect_all());
+  rig.start(10'000'000);
+  ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return rig.client.app.written_bytes > 200'000; }));
+  const test::ConnectionHandle connection = rig.rig.server.connection;
+  rig.rig.server.endpoint->disconnect(connection, connection::DisconnectReason::kRequested);
+  rig.step();
+  ASSERT_EQ(rig.rig.server.handler.ended.size(), 1u);
+  // Afterwards no block of it may be told: the transfers of the connection are gone.
+  rig.server.transfers.on_disconnected(connection);
+  ASSERT_EQ(rig.server.app.ended.size(), 1u);
+  EXPECT_EQ(rig.server.app.ended[0].ending, TransferEnding::kConnectionLost);
+  rig.rig.run(kSecond);
+}
+
+TEST(TransferPath, BlockOnAChannelOfAnotherKindIsRefusedBySend) {
+  TransferRig rig(path(5, 0.0, 5 * kMs));
+  ASSERT_TRUE(rig.rig.connect_all());
+  const uint8_t body[300] = {};
+  EXPECT_EQ(rig.rig.server.endpoint->send(rig.rig.server.connection, test::kTransferChannel, {}, body),
+            test::SendResult::kInvalidChannel);
+}
+
+}  // namespace
+}  // namespace lattice::transfer

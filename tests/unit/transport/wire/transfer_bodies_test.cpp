@@ -1,0 +1,153 @@
+// Bodies of large transfers: golden bytes, generated values back and forth, every truncation, every value
+// past its limit.
+#include "transport/wire/transfer_bodies.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <array>
+
+#include "transport/wire/message_framing.h"
+#include "unit/transport/hex.h"
+
+namespace lattice::wire {
+namespace {
+
+using test::from_hex;
+using test::to_hex;
+
+constexpr const char* kOffer = "100100770400127a00000000006d6170";
+
+TEST(TransferBodies, GoldenBytes) {
+  const auto label = from_hex("6d6170");
+  std::array<uint8_t, kMaxTransferControlBytes> out;
+  size_t n = encode_transfer_offer({1, 1143, 8'000'000, label}, out);
+  EXPECT_EQ(to_hex({out.data(), n}), kOffer);
+  n = encode_transfer_accept(1, out);
+  EXPECT_EQ(to_hex({out.data(), n}), "110100");
+  n = encode_transfer_hold({1, true}, out);
+  EXPECT_EQ(to_hex({out.data(), n}), "12010001");
+  n = encode_transfer_end({1, TransferSide::kReceiver, TransferEndReason::kDone}, out);
+  EXPECT_EQ(to_hex({out.data(), n}), "1301000100");
+  n = encode_transfer_block_header(1, 300, out);
+  EXPECT_EQ(to_hex({out.data(), n}), "01002c010000");
+}
+
+TEST(TransferBodies, OfferBackAndForth) {
+  EXPECT_TRUE(rc::check("every offer a sender may make", [] {
+    TransferOffer offer;
+    offer.id = *rc::gen::arbitrary<uint16_t>();
+    offer.block_bytes = static_cast<uint16_t>(*rc::gen::inRange<size_t>(kMinBlockBytes, kMaxBlockBytes + 1));
+    offer.size_bytes = *rc::gen::inRange<uint64_t>(1, uint64_t{kMaxBlocks} * offer.block_bytes + 1);
+    const auto label = *rc::gen::resize(64, rc::gen::arbitrary<std::vector<uint8_t>>());
+    RC_PRE(label.size() <= kMaxTransferLabelBytes);
+    offer.label = label;
+    std::array<uint8_t, kMaxTransferControlBytes> out;
+    const size_t n = encode_transfer_offer(offer, out);
+    RC_ASSERT(n == 13 + label.size());
+    TransferOffer back;
+    RC_ASSERT(parse_transfer_offer({out.data(), n}, &back));
+    RC_ASSERT(back.id == offer.id && back.block_bytes == offer.block_bytes);
+    RC_ASSERT(back.size_bytes == offer.size_bytes);
+    RC_ASSERT(std::vector<uint8_t>(back.label.begin(), back.label.end()) == label);
+    for (size_t cut = 0; cut < 13; ++cut) RC_ASSERT(!parse_transfer_offer({out.data(), cut}, &back));
+    for (size_t cut = 0; cut < n; ++cut) {
+      RC_ASSERT(encode_transfer_offer(offer, {out.data(), cut}) == 0);
+    }
+  }));
+}
+
+TEST(TransferBodies, OfferRefusesEachValuePastItsLimit) {
+  std::array<uint8_t, kMaxTransferControlBytes + 1> out{};
+  TransferOffer back;
+  const auto parses = [&](uint16_t block_bytes, uint64_t size_bytes, size_t label_bytes) {
+    const std::vector<uint8_t> label(label_bytes, 7);
+    const size_t n = encode_transfer_offer({1, block_bytes, size_bytes, label}, out);
+    EXPECT_NE(n, 0u);
+    return parse_transfer_offer({out.data(), n}, &back);
+  };
+  EXPECT_TRUE(parses(kMinBlockBytes, 1, 0));
+  EXPECT_FALSE(parses(kMinBlockBytes - 1, 1, 0));
+  EXPECT_TRUE(parses(kMaxBlockBytes, 1, 64));
+  EXPECT_FALSE(parses(kMaxBlockBytes + 1, 1, 64));
+  EXPECT_FALSE(parses(kMaxBlockBytes, 1, 65));
+  EXPECT_FALSE(parses(kMaxBlockBytes, 0, 0));
+  constexpr uint64_t kLargest = uint64_t{kMaxBlocks} * kMaxBlockBytes;
+  EXPECT_TRUE(parses(kMaxBlockBytes, kLargest, 0));
+  EXPECT_FALSE(parses(kMaxBlockBytes, kLargest + 1, 0));
+  EXPECT_FALSE(parses(kMaxBlockBytes, UINT64_MAX, 0));
+}
+
+TEST(TransferBodies, FixedBodiesRefuseOtherLengthsTypesAndValues) {
+  uint16_t id = 0;
+  TransferHold hold;
+  TransferEnd end;
+  TransferOffer offer;
+  EXPECT_TRUE(parse_transfer_accept(from_hex("110201"), &id));
+  EXPECT_EQ(id, 0x0102);
+  for (const char* bad : {"", "11", "1102", "11020100", "120201"}) {
+    EXPECT_FALSE(parse_transfer_accept(from_hex(bad), &id)) << bad;
+  }
+  EXPECT_TRUE(parse_transfer_hold(from_hex("12020100"), &hold));
+  EXPECT_FALSE(hold.held);
+  for (const char* bad : {"", "120201", "12020102", "1202010100", "11020101"}) {
+    EXPECT_FALSE(parse_transfer_hold(from_hex(bad), &hold)) << bad;
+  }
+  EXPECT_TRUE(parse_transfer_end(from_hex("1302010104"), &end));
+  EXPECT_EQ(end.reason, TransferEndReason::kTooLarge);
+  EXPECT_TRUE(parse_transfer_end(from_hex("1302010003"), &end));
+  EXPECT_EQ(end.side, TransferSide::kSender);
+  // Another length, a third side, an unknown reason, and what only a receiver can say.
+  for (const char* bad : {"", "13020101", "130201010000", "1302010200", "1302010105", "1302010000",
+                          "1302010001", "1302010004", "1202010100"}) {
+    EXPECT_FALSE(parse_transfer_end(from_hex(bad), &end)) << bad;
+  }
+  EXPECT_FALSE(parse_transfer_offer(from_hex("110100770400127a0000000000"), &offer));
+}
+
+TEST(TransferBodies, BlockHasAtLeastOneByte) {
+  TransferBlock block;
+  EXPECT_TRUE(parse_transfer_block(from_hex("01002c010000aabb"), &block));
+  EXPECT_EQ(block.id, 1);
+  EXPECT_EQ(block.index, 300u);
+  EXPECT_EQ(to_hex(block.bytes), "aabb");
+  for (const char* bad : {"", "0100", "01002c0100", "01002c010000"}) {
+    EXPECT_FALSE(parse_transfer_block(from_hex(bad), &block)) << bad;
+  }
+}
+
+TEST(TransferBodies, BlockCountRoundsUp) {
+  EXPECT_EQ(block_count(1, 256), 1u);
+  EXPECT_EQ(block_count(256, 256), 1u);
+  EXPECT_EQ(block_count(257, 256), 2u);
+  EXPECT_EQ(block_count(UINT64_MAX, 256), (UINT64_MAX >> 8) + 1);
+}
+
+// --- The channel mode
+
+TEST(BulkChannel, FramedAsUnreliableWithoutFlags) {
+  ChannelTable channels;
+  ASSERT_TRUE(channels.declare(13, ChannelMode::kBulk));
+  FramingSummary summary;
+  const char* payload = "e0001812040b000000d0002001002c010000aabb";
+  ASSERT_EQ(check_framing(from_hex(payload), channels, &summary), FramingError::kNone);
+  EXPECT_EQ(summary.message_count, 1u);
+  EXPECT_EQ(summary.reliable_count, 0u);
+  for (const char* first : {"d1", "d2", "d4", "d8"}) {
+    const std::string bad = std::string("e0001812040b000000") + first + "002001002c010000aabb";
+    EXPECT_EQ(check_framing(from_hex(bad), channels, &summary), FramingError::kReservedFlag) << first;
+  }
+  const ChannelTable without;
+  EXPECT_EQ(check_framing(from_hex(payload), without, &summary), FramingError::kUndeclaredChannel);
+}
+
+TEST(BulkChannel, OnlyApplicationChannels) {
+  ChannelTable channels;
+  EXPECT_FALSE(channels.declare(3, ChannelMode::kBulk));
+  EXPECT_FALSE(channels.declare(14, ChannelMode::kBulk));
+  EXPECT_FALSE(channels.declare(13, ChannelMode::kUndeclared));
+  EXPECT_TRUE(channels.declare(4, ChannelMode::kBulk));
+}
+
+}  // namespace
+}  // namespace lattice::wire

@@ -76,6 +76,12 @@ typedef struct lattice_world_config {
   uint32_t congestion_mode;      /* a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY */
   uint32_t max_send_bytes_per_s; /* ceiling for each connection in any mode, UDP payload bytes; 0: none, else
                                     1200..4000000000; default 0 */
+
+  /* Large transfers (transfer.h). */
+  uint64_t max_transfer_bytes; /* larger ones are neither offered nor accepted; 1..2^34, default 256 MiB */
+  uint32_t transfer_channel;   /* the channel they use, 4..13, alike on both ends: it is part of the schema;
+                                  0: none, default */
+  uint32_t reserved_transfer;  /* 0 */
 } lattice_world_config;
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size

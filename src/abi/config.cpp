@@ -5,6 +5,7 @@
 
 #include "abi/last_error.h"
 #include "abi/struct_size.h"
+#include "transport/wire/channel_table.h"
 
 namespace lattice::abi {
 namespace {
@@ -30,6 +31,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"issuer_public_key_count", c.issuer_public_key_count, 0, 2},
       {"connects_per_s_per_prefix", c.connects_per_s_per_prefix, 1, 100000},
       {"max_half_open_per_prefix", c.max_half_open_per_prefix, 1, 16384},
+      {"max_transfer_bytes", c.max_transfer_bytes, 1, uint64_t{1} << 34},
       {"interpolation_delay_ms", c.interpolation_delay_ms, 0, 1000},
       {"extrapolation_max_ms", c.extrapolation_max_ms, 0, 1000},
       {"smoothing_tau_ms", c.smoothing_tau_ms, 1, 1000},
@@ -51,6 +53,12 @@ lattice_result check_bounds(const lattice_world_config& c) {
   if (!(c.snap_distance > 0.0 && c.snap_distance <= 1e9)) {
     return fail(LATTICE_ERROR_CONFIG,
                 "lattice_world_config.snap_distance is %g. Give a distance in (0, 1e9].", c.snap_distance);
+  }
+  const bool application_channel = c.transfer_channel >= wire::kFirstApplicationChannel &&
+                                   c.transfer_channel <= wire::kLastApplicationChannel;
+  if (c.transfer_channel != 0 && !application_channel) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.transfer_channel is %u. Give 0 or one of 4..13.",
+                c.transfer_channel);
   }
   return LATTICE_OK;
 }
@@ -115,6 +123,8 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->max_send_bytes_per_s = out->max_send_bytes_per_s;
   world->connects_per_s_per_prefix = out->connects_per_s_per_prefix;
   world->max_half_open_per_prefix = out->max_half_open_per_prefix;
+  world->transfer_channel = static_cast<uint8_t>(out->transfer_channel);
+  world->max_transfer_bytes = out->max_transfer_bytes;
   world->interpolation_delay_ns = out->interpolation_delay_ms * kMs;
   world->extrapolation_max_ns = out->extrapolation_max_ms * kMs;
   world->smoothing_tau_ns = out->smoothing_tau_ms * kMs;
@@ -142,6 +152,7 @@ extern "C" void lattice_world_config_init_sized(lattice_world_config* out, uint3
   config->connection_timeout_ms = 10000;
   config->connects_per_s_per_prefix = 100;
   config->max_half_open_per_prefix = 4;
+  config->max_transfer_bytes = 256u << 20;
   config->interpolation_delay_ms = 100;
   config->extrapolation_max_ms = 250;
   config->smoothing_tau_ms = 60;

@@ -5,6 +5,7 @@
 
 #include "abi/capture_bridge.h"
 #include "abi/handle_table.h"
+#include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
 #include "transport/socket/impaired_socket.h"
 #include "world/authority_world.h"
@@ -30,6 +31,7 @@ struct WorldInstance final : world::Observer {
   void* callbacks_ctx = nullptr;
   lattice_world_callbacks world_callbacks{};
   void* world_callbacks_ctx = nullptr;
+  TransferBridge transfers{*this};
   lattice_tick_context tick_context{};
 
   // What lattice_conn_get_info answers, by connection slot; kept up by the callbacks below.
@@ -62,6 +64,7 @@ struct WorldInstance final : world::Observer {
   void on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) override;
   uint16_t on_admit(const world::Admission& who) override;
   void on_resync(world::Tick from, world::Tick to) override;
+  transfer::TransferHandler& transfer_handler() override { return transfers; }
 };
 
 /// The live world behind `handle`, or null with lattice_last_error() set.

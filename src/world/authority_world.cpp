@@ -224,6 +224,7 @@ void AuthorityWorld::on_disconnected(ConnectionHandle connection, connection::Di
                                      uint64_t remote_schema, std::string_view text) {
   Client* client = client_of(connection);
   if (client == nullptr) return;
+  end_transfers(connection);
   observer_.on_disconnected(connection, reason, remote_schema, text);
   if (client->inputs) add(&closed_inputs_, client->inputs->stats());
   rpcs_.forget(client->peer);
@@ -276,7 +277,7 @@ reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wir
   Client* client = client_of(connection);
   if (client == nullptr) return reliability::Verdict::kAccept;
   if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
-  if (channel == wire::Channel::kControl) return reliability::Verdict::kAccept;  // nothing for us in 1.0
+  if (const auto verdict = engine_message(connection, channel, body)) return *verdict;
   if (flags.is_snapshot) return receive_inputs(*client, body, now_ns);
   if (!flags.is_rpc) {
     observer_.on_message(connection, static_cast<uint8_t>(channel), body);

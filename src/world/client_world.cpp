@@ -121,6 +121,7 @@ void ClientWorld::on_connected(ConnectionHandle connection, const reliability::C
 
 void ClientWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                   uint64_t remote_schema, std::string_view text) {
+  end_transfers(connection);
   observer_.on_disconnected(connection, reason, remote_schema, text);
   if (connection == connection_) forget_session();
 }
@@ -156,7 +157,7 @@ reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::
                                              reliability::MessageFlags flags, std::span<const uint8_t> body,
                                              uint64_t now_ns) {
   if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
-  if (channel == wire::Channel::kControl) return reliability::Verdict::kAccept;  // nothing for us in 1.0
+  if (const auto verdict = engine_message(connection, channel, body)) return *verdict;
   if (flags.is_snapshot) return receive_part(body, now_ns);
   if (flags.is_rpc) {
     rpcs_.receive(now_ns, kAuthorityPeer, body, true);

@@ -8,6 +8,7 @@
 #include "base/sequence.h"
 #include "reliability/endpoint.h"
 #include "transport/connection/disconnect_reason.h"
+#include "transport/transfer/transfer_handler.h"
 
 namespace lattice::world {
 
@@ -43,6 +44,8 @@ class Observer {
   /// 0 to let the client in, else the reason to refuse it with.
   virtual uint16_t on_admit(const Admission& who) = 0;
   virtual void on_resync(Tick from, Tick to) = 0;
+  /// Who hears of large transfers; lives as long as the observer.
+  virtual transfer::TransferHandler& transfer_handler() = 0;
 };
 
 }  // namespace lattice::world

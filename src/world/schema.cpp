@@ -7,15 +7,18 @@
 namespace lattice::world {
 namespace {
 
-// The channel table both ends run with, as Y-15 wants it: one line per channel. Application channels
-// 4 to 13 join this text when they can be declared.
-constexpr std::string_view kChannelTable =
-    "channel 0 unreliable\n"
-    "channel 1 unreliable_sequenced\n"
-    "channel 2 reliable_unordered\n"
-    "channel 3 reliable_ordered\n"
-    "channel 14 ack\n"
-    "channel 15 reliable_ordered\n";
+// The channel table both ends run with, as Y-15 wants it: one line per channel.
+std::string channel_table(uint8_t transfer_channel) {
+  std::string text =
+      "channel 0 unreliable\n"
+      "channel 1 unreliable_sequenced\n"
+      "channel 2 reliable_unordered\n"
+      "channel 3 reliable_ordered\n";
+  if (transfer_channel != 0) text += "channel " + std::to_string(transfer_channel) + " bulk\n";
+  return text +
+         "channel 14 ack\n"
+         "channel 15 reliable_ordered\n";
+}
 
 // A snapshot part with one full entry: header, more bit, id, kind, type, owner, mode, authority tick, end.
 constexpr size_t kEntryOverheadBytes = 40;
@@ -64,7 +67,7 @@ void Schema::seal(bool quantize_all) {
 }
 
 uint64_t Schema::id() const {
-  return registry_.schema_hash(kChannelTable);
+  return registry_.schema_hash(channel_table(transfer_channel_));
 }
 
 }  // namespace lattice::world

@@ -19,6 +19,9 @@ class Schema {
   bool add_type(const lattice_type_desc& desc, std::string* error);
   bool set_input(const lattice_input_desc& desc, std::string* error);
 
+  /// Declares an application channel as bulk: 4 to 13, or 0 for none.
+  void set_transfer_channel(uint8_t channel) { transfer_channel_ = channel; }
+
   /// Fixes the schema and builds the tables replication works on. Idempotent. `quantize_all`: members of
   /// every type are rounded to their wire value after each tick (S-03), not only of types that ask for it.
   void seal(bool quantize_all);
@@ -41,6 +44,7 @@ class Schema {
   serialization::TypeRegistry registry_;
   replication::TypeTable types_;
   bool sealed_ = false;
+  uint8_t transfer_channel_ = 0;
 };
 
 }  // namespace lattice::world

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "transport/crypto/repeatable_entropy.h"
+#include "transport/wire/control_body.h"
 
 namespace lattice::world {
 namespace {
@@ -44,7 +45,11 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
       socket_(std::move(socket)),
       table_(table_size(config)),
       fixed_tick_(config.tick_rate_hz),
-      rpcs_(*this, observer) {}
+      rpcs_(*this, observer) {
+  if (config.transfer_channel == 0) return;
+  schema_.set_transfer_channel(config.transfer_channel);
+  transfers_ = std::make_unique<TransferHub>(config, observer.transfer_handler());
+}
 
 World::~World() = default;
 
@@ -63,9 +68,11 @@ void World::seal() {
   config.jitter_seed = config_.seed;
   config.congestion.mode = config_.congestion_mode;
   config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;
+  if (transfers_) transfers_->prepare(&config);
   const char* error = nullptr;
   endpoint_ = fragment::FragmentingEndpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
+  if (transfers_) transfers_->bind(endpoint_->endpoint());
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   on_sealed();
 }
@@ -107,6 +114,7 @@ bool World::send(Now now) {
   seal();
   {
     PhaseScope scope(*this, Phase::kSend);
+    if (transfers_) transfers_->transfers().update();
     do_send(now);
   }
   after_phase(now);
@@ -151,6 +159,21 @@ bool World::tell_receipt(ConnectionHandle connection, uint32_t receipt, bool ack
   if ((receipt & kApplicationReceiptBit) == 0) return false;
   observer_.on_receipt(connection, receipt & ~kApplicationReceiptBit, acked);
   return true;
+}
+
+std::optional<reliability::Verdict> World::engine_message(ConnectionHandle connection, wire::Channel channel,
+                                                          std::span<const uint8_t> body) {
+  if (transfers_) {
+    if (const auto verdict = transfers_->on_message(connection, channel, body)) return verdict;
+  }
+  if (channel != wire::Channel::kControl) return std::nullopt;
+  // Transfers need a bulk channel (spec B-2); the other types mean nothing in 1.0.
+  return wire::is_transfer_control_type(body[0]) ? reliability::Verdict::kProtocolError
+                                                 : reliability::Verdict::kAccept;
+}
+
+void World::end_transfers(ConnectionHandle connection) {
+  if (transfers_) transfers_->transfers().on_disconnected(connection);
 }
 
 // --- Objects
@@ -281,6 +304,13 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
     const auto reason = static_cast<replication::RpcRefusal>(left + 1);
     *value = rpcs_.refused(reason);
     return replication::rpc_refusal_name(reason);
+  }
+  left -= kRpc - 1;
+  constexpr auto kTransfer = static_cast<uint32_t>(transfer::TransferRefusal::kCount);
+  if (left + 1 < kTransfer) {
+    const auto reason = static_cast<transfer::TransferRefusal>(left + 1);
+    *value = transfers_ ? transfers_->transfers().refused(reason) : 0;
+    return transfer::transfer_refusal_name(reason);
   }
   return nullptr;
 }

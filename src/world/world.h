@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "world/observer.h"
 #include "world/rpc_router.h"
 #include "world/schema.h"
+#include "world/transfer_hub.h"
 #include "world/world_config.h"
 #include "world/world_stats.h"
 
@@ -89,6 +91,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// Observer::on_receipt() will name the number written there.
   reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
                                        std::span<const uint8_t> body, uint32_t* receipt);
+  /// Large transfers; null without WorldConfig::transfer_channel.
+  transfer::Transfers* transfers() { return transfers_ ? &transfers_->transfers() : nullptr; }
 
   // --- Objects
   const replication::ObjectTable& objects() const { return table_; }
@@ -130,6 +134,11 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual void add_stats(WorldStats* stats) const = 0;
   /// Passes a receipt of the application on; false when it is the engine's own.
   bool tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
+  /// What becomes of a message of the control channel, or of one about large transfers; else nothing.
+  std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
+                                                     std::span<const uint8_t> body);
+  /// First of all, in on_disconnected().
+  void end_transfers(ConnectionHandle connection);
 
   // RpcHost
   const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const override;
@@ -142,6 +151,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
+  std::unique_ptr<TransferHub> transfers_;  // before the endpoint, which asks it for blocks
   std::unique_ptr<fragment::FragmentingEndpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;

@@ -27,7 +27,9 @@ struct WorldConfig {
   uint32_t max_half_open_per_prefix = 4;     // H-11
   uint32_t snapshot_budget_bytes = 0;        // 0: as much as 15 parts hold
   reliability::CongestionMode congestion_mode = reliability::CongestionMode::kDelay;
-  uint64_t max_send_bytes_per_s = 0;  // per connection; 0: none
+  uint64_t max_send_bytes_per_s = 0;         // per connection; 0: none
+  uint8_t transfer_channel = 0;              // 4 to 13; 0: no large transfers
+  uint64_t max_transfer_bytes = 256u << 20;  // of one
   std::vector<crypto::PublicKey> issuers;
   uint64_t interpolation_delay_ns = 100'000'000;
   uint64_t extrapolation_max_ns = 250'000'000;

@@ -11,6 +11,7 @@
 
 #include <lattice/capture.h>
 #include <lattice/lattice.h>
+#include <lattice/transfer.h>
 
 static_assert(UINTPTR_MAX == UINT64_MAX, "the table below is for 64-bit platforms");
 
@@ -48,9 +49,28 @@ ENUM(lattice_capture_flag, 4)
 VALUE(LATTICE_CAPTURED_OUTGOING, 1)
 VALUE(LATTICE_CAPTURED_OPENED, 2)
 
+/* ---- lattice/transfer.h -------------------------------------------------------------------------- */
+
+STRUCT(lattice_transfer_callbacks, 48)
+MEMBER(lattice_transfer_callbacks, struct_size, 0, 4)
+MEMBER(lattice_transfer_callbacks, on_offer, 8, 8)
+MEMBER(lattice_transfer_callbacks, read, 16, 8)
+MEMBER(lattice_transfer_callbacks, write, 24, 8)
+MEMBER(lattice_transfer_callbacks, on_progress, 32, 8)
+MEMBER(lattice_transfer_callbacks, on_end, 40, 8)
+ENUM(lattice_transfer, 4)
+ENUM(lattice_transfer_ending, 4)
+VALUE(LATTICE_TRANSFER_DONE, 0)
+VALUE(LATTICE_TRANSFER_REFUSED, 1)
+VALUE(LATTICE_TRANSFER_CANCELLED, 2)
+VALUE(LATTICE_TRANSFER_FAILED, 3)
+VALUE(LATTICE_TRANSFER_TOO_LARGE, 4)
+VALUE(LATTICE_TRANSFER_CONNECTION_LOST, 5)
+VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
+
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 168)
+STRUCT(lattice_world_config, 184)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -80,6 +100,9 @@ MEMBER(lattice_world_config, log, 144, 8)
 MEMBER(lattice_world_config, log_ctx, 152, 8)
 MEMBER(lattice_world_config, congestion_mode, 160, 4)
 MEMBER(lattice_world_config, max_send_bytes_per_s, 164, 4)
+MEMBER(lattice_world_config, max_transfer_bytes, 168, 8)
+MEMBER(lattice_world_config, transfer_channel, 176, 4)
+MEMBER(lattice_world_config, reserved_transfer, 180, 4)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)

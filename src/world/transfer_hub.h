@@ -1,0 +1,37 @@
+// Large transfers of a world: joins the transfer layer to the endpoint's control and bulk channels.
+#pragma once
+
+#include <optional>
+
+#include "reliability/endpoint.h"
+#include "transport/transfer/transfers.h"
+#include "world/world_config.h"
+
+namespace lattice::world {
+
+class TransferHub final : private transfer::TransferLink {
+ public:
+  /// `config.transfer_channel` is not 0; `handler` is borrowed.
+  TransferHub(const WorldConfig& config, transfer::TransferHandler& handler);
+
+  /// Declares the channel and becomes the endpoint's source of blocks; then bind() the endpoint made of it.
+  void prepare(reliability::EndpointConfig* config);
+  void bind(reliability::Endpoint& endpoint) { endpoint_ = &endpoint; }
+
+  transfer::Transfers& transfers() { return transfers_; }
+  const transfer::Transfers& transfers() const { return transfers_; }
+
+  /// What becomes of a message of the control or the bulk channel; nothing if it is not about transfers.
+  std::optional<reliability::Verdict> on_message(transfer::ConnectionHandle connection, wire::Channel channel,
+                                                 std::span<const uint8_t> body);
+
+ private:
+  bool send_control(transfer::ConnectionHandle connection, std::span<const uint8_t> body) override;
+  void close(transfer::ConnectionHandle connection) override;
+
+  uint8_t channel_;
+  transfer::Transfers transfers_;
+  reliability::Endpoint* endpoint_ = nullptr;
+};
+
+}  // namespace lattice::world

@@ -6,6 +6,7 @@ import re
 import packets
 import primitives
 import state
+import transfers
 from fragments import Assembler
 from packets import Malformed, require
 
@@ -32,6 +33,12 @@ def whole(*texts):
         seen.append((found[0].channel, found[0].number, found[0].fragment))
         body = assembler.add(found[0])
     return body, seen[0], seen[-1]
+
+
+def block(text):
+    channels = {**packets.BUILT_IN_CHANNELS, 13: "bulk"}
+    found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), channels)
+    return transfers.parse_block(found[-1].body)
 
 
 def component(**member):
@@ -108,6 +115,13 @@ PRINTED = [
                           ("11070005000203" + "00086e74", (1, 7, (5, 2, 3), b"nt")),
                           ("290a0005000103000c676d65", (2, 10, (5, 1, 3), b"gme")),
                           ("010000ff0000042e", (0, None, (0, 255, 256), b".")))],
+    ("transfer.md", "100100770400127a00000000006d6170", lambda t: transfers.parse_control(bytes.fromhex(t)),
+     {"kind": 16, "id": 1, "block_bytes": 1143, "size": 8_000_000, "label": b"map"}),
+    ("transfer.md", "110100", lambda t: transfers.parse_control(bytes.fromhex(t)), {"kind": 17, "id": 1}),
+    ("transfer.md", "12010001", lambda t: transfers.parse_control(bytes.fromhex(t)), {"kind": 18, "id": 1, "held": 1}),
+    ("transfer.md", "1301000100", lambda t: transfers.parse_control(bytes.fromhex(t)),
+     {"kind": 19, "id": 1, "side": 1, "reason": 0}),
+    ("transfer.md", "d0002001002c010000aabb", lambda t: block(t), {"id": 1, "index": 300, "bytes": b"\xaa\xbb"}),
     ("data.md", "bffc", lambda t: bits_of(t, 3, 1, 10), [5, 1, 0x3FF]),
     ("data.md", "a34120", lambda t: bits_of(t, 4, -16), [0xA, 0x1234]),
     ("data.md", "0000803f", lambda t: bits_of(t, -32), [0x3F800000]),

@@ -165,6 +165,15 @@ def _block(r):
     r.all([("seq", 2, DECIMAL), ("bitfield", 4, HEX)], "ack.")
 
 
+# Behind the type, in front of what is left (transfer.md).
+TRANSFER_FIELDS = {
+    16: [("id", 2, DECIMAL), ("block_bytes", 2, DECIMAL), ("size", 8, DECIMAL)],
+    17: [("id", 2, DECIMAL)],
+    18: [("id", 2, DECIMAL), ("held", 1, DECIMAL)],
+    19: [("id", 2, DECIMAL), ("side", 1, DECIMAL), ("reason", 1, DECIMAL)],
+}
+
+
 def _body(r, channel, mode, flags, from_server):
     if flags & 1:
         r.rest("fragment.data")
@@ -173,9 +182,15 @@ def _body(r, channel, mode, flags, from_server):
         if r.cursor.left():
             r.take("ack.delay", 2, DECIMAL)
     elif channel == 15:
-        if r.take("control.type", 1, DECIMAL) in (1, 2):
+        kind = r.take("control.type", 1, DECIMAL)
+        if kind in (1, 2):
             r.all([("epoch", 4, DECIMAL), ("key", 32, BYTES)], "control.")
+        elif kind in TRANSFER_FIELDS:
+            r.all(TRANSFER_FIELDS[kind], "transfer.")
         r.rest("control.data")
+    elif mode == "bulk":
+        r.all([("id", 2, DECIMAL), ("index", 4, DECIMAL)], "transfer.")
+        r.rest("transfer.bytes")
     elif flags & 4:
         (_snapshot if from_server else _inputs)(r)
     elif flags & 2:

@@ -201,6 +201,7 @@ def parse_payload(plaintext, channels):
         reliable = message.mode.startswith("reliable")
         require(reliable or not message.flags & ELIDED, "ack_elided on a channel that is not reliable")
         require(message.mode != "ack" or message.flags == 0, "flags on channel 14")
+        require(message.mode != "bulk" or message.flags == 0, "flags on a bulk channel (B-1)")
         if message.mode == "unreliable_sequenced" or reliable:
             message.number = cursor.uint(2, "number")
         if reliable and not message.flags & ELIDED:

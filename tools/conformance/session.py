@@ -12,6 +12,7 @@ from fragments import Assembler
 from handshake import ZERO_NONCE, Keys, next_master, traffic_key
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
 from state import Schema, Snapshots, content_text, read_inputs, read_rpc
+from transfers import Transfers
 
 PEER = {"client": "server", "server": "client"}
 AES = 1  # bit of `features`: session packets are sealed with AES-256-GCM
@@ -45,6 +46,7 @@ class Session:
         self.secret = bytes.fromhex(head["client_secret"])
         self.client_pub = p.x25519_public(self.secret)
         self.issuer = bytes.fromhex(head["issuer"])
+        self.transfers = Transfers()
         self.channels = dict(packets.BUILT_IN_CHANNELS)
         self.channels.update({int(n): mode for n, mode in head["channels"].items()})
         self.schema = Schema(head["schema"], self.channels)
@@ -274,9 +276,16 @@ class Session:
         require(not inside or not message.mode.startswith("reliable"), "a message between fragments of one (G-5)")
         if message.channel == 15:
             kind = message.body[0] if message.body else 0
-            require(kind >= 128 or kind in (1, 2, 13), f"control type {kind} is reserved (W-21)")
-            if kind < 128:
+            require(kind >= 128 or kind in (1, 2, 13, 16, 17, 18, 19), f"control type {kind} is reserved (W-21)")
+            if kind in (1, 2, 13):
                 self._rotation(sender, message.body)
+            elif kind < 128:
+                require("bulk" in self.channels.values(), "a transfer without a bulk channel (B-2)")
+                self.transfers.on_control(sender, message.body)
+                self.counts["transfer messages"] += 1
+        if message.mode == "bulk":
+            self.transfers.on_block(sender, message.body)
+            self.counts["blocks"] += 1
         if message.flags & packets.RPC:
             self.counts["rpcs"] += 1
             read_rpc(self.schema, self.snapshots.objects, message, sender == "client")

@@ -28,7 +28,7 @@ local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenEx
   "HostLeft" }
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
-  "RekeyAsk" }
+  "RekeyAsk", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
 local RPC_TARGETS = { [0] = "to the authority", "to the owner", "to all", "to one peer" }
 local BUILT_IN_CHANNELS = { [0] = "unreliable", [1] = "unreliable_sequenced", [2] = "reliable_unordered",
   [3] = "reliable_ordered", [14] = "ack", [15] = "reliable_ordered" }
@@ -127,6 +127,15 @@ field("control.type", ProtoField.uint8, "Control type", DEC, CONTROL_TYPES)
 field("control.epoch", ProtoField.uint32, "Epoch", DEC)
 field("control.key", ProtoField.bytes, "Key")
 field("control.data", ProtoField.bytes, "Data")
+field("transfer.id", ProtoField.uint16, "Transfer", DEC)
+field("transfer.block_bytes", ProtoField.uint16, "Bytes of a block", DEC)
+field("transfer.size", ProtoField.uint64, "Size", DEC)
+field("transfer.held", ProtoField.uint8, "Held", DEC)
+field("transfer.side", ProtoField.uint8, "Said by", DEC, { [0] = "sender", [1] = "receiver" })
+field("transfer.reason", ProtoField.uint8, "Reason", DEC,
+  { [0] = "done", [1] = "refused", [2] = "cancelled", [3] = "failed", [4] = "too large" })
+field("transfer.index", ProtoField.uint32, "Block", DEC)
+field("transfer.bytes", ProtoField.bytes, "Bytes")
 
 field("keepalive.flags", ProtoField.uint8, "Flags", HEX)
 field("keepalive.has_probe", ProtoField.bool, "Probe", 8, nil, 0x01)
@@ -366,14 +375,30 @@ local function rpc(c)
   return "rpc " .. tostring(id)
 end
 
+-- Behind the type, in front of what is left.
+local TRANSFER_FIELDS = {
+  [16] = { { "id", 2 }, { "block_bytes", 2 }, { "size", 8 } },
+  [17] = { { "id", 2 } },
+  [18] = { { "id", 2 }, { "held", 1 } },
+  [19] = { { "id", 2 }, { "side", 1 }, { "reason", 1 } },
+}
+
 local function control(c)
   local kind = c:uint("control.type", 1)
   if kind == 1 or kind == 2 then
     c:uint("control.epoch", 4)
     c:bytes("control.key", 32)
   end
+  for _, each in ipairs(TRANSFER_FIELDS[kind] or {}) do c:uint("transfer." .. each[1], each[2]) end
   c:rest("control.data")
   return CONTROL_TYPES[kind] or ("control " .. kind)
+end
+
+local function block(c)
+  c:uint("transfer.id", 2)
+  local index = c:uint("transfer.index", 4)
+  c:rest("transfer.bytes")
+  return "block " .. tostring(index)
 end
 
 local function acknowledgement(c)
@@ -385,6 +410,7 @@ end
 local function body_reader(channel, mode, flags, from_server)
   if mode == "ack" then return acknowledgement end
   if channel == 15 then return control end
+  if mode == "bulk" then return block end
   if flags.is_snapshot then return from_server and snapshot or inputs end
   if flags.is_rpc then return rpc end
   return function(c)

@@ -1,0 +1,104 @@
+"""Large transfers (docs/spec/transfer.md): control messages 16 to 19 and the blocks of bulk channels, followed from both
+ends. Raises Malformed at what no sender may send."""
+
+from packets import Bytes, require
+
+OFFER, ACCEPT, HOLD, END = 16, 17, 18, 19
+RECEIVERS_REASONS = (0, 1, 4)
+MAX_OPEN = 8
+
+
+def parse_control(body):
+    """A dictionary with `kind` and the fields of the body."""
+    r = Bytes(body)
+    out = {"kind": r.uint(1, "type"), "id": r.uint(2, "id")}
+    if out["kind"] == OFFER:
+        out["block_bytes"], out["size"] = r.uint(2, "block_bytes"), r.uint(8, "size")
+        out["label"] = r.rest()
+        require(256 <= out["block_bytes"] <= 1143, "block_bytes (B-3)")
+        require(1 <= out["size"] <= out["block_bytes"] << 24, "size (B-3)")
+        require(len(out["label"]) <= 64, "label (B-3)")
+    elif out["kind"] == HOLD:
+        out["held"] = r.uint(1, "held")
+        require(out["held"] <= 1, "held (B-8)")
+    elif out["kind"] == END:
+        out["side"], out["reason"] = r.uint(1, "side"), r.uint(1, "reason")
+        require(out["side"] <= 1 and out["reason"] <= 4, "side or reason (B-8)")
+        require(out["side"] == 1 or out["reason"] not in RECEIVERS_REASONS, "a reason only receivers give (B-7)")
+    r.end("the control message")
+    return out
+
+
+def parse_block(body):
+    r = Bytes(body)
+    block = {"id": r.uint(2, "id"), "index": r.uint(4, "index"), "bytes": r.rest()}
+    require(block["bytes"], "a block without bytes (B-9)")
+    return block
+
+
+class Transfer:
+    def __init__(self, offer):
+        self.size, self.block_bytes = offer["size"], offer["block_bytes"]
+        self.accepted = False
+        self.ended_by = set()
+        self.sent = {}  # index -> bytes
+
+    def block_count(self):
+        return -(-self.size // self.block_bytes)
+
+
+class Direction:
+    """The transfers one side sends."""
+
+    def __init__(self):
+        self.offers = 0
+        self.transfers = {}
+
+    def offer(self, message):
+        self.offers += 1
+        require(message["id"] == self.offers & 0xFFFF, f"offer {message['id']} out of sequence (B-3)")
+        require(sum(not t.ended_by for t in self.transfers.values()) < MAX_OPEN, "a ninth transfer (B-4)")
+        self.transfers[message["id"]] = Transfer(message)
+
+    def find(self, number):
+        require(number in self.transfers, f"transfer {number} was never offered (B-8)")
+        return self.transfers[number]
+
+
+class Transfers:
+    def __init__(self):
+        self.directions = {"client": Direction(), "server": Direction()}
+
+    def on_control(self, sender, body):
+        message = parse_control(body)
+        own = self.directions[sender]
+        other = self.directions["server" if sender == "client" else "client"]
+        if message["kind"] == OFFER:
+            own.offer(message)
+            return
+        by_receiver = message["kind"] != END or message["side"] == 1
+        transfer = (other if by_receiver else own).find(message["id"])
+        require(by_receiver not in transfer.ended_by, "about a transfer this side has ended (B-7)")
+        if message["kind"] == ACCEPT:
+            require(not transfer.accepted, "accepted twice (B-8)")
+            transfer.accepted = True
+        elif message["kind"] == HOLD:
+            require(transfer.accepted, "held before it was accepted (B-6)")
+        else:
+            self._end(transfer, message, by_receiver)
+
+    @staticmethod
+    def _end(transfer, message, by_receiver):
+        if message["reason"] == 0:
+            require(len(transfer.sent) == transfer.block_count(), "done before every block was sent (B-8)")
+        require(message["reason"] not in (1, 4) or not transfer.accepted, "refused after it was accepted (B-7)")
+        transfer.ended_by.add(by_receiver)
+
+    def on_block(self, sender, body):
+        block = parse_block(body)
+        transfer = self.directions[sender].find(block["id"])
+        require(transfer.accepted, "a block before the transfer was accepted (B-9)")
+        require(block["index"] < transfer.block_count(), "a block past the end (B-9)")
+        left = transfer.size - block["index"] * transfer.block_bytes
+        require(len(block["bytes"]) == min(left, transfer.block_bytes), "the length of a block (B-9)")
+        require(transfer.sent.setdefault(block["index"], block["bytes"]) == block["bytes"], "a block that changed")

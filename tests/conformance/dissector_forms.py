@@ -11,6 +11,7 @@ from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, write_header
 VECTORS = pathlib.Path(__file__).resolve().parents[1] / "data" / "vectors" / "handshake.json"
 CONNECTION_ID = 0x1122334455667788
 ACCEPT_CLEAR_BYTES = 15 + 17
+BULK_CHANNEL = 13
 ACK = u(1042, 2) + u(0xB, 4)
 NOTHING_RECEIVED = frame(14, 0, bytes(6))
 FRAGMENT, RPC, SNAPSHOT, ELIDED = 1, 2, 4, 8
@@ -79,6 +80,7 @@ def _payloads():
          frame(0, 0, b"x") + frame(1, 0, b"", u(5, 2))),
         ("client", PAYLOAD, frame(2, FRAGMENT, b"\x01\x02", u(9, 2), ACK, u(5, 2) + b"\x01\x03")),
         ("client", PAYLOAD, NOTHING_RECEIVED + frame(0, FRAGMENT, b"\x03", u(6, 2) + b"\x00\x00")),
+        ("client", PAYLOAD, NOTHING_RECEIVED + frame(BULK_CHANNEL, 0, u(1, 2) + u(300, 4) + b"\xaa\xbb")),
         *[("client", PAYLOAD, frame(15, 0, body, u(i, 2), ACK)) for i, body in enumerate(control)],
     ]
 

@@ -18,9 +18,10 @@ import capture  # noqa: E402  (found through the path above)
 import fields  # noqa: E402
 import packets  # noqa: E402
 import pcapng  # noqa: E402
-from dissector_forms import forms  # noqa: E402
+from dissector_forms import BULK_CHANNEL, forms  # noqa: E402
 from session import PEER  # noqa: E402
 
+MODES = {**packets.BUILT_IN_CHANNELS, BULK_CHANNEL: "bulk"}
 SCRIPT = TREE / "tools" / "wireshark" / "lattice.lua"
 
 
@@ -62,8 +63,8 @@ class Dissector(unittest.TestCase):
         print(f"{len(datagrams)} datagrams, {count} fields")
 
     def test_every_form_of_the_standard(self):
-        made = [capture.of(sender, data, opened, packets.BUILT_IN_CHANNELS) for sender, data, opened in forms()]
-        self.check("forms.pcapng", packets.BUILT_IN_CHANNELS, made)
+        made = [capture.of(sender, data, opened, MODES) for sender, data, opened in forms()]
+        self.check("forms.pcapng", MODES, made)
         names = {name for each in made for name, _ in each.fields}
         declared = set(DECLARED)
         self.assertEqual(names ^ declared, set(), "fields the dissector declares and no form has, or the reverse")
@@ -77,11 +78,11 @@ class Dissector(unittest.TestCase):
             cut += [pcapng.Record(0, *ends, name, whole[:n]) for n in range(1, min(len(whole), 90))]
         path = str(FOLDER / "cut.pcapng")
         pcapng.write(path, cut)
-        found = shown(path, packets.BUILT_IN_CHANNELS)
+        found = shown(path, MODES)
         self.assertEqual(len(found), len(cut))
         for (_, is_malformed), record in zip(found, cut):
             try:
-                fields.datagram(record.data, record.dissector == pcapng.OPENED, record.source[1] == 27015)
+                fields.datagram(record.data, record.dissector == pcapng.OPENED, record.source[1] == 27015, MODES)
                 explained = True
             except (packets.Malformed, KeyError, UnicodeDecodeError):
                 explained = False

@@ -292,7 +292,6 @@ TEST_F(SentPacketHistoryTest, BlockIsToldOnceAndNotAgainByALateAck) {
     history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
   }
   history.on_ack({5, 0b111}, fate);  // 5, 4, 3, 2
-  RttEstimator rtt;
   history.detect_losses(kMs, rtt, fate);
   ASSERT_EQ(fate.blocks.size(), 5u);
   EXPECT_EQ(fate.blocks[1], std::vector<bool>{false});

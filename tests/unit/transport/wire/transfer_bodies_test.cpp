@@ -107,7 +107,8 @@ TEST(TransferBodies, FixedBodiesRefuseOtherLengthsTypesAndValues) {
 
 TEST(TransferBodies, BlockHasAtLeastOneByte) {
   TransferBlock block;
-  EXPECT_TRUE(parse_transfer_block(from_hex("01002c010000aabb"), &block));
+  const auto body = from_hex("01002c010000aabb");
+  EXPECT_TRUE(parse_transfer_block(body, &block));
   EXPECT_EQ(block.id, 1);
   EXPECT_EQ(block.index, 300u);
   EXPECT_EQ(to_hex(block.bytes), "aabb");

@@ -2,10 +2,16 @@
 # fuzz/<name>_fuzz.cpp: see fuzz/CMakeLists.txt. Folders with a CMakeLists.txt add their own.
 #
 # Labels: fuzz, layers, browser, perf (timing matters: not run under sanitizers), threads (what the
-# thread-sanitizer build runs). A test that cannot run prints "skipped: <reason>" and returns 77.
+# thread-sanitizer build runs; their programs are dependencies of the target thread_tests, which is all that
+# build makes). A test that cannot run prints "skipped: <reason>" and returns 77.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
+
+# Test programs cost more to compile than the library, and most run for milliseconds: presets compile them
+# unoptimized. tests/system, which simulates for minutes, does not use this.
+add_library(lattice_test_flags INTERFACE)
+target_compile_options(lattice_test_flags INTERFACE ${LATTICE_TEST_FLAGS})
 
 add_library(lattice_test_options INTERFACE)
 target_link_libraries(lattice_test_options INTERFACE lattice_options GTest::gtest)
@@ -18,14 +24,31 @@ if(TARGET rapidcheck)
   target_link_libraries(lattice_test_options INTERFACE rapidcheck)
 endif()
 
+# GoogleTest and RapidCheck are a third of what a test costs to compile: parsed once for all of tests/unit. Not
+# under a launcher such as ccache, which cannot look into precompiled headers and would cache nothing.
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  add_executable(test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
+  target_link_libraries(test_headers PRIVATE lattice_test_options lattice_test_flags GTest::gtest_main)
+  target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <map> <set> <vector>)
+  if(TARGET rapidcheck)
+    target_precompile_headers(test_headers PRIVATE <rapidcheck.h>)
+  endif()
+endif()
+
 function(lattice_unit_tests layer folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/${folder}/*_test.cpp)
   if(sources)
     add_executable(test_${layer} ${sources})
-    target_link_libraries(test_${layer} PRIVATE lattice_test_options lattice_${layer} GTest::gtest_main)
+    target_link_libraries(test_${layer} PRIVATE
+      lattice_test_options lattice_test_flags lattice_${layer} GTest::gtest_main)
+    if(TARGET test_headers)
+      target_precompile_headers(test_${layer} REUSE_FROM test_headers)
+    endif()
     add_test(NAME unit.${layer} COMMAND test_${layer})
   endif()
 endfunction()
+
+add_custom_target(thread_tests)
 
 get_property(layers GLOBAL PROPERTY LATTICE_LAYERS)
 foreach(layer IN LISTS layers)
@@ -34,8 +57,11 @@ foreach(layer IN LISTS layers)
 endforeach()
 
 foreach(folder tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
-    tests/models fuzz bench)
+    tests/models fuzz)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
   endif()
 endforeach()
+if(LATTICE_BUILD_BENCH AND EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+  add_subdirectory(${PROJECT_SOURCE_DIR}/bench)
+endif()

@@ -124,7 +124,7 @@ run_matrix() {
   if [ -z "$(threaded_files)" ]; then
     add_skip tsan 'the whole build' 'no program or test here starts a thread'
     add_row tsan 'thread sanitizer (no threads)' 0 0 1 0
-  elif build_for_test tsan; then
+  elif build_for_test tsan thread_tests; then
     run_ctest tsan 'gcc, thread' -L threads
     grep -q ' Test *#' "$LATTICE_ROOT/build/tsan/ctest.log" ||
       add_skip tsan 'test run' 'no test is labelled "threads"'

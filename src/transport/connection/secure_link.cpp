@@ -51,6 +51,7 @@ void SecureLink::install_epoch(crypto::Key master) {
 }
 
 void SecureLink::send_in_newest_epoch() {
+  LATTICE_CHECK(unsealed_count_ == 0);
   send_epoch_ = newest_epoch_;
   epochs_[(newest_epoch_ + 1) % 2].send_key.erase();
 }
@@ -69,15 +70,13 @@ LinkClosed SecureLink::closed() const {
   return LinkClosed::kOpen;
 }
 
-std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::span<uint8_t> buffer,
-                                                   size_t offset, size_t bytes) {
+std::optional<SecureLink::Unsealed> SecureLink::begin_seal(wire::PacketType type, std::span<uint8_t> buffer,
+                                                           size_t offset, size_t bytes) {
   const size_t header_bytes = next_header_bytes();
   LATTICE_CHECK(wire::is_session_packet(type) && offset >= header_bytes && buffer.size() >= offset);
   LATTICE_CHECK(buffer.size() - offset >= bytes + crypto::kTagBytes);
   if (next_packet_seq_ >= limits_.packet_seq) return std::nullopt;
 
-  const Epoch& epoch = epochs_[send_epoch_ % 2];
-  LATTICE_CHECK(epoch.live && epoch.number == send_epoch_);
   wire::PacketHeader header;
   header.protocol_id = protocol_id_;
   header.type = type;
@@ -89,13 +88,29 @@ std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::s
       buffer.subspan(offset - header_bytes, header_bytes + bytes + crypto::kTagBytes);
   const size_t written = wire::encode_packet_header(header, datagram.first(header_bytes));
   LATTICE_CHECK(written == header_bytes);
-  epoch.send_key.seal_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
-                               datagram.first(header_bytes), datagram.subspan(header_bytes));
-  return Sealed{datagram, header.packet_seq};
+  ++unsealed_count_;
+  return Unsealed{datagram, header_bytes, header.packet_seq};
 }
 
-SecureLink::Epoch* SecureLink::find_epoch(uint8_t low_byte) {
-  for (Epoch& epoch : epochs_) {
+void SecureLink::finish_seal(const Unsealed& packet) {
+  const Epoch& epoch = epochs_[send_epoch_ % 2];
+  LATTICE_CHECK(unsealed_count_ != 0 && epoch.live && epoch.number == send_epoch_);
+  --unsealed_count_;
+  epoch.send_key.seal_in_place(crypto::make_nonce(packet.packet_seq, static_cast<uint8_t>(send_epoch_)),
+                               packet.datagram.first(packet.header_bytes),
+                               packet.datagram.subspan(packet.header_bytes));
+}
+
+std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::span<uint8_t> buffer,
+                                                   size_t offset, size_t bytes) {
+  const std::optional<Unsealed> packet = begin_seal(type, buffer, offset, bytes);
+  if (!packet) return std::nullopt;
+  finish_seal(*packet);
+  return Sealed{packet->datagram, packet->packet_seq};
+}
+
+const SecureLink::Epoch* SecureLink::find_epoch(uint8_t low_byte) const {
+  for (const Epoch& epoch : epochs_) {
     if (epoch.live && static_cast<uint8_t>(epoch.number) == low_byte) return &epoch;
   }
   return nullptr;
@@ -108,7 +123,7 @@ bool SecureLink::overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) con
 }
 
 OpenRefusal SecureLink::check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
-                                          size_t* header_bytes, Epoch** epoch) {
+                                          size_t* header_bytes, const Epoch** epoch) const {
   if (datagram.size() < wire::kMinSealedDatagramBytes) return OpenRefusal::kMalformed;
   if (wire::parse_packet_header(datagram, protocol_id_, header, header_bytes) != wire::HeaderStatus::kOk) {
     return OpenRefusal::kMalformed;
@@ -139,27 +154,50 @@ SecureLink::Opened SecureLink::refuse(OpenRefusal refusal) {
   return refused;
 }
 
-SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram) {
+bool SecureLink::open_in_place(const Epoch& epoch, const wire::PacketHeader& header, size_t header_bytes,
+                               std::span<uint8_t> datagram) {
+  return epoch.receive_key.open_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
+                                         datagram.first(header_bytes), datagram.subspan(header_bytes));
+}
+
+OpenedAhead SecureLink::open_ahead(std::span<uint8_t> datagram) const {
   wire::PacketHeader header;
   size_t header_bytes = 0;
-  Epoch* epoch = nullptr;
-  const OpenRefusal refusal = check_before_open(datagram, &header, &header_bytes, &epoch);
+  const Epoch* epoch = nullptr;
+  // What is refused now is refused later too, except that its epoch may begin meanwhile: left to open().
+  if (check_before_open(datagram, &header, &header_bytes, &epoch) != OpenRefusal::kNone) {
+    return OpenedAhead::kNotTried;
+  }
+  return open_in_place(*epoch, header, header_bytes, datagram) ? OpenedAhead::kAuthentic
+                                                               : OpenedAhead::kForged;
+}
+
+SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram, OpenedAhead ahead) {
+  wire::PacketHeader header;
+  size_t header_bytes = 0;
+  const Epoch* found = nullptr;
+  const OpenRefusal refusal = check_before_open(datagram, &header, &header_bytes, &found);
   if (refusal != OpenRefusal::kNone) return refuse(refusal);
 
-  if (!epoch->receive_key.open_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
-                                        datagram.first(header_bytes), datagram.subspan(header_bytes))) {
+  // Done ahead, it was done with this epoch's key: of the datagrams received together none can follow two
+  // rotations, so the byte that names an epoch has not come to mean another one.
+  const bool authentic = ahead == OpenedAhead::kNotTried
+                             ? open_in_place(*found, header, header_bytes, datagram)
+                             : ahead == OpenedAhead::kAuthentic;
+  if (!authentic) {
     ++failed_opens_;
     return refuse(OpenRefusal::kNotAuthentic);
   }
+  Epoch& epoch = epochs_[found->number % 2];
   Opened opened;
   opened.type = header.type;
   opened.packet_seq = header.packet_seq;
-  opened.epoch = epoch->number;
+  opened.epoch = epoch.number;
   opened.is_newest = header.packet_seq > window_.highest();
   opened.plaintext = datagram.subspan(header_bytes, datagram.size() - header_bytes - crypto::kTagBytes);
   window_.mark(header.packet_seq);
-  if (epoch->first_accepted_seq == 0 || header.packet_seq < epoch->first_accepted_seq) {
-    epoch->first_accepted_seq = header.packet_seq;
+  if (epoch.first_accepted_seq == 0 || header.packet_seq < epoch.first_accepted_seq) {
+    epoch.first_accepted_seq = header.packet_seq;
   }
   return opened;
 }

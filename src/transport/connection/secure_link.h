@@ -5,7 +5,8 @@
 // new epoch, so one replay window serves all epochs; a packet of an older epoch numbered above the first one
 // accepted of a newer epoch is refused.
 //
-// Must stay true (I3): a number is taken before it is sealed under and never given back.
+// Must stay true (I3): a number is taken before it is sealed under and never given back; keys for sending do
+// not change while a packet that has its number waits to be sealed.
 #pragma once
 
 #include <array>
@@ -53,10 +54,19 @@ struct LinkLimits {
   uint64_t packet_seq = crypto::kPacketSeqLimit;  ///< First number that is never sent.
 };
 
+/// What open_ahead() found. kNotTried: open() does all of it.
+enum class OpenedAhead : uint8_t { kNotTried, kAuthentic, kForged };
+
 class SecureLink {
  public:
   struct Sealed {
     std::span<uint8_t> datagram;  ///< Into the caller's buffer; begins where the header begins.
+    uint64_t packet_seq = 0;
+  };
+  /// A packet that has its number and its header, and is still to be sealed.
+  struct Unsealed {
+    std::span<uint8_t> datagram;  ///< As it will be once sealed: header, plaintext, room for the tag.
+    size_t header_bytes = 0;
     uint64_t packet_seq = 0;
   };
   struct Opened {
@@ -88,11 +98,24 @@ class SecureLink {
   /// Nothing, when packet numbers are exhausted: closed() says so.
   std::optional<Sealed> seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset, size_t bytes);
 
+  /// seal() in two halves, so that the second, which is the work, can be done elsewhere and later: on any
+  /// thread, one packet of this link after the other, in the order of their numbers, while nothing else
+  /// happens to the link. Every packet begun must be finished before keys change or the link ends.
+  std::optional<Unsealed> begin_seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset,
+                                     size_t bytes);
+  void finish_seal(const Unsealed& packet);
+
   /// Leaves out the number the next seal() would take, and returns it. Nothing is ever sealed under it.
   uint64_t skip_packet_seq() { return next_packet_seq_++; }
 
-  /// Opens one received datagram in place. Refusals are counted, and change nothing else.
-  Opened open(std::span<uint8_t> datagram);
+  /// Opens one received datagram in place. Refusals are counted, and change nothing else. `ahead` is what
+  /// open_ahead() said of this datagram.
+  Opened open(std::span<uint8_t> datagram, OpenedAhead ahead = OpenedAhead::kNotTried);
+
+  /// The AEAD part of open(), in place and before its turn, for a datagram that would be opened if it were
+  /// its turn now; kNotTried for others. On any thread while nothing else happens to the link. Believes
+  /// nothing: number, epoch and limits are tested by open() when the turn comes, as if nothing had been done.
+  OpenedAhead open_ahead(std::span<uint8_t> datagram) const;
 
   LinkClosed closed() const;
   uint64_t refusal_count(OpenRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
@@ -126,10 +149,12 @@ class SecureLink {
   };
 
   void fill_epoch(uint32_t number, crypto::Key master);
-  Epoch* find_epoch(uint8_t low_byte);
+  const Epoch* find_epoch(uint8_t low_byte) const;
   bool overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) const;
   OpenRefusal check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
-                                size_t* header_bytes, Epoch** epoch);
+                                size_t* header_bytes, const Epoch** epoch) const;
+  static bool open_in_place(const Epoch& epoch, const wire::PacketHeader& header, size_t header_bytes,
+                            std::span<uint8_t> datagram);
   Opened refuse(OpenRefusal refusal);
 
   uint32_t protocol_id_;
@@ -141,6 +166,7 @@ class SecureLink {
   uint32_t newest_epoch_ = 0;
   uint32_t send_epoch_ = 0;
   uint64_t next_packet_seq_ = 1;
+  uint32_t unsealed_count_ = 0;  ///< Begun and not finished.
   uint64_t failed_opens_ = 0;
   crypto::ReplayWindow window_;
   std::array<uint64_t, static_cast<size_t>(OpenRefusal::kCount)> refusals_{};

@@ -202,6 +202,91 @@ TEST_F(LinkPair, OldEpochNumberedAboveTheNewIsRefused) {
   EXPECT_EQ(refusal(server_, above), OpenRefusal::kLateOldEpoch);
 }
 
+TEST_F(LinkPair, SealedInTwoHalvesThePacketIsTheSame) {
+  crypto::nonce_ledger_clear();
+  SecureLink twin(wire::kProtocolId, kId, crypto::Role::kClient, key_of(1));
+  const std::array<std::string, 3> texts = {"one", "two", "three"};
+  std::vector<Bytes> whole;
+  for (const std::string& text : texts) whole.push_back(seal(client_, text));
+  crypto::nonce_ledger_clear();  // The twin seals the same under the same numbers.
+
+  std::array<Bytes, 3> buffers;
+  std::vector<SecureLink::Unsealed> begun;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    buffers[i].assign(100, 0);
+    std::copy(texts[i].begin(), texts[i].end(), buffers[i].begin() + 30);
+    begun.push_back(*twin.begin_seal(PacketType::kPayload, buffers[i], 30, texts[i].size()));
+    EXPECT_EQ(begun[i].packet_seq, i + 1);
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    twin.finish_seal(begun[i]);
+    EXPECT_EQ(Bytes(begun[i].datagram.begin(), begun[i].datagram.end()), whole[i]);
+  }
+}
+
+TEST_F(LinkPair, KeysDoNotChangeUnderAPacketThatWaitsToBeSealed) {
+  Bytes buffer(100);
+  client_.install_epoch(key_of(9));
+  ASSERT_TRUE(client_.begin_seal(PacketType::kPayload, buffer, 30, 5));
+  EXPECT_DEATH(client_.send_in_newest_epoch(), "unsealed_count_ == 0");
+}
+
+TEST_F(LinkPair, OpenedAheadNothingIsBelievedBeforeItsTurn) {
+  Bytes first = seal(client_, "first"), forged = seal(client_, "second"), copy = first;
+  forged.back() ^= 1;
+  const SecureLink& look = server_;
+  const OpenedAhead first_ahead = look.open_ahead(first);
+  const OpenedAhead copy_ahead = look.open_ahead(copy);
+  const OpenedAhead forged_ahead = look.open_ahead(forged);
+  EXPECT_EQ(first_ahead, OpenedAhead::kAuthentic);
+  EXPECT_EQ(copy_ahead, OpenedAhead::kAuthentic);
+  EXPECT_EQ(forged_ahead, OpenedAhead::kForged);
+  EXPECT_EQ(server_.highest_received(), 0u);
+  EXPECT_EQ(server_.refusal_count(OpenRefusal::kNotAuthentic), 0u);
+
+  const SecureLink::Opened opened = server_.open(first, first_ahead);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(std::string(opened.plaintext.begin(), opened.plaintext.end()), "first");
+  EXPECT_EQ(server_.open(copy, copy_ahead).refusal, OpenRefusal::kDuplicate);
+  EXPECT_EQ(server_.open(forged, forged_ahead).refusal, OpenRefusal::kNotAuthentic);
+  EXPECT_EQ(server_.refusal_count(OpenRefusal::kNotAuthentic), 1u);
+  EXPECT_EQ(server_.highest_received(), 1u);
+}
+
+TEST_F(LinkPair, OpenedAheadOfItsKeyOrAfterItsEndAPacketIsJudgedInItsTurn) {
+  Bytes last_old = seal(client_, "old 1");
+  for (SecureLink* link : {&client_, &server_}) link->install_epoch(key_of(9));
+  client_.send_in_newest_epoch();
+  Bytes first_new = seal(client_, "new 2"), early = first_new;
+  SecureLink behind(wire::kProtocolId, kId, crypto::Role::kServer, key_of(1));
+  EXPECT_EQ(behind.open_ahead(early), OpenedAhead::kNotTried) << "an epoch that has not begun";
+  behind.install_epoch(key_of(9));
+  EXPECT_TRUE(behind.open(early, OpenedAhead::kNotTried)) << "begun since";
+
+  const OpenedAhead old_ahead = server_.open_ahead(last_old);
+  EXPECT_EQ(old_ahead, OpenedAhead::kAuthentic);
+  EXPECT_TRUE(server_.open(first_new));
+  server_.send_in_newest_epoch();
+  server_.retire_old_epoch();
+  EXPECT_EQ(server_.open(last_old, old_ahead).refusal, OpenRefusal::kUnknownEpoch);
+}
+
+TEST_F(LinkPair, TheForgeryLimitHoldsWithinABatchOpenedAhead) {
+  SecureLink limited(wire::kProtocolId, kId, crypto::Role::kServer, key_of(1), {.failed_opens = 2});
+  std::vector<Bytes> batch;
+  for (int i = 0; i < 4; ++i) batch.push_back(seal(client_, "x"));
+  for (size_t i = 0; i < 3; ++i) batch[i].back() ^= 1;
+  std::vector<OpenedAhead> ahead;
+  for (Bytes& datagram : batch) ahead.push_back(limited.open_ahead(datagram));
+  EXPECT_EQ(ahead, (std::vector<OpenedAhead>{OpenedAhead::kForged, OpenedAhead::kForged, OpenedAhead::kForged,
+                                             OpenedAhead::kAuthentic}));
+  EXPECT_EQ(limited.open(batch[0], ahead[0]).refusal, OpenRefusal::kNotAuthentic);
+  EXPECT_EQ(limited.open(batch[1], ahead[1]).refusal, OpenRefusal::kNotAuthentic);
+  EXPECT_EQ(limited.open(batch[2], ahead[2]).refusal, OpenRefusal::kForgeryLimit);
+  EXPECT_EQ(limited.open(batch[3], ahead[3]).refusal, OpenRefusal::kForgeryLimit);
+  EXPECT_EQ(limited.open_ahead(batch[3]), OpenedAhead::kNotTried) << "no work for a closed link";
+}
+
 TEST(OpenRefusalNames, AreDistinct) {
   std::set<std::string> names;
   for (int i = 0; i < static_cast<int>(OpenRefusal::kCount); ++i) {

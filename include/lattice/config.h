@@ -31,6 +31,22 @@ typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* c
 /* A monotonic clock in nanoseconds. Only differences matter; it may start at 0 and must never go back. */
 typedef uint64_t (*lattice_clock_fn)(void* ctx);
 
+/* Threads of the application's that seal and open packets (docs/threads.md). The library starts none of its own.
+ *
+ * lattice_task_fn: one share of a batch. It may run on any thread, takes some microseconds, never waits, and
+ *   calls nothing of the application. Shares of one batch may run at the same time.
+ * lattice_enqueue_tasks_fn: run(task, index) is to be called once for each index below `count` (2..256): here
+ *   and now, on other threads, or in finish_tasks. The handle returned goes to finish_tasks and is otherwise
+ *   the application's own; NULL is as good as any. A share that was never called, the library does itself.
+ * lattice_finish_tasks_fn: returns when no call of run() for `handle` is under way, and none will come. What
+ *   they wrote must be visible to the pumping thread then: the end of a lock, a join, an acquire.
+ *
+ * Both of the pair are called on the pumping thread from lattice_world_recv(), lattice_world_tick() and
+ * lattice_world_send(), one batch at a time for each world, and must not call back into the world. */
+typedef void (*lattice_task_fn)(void* task, uint32_t index);
+typedef void* (*lattice_enqueue_tasks_fn)(void* ctx, lattice_task_fn run, void* task, uint32_t count);
+typedef void (*lattice_finish_tasks_fn)(void* ctx, void* handle);
+
 typedef struct lattice_world_config {
   uint32_t struct_size;
 
@@ -82,6 +98,13 @@ typedef struct lattice_world_config {
   uint32_t transfer_channel;   /* the channel they use, 4..13, alike on both ends: it is part of the schema;
                                   0: none, default */
   uint32_t reserved_transfer;  /* 0 */
+
+  /* Worker threads. What is sent and delivered is the same, bit for bit, for any number of them. */
+  uint32_t worker_count; /* threads that work at a time, the pumping one included; 1..64, default 1: the
+                            pumping thread does it all, and the rest here is not used */
+  lattice_enqueue_tasks_fn enqueue_tasks; /* needed, like the next, when worker_count is above 1 */
+  lattice_finish_tasks_fn finish_tasks;
+  void* tasks_ctx;
 } lattice_world_config;
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size

@@ -35,6 +35,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"interpolation_delay_ms", c.interpolation_delay_ms, 0, 1000},
       {"extrapolation_max_ms", c.extrapolation_max_ms, 0, 1000},
       {"smoothing_tau_ms", c.smoothing_tau_ms, 1, 1000},
+      {"worker_count", c.worker_count, 1, reliability::CallerTasks::kMaxWorkers},
       {"congestion_mode", c.congestion_mode, LATTICE_CONGESTION_DELAY, LATTICE_CONGESTION_NONE},
   };
   for (const Bound& bound : bounds) {
@@ -49,6 +50,13 @@ lattice_result check_bounds(const lattice_world_config& c) {
         LATTICE_ERROR_CONFIG,
         "lattice_world_config.max_send_bytes_per_s is %u. Give 0 for no ceiling, or 1200..4000000000.",
         c.max_send_bytes_per_s);
+  }
+  if (c.worker_count > 1 && (c.enqueue_tasks == nullptr || c.finish_tasks == nullptr)) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.worker_count is %u without enqueue_tasks and finish_tasks. Give both, or "
+        "1 worker.",
+        c.worker_count);
   }
   if (!(c.snap_distance > 0.0 && c.snap_distance <= 1e9)) {
     return fail(LATTICE_ERROR_CONFIG,
@@ -120,6 +128,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->timeout_ns = out->connection_timeout_ms * kMs;
   world->snapshot_budget_bytes = out->snapshot_budget_bytes;
   world->congestion_mode = congestion_mode(out->congestion_mode);
+  world->tasks = {out->enqueue_tasks, out->finish_tasks, out->tasks_ctx, out->worker_count};
   world->max_send_bytes_per_s = out->max_send_bytes_per_s;
   world->connects_per_s_per_prefix = out->connects_per_s_per_prefix;
   world->max_half_open_per_prefix = out->max_half_open_per_prefix;
@@ -157,5 +166,6 @@ extern "C" void lattice_world_config_init_sized(lattice_world_config* out, uint3
   config->extrapolation_max_ms = 250;
   config->smoothing_tau_ms = 60;
   config->snap_distance = 4.0;
+  config->worker_count = 1;
   lattice::abi::write_defaults(value, out, struct_size);
 }

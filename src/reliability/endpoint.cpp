@@ -31,6 +31,12 @@ const char* config_error(const EndpointConfig& config) {
   if (config.rotation.min_overlap_ns > config.rotation.max_overlap_ns) {
     return "rotation.min_overlap_ns: at most max_overlap_ns";
   }
+  if (config.tasks.worker_count < 1 || config.tasks.worker_count > CallerTasks::kMaxWorkers) {
+    return "tasks.worker_count: 1 to 64";
+  }
+  if (config.tasks.enabled() && (config.tasks.enqueue == nullptr || config.tasks.finish == nullptr)) {
+    return "tasks.enqueue and tasks.finish: both when worker_count is above 1";
+  }
   if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
   if (const char* error = congestion_config_error(config.congestion)) return error;
   if (config.accepts_connections) {
@@ -86,12 +92,14 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       pool(config.pool_bytes),
       items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
-      batch(s, capture),
+      batch(s, capture, config.tasks),
       table(config.max_connections),
       peers(config.max_connections),
-      receive_buffers(
-          std::make_unique_for_overwrite<uint8_t[]>(DatagramBatch::kDatagrams * socket::kMaxDatagramBytes)),
-      receive_datagrams(DatagramBatch::kDatagrams) {
+      receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
+                                               : DatagramBatch::kDatagrams) {
+  receive_buffers =
+      std::make_unique_for_overwrite<uint8_t[]>(receive_datagrams.size() * socket::kMaxDatagramBytes);
+  if (config.tasks.enabled()) opening = std::make_unique<OpenAhead>(receive_datagrams.size());
   ending.reserve(config.max_connections);
   for (size_t i = 0; i < receive_datagrams.size(); ++i) {
     receive_datagrams[i].data = receive_buffers.get() + i * socket::kMaxDatagramBytes;

@@ -18,6 +18,7 @@
 
 #include "base/block_pool.h"
 #include "reliability/bulk_source.h"
+#include "reliability/caller_tasks.h"
 #include "reliability/capture.h"
 #include "reliability/congestion_config.h"
 #include "reliability/endpoint_handler.h"
@@ -54,6 +55,7 @@ struct EndpointConfig {
   uint64_t pool_bytes = 64u << 20;
   /// Taken at create, so that a steady load within it never allocates.
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
+  CallerTasks tasks;  ///< Threads that seal and open; what happens is the same with and without.
 
   // Incoming connections (server or host).
   bool accepts_connections = false;
@@ -72,8 +74,8 @@ enum class SendResult : uint8_t {
   kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
   kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode, or than 256 fragments.
   kNotConnected,    ///< Stale handle, still connecting, or ending.
-  kInvalidChannel,  ///< Channel 14, an undeclared or bulk channel, is_fragment, or a control body without a known
-                    ///< type.
+  kInvalidChannel,  ///< Channel 14, an undeclared or bulk channel, is_fragment, or a control body without a
+                    ///< known type.
 };
 
 enum class ConnectResult : uint8_t {

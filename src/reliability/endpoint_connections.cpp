@@ -248,6 +248,7 @@ void Endpoint::Core::report_end(Peer& peer) {
 
 void Endpoint::Core::free_peer(Peer& peer) {
   const ConnectionHandle handle = peer.handle;
+  batch.seal_pending();  // Its goodbye may still be waiting.
   if (peer.incoming) server->on_ended(peer.link->connection_id());
   table.erase(handle);
   peers[handle.slot].reset();

@@ -12,6 +12,7 @@
 #include "reliability/carried_items.h"
 #include "reliability/datagram_batch.h"
 #include "reliability/endpoint.h"
+#include "reliability/open_ahead.h"
 #include "reliability/packet_builder.h"
 #include "reliability/peer.h"
 #include "transport/connection/connection_table.h"
@@ -27,14 +28,19 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_receive.cpp
   void receive();
+  /// The peer a datagram says it is from, or null. Nothing is believed, refused or counted by this.
+  Peer* claimed_peer(const socket::Datagram& datagram) const;
   void prefetch(const socket::Datagram& datagram) const;
-  void on_datagram(const platform::Address& from, std::span<uint8_t> datagram);
+  /// With the caller's threads, the AEAD of a whole batch; each datagram's turn comes afterwards.
+  void open_ahead(std::span<const socket::Datagram> received);
+  /// `ahead` is what open_ahead() found out about it.
+  void on_datagram(const platform::Address& from, std::span<uint8_t> datagram, connection::OpenedAhead ahead);
   void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
                              const wire::PacketHeader& header, size_t header_bytes);
   void on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram);
   void on_client_datagram(Peer& peer, const platform::Address& from, std::span<const uint8_t> datagram);
   void on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
-                           const wire::PacketHeader& header);
+                           const wire::PacketHeader& header, connection::OpenedAhead ahead);
 
   // endpoint_messages.cpp
   void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
@@ -178,6 +184,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::optional<connection::ServerHandshake> server;
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
+  std::unique_ptr<OpenAhead> opening;  ///< Null without the caller's threads.
   mutable EndpointStats stats;
 
   uint64_t now_ns = 0;

@@ -29,13 +29,17 @@ Refusal refusal_of_header(wire::HeaderStatus status) {
 
 void Endpoint::Core::receive() {
   batch.set_now(now_ns);
-  for (size_t i = 0; i < kMaxReceiveBatches; ++i) {
+  constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
+  for (size_t taken = 0; taken < kMaxDatagrams; taken += receive_datagrams.size()) {
     const size_t received = socket.receive(receive_datagrams, now_ns);
+    const bool is_ahead = opening && !capture.is_on();  // A capture watches this thread's AEAD, in turn.
+    if (is_ahead) open_ahead(std::span(receive_datagrams).first(received));
     for (size_t k = 0; k < received; ++k) {
       if (k + kPrefetchAhead < received) prefetch(receive_datagrams[k + kPrefetchAhead]);
       const socket::Datagram& datagram = receive_datagrams[k];
       capture.begin_incoming(datagram.peer, {datagram.data, datagram.size});
-      on_datagram(datagram.peer, {datagram.data, datagram.size});
+      on_datagram(datagram.peer, {datagram.data, datagram.size},
+                  is_ahead ? opening->result(k) : connection::OpenedAhead::kNotTried);
       capture.finish_incoming(now_ns);
     }
     if (received < receive_datagrams.size()) break;
@@ -44,15 +48,30 @@ void Endpoint::Core::receive() {
   batch.flush();
 }
 
-/// Looks ahead at whose a datagram claims to be. Nothing is believed, refused or counted here.
-void Endpoint::Core::prefetch(const socket::Datagram& datagram) const {
+Peer* Endpoint::Core::claimed_peer(const socket::Datagram& datagram) const {
   constexpr size_t kConnectionIdOffset = 5;
-  if (datagram.size < wire::kMinHeaderBytes) return;
+  if (datagram.size < wire::kMinHeaderBytes) return nullptr;
   const auto handle = table.find(platform::load_u64_le(datagram.data + kConnectionIdOffset));
-  if (handle && peers[handle->slot]) prefetch_for_packet(*peers[handle->slot]);
+  return handle ? peers[handle->slot].get() : nullptr;
 }
 
-void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram) {
+void Endpoint::Core::prefetch(const socket::Datagram& datagram) const {
+  if (const Peer* peer = claimed_peer(datagram)) prefetch_for_packet(*peer);
+}
+
+void Endpoint::Core::open_ahead(std::span<const socket::Datagram> received) {
+  opening->begin(received.size());
+  for (size_t k = 0; k < received.size(); ++k) {
+    if (k + kPrefetchAhead < received.size()) prefetch(received[k + kPrefetchAhead]);
+    if (const Peer* peer = claimed_peer(received[k])) {
+      opening->add(k, received[k].peer, received[k].size, *peer);
+    }
+  }
+  opening->run(config.tasks, received);
+}
+
+void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+                                 connection::OpenedAhead ahead) {
   wire::PacketHeader header;
   size_t header_bytes = 0;
   const wire::HeaderStatus status =
@@ -67,7 +86,7 @@ void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_
     return;
   }
   if (wire::is_session_packet(header.type)) {
-    on_session_datagram(from, datagram, header);
+    on_session_datagram(from, datagram, header, ahead);
   } else {
     on_handshake_datagram(from, datagram, header, header_bytes);
   }
@@ -118,7 +137,7 @@ void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& fro
 }
 
 void Endpoint::Core::on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
-                                         const wire::PacketHeader& header) {
+                                         const wire::PacketHeader& header, connection::OpenedAhead ahead) {
   const std::optional<ConnectionHandle> handle = table.find(header.connection_id);
   Peer* peer = handle ? find(*handle) : nullptr;
   if (peer == nullptr || !peer->link) {
@@ -126,12 +145,13 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     return;
   }
   if (!may_open_from(*peer, from)) return;
-  const connection::SecureLink::Opened packet = peer->link->open(datagram);
+  const connection::SecureLink::Opened packet = peer->link->open(datagram, ahead);
   if (!packet) {
     count(refusal_of(packet.refusal), peer);
     return;
   }
   peer->timers->on_authenticated(now_ns);
+  if (packet.epoch != peer->link->send_epoch()) batch.seal_pending();  // Sending may follow (K-08).
   peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns());
   peer->stats.last_authenticated_ns = now_ns;
   ++peer->stats.traffic.packets_received;

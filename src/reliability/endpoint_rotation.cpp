@@ -10,6 +10,7 @@ constexpr auto kControl = static_cast<size_t>(Channel::kControl);
 }  // namespace
 
 bool Endpoint::Core::on_rotation_control(Peer& peer, std::span<const uint8_t> body) {
+  batch.seal_pending();  // Packets that have their number are of the keys before.
   const connection::KeyRotation::ControlResult result =
       peer.rotation->on_control(body, *peer.link, entropy, now_ns);
   if (result.refusal != connection::RotationRefusal::kNone) {

@@ -20,8 +20,8 @@ constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
 
 /// How long a message waits for its ack. A round trip that is as steady as on a wire leaves no room in
-/// rto for an ack that is held back: a message would go twice. With much in flight the ack may be one for other
-/// packets, which waits longer; with little, coming late costs the game more than going twice.
+/// rto for an ack that is held back: a message would go twice. With much in flight the ack may be one for
+/// other packets, which waits longer; with little, coming late costs the game more than going twice.
 uint64_t resend_after_ns(const Peer& peer) {
   const bool thin = peer.history.bytes_in_flight() <= kThinFlightBytes;
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
@@ -381,9 +381,9 @@ std::span<uint8_t> Endpoint::Core::begin_packet(Peer& peer) {
 }
 
 size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
-  const auto sealed =
-      peer.link->seal(packet.type, packet.buffer, wire::kMaxHeaderBytes, packet.plaintext_bytes);
-  if (!sealed) {
+  const auto begun =
+      peer.link->begin_seal(packet.type, packet.buffer, wire::kMaxHeaderBytes, packet.plaintext_bytes);
+  if (!begun) {
     // Packet numbers are used up; update_link() closes. What the packet carried is lost.
     uint32_t chain = packet.items;
     PeerFate fate(handler, stats, peer);
@@ -393,8 +393,8 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
     });
     return 0;
   }
-  const size_t bytes = sealed->datagram.size();
-  batch.commit(packet.to == nullptr ? peer.path : *packet.to, sealed->datagram);
+  const size_t bytes = begun->datagram.size();
+  batch.commit(packet.to == nullptr ? peer.path : *packet.to, peer.handle.slot, *peer.link, *begun);
   peer.rotation->on_sealed(bytes);
   if (!packet.is_experiment) {
     if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
@@ -406,10 +406,10 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   ++stats.traffic.packets_sent;
   stats.traffic.bytes_sent += bytes;
   PeerFate fate(handler, stats, peer);
-  peer.history.on_sent({sealed->packet_seq, now_ns, packet.ack_eliciting, bytes > wire::kFloorDatagramBytes,
+  peer.history.on_sent({begun->packet_seq, now_ns, packet.ack_eliciting, bytes > wire::kFloorDatagramBytes,
                         packet.items, static_cast<uint16_t>(bytes)},
                        fate);
-  peer.governor.on_sent({now_ns, sealed->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
+  peer.governor.on_sent({now_ns, begun->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
   return bytes;
 }
 

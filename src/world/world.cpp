@@ -69,6 +69,7 @@ void World::seal() {
   config.congestion.mode = config_.congestion_mode;
   config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;
   if (transfers_) transfers_->prepare(&config);
+  config.tasks = config_.tasks;
   const char* error = nullptr;
   endpoint_ = fragment::FragmentingEndpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made

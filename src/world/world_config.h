@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lattice/types.h"
+#include "reliability/caller_tasks.h"
 #include "reliability/congestion_config.h"
 #include "transport/crypto/secret.h"
 
@@ -30,6 +31,7 @@ struct WorldConfig {
   uint64_t max_send_bytes_per_s = 0;         // per connection; 0: none
   uint8_t transfer_channel = 0;              // 4 to 13; 0: no large transfers
   uint64_t max_transfer_bytes = 256u << 20;  // of one
+  reliability::CallerTasks tasks;            // threads that seal and open
   std::vector<crypto::PublicKey> issuers;
   uint64_t interpolation_delay_ns = 100'000'000;
   uint64_t extrapolation_max_ns = 250'000'000;

@@ -70,7 +70,7 @@ VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 184)
+STRUCT(lattice_world_config, 216)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -103,6 +103,10 @@ MEMBER(lattice_world_config, max_send_bytes_per_s, 164, 4)
 MEMBER(lattice_world_config, max_transfer_bytes, 168, 8)
 MEMBER(lattice_world_config, transfer_channel, 176, 4)
 MEMBER(lattice_world_config, reserved_transfer, 180, 4)
+MEMBER(lattice_world_config, worker_count, 184, 4)
+MEMBER(lattice_world_config, enqueue_tasks, 192, 8)
+MEMBER(lattice_world_config, finish_tasks, 200, 8)
+MEMBER(lattice_world_config, tasks_ctx, 208, 8)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)

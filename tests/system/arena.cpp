@@ -470,6 +470,10 @@ void Arena::make_server() {
   config.max_half_open_per_prefix = 32;
   config.issuer_public_keys = issuer_public_.data();
   config.issuer_public_key_count = 1;
+  config.worker_count = config_.worker_count;
+  config.enqueue_tasks = config_.enqueue_tasks;
+  config.finish_tasks = config_.finish_tasks;
+  config.tasks_ctx = config_.tasks_ctx;
   const lattice_role_context role{LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
   server_ = lattice_world_create(&config, &role);
   if (server_ == nullptr) expect_ok(lattice_last_result(), "server");

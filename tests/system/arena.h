@@ -52,6 +52,11 @@ struct ArenaConfig {
   bool churn = true;    // props spawn and despawn, clients leave and come back
   bool traffic = true;  // numbered messages and RPCs
   uint64_t schema_salt = 0;
+  // Of the server, as in lattice_world_config.
+  uint32_t worker_count = 1;
+  lattice_enqueue_tasks_fn enqueue_tasks = nullptr;
+  lattice_finish_tasks_fn finish_tasks = nullptr;
+  void* tasks_ctx = nullptr;
 };
 
 class Player;  // one client's world with the game in it

@@ -186,6 +186,7 @@ class RigOf {
     out.max_datagram_bytes = from.max_datagram_bytes;
     out.connect_budget_ns = from.connect_budget_ns;
     out.congestion = from.congestion;
+    out.tasks = from.tasks;
     out.pool_bytes = from.pool_bytes;
     out.pool_reserve_bytes_per_connection = from.pool_reserve_bytes_per_connection;
     return out;

@@ -1,0 +1,61 @@
+#include "reliability/connection_shares.h"
+
+#include <algorithm>
+
+namespace lattice::reliability {
+namespace {
+
+/// What a packet costs besides its bytes, in bytes: AES-256-GCM takes 161 ns for 64 and 715 ns for 1200.
+constexpr uint64_t kPacketCost = 256;
+/// Handing a share to another thread costs microseconds; about ten packets are worth that.
+constexpr uint64_t kMinShareCost = 8192;
+
+}  // namespace
+
+ConnectionShares::ConnectionShares(size_t capacity)
+    : items_(std::make_unique_for_overwrite<uint64_t[]>(capacity)), capacity_(capacity) {
+  LATTICE_CHECK(capacity <= 65536);
+}
+
+void ConnectionShares::add(uint32_t connection_slot, size_t item, size_t bytes) {
+  LATTICE_CHECK(item_count_ < capacity_ && item < capacity_ && bytes <= 0xFFFF);
+  items_[item_count_++] = uint64_t{connection_slot} << 32 | uint64_t{item} << 16 | bytes;
+}
+
+uint64_t ConnectionShares::cost_of(uint64_t item) {
+  return kPacketCost + (item & 0xFFFF);
+}
+
+void ConnectionShares::add_share(size_t begin, size_t end) {
+  Share& share = shares_[share_count_++];
+  share.begin = static_cast<uint32_t>(begin);
+  share.end = static_cast<uint32_t>(end);
+  share.taken.store(false, std::memory_order_relaxed);
+  share.done.store(false, std::memory_order_relaxed);
+}
+
+void ConnectionShares::divide(uint32_t worker_count) {
+  share_count_ = 0;
+  uint64_t total = 0;
+  for (size_t i = 0; i < item_count_; ++i) total += cost_of(items_[i]);
+  const uint64_t most = uint64_t{kSharesPerWorker} * std::min(worker_count, CallerTasks::kMaxWorkers);
+  const uint64_t wanted = std::min(total / kMinShareCost, most);
+  if (wanted < 2) {
+    if (item_count_ != 0) add_share(0, item_count_);
+    return;
+  }
+  std::sort(items_.get(), items_.get() + item_count_);
+  // A cut comes at the first end of a connection past the next of `wanted` equal parts, so there are no more.
+  size_t begin = 0;
+  uint64_t cost = 0;
+  for (size_t i = 0; i < item_count_; ++i) {
+    cost += cost_of(items_[i]);
+    const bool last = i + 1 == item_count_;
+    const bool boundary = last || connection_of(items_[i]) != connection_of(items_[i + 1]);
+    if (!boundary || (!last && cost * wanted < total * (share_count_ + 1))) continue;
+    add_share(begin, i + 1);
+    begin = i + 1;
+  }
+}
+
+}  // namespace lattice::reliability

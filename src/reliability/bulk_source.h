@@ -19,7 +19,9 @@ class BulkSource {
   virtual ~BulkSource() = default;
 
   /// Size of the message body to send next on `connection`, 1 to kMaxUnreliableBody; 0: none now. Asked at
-  /// every update of every connection, so it must be cheap. The rest is called for connected ones only.
+  /// every visit, so it must be cheap. After 0 the answer may change with a callback, a block's fate or a
+  /// call of send() for that connection; whatever else changes it is followed by Endpoint::wake(). The rest
+  /// is called for connected ones only.
   virtual size_t next_block_bytes(connection::ConnectionHandle connection) = 0;
 
   struct Taken {

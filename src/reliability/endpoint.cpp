@@ -95,6 +95,7 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       batch(s, capture, config.tasks),
       table(config.max_connections),
       peers(config.max_connections),
+      visits(config.max_connections),
       receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
                                                : DatagramBatch::kDatagrams) {
   receive_buffers =
@@ -175,6 +176,10 @@ SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageF
   return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
 }
 
+void Endpoint::wake(ConnectionHandle connection) {
+  if (const Peer* peer = core_->find(connection)) core_->wake(*peer);
+}
+
 uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns) {
   Peer* peer = core_->find(connection);
   return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns);
@@ -210,7 +215,7 @@ base::BlockPool& Endpoint::pool() {
 }
 
 const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {
-  const Peer* peer = core_->find(connection);
+  Peer* peer = core_->find(connection);
   return peer == nullptr ? nullptr : core_->stats_of(*peer);
 }
 

@@ -57,6 +57,10 @@ struct EndpointConfig {
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
   CallerTasks tasks;  ///< Threads that seal and open; what happens is the same with and without.
 
+  /// Every update visits every connection, instead of those that have something to do. Same datagrams, more
+  /// work: the reference that tests compare with.
+  bool visit_all = false;
+
   // Incoming connections (server or host).
   bool accepts_connections = false;
   /// This process's static key; its public half is the audience of every token for this server.
@@ -121,6 +125,10 @@ class Endpoint {
   /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.
   SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                   std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  /// The next update_and_send() asks EndpointConfig::bulk for blocks of this connection (bulk_source.h).
+  /// Stale handles are ignored.
+  void wake(ConnectionHandle connection);
 
   /// Bytes of datagrams that messages with is_snapshot may fill if update_and_send() ran at `now_ns`: what
   /// congestion control allows, less what waits already; beside a transfer the quarter of R-14, rounded up to

@@ -79,7 +79,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
       std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
-  slots_used = std::max<size_t>(slots_used, handle->slot + 1);
+  wake(*peer);
   peers[handle->slot] = std::move(peer);
   *out = *handle;
   return ConnectResult::kOk;
@@ -156,7 +156,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->accepts_repeated_then = server->repeated_accept_count();
   peer->window_second = now_ns / 1'000'000'000;
   peer->lifecycle.apply(Event::kAdmit);
-  slots_used = std::max<size_t>(slots_used, handle->slot + 1);
+  wake(*peer);
   peers[handle->slot] = std::move(peer);
 }
 
@@ -189,6 +189,7 @@ void Endpoint::Core::announce(Peer& peer) {
 }
 
 void Endpoint::Core::disconnect(Peer& peer, DisconnectReason reason, std::string_view text) {
+  wake(peer);
   if (peer.handshake) {
     if (peer.handshake_started) peer.handshake->cancel();
     peer.handshake.reset();
@@ -251,10 +252,12 @@ void Endpoint::Core::free_peer(Peer& peer) {
   batch.seal_pending();  // Its goodbye may still be waiting.
   if (peer.incoming) server->on_ended(peer.link->connection_id());
   table.erase(handle);
+  visits.set(handle.slot, base::DeadlineTable::kNever);
   peers[handle.slot].reset();
 }
 
-const ConnectionStats* Endpoint::Core::stats_of(const Peer& peer) const {
+const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
+  if (peer.connected()) update_loss_window(peer);
   ConnectionStats& out = peer.stats;
   out.srtt_ns = peer.rtt.srtt_ns();
   out.rttvar_ns = peer.rtt.rttvar_ns();

@@ -1,13 +1,15 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
 // that ends in one, endpoint_bulk.cpp the room left after it, endpoint_connections.cpp beginnings and ends,
-// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes.
+// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_visits.cpp whom an
+// update looks at.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/deadline_table.h"
 #include "reliability/capture.h"
 #include "reliability/carried_items.h"
 #include "reliability/datagram_batch.h"
@@ -62,7 +64,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_send.cpp
   void update_and_send();
-  void prefetch_slot(size_t slot) const;
   void update_handshake(Peer& peer);
   void update_link(Peer& peer);
   void send_payloads(Peer& peer);
@@ -70,6 +71,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only);
   bool has_payload(const Peer& peer) const;
   uint64_t idle_ns(const Peer& peer) const;
+  uint64_t last_try_ns(const Peer& peer) const;
+  /// UINT64_MAX when no probe is due unless something is sent.
+  uint64_t busy_probe_at_ns(const Peer& peer) const;
   void send_keepalive_if_needed(Peer& peer);
   void send_keepalive(Peer& peer, bool probe);
   /// A packet that only acknowledges, if it may be sent now.
@@ -107,6 +111,16 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void send_blocks(Peer& peer);
   /// False: the source had none after all.
   bool send_one_block(Peer& peer, size_t body_bytes);
+
+  // endpoint_visits.cpp
+  /// The next update visits `peer`: to be called with everything that may give it something to do.
+  void wake(const Peer& peer);
+  void visit_due();
+  void visit(Peer& peer);
+  size_t next_due(size_t first);
+  void prefetch_visits(size_t slot);
+  bool is_busy(const Peer& peer) const;
+  uint64_t next_visit_ns(const Peer& peer) const;
 
   // endpoint_rotation.cpp
   /// False: the connection was closed over it.
@@ -167,7 +181,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   Peer* find(ConnectionHandle handle) const;
   void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);
   connection::ServerMoment moment() const { return {now_ns, unix_s, server_tick}; }
-  const ConnectionStats* stats_of(const Peer& peer) const;
+  const ConnectionStats* stats_of(Peer& peer);
 
   EndpointConfig config;
   socket::DatagramSocket& socket;
@@ -179,7 +193,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   DatagramBatch batch;
   connection::ConnectionTable table;
   std::vector<std::unique_ptr<Peer>> peers;  ///< By slot.
-  size_t slots_used = 0;                     ///< No slot from here on ever had a peer.
+  base::DeadlineTable visits;                ///< By slot: the next update that must look at the peer.
   std::vector<uint32_t> ending;              ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
   std::unique_ptr<uint8_t[]> receive_buffers;
@@ -190,6 +204,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t now_ns = 0;
   uint64_t unix_s = 0;
   uint64_t last_update_ns = 0;
+  uint64_t previous_update_ns = 0;  ///< The one before it.
+  uint64_t last_update_second = 0;  ///< Of the last update that visited everybody it had to.
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;

@@ -37,6 +37,7 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
                                 std::span<const uint8_t> body, uint32_t receipt) {
   Peer* peer = find(handle);
   if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
+  wake(*peer);
   if (channel >= wire::kChannelCount || flags.is_fragment) return SendResult::kInvalidChannel;
   const ChannelMode mode = config.channels.mode(channel);
   if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
@@ -75,6 +76,7 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
                                           uint32_t receipt) {
   Peer* peer = find(handle);
   if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
+  wake(*peer);
   if (channel >= kControl || flags.is_fragment || flags.is_snapshot) return SendResult::kInvalidChannel;
   const ChannelMode mode = config.channels.mode(channel);
   if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;

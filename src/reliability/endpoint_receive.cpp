@@ -145,11 +145,14 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     return;
   }
   if (!may_open_from(*peer, from)) return;
+  if (peer->connected()) update_loss_window(*peer);
   const connection::SecureLink::Opened packet = peer->link->open(datagram, ahead);
   if (!packet) {
     count(refusal_of(packet.refusal), peer);
+    if (peer->link->closed() != connection::LinkClosed::kOpen) wake(*peer);
     return;
   }
+  wake(*peer);
   peer->timers->on_authenticated(now_ns);
   if (packet.epoch != peer->link->send_epoch()) batch.seal_pending();  // Sending may follow (K-08).
   peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns());

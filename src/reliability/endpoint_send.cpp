@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
 #include "reliability/peer_fate.h"
-#include "reliability/peer_prefetch.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
@@ -131,6 +130,7 @@ class PacketFiller {
 void Endpoint::Core::update_and_send() {
   batch.set_now(now_ns);
   if (has_updated) until_next_update_ns = std::min(now_ns - last_update_ns, kMaxAckDelayNs);
+  previous_update_ns = last_update_ns;
   last_update_ns = now_ns;
   has_updated = true;
   if (server && (last_server_update_ns == 0 || now_ns - last_server_update_ns >= kSecondNs)) {
@@ -138,26 +138,10 @@ void Endpoint::Core::update_and_send() {
     last_server_update_ns = now_ns;
   }
   finish_phase();
-  for (size_t slot = 0; slot < slots_used; ++slot) {
-    prefetch_slot(slot);
-    const auto& peer = peers[slot];
-    if (!peer || peer->is_listed) continue;
-    if (peer->handshake) {
-      update_handshake(*peer);
-    } else if (peer->link) {
-      update_link(*peer);
-    }
-  }
+  visit_due();
+  last_update_second = now_ns / kSecondNs;
   finish_phase();
   batch.flush();
-}
-
-/// Ahead of the walk over all slots: the peer after next, and the channels of the next.
-void Endpoint::Core::prefetch_slot(size_t slot) const {
-  const size_t far = slot + kPrefetchAhead;
-  const size_t near = slot + 1;
-  if (far < slots_used && peers[far]) prefetch_for_update(*peers[far]);
-  if (near < slots_used && peers[near]) prefetch_channels(*peers[near]);
 }
 
 void Endpoint::Core::update_handshake(Peer& peer) {
@@ -197,6 +181,7 @@ void Endpoint::Core::update_link(Peer& peer) {
     return;
   }
   if (!peer.connected()) return;  // Half-open: not a byte before it has shown that it hears us (H-11).
+  update_loss_window(peer);
   judge_flight(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
   for (const auto& channel : peer.reliable) {
@@ -209,7 +194,6 @@ void Endpoint::Core::update_link(Peer& peer) {
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
   update_mtu(peer);
-  update_loss_window(peer);
 #if defined(LATTICE_VALIDATION)
   LATTICE_CHECK(peer.history.validate());
   for (const auto& channel : peer.reliable) LATTICE_CHECK(!channel || channel->send.validate());
@@ -232,11 +216,8 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
 }
 
 void Endpoint::Core::send_payloads(Peer& peer) {
-  if (!has_payload(peer) && !has_blocks(peer)) {
-    peer.governor.pass_send(now_ns);
-    return;
-  }
-  peer.governor.begin_send(path_view(peer));
+  if (!has_payload(peer) && !has_blocks(peer)) return;
+  peer.governor.begin_send(path_view(peer), previous_update_ns);
   const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
   while (peer.connected() && has_payload(peer) && items.has_room()) {
     const uint64_t allowance_bytes = peer.governor.allowance_bytes(peer.history.bytes_in_flight());
@@ -289,15 +270,24 @@ void Endpoint::Core::transmit_payload(Peer& peer, const Outgoing& packet, uint32
   transmit(peer, packet);
 }
 
-void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
-  uint64_t last_try_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
-  if (peer.rtt.has_sample()) last_try_ns = std::max(last_try_ns, peer.rtt.sampled_at_ns());
-  const uint64_t since_try_ns = now_ns - last_try_ns;
-  const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - peer.last_sent_ns >= idle_ns(peer);
-  // Busy, and a second without a sample: acks alone did not give one.
+// When a round trip was measured last, or a probe left that would measure one.
+uint64_t Endpoint::Core::last_try_ns(const Peer& peer) const {
+  const uint64_t probed_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
+  return peer.rtt.has_sample() ? std::max(probed_ns, peer.rtt.sampled_at_ns()) : probed_ns;
+}
+
+// Busy, and a second without a sample: acks alone did not give one.
+uint64_t Endpoint::Core::busy_probe_at_ns(const Peer& peer) const {
   const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
-  const bool probe_due = busy && since_try_ns >= kProbeAfterNs;
-  const bool quiet_probe_due = peer.echo_pending && since_try_ns >= kQuietProbeNs;
+  const uint64_t tried_ns = last_try_ns(peer);
+  // Tried after the last message: quiet by the time another try would be due.
+  return busy && tried_ns < peer.last_payload_ns ? tried_ns + kProbeAfterNs : UINT64_MAX;
+}
+
+void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
+  const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - peer.last_sent_ns >= idle_ns(peer);
+  const bool probe_due = now_ns >= busy_probe_at_ns(peer);
+  const bool quiet_probe_due = peer.echo_pending && now_ns - last_try_ns(peer) >= kQuietProbeNs;
   const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
   if (probe || peer.echo_pending || peer.path_response_pending) {
     send_keepalive(peer, probe);
@@ -413,9 +403,11 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   return bytes;
 }
 
+// A window ends with the first update of another second. Whom that update did not visit is caught up with here,
+// before anything more is counted or the rates are read.
 void Endpoint::Core::update_loss_window(Peer& peer) {
-  const uint64_t second = now_ns / kSecondNs;
-  if (second == peer.window_second) return;
+  const uint64_t second = last_update_second;
+  if (second <= peer.window_second) return;
   const HistoryCounters& out = peer.history.counters();
   const uint64_t tracked = out.tracked - peer.window_tracked;
   const uint64_t lost = out.lost - peer.window_lost;

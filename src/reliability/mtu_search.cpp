@@ -4,10 +4,18 @@
 
 namespace lattice::reliability {
 
+bool MtuSearch::has_next_size() const {
+  return proved_ + 1 != kSizes.size() && kSizes[proved_ + 1] <= limit_bytes_;
+}
+
 uint32_t MtuSearch::probe_due(uint64_t now_ns) const {
-  if (probe_seq_ != 0 || now_ns < resume_ns_) return 0;
-  if (proved_ + 1 == kSizes.size() || kSizes[proved_ + 1] > limit_bytes_) return 0;
+  if (probe_seq_ != 0 || now_ns < resume_ns_ || !has_next_size()) return 0;
   return kSizes[proved_ + 1];
+}
+
+uint64_t MtuSearch::next_deadline_ns() const {
+  if (probe_seq_ != 0) return give_up_ns_;
+  return has_next_size() ? resume_ns_ : kNever;
 }
 
 void MtuSearch::on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t patience_ns) {

@@ -42,12 +42,18 @@ class MtuSearch {
   /// Gives the probe in flight up when its time is over.
   void update(uint64_t now_ns);
 
+  /// When update() gives the probe up, or the next one is due; kNever when there is nothing left to try.
+  uint64_t next_deadline_ns() const;
+  static constexpr uint64_t kNever = UINT64_MAX;
+
   /// Large packets stopped arriving.
   void on_black_hole(uint64_t now_ns);
   /// Another path: nothing is known about it.
   void restart();
 
  private:
+  bool has_next_size() const;
+
   uint32_t limit_bytes_ = wire::kFloorDatagramBytes;
   size_t proved_ = 0;  ///< Index of the largest size acknowledged.
   uint32_t losses_ = 0;

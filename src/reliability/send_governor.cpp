@@ -44,8 +44,8 @@ uint64_t SendGovernor::cap_bytes() const {
   return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs);
 }
 
-void SendGovernor::begin_send(const PathView& path) {
-  tick_ns_ = std::min(path.now_ns - send_began_ns_, kMaxBurstNs);
+void SendGovernor::begin_send(const PathView& path, uint64_t last_tick_ns) {
+  tick_ns_ = std::min(path.now_ns - std::max(send_began_ns_, last_tick_ns), kMaxBurstNs);
   send_began_ns_ = path.now_ns;
   update(path);
 }

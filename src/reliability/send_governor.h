@@ -37,11 +37,10 @@ class SendGovernor {
   /// Another path (L-04): nothing learned so far applies.
   void restart(uint64_t now_ns);
 
-  /// The next tick's budget: call once per update_and_send(), then send. What one tick brings is what the
-  /// time since the last call brings.
-  void begin_send(const PathView& path);
-  /// The same for a connection that has nothing to send: the budget of this tick is not kept for the next.
-  void pass_send(uint64_t now_ns) { send_began_ns_ = now_ns; }
+  /// The next tick's budget: call at most once per update_and_send(), then send. What one tick brings is what
+  /// the time since the last call brings, or since `last_tick_ns` if that was later: the budget of a tick with
+  /// nothing to send is not kept for the next.
+  void begin_send(const PathView& path, uint64_t last_tick_ns = 0);
   /// Time passed: timers, rate, refill. As often as wanted.
   void update(const PathView& path);
 
@@ -80,7 +79,7 @@ class SendGovernor {
   bool limited_;  ///< By a controller or a ceiling.
   uint64_t rate_bytes_per_s_ = 1;
   uint64_t send_began_ns_;
-  uint64_t tick_ns_ = 0;  ///< Between the last two begin_send().
+  uint64_t tick_ns_ = 0;  ///< What the last begin_send() counted as one tick.
   TokenBucket bucket_;
 
   // The round that runs.

@@ -28,6 +28,7 @@ class TransferHub final : private transfer::TransferLink {
  private:
   bool send_control(transfer::ConnectionHandle connection, std::span<const uint8_t> body) override;
   void close(transfer::ConnectionHandle connection) override;
+  void wake(transfer::ConnectionHandle connection) override { endpoint_->wake(connection); }
 
   uint8_t channel_;
   transfer::Transfers transfers_;

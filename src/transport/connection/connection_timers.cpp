@@ -20,14 +20,22 @@ void ConnectionTimers::on_authenticated(uint64_t now_ns) {
 }
 
 bool ConnectionTimers::keepalive_due(uint64_t now_ns) const {
-  // A half-open entry stays quiet: nothing but message 4 goes to an address that has not confirmed (H-11).
-  return !disconnecting_ && !half_open_ && now_ns >= last_sent_ns_ + config_.keepalive_idle_ns;
+  return now_ns >= keepalive_at_ns();
 }
 
 bool ConnectionTimers::timed_out(uint64_t now_ns) const {
-  if (disconnecting_) return false;  // Its grace is shorter than any timeout.
-  if (half_open_ && now_ns >= started_ns_ + config_.half_open_ns) return true;
-  return now_ns >= last_authenticated_ns_ + config_.timeout_ns;
+  return now_ns >= timeout_at_ns();
+}
+
+uint64_t ConnectionTimers::keepalive_at_ns() const {
+  // A half-open entry stays quiet: nothing but message 4 goes to an address that has not confirmed (H-11).
+  return disconnecting_ || half_open_ ? kNever : last_sent_ns_ + config_.keepalive_idle_ns;
+}
+
+uint64_t ConnectionTimers::timeout_at_ns() const {
+  if (disconnecting_) return kNever;  // Its grace is shorter than any timeout.
+  const uint64_t silent_ns = last_authenticated_ns_ + config_.timeout_ns;
+  return half_open_ ? std::min(silent_ns, started_ns_ + config_.half_open_ns) : silent_ns;
 }
 
 void ConnectionTimers::begin_disconnect(uint64_t now_ns) {
@@ -57,9 +65,7 @@ uint64_t ConnectionTimers::next_deadline_ns() const {
     if (disconnects_sent_ >= config_.disconnect_send_count) return grace_end_ns;
     return std::min(disconnect_due_ns(), grace_end_ns);
   }
-  const uint64_t timeout_ns = last_authenticated_ns_ + config_.timeout_ns;
-  if (half_open_) return std::min(timeout_ns, started_ns_ + config_.half_open_ns);
-  return std::min(timeout_ns, last_sent_ns_ + config_.keepalive_idle_ns);
+  return std::min(timeout_at_ns(), keepalive_at_ns());
 }
 
 }  // namespace lattice::connection

@@ -40,8 +40,14 @@ class ConnectionTimers {
   /// The grace after begin_disconnect is over.
   bool disconnect_finished(uint64_t now_ns) const;
 
+  /// When timed_out() becomes true if nothing happens; kNever while disconnecting.
+  uint64_t timeout_at_ns() const;
+  /// When keepalive_due() becomes true if nothing happens; kNever while disconnecting or half-open.
+  uint64_t keepalive_at_ns() const;
   /// The earliest time at which any of the questions above changes its answer by time alone.
   uint64_t next_deadline_ns() const;
+
+  static constexpr uint64_t kNever = UINT64_MAX;
 
  private:
   uint64_t disconnect_due_ns() const;

@@ -11,6 +11,10 @@ using wire::ControlType;
 
 constexpr uint64_t kOverlapRtos = 3;
 
+uint64_t add_saturating(uint64_t a, uint64_t b) {
+  return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 }  // namespace
 
 void KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns,
@@ -23,27 +27,41 @@ void KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint
       now_ns + std::clamp(kOverlapRtos * rto_ns, config_.min_overlap_ns, config_.max_overlap_ns);
 }
 
-bool KeyRotation::due(uint64_t now_ns) const {
-  // A server waits an eighth longer than a client, so that with equal limits it never has to ask.
+// When this side would begin a rotation, or ask for one: not before the interval, and at once when the keys
+// have sealed enough.
+uint64_t KeyRotation::due_at_ns() const {
   const bool client = own_role_ == crypto::Role::kClient;
-  const auto reached = [client](uint64_t value, uint64_t limit) {
-    return value >= limit && (client || value - limit >= limit / 8);
+  const uint64_t earliest_ns = add_saturating(epoch_began_ns_, config_.min_interval_ns);
+  if (asked_) return client ? earliest_ns : kNever;
+  // A server waits an eighth longer than a client, so that with equal limits it never has to ask.
+  const auto own_limit = [client](uint64_t limit) {
+    return client ? limit : add_saturating(limit, limit / 8);
   };
-  return reached(now_ns - epoch_began_ns_, config_.period_ns) ||
-         reached(std::max(sent_.bytes, received_.bytes), config_.bytes) ||
-         reached(std::max(sent_.packets, received_.packets), config_.packets);
+  if (std::max(sent_.bytes, received_.bytes) >= own_limit(config_.bytes) ||
+      std::max(sent_.packets, received_.packets) >= own_limit(config_.packets)) {
+    return earliest_ns;
+  }
+  return std::max(earliest_ns, add_saturating(epoch_began_ns_, own_limit(config_.period_ns)));
+}
+
+// A third epoch is never live, so the old one has to be gone before the next is agreed on.
+bool KeyRotation::waits_to_begin(const SecureLink& link) const {
+  return newest_heard_ && !link.old_epoch_live() && !in_flight_ && outgoing_bytes_ == 0 &&
+         link.newest_epoch() != UINT32_MAX;
+}
+
+uint64_t KeyRotation::next_deadline_ns(const SecureLink& link) const {
+  if (outgoing_bytes_ != 0) return 0;
+  if (newest_heard_ && link.old_epoch_live()) return overlap_ends_ns_;
+  return waits_to_begin(link) ? due_at_ns() : kNever;
 }
 
 void KeyRotation::update(SecureLink& link, crypto::EntropySource& entropy, uint64_t now_ns) {
   if (newest_heard_ && link.old_epoch_live() && now_ns >= overlap_ends_ns_) link.retire_old_epoch();
-  // A third epoch is never live, so the old one has to be gone before the next is agreed on.
-  const bool may_begin = newest_heard_ && !link.old_epoch_live() && !in_flight_ && outgoing_bytes_ == 0 &&
-                         link.newest_epoch() != UINT32_MAX &&
-                         now_ns - epoch_began_ns_ >= config_.min_interval_ns;
-  if (!may_begin) return;
+  if (!waits_to_begin(link) || now_ns < due_at_ns()) return;
   if (own_role_ == crypto::Role::kClient) {
-    if (asked_ || due(now_ns)) begin(link, entropy);
-  } else if (!asked_ && due(now_ns)) {
+    begin(link, entropy);
+  } else {
     outgoing_[0] = static_cast<uint8_t>(ControlType::kRekeyAsk);
     outgoing_bytes_ = 1;
     asked_ = true;

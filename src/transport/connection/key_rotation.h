@@ -79,6 +79,11 @@ class KeyRotation {
   std::span<const uint8_t> outgoing() const { return std::span(outgoing_).first(outgoing_bytes_); }
   void on_queued() { outgoing_bytes_ = 0; }
 
+  /// From when on update() does something, or outgoing() is not empty, if no packet comes or goes; 0: now.
+  /// kNever: only a packet can change that.
+  uint64_t next_deadline_ns(const SecureLink& link) const;
+  static constexpr uint64_t kNever = UINT64_MAX;
+
   /// A RekeyInit was made and its answer is outstanding.
   bool in_flight() const { return in_flight_; }
 
@@ -92,7 +97,8 @@ class KeyRotation {
     }
   };
 
-  bool due(uint64_t now_ns) const;
+  uint64_t due_at_ns() const;
+  bool waits_to_begin(const SecureLink& link) const;
   void begin(const SecureLink& link, crypto::EntropySource& entropy);
   RotationRefusal answer(const wire::RekeyBody& init, std::span<const uint8_t> init_body, SecureLink& link,
                          crypto::EntropySource& entropy, uint64_t now_ns);

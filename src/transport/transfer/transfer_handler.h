@@ -36,6 +36,8 @@ class TransferLink {
   virtual bool send_control(ConnectionHandle connection, std::span<const uint8_t> body) = 0;
   /// Ends the connection for want of room: the peer lets all of the control channel's queue wait.
   virtual void close(ConnectionHandle connection) = 0;
+  /// There are blocks to send again, after nothing that the connection itself would notice.
+  virtual void wake(ConnectionHandle connection) = 0;
 };
 
 /// Callbacks may start, accept, hold and cancel transfers, except for read().

@@ -132,6 +132,7 @@ TransferResult Transfers::hold(ConnectionHandle connection, TransferId transfer,
     Outgoing* entry = find_out(lane, transfer.number);
     if (entry == nullptr) return TransferResult::kNotFound;
     entry->transfer.hold_here(held);
+    if (!held) link_.wake(connection);
     return TransferResult::kOk;
   }
   std::unique_ptr<Incoming>* entry = find_in(lane, transfer.number);

@@ -103,6 +103,9 @@ TEST_F(EndpointBulk, SourceThatCannotReadSendsNothing) {
   const uint64_t before = rig->client().handler.message_count;
   source.count = 10;
   source.broken_at = 3;
+  rig->server.endpoint->wake(rig->server.connection);
+  rig->step();
+  EXPECT_GT(source.in_flight, 0u) << "an idle connection is asked at once";
   rig->run(kSecond);
   EXPECT_EQ(rig->client().handler.message_count - before, 3u);
   EXPECT_EQ(source.told.size(), 3u);

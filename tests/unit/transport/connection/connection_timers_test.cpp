@@ -56,11 +56,15 @@ TEST(ConnectionTimers, ThreeDisconnectsFiftyMillisecondsApartAndTheGrace) {
 TEST(ConnectionTimers, NextDeadlineIsWhenTheNextAnswerChanges) {
   ConnectionTimers timers({}, kStart, true);
   EXPECT_EQ(timers.next_deadline_ns(), kStart + 5000 * kMs);
+  EXPECT_EQ(timers.timeout_at_ns(), kStart + 5000 * kMs);
+  EXPECT_EQ(timers.keepalive_at_ns(), ConnectionTimers::kNever);
   timers.on_authenticated(kStart);
   EXPECT_EQ(timers.next_deadline_ns(), kStart + 1000 * kMs);
+  EXPECT_EQ(timers.timeout_at_ns(), kStart + 10'000 * kMs);
   timers.on_sent(kStart + 9500 * kMs);
   EXPECT_EQ(timers.next_deadline_ns(), kStart + 10'000 * kMs);
   timers.begin_disconnect(kStart);
+  EXPECT_EQ(timers.timeout_at_ns(), ConnectionTimers::kNever);
   EXPECT_EQ(timers.next_deadline_ns(), kStart);
   for (const uint64_t at : {0u, 50u, 100u}) EXPECT_TRUE(timers.take_disconnect_send(kStart + at * kMs));
   EXPECT_EQ(timers.next_deadline_ns(), kStart + 200 * kMs);

@@ -31,6 +31,7 @@ class TransferSide final : public transfer::TransferLink {
   void close(ConnectionHandle connection) override {
     node_->endpoint->disconnect(connection, connection::DisconnectReason::kResourceLimit);
   }
+  void wake(ConnectionHandle connection) override { node_->endpoint->wake(connection); }
 
   TransferApp app;
   transfer::Transfers transfers;

@@ -40,12 +40,14 @@ struct Side final : TransferLink {
     return true;
   }
   void close(ConnectionHandle) override { closed = true; }
+  void wake(ConnectionHandle) override { ++wakes; }
 
   TransferApp app;
   Transfers transfers;
   std::deque<Bytes> control;
   bool full = false;
   bool closed = false;
+  int wakes = 0;
 };
 
 struct Flying {
@@ -214,7 +216,9 @@ TEST_F(TransfersTest, HeldBySenderAndByReceiver) {
   Flying flying;
   EXPECT_EQ(a.transfers.hold(kPeer, id, true), TransferResult::kOk);
   EXPECT_FALSE(take(a, &flying));
+  EXPECT_EQ(a.wakes, 0);
   EXPECT_EQ(a.transfers.hold(kPeer, id, false), TransferResult::kOk);
+  EXPECT_EQ(a.wakes, 1);
   EXPECT_TRUE(take(a, &flying));
   EXPECT_EQ(b.transfers.hold(kPeer, {id.number, true}, true), TransferResult::kOk);
   EXPECT_EQ(b.transfers.hold(kPeer, {id.number, true}, true), TransferResult::kOk);

@@ -4,24 +4,15 @@
 // once, in order, on every channel and for RPCs), I5 (only the authority writes), every state a client
 // ever holds equals the server's at that tick bit for bit, and after the network calms down every client's
 // state hash equals the server's.
-//
-//   LATTICE_SIM_SEED=n       run this seed only
-//   LATTICE_SIM_SEEDS=n      how many (200; --long: 2000)
-//   LATTICE_SIM_SHARD, LATTICE_SIM_SHARDS   which part of them
+// How many seeds: seed_range.h. Faults that the C interface cannot commit: faults_test.cpp.
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 #include "allocation_counter.h"
 #include "arena.h"
+#include "seed_range.h"
 
 namespace lattice::test {
 namespace {
-
-uint64_t environment(const char* name, uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 /// A network that is bad in a way the seed decides.
 lattice_impairment random_impairment(base::Random& random) {
@@ -41,12 +32,12 @@ lattice_impairment random_impairment(base::Random& random) {
   return value;
 }
 
-struct Faults {
+struct Totals {
   uint64_t delivered = 0;
   uint64_t states = 0;
 };
 
-void run_seed(uint64_t seed, Faults* total) {
+void run_seed(uint64_t seed, Totals* total) {
   base::Random random(seed);
   ArenaConfig config;
   config.seed = seed;
@@ -76,12 +67,8 @@ void run_seed(uint64_t seed, Faults* total) {
 }
 
 TEST(Simulation, HoldsItsInvariantsUnderRandomImpairment) {
-  const uint64_t only = environment("LATTICE_SIM_SEED", 0);
-  Faults total;
-  if (only != 0) return run_seed(only, &total);
-  const bool is_long = environment("LATTICE_TEST_LONG", 0) != 0;
-  const uint64_t seeds = environment("LATTICE_SIM_SEEDS", is_long ? 2000 : 200);
-  const uint64_t shards = environment("LATTICE_SIM_SHARDS", 1);
+  Totals total;
+  const std::vector<uint64_t> seeds = seeds_to_run(200, 2000);
   {
     // What a process allocates once (the nonce ledger of validation builds) is not a leak of the seeds.
     ArenaConfig warm_up;
@@ -91,7 +78,7 @@ TEST(Simulation, HoldsItsInvariantsUnderRandomImpairment) {
   }
   const int64_t before = live_bytes();
   uint64_t runs = 0;
-  for (uint64_t seed = 1 + environment("LATTICE_SIM_SHARD", 0); seed <= seeds; seed += shards) {
+  for (const uint64_t seed : seeds) {
     run_seed(seed, &total);
     ++runs;
     if (HasFailure()) break;

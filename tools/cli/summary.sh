@@ -5,6 +5,7 @@
 #   rows    "configuration|what|passed|failed|skipped|seconds"
 #   skips   "configuration|name|reason"
 #   fails   "configuration|name"
+#   faults  "configuration|count|what", one line for each "fault: <count> <what>" a test printed
 
 summary_begin() {
   summary=$LATTICE_ROOT/build/summary
@@ -13,6 +14,7 @@ summary_begin() {
   : >"$summary/rows"
   : >"$summary/skips"
   : >"$summary/fails"
+  : >"$summary/faults"
 }
 
 add_row() { printf '%s|%s|%s|%s|%s|%s\n' "$@" >>"$summary/rows"; }
@@ -76,6 +78,7 @@ count_run() {
       print configuration "|" name " " $3 " cases|disabled in the source" >> skips
     }
     END { finish(); printf "%d|%d|%d\n", passed, failed, skipped }' "$3" "$4" >"$summary/counts"
+  sed -n "s/^fault: \([0-9]*\) /$1|\1|/p" "$4" >>"$summary/faults"
   IFS='|' read -r passed failed skipped <"$summary/counts"
   add_row "$1" "$2" "$passed" "$failed" "$skipped" "$5"
 }
@@ -86,6 +89,11 @@ summary_end() {
   while IFS='|' read -r configuration what passed failed skipped seconds; do
     printf '%-10s %-36s %8s %8s %8s %8s\n' "$configuration" "$what" "$passed" "$failed" "$skipped" "$seconds"
   done <"$summary/rows"
+  if [ -s "$summary/faults" ]; then
+    printf '\nFaults the simulations committed:\n'
+    awk -F'|' '!($3 in sum) { order[++n] = $3 } { sum[$3] += $2 }
+      END { for (i = 1; i <= n; ++i) printf "%14d  %s\n", sum[order[i]], order[i] }' "$summary/faults"
+  fi
   if [ -s "$summary/fails" ]; then
     printf '\nFailed:\n'
     sed 's/|/: /; s/^/  /' "$summary/fails"

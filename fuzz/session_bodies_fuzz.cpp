@@ -1,4 +1,4 @@
-// Keepalive, Disconnect, control and handshake bodies: what parses is written back as it was read.
+// Keepalive, Disconnect, control, transfer and handshake bodies: what parses is written back as it was read.
 #include <cstdlib>
 #include <cstring>
 
@@ -6,6 +6,7 @@
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/handshake_bodies.h"
 #include "transport/wire/keepalive_body.h"
+#include "transport/wire/transfer_bodies.h"
 
 namespace {
 
@@ -39,6 +40,30 @@ void rekey(std::span<const uint8_t> input) {
   require(encode_rekey(body, out) == input.size() && std::memcmp(out, input.data(), input.size()) == 0);
 }
 
+void same(std::span<const uint8_t> input, std::span<const uint8_t> out, size_t bytes) {
+  require(bytes == input.size() && std::memcmp(out.data(), input.data(), bytes) == 0);
+}
+
+void transfers(std::span<const uint8_t> input) {
+  uint8_t out[kMaxTransferControlBytes];
+  TransferOffer offer;
+  if (parse_transfer_offer(input, &offer)) {
+    require(block_count(offer.size_bytes, offer.block_bytes) <= kMaxBlocks);
+    same(input, out, encode_transfer_offer(offer, out));
+  }
+  uint16_t id = 0;
+  if (parse_transfer_accept(input, &id)) same(input, out, encode_transfer_accept(id, out));
+  TransferHold hold;
+  if (parse_transfer_hold(input, &hold)) same(input, out, encode_transfer_hold(hold, out));
+  TransferEnd end;
+  if (parse_transfer_end(input, &end)) same(input, out, encode_transfer_end(end, out));
+  TransferBlock block;
+  if (parse_transfer_block(input, &block)) {
+    require(!block.bytes.empty() && block.bytes.size() + kBlockHeaderBytes == input.size());
+    same(input.first(kBlockHeaderBytes), out, encode_transfer_block_header(block.id, block.index, out));
+  }
+}
+
 void handshake(std::span<const uint8_t> input) {
   ConnectionRequest request;
   parse_connection_request(input, &request);
@@ -61,6 +86,14 @@ void handshake(std::span<const uint8_t> input) {
     require(encode_connection_refused_sealed(refused, out) == input.size() &&
             std::memcmp(out, input.data(), input.size()) == 0);
   }
+  ChallengeResponseSealed proof;
+  if (parse_challenge_response_sealed(input, &proof)) {
+    same(input, out, encode_challenge_response_sealed(proof, out));
+  }
+  ConnectionAcceptedSealed accepted;
+  if (parse_connection_accepted_sealed(input, &accepted)) {
+    same(input, out, encode_connection_accepted_sealed(accepted, out));
+  }
   ConnectionDenied denied;
   parse_connection_denied(input, &denied);
   TokenFields token;
@@ -77,6 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   keepalive(input);
   disconnect(input);
   rekey(input);
+  transfers(input);
   handshake(input);
   return 0;
 }

@@ -1,0 +1,157 @@
+// The far end of a connection under fuzzing: it has the right keys and keeps truthful books of what it
+// received, so that an input can be as honest or as hostile as it likes, one step at a time.
+#pragma once
+
+#include <deque>
+
+#include "transport/connection/key_rotation.h"
+#include "transport/fragment/fragmenting_endpoint.h"
+#include "transport/wire/control_body.h"
+#include "transport/wire/keepalive_body.h"
+#include "unit/reliability/raw_client.h"
+
+namespace lattice::fuzz {
+
+class ScriptedPeer {
+ public:
+  using Rig = test::RigOf<fragment::FragmentingEndpoint>;
+
+  explicit ScriptedPeer(Rig& rig, const wire::ChannelTable& channels)
+      : rig_(rig),
+        channels_(channels),
+        raw_(rig),
+        rotation_(crypto::Role::kClient, quick_rotation(), rig.now_ns) {}
+
+  bool connect() { return raw_.connect(); }
+
+  /// Everything that arrived, opened and written down; the first `lose` datagrams are lost.
+  void hear(size_t lose) {
+    test::Bytes buffer(socket::kMaxDatagramBytes);
+    socket::Datagram in{{}, 0, buffer.data()};
+    while (raw_.socket->receive({&in, 1}, rig_.now_ns) == 1) {
+      if (lose > 0) {
+        --lose;
+        continue;
+      }
+      const auto opened = raw_.link->open({in.data, in.size});
+      if (!opened) continue;
+      note_number(opened.packet_seq);
+      rotation_.on_opened(*raw_.link, opened.epoch, in.size, rig_.now_ns, kRttNs);
+      if (opened.type == wire::PacketType::kPayload) read_control(opened.plaintext);
+      wire::KeepaliveBody keepalive;
+      if (opened.type == wire::PacketType::kKeepalive &&
+          wire::parse_keepalive(opened.plaintext, &keepalive) &&
+          (keepalive.flags & wire::kKeepalivePathChallenge) != 0) {
+        challenge_ = keepalive.challenge;
+      }
+    }
+  }
+
+  /// Seals `plaintext` and sends it; from `spoofed` if that is given.
+  void send(wire::PacketType type, std::span<const uint8_t> plaintext,
+            const platform::Address* spoofed = nullptr) {
+    raw_.seal(type, plaintext, [&](std::span<const uint8_t> datagram) {
+      sent_.emplace_back(datagram.begin(), datagram.end());
+      if (sent_.size() > kRememberedDatagrams) sent_.pop_front();
+      if (spoofed != nullptr) {
+        rig_.network.inject(*spoofed, rig_.server.address, datagram, rig_.now_ns);
+      } else {
+        raw_.emit(rig_.server.address, datagram);
+      }
+    });
+  }
+  void send_message(const wire::Message& message) {
+    std::array<uint8_t, socket::kMaxDatagramBytes> plaintext;
+    base::ByteWriter writer(std::span<uint8_t>(plaintext).first(wire::kFloorPlaintextBytes));
+    wire::write_message(writer, message);
+    send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
+  }
+
+  /// Sends the `index`-th newest datagram again, as it was.
+  void replay(size_t index, const platform::Address& from) {
+    if (sent_.empty()) return;
+    const test::Bytes& datagram = sent_[sent_.size() - 1 - index % sent_.size()];
+    rig_.network.inject(from, rig_.server.address, datagram, rig_.now_ns);
+  }
+
+  /// Answers the newest path challenge, if there was one.
+  void answer_challenge() {
+    if (!challenge_) return;
+    wire::KeepaliveBody body;
+    body.flags = wire::kKeepalivePathResponse;
+    body.ack = ack();
+    body.response = *challenge_;
+    std::array<uint8_t, wire::kMaxKeepaliveBodyBytes> plaintext;
+    send(wire::PacketType::kKeepalive, std::span(plaintext).first(wire::encode_keepalive(body, plaintext)));
+  }
+
+  /// A step of rotation: begins one, or sends what it owes.
+  void rotate() {
+    rotation_.update(*raw_.link, rig_.entropy, rig_.now_ns);
+    if (rotation_.outgoing().empty()) return;
+    send_message(next_reliable(wire::Channel::kControl, rotation_.outgoing()));
+    rotation_.on_queued();
+  }
+
+  /// The peer's address becomes `to`, as behind a NAT.
+  void move(const platform::Address& to) {
+    if (rig_.network.rebind(raw_.address, to)) raw_.address = to;
+  }
+
+  /// The next message of a reliable channel, with a truthful acknowledgement.
+  wire::Message next_reliable(wire::Channel channel, std::span<const uint8_t> body) {
+    wire::Message message;
+    message.channel = static_cast<uint8_t>(channel);
+    message.mode = channels_.mode(channel);
+    message.id = base::Sequence16{next_id_[message.channel]++};
+    message.has_ack = true;
+    message.ack = ack();
+    message.body = body;
+    return message;
+  }
+
+  /// What was received, truthfully.
+  wire::AckBlock ack() const { return {static_cast<uint16_t>(highest_), bitfield_}; }
+  uint16_t next_id(uint8_t channel) const { return next_id_[channel]; }
+  const platform::Address& address() const { return raw_.address; }
+
+ private:
+  static constexpr size_t kRememberedDatagrams = 32;
+  static constexpr uint64_t kRttNs = 20 * test::kMs;
+  static connection::RotationConfig quick_rotation() {
+    return {.packets = 1, .min_interval_ns = 0, .min_overlap_ns = 0, .max_overlap_ns = test::kSecond};
+  }
+
+  void note_number(uint64_t packet_seq) {
+    if (packet_seq > highest_) {
+      const uint64_t step = packet_seq - highest_;
+      bitfield_ = step > 32 ? 0 : static_cast<uint32_t>((uint64_t{bitfield_} << 1 | 1) << (step - 1));
+      highest_ = packet_seq;
+    } else if (const uint64_t behind = highest_ - packet_seq; behind >= 1 && behind <= 32) {
+      bitfield_ |= 1u << (behind - 1);
+    }
+  }
+
+  void read_control(std::span<const uint8_t> plaintext) {
+    wire::MessageReader reader(plaintext, channels_);
+    wire::Message message;
+    while (reader.next(&message)) {
+      if (message.channel != static_cast<uint8_t>(wire::Channel::kControl) || message.body.empty()) continue;
+      if (!wire::is_rotation_control_type(message.body[0])) continue;
+      // A repetition is refused, and changes nothing.
+      rotation_.on_control(message.body, *raw_.link, rig_.entropy, rig_.now_ns);
+    }
+  }
+
+  Rig& rig_;
+  const wire::ChannelTable& channels_;
+  test::RawClientOf<fragment::FragmentingEndpoint> raw_;
+  connection::KeyRotation rotation_;
+  uint64_t highest_ = 0;
+  uint32_t bitfield_ = 0;
+  std::array<uint16_t, wire::kChannelCount> next_id_{};
+  std::optional<std::array<uint8_t, 8>> challenge_;
+  std::deque<test::Bytes> sent_;
+};
+
+}  // namespace lattice::fuzz

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "
 import packets  # noqa: E402  (found through the path above)
 import primitives  # noqa: E402
 from client_handshake import TOKEN_INVALID  # noqa: E402
+from handshake import AES_256_GCM  # noqa: E402
 from lattice_client import Client, Server  # noqa: E402
 from state import Schema  # noqa: E402
 
@@ -46,6 +47,12 @@ class RunningServer:
 
 def numbered(channel, i):
     return b"%d: message %04d" % (channel, i)
+
+
+def processor_has_aes():
+    with open("/proc/cpuinfo", encoding="ascii") as file:
+        flags = file.read().split()
+    return {"aes", "pclmulqdq"} <= set(flags) or {"aes", "pmull"} <= set(flags)
 
 
 class LiveClient(unittest.TestCase):
@@ -125,6 +132,42 @@ class LiveClient(unittest.TestCase):
             self.assertTrue(client.pump_until(lambda: client.state == "disconnected"))
             self.assertEqual(client.connection.end, (APPLICATION_REASON, "as you wish", "peer"))
             self.assertEqual(running.next_end(), APPLICATION_REASON)
+
+    def test_new_keys_under_either_cipher(self):
+        """Both at once: the first rotation may begin ten seconds after the start (S-27)."""
+        with RunningServer() as running:
+            plain, aes = self.client(running.server), self.client(running.server, features=AES_256_GCM)
+            for client in (plain, aes):
+                self.assertTrue(client.connect())
+                client.connection.rotation.wanted = True
+            self.assertFalse(plain.connection.rotation.is_aes)
+            self.assertEqual(aes.connection.rotation.is_aes, processor_has_aes(), "S-33")
+            while any(client.connection.rotation.newest.number == 0 for client in (plain, aes)):
+                for client in (plain, aes):
+                    self.assertEqual(client.state, "connected")
+                    client.pump()
+            for client in (plain, aes):
+                self.check_channels(self.exchange(client, MESSAGES), MESSAGES)
+                rotation = client.connection.rotation
+                self.assertIsNotNone(rotation.newest.first_opened, "the server did not follow")
+                self.assertTrue(client.pump_until(lambda: rotation.old is None))  # noqa: B023
+                self.check_walker(client)
+                self.assertTrue(client.disconnect())
+
+    def test_the_session_goes_on_from_another_address(self):
+        with RunningServer() as running:
+            client = self.client(running.server)
+            self.assertTrue(client.connect())
+            self.exchange(client, 20)
+            for _ in range(2):
+                challenges = client.connection.counts["path challenges"]
+                client.move()
+                client.received.clear()
+                self.check_channels(self.exchange(client, MESSAGES), MESSAGES)
+                self.assertGreater(client.connection.counts["path challenges"], challenges, "nobody asked who it is")
+            self.check_walker(client)
+            self.assertTrue(client.disconnect())
+            self.assertEqual(running.next_end(), REQUESTED)
 
     def test_another_schema_is_refused_by_name(self):
         with RunningServer() as running:

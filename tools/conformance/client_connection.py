@@ -3,9 +3,9 @@
 collected in `outbox`."""
 
 import packets
-import primitives as p
 from client_acks import Arrivals, Departures, Sent
 from client_channels import LONGEST_INTERVAL_S, Channels
+from client_rotation import REKEY_ASK, REKEY_INIT, REKEY_RESPONSE, Rotation
 from packets import DISCONNECT, ELIDED, KEEPALIVE, PAYLOAD, SNAPSHOT, TAG, Malformed
 
 LARGEST_DATAGRAM = 1200  # W-6
@@ -13,6 +13,8 @@ LARGEST_PLAINTEXT = LARGEST_DATAGRAM - 23 - TAG
 IDLE_S, TIMEOUT_S = 1.0, 10.0  # states.md, timers
 DISCONNECT_EVERY_S, DISCONNECT_COUNT, GRACE_S = 0.05, 3, 0.2
 REQUESTED, TIMEOUT, PROTOCOL_ERROR = 1, 2, 10
+CONTROL = 15
+ROTATION_TYPES = [bytes([kind]) for kind in (REKEY_INIT, REKEY_RESPONSE, REKEY_ASK)]
 PUMP_S = 0.005  # how often update() is called
 
 
@@ -22,24 +24,24 @@ class Connection:
 
     def __init__(self, accepted, now_s, on_message, on_acknowledging=lambda numbers: None):
         self.connection_id = accepted.connection_id
-        self.send_key, self.receive_key = accepted.send_key, accepted.receive_key
+        self.rotation = Rotation(accepted.master, accepted.is_aes, now_s)
         self.on_message, self.on_acknowledging = on_message, on_acknowledging
         self.channels, self.arrivals, self.departures = Channels(), Arrivals(), Departures()
         self.outbox = []
         self.echo = None  # (probe_us, when it came)
+        self.path_response = None  # what a path challenge asks for
         self.probes = {}  # probe_us -> when it left
         self.heard_s = self.last_sent_s = now_s
         self.state, self.end = "connected", None  # end: (reason, text, who ended it)
         self.disconnects_sent, self.ending_since_s = 0, None
-        self.counts = {"sent": 0, "opened": 0, "resent messages": 0, "refused": 0}
+        self.counts = {"sent": 0, "opened": 0, "resent messages": 0, "refused": 0, "path challenges": 0}
         self._keepalive(now_s, probe=True)  # S-21, L-4
 
     # ---- Packets ----------------------------------------------------------------------------------
 
     def _seal(self, packet_type, plaintext, now_s, asks=False, messages=(), is_repeat=False):
         number = self.departures.next_number  # W-12
-        header = packets.write_header(packet_type, self.connection_id, 0, number)
-        self.outbox.append(header + p.aead_seal(self.send_key, packets.nonce(number, 0), plaintext, header))
+        self.outbox.append(self.rotation.seal(number, packet_type, self.connection_id, plaintext))
         self.departures.add(Sent(now_s, asks, list(messages), is_repeat))
         self.last_sent_s = now_s
         self.counts["sent"] += 1
@@ -54,11 +56,11 @@ class Connection:
             return self._refuse()
         if header.type not in (PAYLOAD, KEEPALIVE, DISCONNECT):
             return self._refuse()  # an answer of the handshake, repeated
-        if header.connection_id != self.connection_id or header.key_epoch != 0 or len(header.body) < TAG:
+        if header.connection_id != self.connection_id or len(header.body) < TAG:
             return self._refuse()
         if not self.arrivals.is_fresh(header.packet_seq):
             return self._refuse()
-        plaintext = p.aead_open(self.receive_key, packets.nonce(header.packet_seq, 0), header.body, header.bytes)
+        plaintext = self.rotation.open(header, now_s, self.departures.round_trip.rto)
         if plaintext is None:
             return self._refuse()
         self.arrivals.mark(header.packet_seq)
@@ -84,7 +86,7 @@ class Connection:
         else:
             messages, block = packets.parse_payload(plaintext, self.channels.modes)
             self._on_block(block, ack_delay_s(plaintext), now_s)
-            if all([self._on_message(number, message) for message in messages]):
+            if all([self._on_message(number, message, now_s) for message in messages]):
                 self.arrivals.accept(number, bool(messages), now_s)  # R-5: channel 14 does not count
 
     def _on_block(self, block, delay_s, now_s):
@@ -110,18 +112,25 @@ class Connection:
         """Queues a message for the next update()."""
         self.channels.queue(channel, body, flags)
 
-    def _on_message(self, number, message):
+    def _on_message(self, number, message, now_s):
         """Whether the packet may be acknowledged as far as this message goes."""
         channels, channel = self.channels, message.channel
         if channel in channels.receivers:
             ready = channels.receivers[channel].offer(message.number, message.flags & ~ELIDED, message.body)
             for flags, body in ready:
-                self.on_message(channel, flags, body, number)
+                if channel == CONTROL and body[:1] in ROTATION_TYPES:
+                    self._on_rotation(body, now_s)
+                else:
+                    self.on_message(channel, flags, body, number)
             return True
         if channel in channels.sequenced and not message.flags & SNAPSHOT:
             if not channels.sequenced[channel].is_newer(message.number):
                 return True
         return self.on_message(channel, message.flags, message.body, number) is not False
+
+    def _on_rotation(self, body, now_s):
+        if self.rotation.on_control(body, now_s):
+            self._keepalive(now_s, probe=True)  # S-29
 
     def _send_messages(self, now_s):
         senders = self.channels.senders.values()
@@ -159,7 +168,6 @@ class Connection:
             message.sent_count += 1
             message.carrier, message.due_s = number, now_s + message.interval_s
 
-
     def _delay_units(self, now_s):
         """W-19."""
         return min(int((now_s - self.arrivals.highest_s) * 1e6 / 32), 0xFFFF) if self.arrivals.highest else 0
@@ -167,7 +175,8 @@ class Connection:
     # ---- Keepalives, timers, the end --------------------------------------------------------------
 
     def _keepalive(self, now_s, probe):
-        body = bytes([(1 | 32 if probe else 0) | (2 if self.echo else 0)]) + self._take_block_bytes() + u(0, 4)
+        flags = (1 | 32 if probe else 0) | (2 if self.echo else 0) | (8 if self.path_response else 0)
+        body = bytes([flags]) + self._take_block_bytes() + u(0, 4)
         if probe:
             probe_us = int(now_s * 1e6)
             self.probes[probe_us] = now_s
@@ -176,6 +185,9 @@ class Connection:
             probe_us, came_s = self.echo
             body += u(probe_us, 8) + u(int((now_s - came_s) * 1e6), 4)
             self.echo = None
+        if self.path_response:
+            body += self.path_response
+            self.path_response = None
         self._seal(KEEPALIVE, body, now_s, asks=probe)
 
     def _on_keepalive(self, keepalive, now_s):
@@ -186,6 +198,9 @@ class Connection:
         self._on_block(keepalive["block"], 0.0, now_s)
         if "probe_us" in keepalive:
             self.echo = (keepalive["probe_us"], now_s)
+        if "challenge" in keepalive:
+            self.path_response = keepalive["challenge"]  # M-6: the latest
+            self.counts["path challenges"] += 1
         return bool(keepalive["flags"] & 32)
 
     def disconnect(self, now_s, reason=REQUESTED, text=""):
@@ -226,9 +241,12 @@ class Connection:
             self.state, self.end = "disconnected", (TIMEOUT, "", "here")
             return
         self._note_losses(now_s)
+        rekey_init = self.rotation.update(now_s)
+        if rekey_init:
+            self.channels.queue(CONTROL, rekey_init)
         self._send_messages(now_s)
         idle = now_s - self.last_sent_s >= IDLE_S
-        if idle or self.echo or self.arrivals.is_due(now_s, PUMP_S):
+        if idle or self.echo or self.path_response or self.arrivals.is_due(now_s, PUMP_S):
             self._keepalive(now_s, probe=idle)
 
 

@@ -5,7 +5,7 @@ import secrets
 
 import packets
 import primitives as p
-from handshake import ZERO_NONCE, Keys, traffic_key
+from handshake import AES_256_GCM, ZERO_NONCE, Keys
 from packets import HANDSHAKE, RESPONSE, Malformed, require, write_header
 
 BUDGET_S = 10.0  # S-20
@@ -18,10 +18,10 @@ VERSION_MISMATCH, TOKEN_EXPIRED, TOKEN_INVALID, TIMEOUT = 6, 4, 3, 2
 class Accepted:
     """What message 4 gives a client."""
 
-    def __init__(self, connection_id, peer_id, server_tick, tick_rate, send_key, receive_key):
+    def __init__(self, connection_id, peer_id, server_tick, tick_rate, master, is_aes):
         self.connection_id, self.peer_id = connection_id, peer_id
         self.server_tick, self.tick_rate = server_tick, tick_rate
-        self.send_key, self.receive_key = send_key, receive_key
+        self.master, self.is_aes = master, is_aes
 
 
 class Candidate:
@@ -35,9 +35,9 @@ class ClientHandshake:
     """`state` is connecting, handshake, then connected (`accepted` is set), refused (`refusal` is (reason, schema_id,
     text)) or gave up (`refusal` is (reason, 0, ""))."""
 
-    def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S):
+    def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S, features=0):
         self.secret, self.public, self.token, self.schema_id = secret, p.x25519_public(secret), token, schema_id
-        self.fields = packets.parse_token(token)
+        self.features, self.fields = features, packets.parse_token(token)
         self._check_token()
         self.es = p.x25519(secret, self.fields["aud"])
         self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
@@ -135,8 +135,8 @@ class ClientHandshake:
         keys = Keys(packets.PROTOCOL_ID, self.fields["aud"], self.token, self.public, challenge, self.es, ee)
         clear = (write_header(RESPONSE) + self.public + nonce + bytes([key_index]) +
                  len(self.token).to_bytes(2, "little") + self.token)
-        plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") + bytes(4) +
-                 OWN_DATAGRAM.to_bytes(2, "little"))
+        plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") +
+                 self.features.to_bytes(4, "little") + OWN_DATAGRAM.to_bytes(2, "little"))
         sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
         keys.set_response(sealed)
         return Candidate(clear + sealed, keys)
@@ -161,10 +161,10 @@ class ClientHandshake:
         fields = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
         own_id, server_tick, _mtu_hint, tick_rate, peer_id, schema_id, features = fields
         require(own_id == connection_id, "connection_id inside and outside differ (S-18)")
-        require(schema_id == self.schema_id and features == 0, "schema_id or features (S-15, S-18)")
+        require(schema_id == self.schema_id, "schema_id (S-18)")
+        require(features & ~self.features == 0, "a feature nobody offered (S-35)")
         keys.set_accept(accept_random, sealed)
-        self.accepted = Accepted(own_id, peer_id, server_tick, tick_rate, traffic_key(keys.m0, "client", 0),
-                                 traffic_key(keys.m0, "server", 0))
+        self.accepted = Accepted(own_id, peer_id, server_tick, tick_rate, keys.m0, bool(features & AES_256_GCM))
         self.state = "connected"
 
     def _on_denial(self, body):

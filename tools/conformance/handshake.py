@@ -8,6 +8,7 @@ import primitives as p
 from packets import HANDSHAKE, PAYLOAD, RESPONSE, write_header
 
 ZERO_NONCE = bytes(12)
+AES_256_GCM = 1  # bit of features
 
 
 def u(value, n):
@@ -60,6 +61,50 @@ def make_token(v, kind, role, token_id, aud, cnf, user_data):
     return body + p.ed25519_sign(v["secret"]["issuer_ed25519"], packets.TOKEN_DOMAIN[kind] + body)
 
 
+def agree(keys, i, pub, token, nonce, token_id, features):
+    """Messages 3 and 4 when both sides have `features`, and what follows from them."""
+    out = {}
+    schema_id, connection_id = int(i["schema_id"], 16), int(i["connection_id"], 16)
+    clear = write_header(RESPONSE) + pub["client"] + nonce + bytes([i["key_index"]]) + u(len(token), 2) + token
+    plain = nonce + token_id + u(schema_id, 8) + u(features, 4) + u(i["max_datagram"], 2)
+    sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
+    out["challenge_response"] = clear + sealed
+    keys.set_response(sealed)
+    out["th3"] = keys.th3
+
+    accept_random = bytes.fromhex(i["accept_random"])
+    clear = write_header(HANDSHAKE, connection_id) + b"\x03" + accept_random
+    plain = (u(connection_id, 8) + u(i["server_tick"], 4) + u(i["mtu_hint"], 2) + u(i["tick_rate"], 2) +
+             u(i["peer_id"], 8) + u(schema_id, 8) + u(features, 4))
+    out["k4"] = keys.k4(accept_random)
+    sealed = p.aead_seal(out["k4"], ZERO_NONCE, plain, clear)
+    out["connection_accepted"] = clear + sealed
+    keys.set_accept(accept_random, sealed)
+    out["th4"], out["m0"] = keys.th4, keys.m0
+    return out
+
+
+def first_packets(m0, secret, pub, connection_id, is_aes):
+    """The client's first packet, the first rotation, and a packet after it."""
+    out = {f"key_{role}_0": traffic_key(m0, role, 0) for role in ("client", "server")}
+    plain = bytes.fromhex("e00018000000000000")  # the ack message that says "nothing received"
+    clear = write_header(PAYLOAD, connection_id, 0, 1)
+    out["first_payload_client_seq1"] = {
+        "plaintext": plain,
+        "datagram": clear + p.aead_seal(out["key_client_0"], packets.nonce(1, 0), plain, clear, is_aes)}
+
+    init = b"\x01" + u(1, 4) + pub["rekey_initiator"]
+    response = b"\x02" + u(1, 4) + pub["rekey_responder"]
+    m1 = next_master(m0, p.x25519(secret["rekey_initiator"], pub["rekey_responder"]), init, response, 1)
+    rekey = out["rekey"] = {"init_body": init, "response_body": response, "m1": m1}
+    for role in ("client", "server"):
+        rekey[f"key_{role}_1"] = traffic_key(m1, role, 1)
+    clear = write_header(PAYLOAD, connection_id, 1, 300)
+    rekey["payload_client_seq300_epoch1"] = clear + p.aead_seal(rekey["key_client_1"], packets.nonce(300, 1), plain,
+                                                                clear, is_aes)
+    return out
+
+
 def recompute(file):
     """Every derived value of the vectors, by the file's names."""
     i = file["inputs"]
@@ -90,22 +135,12 @@ def recompute(file):
     request = write_header(HANDSHAKE) + b"\x01" + pub["client"] + u(len(token), 2) + token
     out["connection_request"] = request + bytes(1200 - len(request))
     out["challenge"] = write_header(HANDSHAKE) + b"\x02" + pub["bucket"] + nonce + bytes([i["key_index"]])
-    clear = write_header(RESPONSE) + pub["client"] + nonce + bytes([i["key_index"]]) + u(len(token), 2) + token
-    plain = nonce + given["token_id"] + u(schema_id, 8) + u(i["features"], 4) + u(i["max_datagram"], 2)
-    sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
-    out["challenge_response"] = clear + sealed
-    keys.set_response(sealed)
-    out["th3"] = keys.th3
-
-    accept_random = bytes.fromhex(i["accept_random"])
-    clear = write_header(HANDSHAKE, connection_id) + b"\x03" + accept_random
-    plain = (u(connection_id, 8) + u(i["server_tick"], 4) + u(i["mtu_hint"], 2) + u(i["tick_rate"], 2) +
-             u(i["peer_id"], 8) + u(schema_id, 8) + u(i["features"], 4))
-    out["k4"] = keys.k4(accept_random)
-    sealed = p.aead_seal(out["k4"], ZERO_NONCE, plain, clear)
-    out["connection_accepted"] = clear + sealed
-    keys.set_accept(accept_random, sealed)
-    out["th4"], out["m0"] = keys.th4, keys.m0
+    token_id = given["token_id"]
+    out.update(agree(keys, i, pub, token, nonce, token_id, i["features"]))
+    other = Keys(protocol_id, pub["server_static"], token, pub["client"], (pub["bucket"], nonce, i["key_index"]),
+                 out["es"], out["ee"])
+    aes = out["aes256gcm"] = agree(other, i, pub, token, nonce, token_id, AES_256_GCM)
+    aes.update(first_packets(other.m0, secret, pub, connection_id, is_aes=True))
 
     refuse_random = bytes.fromhex(i["refuse_random"])
     clear = write_header(HANDSHAKE) + b"\x06" + refuse_random
@@ -116,23 +151,7 @@ def recompute(file):
     plain = u(7, 2) + u(other_schema_id, 8) + bytes([len(text)]) + text
     out["connection_refused_schema_mismatch"] = clear + p.aead_seal(keys.k4(refuse_random), ZERO_NONCE, plain, clear)
 
-    for role in ("client", "server"):
-        out[f"key_{role}_0"] = traffic_key(keys.m0, role, 0)
-    plain = bytes.fromhex("e00018000000000000")  # the ack message that says "nothing received"
-    clear = write_header(PAYLOAD, connection_id, 0, 1)
-    out["first_payload_client_seq1"] = {
-        "plaintext": plain,
-        "datagram": clear + p.aead_seal(out["key_client_0"], packets.nonce(1, 0), plain, clear)}
-
-    init = b"\x01" + u(1, 4) + pub["rekey_initiator"]
-    response = b"\x02" + u(1, 4) + pub["rekey_responder"]
-    m1 = next_master(keys.m0, p.x25519(secret["rekey_initiator"], pub["rekey_responder"]), init, response, 1)
-    rekey = out["rekey"] = {"init_body": init, "response_body": response, "m1": m1}
-    for role in ("client", "server"):
-        rekey[f"key_{role}_1"] = traffic_key(m1, role, 1)
-    clear = write_header(PAYLOAD, connection_id, 1, 300)
-    rekey["payload_client_seq300_epoch1"] = clear + p.aead_seal(rekey["key_client_1"], packets.nonce(300, 1), plain,
-                                                                clear)
+    out.update(first_packets(keys.m0, secret, pub, connection_id, is_aes=False))
 
     given = packets.parse_token(bytes.fromhex(file["relay"]["token"]))
     token = make_token(v, 2, given["role"], given["token_id"], pub["relay_static"], pub["relay_peer"],

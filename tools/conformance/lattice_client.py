@@ -59,13 +59,13 @@ class Server:
 class Client:
     """One connection attempt and what becomes of it. Messages arrive in `received`: (channel, body)."""
 
-    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S):
+    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0):
         self.server, self.secret = server, secret or secrets.token_bytes(32)
         self.token = token or server.issue(p.x25519_public(self.secret))
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.handshake = ClientHandshake(self.secret, self.token, server.schema.id, time.monotonic(), time.time(),
-                                         budget_s)
+                                         budget_s, features)
         self.connection, self.world, self.received = None, ReceivedWorld(server.schema), []
 
     def pump(self):
@@ -120,6 +120,18 @@ class Client:
         """Whether the server let us in."""
         self.pump_until(lambda: self.state not in ("connecting", "handshake"))
         return self.connection is not None
+
+    def rotate(self, at_most_s=40.0):
+        """New keys, as soon as the standard allows; True once the server follows and the old ones are erased."""
+        rotation = self.connection.rotation
+        number, rotation.wanted = rotation.newest.number + 1, True
+        return self.pump_until(lambda: rotation.newest.number == number and not rotation.old, at_most_s)
+
+    def move(self):
+        """Goes on from another port, as a NAT does that forgot this one (docs/spec/paths.md)."""
+        self.socket.close()
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind(("127.0.0.2", 0))
 
     def disconnect(self, text=""):
         """Takes leave in order; True when the server confirmed or the grace is over."""

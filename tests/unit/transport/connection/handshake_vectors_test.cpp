@@ -19,6 +19,7 @@ class MessageVectors : public testing::Test {
 
   ServerHandshakeConfig server_config(uint64_t schema_id) const {
     ServerHandshakeConfig config;
+    config.features = features_;
     config.schema_id = schema_id;
     config.mtu_hint_bytes = v_.input<uint16_t>("mtu_hint");
     config.tick_rate_hz = v_.input<uint16_t>("tick_rate");
@@ -26,6 +27,7 @@ class MessageVectors : public testing::Test {
   }
   ClientHandshake make_client() const {
     ClientHandshakeConfig config;
+    config.features = features_;
     config.schema_id = v_.input_hex("schema_id");
     config.max_datagram_bytes = v_.input<uint16_t>("max_datagram");
     return ClientHandshake(config, server_address_, v_.bytes("token"), v_.key_pair("client"));
@@ -48,6 +50,7 @@ class MessageVectors : public testing::Test {
     return {now_ns_, v_.input<uint64_t>("token_issued"), v_.input<uint32_t>("server_tick")};
   }
 
+  uint32_t features_ = 0;  ///< Of both sides.
   HandshakeVectors v_;
   test::ScriptedEntropy entropy_;
   test::ScriptedPolicy policy_;
@@ -146,6 +149,47 @@ TEST_F(MessageVectors, PayloadAfterTheFirstRotation) {
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened.packet_seq, 300u);
   EXPECT_EQ(to_hex(opened.plaintext), to_hex(plaintext));
+}
+
+TEST_F(MessageVectors, Aes256GcmWhereBothHaveIt) {
+  const auto agreed = [this](const char* name) { return v_.bytes("aes256gcm", name); };
+  features_ = wire::kFeatureAes256Gcm;
+  ClientHandshake client = make_client();
+  ASSERT_EQ(client.start(now_ns_, sink_), DisconnectReason::kNone);
+  const auto server = make_server(v_.input_hex("schema_id"));
+  client.on_datagram(server_address_, ask(*server, sink_.take_one()), now_ns_, sink_);
+  const Bytes response = sink_.take_one();
+  EXPECT_EQ(response, agreed("challenge_response"));
+  Bytes connection_id(8);
+  platform::store_u64_le(connection_id.data(), v_.input_hex("connection_id"));
+  entropy_.push(connection_id);
+  entropy_.push(v_.bytes("inputs", "accept_random"));
+  const Bytes accepted = ask(*server, response);
+  EXPECT_EQ(accepted, agreed("connection_accepted"));
+  const ClientResult done = client.on_datagram(server_address_, accepted, now_ns_, sink_);
+  ASSERT_EQ(done.outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(done.accepted->features, wire::kFeatureAes256Gcm);
+  EXPECT_EQ(to_hex(done.accepted->master.bytes()), to_hex(agreed("m0")));
+}
+
+TEST_F(MessageVectors, PayloadsUnderAes256Gcm) {
+  if (!crypto::has_aes256gcm()) GTEST_SKIP() << "this processor has no AES instructions";
+  const auto m0 = v_.array<32>("aes256gcm", "m0");
+  SecureLink link(wire::kProtocolId, v_.input_hex("connection_id"), crypto::Role::kClient, crypto::Key(m0),
+                  {}, crypto::Cipher::kAes256Gcm);
+  const auto& vectors = v_.json().at("aes256gcm");
+  const Bytes plaintext = v_.bytes("first_payload_client_seq1", "plaintext");
+  const auto seal = [&] {
+    Bytes buffer(64);
+    std::copy(plaintext.begin(), plaintext.end(), buffer.begin() + 20);
+    return to_hex(link.seal(wire::PacketType::kPayload, buffer, 20, plaintext.size())->datagram);
+  };
+  EXPECT_EQ(seal(), vectors.at("first_payload_client_seq1").at("datagram").get<std::string>());
+  while (link.next_packet_seq() < 300) seal();
+  const auto m1 = test::array_from_hex<32>(vectors.at("rekey").at("m1").get<std::string>());
+  link.install_epoch(crypto::Key(m1));
+  link.send_in_newest_epoch();
+  EXPECT_EQ(seal(), vectors.at("rekey").at("payload_client_seq300_epoch1").get<std::string>());
 }
 
 }  // namespace

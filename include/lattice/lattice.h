@@ -373,8 +373,9 @@ typedef struct lattice_world_stats {
 
 LATTICE_API lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats* out);
 
-/* Refusal counters by name, for logs and metrics: name of counter `index` and its value, or NULL past the
- * last. Names are stable ("handshake.token_expired", "packet.replayed", ...). */
+/* Everything that came from the network and was not acted on, and what could not be sent, counted by reason
+ * (docs/limits.md): name of counter `index` and its value, or NULL past the last. Each name occurs once and is
+ * stable ("link_duplicate", "server_token_expired", ...). Ask by name: indexes change between versions. */
 LATTICE_API const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value);
 
 #ifdef __cplusplus

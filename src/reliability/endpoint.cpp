@@ -47,7 +47,9 @@ const char* config_error(const EndpointConfig& config) {
       return "identity: a key pair on an accepting endpoint";
     if (config.max_claims == 0) return "max_claims: at least 1";
     if (config.max_half_open == 0 || config.max_half_open_per_prefix == 0) return "max_half_open: at least 1";
-    if (config.requests_per_s == 0 || config.responses_per_s == 0) return "requests_per_s: at least 1";
+    if (config.requests_per_s == 0 || config.responses_per_s == 0 || config.responses_in_all_per_s == 0) {
+      return "requests_per_s, responses_per_s, responses_in_all_per_s: at least 1";
+    }
   }
   return nullptr;
 }
@@ -66,6 +68,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.request_burst = config.requests_per_s * 2;
   out.responses_per_s = config.responses_per_s;
   out.response_burst = config.responses_per_s * 2;
+  out.responses_in_all_per_s = config.responses_in_all_per_s;
   out.half_open_ns = config.timers.half_open_ns;
   return out;
 }

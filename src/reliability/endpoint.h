@@ -44,6 +44,7 @@ struct EndpointConfig {
   uint16_t tick_rate_hz = 60;           ///< Told to clients in ConnectionAccepted.
   connection::TimerConfig timers;       ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
+  connection::LinkLimits link_limits;   ///< K-04.
   uint64_t connect_budget_ns = 10'000'000'000;
   CongestionConfig congestion;  ///< How fast each connection may send (C-01…C-03).
   /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
@@ -71,6 +72,7 @@ struct EndpointConfig {
   uint32_t max_half_open_per_prefix = 4;   ///< H-11; a load generator on one host raises it.
   uint32_t requests_per_s = 200;           ///< Per /24 or /56; raised likewise.
   uint32_t responses_per_s = 100;
+  uint32_t responses_in_all_per_s = 2000;  ///< Of all prefixes; each costs about 0.15 ms.
 };
 
 enum class SendResult : uint8_t {

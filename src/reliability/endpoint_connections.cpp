@@ -111,7 +111,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
     return;
   }
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
-                    std::move(accepted.master), connection::LinkLimits{}, cipher_of(accepted.features));
+                    std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
   limit_mtu(peer, accepted.mtu_hint_bytes);
   peer.timers.emplace(config.timers, now_ns, false);
@@ -148,7 +148,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->server_tick = server_tick;
   peer->tick_rate_hz = config.tick_rate_hz;
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
-                     std::move(accepted.master), connection::LinkLimits{}, cipher_of(accepted.features));
+                     std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
   limit_mtu(*peer, accepted.max_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);

@@ -132,7 +132,10 @@ void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span
 void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& from,
                                         std::span<const uint8_t> datagram) {
   connection::ClientResult result = peer.handshake->on_datagram(from, datagram, now_ns, batch);
-  if (result.drop != connection::ClientDrop::kNone) count(Refusal::kHandshakeRefused, &peer);
+  if (result.drop != connection::ClientDrop::kNone) {
+    count(Refusal::kHandshakeRefused, &peer);
+    stats.client_drops.add(result.drop);
+  }
   on_handshake_result(peer, result);
 }
 

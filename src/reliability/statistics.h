@@ -5,6 +5,7 @@
 
 #include "reliability/congestion_controller.h"
 #include "reliability/refusal.h"
+#include "transport/connection/client_handshake.h"
 
 namespace lattice::reliability {
 
@@ -76,6 +77,7 @@ struct ConnectionStats {
 struct EndpointStats {
   TrafficStats traffic;      ///< All connections, ended ones included; handshake datagrams too.
   RefusalCounters refusals;  ///< Everything refused, whether or not it could be laid to a connection.
+  connection::ClientDropCounters client_drops;  ///< Why handshakes of ours refused an answer.
   uint64_t connections_opened = 0;
   uint64_t connections_closed = 0;
   uint64_t handshake_datagrams_sent = 0;

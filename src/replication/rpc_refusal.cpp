@@ -7,23 +7,23 @@ const char* rpc_refusal_name(RpcRefusal refusal) {
     case RpcRefusal::kNone:
       return "none";
     case RpcRefusal::kMalformed:
-      return "malformed";
+      return "rpc_malformed";
     case RpcRefusal::kArguments:
-      return "arguments";
+      return "rpc_arguments";
     case RpcRefusal::kTarget:
-      return "target";
+      return "rpc_target";
     case RpcRefusal::kUnknownRpc:
-      return "unknown_rpc";
+      return "rpc_unknown_rpc";
     case RpcRefusal::kUnknownObject:
-      return "unknown_object";
+      return "rpc_unknown_object";
     case RpcRefusal::kNotInSet:
-      return "not_in_set";
+      return "rpc_not_in_set";
     case RpcRefusal::kNotOwner:
-      return "not_owner";
+      return "rpc_not_owner";
     case RpcRefusal::kRateLimited:
-      return "rate_limited";
+      return "rpc_rate_limited";
     case RpcRefusal::kQueueFull:
-      return "queue_full";
+      return "rpc_queue_full";
     case RpcRefusal::kCount:
       break;
   }

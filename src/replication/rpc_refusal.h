@@ -19,7 +19,7 @@ enum class RpcRefusal : uint8_t {
   kCount
 };
 
-/// A stable lower-case name such as "rate_limited".
+/// A stable lower-case name such as "rpc_rate_limited".
 const char* rpc_refusal_name(RpcRefusal refusal);
 
 }  // namespace lattice::replication

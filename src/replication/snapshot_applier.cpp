@@ -11,33 +11,33 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
     case SnapshotRefusal::kNone:
       return "none";
     case SnapshotRefusal::kStale:
-      return "stale";
+      return "snapshot_stale";
     case SnapshotRefusal::kTooLarge:
-      return "too_large";
+      return "snapshot_too_large";
     case SnapshotRefusal::kMalformed:
-      return "malformed";
+      return "snapshot_malformed";
     case SnapshotRefusal::kTrailingBits:
-      return "trailing_bits";
+      return "snapshot_trailing_bits";
     case SnapshotRefusal::kTick:
-      return "tick";
+      return "snapshot_tick";
     case SnapshotRefusal::kPartNumber:
-      return "part_number";
+      return "snapshot_part_number";
     case SnapshotRefusal::kIdOrder:
-      return "id_order";
+      return "snapshot_id_order";
     case SnapshotRefusal::kUnknownType:
-      return "unknown_type";
+      return "snapshot_unknown_type";
     case SnapshotRefusal::kTypeChanged:
-      return "type_changed";
+      return "snapshot_type_changed";
     case SnapshotRefusal::kMode:
-      return "mode";
+      return "snapshot_mode";
     case SnapshotRefusal::kBaselineAge:
-      return "baseline_age";
+      return "snapshot_baseline_age";
     case SnapshotRefusal::kUnknownObject:
-      return "unknown_object";
+      return "snapshot_unknown_object";
     case SnapshotRefusal::kMissingBaseline:
-      return "missing_baseline";
+      return "snapshot_missing_baseline";
     case SnapshotRefusal::kTooManyObjects:
-      return "too_many_objects";
+      return "snapshot_too_many_objects";
     case SnapshotRefusal::kCount:
       break;
   }

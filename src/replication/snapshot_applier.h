@@ -36,7 +36,7 @@ enum class SnapshotRefusal : uint8_t {
   kTooManyObjects,   // more objects than the world's limit
   kCount
 };
-/// A stable lower-case name such as "missing_baseline".
+/// A stable lower-case name such as "snapshot_missing_baseline".
 const char* snapshot_refusal_name(SnapshotRefusal refusal);
 
 /// Told what a part did, in ascending network_id. May read the table; may not call the applier.

@@ -98,6 +98,8 @@ const char* input_refusal_name(InputRefusal refusal) {
       return "input_not_canonical";
     case InputRefusal::kTrailing:
       return "input_trailing";
+    case InputRefusal::kCount:
+      break;
   }
   return "unknown";
 }

@@ -36,6 +36,7 @@ enum class InputRefusal : uint8_t {
   kBadTick,       // the window contains tick 0, which means "none"
   kNotCanonical,  // "changed" but equal
   kTrailing,      // padding that is not zero, or bytes behind the end
+  kCount
 };
 
 /// A stable lower-case name, for counters.

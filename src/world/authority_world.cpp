@@ -54,6 +54,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   config.max_half_open_per_prefix = config_.max_half_open_per_prefix;
   config.requests_per_s = 2 * config_.connects_per_s_per_prefix;
   config.responses_per_s = config_.connects_per_s_per_prefix;
+  config.responses_in_all_per_s = std::max(config.responses_in_all_per_s, config.responses_per_s);
   config.max_half_open = std::max(config.max_half_open, config_.max_half_open_per_prefix);
   // Each connection holds a claim until its token expires, and may take the place of one that still does.
   config.max_claims = std::max(config.max_claims, 2 * config_.max_connections);
@@ -296,7 +297,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
   if (!client.inputs) return reliability::Verdict::kProtocolError;
   const simulation::DecodedInputs decoded = simulation::decode_inputs(*schema_.input(), body, input_scratch_);
   if (decoded.refusal != simulation::InputRefusal::kNone) {
-    ++input_refusals_;
+    input_refusals_.add(decoded.refusal);
     return reliability::Verdict::kProtocolError;
   }
   client.inputs->receive(decoded.newest_tick, decoded.count, input_scratch_,

@@ -74,6 +74,9 @@ class AuthorityWorld final : public World {
   reliability::EndpointConfig endpoint_config() const override;
   void on_sealed() override;
   void add_stats(WorldStats* stats) const override;
+  uint64_t input_refusals(simulation::InputRefusal reason) const override {
+    return input_refusals_.get(reason);
+  }
   Tick object_tick(uint32_t slot) const override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
@@ -101,7 +104,8 @@ class AuthorityWorld final : public World {
   Tick last_snapshot_tick_ = 0;
   bool snapshot_due_ = false;
   simulation::InputBufferStats closed_inputs_;  // of clients that left
-  uint64_t input_refusals_ = 0;
+  base::Counters<simulation::InputRefusal, static_cast<size_t>(simulation::InputRefusal::kCount)>
+      input_refusals_;
 };
 
 }  // namespace lattice::world

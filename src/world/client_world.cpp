@@ -174,9 +174,10 @@ void ClientWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool
 reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
   switch (applier_->apply(body)) {
     case replication::SnapshotApplier::Result::kStale:
+      snapshot_refusals_.add(applier_->refusal());
       return reliability::Verdict::kAcceptButDoNotAck;
     case replication::SnapshotApplier::Result::kRefused:
-      ++snapshot_refusals_;
+      snapshot_refusals_.add(applier_->refusal());
       return reliability::Verdict::kProtocolError;
     case replication::SnapshotApplier::Result::kApplied:
       break;

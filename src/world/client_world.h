@@ -85,6 +85,9 @@ class ClientWorld final : public World,
   reliability::EndpointConfig endpoint_config() const override;
   void on_sealed() override;
   void add_stats(WorldStats* stats) const override;
+  uint64_t snapshot_refusals(replication::SnapshotRefusal reason) const override {
+    return snapshot_refusals_.get(reason);
+  }
   Tick object_tick(uint32_t slot) const override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
@@ -139,7 +142,9 @@ class ClientWorld final : public World,
   int8_t margin_quarter_ticks_ = 0;
   Tick acked_input_tick_ = 0;
   uint64_t snapshots_applied_ = 0;
-  uint64_t snapshot_refusals_ = 0;
+  /// Of all connections; the applier begins anew with each.
+  base::Counters<replication::SnapshotRefusal, static_cast<size_t>(replication::SnapshotRefusal::kCount)>
+      snapshot_refusals_;
   uint64_t poses_ = 0;           // of objects that are gone
   uint64_t underrun_poses_ = 0;  // likewise
 };

@@ -284,36 +284,4 @@ const reliability::ConnectionStats* World::connection_stats(ConnectionHandle con
   return endpoint_ ? endpoint_->stats(connection) : nullptr;
 }
 
-const char* World::refusal(uint32_t index, uint64_t* value) const {
-  uint32_t left = index;
-  if (left < reliability::kRefusalCount) {
-    const auto reason = static_cast<reliability::Refusal>(left);
-    *value = endpoint_ ? endpoint_->stats().refusals.get(reason) : 0;
-    return reliability::refusal_name(reason);
-  }
-  left -= static_cast<uint32_t>(reliability::kRefusalCount);
-  constexpr auto kServer = static_cast<uint32_t>(connection::ServerRefusal::kCount);
-  if (left + 1 < kServer) {  // kNone is not a refusal
-    const auto reason = static_cast<connection::ServerRefusal>(left + 1);
-    const connection::ServerHandshake* server = endpoint_ ? endpoint_->server_handshake() : nullptr;
-    *value = server != nullptr ? server->refusal_count(reason) : 0;
-    return connection::server_refusal_name(reason);
-  }
-  left -= kServer - 1;
-  constexpr auto kRpc = static_cast<uint32_t>(replication::RpcRefusal::kCount);
-  if (left + 1 < kRpc) {
-    const auto reason = static_cast<replication::RpcRefusal>(left + 1);
-    *value = rpcs_.refused(reason);
-    return replication::rpc_refusal_name(reason);
-  }
-  left -= kRpc - 1;
-  constexpr auto kTransfer = static_cast<uint32_t>(transfer::TransferRefusal::kCount);
-  if (left + 1 < kTransfer) {
-    const auto reason = static_cast<transfer::TransferRefusal>(left + 1);
-    *value = transfers_ ? transfers_->transfers().refused(reason) : 0;
-    return transfer::transfer_refusal_name(reason);
-  }
-  return nullptr;
-}
-
 }  // namespace lattice::world

@@ -14,7 +14,9 @@
 
 #include "reliability/endpoint.h"
 #include "replication/object_table.h"
+#include "replication/snapshot_applier.h"
 #include "simulation/fixed_tick.h"
+#include "simulation/input_codec.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/observer.h"
@@ -132,6 +134,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual reliability::EndpointConfig endpoint_config() const = 0;
   virtual void on_sealed() = 0;
   virtual void add_stats(WorldStats* stats) const = 0;
+  virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
+  virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
   /// Passes a receipt of the application on; false when it is the engine's own.
   bool tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
   /// What becomes of a message of the control channel, or of one about large transfers; else nothing.

@@ -16,6 +16,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/counters.h"
 #include "base/random.h"
 #include "platform/address.h"
 #include "transport/connection/datagram_sink.h"
@@ -50,6 +51,7 @@ enum class ClientDrop : uint8_t {
 };
 
 const char* client_drop_name(ClientDrop drop);
+using ClientDropCounters = base::Counters<ClientDrop, static_cast<size_t>(ClientDrop::kCount)>;
 
 struct ClientHandshakeConfig {
   uint32_t protocol_id = wire::kProtocolId;

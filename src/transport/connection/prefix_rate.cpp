@@ -14,10 +14,21 @@ uint64_t prefix_of(const platform::Address& address) {
   return prefix;
 }
 
-PrefixRate::PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy) : entries_(kEntries) {
+Allowance::Allowance(uint32_t per_s, uint32_t burst) {
   LATTICE_CHECK(per_s > 0 && burst > 0);
   cost_ns_ = 1'000'000'000 / per_s;
   burst_ns_ = cost_ns_ * burst;
+}
+
+bool Allowance::take(uint64_t* full_at_ns, uint64_t now_ns) const {
+  const uint64_t from_ns = *full_at_ns > now_ns ? *full_at_ns : now_ns;
+  if (from_ns - now_ns + cost_ns_ > burst_ns_) return false;
+  *full_at_ns = from_ns + cost_ns_;
+  return true;
+}
+
+PrefixRate::PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy)
+    : allowance_(per_s, burst), full_at_ns_(kEntries) {
   uint8_t key[sizeof hash_key_];
   entropy.fill(key);
   hash_key_[0] = platform::load_u64_le(key);
@@ -27,11 +38,7 @@ PrefixRate::PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& en
 bool PrefixRate::take(uint64_t prefix, uint64_t now_ns) {
   uint64_t state = prefix ^ hash_key_[0];
   state = base::splitmix64(state) ^ hash_key_[1];
-  Entry& entry = entries_[base::splitmix64(state) % kEntries];
-  const uint64_t full_at_ns = entry.full_at_ns > now_ns ? entry.full_at_ns : now_ns;
-  if (full_at_ns - now_ns + cost_ns_ > burst_ns_) return false;
-  entry.full_at_ns = full_at_ns + cost_ns_;
-  return true;
+  return allowance_.take(&full_at_ns_[base::splitmix64(state) % kEntries], now_ns);
 }
 
 }  // namespace lattice::connection

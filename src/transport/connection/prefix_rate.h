@@ -14,6 +14,20 @@ namespace lattice::connection {
 /// The prefix that shares limits with `address`: its first 24 (IPv4) or 56 (IPv6) bits, tagged by family.
 uint64_t prefix_of(const platform::Address& address);
 
+/// So many things a second, and so many at once after a pause. Its memory is one time: when the allowance is
+/// whole again; taking one moves it later.
+class Allowance {
+ public:
+  /// Both above 0; `per_s` at most 10^9.
+  Allowance(uint32_t per_s, uint32_t burst);
+  /// Takes one; false when `*full_at_ns`, 0 at first, says that it is used up.
+  bool take(uint64_t* full_at_ns, uint64_t now_ns) const;
+
+ private:
+  uint64_t cost_ns_;
+  uint64_t burst_ns_;
+};
+
 class PrefixRate {
  public:
   /// Each prefix may do `per_s` things a second and `burst` at once; both above 0.
@@ -25,14 +39,9 @@ class PrefixRate {
  private:
   static constexpr size_t kEntries = 4096;
 
-  struct Entry {
-    uint64_t full_at_ns = 0;  ///< When the allowance is whole again; taking one moves it later.
-  };
-
-  uint64_t cost_ns_;
-  uint64_t burst_ns_;
+  Allowance allowance_;
   uint64_t hash_key_[2];
-  std::vector<Entry> entries_;
+  std::vector<uint64_t> full_at_ns_;
 };
 
 }  // namespace lattice::connection

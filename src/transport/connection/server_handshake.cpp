@@ -54,7 +54,8 @@ ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::Ke
       half_open_(config.max_half_open, config.max_half_open_per_prefix, config.half_open_ns),
       request_rate_(config.requests_per_s, config.request_burst, entropy),
       response_rate_(config.responses_per_s, config.response_burst, entropy),
-      denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy) {
+      denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy),
+      response_budget_(config.responses_in_all_per_s, 2 * config.responses_in_all_per_s) {
   set_issuers(issuers);
 }
 

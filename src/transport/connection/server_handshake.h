@@ -1,8 +1,8 @@
 // The responder's half of the handshake (§4.2; H-01…H-11, P-03).
 //
 //   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate      (no memory, no
-//   curve) 2 Challenge         ◀─   bucket key, cookie 3 ChallengeResponse  ─▶  cookie → rate → es, ee → open
-//   → Ed25519 → claim → admit 4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
+//   curve) 2 Challenge         ◀─   bucket key, cookie 3 ChallengeResponse  ─▶  cookie → rates → es, ee →
+//   open → Ed25519 → claim → admit 4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
 //
 // Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than what
 // asked for it; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message
@@ -50,6 +50,7 @@ namespace lattice::connection {
   X(kRequestRate, "server_request_rate")             /* per prefix */                            \
   X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
   X(kResponseRate, "server_response_rate")           /* per prefix */                            \
+  X(kResponseBudget, "server_response_budget")       /* in all */                                \
   X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                      \
   X(kResponseNotAuthentic, "server_response_not_authentic")                                      \
   X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */   \
@@ -82,6 +83,8 @@ struct ServerHandshakeConfig {
   uint32_t max_half_open_per_prefix = 4;
   uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
   uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a right cookie, likewise.
+  /// The same of all prefixes together: what curve operations for strangers may cost (H-08).
+  uint32_t responses_in_all_per_s = 2000;
   uint64_t half_open_ns = 5'000'000'000;
 };
 
@@ -208,6 +211,8 @@ class ServerHandshake {
   PrefixRate request_rate_;
   PrefixRate response_rate_;
   PrefixRate denial_rate_;
+  Allowance response_budget_;
+  uint64_t response_budget_full_at_ns_ = 0;
   std::array<uint64_t, static_cast<size_t>(ServerRefusal::kCount)> refusals_{};
   uint64_t accepted_count_ = 0;
   uint64_t challenge_count_ = 0;

@@ -1,4 +1,4 @@
-// Message 3 at the server, and its answers: cookie → rate → token fields → es, ee → open → Ed25519 → claim →
+// Message 3 at the server, and its answers: cookie → rates → token fields → es, ee → open → Ed25519 → claim →
 // admit. The cheap checks come first; nothing is kept before the last of them.
 
 #include <algorithm>
@@ -117,6 +117,11 @@ ServerResult ServerHandshake::on_response(const platform::Address& from, std::sp
   if (failed(check_cookie(from, moment, &response))) return result;
   if (!response_rate_.take(prefix_of(from), moment.now_ns)) {
     result.refusal = ServerRefusal::kResponseRate;
+    return result;
+  }
+  // The last cheap gate: whoever owns many addresses may cost newcomers their turn, not players their ticks.
+  if (!response_budget_.take(&response_budget_full_at_ns_, moment.now_ns)) {
+    result.refusal = ServerRefusal::kResponseBudget;
     return result;
   }
   // The cookie already vouches for all of this except the time; it is cheap next to what follows.

@@ -50,6 +50,8 @@ class DatagramSocket {
   virtual platform::Address local_address() const = 0;
 
   virtual const SocketStats& stats() const = 0;
+  /// Of what is behind impairments, where datagrams really go and come from.
+  virtual const SocketStats& back_end_stats() const { return stats(); }
 
   /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.
   virtual bool forbids_fragmentation() const { return true; }

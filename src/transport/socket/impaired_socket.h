@@ -35,6 +35,7 @@ class ImpairedSocket final : public DatagramSocket {
   platform::Address local_address() const override { return inner_->local_address(); }
   /// What the caller of this socket sent and received; inner().stats() has the far side.
   const SocketStats& stats() const override { return stats_; }
+  const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }
   bool forbids_fragmentation() const override { return inner_->forbids_fragmentation(); }
 
   /// Change one direction from now on; what is under way keeps its arrival time.

@@ -183,6 +183,7 @@ class RigOf {
     out.max_connections = from.max_connections;
     out.timers = from.timers;
     out.rotation = from.rotation;
+    out.link_limits = from.link_limits;
     out.max_datagram_bytes = from.max_datagram_bytes;
     out.connect_budget_ns = from.connect_budget_ns;
     out.congestion = from.congestion;

@@ -108,7 +108,7 @@ TEST_F(SnapshotApplierTest, refuses_hostile_parts_by_name) {
   EXPECT_EQ(refusal_of(many.done()), SnapshotRefusal::kTooManyObjects);
   EXPECT_EQ(refusal_of(Forger(160).delta_lamp(1, 60, 4).done()), SnapshotRefusal::kNone);  // the oldest legal
   EXPECT_EQ(client.applier.refusals(SnapshotRefusal::kIdOrder), 3u);
-  EXPECT_STREQ(snapshot_refusal_name(SnapshotRefusal::kMissingBaseline), "missing_baseline");
+  EXPECT_STREQ(snapshot_refusal_name(SnapshotRefusal::kMissingBaseline), "snapshot_missing_baseline");
 }
 
 TEST_F(SnapshotApplierTest, removals_of_unknown_ids_are_bounded) {

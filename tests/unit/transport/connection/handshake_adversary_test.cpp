@@ -134,6 +134,7 @@ class Battlefield {
     ServerHandshakeConfig config;
     config.max_half_open = config.max_half_open_per_prefix = 4096;
     config.requests_per_s = config.request_burst = config.responses_per_s = config.response_burst = 1'000'000;
+    config.responses_in_all_per_s = 1'000'000;
     ++lives_[index];
     servers_[index] =
         std::make_unique<test::ServerProcess>(random_.next_u64() | 1, issuer_.public_key(), config);

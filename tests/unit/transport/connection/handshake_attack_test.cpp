@@ -184,7 +184,10 @@ TEST(HandshakeAttack, ASignatureForAnotherKindOfTokenIsNone) {
 TEST(HandshakeAttack, FeaturesAndVersionAreNotLoweredOnTheWay) {
   // H25: what both sides offer is agreed inside the seals; a proxy that takes a feature away ends the
   // handshake.
-  Rig rig({.features = 7, .responses_per_s = 100'000, .response_burst = 100'000});
+  Rig rig({.features = 7,
+           .responses_per_s = 100'000,
+           .response_burst = 100'000,
+           .responses_in_all_per_s = 100'000});
   ClientHandshake client = rig.new_client({.features = 0x13});
   const Bytes response = rig.response_of(client);
   const size_t features_at = response.size() - wire::kTagBytes - 6;  // features u32, max_datagram u16, tag
@@ -376,7 +379,7 @@ TEST(HandshakeAttack, EveryFlippedBitOfMessageFourIsRefused) {
 }
 
 TEST(HandshakeAttack, EveryFlippedByteOfMessageThreeIsRefused) {
-  Rig rig({.responses_per_s = 100'000, .response_burst = 100'000});
+  Rig rig({.responses_per_s = 100'000, .response_burst = 100'000, .responses_in_all_per_s = 100'000});
   ClientHandshake client = rig.new_client();
   const Bytes response = rig.response_of(client);
   for (size_t i = 0; i < response.size(); ++i) {

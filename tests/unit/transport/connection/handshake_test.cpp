@@ -388,6 +388,42 @@ TEST(Handshake, PerPrefixRatesHoldForBothMessages) {
   EXPECT_EQ(rig.refusal(), ServerRefusal::kResponseRate);
 }
 
+TEST(Handshake, AllPrefixesTogetherHaveABudget) {
+  Rig rig({.responses_in_all_per_s = 2});
+  std::vector<Bytes> responses;
+  for (uint8_t i = 0; i < 6; ++i) {
+    ClientHandshake client = rig.new_client();
+    rig.client_address = platform::make_ipv4(203, 0, i, 1, 1);  // A prefix each.
+    responses.push_back(rig.response_of(client));
+    rig.ask(responses.back());
+    if (i < 4) {
+      EXPECT_TRUE(rig.last.accepted.has_value()) << "the burst is two seconds' worth";
+    } else {
+      EXPECT_EQ(rig.refusal(), ServerRefusal::kResponseBudget);
+    }
+  }
+  rig.now_ns += 500'000'000;
+  rig.ask_from(platform::make_ipv4(203, 0, 5, 1, 1), responses[5]);
+  EXPECT_TRUE(rig.last.accepted.has_value()) << "its token was not spent";
+  // What fails for nothing costs nothing: the cookie is looked at first.
+  const uint64_t before = rig.server.handshake.refusal_count(ServerRefusal::kResponseBudget);
+  rig.ask_from(platform::make_ipv4(203, 0, 9, 1, 1), responses[4]);
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
+  EXPECT_EQ(rig.server.handshake.refusal_count(ServerRefusal::kResponseBudget), before);
+}
+
+TEST(Handshake, DenialsAreTenASecondForEachPrefix) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  Bytes request = rig.request_of(client);
+  request[3] ^= 1;  // The version's major number.
+  uint32_t denied = 0;
+  for (int i = 0; i < 30; ++i) denied += rig.ask(request).empty() ? 0u : 1u;
+  EXPECT_EQ(denied, 10u);
+  EXPECT_EQ(rig.server.handshake.refusal_count(ServerRefusal::kWrongVersion), 30u) << "all are counted";
+  EXPECT_FALSE(rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), request).empty()) << "another prefix";
+}
+
 TEST(Handshake, WrongVersionIsDeniedAndReportedWhenTheBudgetEnds) {
   Rig rig;
   constexpr uint32_t kOther = 0x0200544C;

@@ -1,0 +1,95 @@
+// Every reason for which a world did not act on what came from the network, or could not send, under one
+// index.
+#include <array>
+
+#include "transport/transfer/transfer_refusal.h"
+#include "world/world.h"
+
+namespace lattice::world {
+namespace {
+
+using socket::SocketStats;
+
+struct SocketLoss {
+  const char* name;
+  uint64_t SocketStats::*value;
+};
+constexpr std::array<SocketLoss, 6> kSocketLosses = {{
+    {"socket_receive_truncated", &SocketStats::receive_truncated},
+    {"socket_receive_overflow", &SocketStats::receive_overflow},
+    {"socket_receive_errors", &SocketStats::receive_errors},
+    {"socket_send_full", &SocketStats::send_full},
+    {"socket_send_refused", &SocketStats::send_refused},
+    {"socket_send_oversize", &SocketStats::send_oversize},
+}};
+
+/// Finds one counter among groups that follow each other, each counted from its first reason.
+class Search {
+ public:
+  Search(uint32_t index, uint64_t* value) : left_(index), value_(value) {}
+
+  /// A group: the reasons of an enumeration from `first` to its end, their names, and how often each
+  /// occurred.
+  template <class Reason, class Count>
+  void group(Reason first, const char* (*name_of)(Reason), Count count) {
+    const uint32_t size = static_cast<uint32_t>(Reason::kCount) - static_cast<uint32_t>(first);
+    if (!enter(size)) return;
+    const auto reason = static_cast<Reason>(static_cast<uint32_t>(first) + left_);
+    name_ = name_of(reason);
+    *value_ = count(reason);
+  }
+  void socket(const SocketStats& stats) {
+    if (!enter(kSocketLosses.size())) return;
+    name_ = kSocketLosses[left_].name;
+    *value_ = stats.*kSocketLosses[left_].value;
+  }
+  const char* name() const { return name_; }
+
+ private:
+  bool enter(uint32_t size) {
+    if (name_ != nullptr) return false;
+    if (left_ < size) return true;
+    left_ -= size;
+    return false;
+  }
+
+  uint32_t left_;
+  uint64_t* value_;
+  const char* name_ = nullptr;
+};
+
+}  // namespace
+
+const char* World::refusal(uint32_t index, uint64_t* value) const {
+  using connection::ClientDrop;
+  using connection::ServerRefusal;
+  using replication::RpcRefusal;
+  using replication::SnapshotRefusal;
+  using simulation::InputRefusal;
+  using transfer::TransferRefusal;
+  const connection::ServerHandshake* server = endpoint_ ? endpoint_->server_handshake() : nullptr;
+  Search search(index, value);
+  search.group(reliability::Refusal{}, reliability::refusal_name, [this](reliability::Refusal reason) {
+    return endpoint_ ? endpoint_->stats().refusals.get(reason) : 0;
+  });
+  // From here on the first of each enumeration is kNone.
+  search.group(ServerRefusal{1}, connection::server_refusal_name, [server](ServerRefusal reason) {
+    return server != nullptr ? server->refusal_count(reason) : 0;
+  });
+  search.group(RpcRefusal{1}, replication::rpc_refusal_name,
+               [this](RpcRefusal reason) { return rpcs_.refused(reason); });
+  search.group(TransferRefusal{1}, transfer::transfer_refusal_name, [this](TransferRefusal reason) {
+    return transfers_ ? transfers_->transfers().refused(reason) : 0;
+  });
+  search.group(ClientDrop{1}, connection::client_drop_name, [this](ClientDrop reason) {
+    return endpoint_ ? endpoint_->stats().client_drops.get(reason) : 0;
+  });
+  search.group(SnapshotRefusal{1}, replication::snapshot_refusal_name,
+               [this](SnapshotRefusal reason) { return snapshot_refusals(reason); });
+  search.group(InputRefusal{1}, simulation::input_refusal_name,
+               [this](InputRefusal reason) { return input_refusals(reason); });
+  search.socket(socket_->back_end_stats());
+  return search.name();
+}
+
+}  // namespace lattice::world

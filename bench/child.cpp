@@ -117,10 +117,14 @@ std::vector<int> allowed_cpus() {
 }
 
 void pin_self(int cpu) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(static_cast<size_t>(cpu), &one);
-  sched_setaffinity(0, sizeof one, &one);
+  pin_self({&cpu, 1});
+}
+
+void pin_self(std::span<const int> cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(static_cast<size_t>(cpu), &set);
+  sched_setaffinity(0, sizeof set, &set);
 }
 
 uint64_t monotonic_ns() {

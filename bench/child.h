@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,8 +45,9 @@ class Child {
 std::string build_folder();
 /// The processors this process may use, ascending.
 std::vector<int> allowed_cpus();
-/// Pins the calling process.
+/// Pins the calling process, and what it starts unless that is pinned elsewhere.
 void pin_self(int cpu);
+void pin_self(std::span<const int> cpus);
 
 uint64_t monotonic_ns();
 void sleep_s(double seconds);

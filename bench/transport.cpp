@@ -17,6 +17,7 @@ namespace bench {
 namespace {
 
 constexpr const char* kLattice = "lattice";
+constexpr const char* kTwoThreads = "lattice-two-threads";
 constexpr const char* kFloor = "udp-aead";
 constexpr const char* kPlain = "udp";
 constexpr const char* kEnet = "enet";
@@ -50,7 +51,7 @@ class Transport {
       if (std::string problem = game(clients); !problem.empty()) return problem;
     }
     for (const auto part : {&Transport::bulk_reliable, &Transport::bulk_unreliable, &Transport::ping,
-                            &Transport::connect, &Transport::idle, &Transport::flood}) {
+                            &Transport::connect, &Transport::idle, &Transport::flood, &Transport::threads}) {
       if (std::string problem = (this->*part)(); !problem.empty()) return problem;
     }
     return links(number);
@@ -165,6 +166,27 @@ class Transport {
     return "";
   }
 
+  /// One thread and two, both on every processor there is; the load shares them.
+  std::string threads() {
+    TransportPlan everywhere = plan_;
+    everywhere.server_cpu = everywhere.load_cpu = -1;
+    pin_self(plan_.cpus);
+    const uint32_t clients = options_.clients.back();
+    const std::string prefix = "game" + std::to_string(clients);
+    std::map<std::string, double> pump_us;
+    for (const char* who : {kLattice, kTwoThreads}) {
+      tell(prefix, who);
+      const GameResult result = run_game(everywhere, who, clients);
+      if (!result.problem.empty()) return result.problem;
+      pump_us[who] = result.pump_p50_us;
+    }
+    pin_self(plan_.load_cpu);
+    report_.metric(prefix + "_one_thread_pump_p50_us", pump_us[kLattice]);
+    report_.metric(prefix + "_two_threads_pump_p50_us", pump_us[kTwoThreads]);
+    report_.ratio(prefix + "_two_threads_vs_one", pump_us[kTwoThreads] / pump_us[kLattice]);
+    return "";
+  }
+
   /// In virtual time; each repetition is another seed.
   std::string links(uint32_t seed) {
     tell("links", "simulated");
@@ -204,6 +226,7 @@ std::string run_transport(const Options& options, Report& report) {
   plan.program = build_folder() + "/bench/transport-end";
   plan.server_cpu = cpus.back();
   plan.load_cpu = cpus.front();
+  plan.cpus = cpus;
   plan.options = &options;
   report.workload("game", "each client 64 B up at 60 Hz, 1000 B down at 30 Hz, one 64 B reliable per second");
   report.workload("floor", "udp-aead: recvmmsg/sendmmsg, packed to 1200 B, libsodium ChaCha20-Poly1305");

@@ -86,10 +86,11 @@ GameResult run_game(const TransportPlan& plan, const std::string& contender, uin
   result.rss_kb = pair.server.child().rss_kb();
   pair.finish();
   result.ticks_missed = pair.server.said("ticks_missed");
+  result.pump_p50_us = pair.server.said("pump_p50_us");
   result.delivered_percent =
       std::min(percent(pair.server.said("inputs_came"), pair.server.said("inputs_due")),
                percent(pair.load.said("states_came"), pair.load.said("states_due")));
-  if (pair.server.said("clients_at_end") != clients && contender == "lattice") {
+  if (pair.server.said("clients_at_end") != clients && contender.starts_with("lattice")) {
     result.problem = "clients were lost during the game. The machine may be too busy.";
   }
   return result;

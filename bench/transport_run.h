@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "registry.h"
 
@@ -14,6 +15,7 @@ struct TransportPlan {
   std::string program;  // transport-end
   int server_cpu = 0;
   int load_cpu = 0;
+  std::vector<int> cpus;  // all that may be used
   const Options* options = nullptr;
 };
 
@@ -24,6 +26,7 @@ struct GameResult {
   double delivered_percent = 0;  // of both directions, the worse one
   double ticks_missed = 0;
   double rss_kb = 0;
+  double pump_p50_us = 0;  // wall time of the server's ticks that send states, the median
 };
 GameResult run_game(const TransportPlan& plan, const std::string& contender, uint32_t clients);
 

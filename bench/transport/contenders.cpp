@@ -7,6 +7,7 @@ namespace bench {
 std::span<const Contender> contenders() {
   static const std::array kAll = {
     kLatticeContender,
+    kLatticeTwoThreadsContender,
     kUdpContender,
     kUdpAeadContender,
 #if LATTICE_BENCH_HAS_ENET

@@ -5,6 +5,7 @@
 
 #include "platform/clock.h"
 #include "reliability/endpoint.h"
+#include "thread_pool.h"
 #include "transport/end.h"
 #include "transport/end_lattice.h"
 #include "transport/lattice_keys.h"
@@ -21,6 +22,16 @@ constexpr uint32_t kNoClaimLimit = 65536;
 /// A slot of the endpoint's table is the peer number.
 class LatticeEnd final : public End, private reliability::EndpointHandler {
  public:
+  ~LatticeEnd() override {
+    endpoint_.reset();
+    if (pool_ != nullptr) thread_pool_destroy(pool_);
+  }
+  /// `worker_count` threads, this one included, seal and open.
+  bool open_with_threads(reliability::EndpointConfig config, uint32_t worker_count) {
+    pool_ = thread_pool_create(worker_count);
+    config.tasks = {&thread_pool_enqueue, &thread_pool_finish, pool_, worker_count};
+    return pool_ != nullptr && open(std::move(config));
+  }
   bool open(reliability::EndpointConfig config) {
     socket_ = socket::UdpSocket::open(platform::make_ipv4(127, 0, 0, 1, 0));
     if (!socket_) return false;
@@ -98,6 +109,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
   }
   void on_receipt(reliability::ConnectionHandle, uint32_t, bool) override {}
 
+  thread_pool* pool_ = nullptr;
   std::unique_ptr<socket::UdpSocket> socket_;
   crypto::SystemEntropy entropy_;
   std::unique_ptr<reliability::Endpoint> endpoint_;
@@ -108,7 +120,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
   std::vector<Planned> planned_;  // The next one last.
 };
 
-std::unique_ptr<End> serve(uint32_t max_clients) {
+reliability::EndpointConfig server_config(uint32_t max_clients) {
   reliability::EndpointConfig config;
   config.max_connections = max_clients;
   config.accepts_connections = true;
@@ -116,9 +128,19 @@ std::unique_ptr<End> serve(uint32_t max_clients) {
   config.issuers = {token_issuer().public_key()};
   config.max_claims = kNoClaimLimit;
   config.max_half_open = config.max_half_open_per_prefix = max_clients;
-  config.requests_per_s = config.responses_per_s = kNoRateLimit;
+  config.requests_per_s = config.responses_per_s = config.responses_in_all_per_s = kNoRateLimit;
+  return config;
+}
+
+std::unique_ptr<End> serve(uint32_t max_clients) {
   auto end = std::make_unique<LatticeEnd>();
-  if (!end->open(std::move(config))) return nullptr;
+  if (!end->open(server_config(max_clients))) return nullptr;
+  return end;
+}
+
+std::unique_ptr<End> serve_with_two_threads(uint32_t max_clients) {
+  auto end = std::make_unique<LatticeEnd>();
+  if (!end->open_with_threads(server_config(max_clients), 2)) return nullptr;
   return end;
 }
 
@@ -139,5 +161,6 @@ std::unique_ptr<End> connect_lattice_crowd(uint16_t port, uint32_t first, uint32
 }
 
 const Contender kLatticeContender = {"lattice", serve, connect};
+const Contender kLatticeTwoThreadsContender = {"lattice-two-threads", serve_with_two_threads, connect};
 
 }  // namespace bench

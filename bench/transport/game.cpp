@@ -19,6 +19,8 @@ constexpr uint64_t kBetweenNs = 1'000'000;
 constexpr size_t kStateBytes = 1000;
 constexpr size_t kInputBytes = 64;
 constexpr uint64_t kPhases = 4;
+constexpr uint64_t kWarmUpTicks = 5 * kTicksPerSecond;
+constexpr size_t kMaxPumpSamples = 10'000;
 constexpr uint64_t kConnectTimeoutNs = 30'000'000'000;
 
 /// Numbered messages of one kind from one peer: how many there should be, how many came.
@@ -39,7 +41,7 @@ uint32_t number_of(std::span<const uint8_t> body) {
 
 class GameServer final : public EndEvents {
  public:
-  GameServer(End& end, uint32_t clients) : end_(end), seats_(clients) {}
+  GameServer(End& end, uint32_t clients) : end_(end), seats_(clients) { pump_us_.reserve(kMaxPumpSamples); }
 
   void on_connected(uint32_t peer) override { seats_[peer].here = true; }
   void on_disconnected(uint32_t peer) override { seats_[peer].here = false; }
@@ -50,17 +52,25 @@ class GameServer final : public EndEvents {
   void receive() { end_.receive(*this); }
 
   void tick() {
+    const uint64_t began_ns = monotonic_ns();
     receive();
     ++tick_;
-    if (tick_ % 2 == 0) {
-      for (uint32_t peer = 0; peer < seats_.size(); ++peer) {
-        if (seats_[peer].here) send_to(peer);
-      }
+    const bool sends = tick_ % 2 == 0;
+    for (uint32_t peer = 0; sends && peer < seats_.size(); ++peer) {
+      if (seats_[peer].here) send_to(peer);
     }
     end_.flush();
+    if (sends && tick_ > kWarmUpTicks && pump_us_.size() < pump_us_.capacity()) {
+      pump_us_.push_back(static_cast<double>(monotonic_ns() - began_ns) / 1000);
+    }
   }
 
-  void report() const {
+  void report() {
+    if (!pump_us_.empty()) {
+      const auto middle = pump_us_.begin() + static_cast<ptrdiff_t>(pump_us_.size() / 2);
+      std::nth_element(pump_us_.begin(), middle, pump_us_.end());
+      say("pump_p50_us", *middle);
+    }
     uint64_t due = 0, came = 0, here = 0;
     for (const Seat& seat : seats_) due += seat.inputs.due(), came += seat.inputs.came, here += seat.here;
     say("clients_at_end", static_cast<double>(here));
@@ -88,6 +98,7 @@ class GameServer final : public EndEvents {
 
   End& end_;
   std::vector<Seat> seats_;
+  std::vector<double> pump_us_;  // Wall time of ticks that send states.
   std::array<uint8_t, kStateBytes> state_{};
   uint64_t tick_ = 0;
 };

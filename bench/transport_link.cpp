@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reliability/endpoint.h"
+#include "transfer_end.h"
 #include "transport/lattice_keys.h"
 #include "transport/socket/simulated_network.h"
 
@@ -19,7 +20,6 @@ using namespace lattice;
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kGiveUpMs = 300'000;
 constexpr size_t kTransferBytes = 8 << 20;
-constexpr size_t kTransferMessageBytes = 1000;
 
 class Handler final : public reliability::EndpointHandler {
  public:
@@ -32,13 +32,13 @@ class Handler final : public reliability::EndpointHandler {
                        std::string_view) override {
     connected = false;
   }
-  reliability::Verdict on_message(reliability::ConnectionHandle, reliability::Channel,
+  reliability::Verdict on_message(reliability::ConnectionHandle handle, reliability::Channel channel,
                                   reliability::MessageFlags, std::span<const uint8_t> body,
                                   uint64_t now_ns) override {
+    if (channel != reliability::Channel::kReliableOrdered) return transfer.on_message(handle, channel, body);
     uint64_t sent_ns = 0;
     std::memcpy(&sent_ns, body.data(), sizeof sent_ns);
     latencies_ns.push_back(now_ns - sent_ns);
-    bytes += body.size();
     return reliability::Verdict::kAccept;
   }
   void on_receipt(reliability::ConnectionHandle, uint32_t, bool) override {}
@@ -46,7 +46,7 @@ class Handler final : public reliability::EndpointHandler {
   reliability::ConnectionHandle connection;
   bool connected = false;
   std::vector<uint64_t> latencies_ns;
-  uint64_t bytes = 0;
+  TransferEnd transfer;
 };
 
 /// A server and a client with a link between them; starts connected.
@@ -57,16 +57,21 @@ class Link {
     const platform::Address client_at = platform::make_ipv4(10, 0, 0, 2, 7000);
     server_socket_ = network_.attach(server_at);
     client_socket_ = network_.attach(client_at);
+    network_.set_path(client_at, server_at, each_way, each_way);
     reliability::EndpointConfig config;
     config.accepts_connections = true;
     config.identity = server_identity();
     config.issuers = {token_issuer().public_key()};
+    server_heard.transfer.prepare(&config);
     server_ =
         reliability::Endpoint::create(std::move(config), *server_socket_, server_heard, entropy_, nullptr);
     reliability::EndpointConfig client_config;
     client_config.jitter_seed = seed;
+    client_heard.transfer.prepare(&client_config);
     client_ = reliability::Endpoint::create(std::move(client_config), *client_socket_, client_heard, entropy_,
                                             nullptr);
+    server_heard.transfer.bind(*server_);
+    client_heard.transfer.bind(*client_);
     const crypto::KeyPair key = crypto::KeyPair::generate(entropy_);
     reliability::ConnectionHandle pending;
     const std::vector<uint8_t> token = make_token(key.public_key(), 0);
@@ -75,13 +80,14 @@ class Link {
     if (wire::parse_token(token, &fields) == wire::TokenStatus::kOk) unix_s_ = fields.issued_s;
     client_->connect(server_at, token, key, &pending);
     while (!(client_heard.connected && server_heard.connected) && now_ns < kGiveUpMs * kMs) pump();
-    network_.set_path(client_at, server_at, each_way, each_way);
     server_heard.latencies_ns.clear();
   }
 
   /// One millisecond.
   void pump() {
     now_ns += kMs;
+    server_heard.transfer.update();
+    client_heard.transfer.update();
     server_->receive(now_ns, unix_s_);
     server_->update_and_send(now_ns, unix_s_);
     client_->receive(now_ns, unix_s_);
@@ -144,15 +150,16 @@ TransferResult run_transfer(double one_way_ms, double loss, uint64_t bits_per_s,
   each_way.loss = loss;
   each_way.rate_bits_per_s = bits_per_s;
   Link link(each_way, seed);
-  std::array<uint8_t, kTransferMessageBytes> body{};
+  std::vector<uint8_t> data(kTransferBytes);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>(i * 2654435761u >> 24);
   const uint64_t began_ns = link.now_ns;
   const uint64_t bytes_before = link.stats().traffic.bytes_sent;
   std::vector<uint64_t> queued_ns;
   const auto empty_link_ns = static_cast<uint64_t>(2 * one_way_ms * 1e6);
   uint64_t samples = link.stats().rtt_samples;
-  size_t queued_bytes = 0;
-  while (link.server_heard.bytes < kTransferBytes && link.now_ns - began_ns < kGiveUpMs * kMs) {
-    while (queued_bytes < kTransferBytes && link.send(body)) queued_bytes += body.size();
+  const TransferEnd& receiver = link.server_heard.transfer;
+  if (!link.client_heard.transfer.start(link.client_heard.connection, data)) return {};
+  while (!receiver.done() && link.now_ns - began_ns < kGiveUpMs * kMs) {
     link.pump();
     const reliability::ConnectionStats stats = link.stats();
     if (stats.rtt_samples == samples) continue;
@@ -160,11 +167,11 @@ TransferResult run_transfer(double one_way_ms, double loss, uint64_t bits_per_s,
     queued_ns.push_back(stats.latest_rtt_ns - std::min(stats.latest_rtt_ns, empty_link_ns));
   }
   TransferResult result;
-  result.all_came = link.server_heard.bytes >= kTransferBytes;
-  result.kb_per_s = static_cast<double>(link.server_heard.bytes) / 1000 /
-                    (static_cast<double>(link.now_ns - began_ns) / 1e9);
+  result.all_came = receiver.done() && std::ranges::equal(receiver.received(), data);
+  result.kb_per_s =
+      static_cast<double>(kTransferBytes) / 1000 / (static_cast<double>(link.now_ns - began_ns) / 1e9);
   result.bytes_ratio = static_cast<double>(link.stats().traffic.bytes_sent - bytes_before) /
-                       static_cast<double>(link.server_heard.bytes);
+                       static_cast<double>(kTransferBytes);
   result.queue_p95_ms = percentile_ms(std::move(queued_ns), 0.95);
   return result;
 }

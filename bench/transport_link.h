@@ -17,12 +17,12 @@ struct LatencyResult {
 LatencyResult run_lossy_link(double loss, double seconds, uint64_t seed);
 
 struct TransferResult {
-  double kb_per_s = 0;      // kB of message bytes, 1000 bytes each
-  double bytes_ratio = 0;   // UDP payload sent over message bytes
+  double kb_per_s = 0;      // kB of 1000 bytes, from the offer until the receiver has all of it
+  double bytes_ratio = 0;   // UDP payload sent over the bytes of the transfer
   double queue_p95_ms = 0;  // round trips above the empty link's
   bool all_came = false;
 };
-/// 8 MB as reliable-ordered messages of 1000 bytes through a link with `one_way_ms` and `loss` each way, and
+/// 8 MiB as one large transfer through a link with `one_way_ms` and `loss` each way, and
 /// a bottleneck of `bits_per_s` (0: none) with a 64 KB queue.
 TransferResult run_transfer(double one_way_ms, double loss, uint64_t bits_per_s, uint64_t seed);
 

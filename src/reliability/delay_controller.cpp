@@ -101,7 +101,10 @@ void DelayController::on_feedback(const AckFeedback& feedback) {
   if (above(smallest_ns, base_ns) <= target || feedback.bytes_in_flight * 2 < window_bytes_) return;
   phase_ = CongestionPhase::kSteady;
   leaving_startup_ = true;
+  // These samples left a round trip ago, when half as much was in flight: that much has this queue.
+  const uint64_t then_bytes = std::min(feedback.bytes_in_flight, window_bytes_) / 2;
   scale_window(base_ns + target, smallest_ns);
+  set_window(std::min(window_bytes_, std::max(then_bytes, config_.initial_window_bytes)));
 }
 
 void DelayController::note_noise(uint64_t rtt_ns) {

@@ -61,6 +61,7 @@ class TransferEnd final : private lattice::transfer::TransferLink, private latti
   void close(lattice::reliability::ConnectionHandle connection) override {
     endpoint_->disconnect(connection, lattice::connection::DisconnectReason::kResourceLimit);
   }
+  void wake(lattice::reliability::ConnectionHandle connection) override { endpoint_->wake(connection); }
 
   // TransferHandler
   void on_offer(lattice::reliability::ConnectionHandle connection, lattice::transfer::TransferId transfer,

@@ -34,6 +34,7 @@ class Application final : public transfer::TransferHandler, public transfer::Tra
     return !queue_is_full;
   }
   void close(ConnectionHandle) override { closed = true; }
+  void wake(ConnectionHandle) override {}
 
   void on_offer(ConnectionHandle, TransferId id, uint64_t size_bytes, std::span<const uint8_t> label) override {
     require(size_bytes >= 1 && size_bytes <= kMaxSizeBytes && label.size() <= wire::kMaxTransferLabelBytes);

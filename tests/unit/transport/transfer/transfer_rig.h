@@ -1,6 +1,8 @@
 // A server and a client that exchange large transfers over the simulated network.
 #pragma once
 
+#include <functional>
+
 #include "unit/reliability/endpoint_rig.h"
 #include "unit/transport/transfer/transfer_app.h"
 
@@ -36,6 +38,8 @@ class TransferSide final : public transfer::TransferLink {
   TransferApp app;
   transfer::Transfers transfers;
   uint64_t other_messages = 0;  ///< Of other channels.
+  /// Called for each of them.
+  std::function<void(std::span<const uint8_t>)> on_other;
 
  private:
   reliability::Verdict on_body(ConnectionHandle connection, Channel channel, std::span<const uint8_t> body) {
@@ -46,6 +50,7 @@ class TransferSide final : public transfer::TransferLink {
       refusal = transfers.on_block(connection, body);
     } else {
       ++other_messages;
+      if (on_other) on_other(body);
     }
     return closes(refusal) ? reliability::Verdict::kProtocolError : reliability::Verdict::kAccept;
   }

@@ -45,6 +45,11 @@ function(lattice_layer name folder)
     target_link_libraries(lattice_${name} ${scope} lattice_${used})
   endforeach()
   if(sources)
+    if(LATTICE_COVERAGE)
+      # gcov tells files apart by the path they were included by: through the links, a header would be another
+      # file in every layer.
+      set(view ${PROJECT_SOURCE_DIR}/src)
+    endif()
     target_include_directories(lattice_${name} PRIVATE ${view})
     target_link_libraries(lattice_${name} PRIVATE lattice_core_options)
     if(LAYER_SYSTEM)

@@ -104,6 +104,7 @@ run_doctor() {
   package_fact packages_models models note "for the model of key rotation"
   package_fact packages_dissector dissector note "for the test of the Wireshark dissector"
   package_fact packages_matrix matrix note "for test --matrix"
+  package_fact packages_coverage coverage note "for test --coverage"
   udp_facts
   buffer_fact receive_buffer net.core.rmem_max
   buffer_fact send_buffer net.core.wmem_max

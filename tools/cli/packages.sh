@@ -33,6 +33,9 @@ tshark command tshark
 packages_models='
 spin command spin
 '
+packages_coverage='
+gcovr command gcovr
+'
 packages_matrix='
 clang-14 command clang++-14
 libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a

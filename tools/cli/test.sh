@@ -1,6 +1,6 @@
 # ./lattice test. Sourced by ./lattice after build.sh, packages.sh and summary.sh.
 
-test_filter='' test_matrix='' test_long=''
+test_filter='' test_matrix='' test_long='' test_coverage=''
 
 # run_ctest PRESET WHAT [CTEST ARGUMENTS]: runs, shows what failed, counts.
 run_ctest() {
@@ -70,7 +70,7 @@ tree_changed_since() {
 
 test_release() {
   stamp=$LATTICE_ROOT/build/release/.tests-passed
-  if [ -n "$test_matrix" ] && [ -z "$test_filter$test_long" ] && ! tree_changed_since "$stamp"; then
+  if [ -n "$test_matrix$test_coverage" ] && [ -z "$test_filter$test_long" ] && ! tree_changed_since "$stamp"; then
     cat "$stamp.rows" >>"$summary/rows"
     cat "$stamp.skips" >>"$summary/skips"
     return 0
@@ -136,6 +136,7 @@ run_tests() {
     case $1 in
       --matrix) test_matrix=1 ;;
       --long) test_long=1 ;;
+      --coverage) test_coverage=1 ;;
       --filter)
         [ $# -ge 2 ] || die 2 "--filter needs a regular expression." "Example: ./lattice test --filter wire"
         test_filter=$2
@@ -146,7 +147,7 @@ run_tests() {
         usage
         exit 0
         ;;
-      *) die 2 "test does not know '$1'." "It knows --matrix, --long and --filter REGEX." ;;
+      *) die 2 "test does not know '$1'." "It knows --matrix, --long, --coverage and --filter REGEX." ;;
     esac
     shift
   done
@@ -158,5 +159,6 @@ run_tests() {
   summary_begin
   test_release
   [ -z "$test_matrix" ] || run_matrix
+  [ -z "$test_coverage" ] || run_coverage
   summary_end
 }

@@ -190,13 +190,19 @@ class Transport {
   /// In virtual time; each repetition is another seed.
   std::string links(uint32_t seed) {
     tell("links", "simulated");
-    for (const auto& [name, loss] : {std::pair{"lossy2", 0.02}, std::pair{"lossy10", 0.10}}) {
-      const LatencyResult result = run_lossy_link(loss, amounts_.lossy_s, seed);
+    struct Lossy {
+      const char* name;
+      double jitter_ms, loss;
+    };
+    for (const Lossy& link : {Lossy{"lossy2", 0, 0.02}, Lossy{"lossy10", 0, 0.10},
+                              Lossy{"lossy2_jittered", 2, 0.02}, Lossy{"lossy10_jittered", 2, 0.10}}) {
+      const LatencyResult result = run_lossy_link(link.jitter_ms, link.loss, amounts_.lossy_s, seed);
       if (!result.all_came) return "messages never came over the lossy link. This is a bug.";
-      report_.metric(std::string(name) + "_p50_ms", result.p50_ms);
-      report_.metric(std::string(name) + "_p99_ms", result.p99_ms);
-      report_.metric(std::string(name) + "_max_ms", result.max_ms);
-      report_.metric(std::string(name) + "_bytes_ratio", result.bytes_ratio);
+      const std::string name = link.name;
+      report_.metric(name + "_p50_ms", result.p50_ms);
+      report_.metric(name + "_p99_ms", result.p99_ms);
+      report_.metric(name + "_max_ms", result.max_ms);
+      report_.metric(name + "_bytes_ratio", result.bytes_ratio);
     }
     const TransferResult loss = run_transfer(50, 0.01, 0, seed);
     report_.metric("transfer_loss_kb_per_s", loss.kb_per_s);

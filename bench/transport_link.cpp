@@ -120,10 +120,10 @@ double percentile_ms(std::vector<uint64_t> values_ns, double fraction) {
 
 }  // namespace
 
-LatencyResult run_lossy_link(double loss, double seconds, uint64_t seed) {
+LatencyResult run_lossy_link(double jitter_ms, double loss, double seconds, uint64_t seed) {
   socket::Impairment each_way;
-  each_way.delay_ms = 27;
-  each_way.jitter_ms = 2;
+  each_way.delay_ms = 25 + jitter_ms;
+  each_way.jitter_ms = jitter_ms;
   each_way.loss = loss;
   Link link(each_way, seed);
   std::array<uint8_t, 64> body{};

@@ -50,6 +50,7 @@ const char* config_error(const EndpointConfig& config) {
     if (config.requests_per_s == 0 || config.responses_per_s == 0 || config.responses_in_all_per_s == 0) {
       return "requests_per_s, responses_per_s, responses_in_all_per_s: at least 1";
     }
+    if (config.hashed_per_s == 0) return "hashed_per_s: at least 1";
   }
   return nullptr;
 }
@@ -69,6 +70,8 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.responses_per_s = config.responses_per_s;
   out.response_burst = config.responses_per_s * 2;
   out.responses_in_all_per_s = config.responses_in_all_per_s;
+  out.hashed_per_s = config.hashed_per_s;
+  out.hashed_burst = std::max(1u, config.hashed_per_s / 20);
   out.half_open_ns = config.timers.half_open_ns;
   return out;
 }

@@ -73,6 +73,7 @@ struct EndpointConfig {
   uint32_t requests_per_s = 200;           ///< Per /24 or /56; raised likewise.
   uint32_t responses_per_s = 100;
   uint32_t responses_in_all_per_s = 2000;  ///< Of all prefixes; each costs about 0.15 ms.
+  uint32_t hashed_per_s = 20'000;  ///< Of each message, all prefixes together: a flood's bound (S-10, S-12).
 };
 
 enum class SendResult : uint8_t {

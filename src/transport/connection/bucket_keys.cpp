@@ -14,7 +14,9 @@ const Bucket& BucketKeys::current(uint64_t now_ns) {
   if (!bucket.live) {
     bucket.number = number;
     bucket.pair = crypto::KeyPair::generate(entropy_);
-    entropy_.fill(bucket.cookie_secret.mutable_bytes());
+    crypto::Key secret;
+    entropy_.fill(secret.mutable_bytes());
+    bucket.cookie_secret = crypto::HmacKey(secret.bytes());
     bucket.live = true;
   }
   return bucket;

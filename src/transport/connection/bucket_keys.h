@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "transport/crypto/entropy.h"
+#include "transport/crypto/hash.h"
 #include "transport/crypto/x25519.h"
 
 namespace lattice::connection {
@@ -17,7 +18,7 @@ struct Bucket {
   bool live = false;
   uint64_t number = 0;
   crypto::KeyPair pair;
-  crypto::Key cookie_secret;
+  crypto::HmacKey cookie_secret;
 
   /// What a Challenge calls this bucket.
   uint8_t key_index() const { return static_cast<uint8_t>(number); }

@@ -55,7 +55,9 @@ ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::Ke
       request_rate_(config.requests_per_s, config.request_burst, entropy),
       response_rate_(config.responses_per_s, config.response_burst, entropy),
       denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy),
-      response_budget_(config.responses_in_all_per_s, 2 * config.responses_in_all_per_s) {
+      response_budget_(config.responses_in_all_per_s, 2 * config.responses_in_all_per_s),
+      request_budget_(config.hashed_per_s, config.hashed_burst),
+      cookie_budget_(config.hashed_per_s, config.hashed_burst) {
   set_issuers(issuers);
 }
 
@@ -168,6 +170,7 @@ ServerRefusal ServerHandshake::on_request(const platform::Address& from, std::sp
   const ServerRefusal token = check_token(request.token, request.client_pub, moment.unix_s, &fields);
   if (token != ServerRefusal::kNone) return token;
   if (!request_rate_.take(prefix_of(from), moment.now_ns)) return ServerRefusal::kRequestRate;
+  if (!request_budget_.take(&request_budget_full_at_ns_, moment.now_ns)) return ServerRefusal::kRequestBudget;
 
   const Bucket& bucket = buckets_.current(moment.now_ns);
   wire::Challenge challenge;

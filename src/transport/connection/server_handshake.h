@@ -1,8 +1,9 @@
 // The responder's half of the handshake (§4.2; H-01…H-11, P-03).
 //
-//   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate      (no memory, no
-//   curve) 2 Challenge         ◀─   bucket key, cookie 3 ChallengeResponse  ─▶  cookie → rates → es, ee →
-//   open → Ed25519 → claim → admit 4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
+//   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate, budget
+//   2 Challenge         ◀─   bucket key, cookie                               (until here no memory, no
+//   curve) 3 ChallengeResponse  ─▶  budget → cookie → rates → es, ee → open → Ed25519 → claim → admit 4
+//   ConnectionAccepted ◀─  or ConnectionRefused, both sealed
 //
 // Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than what
 // asked for it; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message
@@ -48,6 +49,8 @@ namespace lattice::connection {
   X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */      \
   X(kTokenRole, "server_token_role")                 /* not an initiator's */                    \
   X(kRequestRate, "server_request_rate")             /* per prefix */                            \
+  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                 \
+  X(kCookieBudget, "server_cookie_budget")           /* likewise, of message 3 */                \
   X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
   X(kResponseRate, "server_response_rate")           /* per prefix */                            \
   X(kResponseBudget, "server_response_budget")       /* in all */                                \
@@ -86,6 +89,9 @@ struct ServerHandshakeConfig {
   /// The same of all prefixes together: what curve operations for strangers may cost (H-08).
   uint32_t responses_in_all_per_s = 2000;
   uint64_t half_open_ns = 5'000'000'000;
+  /// Messages 1 answered, and cookies of messages 3 recomputed, of all prefixes together: what spoofed
+  /// sources can make this server hash. Beyond, a message costs its receipt, and whoever means it repeats it.
+  uint32_t hashed_per_s = 20'000, hashed_burst = 1000;
 };
 
 /// Unix seconds, monotonic nanoseconds and the tick a ConnectionAccepted made now would carry.
@@ -213,6 +219,10 @@ class ServerHandshake {
   PrefixRate denial_rate_;
   Allowance response_budget_;
   uint64_t response_budget_full_at_ns_ = 0;
+  Allowance request_budget_;
+  uint64_t request_budget_full_at_ns_ = 0;
+  Allowance cookie_budget_;
+  uint64_t cookie_budget_full_at_ns_ = 0;
   std::array<uint64_t, static_cast<size_t>(ServerRefusal::kCount)> refusals_{};
   uint64_t accepted_count_ = 0;
   uint64_t challenge_count_ = 0;

@@ -1,5 +1,5 @@
-// Message 3 at the server, and its answers: cookie → rates → token fields → es, ee → open → Ed25519 → claim →
-// admit. The cheap checks come first; nothing is kept before the last of them.
+// Message 3 at the server, and its answers: budget → cookie → rates → token fields → es, ee → open → Ed25519
+// → claim → admit. The cheap checks come first; nothing is kept before the last of them.
 
 #include <algorithm>
 #include <cstring>
@@ -51,9 +51,10 @@ size_t write_answer_front(uint32_t protocol_id, uint64_t connection_id, wire::Ha
 ServerRefusal ServerHandshake::check_cookie(const platform::Address& from, const ServerMoment& moment,
                                             Response* response) {
   const wire::ChallengeResponseClear& clear = response->clear;
-  response->token_hash = crypto::sha256({clear.token});
   response->bucket = buckets_.find(clear.key_index, moment.now_ns);
   if (response->bucket == nullptr) return ServerRefusal::kCookie;
+  if (!cookie_budget_.take(&cookie_budget_full_at_ns_, moment.now_ns)) return ServerRefusal::kCookieBudget;
+  response->token_hash = crypto::sha256({clear.token});
   const crypto::ChallengeNonce expected =
       crypto::make_cookie(response->bucket->cookie_secret, from, config_.protocol_id, clear.client_pub,
                           response->token_hash, response->bucket->pair.public_key());

@@ -6,7 +6,7 @@
 
 namespace lattice::crypto {
 
-ChallengeNonce make_cookie(const Key& cookie_secret, const platform::Address& client_address,
+ChallengeNonce make_cookie(const HmacKey& cookie_secret, const platform::Address& client_address,
                            uint32_t protocol_id, const PublicKey& client, const Digest& token_hash,
                            const PublicKey& bucket) {
   std::array<uint8_t, 1 + 16 + 2 + 4> where;
@@ -15,8 +15,7 @@ ChallengeNonce make_cookie(const Key& cookie_secret, const platform::Address& cl
   platform::store_u16_le(where.data() + 17, client_address.port);
   platform::store_u32_le(where.data() + 19, protocol_id);
 
-  const Digest mac =
-      hmac_sha256(cookie_secret.bytes(), {text("lattice/v1/cookie"), where, client, token_hash, bucket});
+  const Digest mac = cookie_secret.hmac({text("lattice/v1/cookie"), where, client, token_hash, bucket});
   ChallengeNonce nonce;
   std::memcpy(nonce.data(), mac.data(), nonce.size());
   return nonce;

@@ -11,7 +11,7 @@
 namespace lattice::crypto {
 
 /// The cookie for these inputs. Compare with equal_constant_time.
-ChallengeNonce make_cookie(const Key& cookie_secret, const platform::Address& client_address,
+ChallengeNonce make_cookie(const HmacKey& cookie_secret, const platform::Address& client_address,
                            uint32_t protocol_id, const PublicKey& client, const Digest& token_hash,
                            const PublicKey& bucket);
 

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/assert.h"
 
@@ -51,6 +52,27 @@ Digest hmac_sha256(Part key, std::initializer_list<Part> parts) {
   for (const Part part : parts) hmac.add(part);
   Digest out;
   hmac.finish(out.data());
+  return out;
+}
+
+HmacKey::HmacKey(Part key) {
+  crypto_auth_hmacsha256_state state;
+  LATTICE_CHECK(!key.empty());
+  crypto_auth_hmacsha256_init(&state, key.data(), key.size());
+  std::memcpy(state_.mutable_bytes().data(), &state, kStateBytes);
+  wipe(&state, sizeof state);
+}
+
+Digest HmacKey::hmac(std::initializer_list<Part> parts) const {
+  crypto_auth_hmacsha256_state state;
+  static_assert(sizeof state == kStateBytes);
+  std::memcpy(&state, state_.data(), kStateBytes);
+  for (const Part part : parts) {
+    if (!part.empty()) crypto_auth_hmacsha256_update(&state, part.data(), part.size());
+  }
+  Digest out;
+  crypto_auth_hmacsha256_final(&state, out.data());
+  wipe(&state, sizeof state);
   return out;
 }
 

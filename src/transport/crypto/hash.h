@@ -24,6 +24,22 @@ Digest sha256(std::initializer_list<Part> parts);
 /// HMAC-SHA256 of the parts joined; any key length.
 Digest hmac_sha256(Part key, std::initializer_list<Part> parts);
 
+/// A key of HMAC-SHA256 that is used many times: its own two compressions are done once, at the beginning. As
+/// secret as the key.
+class HmacKey {
+ public:
+  HmacKey() = default;  ///< Of no key: must be assigned before hmac().
+  explicit HmacKey(Part key);
+
+  /// hmac_sha256() under this key.
+  Digest hmac(std::initializer_list<Part> parts) const;
+  void erase() { state_.erase(); }
+
+ private:
+  static constexpr size_t kStateBytes = 208;  ///< libsodium's state, inner and outer.
+  Secret<kStateBytes> state_;
+};
+
 /// HKDF-Extract: HMAC-SHA256(salt, the parts joined).
 Key hkdf_extract(Part salt, std::initializer_list<Part> input_key_material);
 

@@ -225,6 +225,7 @@ TEST(EndpointSteadyState, AMillionSpoofedRequestsLeaveNothing) {
   EndpointConfig config;
   config.accepts_connections = true;
   config.max_connections = 64;
+  config.hashed_per_s = 1'000'000;
   config.identity = crypto::KeyPair::generate(entropy);
   config.issuers = {issuer.public_key()};
   wire::TokenFields fields;

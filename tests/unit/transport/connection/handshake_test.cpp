@@ -424,6 +424,31 @@ TEST(Handshake, DenialsAreTenASecondForEachPrefix) {
   EXPECT_FALSE(rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), request).empty()) << "another prefix";
 }
 
+TEST(Handshake, WhatAllPrefixesMayMakeTheServerHashIsBounded) {
+  Rig rig({.hashed_per_s = 1000, .hashed_burst = 10});
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);  // Takes one.
+  ClientHandshake other = rig.new_client();
+  const Bytes request = rig.request_of(other);
+  const auto from = [](int i) { return platform::make_ipv4(10, 1, static_cast<uint8_t>(i), 1, 5); };
+  for (int i = 0; i < 9; ++i) EXPECT_FALSE(rig.ask_from(from(i), request).empty());
+  EXPECT_TRUE(rig.ask_from(from(9), request).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kRequestBudget);
+
+  // Message 3 has an allowance of its own: whoever has been challenged is not kept out by those who ask.
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_TRUE(rig.ask_from(from(i), response).empty());
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie) << "the cookie is another address's";
+  }
+  EXPECT_EQ(rig.tell(client, rig.ask(response)).outcome, ClientOutcome::kAccepted);
+  EXPECT_TRUE(rig.ask_from(from(9), response).empty());
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kCookieBudget);
+
+  rig.now_ns += 1'000'000;
+  EXPECT_FALSE(rig.ask_from(from(9), request).empty()) << "one more a millisecond later";
+  EXPECT_TRUE(rig.ask_from(from(9), request).empty());
+}
+
 TEST(Handshake, WrongVersionIsDeniedAndReportedWhenTheBudgetEnds) {
   Rig rig;
   constexpr uint32_t kOther = 0x0200544C;

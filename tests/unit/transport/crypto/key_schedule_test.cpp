@@ -50,7 +50,7 @@ TEST_F(Vectors, SharedSecretsFromBothSides) {
 
 TEST_F(Vectors, Cookie) {
   const auto secret = v.array<32>("inputs", "cookie_secret");
-  EXPECT_EQ(make_cookie(Key(secret), HandshakeVectors::client_address(), protocol_id(),
+  EXPECT_EQ(make_cookie(HmacKey(secret), HandshakeVectors::client_address(), protocol_id(),
                         v.public_key("client"), token_hash(), v.public_key("bucket")),
             v.array<16>("challenge_nonce"));
 }
@@ -148,7 +148,7 @@ TEST_F(Vectors, SigningRefusesWhatIsNoToken) {
 
 TEST_F(Vectors, EveryInputOfTheCookieMatters) {
   const auto secret_bytes = v.array<32>("inputs", "cookie_secret");
-  const Key secret{std::span<const uint8_t, 32>(secret_bytes)};
+  const HmacKey secret{secret_bytes};
   const platform::Address address = HandshakeVectors::client_address();
   const ChallengeNonce right = v.array<16>("challenge_nonce");
   const PublicKey client = v.public_key("client"), bucket = v.public_key("bucket");
@@ -164,7 +164,8 @@ TEST_F(Vectors, EveryInputOfTheCookieMatters) {
   EXPECT_NE(make_cookie(secret, address, protocol_id(), bucket, token_hash(), bucket), right);
   EXPECT_NE(make_cookie(secret, address, protocol_id(), client, client, bucket), right);
   EXPECT_NE(make_cookie(secret, address, protocol_id(), client, token_hash(), client), right);
-  EXPECT_NE(make_cookie(v.key("m0"), address, protocol_id(), client, token_hash(), bucket), right);
+  EXPECT_NE(make_cookie(HmacKey(v.key("m0").bytes()), address, protocol_id(), client, token_hash(), bucket),
+            right);
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ TEST(Hkdf, Rfc5869Case1) {
             "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865");
 }
 
+TEST(HmacKey, GivesWhatTheOneShotGivesAnyNumberOfTimes) {
+  for (const size_t key_bytes : {1u, 32u, 64u, 65u, 200u}) {  // Keys above a block are hashed first.
+    const std::vector<uint8_t> key = counting(3, key_bytes);
+    HmacKey prepared{key};
+    for (const size_t bytes : {0u, 1u, 55u, 56u, 64u, 136u}) {
+      const std::vector<uint8_t> message = counting(9, bytes);
+      EXPECT_EQ(prepared.hmac({message, text("tail")}), hmac_sha256(key, {message, text("tail")}));
+    }
+    prepared.erase();
+    EXPECT_NE(prepared.hmac({}), hmac_sha256(key, {})) << "nothing of the key is left";
+  }
+}
+
 TEST(Hkdf, Rfc5869Case2) {
   const std::vector<uint8_t> ikm = counting(0, 80);
   const std::vector<uint8_t> salt = counting(0x60, 80);

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "
 
 import packets  # noqa: E402  (found through the path above)
 import primitives  # noqa: E402
-from client_handshake import TOKEN_INVALID  # noqa: E402
+from client_handshake import TIMEOUT  # noqa: E402
 from handshake import AES_256_GCM  # noqa: E402
 from lattice_client import Client, Server  # noqa: E402
 from state import Schema  # noqa: E402
@@ -22,7 +22,7 @@ from state import Schema  # noqa: E402
 REQUESTED, SCHEMA_MISMATCH, APPLICATION_REASON = 1, 7, 300
 UNRELIABLE, SEQUENCED, UNORDERED, ORDERED = range(4)
 MESSAGES = 300  # more than one window
-SHORT_BUDGET_S = 4.0  # two rounds of Challenges take less than two
+SHORT_BUDGET_S = 4.0
 
 
 class RunningServer:
@@ -193,7 +193,7 @@ class LiveClient(unittest.TestCase):
                 forged.pump()
             for client in (again, forged):
                 self.assertEqual(client.state, "gave up")
-                self.assertEqual(client.handshake.refusal[0], TOKEN_INVALID)
+                self.assertEqual(client.handshake.refusal[0], TIMEOUT)
 
 
 if __name__ == "__main__":

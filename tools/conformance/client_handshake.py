@@ -12,7 +12,7 @@ BUDGET_S = 10.0  # S-20
 CHALLENGES_KEPT = 4  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
 OWN_DATAGRAM = 1200
-VERSION_MISMATCH, TOKEN_EXPIRED, TOKEN_INVALID, TIMEOUT = 6, 4, 3, 2
+VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT = 6, 4, 2
 
 
 class Accepted:
@@ -42,7 +42,7 @@ class ClientHandshake:
         self.es = p.x25519(secret, self.fields["aud"])
         self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
         self.outbox, self.candidates = [], {}
-        self.give_up_s, self.rounds, self.responses = now_s + budget_s, 0, 0
+        self.give_up_s, self.responses = now_s + budget_s, 0
         self.expires_s = self.fields["expires"] - unix_s + now_s
         self._send_request()
         self._schedule(now_s, is_first=True)
@@ -91,7 +91,7 @@ class ClientHandshake:
             return VERSION_MISMATCH
         if now_s > self.expires_s:
             return TOKEN_EXPIRED
-        return TOKEN_INVALID if self.rounds >= 2 else TIMEOUT
+        return TIMEOUT
 
     # ---- Receiving --------------------------------------------------------------------------------
 
@@ -126,7 +126,6 @@ class ClientHandshake:
         self.outbox.append(self.candidates[challenge].datagram)
         if self.state == "connecting":
             self.state, self.responses = "handshake", 1
-            self.rounds += 1
             self._schedule(now_s, is_first=True)
 
     def _answer(self, challenge):

@@ -112,10 +112,8 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
     candidate = &slot;
   }
   lifecycle_.apply(Event::kChallenge);
-  if (first_of_round) {
-    ++challenged_rounds_;
-    start_round(now_ns);
-  }
+  was_challenged_ = true;
+  if (first_of_round) start_round(now_ns);
   send_response(*candidate, now_ns, sink);
   return {};
 }
@@ -229,8 +227,7 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
   result.outcome = ClientOutcome::kRefused;
   result.reason = static_cast<DisconnectReason>(fields.reason);
   result.remote_schema_id = fields.schema_id;
-  std::copy(fields.text.begin(), fields.text.end(), result.text_bytes.begin());
-  result.text_length = static_cast<uint8_t>(fields.text.size());
+  result.set_text({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
   finish(Event::kRefuse);
   return result;
 }

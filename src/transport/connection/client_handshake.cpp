@@ -18,7 +18,10 @@ constexpr double kRetryJitter = 0.1;
 constexpr uint64_t kClockSkewS = 30;
 /// Requests a server must have answered with a challenge, without accepting, for its silence to mean
 /// "refused".
-constexpr uint32_t kRoundsThatMeanRefused = 2;
+/// A server says nothing to a token it does not take, and nothing to a crowd beyond its limits: from here the
+/// two look the same.
+constexpr std::string_view kNeverAccepted = "challenged, never accepted: token refused, or server too busy";
+static_assert(kNeverAccepted.size() <= wire::kMaxReasonTextBytes);
 
 }  // namespace
 
@@ -135,10 +138,9 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
     result.reason = advisory_;
   } else if (unix_s > token_expires_s_ && unix_s - token_expires_s_ > kClockSkewS) {
     result.reason = DisconnectReason::kTokenExpired;
-  } else if (challenged_rounds_ >= kRoundsThatMeanRefused) {
-    result.reason = DisconnectReason::kTokenInvalid;
   } else {
     result.reason = DisconnectReason::kTimeout;
+    if (was_challenged_) result.set_text(kNeverAccepted);
   }
   finish(Event::kSilence);
   return result;

@@ -85,6 +85,11 @@ struct ClientResult {
   std::optional<ClientAccepted> accepted;
 
   std::string_view text() const { return {text_bytes.data(), text_length}; }
+  /// At most kMaxReasonTextBytes.
+  void set_text(std::string_view text) {
+    text.copy(text_bytes.data(), text_bytes.size());
+    text_length = static_cast<uint8_t>(text.size());
+  }
 };
 
 class ClientHandshake {
@@ -106,8 +111,9 @@ class ClientHandshake {
                            DatagramSink& sink);
 
   /// Repeats what is due. At the end of the budget: kGaveUp with, in this order, the reason of an advisory
-  /// denial; kTokenExpired when the token has by `unix_s`; kTokenInvalid when the server kept challenging and
-  /// never accepted (bad signature, or used before); else kTimeout.
+  /// denial; kTokenExpired when the token has by `unix_s`; else kTimeout, with a text when the server
+  /// challenged and never accepted: the token is signed by another or used, or the server has more to do than
+  /// it may.
   ClientResult update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink);
 
   /// kConnecting or kHandshake while under way, then kConnected, kDisconnected (refused) or kTimeout.
@@ -174,8 +180,8 @@ class ClientHandshake {
   uint64_t candidates_made_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t retry_at_ns_ = 0;
-  uint32_t retry_count_ = 0;        // k of the interval, from the last change of state.
-  uint32_t challenged_rounds_ = 0;  // Requests that were answered by a challenge.
+  uint32_t retry_count_ = 0;  // k of the interval, from the last change of state.
+  bool was_challenged_ = false;
   uint64_t allowance_second_ = 0;
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;

@@ -56,7 +56,7 @@ expect 0 'connected' "$client" --data-dir data --seconds 1 \
 "$tool" keys --data-dir foreign >/dev/null
 key=$(sed -n 's/.*"server_public_key": "\(.*\)".*/\1/p' data/server.json)
 # A denial is not authenticated, so a client believes it only when its connect budget is over.
-expect 1 'token_invalid' "$client" --server "$address" --seconds 20 \
+expect 5 'never accepted: token refused' "$client" --server "$address" --seconds 20 \
   --token-command "$tool token --data-dir foreign --client-key {client_key} --server-key $key"
 expect 1 'not a token in base64' "$client" --data-dir data --token-command 'echo !!'
 grep -q '"players":1' telemetry || fail 'the server never saw a player'

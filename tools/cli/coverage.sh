@@ -32,7 +32,9 @@ run_coverage() {
   build_for_test coverage || return 0
   directory=$LATTICE_ROOT/build/coverage
   find "$directory" -name '*.gcda' -exec rm -f {} +
-  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40} run_ctest coverage 'gcc, counting lines' -LE 'browser|perf'
+  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
+  export LATTICE_SIM_SEEDS
+  run_ctest coverage 'gcc, counting lines' -LE 'browser|perf'
   progress "adding up what ran"
   if ! gcovr --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" --exclude-throw-branches --csv \
     --output "$directory/coverage.csv" "$directory" >"$directory/gcovr.log" 2>&1; then

@@ -4,21 +4,6 @@
 
 namespace lattice::connection {
 
-const char* open_refusal_name(OpenRefusal refusal) {
-  switch (refusal) {
-    case OpenRefusal::kNone:
-      return "none";
-#define LATTICE_X(name, text) \
-  case OpenRefusal::name:     \
-    return text;
-      LATTICE_OPEN_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-    case OpenRefusal::kCount:
-      break;
-  }
-  return "unknown";
-}
-
 SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role,
                        crypto::Key master, const LinkLimits& limits, crypto::Cipher cipher)
     : protocol_id_(protocol_id),

@@ -43,8 +43,6 @@ enum class OpenRefusal : uint8_t {
       kCount,
 };
 
-const char* open_refusal_name(OpenRefusal refusal);
-
 /// Why a link can no longer be used and its connection must close.
 enum class LinkClosed : uint8_t { kOpen, kForgeryLimit, kPacketNumbersExhausted };
 

@@ -18,19 +18,6 @@ uint8_t first_byte(uint8_t channel, uint8_t flags) {
 
 }  // namespace
 
-const char* framing_error_name(FramingError error) {
-  switch (error) {
-    case FramingError::kNone:
-      return "framing_ok";
-#define LATTICE_X(name, text) \
-  case FramingError::name:    \
-    return text;
-      LATTICE_FRAMING_ERRORS(LATTICE_X)
-#undef LATTICE_X
-  }
-  return "framing_unknown";
-}
-
 bool MessageReader::refuse(FramingError error) {
   if (error_ == FramingError::kNone) error_ = error;
   reader_.fail();

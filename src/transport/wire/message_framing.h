@@ -77,8 +77,6 @@ enum class FramingError : uint8_t {
 #undef LATTICE_X
 };
 
-const char* framing_error_name(FramingError error);
-
 /// Walks the messages of one plaintext. Fails sticky: after an error next() is false for ever.
 class MessageReader {
  public:

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -117,7 +116,7 @@ TEST_F(LinkPair, RefusalsAreNamedAndCounted) {
        {OpenRefusal::kNotSessionPacket, OpenRefusal::kForeignConnection, OpenRefusal::kUnknownEpoch,
         OpenRefusal::kDuplicate, OpenRefusal::kSequenceRange, OpenRefusal::kTooOld,
         OpenRefusal::kMalformed}) {
-    EXPECT_EQ(server_.refusal_count(each), 1u) << open_refusal_name(each);
+    EXPECT_EQ(server_.refusal_count(each), 1u) << static_cast<int>(each);
   }
 }
 
@@ -285,14 +284,6 @@ TEST_F(LinkPair, TheForgeryLimitHoldsWithinABatchOpenedAhead) {
   EXPECT_EQ(limited.open(batch[2], ahead[2]).refusal, OpenRefusal::kForgeryLimit);
   EXPECT_EQ(limited.open(batch[3], ahead[3]).refusal, OpenRefusal::kForgeryLimit);
   EXPECT_EQ(limited.open_ahead(batch[3]), OpenedAhead::kNotTried) << "no work for a closed link";
-}
-
-TEST(OpenRefusalNames, AreDistinct) {
-  std::set<std::string> names;
-  for (int i = 0; i < static_cast<int>(OpenRefusal::kCount); ++i) {
-    names.insert(open_refusal_name(static_cast<OpenRefusal>(i)));
-  }
-  EXPECT_EQ(names.size(), static_cast<size_t>(OpenRefusal::kCount));
 }
 
 }  // namespace

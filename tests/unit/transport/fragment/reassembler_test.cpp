@@ -204,10 +204,13 @@ TEST_F(ReassemblerTest, WhatIsOvertakenIsFreed) {
 TEST_F(ReassemblerTest, NoMemoryIsARefusal) {
   base::BlockPool small(base::BlockPool::kSlabBytes);  // One slab: groups or fragments, not both.
   Reassembler poor(small);
+  base::BlockPool none(0);
+  Reassembler poorest(none);
   const MessageBytes bytes = pattern(2000, 1);
   for (const ChannelMode mode : {ChannelMode::kUnreliable, ChannelMode::kReliableUnordered}) {
     const Piece piece = cut(bytes, 1136, mode, 2, 0, 0)[0];
     EXPECT_EQ(poor.add(piece, 0, &message).refusal, Refusal::kFragmentNoMemory);
+    EXPECT_EQ(poorest.add(piece, 0, &message).refusal, Refusal::kFragmentNoMemory);
   }
   poor.clear();
   EXPECT_EQ(small.stats().blocks_live, 0u);

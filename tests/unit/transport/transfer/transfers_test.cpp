@@ -137,6 +137,11 @@ TEST_F(TransfersTest, ProgressOncePerUpdateAndOnlyWhenItChanged) {
   ASSERT_EQ(a.transfers.progress(kPeer, id, &done, &size), TransferResult::kOk);
   EXPECT_EQ(done, 2560u);
   EXPECT_EQ(size, 25'600u);
+  done = size = 0;
+  ASSERT_EQ(b.transfers.progress(kPeer, {id.number, true}, &done, &size), TransferResult::kOk);
+  EXPECT_EQ(done, 2560u) << "received, as the sender has it acknowledged";
+  EXPECT_EQ(size, 25'600u);
+  EXPECT_EQ(b.transfers.progress(kPeer, {uint16_t{9}, true}, &done, &size), TransferResult::kNotFound);
   for (int i = 0; i < 3; ++i) {
     a.transfers.update();
     b.transfers.update();

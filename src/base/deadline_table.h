@@ -1,13 +1,13 @@
 // One deadline per slot, and the slots whose deadline has come, in ascending order.
 //
-//   earliest_   | b0 | b1 | b2 | …        a lower bound of each block: eight bytes for 64 slots
-//   deadlines_  | 64 slots | 64 slots | …  looked at only where the bound has come
+//   blocks_     | due, earliest | due, earliest | …   16 bytes for 64 slots
+//   deadlines_  | 64 slots      | 64 slots      | …   looked at only when a time of the block has come
 //
 // Neither a heap nor a timer wheel, because the order of visits must not depend on when deadlines were set:
 // with one by slot, who visits only what is due does the same as who visits everything. A question at 10,000
-// slots reads 157 bounds; setting a deadline writes two words.
+// slots reads 157 blocks; setting a deadline writes two words. What is always due costs a bit and no search.
 //
-// Must stay true: earliest_[b] is at most every deadline of block b.
+// Must stay true: a slot that is not marked due has a deadline of at least its block's earliest.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class DeadlineTable {
   void set(size_t slot, uint64_t deadline_ns);
   uint64_t at(size_t slot) const;
 
-  /// The lowest slot from `first` on whose deadline is at most `now_ns` (below kNever), or kNone. It stays
-  /// due until set() says otherwise.
+  /// The lowest slot from `first` on whose deadline is at most `now_ns` (below kNever, and never less than in
+  /// an earlier call), or kNone. It stays due until set() says otherwise.
   size_t next_due(size_t first, uint64_t now_ns);
 
   /// The bounds hold. For tests and validation builds.
@@ -37,11 +37,15 @@ class DeadlineTable {
 
  private:
   static constexpr size_t kBlockSlots = 64;
+  struct Block {
+    uint64_t due = 0;  ///< A bit per slot: its deadline is 0, or was seen to have come.
+    uint64_t earliest_ns = kNever;
+  };
 
-  void tighten(size_t block);
+  void mark_due(size_t block, uint64_t now_ns);
 
   std::vector<uint64_t> deadlines_;  ///< Whole blocks; what is beyond the last slot stays kNever.
-  std::vector<uint64_t> earliest_;
+  std::vector<Block> blocks_;
   size_t slots_;
 };
 

@@ -2,8 +2,7 @@
 // time has come. What the others would do is nothing, so the datagrams are the same as if all had been
 // visited (EndpointConfig::visit_all; tests/unit/reliability/endpoint_visits_test.cpp compares).
 //
-//   packet opened, message or block offered, disconnect(), new ──▶ wake() ──▶ visit ──▶ next_visit_ns() ──▶
-//   table
+//   packet opened, message or block offered, disconnect(), new ─▶ wake() ─▶ visit ─▶ next_visit_ns() ─▶ table
 //
 // Must stay true: whatever makes update_link() do something is either a wake() or in next_visit_ns(); what is
 // told apart by neither (a resend, an ack that is held back) keeps its connection visited by every update.

@@ -16,8 +16,6 @@ constexpr uint64_t kFirstRetryNs = 250'000'000;
 constexpr uint64_t kLongestRetryNs = 1'000'000'000;
 constexpr double kRetryJitter = 0.1;
 constexpr uint64_t kClockSkewS = 30;
-/// Requests a server must have answered with a challenge, without accepting, for its silence to mean
-/// "refused".
 /// A server says nothing to a token it does not take, and nothing to a crowd beyond its limits: from here the
 /// two look the same.
 constexpr std::string_view kNeverAccepted = "challenged, never accepted: token refused, or server too busy";

@@ -1,9 +1,9 @@
 // The responder's half of the handshake (§4.2; H-01…H-11, P-03).
 //
 //   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate, budget
-//   2 Challenge         ◀─   bucket key, cookie                               (until here no memory, no
-//   curve) 3 ChallengeResponse  ─▶  budget → cookie → rates → es, ee → open → Ed25519 → claim → admit 4
-//   ConnectionAccepted ◀─  or ConnectionRefused, both sealed
+//   2 Challenge         ◀─   bucket key, cookie. Until here no memory and no curve
+//   3 ChallengeResponse  ─▶  budget → cookie → rates → es, ee → open → Ed25519 → claim → admit
+//   4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
 //
 // Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than what
 // asked for it; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message

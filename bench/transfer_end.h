@@ -10,7 +10,8 @@
 
 namespace bench {
 
-class TransferEnd final : private lattice::transfer::TransferLink, private lattice::transfer::TransferHandler {
+class TransferEnd final : private lattice::transfer::TransferLink,
+                          private lattice::transfer::TransferHandler {
  public:
   static constexpr uint8_t kChannel = 13;
 

@@ -12,8 +12,8 @@ struct LatencyResult {
   double bytes_ratio = 0;  // UDP payload upwards over message bytes
   bool all_came = false;
 };
-/// 100 reliable-ordered messages of 64 bytes per second for `seconds`; 25 ms, at most 2 · `jitter_ms` more, and
-/// `loss` (0 to 1) each way. The latency is from send() to on_message().
+/// 100 reliable-ordered messages of 64 bytes per second for `seconds`; 25 ms, at most 2 · `jitter_ms` more,
+/// and `loss` (0 to 1) each way. The latency is from send() to on_message().
 LatencyResult run_lossy_link(double jitter_ms, double loss, double seconds, uint64_t seed);
 
 struct TransferResult {

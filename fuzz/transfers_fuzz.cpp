@@ -36,7 +36,8 @@ class Application final : public transfer::TransferHandler, public transfer::Tra
   void close(ConnectionHandle) override { closed = true; }
   void wake(ConnectionHandle) override {}
 
-  void on_offer(ConnectionHandle, TransferId id, uint64_t size_bytes, std::span<const uint8_t> label) override {
+  void on_offer(ConnectionHandle, TransferId id, uint64_t size_bytes,
+                std::span<const uint8_t> label) override {
     require(size_bytes >= 1 && size_bytes <= kMaxSizeBytes && label.size() <= wire::kMaxTransferLabelBytes);
     require(id.incoming && incoming.count(id.number) == 0);
     incoming[id.number].size_bytes = size_bytes;

@@ -130,6 +130,13 @@ class TransferAbi : public testing::Test {
     return pump_until([this] { return server.conn != nullptr && client.conn != nullptr; });
   }
 
+  /// From server to client, which has heard of it afterwards.
+  void offer(const Bytes& data, lattice_transfer* transfer) {
+    ASSERT_EQ(lattice_transfer_start(server.conn, data.data(), data.size(), nullptr, 0, transfer),
+              LATTICE_OK);
+    ASSERT_TRUE(pump_until([this] { return client.offered != 0; }));
+  }
+
   lattice_netsim* netsim_ = nullptr;
   std::array<uint8_t, LATTICE_KEY_BYTES> seed_{}, issuer_{};
   uint64_t max_bytes = 4u << 20;
@@ -181,8 +188,7 @@ TEST_F(TransferAbi, HoldProgressAndCancel) {
   ASSERT_TRUE(connected());
   const Bytes map = pattern(4'000'000);
   lattice_transfer transfer = 0;
-  ASSERT_EQ(lattice_transfer_start(server.conn, map.data(), map.size(), nullptr, 0, &transfer), LATTICE_OK);
-  ASSERT_TRUE(pump_until([this] { return client.offered != 0; }));
+  offer(map, &transfer);
   EXPECT_EQ(lattice_transfer_hold(client.conn, client.offered, 1), LATTICE_ERROR_INVALID_ARGUMENT);
   ASSERT_EQ(lattice_transfer_hold(server.conn, transfer, 1), LATTICE_OK);
   ASSERT_EQ(lattice_transfer_accept(client.conn, client.offered, nullptr, 0), LATTICE_OK);
@@ -206,8 +212,7 @@ TEST_F(TransferAbi, EndedWithTheConnectionAndBeforeIt) {
   ASSERT_TRUE(connected());
   const Bytes map = pattern(4'000'000);
   lattice_transfer transfer = 0;
-  ASSERT_EQ(lattice_transfer_start(server.conn, map.data(), map.size(), nullptr, 0, &transfer), LATTICE_OK);
-  ASSERT_TRUE(pump_until([this] { return client.offered != 0; }));
+  offer(map, &transfer);
   lattice_disconnect(client.conn);
   ASSERT_TRUE(pump_until([this] { return server.disconnected != 0 && client.disconnected != 0; }));
   for (const Side* side : {&server, &client}) {

@@ -102,6 +102,20 @@ class TransfersTest : public testing::Test {
     a.transfers.update();
     b.transfers.update();
   }
+  /// The same with blocks b may refuse, and without updates.
+  void run_whatever_b_says() {
+    Flying flying;
+    while (take(a, &flying)) {
+      arrive(a, b, flying);
+      exchange();
+    }
+  }
+  void expect_both_failed() {
+    for (Side* side : {&a, &b}) {
+      ASSERT_EQ(side->app.ended.size(), 1u);
+      EXPECT_EQ(side->app.ended[0].ending, TransferEnding::kFailed);
+    }
+  }
   Side a, b;
 };
 
@@ -241,15 +255,8 @@ TEST_F(TransfersTest, WriteThatFailsEndsBothSides) {
   b.app.disk_bytes = 1000;
   start(10'000);
   exchange();
-  Flying flying;
-  while (take(a, &flying)) {
-    arrive(a, b, flying);
-    exchange();
-  }
-  for (Side* side : {&a, &b}) {
-    ASSERT_EQ(side->app.ended.size(), 1u);
-    EXPECT_EQ(side->app.ended[0].ending, TransferEnding::kFailed);
-  }
+  run_whatever_b_says();
+  expect_both_failed();
 }
 
 TEST_F(TransfersTest, ReadThatFailsEndsBothSides) {
@@ -257,21 +264,14 @@ TEST_F(TransfersTest, ReadThatFailsEndsBothSides) {
   start(10'000);
   run();
   exchange();
-  for (Side* side : {&a, &b}) {
-    ASSERT_EQ(side->app.ended.size(), 1u);
-    EXPECT_EQ(side->app.ended[0].ending, TransferEnding::kFailed);
-  }
+  expect_both_failed();
 }
 
 TEST_F(TransfersTest, WriteMayCancel) {
   b.app.cancel_at_write = 3;
   start(10'000);
   exchange();
-  Flying flying;
-  while (take(a, &flying)) {
-    arrive(a, b, flying);
-    exchange();
-  }
+  run_whatever_b_says();
   EXPECT_EQ(b.app.writes, 3u);
   ASSERT_EQ(a.app.ended.size(), 1u);
   EXPECT_EQ(a.app.ended[0].ending, TransferEnding::kCancelled);

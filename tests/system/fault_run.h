@@ -67,6 +67,8 @@ class FaultRun {
   const std::vector<std::string>& violations() const { return violations_; }
   const FaultCounts& faults() const { return faults_; }
   uint64_t delivered() const { return delivered_; }
+  /// How often a client did not get in with its first token.
+  uint64_t second_tokens() const { return second_tokens_; }
 
  private:
   using Rig = RigOf<fragment::FragmentingEndpoint>;
@@ -127,7 +129,9 @@ class FaultRun {
   void attack();
   void rebind();
   void restart();
+  void start_anew(Node& client);
   bool get_in(size_t server_count);
+  void take_another_token(Node& client);
   void set_path(const Node& client, const socket::Impairment& up, const socket::Impairment& down);
   void harvest(Fault blackout);
   void harvest_connection(Node& client);
@@ -152,6 +156,7 @@ class FaultRun {
   std::vector<std::string> violations_;
   FaultCounts faults_;
   uint64_t delivered_ = 0;
+  uint64_t second_tokens_ = 0;
   uint32_t next_receipt_ = 1;
   uint16_t next_port_ = 50000;
   const Node* stalled_ = nullptr;

@@ -10,13 +10,14 @@ namespace {
 
 TEST(Faults, EveryKindIsCommittedAndNoInvariantBreaks) {
   FaultCounts total;
-  uint64_t delivered = 0;
+  uint64_t delivered = 0, second_tokens = 0;
   const std::vector<uint64_t> seeds = seeds_to_run(200, 10'000);
   for (const uint64_t seed : seeds) {
     FaultRun run(seed);
     run.run();
     total.add(run.faults());
     delivered += run.delivered();
+    second_tokens += run.second_tokens();
     for (const std::string& line : run.violations()) ADD_FAILURE() << "seed " << seed << ": " << line;
     if (run.violations().empty()) continue;
     ADD_FAILURE() << "replay with: LATTICE_SIM_SEED=" << seed << " ./lattice test --filter system.faults";
@@ -31,6 +32,8 @@ TEST(Faults, EveryKindIsCommittedAndNoInvariantBreaks) {
     EXPECT_GE(total[fault], seeds.size() < 5 ? 0 : 1) << fault_name(fault);
   }
   EXPECT_GT(delivered, 500 * seeds.size());
+  // Three handshakes to a seed; of 15,000 on these paths 37 did not end within the ten seconds they have.
+  EXPECT_LE(second_tokens, 1 + 3 * seeds.size() / 200) << "handshakes that needed another token";
 }
 
 TEST(Faults, ASeedIsTheSameRunEveryTime) {

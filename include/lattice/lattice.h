@@ -117,7 +117,7 @@ typedef struct lattice_conn_info {
   uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES];
   uint32_t user_data_bytes;
   uint64_t remote_schema_id;     /* after a SchemaMismatch: what the other side has; else 0 or equal */
-  char remote_address[64];
+  char remote_address[64];       /* where it is now: a server follows a client whose address changes (L-04) */
   char disconnect_text[80];
   uint32_t is_loaded; /* authority: 1 once the client has acknowledged every object of its join */
   uint32_t reserved;

@@ -97,10 +97,7 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
     fail(LATTICE_ERROR_TOKEN, "%s", error);
     return nullptr;
   }
-  WorldInstance::Connection& entry = instance->remember(connection);
-  char text[platform::kAddressTextBytes];
-  platform::format_address(address, text);
-  std::memcpy(entry.info.remote_address, text, sizeof text);
+  instance->note_address(instance->remember(connection));
   return instance->handle_of(connection);
 }
 
@@ -136,7 +133,9 @@ lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out)
   world::ConnectionHandle connection;
   WorldInstance* instance = abi::require_connection(conn, &connection);
   if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  lattice_conn_info info = instance->find({connection.slot, connection.generation})->info;
+  WorldInstance::Connection& entry = *instance->find({connection.slot, connection.generation});
+  instance->note_address(entry);
+  lattice_conn_info info = entry.info;
   info.is_loaded = instance->authority != nullptr && instance->authority->loaded(connection) ? 1 : 0;
   if (!abi::write_struct(info, out)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_info.struct_size is not set.");

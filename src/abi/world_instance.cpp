@@ -50,6 +50,15 @@ WorldInstance::Connection& WorldInstance::remember(world::ConnectionHandle conne
   return entry;
 }
 
+void WorldInstance::note_address(Connection& connection) const {
+  const platform::Address address = world->remote_address(connection.handle);
+  if (address.family == 0) return;
+  char text[platform::kAddressTextBytes];
+  platform::format_address(address, text);
+  static_assert(sizeof text <= sizeof connection.info.remote_address);
+  std::memcpy(connection.info.remote_address, text, sizeof text);
+}
+
 void WorldInstance::on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) {
   Connection& entry = remember(connection);
   entry.info.is_connected = 1;
@@ -61,12 +70,9 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   if (entry.info.user_data_bytes != 0) {
     std::memcpy(entry.info.user_data, info.user_data.data(), entry.info.user_data_bytes);
   }
-  char text[platform::kAddressTextBytes];
-  platform::format_address(info.address, text);
-  static_assert(sizeof text <= sizeof entry.info.remote_address);
-  std::memcpy(entry.info.remote_address, text, sizeof text);
+  note_address(entry);
   write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected from %s",
-            static_cast<unsigned long long>(info.peer_id), text);
+            static_cast<unsigned long long>(info.peer_id), entry.info.remote_address);
   if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
 }
 
@@ -74,6 +80,7 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
                                     uint64_t remote_schema_id, std::string_view text) {
   Connection* entry = find({connection.slot, connection.generation});
   if (entry == nullptr) entry = &remember(connection);
+  note_address(*entry);
   entry->info.is_connected = 0;
   entry->info.remote_schema_id = remote_schema_id;
   const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);

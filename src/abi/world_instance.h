@@ -49,6 +49,8 @@ struct WorldInstance final : world::Observer {
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
   Connection* find(ConnectionRef ref);
   Connection& remember(world::ConnectionHandle connection);
+  /// Writes where the other side is now into the connection's info; what was there stays once it is gone.
+  void note_address(Connection& connection) const;
 
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,

@@ -230,6 +230,11 @@ const EndpointStats& Endpoint::stats() const {
   return core_->stats;
 }
 
+platform::Address Endpoint::remote_address(ConnectionHandle connection) const {
+  const Peer* peer = core_->find(connection);
+  return peer == nullptr ? platform::Address{} : peer->path;
+}
+
 connection::State Endpoint::state(ConnectionHandle connection) const {
   const Peer* peer = core_->find(connection);
   if (peer == nullptr) return connection::State::kDisconnected;

@@ -160,6 +160,8 @@ class Endpoint {
   const ConnectionStats* stats(ConnectionHandle connection) const;
   const EndpointStats& stats() const;
   connection::State state(ConnectionHandle connection) const;
+  /// Where the peer is now, which may not be where it connected from (L-04); family 0 for a stale handle.
+  platform::Address remote_address(ConnectionHandle connection) const;
 
   /// The tick carried by ConnectionAccepted and Keepalives from now on.
   void set_server_tick(uint32_t tick);

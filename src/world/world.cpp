@@ -284,4 +284,8 @@ const reliability::ConnectionStats* World::connection_stats(ConnectionHandle con
   return endpoint_ ? endpoint_->stats(connection) : nullptr;
 }
 
+platform::Address World::remote_address(ConnectionHandle connection) const {
+  return endpoint_ ? endpoint_->endpoint().remote_address(connection) : platform::Address{};
+}
+
 }  // namespace lattice::world

@@ -123,6 +123,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
 
   WorldStats stats() const;
   const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
+  /// Where the other side is now; family 0 for a stale handle.
+  platform::Address remote_address(ConnectionHandle connection) const;
   /// Name and value of refusal counter `index`; null past the last.
   const char* refusal(uint32_t index, uint64_t* value) const;
 

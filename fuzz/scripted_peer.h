@@ -8,7 +8,7 @@
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/keepalive_body.h"
-#include "unit/reliability/raw_client.h"
+#include "unit/reliability/raw_end.h"
 
 namespace lattice::fuzz {
 
@@ -16,13 +16,11 @@ class ScriptedPeer {
  public:
   using Rig = test::RigOf<fragment::FragmentingEndpoint>;
 
-  explicit ScriptedPeer(Rig& rig, const wire::ChannelTable& channels)
-      : rig_(rig),
-        channels_(channels),
-        raw_(rig),
-        rotation_(crypto::Role::kClient, quick_rotation(), rig.now_ns) {}
+  using RawEnd = test::RawEndOf<fragment::FragmentingEndpoint>;
 
-  bool connect() { return raw_.connect(); }
+  /// `raw`, in `role`, borrowed, is connected before anything is sent.
+  ScriptedPeer(RawEnd& raw, crypto::Role role, const wire::ChannelTable& channels)
+      : rig_(raw.rig), channels_(channels), raw_(raw), rotation_(role, quick_rotation(), rig_.now_ns) {}
 
   /// Everything that arrived, opened and written down; the first `lose` datagrams are lost.
   void hear(size_t lose) {
@@ -54,15 +52,17 @@ class ScriptedPeer {
       sent_.emplace_back(datagram.begin(), datagram.end());
       if (sent_.size() > kRememberedDatagrams) sent_.pop_front();
       if (spoofed != nullptr) {
-        rig_.network.inject(*spoofed, rig_.server.address, datagram, rig_.now_ns);
+        rig_.network.inject(*spoofed, raw_.peer_address, datagram, rig_.now_ns);
       } else {
-        raw_.emit(rig_.server.address, datagram);
+        raw_.emit(raw_.peer_address, datagram);
       }
     });
   }
+  /// A payload of one message; every payload has an acknowledgement, so one goes first if it has none.
   void send_message(const wire::Message& message) {
     std::array<uint8_t, socket::kMaxDatagramBytes> plaintext;
     base::ByteWriter writer(std::span<uint8_t>(plaintext).first(wire::kFloorPlaintextBytes));
+    if (!message.has_ack) wire::write_ack_message(writer, ack(), true, 0);
     wire::write_message(writer, message);
     send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
   }
@@ -71,7 +71,7 @@ class ScriptedPeer {
   void replay(size_t index, const platform::Address& from) {
     if (sent_.empty()) return;
     const test::Bytes& datagram = sent_[sent_.size() - 1 - index % sent_.size()];
-    rig_.network.inject(from, rig_.server.address, datagram, rig_.now_ns);
+    rig_.network.inject(from, raw_.peer_address, datagram, rig_.now_ns);
   }
 
   /// Answers the newest path challenge, if there was one.
@@ -79,10 +79,15 @@ class ScriptedPeer {
     if (!challenge_) return;
     wire::KeepaliveBody body;
     body.flags = wire::kKeepalivePathResponse;
-    body.ack = ack();
     body.response = *challenge_;
-    std::array<uint8_t, wire::kMaxKeepaliveBodyBytes> plaintext;
-    send(wire::PacketType::kKeepalive, std::span(plaintext).first(wire::encode_keepalive(body, plaintext)));
+    send_keepalive(body);
+  }
+  /// Challenges the path itself, as servers do; from `spoofed` if that is given.
+  void challenge_path(uint8_t byte, const platform::Address* spoofed) {
+    wire::KeepaliveBody body;
+    body.flags = wire::kKeepalivePathChallenge;
+    body.challenge.fill(byte);
+    send_keepalive(body, spoofed);
   }
 
   /// A step of rotation: begins one, or sends what it owes.
@@ -122,6 +127,13 @@ class ScriptedPeer {
     return {.packets = 1, .min_interval_ns = 0, .min_overlap_ns = 0, .max_overlap_ns = test::kSecond};
   }
 
+  void send_keepalive(wire::KeepaliveBody body, const platform::Address* spoofed = nullptr) {
+    body.ack = ack();
+    std::array<uint8_t, wire::kMaxKeepaliveBodyBytes> plaintext;
+    const size_t bytes = wire::encode_keepalive(body, plaintext);
+    send(wire::PacketType::kKeepalive, std::span(plaintext).first(bytes), spoofed);
+  }
+
   void note_number(uint64_t packet_seq) {
     if (packet_seq > highest_) {
       const uint64_t step = packet_seq - highest_;
@@ -145,7 +157,7 @@ class ScriptedPeer {
 
   Rig& rig_;
   const wire::ChannelTable& channels_;
-  test::RawClientOf<fragment::FragmentingEndpoint> raw_;
+  RawEnd& raw_;
   connection::KeyRotation rotation_;
   uint64_t highest_ = 0;
   uint32_t bitfield_ = 0;

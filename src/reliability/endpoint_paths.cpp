@@ -132,8 +132,8 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
 }
 
 void Endpoint::Core::note_probe_ack(Peer& peer) {
-  const uint64_t probe = peer.mtu.probe_in_flight();
-  if (probe != 0 && peer.history.is_acked(probe)) peer.mtu.on_probe_acked();
+  const auto is_acked = [&](uint64_t probe) { return probe != 0 && peer.history.is_acked(probe); };
+  if (is_acked(peer.mtu.probe_in_flight()) || is_acked(peer.mtu.probe_given_up())) peer.mtu.on_probe_acked();
 }
 
 }  // namespace lattice::reliability

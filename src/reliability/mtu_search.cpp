@@ -25,14 +25,19 @@ void MtuSearch::on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t pat
 }
 
 void MtuSearch::on_probe_acked() {
-  LATTICE_ASSERT(probe_seq_ != 0);
+  LATTICE_ASSERT(probe_seq_ != 0 || given_up_seq_ != 0);
+  // Until one is acknowledged all probes have one size: whichever this was, it proves that one, and the other
+  // is over.
   probe_seq_ = 0;
+  given_up_seq_ = 0;
   losses_ = 0;
+  resume_ns_ = 0;
   ++proved_;
 }
 
 void MtuSearch::update(uint64_t now_ns) {
   if (probe_seq_ == 0 || now_ns < give_up_ns_) return;
+  given_up_seq_ = probe_seq_;
   probe_seq_ = 0;
   if (++losses_ < kLossesPerSize) return;
   losses_ = 0;
@@ -48,6 +53,7 @@ void MtuSearch::restart() {
   proved_ = 0;
   losses_ = 0;
   probe_seq_ = 0;
+  given_up_seq_ = 0;
   resume_ns_ = 0;
 }
 

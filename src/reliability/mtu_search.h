@@ -37,7 +37,10 @@ class MtuSearch {
 
   /// Number of the probe whose fate is open; 0: none.
   uint64_t probe_in_flight() const { return probe_seq_; }
-  /// It was acknowledged.
+  /// Number of the last probe that was given up, if its size is still not proved; 0: none. It may only be
+  /// late.
+  uint64_t probe_given_up() const { return given_up_seq_; }
+  /// Either was acknowledged. The one given up proves its size as well: the search goes on, at once.
   void on_probe_acked();
   /// Gives the probe in flight up when its time is over.
   void update(uint64_t now_ns);
@@ -58,6 +61,7 @@ class MtuSearch {
   size_t proved_ = 0;  ///< Index of the largest size acknowledged.
   uint32_t losses_ = 0;
   uint64_t probe_seq_ = 0;
+  uint64_t given_up_seq_ = 0;
   uint64_t give_up_ns_ = 0;
   uint64_t resume_ns_ = 0;  ///< No probe before.
 };

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "raw_client.h"
+#include "reliability/mtu_search.h"
 #include "reliability/rtt_estimator.h"
 #include "transport/wire/keepalive_body.h"
 
@@ -332,6 +333,22 @@ TEST(EndpointPaths, EachDirectionFindsWhatItsPathCarries) {
     EXPECT_EQ(rig.server_stats().packets_lost, 0u);
     EXPECT_EQ(rig.client_stats().mtu_black_holes, 0u);
   }
+}
+
+TEST(EndpointPaths, AQueueThatHoldsProbesUpDoesNotEndTheSearch) {
+  // From the first sample on everything takes two seconds there and back: three probes are given up long
+  // before one is acknowledged.
+  EndpointRig rig(options_with_delay());
+  ASSERT_TRUE(rig.connect_all());
+  socket::Impairment slow = rig.options.path;
+  slow.delay_ms = 1000;
+  ASSERT_TRUE(rig.network.set_path(rig.client().address, rig.server.address, slow, slow));
+  rig.run(1800 * kMs);
+  EXPECT_EQ(rig.server_stats().mtu_probes_sent, MtuSearch::kLossesPerSize);
+  EXPECT_EQ(rig.server_stats().datagram_bytes, 1200u);
+  rig.run(60 * kSecond);
+  EXPECT_EQ(rig.client_stats().datagram_bytes, 1472u);
+  EXPECT_EQ(rig.server_stats().datagram_bytes, 1472u);
 }
 
 TEST(EndpointPaths, AProbeThatIsLostTakesNoAcknowledgementAlong) {

@@ -71,6 +71,46 @@ TEST(MtuSearch, TwoLostProbesDoNotStopIt) {
   EXPECT_EQ(s.search.datagram_bytes(), 1472u);
 }
 
+TEST(MtuSearch, ALateAcknowledgementProvesTheSizeAsWell) {
+  Search s(1472);
+  for (uint32_t lost = 1; lost <= MtuSearch::kLossesPerSize; ++lost) {
+    s.search.on_probe_sent(++s.seq, s.now_ns, kPatienceNs);
+    s.now_ns += kPatienceNs;
+    s.search.update(s.now_ns);
+    EXPECT_EQ(s.search.probe_given_up(), s.seq);
+  }
+  EXPECT_EQ(s.search.probe_due(s.now_ns), 0u) << "the search has ended";
+  s.search.on_probe_acked();
+  EXPECT_EQ(s.search.datagram_bytes(), 1280u);
+  EXPECT_EQ(s.search.probe_given_up(), 0u);
+  s.run(1500);
+  EXPECT_EQ(s.search.datagram_bytes(), 1472u) << "and goes on at once";
+}
+
+TEST(MtuSearch, TheNextProbeOfASizeIsOverWhenTheLateOneProvesIt) {
+  Search s(1472);
+  s.search.on_probe_sent(1, 0, kPatienceNs);
+  s.search.update(kPatienceNs);
+  s.search.on_probe_sent(2, kPatienceNs, kPatienceNs);
+  s.search.on_probe_acked();  // Of the first.
+  EXPECT_EQ(s.search.probe_in_flight(), 0u) << "its acknowledgement would prove a size it did not have";
+  EXPECT_EQ(s.search.probe_due(kPatienceNs), 1350u);
+}
+
+TEST(MtuSearch, NothingLateProvesAnythingAboutAnotherPathOrABlackHole) {
+  for (const bool is_black_hole : {false, true}) {
+    Search s(1472);
+    s.search.on_probe_sent(1, 0, kPatienceNs);
+    s.search.update(kPatienceNs);
+    if (is_black_hole) {
+      s.search.on_black_hole(kPatienceNs);
+    } else {
+      s.search.restart();
+    }
+    EXPECT_EQ(s.search.probe_given_up(), 0u);
+  }
+}
+
 TEST(MtuSearch, TriesAgainAfterTenMinutes) {
   Search s(1472);
   s.run(1300);

@@ -11,10 +11,11 @@
 namespace lattice::socket {
 
 struct SimulatedNetwork::Attachment {
-  Attachment(base::BlockPool& pool, size_t capacity, const platform::Address& bound)
-      : address(bound), queue(pool, capacity) {}
+  Attachment(base::BlockPool& pool, size_t capacity, const platform::Address& bound, uint32_t nth)
+      : address(bound), earlier(nth), queue(pool, capacity) {}
 
   platform::Address address;
+  const uint32_t earlier;  ///< How often the address it was made for had been attached before.
   DeliveryQueue queue;
   SocketStats stats;
   uint64_t injected = 0;
@@ -93,6 +94,7 @@ SimulatedNetwork::SimulatedNetwork(const SimulatedNetworkConfig& config)
       pool_(config.pool_bytes),
       slots_(config.max_attachments),
       by_address_(config.max_attachments),
+      attach_counts_(64, base::HashIndex::Growth::kDoubling),
       attachments_(config.max_attachments),
       by_direction_(64, base::HashIndex::Growth::kDoubling),
       draw_state_(config.seed) {}
@@ -106,9 +108,20 @@ std::unique_ptr<DatagramSocket> SimulatedNetwork::attach(const platform::Address
   if (address.family == 0 || slots_.full()) return nullptr;
   if (by_address_.contains(platform::hash_address(address))) return nullptr;
   const uint32_t slot = slots_.acquire().slot;
-  attachments_[slot] = std::make_unique<Attachment>(pool_, config_.queue_datagrams, address);
+  attachments_[slot] =
+      std::make_unique<Attachment>(pool_, config_.queue_datagrams, address, count_attachment(address));
   LATTICE_CHECK(by_address_.insert(platform::hash_address(address), slot));
   return std::make_unique<Socket>(*this, slot);
+}
+
+/// One more; returns how many there were.
+uint32_t SimulatedNetwork::count_attachment(const platform::Address& address) {
+  const uint64_t key = platform::hash_address(address);
+  const uint32_t found = attach_counts_.find(key);
+  const uint32_t earlier = found == base::HashIndex::kNone ? 0 : found;
+  attach_counts_.erase(key);
+  LATTICE_CHECK(attach_counts_.insert(key, earlier + 1));
+  return earlier;
 }
 
 void SimulatedNetwork::detach(uint32_t slot) {
@@ -158,9 +171,12 @@ uint32_t SimulatedNetwork::direction_index(uint32_t from, uint32_t to) {
 }
 
 void SimulatedNetwork::open_direction(Direction& direction) const {
+  const Attachment& from = *attachments_[direction.from];
+  const Attachment& to = *attachments_[direction.to];
   uint64_t state = config_.seed;
-  uint64_t seed = base::splitmix64(state) ^ platform::hash_address(attachments_[direction.from]->address);
-  seed = base::splitmix64(seed) ^ platform::hash_address(attachments_[direction.to]->address);
+  uint64_t seed = base::splitmix64(state) ^ platform::hash_address(from.address);
+  seed = base::splitmix64(seed) ^ platform::hash_address(to.address);
+  seed ^= uint64_t{from.earlier} << 32 | to.earlier;
   direction.model = ImpairmentModel(seed);
   direction.model.configure(default_);
   direction.stats = {};

@@ -3,8 +3,9 @@
 // give the same deliveries on every machine.
 //
 // A datagram sent from A to B: tap -> model of direction (A, B) -> queue of B -> B's receive(). Each
-// direction's generator is seeded from the network seed and both addresses, so it does not matter in
-// which order directions first see traffic.
+// direction's generator is seeded from the network seed, both addresses and how often each was attached
+// before, so it does not matter in which order directions first see traffic, and who comes back to an address
+// does not meet the same losses again.
 //
 // One thread. The network must outlive the sockets it hands out.
 #pragma once
@@ -111,6 +112,7 @@ class SimulatedNetwork {
   struct Direction;
 
   uint32_t find(const platform::Address& address) const;
+  uint32_t count_attachment(const platform::Address& address);
   uint32_t direction_index(uint32_t from, uint32_t to);
   uint32_t find_direction(uint32_t from, uint32_t to) const;
   bool transmit(uint32_t from, const Datagram& datagram, uint64_t now_ns);
@@ -123,6 +125,7 @@ class SimulatedNetwork {
   base::BlockPool pool_;
   base::IdPool slots_;
   base::HashIndex by_address_;
+  base::HashIndex attach_counts_;  ///< By address; kept when it detaches.
   std::vector<std::unique_ptr<Attachment>> attachments_;
   base::HashIndex by_direction_;
   std::vector<std::unique_ptr<Direction>> directions_;

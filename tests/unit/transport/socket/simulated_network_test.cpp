@@ -176,6 +176,33 @@ TEST_F(SimulatedNetworkTest, DetachForgetsAndTheSlotStartsClean) {
   EXPECT_EQ(network_.faults(host(5), host(2)).offered, 1u);
 }
 
+/// Which of 64 datagrams arrive at each of three attachments in a row of the address `again`.
+std::vector<std::vector<Received>> arrivals_of_three_lives(uint64_t seed, bool sender_comes_back) {
+  SimulatedNetwork network(SimulatedNetworkConfig{.seed = seed});
+  network.set_default({.loss = 0.5});
+  std::unique_ptr<DatagramSocket> sender = network.attach(host(1));
+  std::unique_ptr<DatagramSocket> receiver = network.attach(host(2));
+  std::vector<std::vector<Received>> out;
+  for (int life = 0; life < 3; ++life) {
+    for (int i = 0; i < 64; ++i) send_text(*sender, host(2), std::to_string(i), 0);
+    out.push_back(receive_all(*receiver, 0));
+    std::unique_ptr<DatagramSocket>& again = sender_comes_back ? sender : receiver;
+    again.reset();
+    again = network.attach(host(sender_comes_back ? 1 : 2));
+  }
+  return out;
+}
+
+TEST(SimulatedNetwork, WhoComesBackMeetsOtherLosses) {
+  for (const bool sender_comes_back : {false, true}) {
+    const auto lives = arrivals_of_three_lives(11, sender_comes_back);
+    EXPECT_NE(lives[0], lives[1]);
+    EXPECT_NE(lives[1], lives[2]);
+    EXPECT_NE(lives[0], lives[2]);
+    EXPECT_EQ(lives, arrivals_of_three_lives(11, sender_comes_back)) << "and the seed repeats them";
+  }
+}
+
 /// Three hosts chatter under impairment; the log of every arrival is the outcome.
 std::vector<std::string> chatter(uint64_t seed, bool reversed_first_contact) {
   SimulatedNetwork network(SimulatedNetworkConfig{.seed = seed});

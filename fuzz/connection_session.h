@@ -312,14 +312,12 @@ void Session<Raw>::send_transfer(Input& input) {
   const uint8_t kind = input.u8();
   const uint16_t id = input.u8();
   const uint16_t value = input.u16();
-  std::array<uint8_t, wire::kMaxBlockBytes> body{};
+  std::array<uint8_t, wire::kMaxBlockHeaderBytes + 4 * 0x100> body{};
   size_t bytes = 0;
   switch (kind % 5) {
-    case 0: {
-      const auto block_bytes = static_cast<uint16_t>(wire::kMinBlockBytes + value % 64);
-      bytes = wire::encode_transfer_offer({id, block_bytes, value, {}}, body);
+    case 0:
+      bytes = wire::encode_transfer_offer({id, value, {}}, body);
       break;
-    }
     case 1:
       bytes = wire::encode_transfer_accept(id, body);
       break;
@@ -332,7 +330,8 @@ void Session<Raw>::send_transfer(Input& input) {
           body);
       break;
     default:
-      bytes = wire::encode_transfer_block_header(id, value & 0xFF, body) + (value >> 8) * 4 + input.u8() % 4;
+      bytes = wire::encode_transfer_block_header(id, (value & 0xFF) * 16, body) + (value >> 8) * 4 +
+              input.u8() % 4;
       break;
   }
   wire::Message message = peer_.next_reliable(kind % 5 == 4 ? kBulk : wire::Channel::kControl, {});

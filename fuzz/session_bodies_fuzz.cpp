@@ -48,7 +48,7 @@ void transfers(std::span<const uint8_t> input) {
   uint8_t out[kMaxTransferControlBytes];
   TransferOffer offer;
   if (parse_transfer_offer(input, &offer)) {
-    require(block_count(offer.size_bytes, offer.block_bytes) <= kMaxBlocks);
+    require(offer.size_bytes >= 1 && offer.size_bytes <= kMaxTransferBytes);
     same(input, out, encode_transfer_offer(offer, out));
   }
   uint16_t id = 0;
@@ -59,8 +59,9 @@ void transfers(std::span<const uint8_t> input) {
   if (parse_transfer_end(input, &end)) same(input, out, encode_transfer_end(end, out));
   TransferBlock block;
   if (parse_transfer_block(input, &block)) {
-    require(!block.bytes.empty() && block.bytes.size() + kBlockHeaderBytes == input.size());
-    same(input.first(kBlockHeaderBytes), out, encode_transfer_block_header(block.id, block.index, out));
+    const size_t header_bytes = transfer_block_header_bytes(block.offset);
+    require(!block.bytes.empty() && block.bytes.size() + header_bytes == input.size());
+    same(input.first(header_bytes), out, encode_transfer_block_header(block.id, block.offset, out));
   }
 }
 

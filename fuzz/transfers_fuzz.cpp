@@ -1,7 +1,8 @@
 // Large transfers of one connection whose peer sends what it likes, while the application and the network do
 // all they may. Input: any number of  op u8 · length u8 · that many bytes:
-//   op mod 8: 0 control message (its type from the first byte) · 1 block (padded to 256 bytes by 0x80 in op)
-//             2 start · 3 accept the newest offer (into memory by 0x80) · 4 cancel · 5 send blocks
+//   op mod 8: 0 control message (its type from the first byte) · 1 block (of 256 bytes by 0x80 in op)
+//             2 start · 3 accept the newest offer (into memory by 0x80) · 4 cancel
+//             5 send blocks, each into a datagram with as many bytes more than the smallest
 //             6 fates of blocks in flight, a bit each · 7 hold, a full control queue, update
 // Whatever comes: every byte is stored at most once and within its transfer, every block's fate is told once,
 // every transfer ends once, and bounds hold.
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
-#include <set>
 
 #include "transport/transfer/transfers.h"
 #include "transport/wire/control_body.h"
@@ -41,6 +41,7 @@ class Application final : public transfer::TransferHandler, public transfer::Tra
     require(size_bytes >= 1 && size_bytes <= kMaxSizeBytes && label.size() <= wire::kMaxTransferLabelBytes);
     require(id.incoming && incoming.count(id.number) == 0);
     incoming[id.number].size_bytes = size_bytes;
+    incoming[id.number].here.resize(size_bytes);
     newest = id.number;
   }
   bool read(ConnectionHandle, TransferId id, uint64_t offset, std::span<uint8_t> out) override {
@@ -49,7 +50,11 @@ class Application final : public transfer::TransferHandler, public transfer::Tra
   }
   bool write(ConnectionHandle, TransferId id, uint64_t offset, std::span<const uint8_t> bytes) override {
     Incoming& to = incoming.at(id.number);
-    require(id.incoming && offset + bytes.size() <= to.size_bytes && to.offsets.insert(offset).second);
+    require(id.incoming && !bytes.empty() && offset + bytes.size() <= to.size_bytes);
+    for (uint64_t at = offset; at < offset + bytes.size(); ++at) {
+      require(!to.here[at]);
+      to.here[at] = true;
+    }
     to.written_bytes += bytes.size();
     return id.number % 5 != 4;
   }
@@ -71,7 +76,7 @@ class Application final : public transfer::TransferHandler, public transfer::Tra
   struct Incoming {
     uint64_t size_bytes = 0;
     uint64_t written_bytes = 0;
-    std::set<uint64_t> offsets;
+    std::vector<bool> here;
     std::vector<uint8_t> memory;
   };
   std::map<uint16_t, Incoming> incoming;  ///< Open ones.
@@ -100,7 +105,7 @@ class Run {
         cancel(bytes);
         break;
       case 5:
-        for (size_t i = 0; i < bytes.size(); ++i) send_block();
+        for (const uint8_t room : bytes) send_block(room);
         break;
       case 6:
         for (const uint8_t bits : bytes) tell_fates(bits);
@@ -116,7 +121,7 @@ class Run {
     while (!in_flight_.empty()) tell_fates(0);
     transfers_.on_disconnected(kConnection);
     require(app_.outgoing.empty() && app_.incoming.empty());
-    require(transfers_.next_block_bytes(kConnection) == 0);
+    require(!transfers_.has_block(kConnection));
   }
 
  private:
@@ -124,7 +129,6 @@ class Run {
     transfer::TransferConfig out;
     out.channel = 13;
     out.max_size_bytes = kMaxSizeBytes;
-    out.block_bytes = wire::kMinBlockBytes;
     return out;
   }
 
@@ -137,7 +141,10 @@ class Run {
 
   bool block(std::span<const uint8_t> bytes, bool pad) {
     std::vector<uint8_t> body(bytes.begin(), bytes.end());
-    if (pad) body.resize(wire::kBlockHeaderBytes + wire::kMinBlockBytes);
+    wire::TransferBlock parsed;
+    if (pad && wire::parse_transfer_block(body, &parsed)) {
+      body.resize(body.size() - parsed.bytes.size() + wire::kMinBlockBytes);
+    }
     return !closes(transfers_.on_block(kConnection, body));
   }
 
@@ -169,13 +176,14 @@ class Run {
     }
   }
 
-  void send_block() {
-    const size_t bytes = transfers_.next_block_bytes(kConnection);
-    if (bytes == 0) return;
-    require(bytes <= wire::kBlockHeaderBytes + wire::kMinBlockBytes);
-    std::vector<uint8_t> body(bytes);
+  /// Into a datagram that has room for `room` more than the smallest.
+  void send_block(uint8_t room) {
+    if (!transfers_.has_block(kConnection)) return;
+    std::vector<uint8_t> body(reliability::kMaxUnreliableBody + room);
     reliability::BulkSource::Taken taken;
-    if (!transfers_.take_block(kConnection, body, &taken)) return;
+    const size_t bytes = transfers_.take_block(kConnection, body, reliability::kMaxUnreliableBody, &taken);
+    require(bytes <= body.size());
+    if (bytes == 0) return;
     in_flight_.push_back(taken.block);
     require(in_flight_.size() <= transfer::kMaxBlocksInFlight);
   }

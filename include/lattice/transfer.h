@@ -40,7 +40,7 @@ typedef struct lattice_transfer_callbacks {
   int (*read)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t offset, void* out,
               size_t bytes);
   /* Incoming, without memory to put it in: store `bytes` bytes at `offset` and return 1; 0 fails the transfer.
-   * Every byte comes once, in blocks of any order. */
+   * Every byte comes once, in pieces of any order and length. */
   int (*write)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t offset, const void* data,
                size_t bytes);
   /* At most once per pump and transfer: what was acknowledged (outgoing) or has arrived (incoming). */

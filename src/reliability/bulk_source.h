@@ -18,19 +18,22 @@ class BulkSource {
  public:
   virtual ~BulkSource() = default;
 
-  /// Size of the message body to send next on `connection`, 1 to kMaxUnreliableBody; 0: none now. Asked at
-  /// every visit, so it must be cheap. After 0 the answer may change with a callback, a block's fate or a
-  /// call of send() for that connection; whatever else changes it is followed by Endpoint::wake(). The rest
-  /// is called for connected ones only.
-  virtual size_t next_block_bytes(connection::ConnectionHandle connection) = 0;
+  /// Whether there is a block to send on `connection` now. Asked at every visit, so it must be cheap. After
+  /// false the answer may change with a callback, a block's fate or a call of send() for that connection;
+  /// whatever else changes it is followed by Endpoint::wake(). The rest is called for connected ones only.
+  virtual bool has_block(connection::ConnectionHandle connection) = 0;
 
   struct Taken {
     uint8_t channel = 0;  ///< One declared as bulk.
     uint32_t block = 0;   ///< Comes back in on_block_fate(); any value.
   };
-  /// Writes that body to all of `out`. False: it cannot be had after all; then next_block_bytes() must no
-  /// longer offer it. Must not call the endpoint.
-  virtual bool take_block(connection::ConnectionHandle connection, std::span<uint8_t> out, Taken* taken) = 0;
+  /// Writes the body of the message to send next to the front of `out` and returns its length; has_block()
+  /// said true. `out` is what the datagram has room for, kMaxUnreliableBody to kMaxBulkBody bytes; its first
+  /// `floor_bytes`, not less than the former, fit a datagram that every path carries: a block that was lost
+  /// once takes no more. 0: the block cannot be had after all; then has_block() must no longer offer it.
+  /// Must not call the endpoint.
+  virtual size_t take_block(connection::ConnectionHandle connection, std::span<uint8_t> out,
+                            size_t floor_bytes, Taken* taken) = 0;
 
   /// Once for every block taken, at the latest before on_disconnected(). Must not call the endpoint.
   virtual void on_block_fate(connection::ConnectionHandle connection, uint32_t block, bool acked) = 0;

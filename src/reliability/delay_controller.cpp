@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/assert.h"
+#include "reliability/limits.h"
 
 namespace lattice::reliability {
 namespace {
@@ -115,7 +116,8 @@ void DelayController::note_noise(uint64_t rtt_ns) {
 }
 
 bool DelayController::used_window(const RoundSummary& round) const {
-  return round.peak_bytes_in_flight + 3 * kDatagramBytes >= window_bytes_ ||
+  // What keeps a transfer from filling it: two datagrams left to others, and room for less than one more.
+  return round.peak_bytes_in_flight + 2 * kDatagramBytes + kLargestDatagramBytes >= window_bytes_ ||
          round.peak_bytes_in_flight * 5 >= window_bytes_ * 4;
 }
 

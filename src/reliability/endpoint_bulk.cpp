@@ -11,43 +11,47 @@ namespace {
 /// Of the window, this much is left to messages that come before the next acknowledgement. More would keep
 /// the window from being used, and growing.
 constexpr uint64_t kReserveBytes = 2 * kDatagramBytes;
+/// Of the plaintext, what frames a block.
+constexpr size_t kFramingBytes = wire::kAckMessageBytes + 1 + 2;
 
 }  // namespace
 
 bool Endpoint::Core::has_blocks(const Peer& peer) const {
-  return config.bulk != nullptr && config.bulk->next_block_bytes(peer.handle) != 0;
+  return config.bulk != nullptr && config.bulk->has_block(peer.handle);
 }
 
 void Endpoint::Core::send_blocks(Peer& peer) {
-  if (config.bulk == nullptr) return;
   // A message that waits here was left without budget: then a block has none either.
-  while (peer.connected() && !has_payload(peer) && items.has_room()) {
-    const size_t body_bytes = config.bulk->next_block_bytes(peer.handle);
-    if (body_bytes == 0) return;
+  while (peer.connected() && !has_payload(peer) && items.has_room() && has_blocks(peer)) {
     // With nothing in flight one block may go, however small the window: it never stands still.
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;
-    if (peer.governor.allowance_bytes(in_flight + reserve_bytes) == 0) return;
-    if (!send_one_block(peer, body_bytes)) return;
+    // Nothing waits behind a block, so it waits until the path's whole datagram may go.
+    if (peer.governor.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
+    if (!send_one_block(peer)) return;
   }
 }
 
-bool Endpoint::Core::send_one_block(Peer& peer, size_t body_bytes) {
-  LATTICE_CHECK(body_bytes <= kMaxUnreliableBody);
-  // Copied into the packet from here: 1 kB, a fiftieth of what sealing it costs.
-  std::array<uint8_t, kMaxUnreliableBody> body;
-  BulkSource::Taken taken;
-  if (!config.bulk->take_block(peer.handle, std::span(body).first(body_bytes), &taken)) return false;
-  LATTICE_ASSERT(taken.channel < wire::kChannelCount &&
-                 config.channels.mode(taken.channel) == ChannelMode::kBulk);
+bool Endpoint::Core::send_one_block(Peer& peer) {
   Outgoing packet;
   packet.buffer = begin_packet(peer);
-  const size_t budget_bytes = wire::kFloorDatagramBytes - peer.link->next_overhead_bytes();
+  const size_t overhead_bytes = peer.link->next_overhead_bytes();
+  const size_t budget_bytes = peer.mtu.datagram_bytes() - overhead_bytes;
+  const size_t floor_bytes = wire::kFloorDatagramBytes - overhead_bytes - kFramingBytes;
+  // Copied into the packet from here: 1 kB, a fiftieth of what sealing it costs.
+  std::array<uint8_t, kMaxBulkBody> body;
+  const std::span<uint8_t> room = std::span(body).first(budget_bytes - kFramingBytes);
+  BulkSource::Taken taken;
+  const size_t body_bytes = config.bulk->take_block(peer.handle, room, floor_bytes, &taken);
+  if (body_bytes == 0) return false;
+  LATTICE_CHECK(body_bytes <= room.size());
+  LATTICE_ASSERT(taken.channel < wire::kChannelCount &&
+                 config.channels.mode(taken.channel) == ChannelMode::kBulk);
   PacketBuilder builder(packet.buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
   OutgoingMessage message;
   message.channel = taken.channel;
-  message.body = std::span(body).first(body_bytes);
+  message.body = room.first(body_bytes);
   const bool added = builder.add(ChannelMode::kBulk, message);
   LATTICE_CHECK(added);
   items.add(&packet.items, {CarriedKind::kBlock, taken.channel, taken.block});

@@ -110,7 +110,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool has_blocks(const Peer& peer) const;
   void send_blocks(Peer& peer);
   /// False: the source had none after all.
-  bool send_one_block(Peer& peer, size_t body_bytes);
+  bool send_one_block(Peer& peer);
 
   // endpoint_visits.cpp
   /// The next update visits `peer`: to be called with everything that may give it something to do.

@@ -20,8 +20,8 @@ inline constexpr size_t kMaxQueuedBytes = 1u << 20;
 inline constexpr size_t kMaxSentPackets = 1024;
 inline constexpr size_t kMinSentPackets = 32;
 
-/// R-03 allows 16. A full window of 64-byte messages is 15 packets: acknowledged whole, it would stop the sender
-/// for a round trip each time.
+/// R-03 allows 16. A full window of 64-byte messages is 15 packets: acknowledged whole, it would stop the
+/// sender for a round trip each time.
 inline constexpr uint32_t kAckEveryPackets = 8;
 inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
 inline constexpr uint64_t kMinReliableAckDelayNs = 5'000'000;
@@ -44,6 +44,10 @@ inline constexpr size_t kMaxReliableBody = wire::kFloorPlaintextBytes - (1 + 2 +
 /// A channel-1 message with is_snapshot: snapshot parts and input packets are cut to this.
 inline constexpr size_t kMaxSnapshotBody = kMaxSequencedBody;
 static_assert(kMaxUnreliableBody == 1149 && kMaxSequencedBody == 1147 && kMaxReliableBody == 1150);
+/// The largest body of a bulk message: alone in the largest datagram, whose number is the shortest (L-06).
+inline constexpr size_t kLargestDatagramBytes = 1472;
+inline constexpr size_t kMaxBulkBody =
+    kLargestDatagramBytes - wire::kMinHeaderBytes - wire::kTagBytes - wire::kAckMessageBytes - (1 + 2);
 
 // Fragments (F-05): a unit fits every datagram on every channel, fragment header and an ack block with it.
 inline constexpr size_t kFragmentUnitBytes = 1136;

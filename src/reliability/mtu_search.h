@@ -12,13 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "transport/wire/constants.h"
+#include "reliability/limits.h"
 
 namespace lattice::reliability {
 
 class MtuSearch {
  public:
-  static constexpr std::array<uint32_t, 6> kSizes = {wire::kFloorDatagramBytes, 1280, 1350, 1400, 1452, 1472};
+  static constexpr std::array<uint32_t, 6> kSizes = {wire::kFloorDatagramBytes, 1280, 1350, 1400, 1452,
+                                                     kLargestDatagramBytes};
   static constexpr uint32_t kLossesPerSize = 3;
   static constexpr uint64_t kRetryNs = uint64_t{10} * 60 * 1'000'000'000;
 

@@ -65,7 +65,7 @@ def _payloads():
     rpc_to_peer = bytes.fromhex("03ac02e8030000") + ((3 << 22 | 0xAC02 << 6 | 0x2A).to_bytes(3, "big"))
     late = u(7, 4) + u(6, 4) + b"\xf0\x23\x00"  # margin -16, part 2 of 3
     control = [b"\x01" + u(1, 4) + bytes(range(32)), b"\x02" + u(2, 4) + bytes(32), b"\x0d", b"\x07\x01\x02", b"\x80app",
-               b"\x10" + u(1, 2) + u(1143, 2) + u(8_000_000, 8) + b"map", b"\x11" + u(1, 2), b"\x12" + u(1, 2) + b"\x01",
+               b"\x10" + u(1, 2) + u(8_000_000, 8) + b"map", b"\x11" + u(1, 2), b"\x12" + u(1, 2) + b"\x01",
                b"\x13" + u(1, 2) + b"\x01\x00"]
     large = (1 << 62) - 1
     return [
@@ -80,7 +80,7 @@ def _payloads():
          frame(0, 0, b"x") + frame(1, 0, b"", u(5, 2))),
         ("client", PAYLOAD, frame(2, FRAGMENT, b"\x01\x02", u(9, 2), ACK, u(5, 2) + b"\x01\x03")),
         ("client", PAYLOAD, NOTHING_RECEIVED + frame(0, FRAGMENT, b"\x03", u(6, 2) + b"\x00\x00")),
-        ("client", PAYLOAD, NOTHING_RECEIVED + frame(BULK_CHANNEL, 0, u(1, 2) + u(300, 4) + b"\xaa\xbb")),
+        ("client", PAYLOAD, NOTHING_RECEIVED + frame(BULK_CHANNEL, 0, u(1, 2) + b"\xac\x02\xaa\xbb")),
         *[("client", PAYLOAD, frame(15, 0, body, u(i, 2), ACK)) for i, body in enumerate(control)],
     ]
 

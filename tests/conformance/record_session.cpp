@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "conformance/schema_json.h"
+#include "conformance/session_transfers.h"
 #include "conformance/side_capture.h"
 #include "replication/client_view.h"
 #include "replication/rpc_codec.h"
@@ -75,6 +76,7 @@ constexpr std::string_view kChannelText =
     "channel 4 unreliable_sequenced\n"
     "channel 5 reliable_unordered\n"
     "channel 6 unreliable\n"
+    "channel 12 bulk\n"
     "channel 13 reliable_ordered\n"
     "channel 14 ack\n"
     "channel 15 reliable_ordered\n";
@@ -85,7 +87,10 @@ constexpr Tick kRebind = 130;
 
 class Session {
  public:
-  Session(std::FILE* out, uint64_t seed) : out_(out), random_(seed), seed_(seed), rig_(options(seed)) {}
+  Session(std::FILE* out, uint64_t seed) : out_(out), random_(seed), seed_(seed), rig_(options(seed)) {
+    server_transfers_.attach(rig_.server);
+    client_transfers_.attach(rig_.client());
+  }
 
   /// Before run(); false when this build cannot.
   bool capture_to(const std::string& prefix) {
@@ -163,6 +168,8 @@ class Session {
       config->channels.declare(6, wire::ChannelMode::kUnreliable);
       config->channels.declare(13, wire::ChannelMode::kReliableOrdered);
     }
+    server_transfers_.prepare(&options.server);
+    client_transfers_.prepare(&options.client);
     return options;
   }
 
@@ -196,7 +203,7 @@ class Session {
     std::fprintf(out_,
                  "{\"format\":\"lattice-session 1\",\"seed\":%llu,\"client_secret\":\"%s\",\"issuer\":\"%s\","
                  "\"channels\":{\"4\":\"unreliable_sequenced\",\"5\":\"reliable_unordered\","
-                 "\"6\":\"unreliable\",\"13\":\"reliable_ordered\"},\"schema\":%s}\n",
+                 "\"6\":\"unreliable\",\"12\":\"bulk\",\"13\":\"reliable_ordered\"},\"schema\":%s}\n",
                  static_cast<unsigned long long>(seed_), hex(secret).c_str(),
                  hex(rig_.issuer.public_key()).c_str(),
                  schema_json(types_.descs, input_desc<Command>()).c_str());
@@ -233,6 +240,8 @@ class Session {
     history_.record(table_, tick_);
     send_input();
     if (tick_ <= kLastChange) send_messages();
+    server_transfers_.step(tick_);
+    client_transfers_.step(tick_);
     if (tick_ % 2 == 0 && !send_snapshot()) return fail("a snapshot part was not taken");
     rig_.server.endpoint->set_server_tick(tick_);
     rig_.run(15 * kMs);
@@ -460,6 +469,7 @@ class Session {
     if (rig_.server.handler.ended.size() != 1) return fail("the server did not see the end");
     if (last_epoch_ < 3) return fail("too few rotations");
     if (path_moves_ != 1) return fail("the client's new port was not followed");
+    if (!server_transfers_.finished() || !client_transfers_.finished()) return fail("a large transfer");
     if (mirror_.size() != table_.size()) return fail("the client's objects differ");
     for (const uint32_t slot : table_.ascending()) {
       const uint32_t mirrored = mirror_.find(table_.network_id(slot));
@@ -498,6 +508,7 @@ class Session {
   uint64_t seed_;
   Types types_;
   SideCapture server_capture_, client_capture_;
+  SessionTransfers server_transfers_, client_transfers_;
   Rig rig_;
   crypto::KeyPair client_key_;
   Tick tick_ = 1;

@@ -167,7 +167,7 @@ def _block(r):
 
 # Behind the type, in front of what is left (transfer.md).
 TRANSFER_FIELDS = {
-    16: [("id", 2, DECIMAL), ("block_bytes", 2, DECIMAL), ("size", 8, DECIMAL)],
+    16: [("id", 2, DECIMAL), ("size", 8, DECIMAL)],
     17: [("id", 2, DECIMAL)],
     18: [("id", 2, DECIMAL), ("held", 1, DECIMAL)],
     19: [("id", 2, DECIMAL), ("side", 1, DECIMAL), ("reason", 1, DECIMAL)],
@@ -189,7 +189,8 @@ def _body(r, channel, mode, flags, from_server):
             r.all(TRANSFER_FIELDS[kind], "transfer.")
         r.rest("control.data")
     elif mode == "bulk":
-        r.all([("id", 2, DECIMAL), ("index", 4, DECIMAL)], "transfer.")
+        r.all([("id", 2, DECIMAL)], "transfer.")
+        r.varint("transfer.offset")
         r.rest("transfer.bytes")
     elif flags & 4:
         (_snapshot if from_server else _inputs)(r)

@@ -65,7 +65,7 @@ class Session:
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
-                       "path challenges": 0, "mtu probes": 0, "whole compared": 0}
+                       "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "blocks": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1

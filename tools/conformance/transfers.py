@@ -13,10 +13,9 @@ def parse_control(body):
     r = Bytes(body)
     out = {"kind": r.uint(1, "type"), "id": r.uint(2, "id")}
     if out["kind"] == OFFER:
-        out["block_bytes"], out["size"] = r.uint(2, "block_bytes"), r.uint(8, "size")
+        out["size"] = r.uint(8, "size")
         out["label"] = r.rest()
-        require(256 <= out["block_bytes"] <= 1143, "block_bytes (B-3)")
-        require(1 <= out["size"] <= out["block_bytes"] << 24, "size (B-3)")
+        require(1 <= out["size"] <= 1 << 40, "size (B-3)")
         require(len(out["label"]) <= 64, "label (B-3)")
     elif out["kind"] == HOLD:
         out["held"] = r.uint(1, "held")
@@ -31,20 +30,17 @@ def parse_control(body):
 
 def parse_block(body):
     r = Bytes(body)
-    block = {"id": r.uint(2, "id"), "index": r.uint(4, "index"), "bytes": r.rest()}
+    block = {"id": r.uint(2, "id"), "offset": r.varint("offset"), "bytes": r.rest()}
     require(block["bytes"], "a block without bytes (B-9)")
     return block
 
 
 class Transfer:
     def __init__(self, offer):
-        self.size, self.block_bytes = offer["size"], offer["block_bytes"]
+        self.size = offer["size"]
         self.accepted = False
         self.ended_by = set()
-        self.sent = {}  # index -> bytes
-
-    def block_count(self):
-        return -(-self.size // self.block_bytes)
+        self.sent = bytearray()  # what left once at least, from the start on: fresh blocks go in order
 
 
 class Direction:
@@ -90,7 +86,7 @@ class Transfers:
     @staticmethod
     def _end(transfer, message, by_receiver):
         if message["reason"] == 0:
-            require(len(transfer.sent) == transfer.block_count(), "done before every block was sent (B-8)")
+            require(len(transfer.sent) == transfer.size, "done before every byte was sent (B-8)")
         require(message["reason"] not in (1, 4) or not transfer.accepted, "refused after it was accepted (B-7)")
         transfer.ended_by.add(by_receiver)
 
@@ -98,7 +94,11 @@ class Transfers:
         block = parse_block(body)
         transfer = self.directions[sender].find(block["id"])
         require(transfer.accepted, "a block before the transfer was accepted (B-9)")
-        require(block["index"] < transfer.block_count(), "a block past the end (B-9)")
-        left = transfer.size - block["index"] * transfer.block_bytes
-        require(len(block["bytes"]) == min(left, transfer.block_bytes), "the length of a block (B-9)")
-        require(transfer.sent.setdefault(block["index"], block["bytes"]) == block["bytes"], "a block that changed")
+        offset, data = block["offset"], block["bytes"]
+        end = offset + len(data)
+        require(end <= transfer.size, "a block past the end (B-9)")
+        require(len(data) >= 256 or end == transfer.size, "a short block before the end (B-9)")
+        require(offset <= len(transfer.sent), "a block that leaves bytes out (B-13)")
+        old = transfer.sent[offset:end]
+        require(old == data[:len(old)], "bytes that changed (B-9)")
+        transfer.sent += data[len(old):]

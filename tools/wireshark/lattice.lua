@@ -128,13 +128,12 @@ field("control.epoch", ProtoField.uint32, "Epoch", DEC)
 field("control.key", ProtoField.bytes, "Key")
 field("control.data", ProtoField.bytes, "Data")
 field("transfer.id", ProtoField.uint16, "Transfer", DEC)
-field("transfer.block_bytes", ProtoField.uint16, "Bytes of a block", DEC)
 field("transfer.size", ProtoField.uint64, "Size", DEC)
 field("transfer.held", ProtoField.uint8, "Held", DEC)
 field("transfer.side", ProtoField.uint8, "Said by", DEC, { [0] = "sender", [1] = "receiver" })
 field("transfer.reason", ProtoField.uint8, "Reason", DEC,
   { [0] = "done", [1] = "refused", [2] = "cancelled", [3] = "failed", [4] = "too large" })
-field("transfer.index", ProtoField.uint32, "Block", DEC)
+field("transfer.offset", ProtoField.uint64, "From byte", DEC)
 field("transfer.bytes", ProtoField.bytes, "Bytes")
 
 field("keepalive.flags", ProtoField.uint8, "Flags", HEX)
@@ -377,7 +376,7 @@ end
 
 -- Behind the type, in front of what is left.
 local TRANSFER_FIELDS = {
-  [16] = { { "id", 2 }, { "block_bytes", 2 }, { "size", 8 } },
+  [16] = { { "id", 2 }, { "size", 8 } },
   [17] = { { "id", 2 } },
   [18] = { { "id", 2 }, { "held", 1 } },
   [19] = { { "id", 2 }, { "side", 1 }, { "reason", 1 } },
@@ -396,9 +395,9 @@ end
 
 local function block(c)
   c:uint("transfer.id", 2)
-  local index = c:uint("transfer.index", 4)
+  local offset = c:varint("transfer.offset")
   c:rest("transfer.bytes")
-  return "block " .. tostring(index)
+  return "block from " .. tostring(offset)
 end
 
 local function acknowledgement(c)

@@ -1,44 +1,49 @@
-// What has arrived of one transfer: a bit per block.
+// What has arrived of one transfer.
 //
-//   OFFERED ──accept()──▶ RUNNING ──every block──▶ complete
+//   OFFERED ──accept()──▶ RUNNING ──every byte──▶ complete
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <optional>
 
-#include "transport/transfer/transfer_limits.h"
+#include "transport/transfer/missing_ranges.h"
+#include "transport/wire/transfer_bodies.h"
 
 namespace lattice::transfer {
 
 class IncomingTransfer {
  public:
   /// `offer` was parsed; its label is not kept.
-  explicit IncomingTransfer(const wire::TransferOffer& offer);
+  explicit IncomingTransfer(const wire::TransferOffer& offer)
+      : id_(offer.id), size_bytes_(offer.size_bytes) {}
 
   uint16_t id() const { return id_; }
   uint64_t size_bytes() const { return size_bytes_; }
   uint64_t received_bytes() const { return received_bytes_; }
 
-  /// From here on blocks are expected. Takes one bit of memory per block. Must not have been called before.
+  /// From here on blocks are expected. Takes the memory for that. Must not have been called before.
   void accept();
-  bool accepted() const { return accepted_; }
+  bool accepted() const { return missing_.has_value(); }
 
-  enum class Judgement : uint8_t { kNew, kDuplicate, kBadIndex, kBadLength };
-  /// Changes nothing. The transfer is accepted.
+  enum class Judgement : uint8_t { kNew, kDuplicate, kPastEnd, kTooShort, kTooScattered };
+  /// Changes nothing. The transfer is accepted. kNew: at least one byte of the block was missing.
   Judgement judge(const wire::TransferBlock& block) const;
-  uint64_t offset(uint32_t index) const { return uint64_t{index} * block_bytes_; }
+  /// The first bytes of `range` that are missing; an empty range when there are none.
+  ByteRange first_missing(const ByteRange& range) const { return missing_->first_within(range); }
   /// A block judged kNew was stored.
   void on_stored(const wire::TransferBlock& block);
   bool complete() const { return received_bytes_ == size_bytes_; }
 
  private:
   uint16_t id_;
-  uint16_t block_bytes_;
-  bool accepted_ = false;
   uint64_t size_bytes_;
-  uint32_t block_count_;
   uint64_t received_bytes_ = 0;
-  std::vector<uint64_t> received_;  ///< Bit n: block n is here.
+  std::optional<MissingRanges> missing_;  ///< Once accepted.
 };
+
+/// Where a block's bytes belong. Its offset is below kMaxTransferBytes.
+inline ByteRange range_of(const wire::TransferBlock& block) {
+  return {block.offset, block.offset + block.bytes.size()};
+}
 
 }  // namespace lattice::transfer

@@ -5,7 +5,7 @@
 //          packet was lost; tells progress and the end; refuses hostile blocks and control messages by name.
 // Refuses: to hold the bytes (the application's memory or callbacks do, on both sides); to queue blocks (the
 //          endpoint asks for one when it has budget left); to survive the connection; to read a clock.
-// Holds:   a block is delivered at most once; a transfer is done only when its receiver has every byte; what
+// Holds:   a byte is delivered at most once; a transfer is done only when its receiver has every byte; what
 //          a connection may occupy is bounded by constants and by TransferConfig.
 // Spec:    docs/spec/transfer.md, B-….
 #pragma once

@@ -1,58 +1,85 @@
 #include "transport/transfer/outgoing_transfer.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/assert.h"
 
 namespace lattice::transfer {
+namespace {
 
-OutgoingTransfer::OutgoingTransfer(uint16_t id, uint64_t size_bytes, uint16_t block_bytes)
-    : id_(id),
-      block_bytes_(block_bytes),
-      size_bytes_(size_bytes),
-      block_count_(static_cast<uint32_t>(wire::block_count(size_bytes, block_bytes))) {
-  LATTICE_ASSERT(size_bytes != 0 && wire::block_count(size_bytes, block_bytes) <= wire::kMaxBlocks);
+// The halves of what fits the largest datagram fit the smallest, and are not too short to be sent.
+static_assert((reliability::kMaxBulkBody + 1) / 2 + wire::kMaxBlockHeaderBytes <=
+              OutgoingTransfer::kMinRoomBytes);
+static_assert((OutgoingTransfer::kMinRoomBytes - wire::kMaxBlockHeaderBytes) / 2 >= wire::kMinBlockBytes);
+
+}  // namespace
+
+OutgoingTransfer::OutgoingTransfer(uint16_t id, uint64_t size_bytes) : id_(id), size_bytes_(size_bytes) {
+  LATTICE_ASSERT(size_bytes != 0 && size_bytes <= wire::kMaxTransferBytes);
 }
 
 bool OutgoingTransfer::accept() {
   if (state_ != State::kOffered) return false;
   state_ = State::kRunning;
-  lost_.resize(std::min(block_count_, kMaxBlocksInFlight));
+  // No block but the last is shorter than kMinBlockBytes.
+  const uint64_t blocks = size_bytes_ / wire::kMinBlockBytes + 1;
+  flying_.resize(static_cast<size_t>(std::min<uint64_t>(blocks, kMaxBlocksInFlight)));
+  lost_.resize(static_cast<size_t>(std::min<uint64_t>(blocks, kMaxOpenBlocks)));
+  free_names_.resize(flying_.size());
+  std::iota(free_names_.rbegin(), free_names_.rend(), 0u);
   return true;
 }
 
-std::optional<uint32_t> OutgoingTransfer::next() const {
-  if (state_ != State::kRunning || held_here_ || held_by_peer_) return std::nullopt;
-  if (lost_count_ != 0) return lost_[first_lost_];
-  if (next_fresh_ == block_count_ || in_flight_ >= kMaxBlocksInFlight) return std::nullopt;
-  return next_fresh_;
+bool OutgoingTransfer::has_next() const {
+  if (state_ != State::kRunning || held_here_ || held_by_peer_) return false;
+  if (in_flight_ >= kMaxBlocksInFlight) return false;
+  return lost_count_ != 0 || next_fresh_ != size_bytes_;
 }
 
-size_t OutgoingTransfer::bytes(uint32_t index) const {
-  LATTICE_ASSERT(index < block_count_);
-  return static_cast<size_t>(std::min<uint64_t>(block_bytes_, size_bytes_ - offset(index)));
+ByteRange OutgoingTransfer::next(const Room& room) const {
+  LATTICE_ASSERT(has_next() && room.fresh_bytes >= kMinRoomBytes && room.repeat_bytes >= kMinRoomBytes);
+  const bool fresh = lost_count_ == 0;
+  const uint64_t begin = fresh ? next_fresh_ : lost_[first_lost_].begin;
+  const size_t header_bytes = wire::transfer_block_header_bytes(begin);
+  if (fresh) return {begin, std::min(size_bytes_, begin + room.fresh_bytes - header_bytes)};
+  const uint64_t bytes = lost_[first_lost_].bytes();
+  return {begin, begin + (bytes <= room.repeat_bytes - header_bytes ? bytes : (bytes + 1) / 2)};
 }
 
-void OutgoingTransfer::on_sent() {
-  LATTICE_ASSERT(next().has_value());
+uint32_t OutgoingTransfer::on_sent(const ByteRange& block) {
+  LATTICE_ASSERT(has_next());
   if (lost_count_ != 0) {
-    first_lost_ = (first_lost_ + 1) % static_cast<uint32_t>(lost_.size());
-    --lost_count_;
+    ByteRange& lost = lost_[first_lost_];
+    LATTICE_ASSERT(block.begin == lost.begin && block.end <= lost.end);
+    lost.begin = block.end;
+    if (lost.empty()) {
+      first_lost_ = (first_lost_ + 1) % static_cast<uint32_t>(lost_.size());
+      --lost_count_;
+    }
   } else {
-    ++next_fresh_;
+    LATTICE_ASSERT(block.begin == next_fresh_);
+    next_fresh_ = block.end;
   }
+  LATTICE_CHECK(!free_names_.empty());
+  const uint32_t name = free_names_.back();
+  free_names_.pop_back();
+  flying_[name] = block;
   ++in_flight_;
-  LATTICE_ASSERT(lost_count_ + in_flight_ <= lost_.size());
+  return name;
 }
 
-void OutgoingTransfer::on_fate(uint32_t index, bool acked) {
-  LATTICE_CHECK(in_flight_ != 0 && index < block_count_);
+void OutgoingTransfer::on_fate(uint32_t name, bool acked) {
+  LATTICE_CHECK(name < flying_.size() && in_flight_ != 0);
   --in_flight_;
+  free_names_.push_back(name);
+  const ByteRange& block = flying_[name];
   if (acked) {
-    acked_bytes_ += bytes(index);
+    acked_bytes_ += block.bytes();
     return;
   }
-  lost_[(first_lost_ + lost_count_) % static_cast<uint32_t>(lost_.size())] = index;
+  LATTICE_CHECK(lost_count_ < lost_.size());
+  lost_[(first_lost_ + lost_count_) % static_cast<uint32_t>(lost_.size())] = block;
   ++lost_count_;
 }
 

@@ -7,18 +7,19 @@
 
 namespace lattice::transfer {
 
-#define LATTICE_TRANSFER_REFUSALS(X)                                                          \
-  X(kMalformed, "transfer_malformed")  /* a body no sender may send */                        \
-  X(kNoChannel, "transfer_no_channel") /* control messages without a bulk channel */          \
-  X(kBadId, "transfer_bad_id")         /* an offer out of sequence (B-3) */                   \
-  X(kTooMany, "transfer_too_many")     /* a ninth at a time (B-4) */                          \
-  X(kUnknown, "transfer_unknown")      /* of a transfer nobody offered */                     \
-  X(kBadState, "transfer_bad_state")   /* accepted twice; held or sent before it was */       \
-  X(kBadIndex, "transfer_bad_index")   /* a block past the end */                             \
-  X(kBadLength, "transfer_bad_length") /* a block of another length than its place has */     \
-  X(kTooLarge, "transfer_too_large")   /* an offer over the configured size: answered */      \
-  X(kDuplicate, "transfer_duplicate")  /* a block that was here already: normal after loss */ \
-  X(kLate, "transfer_late")            /* a block of a transfer that ended: normal */
+#define LATTICE_TRANSFER_REFUSALS(X)                                                                \
+  X(kMalformed, "transfer_malformed")        /* a body no sender may send */                        \
+  X(kNoChannel, "transfer_no_channel")       /* control messages without a bulk channel */          \
+  X(kBadId, "transfer_bad_id")               /* an offer out of sequence (B-3) */                   \
+  X(kTooMany, "transfer_too_many")           /* a ninth at a time (B-4) */                          \
+  X(kUnknown, "transfer_unknown")            /* of a transfer nobody offered */                     \
+  X(kBadState, "transfer_bad_state")         /* accepted twice; held or sent before it was */       \
+  X(kPastEnd, "transfer_past_end")           /* a block past the end */                             \
+  X(kTooShort, "transfer_too_short")         /* a block below 256 bytes before the end (B-9) */     \
+  X(kTooScattered, "transfer_too_scattered") /* blocks that leave too many gaps (B-14) */           \
+  X(kTooLarge, "transfer_too_large")         /* an offer over the configured size: answered */      \
+  X(kDuplicate, "transfer_duplicate")        /* a block that was here already: normal after loss */ \
+  X(kLate, "transfer_late")                  /* a block of a transfer that ended: normal */
 
 enum class TransferRefusal : uint8_t {
   kNone,

@@ -8,17 +8,17 @@
 namespace lattice::transfer {
 namespace {
 
-// What the endpoint calls a block: its transfer's slot and its index.
-static_assert(wire::kMaxBlocks <= 1u << 24 && kMaxTransfers <= 1u << 8);
-constexpr uint32_t block_name(size_t slot, uint32_t index) {
-  return static_cast<uint32_t>(slot) << 24 | index;
+// What the endpoint calls a block: its transfer's slot, and its name there.
+static_assert(kMaxBlocksInFlight <= 1u << 16 && kMaxTransfers <= 1u << 16);
+constexpr uint32_t block_name(size_t slot, uint32_t name) {
+  return static_cast<uint32_t>(slot) << 16 | name;
 }
 
 }  // namespace
 
 Transfers::Transfers(const TransferConfig& config, TransferLink& link, TransferHandler& handler)
     : config_(config), link_(link), handler_(handler), lanes_(config.max_connections) {
-  LATTICE_ASSERT(config.block_bytes >= wire::kMinBlockBytes && config.block_bytes <= wire::kMaxBlockBytes);
+  LATTICE_ASSERT(config.max_size_bytes <= wire::kMaxTransferBytes);
 }
 
 Transfers::~Transfers() = default;
@@ -64,10 +64,7 @@ std::unique_ptr<Transfers::Incoming>* Transfers::find_in(Lane* lane, uint16_t id
 TransferResult Transfers::start(ConnectionHandle connection, uint64_t size_bytes, const uint8_t* data,
                                 std::span<const uint8_t> label, TransferId* out) {
   if (config_.channel == 0) return TransferResult::kNoChannel;
-  if (size_bytes == 0 || size_bytes > config_.max_size_bytes ||
-      wire::block_count(size_bytes, config_.block_bytes) > wire::kMaxBlocks) {
-    return TransferResult::kBadSize;
-  }
+  if (size_bytes == 0 || size_bytes > config_.max_size_bytes) return TransferResult::kBadSize;
   if (label.size() > wire::kMaxTransferLabelBytes) return TransferResult::kBadLabel;
   if (connection.slot >= lanes_.size()) return TransferResult::kWouldBlock;
   Lane& lane = lane_for(connection);
@@ -75,14 +72,13 @@ TransferResult Transfers::start(ConnectionHandle connection, uint64_t size_bytes
   if (free == lane.out.end()) return TransferResult::kTooMany;
   wire::TransferOffer offer;
   offer.id = static_cast<uint16_t>(lane.out_count + 1);
-  offer.block_bytes = config_.block_bytes;
   offer.size_bytes = size_bytes;
   offer.label = label;
   std::array<uint8_t, wire::kMaxTransferControlBytes> body;
   const size_t bytes = wire::encode_transfer_offer(offer, body);
   if (!link_.send_control(connection, std::span(body).first(bytes))) return TransferResult::kWouldBlock;
   ++lane.out_count;
-  *free = std::make_unique<Outgoing>(OutgoingTransfer(offer.id, size_bytes, config_.block_bytes));
+  *free = std::make_unique<Outgoing>(OutgoingTransfer(offer.id, size_bytes));
   (*free)->data = data;
   *out = {offer.id, false};
   return TransferResult::kOk;
@@ -231,44 +227,40 @@ size_t Transfers::slot_to_send(const Lane& lane) {
   if (lane.blocks_in_flight >= kMaxBlocksInFlight) return kMaxTransfers;
   for (size_t i = 0; i < kMaxTransfers; ++i) {
     const size_t slot = (lane.turn + i) % kMaxTransfers;
-    if (lane.out[slot] && lane.out[slot]->transfer.next()) return slot;
+    if (lane.out[slot] && lane.out[slot]->transfer.has_next()) return slot;
   }
   return kMaxTransfers;
 }
 
-size_t Transfers::next_block_bytes(ConnectionHandle connection) {
+bool Transfers::has_block(ConnectionHandle connection) {
   const Lane* lane = lane_of(connection);
-  const size_t slot = lane == nullptr ? kMaxTransfers : slot_to_send(*lane);
-  if (slot == kMaxTransfers) return 0;
-  const OutgoingTransfer& transfer = lane->out[slot]->transfer;
-  return wire::kBlockHeaderBytes + transfer.bytes(*transfer.next());
+  return lane != nullptr && slot_to_send(*lane) != kMaxTransfers;
 }
 
-bool Transfers::take_block(ConnectionHandle connection, std::span<uint8_t> out, Taken* taken) {
+size_t Transfers::take_block(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
+                             Taken* taken) {
   Lane* lane = lane_of(connection);
   const size_t slot = lane == nullptr ? kMaxTransfers : slot_to_send(*lane);
   LATTICE_CHECK(slot != kMaxTransfers);
   Outgoing& entry = *lane->out[slot];
   OutgoingTransfer& transfer = entry.transfer;
-  const uint32_t index = *transfer.next();
-  LATTICE_ASSERT(out.size() == wire::kBlockHeaderBytes + transfer.bytes(index));
+  const ByteRange block = transfer.next({out.size(), floor_bytes});
   lane->turn = (slot + 1) % kMaxTransfers;
-  if (!read(connection, entry, index, out.subspan(wire::kBlockHeaderBytes))) {
+  const size_t header_bytes = wire::encode_transfer_block_header(transfer.id(), block.begin, out);
+  const std::span<uint8_t> bytes = out.subspan(header_bytes, static_cast<size_t>(block.bytes()));
+  if (!read(connection, entry, block.begin, bytes)) {
     transfer.end();
     entry.failed = true;
-    return false;
+    return 0;
   }
-  wire::encode_transfer_block_header(transfer.id(), index, out);
-  transfer.on_sent();
-  ++lane->blocks_in_flight;
   taken->channel = config_.channel;
-  taken->block = block_name(slot, index);
-  return true;
+  taken->block = block_name(slot, transfer.on_sent(block));
+  ++lane->blocks_in_flight;
+  return header_bytes + bytes.size();
 }
 
-bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint32_t index,
+bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint64_t offset,
                      std::span<uint8_t> out) {
-  const uint64_t offset = entry.transfer.offset(index);
   if (entry.data == nullptr) return handler_.read(connection, {entry.transfer.id(), false}, offset, out);
   std::copy_n(entry.data + offset, out.size(), out.begin());
   return true;
@@ -276,10 +268,10 @@ bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint32_
 
 void Transfers::on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) {
   Lane* lane = lane_of(connection);
-  const size_t slot = block >> 24;
+  const size_t slot = block >> 16;
   LATTICE_CHECK(lane != nullptr && slot < kMaxTransfers && lane->out[slot] != nullptr);
   --lane->blocks_in_flight;
-  lane->out[slot]->transfer.on_fate(block & 0xFFFFFF, acked);
+  lane->out[slot]->transfer.on_fate(block & 0xFFFF, acked);
 }
 
 }  // namespace lattice::transfer

@@ -3,8 +3,8 @@
 //   start() ─▶ Offer ─▶ on_offer() ─▶ accept() ─▶ Accept ─▶ blocks, as budget allows ─▶ write()
 //   on_end(kDone) ◀─ End, done ◀───────────────────────────────── the last block is stored ─▶ on_end(kDone)
 //
-// Must stay true: a peer occupies at most kMaxTransfers entries and, of accepted transfers only, one bit per
-// block; nothing allocates while blocks flow.
+// Must stay true: a peer occupies at most kMaxTransfers entries and, of accepted transfers only, what
+// kMaxMissingRanges and kMaxOpenBlocks take, whatever their size; nothing allocates while blocks flow.
 #pragma once
 
 #include <array>
@@ -25,8 +25,6 @@ struct TransferConfig {
   uint8_t channel = 0;           ///< Declared as bulk; 0: none, and nothing of this is allowed.
   /// Larger offers are refused without asking; so is start().
   uint64_t max_size_bytes = 256u << 20;
-  /// Of the transfers this side starts; kMinBlockBytes to kMaxBlockBytes.
-  uint16_t block_bytes = wire::kMaxBlockBytes;
 };
 
 enum class TransferResult : uint8_t {
@@ -77,8 +75,9 @@ class Transfers final : public reliability::BulkSource {
   uint64_t refused(TransferRefusal refusal) const { return refusals_.get(refusal); }
 
   // reliability::BulkSource
-  size_t next_block_bytes(ConnectionHandle connection) override;
-  bool take_block(ConnectionHandle connection, std::span<uint8_t> out, Taken* taken) override;
+  bool has_block(ConnectionHandle connection) override;
+  size_t take_block(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
+                    Taken* taken) override;
   void on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) override;
 
  private:
@@ -129,8 +128,9 @@ class Transfers final : public reliability::BulkSource {
   TransferRefusal on_accept(ConnectionHandle connection, std::span<const uint8_t> body);
   TransferRefusal on_hold(ConnectionHandle connection, std::span<const uint8_t> body);
   TransferRefusal on_end(ConnectionHandle connection, std::span<const uint8_t> body);
-  bool read(ConnectionHandle connection, const Outgoing& entry, uint32_t index, std::span<uint8_t> out);
-  void store(Lane& lane, Incoming& entry, const wire::TransferBlock& block);
+  bool read(ConnectionHandle connection, const Outgoing& entry, uint64_t offset, std::span<uint8_t> out);
+  void store(Lane& lane, const wire::TransferBlock& block);
+  bool write(ConnectionHandle connection, Incoming& entry, uint64_t offset, std::span<const uint8_t> bytes);
   void complete(Lane& lane, uint16_t id);
 
   TransferConfig config_;

@@ -135,36 +135,51 @@ TransferRefusal Transfers::on_block(ConnectionHandle connection, std::span<const
   if (!(*entry)->transfer.accepted()) return count(TransferRefusal::kBadState);
   switch ((*entry)->transfer.judge(block)) {
     case IncomingTransfer::Judgement::kNew:
-      store(*lane, **entry, block);
+      store(*lane, block);
       return TransferRefusal::kNone;
     case IncomingTransfer::Judgement::kDuplicate:
       return count(TransferRefusal::kDuplicate);
-    case IncomingTransfer::Judgement::kBadIndex:
-      return count(TransferRefusal::kBadIndex);
-    case IncomingTransfer::Judgement::kBadLength:
+    case IncomingTransfer::Judgement::kPastEnd:
+      return count(TransferRefusal::kPastEnd);
+    case IncomingTransfer::Judgement::kTooShort:
+      return count(TransferRefusal::kTooShort);
+    case IncomingTransfer::Judgement::kTooScattered:
       break;
   }
-  return count(TransferRefusal::kBadLength);
+  return count(TransferRefusal::kTooScattered);
 }
 
-void Transfers::store(Lane& lane, Incoming& incoming, const wire::TransferBlock& block) {
-  const uint64_t offset = incoming.transfer.offset(block.index);
-  bool stored = true;
-  if (incoming.memory == nullptr) {
-    stored = handler_.write(lane.connection, {block.id, true}, offset, block.bytes);
-  } else {
-    std::copy(block.bytes.begin(), block.bytes.end(), incoming.memory + offset);
-  }
+// Of a block only what is missing is stored: a half may have come before the whole.
+void Transfers::store(Lane& lane, const wire::TransferBlock& block) {
+  ByteRange rest = range_of(block);
   std::unique_ptr<Incoming>* entry = find_in(&lane, block.id);
-  if (entry == nullptr) return;  // write() cancelled it
-  if (!stored) {
-    entry->reset();
-    owe_end(lane.connection, block.id, wire::TransferSide::kReceiver, wire::TransferEndReason::kFailed);
-    handler_.on_end(lane.connection, {block.id, true}, TransferEnding::kFailed);
-    return;
+  while (true) {
+    const ByteRange missing = (*entry)->transfer.first_missing(rest);
+    if (missing.empty()) break;
+    const size_t at = static_cast<size_t>(missing.begin - block.offset);
+    const bool stored = write(lane.connection, **entry, missing.begin,
+                              block.bytes.subspan(at, static_cast<size_t>(missing.bytes())));
+    entry = find_in(&lane, block.id);
+    if (entry == nullptr) return;  // write() cancelled it
+    if (!stored) {
+      entry->reset();
+      owe_end(lane.connection, block.id, wire::TransferSide::kReceiver, wire::TransferEndReason::kFailed);
+      handler_.on_end(lane.connection, {block.id, true}, TransferEnding::kFailed);
+      return;
+    }
+    rest.begin = missing.end;
   }
   (*entry)->transfer.on_stored(block);
   if ((*entry)->transfer.complete()) complete(lane, block.id);
+}
+
+bool Transfers::write(ConnectionHandle connection, Incoming& entry, uint64_t offset,
+                      std::span<const uint8_t> bytes) {
+  if (entry.memory == nullptr) {
+    return handler_.write(connection, {entry.transfer.id(), true}, offset, bytes);
+  }
+  std::copy(bytes.begin(), bytes.end(), entry.memory + offset);
+  return true;
 }
 
 void Transfers::complete(Lane& lane, uint16_t id) {

@@ -21,12 +21,10 @@ bool parse_transfer_offer(std::span<const uint8_t> body, TransferOffer* out) {
   if (!begins_with(reader, ControlType::kTransferOffer)) return false;
   TransferOffer offer;
   offer.id = reader.u16();
-  offer.block_bytes = reader.u16();
   offer.size_bytes = reader.u64();
   if (!reader.ok() || reader.remaining() > kMaxTransferLabelBytes) return false;
   offer.label = reader.bytes(reader.remaining());
-  if (offer.block_bytes < kMinBlockBytes || offer.block_bytes > kMaxBlockBytes) return false;
-  if (offer.size_bytes == 0 || block_count(offer.size_bytes, offer.block_bytes) > kMaxBlocks) return false;
+  if (offer.size_bytes == 0 || offer.size_bytes > kMaxTransferBytes) return false;
   *out = offer;
   return true;
 }
@@ -74,7 +72,7 @@ bool parse_transfer_block(std::span<const uint8_t> body, TransferBlock* out) {
   base::ByteReader reader(body);
   TransferBlock block;
   block.id = reader.u16();
-  block.index = reader.u32();
+  block.offset = reader.varint();
   if (!reader.ok() || reader.remaining() == 0) return false;
   block.bytes = reader.bytes(reader.remaining());
   *out = block;
@@ -85,7 +83,6 @@ size_t encode_transfer_offer(const TransferOffer& offer, std::span<uint8_t> out)
   base::ByteWriter writer(out);
   writer.u8(static_cast<uint8_t>(ControlType::kTransferOffer));
   writer.u16(offer.id);
-  writer.u16(offer.block_bytes);
   writer.u64(offer.size_bytes);
   writer.bytes(offer.label);
   return writer.ok() ? writer.size() : 0;
@@ -115,11 +112,15 @@ size_t encode_transfer_end(const TransferEnd& end, std::span<uint8_t> out) {
   return writer.ok() ? writer.size() : 0;
 }
 
-size_t encode_transfer_block_header(uint16_t id, uint32_t index, std::span<uint8_t> out) {
+size_t encode_transfer_block_header(uint16_t id, uint64_t offset, std::span<uint8_t> out) {
   base::ByteWriter writer(out);
   writer.u16(id);
-  writer.u32(index);
+  writer.varint(offset);
   return writer.ok() ? writer.size() : 0;
+}
+
+size_t transfer_block_header_bytes(uint64_t offset) {
+  return sizeof(uint16_t) + base::varint_bytes(offset);
 }
 
 }  // namespace lattice::wire

@@ -1,8 +1,8 @@
 // Bodies of large transfers (docs/spec/transfer.md): blocks on a bulk channel, and the control messages that
 // begin, hold and end them.
 //
-//   block              id u16 · index u32 · 1 to block_bytes bytes
-//   16 TransferOffer   u8 16 · id u16 · block_bytes u16 · size u64 · label, 0 to 64 bytes
+//   block              id u16 · offset varint · 1 byte or more
+//   16 TransferOffer   u8 16 · id u16 · size u64 · label, 0 to 64 bytes
 //   17 TransferAccept  u8 17 · id u16
 //   18 TransferHold    u8 18 · id u16 · held u8, 0 or 1
 //   19 TransferEnd     u8 19 · id u16 · side u8, 0 or 1 · reason u8
@@ -16,12 +16,12 @@
 
 namespace lattice::wire {
 
-inline constexpr size_t kBlockHeaderBytes = 6;
-inline constexpr size_t kMinBlockBytes = 256;
-/// With its header as large as the body of any unreliable message that fits every datagram: 1149.
-inline constexpr size_t kMaxBlockBytes = 1143;
-inline constexpr uint32_t kMaxBlocks = 1u << 24;
+inline constexpr uint64_t kMaxTransferBytes = uint64_t{1} << 40;
 inline constexpr size_t kMaxTransferLabelBytes = 64;
+/// Of a block that does not reach the end of its transfer.
+inline constexpr size_t kMinBlockBytes = 256;
+/// id, and the longest offset below kMaxTransferBytes: 40 bits in groups of seven.
+inline constexpr size_t kMaxBlockHeaderBytes = 2 + 6;
 
 enum class TransferSide : uint8_t { kSender = 0, kReceiver = 1 };
 
@@ -37,7 +37,6 @@ inline constexpr uint8_t kTransferEndReasonCount = 5;
 
 struct TransferOffer {
   uint16_t id = 0;
-  uint16_t block_bytes = 0;
   uint64_t size_bytes = 0;
   std::span<const uint8_t> label;  ///< Into the body.
 };
@@ -55,22 +54,17 @@ struct TransferEnd {
 
 struct TransferBlock {
   uint16_t id = 0;
-  uint32_t index = 0;
+  uint64_t offset = 0;
   std::span<const uint8_t> bytes;  ///< Into the body; not empty.
 };
 
-/// Blocks of a transfer; the last may be shorter. `block_bytes` is not 0.
-constexpr uint64_t block_count(uint64_t size_bytes, uint16_t block_bytes) {
-  return size_bytes / block_bytes + (size_bytes % block_bytes != 0 ? 1 : 0);
-}
-
 /// `body` includes the type byte, and is of that type; false for any body a sender must not send. An offer's
-/// size is 1 to kMaxBlocks blocks, its block size kMinBlockBytes to kMaxBlockBytes.
+/// size is 1 to kMaxTransferBytes.
 bool parse_transfer_offer(std::span<const uint8_t> body, TransferOffer* out);
 bool parse_transfer_accept(std::span<const uint8_t> body, uint16_t* id);
 bool parse_transfer_hold(std::span<const uint8_t> body, TransferHold* out);
 bool parse_transfer_end(std::span<const uint8_t> body, TransferEnd* out);
-/// Length and index are judged by whoever knows the transfer; here only that there is at least one byte.
+/// Offset and length are judged by whoever knows the transfer; here only that there is at least one byte.
 bool parse_transfer_block(std::span<const uint8_t> body, TransferBlock* out);
 
 /// Bytes written, or 0 when `out` is too short.
@@ -78,9 +72,11 @@ size_t encode_transfer_offer(const TransferOffer& offer, std::span<uint8_t> out)
 size_t encode_transfer_accept(uint16_t id, std::span<uint8_t> out);
 size_t encode_transfer_hold(const TransferHold& hold, std::span<uint8_t> out);
 size_t encode_transfer_end(const TransferEnd& end, std::span<uint8_t> out);
-/// The header of a block; its bytes follow.
-size_t encode_transfer_block_header(uint16_t id, uint32_t index, std::span<uint8_t> out);
+/// The header of a block; its bytes follow. 3 to kMaxBlockHeaderBytes for offsets below kMaxTransferBytes.
+size_t encode_transfer_block_header(uint16_t id, uint64_t offset, std::span<uint8_t> out);
+/// What encode_transfer_block_header() will write.
+size_t transfer_block_header_bytes(uint64_t offset);
 
-inline constexpr size_t kMaxTransferControlBytes = 1 + 2 + 2 + 8 + kMaxTransferLabelBytes;
+inline constexpr size_t kMaxTransferControlBytes = 1 + 2 + 8 + kMaxTransferLabelBytes;
 
 }  // namespace lattice::wire

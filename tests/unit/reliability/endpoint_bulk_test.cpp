@@ -14,18 +14,19 @@ constexpr uint8_t kBulkChannel = 13;
 
 class CountingSource final : public BulkSource {
  public:
-  size_t next_block_bytes(ConnectionHandle) override {
-    return next < count && in_flight < window ? bytes : 0;
-  }
-  bool take_block(ConnectionHandle, std::span<uint8_t> out, Taken* taken) override {
+  bool has_block(ConnectionHandle) override { return next < count && in_flight < window; }
+  size_t take_block(ConnectionHandle, std::span<uint8_t> out, size_t floor_bytes, Taken* taken) override {
+    EXPECT_TRUE(floor_bytes >= kMaxUnreliableBody && floor_bytes <= out.size());
+    EXPECT_LE(out.size(), kMaxBulkBody);
+    largest_room_bytes = std::max(largest_room_bytes, out.size());
     if (next == broken_at) {
       count = 0;
-      return false;
+      return 0;
     }
     std::fill(out.begin(), out.end(), static_cast<uint8_t>(next));
     *taken = {kBulkChannel, next++};
     ++in_flight;
-    return true;
+    return out.size();
   }
   void on_block_fate(ConnectionHandle, uint32_t block, bool acked) override {
     told[block].push_back(acked);
@@ -33,7 +34,7 @@ class CountingSource final : public BulkSource {
   }
   uint32_t next = 0, count = 0, window = 100, broken_at = UINT32_MAX;
   uint32_t in_flight = 0;
-  size_t bytes = kMaxUnreliableBody;
+  size_t largest_room_bytes = 0;
   std::map<uint32_t, std::vector<bool>> told;
 };
 
@@ -68,6 +69,20 @@ TEST_F(EndpointBulk, EachBlockIsToldOnceAndThoseAckedArrived) {
   EXPECT_LT(acked, 500u);
   EXPECT_GE(rig->client().handler.message_count, acked);
   EXPECT_EQ(source.in_flight, 0u);
+}
+
+TEST_F(EndpointBulk, BlocksFillTheDatagramsOfThePath) {
+  start(0);
+  rig->run(kSecond);
+  ASSERT_EQ(rig->server_stats().datagram_bytes, kLargestDatagramBytes);
+  const auto before = rig->server_stats().traffic;
+  source.count = 100;
+  rig->server.endpoint->wake(rig->server.connection);
+  rig->run(kSecond);
+  const auto after = rig->server_stats().traffic;
+  ASSERT_EQ(source.told.size(), 100u);
+  EXPECT_GE(source.largest_room_bytes, kMaxBulkBody - 1) << "a number of two bytes at most";
+  EXPECT_GE((after.bytes_sent - before.bytes_sent) / 100, kLargestDatagramBytes - 1);
 }
 
 TEST_F(EndpointBulk, MessagesGoBeforeBlocks) {

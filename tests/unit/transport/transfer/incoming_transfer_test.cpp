@@ -4,52 +4,84 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <numeric>
 #include <vector>
+
+#include "base/random.h"
+#include "transport/transfer/transfer_limits.h"
 
 namespace lattice::transfer {
 namespace {
 
 using Judgement = IncomingTransfer::Judgement;
-constexpr uint16_t kBlock = 256;
-const std::vector<uint8_t> kBytes(2 * kBlock, 0xAB);
+const std::vector<uint8_t> kBytes(2000, 0xAB);
 
-wire::TransferBlock block(uint32_t index, size_t bytes) {
-  return {1, index, std::span(kBytes).first(bytes)};
+wire::TransferBlock block(uint64_t offset, size_t bytes) {
+  return {1, offset, std::span(kBytes).first(bytes)};
 }
 
-TEST(IncomingTransfer, JudgesIndexLengthAndRepetition) {
-  IncomingTransfer transfer({1, kBlock, 2 * kBlock + 5, {}});
+IncomingTransfer accepted(uint64_t size_bytes) {
+  IncomingTransfer transfer({1, size_bytes, {}});
   transfer.accept();
-  EXPECT_EQ(transfer.judge(block(0, kBlock)), Judgement::kNew);
-  EXPECT_EQ(transfer.judge(block(0, kBlock - 1)), Judgement::kBadLength);
-  EXPECT_EQ(transfer.judge(block(0, kBlock + 1)), Judgement::kBadLength);
-  EXPECT_EQ(transfer.judge(block(2, 5)), Judgement::kNew);
-  EXPECT_EQ(transfer.judge(block(2, kBlock)), Judgement::kBadLength);
-  EXPECT_EQ(transfer.judge(block(3, kBlock)), Judgement::kBadIndex);
-  EXPECT_EQ(transfer.judge(block(UINT32_MAX, kBlock)), Judgement::kBadIndex);
-  transfer.on_stored(block(2, 5));
-  EXPECT_EQ(transfer.judge(block(2, 5)), Judgement::kDuplicate);
-  EXPECT_EQ(transfer.received_bytes(), 5u);
+  return transfer;
 }
 
-TEST(IncomingTransfer, CompleteWithEveryBlockInAnyOrder) {
-  EXPECT_TRUE(rc::check("any order, any repetition", [] {
-    const uint64_t size = *rc::gen::inRange<uint64_t>(1, 200 * kBlock);
-    IncomingTransfer transfer({1, kBlock, size, {}});
-    transfer.accept();
-    std::vector<uint32_t> order(wire::block_count(size, kBlock));
-    std::iota(order.begin(), order.end(), 0u);
-    const auto seed = *rc::gen::arbitrary<uint32_t>();
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[(seed * i) % i]);
-    for (const uint32_t index : order) {
-      RC_ASSERT(!transfer.complete());
-      const auto bytes = static_cast<size_t>(std::min<uint64_t>(kBlock, size - transfer.offset(index)));
-      RC_ASSERT(transfer.judge(block(index, bytes)) == Judgement::kNew);
-      transfer.on_stored(block(index, bytes));
-      RC_ASSERT(transfer.judge(block(index, bytes)) == Judgement::kDuplicate);
+TEST(IncomingTransfer, JudgesPlaceLengthAndRepetition) {
+  IncomingTransfer transfer = accepted(1000);
+  EXPECT_EQ(transfer.judge(block(0, 256)), Judgement::kNew);
+  EXPECT_EQ(transfer.judge(block(0, 255)), Judgement::kTooShort);
+  EXPECT_EQ(transfer.judge(block(0, 1000)), Judgement::kNew);
+  EXPECT_EQ(transfer.judge(block(0, 1001)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(block(999, 1)), Judgement::kNew) << "the end may be as short as it is";
+  EXPECT_EQ(transfer.judge(block(998, 1)), Judgement::kTooShort);
+  EXPECT_EQ(transfer.judge(block(999, 2)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(block(1000, 1)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(block(UINT64_MAX, 256)), Judgement::kPastEnd);
+  transfer.on_stored(block(300, 400));
+  EXPECT_EQ(transfer.judge(block(300, 400)), Judgement::kDuplicate);
+  EXPECT_EQ(transfer.judge(block(400, 256)), Judgement::kDuplicate);
+  EXPECT_EQ(transfer.judge(block(200, 400)), Judgement::kNew) << "a part of it is";
+  EXPECT_EQ(transfer.first_missing({200, 600}), (ByteRange{200, 300}));
+  EXPECT_EQ(transfer.received_bytes(), 400u);
+  transfer.on_stored(block(200, 800));
+  EXPECT_EQ(transfer.received_bytes(), 800u);
+}
+
+TEST(IncomingTransfer, BlocksThatLeaveTooManyGapsAreTooScattered) {
+  IncomingTransfer transfer = accepted(1u << 20);
+  uint64_t at = 1;
+  for (size_t gaps = 1; gaps < kMaxMissingRanges; ++gaps, at += 257) {
+    ASSERT_EQ(transfer.judge(block(at, 256)), Judgement::kNew) << gaps;
+    transfer.on_stored(block(at, 256));
+  }
+  EXPECT_EQ(transfer.judge(block(at, 256)), Judgement::kTooScattered);
+  EXPECT_EQ(transfer.judge(block(at - 1, 256)), Judgement::kNew);
+}
+
+TEST(IncomingTransfer, CompleteWithEveryByteInAnyOrder) {
+  EXPECT_TRUE(rc::check("any blocks a sender may cut, in any order, any repetition", [] {
+    const uint64_t size = *rc::gen::inRange<uint64_t>(1, 50'000);
+    IncomingTransfer transfer = accepted(size);
+    base::Random random(*rc::gen::arbitrary<uint64_t>());
+    uint64_t received = 0;
+    for (int i = 0; i < 20'000 && !transfer.complete(); ++i) {
+      const uint64_t place = random.next_below(size + 500);  // often the very beginning
+      const uint64_t offset = place - std::min<uint64_t>(place, 500);
+      const uint64_t bytes = std::min(size - offset, 256 + random.next_below(1200));
+      const wire::TransferBlock next = block(offset, bytes);
+      uint64_t missing = 0;
+      for (ByteRange rest = range_of(next); !rest.empty();) {
+        const ByteRange part = transfer.first_missing(rest);
+        missing += part.bytes();
+        rest.begin = part.end;
+      }
+      const Judgement judged = transfer.judge(next);
+      RC_ASSERT(judged == (missing == 0 ? Judgement::kDuplicate : Judgement::kNew));
+      if (judged == Judgement::kNew) transfer.on_stored(next);
+      received += missing;
+      RC_ASSERT(transfer.received_bytes() == received);
+      RC_ASSERT(transfer.judge(next) == Judgement::kDuplicate);
     }
-    RC_ASSERT(transfer.complete());
+    RC_ASSERT(transfer.complete() && received == size);
   }));
 }
 

@@ -1,121 +1,174 @@
-// Which block is next: fresh ones in order, lost ones first, none while held; and the bound of what is in
-// flight.
+// Which bytes are next: fresh ones in order and as many as fit, lost blocks first and cut when they do not
+// fit everywhere, none while held; and the bounds of what is in flight and what is open.
 #include "transport/transfer/outgoing_transfer.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <set>
+#include <map>
 
 #include "base/random.h"
 
 namespace lattice::transfer {
 namespace {
 
-constexpr uint16_t kBlock = 256;
+constexpr size_t kFloor = OutgoingTransfer::kMinRoomBytes;
+constexpr OutgoingTransfer::Room kSmall{kFloor, kFloor};
+constexpr OutgoingTransfer::Room kLarge{reliability::kMaxBulkBody, kFloor};
+/// Of the first block in such rooms: id u16 and an offset of one byte.
+constexpr uint64_t kFirstSmall = kFloor - 3;
+constexpr uint64_t kFirstLarge = reliability::kMaxBulkBody - 3;
 
-TEST(OutgoingTransfer, NothingBeforeItIsAccepted) {
-  OutgoingTransfer transfer(1, 1000, kBlock);
-  EXPECT_FALSE(transfer.next());
+OutgoingTransfer accepted(uint64_t size_bytes) {
+  OutgoingTransfer transfer(1, size_bytes);
   EXPECT_TRUE(transfer.accept());
-  EXPECT_FALSE(transfer.accept());
-  EXPECT_EQ(transfer.next(), 0u);
+  return transfer;
 }
 
-TEST(OutgoingTransfer, LastBlockIsShorter) {
-  OutgoingTransfer transfer(1, 3 * kBlock + 1, kBlock);
-  EXPECT_EQ(transfer.bytes(2), kBlock);
-  EXPECT_EQ(transfer.bytes(3), 1u);
-  EXPECT_EQ(transfer.offset(3), 3u * kBlock);
-  OutgoingTransfer even(1, 2 * kBlock, kBlock);
-  EXPECT_EQ(even.bytes(1), kBlock);
+TEST(OutgoingTransfer, NothingBeforeItIsAccepted) {
+  OutgoingTransfer transfer(1, 1000);
+  EXPECT_FALSE(transfer.has_next());
+  EXPECT_TRUE(transfer.accept());
+  EXPECT_FALSE(transfer.accept());
+  EXPECT_TRUE(transfer.has_next());
+  EXPECT_EQ(transfer.next(kSmall), (ByteRange{0, 1000}));
+}
+
+TEST(OutgoingTransfer, FreshBlocksFillWhatTheDatagramHolds) {
+  OutgoingTransfer transfer = accepted(kFirstLarge + kFirstSmall);
+  EXPECT_EQ(transfer.next(kSmall), (ByteRange{0, kFirstSmall}));
+  EXPECT_EQ(transfer.next(kLarge), (ByteRange{0, kFirstLarge}));
+  transfer.on_sent(transfer.next(kLarge));
+  EXPECT_FALSE(transfer.all_sent());
+  // The offset takes a byte more now, and the rest does not fit the small room any more.
+  EXPECT_EQ(transfer.next(kSmall), (ByteRange{kFirstLarge, kFirstLarge + kFirstSmall - 1}));
+  EXPECT_EQ(transfer.next(kLarge), (ByteRange{kFirstLarge, kFirstLarge + kFirstSmall}));
+  transfer.on_sent(transfer.next(kLarge));
+  EXPECT_TRUE(transfer.all_sent());
+  EXPECT_FALSE(transfer.has_next());
 }
 
 TEST(OutgoingTransfer, HeldByEitherSide) {
-  OutgoingTransfer transfer(1, 1000, kBlock);
-  transfer.accept();
+  OutgoingTransfer transfer = accepted(1000);
   transfer.hold_here(true);
   transfer.hold_by_peer(true);
-  EXPECT_FALSE(transfer.next());
+  EXPECT_FALSE(transfer.has_next());
   transfer.hold_here(false);
-  EXPECT_FALSE(transfer.next());
+  EXPECT_FALSE(transfer.has_next());
   transfer.hold_by_peer(false);
-  EXPECT_TRUE(transfer.next());
+  EXPECT_TRUE(transfer.has_next());
 }
 
 TEST(OutgoingTransfer, LostBlocksGoFirstAndInOrderOfLoss) {
-  OutgoingTransfer transfer(1, 100 * kBlock, kBlock);
-  transfer.accept();
-  for (int i = 0; i < 5; ++i) transfer.on_sent();
-  transfer.on_fate(3, false);
-  transfer.on_fate(1, false);
-  transfer.on_fate(0, true);
-  EXPECT_EQ(transfer.next(), 3u);
-  transfer.on_sent();
-  EXPECT_EQ(transfer.next(), 1u);
-  transfer.on_sent();
-  EXPECT_EQ(transfer.next(), 5u);
-  EXPECT_EQ(transfer.acked_bytes(), kBlock);
+  OutgoingTransfer transfer = accepted(100'000);
+  std::vector<ByteRange> sent;
+  std::vector<uint32_t> names;
+  for (int i = 0; i < 5; ++i) {
+    sent.push_back(transfer.next(kSmall));
+    names.push_back(transfer.on_sent(sent.back()));
+  }
+  transfer.on_fate(names[3], false);
+  transfer.on_fate(names[1], false);
+  transfer.on_fate(names[0], true);
+  EXPECT_EQ(transfer.next(kLarge), sent[3]) << "as it was, whatever there is room for";
+  transfer.on_sent(transfer.next(kLarge));
+  EXPECT_EQ(transfer.next(kSmall), sent[1]);
+  transfer.on_sent(transfer.next(kSmall));
+  EXPECT_EQ(transfer.next(kSmall).begin, sent[4].end);
+  EXPECT_EQ(transfer.acked_bytes(), sent[0].bytes());
+}
+
+TEST(OutgoingTransfer, ALostBlockThatDoesNotFitEverywhereIsCutOnce) {
+  OutgoingTransfer transfer = accepted(100'000);
+  const ByteRange whole = transfer.next(kLarge);
+  transfer.on_fate(transfer.on_sent(whole), false);
+  const ByteRange first = transfer.next(kLarge);
+  EXPECT_EQ(first, (ByteRange{0, (whole.bytes() + 1) / 2}));
+  const uint32_t first_name = transfer.on_sent(first);
+  const ByteRange second = transfer.next(kLarge);
+  EXPECT_EQ(second, (ByteRange{first.end, whole.end}));
+  transfer.on_fate(transfer.on_sent(second), false);
+  transfer.on_fate(first_name, false);
+  EXPECT_EQ(transfer.next(kSmall), second);
+  transfer.on_sent(second);
+  EXPECT_EQ(transfer.next(kSmall), first);
 }
 
 TEST(OutgoingTransfer, EndedOneDrains) {
-  OutgoingTransfer transfer(1, 100 * kBlock, kBlock);
-  transfer.accept();
-  transfer.on_sent();
-  transfer.on_sent();
+  OutgoingTransfer transfer = accepted(100'000);
+  const uint32_t first = transfer.on_sent(transfer.next(kSmall));
+  const uint32_t second = transfer.on_sent(transfer.next(kSmall));
   transfer.end();
-  EXPECT_FALSE(transfer.next());
+  EXPECT_FALSE(transfer.has_next());
   EXPECT_FALSE(transfer.drained());
-  transfer.on_fate(0, true);
-  transfer.on_fate(1, false);
+  transfer.on_fate(first, true);
+  transfer.on_fate(second, false);
   EXPECT_TRUE(transfer.drained());
   EXPECT_FALSE(transfer.accept());
 }
 
-TEST(OutgoingTransfer, AsMuchInFlightAsAllowed) {
-  OutgoingTransfer transfer(1, uint64_t{2} * kMaxBlocksInFlight * kBlock, kBlock);
-  transfer.accept();
-  for (uint32_t i = 0; i < kMaxBlocksInFlight; ++i) {
-    ASSERT_EQ(transfer.next(), i);
-    transfer.on_sent();
+TEST(OutgoingTransfer, AsMuchInFlightAndOpenAsAllowed) {
+  OutgoingTransfer transfer = accepted(10'000'000);
+  std::vector<uint32_t> flying;
+  const auto fill = [&] {
+    while (transfer.has_next()) flying.push_back(transfer.on_sent(transfer.next(kLarge)));
+    EXPECT_EQ(flying.size(), kMaxBlocksInFlight);
+  };
+  fill();
+  // The most that can be open: all are lost and cut, and the halves in flight are lost again.
+  for (int round = 0; round < 4; ++round) {
+    for (const uint32_t name : flying) transfer.on_fate(name, false);
+    flying.clear();
+    fill();
+    EXPECT_FALSE(transfer.all_sent());
   }
-  EXPECT_FALSE(transfer.next());
-  // All of them lost is the most the ring has to hold.
-  for (uint32_t i = 0; i < kMaxBlocksInFlight; ++i) transfer.on_fate(i, false);
-  for (uint32_t i = 0; i < kMaxBlocksInFlight; ++i) {
-    ASSERT_EQ(transfer.next(), i);
-    transfer.on_sent();
+  // Nothing fresh while anything is lost: when it goes on, all before has arrived or is on its way.
+  while (!transfer.has_next() || transfer.next(kLarge).bytes() <= kFloor) {
+    if (transfer.has_next()) {
+      flying.push_back(transfer.on_sent(transfer.next(kLarge)));
+    } else {
+      transfer.on_fate(flying.back(), true);
+      flying.pop_back();
+    }
   }
-  EXPECT_FALSE(transfer.next());
+  const uint64_t fresh_from = transfer.next(kLarge).begin;
+  while (!flying.empty()) {
+    transfer.on_fate(flying.back(), true);
+    flying.pop_back();
+  }
+  EXPECT_EQ(transfer.acked_bytes(), fresh_from);
 }
 
-TEST(OutgoingTransfer, EveryBlockIsAckedOnceWhateverIsLost) {
+TEST(OutgoingTransfer, EveryByteIsAckedOnceWhateverIsLostAndWhateverFits) {
   EXPECT_TRUE(rc::check("a random walk of sends and fates ends with every byte acknowledged", [] {
-    const uint64_t size = *rc::gen::inRange<uint64_t>(1, 40 * kBlock);
-    OutgoingTransfer transfer(7, size, kBlock);
+    const uint64_t size = *rc::gen::inRange<uint64_t>(1, 60'000);
+    OutgoingTransfer transfer(7, size);
     transfer.accept();
     base::Random random(*rc::gen::arbitrary<uint64_t>());
-    std::vector<uint32_t> flying;
-    std::set<uint32_t> acked;
+    std::map<uint32_t, ByteRange> flying;
+    std::vector<bool> acked(size, false);
     for (int step = 0; step < 100'000 && transfer.acked_bytes() != size; ++step) {
-      const bool send = transfer.next().has_value() && (flying.empty() || random.next_below(2) == 0);
-      if (send) {
-        const uint32_t index = *transfer.next();
-        RC_ASSERT(acked.count(index) == 0);
-        flying.push_back(index);
-        transfer.on_sent();
+      if (transfer.has_next() && (flying.empty() || random.next_below(2) == 0)) {
+        const OutgoingTransfer::Room room{kFloor + random.next_below(reliability::kMaxBulkBody - kFloor + 1),
+                                          kFloor};
+        const ByteRange block = transfer.next(room);
+        RC_ASSERT(block.bytes() + wire::transfer_block_header_bytes(block.begin) <= room.fresh_bytes);
+        RC_ASSERT(block.bytes() >= wire::kMinBlockBytes || block.end == size);
+        RC_ASSERT(flying.emplace(transfer.on_sent(block), block).second);
       } else {
-        const size_t at = random.next_below(flying.size());
+        const auto at = std::next(flying.begin(), static_cast<ptrdiff_t>(random.next_below(flying.size())));
         const bool arrives = random.next_below(3) != 0;
-        if (arrives) acked.insert(flying[at]);
-        transfer.on_fate(flying[at], arrives);
-        flying.erase(flying.begin() + static_cast<ptrdiff_t>(at));
+        for (uint64_t i = at->second.begin; arrives && i < at->second.end; ++i) {
+          RC_ASSERT(!acked[i]);
+          acked[i] = true;
+        }
+        transfer.on_fate(at->first, arrives);
+        flying.erase(at);
       }
       RC_ASSERT(transfer.in_flight() == flying.size());
     }
     RC_ASSERT(transfer.acked_bytes() == size);
-    RC_ASSERT(acked.size() == wire::block_count(size, kBlock));
-    RC_ASSERT(transfer.all_sent() && !transfer.next());
+    RC_ASSERT(transfer.all_sent() && !transfer.has_next());
   }));
 }
 

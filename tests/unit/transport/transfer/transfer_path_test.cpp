@@ -139,6 +139,36 @@ TEST(TransferPath, TheGameGoesOnBesideATransferThatFillsTheLink) {
   EXPECT_LE(GameLatency::percentile(beside.up_ns, 99), GameLatency::percentile(alone.up_ns, 99) + 2 * kMs);
 }
 
+TEST(TransferPath, APathThatStopsCarryingLargePacketsStrandsNothing) {
+  for (const bool beside_a_game : {false, true}) {
+    TransferRig rig(path(20, 0.005));
+    ASSERT_TRUE(rig.rig.connect_all());
+    rig.rig.run(kSecond);
+    ASSERT_EQ(rig.rig.server_stats().datagram_bytes, reliability::kLargestDatagramBytes);
+    rig.start(4'000'000);
+    ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return rig.client.app.written_bytes > 1'000'000; }));
+    socket::Impairment narrower = rig.rig.options.path;
+    narrower.mtu_bytes = wire::kFloorDatagramBytes;
+    rig.rig.network.set_default(narrower);
+    const uint64_t from_ns = rig.rig.now_ns;
+    uint64_t next_tick_ns = from_ns;
+    ASSERT_TRUE(rig.run_until(10 * kSecond, [&] {
+      if (beside_a_game && rig.rig.now_ns >= next_tick_ns) {
+        next_tick_ns += 33 * kMs;
+        const uint8_t state[300] = {};
+        rig.rig.server.endpoint->send(rig.rig.server.connection, test::Channel::kUnreliable, {}, state);
+      }
+      return !rig.server.app.ended.empty();
+    }));
+    expect_whole(rig, 4'000'000);
+    EXPECT_EQ(rig.rig.server_stats().mtu_black_holes, 1u);
+    EXPECT_EQ(rig.rig.server_stats().datagram_bytes, wire::kFloorDatagramBytes);
+    const uint64_t took_ns = rig.rig.now_ns - from_ns;
+    RecordProperty(beside_a_game ? "beside_a_game_ms" : "alone_ms", static_cast<int>(took_ns / kMs));
+    EXPECT_LE(took_ns, 4 * kSecond);
+  }
+}
+
 TEST(TransferPath, SurvivesABlackoutShorterThanTheTimeout) {
   TransferRig rig(path(20, 0.0, 5 * kMs));
   ASSERT_TRUE(rig.rig.connect_all());

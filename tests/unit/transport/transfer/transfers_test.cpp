@@ -25,7 +25,6 @@ TransferConfig config_of(uint64_t max_size_bytes) {
   config.max_connections = 2;
   config.channel = kChannel;
   config.max_size_bytes = max_size_bytes;
-  config.block_bytes = 256;
   return config;
 }
 
@@ -48,6 +47,7 @@ struct Side final : TransferLink {
   bool full = false;
   bool closed = false;
   int wakes = 0;
+  size_t room_bytes = reliability::kMaxUnreliableBody;  ///< What its datagrams have for a block.
 };
 
 struct Flying {
@@ -72,11 +72,12 @@ class TransfersTest : public testing::Test {
     }
   }
   static bool take(Side& from, Flying* out) {
-    const size_t bytes = from.transfers.next_block_bytes(kPeer);
+    if (!from.transfers.has_block(kPeer)) return false;
+    Transfers::Taken taken;
+    out->body.resize(from.room_bytes);
+    const size_t bytes = from.transfers.take_block(kPeer, out->body, reliability::kMaxUnreliableBody, &taken);
     if (bytes == 0) return false;
     out->body.resize(bytes);
-    Transfers::Taken taken;
-    if (!from.transfers.take_block(kPeer, out->body, &taken)) return false;
     EXPECT_EQ(taken.channel, kChannel);
     out->block = taken.block;
     return true;
@@ -124,7 +125,7 @@ TEST_F(TransfersTest, EveryByteOnceAndBothSidesAreToldTheEnd) {
   TransferId id;
   ASSERT_EQ(a.transfers.start(kPeer, 10'000, nullptr, label, &id), TransferResult::kOk);
   EXPECT_EQ(id, (TransferId{1, false}));
-  EXPECT_EQ(a.transfers.next_block_bytes(kPeer), 0u);  // not accepted
+  EXPECT_FALSE(a.transfers.has_block(kPeer));  // not accepted
   run();
   EXPECT_EQ(b.app.labels.at(0), "map");
   EXPECT_EQ(b.app.sizes[1], 10'000u);
@@ -140,21 +141,23 @@ TEST_F(TransfersTest, EveryByteOnceAndBothSidesAreToldTheEnd) {
 }
 
 TEST_F(TransfersTest, ProgressOncePerUpdateAndOnlyWhenItChanged) {
-  const TransferId id = start(100 * 256);
+  const TransferId id = start(100'000);
   exchange();
   Flying flying;
+  uint64_t sent = 0;
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(take(a, &flying));
     arrive(a, b, flying);
+    sent += flying.body.size() - (i == 0 ? 3 : 4);  // an offset of one byte, then of two
   }
   uint64_t done = 0, size = 0;
   ASSERT_EQ(a.transfers.progress(kPeer, id, &done, &size), TransferResult::kOk);
-  EXPECT_EQ(done, 2560u);
-  EXPECT_EQ(size, 25'600u);
+  EXPECT_EQ(done, sent);
+  EXPECT_EQ(size, 100'000u);
   done = size = 0;
   ASSERT_EQ(b.transfers.progress(kPeer, {id.number, true}, &done, &size), TransferResult::kOk);
-  EXPECT_EQ(done, 2560u) << "received, as the sender has it acknowledged";
-  EXPECT_EQ(size, 25'600u);
+  EXPECT_EQ(done, sent) << "received, as the sender has it acknowledged";
+  EXPECT_EQ(size, 100'000u);
   EXPECT_EQ(b.transfers.progress(kPeer, {uint16_t{9}, true}, &done, &size), TransferResult::kNotFound);
   for (int i = 0; i < 3; ++i) {
     a.transfers.update();
@@ -162,7 +165,7 @@ TEST_F(TransfersTest, ProgressOncePerUpdateAndOnlyWhenItChanged) {
   }
   EXPECT_EQ(a.app.progress_calls, 1u);
   EXPECT_EQ(b.app.progress_calls, 1u);
-  EXPECT_EQ(b.app.progress[1], 2560u);
+  EXPECT_EQ(b.app.progress[1], sent);
 }
 
 TEST_F(TransfersTest, FromMemoryIntoMemory) {
@@ -180,6 +183,27 @@ TEST_F(TransfersTest, FromMemoryIntoMemory) {
   EXPECT_EQ(into, from);
   EXPECT_EQ(b.app.writes, 0u);
   EXPECT_EQ(b.app.ended.size(), 1u);
+}
+
+TEST_F(TransfersTest, ALostBlockComesInHalvesAndTheWholeMayStillArrive) {
+  a.room_bytes = reliability::kMaxBulkBody;
+  start(10'000);
+  exchange();
+  Flying whole, first, second;
+  ASSERT_TRUE(take(a, &whole));
+  EXPECT_EQ(whole.body.size(), reliability::kMaxBulkBody);
+  a.transfers.on_block_fate(kPeer, whole.block, false);
+  ASSERT_TRUE(take(a, &first));
+  EXPECT_LE(first.body.size(), reliability::kMaxUnreliableBody);
+  EXPECT_EQ(arrive(a, b, first), Refusal::kNone);
+  EXPECT_EQ(b.transfers.on_block(kPeer, whole.body), Refusal::kNone) << "late, and half of it new";
+  EXPECT_EQ(b.app.writes, 2u);
+  EXPECT_EQ(b.app.written_bytes, whole.body.size() - 3);
+  ASSERT_TRUE(take(a, &second));
+  EXPECT_EQ(arrive(a, b, second), Refusal::kDuplicate);
+  run();
+  EXPECT_EQ(b.app.written_bytes, 10'000u);
+  EXPECT_EQ(b.app.wrong_bytes, 0u);
 }
 
 TEST_F(TransfersTest, RefusedWithoutABlock) {
@@ -278,7 +302,7 @@ TEST_F(TransfersTest, WriteMayCancel) {
 }
 
 TEST_F(TransfersTest, EightAtATimeTakeTurns) {
-  for (size_t i = 0; i < kMaxTransfers; ++i) start(10 * 256);
+  for (size_t i = 0; i < kMaxTransfers; ++i) start(10'000);
   TransferId id;
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &id), TransferResult::kTooMany);
   exchange();
@@ -390,18 +414,18 @@ class HostilePeer : public TransfersTest {
   static std::string zeros(size_t bytes) { return std::string(2 * bytes, '0'); }
 };
 
-constexpr const char* kOffer600 = "10010000015802000000000000";  // 256, 256, 88 bytes
+constexpr const char* kOffer600 = "1001005802000000000000";
 
 TEST_F(HostilePeer, OffersOutOfSequenceOrTooMany) {
   b.app.accepts = false;
-  EXPECT_EQ(say("10020000015802000000000000"), Refusal::kBadId);
+  EXPECT_EQ(say("1002005802000000000000"), Refusal::kBadId);
   EXPECT_EQ(say(kOffer600), Refusal::kNone);
   EXPECT_EQ(say(kOffer600), Refusal::kBadId);
   for (int id = 2; id <= 8; ++id) {
-    const std::string offer = "100" + std::to_string(id) + "0000015802000000000000";
+    const std::string offer = "100" + std::to_string(id) + "005802000000000000";
     EXPECT_EQ(say(offer.c_str()), Refusal::kNone);
   }
-  EXPECT_EQ(say("10090000015802000000000000"), Refusal::kTooMany);
+  EXPECT_EQ(say("1009005802000000000000"), Refusal::kTooMany);
   EXPECT_TRUE(closes(Refusal::kTooMany));
   EXPECT_EQ(say("1000"), Refusal::kMalformed);
 }
@@ -419,7 +443,7 @@ TEST_F(HostilePeer, ControlForWhatNobodyOffered) {
 
 TEST_F(HostilePeer, AnswersOutOfOrder) {
   TransferId id;
-  ASSERT_EQ(b.transfers.start(kPeer, 600, nullptr, {}, &id), TransferResult::kOk);
+  ASSERT_EQ(b.transfers.start(kPeer, 3000, nullptr, {}, &id), TransferResult::kOk);
   EXPECT_EQ(say("12010001"), Refusal::kBadState);    // held before it was accepted
   EXPECT_EQ(say("1301000100"), Refusal::kBadState);  // done before a block left
   EXPECT_EQ(say("110100"), Refusal::kNone);
@@ -433,23 +457,40 @@ TEST_F(HostilePeer, AnswersOutOfOrder) {
 }
 
 TEST_F(HostilePeer, BlocksThatFitNothing) {
-  EXPECT_EQ(block("010000000000" + zeros(256)), Refusal::kUnknown);
+  EXPECT_EQ(block("010000" + zeros(256)), Refusal::kUnknown);
   b.app.accepts = false;
   ASSERT_EQ(say(kOffer600), Refusal::kNone);
-  EXPECT_EQ(block("010000000000" + zeros(256)), Refusal::kBadState);
+  EXPECT_EQ(block("010000" + zeros(256)), Refusal::kBadState);
   ASSERT_EQ(b.transfers.accept(kPeer, {1, true}, {}), TransferResult::kOk);
   EXPECT_EQ(b.transfers.accept(kPeer, {1, true}, {}), TransferResult::kBadState);
-  EXPECT_EQ(block("010000000000"), Refusal::kMalformed);
-  EXPECT_EQ(block("010000000000" + zeros(255)), Refusal::kBadLength);
-  EXPECT_EQ(block("010002000000" + zeros(256)), Refusal::kBadLength);
-  EXPECT_EQ(block("010003000000" + zeros(88)), Refusal::kBadIndex);
-  EXPECT_EQ(block("0100ffffffff" + zeros(88)), Refusal::kBadIndex);
-  EXPECT_EQ(block("020000000000" + zeros(256)), Refusal::kUnknown);
+  EXPECT_EQ(block("010000"), Refusal::kMalformed);
+  EXPECT_EQ(block("01008000" + zeros(256)), Refusal::kMalformed);  // 0, but not the shortest form
+  EXPECT_EQ(block("010000" + zeros(255)), Refusal::kTooShort);
+  EXPECT_EQ(block("010000" + zeros(601)), Refusal::kPastEnd);
+  EXPECT_EQ(block("0100d704" + zeros(2)), Refusal::kPastEnd);
+  EXPECT_EQ(block("0100d804" + zeros(1)), Refusal::kPastEnd);
+  EXPECT_EQ(block("0100ffffffffffffffffff" + zeros(256)), Refusal::kPastEnd);
+  EXPECT_EQ(block("020000" + zeros(256)), Refusal::kUnknown);
   EXPECT_EQ(b.app.writes, 0u);
-  EXPECT_EQ(block("010002000000" + zeros(88)), Refusal::kNone);
-  EXPECT_EQ(block("010002000000" + zeros(88)), Refusal::kDuplicate);
+  EXPECT_EQ(block("01008004" + zeros(88)), Refusal::kNone);  // 512 on
+  EXPECT_EQ(block("01008004" + zeros(88)), Refusal::kDuplicate);
   EXPECT_FALSE(closes(Refusal::kDuplicate) || closes(Refusal::kLate));
   EXPECT_EQ(b.app.writes, 1u);
+}
+
+TEST_F(HostilePeer, BlocksThatLeaveTooManyGaps) {
+  ASSERT_EQ(say("1001000000100000000000"), Refusal::kNone);  // a megabyte
+  const auto scattered = [this](uint64_t offset) {
+    Bytes body(wire::kMaxBlockHeaderBytes);
+    body.resize(wire::encode_transfer_block_header(1, offset, body) + wire::kMinBlockBytes);
+    return b.transfers.on_block(kPeer, body);
+  };
+  uint64_t offset = 1;
+  for (size_t gaps = 1; gaps < kMaxMissingRanges; ++gaps, offset += wire::kMinBlockBytes + 1) {
+    ASSERT_EQ(scattered(offset), Refusal::kNone) << gaps;
+  }
+  EXPECT_EQ(scattered(offset), Refusal::kTooScattered);
+  EXPECT_TRUE(closes(Refusal::kTooScattered));
 }
 
 TEST_F(HostilePeer, NothingWithoutAChannel) {

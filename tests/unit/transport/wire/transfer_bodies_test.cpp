@@ -16,12 +16,12 @@ namespace {
 using test::from_hex;
 using test::to_hex;
 
-constexpr const char* kOffer = "100100770400127a00000000006d6170";
+constexpr const char* kOffer = "10010000127a00000000006d6170";
 
 TEST(TransferBodies, GoldenBytes) {
   const auto label = from_hex("6d6170");
   std::array<uint8_t, kMaxTransferControlBytes> out;
-  size_t n = encode_transfer_offer({1, 1143, 8'000'000, label}, out);
+  size_t n = encode_transfer_offer({1, 8'000'000, label}, out);
   EXPECT_EQ(to_hex({out.data(), n}), kOffer);
   n = encode_transfer_accept(1, out);
   EXPECT_EQ(to_hex({out.data(), n}), "110100");
@@ -30,27 +30,25 @@ TEST(TransferBodies, GoldenBytes) {
   n = encode_transfer_end({1, TransferSide::kReceiver, TransferEndReason::kDone}, out);
   EXPECT_EQ(to_hex({out.data(), n}), "1301000100");
   n = encode_transfer_block_header(1, 300, out);
-  EXPECT_EQ(to_hex({out.data(), n}), "01002c010000");
+  EXPECT_EQ(to_hex({out.data(), n}), "0100ac02");
 }
 
 TEST(TransferBodies, OfferBackAndForth) {
   EXPECT_TRUE(rc::check("every offer a sender may make", [] {
     TransferOffer offer;
     offer.id = *rc::gen::arbitrary<uint16_t>();
-    offer.block_bytes = static_cast<uint16_t>(*rc::gen::inRange<size_t>(kMinBlockBytes, kMaxBlockBytes + 1));
-    offer.size_bytes = *rc::gen::inRange<uint64_t>(1, uint64_t{kMaxBlocks} * offer.block_bytes + 1);
+    offer.size_bytes = *rc::gen::inRange<uint64_t>(1, kMaxTransferBytes + 1);
     const auto label = *rc::gen::resize(64, rc::gen::arbitrary<std::vector<uint8_t>>());
     RC_PRE(label.size() <= kMaxTransferLabelBytes);
     offer.label = label;
     std::array<uint8_t, kMaxTransferControlBytes> out;
     const size_t n = encode_transfer_offer(offer, out);
-    RC_ASSERT(n == 13 + label.size());
+    RC_ASSERT(n == 11 + label.size());
     TransferOffer back;
     RC_ASSERT(parse_transfer_offer({out.data(), n}, &back));
-    RC_ASSERT(back.id == offer.id && back.block_bytes == offer.block_bytes);
-    RC_ASSERT(back.size_bytes == offer.size_bytes);
+    RC_ASSERT(back.id == offer.id && back.size_bytes == offer.size_bytes);
     RC_ASSERT(std::vector<uint8_t>(back.label.begin(), back.label.end()) == label);
-    for (size_t cut = 0; cut < 13; ++cut) RC_ASSERT(!parse_transfer_offer({out.data(), cut}, &back));
+    for (size_t cut = 0; cut < 11; ++cut) RC_ASSERT(!parse_transfer_offer({out.data(), cut}, &back));
     for (size_t cut = 0; cut < n; ++cut) {
       RC_ASSERT(encode_transfer_offer(offer, {out.data(), cut}) == 0);
     }
@@ -60,22 +58,19 @@ TEST(TransferBodies, OfferBackAndForth) {
 TEST(TransferBodies, OfferRefusesEachValuePastItsLimit) {
   std::array<uint8_t, kMaxTransferControlBytes + 1> out{};
   TransferOffer back;
-  const auto parses = [&](uint16_t block_bytes, uint64_t size_bytes, size_t label_bytes) {
+  const auto parses = [&](uint64_t size_bytes, size_t label_bytes) {
     const std::vector<uint8_t> label(label_bytes, 7);
-    const size_t n = encode_transfer_offer({1, block_bytes, size_bytes, label}, out);
+    const size_t n = encode_transfer_offer({1, size_bytes, label}, out);
     EXPECT_NE(n, 0u);
     return parse_transfer_offer({out.data(), n}, &back);
   };
-  EXPECT_TRUE(parses(kMinBlockBytes, 1, 0));
-  EXPECT_FALSE(parses(kMinBlockBytes - 1, 1, 0));
-  EXPECT_TRUE(parses(kMaxBlockBytes, 1, 64));
-  EXPECT_FALSE(parses(kMaxBlockBytes + 1, 1, 64));
-  EXPECT_FALSE(parses(kMaxBlockBytes, 1, 65));
-  EXPECT_FALSE(parses(kMaxBlockBytes, 0, 0));
-  constexpr uint64_t kLargest = uint64_t{kMaxBlocks} * kMaxBlockBytes;
-  EXPECT_TRUE(parses(kMaxBlockBytes, kLargest, 0));
-  EXPECT_FALSE(parses(kMaxBlockBytes, kLargest + 1, 0));
-  EXPECT_FALSE(parses(kMaxBlockBytes, UINT64_MAX, 0));
+  EXPECT_TRUE(parses(1, 0));
+  EXPECT_FALSE(parses(0, 0));
+  EXPECT_TRUE(parses(1, 64));
+  EXPECT_FALSE(parses(1, 65));
+  EXPECT_TRUE(parses(kMaxTransferBytes, 0));
+  EXPECT_FALSE(parses(kMaxTransferBytes + 1, 0));
+  EXPECT_FALSE(parses(UINT64_MAX, 0));
 }
 
 TEST(TransferBodies, FixedBodiesRefuseOtherLengthsTypesAndValues) {
@@ -102,26 +97,35 @@ TEST(TransferBodies, FixedBodiesRefuseOtherLengthsTypesAndValues) {
                           "1302010001", "1302010004", "1202010100"}) {
     EXPECT_FALSE(parse_transfer_end(from_hex(bad), &end)) << bad;
   }
-  EXPECT_FALSE(parse_transfer_offer(from_hex("110100770400127a0000000000"), &offer));
+  EXPECT_FALSE(parse_transfer_offer(from_hex("11010000127a0000000000"), &offer));
 }
 
 TEST(TransferBodies, BlockHasAtLeastOneByte) {
   TransferBlock block;
-  const auto body = from_hex("01002c010000aabb");
+  const auto body = from_hex("0100ac02aabb");
   EXPECT_TRUE(parse_transfer_block(body, &block));
   EXPECT_EQ(block.id, 1);
-  EXPECT_EQ(block.index, 300u);
+  EXPECT_EQ(block.offset, 300u);
   EXPECT_EQ(to_hex(block.bytes), "aabb");
-  for (const char* bad : {"", "0100", "01002c0100", "01002c010000"}) {
+  for (const char* bad : {"", "01", "0100", "0100ac", "0100ac02", "01008000aa"}) {
     EXPECT_FALSE(parse_transfer_block(from_hex(bad), &block)) << bad;
   }
 }
 
-TEST(TransferBodies, BlockCountRoundsUp) {
-  EXPECT_EQ(block_count(1, 256), 1u);
-  EXPECT_EQ(block_count(256, 256), 1u);
-  EXPECT_EQ(block_count(257, 256), 2u);
-  EXPECT_EQ(block_count(UINT64_MAX, 256), (UINT64_MAX >> 8) + 1);
+TEST(TransferBodies, BlockHeadersOfEveryLengthComeBack) {
+  std::array<uint8_t, kMaxBlockHeaderBytes + 1> out{};
+  for (unsigned bit = 0; bit < 40; ++bit) {
+    const uint64_t offset = uint64_t{1} << bit;
+    const size_t n = encode_transfer_block_header(7, offset, out);
+    ASSERT_EQ(n, transfer_block_header_bytes(offset));
+    ASSERT_LE(n, kMaxBlockHeaderBytes);
+    EXPECT_EQ(encode_transfer_block_header(7, offset, std::span(out).first(n - 1)), 0u);
+    TransferBlock block;
+    ASSERT_TRUE(parse_transfer_block(std::span(out).first(n + 1), &block));
+    EXPECT_EQ(block.offset, offset);
+    EXPECT_EQ(block.bytes.size(), 1u);
+  }
+  EXPECT_EQ(transfer_block_header_bytes(kMaxTransferBytes - 1), kMaxBlockHeaderBytes);
 }
 
 // --- The channel mode
@@ -130,12 +134,12 @@ TEST(BulkChannel, FramedAsUnreliableWithoutFlags) {
   ChannelTable channels;
   ASSERT_TRUE(channels.declare(13, ChannelMode::kBulk));
   FramingSummary summary;
-  const char* payload = "e0001812040b000000d0002001002c010000aabb";
+  const char* payload = "e0001812040b000000d000180100ac02aabb";
   ASSERT_EQ(check_framing(from_hex(payload), channels, &summary), FramingError::kNone);
   EXPECT_EQ(summary.message_count, 1u);
   EXPECT_EQ(summary.reliable_count, 0u);
   for (const char* first : {"d1", "d2", "d4", "d8"}) {
-    const std::string bad = std::string("e0001812040b000000") + first + "002001002c010000aabb";
+    const std::string bad = std::string("e0001812040b000000") + first + "00180100ac02aabb";
     EXPECT_EQ(check_framing(from_hex(bad), channels, &summary), FramingError::kReservedFlag) << first;
   }
   const ChannelTable without;

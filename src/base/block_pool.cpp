@@ -9,20 +9,27 @@
 namespace lattice::base {
 namespace {
 
-constexpr std::align_val_t kAlignment{16};
-
 constexpr size_t kClasses = BlockPool::kClassBytes.size();
 
 }  // namespace
 
-void BlockPool::SlabDeleter::operator()(uint8_t* slab) const {
-  ::operator delete[](slab, kAlignment);
+BlockPool::BlockPool(uint64_t limit_bytes, PageSize pages)
+    : chunk_bytes_(pages == PageSize::kLarge ? platform::kLargePageBytes : kSlabBytes),
+      chunk_used_bytes_(chunk_bytes_),
+      limit_bytes_(limit_bytes) {
+  static_assert(kSlabBytes >= kLargestBlock && platform::kLargePageBytes % kSlabBytes == 0);
+  static_assert(kClassBytes[0] >= sizeof(FreeBlock));
+  chunks_.reserve(64);
 }
 
-BlockPool::BlockPool(uint64_t limit_bytes) : limit_bytes_(limit_bytes) {
-  static_assert(kSlabBytes >= kLargestBlock);
-  static_assert(kClassBytes[0] >= sizeof(FreeBlock));
-  slabs_.reserve(64);
+uint8_t* BlockPool::take_slab() {
+  if (chunk_used_bytes_ == chunk_bytes_) {
+    chunks_.emplace_back(chunk_bytes_, chunk_bytes_ == kSlabBytes ? PageSize::kSmall : PageSize::kLarge);
+    chunk_used_bytes_ = 0;
+  }
+  uint8_t* slab = chunks_.back().data() + chunk_used_bytes_;
+  chunk_used_bytes_ += kSlabBytes;
+  return slab;
 }
 
 size_t BlockPool::class_of(size_t bytes) {
@@ -33,8 +40,7 @@ size_t BlockPool::class_of(size_t bytes) {
 
 bool BlockPool::add_slab(size_t size_class) {
   if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return false;
-  auto* memory = static_cast<uint8_t*>(::operator new[](kSlabBytes, kAlignment));
-  slabs_.emplace_back(memory);
+  uint8_t* memory = take_slab();
   ++stats_.slabs;
   stats_.slab_bytes += kSlabBytes;
   // What is left of the previous fresh slab joins the free list; only reserve() can leave anything.
@@ -57,6 +63,7 @@ Block BlockPool::allocate(size_t bytes) {
   uint8_t* block = nullptr;
   if (FreeBlock* used_before = free_[size_class]) {
     free_[size_class] = used_before->next;
+    __builtin_prefetch(used_before->next);  // Most likely the next to go, and written to then.
     block = reinterpret_cast<uint8_t*>(used_before);
   } else {
     Fresh& fresh = fresh_[size_class];

@@ -6,8 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
+
+#include "base/paged_memory.h"
 
 namespace lattice::base {
 
@@ -37,8 +38,8 @@ class BlockPool {
   static constexpr uint32_t kSlabBytes = 65536;
 
   /// No memory is taken until the first allocate() or reserve(); all slabs together stay within
-  /// `limit_bytes`.
-  explicit BlockPool(uint64_t limit_bytes);
+  /// `limit_bytes`. With large pages, slabs are cut from chunks of kLargePageBytes.
+  explicit BlockPool(uint64_t limit_bytes, PageSize pages = PageSize::kSmall);
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
 
@@ -62,9 +63,6 @@ class BlockPool {
   struct FreeBlock {
     FreeBlock* next;
   };
-  struct SlabDeleter {
-    void operator()(uint8_t* slab) const;
-  };
   /// The part of the newest slab of a class that was never on loan. Kept apart from the free list so that
   /// memory nobody used is never touched: a reserved slab costs address space, not pages.
   struct Fresh {
@@ -73,12 +71,15 @@ class BlockPool {
   };
 
   static size_t class_of(size_t bytes);
+  uint8_t* take_slab();
   bool add_slab(size_t size_class);
 
   std::array<FreeBlock*, kClassBytes.size()> free_{};
   std::array<Fresh, kClassBytes.size()> fresh_{};
   std::array<size_t, kClassBytes.size()> free_count_{};  ///< In the free list and fresh together.
-  std::vector<std::unique_ptr<uint8_t[], SlabDeleter>> slabs_;
+  std::vector<PagedMemory> chunks_;                      ///< The last one is handed out slab by slab.
+  size_t chunk_bytes_;
+  size_t chunk_used_bytes_;
   uint64_t limit_bytes_;
   BlockPoolStats stats_;
 };

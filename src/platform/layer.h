@@ -1,6 +1,7 @@
 // Layer platform: everything the library wants from an operating system, behind plain functions.
 //
-// Does:    byte order, addresses, monotonic time, entropy for keys, batched non-blocking UDP, process memory.
+// Does:    byte order, addresses, monotonic time, entropy for keys, batched non-blocking UDP, process memory,
+//          large pages.
 // Refuses: threads, files, policy, logging; any protocol knowledge. Headers here include no OS header:
 //          OS names occur only in posix/*.cpp (and win32/*.cpp when that back end exists).
 // Uses:    nothing of ours.

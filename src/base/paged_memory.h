@@ -1,0 +1,40 @@
+// Raw memory for a table, up to its bound. What is never touched costs address space only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "platform/large_pages.h"
+
+namespace lattice::base {
+
+enum class PageSize : uint8_t {
+  kSmall,
+  kLarge,  ///< Where there are any; whole large pages become resident at a touch.
+};
+
+class PagedMemory {
+ public:
+  /// Uninitialised, aligned to 64 bytes.
+  PagedMemory(size_t bytes, PageSize pages)
+      : memory_(nullptr, Delete{pages == PageSize::kLarge ? platform::kLargePageBytes : kSmallAlignment}) {
+    const size_t alignment = memory_.get_deleter().alignment;
+    const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    memory_.reset(static_cast<uint8_t*>(::operator new[](rounded, std::align_val_t{alignment})));
+    if (pages == PageSize::kLarge) platform::prefer_large_pages(memory_.get(), rounded);
+  }
+
+  uint8_t* data() const { return memory_.get(); }
+
+ private:
+  static constexpr size_t kSmallAlignment = 64;
+  struct Delete {
+    size_t alignment;
+    void operator()(uint8_t* memory) const { ::operator delete[](memory, std::align_val_t{alignment}); }
+  };
+  std::unique_ptr<uint8_t[], Delete> memory_;
+};
+
+}  // namespace lattice::base

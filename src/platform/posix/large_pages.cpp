@@ -1,0 +1,15 @@
+// Transparent huge pages, where the kernel leaves the choice to the application.
+#include "platform/large_pages.h"
+
+#include <sys/mman.h>
+
+namespace lattice::platform {
+
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  // Refused by a kernel without them: small pages are what there is.
+  (void)madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+}  // namespace lattice::platform

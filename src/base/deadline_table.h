@@ -26,6 +26,10 @@ class DeadlineTable {
 
   /// Replaces the deadline of `slot`, in nanoseconds of the caller's clock: 0 is always due, kNever never.
   void set(size_t slot, uint64_t deadline_ns);
+  /// Makes it `deadline_ns` if that is earlier.
+  void lower(size_t slot, uint64_t deadline_ns) {
+    if (deadline_ns < at(slot)) set(slot, deadline_ns);
+  }
   uint64_t at(size_t slot) const;
 
   /// The lowest slot from `first` on whose deadline is at most `now_ns` (below kNever, and never less than in

@@ -39,6 +39,12 @@ bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
   return ack_overdue() || out_of_turn_ || now_ns + until_next_ns >= ack_by_ns_;
 }
 
+uint64_t AckTracker::due_at_ns(uint64_t until_next_ns) const {
+  if (unacked_count_ == 0) return kNever;
+  if (ack_overdue() || out_of_turn_ || ack_by_ns_ <= until_next_ns) return 0;
+  return ack_by_ns_ - until_next_ns;
+}
+
 bool AckTracker::ack_overdue() const {
   return unacked_count_ >= kAckEveryPackets;
 }

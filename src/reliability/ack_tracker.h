@@ -31,6 +31,9 @@ class AckTracker {
   /// True when it may not wait: kAckEveryPackets, or a packet that asked came out of turn, so that the sender
   /// can tell a loss from a delay, or its time would be over `until_next_ns` after now.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
+  /// From when on ack_due() is true for updates at most `until_next_ns` apart; kNever with none pending.
+  uint64_t due_at_ns(uint64_t until_next_ns) const;
+  static constexpr uint64_t kNever = UINT64_MAX;
   /// True when kAckEveryPackets wait: the horizon of one block is 33, and half a window of small reliable
   /// messages should move while the other half is answered.
   bool ack_overdue() const;

@@ -1,5 +1,7 @@
 #include "reliability/congestion_controller.h"
 
+#include <new>
+
 #include "reliability/delay_controller.h"
 #include "reliability/good_bad_controller.h"
 
@@ -53,13 +55,15 @@ const char* congestion_phase_name(CongestionPhase phase) {
   return "unknown";
 }
 
-std::unique_ptr<CongestionController> make_congestion_controller(const CongestionConfig& config,
-                                                                 uint64_t now_ns) {
+PlacedController place_congestion_controller(const CongestionConfig& config, uint64_t now_ns,
+                                             ControllerRoom& room) {
+  static_assert(sizeof(DelayController) <= kControllerBytes && sizeof(GoodBadController) <= kControllerBytes);
+  static_assert(alignof(DelayController) <= 8 && alignof(GoodBadController) <= 8);
   switch (config.mode) {
     case CongestionMode::kDelay:
-      return std::make_unique<DelayController>(config.delay, now_ns);
+      return PlacedController(new (room.bytes.data()) DelayController(config.delay, now_ns));
     case CongestionMode::kGoodBad:
-      return std::make_unique<GoodBadController>(config.good_bad, now_ns);
+      return PlacedController(new (room.bytes.data()) GoodBadController(config.good_bad, now_ns));
     case CongestionMode::kNone:
       break;
   }

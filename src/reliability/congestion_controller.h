@@ -2,6 +2,8 @@
 // packets as numbers; it sends nothing, reads no clock and allocates nothing. SendGovernor asks and feeds it.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -82,8 +84,19 @@ class CongestionController {
   virtual CongestionPhase phase() const = 0;
 };
 
-/// The controller of `config.mode`; null for kNone. Allocates.
-std::unique_ptr<CongestionController> make_congestion_controller(const CongestionConfig& config,
-                                                                 uint64_t now_ns);
+/// Room for any controller, in whatever owns it: on the heap it would be another trip to memory per packet.
+inline constexpr size_t kControllerBytes = 240;
+struct alignas(8) ControllerRoom {
+  std::array<std::byte, kControllerBytes> bytes;
+};
+struct DestroyController {
+  void operator()(CongestionController* controller) const { std::destroy_at(controller); }
+};
+using PlacedController = std::unique_ptr<CongestionController, DestroyController>;
+
+/// The controller of `config.mode`, made in `room`, which must stay where it is and outlive it; null for
+/// kNone.
+PlacedController place_congestion_controller(const CongestionConfig& config, uint64_t now_ns,
+                                             ControllerRoom& room);
 
 }  // namespace lattice::reliability

@@ -87,6 +87,14 @@ void reserve_pool(base::BlockPool& pool, const EndpointConfig& config) {
   }
 }
 
+/// A server with many players walks through all of them every tick; a client has better use for two
+/// megabytes.
+base::PageSize pages_of(const EndpointConfig& config) {
+  constexpr uint32_t kManyConnections = 64;
+  const bool many = config.accepts_connections && config.max_connections >= kManyConnections;
+  return many ? base::PageSize::kLarge : base::PageSize::kSmall;
+}
+
 }  // namespace
 
 Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandler& h,
@@ -95,11 +103,12 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       socket(s),
       handler(h),
       entropy(e),
-      pool(config.pool_bytes),
+      pool(config.pool_bytes, pages_of(config)),
       items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
       batch(s, capture, config.tasks),
       table(config.max_connections),
+      peer_memory(config.max_connections * sizeof(Peer), pages_of(config)),
       peers(config.max_connections),
       visits(config.max_connections),
       receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks

@@ -47,6 +47,16 @@ crypto::Cipher Endpoint::Core::cipher_of(uint32_t features) {
                                                    : crypto::Cipher::kChaCha20Poly1305;
 }
 
+Peer& Endpoint::Core::make_peer(ConnectionHandle handle) {
+  LATTICE_CHECK(!peers[handle.slot]);
+  void* room = peer_memory.data() + handle.slot * sizeof(Peer);
+  peers[handle.slot].reset(new (room) Peer(pool, items, config.channels, governor_setup()));
+  Peer& peer = *peers[handle.slot];
+  peer.bulk = config.bulk;
+  peer.handle = handle;
+  return peer;
+}
+
 ConnectResult Endpoint::Core::connect(const platform::Address& server_address, std::span<const uint8_t> token,
                                       const crypto::KeyPair& client, ConnectionHandle* out) {
   if (server_address.family == 0 || server_address.port == 0) return ConnectResult::kBadAddress;
@@ -61,9 +71,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   const std::optional<ConnectionHandle> handle = table.insert_pending(server_address);
   if (!handle) return ConnectResult::kAlreadyConnecting;
 
-  auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
-  peer->bulk = config.bulk;
-  peer->handle = *handle;
+  Peer* peer = &make_peer(*handle);
   peer->path = server_address;
   peer->player = fields.player;
   peer->session = fields.session;
@@ -80,7 +88,6 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   peer->handshake =
       std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
   wake(*peer);
-  peers[handle->slot] = std::move(peer);
   *out = *handle;
   return ConnectResult::kOk;
 }
@@ -134,9 +141,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
     server->on_ended(accepted.connection_id);
     return;
   }
-  auto peer = std::make_unique<Peer>(pool, items, config.channels, governor_setup());
-  peer->bulk = config.bulk;
-  peer->handle = *handle;
+  Peer* peer = &make_peer(*handle);
   peer->path = accepted.address;
   peer->incoming = true;
   peer->peer_id = accepted.peer_id;
@@ -157,7 +162,6 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->window_second = now_ns / 1'000'000'000;
   peer->lifecycle.apply(Event::kAdmit);
   wake(*peer);
-  peers[handle->slot] = std::move(peer);
 }
 
 void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
@@ -269,7 +273,9 @@ const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
   out.packets_acked = history.acked;
   out.packets_lost = history.lost;
   out.packets_lost_spurious = history.lost_spurious;
+  out.traffic = peer.traffic;
   if (peer.link) {
+    out.last_authenticated_ns = peer.timers->last_authenticated_ns();
     out.key_epoch = peer.link->newest_epoch();
     out.datagram_bytes = peer.mtu.datagram_bytes();
     out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);

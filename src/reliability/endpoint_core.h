@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/deadline_table.h"
+#include "base/paged_memory.h"
 #include "reliability/capture.h"
 #include "reliability/carried_items.h"
 #include "reliability/datagram_batch.h"
@@ -42,7 +43,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram);
   void on_client_datagram(Peer& peer, const platform::Address& from, std::span<const uint8_t> datagram);
   void on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
-                           const wire::PacketHeader& header, connection::OpenedAhead ahead);
+                           const wire::PacketHeader& header, size_t header_bytes,
+                           connection::OpenedAhead ahead);
 
   // endpoint_messages.cpp
   void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
@@ -119,7 +121,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void visit(Peer& peer);
   size_t next_due(size_t first);
   void prefetch_visits(size_t slot);
-  bool is_busy(const Peer& peer) const;
+  /// `interval_ns` since the last update.
+  void note_update_interval(uint64_t interval_ns);
+  /// A Payload of a connected peer was opened and dealt with: its next visit may have to be earlier.
+  void visit_after_payload(Peer& peer);
+  bool waits_for_nothing(const Peer& peer) const;
   uint64_t next_visit_ns(const Peer& peer) const;
 
   // endpoint_rotation.cpp
@@ -179,6 +185,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   static uint32_t offered_features(const EndpointConfig& config);
   static crypto::Cipher cipher_of(uint32_t features);
   Peer* find(ConnectionHandle handle) const;
+  /// A new one in `handle`'s slot, which is empty.
+  Peer& make_peer(ConnectionHandle handle);
   void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);
   connection::ServerMoment moment() const { return {now_ns, unix_s, server_tick}; }
   const ConnectionStats* stats_of(Peer& peer);
@@ -192,7 +200,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   Capture capture;
   DatagramBatch batch;
   connection::ConnectionTable table;
-  std::vector<std::unique_ptr<Peer>> peers;  ///< By slot.
+  base::PagedMemory peer_memory;
+  std::vector<PlacedPeer> peers;             ///< By slot, in peer_memory.
   base::DeadlineTable visits;                ///< By slot: the next update that must look at the peer.
   std::vector<uint32_t> ending;              ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
@@ -207,6 +216,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t previous_update_ns = 0;  ///< The one before it.
   uint64_t last_update_second = 0;  ///< Of the last update that visited everybody it had to.
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
+  uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: visits for acks are so much early.
+  uint64_t longest_interval_ns = 0;   ///< Of this second.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
   uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.

@@ -173,7 +173,7 @@ bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
     }
     if (wire::is_rotation_control_type(body[0])) return on_rotation_control(peer, body);
   }
-  ++peer.stats.traffic.messages_received;
+  ++peer.traffic.messages_received;
   ++stats.traffic.messages_received;
   if (message.is_fragment()) return deliver_fragment(peer, message);
   const Verdict verdict = handler.on_message(peer.handle, static_cast<Channel>(message.channel),

@@ -52,7 +52,7 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
   message.receipt = receipt;
   message.body = body;
   if (!wire::is_reliable(mode)) return send_unreliable(*peer, message, mode);
-  return peer->reliable[channel]->send.queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
+  return peer->channel_to_send(channel).queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
 }
 
 SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode) {
@@ -90,7 +90,7 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
   message.fragment.group = group;
   message.fragment.count = static_cast<uint16_t>(count);
   if (wire::is_reliable(mode)) {
-    SendChannel& queue = peer->reliable[channel]->send;
+    SendChannel& queue = peer->channel_to_send(channel);
     return queue_fragments(queue, message, unit_bytes, body) ? SendResult::kOk : SendResult::kWouldBlock;
   }
   SequencedState& state = peer->sequenced[channel];

@@ -86,7 +86,7 @@ void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_
     return;
   }
   if (wire::is_session_packet(header.type)) {
-    on_session_datagram(from, datagram, header, ahead);
+    on_session_datagram(from, datagram, header, header_bytes, ahead);
   } else {
     on_handshake_datagram(from, datagram, header, header_bytes);
   }
@@ -140,7 +140,8 @@ void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& fro
 }
 
 void Endpoint::Core::on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
-                                         const wire::PacketHeader& header, connection::OpenedAhead ahead) {
+                                         const wire::PacketHeader& header, size_t header_bytes,
+                                         connection::OpenedAhead ahead) {
   const std::optional<ConnectionHandle> handle = table.find(header.connection_id);
   Peer* peer = handle ? find(*handle) : nullptr;
   if (peer == nullptr || !peer->link) {
@@ -149,19 +150,21 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   }
   if (!may_open_from(*peer, from)) return;
   if (peer->connected()) update_loss_window(*peer);
-  const connection::SecureLink::Opened packet = peer->link->open(datagram, ahead);
+  const connection::SecureLink::Opened packet = peer->link->open(datagram, header, header_bytes, ahead);
   if (!packet) {
     count(refusal_of(packet.refusal), peer);
     if (peer->link->closed() != connection::LinkClosed::kOpen) wake(*peer);
     return;
   }
-  wake(*peer);
   peer->timers->on_authenticated(now_ns);
   if (packet.epoch != peer->link->send_epoch()) batch.seal_pending();  // Sending may follow (K-08).
-  peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns());
-  peer->stats.last_authenticated_ns = now_ns;
-  ++peer->stats.traffic.packets_received;
-  peer->stats.traffic.bytes_received += datagram.size();
+  bool is_plain = packet.type == wire::PacketType::kPayload && peer->connected();
+  if (peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns())) {
+    is_plain = false;
+  }
+  if (!is_plain) wake(*peer);
+  ++peer->traffic.packets_received;
+  peer->traffic.bytes_received += datagram.size();
   ++stats.traffic.packets_received;
   stats.traffic.bytes_received += datagram.size();
   if (peer->lifecycle.state() == connection::State::kHandshake) confirm(*peer, packet.packet_seq);
@@ -181,6 +184,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   }
   // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
   if (peer->connected() && peer->acks.ack_overdue()) send_ack(*peer);
+  if (is_plain) visit_after_payload(*peer);
 }
 
 }  // namespace lattice::reliability

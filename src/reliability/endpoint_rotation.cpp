@@ -5,7 +5,7 @@
 namespace lattice::reliability {
 namespace {
 
-constexpr auto kControl = static_cast<size_t>(Channel::kControl);
+constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
 
 }  // namespace
 
@@ -17,6 +17,7 @@ bool Endpoint::Core::on_rotation_control(Peer& peer, std::span<const uint8_t> bo
     protocol_error(peer, refusal_of(result.refusal));
     return false;
   }
+  wake(peer);  // There may be an answer to queue.
   // The server seals under the new keys once it has heard them, and a quiet game may say nothing for long.
   if (result.switched) peer.keepalive_wanted = true;
   return true;
@@ -26,7 +27,7 @@ void Endpoint::Core::update_rotation(Peer& peer) {
   peer.rotation->update(*peer.link, entropy, now_ns);
   const std::span<const uint8_t> body = peer.rotation->outgoing();
   // A full control queue delays it; it is offered again with the next update.
-  if (!body.empty() && peer.reliable[kControl]->send.queue(0, body, 0)) peer.rotation->on_queued();
+  if (!body.empty() && peer.channel_to_send(kControl).queue(0, body, 0)) peer.rotation->on_queued();
 }
 
 }  // namespace lattice::reliability

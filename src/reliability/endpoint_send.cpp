@@ -44,16 +44,19 @@ class PacketFiller {
 
   void fill(bool control_only) {
     constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
-    add_lost(kControl);
-    add_new(kControl);
+    if ((peer_.sending_channels >> kControl & 1) != 0) {
+      add_lost(kControl);
+      add_new(kControl);
+    }
     if (control_only) return;
     const bool engine_waits = !peer_.engine_queue.empty();
     const size_t engine_bytes_before = peer_.engine_queue.bytes();
     if (engine_waits && peer_.engine_share.first(peer_.engine_queue.front().body.size())) {
       add_unreliable(peer_.engine_queue);
     }
-    for (uint8_t i = 0; i < kControl; ++i) add_lost(i);
-    for (uint8_t i = 0; i < kControl; ++i) add_new(i);
+    const uint32_t channels = peer_.sending_channels & ~(uint32_t{1} << kControl);
+    for_each_bit(channels, [this](uint8_t i) { add_lost(i); });
+    for_each_bit(channels, [this](uint8_t i) { add_new(i); });
     add_unreliable(peer_.engine_queue);
     add_unreliable(peer_.application_queue);
     if (engine_waits) {
@@ -72,7 +75,6 @@ class PacketFiller {
   }
 
   void add_lost(uint8_t channel) {
-    if (!peer_.reliable[channel]) return;
     OutgoingMessage message;
     while (has_room() && peer_.reliable[channel]->send.next_lost(&message)) {
       if (!add_reliable(channel, message)) return;
@@ -81,7 +83,6 @@ class PacketFiller {
   }
 
   void add_new(uint8_t channel) {
-    if (!peer_.reliable[channel]) return;
     OutgoingMessage message;
     while (has_room() && peer_.reliable[channel]->send.next_new(&message)) {
       if (!add_reliable(channel, message)) return;
@@ -129,7 +130,7 @@ class PacketFiller {
 
 void Endpoint::Core::update_and_send() {
   batch.set_now(now_ns);
-  if (has_updated) until_next_update_ns = std::min(now_ns - last_update_ns, kMaxAckDelayNs);
+  if (has_updated) note_update_interval(now_ns - last_update_ns);
   previous_update_ns = last_update_ns;
   last_update_ns = now_ns;
   has_updated = true;
@@ -184,9 +185,11 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_loss_window(peer);
   judge_flight(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
-  for (const auto& channel : peer.reliable) {
-    if (channel) channel->send.expire(now_ns);
-  }
+  for_each_bit(peer.sending_channels, [&](uint8_t i) {
+    SendChannel& channel = peer.reliable[i]->send;
+    channel.expire(now_ns);
+    if (channel.idle()) peer.sending_channels &= ~(uint32_t{1} << i);
+  });
   update_rotation(peer);
   update_path(peer);
   send_payloads(peer);
@@ -196,7 +199,11 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_mtu(peer);
 #if defined(LATTICE_VALIDATION)
   LATTICE_CHECK(peer.history.validate());
-  for (const auto& channel : peer.reliable) LATTICE_CHECK(!channel || channel->send.validate());
+  for (size_t i = 0; i < peer.reliable.size(); ++i) {
+    const auto& channel = peer.reliable[i];
+    LATTICE_CHECK(!channel || channel->send.validate());
+    LATTICE_CHECK(!channel || channel->send.idle() || (peer.sending_channels >> i & 1) != 0);
+  }
 #endif
 }
 
@@ -211,8 +218,10 @@ uint64_t Endpoint::Core::idle_ns(const Peer& peer) const {
 
 bool Endpoint::Core::has_payload(const Peer& peer) const {
   if (!peer.engine_queue.empty() || !peer.application_queue.empty()) return true;
-  return std::any_of(peer.reliable.begin(), peer.reliable.end(),
-                     [](const auto& channel) { return channel && channel->send.has_work(); });
+  for (uint32_t left = peer.sending_channels; left != 0; left &= left - 1) {
+    if (peer.reliable[static_cast<size_t>(std::countr_zero(left))]->send.has_work()) return true;
+  }
+  return false;
 }
 
 void Endpoint::Core::send_payloads(Peer& peer) {
@@ -261,8 +270,8 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
 
 void Endpoint::Core::transmit_payload(Peer& peer, const Outgoing& packet, uint32_t first_count,
                                       uint32_t resent_count) {
-  peer.stats.traffic.messages_sent += first_count;
-  peer.stats.traffic.messages_resent += resent_count;
+  peer.traffic.messages_sent += first_count;
+  peer.traffic.messages_resent += resent_count;
   stats.traffic.messages_sent += first_count;
   stats.traffic.messages_resent += resent_count;
   peer.last_payload_ns = now_ns;
@@ -391,8 +400,8 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
     peer.timers->on_sent(now_ns);
     peer.last_sent_ns = now_ns;
   }
-  ++peer.stats.traffic.packets_sent;
-  peer.stats.traffic.bytes_sent += bytes;
+  ++peer.traffic.packets_sent;
+  peer.traffic.bytes_sent += bytes;
   ++stats.traffic.packets_sent;
   stats.traffic.bytes_sent += bytes;
   PeerFate fate(handler, stats, peer);
@@ -412,7 +421,7 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t tracked = out.tracked - peer.window_tracked;
   const uint64_t lost = out.lost - peer.window_lost;
   const uint64_t highest = peer.link->highest_received();
-  const uint64_t missing = missing_packets(highest, peer.stats.traffic.packets_received);
+  const uint64_t missing = missing_packets(highest, peer.traffic.packets_received);
   const uint64_t spurious = out.lost_spurious - peer.window_spurious;
   if (tracked != 0) {
     const uint64_t gone = lost - std::min(lost, spurious);

@@ -4,8 +4,8 @@
 //
 //   packet opened, message or block offered, disconnect(), new ─▶ wake() ─▶ visit ─▶ next_visit_ns() ─▶ table
 //
-// Must stay true: whatever makes update_link() do something is either a wake() or in next_visit_ns(); what is
-// told apart by neither (a resend, an ack that is held back) keeps its connection visited by every update.
+// Must stay true: whatever makes update_link() do something is a wake(), or in next_visit_ns() and, if a
+// Payload can bring it forward, in visit_after_payload().
 #include <algorithm>
 
 #include "reliability/endpoint_core.h"
@@ -14,6 +14,12 @@
 namespace lattice::reliability {
 
 using base::DeadlineTable;
+
+namespace {
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
+
+}  // namespace
 
 void Endpoint::Core::wake(const Peer& peer) {
   visits.set(peer.handle.slot, 0);
@@ -33,7 +39,7 @@ void Endpoint::Core::visit(Peer& peer) {
   ++stats.connection_visits;
 #if defined(LATTICE_VALIDATION)
   const bool was_due = visits.at(peer.handle.slot) <= now_ns;
-  const uint64_t packets_before = peer.stats.traffic.packets_sent;
+  const uint64_t packets_before = peer.traffic.packets_sent;
 #endif
   if (peer.handshake) {
     update_handshake(peer);
@@ -41,7 +47,7 @@ void Endpoint::Core::visit(Peer& peer) {
     update_link(peer);
   }
 #if defined(LATTICE_VALIDATION)
-  LATTICE_CHECK(was_due || (peer.stats.traffic.packets_sent == packets_before && !peer.is_listed));
+  LATTICE_CHECK(was_due || (peer.traffic.packets_sent == packets_before && !peer.is_listed));
 #endif
 }
 
@@ -51,34 +57,65 @@ size_t Endpoint::Core::next_due(size_t first) {
   return first < peers.size() ? first : DeadlineTable::kNone;
 }
 
-/// Ahead of the walk: the peer after next, and the channels of the next. Only a hint: this visit may make
-/// others due.
+/// Ahead of the walk: the peer after next, and the keys of the next. Only a hint: this visit may make others
+/// due.
 void Endpoint::Core::prefetch_visits(size_t slot) {
   const size_t near = next_due(slot + 1);
   if (near == DeadlineTable::kNone) return;
-  prefetch_channels(*peers[near]);
+  if (peers[near]->link) peers[near]->link->prefetch_for_seal();
   const size_t far = next_due(near + 1);
   if (far != DeadlineTable::kNone) prefetch_for_update(*peers[far]);
 }
 
-// Something waits whose time is not kept here, or that may go with any update.
-bool Endpoint::Core::is_busy(const Peer& peer) const {
-  if (peer.history.in_flight() != 0 || peer.acks.ack_pending() || peer.keepalive_wanted ||
-      peer.echo_pending || peer.path_response_pending || peer.validator.on_trial()) {
-    return true;
+// An ack may go with the last update before its time, and which one that is depends on when the next
+// comes. Visits for acks are early by a bound on that, in steps, so that it seldom has to grow: then
+// everybody is visited once.
+void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
+  constexpr uint64_t kStepNs = 4'000'000;
+  const auto in_steps = [](uint64_t ns) { return (ns / kStepNs + 1) * kStepNs; };
+  until_next_update_ns = std::min(interval_ns, kMaxAckDelayNs);
+  if (now_ns / kSecondNs != last_update_second) {
+    ack_lead_ns = in_steps(longest_interval_ns);
+    longest_interval_ns = 0;
   }
-  if (!peer.engine_queue.empty() || !peer.application_queue.empty() || has_blocks(peer)) return true;
-  return std::any_of(peer.reliable.begin(), peer.reliable.end(),
-                     [](const auto& channel) { return channel && !channel->send.idle(); });
+  longest_interval_ns = std::max(longest_interval_ns, until_next_update_ns);
+  if (until_next_update_ns <= ack_lead_ns) return;
+  ack_lead_ns = in_steps(until_next_update_ns);
+  for (const auto& peer : peers) {
+    if (peer) wake(*peer);
+  }
+}
+
+// Nothing waits that may go with any update, and nothing whose time is not kept.
+bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
+  return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
+         !peer.validator.on_trial() && !has_payload(peer) && !has_blocks(peer);
+}
+
+// What a Payload can bring forward. Timeout, keepalive and probes move away with it; what it makes possible
+// at once is for the next update.
+void Endpoint::Core::visit_after_payload(Peer& peer) {
+  const bool has_news = !peer.connected() || peer.history.lost_large_in_row() || !waits_for_nothing(peer) ||
+                        (peer.mtu.probe_in_flight() == 0 && peer.mtu.next_deadline_ns() <= now_ns);
+  if (has_news) {
+    wake(peer);
+    return;
+  }
+  visits.lower(peer.handle.slot,
+               std::min({peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
+                         peer.last_sent_ns + idle_ns(peer)}));
 }
 
 uint64_t Endpoint::Core::next_visit_ns(const Peer& peer) const {
   if (peer.handshake || !peer.link || peer.lifecycle.state() == connection::State::kDisconnecting) return 0;
   const uint64_t timeout_ns = peer.timers->timeout_at_ns();
   if (!peer.connected()) return timeout_ns;  // Half-open.
-  if (is_busy(peer)) return 0;
+  if (!waits_for_nothing(peer) || peer.link->closed() != connection::LinkClosed::kOpen) return 0;
   uint64_t next_ns =
       std::min(timeout_ns, std::max(peer.timers->keepalive_at_ns(), peer.last_sent_ns + idle_ns(peer)));
+  next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt)});
+  for_each_bit(peer.sending_channels,
+               [&](uint8_t i) { next_ns = std::min(next_ns, peer.reliable[i]->send.next_expiry_ns()); });
   next_ns = std::min(next_ns, busy_probe_at_ns(peer));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
   // Without a round trip no probe is sent; the first sample comes with a packet.

@@ -21,7 +21,7 @@ class LossWindow {
     Slot& slot = slots_[now_ns / kSlotNs % kSlots];
     if (slot.number != now_ns / kSlotNs) slot = {now_ns / kSlotNs, 0, 0};
     slot.packets += acked + lost;
-    slot.lost += static_cast<int64_t>(lost) - static_cast<int64_t>(spurious);
+    slot.lost += static_cast<int32_t>(lost) - static_cast<int32_t>(spurious);
   }
 
   Count last_second(uint64_t now_ns) const {
@@ -43,7 +43,7 @@ class LossWindow {
   struct Slot {
     uint64_t number = 0;
     uint32_t packets = 0;
-    int64_t lost = 0;
+    int32_t lost = 0;
   };
   std::array<Slot, kSlots> slots_{};
 };

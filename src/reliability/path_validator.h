@@ -53,6 +53,10 @@ class PathValidator {
   const Challenge& challenge() const { return challenge_; }
 
  private:
+  bool on_trial_ = false;
+  bool has_begun_ = false;  ///< Ever: began_ns_ means something.
+  bool challenged_ = false;
+  uint32_t foreign_opens_ = 0;
   platform::Address candidate_;
   Challenge challenge_{};
   uint64_t received_bytes_ = 0;
@@ -60,10 +64,6 @@ class PathValidator {
   uint64_t began_ns_ = 0;
   uint64_t challenged_ns_ = 0;
   uint64_t foreign_second_ = 0;
-  uint32_t foreign_opens_ = 0;
-  bool on_trial_ = false;
-  bool has_begun_ = false;  ///< Ever: began_ns_ means something.
-  bool challenged_ = false;
 };
 
 }  // namespace lattice::reliability

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "base/late.h"
 #include "reliability/ack_tracker.h"
 #include "reliability/bulk_source.h"
 #include "reliability/endpoint_handler.h"
@@ -30,6 +32,12 @@
 
 namespace lattice::reliability {
 
+/// Calls visit(number) for each bit that is set, lowest first.
+template <class Visit>
+void for_each_bit(uint32_t bits, Visit visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<uint8_t>(std::countr_zero(bits)));
+}
+
 struct ReliableChannel {
   ReliableChannel(base::BlockPool& pool, bool ordered) : send(pool), receive(pool, ordered) {}
   SendChannel send;
@@ -51,7 +59,7 @@ struct ProbeTimes {
   size_t next = 0;
 };
 
-struct Peer {
+struct alignas(64) Peer {
   Peer(base::BlockPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
        const SendGovernor::Setup& pace)
       : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool) {
@@ -62,12 +70,54 @@ struct Peer {
     }
   }
 
+  /// Queues go through here, or sending_channels would not know.
+  SendChannel& channel_to_send(uint8_t channel) {
+    sending_channels |= uint32_t{1} << channel;
+    return reliable[channel]->send;
+  }
+
   bool connected() const { return lifecycle.state() == connection::State::kConnected; }
 
-  // Who and where.
+  // What every packet reads is in front and together, ordered as it is read: with hundreds of connections
+  // none of it is near when its turn comes, and each cache line is waited for (peer_prefetch.h).
   ConnectionHandle handle;
   platform::Address path;  ///< Where packets go and come from; move_path() changes it.
   bool incoming = false;
+  // Lifecycle. `handshake` exists on a connecting client only, and then its own lifecycle is the one that
+  // counts.
+  connection::Lifecycle lifecycle;
+  bool is_listed = false;         ///< In Core::ending.
+  bool keepalive_wanted = false;  ///< At the next chance: on Accepted, on the first packet (H-11).
+  bool echo_pending = false;
+  bool path_response_pending = false;
+  bool has_sent_payload = false;
+  bool engine_sequence_used = false;
+  /// A bit per reliable channel that may have something to send or to hear an ack of; updates clear those of
+  /// idle ones. Most channels are idle most of the time, and need not be looked at.
+  uint32_t sending_channels = 0;
+  uint64_t window_second = 0;
+  std::unique_ptr<connection::ClientHandshake> handshake;
+  base::Late<connection::ConnectionTimers> timers;  ///< Together with `link`.
+  TrafficStats traffic;
+  uint64_t last_sent_ns = 0;
+  uint64_t last_probe_ns = 0;
+  uint64_t last_payload_ns = 0;
+  uint64_t accepted_at_ns = 0;
+  uint64_t path_since_ns = 0;  ///< Packets sent before went elsewhere.
+  AckTracker acks;
+  SentPacketHistory history;
+  SendGovernor governor;
+  UnreliableQueue engine_queue;
+  UnreliableQueue application_queue;
+  EngineShare engine_share;
+  NumberSkipper skipper;
+  MtuSearch mtu;
+  PathValidator validator;  ///< Used by the side that accepted.
+  RttEstimator rtt;
+  base::Late<connection::KeyRotation> rotation;  ///< Together with `link`.
+  base::Late<connection::SecureLink> link;
+
+  // Who.
   uint64_t peer_id = 0;
   wire::Id16 player{};
   wire::Id16 session{};
@@ -77,72 +127,48 @@ struct Peer {
   uint32_t server_tick = 0;
   uint16_t tick_rate_hz = 0;
 
-  // Lifecycle. `handshake` exists on a connecting client only, and then its own lifecycle is the one that
-  // counts.
-  connection::Lifecycle lifecycle;
-  std::unique_ptr<connection::ClientHandshake> handshake;
+  // The beginning.
   bool handshake_started = false;
-  std::optional<connection::SecureLink> link;
-  std::optional<connection::KeyRotation> rotation;  ///< Together with `link`.
-  std::optional<connection::ConnectionTimers> timers;
-  uint64_t accepted_at_ns = 0;
-  uint64_t accepts_repeated_then =
-      0;  ///< The server's count when message 4 was made: tells a clean first RTT.
+  /// The server's count when message 4 was made: tells a clean first RTT.
+  uint64_t accepts_repeated_then = 0;
 
   // The end.
   bool announced =
       false;  ///< on_connected() was called, or connect() returned kOk: on_disconnected() is owed.
   bool report_pending = false;
-  bool is_listed = false;  ///< In Core::ending.
   connection::DisconnectReason end_reason = connection::DisconnectReason::kNone;
   uint64_t end_schema_id = 0;
   std::array<char, wire::kMaxReasonTextBytes> end_text{};
   uint8_t end_text_bytes = 0;
 
-  // Packets.
-  RttEstimator rtt;
-  AckTracker acks;
-  SentPacketHistory history;
-  SendGovernor governor;
-  NumberSkipper skipper;
+  // Keepalives and their answers.
   ProbeTimes probes;
-  uint64_t last_sent_ns = 0;
-  uint64_t last_probe_ns = 0;
-  uint64_t last_payload_ns = 0;
-  bool has_sent_payload = false;
-  bool keepalive_wanted = false;  ///< At the next chance: on Accepted, on the first packet (H-11).
-  bool echo_pending = false;
   uint64_t echo_us = 0;
   uint64_t echo_received_ns = 0;
-
-  // The path.
-  PathValidator validator;     ///< Used by the side that accepted.
-  uint64_t path_since_ns = 0;  ///< Packets sent before went elsewhere.
-  bool path_response_pending = false;
   PathValidator::Challenge path_response{};
-  MtuSearch mtu;
   uint32_t mtu_agreed_bytes = wire::kFloorDatagramBytes;  ///< The largest datagram the peer takes.
 
   // Channels.
   std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;
   std::array<SequencedState, wire::kChannelCount> sequenced{};
   SequencedState engine;  ///< Channel 1, is_snapshot.
-  bool engine_sequence_used = false;
   /// Since when no message that needed memory was accepted for want of it; empty while there is enough.
   std::optional<uint64_t> memory_refused_since_ns;
-  UnreliableQueue engine_queue;
-  EngineShare engine_share;
-  UnreliableQueue application_queue;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
-  // Statistics.
+  // Statistics; what is in them of `traffic` and the clocks is filled in when they are asked for.
   mutable ConnectionStats stats;
-  uint64_t window_second = 0;
   uint64_t window_tracked = 0;
   uint64_t window_lost = 0;
   uint64_t window_spurious = 0;
   uint64_t window_highest = 0;
   uint64_t window_missing = 0;
 };
+
+/// A Peer in memory that is not its own.
+struct DestroyPeer {
+  void operator()(Peer* peer) const { std::destroy_at(peer); }
+};
+using PlacedPeer = std::unique_ptr<Peer, DestroyPeer>;
 
 }  // namespace lattice::reliability

@@ -31,11 +31,18 @@ void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
   MinSlot& slot = minima_[second % kMinSlots];
   if (slot.second != second || slot.min_ns == UINT64_MAX) slot = {second, sample};
   slot.min_ns = std::min(slot.min_ns, sample);
+  window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, sample) : smallest_as_of(second);
+  window_second_ = second;
   LATTICE_ASSERT(rto_ns_ >= kMinRtoNs && rto_ns_ <= kMaxRtoNs);
 }
 
 uint64_t RttEstimator::min_rtt_ns(uint64_t now_ns) const {
   const uint64_t second = now_ns / kSecondNs;
+  return second == window_second_ ? window_min_ns_ : smallest_as_of(second);
+}
+
+// Of the window that ends with `second`.
+uint64_t RttEstimator::smallest_as_of(uint64_t second) const {
   uint64_t smallest = UINT64_MAX;
   for (const MinSlot& slot : minima_) {
     if (slot.min_ns != UINT64_MAX && slot.second + kMinSlots > second)

@@ -36,6 +36,8 @@ class RttEstimator {
   uint64_t min_rtt_ns(uint64_t now_ns) const;
 
  private:
+  uint64_t smallest_as_of(uint64_t second) const;
+
   static constexpr size_t kMinSlots = 10;
   struct MinSlot {
     uint64_t second = 0;
@@ -49,6 +51,8 @@ class RttEstimator {
   uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
+  uint64_t window_second_ = UINT64_MAX;  ///< Of the last sample.
+  uint64_t window_min_ns_ = 0;           ///< Of the minima, as of that second.
   std::array<MinSlot, kMinSlots> minima_{};
 };
 

@@ -37,6 +37,8 @@ class SendChannel {
 
   /// Marks messages whose retransmission interval is over; call once per update, before packing.
   void expire(uint64_t now_ns);
+  /// When expire() has something to mark; UINT64_MAX: never.
+  uint64_t next_expiry_ns() const { return next_expiry_ns_; }
 
   /// The next message to retransmit, or to send for the first time; false when there is none. on_sent() must
   /// follow before the next call, or the same message is offered again.

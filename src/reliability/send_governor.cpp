@@ -16,7 +16,7 @@ constexpr uint32_t kSilentPackets = 3;
 }  // namespace
 
 SendGovernor::SendGovernor(const Setup& setup)
-    : controller_(make_congestion_controller(setup.config, setup.now_ns)),
+    : controller_(place_congestion_controller(setup.config, setup.now_ns, room_)),
       max_rate_bytes_per_s_(setup.config.max_rate_bytes_per_s),
       limited_(controller_ != nullptr || setup.config.max_rate_bytes_per_s != 0),
       send_began_ns_(setup.now_ns),

@@ -31,8 +31,9 @@ class SendGovernor {
     CongestionConfig config;  ///< Must pass congestion_config_error().
     uint64_t now_ns = 0;
   };
-  /// Allocates the controller.
   explicit SendGovernor(const Setup& setup);
+  SendGovernor(const SendGovernor&) = delete;
+  SendGovernor& operator=(const SendGovernor&) = delete;
 
   /// Another path (L-04): nothing learned so far applies.
   void restart(uint64_t now_ns);
@@ -74,7 +75,8 @@ class SendGovernor {
   uint64_t cap_bytes() const;
   uint64_t limited_rate(const PathView& path) const;
 
-  std::unique_ptr<CongestionController> controller_;  ///< Null: mode kNone.
+  ControllerRoom room_;
+  PlacedController controller_;  ///< In room_. Null: mode kNone.
   uint64_t max_rate_bytes_per_s_;
   bool limited_;  ///< By a controller or a ceiling.
   uint64_t rate_bytes_per_s_ = 1;

@@ -103,7 +103,7 @@ uint64_t SentPacketHistory::expand(uint16_t ack_seq, uint64_t last_sent) {
 }
 
 bool SentPacketHistory::black_hole() const {
-  if (large_lost_in_row_ < kBlackHoleLosses) return false;
+  if (!lost_large_in_row()) return false;
   for (uint64_t seq = first_large_lost_; seq < last_large_lost_; ++seq) {
     if (is_acked(seq) && !record(seq).is_large) return true;
   }
@@ -217,14 +217,32 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
   return result;
 }
 
+// Without an ack of anything sent later, silence: the message timers have long fired by then, and this only
+// settles receipts and counters.
+uint64_t SentPacketHistory::silent_ns(const RttEstimator& rtt) {
+  return 2 * rtt.rto_ns() + kMaxAckDelayNs;
+}
+
+// With one: 9/8 of a round trip (R-07; RFC 9002 §6.1.2 likewise wants the later ack, without which a peer's
+// ack delay would look like loss).
+uint64_t SentPacketHistory::overtaken_ns(const RttEstimator& rtt) {
+  const uint64_t base_ns = std::max(rtt.srtt_ns(), rtt.latest_ns());
+  return rtt.has_sample() ? base_ns + base_ns / 8 + 1'000'000 : kInitialRtoNs;
+}
+
+uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
+  if (in_flight_ == 0) return kNever;
+  // The oldest is the first of those overtaken, and of those in silence.
+  uint64_t patience_ns = silent_ns(rtt);
+  if (oldest_is_overtaken()) patience_ns = std::min(patience_ns, overtaken_ns(rtt));
+  return record(oldest_in_flight_).sent_ns + patience_ns + 1;
+}
+
 uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate) {
   if (in_flight_ == 0) return 0;
-  // With an ack of something sent later: 9/8 of a round trip (R-07; RFC 9002 §6.1.2 likewise wants the later
-  // ack, without which a peer's ack delay would look like loss). Without one, silence: the message timers
-  // have long fired by then, and this only settles receipts and counters.
-  const uint64_t base_ns = std::max(rtt.srtt_ns(), rtt.latest_ns());
-  const uint64_t overtaken_ns = rtt.has_sample() ? base_ns + base_ns / 8 + 1'000'000 : kInitialRtoNs;
-  const uint64_t silent_ns = 2 * rtt.rto_ns() + kMaxAckDelayNs;
+  const uint64_t silent_ns = SentPacketHistory::silent_ns(rtt);
+  if (!oldest_is_overtaken() && now_ns - record(oldest_in_flight_).sent_ns <= silent_ns) return 0;
+  const uint64_t overtaken_ns = SentPacketHistory::overtaken_ns(rtt);
   uint32_t lost = 0;
   uint32_t later_acked = 0;
   for (uint64_t seq = last_sent_; seq >= oldest_in_flight_; --seq) {

@@ -89,6 +89,11 @@ class SentPacketHistory {
   /// Declares losses by order and by age. Returns how many packets were lost.
   uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate);
 
+  /// From when on detect_losses() would lose something, if no further ack comes; kNever with nothing in
+  /// flight.
+  uint64_t next_loss_ns(const RttEstimator& rtt) const;
+  static constexpr uint64_t kNever = UINT64_MAX;
+
   /// The end of the connection: every receipt not yet told is lost. Empties the history.
   void lose_everything(CarriedFate& fate);
 
@@ -101,6 +106,8 @@ class SentPacketHistory {
   /// Four large packets in a row were lost, and a smaller one sent between them arrived (L-06): had it been
   /// lost too, nothing at all would have got through.
   bool black_hole() const;
+  /// black_hole() may be true.
+  bool lost_large_in_row() const { return large_lost_in_row_ >= kBlackHoleLosses; }
   void reset_black_hole() { large_lost_in_row_ = 0; }
 
   uint64_t last_sent() const { return last_sent_; }
@@ -138,6 +145,9 @@ class SentPacketHistory {
   void lose(uint64_t packet_seq, CarriedFate& fate);
   void forget(Record& record);
   void skip_resolved();
+  static uint64_t silent_ns(const RttEstimator& rtt);
+  static uint64_t overtaken_ns(const RttEstimator& rtt);
+  bool oldest_is_overtaken() const { return largest_acked_ > oldest_in_flight_; }
 
   base::BlockPool* pool_;
   CarriedItems* items_;

@@ -1,5 +1,6 @@
 #include "transport/connection/claim_table.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/assert.h"
@@ -43,6 +44,7 @@ Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, ui
   claims_[i] = Claim{};
   claims_[i].token_id = token_id;
   drop_at_s_[i] = drop_at_s;
+  earliest_drop_s_ = std::min(earliest_drop_s_, drop_at_s);
   connection_id_[i] = connection_id;
   const bool is_new = living_.insert(connection_id, 0);
   LATTICE_CHECK(is_new);  // At most one living connection per claim, and the caller chose a fresh id.
@@ -86,6 +88,7 @@ void ClaimTable::erase_at(size_t hole) {
 }
 
 void ClaimTable::sweep(uint64_t now_s) {
+  if (now_s < earliest_drop_s_) return;
   for (size_t i = 0; i < drop_at_s_.size();) {
     const bool expired = drop_at_s_[i] != 0 && drop_at_s_[i] <= now_s;
     // Erasing may move another entry to `i`: look again before going on.
@@ -94,6 +97,10 @@ void ClaimTable::sweep(uint64_t now_s) {
     } else {
       ++i;
     }
+  }
+  earliest_drop_s_ = UINT64_MAX;
+  for (const uint64_t drop_at_s : drop_at_s_) {
+    if (drop_at_s != 0) earliest_drop_s_ = std::min(earliest_drop_s_, drop_at_s);
   }
 }
 

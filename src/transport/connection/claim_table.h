@@ -68,6 +68,7 @@ class ClaimTable {
   base::HashIndex living_;  // A search per connection made and ended, with thousands of claims around it.
   uint32_t capacity_;
   uint32_t count_ = 0;
+  uint64_t earliest_drop_s_ = UINT64_MAX;  ///< No claim expires earlier.
   uint64_t hash_key_;
 };
 

@@ -7,11 +7,11 @@
 namespace lattice::connection {
 
 ConnectionTimers::ConnectionTimers(const TimerConfig& config, uint64_t now_ns, bool half_open)
-    : config_(config),
-      started_ns_(now_ns),
-      last_sent_ns_(now_ns),
+    : last_sent_ns_(now_ns),
       last_authenticated_ns_(now_ns),
-      half_open_(half_open) {}
+      half_open_(half_open),
+      config_(config),
+      started_ns_(now_ns) {}
 
 void ConnectionTimers::on_authenticated(uint64_t now_ns) {
   LATTICE_ASSERT(now_ns >= last_authenticated_ns_);

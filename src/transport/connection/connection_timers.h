@@ -32,6 +32,8 @@ class ConnectionTimers {
   /// Nothing authenticated for timeout_ns, or a half-open entry grew older than half_open_ns.
   bool timed_out(uint64_t now_ns) const;
   bool half_open() const { return half_open_; }
+  /// When a packet last opened; when it all began, before the first.
+  uint64_t last_authenticated_ns() const { return last_authenticated_ns_; }
 
   /// This side ends the association at `now_ns`; the first Disconnect is due at once.
   void begin_disconnect(uint64_t now_ns);
@@ -52,14 +54,14 @@ class ConnectionTimers {
  private:
   uint64_t disconnect_due_ns() const;
 
-  TimerConfig config_;
-  uint64_t started_ns_;
   uint64_t last_sent_ns_;
   uint64_t last_authenticated_ns_;
-  uint64_t disconnect_started_ns_ = 0;
-  uint32_t disconnects_sent_ = 0;
   bool half_open_;
   bool disconnecting_ = false;
+  uint32_t disconnects_sent_ = 0;
+  TimerConfig config_;
+  uint64_t started_ns_;
+  uint64_t disconnect_started_ns_ = 0;
 };
 
 }  // namespace lattice::connection

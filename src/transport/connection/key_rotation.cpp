@@ -17,14 +17,17 @@ uint64_t add_saturating(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-void KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns,
+bool KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns,
                             uint64_t rto_ns) {
   received_.add(bytes);
-  if (newest_heard_ || epoch != link.newest_epoch()) return;
+  if (newest_heard_ || epoch != link.newest_epoch()) {
+    return received_.bytes >= config_.bytes || received_.packets >= config_.packets;
+  }
   newest_heard_ = true;
   link.send_in_newest_epoch();
   overlap_ends_ns_ =
       now_ns + std::clamp(kOverlapRtos * rto_ns, config_.min_overlap_ns, config_.max_overlap_ns);
+  return true;
 }
 
 // When this side would begin a rotation, or ask for one: not before the interval, and at once when the keys
@@ -70,8 +73,8 @@ void KeyRotation::update(SecureLink& link, crypto::EntropySource& entropy, uint6
 
 void KeyRotation::begin(const SecureLink& link, crypto::EntropySource& entropy) {
   own_ = crypto::KeyPair::generate(entropy);
-  outgoing_bytes_ =
-      wire::encode_rekey({ControlType::kRekeyInit, link.newest_epoch() + 1, own_.public_key()}, outgoing_);
+  outgoing_bytes_ = static_cast<uint32_t>(
+      wire::encode_rekey({ControlType::kRekeyInit, link.newest_epoch() + 1, own_.public_key()}, outgoing_));
   LATTICE_CHECK(outgoing_bytes_ == init_body_.size());
   init_body_ = outgoing_;
   in_flight_ = true;
@@ -109,8 +112,8 @@ RotationRefusal KeyRotation::answer(const wire::RekeyBody& init, std::span<const
   const crypto::KeyPair own = crypto::KeyPair::generate(entropy);
   crypto::Key shared;
   if (!crypto::x25519(own.secret(), init.public_key, &shared)) return RotationRefusal::kRekeyWeakKey;
-  outgoing_bytes_ =
-      wire::encode_rekey({ControlType::kRekeyResponse, init.epoch, own.public_key()}, outgoing_);
+  outgoing_bytes_ = static_cast<uint32_t>(
+      wire::encode_rekey({ControlType::kRekeyResponse, init.epoch, own.public_key()}, outgoing_));
   LATTICE_CHECK(outgoing_bytes_ == outgoing_.size());
   // The overlap of the last rotation may still run when its first packet was long in coming; whatever was
   // sealed under the epoch before it has been overtaken by then.

@@ -59,8 +59,8 @@ class KeyRotation {
   /// A packet of `bytes` was sealed.
   void on_sealed(size_t bytes) { sent_.add(bytes); }
   /// A packet of `bytes` opened under `epoch`. The first one of the newest epoch lets a server seal under it
-  /// and starts the overlap, whose length follows from `rto_ns`.
-  void on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns, uint64_t rto_ns);
+  /// and starts the overlap, whose length follows from `rto_ns`. True: next_deadline_ns() may be nearer now.
+  bool on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint64_t now_ns, uint64_t rto_ns);
 
   struct ControlResult {
     RotationRefusal refusal = RotationRefusal::kNone;
@@ -106,18 +106,19 @@ class KeyRotation {
                          SecureLink& link, uint64_t now_ns);
   void start_epoch(uint64_t now_ns);
 
-  crypto::Role own_role_;
-  RotationConfig config_;
-  uint64_t epoch_began_ns_;
+  // In front what every packet reads.
   Volume sent_, received_;  ///< Since epoch_began_ns_.
-  uint64_t overlap_ends_ns_ = 0;
+  crypto::Role own_role_;
   bool newest_heard_ = true;  ///< A packet of the newest epoch opened; true for epoch 0.
   bool asked_ = false;        ///< Client: the server wants a rotation. Server: it has been told.
   bool in_flight_ = false;    ///< Client only.
+  uint32_t outgoing_bytes_ = 0;
+  RotationConfig config_;
+  uint64_t epoch_began_ns_;
+  uint64_t overlap_ends_ns_ = 0;
   crypto::KeyPair own_;       ///< While in flight.
   std::array<uint8_t, wire::kRekeyBodyBytes> init_body_{};  ///< While in flight.
   std::array<uint8_t, wire::kRekeyBodyBytes> outgoing_{};
-  size_t outgoing_bytes_ = 0;
 };
 
 }  // namespace lattice::connection

@@ -1,6 +1,7 @@
 #include "transport/connection/secure_link.h"
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 namespace lattice::connection {
 
@@ -8,9 +9,9 @@ SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Rol
                        crypto::Key master, const LinkLimits& limits, crypto::Cipher cipher)
     : protocol_id_(protocol_id),
       own_role_(own_role),
+      cipher_(cipher),
       connection_id_(connection_id),
-      limits_(limits),
-      cipher_(cipher) {
+      limits_(limits) {
   LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
   fill_epoch(0, std::move(master));
 }
@@ -23,14 +24,15 @@ void SecureLink::fill_epoch(uint32_t number, crypto::Key master) {
   epoch.live = true;
   epoch.number = number;
   epoch.first_accepted_seq = 0;
-  epoch.send_key = crypto::PacketKey(cipher_, crypto::traffic_key(master, own_role_, number));
-  epoch.receive_key = crypto::PacketKey(cipher_, crypto::traffic_key(master, peer, number));
-  epoch.master = std::move(master);
+  EpochKeys& keys = keys_of(epoch);
+  keys.send = crypto::PacketKey(cipher_, crypto::traffic_key(master, own_role_, number));
+  keys.receive = crypto::PacketKey(cipher_, crypto::traffic_key(master, peer, number));
+  keys.master = std::move(master);
   newest_epoch_ = number;
 }
 
 void SecureLink::install_epoch(crypto::Key master) {
-  Epoch& last = epochs_[newest_epoch_ % 2];
+  EpochKeys& last = keys_[newest_epoch_ % 2];
   fill_epoch(newest_epoch_ + 1, std::move(master));
   last.master.erase();
 }
@@ -38,15 +40,24 @@ void SecureLink::install_epoch(crypto::Key master) {
 void SecureLink::send_in_newest_epoch() {
   LATTICE_CHECK(unsealed_count_ == 0);
   send_epoch_ = newest_epoch_;
-  epochs_[(newest_epoch_ + 1) % 2].send_key.erase();
+  keys_[(newest_epoch_ + 1) % 2].send.erase();
 }
 
 void SecureLink::retire_old_epoch() {
   Epoch& old = epochs_[(newest_epoch_ + 1) % 2];
   if (!old.live) return;
   LATTICE_CHECK(send_epoch_ == newest_epoch_);
-  old.receive_key.erase();
+  keys_of(old).receive.erase();
   old.live = false;
+}
+
+void SecureLink::prefetch_for_open() const {
+  base::prefetch(this, &keys_);
+  keys_[newest_epoch_ % 2].receive.prefetch();
+}
+
+void SecureLink::prefetch_for_seal() const {
+  keys_[send_epoch_ % 2].send.prefetch();
 }
 
 LinkClosed SecureLink::closed() const {
@@ -81,9 +92,9 @@ void SecureLink::finish_seal(const Unsealed& packet) {
   const Epoch& epoch = epochs_[send_epoch_ % 2];
   LATTICE_CHECK(unsealed_count_ != 0 && epoch.live && epoch.number == send_epoch_);
   --unsealed_count_;
-  epoch.send_key.seal_in_place(crypto::make_nonce(packet.packet_seq, static_cast<uint8_t>(send_epoch_)),
-                               packet.datagram.first(packet.header_bytes),
-                               packet.datagram.subspan(packet.header_bytes));
+  keys_of(epoch).send.seal_in_place(crypto::make_nonce(packet.packet_seq, static_cast<uint8_t>(send_epoch_)),
+                                    packet.datagram.first(packet.header_bytes),
+                                    packet.datagram.subspan(packet.header_bytes));
 }
 
 std::optional<SecureLink::Sealed> SecureLink::seal(wire::PacketType type, std::span<uint8_t> buffer,
@@ -107,19 +118,20 @@ bool SecureLink::overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) con
   return first_of_newer != 0 && packet_seq > first_of_newer;
 }
 
-OpenRefusal SecureLink::check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
-                                          size_t* header_bytes, const Epoch** epoch) const {
-  if (datagram.size() < wire::kMinSealedDatagramBytes) return OpenRefusal::kMalformed;
-  if (wire::parse_packet_header(datagram, protocol_id_, header, header_bytes) != wire::HeaderStatus::kOk) {
-    return OpenRefusal::kMalformed;
-  }
-  if (datagram.size() < *header_bytes + crypto::kTagBytes) return OpenRefusal::kMalformed;
-  if (!wire::is_session_packet(header->type)) return OpenRefusal::kNotSessionPacket;
-  if (header->connection_id != connection_id_) return OpenRefusal::kForeignConnection;
+bool SecureLink::read_header(std::span<const uint8_t> datagram, wire::PacketHeader* header,
+                             size_t* header_bytes) const {
+  return wire::parse_packet_header(datagram, protocol_id_, header, header_bytes) == wire::HeaderStatus::kOk;
+}
+
+OpenRefusal SecureLink::check_before_open(std::span<const uint8_t> datagram, const wire::PacketHeader& header,
+                                          size_t header_bytes, const Epoch** epoch) const {
+  if (datagram.size() < header_bytes + crypto::kTagBytes) return OpenRefusal::kMalformed;
+  if (!wire::is_session_packet(header.type)) return OpenRefusal::kNotSessionPacket;
+  if (header.connection_id != connection_id_) return OpenRefusal::kForeignConnection;
   if (failed_opens_ >= limits_.failed_opens) return OpenRefusal::kForgeryLimit;
-  *epoch = find_epoch(header->key_epoch);
+  *epoch = find_epoch(header.key_epoch);
   if (*epoch == nullptr) return OpenRefusal::kUnknownEpoch;
-  switch (window_.test(header->packet_seq)) {
+  switch (window_.test(header.packet_seq)) {
     case crypto::Replay::kFresh:
       break;
     case crypto::Replay::kDuplicate:
@@ -129,7 +141,7 @@ OpenRefusal SecureLink::check_before_open(std::span<const uint8_t> datagram, wir
     case crypto::Replay::kOutOfRange:
       return OpenRefusal::kSequenceRange;
   }
-  return overtaken_by_newer(**epoch, header->packet_seq) ? OpenRefusal::kLateOldEpoch : OpenRefusal::kNone;
+  return overtaken_by_newer(**epoch, header.packet_seq) ? OpenRefusal::kLateOldEpoch : OpenRefusal::kNone;
 }
 
 SecureLink::Opened SecureLink::refuse(OpenRefusal refusal) {
@@ -140,9 +152,9 @@ SecureLink::Opened SecureLink::refuse(OpenRefusal refusal) {
 }
 
 bool SecureLink::open_in_place(const Epoch& epoch, const wire::PacketHeader& header, size_t header_bytes,
-                               std::span<uint8_t> datagram) {
-  return epoch.receive_key.open_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
-                                         datagram.first(header_bytes), datagram.subspan(header_bytes));
+                               std::span<uint8_t> datagram) const {
+  return keys_of(epoch).receive.open_in_place(crypto::make_nonce(header.packet_seq, header.key_epoch),
+                                              datagram.first(header_bytes), datagram.subspan(header_bytes));
 }
 
 OpenedAhead SecureLink::open_ahead(std::span<uint8_t> datagram) const {
@@ -150,7 +162,8 @@ OpenedAhead SecureLink::open_ahead(std::span<uint8_t> datagram) const {
   size_t header_bytes = 0;
   const Epoch* epoch = nullptr;
   // What is refused now is refused later too, except that its epoch may begin meanwhile: left to open().
-  if (check_before_open(datagram, &header, &header_bytes, &epoch) != OpenRefusal::kNone) {
+  if (!read_header(datagram, &header, &header_bytes) ||
+      check_before_open(datagram, header, header_bytes, &epoch) != OpenRefusal::kNone) {
     return OpenedAhead::kNotTried;
   }
   return open_in_place(*epoch, header, header_bytes, datagram) ? OpenedAhead::kAuthentic
@@ -160,8 +173,14 @@ OpenedAhead SecureLink::open_ahead(std::span<uint8_t> datagram) const {
 SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram, OpenedAhead ahead) {
   wire::PacketHeader header;
   size_t header_bytes = 0;
+  if (!read_header(datagram, &header, &header_bytes)) return refuse(OpenRefusal::kMalformed);
+  return open(datagram, header, header_bytes, ahead);
+}
+
+SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram, const wire::PacketHeader& header,
+                                    size_t header_bytes, OpenedAhead ahead) {
   const Epoch* found = nullptr;
-  const OpenRefusal refusal = check_before_open(datagram, &header, &header_bytes, &found);
+  const OpenRefusal refusal = check_before_open(datagram, header, header_bytes, &found);
   if (refusal != OpenRefusal::kNone) return refuse(refusal);
 
   // Done ahead, it was done with this epoch's key: of the datagrams received together none can follow two

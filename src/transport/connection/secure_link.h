@@ -109,11 +109,19 @@ class SecureLink {
   /// Opens one received datagram in place. Refusals are counted, and change nothing else. `ahead` is what
   /// open_ahead() said of this datagram.
   Opened open(std::span<uint8_t> datagram, OpenedAhead ahead = OpenedAhead::kNotTried);
+  /// The same where the header was read already: `header` and `header_bytes` are what
+  /// wire::parse_packet_header() found in front of this datagram for this link's protocol.
+  Opened open(std::span<uint8_t> datagram, const wire::PacketHeader& header, size_t header_bytes,
+              OpenedAhead ahead = OpenedAhead::kNotTried);
 
   /// The AEAD part of open(), in place and before its turn, for a datagram that would be opened if it were
   /// its turn now; kNotTried for others. On any thread while nothing else happens to the link. Believes
   /// nothing: number, epoch and limits are tested by open() when the turn comes, as if nothing had been done.
   OpenedAhead open_ahead(std::span<uint8_t> datagram) const;
+
+  /// Brings what opening a packet reads towards the processor, or what sealing one does. Hints.
+  void prefetch_for_open() const;
+  void prefetch_for_seal() const;
 
   LinkClosed closed() const;
   uint64_t refusal_count(OpenRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
@@ -124,7 +132,7 @@ class SecureLink {
   // retired.
 
   /// The newest epoch's master secret, which rotation chains from.
-  const crypto::Key& master() const { return epochs_[newest_epoch_ % 2].master; }
+  const crypto::Key& master() const { return keys_[newest_epoch_ % 2].master; }
   uint32_t newest_epoch() const { return newest_epoch_; }
   uint32_t send_epoch() const { return send_epoch_; }
   /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired;
@@ -142,31 +150,39 @@ class SecureLink {
     bool live = false;
     uint32_t number = 0;
     uint64_t first_accepted_seq = 0;  ///< Smallest number accepted under it; 0 before the first.
+  };
+  struct EpochKeys {
+    crypto::PacketKey receive, send;
     crypto::Key master;
-    crypto::PacketKey send_key, receive_key;
   };
 
   void fill_epoch(uint32_t number, crypto::Key master);
   const Epoch* find_epoch(uint8_t low_byte) const;
   bool overtaken_by_newer(const Epoch& epoch, uint64_t packet_seq) const;
-  OpenRefusal check_before_open(std::span<const uint8_t> datagram, wire::PacketHeader* header,
-                                size_t* header_bytes, const Epoch** epoch) const;
-  static bool open_in_place(const Epoch& epoch, const wire::PacketHeader& header, size_t header_bytes,
-                            std::span<uint8_t> datagram);
+  bool read_header(std::span<const uint8_t> datagram, wire::PacketHeader* header, size_t* header_bytes) const;
+  OpenRefusal check_before_open(std::span<const uint8_t> datagram, const wire::PacketHeader& header,
+                                size_t header_bytes, const Epoch** epoch) const;
+  bool open_in_place(const Epoch& epoch, const wire::PacketHeader& header, size_t header_bytes,
+                     std::span<uint8_t> datagram) const;
   Opened refuse(OpenRefusal refusal);
 
+  EpochKeys& keys_of(const Epoch& epoch) { return keys_[epoch.number % 2]; }
+  const EpochKeys& keys_of(const Epoch& epoch) const { return keys_[epoch.number % 2]; }
+
+  // In front what every packet reads.
   uint32_t protocol_id_;
   crypto::Role own_role_;
-  uint64_t connection_id_;
-  LinkLimits limits_;
   crypto::Cipher cipher_;
-  std::array<Epoch, 2> epochs_;
+  uint64_t connection_id_;
+  uint64_t next_packet_seq_ = 1;
+  uint64_t failed_opens_ = 0;
+  LinkLimits limits_;
   uint32_t newest_epoch_ = 0;
   uint32_t send_epoch_ = 0;
-  uint64_t next_packet_seq_ = 1;
   uint32_t unsealed_count_ = 0;  ///< Begun and not finished.
-  uint64_t failed_opens_ = 0;
+  std::array<Epoch, 2> epochs_;
   crypto::ReplayWindow window_;
+  std::array<EpochKeys, 2> keys_;
   std::array<uint64_t, static_cast<size_t>(OpenRefusal::kCount)> refusals_{};
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 namespace lattice::crypto {
 
@@ -38,6 +39,12 @@ PacketKey& PacketKey::operator=(PacketKey&& other) noexcept {
 void PacketKey::erase() {
   key_.erase();
   if (cipher_ == Cipher::kAes256Gcm) wipe(schedule_.data(), schedule_.size());
+}
+
+void PacketKey::prefetch() const {
+  // Fifteen round keys and the hash key; the rest of the state is room for other implementations.
+  constexpr size_t kAesBytes = 16 * 16;
+  base::prefetch(this, cipher_ == Cipher::kAes256Gcm ? schedule_.data() + kAesBytes : schedule_.data());
 }
 
 void PacketKey::seal_in_place(const Nonce& nonce, std::span<const uint8_t> aad,

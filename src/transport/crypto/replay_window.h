@@ -35,8 +35,8 @@ class ReplayWindow {
   static constexpr uint64_t kWords = 32;
   static_assert(kWords * 64 >= kReplayWindowPackets + 64 && (kWords & (kWords - 1)) == 0);
 
-  std::array<uint64_t, kWords> seen_{};
   uint64_t highest_ = 0;
+  std::array<uint64_t, kWords> seen_{};
 };
 
 }  // namespace lattice::crypto

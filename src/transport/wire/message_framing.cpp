@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "platform/byte_order.h"
+
 namespace lattice::wire {
 namespace {
 
@@ -18,75 +20,73 @@ uint8_t first_byte(uint8_t channel, uint8_t flags) {
 
 }  // namespace
 
+size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided) {
+  size_t bytes = 1 + 2;
+  if (mode == ChannelMode::kUnreliableSequenced) bytes += 2;
+  if (is_reliable(mode)) bytes += ack_elided ? 2 : 2 + kAckBlockBytes;
+  if (is_fragment) bytes += kFragmentHeaderBytes;
+  return bytes;
+}
+
 bool MessageReader::refuse(FramingError error) {
-  if (error_ == FramingError::kNone) error_ = error;
-  reader_.fail();
+  error_ = error;
+  rest_ = {};
   return false;
 }
 
-inline bool MessageReader::read_channel_header(Message* message) {
-  if (message->mode == ChannelMode::kUnreliableSequenced) {
-    message->id.value = reader_.u16();
-  } else if (is_reliable(message->mode)) {
-    message->id.value = reader_.u16();
-    if ((message->flags & kFlagAckElided) == 0) {
-      message->has_ack = true;
-      message->ack.ack_seq = reader_.u16();
-      message->ack.ack_bitfield = reader_.u32();
-    }
-  }
-  return reader_.ok() ? true : refuse(FramingError::kTruncated);
-}
-
-inline bool MessageReader::read_fragment_header(Message* message) {
-  if (!message->is_fragment()) return true;
-  message->fragment.group = reader_.u16();
-  message->fragment.index = reader_.u8();
-  const uint8_t count = reader_.u8();
-  if (!reader_.ok()) return refuse(FramingError::kTruncated);
-  message->fragment.count = count == 0 ? uint16_t{256} : count;
-  if (message->fragment.index >= message->fragment.count) return refuse(FramingError::kBadFragment);
-  return true;
-}
-
 bool MessageReader::read_ack_body(Message* message) {
-  base::ByteReader body(message->body);
-  if (body.remaining() != kAckBlockBytes && body.remaining() != kAckBlockBytes + 2) {
+  const std::span<const uint8_t> body = message->body;
+  if (body.size() != kAckBlockBytes && body.size() != kAckBlockBytes + 2) {
     return refuse(FramingError::kBadAckMessage);
   }
   message->has_ack = true;
-  message->ack.ack_seq = body.u16();
-  message->ack.ack_bitfield = body.u32();
-  if (body.remaining() != 0) {
+  message->ack = {platform::load_u16_le(body.data()), platform::load_u32_le(body.data() + 2)};
+  if (body.size() != kAckBlockBytes) {
     message->has_ack_delay = true;
-    message->ack_delay_ns = uint64_t{body.u16()} * kAckDelayUnitNs;
+    message->ack_delay_ns = platform::load_u16_le(body.data() + kAckBlockBytes) * kAckDelayUnitNs;
   }
   message->body = {};
   return true;
 }
 
 bool MessageReader::next(Message* out) {
-  if (error_ != FramingError::kNone || reader_.remaining() == 0) return false;
+  if (rest_.empty()) return false;
   // In place: a packet of small messages walks through here dozens of times, twice.
   Message& message = *out;
   message = {};
-  const uint8_t first = reader_.u8();
-  message.channel = first >> 4;
-  message.flags = first & 0x0F;
+  const uint8_t* at = rest_.data();
+  message.channel = at[0] >> 4;
+  message.flags = at[0] & 0x0F;
   message.mode = channels_.mode(message.channel);
   if (message.mode == ChannelMode::kUndeclared) return refuse(FramingError::kUndeclaredChannel);
   const bool takes_flags = message.mode != ChannelMode::kAckMessage && message.mode != ChannelMode::kBulk;
   if (!takes_flags && message.flags != 0) return refuse(FramingError::kReservedFlag);
-  if (!is_reliable(message.mode) && (message.flags & kFlagAckElided) != 0) {
-    return refuse(FramingError::kReservedFlag);
+  const bool ack_elided = (message.flags & kFlagAckElided) != 0;
+  if (ack_elided && !is_reliable(message.mode)) return refuse(FramingError::kReservedFlag);
+  const size_t overhead_bytes = message_overhead_bytes(message.mode, message.is_fragment(), ack_elided);
+  if (rest_.size() < overhead_bytes) return refuse(FramingError::kTruncated);
+  ++at;
+  if (message.mode == ChannelMode::kUnreliableSequenced || is_reliable(message.mode)) {
+    message.id.value = platform::load_u16_le(at);
+    at += 2;
   }
-  if (!read_channel_header(&message) || !read_fragment_header(&message)) return false;
-  const unsigned high = reader_.u8();
-  const unsigned low = reader_.u8();
-  if (!reader_.ok()) return refuse(FramingError::kTruncated);
-  if ((low & 3) != 0) return refuse(FramingError::kReservedBits);
-  message.body = reader_.bytes(((high << 8) | low) >> 2);
-  if (!reader_.ok()) return refuse(FramingError::kTruncated);
+  if (is_reliable(message.mode) && !ack_elided) {
+    message.has_ack = true;
+    message.ack = {platform::load_u16_le(at), platform::load_u32_le(at + 2)};
+    at += kAckBlockBytes;
+  }
+  if (message.is_fragment()) {
+    message.fragment.group = platform::load_u16_le(at);
+    message.fragment.index = at[2];
+    message.fragment.count = at[3] == 0 ? uint16_t{256} : at[3];
+    if (message.fragment.index >= message.fragment.count) return refuse(FramingError::kBadFragment);
+    at += kFragmentHeaderBytes;
+  }
+  if ((at[1] & 3) != 0) return refuse(FramingError::kReservedBits);
+  const size_t body_bytes = static_cast<size_t>(at[0] << 8 | at[1]) >> 2;
+  if (rest_.size() - overhead_bytes < body_bytes) return refuse(FramingError::kTruncated);
+  message.body = rest_.subspan(overhead_bytes, body_bytes);
+  rest_ = rest_.subspan(overhead_bytes + body_bytes);
   return message.mode != ChannelMode::kAckMessage || read_ack_body(&message);
 }
 
@@ -110,14 +110,6 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
   if (!has_ack) return FramingError::kMissingAck;
   *out = summary;
   return FramingError::kNone;
-}
-
-size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided) {
-  size_t bytes = 1 + 2;
-  if (mode == ChannelMode::kUnreliableSequenced) bytes += 2;
-  if (is_reliable(mode)) bytes += ack_elided ? 2 : 2 + kAckBlockBytes;
-  if (is_fragment) bytes += kFragmentHeaderBytes;
-  return bytes;
 }
 
 bool write_message(base::ByteWriter& writer, const Message& message) {

@@ -81,7 +81,7 @@ enum class FramingError : uint8_t {
 class MessageReader {
  public:
   MessageReader(std::span<const uint8_t> plaintext, const ChannelTable& channels)
-      : reader_(plaintext), channels_(channels) {}
+      : rest_(plaintext), channels_(channels) {}
 
   /// Reads the next message; false at the end of the plaintext or at an error, and `out` then means nothing.
   bool next(Message* out);
@@ -90,11 +90,9 @@ class MessageReader {
 
  private:
   bool refuse(FramingError error);
-  bool read_channel_header(Message* message);
-  bool read_fragment_header(Message* message);
   bool read_ack_body(Message* message);
 
-  base::ByteReader reader_;
+  std::span<const uint8_t> rest_;
   const ChannelTable& channels_;
   FramingError error_ = FramingError::kNone;
 };

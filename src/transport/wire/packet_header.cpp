@@ -1,25 +1,27 @@
 #include "transport/wire/packet_header.h"
 
 #include "base/byte_cursor.h"
+#include "platform/byte_order.h"
 
 namespace lattice::wire {
 
 HeaderStatus parse_packet_header(std::span<const uint8_t> datagram, uint32_t protocol_id, PacketHeader* out,
                                  size_t* header_bytes) {
   if (datagram.size() < kMinHeaderBytes) return HeaderStatus::kTooShort;
-  base::ByteReader reader(datagram);
+  const uint8_t* bytes = datagram.data();
   PacketHeader header;
-  header.protocol_id = reader.u32();
+  header.protocol_id = platform::load_u32_le(bytes);
   if ((header.protocol_id & kProtocolMagicMask) != kProtocolMagic) return HeaderStatus::kBadMagic;
-  const uint8_t type = reader.u8();
-  header.connection_id = reader.u64();
-  header.key_epoch = reader.u8();
+  const uint8_t type = bytes[4];
+  header.connection_id = platform::load_u64_le(bytes + 5);
+  header.key_epoch = bytes[13];
+  base::ByteReader reader(datagram.subspan(kFixedHeaderBytes));
   header.packet_seq = reader.varint();
   if (type > static_cast<uint8_t>(PacketType::kRelayCtrl)) return HeaderStatus::kUnknownType;
   header.type = static_cast<PacketType>(type);
   if (!reader.ok()) return HeaderStatus::kBadPacketSeq;
   *out = header;
-  *header_bytes = reader.position();
+  *header_bytes = kFixedHeaderBytes + reader.position();
   return header.protocol_id == protocol_id ? HeaderStatus::kOk : HeaderStatus::kWrongVersion;
 }
 

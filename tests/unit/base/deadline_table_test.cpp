@@ -42,6 +42,17 @@ TEST(DeadlineTable, ADeadlineIsReplacedByALaterAndByAnEarlierOne) {
   EXPECT_EQ(due(table, UINT64_MAX - 1), std::vector<size_t>{});
 }
 
+TEST(DeadlineTable, LoweringNeverMakesItLater) {
+  DeadlineTable table(3);
+  table.lower(1, 50);
+  EXPECT_EQ(table.at(1), 50u);
+  table.lower(1, 60);
+  EXPECT_EQ(table.at(1), 50u);
+  table.lower(1, 0);
+  EXPECT_EQ(table.next_due(0, 1), 1u);
+  EXPECT_TRUE(table.validate());
+}
+
 TEST(DeadlineTable, WhatBecomesDueBehindTheCursorIsFoundByTheSameWalk) {
   DeadlineTable table(300);
   table.set(5, 1);

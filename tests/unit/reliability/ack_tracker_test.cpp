@@ -50,6 +50,21 @@ TEST(AckTracker, MatchesASetOfNumbers) {
   }));
 }
 
+TEST(AckTracker, SaysFromWhenOnAnUpdateMustSendIt) {
+  constexpr uint64_t kInterval = 16 * kMs;
+  AckTracker acks;
+  EXPECT_EQ(acks.due_at_ns(kInterval), AckTracker::kNever);
+  acks.on_packet(1, true, 100 * kMs);
+  const uint64_t due_ns = acks.due_at_ns(kInterval);
+  EXPECT_EQ(due_ns, 100 * kMs + kMaxAckDelayNs - kInterval);
+  EXPECT_FALSE(acks.ack_due(due_ns - 1, kInterval));
+  EXPECT_TRUE(acks.ack_due(due_ns, kInterval));
+  acks.on_packet(3, true, 101 * kMs);
+  EXPECT_EQ(acks.due_at_ns(kInterval), 0u) << "out of turn";
+  acks.on_block_sent();
+  EXPECT_EQ(acks.due_at_ns(kInterval), AckTracker::kNever);
+}
+
 TEST(AckTracker, JumpsOfTheWholeWindow) {
   for (const uint64_t jump : {31u, 32u, 33u, 34u, 1000u}) {
     AckTracker acks;

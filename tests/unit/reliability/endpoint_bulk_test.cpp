@@ -104,6 +104,7 @@ TEST_F(EndpointBulk, MessagesGoBeforeBlocks) {
 TEST_F(EndpointBulk, BlocksInFlightAreLostWithTheConnection) {
   start(0);
   source.count = 50;
+  rig->server.endpoint->wake(rig->server.connection);
   rig->step();
   ASSERT_GT(source.in_flight, 0u);
   rig->server.endpoint->disconnect(rig->server.connection, connection::DisconnectReason::kRequested);

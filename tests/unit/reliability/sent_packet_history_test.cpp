@@ -224,6 +224,24 @@ TEST_F(SentPacketHistoryTest, SilenceSettlesEverything) {
   EXPECT_EQ(history.in_flight(), 0u);
 }
 
+TEST_F(SentPacketHistoryTest, SaysWhenTimeAloneLosesSomething) {
+  EXPECT_EQ(history.next_loss_ns(rtt), SentPacketHistory::kNever);
+  rtt.add_sample(40 * kMs, 0);
+  const auto expect_loss_exactly_then = [&](uint32_t count) {
+    const uint64_t when_ns = history.next_loss_ns(rtt);
+    ASSERT_NE(when_ns, SentPacketHistory::kNever);
+    EXPECT_EQ(history.detect_losses(when_ns - 1, rtt, fate), 0u);
+    EXPECT_EQ(history.detect_losses(when_ns, rtt, fate), count);
+  };
+  for (uint64_t i = 0; i < 3; ++i) send(100 * kMs + i * kMs);
+  expect_loss_exactly_then(1);  // Silence: the oldest, the others a little later.
+  const uint64_t silence_ns = history.next_loss_ns(rtt);
+  history.on_ack({3, 0}, fate);
+  EXPECT_LT(history.next_loss_ns(rtt), silence_ns) << "overtaken";
+  expect_loss_exactly_then(1);
+  EXPECT_EQ(history.next_loss_ns(rtt), SentPacketHistory::kNever);
+}
+
 TEST_F(SentPacketHistoryTest, RingGrowsToItsBoundAndThenLoses) {
   send(0, 1);
   EXPECT_EQ(history.capacity(), kMinSentPackets);

@@ -87,10 +87,10 @@ void reserve_pool(base::BlockPool& pool, const EndpointConfig& config) {
   }
 }
 
-/// A server with many players walks through all of them every tick; a client has better use for two
-/// megabytes.
+/// A server walks through all of its players every tick. With few of them large pages would mostly stand
+/// empty.
 base::PageSize pages_of(const EndpointConfig& config) {
-  constexpr uint32_t kManyConnections = 64;
+  constexpr uint32_t kManyConnections = 256;
   const bool many = config.accepts_connections && config.max_connections >= kManyConnections;
   return many ? base::PageSize::kLarge : base::PageSize::kSmall;
 }

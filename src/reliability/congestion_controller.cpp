@@ -35,26 +35,6 @@ const char* congestion_config_error(const CongestionConfig& config) {
   return nullptr;
 }
 
-const char* congestion_phase_name(CongestionPhase phase) {
-  switch (phase) {
-    case CongestionPhase::kUnlimited:
-      return "unlimited";
-    case CongestionPhase::kGood:
-      return "good";
-    case CongestionPhase::kBad:
-      return "bad";
-    case CongestionPhase::kStartup:
-      return "startup";
-    case CongestionPhase::kSteady:
-      return "steady";
-    case CongestionPhase::kDrain:
-      return "drain";
-    case CongestionPhase::kBlackout:
-      return "blackout";
-  }
-  return "unknown";
-}
-
 PlacedController place_congestion_controller(const CongestionConfig& config, uint64_t now_ns,
                                              ControllerRoom& room) {
   static_assert(sizeof(DelayController) <= kControllerBytes && sizeof(GoodBadController) <= kControllerBytes);

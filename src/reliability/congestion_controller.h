@@ -58,7 +58,6 @@ enum class CongestionPhase : uint8_t {
   kDrain,     ///< Letting the queue run empty, to see the path as it is.
   kBlackout,  ///< Nothing comes back.
 };
-const char* congestion_phase_name(CongestionPhase phase);
 
 class CongestionController {
  public:

@@ -180,12 +180,6 @@ void Endpoint::disconnect(ConnectionHandle connection, connection::DisconnectRea
   if (Peer* peer = core_->find(connection)) core_->disconnect(*peer, reason, text);
 }
 
-void Endpoint::disconnect_all(connection::DisconnectReason reason, std::string_view text) {
-  for (const auto& peer : core_->peers) {
-    if (peer) core_->disconnect(*peer, reason, text);
-  }
-}
-
 SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                           std::span<const uint8_t> body, uint32_t receipt) {
   return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
@@ -262,9 +256,6 @@ const connection::ServerHandshake* Endpoint::server_handshake() const {
 }
 const base::BlockPoolStats& Endpoint::pool_stats() const {
   return core_->pool.stats();
-}
-platform::Address Endpoint::local_address() const {
-  return core_->socket.local_address();
 }
 
 }  // namespace lattice::reliability

@@ -122,7 +122,6 @@ class Endpoint {
   /// ignored.
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
                   std::string_view text = {});
-  void disconnect_all(connection::DisconnectReason reason, std::string_view text = {});
 
   /// Queues a message; the body is copied. A message with `receipt` other than 0 gets on_receipt() exactly
   /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.
@@ -175,7 +174,6 @@ class Endpoint {
   /// The server half of the handshake for its counters, or null.
   const connection::ServerHandshake* server_handshake() const;
   const base::BlockPoolStats& pool_stats() const;
-  platform::Address local_address() const;
 
   static constexpr size_t kMaxReceiveBatches = 64;
 

@@ -1,9 +1,9 @@
 # ./lattice test --coverage: which lines of the library the tests and the fuzz corpora run. Sourced by ./lattice test.
 
-# What these layers must reach together, in percent of their lines.
+# What reliability, and the layers of the transport together, must each reach, in percent of their lines.
 coverage_least=95
 
-# "layer|lines|covered" for every layer that has lines, then for the two sums that are judged.
+# "layer|lines|covered" for every layer that has lines, then for those of the transport together.
 coverage_rows() {
   awk -F, '
     $1 !~ /^src\// { next }
@@ -14,15 +14,22 @@ coverage_rows() {
       sub(/\/posix$/, "", layer)
       lines[layer] += $2
       covered[layer] += $3
-      if (layer ~ /^(transport|reliability)/) { judged += $2; run += $3 }
+      if (layer ~ /^transport/) { transport += $2; run += $3 }
     }
     END {
       for (layer in lines) print layer "|" lines[layer] "|" covered[layer]
-      print "~ transport and reliability|" judged "|" run
+      print "~ transport, together|" transport "|" run
     }' "$1" | LC_ALL=C sort | sed 's/^~ //'
 }
 
-# Builds with counters, runs everything that needs no browser and no clock, prints a table; adds a row to the summary.
+# Of rows from coverage_rows, the judged ones that did not reach coverage_least.
+coverage_short() {
+  awk -F'|' -v least="$coverage_least" '
+    ($1 == "reliability" || $1 == "transport, together") && 100 * $3 < least * $2 { print $1 }' "$1"
+}
+
+# Builds with counters, runs what runs the library and needs no browser, clock or threads, prints a table; adds a row
+# to the summary. A simulated seed more finds faults, hardly lines: a few do.
 run_coverage() {
   if ! want_packages coverage; then
     add_skip coverage 'the whole build' "missing packages: $wanted"
@@ -32,11 +39,11 @@ run_coverage() {
   build_for_test coverage || return 0
   directory=$LATTICE_ROOT/build/coverage
   find "$directory" -name '*.gcda' -exec rm -f {} +
-  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
+  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-8}
   export LATTICE_SIM_SEEDS
-  run_ctest coverage 'gcc, counting lines' -LE 'browser|perf'
+  run_ctest coverage 'gcc, counting lines' -LE 'browser|perf|threads' -E '^(layers|docs|models|conformance)\.'
   progress "adding up what ran"
-  if ! gcovr --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" --exclude-throw-branches --csv \
+  if ! gcovr -j "$build_jobs" --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" --exclude-throw-branches --csv \
     --output "$directory/coverage.csv" "$directory" >"$directory/gcovr.log" 2>&1; then
     clear_progress
     add_fail coverage 'gcovr (build/coverage/gcovr.log)'
@@ -48,10 +55,14 @@ run_coverage() {
   printf '\n%-36s %8s %8s %8s\n' layer lines run percent
   awk -F'|' '{ printf "%-36s %8d %8d %8.1f\n", $1, $2, $3, 100 * $3 / $2 }' "$summary/coverage"
   printf '%s\n' "Line by line: gcovr --root . --filter src/ --html-details build/coverage/index.html build/coverage"
-  if tail -n 1 "$summary/coverage" | awk -F'|' -v least="$coverage_least" '{ exit !(100 * $3 >= least * $2) }'; then
-    add_row coverage "lines of transport and reliability" 1 0 0 0
-  else
-    add_fail coverage "fewer than $coverage_least % of the lines of transport and reliability ran"
-    add_row coverage "lines of transport and reliability" 0 1 0 0
-  fi
+  short=$(coverage_short "$summary/coverage")
+  for judged in reliability 'transport, together'; do
+    case $short in
+      *"$judged"*)
+        add_fail coverage "fewer than $coverage_least % of the lines of $judged ran"
+        add_row coverage "lines of $judged" 0 1 0 0
+        ;;
+      *) add_row coverage "lines of $judged" 1 0 0 0 ;;
+    esac
+  done
 }

@@ -2,8 +2,10 @@
 #include "platform/udp_socket.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <set>
 #include <string>
@@ -234,6 +236,36 @@ TEST_P(UdpSocketOn, ReportsGrantedBuffers) {
 
 INSTANTIATE_TEST_SUITE_P(Loopback, UdpSocketOn, testing::Values("127.0.0.1:0", "[::1]:0"),
                          [](const auto& instance) { return instance.index == 0 ? "Ipv4" : "Ipv6"; });
+
+TEST(UdpSocket, SaysWhatTheSystemRefused) {
+  UdpSocket socket;
+  EXPECT_EQ(socket.open(Address{}).error, UdpOpenError::kUnsupported);
+  // TEST-NET-1 belongs to no interface of this machine.
+  const UdpOpenResult elsewhere = socket.open(address("192.0.2.1:0"));
+  EXPECT_EQ(elsewhere.error, UdpOpenError::kUnsupported);
+  EXPECT_EQ(std::string(elsewhere.text).rfind("bind: ", 0), 0u) << elsewhere.text;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const UdpOpenResult opened = socket.open(address("127.0.0.1:0"));
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(opened.error, UdpOpenError::kOther);
+  EXPECT_EQ(opened.os_error, EMFILE);
+  EXPECT_EQ(std::string(opened.text).rfind("socket: ", 0), 0u) << opened.text;
+  EXPECT_FALSE(socket.is_open());
+  EXPECT_TRUE(socket.open(address("127.0.0.1:0")).ok()) << "and nothing is left of that";
+}
+
+TEST(UdpSocket, AClosedSocketRefusesWithoutASystemCall) {
+  UdpSocket socket;
+  std::string text = "nowhere";
+  const UdpDatagram out = message(text, address("127.0.0.1:9"));
+  EXPECT_EQ(socket.send({&out, 1}).refused, 1u);
+  Buffers buffers(1);
+  EXPECT_EQ(socket.receive(buffers.views, kBufferBytes).count, 0u);
+  EXPECT_FALSE(socket.wait_readable(0));
+}
 
 TEST(UdpSocket, DualStackTalksToBothFamilies) {
   UdpSocket server;

@@ -111,6 +111,69 @@ TEST(HostilePeer, AcksOfNumbersNeverSentAreCountedOnly) {
   rig.run(20 * kMs);
   EXPECT_TRUE(rig.server.handler.ended.empty());
   EXPECT_EQ(rig.server.endpoint->stats().refusals.get(Refusal::kEchoUnexpected), 1u);
+  wire::KeepaliveBody forged;
+  forged.ack = {10'000, 0xFFFFFFFF};
+  peer.send(PacketType::kKeepalive, std::span(bytes).first(wire::encode_keepalive(forged, bytes)));
+  rig.run(20 * kMs);
+  EXPECT_TRUE(rig.server.handler.ended.empty());
+  EXPECT_EQ(rig.server.endpoint->stats().refusals.get(Refusal::kAckNeverSent), 2u);
+}
+
+TEST(HostilePeer, TwoGoodbyesEndOnce) {
+  EndpointRig rig(no_clients());
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  const Bytes first = {0x2C, 0x01, 0, 0}, second = {0x01, 0x00, 0, 0};
+  peer.send(PacketType::kDisconnect, first);
+  peer.send(PacketType::kDisconnect, second);
+  rig.run(20 * kMs);
+  ASSERT_EQ(rig.server.handler.ended.size(), 1u);
+  EXPECT_EQ(rig.server.handler.ended[0].reason, static_cast<DisconnectReason>(300));
+  EXPECT_EQ(peer.receive(PacketType::kDisconnect).size(), 1u) << "one acknowledgement";
+}
+
+TEST(HostilePeer, MessagesAheadOfAGapTakeNoMoreMemoryThanThereIs) {
+  test::RigOptions options = no_clients();
+  options.server.pool_bytes = 1u << 20;
+  for (uint8_t channel = 4; channel < 12; ++channel) {
+    options.server.channels.declare(channel, wire::ChannelMode::kReliableOrdered);
+  }
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  const Bytes body(1000, 'm');
+  std::array<uint8_t, wire::kFloorPlaintextBytes> plaintext;
+  const auto send = [&](uint8_t channel, uint16_t id) {
+    wire::Message message;
+    message.channel = channel;
+    message.mode = wire::ChannelMode::kReliableOrdered;
+    message.id = base::Sequence16{id};
+    message.has_ack = true;
+    message.body = body;
+    base::ByteWriter writer(plaintext);
+    wire::write_message(writer, message);
+    peer.send(PacketType::kPayload, std::span(plaintext).first(writer.size()));
+  };
+  const auto refused = [&] { return rig.server.endpoint->stats().refusals.get(Refusal::kMessageNoMemory); };
+  // Every message but the first of each channel: nothing can be delivered, everything must be kept.
+  for (uint16_t id = 1; id < 200; ++id) {
+    for (uint8_t channel = 4; channel < 12; ++channel) send(channel, id);
+    rig.step();
+  }
+  EXPECT_GT(refused(), 0u);
+  EXPECT_TRUE(rig.server.handler.received.empty());
+  EXPECT_TRUE(rig.server.handler.ended.empty()) << "it may yet send what is missing";
+  EXPECT_LE(rig.server.endpoint->pool_stats().slab_bytes, 1u << 20);
+  for (uint8_t channel = 4; channel < 12; ++channel) send(channel, 0);
+  rig.step();
+  const uint64_t refused_before = refused();
+  EXPECT_GT(rig.server.handler.received.size(), 500u) << "the gaps are filled";
+  for (uint16_t id = 1; id < 200; ++id) {
+    for (uint8_t channel = 4; channel < 12; ++channel) send(channel, id);
+    rig.step();
+  }
+  EXPECT_EQ(refused(), refused_before) << "what was refused is taken the second time";
+  EXPECT_EQ(rig.server.handler.received.size(), 8u * 200);
 }
 
 TEST(HostilePeer, ProbesAreAnsweredWithin25Milliseconds) {

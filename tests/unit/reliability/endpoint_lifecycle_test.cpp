@@ -279,8 +279,30 @@ TEST(EndpointLifecycle, ConfigurationErrorsNameTheField) {
     EXPECT_EQ(
         Endpoint::create(std::move(config), *rig.server.socket, rig.server.handler, rig.entropy, &error),
         nullptr);
-    return std::string(error);
+    return std::string(error == nullptr ? "" : error);
   };
+  const auto expect_named = [&](const char* field, auto spoil) {
+    EXPECT_EQ(error_of(spoil).rfind(field, 0), 0u) << field << ": " << error_of(spoil);
+  };
+  expect_named("max_datagram_bytes", [](EndpointConfig& c) { c.max_datagram_bytes = 1199; });
+  expect_named("max_datagram_bytes", [](EndpointConfig& c) { c.max_datagram_bytes = 1473; });
+  expect_named("rotation", [](EndpointConfig& c) { c.rotation.packets = 0; });
+  expect_named("rotation.min_overlap_ns", [](EndpointConfig& c) { c.rotation.max_overlap_ns = 1; });
+  expect_named("tasks.worker_count", [](EndpointConfig& c) { c.tasks.worker_count = 0; });
+  expect_named("tasks.enqueue", [](EndpointConfig& c) { c.tasks.worker_count = 2; });
+  expect_named("congestion.good_bad", [](EndpointConfig& c) { c.congestion.good_bad.bad_rate_hz = 0; });
+  expect_named("congestion.good_bad.max_good_ns",
+               [](EndpointConfig& c) { c.congestion.good_bad.max_good_ns = 0; });
+  const auto serving = [&](auto spoil) {
+    return [&rig, spoil](EndpointConfig& c) {
+      c.accepts_connections = true;
+      c.issuers = {rig.issuer.public_key()};
+      c.identity = crypto::KeyPair::generate(rig.entropy);
+      spoil(c);
+    };
+  };
+  expect_named("identity", serving([](EndpointConfig& c) { c.identity = {}; }));
+  expect_named("requests_per_s", serving([](EndpointConfig& c) { c.responses_in_all_per_s = 0; }));
   EXPECT_NE(error_of([](EndpointConfig& c) { c.max_connections = 0; }).find("max_connections"),
             std::string::npos);
   EXPECT_NE(error_of([](EndpointConfig& c) { c.accepts_connections = true; }).find("issuers"),

@@ -85,6 +85,62 @@ TEST(EndpointLimits, ALinkWithoutNumbersEnds) {
   EXPECT_EQ(rig.client().handler.ended[0].reason, connection::DisconnectReason::kTimeout);
 }
 
+TEST(EndpointLimits, ALinkWithoutNumbersStillTellsEveryReceipt) {
+  test::RigOptions options;
+  options.server.link_limits.packet_seq = 20;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  uint32_t asked = 0;
+  for (uint64_t i = 0; i < 40; ++i) {
+    for (const Channel channel : {Channel::kUnreliable, Channel::kReliableOrdered}) {
+      if (!rig.server.handler.ended.empty()) break;
+      const SendResult result =
+          rig.server.endpoint->send(rig.server.connection, channel, {}, number_body(i, 1000), asked + 1);
+      if (result == SendResult::kOk) ++asked;
+    }
+    rig.step();
+  }
+  ASSERT_EQ(rig.server.handler.ended.size(), 1u);
+  ASSERT_GT(asked, 10u);
+  EXPECT_EQ(rig.server.handler.receipts.size(), asked);
+  for (const auto& [receipt, told] : rig.server.handler.receipts) EXPECT_EQ(told.size(), 1u) << receipt;
+  EXPECT_EQ(rig.server.endpoint->pool_stats().blocks_live, 0u);
+}
+
+TEST(EndpointLimits, TwoServersThatChoseOneConnectionIdAreNotMixedUp) {
+  test::RigOptions options;
+  options.client.max_connections = 2;
+  EndpointRig rig(std::move(options));
+  // The second draws what the first drew, and so does whoever watches both: 64 bits are not secret.
+  test::Node second;
+  second.address = platform::make_ipv4(198, 51, 100, 8, 27015);
+  second.entropy = test::CountingEntropy(100);
+  EndpointConfig config;
+  config.accepts_connections = true;
+  config.max_connections = 8;
+  config.max_half_open_per_prefix = 64;
+  config.identity = crypto::KeyPair::generate(rig.entropy);
+  config.issuers = {rig.issuer.public_key()};
+  const crypto::PublicKey second_key = config.identity.public_key();
+  rig.start(second, std::move(config));
+  ASSERT_TRUE(rig.connect_all());
+  const crypto::KeyPair key = crypto::KeyPair::generate(rig.entropy);
+  wire::TokenFields token = rig.token_fields(key.public_key());
+  token.aud = second_key;
+  test::ConnectionHandle to_second;
+  ASSERT_EQ(rig.client().endpoint->connect(second.address, rig.sign(token, rig.issuer), key, &to_second),
+            ConnectResult::kOk);
+  for (int i = 0; i < 100; ++i) {
+    rig.pump(second);
+    rig.step();
+  }
+  ASSERT_EQ(rig.client().handler.ended.size(), 1u);
+  EXPECT_EQ(rig.client().handler.ended[0].connection, to_second);
+  EXPECT_EQ(rig.client().handler.ended[0].reason, connection::DisconnectReason::kInternalError);
+  EXPECT_EQ(rig.client().handler.ended[0].text, "connection_id in use");
+  EXPECT_EQ(rig.client().endpoint->state(rig.client().connection), connection::State::kConnected);
+}
+
 TEST(EndpointLimits, APumpTakesSoMuchAndNoMore) {
   test::RigOptions options;
   options.client_count = 0;

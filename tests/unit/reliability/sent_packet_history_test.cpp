@@ -257,6 +257,26 @@ TEST_F(SentPacketHistoryTest, RingGrowsToItsBoundAndThenLoses) {
   EXPECT_EQ(items.live(), 0u);
 }
 
+TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
+  base::BlockPool pool{1u << 20};
+  std::vector<base::Block> taken;
+  for (base::Block block = pool.allocate(4096); block; block = pool.allocate(4096)) taken.push_back(block);
+  CarriedItems items{16, 1u << 20};
+  SentPacketHistory history{pool, items};
+  Fate fate;
+  uint32_t chain = CarriedItems::kNone;
+  items.add(&chain, {CarriedKind::kReceipt, 0, 7});
+  history.on_sent({1, 0, true, false, chain}, fate);
+  EXPECT_EQ(history.last_sent(), 1u);
+  EXPECT_EQ(history.in_flight(), 0u);
+  EXPECT_EQ(fate.told, (std::map<uint32_t, int>{{7, 1}}));
+  EXPECT_EQ(fate.acked_receipts, 0u);
+  // An acknowledgement of it is fine, and of no use.
+  EXPECT_TRUE(history.on_ack({1, 0}, fate).valid);
+  EXPECT_EQ(fate.told.size(), 1u);
+  for (base::Block& block : taken) pool.release(block);
+}
+
 TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
   for (uint32_t i = 1; i <= 100'000; ++i) {
     send(i, i);

@@ -31,6 +31,19 @@ TEST_F(ImpairedSocketTest, WithoutImpairmentIsTransparent) {
   EXPECT_EQ(a->stats().bytes_received, 2u);
 }
 
+TEST_F(ImpairedSocketTest, WhatIsTooLargeIsCountedAndNotSent) {
+  for (const double delay_ms : {0.0, 10.0}) {
+    const auto a = impaired({.send = {.delay_ms = delay_ms}, .receive = {}});
+    EXPECT_FALSE(send_text(*a, kB, std::string(kMaxDatagramBytes + 1, 'x'), 0));
+    EXPECT_TRUE(send_text(*a, kB, "fits", 0));
+    EXPECT_EQ(a->stats().send_oversize, 1u);
+    EXPECT_EQ(a->stats().datagrams_sent, 1u);
+    EXPECT_EQ(a->stats().bytes_sent, 4u);
+    a->flush(10 * kMs);
+    EXPECT_EQ(receive_all(*b_, 0), (std::vector<Received>{{kA, "fits"}}));
+  }
+}
+
 TEST_F(ImpairedSocketTest, DelaysEachDirectionByItsOwn) {
   const auto a = impaired({.send = {.delay_ms = 10}, .receive = {.delay_ms = 20}});
   EXPECT_TRUE(send_text(*a, kB, "out", 0));

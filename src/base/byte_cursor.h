@@ -101,6 +101,17 @@ class ByteWriter {
   size_t remaining() const { return out_.size() - position_; }
   std::span<uint8_t> written() const { return out_.first(position_); }
 
+  /// The next `n` bytes, to be filled by the caller; null, and failure, when they do not fit.
+  uint8_t* take(size_t n) {
+    if (!ok_ || n > remaining()) {
+      ok_ = false;
+      return nullptr;
+    }
+    uint8_t* p = out_.data() + position_;
+    position_ += n;
+    return p;
+  }
+
   void u8(uint8_t v) {
     if (uint8_t* p = take(1)) *p = v;
   }
@@ -134,16 +145,6 @@ class ByteWriter {
   }
 
  private:
-  uint8_t* take(size_t n) {
-    if (!ok_ || n > remaining()) {
-      ok_ = false;
-      return nullptr;
-    }
-    uint8_t* p = out_.data() + position_;
-    position_ += n;
-    return p;
-  }
-
   std::span<uint8_t> out_;
   size_t position_ = 0;
   bool ok_ = true;

@@ -207,6 +207,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::optional<connection::ServerHandshake> server;
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
+  std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being dealt with.
   std::unique_ptr<OpenAhead> opening;  ///< Null without the caller's threads.
   mutable EndpointStats stats;
 

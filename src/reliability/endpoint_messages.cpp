@@ -63,16 +63,20 @@ void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& s
 
 void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened& packet) {
   wire::FramingSummary summary;
-  const wire::FramingError error = wire::check_framing(packet.plaintext, config.channels, &summary);
+  const wire::FramingError error =
+      wire::check_framing(packet.plaintext, config.channels, &summary, framed_messages);
   if (error != wire::FramingError::kNone) {
     protocol_error(peer, refusal_of(error));
     return;
   }
   apply_payload_ack(peer, summary);
   bool may_ack = true;
-  wire::MessageReader reader(packet.plaintext, config.channels);
-  wire::Message message;
   // The handler may end the connection from any callback; then nothing more of the packet reaches it.
+  for (size_t i = 0; peer.connected() && i < summary.kept_count; ++i) {
+    may_ack = on_message(peer, framed_messages[i]) && may_ack;
+  }
+  wire::MessageReader reader(summary.rest, config.channels);
+  wire::Message message;
   while (peer.connected() && reader.next(&message)) may_ack = on_message(peer, message) && may_ack;
   if (!peer.connected() || !may_ack) return;
   const uint64_t max_delay_ns =

@@ -1,32 +1,36 @@
 #include "transport/wire/message_framing.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "platform/byte_order.h"
 
 namespace lattice::wire {
 namespace {
 
-// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
-void write_length(base::ByteWriter& writer, size_t body_bytes) {
-  const auto packed = static_cast<uint16_t>(body_bytes << 2);
-  writer.u8(static_cast<uint8_t>(packed >> 8));
-  writer.u8(static_cast<uint8_t>(packed));
-}
-
 uint8_t first_byte(uint8_t channel, uint8_t flags) {
   return static_cast<uint8_t>((channel << 4) | flags);
 }
 
-}  // namespace
-
-size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided) {
-  size_t bytes = 1 + 2;
-  if (mode == ChannelMode::kUnreliableSequenced) bytes += 2;
-  if (is_reliable(mode)) bytes += ack_elided ? 2 : 2 + kAckBlockBytes;
-  if (is_fragment) bytes += kFragmentHeaderBytes;
-  return bytes;
+// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
+uint8_t* put_length(uint8_t* at, size_t body_bytes) {
+  const auto packed = static_cast<uint16_t>(body_bytes << 2);
+  at[0] = static_cast<uint8_t>(packed >> 8);
+  at[1] = static_cast<uint8_t>(packed);
+  return at + 2;
 }
+
+uint8_t* put_ack(uint8_t* at, const AckBlock& ack) {
+  platform::store_u16_le(at, ack.ack_seq);
+  platform::store_u32_le(at + 2, ack.ack_bitfield);
+  return at + kAckBlockBytes;
+}
+
+AckBlock ack_at(const uint8_t* at) {
+  return {platform::load_u16_le(at), platform::load_u32_le(at + 2)};
+}
+
+}  // namespace
 
 bool MessageReader::refuse(FramingError error) {
   error_ = error;
@@ -40,7 +44,7 @@ bool MessageReader::read_ack_body(Message* message) {
     return refuse(FramingError::kBadAckMessage);
   }
   message->has_ack = true;
-  message->ack = {platform::load_u16_le(body.data()), platform::load_u32_le(body.data() + 2)};
+  message->ack = ack_at(body.data());
   if (body.size() != kAckBlockBytes) {
     message->has_ack_delay = true;
     message->ack_delay_ns = platform::load_u16_le(body.data() + kAckBlockBytes) * kAckDelayUnitNs;
@@ -72,7 +76,7 @@ bool MessageReader::next(Message* out) {
   }
   if (is_reliable(message.mode) && !ack_elided) {
     message.has_ack = true;
-    message.ack = {platform::load_u16_le(at), platform::load_u32_le(at + 2)};
+    message.ack = ack_at(at);
     at += kAckBlockBytes;
   }
   if (message.is_fragment()) {
@@ -91,12 +95,19 @@ bool MessageReader::next(Message* out) {
 }
 
 FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,
-                           FramingSummary* out) {
+                           FramingSummary* out, std::span<Message> kept) {
   MessageReader reader(plaintext, channels);
   FramingSummary summary;
   bool has_ack = false;
-  Message message;
-  while (reader.next(&message)) {
+  Message not_kept;
+  for (;;) {
+    const bool keeps = summary.kept_count < kept.size();
+    Message& message = keeps ? kept[summary.kept_count] : not_kept;
+    if (!reader.next(&message)) break;
+    if (keeps) {
+      ++summary.kept_count;
+      summary.rest = reader.rest();
+    }
     if (message.has_ack && !has_ack) {
       has_ack = true;
       summary.ack = message.ack;
@@ -108,6 +119,7 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
   }
   if (reader.error() != FramingError::kNone) return reader.error();
   if (!has_ack) return FramingError::kMissingAck;
+  if (kept.empty()) summary.rest = plaintext;
   *out = summary;
   return FramingError::kNone;
 }
@@ -115,36 +127,40 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
 bool write_message(base::ByteWriter& writer, const Message& message) {
   const bool reliable = is_reliable(message.mode);
   const bool elided = reliable && !message.has_ack;
-  const size_t overhead = message_overhead_bytes(message.mode, message.is_fragment(), elided);
   if (message.body.size() > kMaxMessageBodyBytes) return false;
+  const size_t overhead = message_overhead_bytes(message.mode, message.is_fragment(), elided);
   if (!writer.ok() || writer.remaining() < overhead + message.body.size()) return false;
   auto flags = static_cast<uint8_t>(message.flags & (kFlagFragment | kFlagRpc | kFlagSnapshot));
   if (elided) flags = static_cast<uint8_t>(flags | kFlagAckElided);
-  writer.u8(first_byte(message.channel, flags));
-  if (message.mode == ChannelMode::kUnreliableSequenced || reliable) writer.u16(message.id.value);
-  if (reliable && !elided) {
-    writer.u16(message.ack.ack_seq);
-    writer.u32(message.ack.ack_bitfield);
+  uint8_t* at = writer.take(overhead + message.body.size());
+  *at++ = first_byte(message.channel, flags);
+  if (message.mode == ChannelMode::kUnreliableSequenced || reliable) {
+    platform::store_u16_le(at, message.id.value);
+    at += 2;
   }
+  if (reliable && !elided) at = put_ack(at, message.ack);
   if (message.is_fragment()) {
-    writer.u16(message.fragment.group);
-    writer.u8(message.fragment.index);
-    writer.u8(static_cast<uint8_t>(message.fragment.count));  // 256 wraps to 0 (F-01)
+    platform::store_u16_le(at, message.fragment.group);
+    at[2] = message.fragment.index;
+    at[3] = static_cast<uint8_t>(message.fragment.count);  // 256 wraps to 0 (F-01)
+    at += kFragmentHeaderBytes;
   }
-  write_length(writer, message.body.size());
-  writer.bytes(message.body);
-  return writer.ok();
+  at = put_length(at, message.body.size());
+  if (!message.body.empty()) std::memcpy(at, message.body.data(), message.body.size());
+  return true;
 }
 
 bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns) {
-  const size_t needed = with_delay ? kAckMessageWithDelayBytes : kAckMessageBytes;
-  if (!writer.ok() || writer.remaining() < needed) return false;
-  writer.u8(first_byte(static_cast<uint8_t>(Channel::kAck), 0));
-  write_length(writer, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
-  writer.u16(ack.ack_seq);
-  writer.u32(ack.ack_bitfield);
-  if (with_delay) writer.u16(static_cast<uint16_t>(std::min<uint64_t>(delay_ns / kAckDelayUnitNs, 0xFFFF)));
-  return writer.ok();
+  const size_t bytes = with_delay ? kAckMessageWithDelayBytes : kAckMessageBytes;
+  if (!writer.ok() || writer.remaining() < bytes) return false;
+  uint8_t* at = writer.take(bytes);
+  *at++ = first_byte(static_cast<uint8_t>(Channel::kAck), 0);
+  at = put_length(at, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
+  at = put_ack(at, ack);
+  if (with_delay) {
+    platform::store_u16_le(at, static_cast<uint16_t>(std::min<uint64_t>(delay_ns / kAckDelayUnitNs, 0xFFFF)));
+  }
+  return true;
 }
 
 }  // namespace lattice::wire

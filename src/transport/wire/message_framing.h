@@ -85,6 +85,8 @@ class MessageReader {
 
   /// Reads the next message; false at the end of the plaintext or at an error, and `out` then means nothing.
   bool next(Message* out);
+  /// What is still to be read.
+  std::span<const uint8_t> rest() const { return rest_; }
   /// kNone while everything read so far was well-formed.
   FramingError error() const { return error_; }
 
@@ -104,14 +106,23 @@ struct FramingSummary {
   uint64_t ack_delay_ns = 0;
   uint32_t message_count = 0;  ///< Ack messages not counted.
   uint32_t reliable_count = 0;
+  size_t kept_count = 0;          ///< Messages in front that were kept, ack messages counted.
+  std::span<const uint8_t> rest;  ///< The plaintext behind those.
 };
 
-/// Validates a whole plaintext (P-10); `out` is filled only on kNone.
+/// Validates a whole plaintext (P-10); `out` is filled only on kNone. The first messages are left in `kept`,
+/// so that they need not be read again; what does not fit it has to be.
 FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,
-                           FramingSummary* out);
+                           FramingSummary* out, std::span<Message> kept = {});
 
 /// Bytes in front of the body of a message: 1 + per-channel header + fragment header + 2.
-size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided);
+inline size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ack_elided) {
+  size_t bytes = 1 + 2;
+  if (mode == ChannelMode::kUnreliableSequenced) bytes += 2;
+  if (is_reliable(mode)) bytes += ack_elided ? 2 : 2 + kAckBlockBytes;
+  if (is_fragment) bytes += kFragmentHeaderBytes;
+  return bytes;
+}
 
 /// Appends one message. `message.has_ack` decides between the full reliable header and ack_elided for
 /// reliable modes; the elided flag itself is derived, never given. False, and nothing written, when it

@@ -22,7 +22,8 @@ bool Endpoint::Core::has_blocks(const Peer& peer) const {
 
 void Endpoint::Core::send_blocks(Peer& peer) {
   // A message that waits here was left without budget: then a block has none either.
-  while (peer.connected() && !has_payload(peer) && items.has_room() && has_blocks(peer)) {
+  while (peer.connected() && !has_payload(peer) && items.has_room() && !peer.history.is_full() &&
+         has_blocks(peer)) {
     // With nothing in flight one block may go, however small the window: it never stands still.
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;

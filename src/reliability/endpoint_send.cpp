@@ -228,7 +228,7 @@ void Endpoint::Core::send_payloads(Peer& peer) {
   if (!has_payload(peer) && !has_blocks(peer)) return;
   peer.governor.begin_send(path_view(peer), previous_update_ns);
   const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
-  while (peer.connected() && has_payload(peer) && items.has_room()) {
+  while (peer.connected() && has_payload(peer) && items.has_room() && !peer.history.is_full()) {
     const uint64_t allowance_bytes = peer.governor.allowance_bytes(peer.history.bytes_in_flight());
     const bool control_only = allowance_bytes == 0;
     if (control_only && !control.has_work()) break;

@@ -7,8 +7,8 @@
 // Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
 // record would displace one still in flight; at the bound the displaced one is lost.
 //
-// Must stay true: a receipt or a block is told once; a reliable message may be told lost and later acked, never the
-// reverse.
+// Must stay true: a receipt or a block is told once; a reliable message may be told lost and later acked,
+// never the reverse.
 #pragma once
 
 #include <cstddef>
@@ -109,6 +109,10 @@ class SentPacketHistory {
   /// black_hole() may be true.
   bool lost_large_in_row() const { return large_lost_in_row_ >= kBlackHoleLosses; }
   void reset_black_hole() { large_lost_in_row_ = 0; }
+
+  /// Whether another packet, with a number left out before it, would displace the record of one in flight:
+  /// that one would count as lost, and what it carried go again at once.
+  bool is_full() const { return in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets; }
 
   uint64_t last_sent() const { return last_sent_; }
   uint64_t in_flight() const { return in_flight_; }

@@ -28,7 +28,8 @@ typedef enum lattice_transfer_ending {
   LATTICE_TRANSFER_CONNECTION_LOST = 5
 } lattice_transfer_ending;
 
-/* Called inside the pump. Any may be NULL; without on_offer every offer is refused. */
+/* Called inside the pump. Any may be NULL; without on_offer every offer is refused, or the connection closes when
+ * the control channel is too full to say so. */
 typedef struct lattice_transfer_callbacks {
   uint32_t struct_size;
   /* The peer offers `bytes`; `label`, at most LATTICE_TRANSFER_LABEL_MAX_BYTES, is its application's and valid

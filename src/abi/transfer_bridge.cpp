@@ -32,8 +32,7 @@ bool transfer_id(lattice_transfer handle, transfer::TransferId* out) {
 void TransferBridge::on_offer(transfer::ConnectionHandle connection, transfer::TransferId id,
                               uint64_t size_bytes, std::span<const uint8_t> label) {
   if (callbacks_.on_offer == nullptr) {
-    // Nobody will ever answer. Should the control channel be full, the offer stays open.
-    world_.world->transfers()->cancel(connection, id);
+    world_.world->transfers()->refuse(connection, id);
     return;
   }
   callbacks_.on_offer(ctx_, world_.handle_of(connection), transfer_handle(id), size_bytes, label.data(),

@@ -122,6 +122,13 @@ TransferResult Transfers::cancel(ConnectionHandle connection, TransferId transfe
   return TransferResult::kOk;
 }
 
+void Transfers::refuse(ConnectionHandle connection, TransferId offer) {
+  std::unique_ptr<Incoming>* entry = offer.incoming ? find_in(lane_of(connection), offer.number) : nullptr;
+  if (entry == nullptr || (*entry)->transfer.accepted()) return;
+  entry->reset();
+  owe_end(connection, offer.number, wire::TransferSide::kReceiver, wire::TransferEndReason::kRefused);
+}
+
 TransferResult Transfers::hold(ConnectionHandle connection, TransferId transfer, bool held) {
   Lane* lane = lane_of(connection);
   if (!transfer.incoming) {

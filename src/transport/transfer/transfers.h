@@ -53,6 +53,9 @@ class Transfers final : public reliability::BulkSource {
   /// Of an offer: lets it come, block by block, into `memory` (borrowed until the transfer ended here, and
   /// as large as the offer) or, if that is empty, to write().
   TransferResult accept(ConnectionHandle connection, TransferId transfer, std::span<uint8_t> memory);
+  /// Refuses `offer` for an application that never answers. As cancel(), but for a control channel that is
+  /// full: then the connection closes, so that the offer does not stay open for ever.
+  void refuse(ConnectionHandle connection, TransferId offer);
   /// Refuses an offer, or ends a transfer of either direction. No on_end() follows here.
   TransferResult cancel(ConnectionHandle connection, TransferId transfer);
   /// Stops the blocks of an accepted transfer, or lets them go on. What is on its way still arrives.

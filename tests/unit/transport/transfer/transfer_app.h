@@ -30,7 +30,9 @@ class TransferApp : public transfer::TransferHandler {
     offers.push_back(id);
     labels.emplace_back(label.begin(), label.end());
     sizes[id.number] = size_bytes;
-    if (accepts) {
+    if (never_answers) {
+      transfers->refuse(connection, id);
+    } else if (accepts) {
       EXPECT_EQ(transfers->accept(connection, id, {}), transfer::TransferResult::kOk);
     }
   }
@@ -67,6 +69,7 @@ class TransferApp : public transfer::TransferHandler {
 
   transfer::Transfers* transfers = nullptr;
   bool accepts = true;
+  bool never_answers = false;
   uint64_t unreadable_from = UINT64_MAX;
   uint64_t disk_bytes = UINT64_MAX;
   uint64_t cancel_at_write = 0;

@@ -387,6 +387,29 @@ TEST_F(TransfersTest, AnEndThatCannotBeToldClosesTheConnection) {
   EXPECT_TRUE(b.closed);
 }
 
+TEST_F(TransfersTest, AnOfferThatNobodyAnswersIsRefusedOrTheConnectionCloses) {
+  b.app.never_answers = true;
+  start(256);
+  exchange();
+  ASSERT_EQ(a.app.ended.size(), 1u);
+  EXPECT_EQ(a.app.ended[0].ending, TransferEnding::kRefused);
+  EXPECT_FALSE(b.closed);
+  start(256);
+  b.full = true;
+  exchange_from(a, b);
+  EXPECT_TRUE(b.closed);
+  EXPECT_EQ(b.transfers.accept(kPeer, {2, true}, {}), TransferResult::kNotFound);
+}
+
+TEST_F(TransfersTest, RefusingTouchesNothingButOpenOffers) {
+  const TransferId id = start(10'000);
+  exchange();
+  b.transfers.refuse(kPeer, {id.number, true});
+  a.transfers.refuse(kPeer, id);
+  run();
+  EXPECT_EQ(b.app.written_bytes, 10'000u);
+}
+
 TEST_F(TransfersTest, ConnectionThatEndsEndsThemAll) {
   start(10'000);
   exchange();

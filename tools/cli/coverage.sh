@@ -43,8 +43,9 @@ run_coverage() {
   export LATTICE_SIM_SEEDS
   run_ctest coverage 'gcc, counting lines' -LE 'browser|perf|threads' -E '^(layers|docs|models|conformance)\.'
   progress "adding up what ran"
-  if ! gcovr -j "$build_jobs" --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" --exclude-throw-branches --csv \
-    --output "$directory/coverage.csv" "$directory" >"$directory/gcovr.log" 2>&1; then
+  # In there, because gcov writes where it runs.
+  if ! (cd "$directory" && gcovr -j "$build_jobs" --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" \
+    --exclude-throw-branches --csv --output coverage.csv . >gcovr.log 2>&1); then
     clear_progress
     add_fail coverage 'gcovr (build/coverage/gcovr.log)'
     add_row coverage 'line coverage' 0 1 0 0

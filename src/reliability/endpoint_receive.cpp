@@ -183,7 +183,10 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     on_keepalive(*peer, from, packet);
   }
   // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
-  if (peer->connected() && peer->acks.ack_overdue()) send_ack(*peer);
+  if (peer->connected() && peer->acks.ack_overdue()) {
+    send_ack(*peer);
+    batch.flush();  // Now: its sender fills the window while the rest of the burst is dealt with here.
+  }
   if (is_plain) visit_after_payload(*peer);
 }
 

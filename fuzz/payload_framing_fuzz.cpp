@@ -1,4 +1,5 @@
 // Payload framing: a plaintext either is refused with a reason, or is read as messages that write back to it.
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -11,6 +12,29 @@ using namespace lattice;
 
 void require(bool condition) {
   if (!condition) std::abort();
+}
+
+bool same(const wire::Message& a, const wire::Message& b) {
+  return a.channel == b.channel && a.flags == b.flags && a.id == b.id && a.has_ack == b.has_ack &&
+         a.ack == b.ack && a.fragment == b.fragment && a.body.data() == b.body.data() &&
+         a.body.size() == b.body.size();
+}
+
+/// What the check keeps, and a reader of the rest, are what a reader of all of it finds.
+void require_kept_is_read(std::span<const uint8_t> input, const wire::ChannelTable& channels) {
+  std::array<wire::Message, 3> kept;
+  wire::FramingSummary summary;
+  if (wire::check_framing(input, channels, &summary, kept) != wire::FramingError::kNone) return;
+  wire::MessageReader all(input, channels), rest(summary.rest, channels);
+  wire::Message expected, message;
+  for (size_t i = 0; all.next(&expected); ++i) {
+    if (i < summary.kept_count) {
+      require(same(kept[i], expected));
+    } else {
+      require(rest.next(&message) && same(message, expected));
+    }
+  }
+  require(!rest.next(&message));
 }
 
 }  // namespace
@@ -47,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(std::memcmp(again.data(), data, writer.size()) == 0 || size == 0);
   if (error == wire::FramingError::kNone) {
     require(writer.size() == size && messages == summary.message_count);
+    require_kept_is_read(input, channels);
   }
   return 0;
 }

@@ -275,7 +275,6 @@ const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
   out.packets_lost_spurious = history.lost_spurious;
   out.traffic = peer.traffic;
   if (peer.link) {
-    out.last_authenticated_ns = peer.timers->last_authenticated_ns();
     out.key_epoch = peer.link->newest_epoch();
     out.datagram_bytes = peer.mtu.datagram_bytes();
     out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);

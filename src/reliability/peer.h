@@ -156,7 +156,7 @@ struct alignas(64) Peer {
   std::optional<uint64_t> memory_refused_since_ns;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
-  // Statistics; what is in them of `traffic` and the clocks is filled in when they are asked for.
+  // Statistics; traffic, round trips and queues are filled in when they are asked for.
   mutable ConnectionStats stats;
   uint64_t window_tracked = 0;
   uint64_t window_lost = 0;

@@ -61,7 +61,6 @@ struct ConnectionStats {
   uint32_t remote_tick = 0;               ///< From the peer's newest Keepalive.
   uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.
   uint32_t reliable_bytes_queued = 0;
-  uint64_t last_authenticated_ns = 0;
 
   // Congestion (C-01…C-03).
   CongestionMode congestion_mode = CongestionMode::kDelay;

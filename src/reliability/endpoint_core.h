@@ -224,6 +224,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.
   uint32_t server_tick = 0;
   bool in_phase = false;
+  bool ack_leaves_now =
+      false;  ///< In the middle of a burst: not with the rest, when all of it is dealt with.
 };
 
 }  // namespace lattice::reliability

@@ -1,5 +1,7 @@
 // From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Nothing before
 // the open changes anything but counters.
+#include <utility>
+
 #include "base/assert.h"
 #include "platform/byte_order.h"
 #include "reliability/endpoint_core.h"
@@ -41,6 +43,8 @@ void Endpoint::Core::receive() {
       on_datagram(datagram.peer, {datagram.data, datagram.size},
                   is_ahead ? opening->result(k) : connection::OpenedAhead::kNotTried);
       capture.finish_incoming(now_ns);
+      // Its sender fills the window while the rest of the burst is dealt with here.
+      if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
     if (received < receive_datagrams.size()) break;
   }
@@ -185,7 +189,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
   if (peer->connected() && peer->acks.ack_overdue()) {
     send_ack(*peer);
-    batch.flush();  // Now: its sender fills the window while the rest of the burst is dealt with here.
+    ack_leaves_now = true;
   }
   if (is_plain) visit_after_payload(*peer);
 }

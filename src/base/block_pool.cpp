@@ -1,11 +1,6 @@
 // Size-classed free lists over 64 KiB slabs.
 #include "base/block_pool.h"
 
-#include <algorithm>
-#include <new>
-
-#include "base/assert.h"
-
 namespace lattice::base {
 namespace {
 
@@ -32,12 +27,6 @@ uint8_t* BlockPool::take_slab() {
   return slab;
 }
 
-size_t BlockPool::class_of(size_t bytes) {
-  size_t size_class = 0;
-  while (size_class < kClasses && kClassBytes[size_class] < bytes) ++size_class;
-  return size_class;
-}
-
 bool BlockPool::add_slab(size_t size_class) {
   if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return false;
   uint8_t* memory = take_slab();
@@ -53,47 +42,24 @@ bool BlockPool::add_slab(size_t size_class) {
   return true;
 }
 
-Block BlockPool::allocate(size_t bytes) {
+Block BlockPool::allocate_fresh(size_t bytes) {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return {};
-  if (free_count_[size_class] == 0 && !add_slab(size_class)) {
+  Fresh& fresh = fresh_[size_class];
+  if (fresh.blocks == 0 && !add_slab(size_class)) {
     ++stats_.refused_limit;
     return {};
   }
-  uint8_t* block = nullptr;
-  if (FreeBlock* used_before = free_[size_class]) {
-    free_[size_class] = used_before->next;
-    __builtin_prefetch(used_before->next);  // Most likely the next to go, and written to then.
-    block = reinterpret_cast<uint8_t*>(used_before);
-  } else {
-    Fresh& fresh = fresh_[size_class];
-    block = fresh.next;
-    fresh.next += kClassBytes[size_class];
-    --fresh.blocks;
-  }
-  --free_count_[size_class];
-  ++stats_.blocks_live;
-  stats_.blocks_peak = std::max(stats_.blocks_peak, stats_.blocks_live);
-  stats_.capacity_live += kClassBytes[size_class];
-  return {block, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
+  uint8_t* block = fresh.next;
+  fresh.next += kClassBytes[size_class];
+  --fresh.blocks;
+  return lend(block, bytes, size_class);
 }
 
 bool BlockPool::has_room(size_t bytes) const {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return false;
   return free_count_[size_class] != 0 || stats_.slab_bytes + kSlabBytes <= limit_bytes_;
-}
-
-void BlockPool::release(Block& block) {
-  if (!block) return;
-  const size_t size_class = class_of(block.capacity_bytes);
-  LATTICE_CHECK(size_class < kClasses && kClassBytes[size_class] == block.capacity_bytes);
-  LATTICE_CHECK(stats_.blocks_live > 0);
-  free_[size_class] = new (block.data) FreeBlock{free_[size_class]};
-  ++free_count_[size_class];
-  --stats_.blocks_live;
-  stats_.capacity_live -= block.capacity_bytes;
-  block = {};
 }
 
 bool BlockPool::reserve(size_t bytes, size_t count) {

@@ -3,11 +3,15 @@
 // stops allocating once its peak has been seen. A byte limit bounds the growth.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
+#include "base/assert.h"
 #include "base/paged_memory.h"
 
 namespace lattice::base {
@@ -45,13 +49,30 @@ class BlockPool {
 
   /// A block of at least `bytes` bytes, uninitialised, aligned to 16. A false Block when bytes exceeds
   /// kLargestBlock or the limit is reached. bytes == 0 gives a block of the smallest class.
-  Block allocate(size_t bytes);
+  Block allocate(size_t bytes) {
+    const size_t size_class = class_of(bytes);
+    FreeBlock* used_before = size_class == kClassBytes.size() ? nullptr : free_[size_class];
+    if (used_before == nullptr) return allocate_fresh(bytes);
+    free_[size_class] = used_before->next;
+    __builtin_prefetch(used_before->next);  // Most likely the next to go, and written to then.
+    return lend(reinterpret_cast<uint8_t*>(used_before), bytes, size_class);
+  }
 
   /// Whether allocate(bytes) would give a block now.
   bool has_room(size_t bytes) const;
 
   /// Gives a block back and zeroes the caller's copy; a false block is ignored.
-  void release(Block& block);
+  void release(Block& block) {
+    if (!block) return;
+    const size_t size_class = class_of(block.capacity_bytes);
+    LATTICE_CHECK(size_class < kClassBytes.size() && kClassBytes[size_class] == block.capacity_bytes);
+    LATTICE_CHECK(stats_.blocks_live > 0);
+    free_[size_class] = new (block.data) FreeBlock{free_[size_class]};
+    ++free_count_[size_class];
+    --stats_.blocks_live;
+    stats_.capacity_live -= block.capacity_bytes;
+    block = {};
+  }
 
   /// Makes room for `count` blocks of the class that holds `bytes`, so that many allocations of that
   /// class take no slab. False when the limit does not allow it.
@@ -70,7 +91,28 @@ class BlockPool {
     size_t blocks = 0;
   };
 
-  static size_t class_of(size_t bytes);
+  /// By the sixteenth of a page that `bytes` ends in, up to 4 KiB; powers of two from there.
+  static size_t class_of(size_t bytes) {
+    constexpr auto kSmall = [] {
+      std::array<uint8_t, 4096 / 64 + 1> classes{};
+      for (size_t i = 0, size_class = 0; i < classes.size(); ++i) {
+        if (kClassBytes[size_class] < i * 64) ++size_class;
+        classes[i] = static_cast<uint8_t>(size_class);
+      }
+      return classes;
+    }();
+    if (bytes <= 4096) return kSmall[(bytes + 63) / 64];
+    if (bytes > kLargestBlock) return kClassBytes.size();
+    return kSmall.back() + static_cast<size_t>(std::bit_width(bytes - 1)) - 12;
+  }
+  Block allocate_fresh(size_t bytes);
+  Block lend(uint8_t* data, size_t bytes, size_t size_class) {
+    --free_count_[size_class];
+    ++stats_.blocks_live;
+    stats_.blocks_peak = std::max(stats_.blocks_peak, stats_.blocks_live);
+    stats_.capacity_live += kClassBytes[size_class];
+    return {data, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
+  }
   uint8_t* take_slab();
   bool add_slab(size_t size_class);
 

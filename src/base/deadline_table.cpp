@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/assert.h"
-
 namespace lattice::base {
 namespace {
 
@@ -29,11 +27,6 @@ void DeadlineTable::set(size_t slot, uint64_t deadline_ns) {
     block.due &= ~bit_of(slot);
     block.earliest_ns = std::min(block.earliest_ns, deadline_ns);
   }
-}
-
-uint64_t DeadlineTable::at(size_t slot) const {
-  LATTICE_ASSERT(slot < slots_);
-  return deadlines_[slot];
 }
 
 size_t DeadlineTable::next_due(size_t first, uint64_t now_ns) {

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/assert.h"
+
 namespace lattice::base {
 
 class DeadlineTable {
@@ -26,11 +28,18 @@ class DeadlineTable {
 
   /// Replaces the deadline of `slot`, in nanoseconds of the caller's clock: 0 is always due, kNever never.
   void set(size_t slot, uint64_t deadline_ns);
+  /// set(slot, 0), at once when it is so already.
+  void set_due(size_t slot) {
+    if (at(slot) != 0) set(slot, 0);
+  }
   /// Makes it `deadline_ns` if that is earlier.
   void lower(size_t slot, uint64_t deadline_ns) {
     if (deadline_ns < at(slot)) set(slot, deadline_ns);
   }
-  uint64_t at(size_t slot) const;
+  uint64_t at(size_t slot) const {
+    LATTICE_ASSERT(slot < slots_);
+    return deadlines_[slot];
+  }
 
   /// The lowest slot from `first` on whose deadline is at most `now_ns` (below kNever, and never less than in
   /// an earlier call), or kNone. It stays due until set() says otherwise.

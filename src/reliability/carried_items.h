@@ -1,5 +1,6 @@
 // What each sent packet carried: reliable messages and receipts, as chains of small nodes in one arena shared
-// by all connections of an endpoint. A chain lives until its packet is acked or forgotten.
+// by all connections of an endpoint. Consecutive messages share a node, and new ones always are consecutive:
+// a packet full of small messages is one node. A chain lives until its packet is acked or forgotten.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ enum class CarriedKind : uint8_t { kReliableMessage, kReceipt, kBlock };
 struct CarriedItem {
   CarriedKind kind = CarriedKind::kReliableMessage;
   uint8_t channel = 0;  ///< Of a reliable message.
-  uint32_t value = 0;   ///< message_id, the receipt, or what BulkSource calls the block.
+  uint16_t count = 1;   ///< Of reliable messages, from `value` on.
+  uint32_t value = 0;   ///< Index of a reliable message, the receipt, or what BulkSource calls the block.
 };
 
 class CarriedItems {
@@ -42,6 +44,20 @@ class CarriedItems {
     nodes_[index] = {*chain, item};
     *chain = index;
     ++live_;
+  }
+
+  /// The same for the reliable message with `index` of `channel`; continues the item in front when it follows
+  /// on it.
+  void add_message(uint32_t* chain, uint8_t channel, uint32_t index) {
+    if (*chain != kNone) {
+      CarriedItem& front = nodes_[*chain].item;
+      if (front.kind == CarriedKind::kReliableMessage && front.channel == channel &&
+          front.value + front.count == index) {
+        ++front.count;
+        return;
+      }
+    }
+    add(chain, {CarriedKind::kReliableMessage, channel, 1, index});
   }
 
   /// Calls visit(item) for each item of the chain; those it returns true for are removed. Visitors must not

@@ -55,7 +55,7 @@ bool Endpoint::Core::send_one_block(Peer& peer) {
   message.body = room.first(body_bytes);
   const bool added = builder.add(ChannelMode::kBulk, message);
   LATTICE_CHECK(added);
-  items.add(&packet.items, {CarriedKind::kBlock, taken.channel, taken.block});
+  items.add(&packet.items, {.kind = CarriedKind::kBlock, .channel = taken.channel, .value = taken.block});
   packet.plaintext_bytes = builder.size();
   packet.ack_eliciting = true;
   packet.charge = Charge::kOrdinary;

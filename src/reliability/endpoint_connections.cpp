@@ -23,10 +23,6 @@ uint64_t retry_jitter_seed(const EndpointConfig& config, const platform::Address
 
 }  // namespace
 
-Peer* Endpoint::Core::find(ConnectionHandle handle) const {
-  return table.live(handle) ? peers[handle.slot].get() : nullptr;
-}
-
 void Endpoint::Core::count(Refusal refusal, Peer* peer, uint64_t how_often) {
   stats.refusals.add(refusal, how_often);
   if (peer != nullptr) peer->stats.refusals.add(refusal, how_often);

@@ -116,7 +116,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_visits.cpp
   /// The next update visits `peer`: to be called with everything that may give it something to do.
-  void wake(const Peer& peer);
+  void wake(const Peer& peer) { visits.set_due(peer.handle.slot); }
   void visit_due();
   void visit(Peer& peer);
   size_t next_due(size_t first);
@@ -184,7 +184,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// What this side offers in the handshake, and what a connection that agreed on `features` seals with.
   static uint32_t offered_features(const EndpointConfig& config);
   static crypto::Cipher cipher_of(uint32_t features);
-  Peer* find(ConnectionHandle handle) const;
+  Peer* find(ConnectionHandle handle) const {
+    return table.live(handle) ? peers[handle.slot].get() : nullptr;
+  }
   /// A new one in `handle`'s slot, which is empty.
   Peer& make_peer(ConnectionHandle handle);
   void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);

@@ -93,9 +93,10 @@ class PacketFiller {
   bool add_reliable(uint8_t channel, OutgoingMessage& message) {
     message.channel = channel;
     if (!builder_.add(channels_.mode(channel), message)) return false;
-    items_.add(&chain_, {CarriedKind::kReliableMessage, channel, message.id.value});
+    SendChannel& send = peer_.reliable[channel]->send;
+    const uint32_t index = send.on_sent(message.id, packet_seq_, now_ns_, resend_after_ns_);
+    items_.add_message(&chain_, channel, index);
     ++item_count_;
-    peer_.reliable[channel]->send.on_sent(message.id, packet_seq_, now_ns_, resend_after_ns_);
     return true;
   }
 
@@ -104,7 +105,8 @@ class PacketFiller {
       const OutgoingMessage message = queue.front();
       if (!builder_.add(channels_.mode(message.channel), message)) return;
       if (message.receipt != 0) {
-        items_.add(&chain_, {CarriedKind::kReceipt, message.channel, message.receipt});
+        items_.add(&chain_,
+                   {.kind = CarriedKind::kReceipt, .channel = message.channel, .value = message.receipt});
         ++item_count_;
       }
       queue.pop_front();

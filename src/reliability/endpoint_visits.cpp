@@ -21,10 +21,6 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 
 }  // namespace
 
-void Endpoint::Core::wake(const Peer& peer) {
-  visits.set(peer.handle.slot, 0);
-}
-
 void Endpoint::Core::visit_due() {
   for (size_t slot = next_due(0); slot != DeadlineTable::kNone; slot = next_due(slot + 1)) {
     prefetch_visits(slot);

@@ -32,6 +32,8 @@ class PacketBuilder {
   size_t size() const { return writer_.size(); }
 
  private:
+  bool add_ack_before(wire::ChannelMode mode, const OutgoingMessage& message);
+
   base::ByteWriter writer_;
   wire::AckBlock ack_;
   uint64_t ack_delay_ns_;

@@ -14,10 +14,15 @@ class PeerFate final : public CarriedFate {
   PeerFate(EndpointHandler& handler, EndpointStats& stats, Peer& peer)
       : handler_(handler), stats_(stats), peer_(peer) {}
 
-  void on_message_fate(uint8_t channel, uint16_t message_id, uint64_t packet_seq, bool acked) override {
+  void on_messages_fate(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
+                        bool acked) override {
     LATTICE_ASSERT(peer_.reliable[channel] != nullptr);
-    const uint32_t receipt = peer_.reliable[channel]->send.on_fate({message_id}, packet_seq, acked);
-    if (receipt != 0) on_receipt_fate(receipt, true);
+    SendChannel& send = peer_.reliable[channel]->send;
+    if (acked) {
+      send.on_acked(first, count, [this](uint32_t receipt) { on_receipt_fate(receipt, true); });
+    } else {
+      send.on_lost(first, count, packet_seq);
+    }
   }
   void on_receipt_fate(uint32_t receipt, bool acked) override {
     ++(acked ? stats_.receipts_acked : stats_.receipts_lost);

@@ -34,16 +34,19 @@ class PooledRing {
 
   /// Appends; false, and nothing changed, at the bound or when the pool gives no memory.
   bool push_back(const T& value) {
-    if (size_ == bound_) return false;
-    if (size_ == capacity_ && !grow()) return false;
-    slot(size_) = value;
-    ++size_;
-    return true;
+    T* slot = extend();
+    if (slot != nullptr) *slot = value;
+    return slot != nullptr;
   }
-  void pop_front() {
-    LATTICE_ASSERT(size_ > 0);
-    head_ = (head_ + 1) & (capacity_ - 1);
-    --size_;
+  /// Appends an element whose value is whatever was there, to be set by the caller; null as push_back().
+  T* extend() {
+    if (size_ == bound_ || (size_ == capacity_ && !grow())) return nullptr;
+    return &slot(size_++);
+  }
+  void pop_front(size_t count = 1) {
+    LATTICE_ASSERT(count <= size_);
+    head_ = (head_ + count) & (capacity_ - 1);
+    size_ -= count;
   }
   void pop_back() {
     LATTICE_ASSERT(size_ > 0);

@@ -8,7 +8,6 @@ namespace lattice::reliability {
 namespace {
 // 256 in the window and 1024 behind it; the array of 2048 entries stays within the pool's largest block.
 constexpr size_t kMaxEntries = static_cast<size_t>(kReliableWindow) + kMaxQueuedMessages;
-constexpr uint64_t kMillisecondNs = 1'000'000;
 }  // namespace
 
 SendChannel::SendChannel(base::BlockPool& pool) : pool_(&pool), entries_(pool, kMaxEntries) {}
@@ -25,16 +24,17 @@ void SendChannel::clear_counts() {
 bool SendChannel::queue(const OutgoingMessage& message) {
   LATTICE_ASSERT(message.body.size() <= kMaxReliableBody);
   if (waiting_bytes_ + stored_bytes(message) > kMaxQueuedBytes) return false;
-  Entry entry{};
-  if (!store_message(*pool_, message, &entry.body)) return false;
-  entry.flags = message.flags;
-  entry.state = State::kUnsent;
-  if (!entries_.push_back(entry)) {
-    release_body(*pool_, entry.body);
+  Entry* entry = entries_.extend();
+  if (entry == nullptr) return false;
+  if (!store_message(*pool_, message, &entry->body)) {
+    entries_.pop_back();
+    if (entries_.empty()) entries_.reset();
     return false;
   }
-  waiting_bytes_ += entry.body.size_bytes;
-  queued_bytes_ += entry.body.size_bytes;
+  entry->flags = message.flags;
+  entry->state = State::kUnsent;
+  waiting_bytes_ += entry->body.size_bytes;
+  queued_bytes_ += entry->body.size_bytes;
   return true;
 }
 
@@ -72,80 +72,53 @@ bool SendChannel::next_lost(OutgoingMessage* out) {
   return true;
 }
 
-bool SendChannel::has_new() const {
-  return sent_count_ < entries_.size() && sent_count_ < static_cast<size_t>(kReliableWindow);
-}
-
-bool SendChannel::next_new(OutgoingMessage* out) const {
-  if (!has_new()) return false;
-  *out = message_at(sent_count_);
-  return true;
-}
-
-// Without receipt: the channel tells it, not the packet.
-OutgoingMessage SendChannel::message_at(size_t offset) const {
-  const Entry& entry = entries_[offset];
-  OutgoingMessage out;
-  out.id = front_id_.plus(static_cast<int32_t>(offset));
-  out.flags = entry.flags;
-  read_stored(entry.body, &out);
-  return out;
-}
-
-void SendChannel::on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns,
-                          uint64_t resend_after_ns) {
-  const int32_t offset = id.distance_from(front_id_);
-  LATTICE_CHECK(offset >= 0 && static_cast<size_t>(offset) <= sent_count_ &&
-                static_cast<size_t>(offset) < entries_.size());
-  Entry& entry = entries_[static_cast<size_t>(offset)];
-  if (entry.state == State::kLost) {
-    --lost_count_;
-    entry.interval_ms = static_cast<uint16_t>(
-        std::min<uint64_t>(uint64_t{entry.interval_ms} * 2, kMaxResendIntervalNs / kMillisecondNs));
-  } else {
-    LATTICE_ASSERT(entry.state == State::kUnsent && static_cast<size_t>(offset) == sent_count_);
-    ++sent_count_;
-    waiting_bytes_ -= entry.body.size_bytes;
-    entry.interval_ms = static_cast<uint16_t>(
-        (std::min(resend_after_ns, kMaxResendIntervalNs) + kMillisecondNs - 1) / kMillisecondNs);
-  }
-  entry.state = State::kInFlight;
-  entry.sent_ns = now_ns;
-  entry.packet_seq = static_cast<uint32_t>(packet_seq);
-  next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + entry.interval_ms * kMillisecondNs);
-}
-
 void SendChannel::release(Entry& entry) {
   queued_bytes_ -= entry.body.size_bytes;
   release_body(*pool_, entry.body);
 }
 
-uint32_t SendChannel::on_fate(base::Sequence16 id, uint64_t packet_seq, bool acked) {
-  const int32_t offset = id.distance_from(front_id_);
-  if (offset < 0 || static_cast<size_t>(offset) >= sent_count_) return 0;  // Acked by another packet already.
-  Entry& entry = entries_[static_cast<size_t>(offset)];
-  if (entry.state == State::kAcked) return 0;
-  if (!acked) {
-    // Only the newest carrier counts: an older one's loss is what the message was sent again for.
-    if (entry.state == State::kInFlight && entry.packet_seq == static_cast<uint32_t>(packet_seq)) {
-      entry.state = State::kLost;
-      ++lost_count_;
-      lost_cursor_ = std::min(lost_cursor_, static_cast<size_t>(offset));
-    }
-    return 0;
+SendChannel::Range SendChannel::sent_range(uint32_t first, size_t count) const {
+  const auto begin = static_cast<int32_t>(first - front_index_);
+  const int32_t end = begin + static_cast<int32_t>(count);  // Few of 2^31 ids are ever in packets.
+  const auto offset = [this](int32_t at) {
+    return std::min(static_cast<size_t>(std::max(at, 0)), sent_count_);
+  };
+  return {offset(begin), offset(end)};
+}
+
+// In one pass, and the front moves once: a packet of small messages has twenty.
+size_t SendChannel::take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts) {
+  LATTICE_ASSERT(count <= receipts.size());
+  const Range range = sent_range(first, count);
+  size_t receipt_count = 0;
+  for (size_t i = range.begin; i < range.end; ++i) {
+    Entry& entry = entries_[i];
+    if (entry.state == State::kAcked) continue;  // By another packet already.
+    if (entry.state == State::kLost) --lost_count_;
+    entry.state = State::kAcked;
+    if (entry.body.receipt != 0) receipts[receipt_count++] = entry.body.receipt;
+    release(entry);
   }
-  if (entry.state == State::kLost) --lost_count_;
-  entry.state = State::kAcked;
-  const uint32_t receipt = entry.body.receipt;
-  release(entry);
-  while (!entries_.empty() && entries_.front().state == State::kAcked) {
-    entries_.pop_front();
-    front_id_ = front_id_.next();
-    --sent_count_;
-    if (lost_cursor_ != 0) --lost_cursor_;
-  }
+  size_t done = 0;
+  while (done < sent_count_ && entries_[done].state == State::kAcked) ++done;
+  entries_.pop_front(done);
+  front_index_ += static_cast<uint32_t>(done);
+  sent_count_ -= done;
+  lost_cursor_ -= std::min(lost_cursor_, done);
   if (entries_.empty()) entries_.reset();
-  return receipt;
+  return receipt_count;
+}
+
+void SendChannel::on_lost(uint32_t first, size_t count, uint64_t packet_seq) {
+  const Range range = sent_range(first, count);
+  for (size_t i = range.begin; i < range.end; ++i) {
+    Entry& entry = entries_[i];
+    // Only the newest carrier counts: an older one's loss is what the message was sent again for.
+    if (entry.state != State::kInFlight || entry.packet_seq != static_cast<uint32_t>(packet_seq)) continue;
+    entry.state = State::kLost;
+    ++lost_count_;
+    lost_cursor_ = std::min(lost_cursor_, i);
+  }
 }
 
 bool SendChannel::validate() const {

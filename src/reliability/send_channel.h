@@ -3,16 +3,23 @@
 //   front                              window end (front + 256)
 //   | acked? in flight | lost | ... unsent ... | waiting behind the window (≤ 1024, ≤ 1 MiB) |
 //
+// Inside, a message is known by its index: message_id is the low 16 bits. An ack of a packet that left a
+// thousand packets ago may come when the ids it carried are in use again; its indexes are not.
+//
 // Must stay true: ids are consecutive from the front; message n is sent only while n - front < 256; nothing
 // is dropped before it is acked; a message's receipt is told once.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "base/assert.h"
 #include "base/block_pool.h"
 #include "base/sequence.h"
+#include "reliability/carried_items.h"
 #include "reliability/limits.h"
 #include "reliability/outgoing_message.h"
 #include "reliability/pooled_ring.h"
@@ -43,13 +50,44 @@ class SendChannel {
   /// The next message to retransmit, or to send for the first time; false when there is none. on_sent() must
   /// follow before the next call, or the same message is offered again.
   bool next_lost(OutgoingMessage* out);
-  bool next_new(OutgoingMessage* out) const;
+  bool next_new(OutgoingMessage* out) const {
+    if (!has_new()) return false;
+    *out = message_at(sent_count_);
+    return true;
+  }
   /// The offered message left in packet `packet_seq`; if it is the first time, it goes again after
   /// `resend_after_ns`, then after twice that, and so on up to 1 s.
-  void on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns);
+  /// Returns its index.
+  uint32_t on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns) {
+    const size_t offset = static_cast<uint16_t>(id.value - front_index_);
+    LATTICE_CHECK(offset <= sent_count_ && offset < entries_.size());
+    Entry& entry = entries_[offset];
+    if (entry.state == State::kLost) {
+      --lost_count_;
+      entry.interval_ms = interval_of(entry.interval_ms * 2 * kMillisecondNs);
+    } else {
+      LATTICE_ASSERT(entry.state == State::kUnsent && offset == sent_count_);
+      ++sent_count_;
+      waiting_bytes_ -= entry.body.size_bytes;
+      entry.interval_ms = interval_of(resend_after_ns);
+    }
+    entry.state = State::kInFlight;
+    entry.sent_ns = now_ns;
+    entry.packet_seq = static_cast<uint32_t>(packet_seq);
+    next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + entry.interval_ms * kMillisecondNs);
+    return front_index_ + static_cast<uint32_t>(offset);
+  }
 
-  /// The fate of packet `packet_seq`, which carried `id`. Returns the receipt to report as acked, or 0.
-  uint32_t on_fate(base::Sequence16 id, uint64_t packet_seq, bool acked);
+  /// A packet with the `count` (at most CarriedItems::kMaxPerPacket) messages from index `first` on was
+  /// acked. Afterwards calls told(receipt) for each receipt to report as acked; it may queue more.
+  template <class Told>
+  void on_acked(uint32_t first, size_t count, Told told) {
+    std::array<uint32_t, CarriedItems::kMaxPerPacket> receipts;
+    const size_t told_count = take_acked(first, count, receipts);
+    for (size_t i = 0; i < told_count; ++i) told(receipts[i]);
+  }
+  /// Packet `packet_seq`, which carried them, was lost.
+  void on_lost(uint32_t first, size_t count, uint64_t packet_seq);
 
   /// Empties the channel, calling lost(receipt) for each receipt not told.
   template <class Lost>
@@ -65,7 +103,9 @@ class SendChannel {
   bool idle() const { return entries_.empty(); }
   /// Something is ready to be packed now.
   bool has_work() const { return lost_count_ != 0 || has_new(); }
-  bool has_new() const;
+  bool has_new() const {
+    return sent_count_ < entries_.size() && sent_count_ < static_cast<size_t>(kReliableWindow);
+  }
   bool has_lost() const { return lost_count_ != 0; }
   size_t queued_messages() const { return entries_.size(); }
   size_t queued_bytes() const { return queued_bytes_; }
@@ -76,10 +116,16 @@ class SendChannel {
   bool validate() const;
 
  private:
+  static constexpr uint64_t kMillisecondNs = 1'000'000;
+  static uint16_t interval_of(uint64_t resend_after_ns) {
+    const uint64_t ms = (resend_after_ns + kMillisecondNs - 1) / kMillisecondNs;
+    return static_cast<uint16_t>(std::min(ms, kMaxResendIntervalNs / kMillisecondNs));
+  }
+
   enum class State : uint8_t { kUnsent, kInFlight, kLost, kAcked };
   struct Entry {
     StoredBody body;
-    uint64_t sent_ns;
+    uint64_t sent_ns;     ///< This and the next two once sent.
     uint32_t packet_seq;  ///< Low bits of the packet that carried it last.
     uint16_t interval_ms;
     uint8_t flags;
@@ -87,13 +133,29 @@ class SendChannel {
   };
   static_assert(sizeof(Entry) == 32);
 
-  OutgoingMessage message_at(size_t offset) const;
+  // Without receipt: the channel tells it, not the packet.
+  OutgoingMessage message_at(size_t offset) const {
+    const Entry& entry = entries_[offset];
+    OutgoingMessage out;
+    out.id.value = static_cast<uint16_t>(front_index_ + offset);
+    out.flags = entry.flags;
+    read_stored(entry.body, &out);
+    return out;
+  }
+  /// Offsets of the `count` entries from index `first` on, as far as they are here and were sent: [begin,
+  /// end).
+  struct Range {
+    size_t begin;
+    size_t end;
+  };
+  Range sent_range(uint32_t first, size_t count) const;
+  size_t take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts);
   void release(Entry& entry);
   void clear_counts();
 
   base::BlockPool* pool_;
   PooledRing<Entry> entries_;
-  base::Sequence16 front_id_;
+  uint32_t front_index_ = 0;
   size_t sent_count_ = 0;     ///< Entries ever sent: a prefix of entries_.
   size_t lost_count_ = 0;     ///< Entries in kLost.
   size_t lost_cursor_ = 0;    ///< No kLost entry below it.

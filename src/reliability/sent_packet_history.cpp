@@ -7,7 +7,6 @@
 #include "reliability/limits.h"
 
 namespace lattice::reliability {
-
 SentPacketHistory::SentPacketHistory(base::BlockPool& pool, CarriedItems& items)
     : pool_(&pool), items_(&items) {}
 
@@ -130,7 +129,7 @@ bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
   sent.state = State::kAcked;
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
     if (!tell_once(item, true, fate)) {
-      fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, true);
+      fate.on_messages_fate(item.channel, item.value, item.count, packet_seq, true);
     }
     return true;
   });
@@ -152,7 +151,7 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   // Receipts and blocks are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
     if (tell_once(item, false, fate)) return true;
-    fate.on_message_fate(item.channel, static_cast<uint16_t>(item.value), packet_seq, false);
+    fate.on_messages_fate(item.channel, item.value, item.count, packet_seq, false);
     return false;
   });
 }

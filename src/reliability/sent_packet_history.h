@@ -26,12 +26,14 @@ namespace lattice::reliability {
 class CarriedFate {
  public:
   virtual ~CarriedFate() = default;
-  virtual void on_message_fate(uint8_t channel, uint16_t message_id, uint64_t packet_seq, bool acked) = 0;
+  /// Of `count` reliable messages, from index `first` on.
+  virtual void on_messages_fate(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
+                                bool acked) = 0;
   virtual void on_receipt_fate(uint32_t receipt, bool acked) = 0;
   virtual void on_block_fate(uint32_t block, bool acked) = 0;
 };
 
-/// Receipts and blocks are told once, and leave their packet with that. False for a reliable message.
+/// Receipts and blocks are told once, and leave their packet with that. False for reliable messages.
 inline bool tell_once(const CarriedItem& item, bool acked, CarriedFate& fate) {
   if (item.kind == CarriedKind::kReliableMessage) return false;
   if (item.kind == CarriedKind::kReceipt) {

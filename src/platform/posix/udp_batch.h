@@ -40,6 +40,7 @@ struct UdpSocket::Batch {
   /// This much from one sender in one call switches coalescing on; this many calls without a run, off.
   static constexpr size_t kRunWorthCoalescing = 8;
   static constexpr uint32_t kPatienceCalls = 64;
+  static constexpr size_t kSpareEntries = 8;
 
   struct Control {
     alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int))];
@@ -60,6 +61,8 @@ struct UdpSocket::Batch {
   size_t plan(std::span<const UdpDatagram> datagrams);
   void plan_entry(size_t entry, const UdpDatagram& first, size_t first_part, size_t parts);
   bool forget_segmentation(size_t entry);
+  int read_plain(int fd, std::span<UdpDatagram> out, size_t first, size_t end, size_t buffer_bytes);
+  void take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result);
   UdpReceiveResult receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   UdpReceiveResult receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   void hand_out_runs(std::span<UdpDatagram> out, size_t buffer_bytes, UdpReceiveResult* result);
@@ -76,6 +79,7 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
   std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
   std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
+  size_t came_last_ = 0;  ///< With the last plain call.
 
   bool coalescing_ = false;  ///< Runs may be in the kernel's queue.
   bool asked_ = false;       ///< UDP_GRO is switched on; off while coalescing_, the queue is being emptied.

@@ -129,11 +129,6 @@ std::optional<ConnectionHandle> ConnectionTable::find_pending(const platform::Ad
   return std::nullopt;
 }
 
-bool ConnectionTable::live(ConnectionHandle handle) const {
-  return handle.slot < slots_.size() && slots_[handle.slot].live &&
-         slots_[handle.slot].generation == handle.generation;
-}
-
 std::optional<ConnectionHandle> ConnectionTable::at(uint32_t slot) const {
   if (slot >= slots_.size() || !slots_[slot].live) return std::nullopt;
   return ConnectionHandle{slot, slots_[slot].generation};

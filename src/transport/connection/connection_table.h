@@ -39,7 +39,10 @@ class ConnectionTable {
 
   std::optional<ConnectionHandle> find(uint64_t connection_id) const;
   std::optional<ConnectionHandle> find_pending(const platform::Address& server) const;
-  bool live(ConnectionHandle handle) const;
+  bool live(ConnectionHandle handle) const {
+    return handle.slot < slots_.size() && slots_[handle.slot].live &&
+           slots_[handle.slot].generation == handle.generation;
+  }
 
   uint32_t capacity() const { return static_cast<uint32_t>(slots_.size()); }
   uint32_t size() const { return live_count_; }

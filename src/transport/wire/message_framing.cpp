@@ -1,30 +1,9 @@
 #include "transport/wire/message_framing.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include "platform/byte_order.h"
 
 namespace lattice::wire {
 namespace {
-
-uint8_t first_byte(uint8_t channel, uint8_t flags) {
-  return static_cast<uint8_t>((channel << 4) | flags);
-}
-
-// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
-uint8_t* put_length(uint8_t* at, size_t body_bytes) {
-  const auto packed = static_cast<uint16_t>(body_bytes << 2);
-  at[0] = static_cast<uint8_t>(packed >> 8);
-  at[1] = static_cast<uint8_t>(packed);
-  return at + 2;
-}
-
-uint8_t* put_ack(uint8_t* at, const AckBlock& ack) {
-  platform::store_u16_le(at, ack.ack_seq);
-  platform::store_u32_le(at + 2, ack.ack_bitfield);
-  return at + kAckBlockBytes;
-}
 
 AckBlock ack_at(const uint8_t* at) {
   return {platform::load_u16_le(at), platform::load_u32_le(at + 2)};
@@ -124,39 +103,13 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
   return FramingError::kNone;
 }
 
-bool write_message(base::ByteWriter& writer, const Message& message) {
-  const bool reliable = is_reliable(message.mode);
-  const bool elided = reliable && !message.has_ack;
-  if (message.body.size() > kMaxMessageBodyBytes) return false;
-  const size_t overhead = message_overhead_bytes(message.mode, message.is_fragment(), elided);
-  if (!writer.ok() || writer.remaining() < overhead + message.body.size()) return false;
-  auto flags = static_cast<uint8_t>(message.flags & (kFlagFragment | kFlagRpc | kFlagSnapshot));
-  if (elided) flags = static_cast<uint8_t>(flags | kFlagAckElided);
-  uint8_t* at = writer.take(overhead + message.body.size());
-  *at++ = first_byte(message.channel, flags);
-  if (message.mode == ChannelMode::kUnreliableSequenced || reliable) {
-    platform::store_u16_le(at, message.id.value);
-    at += 2;
-  }
-  if (reliable && !elided) at = put_ack(at, message.ack);
-  if (message.is_fragment()) {
-    platform::store_u16_le(at, message.fragment.group);
-    at[2] = message.fragment.index;
-    at[3] = static_cast<uint8_t>(message.fragment.count);  // 256 wraps to 0 (F-01)
-    at += kFragmentHeaderBytes;
-  }
-  at = put_length(at, message.body.size());
-  if (!message.body.empty()) std::memcpy(at, message.body.data(), message.body.size());
-  return true;
-}
-
 bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns) {
   const size_t bytes = with_delay ? kAckMessageWithDelayBytes : kAckMessageBytes;
   if (!writer.ok() || writer.remaining() < bytes) return false;
   uint8_t* at = writer.take(bytes);
-  *at++ = first_byte(static_cast<uint8_t>(Channel::kAck), 0);
-  at = put_length(at, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
-  at = put_ack(at, ack);
+  *at++ = detail::first_byte(static_cast<uint8_t>(Channel::kAck), 0);
+  at = detail::put_length(at, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
+  at = detail::put_ack(at, ack);
   if (with_delay) {
     platform::store_u16_le(at, static_cast<uint16_t>(std::min<uint64_t>(delay_ns / kAckDelayUnitNs, 0xFFFF)));
   }

@@ -32,6 +32,7 @@ struct Wire {
 
   struct InFlight {
     uint64_t packet_seq;
+    uint32_t index;
     base::Sequence16 id;
     std::vector<uint8_t> body;
     uint64_t arrives_ns;
@@ -54,14 +55,15 @@ struct Wire {
 
   void transmit(const OutgoingMessage& message) {
     const uint64_t seq = ++packet_seq;
-    sender.on_sent(message.id, seq, now, 100 * kMs);
+    const uint32_t index = sender.on_sent(message.id, seq, now, 100 * kMs);
     if (random.chance(loss)) {
-      fates.push_back({seq, message.id, false});
+      fates.push_back({seq, index, false});
       return;
     }
     const int copies = random.chance(duplicate) ? 2 : 1;
     for (int i = 0; i < copies; ++i) {
       flying.push_back({seq,
+                        index,
                         message.id,
                         {message.body.begin(), message.body.end()},
                         now + random.next_below(max_delay_ns + 1)});
@@ -81,12 +83,15 @@ struct Wire {
       }
       accept(flying[i]);
       if (!random.chance(loss))
-        fates.push_back({flying[i].packet_seq, flying[i].id, true});  // The ack may be lost.
+        fates.push_back({flying[i].packet_seq, flying[i].index, true});  // The ack may be lost.
       flying.erase(flying.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (const auto& fate : fates) {
-      const uint32_t receipt = sender.on_fate(fate.id, fate.packet_seq, fate.acked);
-      if (receipt != 0) ++receipts[receipt];
+      if (fate.acked) {
+        sender.on_acked(fate.index, 1, [this](uint32_t receipt) { ++receipts[receipt]; });
+      } else {
+        sender.on_lost(fate.index, 1, fate.packet_seq);
+      }
     }
     fates.clear();
     ASSERT_TRUE(sender.validate());
@@ -94,7 +99,7 @@ struct Wire {
 
   struct FateOf {
     uint64_t packet_seq;
-    base::Sequence16 id;
+    uint32_t index;
     bool acked;
   };
 
@@ -232,14 +237,65 @@ TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
   channel.expire(60 * kMs);
   ASSERT_TRUE(channel.next_lost(&message));
   channel.on_sent(message.id, 2, 60 * kMs, 50 * kMs);
-  EXPECT_EQ(channel.on_fate(message.id, 1, false), 0u);
+  channel.on_lost(0, 1, 1);
   EXPECT_FALSE(channel.has_lost());
-  EXPECT_EQ(channel.on_fate(message.id, 2, false), 0u);
+  channel.on_lost(0, 1, 2);
   EXPECT_TRUE(channel.has_lost());
-  EXPECT_EQ(channel.on_fate(message.id, 1, true), 77u);  // The first copy had arrived after all.
+  std::vector<uint32_t> told;
+  channel.on_acked(0, 1, [&](uint32_t receipt) { told.push_back(receipt); });  // The first copy had arrived.
+  EXPECT_EQ(told, std::vector<uint32_t>{77});
   EXPECT_FALSE(channel.has_lost());
   EXPECT_TRUE(channel.idle());
-  EXPECT_EQ(channel.on_fate(message.id, 2, true), 0u);
+  channel.on_acked(0, 1, [&](uint32_t receipt) { told.push_back(receipt); });
+  EXPECT_EQ(told.size(), 1u);
+}
+
+TEST(SendChannel, ALateAckIsNotForTheMessageThatHasTheIdNow) {
+  base::BlockPool pool(4u << 20);
+  SendChannel channel(pool);
+  OutgoingMessage message;
+  const auto none = [](uint32_t) {};
+  for (uint32_t index = 0; index < 0x10000; ++index) {
+    ASSERT_TRUE(channel.queue(0, body_of(index), 0));
+    ASSERT_TRUE(channel.next_new(&message));
+    ASSERT_EQ(channel.on_sent(message.id, index, 0, 100 * kMs), index);
+    channel.on_acked(index, 1, none);
+  }
+  ASSERT_TRUE(channel.queue(0, body_of(0x10000), 0));
+  ASSERT_TRUE(channel.next_new(&message));
+  EXPECT_EQ(message.id, base::Sequence16{0});
+  channel.on_sent(message.id, 0x10000, 0, 100 * kMs);
+  channel.on_acked(0, 1, none);  // The packet with the first message of that id, once more.
+  EXPECT_FALSE(channel.idle());
+  channel.on_acked(0x10000, 1, none);
+  EXPECT_TRUE(channel.idle());
+}
+
+TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
+  base::BlockPool pool(4u << 20);
+  SendChannel channel(pool);
+  OutgoingMessage message;
+  for (uint32_t index = 0; index < 8; ++index) {
+    ASSERT_TRUE(channel.queue(0, body_of(index), index + 1));
+    ASSERT_TRUE(channel.next_new(&message));
+    channel.on_sent(message.id, 1, 0, 100 * kMs);
+  }
+  std::vector<uint32_t> told;
+  const auto tell = [&](uint32_t receipt) { told.push_back(receipt); };
+  channel.on_acked(2, 2, tell);
+  channel.on_lost(0, 4, 1);  // Two of them only.
+  ASSERT_TRUE(channel.validate());
+  ASSERT_TRUE(channel.next_lost(&message));
+  EXPECT_EQ(message.id, base::Sequence16{0});
+  channel.on_acked(0, 6, tell);
+  ASSERT_TRUE(channel.validate());
+  EXPECT_FALSE(channel.has_lost());
+  EXPECT_EQ(channel.queued_messages(), 2u);
+  EXPECT_EQ(told, (std::vector<uint32_t>{3, 4, 1, 2, 5, 6}));
+  channel.on_acked(0, 6, tell);  // Gone.
+  EXPECT_EQ(told.size(), 6u);
+  channel.on_acked(6, 20, tell);
+  EXPECT_TRUE(channel.idle());
 }
 
 TEST(ReceiveChannel, WindowEdges) {

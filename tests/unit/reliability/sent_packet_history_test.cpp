@@ -15,12 +15,8 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 
 struct Fate final : CarriedFate {
-  void on_message_fate(uint8_t, uint16_t id, uint64_t, bool acked) override {
-    if (acked) {
-      ++acked_messages[id];
-    } else {
-      ++lost_messages[id];
-    }
+  void on_messages_fate(uint8_t, uint32_t first, uint32_t count, uint64_t, bool acked) override {
+    for (uint32_t i = 0; i < count; ++i) ++(acked ? acked_messages : lost_messages)[first + i];
   }
   void on_receipt_fate(uint32_t receipt, bool acked) override {
     ++told[receipt];
@@ -29,7 +25,7 @@ struct Fate final : CarriedFate {
   void on_block_fate(uint32_t block, bool acked) override { blocks[block].push_back(acked); }
   std::map<uint32_t, int> told;
   std::map<uint32_t, std::vector<bool>> blocks;
-  std::map<uint16_t, int> acked_messages, lost_messages;
+  std::map<uint32_t, int> acked_messages, lost_messages;
   uint64_t acked_receipts = 0;
 };
 
@@ -37,7 +33,7 @@ class SentPacketHistoryTest : public testing::Test {
  protected:
   void send(uint64_t now_ns, uint32_t receipt = 0, bool eliciting = true) {
     uint32_t chain = CarriedItems::kNone;
-    if (receipt != 0) items.add(&chain, {CarriedKind::kReceipt, 0, receipt});
+    if (receipt != 0) items.add(&chain, {.kind = CarriedKind::kReceipt, .value = receipt});
     history.on_sent({history.last_sent() + 1, now_ns, eliciting, false, chain}, fate);
     ASSERT_TRUE(history.validate());
   }
@@ -265,7 +261,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   SentPacketHistory history{pool, items};
   Fate fate;
   uint32_t chain = CarriedItems::kNone;
-  items.add(&chain, {CarriedKind::kReceipt, 0, 7});
+  items.add(&chain, {.kind = CarriedKind::kReceipt, .value = 7});
   history.on_sent({1, 0, true, false, chain}, fate);
   EXPECT_EQ(history.last_sent(), 1u);
   EXPECT_EQ(history.in_flight(), 0u);
@@ -302,8 +298,8 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
     for (int i = 0; i < steps; ++i) {
       now += kMs * static_cast<uint64_t>(*rc::gen::inRange(0, 20));
       uint32_t chain = CarriedItems::kNone;
-      items.add(&chain, {CarriedKind::kReceipt, 0, ++receipt});
-      items.add(&chain, {CarriedKind::kReliableMessage, 2, receipt});
+      items.add(&chain, {.kind = CarriedKind::kReceipt, .value = ++receipt});
+      items.add_message(&chain, 2, receipt);
       history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
       if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
       in_flight_acks.push_back(receiver.block());
@@ -326,7 +322,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
 TEST_F(SentPacketHistoryTest, BlockIsToldOnceAndNotAgainByALateAck) {
   for (uint32_t block = 1; block <= 5; ++block) {
     uint32_t chain = CarriedItems::kNone;
-    items.add(&chain, {CarriedKind::kBlock, 13, block});
+    items.add(&chain, {.kind = CarriedKind::kBlock, .channel = 13, .value = block});
     history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
   }
   history.on_ack({5, 0b111}, fate);  // 5, 4, 3, 2

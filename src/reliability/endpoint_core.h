@@ -56,7 +56,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void refuse_ack(Peer& peer, const AckResult& result);
   void apply_payload_ack(Peer& peer, const wire::FramingSummary& summary);
   /// The result is whether the packet may be acked as far as this message goes.
-  bool on_message(Peer& peer, const wire::Message& message);
+  bool on_message(Peer& peer, const wire::Message& message, bool is_late);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
   void refuse_for_memory(Peer& peer);
   bool on_sequenced_message(Peer& peer, const wire::Message& message);

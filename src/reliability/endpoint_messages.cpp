@@ -17,6 +17,13 @@ MessageFlags flags_of(uint8_t flags) {
           (flags & wire::kFlagSnapshot) != 0};
 }
 
+// By message_id or sequence; engine traffic is judged by tick.
+bool is_judged_by_number(const wire::Message& message) {
+  if (message.mode != ChannelMode::kUnreliableSequenced) return wire::is_reliable(message.mode);
+  return message.channel != static_cast<uint8_t>(Channel::kUnreliableSequenced) ||
+         (message.flags & wire::kFlagSnapshot) == 0;
+}
+
 }  // namespace
 
 void Endpoint::Core::protocol_error(Peer& peer, Refusal refusal) {
@@ -70,21 +77,29 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
     return;
   }
   apply_payload_ack(peer, summary);
+  const uint64_t below_newest = peer.link->highest_received() - packet.packet_seq;
+  const bool is_late = below_newest > kMaxNumberedLatePackets;
   bool may_ack = true;
   // The handler may end the connection from any callback; then nothing more of the packet reaches it.
   for (size_t i = 0; peer.connected() && i < summary.kept_count; ++i) {
-    may_ack = on_message(peer, framed_messages[i]) && may_ack;
+    may_ack = on_message(peer, framed_messages[i], is_late) && may_ack;
   }
   wire::MessageReader reader(summary.rest, config.channels);
   wire::Message message;
-  while (peer.connected() && reader.next(&message)) may_ack = on_message(peer, message) && may_ack;
+  while (peer.connected() && reader.next(&message)) {
+    may_ack = on_message(peer, message, is_late) && may_ack;
+  }
   if (!peer.connected() || !may_ack) return;
   const uint64_t max_delay_ns =
       summary.reliable_count != 0 ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs;
   peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns, max_delay_ns);
 }
 
-bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
+bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message, bool is_late) {
+  if (is_late && is_judged_by_number(message)) {
+    count(Refusal::kMessageLate, &peer);
+    return false;
+  }
   switch (message.mode) {
     case ChannelMode::kUnreliable:
     case ChannelMode::kBulk:
@@ -102,9 +117,7 @@ bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
 }
 
 bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& message) {
-  const bool engine = message.channel == static_cast<uint8_t>(Channel::kUnreliableSequenced) &&
-                      (message.flags & wire::kFlagSnapshot) != 0;
-  if (!engine) {
+  if (is_judged_by_number(message)) {
     // Engine traffic is judged by tick, object by object, above; the rest newest-wins here.
     SequencedState& state = peer.sequenced[message.channel];
     if (state.has_seen && !base::sequence_greater(message.id, state.last_seen)) {

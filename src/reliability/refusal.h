@@ -43,6 +43,7 @@ namespace lattice::reliability {
   X(kMessageRefusedByHandler, "message_refused")   /* Verdict::kProtocolError; closes */               \
   X(kMessageDuplicate, "message_duplicate")        /* reliable message seen before: normal */          \
   X(kMessageStale, "message_stale")                /* sequenced message overtaken: normal */           \
+  X(kMessageLate, "message_late")                  /* its number may have come round: left unacked */  \
   X(kMessageNoMemory, "message_no_memory")         /* pool limit: left unacked, comes again */         \
   X(kAckNeverSent, "ack_never_sent")               /* */                                          \
   X(kAckSkipped, "ack_skipped")                    /* a number left out on purpose; closes */    \

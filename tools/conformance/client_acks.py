@@ -6,6 +6,7 @@ import secrets
 from packets import require
 
 REPLAY_WINDOW = 1024  # W-14
+LATE = 64  # R-32
 LARGEST_NUMBER = (1 << 62) - 1
 RECORDS = 4096  # R-7 asks for 1024
 ACK_DELAY_S, ACK_EVERY = 0.025, 16  # R-6
@@ -56,6 +57,10 @@ class Arrivals:
         if number > self.newest:
             self.newest = number
             self.opened -= {n for n in self.opened if n + REPLAY_WINDOW <= number}
+
+    def is_late(self, number):
+        """Message numbers may have come round since that packet (R-32)."""
+        return number + LATE < self.newest
 
     def accept(self, number, asks, now_s):
         """Everything in the packet was accepted: it may be acknowledged (R-2)."""

@@ -115,6 +115,9 @@ class Connection:
     def _on_message(self, number, message, now_s):
         """Whether the packet may be acknowledged as far as this message goes."""
         channels, channel = self.channels, message.channel
+        is_numbered = channel in channels.receivers or channel in channels.sequenced and not message.flags & SNAPSHOT
+        if is_numbered and self.arrivals.is_late(number):
+            return False
         if channel in channels.receivers:
             ready = channels.receivers[channel].offer(message.number, message.flags & ~ELIDED, message.body)
             for flags, body in ready:

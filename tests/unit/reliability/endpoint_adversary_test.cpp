@@ -135,6 +135,49 @@ TEST(EndpointAdversary, TheEdgeOfTheReplayWindow) {
   EXPECT_EQ(refusals.get(Refusal::kDuplicate), 1u);
 }
 
+// A packet of the smallest messages is held back; 150 more like it and its numbers are half-way round, 284
+// and they are in use again.
+TEST(EndpointAdversary, MessagesHeldBackUntilTheirNumbersCameRound) {
+  for (const uint8_t channel : {uint8_t{1}, uint8_t{2}, uint8_t{3}}) {
+    for (const int packets : {63, 64, 150, 283, 284}) {
+      SCOPED_TRACE(testing::Message() << "channel " << int{channel} << ", " << packets << " packets");
+      EndpointRig rig(options_with_delay(0));
+      RawClient peer(rig);
+      ASSERT_TRUE(peer.connect());
+      const wire::ChannelTable channels;
+      const auto sealed = [&](uint32_t* next) {  // As many messages from number *next on as fit.
+        std::array<uint8_t, wire::kFloorPlaintextBytes> plaintext;
+        base::ByteWriter writer(plaintext);
+        wire::write_ack_message(writer, {}, false, 0);
+        wire::MessageHead head{channel, channels.mode(channel), 0, {static_cast<uint16_t>(*next)}, {}};
+        while (wire::write_message(writer, head, nullptr, {})) head.id.value = static_cast<uint16_t>(++*next);
+        Bytes out;
+        peer.seal(PacketType::kPayload, writer.written(),
+                  [&](std::span<const uint8_t> datagram) { out.assign(datagram.begin(), datagram.end()); });
+        return out;
+      };
+      const auto deliver = [&](const Bytes& datagram) {
+        rig.network.inject(peer.address, rig.server.address, datagram, rig.now_ns);
+        rig.pump(rig.server);
+      };
+      uint32_t next = 0;
+      const Bytes held = sealed(&next);
+      const uint32_t held_count = next;
+      next = 0;
+      deliver(sealed(&next));  // The same again, by a sender who thinks them lost.
+      for (int i = 0; i < packets; ++i) deliver(sealed(&next));
+      deliver(held);
+      EXPECT_TRUE(rig.server.handler.ended.empty());
+      EXPECT_EQ(rig.server.handler.received.size(), next);
+      const RefusalCounters& refusals = rig.server.endpoint->stats().refusals;
+      const bool is_late = packets > 63;  // The repetition counts too.
+      EXPECT_EQ(refusals.get(Refusal::kMessageLate), is_late ? held_count : 0);
+      const Refusal known = channel == 1 ? Refusal::kMessageStale : Refusal::kMessageDuplicate;
+      EXPECT_EQ(refusals.get(known), is_late ? 0 : held_count);
+    }
+  }
+}
+
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
   EndpointRig rig(options_with_delay());
   TrafficRecord record(rig.network);

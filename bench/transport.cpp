@@ -139,6 +139,9 @@ class Transport {
       report_.metric(who == kLattice ? "connect_server_us" : "connect_" + who + "_server_us",
                      result.server_us);
       report_.metric(who == kLattice ? "connects_per_s" : "connects_" + who + "_per_s", result.per_s);
+      if (who != kLattice) continue;
+      report_.metric("connect_curves_us", result.curves_us);
+      report_.ratio("connect_vs_curves", result.server_us / result.curves_us);
     }
     return "";
   }

@@ -143,6 +143,7 @@ ConnectResult run_connect(const TransportPlan& plan, const std::string& contende
     return result;
   }
   result.server_us = pair.server.said("cpu_s") / static_cast<double>(count) * 1e6;
+  result.curves_us = pair.server.said("curves_us");
   result.per_s = static_cast<double>(count) / pair.server.said("wall_s");
   return result;
 }

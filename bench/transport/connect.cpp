@@ -4,6 +4,7 @@
 
 #include "platform/clock.h"
 #include "transport/end_lattice.h"
+#include "transport/lattice_keys.h"
 #include "transport/workloads.h"
 
 namespace bench {
@@ -15,6 +16,7 @@ using lattice::platform::sleep_until_ns;
 
 constexpr size_t kOutstanding = 32;
 constexpr uint32_t kMostAtOnce = 4000;
+constexpr uint32_t kCurveRounds = 200;
 constexpr uint64_t kWaitNs = 1'000'000;
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
 constexpr uint64_t kGiveUpNs = 60'000'000'000;
@@ -40,6 +42,8 @@ struct Attempt {
 int serve_connect(const Arguments& arguments) {
   const std::unique_ptr<End> end = arguments.contender->serve(std::min(arguments.clients, kMostAtOnce));
   if (!end) return 1;
+  // Before and after, because processors change their speed.
+  double curves_us = curve_operations_us(kCurveRounds);
   say("port", end->port());
   Counter events;
   bool begun = false;
@@ -57,7 +61,9 @@ int serve_connect(const Arguments& arguments) {
     }
     if (!any) end->wait(kWaitNs);
   }
+  curves_us = (curves_us + curve_operations_us(kCurveRounds)) / 2;
   say("connected", static_cast<double>(events.connected));
+  say("curves_us", curves_us);
   say("cpu_s", cpu_s);
   say("wall_s", wall_s);
   return 0;

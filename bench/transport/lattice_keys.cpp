@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "platform/clock.h"
+#include "transport/crypto/entropy.h"
 #include "transport/crypto/token_signature.h"
 #include "transport/wire/token.h"
 
@@ -44,6 +45,23 @@ std::vector<uint8_t> make_token(const crypto::PublicKey& bearer, uint32_t index)
   std::vector<uint8_t> token(wire::kMaxTokenBytes);
   token.resize(crypto::sign_token(fields, issuer, token));
   return token;
+}
+
+double curve_operations_us(uint32_t rounds) {
+  crypto::SystemEntropy entropy;
+  const crypto::KeyPair server = server_identity(), ephemeral = crypto::KeyPair::generate(entropy);
+  const crypto::PublicKey issuer = token_issuer().public_key();
+  const crypto::PublicKey client = crypto::KeyPair::generate(entropy).public_key();
+  const std::vector<uint8_t> token = make_token(client, 0);
+  crypto::Key shared;
+  bool good = true;
+  const uint64_t began_ns = platform::process_cpu_ns();
+  for (uint32_t i = 0; i < rounds; ++i) {
+    good = crypto::x25519(server.secret(), client, &shared) && good;
+    good = crypto::x25519(ephemeral.secret(), client, &shared) && good;
+    good = crypto::verify_connect_token(token, issuer) && good;
+  }
+  return good ? static_cast<double>(platform::process_cpu_ns() - began_ns) / 1e3 / rounds : 0;
 }
 
 }  // namespace bench

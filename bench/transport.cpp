@@ -22,6 +22,7 @@ constexpr const char* kFloor = "udp-aead";
 constexpr const char* kPlain = "udp";
 constexpr const char* kEnet = "enet";
 constexpr double kFloodPerS = 100'000;
+constexpr double kUnlimitedPerS = 1e9;  // as many as one processor can send
 constexpr uint32_t kFloodPlayers = 64;
 
 /// How much of everything: enough to mean something, or just enough to see that it runs.
@@ -166,6 +167,17 @@ class Transport {
     report_.metric("flood_packets_per_s", result.packets_per_s);
     report_.metric("flood_answered_percent", result.answered_percent);
     report_.metric("flood_rss_growth_kb", result.rss_growth_kb);
+    return fullest_flood();
+  }
+
+  std::string fullest_flood() {
+    tell("fullest flood", kLattice);
+    const FloodResult result = run_flood(plan_, options_.quick ? 8 : kFloodPlayers, kUnlimitedPerS);
+    if (!result.problem.empty()) return result.problem;
+    report_.metric("flood_fullest_packets_per_s", result.packets_per_s);
+    report_.metric("flood_fullest_server_busy_percent", result.server_busy_percent);
+    report_.metric("flood_fullest_ticks_missed", result.ticks_missed);
+    report_.metric("flood_fullest_loss_percent", result.loss_percent);
     return "";
   }
 

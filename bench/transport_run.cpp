@@ -199,6 +199,7 @@ FloodResult run_flood(const TransportPlan& plan, uint32_t players, double rate) 
   flood.finish();
   const double sent = flood.said("sent");
   result.us_per_packet = (flooded.cpu_us() - quiet_us_per_s * flooded.seconds()) / sent;
+  result.server_busy_percent = percent(flooded.cpu_us(), flooded.seconds() * 1e6);
   result.rss_growth_kb = pair.server.child().rss_kb() - quiet_kb;
   result.packets_per_s = flood.said("sent_per_s");
   result.answered_percent = percent(flood.said("answers"), sent);

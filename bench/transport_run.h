@@ -61,7 +61,7 @@ IdleResult run_idle(const TransportPlan& plan, uint32_t connections);
 struct FloodResult {
   std::string problem;
   double ticks_missed = 0, loss_percent = 0, answer_bytes_ratio = 0, us_per_packet = 0;
-  double packets_per_s = 0, answered_percent = 0, rss_growth_kb = 0;
+  double packets_per_s = 0, answered_percent = 0, rss_growth_kb = 0, server_busy_percent = 0;
 };
 /// `players` play, and after a quiet window of the same length a second process floods at `rate`.
 FloodResult run_flood(const TransportPlan& plan, uint32_t players, double rate);

@@ -55,8 +55,11 @@ foreach(layer IN LISTS layers)
   get_property(folder GLOBAL PROPERTY LATTICE_LAYER_FOLDER_${layer})
   lattice_unit_tests(${layer} ${folder})
 endforeach()
+foreach(layer IN ITEMS reliability socket)
+  target_link_libraries(test_${layer} PRIVATE allocation_counter)
+endforeach()
 
-foreach(folder tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
+foreach(folder tests/support tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
     tests/models fuzz)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})

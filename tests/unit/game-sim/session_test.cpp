@@ -3,26 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "allocation_counter.h"
 #include "arena.h"
-
-namespace {
-uint64_t g_allocations = 0;
-}
-
-void* operator new(size_t size) {
-  ++g_allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace depot::test {
 namespace {
@@ -119,9 +101,9 @@ TEST(Session, AllocatesNothingPerTick) {
   ASSERT_TRUE(session.everyone_is_in());
   int quiet_windows = 0;
   for (int window = 0; window < 20 && quiet_windows < 3; ++window) {
-    const uint64_t before = g_allocations;
+    const uint64_t before = lattice::test::allocation_count();
     session.run_ms(5000);
-    quiet_windows = g_allocations == before ? quiet_windows + 1 : 0;
+    quiet_windows = lattice::test::allocation_count() == before ? quiet_windows + 1 : 0;
   }
   EXPECT_EQ(quiet_windows, 3);
 }

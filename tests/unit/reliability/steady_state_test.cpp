@@ -3,72 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <new>
 
+#include "allocation_counter.h"
 #include "base/random.h"
 #include "endpoint_rig.h"
-
-namespace {
-
-uint64_t g_allocations = 0;
-
-void* counted(size_t bytes) {
-  ++g_allocations;
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-void* counted_aligned(size_t bytes, std::align_val_t alignment) {
-  ++g_allocations;
-  const auto align = static_cast<size_t>(alignment);
-  void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-}  // namespace
-
-// Visible, because a sanitizer's runtime library refers to these too.
-#pragma GCC visibility push(default)
-void* operator new(size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](size_t bytes) {
-  return counted(bytes);
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted_aligned(bytes, alignment);
-}
-void* operator new[](size_t bytes, std::align_val_t alignment) {
-  return counted_aligned(bytes, alignment);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-#pragma GCC visibility pop
 
 namespace lattice::reliability {
 namespace {
@@ -149,7 +87,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   uint64_t allocated = 0;
   for (int step = 0; step < 6000; ++step) {
     const uint64_t now_ns = static_cast<uint64_t>(step) * 10 * kMs;
-    const uint64_t before = g_allocations;
+    const uint64_t before = test::allocation_count();
     server->receive(now_ns, test::kStartUnixS);
     for (size_t i = 0; i < kClients && i < server_handler.connected; ++i) {
       const ConnectionHandle to = server_handler.handles[i];
@@ -165,7 +103,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
         clients[i]->send(connections[i], Channel::kReliableUnordered, {}, std::span(body).first(20));
       clients[i]->update_and_send(now_ns, test::kStartUnixS);
     }
-    if (step >= 1000) allocated += g_allocations - before;
+    if (step >= 1000) allocated += test::allocation_count() - before;
   }
   EXPECT_EQ(server_handler.connected, kClients);
   EXPECT_GT(server_handler.messages, 10'000u);
@@ -245,13 +183,13 @@ TEST(EndpointSteadyState, AMillionSpoofedRequestsLeaveNothing) {
   const auto server = Endpoint::create(std::move(config), socket, handler, entropy, nullptr);
   uint64_t now_ns = test::kSecond;
   server->receive(now_ns, test::kStartUnixS);  // Makes the first bucket.
-  const uint64_t before = g_allocations;
+  const uint64_t before = test::allocation_count();
   while (!socket.done()) {
     now_ns += 10 * kMs;
     server->receive(now_ns, test::kStartUnixS);
     server->update_and_send(now_ns, test::kStartUnixS);
   }
-  EXPECT_EQ(g_allocations, before);
+  EXPECT_EQ(test::allocation_count(), before);
   EXPECT_EQ(socket.stats().datagrams_received, kRequests);
   EXPECT_GT(socket.stats().datagrams_sent, kRequests / 2) << "they were challenged, not just dropped";
   EXPECT_LT(socket.stats().bytes_sent * 10, socket.stats().bytes_received);

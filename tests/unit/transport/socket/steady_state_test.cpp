@@ -1,74 +1,12 @@
 // In steady state no socket allocates: the global allocation functions of this test program count.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
+#include "allocation_counter.h"
 #include "transport/socket/impaired_socket.h"
 #include "transport/socket/loopback_socket.h"
 #include "transport/socket/simulated_network.h"
 #include "transport/socket/udp_socket.h"
 #include "unit/transport/socket/datagram_buffers.h"
-
-namespace {
-
-uint64_t g_allocations = 0;
-
-void* counted(size_t bytes) {
-  ++g_allocations;
-  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-void* counted_aligned(size_t bytes, std::align_val_t alignment) {
-  ++g_allocations;
-  const auto align = static_cast<size_t>(alignment);
-  void* memory = std::aligned_alloc(align, (bytes + align - 1) / align * align);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-
-}  // namespace
-
-// Visible, because a sanitizer's runtime library refers to these too.
-#pragma GCC visibility push(default)
-void* operator new(size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](size_t bytes) {
-  return counted(bytes);
-}
-void* operator new(size_t bytes, std::align_val_t alignment) {
-  return counted_aligned(bytes, alignment);
-}
-void* operator new[](size_t bytes, std::align_val_t alignment) {
-  return counted_aligned(bytes, alignment);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace lattice::socket {
 namespace {
@@ -94,7 +32,7 @@ uint64_t allocations_of(DatagramSocket& a, DatagramSocket& b) {
   DatagramBuffers in(32);
   uint64_t before = 0;
   for (uint64_t ms = 0; ms < 4000; ++ms) {
-    if (ms == 2000) before = g_allocations;
+    if (ms == 2000) before = test::allocation_count();
     const uint64_t now_ns = ms * kMs;
     for (DatagramSocket* socket : {&a, &b}) {
       const platform::Address to = socket == &a ? b.local_address() : a.local_address();
@@ -107,7 +45,7 @@ uint64_t allocations_of(DatagramSocket& a, DatagramSocket& b) {
       }
     }
   }
-  return g_allocations - before;
+  return test::allocation_count() - before;
 }
 
 TEST(SteadyState, LoopbackDoesNotAllocate) {

@@ -45,6 +45,8 @@ int64_t live_bytes() {
 }
 }  // namespace lattice::test
 
+// Visible, because the shared library and a sanitizer's runtime refer to these too.
+#pragma GCC visibility push(default)
 void* operator new(std::size_t size) {
   return allocate(size, 0);
 }
@@ -81,3 +83,4 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept {
   release(p);
 }
+#pragma GCC visibility pop

@@ -1,5 +1,5 @@
-// Counts heap allocations of the whole process, the library included: global operator new is replaced in
-// this test program, and the shared library resolves to it.
+// Counts heap allocations of the whole process, the library included: global operator new is replaced in a
+// test program that links allocation_counter, and the shared library resolves to it.
 #pragma once
 
 #include <cstdint>

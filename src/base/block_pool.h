@@ -91,9 +91,9 @@ class BlockPool {
     size_t blocks = 0;
   };
 
-  /// By the sixteenth of a page that `bytes` ends in, up to 4 KiB; powers of two from there.
+  /// From a table in steps of 64 bytes up to 4 KiB; powers of two from there.
   static size_t class_of(size_t bytes) {
-    constexpr auto kSmall = [] {
+    static constexpr auto kSmall = [] {
       std::array<uint8_t, 4096 / 64 + 1> classes{};
       for (size_t i = 0, size_class = 0; i < classes.size(); ++i) {
         if (kClassBytes[size_class] < i * 64) ++size_class;

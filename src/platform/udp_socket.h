@@ -88,7 +88,7 @@ class UdpSocket {
   bool is_open() const { return handle_ >= 0; }
 
   /// Receives up to min(out.size(), kUdpBatchDatagrams) datagrams, each into out[i].data, which must hold
-  /// `buffer_bytes` bytes. One system call, or a few while a single sender fills the queue. Never blocks.
+  /// `buffer_bytes` bytes. One system call, or a few when more has come than lately. Never blocks.
   UdpReceiveResult receive(std::span<UdpDatagram> out, size_t buffer_bytes);
 
   /// Sends every datagram, kUdpBatchDatagrams per system call; neighbours of one size to one destination

@@ -56,7 +56,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void refuse_ack(Peer& peer, const AckResult& result);
   void apply_payload_ack(Peer& peer, const wire::FramingSummary& summary);
   /// The result is whether the packet may be acked as far as this message goes.
-  bool on_message(Peer& peer, const wire::Message& message, bool is_late);
+  bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
   void refuse_for_memory(Peer& peer);
   bool on_sequenced_message(Peer& peer, const wire::Message& message);
@@ -210,6 +210,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
   std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being dealt with.
+  /// The same packet.
+  struct {
+    uint64_t packet_seq = 0;
+    bool is_late = false;  ///< What is judged by number is not taken (R-32).
+  } current_payload;
   std::unique_ptr<OpenAhead> opening;  ///< Null without the caller's threads.
   mutable EndpointStats stats;
 

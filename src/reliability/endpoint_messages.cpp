@@ -78,25 +78,23 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
   }
   apply_payload_ack(peer, summary);
   const uint64_t below_newest = peer.link->highest_received() - packet.packet_seq;
-  const bool is_late = below_newest > kMaxNumberedLatePackets;
+  current_payload = {packet.packet_seq, below_newest > kMaxNumberedPackets};
   bool may_ack = true;
   // The handler may end the connection from any callback; then nothing more of the packet reaches it.
   for (size_t i = 0; peer.connected() && i < summary.kept_count; ++i) {
-    may_ack = on_message(peer, framed_messages[i], is_late) && may_ack;
+    may_ack = on_message(peer, framed_messages[i]) && may_ack;
   }
   wire::MessageReader reader(summary.rest, config.channels);
   wire::Message message;
-  while (peer.connected() && reader.next(&message)) {
-    may_ack = on_message(peer, message, is_late) && may_ack;
-  }
+  while (peer.connected() && reader.next(&message)) may_ack = on_message(peer, message) && may_ack;
   if (!peer.connected() || !may_ack) return;
   const uint64_t max_delay_ns =
       summary.reliable_count != 0 ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs;
   peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns, max_delay_ns);
 }
 
-bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message, bool is_late) {
-  if (is_late && is_judged_by_number(message)) {
+bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
+  if (current_payload.is_late && is_judged_by_number(message)) {
     count(Refusal::kMessageLate, &peer);
     return false;
   }
@@ -120,14 +118,12 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
   if (is_judged_by_number(message)) {
     // Engine traffic is judged by tick, object by object, above; the rest newest-wins here.
     SequencedState& state = peer.sequenced[message.channel];
-    if (state.has_seen && !base::sequence_greater(message.id, state.last_seen)) {
+    if (!state.is_news(message.id, current_payload.packet_seq)) {
       count(Refusal::kMessageStale, &peer);
       return true;
     }
-    if (!message.is_fragment()) {  // One fragment is not yet a message: it overtakes nothing.
-      state.last_seen = message.id;
-      state.has_seen = true;
-    }
+    // One fragment is not yet a message: it overtakes nothing.
+    if (!message.is_fragment()) state.note(message.id, current_payload.packet_seq);
   }
   return deliver(peer, message);
 }
@@ -212,8 +208,7 @@ bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) 
                           fragment, message.body, now_ns);
   if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
     // It was newer than last_seen when it came in, and nothing has come since.
-    peer.sequenced[message.channel].last_seen = message.id;
-    peer.sequenced[message.channel].has_seen = true;
+    peer.sequenced[message.channel].note(message.id, current_payload.packet_seq);
   }
   if (outcome.verdict == Verdict::kProtocolError) {
     const Refusal refusal =

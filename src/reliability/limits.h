@@ -16,10 +16,12 @@ inline constexpr int32_t kReliableWindow = 256;
 inline constexpr size_t kMaxQueuedMessages = 1024;
 inline constexpr size_t kMaxQueuedBytes = 1u << 20;
 
-/// Message numbers of 16 bits are compared only within packets this close to the newest: the replay window
-/// lets older ones in, and with them numbers that have come round (decision 13).
-inline constexpr uint64_t kMaxNumberedLatePackets = 64;
-static_assert(kMaxNumberedLatePackets * (1500 / 5) + kReliableWindow < 0x8000);
+/// Message numbers of 16 bits are compared only between packets at most so far apart: the replay window lets
+/// in what is older, and with it numbers that have come round (decision 13).
+inline constexpr uint64_t kMaxNumberedPackets = 64;
+/// The smallest message with a number: first byte, number, length.
+inline constexpr size_t kMinNumberedMessageBytes = 5;
+static_assert((kMaxNumberedPackets + 1) * (1500 / kMinNumberedMessageBytes) + kReliableWindow < 0x8000);
 
 /// Records of sent packets kept at most; older ones not acked are lost.
 inline constexpr size_t kMaxSentPackets = 1024;

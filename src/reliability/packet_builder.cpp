@@ -7,9 +7,11 @@ namespace lattice::reliability {
 
 bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) {
   const bool reliable = wire::is_reliable(mode);
-  if (!has_ack_ && !reliable && !add_ack_before(mode, message)) return false;
+  const bool acks_first = !has_ack_ && !reliable;
+  if (acks_first && !add_ack_before(mode, message)) return false;
   const wire::MessageHead head{message.channel, mode, message.flags, message.id, message.fragment};
   const bool written = wire::write_message(writer_, head, has_ack_ ? nullptr : &ack_, message.body);
+  LATTICE_CHECK(written || !acks_first);
   has_ack_ = has_ack_ || written;
   return written;
 }

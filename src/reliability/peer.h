@@ -49,6 +49,17 @@ struct SequencedState {
   base::Sequence16 next_sent;
   base::Sequence16 last_seen;
   bool has_seen = false;
+  uint64_t seen_in = 0;  ///< Number of the packet last_seen came in.
+
+  /// Later packets carry later numbers. They are compared only where they cannot have come round.
+  bool is_news(base::Sequence16 id, uint64_t packet_seq) const {
+    return !has_seen || packet_seq > seen_in + kMaxNumberedPackets || base::sequence_greater(id, last_seen);
+  }
+  void note(base::Sequence16 id, uint64_t packet_seq) {
+    last_seen = id;
+    has_seen = true;
+    seen_in = packet_seq;
+  }
 };
 
 /// Probes of ours that were not echoed yet; the oldest is forgotten when a fifth is sent.

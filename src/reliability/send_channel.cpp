@@ -78,8 +78,9 @@ void SendChannel::release(Entry& entry) {
 }
 
 SendChannel::Range SendChannel::sent_range(uint32_t first, size_t count) const {
+  // What packets on record carried spans far less than 2^31 messages: a negative offset is gone from here.
   const auto begin = static_cast<int32_t>(first - front_index_);
-  const int32_t end = begin + static_cast<int32_t>(count);  // Few of 2^31 ids are ever in packets.
+  const int32_t end = begin + static_cast<int32_t>(count);
   const auto offset = [this](int32_t at) {
     return std::min(static_cast<size_t>(std::max(at, 0)), sent_count_);
   };

@@ -7,6 +7,7 @@
 #include "reliability/limits.h"
 
 namespace lattice::reliability {
+
 SentPacketHistory::SentPacketHistory(base::BlockPool& pool, CarriedItems& items)
     : pool_(&pool), items_(&items) {}
 

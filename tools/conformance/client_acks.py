@@ -6,7 +6,7 @@ import secrets
 from packets import require
 
 REPLAY_WINDOW = 1024  # W-14
-LATE = 64  # R-32
+NUMBERED = 64  # R-17, R-32: packets within which message numbers are compared
 LARGEST_NUMBER = (1 << 62) - 1
 RECORDS = 4096  # R-7 asks for 1024
 ACK_DELAY_S, ACK_EVERY = 0.025, 16  # R-6
@@ -60,7 +60,7 @@ class Arrivals:
 
     def is_late(self, number):
         """Message numbers may have come round since that packet (R-32)."""
-        return number + LATE < self.newest
+        return number + NUMBERED < self.newest
 
     def accept(self, number, asks, now_s):
         """Everything in the packet was accepted: it may be acknowledged (R-2)."""

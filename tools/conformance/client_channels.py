@@ -1,6 +1,7 @@
 """The sixteen channels of one connection, both directions (docs/spec/reliability.md): what is sent again, in which
 order messages are handed on, and what is a duplicate. No bytes and no clock here: connection.py has those."""
 
+from client_acks import NUMBERED
 from packets import BUILT_IN_CHANNELS, require
 
 WINDOW = 256  # R-14, R-15
@@ -75,14 +76,14 @@ class SequencedReceiver:
     """Newest wins (R-17)."""
 
     def __init__(self):
-        self.last = None
+        self.last, self.last_packet = None, 0
 
-    def is_newer(self, number):
-        if self.last is not None:
+    def is_newer(self, number, packet):
+        if self.last is not None and packet <= self.last_packet + NUMBERED:
             ahead = (number - self.last) & 0xFFFF
             if ahead == 0 or ahead > 0x8000 or (ahead == 0x8000 and number < self.last):
                 return False
-        self.last = number
+        self.last, self.last_packet = number, packet
         return True
 
 

@@ -127,7 +127,7 @@ class Connection:
                     self.on_message(channel, flags, body, number)
             return True
         if channel in channels.sequenced and not message.flags & SNAPSHOT:
-            if not channels.sequenced[channel].is_newer(message.number):
+            if not channels.sequenced[channel].is_newer(message.number, number):
                 return True
         return self.on_message(channel, message.flags, message.body, number) is not False
 

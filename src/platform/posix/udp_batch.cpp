@@ -174,12 +174,12 @@ int UdpSocket::Batch::read_plain(int fd, std::span<UdpDatagram> out, size_t firs
 
 UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
   UdpReceiveResult result;
-  // As many entries as came last time and some more: most calls find nothing or little, and laying out a
+  // As many entries as came lately and some more: most calls find nothing or little, and laying out a
   // whole batch for each costs them a tenth.
   size_t end = 0;
   for (size_t came = 0; came == end && end < out.size();) {
     const size_t first = end;
-    end = first == 0 ? std::min(out.size(), came_last_ + kSpareEntries) : out.size();
+    end = first == 0 ? std::min(out.size(), usual_ + kSpareEntries) : out.size();
     const int received = read_plain(fd, out, first, end, buffer_bytes);
     if (received < 0) {
       if (errno != EAGAIN && errno != EWOULDBLOCK) result.errors = 1;
@@ -188,7 +188,8 @@ UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> 
     came = first + static_cast<size_t>(received);
     for (size_t i = first; i < came; ++i) take_plain(out, i, &result);
   }
-  came_last_ = result.count;
+  // Sinks slowly: the last of a row of calls is usually short.
+  usual_ = std::max(result.count + result.truncated, usual_ / 2);
   return result;
 }
 

@@ -79,7 +79,7 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
   std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
   std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
-  size_t came_last_ = 0;  ///< With the last plain call.
+  size_t usual_ = 0;  ///< Datagrams of the last plain calls.
 
   bool coalescing_ = false;  ///< Runs may be in the kernel's queue.
   bool asked_ = false;       ///< UDP_GRO is switched on; off while coalescing_, the queue is being emptied.

@@ -26,7 +26,7 @@ std::unique_ptr<UdpSocket> UdpSocket::open(const platform::Address& bind_address
 
 size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   size_t count = 0;
-  // One system call per full batch and one more: oversize datagrams take a call's room without filling
+  // A full batch at a time and one more: oversize datagrams take a call's room without filling
   // `out`, and a flood of them must not keep this loop going.
   const size_t max_calls = out.size() / platform::kUdpBatchDatagrams + 1;
   for (size_t call = 0; call < max_calls && count < out.size(); ++call) {

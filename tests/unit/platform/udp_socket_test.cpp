@@ -104,6 +104,28 @@ TEST_P(UdpSocketOn, DropsOversizeDatagramsWholeAndKeepsTheOthers) {
   for (size_t i = 0; i < pointers.size(); ++i) EXPECT_EQ(buffers.views[i].data, pointers[i]);
 }
 
+TEST_P(UdpSocketOn, OversizeDatagramsLeaveNoGapHoweverManyCome) {
+  std::string large(kBufferBytes + 1, 'x');
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < 40; ++i) texts.push_back("datagram " + std::to_string(i));
+  std::vector<UdpDatagram> out;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (i % 3 == 0) out.push_back(message(large, b_.local_address()));
+    out.push_back(message(texts[i], b_.local_address()));
+  }
+  ASSERT_EQ(a_.send(out).sent, out.size());
+  Buffers buffers(kUdpBatchDatagrams);
+  std::vector<std::string> received;
+  size_t truncated = 0;
+  while (received.size() < texts.size() && b_.wait_readable(kWaitNs)) {
+    const UdpReceiveResult got = b_.receive(buffers.views, kBufferBytes);
+    truncated += got.truncated;
+    for (size_t i = 0; i < got.count; ++i) received.push_back(text_of(buffers.views[i]));
+  }
+  EXPECT_EQ(received, texts);
+  EXPECT_EQ(truncated, 14u);
+}
+
 /// Everything that comes within `count` datagrams, in order of arrival.
 std::vector<std::string> receive_all(UdpSocket& socket, size_t count) {
   std::vector<std::string> out;

@@ -135,47 +135,100 @@ TEST(EndpointAdversary, TheEdgeOfTheReplayWindow) {
   EXPECT_EQ(refusals.get(Refusal::kDuplicate), 1u);
 }
 
-// A packet of the smallest messages is held back; 150 more like it and its numbers are half-way round, 284
-// and they are in use again.
+/// A peer whose packets are full of the smallest messages, and arrive when a test says so.
+struct SmallMessages {
+  explicit SmallMessages(uint8_t on_channel) : channel(on_channel), rig(options_with_delay(0)), peer(rig) {}
+
+  /// As many messages from number `next` on as fit.
+  Bytes sealed() {
+    std::array<uint8_t, wire::kFloorPlaintextBytes> plaintext;
+    base::ByteWriter writer(plaintext);
+    wire::write_ack_message(writer, {}, false, 0);
+    wire::MessageHead head{channel, wire::ChannelTable().mode(channel), 0, {static_cast<uint16_t>(next)}, {}};
+    while (wire::write_message(writer, head, nullptr, {})) head.id.value = static_cast<uint16_t>(++next);
+    return sealed(writer.written());
+  }
+  Bytes sealed(std::span<const uint8_t> plaintext) {
+    Bytes out;
+    peer.seal(PacketType::kPayload, plaintext,
+              [&](std::span<const uint8_t> datagram) { out.assign(datagram.begin(), datagram.end()); });
+    return out;
+  }
+  void deliver(const Bytes& datagram) {
+    rig.network.inject(peer.address, rig.server.address, datagram, rig.now_ns);
+    rig.pump(rig.server);
+  }
+  uint64_t refused(Refusal refusal) const { return rig.server.endpoint->stats().refusals.get(refusal); }
+  size_t received() const { return rig.server.handler.received.size(); }
+
+  uint8_t channel;
+  EndpointRig rig;
+  RawClient peer;
+  uint32_t next = 0;
+};
+
+// 150 packets later the numbers are half-way round, and 284 later in use again.
 TEST(EndpointAdversary, MessagesHeldBackUntilTheirNumbersCameRound) {
   for (const uint8_t channel : {uint8_t{1}, uint8_t{2}, uint8_t{3}}) {
     for (const int packets : {63, 64, 150, 283, 284}) {
       SCOPED_TRACE(testing::Message() << "channel " << int{channel} << ", " << packets << " packets");
-      EndpointRig rig(options_with_delay(0));
-      RawClient peer(rig);
-      ASSERT_TRUE(peer.connect());
-      const wire::ChannelTable channels;
-      const auto sealed = [&](uint32_t* next) {  // As many messages from number *next on as fit.
-        std::array<uint8_t, wire::kFloorPlaintextBytes> plaintext;
-        base::ByteWriter writer(plaintext);
-        wire::write_ack_message(writer, {}, false, 0);
-        wire::MessageHead head{channel, channels.mode(channel), 0, {static_cast<uint16_t>(*next)}, {}};
-        while (wire::write_message(writer, head, nullptr, {})) head.id.value = static_cast<uint16_t>(++*next);
-        Bytes out;
-        peer.seal(PacketType::kPayload, writer.written(),
-                  [&](std::span<const uint8_t> datagram) { out.assign(datagram.begin(), datagram.end()); });
-        return out;
-      };
-      const auto deliver = [&](const Bytes& datagram) {
-        rig.network.inject(peer.address, rig.server.address, datagram, rig.now_ns);
-        rig.pump(rig.server);
-      };
-      uint32_t next = 0;
-      const Bytes held = sealed(&next);
-      const uint32_t held_count = next;
-      next = 0;
-      deliver(sealed(&next));  // The same again, by a sender who thinks them lost.
-      for (int i = 0; i < packets; ++i) deliver(sealed(&next));
-      deliver(held);
-      EXPECT_TRUE(rig.server.handler.ended.empty());
-      EXPECT_EQ(rig.server.handler.received.size(), next);
-      const RefusalCounters& refusals = rig.server.endpoint->stats().refusals;
+      SmallMessages small(channel);
+      ASSERT_TRUE(small.peer.connect());
+      const Bytes held = small.sealed();
+      const uint32_t held_count = std::exchange(small.next, 0);
+      small.deliver(small.sealed());  // The same again, by a sender who thinks them lost.
+      for (int i = 0; i < packets; ++i) small.deliver(small.sealed());
+      small.deliver(held);
+      EXPECT_TRUE(small.rig.server.handler.ended.empty());
+      EXPECT_EQ(small.received(), small.next);
       const bool is_late = packets > 63;  // The repetition counts too.
-      EXPECT_EQ(refusals.get(Refusal::kMessageLate), is_late ? held_count : 0);
+      EXPECT_EQ(small.refused(Refusal::kMessageLate), is_late ? held_count : 0);
       const Refusal known = channel == 1 ? Refusal::kMessageStale : Refusal::kMessageDuplicate;
-      EXPECT_EQ(refusals.get(known), is_late ? 0 : held_count);
+      EXPECT_EQ(small.refused(known), is_late ? 0 : held_count);
     }
   }
+}
+
+TEST(EndpointAdversary, ASequencedChannelHearsAgainAfterALongLoss) {
+  for (const int lost : {0, 63, 64, 142, 283}) {
+    SCOPED_TRACE(lost);
+    SmallMessages small(1);
+    ASSERT_TRUE(small.peer.connect());
+    small.deliver(small.sealed());
+    const uint32_t first = small.next;
+    for (int i = 0; i < lost; ++i) small.sealed();
+    const uint32_t before = small.next;
+    small.deliver(small.sealed());
+    EXPECT_EQ(small.received(), first + (small.next - before));
+  }
+}
+
+TEST(EndpointAdversary, OfALatePacketOnlyWhatHasNoNumberIsTaken) {
+  SmallMessages small(0);
+  ASSERT_TRUE(small.peer.connect());
+  const Bytes ack = {0xe0, 0x00, 0x18, 0, 0, 0, 0, 0, 0};
+  Bytes both = ack, other = ack;
+  for (const int byte : {0, 0, 4, 0x75, 0x38, 0, 0, 0, 4, 0x72}) both.push_back(static_cast<uint8_t>(byte));
+  for (const int byte : {0, 0, 4, 0x78}) other.push_back(static_cast<uint8_t>(byte));
+  small.deliver(small.sealed(other));
+  const Bytes held = small.sealed(both);
+  // Those after it open and are not accepted, so a block could still name it.
+  small.rig.server.handler.verdict = Verdict::kAcceptButDoNotAck;
+  for (int i = 0; i < 65; ++i) small.deliver(small.sealed(other));
+  small.rig.server.handler.verdict = Verdict::kAccept;
+  small.rig.server.handler.received.clear();
+  small.deliver(held);
+  ASSERT_EQ(small.received(), 1u);
+  EXPECT_EQ(small.rig.server.handler.received[0].body, Bytes{'u'});
+  EXPECT_EQ(small.refused(Refusal::kMessageLate), 1u);
+  small.rig.server.endpoint->send(small.rig.server.handler.received[0].connection, Channel::kUnreliable, {},
+                                  ack);
+  small.rig.run(60 * kMs);
+  const std::vector<Bytes> answers = small.peer.receive(PacketType::kPayload);
+  ASSERT_FALSE(answers.empty());
+  EXPECT_EQ(answers.back()[3], 1) << "it acknowledges the first packet, not the late one";
+  small.deliver(small.sealed(both));  // Sent again, it is taken.
+  EXPECT_EQ(small.received(), 3u);
 }
 
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {

@@ -51,10 +51,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_keepalive(Peer& peer, const platform::Address& from, const connection::SecureLink::Opened& packet);
   void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
   void on_echo(Peer& peer, const wire::KeepaliveBody& body);
-  void apply_ack(Peer& peer, const wire::AckBlock& ack);
+  void apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
+                 std::optional<uint64_t> ack_delay_ns);
   /// Counts, and closes if it must, a block that on_ack() found invalid.
   void refuse_ack(Peer& peer, const AckResult& result);
-  void apply_payload_ack(Peer& peer, const wire::FramingSummary& summary);
   /// The result is whether the packet may be acked as far as this message goes.
   bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);

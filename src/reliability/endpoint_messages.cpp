@@ -39,30 +39,27 @@ void Endpoint::Core::refuse_ack(Peer& peer, const AckResult& result) {
   }
 }
 
-void Endpoint::Core::apply_ack(Peer& peer, const wire::AckBlock& ack) {
+// `ack_delay_ns` is nothing where the block's age is not told: then it measures no round trip.
+void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
+                               std::optional<uint64_t> ack_delay_ns) {
+  const uint64_t newest = peer.link->highest_received();
+  if (!peer.block_order.is_certain(packet_seq, newest, peer.history.largest_acked())) {
+    count(Refusal::kAckLate, &peer);
+    return;
+  }
   PeerFate fate(handler, stats, peer);
   const AckResult result = peer.history.on_ack(ack, fate);
   if (!result.valid) {
     refuse_ack(peer, result);
     return;
   }
-  note_probe_ack(peer);
-  if (peer.connected()) judge_flight(peer, &result, kNoSample);
-}
-
-void Endpoint::Core::apply_payload_ack(Peer& peer, const wire::FramingSummary& summary) {
-  PeerFate fate(handler, stats, peer);
-  const AckResult result = peer.history.on_ack(summary.ack, fate);
-  if (!result.valid) {
-    refuse_ack(peer, result);
-    return;
-  }
+  if (packet_seq == newest) peer.block_order.on_newest(packet_seq, peer.history.largest_acked());
   note_probe_ack(peer);
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
-  if (result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
+  if (ack_delay_ns && result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
-    sample_ns = elapsed_ns - std::min(elapsed_ns, summary.ack_delay_ns);
+    sample_ns = elapsed_ns - std::min(elapsed_ns, *ack_delay_ns);
     peer.rtt.add_sample(sample_ns, now_ns);
   }
   if (peer.connected()) judge_flight(peer, &result, sample_ns);
@@ -76,7 +73,7 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
     protocol_error(peer, refusal_of(error));
     return;
   }
-  apply_payload_ack(peer, summary);
+  apply_ack(peer, packet.packet_seq, summary.ack, summary.ack_delay_ns);
   const uint64_t below_newest = peer.link->highest_received() - packet.packet_seq;
   current_payload = {packet.packet_seq, below_newest > kMaxNumberedPackets};
   bool may_ack = true;
@@ -228,7 +225,7 @@ void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
   }
   if (packet.is_newest) peer.stats.remote_tick = body.tick;
   if (body.flags & wire::kKeepaliveEcho) on_echo(peer, body);
-  apply_ack(peer, body.ack);
+  apply_ack(peer, packet.packet_seq, body.ack, std::nullopt);
   if (!peer.connected()) return;
   on_path_flags(peer, from, body);
   if (body.flags & wire::kKeepaliveProbe) {

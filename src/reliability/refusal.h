@@ -46,6 +46,7 @@ namespace lattice::reliability {
   X(kMessageLate, "message_late")                  /* its number may have come round: left unacked */  \
   X(kMessageNoMemory, "message_no_memory")         /* pool limit: left unacked, comes again */         \
   X(kAckNeverSent, "ack_never_sent")               /* */                                          \
+  X(kAckLate, "ack_late")                          /* far behind: it might name two packets */   \
   X(kAckSkipped, "ack_skipped")                    /* a number left out on purpose; closes */    \
   X(kEchoUnexpected, "echo_unexpected")            /* an echo of no probe of ours */
 

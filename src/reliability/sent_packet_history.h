@@ -113,8 +113,12 @@ class SentPacketHistory {
   void reset_black_hole() { large_lost_in_row_ = 0; }
 
   /// Whether another packet, with a number left out before it, would displace the record of one in flight:
-  /// that one would count as lost, and what it carried go again at once.
-  bool is_full() const { return in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets; }
+  /// that one would count as lost, and what it carried go again at once. Or the peer has acknowledged nothing
+  /// for so long that its blocks could mean two numbers.
+  bool is_full() const {
+    return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) ||
+           last_sent_ + 2 - largest_acked_ >= kMaxUnacked;
+  }
 
   uint64_t last_sent() const { return last_sent_; }
   uint64_t in_flight() const { return in_flight_; }

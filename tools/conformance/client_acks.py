@@ -9,6 +9,7 @@ REPLAY_WINDOW = 1024  # W-14
 NUMBERED = 64  # R-17, R-32: packets within which message numbers are compared
 LARGEST_NUMBER = (1 << 62) - 1
 RECORDS = 4096  # R-7 asks for 1024
+MOST_UNACKNOWLEDGED = 1 << 15  # R-4, R-7
 ACK_DELAY_S, ACK_EVERY = 0.025, 16  # R-6
 FIRST_RTO_S, SHORTEST_RTO_S, LONGEST_RTO_S = 0.5, 0.05, 1.0  # R-8
 LATER_ACKS_OF_A_LOSS = 3  # R-11
@@ -101,6 +102,20 @@ def _stretch():
     return 1 + secrets.randbelow(LONGEST_STRETCH)
 
 
+class BlockOrder:
+    """Which blocks of the peer can only mean one packet (R-4)."""
+
+    def __init__(self):
+        self.before = self.last = (0, 0)  # number of the peer's packet, largest acknowledged by then
+
+    def is_certain(self, number, newest, largest):
+        return number == newest or newest - number <= NUMBERED and largest - self.before[1] < MOST_UNACKNOWLEDGED
+
+    def note_newest(self, number, largest):
+        if number - self.last[0] >= NUMBERED:
+            self.before, self.last = self.last, (number, largest)
+
+
 class Departures:
     """Our packets until they are acknowledged or lost."""
 
@@ -109,6 +124,7 @@ class Departures:
         self.left_out, self.until_left_out = set(), _stretch()  # R-19
         self.round_trip = RoundTrip()
         self.lost_count = 0
+        self.largest, self.block_order = 0, BlockOrder()
 
     def add(self, record):
         self.records[self.next_number] = record
@@ -119,12 +135,17 @@ class Departures:
             self.left_out = {n for n in self.left_out if n + RECORDS > self.next_number} | {self.next_number}
             self.next_number, self.until_left_out = self.next_number + 1, _stretch()
 
-    def on_block(self, block, delay_s, now_s):
-        """The messages a block acknowledges (R-4), after its sample of the round trip (R-9)."""
+    def on_block(self, packet, newest, block, delay_s, now_s):
+        """The messages the block of a packet acknowledges (R-4), after its sample of the round trip (R-9)."""
+        if not self.block_order.is_certain(packet, newest, self.largest):
+            return []
         last = self.next_number - 1
         highest = last - ((last - block[0]) & 0xFFFF)
-        if highest < 1 or last - highest > 1 << 15:
+        if highest < 1 or last - highest > MOST_UNACKNOWLEDGED:
             return []
+        self.largest = max(self.largest, highest)
+        if packet == newest:
+            self.block_order.note_newest(packet, self.largest)
         named = self.records.get(highest)
         if named and named.state == "in flight" and not named.is_repeat:
             self.round_trip.add(now_s - named.sent_s - delay_s)

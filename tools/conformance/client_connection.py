@@ -82,15 +82,15 @@ class Connection:
         elif self.state != "connected":
             return  # L-5: nothing else is delivered
         elif packet_type == KEEPALIVE:
-            self.arrivals.accept(number, self._on_keepalive(packets.parse_keepalive(plaintext), now_s), now_s)
+            self.arrivals.accept(number, self._on_keepalive(number, packets.parse_keepalive(plaintext), now_s), now_s)
         else:
             messages, block = packets.parse_payload(plaintext, self.channels.modes)
-            self._on_block(block, ack_delay_s(plaintext), now_s)
+            self._on_block(number, block, ack_delay_s(plaintext), now_s)
             if all([self._on_message(number, message, now_s) for message in messages]):
                 self.arrivals.accept(number, bool(messages), now_s)  # R-5: channel 14 does not count
 
-    def _on_block(self, block, delay_s, now_s):
-        for message in self.departures.on_block(block, delay_s, now_s):
+    def _on_block(self, number, block, delay_s, now_s):
+        for message in self.departures.on_block(number, self.arrivals.newest, block, delay_s, now_s):
             self.channels.senders[message.channel].in_flight.pop(message.number, None)
         self._note_losses(now_s)
 
@@ -193,12 +193,12 @@ class Connection:
             self.path_response = None
         self._seal(KEEPALIVE, body, now_s, asks=probe)
 
-    def _on_keepalive(self, keepalive, now_s):
+    def _on_keepalive(self, number, keepalive, now_s):
         """Whether it asks for an acknowledgement."""
         left_s = self.probes.pop(keepalive.get("echo_us"), None)
         if left_s is not None:
             self.departures.round_trip.add(now_s - left_s - keepalive["echo_delay_us"] / 1e6)
-        self._on_block(keepalive["block"], 0.0, now_s)
+        self._on_block(number, keepalive["block"], 0.0, now_s)
         if "probe_us" in keepalive:
             self.echo = (keepalive["probe_us"], now_s)
         if "challenge" in keepalive:

@@ -231,6 +231,28 @@ TEST(EndpointAdversary, OfALatePacketOnlyWhatHasNoNumberIsTaken) {
   EXPECT_EQ(small.received(), 3u);
 }
 
+TEST(EndpointAdversary, AnAcknowledgementHeldBackTooLongIsNotRead) {
+  for (const int packets : {64, 65}) {
+    SCOPED_TRACE(packets);
+    SmallMessages small(0);
+    ASSERT_TRUE(small.peer.connect());
+    Bytes block = {0xe0, 0x00, 0x18, 0, 0, 0, 0, 0, 0};
+    small.deliver(small.sealed(block));
+    test::Node& server = small.rig.server;
+    const ConnectionHandle connection = server.handler.connected[0];
+    server.endpoint->send(connection, Channel::kReliableOrdered, {}, block, 7);
+    small.rig.pump(server);
+    block[3] = static_cast<uint8_t>(server.endpoint->stats(connection)->traffic.packets_sent);
+    const Bytes held = small.sealed(block);
+    block[3] = 0;
+    for (int i = 0; i < packets; ++i) small.deliver(small.sealed(block));
+    small.deliver(held);
+    EXPECT_EQ(small.refused(Refusal::kAckLate), packets > 64 ? 1u : 0u);
+    EXPECT_EQ(server.handler.receipts.count(7), packets > 64 ? 0u : 1u);
+    EXPECT_TRUE(server.handler.ended.empty());
+  }
+}
+
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
   EndpointRig rig(options_with_delay());
   TrafficRecord record(rig.network);

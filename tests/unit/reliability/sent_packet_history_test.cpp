@@ -319,6 +319,18 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
   }));
 }
 
+// Farther, a block's 16 bits could mean two of them.
+TEST_F(SentPacketHistoryTest, FullAtHalfOfTheNumbersWithoutAnAck) {
+  while (history.last_sent() + 2 < kMaxUnacked) {
+    ASSERT_FALSE(history.is_full());
+    send(0, 0, false);
+  }
+  EXPECT_TRUE(history.is_full());
+  EXPECT_EQ(history.in_flight(), 0u);
+  history.on_ack({1000, 0}, fate);
+  EXPECT_FALSE(history.is_full());
+}
+
 TEST_F(SentPacketHistoryTest, BlockIsToldOnceAndNotAgainByALateAck) {
   for (uint32_t block = 1; block <= 5; ++block) {
     uint32_t chain = CarriedItems::kNone;

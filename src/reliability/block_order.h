@@ -1,0 +1,40 @@
+// Which acknowledgement blocks can only mean one thing. A block names a packet by 16 bits of its number
+// one that was held back, while much was sent and little of it arrived, may name two.
+//
+//   packets of the peer    … before …   64 or more   … last …     late     newest
+//   their blocks name      ≥ before.acked            ≥ last.acked   x      ≤ largest acked ≤ last sent
+//
+// What a peer's blocks name never falls from packet to packet. So x of a packet at most 64 below the newest
+// is at least before.acked, and with less than 2¹⁵ from there to the largest acked, and as much to the last
+// sent, it is one number.
+#pragma once
+
+#include <cstdint>
+
+#include "reliability/limits.h"
+
+namespace lattice::reliability {
+
+class BlockOrder {
+ public:
+  /// Whether the block of the peer's packet `packet_seq` may be read; `newest` is the highest one opened.
+  bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked) const {
+    if (packet_seq == newest) return true;
+    return newest - packet_seq <= kMaxNumberedPackets && largest_acked - before_.acked < kMaxUnacked;
+  }
+  /// The block of the newest packet was applied.
+  void on_newest(uint64_t packet_seq, uint64_t largest_acked) {
+    if (packet_seq - last_.packet_seq < kMaxNumberedPackets) return;
+    before_ = last_;
+    last_ = {packet_seq, largest_acked};
+  }
+
+ private:
+  struct Mark {
+    uint64_t packet_seq = 0;
+    uint64_t acked = 0;
+  };
+  Mark before_, last_;
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,63 @@
+// When the 16 bits of an acknowledgement block are certain to mean one number.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "reliability/block_order.h"
+#include "reliability/sent_packet_history.h"
+
+namespace lattice::reliability {
+namespace {
+
+TEST(BlockOrder, TheNewestIsAlwaysReadAndAnOldOneNever) {
+  const BlockOrder order;
+  EXPECT_TRUE(order.is_certain(5000, 5000, 1u << 20));
+  EXPECT_TRUE(order.is_certain(100, 164, 0));
+  EXPECT_FALSE(order.is_certain(99, 164, 0));
+}
+
+TEST(BlockOrder, ALateOneIsReadWhileLittleWasAcked) {
+  BlockOrder order;
+  order.on_newest(100, 1000);
+  order.on_newest(163, 5000);  // Too near for a mark of its own.
+  order.on_newest(164, 6000);
+  EXPECT_TRUE(order.is_certain(150, 200, 1000 + 0x7FFF));
+  EXPECT_FALSE(order.is_certain(150, 200, 1000 + 0x8000));
+  order.on_newest(228, 30'000);
+  EXPECT_TRUE(order.is_certain(200, 228, 38'000));
+}
+
+// A peer that hears a random part of what is sent, and whose blocks arrive late, in any order, or never: what
+// is read of a block that is certain is what it was written for.
+TEST(BlockOrderProperty, WhatIsReadIsWhatWasMeant) {
+  EXPECT_TRUE(rc::check("blocks late, in any order, or never", [] {
+    BlockOrder order;
+    uint64_t last_sent = 1, largest_acked = 0, newest = 0, heard = 0;
+    std::vector<uint64_t> meant(1, 0);  // By packet of the peer.
+    const auto packets = *rc::gen::inRange<uint64_t>(100, 600);
+    for (uint64_t i = 0; i < packets; ++i) {
+      const uint64_t room = largest_acked + kMaxUnacked - last_sent;
+      last_sent += *rc::gen::inRange<uint64_t>(0, room + 1);
+      heard =
+          std::max(heard, last_sent - *rc::gen::inRange<uint64_t>(0, std::min<uint64_t>(last_sent, 40'000)));
+      meant.push_back(heard);
+      const uint64_t latest = meant.size() - 1;
+      for (const uint64_t back :
+           *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, 200))) {
+        if (back >= latest) continue;
+        const uint64_t seq = latest - back;
+        newest = std::max(newest, seq);
+        if (!order.is_certain(seq, newest, largest_acked)) continue;
+        const uint64_t read = SentPacketHistory::expand(static_cast<uint16_t>(meant[seq]), last_sent);
+        RC_ASSERT(read == meant[seq]);
+        largest_acked = std::max(largest_acked, read);
+        if (seq == newest) order.on_newest(seq, largest_acked);
+      }
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace lattice::reliability

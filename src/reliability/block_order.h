@@ -2,11 +2,11 @@
 // one that was held back, while much was sent and little of it arrived, may name two.
 //
 //   packets of the peer    … before …   64 or more   … last …     late     newest
-//   their blocks name      ≥ before.acked            ≥ last.acked   x      ≤ largest acked ≤ last sent
+//   their blocks name      ≥ before.acked            ≥ last.acked   x      ≥ largest acked
 //
 // What a peer's blocks name never falls from packet to packet. So x of a packet at most 64 below the newest
-// is at least before.acked, and with less than 2¹⁵ from there to the largest acked, and as much to the last
-// sent, it is one number.
+// is at least before.acked, and at most the last number sent: with less than 2¹⁶ between them it is one
+// number.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ namespace lattice::reliability {
 
 class BlockOrder {
  public:
-  /// Whether the block of the peer's packet `packet_seq` may be read; `newest` is the highest one opened.
-  bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked) const {
-    if (packet_seq == newest) return true;
-    return newest - packet_seq <= kMaxNumberedPackets && largest_acked - before_.acked < kMaxUnacked;
+  /// Whether the block of the peer's packet `packet_seq` may be read. `newest` is the highest one opened,
+  /// `largest_acked` what earlier blocks named, `last_sent` the last number of ours.
+  bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked, uint64_t last_sent) const {
+    const uint64_t least = packet_seq == newest ? largest_acked : before_.acked;
+    return newest - packet_seq <= kMaxNumberedPackets && last_sent - least <= UINT16_MAX;
   }
   /// The block of the newest packet was applied.
   void on_newest(uint64_t packet_seq, uint64_t largest_acked) {

@@ -23,7 +23,7 @@ struct CarriedItem {
 class CarriedItems {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// Most messages, receipts and blocks one packet carries.
+  /// Most reliable messages, receipts and blocks one packet carries.
   static constexpr size_t kMaxPerPacket = 256;
 
   /// Holds `reserve` nodes from the start and grows by doubling up to `bound`.

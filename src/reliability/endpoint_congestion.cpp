@@ -45,7 +45,7 @@ void Endpoint::Core::judge_flight(Peer& peer, const AckResult* ack, uint64_t rtt
 }
 
 uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns) {
-  if (!peer.connected()) return 0;
+  if (!peer.connected() || peer.history.is_full()) return 0;
   PathView path = path_view(peer);
   path.now_ns = std::max(at_ns, now_ns);
   peer.governor.update(path);

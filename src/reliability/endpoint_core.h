@@ -210,7 +210,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
   std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being dealt with.
-  /// The same packet.
+  /// The Payload that is being dealt with.
   struct {
     uint64_t packet_seq = 0;
     bool is_late = false;  ///< What is judged by number is not taken (R-32).

@@ -43,7 +43,8 @@ void Endpoint::Core::refuse_ack(Peer& peer, const AckResult& result) {
 void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
                                std::optional<uint64_t> ack_delay_ns) {
   const uint64_t newest = peer.link->highest_received();
-  if (!peer.block_order.is_certain(packet_seq, newest, peer.history.largest_acked())) {
+  const SentPacketHistory& sent = peer.history;
+  if (!peer.block_order.is_certain(packet_seq, newest, sent.largest_acked(), sent.last_sent())) {
     count(Refusal::kAckLate, &peer);
     return;
   }
@@ -53,7 +54,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
     refuse_ack(peer, result);
     return;
   }
-  if (packet_seq == newest) peer.block_order.on_newest(packet_seq, peer.history.largest_acked());
+  if (packet_seq == newest) peer.block_order.on_newest(packet_seq, sent.largest_acked());
   note_probe_ack(peer);
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.

@@ -27,8 +27,7 @@ static_assert((kMaxNumberedPackets + 1) * (1500 / kMinNumberedMessageBytes) + kR
 inline constexpr size_t kMaxSentPackets = 1024;
 inline constexpr size_t kMinSentPackets = 32;
 
-/// Numbers sent beyond the largest acknowledged, and messages with them: farther, a block could name two
-///
+/// No message leaves so many numbers or more beyond the largest acknowledged.
 inline constexpr uint64_t kMaxUnacked = 0x8000;
 
 /// R-03 allows 16. A full window of 64-byte messages is 15 packets: acknowledged whole, it would stop the

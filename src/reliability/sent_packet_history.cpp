@@ -189,7 +189,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
     return result;
   }
   result.names_skipped = names_skipped(highest, ack.ack_bitfield);
-  if (result.names_skipped || last_sent_ - highest > 0x8000) {
+  if (result.names_skipped || last_sent_ - highest > kMaxUnacked) {
     result.valid = false;
     return result;
   }

@@ -113,8 +113,8 @@ class SentPacketHistory {
   void reset_black_hole() { large_lost_in_row_ = 0; }
 
   /// Whether another packet, with a number left out before it, would displace the record of one in flight:
-  /// that one would count as lost, and what it carried go again at once. Or the peer has acknowledged nothing
-  /// for so long that its blocks could mean two numbers.
+  /// that one would count as lost, and what it carried go again at once. Or the peer has acknowledged none of
+  /// the last 2¹⁵ numbers: many more, and its blocks could mean two of them.
   bool is_full() const {
     return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) ||
            last_sent_ + 2 - largest_acked_ >= kMaxUnacked;

@@ -6,7 +6,7 @@ import secrets
 from packets import require
 
 REPLAY_WINDOW = 1024  # W-14
-NUMBERED = 64  # R-17, R-32: packets within which message numbers are compared
+NUMBERED = 64  # R-4, R-17, R-32: packets within which numbers are compared
 LARGEST_NUMBER = (1 << 62) - 1
 RECORDS = 4096  # R-7 asks for 1024
 MOST_UNACKNOWLEDGED = 1 << 15  # R-4, R-7
@@ -108,8 +108,9 @@ class BlockOrder:
     def __init__(self):
         self.before = self.last = (0, 0)  # number of the peer's packet, largest acknowledged by then
 
-    def is_certain(self, number, newest, largest):
-        return number == newest or newest - number <= NUMBERED and largest - self.before[1] < MOST_UNACKNOWLEDGED
+    def is_certain(self, number, newest, largest, last_sent):
+        least = largest if number == newest else self.before[1]
+        return newest - number <= NUMBERED and last_sent - least < 1 << 16
 
     def note_newest(self, number, largest):
         if number - self.last[0] >= NUMBERED:
@@ -135,11 +136,15 @@ class Departures:
             self.left_out = {n for n in self.left_out if n + RECORDS > self.next_number} | {self.next_number}
             self.next_number, self.until_left_out = self.next_number + 1, _stretch()
 
+    def is_full(self):
+        """No message may leave (R-7); the next number may be left out."""
+        return self.next_number + 1 - self.largest >= MOST_UNACKNOWLEDGED
+
     def on_block(self, packet, newest, block, delay_s, now_s):
         """The messages the block of a packet acknowledges (R-4), after its sample of the round trip (R-9)."""
-        if not self.block_order.is_certain(packet, newest, self.largest):
-            return []
         last = self.next_number - 1
+        if not self.block_order.is_certain(packet, newest, self.largest, last):
+            return []
         highest = last - ((last - block[0]) & 0xFFFF)
         if highest < 1 or last - highest > MOST_UNACKNOWLEDGED:
             return []

@@ -136,6 +136,8 @@ class Connection:
             self._keepalive(now_s, probe=True)  # S-29
 
     def _send_messages(self, now_s):
+        if self.departures.is_full():
+            return
         senders = self.channels.senders.values()
         reliable = [m for s in senders for m in s.take_due(now_s)] + [m for s in senders for m in s.take_new()]
         unreliable, self.channels.unreliable = self.channels.unreliable, []

@@ -255,6 +255,44 @@ TEST(EndpointAdversary, AnAcknowledgementHeldBackTooLongIsNotRead) {
   }
 }
 
+// A late block is read as well after any number of packets, if they were acknowledged all the while.
+TEST(EndpointAdversary, ALateAcknowledgementIsReadAfterHoweverManyOthers) {
+  test::RigOptions options = options_with_delay(0);
+  options.step_ns = kMs;
+  options.server.congestion.mode = CongestionMode::kNone;
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  test::Node& server = rig.server;
+  const auto acknowledge = [&] {  // The highest number that arrived.
+    peer.receive(PacketType::kPayload);
+    const uint64_t number = peer.link->highest_received();
+    const auto low = static_cast<uint8_t>(number), high = static_cast<uint8_t>(number >> 8);
+    Bytes out;
+    peer.seal(PacketType::kPayload, Bytes{0xe0, 0x00, 0x18, low, high, 0, 0, 0, 0},
+              [&](std::span<const uint8_t> datagram) { out.assign(datagram.begin(), datagram.end()); });
+    return out;
+  };
+  const auto deliver = [&](const Bytes& datagram) {
+    rig.network.inject(peer.address, server.address, datagram, rig.now_ns);
+    rig.pump(server);
+  };
+  deliver(acknowledge());
+  const ConnectionHandle connection = server.handler.connected[0];
+  const Bytes body = {1};
+  for (int i = 0; i < 70'000; ++i) {
+    server.endpoint->send(connection, Channel::kUnreliable, {}, body);
+    rig.step();
+    if (i % 16 == 15) deliver(acknowledge());
+  }
+  ASSERT_TRUE(server.handler.ended.empty());
+  ASSERT_GT(peer.link->highest_received(), 66'000u);
+  const Bytes late = acknowledge(), later = acknowledge();
+  deliver(later);
+  deliver(late);
+  EXPECT_EQ(server.endpoint->stats().refusals.get(Refusal::kAckLate), 0u);
+}
+
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
   EndpointRig rig(options_with_delay());
   TrafficRecord record(rig.network);

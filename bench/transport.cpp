@@ -157,27 +157,24 @@ class Transport {
   }
 
   std::string flood() {
-    tell("flood", kLattice);
-    const FloodResult result = run_flood(plan_, options_.quick ? 8 : kFloodPlayers, kFloodPerS);
-    if (!result.problem.empty()) return result.problem;
-    report_.metric("flood_ticks_missed", result.ticks_missed);
-    report_.metric("flood_loss_percent", result.loss_percent);
-    report_.metric("flood_answer_bytes_ratio", result.answer_bytes_ratio);
-    report_.metric("flood_us_per_packet", result.us_per_packet);
-    report_.metric("flood_packets_per_s", result.packets_per_s);
-    report_.metric("flood_answered_percent", result.answered_percent);
-    report_.metric("flood_rss_growth_kb", result.rss_growth_kb);
-    return fullest_flood();
-  }
-
-  std::string fullest_flood() {
-    tell("fullest flood", kLattice);
-    const FloodResult result = run_flood(plan_, options_.quick ? 8 : kFloodPlayers, kUnlimitedPerS);
-    if (!result.problem.empty()) return result.problem;
-    report_.metric("flood_fullest_packets_per_s", result.packets_per_s);
-    report_.metric("flood_fullest_server_busy_percent", result.server_busy_percent);
-    report_.metric("flood_fullest_ticks_missed", result.ticks_missed);
-    report_.metric("flood_fullest_loss_percent", result.loss_percent);
+    struct Flood {
+      const char* name;
+      double per_s;
+    };
+    for (const Flood& flood : {Flood{"flood", kFloodPerS}, Flood{"flood_fullest", kUnlimitedPerS}}) {
+      tell(flood.name, kLattice);
+      const FloodResult result = run_flood(plan_, options_.quick ? 8 : kFloodPlayers, flood.per_s);
+      if (!result.problem.empty()) return result.problem;
+      const std::string name = flood.name;
+      report_.metric(name + "_ticks_missed", result.ticks_missed);
+      report_.metric(name + "_loss_percent", result.loss_percent);
+      report_.metric(name + "_answer_bytes_ratio", result.answer_bytes_ratio);
+      report_.metric(name + "_us_per_packet", result.us_per_packet);
+      report_.metric(name + "_packets_per_s", result.packets_per_s);
+      report_.metric(name + "_answered_percent", result.answered_percent);
+      report_.metric(name + "_server_busy_percent", result.server_busy_percent);
+      report_.metric(name + "_rss_growth_kb", result.rss_growth_kb);
+    }
     return "";
   }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transport/socket/datagram_socket.h"
 #include "transport/wire/constants.h"
 #include "transport/wire/message_framing.h"
 
@@ -21,7 +22,9 @@ inline constexpr size_t kMaxQueuedBytes = 1u << 20;
 inline constexpr uint64_t kMaxNumberedPackets = 64;
 /// The smallest message with a number: first byte, number, length.
 inline constexpr size_t kMinNumberedMessageBytes = 5;
-static_assert((kMaxNumberedPackets + 1) * (1500 / kMinNumberedMessageBytes) + kReliableWindow < 0x8000);
+static_assert((kMaxNumberedPackets + 1) * (socket::kMaxDatagramBytes / kMinNumberedMessageBytes) +
+                  kReliableWindow <
+              0x8000);
 
 /// Records of sent packets kept at most; older ones not acked are lost.
 inline constexpr size_t kMaxSentPackets = 1024;

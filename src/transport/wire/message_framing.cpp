@@ -1,9 +1,30 @@
 #include "transport/wire/message_framing.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "platform/byte_order.h"
 
 namespace lattice::wire {
 namespace {
+
+uint8_t first_byte(uint8_t channel, uint8_t flags) {
+  return static_cast<uint8_t>((channel << 4) | flags);
+}
+
+// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
+uint8_t* put_length(uint8_t* at, size_t body_bytes) {
+  const auto packed = static_cast<uint16_t>(body_bytes << 2);
+  at[0] = static_cast<uint8_t>(packed >> 8);
+  at[1] = static_cast<uint8_t>(packed);
+  return at + 2;
+}
+
+uint8_t* put_ack(uint8_t* at, const AckBlock& ack) {
+  platform::store_u16_le(at, ack.ack_seq);
+  platform::store_u32_le(at + 2, ack.ack_bitfield);
+  return at + kAckBlockBytes;
+}
 
 AckBlock ack_at(const uint8_t* at) {
   return {platform::load_u16_le(at), platform::load_u32_le(at + 2)};
@@ -103,13 +124,38 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
   return FramingError::kNone;
 }
 
+bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckBlock* ack,
+                   std::span<const uint8_t> body) {
+  const bool reliable = is_reliable(head.mode);
+  const bool elided = reliable && ack == nullptr;
+  const size_t bytes = message_overhead_bytes(head.mode, head.is_fragment(), elided) + body.size();
+  if (body.size() > kMaxMessageBodyBytes || !writer.ok() || writer.remaining() < bytes) return false;
+  const auto given = static_cast<uint8_t>(head.flags & (kFlagFragment | kFlagRpc | kFlagSnapshot));
+  uint8_t* at = writer.take(bytes);
+  *at++ = first_byte(head.channel, static_cast<uint8_t>(given | (elided ? kFlagAckElided : 0)));
+  if (head.mode == ChannelMode::kUnreliableSequenced || reliable) {
+    platform::store_u16_le(at, head.id.value);
+    at += 2;
+  }
+  if (reliable && !elided) at = put_ack(at, *ack);
+  if (head.is_fragment()) {
+    platform::store_u16_le(at, head.fragment.group);
+    at[2] = head.fragment.index;
+    at[3] = static_cast<uint8_t>(head.fragment.count);  // 256 wraps to 0 (F-01)
+    at += kFragmentHeaderBytes;
+  }
+  at = put_length(at, body.size());
+  if (!body.empty()) std::memcpy(at, body.data(), body.size());
+  return true;
+}
+
 bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns) {
   const size_t bytes = with_delay ? kAckMessageWithDelayBytes : kAckMessageBytes;
   if (!writer.ok() || writer.remaining() < bytes) return false;
   uint8_t* at = writer.take(bytes);
-  *at++ = detail::first_byte(static_cast<uint8_t>(Channel::kAck), 0);
-  at = detail::put_length(at, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
-  at = detail::put_ack(at, ack);
+  *at++ = first_byte(static_cast<uint8_t>(Channel::kAck), 0);
+  at = put_length(at, with_delay ? kAckBlockBytes + 2 : kAckBlockBytes);
+  at = put_ack(at, ack);
   if (with_delay) {
     platform::store_u16_le(at, static_cast<uint16_t>(std::min<uint64_t>(delay_ns / kAckDelayUnitNs, 0xFFFF)));
   }

@@ -16,12 +16,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "base/byte_cursor.h"
 #include "base/sequence.h"
-#include "platform/byte_order.h"
 #include "transport/wire/ack_block.h"
 #include "transport/wire/channel_table.h"
 
@@ -129,55 +127,11 @@ inline size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ac
   return bytes;
 }
 
-namespace detail {
-
-inline uint8_t first_byte(uint8_t channel, uint8_t flags) {
-  return static_cast<uint8_t>((channel << 4) | flags);
-}
-
-// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
-inline uint8_t* put_length(uint8_t* at, size_t body_bytes) {
-  const auto packed = static_cast<uint16_t>(body_bytes << 2);
-  at[0] = static_cast<uint8_t>(packed >> 8);
-  at[1] = static_cast<uint8_t>(packed);
-  return at + 2;
-}
-
-inline uint8_t* put_ack(uint8_t* at, const AckBlock& ack) {
-  platform::store_u16_le(at, ack.ack_seq);
-  platform::store_u32_le(at + 2, ack.ack_bitfield);
-  return at + kAckBlockBytes;
-}
-
-}  // namespace detail
-
 /// Appends one message. `ack` decides between the full reliable header and, null, ack_elided for reliable
 /// modes; the elided flag itself is derived, never given. False, and nothing written, when it does not fit or
 /// the body is longer than kMaxMessageBodyBytes.
-inline bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckBlock* ack,
-                          std::span<const uint8_t> body) {
-  const bool reliable = is_reliable(head.mode);
-  const bool elided = reliable && ack == nullptr;
-  const size_t bytes = message_overhead_bytes(head.mode, head.is_fragment(), elided) + body.size();
-  if (body.size() > kMaxMessageBodyBytes || !writer.ok() || writer.remaining() < bytes) return false;
-  const auto given = static_cast<uint8_t>(head.flags & (kFlagFragment | kFlagRpc | kFlagSnapshot));
-  uint8_t* at = writer.take(bytes);
-  *at++ = detail::first_byte(head.channel, static_cast<uint8_t>(given | (elided ? kFlagAckElided : 0)));
-  if (head.mode == ChannelMode::kUnreliableSequenced || reliable) {
-    platform::store_u16_le(at, head.id.value);
-    at += 2;
-  }
-  if (reliable && !elided) at = detail::put_ack(at, *ack);
-  if (head.is_fragment()) {
-    platform::store_u16_le(at, head.fragment.group);
-    at[2] = head.fragment.index;
-    at[3] = static_cast<uint8_t>(head.fragment.count);  // 256 wraps to 0 (F-01)
-    at += kFragmentHeaderBytes;
-  }
-  at = detail::put_length(at, body.size());
-  if (!body.empty()) std::memcpy(at, body.data(), body.size());
-  return true;
-}
+bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckBlock* ack,
+                   std::span<const uint8_t> body);
 /// The same for a whole message; `has_ack` says whether its block is written.
 inline bool write_message(base::ByteWriter& writer, const Message& message) {
   return write_message(writer, message, message.has_ack ? &message.ack : nullptr, message.body);

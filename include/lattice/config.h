@@ -105,6 +105,12 @@ typedef struct lattice_world_config {
   lattice_enqueue_tasks_fn enqueue_tasks; /* needed, like the next, when worker_count is above 1 */
   lattice_finish_tasks_fn finish_tasks;
   void* tasks_ctx;
+
+  /* Authority: which server it is (lattice_server_identity_generate()). NULL: a new one in every process, default.
+   * A restarted server that keeps its identity has the public key its clients know. It refuses tokens issued more
+   * than 5 s before its world was created, because it no longer knows which of them were used. Read and not kept:
+   * the caller may wipe the bytes after lattice_world_create(). */
+  const uint8_t* server_identity; /* LATTICE_SERVER_IDENTITY_BYTES bytes, secret */
 } lattice_world_config;
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size

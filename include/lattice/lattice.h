@@ -19,6 +19,7 @@ extern "C" {
 
 #define LATTICE_ABI_VERSION 1u
 #define LATTICE_KEY_BYTES 32u
+#define LATTICE_SERVER_IDENTITY_BYTES 64u
 #define LATTICE_TOKEN_MAX_BYTES 480u
 #define LATTICE_TOKEN_USER_DATA_MAX_BYTES 256u
 #define LATTICE_MESSAGE_MAX_BYTES 290816u /* of lattice_send(): 256 fragments of 1136 bytes (F-05) */
@@ -61,13 +62,22 @@ LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 
 /* ---- Keys, tokens, connections ------------------------------------------------------------------ */
 
-/* The authority's X25519 public key, new in every process; tokens name it as their audience. */
+/* The authority's X25519 public key; tokens name it as their audience. It is new in every process, unless
+ * lattice_world_config.server_identity keeps it. */
 LATTICE_API lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]);
 
 /* Makes a fresh client key pair and writes its public half, which the token must name as its bearer.
  * The private half stays in the world until lattice_connect() uses it; one key per token. Up to 4 unused
  * keys are kept, oldest dropped. */
 LATTICE_API lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]);
+
+/* Makes the identity of a server from the system's entropy: secret bytes to keep and to give to
+ * lattice_world_config.server_identity. One identity is for one server at a time. They hold an X25519 secret key, then
+ * the key of the server's stateless resets. */
+LATTICE_API lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]);
+/* The public key of a server with that identity, as lattice_world_public_key() gives it. */
+LATTICE_API lattice_result lattice_server_identity_public_key(
+    const uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES], uint8_t public_key[LATTICE_KEY_BYTES]);
 
 /* Makes an Ed25519 issuer key pair: 32-byte seed and 32-byte public key. */
 LATTICE_API lattice_result lattice_issuer_generate(uint8_t seed[LATTICE_KEY_BYTES],

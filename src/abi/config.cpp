@@ -138,6 +138,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->extrapolation_max_ns = out->extrapolation_max_ms * kMs;
   world->smoothing_tau_ns = out->smoothing_tau_ms * kMs;
   world->snap_distance = out->snap_distance;
+  world->server_identity = out->server_identity;
   for (uint32_t i = 0; i < out->issuer_public_key_count; ++i) {
     std::memcpy(world->issuers.emplace_back().data(), out->issuer_public_keys + i * LATTICE_KEY_BYTES,
                 LATTICE_KEY_BYTES);

@@ -6,6 +6,7 @@
 #include "lattice/lattice.h"
 #include "platform/clock.h"
 #include "platform/entropy.h"
+#include "transport/connection/server_identity.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/token_signature.h"
 #include "transport/wire/token.h"
@@ -13,9 +14,11 @@
 namespace {
 
 using lattice::abi::fail;
+using lattice::connection::ServerIdentity;
 using lattice::crypto::SigningKeyPair;
 
 constexpr uint32_t kMaxLifetimeSeconds = 3600;  // handshake.md: lifetime of at most one hour
+static_assert(LATTICE_SERVER_IDENTITY_BYTES == lattice::connection::kServerIdentityBytes);
 static_assert(LATTICE_TOKEN_MAX_BYTES == lattice::wire::kMaxTokenBytes);
 static_assert(LATTICE_TOKEN_USER_DATA_MAX_BYTES == lattice::wire::kMaxTokenUserBytes);
 
@@ -68,6 +71,26 @@ lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "An issuer key needs a seed and an output of 32 bytes each.");
   }
   std::memcpy(public_key, issuer_of(seed).public_key().data(), LATTICE_KEY_BYTES);
+  return LATTICE_OK;
+}
+
+lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]) {
+  if (identity == nullptr)
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_server_identity_generate needs 64 bytes to write to.");
+  lattice::platform::fill_entropy(identity, LATTICE_SERVER_IDENTITY_BYTES);
+  return LATTICE_OK;
+}
+
+lattice_result lattice_server_identity_public_key(const uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES],
+                                                  uint8_t public_key[LATTICE_KEY_BYTES]) {
+  if (identity == nullptr || public_key == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_server_identity_public_key needs 64 bytes to read and 32 to write to.");
+  }
+  const auto server = ServerIdentity::from_bytes(
+      std::span<const uint8_t, LATTICE_SERVER_IDENTITY_BYTES>(identity, LATTICE_SERVER_IDENTITY_BYTES));
+  std::memcpy(public_key, server.key.public_key().data(), LATTICE_KEY_BYTES);
   return LATTICE_OK;
 }
 

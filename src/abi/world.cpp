@@ -139,6 +139,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   instance->tick_context.tick_rate_hz = value.tick_rate_hz;
   instance->tick_context.dt_s = 1.0 / value.tick_rate_hz;
   instance->tick_context.role = &instance->role;
+  world_config.created_unix_s = instance->now().unix_s;
   make_world(instance.get(), world_config, std::move(socket), value.seed);
   lattice_world* handle = abi::register_world(instance.get());
   if (handle == nullptr) {

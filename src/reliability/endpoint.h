@@ -67,6 +67,9 @@ struct EndpointConfig {
   /// This process's static key; its public half is the audience of every token for this server.
   crypto::KeyPair identity;
   std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
+  /// Tokens issued earlier are refused: of a server that keeps its identity, whose claims ended with the last
+  /// process. 0: none for their age alone.
+  uint64_t tokens_from_unix_s = 0;
   uint32_t max_claims = 8192;              ///< Used tokens remembered; see claim_table.h.
   uint32_t max_half_open = 64;             ///< H-11.
   uint32_t max_half_open_per_prefix = 4;   ///< H-11; a load generator on one host raises it.

@@ -9,6 +9,10 @@
 namespace lattice::world {
 namespace {
 
+/// How much older than this process a token may be when the server keeps its identity: what two clocks may
+/// differ.
+constexpr uint64_t kTokenGraceS = 5;
+
 void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& part) {
   sum->messages += part.messages;
   sum->accepted += part.accepted;
@@ -49,7 +53,11 @@ void AuthorityWorld::on_sealed() {
 reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   reliability::EndpointConfig config;
   config.accepts_connections = true;
-  config.identity = server_keys_.clone();
+  config.identity = identity_.key.clone();
+  // A kept identity outlives the record of the tokens that were used.
+  if (keeps_identity_) {
+    config.tokens_from_unix_s = config_.created_unix_s - std::min(config_.created_unix_s, kTokenGraceS);
+  }
   config.issuers = config_.issuers;
   config.max_half_open_per_prefix = config_.max_half_open_per_prefix;
   config.requests_per_s = 2 * config_.connects_per_s_per_prefix;

@@ -23,6 +23,13 @@ std::unique_ptr<crypto::EntropySource> make_entropy(const WorldConfig& config) {
   return std::make_unique<crypto::RepeatableEntropy>(*config.repeatable_entropy);
 }
 
+connection::ServerIdentity make_identity(const WorldConfig& config, crypto::EntropySource& entropy) {
+  using connection::ServerIdentity;
+  if (config.server_identity == nullptr) return ServerIdentity::generate(entropy);
+  return ServerIdentity::from_bytes(std::span<const uint8_t, connection::kServerIdentityBytes>(
+      config.server_identity, connection::kServerIdentityBytes));
+}
+
 }  // namespace
 
 /// Holds the phase for one call of the pump.
@@ -41,11 +48,13 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
     : config_(config),
       observer_(observer),
       entropy_(make_entropy(config)),
-      server_keys_(crypto::KeyPair::generate(*entropy_)),
+      identity_(make_identity(config, *entropy_)),
       socket_(std::move(socket)),
       table_(table_size(config)),
       fixed_tick_(config.tick_rate_hz),
-      rpcs_(*this, observer) {
+      rpcs_(*this, observer),
+      keeps_identity_(config.server_identity != nullptr) {
+  config_.server_identity = nullptr;  // The caller's memory, from here on the caller's alone.
   if (config.transfer_channel == 0) return;
   schema_.set_transfer_channel(config.transfer_channel);
   transfers_ = std::make_unique<TransferHub>(config, observer.transfer_handler());

@@ -17,6 +17,7 @@
 #include "replication/snapshot_applier.h"
 #include "simulation/fixed_tick.h"
 #include "simulation/input_codec.h"
+#include "transport/connection/server_identity.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/observer.h"
@@ -70,8 +71,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// Tells `observer` of every datagram from now on (borrowed; null ends it); not from inside the pump. False
   /// in a build without LATTICE_CAPTURE.
   bool set_capture(reliability::CaptureObserver* observer);
-  /// This process's static public key (authority).
-  const crypto::PublicKey& public_key() const { return server_keys_.public_key(); }
+  /// The server's static public key (authority).
+  const crypto::PublicKey& public_key() const { return identity_.key.public_key(); }
 
   // --- The pump. False: called from inside itself, or `tick` is not next_tick().
   bool receive(Now now);
@@ -153,7 +154,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   WorldConfig config_;
   Observer& observer_;
   std::unique_ptr<crypto::EntropySource> entropy_;
-  crypto::KeyPair server_keys_;
+  connection::ServerIdentity identity_;
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
@@ -166,6 +167,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Tick current_tick_ = 0;
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;
+  bool keeps_identity_;  // of a server: the same in its next process
 
  private:
   struct PendingDisconnect {

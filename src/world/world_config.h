@@ -33,6 +33,10 @@ struct WorldConfig {
   uint64_t max_transfer_bytes = 256u << 20;  // of one
   reliability::CallerTasks tasks;            // threads that seal and open
   std::vector<crypto::PublicKey> issuers;
+  /// Of a server that keeps its identity: connection::kServerIdentityBytes bytes, borrowed while the world is
+  /// made; else null.
+  const uint8_t* server_identity = nullptr;
+  uint64_t created_unix_s = 0;  // when the world was made
   uint64_t interpolation_delay_ns = 100'000'000;
   uint64_t extrapolation_max_ns = 250'000'000;
   uint64_t smoothing_tau_ns = 60'000'000;

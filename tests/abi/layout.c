@@ -70,7 +70,7 @@ VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 216)
+STRUCT(lattice_world_config, 224)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -107,6 +107,7 @@ MEMBER(lattice_world_config, worker_count, 184, 4)
 MEMBER(lattice_world_config, enqueue_tasks, 192, 8)
 MEMBER(lattice_world_config, finish_tasks, 200, 8)
 MEMBER(lattice_world_config, tasks_ctx, 208, 8)
+MEMBER(lattice_world_config, server_identity, 216, 8)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)
@@ -499,6 +500,7 @@ VALUE(LATTICE_MAX_CUSTOM_BYTES, 1024)
 /* ---- lattice/lattice.h: constants -------------------------------------------------------------- */
 VALUE(LATTICE_ABI_VERSION, 1)
 VALUE(LATTICE_KEY_BYTES, 32)
+VALUE(LATTICE_SERVER_IDENTITY_BYTES, 64)
 VALUE(LATTICE_TOKEN_MAX_BYTES, 480)
 VALUE(LATTICE_TOKEN_USER_DATA_MAX_BYTES, 256)
 VALUE(LATTICE_MESSAGE_MAX_BYTES, 290816u)

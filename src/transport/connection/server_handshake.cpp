@@ -141,6 +141,7 @@ ServerRefusal ServerHandshake::check_token_times(const wire::TokenFields& fields
   if (fields.issued_s > unix_s && fields.issued_s - unix_s > kClockSkewS) {
     return ServerRefusal::kTokenNotYetValid;
   }
+  if (fields.issued_s < config_.tokens_from_unix_s) return ServerRefusal::kTokenBeforeStart;
   return ServerRefusal::kNone;
 }
 

@@ -34,35 +34,36 @@ namespace lattice::connection {
 
 // One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer hears nothing; the
 // last three are told to it, sealed.
-#define LATTICE_SERVER_REFUSALS(X)                                                               \
-  X(kMalformed, "server_malformed")                  /* size, header or body layout */           \
-  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */     \
-  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */             \
-  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */         \
-  X(kTokenKind, "server_token_kind")                 /* not a connect token */                   \
-  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */     \
-  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                \
-  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */           \
-  X(kOwnKey, "server_own_key")                       /* the sender's key is ours */              \
-  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                       \
-  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */ \
-  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */      \
-  X(kTokenRole, "server_token_role")                 /* not an initiator's */                    \
-  X(kRequestRate, "server_request_rate")             /* per prefix */                            \
-  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                 \
-  X(kCookieBudget, "server_cookie_budget")           /* likewise, of message 3 */                \
-  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
-  X(kResponseRate, "server_response_rate")           /* per prefix */                            \
-  X(kResponseBudget, "server_response_budget")       /* in all */                                \
-  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                      \
-  X(kResponseNotAuthentic, "server_response_not_authentic")                                      \
-  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */   \
-  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                   \
-  X(kTokenSignature, "server_token_signature")                                                   \
-  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */             \
-  X(kHalfOpenLimit, "server_half_open_limit")                                                    \
-  X(kSchemaMismatch, "server_schema_mismatch")                                                   \
-  X(kServerFull, "server_full")              /* claim table, or the policy says so */            \
+#define LATTICE_SERVER_REFUSALS(X)                                                                \
+  X(kMalformed, "server_malformed")                  /* size, header or body layout */            \
+  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */      \
+  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */              \
+  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */          \
+  X(kTokenKind, "server_token_kind")                 /* not a connect token */                    \
+  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */      \
+  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                 \
+  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */            \
+  X(kOwnKey, "server_own_key")                       /* the sender's key is ours */               \
+  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                        \
+  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */  \
+  X(kTokenBeforeStart, "server_token_before_start")  /* its claim may have died with a process */ \
+  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */       \
+  X(kTokenRole, "server_token_role")                 /* not an initiator's */                     \
+  X(kRequestRate, "server_request_rate")             /* per prefix */                             \
+  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                  \
+  X(kCookieBudget, "server_cookie_budget")           /* likewise, of message 3 */                 \
+  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */         \
+  X(kResponseRate, "server_response_rate")           /* per prefix */                             \
+  X(kResponseBudget, "server_response_budget")       /* in all */                                 \
+  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                       \
+  X(kResponseNotAuthentic, "server_response_not_authentic")                                       \
+  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */    \
+  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                    \
+  X(kTokenSignature, "server_token_signature")                                                    \
+  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */              \
+  X(kHalfOpenLimit, "server_half_open_limit")                                                     \
+  X(kSchemaMismatch, "server_schema_mismatch")                                                    \
+  X(kServerFull, "server_full")              /* claim table, or the policy says so */             \
   X(kPolicyRefused, "server_policy_refused") /* kicked, application reasons */
 
 enum class ServerRefusal : uint8_t {
@@ -81,6 +82,7 @@ struct ServerHandshakeConfig {
   uint32_t features = 0;           ///< Offered; the connection gets those both sides have.
   uint16_t mtu_hint_bytes = 1200;  ///< UDP payload, 1200 … 1472.
   uint16_t tick_rate_hz = 60;
+  uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be forgotten.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
   uint32_t max_half_open_per_prefix = 4;

@@ -1,0 +1,67 @@
+// A server that keeps its identity over a restart, and one that does not.
+#include "connection_pair.h"
+
+namespace {
+
+using namespace lattice::test;
+
+struct Identity {
+  uint8_t bytes[LATTICE_SERVER_IDENTITY_BYTES];
+  uint8_t public_key[LATTICE_KEY_BYTES];
+  Identity() {
+    EXPECT_EQ(lattice_server_identity_generate(bytes), LATTICE_OK);
+    EXPECT_EQ(lattice_server_identity_public_key(bytes, public_key), LATTICE_OK);
+  }
+};
+
+TEST(Identity, AKeptOneIsThePublicKeyOfEveryProcess) {
+  Pair pair;
+  const Identity kept;
+  for (int process = 0; process < 2; ++process) {
+    pair.restart_server(kept.bytes);
+    EXPECT_EQ(std::memcmp(pair.server_key, kept.public_key, sizeof kept.public_key), 0);
+  }
+  pair.restart_server(nullptr);
+  EXPECT_NE(std::memcmp(pair.server_key, kept.public_key, sizeof kept.public_key), 0);
+}
+
+TEST(Identity, IsNeverTheSameTwice) {
+  const Identity one, other;
+  EXPECT_NE(std::memcmp(one.bytes, other.bytes, sizeof one.bytes), 0);
+  EXPECT_NE(std::memcmp(one.bytes, one.bytes + 32, 32), 0) << "the two keys in it are independent";
+  EXPECT_EQ(lattice_server_identity_generate(nullptr), LATTICE_ERROR_INVALID_ARGUMENT);
+  uint8_t key[LATTICE_KEY_BYTES];
+  EXPECT_EQ(lattice_server_identity_public_key(nullptr, key), LATTICE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(lattice_server_identity_public_key(one.bytes, nullptr), LATTICE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST(Identity, ATokenOfAfterTheRestartIsHonoured) {
+  Pair pair(10);
+  const Identity kept;
+  pair.restart_server(kept.bytes);
+  // A client may have fetched its token while the server was down: its clock and the server's may differ a
+  // little.
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 5)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.connected, 1);
+}
+
+TEST(Identity, ATokenOfBeforeTheRestartIsRefusedByName) {
+  Pair pair(10);
+  const Identity kept;
+  pair.restart_server(kept.bytes);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 6)), nullptr);
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.connected, 0);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_GE(pair.refusals(pair.server, "server_token_before_start"), 1u);
+}
+
+TEST(Identity, WithoutAKeptOneTheAgeOfATokenDoesNotMatter) {
+  Pair pair(10);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 200)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.connected, 1);
+}
+
+}  // namespace

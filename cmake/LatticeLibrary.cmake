@@ -1,15 +1,39 @@
-# liblattice.so: the layers behind the C ABI. Only src/abi defines exported symbols.
+# The library, twice, from the same objects of all layers: liblattice.so and liblattice.a. Only src/abi defines exported
+# symbols.
 
-if(TARGET lattice_abi)
-  get_target_property(abi_type lattice_abi TYPE)
-  if(NOT abi_type STREQUAL "INTERFACE_LIBRARY")
-    add_library(lattice SHARED ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
-    add_library(Lattice::lattice ALIAS lattice)
-    target_link_libraries(lattice PUBLIC lattice_public_headers
-      PRIVATE -Wl,--whole-archive lattice_abi -Wl,--no-whole-archive lattice_core_options)
-    target_link_options(lattice PRIVATE
-      -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/lattice.map -Wl,--no-undefined)
-    set_target_properties(lattice PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
-      LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/lattice.map)
+set(objects "")
+get_property(layers GLOBAL PROPERTY LATTICE_LAYERS)
+foreach(layer IN LISTS layers)
+  get_target_property(type lattice_${layer} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    list(APPEND objects $<TARGET_OBJECTS:lattice_${layer}>)
   endif()
+endforeach()
+
+add_library(lattice SHARED ${objects})
+add_library(Lattice::lattice ALIAS lattice)
+target_link_libraries(lattice PUBLIC lattice_public_headers
+  PRIVATE Lattice::sodium $<BUILD_INTERFACE:lattice_core_options>)
+target_link_options(lattice PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/lattice.map)
+if(LATTICE_WARNINGS_AS_ERRORS)
+  # Not for everybody: clang's sanitizers leave symbols of a shared library to the program.
+  target_link_options(lattice PRIVATE -Wl,--no-undefined)
+endif()
+# Before 1.0 a minor version may change the binary interface, so it is part of the SONAME: liblattice.so.0.1.
+set_target_properties(lattice PROPERTIES
+  LINKER_LANGUAGE CXX
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/lattice.map)
+
+add_library(lattice_static STATIC ${objects})
+add_library(Lattice::lattice_static ALIAS lattice_static)
+target_link_libraries(lattice_static PUBLIC lattice_public_headers PRIVATE Lattice::sodium)
+set_target_properties(lattice_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME lattice)
+
+if(NOT LATTICE_INSTALL)
+  # A guest is built as far as the host links it.
+  foreach(layer IN LISTS layers)
+    set_target_properties(lattice_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endforeach()
+  set_target_properties(lattice lattice_static PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

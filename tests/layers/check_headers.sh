@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compiles each public header alone: check_headers.sh C-COMPILER C++-COMPILER TREE
-# include/lattice/*.h must be C17 and C++20; include/lattice/authoring/*.h is C++20.
+# Compiles each public header alone: check_headers.sh C-COMPILER C++-COMPILER INCLUDE-FOLDER
+# lattice/*.h must be C17 and C++20; lattice/*.hpp and lattice/authoring/*.h are C++20.
 set -u
 c_compiler=$1 cxx_compiler=$2
-tree=$(cd "$3" && pwd) || exit 1
+include=$(cd "$3" && pwd) || exit 1
 failures=0 count=0
 
 # compile COMPILER LANGUAGE STANDARD HEADER
@@ -11,18 +11,18 @@ compile() {
   count=$((count + 1))
   # Twice: the second time shows a missing include guard.
   printf '#include "%s"\n#include "%s"\nint lattice_header_check(void);\n' "$4" "$4" |
-    "$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$tree/include" - || {
+    "$1" -x "$2" -std="$3" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I "$include" - || {
     echo "$4 does not compile alone as $3"
     failures=$((failures + 1))
   }
 }
 
-cd "$tree/include" || exit 1
+cd "$include" || exit 1
 for header in lattice/*.h; do
   compile "$c_compiler" c c17 "$header"
   compile "$cxx_compiler" c++ c++20 "$header"
 done
-for header in lattice/authoring/*.h; do
+for header in lattice/*.hpp lattice/authoring/*.h; do
   [ -e "$header" ] || continue
   compile "$cxx_compiler" c++ c++20 "$header"
 done

@@ -26,6 +26,13 @@ inline Address make_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16_t po
   return out;
 }
 
+/// True for 127.0.0.0/8 and ::1: what no other machine can reach.
+inline bool is_loopback(const Address& address) {
+  if (address.family == 4) return address.ip[12] == 127;
+  constexpr std::array<uint8_t, 16> kLoopback6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  return address.family == 6 && address.ip == kLoopback6;
+}
+
 /// Parses "1.2.3.4:27015", "[::1]:27015" or "host:27015"; a host name is resolved (blocking; only
 /// this function blocks, and only for names). False when the text is malformed or does not resolve.
 bool parse_address(const char* text, Address* out);

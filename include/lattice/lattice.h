@@ -109,6 +109,32 @@ LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE
                                                const lattice_token_request* request, uint8_t* out,
                                                size_t capacity, size_t* out_bytes);
 
+/* Makes a connect token for this client and a server on this machine that the same user runs with
+ * development_tokens 1: makes the client's key pair, as lattice_world_new_client_key() does, and signs with the
+ * server's own issuer.
+ *
+ * `server` is the address that lattice_connect() will get, such as "127.0.0.1:27015", or the path of the file that
+ * lattice_world_development_file() names in the server; a path has a '/', an address has none. `request` gives
+ * lifetime, player, session and user data; NULL: the defaults of lattice_token_request_init(). Its two public keys
+ * are not looked at. `out` has room for LATTICE_TOKEN_MAX_BYTES.
+ *
+ * LATTICE_ERROR_NOT_FOUND: no such server left a key here. LATTICE_ERROR_PERMISSION: the file belongs to another
+ * user, or others may read it. LATTICE_ERROR_TOKEN: the file is damaged. LATTICE_ERROR_NOT_ALLOWED: `server` is
+ * not on loopback, or the world is an authority.
+ *
+ *   uint8_t token[LATTICE_TOKEN_MAX_BYTES];
+ *   size_t token_bytes;
+ *   if (lattice_dev_token(world, "127.0.0.1:27015", NULL, token, sizeof token, &token_bytes) == LATTICE_OK)
+ *     conn = lattice_connect(world, "127.0.0.1:27015", token, token_bytes); */
+LATTICE_API lattice_result lattice_dev_token(lattice_world* world, const char* server,
+                                             const lattice_token_request* request, uint8_t* out,
+                                             size_t capacity, size_t* out_bytes);
+
+/* Writes the path of the file with the secret of an authority's development issuer, at most 256 bytes: for a
+ * client that runs with another XDG_RUNTIME_DIR. LATTICE_ERROR_NOT_FOUND without development_tokens, and on a
+ * simulated network. */
+LATTICE_API lattice_result lattice_world_development_file(lattice_world* world, char* out, size_t capacity);
+
 /* Starts connecting to "host:port". NULL on failure. Completion is on_connected or on_disconnected.
  * LATTICE_ERROR_TOKEN when the token is malformed or names a client key this world does not hold. */
 LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endpoint,

@@ -31,6 +31,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"issuer_public_key_count", c.issuer_public_key_count, 0, 2},
       {"connects_per_s_per_prefix", c.connects_per_s_per_prefix, 1, 100000},
       {"max_half_open_per_prefix", c.max_half_open_per_prefix, 1, 16384},
+      {"development_tokens", c.development_tokens, 0, 1},
       {"max_transfer_bytes", c.max_transfer_bytes, 1, uint64_t{1} << 34},
       {"interpolation_delay_ms", c.interpolation_delay_ms, 0, 1000},
       {"extrapolation_max_ms", c.extrapolation_max_ms, 0, 1000},
@@ -84,11 +85,24 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
         "lattice_role_context.is_authority contradicts the role. Servers and hosts are the authority, "
         "clients are not.");
   }
-  if (authority && (c.issuer_public_key_count == 0 || c.issuer_public_keys == nullptr)) {
+  if (!authority && c.development_tokens != 0) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_world_config.development_tokens is 1 on a client. Only an authority honours tokens; "
+                "a client "
+                "calls lattice_dev_token().");
+  }
+  if (c.issuer_public_key_count != 0 && c.issuer_public_keys == nullptr) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_world_config.issuer_public_keys is null and issuer_public_key_count is %u. Give the "
+                "keys, or "
+                "a count of 0.",
+                c.issuer_public_key_count);
+  }
+  if (authority && c.issuer_public_key_count == 0 && c.development_tokens == 0) {
     return fail(
         LATTICE_ERROR_CONFIG,
-        "lattice_world_config.issuer_public_keys is empty. An authority needs at least one issuer key; "
-        "lattice_issuer_generate() makes one for development.");
+        "lattice_world_config.issuer_public_keys is empty. Give an authority 1 or 2 issuer keys, or, on "
+        "loopback, development_tokens 1.");
   }
   return LATTICE_OK;
 }

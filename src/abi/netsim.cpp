@@ -1,6 +1,7 @@
 // lattice_netsim: a seeded network in virtual time, and lattice_set_impairment for real sockets.
 #include <memory>
 
+#include "abi/development_tokens.h"
 #include "abi/impairment.h"
 #include "abi/last_error.h"
 #include "abi/world_instance.h"
@@ -11,12 +12,18 @@ namespace lattice::abi {
 struct NetsimInstance {
   explicit NetsimInstance(const socket::SimulatedNetworkConfig& config) : network(config) {}
   socket::SimulatedNetwork network;
+  std::vector<SimulatedDevelopmentKey> development_keys;
   uint64_t now_ns = 0;
 };
 
 socket::SimulatedNetwork* network_of(const lattice_netsim* handle) {
   NetsimInstance* instance = handle == nullptr ? nullptr : find_netsim(handle);
   return instance == nullptr ? nullptr : &instance->network;
+}
+
+std::vector<SimulatedDevelopmentKey>* development_keys_of(const lattice_netsim* handle) {
+  NetsimInstance* instance = handle == nullptr ? nullptr : find_netsim(handle);
+  return instance == nullptr ? nullptr : &instance->development_keys;
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include "abi/last_error.h"
 #include "abi/struct_size.h"
+#include "abi/token.h"
 #include "lattice/lattice.h"
 #include "platform/clock.h"
 #include "platform/entropy.h"
@@ -26,19 +27,6 @@ SigningKeyPair issuer_of(const uint8_t* seed) {
   return SigningKeyPair::from_seed(std::span<const uint8_t, 32>(seed, 32));
 }
 
-lattice_result check_request(const lattice_token_request& request) {
-  if (request.lifetime_s < 1 || request.lifetime_s > kMaxLifetimeSeconds) {
-    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.lifetime_s is %u. Give 1..%u seconds.",
-                request.lifetime_s, kMaxLifetimeSeconds);
-  }
-  if (request.user_data_bytes > LATTICE_TOKEN_USER_DATA_MAX_BYTES ||
-      (request.user_data == nullptr && request.user_data_bytes != 0)) {
-    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.user_data_bytes is %u. Give at most %u bytes.",
-                request.user_data_bytes, LATTICE_TOKEN_USER_DATA_MAX_BYTES);
-  }
-  return LATTICE_OK;
-}
-
 lattice::wire::TokenFields fields_of(const lattice_token_request& request) {
   lattice::wire::TokenFields fields;
   lattice::platform::fill_entropy(fields.token_id.data(), fields.token_id.size());
@@ -54,6 +42,19 @@ lattice::wire::TokenFields fields_of(const lattice_token_request& request) {
 }
 
 }  // namespace
+
+lattice_result lattice::abi::check_token_request(const lattice_token_request& request) {
+  if (request.lifetime_s < 1 || request.lifetime_s > kMaxLifetimeSeconds) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.lifetime_s is %u. Give 1..%u seconds.",
+                request.lifetime_s, kMaxLifetimeSeconds);
+  }
+  if (request.user_data_bytes > LATTICE_TOKEN_USER_DATA_MAX_BYTES ||
+      (request.user_data == nullptr && request.user_data_bytes != 0)) {
+    return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.user_data_bytes is %u. Give at most %u bytes.",
+                request.user_data_bytes, LATTICE_TOKEN_USER_DATA_MAX_BYTES);
+  }
+  return LATTICE_OK;
+}
 
 extern "C" {
 
@@ -110,7 +111,7 @@ lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_token_issue needs an issuer seed, an initialised request, a buffer and a size.");
   }
-  if (const lattice_result bad = check_request(value)) return bad;
+  if (const lattice_result bad = lattice::abi::check_token_request(value)) return bad;
   *out_bytes = lattice::crypto::sign_token(fields_of(value), issuer_of(issuer_seed), {out, capacity});
   if (*out_bytes == 0) {
     return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A token takes up to %u bytes; the buffer has %zu.",

@@ -6,6 +6,8 @@
 #include "abi/struct_size.h"
 #include "abi/version.h"
 #include "abi/world_instance.h"
+#include "platform/entropy.h"
+#include "transport/crypto/ed25519.h"
 #include "transport/socket/simulated_network.h"
 #include "transport/socket/udp_socket.h"
 
@@ -67,6 +69,10 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
          "lattice_world_config.bind_address '%s' is not host:port. Give one such as 0.0.0.0:27015.", text);
     return nullptr;
   }
+  if (config.development_tokens != 0 &&
+      abi::check_development_address(address, config.netsim) != LATTICE_OK) {
+    return nullptr;
+  }
   if (config.netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, text);
   socket::SimulatedNetwork* network = abi::network_of(config.netsim);
   if (network == nullptr) {
@@ -99,6 +105,25 @@ void make_world(WorldInstance* instance, const world::WorldConfig& config,
   }
 }
 
+/// A key pair of this process alone; its public half is returned.
+crypto::PublicKey make_development_issuer(crypto::DevelopmentKey* out) {
+  platform::fill_entropy(out->issuer_seed.mutable_bytes().data(), LATTICE_KEY_BYTES);
+  return crypto::SigningKeyPair::from_seed(out->issuer_seed.bytes()).public_key();
+}
+
+bool offer_development_tokens(WorldInstance& instance, crypto::DevelopmentKey key) {
+  key.server_public_key = instance.world->public_key();
+  const platform::Address address = instance.world->socket().local_address();
+  if (instance.development.publish(address, instance.netsim, std::move(key)) != LATTICE_OK) return false;
+  char text[platform::kAddressTextBytes];
+  const bool has_file = instance.development.path()[0] != '\0';
+  instance.write_log(LATTICE_LOG_WARNING, "tokens", "development tokens: every process %s may join %s%s%s",
+                     has_file ? "of this user" : "on the simulated network",
+                     platform::format_address(address, text), has_file ? "; the key is in " : "",
+                     instance.development.path());
+  return true;
+}
+
 void out_of_order(const char* call) {
   fail(LATTICE_ERROR_OUT_OF_ORDER,
        "%s was called from inside the pump, or out of order. Call recv, then tick with "
@@ -127,7 +152,11 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
     world_config.repeatable_entropy = abi::network_of(value.netsim)->draw_seed() ^ value.seed;
   }
 
+  crypto::DevelopmentKey development;
+  if (value.development_tokens != 0) world_config.issuers.push_back(make_development_issuer(&development));
+
   auto instance = std::make_unique<WorldInstance>();
+  instance->netsim = value.netsim;
   instance->role = *role;
   instance->clock = value.clock;
   instance->clock_ctx = value.clock_ctx;
@@ -141,6 +170,8 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   instance->tick_context.role = &instance->role;
   world_config.created_unix_s = instance->now().unix_s;
   make_world(instance.get(), world_config, std::move(socket), value.seed);
+  if (value.development_tokens != 0 && !offer_development_tokens(*instance, std::move(development)))
+    return nullptr;
   lattice_world* handle = abi::register_world(instance.get());
   if (handle == nullptr) {
     fail(LATTICE_ERROR_LIMIT, "There are already %u worlds in this process. Destroy one first.",

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "abi/capture_bridge.h"
+#include "abi/development_tokens.h"
 #include "abi/handle_table.h"
 #include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
@@ -20,6 +21,8 @@ struct WorldInstance final : world::Observer {
   world::ClientWorld* client = nullptr;
   socket::ImpairedSocket* impaired = nullptr;  // owned by the world
   std::unique_ptr<CaptureBridge> capture;      // what lattice_set_capture() was given
+  lattice_netsim* netsim = nullptr;            // what the world is attached to; null: a UDP socket
+  DevelopmentOffer development;  // after `world`: the key is withdrawn before the port is free for another
   lattice_role_context role{};
   lattice_clock_fn clock = nullptr;
   void* clock_ctx = nullptr;

@@ -70,7 +70,7 @@ VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 224)
+STRUCT(lattice_world_config, 232)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -108,6 +108,8 @@ MEMBER(lattice_world_config, enqueue_tasks, 192, 8)
 MEMBER(lattice_world_config, finish_tasks, 200, 8)
 MEMBER(lattice_world_config, tasks_ctx, 208, 8)
 MEMBER(lattice_world_config, server_identity, 216, 8)
+MEMBER(lattice_world_config, development_tokens, 224, 4)
+MEMBER(lattice_world_config, reserved_development, 228, 4)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)

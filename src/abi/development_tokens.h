@@ -1,0 +1,50 @@
+// Development tokens: an authority with an issuer of its own, whose key a client of the same user finds by
+// the server's address. Over UDP the key lies in a private file for as long as the world lives; on a
+// simulated network the network holds it, since both worlds are in this process.
+// docs/decisions/0016-development-tokens.md.
+#pragma once
+
+#include <vector>
+
+#include "lattice/lattice.h"
+#include "platform/address.h"
+#include "platform/private_file.h"
+#include "transport/crypto/development_key.h"
+
+namespace lattice::abi {
+
+struct SimulatedDevelopmentKey {
+  platform::Address address;
+  crypto::DevelopmentKey key;
+};
+/// The development keys of the worlds attached to `netsim`; null when it was destroyed. netsim.cpp has it.
+std::vector<SimulatedDevelopmentKey>* development_keys_of(const lattice_netsim* netsim);
+
+/// LATTICE_OK when an authority bound to `address` may honour development tokens; else sets the error.
+lattice_result check_development_address(const platform::Address& address, const lattice_netsim* netsim);
+
+/// The key of one world where clients find it, from publish() until destruction.
+class DevelopmentOffer {
+ public:
+  DevelopmentOffer() = default;
+  ~DevelopmentOffer();
+  DevelopmentOffer(const DevelopmentOffer&) = delete;
+  DevelopmentOffer& operator=(const DevelopmentOffer&) = delete;
+
+  /// Once. On failure sets the error and leaves nothing behind.
+  lattice_result publish(const platform::Address& address, lattice_netsim* netsim,
+                         crypto::DevelopmentKey key);
+  /// The path of the file, or "" when there is none.
+  const char* path() const { return path_; }
+
+ private:
+  char path_[platform::kPrivatePathBytes] = "";
+  lattice_netsim* netsim_ = nullptr;
+  platform::Address address_;
+};
+
+/// The key of the server at `server`, an address or the path of its file, for a client on `netsim` or on UDP.
+lattice_result find_development_key(const char* server, const lattice_netsim* netsim,
+                                    crypto::DevelopmentKey* out);
+
+}  // namespace lattice::abi

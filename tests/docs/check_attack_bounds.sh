@@ -1,11 +1,11 @@
 #!/bin/sh
-# Checks that counters and tests named in the tables of docs/limits.md exist: check_limits.sh TREE
+# Checks that counters and tests named in the tables of docs/attack-bounds.md exist: check_attack_bounds.sh TREE
 #
 # In a table row the last two cells hold counters and tests, in backticks: a counter is a string literal (or, ending
 # in _, the beginning of some) in src/, a test is TEST(Suite, Name), TEST_F or TEST_P in tests/unit or tests/system.
 set -eu
 cd "$1"
-page=docs/limits.md
+page=docs/attack-bounds.md
 failures=0
 complain() {
   echo "$page: $*"

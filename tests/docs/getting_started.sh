@@ -1,0 +1,44 @@
+#!/bin/sh
+# The commands of docs/guide/getting-started.md and README.md, as a newcomer runs them: getting_started.sh TREE BUILD
+# WORK [from-scratch]. HOME is WORK, and nothing outside of it is written. The library comes from BUILD, which is
+# built already; with `from-scratch` the guide's own commands build it.
+# shellcheck disable=SC2046,SC2086 # lists of options; paths without spaces
+set -eu
+tree=$1 build=$2 work=$3 from_scratch=${4:-}
+
+rm -rf "$work"
+mkdir -p "$work/squares"
+HOME=$work
+export HOME
+cd "$HOME"
+ln -s "$tree" lattice
+cp "$tree/tests/docs/getting_started/CMakeLists.txt" "$tree/tests/consumer/hello.c" squares/
+
+install_library() {
+  # [install]
+  cmake -S lattice -B build
+  cmake --build build
+  cmake --install build --prefix ~/.local
+  # [install]
+}
+
+if [ -n "$from_scratch" ]; then
+  install_library
+else
+  cmake --install "$build" --prefix "$HOME/.local"
+fi >"$HOME/install.log" 2>&1 || { tail -n 20 "$HOME/install.log"; exit 1; }
+
+# [build_game]
+cmake -S squares -B squares/build -DCMAKE_PREFIX_PATH=$HOME/.local
+cmake --build squares/build
+# [build_game]
+
+squares/build/hello
+
+cd squares
+PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
+export PKG_CONFIG_PATH LD_LIBRARY_PATH
+# [pkg_config]
+cc hello.c -o hello $(pkg-config --cflags --libs lattice)
+# [pkg_config]
+./hello

@@ -1,0 +1,178 @@
+// Prints every number of docs/guide/limits.md as the library has it: "NAME VALUE" for a constant, "NAME MIN
+// MAX DEFAULT" for a member of lattice_world_config. check_limits.py compares. Ranges are read from the
+// refusal that lattice_world_create() answers a value that is too large or too small with.
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "lattice/lattice.h"
+#include "lattice/transfer.h"
+#include "prediction/interpolation_buffer.h"
+#include "reliability/limits.h"
+#include "replication/rpc_gate.h"
+#include "replication/rpc_inbox.h"
+#include "replication/snapshot_format.h"
+#include "simulation/fixed_tick.h"
+#include "simulation/input_buffer.h"
+#include "simulation/input_history.h"
+#include "transport/transfer/transfer_limits.h"
+#include "transport/wire/constants.h"
+
+namespace {
+
+#define PRINT_CONSTANT(name) std::printf("%s %" PRIu64 "\n", #name, static_cast<uint64_t>(name))
+
+void print_constants() {
+  using namespace lattice;
+  PRINT_CONSTANT(LATTICE_MAX_TYPES);
+  PRINT_CONSTANT(LATTICE_MAX_BEHAVIOURS);
+  PRINT_CONSTANT(LATTICE_MAX_MEMBERS);
+  PRINT_CONSTANT(LATTICE_MAX_NESTING);
+  PRINT_CONSTANT(LATTICE_MAX_LEAVES);
+  PRINT_CONSTANT(LATTICE_MAX_HOST_BYTES);
+  PRINT_CONSTANT(LATTICE_MAX_RPCS);
+  PRINT_CONSTANT(LATTICE_MAX_NAME_BYTES);
+  PRINT_CONSTANT(LATTICE_MAX_STRING_BYTES);
+  PRINT_CONSTANT(LATTICE_DEFAULT_STRING_BYTES);
+  PRINT_CONSTANT(LATTICE_MAX_CUSTOM_BYTES);
+  PRINT_CONSTANT(LATTICE_MESSAGE_MAX_BYTES);
+  PRINT_CONSTANT(LATTICE_TOKEN_MAX_BYTES);
+  PRINT_CONSTANT(LATTICE_TOKEN_USER_DATA_MAX_BYTES);
+  PRINT_CONSTANT(LATTICE_TRANSFER_LABEL_MAX_BYTES);
+  PRINT_CONSTANT(reliability::kMaxSequencedBody);
+  PRINT_CONSTANT(reliability::kMaxSnapshotBody);
+  PRINT_CONSTANT(reliability::kReliableWindow);
+  PRINT_CONSTANT(reliability::kMaxQueuedMessages);
+  PRINT_CONSTANT(reliability::kMaxQueuedBytes);
+  PRINT_CONSTANT(reliability::kLargestDatagramBytes);
+  PRINT_CONSTANT(wire::kFloorDatagramBytes);
+  PRINT_CONSTANT(wire::kMaxReasonTextBytes);
+  PRINT_CONSTANT(transfer::kMaxTransfers);
+  PRINT_CONSTANT(replication::RpcInbox::kObjectWaitNs);
+  PRINT_CONSTANT(replication::RpcInbox::kTickWaitNs);
+  PRINT_CONSTANT(replication::RpcInbox::kMaxHeldPerObject);
+  PRINT_CONSTANT(replication::RpcInbox::kMaxHeld);
+  PRINT_CONSTANT(replication::RpcGate::Config{}.rate_per_s);
+  PRINT_CONSTANT(replication::RpcGate::Config{}.burst);
+  PRINT_CONSTANT(replication::kMaxParts);
+  PRINT_CONSTANT(simulation::kJitterBufferTicks);
+  PRINT_CONSTANT(simulation::kInputRepeatMaxNs);
+  PRINT_CONSTANT(simulation::kMaxInputsPerMessage);
+  PRINT_CONSTANT(simulation::kMaxTicksPerAdvance);
+  PRINT_CONSTANT(prediction::kInterpolationSamples);
+}
+
+lattice_role_context client_role() {
+  lattice_role_context role{};
+  role.role = LATTICE_ROLE_CLIENT;
+  role.has_local_view = 1;
+  role.authority_peer_id = 1;
+  return role;
+}
+
+/// The largest encoded object, from the refusal of a type that is larger.
+void print_largest_object() {
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  config.netsim = lattice_netsim_create(1);
+  config.bind_address = "10.0.0.1:1";
+  const lattice_role_context role = client_role();
+  lattice_world* world = lattice_world_create(&config, &role);
+  lattice_member_desc member;
+  lattice_member_desc_init(&member);
+  member.name = "text";
+  member.type = LATTICE_WIRE_STRING;
+  member.capacity = LATTICE_MAX_STRING_BYTES - 1;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = "Text";
+  structure.host_bytes = LATTICE_MAX_STRING_BYTES;
+  structure.host_align = 1;
+  structure.members = &member;
+  structure.member_count = 1;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &structure;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.name = "Text";
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  lattice_register_type(world, &type);
+  const char* at = std::strstr(lattice_last_error(), "at most ");
+  unsigned bytes = 0;
+  if (at != nullptr && std::sscanf(at, "at most %u fit a datagram", &bytes) == 1) {
+    std::printf("largest_object %u\n", bytes);
+  }
+  lattice_world_destroy(world);
+  lattice_netsim_destroy(config.netsim);
+}
+
+/// The range of a member, which is refused with every bit set.
+template <class Value>
+void print_range(const char* name, Value lattice_world_config::*member) {
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  const auto usual = static_cast<uint64_t>(config.*member);
+  config.*member = static_cast<Value>(~Value{0});
+  const lattice_role_context role = client_role();
+  lattice_world* world = lattice_world_create(&config, &role);
+  const std::string start = std::string("lattice_world_config.") + name + " is ";
+  const char* range = std::strstr(lattice_last_error(), "Give a value in ");
+  uint64_t min = 0, max = 0;
+  if (world == nullptr && std::strstr(lattice_last_error(), start.c_str()) != nullptr && range != nullptr &&
+      std::sscanf(range, "Give a value in %" SCNu64 "..%" SCNu64, &min, &max) == 2) {
+    std::printf("%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", name, min, max, usual);
+  }
+  lattice_world_destroy(world);
+}
+
+void print_names() {
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  const lattice_role_context role = client_role();
+  lattice_world* world = lattice_world_create(&config, &role);
+  uint64_t count = 0;
+  const char* name = nullptr;
+  for (uint32_t i = 0; (name = lattice_world_refusal(world, i, &count)) != nullptr; ++i) {
+    std::printf("counter %s\n", name);
+  }
+  lattice_world_destroy(world);
+  for (int reason = 0; reason <= LATTICE_DISCONNECT_APPLICATION; ++reason) {
+    name = lattice_disconnect_reason_name(reason);
+    if (std::strcmp(name, "unknown") != 0) std::printf("reason %s\n", name);
+  }
+  for (int result = 0; result < 100; ++result) {
+    name = lattice_result_name(static_cast<lattice_result>(result));
+    if (std::strcmp(name, "unknown") != 0) std::printf("result %s\n", name);
+  }
+}
+
+}  // namespace
+
+#define PRINT_RANGE(member) print_range(#member, &lattice_world_config::member)
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "names") == 0) {
+    print_names();
+    return 0;
+  }
+  print_constants();
+  print_largest_object();
+  PRINT_RANGE(tick_rate_hz);
+  PRINT_RANGE(snapshot_rate_hz);
+  PRINT_RANGE(max_objects);
+  PRINT_RANGE(max_connections);
+  PRINT_RANGE(connect_budget_ms);
+  PRINT_RANGE(connection_timeout_ms);
+  PRINT_RANGE(issuer_public_key_count);
+  PRINT_RANGE(connects_per_s_per_prefix);
+  PRINT_RANGE(max_half_open_per_prefix);
+  PRINT_RANGE(max_transfer_bytes);
+  PRINT_RANGE(interpolation_delay_ms);
+  PRINT_RANGE(extrapolation_max_ms);
+  PRINT_RANGE(smoothing_tau_ms);
+  PRINT_RANGE(worker_count);
+  return 0;
+}

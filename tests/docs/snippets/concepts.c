@@ -1,0 +1,42 @@
+/* Code that docs/guide/concepts.md shows. Compiled, not run. */
+#include "lattice/lattice.h"
+
+enum { kSquareType = 1, kMaxSquares = 64 };
+typedef struct square {
+  float x, y;
+} square;
+typedef struct move {
+  int8_t right, down;
+} move;
+
+void draw_square(const square* s);
+void on_tick(void* ctx, lattice_world* world, const lattice_tick_context* tick);
+void draw(lattice_world* world);
+
+//! [tick]
+void on_tick(void* ctx, lattice_world* world, const lattice_tick_context* tick) {
+  lattice_netid ids[kMaxSquares];
+  size_t count = lattice_simulated_objects(world, kSquareType, ids, kMaxSquares);
+  for (size_t i = 0; i < count && i < kMaxSquares; ++i) {
+    lattice_object_info info = {.struct_size = sizeof info};
+    lattice_object_get_info(world, ids[i], &info);
+    move input = {0, 0};
+    lattice_get_input(world, info.owner, &input, sizeof input);
+    square* s = lattice_object_state(world, ids[i], 0);
+    s->x += (float)input.right * 3.0f * (float)tick->dt_s;
+    s->y += (float)input.down * 3.0f * (float)tick->dt_s;
+  }
+  (void)ctx;
+}
+//! [tick]
+
+void draw(lattice_world* world) {
+  //! [draw]
+  lattice_netid ids[kMaxSquares];
+  size_t count = lattice_objects(world, kSquareType, ids, kMaxSquares);
+  for (size_t i = 0; i < count && i < kMaxSquares; ++i) {
+    square shown;
+    if (lattice_object_view(world, ids[i], 0, &shown, sizeof shown) != 0) draw_square(&shown);
+  }
+  //! [draw]
+}

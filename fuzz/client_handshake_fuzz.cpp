@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const connection::ClientResult result = rig.tell(client, answer);
     require(result.outcome != ClientOutcome::kGaveUp);
     if (result.accepted) require(is_accept && result.accepted->connection_id == id && id != 0);
-    require(result.text_length <= wire::kMaxReasonTextBytes);
+    require(result.text.view().size() <= wire::kMaxReasonTextBytes);
     return 0;
   }
   connection::ClientHandshake client = rig.client_with(rig.sign(rig.token_fields(key.public_key())), key);

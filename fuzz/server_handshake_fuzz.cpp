@@ -44,6 +44,7 @@ Bytes response_with(const Bytes& honest, std::span<const uint8_t> damage, const 
   fields.challenge_nonce = clear.challenge_nonce;
   fields.token_id = token.token_id;
   fields.max_datagram = wire::kFloorDatagramBytes;
+  fields.tick_rate = connection::ServerHandshakeConfig{}.tick_rate_hz;
   std::array<uint8_t, wire::kChallengeResponseSealedBytes> plaintext;
   wire::encode_challenge_response_sealed(fields, plaintext);
   for (size_t i = 0; i < std::min(damage.size(), plaintext.size()); ++i) plaintext[i] ^= damage[i];

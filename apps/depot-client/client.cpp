@@ -92,9 +92,12 @@ int Client::exit_code() const {
     case LATTICE_DISCONNECT_HOST_LEFT:
       return kExitOk;
     case LATTICE_DISCONNECT_TIMEOUT:
+    case LATTICE_DISCONNECT_NO_ANSWER:
+    case LATTICE_DISCONNECT_UNREACHABLE:
       return kExitUnreachable;
     case LATTICE_DISCONNECT_VERSION_MISMATCH:
     case LATTICE_DISCONNECT_SCHEMA_MISMATCH:
+    case LATTICE_DISCONNECT_CONFIG_MISMATCH:
       return kExitIncompatible;
     default:
       return kExitFailed;

@@ -31,7 +31,8 @@ typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* c
 /* A monotonic clock in nanoseconds. Only differences matter; it may start at 0 and must never go back. */
 typedef uint64_t (*lattice_clock_fn)(void* ctx);
 
-/* Threads of the application's that seal and open packets (docs/threads.md). The library starts none of its own.
+/* Threads of the application's that seal and open packets (docs/threads.md). The library starts none of its
+ * own.
  *
  * lattice_task_fn: one share of a batch. It may run on any thread, takes some microseconds, never waits, and
  *   calls nothing of the application. Shares of one batch may run at the same time.
@@ -53,20 +54,20 @@ typedef struct lattice_world_config {
   /* Simulation. */
   uint32_t tick_rate_hz;     /* ticks per second, 1..240, default 60; authority and client must agree */
   uint32_t snapshot_rate_hz; /* snapshots per second, 1..tick_rate_hz, default 30; authority only */
-  uint32_t max_objects;      /* live NetworkObjects, 1..65535, default 4096 */
+  uint32_t max_objects; /* live NetworkObjects, 1..65535, default 4096; a client's at least the authority's */
   uint32_t quantize_simulation; /* 1: members are rounded to their wire value after each tick (S-03),
                                    so that a correct prediction is exact; default 1 */
   uint64_t seed;                /* for everything random that is not a key; default 1 */
 
   /* Network. */
-  const char* bind_address;   /* "0.0.0.0:27015", "[::]:27015"; NULL: any IPv4 address, any free port.
-                                 With netsim set: the virtual address. Copied. */
-  lattice_netsim* netsim;     /* attach to this simulated network instead of a UDP socket; default NULL */
-  uint32_t max_connections;   /* 1..16384, default 64; a client needs 1 */
-  uint32_t socket_buffer_bytes;     /* requested for each direction, default 4 MiB; the OS may grant less */
-  uint32_t connect_budget_ms;       /* 1000..60000, default 10000 (L-01) */
-  uint32_t connection_timeout_ms;   /* 1000..600000, default 10000 (§4.3) */
-  uint32_t snapshot_budget_bytes;   /* per client and snapshot; 0: as much as 15 datagrams hold; default 0 */
+  const char* bind_address;       /* "0.0.0.0:27015", "[::]:27015"; NULL: any IPv4 address, any free port.
+                                     With netsim set: the virtual address. Copied. */
+  lattice_netsim* netsim;         /* attach to this simulated network instead of a UDP socket; default NULL */
+  uint32_t max_connections;       /* 1..16384, default 64; a client needs 1 */
+  uint32_t socket_buffer_bytes;   /* requested for each direction, default 4 MiB; the OS may grant less */
+  uint32_t connect_budget_ms;     /* 1000..60000, default 10000 (L-01) */
+  uint32_t connection_timeout_ms; /* 1000..600000, default 10000 (§4.3) */
+  uint32_t snapshot_budget_bytes; /* per client and snapshot; 0: as much as 15 datagrams hold; default 0 */
 
   /* Authority: whose tokens are honoured. 1 or 2 Ed25519 public keys, 32 bytes each, back to back. Copied. */
   const uint8_t* issuer_public_keys;
@@ -75,10 +76,11 @@ typedef struct lattice_world_config {
   uint32_t max_half_open_per_prefix;  /* unconfirmed connections from one /24 or /56, 1..16384, default 4 */
 
   /* Feel (clients). */
-  uint32_t interpolation_delay_ms; /* 0..1000, default 100 (§12.1); raised automatically when jitter asks (S-05) */
-  uint32_t extrapolation_max_ms;   /* 0..1000, default 250 (§12.2) */
-  uint32_t smoothing_tau_ms;       /* 1..1000, default 60 (S-07) */
-  double snap_distance;            /* corrections beyond this many position units snap; default 4.0 */
+  uint32_t
+      interpolation_delay_ms; /* 0..1000, default 100 (§12.1); raised automatically when jitter asks (S-05) */
+  uint32_t extrapolation_max_ms; /* 0..1000, default 250 (§12.2) */
+  uint32_t smoothing_tau_ms;     /* 1..1000, default 60 (S-07) */
+  double snap_distance;          /* corrections beyond this many position units snap; default 4.0 */
 
   /* Environment. NULL: the platform's own clocks. */
   lattice_clock_fn clock;
@@ -106,10 +108,10 @@ typedef struct lattice_world_config {
   lattice_finish_tasks_fn finish_tasks;
   void* tasks_ctx;
 
-  /* Authority: which server it is (lattice_server_identity_generate()). NULL: a new one in every process, default.
-   * A restarted server that keeps its identity has the public key its clients know. It refuses tokens issued more
-   * than 5 s before its world was created, because it no longer knows which of them were used. Read and not kept:
-   * the caller may wipe the bytes after lattice_world_create(). */
+  /* Authority: which server it is (lattice_server_identity_generate()). NULL: a new one in every process,
+   * default. A restarted server that keeps its identity has the public key its clients know. It refuses
+   * tokens issued more than 5 s before its world was created, because it no longer knows which of them were
+   * used. Read and not kept: the caller may wipe the bytes after lattice_world_create(). */
   const uint8_t* server_identity; /* LATTICE_SERVER_IDENTITY_BYTES bytes, secret */
 
   /* Authority: 1 makes the world an issuer of its own, for development. Clients of the same user on this machine
@@ -132,18 +134,18 @@ static inline void lattice_world_config_init(lattice_world_config* config) {
 /* What a bad link does to one direction. Percentages are 0..100; times are milliseconds. */
 typedef struct lattice_impairment {
   uint32_t struct_size;
-  double delay_ms;          /* added to every datagram, 0..60000 */
-  double jitter_ms;         /* uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0 */
-  int jitter_reorders;      /* 0: datagrams keep their order (they clump); 1: they may overtake */
-  double loss_percent;      /* independent loss */
+  double delay_ms;            /* added to every datagram, 0..60000 */
+  double jitter_ms;           /* uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0 */
+  int jitter_reorders;        /* 0: datagrams keep their order (they clump); 1: they may overtake */
+  double loss_percent;        /* independent loss */
   double burst_enter_percent; /* two-state loss: chance per datagram to enter the losing state, ... */
   double burst_leave_percent; /* ... and to leave it; both 0: off */
   double duplicate_percent;
-  double reorder_percent;   /* share of datagrams held back by reorder_ms */
+  double reorder_percent; /* share of datagrams held back by reorder_ms */
   double reorder_ms;
-  double rate_kbit_per_s;   /* 0: unlimited */
-  uint32_t queue_bytes;     /* what may wait for the rate limit; the rest is dropped; default 65536 */
-  int blackout;             /* 1: nothing passes */
+  double rate_kbit_per_s; /* 0: unlimited */
+  uint32_t queue_bytes;   /* what may wait for the rate limit; the rest is dropped; default 65536 */
+  int blackout;           /* 1: nothing passes */
 } lattice_impairment;
 
 /* A perfect link. */
@@ -152,9 +154,9 @@ static inline void lattice_impairment_init(lattice_impairment* impairment) {
   lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
 }
 
-/* Fills one direction of a named preset as a client has it: LATTICE_DIRECTION_SEND is its way up. Names: "lan",
- * "fibre", "cable", "dsl", "wifi-busy", "4g", "5g", "satellite", "hotel", "train", "transatlantic", "worst",
- * "demo"; LATTICE_ERROR_NOT_FOUND otherwise. */
+/* Fills one direction of a named preset as a client has it: LATTICE_DIRECTION_SEND is its way up. Names:
+ * "lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g", "satellite", "hotel", "train", "transatlantic",
+ * "worst", "demo"; LATTICE_ERROR_NOT_FOUND otherwise. */
 LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
                                                      lattice_impairment* out);
 

@@ -18,8 +18,8 @@
 
 /* Handles are values, not addresses: they carry a generation, are never dereferenced, and a stale one
  * is refused with LATTICE_ERROR_STALE_HANDLE (or NULL/0 from functions that return no result). */
-typedef struct lattice_world lattice_world; /* a replicated simulation instance */
-typedef struct lattice_conn lattice_conn;   /* a connection to one peer */
+typedef struct lattice_world lattice_world;   /* a replicated simulation instance */
+typedef struct lattice_conn lattice_conn;     /* a connection to one peer */
 typedef struct lattice_netsim lattice_netsim; /* a seeded in-process network for tests and tools */
 
 typedef uint64_t lattice_netid;   /* NetworkObject id; 0 is "none" */
@@ -63,7 +63,10 @@ typedef enum lattice_rpc_target {
 } lattice_rpc_target;
 
 /* Of datagrams, as the world that is asked sees them. */
-typedef enum lattice_direction { LATTICE_DIRECTION_SEND = 0, LATTICE_DIRECTION_RECEIVE = 1 } lattice_direction;
+typedef enum lattice_direction {
+  LATTICE_DIRECTION_SEND = 0,
+  LATTICE_DIRECTION_RECEIVE = 1
+} lattice_direction;
 
 /* Why a connection ended (L-05). 256 and above belong to the application. */
 typedef enum lattice_disconnect_reason {
@@ -81,6 +84,10 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,
   LATTICE_DISCONNECT_INTERNAL_ERROR = 12,
   LATTICE_DISCONNECT_HOST_LEFT = 13,
+  LATTICE_DISCONNECT_CONFIG_MISMATCH = 14,  /* tick_rate_hz or max_objects; the text names both values */
+  LATTICE_DISCONNECT_SERVER_RESTARTED = 15, /* the server no longer knows this connection */
+  LATTICE_DISCONNECT_NO_ANSWER = 16,        /* connecting: no server there, or its key changed */
+  LATTICE_DISCONNECT_UNREACHABLE = 17, /* connecting: likewise, and its machine says that nobody listens */
   LATTICE_DISCONNECT_APPLICATION = 256
 } lattice_disconnect_reason;
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "abi/last_error.h"
+#include "transport/connection/disconnect_reason.h"
 
 namespace {
 thread_local char g_text[512] = "";
@@ -75,38 +76,9 @@ const char* lattice_result_name(lattice_result result) {
 }
 
 const char* lattice_disconnect_reason_name(int reason) {
-  switch (reason) {
-    case LATTICE_DISCONNECT_NONE:
-      return "none";
-    case LATTICE_DISCONNECT_REQUESTED:
-      return "requested";
-    case LATTICE_DISCONNECT_TIMEOUT:
-      return "timeout";
-    case LATTICE_DISCONNECT_TOKEN_INVALID:
-      return "token_invalid";
-    case LATTICE_DISCONNECT_TOKEN_EXPIRED:
-      return "token_expired";
-    case LATTICE_DISCONNECT_TOKEN_REUSED:
-      return "token_reused";
-    case LATTICE_DISCONNECT_VERSION_MISMATCH:
-      return "version_mismatch";
-    case LATTICE_DISCONNECT_SCHEMA_MISMATCH:
-      return "schema_mismatch";
-    case LATTICE_DISCONNECT_SERVER_FULL:
-      return "server_full";
-    case LATTICE_DISCONNECT_KICKED:
-      return "kicked";
-    case LATTICE_DISCONNECT_PROTOCOL_ERROR:
-      return "protocol_error";
-    case LATTICE_DISCONNECT_RESOURCE_LIMIT:
-      return "resource_limit";
-    case LATTICE_DISCONNECT_INTERNAL_ERROR:
-      return "internal_error";
-    case LATTICE_DISCONNECT_HOST_LEFT:
-      return "host_left";
-    default:
-      return reason >= LATTICE_DISCONNECT_APPLICATION ? "application" : "unknown";
-  }
+  using lattice::connection::DisconnectReason;
+  if (reason < 0 || reason > UINT16_MAX) return "unknown";
+  return lattice::connection::disconnect_reason_name(static_cast<DisconnectReason>(reason));
 }
 
 }  // extern "C"

@@ -62,6 +62,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.features = features;
   out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   out.tick_rate_hz = config.tick_rate_hz;
+  out.max_objects = config.max_objects;
   out.tokens_from_unix_s = config.tokens_from_unix_s;
   out.max_claims = config.max_claims;
   out.max_half_open = config.max_half_open;

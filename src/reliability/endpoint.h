@@ -39,10 +39,11 @@ struct EndpointConfig {
   /// Offers AES-256-GCM for session packets where this processor has it; used when the peer offers it too.
   /// Half the time of ChaCha20-Poly1305, which every peer has.
   bool offer_aes256gcm = true;
-  wire::ChannelTable channels;          ///< Both ends must declare the same (R-10).
-  uint32_t max_connections = 1;         ///< 1 to 65536; incoming and outgoing together.
-  uint16_t tick_rate_hz = 60;           ///< Told to clients in ConnectionAccepted.
-  connection::TimerConfig timers;       ///< L-02, L-03, L-05, H-11.
+  wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
+  uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
+  uint16_t tick_rate_hz = 60;      ///< Both ends must have the same; a server refuses a client with another.
+  uint16_t max_objects = 0;        ///< Objects there is room for. A server refuses clients with less.
+  connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   connection::LinkLimits link_limits;   ///< K-04.
   uint64_t connect_budget_ns = 10'000'000'000;
@@ -70,10 +71,10 @@ struct EndpointConfig {
   /// Tokens issued earlier are refused: of a server that keeps its identity, whose claims ended with the last
   /// process. 0: none for their age alone.
   uint64_t tokens_from_unix_s = 0;
-  uint32_t max_claims = 8192;              ///< Used tokens remembered; see claim_table.h.
-  uint32_t max_half_open = 64;             ///< H-11.
-  uint32_t max_half_open_per_prefix = 4;   ///< H-11; a load generator on one host raises it.
-  uint32_t requests_per_s = 200;           ///< Per /24 or /56; raised likewise.
+  uint32_t max_claims = 8192;             ///< Used tokens remembered; see claim_table.h.
+  uint32_t max_half_open = 64;            ///< H-11.
+  uint32_t max_half_open_per_prefix = 4;  ///< H-11; a load generator on one host raises it.
+  uint32_t requests_per_s = 200;          ///< Per /24 or /56; raised likewise.
   uint32_t responses_per_s = 100;
   uint32_t responses_in_all_per_s = 2000;  ///< Of all prefixes; each costs about 0.15 ms.
   uint32_t hashed_per_s = 20'000;  ///< Of each message, all prefixes together: a flood's bound (S-10, S-12).

@@ -79,6 +79,8 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.schema_id = config.schema_id;
   handshake_config.features = offered_features(config);
   handshake_config.max_datagram_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
+  handshake_config.tick_rate_hz = config.tick_rate_hz;
+  handshake_config.max_objects = config.max_objects;
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
@@ -98,7 +100,7 @@ void Endpoint::Core::on_handshake_result(Peer& peer, connection::ClientResult& r
     case connection::ClientOutcome::kRefused:
     case connection::ClientOutcome::kGaveUp:
       peer.handshake.reset();
-      note_end(peer, result.reason, result.remote_schema_id, result.text());
+      note_end(peer, result.reason, result.remote_schema_id, result.text.view());
       return;
   }
 }

@@ -19,7 +19,7 @@ from handshake import AES_256_GCM  # noqa: E402
 from lattice_client import Client, Server  # noqa: E402
 from state import Schema  # noqa: E402
 
-REQUESTED, SCHEMA_MISMATCH, APPLICATION_REASON = 1, 7, 300
+REQUESTED, SCHEMA_MISMATCH, CONFIG_MISMATCH, APPLICATION_REASON = 1, 7, 14, 300
 UNRELIABLE, SEQUENCED, UNORDERED, ORDERED = range(4)
 MESSAGES = 300  # more than one window
 SHORT_BUDGET_S = 4.0
@@ -177,6 +177,13 @@ class LiveClient(unittest.TestCase):
             self.assertFalse(client.connect())
             self.assertEqual(client.state, "refused")
             self.assertEqual(client.handshake.refusal[:2], (SCHEMA_MISMATCH, schema_id))
+
+    def test_another_tick_rate_is_refused_with_both_numbers(self):
+        with RunningServer() as running:
+            client = self.client(running.server, tick_rate=50)
+            self.assertFalse(client.connect())
+            reason, _, text = client.handshake.refusal
+            self.assertEqual((reason, text), (CONFIG_MISMATCH, b"tick_rate_hz: server 60, client 50"))
 
     def test_a_used_token_and_a_forged_one_meet_silence(self):
         with RunningServer() as running:

@@ -20,6 +20,7 @@ struct Events {
   int disconnected = 0;
   int reason = 0;
   uint64_t remote_schema = 0;
+  std::string text;
 };
 
 inline void install(lattice_world* world, Events* events) {
@@ -31,7 +32,9 @@ inline void install(lattice_world* world, Events* events) {
     e->reason = reason;
     lattice_conn_info info{};
     info.struct_size = sizeof info;
-    if (lattice_conn_get_info(conn, &info) == LATTICE_OK) e->remote_schema = info.remote_schema_id;
+    if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+    e->remote_schema = info.remote_schema_id;
+    e->text = info.disconnect_text;
   };
   lattice_set_callbacks(world, callbacks, events);
 }
@@ -93,7 +96,9 @@ struct Pair {
     return config;
   }
   lattice_world* make_client(const char* address, Events* events) {
-    const lattice_world_config config = base(address);
+    return make_client(base(address), events);
+  }
+  lattice_world* make_client(const lattice_world_config& config, Events* events) {
     const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
     lattice_world* world = lattice_world_create(&config, &role);
     EXPECT_NE(world, nullptr) << lattice_last_error();

@@ -12,6 +12,7 @@ BUDGET_S = 10.0  # S-20
 CHALLENGES_KEPT = 4  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
 OWN_DATAGRAM = 1200
+OWN_ROOM = 65535  # objects
 VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT = 6, 4, 2
 
 
@@ -35,9 +36,10 @@ class ClientHandshake:
     """`state` is connecting, handshake, then connected (`accepted` is set), refused (`refusal` is (reason, schema_id,
     text)) or gave up (`refusal` is (reason, 0, ""))."""
 
-    def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S, features=0):
+    def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S, features=0,
+                 tick_rate=60):
         self.secret, self.public, self.token, self.schema_id = secret, p.x25519_public(secret), token, schema_id
-        self.features, self.fields = features, packets.parse_token(token)
+        self.features, self.tick_rate, self.fields = features, tick_rate, packets.parse_token(token)
         self._check_token()
         self.es = p.x25519(secret, self.fields["aud"])
         self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
@@ -135,7 +137,8 @@ class ClientHandshake:
         clear = (write_header(RESPONSE) + self.public + nonce + bytes([key_index]) +
                  len(self.token).to_bytes(2, "little") + self.token)
         plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") +
-                 self.features.to_bytes(4, "little") + OWN_DATAGRAM.to_bytes(2, "little"))
+                 self.features.to_bytes(4, "little") + OWN_DATAGRAM.to_bytes(2, "little") +
+                 self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(2, "little"))
         sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
         keys.set_response(sealed)
         return Candidate(clear + sealed, keys)
@@ -161,6 +164,7 @@ class ClientHandshake:
         own_id, server_tick, _mtu_hint, tick_rate, peer_id, schema_id, features = fields
         require(own_id == connection_id, "connection_id inside and outside differ (S-18)")
         require(schema_id == self.schema_id, "schema_id (S-18)")
+        require(tick_rate == self.tick_rate, "tick_rate (S-39)")
         require(features & ~self.features == 0, "a feature nobody offered (S-35)")
         keys.set_accept(accept_random, sealed)
         self.accepted = Accepted(own_id, peer_id, server_tick, tick_rate, keys.m0, bool(features & AES_256_GCM))

@@ -59,13 +59,13 @@ class Server:
 class Client:
     """One connection attempt and what becomes of it. Messages arrive in `received`: (channel, body)."""
 
-    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0):
+    def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0, tick_rate=60):
         self.server, self.secret = server, secret or secrets.token_bytes(32)
         self.token = token or server.issue(p.x25519_public(self.secret))
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
         self.handshake = ClientHandshake(self.secret, self.token, server.schema.id, time.monotonic(), time.time(),
-                                         budget_s, features)
+                                         budget_s, features, tick_rate)
         self.connection, self.world, self.received = None, ReceivedWorld(server.schema), []
 
     def pump(self):

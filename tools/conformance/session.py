@@ -121,7 +121,8 @@ class Session:
                     p.x25519(self.secret, challenge[0]))
         plain = p.aead_open(keys.k3, ZERO_NONCE, sealed, header.bytes + clear)
         require(plain is not None, "message 3 does not open under k3")
-        nonce, token_id, schema_id, features, max_datagram = packets.parse_fields(plain, 16, 16, 8, 4, 2)
+        nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, _ = packets.parse_fields(
+            plain, 16, 16, 8, 4, 2, 2, 2)
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features & ~AES == 0 and max_datagram >= 1200, "features or max_datagram")
@@ -147,7 +148,8 @@ class Session:
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
         require(schema_id == self.schema.id and features & ~self.offered == 0, "schema_id or features (S-15)")
         self.aes = features & AES != 0
-        require(1200 <= mtu_hint <= self.sides["server"].mtu_limit and tick_rate > 0, "mtu_hint or tick_rate (S-15)")
+        require(1200 <= mtu_hint <= self.sides["server"].mtu_limit, "mtu_hint (S-15)")
+        require(tick_rate == self.offered_tick_rate > 0, "accepted with another tick_rate (S-39)")
         self.sides["client"].mtu_limit = mtu_hint
         keys.set_accept(accept_random, sealed)
         self._begin_epoch(keys.m0, 0)

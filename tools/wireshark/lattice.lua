@@ -25,7 +25,7 @@ local TOKEN_KINDS = { "connect", "relay" }
 local TOKEN_ROLES = { "initiator", "responder" }
 local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenExpired", "TokenReused",
   "VersionMismatch", "SchemaMismatch", "ServerFull", "Kicked", "ProtocolError", "ResourceLimit", "InternalError",
-  "HostLeft" }
+  "HostLeft", "ConfigMismatch", "ServerRestarted", "NoAnswer", "Unreachable" }
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
   "RekeyAsk", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
@@ -60,6 +60,7 @@ field("handshake.token_id", ProtoField.bytes, "Token id")
 field("handshake.schema_id", ProtoField.uint64, "Schema", HEX)
 field("handshake.features", ProtoField.uint32, "Features", HEX)
 field("handshake.max_datagram", ProtoField.uint16, "Largest datagram", DEC)
+field("handshake.max_objects", ProtoField.uint16, "Room for objects", DEC)
 field("handshake.connection_id", ProtoField.uint64, "Connection", HEX)
 field("handshake.server_tick", ProtoField.uint32, "Server tick", DEC)
 field("handshake.mtu_hint", ProtoField.uint16, "MTU hint", DEC)
@@ -313,6 +314,8 @@ local function response(c, is_opened)
   c:uint("handshake.schema_id", 8)
   c:uint("handshake.features", 4)
   c:uint("handshake.max_datagram", 2)
+  c:uint("handshake.tick_rate", 2)
+  c:uint("handshake.max_objects", 2)
 end
 
 -- ---- Channel messages -------------------------------------------------------------------------------------------

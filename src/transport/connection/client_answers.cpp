@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "transport/connection/client_handshake.h"
+#include "transport/connection/config_difference.h"
 #include "transport/crypto/aead.h"
 
 namespace lattice::connection {
@@ -144,6 +145,8 @@ bool ClientHandshake::build_response(const wire::Challenge& challenge, Candidate
   sealed.schema_id = config_.schema_id;
   sealed.features = config_.features;
   sealed.max_datagram = config_.max_datagram_bytes;
+  sealed.tick_rate = config_.tick_rate_hz;
+  sealed.max_objects = config_.max_objects;
   const size_t plaintext_bytes = wire::encode_challenge_response_sealed(sealed, out.subspan(front_bytes));
   LATTICE_CHECK(plaintext_bytes == wire::kChallengeResponseSealedBytes);
 
@@ -202,6 +205,13 @@ ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, st
     finish(Event::kRefuse);
     return result;
   }
+  if (fields.tick_rate != config_.tick_rate_hz) {  // Likewise.
+    result.outcome = ClientOutcome::kRefused;
+    result.reason = DisconnectReason::kConfigMismatch;
+    result.text = tick_rates_differ(fields.tick_rate, config_.tick_rate_hz);
+    finish(Event::kRefuse);
+    return result;
+  }
   ClientAccepted accepted;
   accepted.connection_id = fields.connection_id;
   accepted.master =
@@ -227,7 +237,7 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
   result.outcome = ClientOutcome::kRefused;
   result.reason = static_cast<DisconnectReason>(fields.reason);
   result.remote_schema_id = fields.schema_id;
-  result.set_text({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
+  result.text = ReasonText({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
   finish(Event::kRefuse);
   return result;
 }

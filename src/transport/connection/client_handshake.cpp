@@ -138,7 +138,7 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
     result.reason = DisconnectReason::kTokenExpired;
   } else {
     result.reason = DisconnectReason::kTimeout;
-    if (was_challenged_) result.set_text(kNeverAccepted);
+    if (was_challenged_) result.text = ReasonText(kNeverAccepted);
   }
   finish(Event::kSilence);
   return result;

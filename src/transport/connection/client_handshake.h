@@ -22,6 +22,7 @@
 #include "transport/connection/datagram_sink.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/lifecycle.h"
+#include "transport/connection/reason_text.h"
 #include "transport/crypto/key_schedule.h"
 #include "transport/crypto/x25519.h"
 #include "transport/wire/handshake_bodies.h"
@@ -58,6 +59,8 @@ struct ClientHandshakeConfig {
   uint64_t schema_id = 0;
   uint32_t features = 0;
   uint16_t max_datagram_bytes = 1200;  ///< What this side can receive, ≥ 1200.
+  uint16_t tick_rate_hz = 60;          ///< The server's must be the same.
+  uint16_t max_objects = 0;            ///< Room for so many; the server may ask for more.
   uint64_t budget_ns = 10'000'000'000;
   uint64_t jitter_seed = 0;  ///< Of the retry intervals; no secret.
 };
@@ -80,16 +83,8 @@ struct ClientResult {
   ClientDrop drop = ClientDrop::kNone;                ///< Why the datagram was not acted on.
   DisconnectReason reason = DisconnectReason::kNone;  ///< With kRefused and kGaveUp.
   uint64_t remote_schema_id = 0;                      ///< With kRefused: the server's.
-  std::array<char, wire::kMaxReasonTextBytes> text_bytes{};
-  uint8_t text_length = 0;
+  ReasonText text;                                    ///< Likewise.
   std::optional<ClientAccepted> accepted;
-
-  std::string_view text() const { return {text_bytes.data(), text_length}; }
-  /// At most kMaxReasonTextBytes.
-  void set_text(std::string_view text) {
-    text.copy(text_bytes.data(), text_bytes.size());
-    text_length = static_cast<uint8_t>(text.size());
-  }
 };
 
 class ClientHandshake {

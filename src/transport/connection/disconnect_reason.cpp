@@ -32,6 +32,14 @@ const char* disconnect_reason_name(DisconnectReason reason) {
       return "internal_error";
     case DisconnectReason::kHostLeft:
       return "host_left";
+    case DisconnectReason::kConfigMismatch:
+      return "config_mismatch";
+    case DisconnectReason::kServerRestarted:
+      return "server_restarted";
+    case DisconnectReason::kNoAnswer:
+      return "no_answer";
+    case DisconnectReason::kUnreachable:
+      return "unreachable";
   }
   return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
 }

@@ -21,6 +21,10 @@ enum class DisconnectReason : uint16_t {
   kResourceLimit = 11,
   kInternalError = 12,
   kHostLeft = 13,
+  kConfigMismatch = 14,   ///< Tick rate or room for objects; the text names both values.
+  kServerRestarted = 15,  ///< Local, never sent: a stateless reset.
+  kNoAnswer = 16,         ///< Local, never sent: not one answer to the connection requests.
+  kUnreachable = 17,      ///< Local, never sent: likewise, and the network says that nobody listens there.
 };
 
 inline constexpr uint16_t kFirstApplicationReason = 256;

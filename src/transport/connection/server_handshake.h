@@ -24,6 +24,7 @@
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/half_open_table.h"
 #include "transport/connection/prefix_rate.h"
+#include "transport/connection/reason_text.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/key_schedule.h"
 #include "transport/wire/handshake_bodies.h"
@@ -33,7 +34,7 @@
 namespace lattice::connection {
 
 // One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer hears nothing; the
-// last three are told to it, sealed.
+// rest are told to it, sealed.
 #define LATTICE_SERVER_REFUSALS(X)                                                                \
   X(kMalformed, "server_malformed")                  /* size, header or body layout */            \
   X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */      \
@@ -63,8 +64,9 @@ namespace lattice::connection {
   X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */              \
   X(kHalfOpenLimit, "server_half_open_limit")                                                     \
   X(kSchemaMismatch, "server_schema_mismatch")                                                    \
-  X(kServerFull, "server_full")              /* claim table, or the policy says so */             \
-  X(kPolicyRefused, "server_policy_refused") /* kicked, application reasons */
+  X(kConfigMismatch, "server_config_mismatch") /* tick rate, room for objects */                  \
+  X(kServerFull, "server_full")                /* claim table, or the policy says so */           \
+  X(kPolicyRefused, "server_policy_refused")   /* kicked, application reasons */
 
 enum class ServerRefusal : uint8_t {
   kNone,
@@ -79,9 +81,10 @@ const char* server_refusal_name(ServerRefusal refusal);
 struct ServerHandshakeConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
-  uint32_t features = 0;           ///< Offered; the connection gets those both sides have.
-  uint16_t mtu_hint_bytes = 1200;  ///< UDP payload, 1200 … 1472.
-  uint16_t tick_rate_hz = 60;
+  uint32_t features = 0;            ///< Offered; the connection gets those both sides have.
+  uint16_t mtu_hint_bytes = 1200;   ///< UDP payload, 1200 … 1472.
+  uint16_t tick_rate_hz = 60;       ///< A client's must be the same.
+  uint16_t max_objects = 0;         ///< A client must have room for so many.
   uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be forgotten.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
@@ -141,6 +144,7 @@ struct ServerAccepted {
 struct ServerResult {
   ServerRefusal refusal = ServerRefusal::kNone;
   uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: what the client has.
+  ReasonText text;                ///< What the client is told beside the reason.
   std::optional<ServerAccepted> accepted;
 };
 
@@ -199,12 +203,14 @@ class ServerHandshake {
   ServerRefusal check_cookie(const platform::Address& from, const ServerMoment& moment, Response* response);
   ServerRefusal open_response(std::span<const uint8_t> datagram, size_t header_bytes, Response* response);
   ServerRefusal verify_signature(const Response& response) const;
+  std::optional<ReasonText> config_difference(const Response& response) const;
   ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
                       DatagramSink& sink);
   ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,
                         uint64_t connection_id, uint64_t peer_id, Claim& claim, DatagramSink& sink);
+  /// Tells the client why, and notes in `result` what it was told.
   void refuse(const platform::Address& to, Response& response, DisconnectReason reason, std::string_view text,
-              DatagramSink& sink);
+              DatagramSink& sink, ServerResult* result);
   uint64_t new_connection_id();
 
   ServerHandshakeConfig config_;

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "platform/byte_order.h"
+#include "transport/connection/config_difference.h"
 #include "transport/connection/server_handshake.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/cookie.h"
@@ -134,6 +135,17 @@ ServerResult ServerHandshake::on_response(const platform::Address& from, std::sp
   return settle(from, moment, response, sink);
 }
 
+/// A wrong tick rate would show in hard resets, too little room in a connection that breaks at some object.
+std::optional<ReasonText> ServerHandshake::config_difference(const Response& response) const {
+  if (response.sealed.tick_rate != config_.tick_rate_hz) {
+    return tick_rates_differ(config_.tick_rate_hz, response.sealed.tick_rate);
+  }
+  if (response.sealed.max_objects < config_.max_objects) {
+    return too_few_objects(config_.max_objects, response.sealed.max_objects);
+  }
+  return std::nullopt;
+}
+
 /// The message is genuine. What it asks for may still have been granted before, or be refused.
 ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
                                      Response& response, DatagramSink& sink) {
@@ -152,7 +164,12 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
       (token_schema_id != 0 && token_schema_id != config_.schema_id)) {
     result.refusal = ServerRefusal::kSchemaMismatch;
     result.remote_schema_id = response.sealed.schema_id;
-    refuse(from, response, DisconnectReason::kSchemaMismatch, "schema", sink);
+    refuse(from, response, DisconnectReason::kSchemaMismatch, "schema", sink, &result);
+    return result;
+  }
+  if (const std::optional<ReasonText> difference = config_difference(response)) {
+    result.refusal = ServerRefusal::kConfigMismatch;
+    refuse(from, response, DisconnectReason::kConfigMismatch, difference->view(), sink, &result);
     return result;
   }
   if (!half_open_.has_room(prefix_of(from), moment.now_ns)) {
@@ -161,14 +178,14 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
   }
   if (!claims_.has_room(moment.unix_s)) {
     result.refusal = ServerRefusal::kServerFull;
-    refuse(from, response, DisconnectReason::kServerFull, {}, sink);
+    refuse(from, response, DisconnectReason::kServerFull, {}, sink, &result);
     return result;
   }
   const Admission admission = policy_.admit({from, response.token, response.sealed.features});
   if (admission.refusal != DisconnectReason::kNone) {
     result.refusal = admission.refusal == DisconnectReason::kServerFull ? ServerRefusal::kServerFull
                                                                         : ServerRefusal::kPolicyRefused;
-    refuse(from, response, admission.refusal, admission.text, sink);
+    refuse(from, response, admission.refusal, admission.text, sink, &result);
     return result;
   }
   const uint64_t connection_id = new_connection_id();
@@ -236,7 +253,8 @@ ServerAccepted ServerHandshake::accept(const platform::Address& from, const Serv
 /// Message 6: sealed under a key of its own (fresh accept_random), so it can be made again for each
 /// repetition of message 3 without a nonce repeating. Nothing is kept.
 void ServerHandshake::refuse(const platform::Address& to, Response& response, DisconnectReason reason,
-                             std::string_view text, DatagramSink& sink) {
+                             std::string_view text, DatagramSink& sink, ServerResult* result) {
+  result->text = ReasonText(text);
   const std::span<const uint8_t> text_bytes = crypto::text(text);
   LATTICE_ASSERT(text.size() <= wire::kMaxReasonTextBytes && wire::is_valid_text(text_bytes));
   crypto::AcceptRandom accept_random;

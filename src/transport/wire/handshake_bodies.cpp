@@ -118,6 +118,8 @@ bool parse_challenge_response_sealed(std::span<const uint8_t> plaintext, Challen
   out->schema_id = reader.u64();
   out->features = reader.u32();
   out->max_datagram = reader.u16();
+  out->tick_rate = reader.u16();
+  out->max_objects = reader.u16();
   return reader.ok();
 }
 
@@ -128,6 +130,8 @@ size_t encode_challenge_response_sealed(const ChallengeResponseSealed& message, 
   writer.u64(message.schema_id);
   writer.u32(message.features);
   writer.u16(message.max_datagram);
+  writer.u16(message.tick_rate);
+  writer.u16(message.max_objects);
   return written_or_zero(writer);
 }
 

@@ -323,7 +323,7 @@ TEST(HandshakeAttack, LowOrderKeysAreRefusedOnBothSides) {
   const Bytes answer = rig.ask(request);
   wire::Challenge parsed;
   ASSERT_TRUE(wire::parse_challenge(std::span(answer).subspan(kBody), &parsed));
-  Bytes response(kBody + 51 + token.size() + 62);
+  Bytes response(kBody + 51 + token.size() + wire::kChallengeResponseSealedBytes + crypto::kTagBytes);
   wire::PacketHeader header;
   header.type = wire::PacketType::kChallengeResponse;
   header_bytes = wire::encode_packet_header(header, response);

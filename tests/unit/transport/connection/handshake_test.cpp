@@ -250,6 +250,32 @@ TEST(Handshake, SchemaMismatchIsReportedWithBothHashesOnBothSides) {
   EXPECT_EQ(rig.server.policy.call_count, 0u);
 }
 
+TEST(Handshake, AnotherTickRateIsRefusedWithBothNumbersOnBothSides) {
+  Rig rig({.tick_rate_hz = 60});
+  ClientHandshake client = rig.new_client({.tick_rate_hz = 30});
+  const ClientResult done = rig.tell(client, rig.ask(rig.response_of(client)));
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kConfigMismatch);
+  EXPECT_EQ(rig.last.text.view(), "tick_rate_hz: server 60, client 30");
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kConfigMismatch);
+  EXPECT_EQ(done.text.view(), rig.last.text.view());
+  EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
+  EXPECT_EQ(rig.server.policy.call_count, 0u);
+}
+
+TEST(Handshake, RoomForFewerObjectsThanTheServersIsRefused) {
+  const auto outcome = [](uint16_t server_max, uint16_t client_max) {
+    Rig rig({.max_objects = server_max});
+    ClientHandshake client = rig.new_client({.max_objects = client_max});
+    return rig.tell(client, rig.ask(rig.response_of(client)));
+  };
+  const ClientResult refused = outcome(65535, 65534);
+  EXPECT_EQ(refused.reason, DisconnectReason::kConfigMismatch);
+  EXPECT_EQ(refused.text.view(), "max_objects: server 65535, client 65534");
+  EXPECT_EQ(outcome(65535, 65535).outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(outcome(100, 101).outcome, ClientOutcome::kAccepted);
+}
+
 /// A server that holds the right keys and says wrong things: answers message 3 with `fields` in message 4.
 Bytes accept_by_hand(const Bytes& response, const crypto::KeyPair& identity, const crypto::KeyPair& bucket,
                      uint64_t header_id, const wire::ConnectionAcceptedSealed& fields) {
@@ -278,29 +304,56 @@ Bytes accept_by_hand(const Bytes& response, const crypto::KeyPair& identity, con
   return out;
 }
 
+/// What a client that was configured with `config` makes of message 4 with the given contents, one after the
+/// other.
+class HandmadeServer {
+ public:
+  explicit HandmadeServer(const ClientHandshakeConfig& config) {
+    const crypto::KeyPair key = rig_.new_key();
+    wire::TokenFields token = rig_.token_fields(key.public_key());
+    token.aud = identity_.public_key();
+    client_.emplace(rig_.client_with(rig_.sign(token), key, config));
+    rig_.request_of(*client_);
+    Bytes challenge(65);
+    wire::Challenge made;
+    made.bucket_pub = bucket_.public_key();
+    const size_t header_bytes = wire::encode_packet_header({}, challenge);
+    wire::encode_challenge(made, std::span(challenge).subspan(header_bytes));
+    rig_.tell(*client_, challenge);
+    response_ = rig_.client_sink.take_one();
+  }
+  ClientResult accept(uint64_t header_id, const wire::ConnectionAcceptedSealed& fields) {
+    return rig_.tell(*client_, accept_by_hand(response_, identity_, bucket_, header_id, fields));
+  }
+
+ private:
+  Rig rig_;
+  crypto::KeyPair identity_ = rig_.new_key(), bucket_ = rig_.new_key();
+  std::optional<ClientHandshake> client_;
+  Bytes response_;
+};
+
+TEST(Handshake, ClientChecksTheTickRateOfAnAcceptance) {
+  HandmadeServer server({.tick_rate_hz = 30});
+  wire::ConnectionAcceptedSealed fields;
+  fields.connection_id = 8;
+  fields.tick_rate = 60;
+  const ClientResult done = server.accept(8, fields);
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kConfigMismatch);
+  EXPECT_EQ(done.text.view(), "tick_rate_hz: server 60, client 30");
+}
+
 TEST(Handshake, ClientChecksTheSchemaAndIdOfAnAcceptance) {
-  Rig rig;
-  const crypto::KeyPair identity = rig.new_key(), bucket = rig.new_key(), key = rig.new_key();
-  wire::TokenFields token = rig.token_fields(key.public_key());
-  token.aud = identity.public_key();
-  ClientHandshake client = rig.client_with(rig.sign(token), key, {.schema_id = 5});
-  rig.request_of(client);
-  Bytes challenge(65);
-  wire::Challenge made;
-  made.bucket_pub = bucket.public_key();
-  const size_t header_bytes = wire::encode_packet_header({}, challenge);
-  wire::encode_challenge(made, std::span(challenge).subspan(header_bytes));
-  rig.tell(client, challenge);
-  const Bytes response = rig.client_sink.take_one();
+  HandmadeServer server({.schema_id = 5});
 
   wire::ConnectionAcceptedSealed fields;
   fields.connection_id = 8;
   fields.schema_id = 5;
-  EXPECT_EQ(rig.tell(client, accept_by_hand(response, identity, bucket, 9, fields)).drop,
-            ClientDrop::kAnswerMismatch);
+  EXPECT_EQ(server.accept(9, fields).drop, ClientDrop::kAnswerMismatch);
   fields.connection_id = 10;
   fields.schema_id = 6;
-  const ClientResult done = rig.tell(client, accept_by_hand(response, identity, bucket, 10, fields));
+  const ClientResult done = server.accept(10, fields);
   EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
   EXPECT_EQ(done.reason, DisconnectReason::kSchemaMismatch);
   EXPECT_EQ(done.remote_schema_id, 6u);
@@ -326,7 +379,7 @@ TEST(Handshake, RefusalsLeaveTheTokenUnclaimed) {
     const ClientResult done = rig.tell(client, rig.ask(rig.response_of(client)));
     EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
     EXPECT_EQ(done.reason, c.reason);
-    EXPECT_EQ(done.text(), c.text);
+    EXPECT_EQ(done.text.view(), c.text);
     EXPECT_EQ(rig.refusal(), c.counted);
   }
   rig.server.policy.next = {};
@@ -514,7 +567,7 @@ TEST(Handshake, GivingUpNamesAnExpiredTokenAndSaysWhenNobodyAccepted) {
   const ClientResult done = run_lossy(rig, client, 0.0, random, &links);
   EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
   EXPECT_EQ(done.reason, DisconnectReason::kTimeout);
-  EXPECT_NE(done.text().find("never accepted"), std::string_view::npos) << done.text();
+  EXPECT_NE(done.text.view().find("never accepted"), std::string_view::npos) << done.text.view();
   EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kUnknownIssuer), 3u);
 }
 

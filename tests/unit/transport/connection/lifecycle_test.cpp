@@ -98,11 +98,13 @@ TEST(DisconnectReason, NumbersAreTheWires) {
   const char* names[] = {"none",           "requested",    "timeout",          "token_invalid",
                          "token_expired",  "token_reused", "version_mismatch", "schema_mismatch",
                          "server_full",    "kicked",       "protocol_error",   "resource_limit",
-                         "internal_error", "host_left"};
-  for (uint16_t i = 0; i < 14; ++i) {
+                         "internal_error", "host_left",    "config_mismatch",  "server_restarted",
+                         "no_answer",      "unreachable"};
+  constexpr uint16_t kCount = std::size(names);
+  for (uint16_t i = 0; i < kCount; ++i) {
     EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(i)), names[i]);
   }
-  EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(14)), "unknown");
+  EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(kCount)), "unknown");
   EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(255)), "unknown");
   EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(256)), "application");
 }

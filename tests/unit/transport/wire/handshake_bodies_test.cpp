@@ -122,13 +122,17 @@ TEST(ChallengeResponse, SealedRoundTrip) {
   message.schema_id = 0x1122334455667788u;
   message.features = 0xA0B0C0D0u;
   message.max_datagram = 1200;
+  message.tick_rate = 60;
+  message.max_objects = 4096;
   uint8_t out[kChallengeResponseSealedBytes];
   ASSERT_EQ(encode_challenge_response_sealed(message, out), sizeof(out));
-  EXPECT_EQ(to_hex(std::span<const uint8_t>(out).subspan(32)), "8877665544332211d0c0b0a0b004");
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(out).subspan(32)), "8877665544332211d0c0b0a0b0043c000010");
   ChallengeResponseSealed back;
   ASSERT_TRUE(parse_challenge_response_sealed(out, &back));
   EXPECT_EQ(back.schema_id, message.schema_id);
   EXPECT_EQ(back.max_datagram, 1200);
+  EXPECT_EQ(back.tick_rate, 60);
+  EXPECT_EQ(back.max_objects, 4096);
   for (size_t n = 0; n < sizeof(out); ++n) {
     EXPECT_FALSE(parse_challenge_response_sealed(std::span<const uint8_t>(out).first(n), &back));
   }

@@ -3,6 +3,7 @@
 #   install BUILD            installs BUILD into an empty prefix, moves the prefix, looks at what is there
 #   headers                  compiles each installed header alone
 #   find_package LANGUAGES   builds and runs package/ against the moved prefix; LANGUAGES: C, or C;CXX
+#   examples                 builds examples/ against the moved prefix and runs their self-tests
 #   pkg_config               compiles with nothing but cc, c++ and pkg-config
 #   guest                    configures guest/ and reads the command lines: nothing of ours in the user's
 #   alone                    configures the tree as a user who installs it does
@@ -97,6 +98,13 @@ check_find_package() {
   rm -rf "$build"
   check=$(basename "$build")
   configure -S "$here/package" -B "$build" "-DCMAKE_PREFIX_PATH=$prefix" "-DLANGUAGE=$1"
+  build_and_run "$build"
+}
+
+check_examples() {
+  build=$WORK/examples
+  rm -rf "$build"
+  configure -S "$tree/examples" -B "$build" "-DCMAKE_PREFIX_PATH=$prefix"
   build_and_run "$build"
 }
 

@@ -101,6 +101,7 @@ run_doctor() {
   package_fact packages_bench bench note "for ENet's rows in bench transport"
   package_fact packages_browser browser note "for the browser test"
   package_fact packages_conformance conformance note "for the decoder written from the specification"
+  package_fact packages_docs docs note "for ./lattice docs"
   package_fact packages_models models note "for the model of key rotation"
   package_fact packages_dissector dissector note "for the test of the Wireshark dissector"
   package_fact packages_matrix matrix note "for test --matrix"

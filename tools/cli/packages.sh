@@ -30,6 +30,9 @@ python3-cryptography file /usr/lib/python3/dist-packages/cryptography*
 packages_dissector='
 tshark command tshark
 '
+packages_docs='
+doxygen command doxygen
+'
 packages_models='
 spin command spin
 '

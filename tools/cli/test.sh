@@ -81,6 +81,7 @@ test_release() {
     say "no browser test: missing $wanted"
   fi
   want_packages conformance || say "no decoder of another language: missing $wanted"
+  want_packages docs || say "no test of the reference: missing $wanted"
   want_packages models || say "models are not explored: missing $wanted"
   want_packages dissector || say "no test of the Wireshark dissector: missing $wanted"
   rm -f "$stamp"

@@ -249,7 +249,11 @@ LATTICE_API int lattice_get_input(lattice_world* world, lattice_peer_id peer, vo
 /* ---- RPC (§16) ---------------------------------------------------------------------------------- */
 
 /* Calls rpc_id on `object`; `args` is the host structure of its argument list, `len` its exact size.
- * The channel must match the RPC's declared reliability. Failure: lattice_last_result(). */
+ * The channel must match the RPC's declared reliability. Failure: lattice_last_result().
+ * Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
+ * reliable call made just before lattice_despawn() arrives; the object stays at the client until it has (10 s at
+ * most). An unreliable call may be lost; none arrives after on_despawn. A call by a client on an object that the
+ * authority has despawned meanwhile is refused and counted there. Source: docs/spec/data.md D-35. */
 LATTICE_API void lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id,
                              lattice_rpc_target target, lattice_channel channel, const void* args, size_t len);
 /* LATTICE_RPC_TO_PEER with its peer. */

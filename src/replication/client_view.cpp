@@ -51,7 +51,10 @@ void ClientView::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
   } else {
     object_added(slot);
     // The client may still hold the object from before, so leaving again must remove it.
-    at(slot).sent = cancel_removal(network_id);
+    if (const PendingRemoval* removal = cancel_removal(network_id)) {
+      at(slot).sent = true;
+      at(slot).rpc_count = removal->rpc_count;
+    }
   }
   validate();
 }
@@ -59,7 +62,7 @@ void ClientView::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
 void ClientView::forget(uint32_t slot, uint64_t network_id) {
   ObjectKnowledge& known = at(slot);
   settle(known);
-  if (known.sent) add_removal(network_id);
+  if (known.sent) add_removal(network_id, known.rpc_count);
   ObjectKnowledge fresh;
   fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
   known = fresh;
@@ -72,7 +75,7 @@ void ClientView::settle(ObjectKnowledge& known) {
   --owed_at_join_;
 }
 
-void ClientView::add_removal(uint64_t network_id) {
+void ClientView::add_removal(uint64_t network_id, uint32_t rpc_count) {
   if (removal_order_.size() >= config_.max_objects) {
     overflowed_ = true;
     return;
@@ -84,6 +87,7 @@ void ClientView::add_removal(uint64_t network_id) {
   const uint32_t index = free_removals_.back();
   free_removals_.pop_back();
   removals_[index].network_id = network_id;
+  removals_[index].rpc_count = rpc_count;
   removals_[index].used = true;
   const auto place =
       std::lower_bound(removal_order_.begin(), removal_order_.end(), network_id,
@@ -91,13 +95,13 @@ void ClientView::add_removal(uint64_t network_id) {
   removal_order_.insert(place, index);
 }
 
-bool ClientView::cancel_removal(uint64_t network_id) {
+const PendingRemoval* ClientView::cancel_removal(uint64_t network_id) {
   for (const uint32_t index : removal_order_) {
     if (removals_[index].network_id != network_id) continue;
     free_removal(index);
-    return true;
+    return &removals_[index];
   }
-  return false;
+  return nullptr;
 }
 
 void ClientView::free_removal(uint32_t index) {

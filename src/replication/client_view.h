@@ -27,11 +27,13 @@ struct ObjectKnowledge {
   bool sent = false;           // something of this incarnation was sent: leaving needs a removal
   bool marked = false;         // the last entry sent was an unchanged marker (S-06)
   bool owed_at_join = false;   // still to be acked before the client counts as loaded
+  uint32_t rpc_count = 0;      // reliable RPCs on the object that were sent to this client (D-35)
 };
 
 /// An object the client may hold and must drop.
 struct PendingRemoval {
   uint64_t network_id = 0;
+  uint32_t rpc_count = 0;  // reliable RPCs the client must have received before it drops the object (D-35)
   uint16_t incarnation = 0;
   bool used = false;
 };
@@ -52,6 +54,8 @@ class ClientView {
   void object_removed(uint32_t slot, uint64_t network_id);
   /// The interest seam: leaving makes a removal pending; re-entering starts over with kind 1.
   void set_in_set(uint32_t slot, uint64_t network_id, bool in_set);
+  /// A reliable RPC on the object was queued for this client: its removal will say so (D-35).
+  void count_reliable_rpc(uint32_t slot) { ++at(slot).rpc_count; }
 
   /// The transport's verdict on a part; unknown receipts are ignored.
   void on_receipt(uint32_t receipt, bool acked);
@@ -74,8 +78,9 @@ class ClientView {
   ObjectKnowledge& at(uint32_t slot);
   void forget(uint32_t slot, uint64_t network_id);
   void settle(ObjectKnowledge& known);
-  void add_removal(uint64_t network_id);
-  bool cancel_removal(uint64_t network_id);
+  void add_removal(uint64_t network_id, uint32_t rpc_count);
+  /// Null when none was pending.
+  const PendingRemoval* cancel_removal(uint64_t network_id);
   void free_removal(uint32_t index);
   void on_acked(const SentEntry& entry, Tick tick);
   void on_lost(const SentEntry& entry);

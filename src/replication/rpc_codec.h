@@ -24,6 +24,11 @@ namespace lattice::replication {
 
 using base::Tick;
 
+/// Whether calls on the channel arrive for certain. Those are counted: a despawn waits for them (D-35).
+constexpr bool is_reliable_rpc(lattice_channel channel) {
+  return channel == LATTICE_CHANNEL_RELIABLE_UNORDERED || channel == LATTICE_CHANNEL_RELIABLE_ORDERED;
+}
+
 /// The fixed fields of an RPC.
 struct RpcHeader {
   uint64_t network_id = 0;

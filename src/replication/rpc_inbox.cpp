@@ -16,6 +16,12 @@ bool RpcInbox::holds(uint64_t network_id) const {
                      [&](const Held& held) { return held.header.network_id == network_id; });
 }
 
+bool RpcInbox::holds(uint64_t network_id, uint64_t context) const {
+  return std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
+    return held.header.network_id == network_id && held.context == context;
+  });
+}
+
 RpcRefusal RpcInbox::hold(uint64_t now_ns, const RpcHeader& header, std::span<const uint8_t> body,
                           uint64_t context) {
   const auto same_object = std::count_if(held_.begin(), held_.end(), [&](const Held& held) {
@@ -45,7 +51,9 @@ void RpcInbox::poll(uint64_t now_ns, RpcSink& sink) {
     const RpcSink::Readiness readiness = sink.readiness(held.header);
     const std::span<const uint8_t> body =
         std::span<const uint8_t>(bytes_).subspan(held.first_byte, held.size);
-    if (readiness == RpcSink::Readiness::kNoObject) {
+    if (readiness == RpcSink::Readiness::kGone) {
+      sink.dropped(held.context, held.header, RpcRefusal::kUnknownObject);
+    } else if (readiness == RpcSink::Readiness::kNoObject) {
       if (now_ns - held.since_ns < kObjectWaitNs) {
         blocked_.push_back(id);
         continue;
@@ -63,6 +71,18 @@ void RpcInbox::poll(uint64_t now_ns, RpcSink& sink) {
       sink.deliver(held.context, held.header, body);
     }
     held.done = true;
+  }
+  remove_done();
+}
+
+void RpcInbox::release(uint64_t network_id, RpcSink& sink) {
+  if (!holds(network_id)) return;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (held_[i].done || held_[i].header.network_id != network_id) continue;
+    held_[i].done = true;
+    const Held held = held_[i];
+    sink.deliver(held.context, held.header,
+                 std::span<const uint8_t>(bytes_).subspan(held.first_byte, held.size));
   }
   remove_done();
 }

@@ -19,8 +19,9 @@ namespace lattice::replication {
 class RpcSink {
  public:
   virtual ~RpcSink() = default;
-  enum class Readiness : uint8_t { kNoObject, kTooEarly, kReady };
-  /// kTooEarly: the object exists and the RPC is tick-aligned and ahead of it.
+  enum class Readiness : uint8_t { kGone, kNoObject, kTooEarly, kReady };
+  /// kGone: the object was removed and the RPC is from before. kTooEarly: the object exists and the RPC is
+  /// tick-aligned and ahead of it.
   virtual Readiness readiness(const RpcHeader& header) = 0;
   /// The body as received and `context` as given to hold(). May not call the inbox.
   virtual void deliver(uint64_t context, const RpcHeader& header, std::span<const uint8_t> body) = 0;
@@ -40,10 +41,14 @@ class RpcInbox {
 
   /// True when an earlier RPC of this object waits: then the next must wait behind it.
   bool holds(uint64_t network_id) const;
+  /// Likewise, of `context` only.
+  bool holds(uint64_t network_id, uint64_t context) const;
   /// Keeps a copy of the body. kQueueFull when a bound is reached.
   RpcRefusal hold(uint64_t now_ns, const RpcHeader& header, std::span<const uint8_t> body, uint64_t context);
   /// Delivers what has become ready and drops what waited too long, in arrival order.
   void poll(uint64_t now_ns, RpcSink& sink);
+  /// Delivers all that waits for the object, in arrival order: it is about to go (D-35).
+  void release(uint64_t network_id, RpcSink& sink);
   /// Forgets everything that `context` sent, for a connection that ended.
   void forget(uint64_t context);
 

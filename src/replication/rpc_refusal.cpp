@@ -24,6 +24,8 @@ const char* rpc_refusal_name(RpcRefusal refusal) {
       return "rpc_rate_limited";
     case RpcRefusal::kQueueFull:
       return "rpc_queue_full";
+    case RpcRefusal::kDespawnOverdue:
+      return "rpc_despawn_overdue";
     case RpcRefusal::kCount:
       break;
   }

@@ -69,6 +69,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   if (newest_tick_ == 0) aged_tick_ = tick;
   if (newest_tick_ == 0 || base::tick_after(tick, newest_tick_)) newest_tick_ = tick;
   if (base::tick_distance(newest_tick_, aged_tick_) >= kAgingTicks) age();
+  if (!leaving_.empty()) revive_leaving(tick);
   for (const Pending& entry : pending_) {
     switch (entry.kind) {
       case EntryKind::kDelta:
@@ -76,7 +77,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
         commit_state(entry, tick);
         break;
       case EntryKind::kRemoved:
-        commit_removal(entry.info.network_id, tick);
+        commit_removal(entry, tick);
         break;
       case EntryKind::kUnchanged:
         commit_unchanged(entry.info.network_id, tick);
@@ -120,6 +121,8 @@ void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
 void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   LATTICE_ASSERT(info.type != nullptr);  // only full entries reach an object that is not there
   if (known.was_removed) --tombstones_;
+  // decode() counted the leaving ones as room: the oldest gives way.
+  if (mirror_.size() == mirror_.max_objects() && !leaving_.empty()) despawn(known_[find_known(leaving_[0])]);
   ObjectInfo mirrored = info;
   mirrored.spawn_tick = tick;
   known.slot = mirror_.mirror(mirrored);
@@ -138,26 +141,76 @@ void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Ti
   listener_.on_authority(slot, tick);
 }
 
-void SnapshotApplier::commit_removal(uint64_t network_id, Tick tick) {
-  Known& known = find_or_insert(network_id);
+void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
+  Known& known = find_or_insert(entry.info.network_id);
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   if (known.slot != kNoSlot && !base::tick_after(tick, known.applied_tick))
     return;  // re-entered since
   const bool was_tombstone = known.was_removed && known.slot == kNoSlot;
   known.was_removed = true;
   known.removed_tick = tick;
-  if (!was_tombstone) ++tombstones_;
-  if (known.slot == kNoSlot) return;
+  if (known.slot == kNoSlot) {
+    if (!was_tombstone) ++tombstones_;
+    return;
+  }
+  known.rpc_count = entry.rpc_count;
+  if (listener_.may_despawn(known.slot, known.rpc_count)) return despawn(known);
+  if (!known.leaving) leaving_.push_back(known.network_id);
+  known.leaving = true;
+}
+
+void SnapshotApplier::despawn(Known& known) {
+  LATTICE_ASSERT(known.slot != kNoSlot && known.was_removed);
+  if (known.leaving) leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
+  known.leaving = false;
+  ++tombstones_;
   const uint32_t slot = known.slot;
   known.slot = kNoSlot;
-  listener_.on_despawn(slot, tick);
+  listener_.on_despawn(slot, known.removed_tick);
   ring_of_slot_[slot] = kNoRing;
   mirror_.despawn(slot);
 }
 
+void SnapshotApplier::retry_removals() {
+  for (size_t i = 0; i < leaving_.size();) {
+    Known& known = known_[find_known(leaving_[i])];
+    if (listener_.may_despawn(known.slot, known.rpc_count)) {
+      despawn(known);  // takes itself out of the list
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Before anything else of the part: what comes back must not give way to what is new.
+void SnapshotApplier::revive_leaving(Tick tick) {
+  for (const Pending& entry : pending_) {
+    const uint32_t index = find_known(entry.info.network_id);
+    if (index == kNotKnown || revived_by(entry, &known_[index], tick) == 0) continue;
+    Known& known = known_[index];
+    leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
+    known.leaving = false;
+    listener_.on_stays(known.slot);
+  }
+}
+
+// 1 when the entry begins a new life of an object that has not left yet.
+uint32_t SnapshotApplier::revived_by(const Pending& entry, const Known* known, Tick tick) const {
+  return known != nullptr && known->leaving && entry.kind == EntryKind::kFull &&
+                 base::tick_after(tick, known->removed_tick)
+             ? 1
+             : 0;
+}
+
+bool SnapshotApplier::is_gone(uint64_t network_id, Tick tick) const {
+  const uint32_t index = find_known(network_id);
+  if (index == kNotKnown || known_[index].slot != kNoSlot) return false;
+  return !base::tick_after(tick, known_[index].removed_tick);
+}
+
 void SnapshotApplier::commit_unchanged(uint64_t network_id, Tick tick) {
   Known& known = known_[find_known(network_id)];
-  if (known.slot == kNoSlot || !base::tick_after(tick, known.applied_tick)) return;
+  if (known.slot == kNoSlot || known.leaving || !base::tick_after(tick, known.applied_tick)) return;
   if (!base::tick_after(tick, known.heard_tick)) return;
   known.heard_tick = tick;
   listener_.on_unchanged(known.slot, tick);
@@ -186,7 +239,9 @@ void SnapshotApplier::age() {
     for (Tick* tick : {&known.applied_tick, &known.full_tick, &known.heard_tick}) {
       if (base::tick_after(oldest, *tick)) *tick = oldest;
     }
-    if (known.was_removed && base::tick_after(oldest, known.removed_tick)) known.was_removed = false;
+    if (!known.was_removed || !base::tick_after(oldest, known.removed_tick)) continue;
+    known.was_removed = known.leaving;
+    known.removed_tick = oldest;
   }
 }
 
@@ -237,6 +292,7 @@ void SnapshotApplier::validate() const {
 #if defined(LATTICE_VALIDATION)
   uint32_t live = 0;
   uint32_t tombstones = 0;
+  size_t leaving = 0;
   for (size_t i = 0; i < known_.size(); ++i) {
     const Known& known = known_[i];
     LATTICE_ASSERT(i == 0 || known_[i - 1].network_id < known.network_id);
@@ -246,12 +302,14 @@ void SnapshotApplier::validate() const {
       continue;
     }
     ++live;
+    leaving += known.leaving ? 1 : 0;
     const StateRing& ring = rings_[known.ring];
     LATTICE_ASSERT(mirror_.network_id(known.slot) == known.network_id);
     LATTICE_ASSERT(ring.tick(ring.size() - 1) == known.applied_tick);
   }
   LATTICE_ASSERT(live == mirror_.size());
   LATTICE_ASSERT(tombstones == tombstones_);
+  LATTICE_ASSERT(leaving == leaving_.size());
 #endif
 }
 

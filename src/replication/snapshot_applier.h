@@ -47,6 +47,11 @@ class SnapshotListener {
   virtual void on_spawn(uint32_t slot, Tick tick) = 0;
   /// Called while the object can still be read.
   virtual void on_despawn(uint32_t slot, Tick tick) = 0;
+  /// A removal came: may the object go, when `rpc_count` reliable RPCs on it were sent before (D-35)? False
+  /// holds the removal: the object stays, frozen, and the same is asked at each retry_removals().
+  virtual bool may_despawn(uint32_t /*slot*/, uint32_t /*rpc_count*/) { return true; }
+  /// A held removal is void: the object came back before it left.
+  virtual void on_stays(uint32_t /*slot*/) {}
   /// The newest state. `words` stay valid until the object's next state. Host values are not touched.
   virtual void on_state(uint32_t slot, Tick tick, const uint64_t* words, EntryKind kind) = 0;
   /// A state that arrived after a newer one: kept as a baseline, useful to interpolation, never applied.
@@ -68,6 +73,11 @@ class SnapshotApplier {
 
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
+
+  /// Asks again about every held removal, oldest first, and despawns what may go.
+  void retry_removals();
+  /// True when what was sent about the object at `tick` belongs to a life that is over here.
+  bool is_gone(uint64_t network_id, Tick tick) const;
 
   /// Header of the last part that was applied.
   const SnapshotHeader& header() const { return header_; }
@@ -96,13 +106,16 @@ class SnapshotApplier {
     Tick full_tick = 0;   // newest full entry: where owner and mode come from
     Tick heard_tick = 0;  // newest entry that said what the object is now
     Tick removed_tick = 0;
+    uint32_t rpc_count = 0;  // of the held removal
     bool was_removed = false;
+    bool leaving = false;  // removed by the authority, and still here: see may_despawn
   };
   /// One decoded entry, not yet committed.
   struct Pending {
     ObjectInfo info;  // kFull: everything but spawn_tick; otherwise only network_id
     EntryKind kind = EntryKind::kDelta;
     uint32_t first_word = 0;  // in scratch_
+    uint32_t rpc_count = 0;   // kRemoved
   };
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
@@ -114,7 +127,10 @@ class SnapshotApplier {
 
   void commit(const SnapshotHeader& header);
   void commit_state(const Pending& entry, Tick tick);
-  void commit_removal(uint64_t network_id, Tick tick);
+  void commit_removal(const Pending& entry, Tick tick);
+  void despawn(Known& known);
+  void revive_leaving(Tick tick);
+  uint32_t revived_by(const Pending& entry, const Known* known, Tick tick) const;
   void commit_unchanged(uint64_t network_id, Tick tick);
   void spawn(Known& known, const ObjectInfo& info, Tick tick);
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
@@ -143,6 +159,7 @@ class SnapshotApplier {
   Tick newest_tick_ = 0;
   Tick aged_tick_ = 0;
   uint32_t tombstones_ = 0;
+  std::vector<uint64_t> leaving_;  // ids of held removals, oldest first
 };
 
 }  // namespace lattice::replication

@@ -25,6 +25,12 @@ uint32_t id_bits(uint64_t id) {
   return 1 + 8 * static_cast<uint32_t>(base::varint_bytes(id));
 }
 
+uint32_t removal_bits(const PendingRemoval& removal) {
+  const uint32_t count_bits =
+      removal.rpc_count == 0 ? 0 : 8 * static_cast<uint32_t>(base::varint_bytes(removal.rpc_count));
+  return kKindBits + 1 + count_bits;
+}
+
 }  // namespace
 
 SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
@@ -69,9 +75,10 @@ void SnapshotBuilder::collect(ClientView& view) {
   const auto add_removals_before = [&](uint64_t network_id) {
     for (; next_removal < view.removal_order_.size(); ++next_removal) {
       const uint32_t index = view.removal_order_[next_removal];
-      const uint64_t removed_id = view.removals_[index].network_id;
+      const PendingRemoval& removal = view.removals_[index];
+      const uint64_t removed_id = removal.network_id;
       if (removed_id >= network_id) break;
-      candidates_.push_back(Candidate{removed_id, index, EntryCache::kTooLarge, kKindBits,
+      candidates_.push_back(Candidate{removed_id, index, EntryCache::kTooLarge, removal_bits(removal),
                                       std::numeric_limits<float>::max(), EntryKind::kRemoved, 0});
     }
   };
@@ -230,7 +237,7 @@ void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header
     uint64_t previous = 0;
     for (; next < cuts_[part]; ++next) {
       const Candidate& candidate = candidates_[chosen_[next]];
-      write_entry(out, candidate, previous);
+      write_entry(out, view, candidate, previous);
       account(view, candidate);
       previous = candidate.network_id;
     }
@@ -242,7 +249,8 @@ void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header
   }
 }
 
-void SnapshotBuilder::write_entry(BitWriter& out, const Candidate& candidate, uint64_t previous) {
+void SnapshotBuilder::write_entry(BitWriter& out, const ClientView& view, const Candidate& candidate,
+                                  uint64_t previous) {
   const uint64_t difference = candidate.network_id - previous;
   if (difference < 0x80) {
     out.WriteBits(0x100u | difference, 9);  // "more" and the one byte of the id together
@@ -254,6 +262,12 @@ void SnapshotBuilder::write_entry(BitWriter& out, const Candidate& candidate, ui
     out.WriteBits(candidate.age, kKindBits + kAgeBits);  // kind 0 in front of the age
   } else {
     out.WriteBits(static_cast<uint64_t>(candidate.kind), kKindBits);
+  }
+  if (candidate.kind == EntryKind::kRemoved) {
+    const uint32_t rpc_count = view.removals_[candidate.index].rpc_count;
+    out.WriteBool(rpc_count != 0);
+    if (rpc_count != 0) out.WriteVarint(rpc_count);
+    return;
   }
   if (candidate.body == EntryCache::kTooLarge) return;
   const EntryBody body = cache_.body(candidate.body);

@@ -75,7 +75,7 @@ class SnapshotBuilder {
   void choose(uint32_t budget_bytes);
   uint32_t fill_part(uint32_t bytes, uint32_t* start);
   void write_parts(ClientView& view, const SnapshotHeader& header);
-  void write_entry(BitWriter& out, const Candidate& candidate, uint64_t previous);
+  void write_entry(BitWriter& out, const ClientView& view, const Candidate& candidate, uint64_t previous);
   void account(ClientView& view, const Candidate& candidate);
 
   Config config_;

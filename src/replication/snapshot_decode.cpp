@@ -30,6 +30,7 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   uint64_t id = 0;
   uint32_t new_ids = 0;
   uint32_t new_objects = 0;
+  uint32_t revived = 0;
   while (in.ReadBool()) {
     const uint64_t difference = in.ReadVarint();
     const uint64_t kind = in.ReadBits(2);
@@ -45,7 +46,10 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
     if (refusal != SnapshotRefusal::kNone) return refusal;
     new_ids += known == nullptr ? 1 : 0;
     new_objects += entry.kind == EntryKind::kFull && (known == nullptr || known->slot == kNoSlot) ? 1 : 0;
-    if (known_.size() + new_ids > max_known() || mirror_.size() + new_objects > mirror_.max_objects()) {
+    revived += revived_by(entry, known, header->server_tick);
+    // Leaving objects give way to new ones; see spawn().
+    const size_t staying = mirror_.size() - leaving_.size() + revived;
+    if (known_.size() + new_ids > max_known() || staying + new_objects > mirror_.max_objects()) {
       return SnapshotRefusal::kTooManyObjects;
     }
     pending_.push_back(entry);
@@ -64,16 +68,18 @@ SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, const Kn
       return known != nullptr && lives_at(*known, tick) ? SnapshotRefusal::kNone
                                                         : SnapshotRefusal::kUnknownObject;
     case EntryKind::kRemoved:
+      if (in.ReadBool() && (entry->rpc_count = in.ReadVarint32()) == 0) return SnapshotRefusal::kMalformed;
       break;
   }
-  return SnapshotRefusal::kNone;
+  return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-// Whether an entry of `tick` can be about a life of the object of which a state was received: it is live,
-// or the entry was sent before its removal.
+// Whether an entry of `tick` can be about a life of the object of which a state was received: no removal of
+// it came, or the entry was sent before its removal.
 bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   if (known.type == nullptr) return false;
-  return known.slot != kNoSlot || !base::tick_after(tick, known.removed_tick);
+  const bool staying = known.slot != kNoSlot && !known.leaving;
+  return staying || !base::tick_after(tick, known.removed_tick);
 }
 
 SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, const Known* known, Pending* entry) {

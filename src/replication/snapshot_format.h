@@ -4,7 +4,7 @@
 //   entry: bit 1 · id varint difference to the previous (first: absolute) · kind 2 bits ·
 //     0 delta      baseline age varint (1..60) · changes
 //     1 full       type_id varint · owner varint · mode 2 bits · authority_tick u32 · changes from zero
-//     2 removed    nothing
+//     2 removed    1 bit, and if it is 1: rpc_count varint (32-bit, not 0)
 //     3 unchanged  nothing (S-06)
 //   changes: behaviour presence bits, then per behaviour the changed mask and members (Layout)
 //

@@ -87,13 +87,26 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
 
 OpResult AuthorityWorld::despawn(uint64_t network_id) {
   if (table_.find(network_id) == replication::kNoSlot) return OpResult::kNotFound;
-  if (phase_ == Phase::kIdle) {
+  if (phase_ == Phase::kIdle && !calls_own_player(network_id)) {
     remove_now(network_id);
   } else if (std::find(pending_despawns_.begin(), pending_despawns_.end(), network_id) ==
              pending_despawns_.end()) {
     pending_despawns_.push_back(network_id);
   }
   return OpResult::kOk;
+}
+
+// Only the server's own calls: a client must not be able to keep an object alive.
+bool AuthorityWorld::calls_own_player(uint64_t network_id) const {
+  return is_host() && rpcs_.holds(network_id, kAuthorityPeer);
+}
+
+void AuthorityWorld::remove_pending() {
+  std::erase_if(pending_despawns_, [&](uint64_t id) {
+    if (calls_own_player(id)) return false;
+    remove_now(id);
+    return true;
+  });
 }
 
 void AuthorityWorld::remove_now(uint64_t network_id) {
@@ -139,8 +152,7 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   if (input_host_)
     observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
   observer_.on_tick(tick, false);
-  for (const uint64_t id : pending_despawns_) remove_now(id);
-  pending_despawns_.clear();
+  remove_pending();
   for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);
   history_.record(table_, tick);
   snapshot_due_ =
@@ -202,8 +214,7 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
 }
 
 void AuthorityWorld::after_phase(Now now) {
-  for (const uint64_t id : pending_despawns_) remove_now(id);
-  pending_despawns_.clear();
+  remove_pending();
   World::after_phase(now);
 }
 
@@ -293,7 +304,7 @@ reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wir
     return reliability::Verdict::kAccept;
   }
   if (client->gate->take_token(now_ns)) {
-    rpcs_.receive(now_ns, client->peer, body, false);
+    rpcs_.receive(now_ns, client->peer, static_cast<lattice_channel>(channel), body, false);
   } else {
     rpcs_.count_refusal(replication::RpcRefusal::kRateLimited);
   }
@@ -358,13 +369,15 @@ replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& 
   return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->view);
 }
 
-bool AuthorityWorld::send_rpc(const Client& client, lattice_channel channel) {
+bool AuthorityWorld::send_rpc(const Client& client, uint32_t slot, lattice_channel channel) {
   reliability::MessageFlags flags;
   flags.is_rpc = true;
   const auto sent =
       endpoint_->send(client.connection, static_cast<wire::Channel>(channel), flags, rpcs_.body());
-  if (sent == reliability::SendResult::kOk) rpcs_.count_sent();
-  return sent == reliability::SendResult::kOk;
+  if (sent != reliability::SendResult::kOk) return false;
+  if (replication::is_reliable_rpc(channel)) client.view->count_reliable_rpc(slot);
+  rpcs_.count_sent();
+  return true;
 }
 
 bool AuthorityWorld::is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const {
@@ -396,7 +409,7 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client || !is_callee(call, slot, client->peer) || !client->view->in_set(slot)) continue;
     any = true;
-    blocked = !send_rpc(*client, call.channel) || blocked;
+    blocked = !send_rpc(*client, slot, call.channel) || blocked;
   }
   if (blocked) return OpResult::kWouldBlock;
   return any || call.target == LATTICE_RPC_TO_ALL ? OpResult::kOk : OpResult::kNotFound;

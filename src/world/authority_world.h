@@ -27,7 +27,8 @@ class AuthorityWorld final : public World {
 
   /// The next object, owned by `owner` (0: nobody). 0 when the type is unknown or the world is full.
   uint64_t spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner);
-  /// Takes effect at the end of the current phase; at once outside the pump.
+  /// Takes effect at the end of the current phase; at once outside the pump. On a listen-server it waits
+  /// until calls to the server's own player on the object were delivered (D-35).
   OpResult despawn(uint64_t network_id);
 
   Tick next_tick() const override { return current_tick_ + 1; }
@@ -87,7 +88,9 @@ class AuthorityWorld final : public World {
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
   void remove_now(uint64_t network_id);
-  bool send_rpc(const Client& client, lattice_channel channel);
+  void remove_pending();
+  bool calls_own_player(uint64_t network_id) const;
+  bool send_rpc(const Client& client, uint32_t slot, lattice_channel channel);
   bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 

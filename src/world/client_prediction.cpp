@@ -67,7 +67,8 @@ int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
 
 void ClientWorld::update_prediction(uint32_t slot) {
   const replication::ObjectInfo& info = table_.info(slot);
-  set_predicted(slot, predict_ && info.owner == peer_ && peer_ != 0 && schema_.info(*info.type).predicted());
+  const bool own = info.owner == peer_ && peer_ != 0 && !mirrors_[slot].despawn_gate.waiting();
+  set_predicted(slot, predict_ && own && schema_.info(*info.type).predicted());
 }
 
 void ClientWorld::set_predicted(uint32_t slot, bool predicted) {

@@ -131,8 +131,11 @@ void ClientWorld::forget_session() {
   ticking_ = false;
   peer_ = 0;
   connection_ = {};
+  rpcs_.forget(kAuthorityPeer);
+  early_rpcs_.clear();
   while (table_.size() != 0) {
     const uint32_t slot = table_.ascending().back();
+    mirrors_[slot].despawn_gate.stay();  // the session is over: nothing is missing any more
     on_despawn(slot, current_tick_);
     table_.despawn(slot);
   }
@@ -151,6 +154,7 @@ void ClientWorld::do_receive(Now now) {
   endpoint_->receive(now.ns, now.unix_s);
   reconcile();
   rpcs_.poll(now.ns);
+  applier_->retry_removals();
 }
 
 reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::Channel channel,
@@ -160,7 +164,7 @@ reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::
   if (const auto verdict = engine_message(connection, channel, body)) return *verdict;
   if (flags.is_snapshot) return receive_part(body, now_ns);
   if (flags.is_rpc) {
-    rpcs_.receive(now_ns, kAuthorityPeer, body, true);
+    rpcs_.receive(now_ns, kAuthorityPeer, static_cast<lattice_channel>(channel), body, true);
   } else {
     observer_.on_message(connection, static_cast<uint8_t>(channel), body);
   }
@@ -232,6 +236,7 @@ void ClientWorld::on_spawn(uint32_t slot, Tick) {
   mirror.presentation = take_presentation(type);
   mirror.predicted = false;
   mirror.drawn = false;
+  mirror.despawn_gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
   mirror.newest_tick = 0;
   mirror.newest_words.assign(type.word_count, 0);
   // The game hears of it once its first state is in place: see on_state.
@@ -272,13 +277,37 @@ void ClientWorld::on_authority(uint32_t slot, Tick) {
 }
 
 void ClientWorld::on_despawn(uint32_t slot, Tick) {
-  observer_.on_despawn(table_.network_id(slot));
   Mirror& mirror = mirrors_[slot];
+  if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
+  rpcs_.release(table_.network_id(slot));  // those that waited for a later tick: there will be none
+  observer_.on_despawn(table_.network_id(slot));
   set_predicted(slot, false);
   if (mirror.presentation) {
     poses_ += mirror.presentation->poses();
     underrun_poses_ += mirror.presentation->underrun_poses();
     spare_presentations_.push_back(std::move(mirror.presentation));
+  }
+}
+
+// D-35. While it waits, the object is what it was at its last state; nothing simulates it any more.
+bool ClientWorld::may_despawn(uint32_t slot, uint32_t rpc_count) {
+  replication::DespawnGate& gate = mirrors_[slot].despawn_gate;
+  const bool may_go = gate.may_go(now_ns_, rpc_count);
+  if (gate.waiting()) set_predicted(slot, false);
+  return may_go;
+}
+
+void ClientWorld::on_stays(uint32_t slot) {
+  mirrors_[slot].despawn_gate.stay();
+  update_prediction(slot);
+}
+
+void ClientWorld::reliable_rpc_arrived(uint64_t network_id) {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) {
+    early_rpcs_.add(network_id);
+  } else {
+    mirrors_[slot].despawn_gate.rpc_arrived();
   }
 }
 

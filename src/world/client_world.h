@@ -19,6 +19,8 @@
 
 #include "prediction/interpolation_clock.h"
 #include "prediction/reconciler.h"
+#include "replication/despawn_gate.h"
+#include "replication/early_rpcs.h"
 #include "replication/snapshot_applier.h"
 #include "simulation/clock_sync.h"
 #include "simulation/input_history.h"
@@ -70,6 +72,7 @@ class ClientWorld final : public World,
     Tick newest_tick = 0;   // of the newest state received
     uint64_t drawn_ns = 0;  // presentation is of this moment
     bool drawn = false;
+    replication::DespawnGate despawn_gate;
     std::vector<uint64_t> newest_words;
   };
   /// Parts of the newest snapshot seen so far.
@@ -92,9 +95,15 @@ class ClientWorld final : public World,
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
 
+  // RpcHost
+  bool is_gone(uint64_t network_id, Tick tick) const override { return applier_->is_gone(network_id, tick); }
+  void reliable_rpc_arrived(uint64_t network_id) override;
+
   // replication::SnapshotListener
   void on_spawn(uint32_t slot, Tick tick) override;
   void on_despawn(uint32_t slot, Tick tick) override;
+  bool may_despawn(uint32_t slot, uint32_t rpc_count) override;
+  void on_stays(uint32_t slot) override;
   void on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind kind) override;
   void on_late_state(uint32_t slot, Tick tick, const uint64_t* words) override;
   void on_unchanged(uint32_t slot, Tick tick) override;
@@ -118,6 +127,7 @@ class ClientWorld final : public World,
   std::unique_ptr<Presentation> take_presentation(const replication::ObjectType& type);
 
   std::unique_ptr<replication::SnapshotApplier> applier_;
+  replication::EarlyRpcs early_rpcs_;
   simulation::ClockSync clock_;
   prediction::InterpolationClock render_clock_;
   std::optional<simulation::InputHistory> inputs_;

@@ -63,8 +63,8 @@ RpcCallError RpcRouter::encode(const RpcCall& call) {
   return body_bytes_ == 0 ? RpcCallError::kTooLarge : RpcCallError::kNone;
 }
 
-void RpcRouter::receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_t> body,
-                        bool wait_for_object) {
+void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channel,
+                        std::span<const uint8_t> body, bool wait_for_object) {
   ++received_;
   RpcHeader header;
   size_t argument_bit = 0;
@@ -73,11 +73,15 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_
     return count_refusal(bad);
   }
   const Readiness ready = readiness(header);
-  if (ready == Readiness::kNoObject && !wait_for_object) return count_refusal(RpcRefusal::kUnknownObject);
-  if (ready == Readiness::kReady && !inbox_.holds(header.network_id)) return deliver(sender, header, body);
-  if (const RpcRefusal full = inbox_.hold(now_ns, header, body, sender); full != RpcRefusal::kNone) {
+  if (ready == Readiness::kGone || (ready == Readiness::kNoObject && !wait_for_object)) {
+    return count_refusal(RpcRefusal::kUnknownObject);
+  }
+  if (ready == Readiness::kReady && !inbox_.holds(header.network_id)) {
+    deliver(sender, header, body);
+  } else if (const RpcRefusal full = inbox_.hold(now_ns, header, body, sender); full != RpcRefusal::kNone) {
     count_refusal(full);
   }
+  if (replication::is_reliable_rpc(channel)) host_.reliable_rpc_arrived(header.network_id);
 }
 
 void RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
@@ -101,7 +105,9 @@ const RpcInfo* RpcRouter::find(const RpcHeader& header, uint32_t* slot) const {
 
 replication::RpcSink::Readiness RpcRouter::readiness(const RpcHeader& header) {
   uint32_t slot = 0;
-  if (host_.type_of(header.network_id, &slot) == nullptr) return Readiness::kNoObject;
+  if (host_.type_of(header.network_id, &slot) == nullptr) {
+    return host_.is_gone(header.network_id, header.tick) ? Readiness::kGone : Readiness::kNoObject;
+  }
   const RpcInfo* rpc = find(header, &slot);
   const bool aligned = rpc != nullptr && rpc->delivery == LATTICE_RPC_TICK_ALIGNED;
   return aligned && base::tick_after(header.tick, host_.object_tick(slot)) ? Readiness::kTooEarly

@@ -27,6 +27,10 @@ class RpcHost {
   virtual Tick rpc_tick() const = 0;
   /// The tick the object has reached here: a tick-aligned call waits for it.
   virtual Tick object_tick(uint32_t slot) const = 0;
+  /// The object was removed here, and a call made at `tick` is from before.
+  virtual bool is_gone(uint64_t /*network_id*/, Tick /*tick*/) const { return false; }
+  /// A call on a reliable channel arrived; it was delivered, held or refused by now (D-35).
+  virtual void reliable_rpc_arrived(uint64_t /*network_id*/) {}
   /// The direction's own rules.
   virtual replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                             const lattice_rpc_desc* rpc, uint64_t sender) const = 0;
@@ -64,15 +68,19 @@ class RpcRouter : private replication::RpcSink {
   RpcCallError encode(const RpcCall& call);
   std::span<const uint8_t> body() const { return {body_.data(), body_bytes_}; }
 
-  /// A body that arrived from `sender`. Delivered now, held, or refused and counted.
+  /// A body that arrived from `sender` on `channel`. Delivered now, held, or refused and counted.
   /// `wait_for_object`: the object may still be on its way (clients), else unknown objects are refused.
-  void receive(uint64_t now_ns, uint64_t sender, std::span<const uint8_t> body, bool wait_for_object);
+  void receive(uint64_t now_ns, uint64_t sender, lattice_channel channel, std::span<const uint8_t> body,
+               bool wait_for_object);
   /// A call to this very process (a listen-server's own player, B-08): what encode() wrote is delivered in
   /// the next receive phase, by the same rules as a call from the network.
   void loop_back(uint64_t now_ns, uint64_t sender);
   void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
   /// Delivers what has become due.
   void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }
+  /// Delivers all that waits for an object that is about to go (D-35).
+  void release(uint64_t network_id) { inbox_.release(network_id, *this); }
+  bool holds(uint64_t network_id, uint64_t sender) const { return inbox_.holds(network_id, sender); }
   void forget(uint64_t sender) { inbox_.forget(sender); }
 
   uint64_t sender() const { return sender_; }

@@ -321,6 +321,12 @@ class Session {
 
   void despawn(size_t index) {
     const uint32_t slot = slots_[index];
+    if (table_.info(slot).type->type_id == kActorId && server_view_.knows(slot)) {
+      Say last_words;
+      last_words.text = "bye";
+      const uint64_t peer = rig_.client().handler.infos[0].peer_id;
+      send_rpc(rig_.server, 3, {table_.network_id(slot), 9, tick_, LATTICE_RPC_TO_PEER, peer}, &last_words);
+    }
     server_view_.object_removed(slot, table_.network_id(slot));
     history_.end(slot);
     table_.despawn(slot);
@@ -436,7 +442,11 @@ class Session {
         rpcs_.encode(header, rpc->has_arguments ? &rpc->arguments : nullptr, arguments, body);
     MessageFlags flags;
     flags.is_rpc = true;
-    from.endpoint->send(from.connection, static_cast<Channel>(channel), flags, {body, bytes});
+    const auto sent =
+        from.endpoint->send(from.connection, static_cast<Channel>(channel), flags, {body, bytes});
+    const bool counts = &from == &rig_.server && sent == SendResult::kOk &&
+                        replication::is_reliable_rpc(static_cast<lattice_channel>(channel));
+    if (counts) server_view_.count_reliable_rpc(table_.find(header.network_id));
   }
 
   bool receive() {

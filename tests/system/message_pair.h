@@ -79,21 +79,26 @@ struct MessagePairOptions {
   const char* client_connects_to =
       nullptr;  ///< "host:" of the server's port; null: the server's own address.
   uint64_t start_ns = 0;
+  uint64_t network_seed = 7;
+  uint32_t snapshot_budget_bytes = 0;
+  uint32_t max_objects = 4096;
+  lattice_role server_role = LATTICE_ROLE_DEDICATED;
 };
 
 class MessagePair {
  public:
   explicit MessagePair(MessagePairOptions o = {}) : options(o), now_ns(o.start_ns) {
     if (options.simulated) {
-      net = lattice_netsim_create(7);
+      net = lattice_netsim_create(options.network_seed);
       lattice_netsim_advance(net, now_ns);
     }
     EXPECT_EQ(lattice_issuer_generate(seed, issuer), LATTICE_OK);
     lattice_world_config config = base(options.server_address);
     config.issuer_public_keys = issuer;
     config.issuer_public_key_count = 1;
-    const lattice_role_context dedicated{LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
-    server.world = lattice_world_create(&config, &dedicated);
+    const int is_host = options.server_role == LATTICE_ROLE_HOST ? 1 : 0;
+    const lattice_role_context authority{options.server_role, is_host, 1, is_host, 1};
+    server.world = lattice_world_create(&config, &authority);
     config = base(options.client_address);
     const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
     client.world = lattice_world_create(&config, &role);
@@ -185,6 +190,8 @@ class MessagePair {
     config.clock = [](void* ctx) { return static_cast<MessagePair*>(ctx)->now_ns; };
     config.clock_ctx = this;
     config.unix_seconds = [](void*) { return kUnixSeconds; };
+    config.snapshot_budget_bytes = options.snapshot_budget_bytes;
+    config.max_objects = options.max_objects;
     return config;
   }
 };

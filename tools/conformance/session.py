@@ -61,10 +61,11 @@ class Session:
         self.rekey_init = None  # body of the rotation in flight
         self.sides = {"client": Side(), "server": Side()}
         self.snapshots = Snapshots(self.schema)
+        self.reliable_rpcs = {}  # network_id -> calls from the server (D-35)
         self.inputs = {}
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
-                       "rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
+                       "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
                        "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "blocks": 0, "whole compared": 0}
 
     def datagram(self, sender, data):
@@ -290,7 +291,9 @@ class Session:
             self.counts["blocks"] += 1
         if message.flags & packets.RPC:
             self.counts["rpcs"] += 1
-            read_rpc(self.schema, self.snapshots.objects, message, sender == "client")
+            network_id = read_rpc(self.schema, self.snapshots.objects, message, sender == "client")[0]
+            if sender == "server" and message.channel in (2, 3):
+                self.reliable_rpcs[network_id] = self.reliable_rpcs.get(network_id, 0) + 1
         if not engine:
             return None
         return self._engine_message(sender, side, message)
@@ -340,6 +343,11 @@ class Session:
     def end(self, record):
         """Compares with what the recorder ended with."""
         self.snapshots.finish()
+        for network_id, thing in self.snapshots.objects.items():
+            if thing.removed_tick is not None:
+                seen = self.reliable_rpcs.get(network_id, 0)
+                require(thing.rpc_count == seen, f"removal of {network_id} names {thing.rpc_count} RPCs of {seen} (D-35)")
+                self.counts["removals with rpcs"] += 1 if seen else 0
         for sender, messages in self.expected_long.items():
             require(sorted(messages) == sorted(self.sides[sender].long), f"the long messages of the {sender} (G-11)")
         newest = self.inputs[max(self.inputs)]

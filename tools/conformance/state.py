@@ -314,6 +314,7 @@ class Object:
         self.acked = set()  # ticks whose packet the client acknowledged
         self.newest = 0
         self.removed_tick = None
+        self.rpc_count = 0  # reliable RPCs its removal names (D-35)
 
 
 class Snapshots:
@@ -394,8 +395,11 @@ class Snapshots:
         self.counts["full"] += 1
 
     def _removed(self, bits, network_id, tick):
+        rpc_count = bits.varint(32) if bits.bits(1) else None
+        require(rpc_count != 0, "an rpc_count of 0 (D-18)")
         thing = self.objects.setdefault(network_id, Object(None))
         thing.removed_tick = tick
+        thing.rpc_count = rpc_count or 0
         thing.acked.clear()
         self.counts["removed"] += 1
 

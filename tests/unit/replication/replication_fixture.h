@@ -67,6 +67,10 @@ class EventLog : public SnapshotListener {
   explicit EventLog(const ObjectTable& mirror) : mirror_(mirror) {}
   void on_spawn(uint32_t slot, Tick) override { note("spawn ", slot); }
   void on_despawn(uint32_t slot, Tick) override { note("despawn ", slot); }
+  bool may_despawn(uint32_t slot, uint32_t rpc_count) override {
+    return rpcs_arrived[mirror_.network_id(slot)] >= rpc_count;
+  }
+  void on_stays(uint32_t slot) override { note("stays ", slot); }
   void on_state(uint32_t slot, Tick tick, const uint64_t*, EntryKind kind) override {
     note(kind == EntryKind::kFull ? "full " : "delta ", slot, tick);
   }
@@ -79,6 +83,8 @@ class EventLog : public SnapshotListener {
     taken.swap(lines_);
     return taken;
   }
+
+  std::map<uint64_t, uint32_t> rpcs_arrived;
 
  private:
   void note(const char* what, uint32_t slot, Tick tick = 0) {

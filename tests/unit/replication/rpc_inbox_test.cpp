@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace lattice::replication {
@@ -13,6 +14,7 @@ constexpr uint64_t kMs = 1'000'000;
 class Sink : public RpcSink {
  public:
   Readiness readiness(const RpcHeader& header) override {
+    if (gone.count(header.network_id) != 0) return Readiness::kGone;
     const auto it = applied.find(header.network_id);
     if (it == applied.end()) return Readiness::kNoObject;
     return base::tick_after(header.tick, it->second) ? Readiness::kTooEarly : Readiness::kReady;
@@ -28,6 +30,7 @@ class Sink : public RpcSink {
     lost += std::to_string(header.rpc_id) + " ";
   }
   std::map<uint64_t, Tick> applied;
+  std::set<uint64_t> gone;
   std::string delivered, lost;
 };
 
@@ -50,6 +53,26 @@ TEST_F(RpcInboxTest, waits_for_the_object_and_keeps_order) {
   EXPECT_EQ(sink.delivered, "1 2 ");
   EXPECT_FALSE(inbox.holds(5));
   EXPECT_TRUE(inbox.holds(6));
+}
+
+TEST_F(RpcInboxTest, releases_all_of_one_object_whatever_it_waits_for) {
+  hold(0, 5, 1, 200), hold(0, 6, 2), hold(0, 5, 3, 100);
+  sink.applied[5] = 50;
+  inbox.release(5, sink);
+  EXPECT_EQ(sink.delivered, "1 3 ");
+  inbox.release(5, sink);
+  EXPECT_EQ(sink.delivered, "1 3 ");
+  EXPECT_TRUE(inbox.holds(6, 7));
+  EXPECT_FALSE(inbox.holds(6, 8));
+  EXPECT_FALSE(inbox.holds(5, 7));
+}
+
+TEST_F(RpcInboxTest, drops_at_once_what_waits_for_an_object_that_is_gone) {
+  hold(0, 5, 1), hold(0, 6, 2);
+  sink.gone.insert(5);
+  inbox.poll(1 * kMs, sink);
+  EXPECT_EQ(sink.lost, "1 ");
+  EXPECT_EQ(inbox.size(), 1u);
 }
 
 TEST_F(RpcInboxTest, drops_what_waited_two_seconds_for_an_object) {

@@ -27,6 +27,12 @@ class Forger {
     out.WriteBits(static_cast<uint64_t>(kind), 2);
     return *this;
   }
+  Forger& removed(uint64_t difference, uint32_t rpc_count = 0) {
+    entry(difference, EntryKind::kRemoved);
+    out.WriteBool(rpc_count != 0);
+    if (rpc_count != 0) out.WriteVarint(rpc_count);
+    return *this;
+  }
   Forger& full_lamp(uint64_t difference, uint64_t level, uint32_t type_id = Types::kLamp, uint64_t mode = 0) {
     entry(difference, EntryKind::kFull);
     out.WriteVarint(type_id);
@@ -113,10 +119,10 @@ TEST_F(SnapshotApplierTest, refuses_hostile_parts_by_name) {
 
 TEST_F(SnapshotApplierTest, removals_of_unknown_ids_are_bounded) {
   Forger forged(50);
-  for (int i = 0; i < 9; ++i) forged.entry(1, EntryKind::kRemoved);
+  for (int i = 0; i < 9; ++i) forged.removed(1);
   EXPECT_EQ(refusal_of(forged.done()), SnapshotRefusal::kTooManyObjects);  // twice the limit of 4, plus one
   Forger legal(50);
-  for (int i = 0; i < 8; ++i) legal.entry(1, EntryKind::kRemoved);
+  for (int i = 0; i < 8; ++i) legal.removed(1);
   EXPECT_EQ(refusal_of(legal.done()), SnapshotRefusal::kNone);
   EXPECT_EQ(refusal_of(Forger(114).full_lamp(9, 1).done()), SnapshotRefusal::kTooManyObjects);
   EXPECT_EQ(refusal_of(Forger(115).done()), SnapshotRefusal::kNone);  // 65 ticks later tombstones are gone
@@ -193,7 +199,7 @@ TEST_F(SnapshotApplierTest, a_baseline_is_found_through_60_and_64_ticks) {
 
 TEST_F(SnapshotApplierTest, a_tombstone_holds_off_what_was_sent_before_the_removal) {
   client.apply(Forger(100).full_lamp(1, 1).done());
-  client.apply(Forger(110).entry(1, EntryKind::kRemoved).done());
+  client.apply(Forger(110).removed(1).done());
   EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@100", "despawn 1"}));
   EXPECT_EQ(client.apply(Forger(105).delta_lamp(1, 5, 3).done()), Result::kApplied);
   EXPECT_EQ(client.apply(Forger(106).full_lamp(1, 3).done()), Result::kApplied);
@@ -203,20 +209,87 @@ TEST_F(SnapshotApplierTest, a_tombstone_holds_off_what_was_sent_before_the_remov
 }
 
 TEST_F(SnapshotApplierTest, a_removal_before_the_spawn_arrives_wins_over_it) {
-  client.apply(Forger(110).entry(5, EntryKind::kRemoved).done());
+  client.apply(Forger(110).removed(5).done());
   EXPECT_EQ(client.apply(Forger(105).full_lamp(5, 3).done()), Result::kApplied);
   EXPECT_EQ(client.mirror.size(), 0u);
 }
 
 TEST_F(SnapshotApplierTest, a_newer_full_entry_overrides_a_removal_in_either_order) {
   client.apply(Forger(100).full_lamp(1, 1).done());
-  client.apply(Forger(110).entry(1, EntryKind::kRemoved).done());
+  client.apply(Forger(110).removed(1).done());
   client.apply(Forger(112).full_lamp(1, 4).done());
   EXPECT_EQ(level(1), 4u);
-  client.apply(Forger(111).entry(1, EntryKind::kRemoved).done());  // repeated, late
+  client.apply(Forger(111).removed(1).done());  // repeated, late
   EXPECT_EQ(level(1), 4u);
   EXPECT_EQ(client.apply(Forger(109).delta_lamp(1, 9, 2).done()), Result::kApplied);  // the earlier life
   EXPECT_EQ(level(1), 4u);
+}
+
+TEST_F(SnapshotApplierTest, a_removal_waits_for_the_rpcs_it_names) {
+  client.apply(Forger(100).full_lamp(1, 1).full_lamp(1, 2).done());
+  client.apply(Forger(110).removed(1, 2).removed(1, 1).done());
+  client.log.rpcs_arrived = {{1, 1}, {2, 1}};
+  EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@100", "spawn 2", "full 2@100"}));
+  // Nothing of the time since its removal can be about it.
+  EXPECT_EQ(refusal_of(Forger(111).delta_lamp(1, 11, 3).done()), SnapshotRefusal::kUnknownObject);
+  EXPECT_EQ(refusal_of(Forger(111).entry(1, EntryKind::kUnchanged).done()), SnapshotRefusal::kUnknownObject);
+  EXPECT_EQ(client.apply(Forger(105).delta_lamp(1, 5, 3).done()), Result::kApplied);
+  EXPECT_FALSE(client.applier.is_gone(1, 109));
+  client.apply(Forger(112).removed(1, 2).done());  // repeated, as it is until acknowledged
+  client.applier.retry_removals();
+  EXPECT_EQ(client.log.take(), Lines{"despawn 2"});
+  EXPECT_EQ(client.mirror.size(), 1u);
+  client.log.rpcs_arrived[1] = 2;
+  client.applier.retry_removals();
+  EXPECT_EQ(client.log.take(), Lines{"despawn 1"});
+  EXPECT_TRUE(client.applier.is_gone(1, 112));
+  EXPECT_FALSE(client.applier.is_gone(1, 113));
+  EXPECT_EQ(client.mirror.size(), 0u);
+}
+
+TEST_F(SnapshotApplierTest, an_object_that_comes_back_while_its_removal_waits_never_left) {
+  client.apply(Forger(100).full_lamp(1, 1).done());
+  client.apply(Forger(110).removed(1, 1).done());
+  client.log.take();
+  client.apply(Forger(112).full_lamp(1, 4).done());
+  EXPECT_EQ(client.log.take(), (Lines{"stays 1", "full 1@112"}));
+  client.apply(Forger(111).removed(1, 1).done());  // repeated, late
+  client.log.rpcs_arrived[1] = 1;
+  client.applier.retry_removals();
+  EXPECT_EQ(level(1), 4u);
+  EXPECT_EQ(client.log.take(), Lines{});
+}
+
+TEST_F(SnapshotApplierTest, objects_that_wait_to_leave_give_way_to_new_ones) {
+  client.apply(Forger(100).full_lamp(1, 1).full_lamp(1, 2).full_lamp(1, 3).full_lamp(1, 4).done());
+  client.apply(Forger(110).removed(2, 1).done());
+  client.apply(Forger(111).removed(1, 1).removed(3, 1).done());
+  client.log.take();
+  // Of four places three are leaving. Object 2 comes back and keeps its place: two are left for new ones.
+  EXPECT_EQ(refusal_of(Forger(112).full_lamp(2, 5).full_lamp(8, 1).full_lamp(1, 1).full_lamp(1, 1).done()),
+            SnapshotRefusal::kTooManyObjects);
+  EXPECT_EQ(client.apply(Forger(112).full_lamp(2, 5).full_lamp(8, 1).full_lamp(1, 1).done()),
+            Result::kApplied);
+  EXPECT_EQ(client.log.take(), (Lines{"stays 2", "full 2@112", "despawn 1", "spawn 10", "full 10@112",
+                                      "despawn 4", "spawn 11", "full 11@112"}));
+}
+
+TEST_F(SnapshotApplierTest, an_rpc_count_is_not_zero_and_fits_32_bits) {
+  const auto removal = [](uint64_t rpc_count) {
+    Forger forged(100);
+    forged.entry(1, EntryKind::kRemoved).out.WriteBool(true);
+    forged.out.WriteVarint(rpc_count);
+    return forged.done();
+  };
+  EXPECT_EQ(refusal_of(removal(0)), SnapshotRefusal::kMalformed);
+  EXPECT_EQ(refusal_of(removal(uint64_t{UINT32_MAX} + 1)), SnapshotRefusal::kMalformed);
+  const std::vector<uint8_t> whole = removal(UINT32_MAX);
+  for (size_t n = 0; n < whole.size(); ++n) {
+    EXPECT_NE(refusal_of({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(n)}),
+              SnapshotRefusal::kNone)
+        << n;
+  }
+  EXPECT_EQ(refusal_of(whole), SnapshotRefusal::kNone);
 }
 
 TEST_F(SnapshotApplierTest, the_owner_follows_the_newest_full_entry) {
@@ -248,7 +321,7 @@ TEST_F(SnapshotApplierTest, a_repeated_part_changes_nothing) {
 
 TEST_F(SnapshotApplierTest, an_object_that_stands_still_outlives_the_wrap_of_ticks) {
   client.apply(Forger(100).full_lamp(1, 1).full_lamp(1, 2).done());
-  client.apply(Forger(110).entry(2, EntryKind::kRemoved).done());
+  client.apply(Forger(110).removed(2).done());
   client.apply(Forger(112).full_lamp(2, 5).done());
   Tick tick = 112;
   for (; tick < 0xFFFF0000u - kMaxTickJump; tick += kMaxTickJump) {

@@ -83,7 +83,7 @@ class SpoofedBatch {
       parts_[i] = {request.data(), request.size()};
       in_pktinfo info{};
       info.ipi_spec_dst = source_address(next_);
-      std::memcpy(CMSG_DATA(CMSG_FIRSTHDR(&headers_[i].msg_hdr)), &info, sizeof info);
+      std::memcpy(controls_[i].bytes + CMSG_LEN(0), &info, sizeof info);  // CMSG_LEN(0): where the data begins
     }
     return static_cast<uint64_t>(std::max(0, sendmmsg(fd, headers_.data(), kBatch, MSG_DONTWAIT)));
   }

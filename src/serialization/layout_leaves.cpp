@@ -379,7 +379,7 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
         break;
       case LeafKind::kEnum:
         text += " ordinal " + bits + " " + std::to_string(leaf.max_code + 1);
-        for (int64_t value : extra.enum_values) text += " " + std::to_string(value);
+        for (int64_t value : extra.enum_values) text.append(1, ' ').append(std::to_string(value));
         break;
       case LeafKind::kRanged:
         text += " ranged " + bits + " " + std::to_string(extra.min_value) + " " +

@@ -14,10 +14,10 @@ constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
 constexpr const char* kUsage =
-    "lattice-bench: measures Lattice on this machine.\n"
+    "Measures Lattice on this machine.\n"
     "\n"
-    "  lattice-bench --list\n"
-    "  lattice-bench NAME [--json] [options]\n"
+    "  ./lattice bench --list\n"
+    "  ./lattice bench NAME [--json] [options]\n"
     "\n"
     "Options:\n"
     "  --json             one JSON object on stdout instead of a table\n"

@@ -60,7 +60,7 @@ foreach(layer IN ITEMS reliability socket)
 endforeach()
 
 foreach(folder tests/support tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
-    tests/models tests/consumer fuzz examples)
+    tests/models tests/consumer tests/frontdoor fuzz examples)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
   endif()

@@ -1,10 +1,12 @@
 # Configure and build one CMake preset into build/<preset>. Sourced by ./lattice.
 
 build_jobs=${LATTICE_JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
+cmake_least=3.25
 
 # One build of a directory at a time; ninja itself does not lock.
 lock_build() {
-  mkdir -p "$LATTICE_ROOT/build/$1"
+  make_folder "$LATTICE_ROOT/build"
+  make_folder "$LATTICE_ROOT/build/$1"
   have flock || return 0
   exec 9>"$LATTICE_ROOT/build/$1/.lattice.lock"
   if ! flock -n 9; then
@@ -14,20 +16,40 @@ lock_build() {
 }
 unlock_build() { exec 9>&-; }
 
+check_jobs() {
+  case $build_jobs in
+    '' | 0* | *[!0-9]*)
+      die 3 "LATTICE_JOBS is '$build_jobs'; it has to be a whole number from 1." "Example: LATTICE_JOBS=4"
+      ;;
+  esac
+}
+
+require_cmake() {
+  found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version \([0-9]*\.[0-9]*\).*/\1/p')
+  [ "$(printf '%s\n' "$cmake_least" "$found" | sort -t. -k1,1n -k2,2n | head -n 1)" = "$cmake_least" ] ||
+    die 6 "cmake is ${found:-of no known version}; Lattice needs $cmake_least or newer." \
+      "Debian 12 has it. $(command -v cmake) came first in PATH."
+}
+
 # configure PRESET
 configure() {
   preset=$1
   directory=$LATTICE_ROOT/build/$preset
+  check_jobs
   lock_build "$preset"
   if [ -f "$directory/CMakeCache.txt" ] &&
     ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$LATTICE_ROOT" "$directory/CMakeCache.txt"; then
     # The tree was moved or copied; a cache of another place cannot be reused.
     rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles" "$directory/layers"
   fi
+  # CMake remembers what it did not find: a package that came since is found only when it looks again.
+  lacking=$(missing_packages core bench)
   if [ -f "$directory/build.ninja" ] && [ -f "$directory/CMakeCache.txt" ] &&
-    [ -z "$(find "$LATTICE_ROOT/CMakePresets.json" -newer "$directory/build.ninja")" ]; then
+    [ -z "$(find "$LATTICE_ROOT/CMakePresets.json" -newer "$directory/build.ninja")" ] &&
+    [ "$lacking" = "$(cat "$directory/.lacking" 2>/dev/null)" ]; then
     return 0
   fi
+  require_cmake
   set --
   if have ccache; then
     set -- -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache
@@ -39,18 +61,16 @@ configure() {
     tail -n 25 "$log" >&2
     die 1 "CMake could not configure build/$preset." "Whole log: build/$preset/configure.log"
   fi
+  printf '%s\n' "$lacking" >"$directory/.lacking"
   clear_progress
 }
 
-has_target() { ninja -C "$LATTICE_ROOT/build/$1" -t query "$2" >/dev/null 2>&1; }
-
-# Copies ninja's output to a log; shows one overwritten line on a terminal, every line otherwise.
+# Copies ninja's output to a log, and to one overwritten line of a terminal.
 show_build() {
   while IFS= read -r line; do
     printf '%s\n' "$line" >&8
     case $line in
-      '['*/*']'*) if [ -t 2 ]; then progress "build/$1 $line"; else printf '%s\n' "$line" >&2; fi ;;
-      *) [ -t 2 ] || printf '%s\n' "$line" >&2 ;;
+      '['*/*']'*) progress "build/$1 $line" ;;
     esac
   done
 }
@@ -72,13 +92,14 @@ try_build() {
   status=$(cat "$directory/.build-status")
   if [ "$status" = 0 ]; then
     elapsed=$(($(date +%s) - started))
-    [ "$elapsed" -lt 5 ] || say "built build/$preset in ${elapsed} s"
+    if [ -t 2 ] && [ "$elapsed" -ge 5 ]; then say "built build/$preset in ${elapsed} s"; fi
     return 0
   fi
   # From the first failed command on: what came before it compiled.
-  if [ -t 2 ]; then
-    { sed -n '/^FAILED:/,$p' "$log" || true; } | head -n 60 >&2
-    grep -q '^FAILED:' "$log" || tail -n 25 "$log" >&2
+  if grep -q '^FAILED:' "$log"; then
+    sed -n '/^FAILED:/,$p' "$log" | head -n 60 >&2
+  else
+    tail -n 25 "$log" >&2
   fi
   return 1
 }

@@ -1,18 +1,5 @@
 # ./lattice capture. Sourced by ./lattice after packages.sh and build.sh.
 
-capture_usage() {
-  cat <<'TEXT'
-Writes datagrams, decrypted, as a pcapng file for Wireshark (docs/capture.md).
-
-  ./lattice capture FILE                              play for ten seconds: a server and two bots on this machine
-  ./lattice capture FILE --seconds 60 --bots 8
-  ./lattice capture FILE --impairment wifi-busy       on the bots' links
-  ./lattice capture FILE --from-session SESSION       open a recorded session of tests/conformance instead
-
-Live captures need a library with the code in it that hands out plaintext: built once more, in build/capture.
-TEXT
-}
-
 # A server that captures, and bots that leave by themselves: run_live_capture FILE SECONDS BOTS IMPAIRMENT
 run_live_capture() {
   need_packages core
@@ -49,10 +36,6 @@ run_capture() {
   capture_file='' session='' seconds=10 bots=2 impairment=''
   while [ $# -gt 0 ]; do
     case $1 in
-      --help | -h)
-        capture_usage
-        exit 0
-        ;;
       --from-session | --seconds | --bots | --impairment)
         [ $# -ge 2 ] || die 2 "capture $1 needs a value." "./lattice capture --help shows how."
         case $1 in

@@ -1,10 +1,10 @@
-# Messages and exit. Sourced by ./lattice; expects LATTICE_ROOT.
+# Messages, exit, and guesses at mistyped words. Sourced by ./lattice; expects LATTICE_ROOT.
 
 if [ -t 2 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
-  bold=$(printf '\033[1m') red=$(printf '\033[31m') green=$(printf '\033[32m')
+  red=$(printf '\033[31m') green=$(printf '\033[32m')
   yellow=$(printf '\033[33m') dim=$(printf '\033[2m') plain=$(printf '\033[0m')
 else
-  bold='' red='' green='' yellow='' dim='' plain=''
+  red='' green='' yellow='' dim='' plain=''
 fi
 
 # Progress for people: stderr, so that --json output stays alone on stdout.
@@ -29,3 +29,51 @@ clear_progress() { if [ -t 2 ]; then printf '\r\033[K' >&2; fi; }
 
 trap 'clear_progress; exit 130' INT
 trap 'exit 143' TERM
+
+# make_folder FOLDER: makes it below the tree, or ends.
+make_folder() {
+  problem=$(LC_ALL=C mkdir -p "$1" 2>&1) && problem=$([ -w "$1" ] || echo ': Permission denied')
+  [ -z "$problem" ] || die 4 "${1#"$LATTICE_ROOT"/} cannot be written in $LATTICE_ROOT: ${problem##*: }." \
+    "Use a copy of the tree in a folder of yours, or take it over: sudo chown -R $(id -un) '$LATTICE_ROOT'"
+}
+
+# contains WORD CANDIDATE...
+contains() {
+  wanted_word=$1
+  shift
+  for candidate in "$@"; do
+    [ "$candidate" != "$wanted_word" ] || return 0
+  done
+  return 1
+}
+
+# did_you_mean WORD CANDIDATE...: " Did you mean 'x'?" or nothing, by the rule of apps/common/suggest.h: at most two
+# edits, or a third of the word's length when that is more.
+did_you_mean() {
+  printf '%s\n' "$@" | awk '
+    function distance(a, b,    i, j, row, diagonal, substituted, least) {
+      for (j = 0; j <= length(b); j++) row[j] = j
+      for (i = 1; i <= length(a); i++) {
+        diagonal = row[0]
+        row[0] = i
+        for (j = 1; j <= length(b); j++) {
+          substituted = diagonal + (substr(a, i, 1) != substr(b, j, 1))
+          diagonal = row[j]
+          least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1
+          row[j] = substituted < least ? substituted : least
+        }
+      }
+      return row[length(b)]
+    }
+    NR == 1 {
+      given = $0
+      best = int(length(given) / 3)
+      best = (best > 2 ? best : 2) + 1
+      next
+    }
+    {
+      d = distance(given, $0)
+      if (d < best) { best = d; name = $0 }
+    }
+    END { if (name != "") printf " Did you mean \047%s\047?", name }'
+}

@@ -1,14 +1,8 @@
 # ./lattice docs. Sourced by ./lattice after packages.sh.
 
 run_docs() {
-  case ${1:-} in
-    '') ;;
-    --help | -h)
-      echo 'lattice docs: makes the guides and the reference of every function with Doxygen, in build/docs.'
-      exit 0
-      ;;
-    *) die 2 "docs takes no argument '$1'." "Run: ./lattice docs" ;;
-  esac
+  [ $# = 0 ] || die 2 "docs takes no argument '$1'." "Run: ./lattice docs"
+  make_folder "$LATTICE_ROOT/build"
   need_packages docs
   progress 'writing build/docs'
   sh "$LATTICE_ROOT/tools/docs/build_site.sh" "$LATTICE_ROOT" "$LATTICE_ROOT/build/docs" ||

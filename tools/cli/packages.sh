@@ -1,5 +1,6 @@
 # Which Debian packages each job needs, and how they get here. Sourced by ./lattice.
 # A thing counts as present when it works, not when dpkg knows it: node may come from elsewhere.
+# shellcheck disable=SC2034,SC2154 # missing_packages reads the sets by name
 
 # "package test argument" lines. test is: command NAME, header PATH, or file GLOB.
 packages_core='
@@ -35,6 +36,9 @@ doxygen command doxygen
 '
 packages_models='
 spin command spin
+'
+packages_shell='
+shellcheck command shellcheck
 '
 packages_coverage='
 gcovr command gcovr
@@ -113,7 +117,7 @@ need_packages() {
     die 5 "these packages are missing: $wanted" "Run: $(apt_line "$wanted")"
   fi
   say "installing $wanted"
-  mkdir -p "$LATTICE_ROOT/build"
+  make_folder "$LATTICE_ROOT/build"
   log=$LATTICE_ROOT/build/packages.log
   # shellcheck disable=SC2086 # a list of package names
   if ! install_packages "$log" $wanted; then
@@ -130,7 +134,7 @@ want_packages() {
   [ -n "$wanted" ] || return 0
   may_install || return 1
   say "installing $wanted"
-  mkdir -p "$LATTICE_ROOT/build"
+  make_folder "$LATTICE_ROOT/build"
   # shellcheck disable=SC2086
   install_packages "$LATTICE_ROOT/build/packages-optional.log" $wanted || return 1
   wanted=$(missing_packages "$@")

@@ -9,8 +9,9 @@
 
 summary_begin() {
   summary=$LATTICE_ROOT/build/summary
+  make_folder "$LATTICE_ROOT/build"
   rm -rf "$summary"
-  mkdir -p "$summary"
+  make_folder "$summary"
   : >"$summary/rows"
   : >"$summary/skips"
   : >"$summary/fails"

@@ -65,7 +65,8 @@ tree_changed_since() {
   [ ! -e "$1" ] || [ -n "$(find "$LATTICE_ROOT/CMakeLists.txt" "$LATTICE_ROOT/CMakePresets.json" \
     "$LATTICE_ROOT/cmake" "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" "$LATTICE_ROOT/game-sim" \
     "$LATTICE_ROOT/apps" "$LATTICE_ROOT/tests" "$LATTICE_ROOT/fuzz" "$LATTICE_ROOT/bench" \
-    "$LATTICE_ROOT/tools" "$LATTICE_ROOT/lattice" -newer "$1" 2>/dev/null | head -n 1)" ]
+    "$LATTICE_ROOT/examples" "$LATTICE_ROOT/docs" "$LATTICE_ROOT/tools" "$LATTICE_ROOT/lattice" \
+    -newer "$1" 2>/dev/null | head -n 1)" ]
 }
 
 test_release() {
@@ -83,6 +84,7 @@ test_release() {
   want_packages conformance || say "no decoder of another language: missing $wanted"
   want_packages docs || say "no test of the reference: missing $wanted"
   want_packages models || say "models are not explored: missing $wanted"
+  want_packages shell || say "shell scripts are not checked: missing $wanted"
   want_packages dissector || say "no test of the Wireshark dissector: missing $wanted"
   rm -f "$stamp"
   touch "$summary/started"
@@ -144,11 +146,7 @@ run_tests() {
         shift
         ;;
       --filter=*) test_filter=${1#--filter=} ;;
-      --help | -h)
-        usage
-        exit 0
-        ;;
-      *) die 2 "test does not know '$1'." "It knows --matrix, --long, --coverage and --filter REGEX." ;;
+      *) die 2 "test does not know '$1'." "./lattice test --help lists its options." ;;
     esac
     shift
   done

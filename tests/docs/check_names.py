@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks the names of docs/guide/troubleshooting.md against the library: check_names.py TREE PRINT_LIMITS
+"""Checks the names of two pages of docs/guide against the library: check_names.py TREE PRINT_LIMITS
 
-`PRINT_LIMITS names` prints every refusal counter, disconnect reason and result of the library. The table of reasons has
-a row for each of them. In the table of symptoms the second cell names only counters, results, members of the
+`PRINT_LIMITS names` prints every refusal counter, disconnect reason, result and preset of the library. The table of
+reasons in troubleshooting.md has a row for each of them, and so has the table of presets in bad-networks.md. In the table of symptoms the second cell names only counters, results, members of the
 statistics and functions, and at least 15 rows name a counter.
 """
 import os
@@ -11,19 +11,20 @@ import subprocess
 import sys
 
 PAGE = "docs/guide/troubleshooting.md"
+NETWORKS = "docs/guide/bad-networks.md"
 
 
 def rows(page, heading):
     section = re.search(r"^## %s\n(.*?)(?=^## |\Z)" % re.escape(heading), page, flags=re.S | re.M)
     for line in (section.group(1) if section else "").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if line.startswith("| ") and len(cells) == 3 and cells[0] not in ("Reason", "Symptom"):
+        if line.startswith("| ") and len(cells) == 3 and cells[0] not in ("Reason", "Symptom", "Preset"):
             yield cells
 
 
 def main():
     tree, program = sys.argv[1:3]
-    known = {"counter": set(), "reason": set(), "result": set()}
+    known = {"counter": set(), "reason": set(), "result": set(), "preset": set()}
     output = subprocess.run([program, "names"], check=True, capture_output=True, text=True).stdout
     for kind, name in (line.split() for line in output.splitlines()):
         known[kind].add(name)
@@ -38,6 +39,10 @@ def main():
     reasons = {cells[0].strip("`") for cells in rows(page, "Why a connection ended")}
     problems += [f"{PAGE}: no row for the reason {name}" for name in sorted(known["reason"] - reasons)]
     problems += [f"{PAGE}: the library has no reason {name}" for name in sorted(reasons - known["reason"])]
+    with open(os.path.join(tree, NETWORKS), encoding="utf-8") as file:
+        presets = {cells[0].strip("`") for cells in rows(file.read(), "In a running program")}
+    problems += [f"{NETWORKS}: no row for the preset {name}" for name in sorted(known["preset"] - presets)]
+    problems += [f"{NETWORKS}: the library has no preset {name}" for name in sorted(presets - known["preset"])]
     with_counter = 0
     for cells in rows(page, "Symptoms"):
         names = set(re.findall(r"`([a-z0-9_]+)`", cells[1]))

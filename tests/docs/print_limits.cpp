@@ -143,6 +143,8 @@ void print_names() {
     name = lattice_disconnect_reason_name(reason);
     if (std::strcmp(name, "unknown") != 0) std::printf("reason %s\n", name);
   }
+  for (uint32_t i = 0; (name = lattice_impairment_preset_name(i)) != nullptr; ++i)
+    std::printf("preset %s\n", name);
   for (int result = 0; result < 100; ++result) {
     name = lattice_result_name(static_cast<lattice_result>(result));
     if (std::strcmp(name, "unknown") != 0) std::printf("result %s\n", name);

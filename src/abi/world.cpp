@@ -48,8 +48,10 @@ const char* advice(lattice_result result) {
 }
 
 std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& address, uint32_t buffer_bytes,
-                                                 const char* text) {
+                                                 bool is_client, const char* text) {
   platform::UdpOptions options;
+  options.report_unreachable =
+      is_client;  // A server answers strangers; what becomes of the answers is theirs.
   options.receive_buffer_bytes = buffer_bytes;
   options.send_buffer_bytes = buffer_bytes;
   platform::UdpOpenResult opened;
@@ -61,7 +63,7 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
   return socket;
 }
 
-std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config) {
+std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config, bool is_client) {
   const char* text = config.bind_address == nullptr ? kAnyAddress : config.bind_address;
   platform::Address address;
   if (!platform::parse_address(text, &address)) {
@@ -73,7 +75,7 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
       abi::check_development_address(address, config.netsim) != LATTICE_OK) {
     return nullptr;
   }
-  if (config.netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, text);
+  if (config.netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, is_client, text);
   socket::SimulatedNetwork* network = abi::network_of(config.netsim);
   if (network == nullptr) {
     fail(LATTICE_ERROR_STALE_HANDLE, "lattice_world_config.netsim was destroyed. Create the network first.");
@@ -146,7 +148,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   lattice_world_config value;
   world::WorldConfig world_config;
   if (abi::read_config(config, role, &value, &world_config) != LATTICE_OK) return nullptr;
-  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value);
+  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, role->role == LATTICE_ROLE_CLIENT);
   if (socket == nullptr) return nullptr;
   if (value.netsim != nullptr) {
     world_config.repeatable_entropy = abi::network_of(value.netsim)->draw_seed() ^ value.seed;
@@ -206,7 +208,7 @@ lattice_result lattice_world_address(lattice_world* world, char* out, size_t cap
 
 void lattice_world_recv(lattice_world* world) {
   WorldInstance* instance = abi::require_world(world);
-  if (instance != nullptr && !instance->world->receive(instance->now())) out_of_order("lattice_world_recv");
+  if (instance != nullptr && !instance->receive(instance->now())) out_of_order("lattice_world_recv");
 }
 
 void lattice_world_tick(lattice_world* world, uint32_t tick) {
@@ -234,7 +236,7 @@ uint32_t lattice_world_pump(lattice_world* world) {
   WorldInstance* instance = abi::require_world(world);
   if (instance == nullptr) return 0;
   const world::Now now = instance->now();
-  if (!instance->world->receive(now)) {
+  if (!instance->receive(now)) {
     out_of_order("lattice_world_pump");
     return 0;
   }

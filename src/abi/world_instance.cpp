@@ -59,6 +59,25 @@ void WorldInstance::note_address(Connection& connection) const {
   std::memcpy(connection.info.remote_address, text, sizeof text);
 }
 
+namespace {
+
+void write_refusal(void* ctx, const char* line) {
+  static_cast<WorldInstance*>(ctx)->write_log(LATTICE_LOG_WARNING, "connect", "%s", line);
+}
+
+}  // namespace
+
+void WorldInstance::on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                                       std::string_view text) {
+  if (log != nullptr) refusal_log.note(refusal, from, text, now().ns, write_refusal, this);
+}
+
+bool WorldInstance::receive(world::Now now) {
+  if (!world->receive(now)) return false;
+  refusal_log.flush(now.ns, write_refusal, this);
+  return true;
+}
+
 void WorldInstance::on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) {
   Connection& entry = remember(connection);
   entry.info.is_connected = 1;

@@ -6,6 +6,7 @@
 #include "abi/capture_bridge.h"
 #include "abi/development_tokens.h"
 #include "abi/handle_table.h"
+#include "abi/refusal_log.h"
 #include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
 #include "transport/socket/impaired_socket.h"
@@ -35,6 +36,7 @@ struct WorldInstance final : world::Observer {
   lattice_world_callbacks world_callbacks{};
   void* world_callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
+  RefusalLog refusal_log;
   lattice_tick_context tick_context{};
 
   // What lattice_conn_get_info answers, by connection slot; kept up by the callbacks below.
@@ -49,12 +51,16 @@ struct WorldInstance final : world::Observer {
   [[gnu::format(printf, 4, 5)]] void write_log(lattice_log_level level, const char* category,
                                                const char* format, ...) const;
   world::Now now() const;
+  /// World::receive(), and then the lines about refused clients that are due.
+  bool receive(world::Now now);
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
   Connection* find(ConnectionRef ref);
   Connection& remember(world::ConnectionHandle connection);
   /// Writes where the other side is now into the connection's info; what was there stays once it is gone.
   void note_address(Connection& connection) const;
 
+  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                          std::string_view text) override;
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;

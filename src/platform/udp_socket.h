@@ -45,7 +45,8 @@ struct UdpOpenResult {
 struct UdpOptions {
   uint32_t receive_buffer_bytes = 4u << 20;  ///< Asked of the kernel; it may grant less.
   uint32_t send_buffer_bytes = 4u << 20;     ///< Asked of the kernel; it may grant less.
-  bool dual_stack = true;  ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
+  bool dual_stack = true;           ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
+  bool report_unreachable = false;  ///< take_unreachable() says where nobody listens, if the system can tell.
 };
 
 /// What the kernel granted and can do; filled by open(). Buffer sizes compare to the requested ones.
@@ -56,6 +57,7 @@ struct UdpCapabilities {
   bool forbids_fragmentation = false;  ///< DF is set, and no cached path MTU applies.
   bool segmentation_offload = false;   ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
   bool receive_offload = false;        ///< The kernel accepts UDP_GRO on this socket.
+  bool reports_unreachable = false;    ///< As asked for in UdpOptions.
 };
 
 struct UdpReceiveResult {
@@ -95,6 +97,10 @@ class UdpSocket {
   /// go through the network stack together where the kernel can. Never blocks: once the kernel's buffer is
   /// full the rest is reported as `full` and forgotten.
   UdpSendResult send(std::span<const UdpDatagram> datagrams);
+
+  /// Takes one report, if there is any, that a datagram to `peer` came to a port where nobody listens. The
+  /// reports are ICMP messages, which anyone can forge: no more than a hint. Never blocks.
+  bool take_unreachable(Address* peer);
 
   /// Blocks until a datagram is waiting or `timeout_ns` has passed; true when one is waiting.
   bool wait_readable(uint64_t timeout_ns) const;

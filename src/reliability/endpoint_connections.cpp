@@ -218,6 +218,14 @@ void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remo
   list_ending(peer);
 }
 
+std::string_view Endpoint::Core::why_silent(const Peer& peer) const {
+  if (peer.incoming) return {};
+  const bool nobody_listens =
+      unreachable.about == peer.path && unreachable.at_ns >= peer.timers->heard_at_ns();
+  return nobody_listens ? "nobody listens at the server's address any more"
+                        : "silence: server gone or restarted, or the network is down";
+}
+
 void Endpoint::Core::list_ending(Peer& peer) {
   if (peer.is_listed) return;
   peer.is_listed = true;

@@ -1,8 +1,8 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
 // that ends in one, endpoint_bulk.cpp the room left after it, endpoint_connections.cpp beginnings and ends,
-// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_visits.cpp whom an
-// update looks at.
+// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_visits.cpp whom
+// an update looks at.
 #pragma once
 
 #include <memory>
@@ -25,12 +25,16 @@
 namespace lattice::reliability {
 
 struct Endpoint::Core final : public connection::AdmissionPolicy {
+  /// Reports of unreachable addresses taken by one receive().
+  static constexpr uint32_t kMaxReports = 16;
+
   Core(EndpointConfig config, socket::DatagramSocket& socket, EndpointHandler& handler,
        crypto::EntropySource& entropy);
   ~Core() override;
 
   // endpoint_receive.cpp
   void receive();
+  void note_unreachable();
   /// The peer a datagram says it is from, or null. Nothing is believed, refused or counted by this.
   Peer* claimed_peer(const socket::Datagram& datagram) const;
   void prefetch(const socket::Datagram& datagram) const;
@@ -181,6 +185,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void lose_receipts(Peer& peer);
   void free_peer(Peer& peer);
 
+  /// The likeliest cause of a silence.
+  std::string_view why_silent(const Peer& peer) const;
+
   /// What this side offers in the handshake, and what a connection that agreed on `features` seals with.
   static uint32_t offered_features(const EndpointConfig& config);
   static crypto::Cipher cipher_of(uint32_t features);
@@ -203,9 +210,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   DatagramBatch batch;
   connection::ConnectionTable table;
   base::PagedMemory peer_memory;
-  std::vector<PlacedPeer> peers;             ///< By slot, in peer_memory.
-  base::DeadlineTable visits;                ///< By slot: the next update that must look at the peer.
-  std::vector<uint32_t> ending;              ///< Slots finish_phase() looks at.
+  std::vector<PlacedPeer> peers;  ///< By slot, in peer_memory.
+  base::DeadlineTable visits;     ///< By slot: the next update that must look at the peer.
+  std::vector<uint32_t> ending;   ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
@@ -221,13 +228,18 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t now_ns = 0;
   uint64_t unix_s = 0;
   uint64_t last_update_ns = 0;
-  uint64_t previous_update_ns = 0;  ///< The one before it.
-  uint64_t last_update_second = 0;  ///< Of the last update that visited everybody it had to.
+  uint64_t previous_update_ns = 0;    ///< The one before it.
+  uint64_t last_update_second = 0;    ///< Of the last update that visited everybody it had to.
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
   uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: visits for acks are so much early.
   uint64_t longest_interval_ns = 0;   ///< Of this second.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
+  /// The last report that nobody listens somewhere.
+  struct {
+    platform::Address about;
+    uint64_t at_ns = 0;
+  } unreachable;
   uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.
   uint32_t server_tick = 0;
   bool in_phase = false;

@@ -77,6 +77,11 @@ class EndpointHandler {
   /// call back.
   virtual connection::Admission on_admission(const connection::AdmissionRequest& request) = 0;
 
+  /// Server side: a handshake message from `from` was not acted on. `text` is what its sender was told, or
+  /// empty; it lives for the call. Strangers decide how often this is called.
+  virtual void on_connect_refused(const platform::Address& /*from*/, connection::ServerRefusal,
+                                  std::string_view /*text*/) {}
+
   virtual void on_connected(ConnectionHandle connection, const ConnectedInfo& info) = 0;
 
   /// Exactly once for every on_connected(), and once for every connect() that returned kOk and failed. Every

@@ -31,6 +31,7 @@ Refusal refusal_of_header(wire::HeaderStatus status) {
 
 void Endpoint::Core::receive() {
   batch.set_now(now_ns);
+  note_unreachable();
   constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
   for (size_t taken = 0; taken < kMaxDatagrams; taken += receive_datagrams.size()) {
     const size_t received = socket.receive(receive_datagrams, now_ns);
@@ -50,6 +51,17 @@ void Endpoint::Core::receive() {
   }
   finish_phase();
   batch.flush();
+}
+
+// A hint for a client that gets no answer. Anyone can forge it, so it ends nothing.
+void Endpoint::Core::note_unreachable() {
+  platform::Address about;
+  for (uint32_t taken = 0; taken < kMaxReports && socket.take_unreachable(&about); ++taken) {
+    const std::optional<ConnectionHandle> pending = table.find_pending(about);
+    Peer* peer = pending ? find(*pending) : nullptr;
+    if (peer != nullptr && peer->handshake) peer->handshake->on_unreachable();
+    unreachable = {about, now_ns};
+  }
 }
 
 Peer* Endpoint::Core::claimed_peer(const socket::Datagram& datagram) const {
@@ -130,6 +142,7 @@ void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span
     on_accepted_client(*result.accepted);
   } else if (result.refusal != connection::ServerRefusal::kNone) {
     count(Refusal::kHandshakeRefused, nullptr);
+    handler.on_connect_refused(from, result.refusal, result.text.view());
   }
 }
 

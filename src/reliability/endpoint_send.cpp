@@ -176,7 +176,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   }
   if (timers.timed_out(now_ns)) {
     peer.lifecycle.apply(connection::Event::kSilence);
-    note_end(peer, connection::DisconnectReason::kTimeout, 0, {});
+    note_end(peer, connection::DisconnectReason::kTimeout, 0, why_silent(peer));
     return;
   }
   if (peer.link->closed() != connection::LinkClosed::kOpen) {
@@ -414,8 +414,8 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   return bytes;
 }
 
-// A window ends with the first update of another second. Whom that update did not visit is caught up with here,
-// before anything more is counted or the rates are read.
+// A window ends with the first update of another second. Whom that update did not visit is caught up with
+// here, before anything more is counted or the rates are read.
 void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t second = last_update_second;
   if (second <= peer.window_second) return;

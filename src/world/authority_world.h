@@ -48,6 +48,10 @@ class AuthorityWorld final : public World {
   OpResult call(const RpcCall& call, Now now);
 
   // reliability::EndpointHandler
+  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                          std::string_view text) override {
+    observer_.on_connect_refused(from, refusal, text);
+  }
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema, std::string_view text) override;

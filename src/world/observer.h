@@ -25,6 +25,9 @@ struct Admission {
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Somebody was not let in; as EndpointHandler::on_connect_refused().
+  virtual void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                                  std::string_view text) = 0;
   virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
   /// `connection` answers questions until this returns.
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,

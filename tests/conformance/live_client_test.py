@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "
 
 import packets  # noqa: E402  (found through the path above)
 import primitives  # noqa: E402
-from client_handshake import TIMEOUT  # noqa: E402
+from client_handshake import NO_ANSWER, TIMEOUT  # noqa: E402
 from handshake import AES_256_GCM  # noqa: E402
 from lattice_client import Client, Server  # noqa: E402
 from state import Schema  # noqa: E402
@@ -184,6 +184,13 @@ class LiveClient(unittest.TestCase):
             self.assertFalse(client.connect())
             reason, _, text = client.handshake.refusal
             self.assertEqual((reason, text), (CONFIG_MISMATCH, b"tick_rate_hz: server 60, client 50"))
+
+    def test_a_server_with_another_key_gives_no_answer(self):
+        with RunningServer() as running:
+            running.server.public_key = primitives.x25519_public(bytes(range(32)))
+            client = self.client(running.server, budget_s=SHORT_BUDGET_S)
+            self.assertFalse(client.connect())
+            self.assertEqual(client.handshake.refusal[0], NO_ANSWER)
 
     def test_a_used_token_and_a_forged_one_meet_silence(self):
         with RunningServer() as running:

@@ -56,6 +56,8 @@ TEST(Connection, ATokenForAnotherServerIsMetWithSilence) {
   ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix, nullptr, elsewhere)), nullptr);
   pair.run_ms(11000);
   EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_NO_ANSWER);
+  EXPECT_EQ(pair.client_events.text, "no answer: server absent or its key changed");
   EXPECT_GE(pair.refusals(pair.server, "server_token_foreign"), 1u);
   EXPECT_EQ(pair.server_events.connected, 0);
 }

@@ -1,4 +1,7 @@
 // Each way of not getting in, and what the player is told about it.
+#include <cstdio>
+#include <vector>
+
 #include "connection_pair.h"
 
 namespace {
@@ -44,6 +47,155 @@ TEST(Refused, MoreRoomThanTheServersIsWelcome) {
   ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
   pair.run_ms(500);
   EXPECT_EQ(pair.client_events.connected, 1);
+}
+
+TEST(Refused, AFullServerIsNamed) {
+  Pair pair(10, 1);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  Events late;
+  lattice_world* second = pair.make_client("10.0.0.3:1000", &late);
+  ASSERT_NE(pair.connect(second, pair.token(second)), nullptr);
+  for (int i = 0; i < 500; ++i) {
+    pair.run_ms(1);
+    lattice_world_pump(second);
+  }
+  EXPECT_EQ(late.reason, LATTICE_DISCONNECT_SERVER_FULL);
+  lattice_world_destroy(second);
+}
+
+TEST(Refused, AClientWhoseClockIsADayAheadGetsInAllTheSame) {
+  Pair pair(10);
+  lattice_world_config config = pair.base("10.0.0.2:1000");
+  config.unix_seconds = [](void*) -> uint64_t { return kUnix + 86400; };
+  replace_client(pair, config);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.connected, 1);
+}
+
+TEST(Refused, WhereNobodyListensTheWholeBudgetIsSpentAndThenSaid) {
+  // A real socket, because ICMP comes from a kernel, in virtual time.
+  uint64_t now_ns = 1'000'000'000;
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  config.bind_address = "127.0.0.1:0";
+  config.clock = [](void* ctx) -> uint64_t { return *static_cast<uint64_t*>(ctx); };
+  config.clock_ctx = &now_ns;
+  config.connect_budget_ms = 3000;
+  const lattice_role_context client_role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+  lattice_world* client = lattice_world_create(&config, &client_role);
+  ASSERT_NE(client, nullptr) << lattice_last_error();
+  lattice_world* neighbour = lattice_world_create(&config, &client_role);
+  ASSERT_NE(neighbour, nullptr) << lattice_last_error();
+  char closed[64];
+  ASSERT_EQ(lattice_world_address(neighbour, closed, sizeof closed), LATTICE_OK);
+  lattice_world_destroy(neighbour);
+  Events events;
+  install(client, &events);
+
+  uint8_t seed[32], issuer[32];
+  ASSERT_EQ(lattice_issuer_generate(seed, issuer), LATTICE_OK);
+  lattice_token_request request;
+  lattice_token_request_init(&request);
+  request.server_public_key[0] = 9;
+  ASSERT_EQ(lattice_world_new_client_key(client, request.client_public_key), LATTICE_OK);
+  uint8_t token[LATTICE_TOKEN_MAX_BYTES];
+  size_t token_bytes = 0;
+  ASSERT_EQ(lattice_token_issue(seed, &request, token, sizeof token, &token_bytes), LATTICE_OK);
+  ASSERT_NE(lattice_connect(client, closed, token, token_bytes), nullptr) << lattice_last_error();
+  for (int ms = 0; ms < 2990; ms += 10, now_ns += 10'000'000) lattice_world_pump(client);
+  EXPECT_EQ(events.disconnected, 0) << "anybody could have forged the report";
+  for (int ms = 0; ms < 50; ms += 10, now_ns += 10'000'000) lattice_world_pump(client);
+  EXPECT_EQ(events.disconnected, 1);
+  // Where the system keeps no ICMP messages, or passes none, there is no answer and that is said.
+  EXPECT_TRUE(events.reason == LATTICE_DISCONNECT_UNREACHABLE ||
+              events.reason == LATTICE_DISCONNECT_NO_ANSWER)
+      << events.reason;
+#if defined(__linux__)
+  EXPECT_EQ(events.reason, LATTICE_DISCONNECT_UNREACHABLE) << events.text;
+#endif
+  lattice_world_destroy(client);
+}
+
+// ---- What the server writes into its log
+
+struct LoggingPair : Pair {
+  std::vector<std::string> lines;
+
+  LoggingPair() : Pair(1) {
+    lattice_world_destroy(server);
+    lattice_world_config config = server_config();
+    config.log_ctx = this;
+    config.log = [](void* ctx, lattice_log_level level, const char* category, const char* text) {
+      if (std::strcmp(category, "connect") != 0) return;
+      EXPECT_EQ(level, LATTICE_LOG_WARNING);
+      static_cast<LoggingPair*>(ctx)->lines.emplace_back(text);
+    };
+    start_server(config);
+  }
+  size_t lines_with(const char* words) const {
+    size_t count = 0;
+    for (const std::string& line : lines) count += line.find(words) != std::string::npos ? 1u : 0u;
+    return count;
+  }
+};
+
+TEST(RefusalLog, NamesWhoWasRefusedAndWhy) {
+  LoggingPair pair;
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 4000)), nullptr);
+  pair.run_ms(10);
+  ASSERT_EQ(pair.lines.size(), 1u);
+  EXPECT_EQ(pair.lines[0], "refused 10.0.0.2:1000: server_token_expired");
+}
+
+TEST(RefusalLog, HasTheTextThatTheClientWasTold) {
+  LoggingPair pair;
+  lattice_world_config config = pair.base("10.0.0.2:1000");
+  config.tick_rate_hz = 30;
+  replace_client(pair, config);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.lines.size(), 1u);
+  EXPECT_EQ(pair.lines[0],
+            "refused 10.0.0.2:1000: server_config_mismatch: tick_rate_hz: server 60, client 30");
+}
+
+TEST(RefusalLog, WritesOneLineForEachReasonAndSecond) {
+  LoggingPair pair;
+  constexpr int kCrowd = 20;
+  std::vector<lattice_world*> crowd;
+  std::vector<Events> events(kCrowd);
+  for (int i = 0; i < kCrowd; ++i) {
+    const std::string address = "10.0.1." + std::to_string(i + 1) + ":1000";
+    crowd.push_back(pair.make_client(address.c_str(), &events[static_cast<size_t>(i)]));
+    ASSERT_NE(pair.connect(crowd.back(), pair.token(crowd.back(), kUnix - 4000)), nullptr);
+  }
+  const uint8_t elsewhere[32] = {1, 2, 3};
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix, nullptr, elsewhere)), nullptr);
+  const auto run_ms = [&](int ms) {
+    for (int i = 0; i < ms; ++i) {
+      for (lattice_world* world : crowd) lattice_world_pump(world);
+      pair.run_ms(1);
+    }
+  };
+  run_ms(200);  // Everybody has asked once.
+  EXPECT_EQ(pair.lines_with("server_token_expired"), 1u);
+  EXPECT_EQ(pair.lines_with("server_token_foreign"), 1u);
+  run_ms(9000);
+  // At most one line a second, and every refusal is in one of them.
+  EXPECT_LE(pair.lines_with("server_token_expired"), 10u);
+  EXPECT_GE(pair.lines_with("server_token_expired"), 5u);
+  for (lattice_world* world : crowd) lattice_world_destroy(world);
+  pair.run_ms(2000);
+  uint64_t told = 0;
+  for (const std::string& line : pair.lines) {
+    if (line.find("server_token_expired") == std::string::npos) continue;
+    unsigned long long more = 0;
+    const bool is_sum = line.find(" more: ") != std::string::npos;
+    told += is_sum && std::sscanf(line.c_str(), "refused %llu", &more) == 1 ? more : 1;
+  }
+  EXPECT_EQ(told, pair.refusals(pair.server, "server_token_expired"));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ CHALLENGES_KEPT = 4  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
 OWN_DATAGRAM = 1200
 OWN_ROOM = 65535  # objects
-VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT = 6, 4, 2
+VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT, NO_ANSWER = 6, 4, 2, 16
+CLOCK_SKEW_S = 30
 
 
 class Accepted:
@@ -91,9 +92,9 @@ class ClientHandshake:
         """L-7."""
         if self.denied:
             return VERSION_MISMATCH
-        if now_s > self.expires_s:
-            return TOKEN_EXPIRED
-        return TIMEOUT
+        if self.candidates:
+            return TIMEOUT
+        return TOKEN_EXPIRED if now_s > self.expires_s + CLOCK_SKEW_S else NO_ANSWER
 
     # ---- Receiving --------------------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
 #include "platform/posix/udp_batch.h"
 
 #include <netinet/udp.h>
+#if defined(__linux__)
+#include <linux/errqueue.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -51,6 +54,28 @@ size_t segment_bytes_of([[maybe_unused]] msghdr& header) {
   }
 #endif
   return 0;
+}
+
+#if defined(IP_RECVERR) && defined(IPV6_RECVERR)
+/// True when the message says that nobody listens at a port.
+bool says_unreachable(msghdr& header) {
+  for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
+       control = CMSG_NXTHDR(&header, control)) {
+    const bool v4 = control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_RECVERR;
+    const bool v6 = control->cmsg_level == IPPROTO_IPV6 && control->cmsg_type == IPV6_RECVERR;
+    if (!v4 && !v6) continue;
+    sock_extended_err report;
+    std::memcpy(&report, CMSG_DATA(control), sizeof report);
+    const bool from_icmp = report.ee_origin == SO_EE_ORIGIN_ICMP || report.ee_origin == SO_EE_ORIGIN_ICMP6;
+    if (from_icmp && report.ee_errno == ECONNREFUSED) return true;
+  }
+  return false;
+}
+#endif
+
+/// The error of a call that found nothing.
+bool is_empty(int os_error) {
+  return os_error == EAGAIN || os_error == EWOULDBLOCK;
 }
 
 }  // namespace
@@ -121,9 +146,50 @@ bool UdpSocket::Batch::forget_segmentation(size_t entry) {
   return true;
 }
 
+// With IP_RECVERR a call may fail with what an ICMP message said about some datagram sent earlier, any error
+// it can translate to. The failure takes the message's error from the socket, so the call is worth repeating.
+// Whoever forges such messages as fast as calls are made must not keep a call from ending.
+bool UdpSocket::Batch::may_be_report() {
+  if (!keeps_reports || reports_in_row_ == kMaxReportsInRow) return false;
+  ++reports_in_row_;
+  has_reports_ = true;
+  return true;
+}
+
+#if defined(IP_RECVERR) && defined(IPV6_RECVERR)
+
+bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
+  for (uint32_t skipped = 0; has_reports_ && skipped < kMaxReportsSkipped; ++skipped) {
+    Peer about;
+    alignas(cmsghdr) uint8_t control[512];
+    msghdr header{};
+    header.msg_name = &about;
+    header.msg_namelen = sizeof about;
+    header.msg_control = control;
+    header.msg_controllen = sizeof control;
+    if (recvmsg(fd, &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
+      has_reports_ = false;
+      break;
+    }
+    if (!says_unreachable(header)) continue;
+    *peer = address_from_sockaddr(&about.any);
+    return true;
+  }
+  return false;
+}
+
+#else
+
+bool UdpSocket::Batch::take_unreachable(int, Address*) {
+  return false;
+}
+
+#endif
+
 UdpSendResult UdpSocket::Batch::send(int fd, std::span<const UdpDatagram> datagrams) {
   UdpSendResult result;
   size_t position = 0;
+  reports_in_row_ = 0;
   while (position < datagrams.size()) {
     const size_t entries = plan(datagrams.subspan(position));
     const int sent = sendmmsg(fd, send_headers_.data(), static_cast<unsigned>(entries), MSG_DONTWAIT);
@@ -134,13 +200,14 @@ UdpSendResult UdpSocket::Batch::send(int fd, std::span<const UdpDatagram> datagr
           ++result.sent;
         }
       }
-    } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS) {
+    } else if (is_empty(errno) || errno == ENOBUFS) {
       result.full = datagrams.size() - position;
       break;
-    } else if (errno != EINTR && !forget_segmentation(0)) {
+    } else if (errno != EINTR && !may_be_report() && !forget_segmentation(0)) {
       // The error belongs to the first datagram of the call; the others still get their chance.
       ++result.refused;
       ++position;
+      reports_in_row_ = 0;
     }
   }
   return result;
@@ -165,10 +232,11 @@ int UdpSocket::Batch::read_plain(int fd, std::span<UdpDatagram> out, size_t firs
     receive_headers_[i].msg_hdr.msg_namelen = sizeof(Peer);
   }
   int received;
+  reports_in_row_ = 0;
   do {
     received =
         recvmmsg(fd, &receive_headers_[first], static_cast<unsigned>(end - first), MSG_DONTWAIT, nullptr);
-  } while (received < 0 && errno == EINTR);
+  } while (received < 0 && (errno == EINTR || (!is_empty(errno) && may_be_report())));
   return received;
 }
 
@@ -182,7 +250,7 @@ UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> 
     end = first == 0 ? std::min(out.size(), usual_ + kSpareEntries) : out.size();
     const int received = read_plain(fd, out, first, end, buffer_bytes);
     if (received < 0) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) result.errors = 1;
+      if (!is_empty(errno)) result.errors = 1;
       break;
     }
     came = first + static_cast<size_t>(received);
@@ -223,9 +291,10 @@ int UdpSocket::Batch::read_runs(int fd) {
     run_headers_[i].msg_hdr.msg_controllen = sizeof run_controls_[i].bytes;
   }
   int received;
+  reports_in_row_ = 0;
   do {
     received = recvmmsg(fd, run_headers_.data(), kCoalesced, MSG_DONTWAIT, nullptr);
-  } while (received < 0 && errno == EINTR);
+  } while (received < 0 && (errno == EINTR || (!is_empty(errno) && may_be_report())));
   run_next_ = run_count_ = 0;
   bool any_run = false;
   for (size_t i = 0; received > 0 && i < static_cast<size_t>(received); ++i) {
@@ -265,7 +334,7 @@ UdpReceiveResult UdpSocket::Batch::receive_runs(int fd, std::span<UdpDatagram> o
   while (result.count + result.truncated < out.size()) {
     const int received = read_runs(fd);
     if (received < 0) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) result.errors = 1;
+      if (!is_empty(errno)) result.errors = 1;
       // Switched off and emptied: no run can come any more.
       if (!asked_ && result.errors == 0) coalescing_ = false;
       break;

@@ -27,12 +27,15 @@ struct UdpSocket::Batch {
 
   UdpReceiveResult receive(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   UdpSendResult send(int fd, std::span<const UdpDatagram> datagrams);
+  /// See UdpSocket; after keeps_reports has been set.
+  bool take_unreachable(int fd, Address* peer);
 
   /// Datagrams of a run wait here, where the kernel does not see them.
   bool has_waiting() const { return run_next_ < run_count_; }
 
-  bool can_segment = false;   ///< UDP_SEGMENT was accepted; cleared by the first route that refuses it.
-  bool can_coalesce = false;  ///< UDP_GRO was accepted.
+  bool can_segment = false;    ///< UDP_SEGMENT was accepted; cleared by the first route that refuses it.
+  bool can_coalesce = false;   ///< UDP_GRO was accepted.
+  bool keeps_reports = false;  ///< The kernel keeps ICMP messages, and calls fail for them.
 
  private:
   static constexpr size_t kCoalesced = 4;  ///< Runs per call; each may be as large as IP allows.
@@ -41,6 +44,9 @@ struct UdpSocket::Batch {
   static constexpr size_t kRunWorthCoalescing = 8;
   static constexpr uint32_t kPatienceCalls = 64;
   static constexpr size_t kSpareEntries = 8;
+  /// Calls that may fail in a row for what ICMP messages said; messages of other kinds skipped by one take.
+  static constexpr uint32_t kMaxReportsInRow = 4;
+  static constexpr uint32_t kMaxReportsSkipped = 64;
 
   struct Control {
     alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int))];
@@ -61,6 +67,8 @@ struct UdpSocket::Batch {
   size_t plan(std::span<const UdpDatagram> datagrams);
   void plan_entry(size_t entry, const UdpDatagram& first, size_t first_part, size_t parts);
   bool forget_segmentation(size_t entry);
+  /// After a call that failed: true when it should be repeated.
+  bool may_be_report();
   int read_plain(int fd, std::span<UdpDatagram> out, size_t first, size_t end, size_t buffer_bytes);
   void take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result);
   UdpReceiveResult receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
@@ -79,7 +87,9 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
   std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
   std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
-  size_t usual_ = 0;  ///< Datagrams of the last plain calls.
+  size_t usual_ = 0;          ///< Datagrams of the last plain calls.
+  bool has_reports_ = false;  ///< The kernel may hold ICMP messages.
+  uint32_t reports_in_row_ = 0;
 
   bool coalescing_ = false;  ///< Runs may be in the kernel's queue.
   bool asked_ = false;       ///< UDP_GRO is switched on; off while coalescing_, the queue is being emptied.

@@ -57,6 +57,18 @@ bool forbid_fragmentation(int fd, bool is_ipv6, bool dual_stack) {
 #endif
 }
 
+/// Makes the kernel keep the ICMP messages that answer this socket's datagrams. False where it cannot.
+bool keep_icmp_reports(int fd, bool is_ipv6, bool dual_stack) {
+#if defined(IP_RECVERR) && defined(IPV6_RECVERR)
+  if (is_ipv6 && !set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1)) return false;
+  if (is_ipv6 && !dual_stack) return true;
+  return set_option(fd, IPPROTO_IP, IP_RECVERR, 1);
+#else
+  (void)fd, (void)is_ipv6, (void)dual_stack;
+  return false;
+#endif
+}
+
 /// Asks for `wanted` bytes and returns what the kernel will really use. The kernel doubles the number it
 /// is given to pay for its own bookkeeping and reports the double (socket(7)); half is the comparable one.
 uint32_t request_buffer(int fd, int name, uint32_t wanted) {
@@ -157,6 +169,9 @@ UdpOpenResult UdpSocket::open(const Address& bind_address, const UdpOptions& opt
   local_ = address_from_sockaddr(reinterpret_cast<const sockaddr*>(&address));
   batch_ = std::make_unique<Batch>(fd, is_ipv6);
   read_capabilities(options, dual_stack);
+  capabilities_.reports_unreachable =
+      options.report_unreachable && keep_icmp_reports(fd, is_ipv6, dual_stack);
+  batch_->keeps_reports = capabilities_.reports_unreachable;
   capabilities_.forbids_fragmentation = forbid_fragmentation(fd, is_ipv6, dual_stack);
   return {};
 }
@@ -171,6 +186,10 @@ UdpSendResult UdpSocket::send(std::span<const UdpDatagram> datagrams) {
   UdpSendResult result;
   result.refused = datagrams.size();
   return result;
+}
+
+bool UdpSocket::take_unreachable(Address* peer) {
+  return is_open() && batch_->take_unreachable(static_cast<int>(handle_), peer);
 }
 
 bool UdpSocket::wait_readable(uint64_t timeout_ns) const {

@@ -114,6 +114,7 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
   }
   lifecycle_.apply(Event::kChallenge);
   was_challenged_ = true;
+  is_unreachable_ = false;
   if (first_of_round) start_round(now_ns);
   send_response(*candidate, now_ns, sink);
   return {};

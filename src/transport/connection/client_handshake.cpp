@@ -16,10 +16,14 @@ constexpr uint64_t kFirstRetryNs = 250'000'000;
 constexpr uint64_t kLongestRetryNs = 1'000'000'000;
 constexpr double kRetryJitter = 0.1;
 constexpr uint64_t kClockSkewS = 30;
-/// A server says nothing to a token it does not take, and nothing to a crowd beyond its limits: from here the
-/// two look the same.
-constexpr std::string_view kNeverAccepted = "challenged, never accepted: token refused, or server too busy";
-static_assert(kNeverAccepted.size() <= wire::kMaxReasonTextBytes);
+
+// The likeliest causes of having spent the budget, in words. A server says nothing to a token it does not
+// take, and nothing to a crowd beyond its limits: from here the two look the same.
+constexpr ReasonText kOtherVersion("the server speaks another protocol version");
+constexpr ReasonText kNeverAccepted("challenged, never accepted: token refused, or server too busy");
+constexpr ReasonText kNobodyListens("nobody listens at the server's address");
+constexpr ReasonText kLooksExpired("no answer, and the token has expired by this clock");
+constexpr ReasonText kNoAnswer("no answer: server absent or its key changed");
 
 }  // namespace
 
@@ -129,16 +133,27 @@ ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramS
   return {};
 }
 
+bool ClientHandshake::looks_expired(uint64_t unix_s) const {
+  return unix_s > token_expires_s_ && unix_s - token_expires_s_ > kClockSkewS;
+}
+
 ClientResult ClientHandshake::give_up(uint64_t unix_s) {
   ClientResult result;
   result.outcome = ClientOutcome::kGaveUp;
-  if (advisory_ != DisconnectReason::kNone) {
-    result.reason = advisory_;
-  } else if (unix_s > token_expires_s_ && unix_s - token_expires_s_ > kClockSkewS) {
-    result.reason = DisconnectReason::kTokenExpired;
+  const auto is = [&result](DisconnectReason reason, const ReasonText& text) {
+    result.reason = reason;
+    result.text = text;
+  };
+  if (advisory_ == DisconnectReason::kVersionMismatch) {
+    is(DisconnectReason::kVersionMismatch, kOtherVersion);
+  } else if (was_challenged_) {  // Only a token in force by the server's clock is challenged.
+    is(DisconnectReason::kTimeout, kNeverAccepted);
+  } else if (is_unreachable_) {
+    is(DisconnectReason::kUnreachable, kNobodyListens);
+  } else if (looks_expired(unix_s)) {
+    is(DisconnectReason::kTokenExpired, kLooksExpired);
   } else {
-    result.reason = DisconnectReason::kTimeout;
-    if (was_challenged_) result.text = ReasonText(kNeverAccepted);
+    is(DisconnectReason::kNoAnswer, kNoAnswer);
   }
   finish(Event::kSilence);
   return result;

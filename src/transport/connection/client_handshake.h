@@ -105,11 +105,12 @@ class ClientHandshake {
   ClientResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram, uint64_t now_ns,
                            DatagramSink& sink);
 
-  /// Repeats what is due. At the end of the budget: kGaveUp with, in this order, the reason of an advisory
-  /// denial; kTokenExpired when the token has by `unix_s`; else kTimeout, with a text when the server
-  /// challenged and never accepted: the token is signed by another or used, or the server has more to do than
-  /// it may.
+  /// Repeats what is due. At the end of the budget: kGaveUp with the likeliest cause and a text (L-7). None
+  /// of the causes is proved, so none ends the handshake earlier.
   ClientResult update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink);
+
+  /// The network reports that nobody listens at the server's address. Noted, not obeyed: anyone can forge it.
+  void on_unreachable() { is_unreachable_ = true; }
 
   /// kConnecting or kHandshake while under way, then kConnected, kDisconnected (refused) or kTimeout.
   const Lifecycle& lifecycle() const { return lifecycle_; }
@@ -157,6 +158,7 @@ class ClientHandshake {
   void start_round(uint64_t now_ns);
   void schedule_retry(uint64_t now_ns);
   ClientResult give_up(uint64_t unix_s);
+  bool looks_expired(uint64_t unix_s) const;
   void finish(Event event);
 
   ClientHandshakeConfig config_;
@@ -177,6 +179,7 @@ class ClientHandshake {
   uint64_t retry_at_ns_ = 0;
   uint32_t retry_count_ = 0;  // k of the interval, from the last change of state.
   bool was_challenged_ = false;
+  bool is_unreachable_ = false;  // Reported, and nothing was heard from the server since.
   uint64_t allowance_second_ = 0;
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;

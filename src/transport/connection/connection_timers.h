@@ -32,6 +32,8 @@ class ConnectionTimers {
   /// Nothing authenticated for timeout_ns, or a half-open entry grew older than half_open_ns.
   bool timed_out(uint64_t now_ns) const;
   bool half_open() const { return half_open_; }
+  /// When a packet opened last, or the association began.
+  uint64_t heard_at_ns() const { return last_authenticated_ns_; }
 
   /// This side ends the association at `now_ns`; the first Disconnect is due at once.
   void begin_disconnect(uint64_t now_ns);

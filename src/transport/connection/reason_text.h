@@ -11,9 +11,9 @@ namespace lattice::connection {
 
 class ReasonText {
  public:
-  ReasonText() = default;
+  constexpr ReasonText() = default;
   /// `text` is at most kMaxReasonTextBytes; the rest is cut off.
-  explicit ReasonText(std::string_view text)
+  constexpr explicit ReasonText(std::string_view text)
       : length_(static_cast<uint8_t>(text.copy(bytes_.data(), bytes_.size()))) {}
 
   std::string_view view() const { return {bytes_.data(), length_}; }

@@ -86,6 +86,10 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
 
   // EndpointHandler
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
+  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                          std::string_view text) override {
+    above_.on_connect_refused(from, refusal, text);
+  }
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;

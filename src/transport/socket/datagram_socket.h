@@ -53,6 +53,9 @@ class DatagramSocket {
   /// Of what is behind impairments, where datagrams really go and come from.
   virtual const SocketStats& back_end_stats() const { return stats(); }
 
+  /// Takes one report of the network's, if there is any, that nobody listens at `peer`. Anyone can forge one.
+  virtual bool take_unreachable(platform::Address*) { return false; }
+
   /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.
   virtual bool forbids_fragmentation() const { return true; }
 };

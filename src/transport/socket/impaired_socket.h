@@ -33,6 +33,7 @@ class ImpairedSocket final : public DatagramSocket {
   /// under way is the inner socket itself, at no cost.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   platform::Address local_address() const override { return inner_->local_address(); }
+  bool take_unreachable(platform::Address* peer) override { return inner_->take_unreachable(peer); }
   /// What the caller of this socket sent and received; inner().stats() has the far side.
   const SocketStats& stats() const override { return stats_; }
   const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }

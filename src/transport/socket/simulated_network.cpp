@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 
 #include "base/assert.h"
 #include "base/random.h"
@@ -19,6 +20,7 @@ struct SimulatedNetwork::Attachment {
   DeliveryQueue queue;
   SocketStats stats;
   uint64_t injected = 0;
+  std::optional<platform::Address> unreachable;  ///< A report that was not taken yet.
 };
 
 /// Directions are kept for reuse when an end detaches; the epoch tells datagrams still under way from
@@ -51,6 +53,13 @@ class SimulatedNetwork::Socket final : public DatagramSocket {
   }
   platform::Address local_address() const override { return network_.attachments_[slot_]->address; }
   const SocketStats& stats() const override { return network_.attachments_[slot_]->stats; }
+  bool take_unreachable(platform::Address* peer) override {
+    std::optional<platform::Address>& report = network_.attachments_[slot_]->unreachable;
+    if (!report) return false;
+    *peer = *report;
+    report.reset();
+    return true;
+  }
 
  private:
   SimulatedNetwork& network_;
@@ -266,6 +275,13 @@ void SimulatedNetwork::carry(uint32_t from, const TappedDatagram& datagram) {
       ++attachments_[to]->stats.receive_overflow;
     }
   }
+}
+
+bool SimulatedNetwork::report_unreachable(const platform::Address& to, const platform::Address& about) {
+  const uint32_t slot = find(to);
+  if (slot == base::HashIndex::kNone) return false;
+  attachments_[slot]->unreachable = about;
+  return true;
 }
 
 bool SimulatedNetwork::inject(const platform::Address& from, const platform::Address& to,

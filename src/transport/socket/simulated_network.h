@@ -90,6 +90,10 @@ class SimulatedNetwork {
   bool inject(const platform::Address& from, const platform::Address& to, std::span<const uint8_t> bytes,
               uint64_t deliver_at_ns);
 
+  /// Tells the attachment at `to` that nobody listens at `about`, as a router does with ICMP or a forger in
+  /// its name; a report that was not taken yet makes way. False when `to` is unknown.
+  bool report_unreachable(const platform::Address& to, const platform::Address& about);
+
   /// When the next datagram arrives anywhere, or kNoEvent; a test jumps virtual time to it. It stays in
   /// the past until the receiver has taken what is due.
   uint64_t next_event_ns() const;

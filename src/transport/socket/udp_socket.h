@@ -18,6 +18,7 @@ class UdpSocket final : public DatagramSocket {
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   platform::Address local_address() const override { return socket_.local_address(); }
+  bool take_unreachable(platform::Address* peer) override { return socket_.take_unreachable(peer); }
   const SocketStats& stats() const override { return stats_; }
   bool forbids_fragmentation() const override { return socket_.capabilities().forbids_fragmentation; }
 

@@ -64,6 +64,43 @@ TEST_P(UdpSocketOn, CarriesDatagramsWithTheSendersAddress) {
   EXPECT_EQ(buffers.views[0].peer, a_.local_address());
 }
 
+TEST_P(UdpSocketOn, SaysWhereNobodyListensAndLosesNothingOverIt) {
+  UdpOptions options;
+  options.report_unreachable = true;
+  ASSERT_TRUE(a_.open(address(GetParam()), options).ok());
+  if (!a_.capabilities().reports_unreachable) GTEST_SKIP() << "this system keeps no ICMP messages";
+  const Address closed = b_.local_address();
+  b_.close();
+  std::string text = "is anybody there?";
+  const UdpDatagram lost = message(text, closed);
+  EXPECT_EQ(a_.send({&lost, 1}).sent, 1u);
+  ASSERT_TRUE(b_.open(address(GetParam())).ok());
+
+  // The report makes one call fail; what that call was to send goes all the same.
+  const UdpDatagram kept = message(text, b_.local_address());
+  EXPECT_EQ(a_.send({&kept, 1}).sent, 1u);
+  ASSERT_TRUE(b_.wait_readable(kWaitNs));
+  Buffers buffers(4);
+  EXPECT_EQ(b_.receive(buffers.views, kBufferBytes).count, 1u);
+  EXPECT_EQ(a_.receive(buffers.views, kBufferBytes).errors, 0u);
+  Address about;
+  ASSERT_TRUE(a_.take_unreachable(&about));
+  EXPECT_EQ(about, closed);
+  EXPECT_FALSE(a_.take_unreachable(&about));
+}
+
+TEST_P(UdpSocketOn, WithoutAskingThereIsNoReport) {
+  const Address closed = b_.local_address();
+  b_.close();
+  std::string text = "is anybody there?";
+  const UdpDatagram lost = message(text, closed);
+  EXPECT_EQ(a_.send({&lost, 1}).sent, 1u);
+  Buffers buffers(4);
+  EXPECT_EQ(a_.receive(buffers.views, kBufferBytes).errors, 0u);
+  Address about;
+  EXPECT_FALSE(a_.take_unreachable(&about));
+}
+
 TEST_P(UdpSocketOn, SendsMoreThanOneBatch) {
   constexpr size_t kCount = 3 * kUdpBatchDatagrams + 5;
   std::vector<std::string> texts(kCount);

@@ -88,6 +88,47 @@ TEST(EndpointLifecycle, KilledServerIsATimeout) {
   EXPECT_EQ(rig.client().endpoint->stats(rig.client().connection), nullptr);
 }
 
+TEST(EndpointLifecycle, AServerThatIsGoneAndSaidToBeIsNamed) {
+  EndpointRig rig(with_delay(10));
+  ASSERT_TRUE(rig.connect_all());
+  rig.network.report_unreachable(rig.client().address, rig.server.address);  // While it still talks: forged.
+  rig.run(11 * kSecond);
+  ASSERT_TRUE(rig.client().handler.ended.empty());
+  rig.server.endpoint.reset();
+  rig.run(kSecond);
+  rig.network.report_unreachable(rig.client().address, rig.server.address);
+  ASSERT_TRUE(rig.run_until(20 * kSecond, [&] { return !rig.client().handler.ended.empty(); }));
+  EXPECT_EQ(rig.client().handler.ended[0].reason, DisconnectReason::kTimeout);
+  EXPECT_EQ(rig.client().handler.ended[0].text, "nobody listens at the server's address any more");
+}
+
+TEST(EndpointLifecycle, AReportThatNobodyListensEndsNoAttempt) {
+  EndpointRig rig(with_delay(10));
+  ASSERT_EQ(rig.connect(rig.client()), ConnectResult::kOk);
+  for (int i = 0; i < 7; ++i) {  // The server is not there yet, or somebody forges the reports.
+    rig.now_ns += kSecond;
+    rig.network.report_unreachable(rig.client().address, rig.server.address);
+    rig.pump(rig.client());
+  }
+  EXPECT_TRUE(rig.client().handler.ended.empty());
+  EXPECT_TRUE(rig.run_until(2 * kSecond, [&] { return !rig.client().handler.connected.empty(); }));
+}
+
+TEST(EndpointLifecycle, AReportThatNobodyListensIsNamedAtTheEnd) {
+  EndpointRig rig(with_delay(10));
+  rig.server.endpoint.reset();
+  ASSERT_EQ(rig.connect(rig.client()), ConnectResult::kOk);
+  rig.run(5 * kSecond);
+  // About somebody else: not about this attempt.
+  rig.network.report_unreachable(rig.client().address, platform::make_ipv4(198, 51, 100, 8, 27015));
+  rig.run(kSecond);
+  rig.network.report_unreachable(rig.client().address, rig.server.address);
+  rig.run(3 * kSecond);
+  EXPECT_TRUE(rig.client().handler.ended.empty()) << "the whole budget is spent";
+  ASSERT_TRUE(rig.run_until(5 * kSecond, [&] { return !rig.client().handler.ended.empty(); }));
+  EXPECT_EQ(rig.client().handler.ended[0].reason, DisconnectReason::kUnreachable);
+}
+
 TEST(EndpointLifecycle, KilledClientsGiveTheirSlotsBack) {
   RigOptions options = with_delay(10, 5 * kMs);
   options.client_count = 8;

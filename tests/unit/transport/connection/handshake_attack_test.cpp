@@ -457,6 +457,22 @@ TEST(HandshakeAttack, UnauthenticatedWordsNeverEndAHandshake) {
   EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted);
 }
 
+TEST(HandshakeAttack, NeitherAForgedReportNorAWrongClockKeepsAClientOut) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  Bytes request = rig.request_of(client);
+  constexpr uint64_t kDayLater = kStartUnixS + 86400;
+  for (int tries = 0; tries < 8; ++tries) {
+    client.on_unreachable();
+    rig.now_ns += 1150 * kMs;
+    ASSERT_EQ(client.update(rig.now_ns, kDayLater, rig.client_sink).outcome, ClientOutcome::kPending);
+    request = rig.client_sink.take_one();
+  }
+  rig.tell(client, rig.ask(request));
+  client.on_unreachable();
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted);
+}
+
 TEST(HandshakeAttack, DatagramsFromElsewhereAreNotLookedAt) {
   Rig rig;
   ClientHandshake client = rig.new_client();

@@ -543,20 +543,52 @@ TEST(Handshake, ADenialIsForgottenWhenTheServerAcceptsAfterAll) {
   EXPECT_EQ(rig.tell(client, rig.ask(rig.client_sink.take_one())).outcome, ClientOutcome::kAccepted);
 }
 
-TEST(Handshake, GivingUpNamesAnExpiredTokenAndSaysWhenNobodyAccepted) {
-  {
-    Rig rig;
-    const crypto::KeyPair key = rig.new_key();
-    wire::TokenFields fields = rig.token_fields(key.public_key());
-    fields.issued_s -= 1000;
-    fields.expires_s -= 1000;
-    ClientHandshake client = rig.client_with(rig.sign(fields), key);
-    EXPECT_TRUE(rig.ask(rig.request_of(client)).empty());
-    EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenExpired);
-    rig.now_ns += 10 * kSecond;
-    EXPECT_EQ(client.update(rig.now_ns, test::moment_at(rig.now_ns).unix_s, rig.client_sink).reason,
-              DisconnectReason::kTokenExpired);
+/// What a client says that asked at `client_unix_s` by its own clock and spent its budget. `happens` is told
+/// the client once it has asked, and the datagram it asked with.
+ClientResult give_up_after(uint64_t client_unix_s,
+                           void (*happens)(Rig&, ClientHandshake&, const Bytes& request)) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  happens(rig, client, rig.request_of(client));
+  const uint64_t ends_ns = rig.now_ns + 10 * kSecond;
+  EXPECT_EQ(client.update(ends_ns - 1, client_unix_s, rig.client_sink).outcome, ClientOutcome::kPending);
+  ClientResult done = client.update(ends_ns, client_unix_s, rig.client_sink);
+  EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
+  return done;
+}
+
+TEST(Handshake, GivingUpNamesTheLikeliestCause) {
+  constexpr uint64_t kInForce = kStartUnixS + 100, kDayLater = kStartUnixS + 86400;
+  const auto nothing = [](Rig&, ClientHandshake&, const Bytes&) {};
+  const auto unreachable = [](Rig&, ClientHandshake& client, const Bytes&) { client.on_unreachable(); };
+  const auto challenged = [](Rig& rig, ClientHandshake& client, const Bytes& request) {
+    client.on_unreachable();  // Before the server was there.
+    rig.tell(client, rig.ask(request));
+  };
+  struct Case {
+    uint64_t client_unix_s;
+    void (*happens)(Rig&, ClientHandshake&, const Bytes&);
+    DisconnectReason reason;
+    const char* words;
+  };
+  const Case cases[] = {
+      {kInForce, nothing, DisconnectReason::kNoAnswer, "no answer: server absent or its key changed"},
+      {kInForce, unreachable, DisconnectReason::kUnreachable, "nobody listens"},
+      {kDayLater, unreachable, DisconnectReason::kUnreachable, "nobody listens"},
+      {kDayLater, nothing, DisconnectReason::kTokenExpired, "expired by this clock"},
+      {kStartUnixS + 300 + 30, nothing, DisconnectReason::kNoAnswer, "no answer"},
+      {kStartUnixS + 300 + 31, nothing, DisconnectReason::kTokenExpired, "expired by this clock"},
+      {kInForce, challenged, DisconnectReason::kTimeout, "never accepted"},
+      {kDayLater, challenged, DisconnectReason::kTimeout, "never accepted"},
+  };
+  for (const Case& c : cases) {
+    const ClientResult done = give_up_after(c.client_unix_s, c.happens);
+    EXPECT_EQ(done.reason, c.reason) << c.words;
+    EXPECT_NE(done.text.view().find(c.words), std::string_view::npos) << done.text.view();
   }
+}
+
+TEST(Handshake, ATokenOfAStrangeIssuerIsChallengedAndNeverAccepted) {
   Rig rig;
   const crypto::KeyPair key = rig.new_key();
   test::ScriptedEntropy other_entropy(99);

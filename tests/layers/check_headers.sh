@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles each public header alone: check_headers.sh C-COMPILER C++-COMPILER INCLUDE-FOLDER
-# lattice/*.h must be C17 and C++20; lattice/*.hpp and lattice/authoring/*.h are C++20.
+# lattice/*.h must be C17 and C++20; lattice/*.hpp, lattice/authoring/*.h and lattice/cpp/*.h are C++20.
 set -u
 c_compiler=$1 cxx_compiler=$2
 include=$(cd "$3" && pwd) || exit 1
@@ -22,7 +22,7 @@ for header in lattice/*.h; do
   compile "$c_compiler" c c17 "$header"
   compile "$cxx_compiler" c++ c++20 "$header"
 done
-for header in lattice/*.hpp lattice/authoring/*.h; do
+for header in lattice/*.hpp lattice/authoring/*.h lattice/cpp/*.h; do
   [ -e "$header" ] || continue
   compile "$cxx_compiler" c++ c++20 "$header"
 done

@@ -1,0 +1,150 @@
+// Two players, one square each. Your own moves at once, however far the server is: it is predicted.
+// In one terminal: predicted-square host. In another: predicted-square join.
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include <poll.h>
+#include <termios.h>
+#include <unistd.h>
+#include <lattice/lattice.hpp>
+
+constexpr const char* kAddress = "127.0.0.1:27015";
+constexpr int kColumns = 64, kRows = 20;
+volatile std::sig_atomic_t signalled = 0;
+
+//! [types]
+LATTICE_NETWORKED(Square, (position, vec2, BOUNDS(0, 64, 1.0 / 64), POSITION))
+LATTICE_NETWORKED(Keys, (right, int8), (down, int8))
+constexpr lattice::Type<Square> kSquare{.id = 1, .name = "Square", .flags = LATTICE_TYPE_PREDICTED};
+//! [types]
+
+// One world and the rules of the game. The server and both clients run the same code.
+struct Game {
+  lattice::World world;
+  lattice::Connection server;  // of a client
+  Keys keys;                   // what its player holds down
+  int end_reason = 0;          // why its connection ended
+
+  bool start(lattice_role role, const char* bind, const lattice::Netsim* network = nullptr) {
+    lattice::WorldConfig config;
+    config.bind_address = bind;
+    config.development_tokens = role == LATTICE_ROLE_DEDICATED;
+    if (network != nullptr) network->attach(config);
+    world = lattice::World::create(config, role);
+    const bool ready = world && world.add(kSquare) == LATTICE_OK && world.add_input<Keys>() == LATTICE_OK &&
+                       world.set_callbacks(*this) == LATTICE_OK;
+    if (ready && role == LATTICE_ROLE_CLIENT) server = world.connect_for_development(kAddress);
+    return ready && (role == LATTICE_ROLE_DEDICATED || server);
+  }
+  //! [rules]
+  void on_sample_input(uint32_t, Keys& input) { input = keys; }
+  void on_tick(const lattice_tick_context& tick) {
+    world.each_simulated(kSquare, [&](lattice_netid id, Square& square) {
+      Keys held;
+      world.get_input(world.info(id).owner, held);
+      const float step = 16.0f * float(tick.dt_s);
+      square.position.x = std::clamp(square.position.x + step * held.right, 0.0f, kColumns - 2.0f);
+      square.position.y = std::clamp(square.position.y + step * held.down, 0.0f, kRows - 1.0f);
+    });
+  }
+  //! [rules]
+  void on_connected(lattice::Connection conn) {
+    if (!server) world.spawn(kSquare, conn.info().peer_id);
+  }
+  void on_disconnected(lattice::Connection conn, int reason) {
+    end_reason = reason;
+    world.each(kSquare, [&](lattice_netid id, Square&) {
+      if (!server && world.info(id).owner == conn.info().peer_id) world.despawn(id);
+    });
+  }
+};
+
+// The terminal on another screen, without echo, line editing and cursor. Destruction restores it.
+struct Terminal {
+  termios before{};
+  Terminal() {
+    tcgetattr(STDIN_FILENO, &before);
+    termios raw = before;
+    raw.c_lflag &= tcflag_t(~(ICANON | ECHO));
+    raw.c_cc[VSUSP] = _POSIX_VDISABLE;
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    std::fputs("\x1b[?1049h\x1b[?25l", stdout);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, [](int) { signalled = 1; });
+  }
+  ~Terminal() {
+    std::fputs("\x1b[?25h\x1b[?1049l", stdout);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+  }
+  static char wait_for_key() {  // at most 10 ms; 0: none, 'q' also after a signal and at the end of the input
+    char key = 0;
+    pollfd in{STDIN_FILENO, POLLIN, 0};
+    if (poll(&in, 1, 10) > 0 && read(STDIN_FILENO, &key, 1) != 1) key = 'q';
+    return signalled ? 'q' : key;
+  }
+};
+
+void draw(const lattice::World& world) {
+  std::string field;
+  for (int y = 0; y < kRows; ++y) field += std::string(kColumns, '.') + '\n';
+  //! [draw]
+  world.each(kSquare, [&](lattice_netid id, Square&) {
+    const char* shape = world.info(id).owner == world.local_peer() ? "##" : "[]";
+    if (const auto seen = world.view<Square>(id))
+      field.replace(size_t(seen->position.y) * (kColumns + 1) + size_t(seen->position.x), 2, shape);
+  });
+  //! [draw]
+  const unsigned corrections = unsigned(world.stats().rollbacks);
+  std::printf("\x1b[H%sw a s d: move   space: stop   q: end   corrections: %u\n", field.c_str(), corrections);
+}
+
+bool play(bool hosting) {
+  Game server, player;
+  if (hosting && !server.start(LATTICE_ROLE_DEDICATED, kAddress)) return false;
+  if (!player.start(LATTICE_ROLE_CLIENT, nullptr)) return false;
+  for (const Terminal terminal; player.end_reason == 0;) {
+    const char key = Terminal::wait_for_key();
+    if (key == 'q') player.server.disconnect();
+    if (key != 0) player.keys = {int8_t((key == 'd') - (key == 'a')), int8_t((key == 's') - (key == 'w'))};
+    if (hosting) server.world.pump();
+    player.world.pump();
+    draw(player.world);
+  }
+  std::printf("The connection ended: %s\n", lattice_disconnect_reason_name(player.end_reason));
+  return player.end_reason == LATTICE_DISCONNECT_REQUESTED;
+}
+
+// The same game on a simulated network with a round trip of 100 ms: every run is the same.
+bool selftest() {
+  const lattice::Netsim network(1);
+  lattice::Impairment link;
+  link.delay_ms = 50;
+  Game server, one, two;
+  network.set_impairment(link);
+  if (!server.start(LATTICE_ROLE_DEDICATED, kAddress, &network) ||
+      !one.start(LATTICE_ROLE_CLIENT, "10.0.0.1:1", &network) ||
+      !two.start(LATTICE_ROLE_CLIENT, "10.0.0.2:1", &network))
+    return false;
+  const auto run = [&](int ms, int8_t right) {
+    one.keys.right = right;
+    for (; ms > 0; ms -= 4, network.advance(4'000'000))
+      for (const Game* game : {&server, &one, &two}) game->world.pump();
+    return one.world.state_hash();
+  };
+  const uint64_t before = run(2000, 0);
+  run(40, 1);
+  bool at_once = false;  // 40 ms later no datagram has even reached the server
+  one.world.each(kSquare, [&](lattice_netid, Square& square) { at_once |= square.position.x > 0; });
+  run(1000, 1);
+  const uint64_t after = run(1000, 0);
+  return at_once && after != before && server.world.state_hash() == after && two.world.state_hash() == after;
+}
+
+int main(int argc, char** argv) {
+  const std::string role = argc == 2 ? argv[1] : "";
+  const bool ok =
+      role == "--selftest" ? selftest() : (role == "host" || role == "join") && play(role == "host");
+  if (!ok) std::fprintf(stderr, "%s\nUsage: predicted-square host|join|--selftest\n", lattice_last_error());
+  return ok ? 0 : 1;
+}

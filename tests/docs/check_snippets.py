@@ -10,7 +10,8 @@ A fenced block of C, C++, CMake or shell follows a line that names where it is c
 
 The source, under examples/ or tests/, has the region between two lines that hold the marker and nothing else:
 `//! [connect]` in C and C++, `# [connect]` elsewhere. The block is that region: its common indentation removed,
-the marker lines of other regions inside it left out. A region may be shown in several places.
+the marker lines of other regions inside it left out. A region may be shown in several places. A source that should
+stay free of markers is named alone, `<!-- from examples/01-hello/main.c -->`: the block is then any run of its lines.
 
 --write puts the regions as they are now into the documents, instead of comparing.
 """
@@ -22,14 +23,20 @@ import textwrap
 
 CODE = {"c", "cpp", "c++", "cmake", "sh", "bash"}
 OPEN = re.compile(r"^```\s*([A-Za-z+]*)\s*$")
-FROM = re.compile(r"^<!-- from (\S+) \[([a-z0-9_]+)\] -->$")
+FROM = re.compile(r"^<!-- from (\S+)(?: \[([a-z0-9_]+)\])? -->$")
 MARKER = re.compile(r"^\s*(?://!|#) \[([a-z0-9_]+)\]\s*$")
 # Documents whose fences must all say what language they hold, so that code cannot hide in one without.
 STRICT = ("README.md", "docs/guide/")
 
 
-def region(tree, source, name):
-    """The lines of region `name` of `source`, or None and why there is none."""
+def excerpt(lines, body):
+    """True when `body` is a run of these lines, but for its indentation."""
+    runs = (lines[i : i + len(body)] for i in range(len(lines) - len(body) + 1))
+    return bool(body) and any(textwrap.dedent("\n".join(run)).splitlines() == body for run in runs)
+
+
+def region(tree, source, name, body):
+    """The lines of region `name` of `source`, or None and why there is none. Without a name: `body`, if it is there."""
     if not source.startswith(("examples/", "tests/")):
         return None, f"{source} is neither in examples/ nor in tests/, so nothing compiles it"
     path = os.path.join(tree, source)
@@ -37,6 +44,8 @@ def region(tree, source, name):
         return None, f"{source} does not exist"
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
+    if name is None:
+        return (body, "") if excerpt(lines, body) else (None, f"{source} has no such run of lines")
     places = [i for i, line in enumerate(lines) if (m := MARKER.match(line)) and m.group(1) == name]
     if len(places) != 2:
         return None, f"{source} has {len(places)} lines with the marker [{name}] instead of 2"
@@ -70,7 +79,7 @@ def check(tree, document, write):
             if not named:
                 problems.append(f"{where}: no <!-- from FILE [region] --> above this block of {language}")
             else:
-                want, why = region(tree, *named.groups())
+                want, why = region(tree, *named.groups(), body)
                 if want is None:
                     problems.append(f"{where}: {why}")
                 elif write:

@@ -45,6 +45,11 @@ block '<!-- from examples/b.c [add] -->' 'int a = 1;'
 fails 'no such source' 'examples/b.c does not exist' snippets
 block '<!-- from docs/a.c [add] -->' 'int a = 1;'
 fails 'a source nobody compiles' 'nothing compiles it' snippets
+block '<!-- from examples/a.c -->' 'int a = 1;
+return a - 1;'
+fails 'lines that do not follow each other' 'has no such run of lines' snippets
+block '<!-- from examples/a.c -->' 'return a - 1;'
+passes 'an excerpt' snippets
 printf '```\nint a;\n```\n' >"$tree/docs/guide/page.md"
 fails 'no language' 'say what the block holds' snippets
 printf '```c\nint a;\n' >"$tree/docs/guide/page.md"

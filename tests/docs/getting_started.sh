@@ -7,12 +7,13 @@ set -eu
 tree=$1 build=$2 work=$3 from_scratch=${4:-}
 
 rm -rf "$work"
-mkdir -p "$work/squares"
+mkdir -p "$work/game"
 HOME=$work
 export HOME
 cd "$HOME"
 ln -s "$tree" lattice
-cp "$tree/tests/docs/getting_started/CMakeLists.txt" "$tree/tests/consumer/hello.c" squares/
+cp "$tree/tests/docs/getting_started/CMakeLists.txt" game/
+cp "$tree/examples/01-hello/main.c" game/game.c
 
 install_library() {
   # [install]
@@ -28,17 +29,23 @@ else
   cmake --install "$build" --prefix "$HOME/.local"
 fi >"$HOME/install.log" 2>&1 || { tail -n 20 "$HOME/install.log"; exit 1; }
 
-# [build_game]
-cmake -S squares -B squares/build -DCMAKE_PREFIX_PATH=$HOME/.local
-cmake --build squares/build
-# [build_game]
+# [hello]
+cp -r lattice/examples/01-hello hello
+cmake -S hello -B hello/build -DCMAKE_PREFIX_PATH=$HOME/.local
+cmake --build hello/build
+hello/build/hello
+# [hello]
 
-squares/build/hello
+# [build_game]
+cmake -S game -B game/build -DCMAKE_PREFIX_PATH=$HOME/.local
+cmake --build game/build
+# [build_game]
+game/build/game
 
-cd squares
+cd game
 PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 # [pkg_config]
-cc hello.c -o hello $(pkg-config --cflags --libs lattice)
+cc -std=c17 game.c -o game $(pkg-config --cflags --libs lattice)
 # [pkg_config]
-./hello
+./game

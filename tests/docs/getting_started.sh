@@ -36,6 +36,13 @@ cmake --build hello/build
 hello/build/hello
 # [hello]
 
+# [squares]
+cp -r lattice/examples/03-predicted-square squares
+cmake -S squares -B squares/build -DCMAKE_PREFIX_PATH=$HOME/.local
+cmake --build squares/build
+# [squares]
+squares/build/predicted-square --selftest
+
 # [build_game]
 cmake -S game -B game/build -DCMAKE_PREFIX_PATH=$HOME/.local
 cmake --build game/build

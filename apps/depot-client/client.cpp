@@ -4,6 +4,7 @@
 
 #include "arena.h"
 #include "exit_code.h"
+#include "lattice/lattice.hpp"
 #include "log.h"
 #include "process.h"
 
@@ -42,18 +43,13 @@ int Client::start(const ClientConfig& config) {
   for (lattice_impairment& impairment : impairments_) lattice_impairment_init(&impairment);
   predictions_.reserve(kMaxPredictions);
 
-  lattice_world_config world{};
-  lattice_world_config_init(&world);
+  lattice::WorldConfig world;
   world.tick_rate_hz = config.tick_rate_hz;
   world.max_objects = kMaxObjects;
   world.max_connections = 1;
   world.seed = config.seed;
   world.log = log_from_library;
-  const lattice_role_context role = {.role = LATTICE_ROLE_CLIENT,
-                                     .has_local_view = 1,
-                                     .is_authority = 0,
-                                     .relays_for_peers = 0,
-                                     .authority_peer_id = 1};
+  const lattice_role_context role = lattice::role_context(LATTICE_ROLE_CLIENT);
   world_ = lattice_world_create(&world, &role);
   if (world_ == nullptr) return refuse("making the world");
   game_ = std::make_unique<depot::GameClient>(world_, kMaxObjects, static_cast<depot::GameListener&>(*this));

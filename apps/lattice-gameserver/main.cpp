@@ -26,6 +26,8 @@ constexpr SettingSpec kSettings[] = {
     {"connects_per_s", SettingKind::kInteger, "N", "100",
      "handshakes per second from one address range; many bots on one host need more", 1, 100000},
     {"data_dir", SettingKind::kText, "DIR", "lattice-data", "holds the issuer key; server.json appears here"},
+    {"server_key", SettingKind::kText, "FILE", "",
+     "this server's identity, kept over restarts [DATA_DIR/server.key if it is there]"},
     {"seed", SettingKind::kInteger, "N", "1", "for everything random that is not a key", 0, 9e15},
     {"impairment", SettingKind::kText, "PRESET", "",
      "make this server's own link bad (demo, wifi-busy, ...)"},
@@ -120,6 +122,7 @@ int run(int argc, char** argv) {
   config.connects_per_s = static_cast<uint32_t>(settings.integer("connects_per_s"));
   config.seed = static_cast<uint64_t>(settings.integer("seed"));
   config.data_dir = settings.text("data_dir");
+  config.server_key = settings.text("server_key");
   config.impairment = settings.text("impairment");
   config.capture = settings.text("capture");
 

@@ -1,13 +1,16 @@
 #include "server.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <unistd.h>
 
 #include "exit_code.h"
 #include "impairment_setting.h"
+#include "lattice/lattice.hpp"
 #include "log.h"
 #include "process.h"
+#include "server_identity.h"
 #include "text_codec.h"
 
 namespace app {
@@ -50,9 +53,14 @@ int Server::start(const ServerConfig& config) {
     log_line(LATTICE_LOG_ERROR, "issuer", problem);
     return kExitPort;
   }
+  std::optional<ServerIdentity> identity;
+  if (const std::string problem = find_identity(config.server_key, config.data_dir, identity);
+      !problem.empty()) {
+    log_line(LATTICE_LOG_ERROR, "server", problem);
+    return kExitConfig;
+  }
 
-  lattice_world_config world{};
-  lattice_world_config_init(&world);
+  lattice::WorldConfig world;
   world.tick_rate_hz = config.tick_rate_hz;
   world.snapshot_rate_hz = config.snapshot_rate_hz;
   world.max_objects = kMaxObjects;
@@ -64,12 +72,9 @@ int Server::start(const ServerConfig& config) {
   world.bind_address = config.bind.c_str();
   world.issuer_public_keys = issuer.public_key.data();
   world.issuer_public_key_count = 1;
+  world.server_identity = identity ? identity->data() : nullptr;
   world.log = log_from_library;
-  const lattice_role_context role = {.role = LATTICE_ROLE_DEDICATED,
-                                     .has_local_view = 0,
-                                     .is_authority = 1,
-                                     .relays_for_peers = 0,
-                                     .authority_peer_id = 1};
+  const lattice_role_context role = lattice::role_context(LATTICE_ROLE_DEDICATED);
   world_ = lattice_world_create(&world, &role);
   if (world_ == nullptr) return refuse_to_start();
   game_ = std::make_unique<depot::GameServer>(world_, kMaxObjects, config.max_players,

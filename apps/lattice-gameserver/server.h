@@ -22,6 +22,7 @@ struct ServerConfig {
   uint32_t connects_per_s = 100;
   uint64_t seed = 1;
   std::string data_dir;
+  std::string server_key;  // file of the identity; "": the one in data_dir, if there is one
   std::string impairment;
   std::string capture;  // file, or "" for none
 };

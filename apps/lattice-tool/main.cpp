@@ -4,6 +4,8 @@
 
 #include "dev_issuer.h"
 #include "exit_code.h"
+#include "process.h"
+#include "server_identity.h"
 #include "settings.h"
 #include "suggest.h"
 #include "text_codec.h"
@@ -11,7 +13,7 @@
 namespace app {
 namespace {
 
-constexpr SettingSpec kTokenSettings[] = {
+constexpr SettingSpec kIssueSettings[] = {
     {"data_dir", SettingKind::kText, "DIR", "lattice-data",
      "has issuer.key, and server.json of a running server"},
     {"client_key", SettingKind::kText, "HEX", "", "the bearer's public key; required", 0, 0,
@@ -27,15 +29,15 @@ constexpr SettingSpec kTokenSettings[] = {
      SettingScope::kCommandLine},
     {"ttl", SettingKind::kInteger, "S", "300", "seconds it may be used", 1, 3600, SettingScope::kCommandLine},
 };
-constexpr ProgramSpec kToken = {
-    .name = "lattice-tool token",
+constexpr ProgramSpec kIssue = {
+    .name = "lattice-tool issue",
     .summary = "Signs a connect token and prints it in base64.",
-    .usage = "lattice-tool token --client-key HEX [options]",
+    .usage = "lattice-tool issue --client-key HEX [options]",
     .examples =
-        "  lattice-tool token --data-dir lattice-data --client-key 5f0c...e1\n"
-        "  depot-client --token-command 'lattice-tool token --client-key {client_key}'\n",
+        "  lattice-tool issue --data-dir lattice-data --client-key 5f0c...e1\n"
+        "  depot-client --token-command 'lattice-tool issue --client-key {client_key}'\n",
     .notes = "",
-    .settings = kTokenSettings,
+    .settings = kIssueSettings,
     .has_config_file = false,
 };
 
@@ -52,6 +54,26 @@ constexpr ProgramSpec kKeys = {
     .has_config_file = false,
 };
 
+constexpr SettingSpec kServerKeySettings[] = {
+    {"data_dir", SettingKind::kText, "DIR", "lattice-data", "where server.key is, or is to be made"},
+    {"file", SettingKind::kText, "FILE", "", "the identity, at another place", 0, 0,
+     SettingScope::kCommandLine},
+};
+constexpr ProgramSpec kServerKey = {
+    .name = "lattice-tool server-key",
+    .summary = "Prints a server's public key, making its identity first when there is none.",
+    .usage = "lattice-tool server-key [options]",
+    .examples =
+        "  lattice-tool server-key --data-dir lattice-data\n"
+        "  lattice-tool server-key --file /etc/depot/server.key\n",
+    .notes =
+        "A server that starts with an identity keeps its public key, so that tokens made after its restart "
+        "need not\n"
+        "learn a new one. The file is secret; one identity is for one running server.\n",
+    .settings = kServerKeySettings,
+    .has_config_file = false,
+};
+
 int fail(const std::string& sentence, int code = kExitFailed) {
   std::fprintf(stderr, "%s\n", sentence.c_str());
   return code;
@@ -61,16 +83,16 @@ int fail(const std::string& sentence, int code = kExitFailed) {
 bool take_hex(const Settings& settings, const char* key, std::span<uint8_t> out) {
   const std::string& text = settings.text(key);
   if (text.empty() || from_hex(text, out)) return true;
-  usage_error(kToken,
+  usage_error(kIssue,
               std::string(key) + " needs exactly " + std::to_string(out.size() * 2) + " hexadecimal digits.");
   return false;
 }
 
-int token(int argc, char** argv) {
+int issue(int argc, char** argv) {
   Settings settings;
-  if (const auto exit = settings.load(kToken, argc, argv)) return *exit;
+  if (const auto exit = settings.load(kIssue, argc, argv)) return *exit;
   if (settings.text("client_key").empty()) {
-    return usage_error(kToken, "--client-key is missing; the client prints it with --token-stdin.");
+    return usage_error(kIssue, "--client-key is missing; the client prints it with --token-stdin.");
   }
   lattice_token_request request{};
   lattice_token_request_init(&request);
@@ -82,7 +104,7 @@ int token(int argc, char** argv) {
   }
   const std::string& user_data = settings.text("user_data");
   if (user_data.size() > LATTICE_TOKEN_USER_DATA_MAX_BYTES) {
-    return usage_error(kToken, "user_data holds at most 256 bytes.");
+    return usage_error(kIssue, "user_data holds at most 256 bytes.");
   }
   request.user_data = reinterpret_cast<const uint8_t*>(user_data.data());
   request.user_data_bytes = static_cast<uint32_t>(user_data.size());
@@ -99,7 +121,7 @@ int token(int argc, char** argv) {
   if (const std::string& schema = settings.text("schema"); !schema.empty()) {
     char* end = nullptr;
     request.schema_id = std::strtoull(schema.c_str(), &end, 10);
-    if (*end != 0) return usage_error(kToken, "schema needs a whole number, as server.json has it.");
+    if (*end != 0) return usage_error(kIssue, "schema needs a whole number, as server.json has it.");
   }
   IssuerKeys issuer;
   if (const std::string problem = load_issuer(data_dir, issuer); !problem.empty()) return fail(problem);
@@ -123,18 +145,42 @@ int keys(int argc, char** argv) {
   return kExitOk;
 }
 
+int server_key(int argc, char** argv) {
+  Settings settings;
+  if (const auto exit = settings.load(kServerKey, argc, argv)) return *exit;
+  std::string path = settings.text("file");
+  if (path.empty()) {
+    const std::string& data_dir = settings.text("data_dir");
+    if (!make_folder(data_dir))
+      return fail("Cannot make the folder " + data_dir + ". Choose another one.", kExitPort);
+    path = identity_path(data_dir);
+  }
+  ServerIdentity identity;
+  if (const std::string problem = load_or_make_identity(path, identity); !problem.empty()) {
+    return fail(problem, kExitPort);
+  }
+  Key public_key{};
+  if (lattice_server_identity_public_key(identity.data(), public_key.data()) != LATTICE_OK) {
+    return fail(lattice_last_error());
+  }
+  std::printf("%s\n", to_hex(public_key).c_str());
+  return kExitOk;
+}
+
 constexpr const char* kHelp =
     "Connect tokens and keys by hand.\n\n"
     "Usage: lattice-tool COMMAND [options]\n\n"
     "Commands:\n"
-    "  token  sign a connect token and print it in base64\n"
-    "  keys   print the issuer's public key, making the key pair first when there is none\n\n"
+    "  issue       sign a connect token and print it in base64\n"
+    "  keys        print the issuer's public key, making the key pair first when there is none\n"
+    "  server-key  print a server's public key, making its identity first when there is none\n\n"
     "lattice-tool COMMAND --help says more.\n";
 
 int run(int argc, char** argv) {
   const std::string command = argc > 1 ? argv[1] : "--help";
-  if (command == "token") return token(argc - 1, argv + 1);
+  if (command == "issue") return issue(argc - 1, argv + 1);
   if (command == "keys") return keys(argc - 1, argv + 1);
+  if (command == "server-key") return server_key(argc - 1, argv + 1);
   if (command == "--version") {
     std::printf("lattice-tool %s (ABI %u)\n", lattice_version(), lattice_abi_version());
     return kExitOk;
@@ -143,7 +189,7 @@ int run(int argc, char** argv) {
     std::fputs(kHelp, argc > 1 ? stdout : stderr);
     return argc > 1 ? kExitOk : kExitUsage;
   }
-  constexpr std::string_view kCommands[] = {"token", "keys", "--help", "--version"};
+  constexpr std::string_view kCommands[] = {"issue", "keys", "server-key", "--help", "--version"};
   std::fprintf(stderr, "lattice-tool: unknown command '%s'.%s Run 'lattice-tool --help'.\n", command.c_str(),
                did_you_mean(command, kCommands).c_str());
   return kExitUsage;

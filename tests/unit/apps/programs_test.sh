@@ -35,7 +35,7 @@ for program in "$server" "$client" "$demo" "$tool"; do
   expect 0 'ABI' "$program" --version
 done
 expect 2 "Did you mean '--tick-rate'?" "$server" --tick-rat 5
-expect 2 "Did you mean 'token'?" "$tool" tokn
+expect 2 "Did you mean 'issue'?" "$tool" isue
 expect 3 'LATTICE_TICK_RATE' env LATTICE_TICK_RATE=0 "$server"
 printf 'tick_rate = 30\nsnapshot_rte = 5\n' >s.toml
 expect 3 "s.toml:2:1: unknown key 'snapshot_rte'. Did you mean 'snapshot_rate'?" "$server" --config s.toml
@@ -52,12 +52,27 @@ address=$(sed -n 's/.*"address": "\(.*\)".*/\1/p' data/server.json)
 expect 4 'already in use' "$server" --bind "$address" --data-dir other
 expect 0 'connected' "$client" --data-dir data --bot --seconds 1
 expect 0 'connected' "$client" --data-dir data --seconds 1 \
-  --token-command "$tool token --data-dir data --client-key {client_key} --user-data b"
+  --token-command "$tool issue --data-dir data --client-key {client_key} --user-data b"
 "$tool" keys --data-dir foreign >/dev/null
+"$tool" server-key --data-dir kept >made
+"$tool" server-key --file kept/server.key | cmp - made || fail 'an identity has two public keys'
+[ "$(stat -c %a kept/server.key)" = 600 ] || fail 'the identity is not private'
+"$server" --bind 127.0.0.1:0 --data-dir kept >out 2>&1 &
+kept_pid=$!
+for _ in $(seq 100); do
+  [ ! -f kept/server.json ] || break
+  sleep 0.1
+done
+grep -q "\"server_public_key\": \"$(cat made)\"" kept/server.json || fail 'the server does not use its identity'
+kill -INT "$kept_pid"
+wait "$kept_pid" || fail "the server with an identity: $(cat out)"
+chmod 644 kept/server.key
+expect 3 'chmod 600' "$server" --bind 127.0.0.1:0 --data-dir kept
+expect 3 'Cannot read' "$server" --bind 127.0.0.1:0 --data-dir other --server-key none
 key=$(sed -n 's/.*"server_public_key": "\(.*\)".*/\1/p' data/server.json)
 # A denial is not authenticated, so a client believes it only when its connect budget is over.
 expect 5 'never accepted: token refused' "$client" --server "$address" --seconds 20 \
-  --token-command "$tool token --data-dir foreign --client-key {client_key} --server-key $key"
+  --token-command "$tool issue --data-dir foreign --client-key {client_key} --server-key $key"
 expect 1 'not a token in base64' "$client" --data-dir data --token-command 'echo !!'
 grep -q '"players":1' telemetry || fail 'the server never saw a player'
 kill -INT "$server_pid"

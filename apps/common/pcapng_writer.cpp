@@ -83,7 +83,7 @@ std::string PcapngWriter::open(const std::string& path) {
   close();
   failed_ = false;
   datagram_count_ = 0;
-  file_ = std::fopen(path.c_str(), "wb");
+  file_ = std::fopen(path.c_str(), "wbe");
   if (file_ == nullptr) {
     return "Cannot write '" + path + "': " + std::strerror(errno) + ". Give a file in a folder that exists.";
   }

@@ -25,8 +25,8 @@ char g_abort_files[8][256];
 size_t g_abort_file_count = 0;
 char g_abort_folder[256];
 
-void on_stop_signal(int) {
-  if (g_stop != 0) {
+void on_stop_signal(int number) {
+  if (g_stop != 0 && number != SIGHUP) {
     for (size_t i = 0; i < g_abort_file_count; ++i) unlink(g_abort_files[i]);
     if (g_abort_folder[0] != 0) rmdir(g_abort_folder);
     _exit(kExitInterrupted);
@@ -41,6 +41,9 @@ void catch_stop_signals() {
   action.sa_handler = on_stop_signal;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  struct sigaction before {};
+  sigaction(SIGHUP, nullptr, &before);
+  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   signal(SIGPIPE, SIG_IGN);
 }
 
@@ -166,6 +169,10 @@ bool LineReader::read(int fd, std::vector<std::string>& lines) {
     }
   }
   return true;
+}
+
+void close_on_exec(int fd) {
+  fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
 }
 
 void LineWriter::write_line(std::string_view line) {

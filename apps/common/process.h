@@ -9,8 +9,9 @@
 
 namespace app {
 
-/// From now on SIGINT and SIGTERM only raise stop_requested(); the second one ends the process at once with
-/// kExitInterrupted. SIGPIPE is ignored: writes report the failure.
+/// From now on SIGINT, SIGTERM and SIGHUP only raise stop_requested(). A second SIGINT or SIGTERM ends the
+/// process at once with kExitInterrupted; a second SIGHUP does not, for a closed terminal sends several. A
+/// SIGHUP that was ignored before (nohup) stays so. SIGPIPE is ignored: writes report the failure.
 void catch_stop_signals();
 bool stop_requested();
 
@@ -53,6 +54,8 @@ class LineReader {
 };
 
 void set_nonblocking(int fd);
+/// No child inherits `fd`.
+void close_on_exec(int fd);
 
 /// Writes whole lines to a descriptor that may be slow: what does not fit the pipe now is kept up to a
 /// bound, and beyond it whole lines are dropped.

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "process.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr uint64_t kStartNs = 10'000'000'000;
 constexpr uint64_t kEndNs = 1'500'000'000;
+// What a second Ctrl-C removes; whoever ends in order removes the whole folder.
 constexpr const char* kDataFiles[] = {"issuer.key", "issuer.pub", "server.json", "server.json.new"};
 
 /// The build's folder of programs, from where this one lies: …/apps.
@@ -129,8 +132,8 @@ void Cast::end() {
   std::vector<Child*> server = {&server_};
   server_.signal(SIGTERM);
   wait_for(server, kEndNs);
-  for (const char* file : kDataFiles) unlink((data_dir_ + "/" + file).c_str());
-  rmdir(data_dir_.c_str());
+  std::error_code ignored;
+  std::filesystem::remove_all(data_dir_, ignored);
 }
 
 }  // namespace app

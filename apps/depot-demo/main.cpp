@@ -1,11 +1,10 @@
 // lattice-demo: a whole Depot session on this machine, and a page to watch it (or, headless, to measure it).
-#include <spawn.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
+#include "browser.h"
 #include "cast.h"
 #include "exit_code.h"
 #include "frame_pacer.h"
@@ -17,8 +16,6 @@
 #include "verdict.h"
 #include "watch.h"
 #include "web_server.h"
-
-extern char** environ;
 
 namespace app {
 namespace {
@@ -62,7 +59,7 @@ pawn pushed it or a projectile hit it are not judged: no client can foresee thos
 else counts, doors and late inputs included. While A and B connect, their links have the
 profile's delay but neither jitter nor loss, so that round trips can be counted. A run that
 misses a target while the machine kept processes waiting 50 ms or more is repeated, twice at most.
-Exit codes: 0 all met, 1 a target missed, 2 usage, 4 port taken.
+Exit codes: 0 all met, 1 a target missed, 2 usage, 3 configuration, 4 port taken.
 )",
     .settings = kSettings,
     .has_config_file = false,
@@ -155,10 +152,15 @@ class Page final : private WebHandler {
   std::string start(uint16_t port) { return web_.start(port); }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(web_.port()) + "/"; }
 
+  void open_browser() {
+    if (const std::string problem = browser_.open(url()); !problem.empty()) fail(problem);
+  }
+
   int serve() {
     Every state_due(1'000'000'000 / 30);
     while (!stop_requested()) {
       web_.run_for_ms(4);
+      browser_.reap();
       if (!demo_.step()) return stop_requested() ? kExitOk : fail(demo_.problem());
       if (state_due.due(monotonic_ns()) && web_.viewer_count() > 0)
         web_.broadcast(demo_.watch().page_state());
@@ -193,16 +195,9 @@ class Page final : private WebHandler {
 
   Demo& demo_;
   WebServer web_;
+  Browser browser_;
   uint64_t ignored_messages_ = 0;
 };
-
-void open_browser(const std::string& url) {
-  if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return;
-  std::string program = "xdg-open", argument = url;
-  char* words[] = {program.data(), argument.data(), nullptr};
-  pid_t pid = 0;
-  posix_spawnp(&pid, program.c_str(), nullptr, nullptr, words, environ);
-}
 
 int run_page(const Settings& settings) {
   Demo demo(settings);
@@ -213,7 +208,7 @@ int run_page(const Settings& settings) {
   std::printf("url: %s\n", page.url().c_str());
   std::printf("Press Ctrl-C to end.\n");
   std::fflush(stdout);
-  if (!settings.is_on("no_open")) open_browser(page.url());
+  if (!settings.is_on("no_open")) page.open_browser();
   return page.serve();
 }
 
@@ -291,9 +286,26 @@ int run_headless(const Settings& settings) {
   return print_verdict(settings, run, targets);
 }
 
+/// kExitOk, or what is wrong with settings that each are in their range.
+int check_settings(const Settings& settings) {
+  if (settings.is_on("headless")) return kExitOk;
+  for (const char* key : {"json", "seconds"}) {
+    if (settings.is_default(key)) continue;
+    return usage_error(kProgram,
+                       settings.origin(key) + " needs --headless: the page has no result to print.");
+  }
+  const std::string& page_dir = settings.text("page_dir");
+  if (access((page_dir + "/index.html").c_str(), R_OK) == 0) return kExitOk;
+  const std::string& origin = settings.origin("page_dir");
+  return fail(origin + " is '" + page_dir + "', which has no index.html that can be read. Name the folder " +
+                  "apps/depot-demo/page of the source tree, or leave it out.",
+              origin.starts_with("--") ? kExitUsage : kExitConfig);
+}
+
 int run(int argc, char** argv) {
   Settings settings;
   if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
+  if (const int exit = check_settings(settings); exit != kExitOk) return exit;
   const std::string& profile = settings.text("profile");
   if (const std::string problem = profile == "none" ? "" : check_preset(profile); !problem.empty()) {
     return usage_error(kProgram, problem);

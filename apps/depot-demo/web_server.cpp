@@ -212,6 +212,7 @@ class Visitor : public std::enable_shared_from_this<Visitor> {
 void WebServer::Impl::accept() {
   acceptor->async_accept([this](beast::error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
+    if (!error) close_on_exec(socket.native_handle());
     if (!error && connections < kMaxConnections) std::make_shared<Visitor>(*this, std::move(socket))->read();
     accept();
   });
@@ -229,6 +230,7 @@ std::string WebServer::start(uint16_t port) {
   beast::error_code error;
   impl_->acceptor.emplace(impl_->io);
   impl_->acceptor->open(address.protocol(), error);
+  if (!error) close_on_exec(impl_->acceptor->native_handle());  // Asio leaves its sockets to every child
   if (!error) impl_->acceptor->set_option(asio::socket_base::reuse_address(true), error);
   if (!error) impl_->acceptor->bind(address, error);
   if (!error) impl_->acceptor->listen(asio::socket_base::max_listen_connections, error);

@@ -89,14 +89,58 @@ code=0
 grep -q '"targets":\[{"name":"ticks_beyond_step_pct"' result || fail "no targets: $(cat result log)"
 [ -z "$(find "$dir" -name 'lattice-demo-*')" ] || fail 'the demo left its folder behind'
 
-"$demo" --no-open --bots 2 >url 2>log &
+expect 2 '--json needs --headless' timeout 20 "$demo" --json --no-open
+expect 2 '--seconds needs --headless' timeout 20 "$demo" --seconds 5 --no-open
+expect 2 "--page-dir is 'nowhere', which has no index.html" timeout 20 "$demo" --no-open --page-dir nowhere
+expect 3 "LATTICE_PAGE_DIR is 'nowhere', which has no index.html" env LATTICE_PAGE_DIR=nowhere \
+  timeout 20 "$demo" --no-open
+
+# until_true COMMAND...: waits, at most 20 s, for it to succeed.
+until_true() {
+  for _ in $(seq 200); do
+    ! "$@" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  return 1
+}
+has_url() { grep -q '^url: http://127.0.0.1:' url; }
+no_folder() { [ -z "$(find "$dir" -name 'lattice-demo-*')" ]; }
+
+# A browser that notes what it was given, and ends.
+mkdir bin
+cat >bin/xdg-open <<'SH'
+#!/bin/sh
+{
+  echo "url $1"
+  echo "group $(cut -d' ' -f5 /proc/$$/stat)"
+  echo "session $(cut -d' ' -f6 /proc/$$/stat)"
+  ls -l /proc/$$/fd
+} >browser.new
+mv browser.new browser
+SH
+chmod +x bin/xdg-open
+
+rm -f url
+DISPLAY=:0 PATH=$dir/bin:$PATH "$demo" --bots 2 >url 2>log &
 demo_pid=$!
-for _ in $(seq 100); do
-  ! grep -q '^url: http://127.0.0.1:' url 2>grep || break
-  sleep 0.1
-done
-grep -q '^url: http://127.0.0.1:' url || fail "no url: $(cat url log)"
+until_true has_url || fail "no url: $(cat url log)"
+until_true test -f browser || fail 'the browser was not opened'
+grep -qF "url $(sed -n 's/^url: //p' url)" browser || fail "the browser got another address: $(cat browser)"
+! grep -E -e '-> (socket|pipe):' browser || fail 'the browser inherits sockets or pipes'
+! grep -qxE "(group|session) $demo_pid" browser || fail "the browser is in the demo's process group"
+[ "$(sed -n 's/^session //p' browser)" != "$(cut -d' ' -f6 /proc/$$/stat)" ] || fail 'the browser is in our session'
+no_zombie() { ! grep -lE '^[0-9]+ \(.*\) Z '"$demo_pid " /proc/[0-9]*/stat >zombies; }
+until_true no_zombie || fail 'the browser that ended is not reaped'
+# The page's socket in hexadecimal in /proc/net/tcp, and its inode.
+port=$(printf ':%04X' "$(sed -n 's|^url: .*:\([0-9]*\)/$|\1|p' url)")
+inode=$(awk -v port="$port" '$2 ~ port "$" && $4 == "0A" { print $10 }' /proc/net/tcp)
+[ -n "$inode" ] || fail 'the page has no socket'
 children=$(pgrep -P "$demo_pid")
+for pid in $children; do
+  for fd in /proc/"$pid"/fd/*; do
+    [ "$(readlink "$fd")" != "socket:[$inode]" ] || fail "process $pid inherits the page's socket"
+  done
+done
 kill -INT "$demo_pid"
 code=0
 wait "$demo_pid" || code=$?
@@ -104,5 +148,23 @@ wait "$demo_pid" || code=$?
 for pid in $children; do
   ! kill -0 "$pid" 2>/dev/null || fail "process $pid outlives the demo"
 done
-[ -z "$(find "$dir" -name 'lattice-demo-*')" ] || fail 'the demo left its folder behind'
+no_folder || fail 'the demo left its folder behind'
+
+# A terminal that is closed: whoever holds its other end is killed, and the kernel sends SIGHUP.
+if command -v script >/dev/null; then
+  rm -f url
+  env --default-signal=HUP script -qec "exec '$demo' --no-open --bots 2 >url 2>log" /dev/null >/dev/null </dev/null &
+  terminal_pid=$!
+  until_true has_url || fail "no url on a terminal: $(cat url log)"
+  demo_pid=$(pgrep -P "$terminal_pid")
+  children=$(pgrep -P "$demo_pid")
+  kill -KILL "$terminal_pid"
+  wait "$terminal_pid" || true
+  demo_ended() { ! kill -0 "$demo_pid"; }
+  until_true demo_ended || fail 'the demo outlives its terminal'
+  for pid in $children; do
+    ! kill -0 "$pid" 2>/dev/null || fail "process $pid outlives the terminal"
+  done
+  no_folder || fail 'closing the terminal leaves a folder behind'
+fi
 echo 'programs behave'

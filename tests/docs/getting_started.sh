@@ -18,7 +18,7 @@ cp "$tree/examples/01-hello/main.c" game/game.c
 install_library() {
   # [install]
   cmake -S lattice -B build
-  cmake --build build
+  cmake --build build -j 4
   cmake --install build --prefix ~/.local
   # [install]
 }

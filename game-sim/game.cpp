@@ -45,7 +45,8 @@ lattice_result Game::attach() {
 lattice_result Game::install_callbacks() {
   const auto self = [](void* ctx) -> Game& { return *static_cast<Game*>(ctx); };
   static constexpr auto kSelf = self;
-  lattice_callbacks callbacks{};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
   callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
     kSelf(ctx).peer_connected(conn);
     kSelf(ctx).listener_.connected(conn);
@@ -64,17 +65,13 @@ lattice_result Game::install_callbacks() {
   callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
     kSelf(ctx).on_rpc(id, rpc_id, arguments, bytes);
   };
-  lattice_set_callbacks(world_, callbacks, this);
-
-  lattice_world_callbacks more{};
-  more.struct_size = sizeof more;
-  more.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
+  callbacks.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
     kSelf(ctx).on_tick(*tick);
   };
-  more.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t bytes) {
+  callbacks.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t bytes) {
     if (bytes == sizeof(PawnInput)) kSelf(ctx).listener_.sample_input(tick, *static_cast<PawnInput*>(input));
   };
-  return lattice_set_world_callbacks(world_, &more, this);
+  return lattice_set_callbacks(world_, &callbacks, this);
 }
 
 template <class State>

@@ -30,6 +30,13 @@ typedef struct lattice_captured_datagram {
   uint8_t local_ip[16], remote_ip[16]; /* an IPv4 address as ::ffff:a.b.c.d */
 } lattice_captured_datagram;
 
+/** All zero, with struct_size. Does nothing when `datagram` is NULL. Does not set lattice_last_result(). */
+static inline void lattice_captured_datagram_init(lattice_captured_datagram* datagram) {
+  if (datagram == NULL) return;
+  memset(datagram, 0, sizeof *datagram);
+  datagram->struct_size = (uint32_t)sizeof *datagram;
+}
+
 /* Called inside the pump, once for every datagram in the order of processing: arriving ones when they have
  * been acted on, leaving ones with the batch they leave in. Must not call back into the library. */
 typedef void (*lattice_capture_fn)(void* ctx, const lattice_captured_datagram* datagram);

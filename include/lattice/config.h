@@ -126,42 +126,11 @@ typedef struct lattice_world_config {
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size
  * the caller was compiled with, so that an older program's structure is never overrun. */
-LATTICE_API void lattice_world_config_init_sized(lattice_world_config* config, uint32_t struct_size);
+LATTICE_API lattice_result lattice_world_config_init_sized(lattice_world_config* config,
+                                                           uint32_t struct_size);
 static inline void lattice_world_config_init(lattice_world_config* config) {
   lattice_world_config_init_sized(config, (uint32_t)sizeof *config);
 }
-
-/* What a bad link does to one direction. Percentages are 0..100; times are milliseconds. */
-typedef struct lattice_impairment {
-  uint32_t struct_size;
-  double delay_ms;            /* added to every datagram, 0..60000 */
-  double jitter_ms;           /* uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0 */
-  int jitter_reorders;        /* 0: datagrams keep their order (they clump); 1: they may overtake */
-  double loss_percent;        /* independent loss */
-  double burst_enter_percent; /* two-state loss: chance per datagram to enter the losing state, ... */
-  double burst_leave_percent; /* ... and to leave it; both 0: off */
-  double duplicate_percent;
-  double reorder_percent; /* share of datagrams held back by reorder_ms */
-  double reorder_ms;
-  double rate_kbit_per_s; /* 0: unlimited */
-  uint32_t queue_bytes;   /* what may wait for the rate limit; the rest is dropped; default 65536 */
-  int blackout;           /* 1: nothing passes */
-} lattice_impairment;
-
-/* A perfect link. */
-LATTICE_API void lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t struct_size);
-static inline void lattice_impairment_init(lattice_impairment* impairment) {
-  lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
-}
-
-/* Fills one direction of a named preset as a client has it: LATTICE_DIRECTION_SEND is its way up. Names:
- * "lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g", "satellite", "hotel", "train", "transatlantic",
- * "worst", "demo"; LATTICE_ERROR_NOT_FOUND otherwise. */
-LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
-                                                     lattice_impairment* out);
-
-/* The name of preset `index`, or NULL past the last. */
-LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);
 
 #ifdef __cplusplus
 }

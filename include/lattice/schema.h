@@ -30,6 +30,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lattice/result.h"
 #include "lattice/types.h"
 
 #ifdef __cplusplus
@@ -220,35 +221,61 @@ typedef struct lattice_input_desc {
 } lattice_input_desc;
 
 static inline void lattice_custom_desc_init(lattice_custom_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
 static inline void lattice_member_desc_init(lattice_member_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
 static inline void lattice_struct_desc_init(lattice_struct_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
 static inline void lattice_behaviour_desc_init(lattice_behaviour_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
 static inline void lattice_rpc_desc_init(lattice_rpc_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
   d->channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
 }
 static inline void lattice_type_desc_init(lattice_type_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
   d->base_priority = 1.0;
 }
 static inline void lattice_input_desc_init(lattice_input_desc* d) {
+  if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
+
+/**
+ * Registers an object type. The description is copied. Register every type and the input before the first
+ * pump, lattice_connect(), lattice_spawn() or lattice_set_input().
+ * LATTICE_ERROR_SCHEMA when the description is refused or the schema is fixed already.
+ */
+LATTICE_API lattice_result lattice_register_type(lattice_world* world, const lattice_type_desc* desc);
+
+/**
+ * Registers the input command every player sends each tick; at most one. The description is copied.
+ * LATTICE_ERROR_SCHEMA as lattice_register_type().
+ */
+LATTICE_API lattice_result lattice_register_input(lattice_world* world, const lattice_input_desc* desc);
+
+/**
+ * A hash of everything that is registered, final once the schema is fixed. Two sides connect only when theirs
+ * are equal. 0 and an error when the handle is bad.
+ */
+LATTICE_API uint64_t lattice_world_schema_id(lattice_world* world);
 
 #ifdef __cplusplus
 }

@@ -123,21 +123,23 @@ reliability::CongestionMode congestion_mode(uint32_t mode) {
 lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
                            lattice_world_config* out, world::WorldConfig* world) {
   lattice_world_config_init(out);
-  if (role == nullptr || !read_struct(in, out)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                "lattice_world_create needs a role and a config filled by lattice_world_config_init().");
+  lattice_role_context_init(&world->role, LATTICE_ROLE_DEDICATED);
+  if (!read_struct(role, &world->role) || !read_struct(in, out)) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "lattice_world_create needs a role filled by lattice_role_context_init() and a config filled by "
+        "lattice_world_config_init().");
   }
   if (const lattice_result bad = check_bounds(*out)) return bad;
-  if (const lattice_result bad = check_role(*out, *role)) return bad;
+  if (const lattice_result bad = check_role(*out, world->role)) return bad;
   constexpr uint64_t kMs = 1'000'000;
-  world->role = *role;
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = out->snapshot_rate_hz;
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
   // A client has one connection, and room for earlier ones that are still saying goodbye.
-  world->max_connections = role->role == LATTICE_ROLE_CLIENT ? 4 : out->max_connections;
+  world->max_connections = world->role.role == LATTICE_ROLE_CLIENT ? 4 : out->max_connections;
   world->connect_budget_ns = out->connect_budget_ms * kMs;
   world->timeout_ns = out->connection_timeout_ms * kMs;
   world->snapshot_budget_bytes = out->snapshot_budget_bytes;
@@ -162,7 +164,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
 
 }  // namespace lattice::abi
 
-extern "C" void lattice_world_config_init_sized(lattice_world_config* out, uint32_t struct_size) {
+extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* out, uint32_t struct_size) {
   lattice_world_config value{};
   lattice_world_config* config = &value;
   config->tick_rate_hz = 60;
@@ -182,5 +184,5 @@ extern "C" void lattice_world_config_init_sized(lattice_world_config* out, uint3
   config->smoothing_tau_ms = 60;
   config->snap_distance = 4.0;
   config->worker_count = 1;
-  lattice::abi::write_defaults(value, out, struct_size);
+  return lattice::abi::write_defaults(value, out, struct_size);
 }

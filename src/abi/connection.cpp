@@ -101,13 +101,14 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
   return instance->handle_of(connection);
 }
 
-void lattice_disconnect(lattice_conn* conn) {
+lattice_result lattice_disconnect(lattice_conn* conn) {
   world::ConnectionHandle connection;
   WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return;
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
   const auto reason = instance->authority != nullptr ? connection::DisconnectReason::kKicked
                                                      : connection::DisconnectReason::kRequested;
   instance->world->disconnect(connection, reason, {}, instance->now());
+  return LATTICE_OK;
 }
 
 lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text) {

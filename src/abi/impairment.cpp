@@ -68,10 +68,10 @@ lattice_result read_impairment(const lattice_impairment* in, socket::Impairment*
 
 extern "C" {
 
-void lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t struct_size) {
+lattice_result lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t struct_size) {
   lattice_impairment value{};
   write_impairment(lattice::socket::Impairment{}, &value);
-  lattice::abi::write_defaults(value, impairment, struct_size);
+  return lattice::abi::write_defaults(value, impairment, struct_size);
 }
 
 lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,

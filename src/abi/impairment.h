@@ -1,7 +1,7 @@
 // lattice_impairment to socket::Impairment, with the range checks of both.
 #pragma once
 
-#include "lattice/config.h"
+#include "lattice/netsim.h"
 #include "transport/socket/impairment.h"
 
 namespace lattice::abi {

@@ -55,11 +55,13 @@ lattice_netsim* lattice_netsim_create(uint64_t seed) {
   return handle;
 }
 
-void lattice_netsim_destroy(lattice_netsim* netsim) {
-  abi::NetsimInstance* instance = netsim == nullptr ? nullptr : abi::find_netsim(netsim);
-  if (instance == nullptr) return;
+lattice_result lattice_netsim_destroy(lattice_netsim* netsim) {
+  if (netsim == nullptr) return LATTICE_OK;
+  abi::NetsimInstance* instance = abi::require_netsim(netsim);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
   abi::unregister_netsim(netsim);
   delete instance;
+  return LATTICE_OK;
 }
 
 lattice_result lattice_netsim_set_impairment(lattice_netsim* netsim, const lattice_impairment* impairment) {
@@ -90,8 +92,11 @@ lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from,
   return LATTICE_OK;
 }
 
-void lattice_netsim_advance(lattice_netsim* netsim, uint64_t ns) {
-  if (abi::NetsimInstance* instance = abi::require_netsim(netsim)) instance->now_ns += ns;
+lattice_result lattice_netsim_advance(lattice_netsim* netsim, uint64_t ns) {
+  abi::NetsimInstance* instance = abi::require_netsim(netsim);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  instance->now_ns += ns;
+  return LATTICE_OK;
 }
 
 uint64_t lattice_netsim_now(lattice_netsim* netsim) {

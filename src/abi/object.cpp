@@ -91,15 +91,15 @@ lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_id, lattice_
   return id;
 }
 
-void lattice_despawn(lattice_world* world, lattice_netid object) {
+lattice_result lattice_despawn(lattice_world* world, lattice_netid object) {
   uint32_t slot = 0;
   WorldInstance* instance = require_object(world, object, &slot);
-  if (instance == nullptr) return;
+  if (instance == nullptr) return lattice_last_result();
   if (instance->authority == nullptr) {
-    fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority despawns objects.");
-    return;
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority despawns objects.");
   }
   instance->authority->despawn(object);
+  return LATTICE_OK;
 }
 
 lattice_result lattice_set_prop(lattice_world* world, lattice_netid object, uint16_t prop_id,
@@ -166,6 +166,13 @@ size_t lattice_simulated_objects(lattice_world* world, uint32_t type_id, lattice
   if (instance == nullptr) return 0;
   return list_objects(instance, type_id, out, cap,
                       [instance](uint32_t slot) { return instance->world->simulated(slot); });
+}
+
+lattice_result lattice_frame_begin(lattice_world* world) {
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  instance->world->begin_frame(instance->now());
+  return LATTICE_OK;
 }
 
 size_t lattice_object_view(lattice_world* world, lattice_netid object, uint32_t behaviour, void* out,

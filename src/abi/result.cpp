@@ -71,6 +71,10 @@ const char* lattice_result_name(lattice_result result) {
       return "not_found";
     case LATTICE_ERROR_UNSUPPORTED:
       return "unsupported";
+    case LATTICE_ERROR_BUSY:
+      return "busy";
+    case LATTICE_ERROR_NOT_CONNECTED:
+      return "not_connected";
   }
   return "unknown";
 }

@@ -43,8 +43,8 @@ lattice_result call(lattice_world* world, const world::RpcCall& rpc) {
 
 extern "C" {
 
-void lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id, lattice_rpc_target target,
-                 lattice_channel channel, const void* args, size_t len) {
+lattice_result lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id,
+                           lattice_rpc_target target, lattice_channel channel, const void* args, size_t len) {
   world::RpcCall rpc;
   rpc.network_id = object;
   rpc.rpc_id = rpc_id;
@@ -52,7 +52,7 @@ void lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id, la
   rpc.channel = channel;
   rpc.arguments = args;
   rpc.argument_bytes = len;
-  call(world, rpc);
+  return call(world, rpc);
 }
 
 lattice_result lattice_rpc_to(lattice_world* world, lattice_netid object, uint16_t rpc_id,

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "abi/last_error.h"
+
 namespace lattice::abi {
 
 inline constexpr uint32_t kMaxStructBytes = 4096;  // beyond this, struct_size was never set
@@ -44,12 +46,17 @@ bool write_struct(const T& value, T* out) {
 /// Fills the first `size` bytes of `*out` with `defaults`, whose struct_size becomes `size`: what an
 /// initialiser called by an older program may touch.
 template <class T>
-void write_defaults(T defaults, T* out, uint32_t size) {
+lattice_result write_defaults(T defaults, T* out, uint32_t size) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (out == nullptr || size < sizeof size || size > kMaxStructBytes) return;
+  if (out == nullptr || size < sizeof size || size > kMaxStructBytes) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "The structure to initialise is null, or its size %u is not in 4..%u.", size,
+                kMaxStructBytes);
+  }
   if (size > sizeof(T)) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof(T), 0, size - sizeof(T));
   defaults.struct_size = size;
   std::memcpy(out, &defaults, size < sizeof(T) ? size : sizeof(T));
+  return LATTICE_OK;
 }
 
 }  // namespace lattice::abi

@@ -95,10 +95,10 @@ lattice_result lattice_server_identity_public_key(const uint8_t identity[LATTICE
   return LATTICE_OK;
 }
 
-void lattice_token_request_init_sized(lattice_token_request* request, uint32_t struct_size) {
+lattice_result lattice_token_request_init_sized(lattice_token_request* request, uint32_t struct_size) {
   lattice_token_request value{};
   value.lifetime_s = 300;
-  lattice::abi::write_defaults(value, request, struct_size);
+  return lattice::abi::write_defaults(value, request, struct_size);
 }
 
 lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],

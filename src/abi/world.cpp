@@ -126,11 +126,11 @@ bool offer_development_tokens(WorldInstance& instance, crypto::DevelopmentKey ke
   return true;
 }
 
-void out_of_order(const char* call) {
-  fail(LATTICE_ERROR_OUT_OF_ORDER,
-       "%s was called from inside the pump, or out of order. Call recv, then tick with "
-       "lattice_world_next_tick(), then send.",
-       call);
+lattice_result out_of_order(const char* call) {
+  return fail(LATTICE_ERROR_OUT_OF_ORDER,
+              "%s was called from inside the pump, or out of order. Call recv, then tick with "
+              "lattice_world_next_tick(), then send.",
+              call);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
 
   auto instance = std::make_unique<WorldInstance>();
   instance->netsim = value.netsim;
-  instance->role = *role;
+  instance->role = world_config.role;
   instance->clock = value.clock;
   instance->clock_ctx = value.clock_ctx;
   instance->unix_seconds = value.unix_seconds;
@@ -185,12 +185,14 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   return handle;
 }
 
-void lattice_world_destroy(lattice_world* world) {
-  WorldInstance* instance = world == nullptr ? nullptr : abi::find_world(world);
-  if (instance == nullptr) return;
+lattice_result lattice_world_destroy(lattice_world* world) {
+  if (world == nullptr) return LATTICE_OK;
+  WorldInstance* instance = abi::require_world(world);
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
   if (instance->world->phase() != world::Phase::kIdle) return out_of_order("lattice_world_destroy");
   abi::unregister_world(world);
   delete instance;
+  return LATTICE_OK;
 }
 
 lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity) {
@@ -206,20 +208,22 @@ lattice_result lattice_world_address(lattice_world* world, char* out, size_t cap
   return LATTICE_OK;
 }
 
-void lattice_world_recv(lattice_world* world) {
+lattice_result lattice_world_recv(lattice_world* world) {
   WorldInstance* instance = abi::require_world(world);
-  if (instance != nullptr && !instance->receive(instance->now())) out_of_order("lattice_world_recv");
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  return instance->receive(instance->now()) ? LATTICE_OK : out_of_order("lattice_world_recv");
 }
 
-void lattice_world_tick(lattice_world* world, uint32_t tick) {
+lattice_result lattice_world_tick(lattice_world* world, uint32_t tick) {
   WorldInstance* instance = abi::require_world(world);
-  if (instance != nullptr && !instance->world->tick(tick, instance->now()))
-    out_of_order("lattice_world_tick");
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  return instance->world->tick(tick, instance->now()) ? LATTICE_OK : out_of_order("lattice_world_tick");
 }
 
-void lattice_world_send(lattice_world* world) {
+lattice_result lattice_world_send(lattice_world* world) {
   WorldInstance* instance = abi::require_world(world);
-  if (instance != nullptr && !instance->world->send(instance->now())) out_of_order("lattice_world_send");
+  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  return instance->world->send(instance->now()) ? LATTICE_OK : out_of_order("lattice_world_send");
 }
 
 uint32_t lattice_world_next_tick(lattice_world* world) {
@@ -272,24 +276,18 @@ lattice_result lattice_set_option(lattice_world* world, lattice_option option, i
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is no option %d.", static_cast<int>(option));
 }
 
-void lattice_set_callbacks(lattice_world* world, lattice_callbacks callbacks, void* ctx) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return;
-  instance->callbacks = callbacks;
-  instance->callbacks_ctx = ctx;
-}
-
-lattice_result lattice_set_world_callbacks(lattice_world* world, const lattice_world_callbacks* callbacks,
-                                           void* ctx) {
+lattice_result lattice_set_callbacks(lattice_world* world, const lattice_callbacks* callbacks, void* ctx) {
   WorldInstance* instance = abi::require_world(world);
   if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  lattice_world_callbacks value{};
-  if (!abi::read_struct(callbacks, &value)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                "lattice_world_callbacks is null, has no struct_size, or is from a newer library.");
+  lattice_callbacks value{};
+  if (callbacks != nullptr && !abi::read_struct(callbacks, &value)) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "lattice_callbacks.struct_size is not set, or a newer program uses a callback this library does not "
+        "have.");
   }
-  instance->world_callbacks = value;
-  instance->world_callbacks_ctx = ctx;
+  instance->callbacks = value;
+  instance->callbacks_ctx = ctx;
   return LATTICE_OK;
 }
 

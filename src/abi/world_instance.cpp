@@ -135,40 +135,40 @@ void WorldInstance::on_authority_changed(uint64_t network_id, uint64_t new_owner
 }
 
 void WorldInstance::on_tick(world::Tick tick, bool resimulating) {
-  if (world_callbacks.on_tick == nullptr) return;
+  if (callbacks.on_tick == nullptr) return;
   tick_context.tick = tick;
   tick_context.is_resimulating = resimulating ? 1 : 0;
-  world_callbacks.on_tick(world_callbacks_ctx, handle, &tick_context);
+  callbacks.on_tick(callbacks_ctx, handle, &tick_context);
 }
 
 void WorldInstance::on_sample_input(world::Tick tick, void* input, size_t bytes) {
-  if (world_callbacks.on_sample_input != nullptr) {
-    world_callbacks.on_sample_input(world_callbacks_ctx, handle, tick, input, bytes);
+  if (callbacks.on_sample_input != nullptr) {
+    callbacks.on_sample_input(callbacks_ctx, handle, tick, input, bytes);
   }
 }
 
 void WorldInstance::on_message(world::ConnectionHandle connection, uint8_t channel,
                                std::span<const uint8_t> body) {
-  if (world_callbacks.on_message != nullptr) {
-    world_callbacks.on_message(world_callbacks_ctx, handle_of(connection),
-                               static_cast<lattice_channel>(channel), body.data(), body.size());
+  if (callbacks.on_message != nullptr) {
+    callbacks.on_message(callbacks_ctx, handle_of(connection), static_cast<lattice_channel>(channel),
+                         body.data(), body.size());
   }
 }
 
 void WorldInstance::on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) {
-  if (world_callbacks.on_receipt == nullptr) return;
-  world_callbacks.on_receipt(world_callbacks_ctx, handle_of(connection), receipt, acked ? 1 : 0);
+  if (callbacks.on_receipt == nullptr) return;
+  callbacks.on_receipt(callbacks_ctx, handle_of(connection), receipt, acked ? 1 : 0);
 }
 
 uint16_t WorldInstance::on_admit(const world::Admission& who) {
-  if (world_callbacks.on_admit == nullptr) return 0;
+  if (callbacks.on_admit == nullptr) return 0;
   lattice_conn_info info{};
   info.struct_size = sizeof info;
   std::memcpy(info.player, who.player.data(), sizeof info.player);
   std::memcpy(info.session, who.session.data(), sizeof info.session);
   info.user_data_bytes = static_cast<uint32_t>(who.user_data.size());
   if (!who.user_data.empty()) std::memcpy(info.user_data, who.user_data.data(), who.user_data.size());
-  const int reason = world_callbacks.on_admit(world_callbacks_ctx, handle, &info);
+  const int reason = callbacks.on_admit(callbacks_ctx, handle, &info);
   const bool legal = reason == 0 || reason == LATTICE_DISCONNECT_SERVER_FULL ||
                      reason == LATTICE_DISCONNECT_KICKED ||
                      (reason >= LATTICE_DISCONNECT_APPLICATION && reason <= UINT16_MAX);
@@ -177,7 +177,7 @@ uint16_t WorldInstance::on_admit(const world::Admission& who) {
 
 void WorldInstance::on_resync(world::Tick from, world::Tick to) {
   write_log(LATTICE_LOG_INFO, "simulation", "clock resynchronised from tick %u to %u", from, to);
-  if (world_callbacks.on_resync != nullptr) world_callbacks.on_resync(world_callbacks_ctx, handle, from, to);
+  if (callbacks.on_resync != nullptr) callbacks.on_resync(callbacks_ctx, handle, from, to);
 }
 
 WorldInstance* require_world(const lattice_world* handle) {

@@ -33,8 +33,6 @@ struct WorldInstance final : world::Observer {
   void* log_ctx = nullptr;
   lattice_callbacks callbacks{};
   void* callbacks_ctx = nullptr;
-  lattice_world_callbacks world_callbacks{};
-  void* world_callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
   RefusalLog refusal_log;
   lattice_tick_context tick_context{};

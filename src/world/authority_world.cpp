@@ -119,7 +119,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   table_.despawn(slot);
 }
 
-const void* AuthorityWorld::view(uint32_t slot, uint32_t behaviour, Now) {
+const void* AuthorityWorld::do_view(uint32_t slot, uint32_t behaviour, Now) {
   return table_.host(slot)[behaviour];
 }
 

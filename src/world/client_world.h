@@ -49,7 +49,6 @@ class ClientWorld final : public World,
   uint64_t local_peer() const override { return peer_; }
   bool simulated(uint32_t slot) const override;
   bool writable(uint32_t slot) const override { return phase_ == Phase::kTick && simulated(slot); }
-  const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
   OpResult call(const RpcCall& call);
@@ -69,8 +68,9 @@ class ClientWorld final : public World,
   struct Mirror {
     std::unique_ptr<Presentation> presentation;
     bool predicted = false;
-    Tick newest_tick = 0;   // of the newest state received
-    uint64_t drawn_ns = 0;  // presentation is of this moment
+    Tick newest_tick = 0;      // of the newest state received
+    uint64_t drawn_ns = 0;     // presentation is of this moment
+    uint64_t drawn_frame = 0;  // ... and was made in this frame
     bool drawn = false;
     replication::DespawnGate despawn_gate;
     std::vector<uint64_t> newest_words;
@@ -82,6 +82,7 @@ class ClientWorld final : public World,
     uint8_t parts = 0;
   };
 
+  const void* do_view(uint32_t slot, uint32_t behaviour, Now now) override;
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;

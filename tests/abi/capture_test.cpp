@@ -49,7 +49,8 @@ class CaptureAbi : public testing::Test {
     const bool is_server = role == LATTICE_ROLE_DEDICATED;
     config.issuer_public_keys = is_server ? public_key_.data() : nullptr;
     config.issuer_public_key_count = is_server ? 1 : 0;
-    const lattice_role_context context = {role, !is_server, is_server, 0, 1};
+    lattice_role_context context;
+    lattice_role_context_init(&context, role);
     return lattice_world_create(&config, &context);
   }
 
@@ -86,13 +87,13 @@ TEST_F(CaptureAbi, MisuseIsNamed) {
     lattice_world* world;
     lattice_result result;
   } inside{server_, LATTICE_OK};
-  lattice_world_callbacks callbacks{};
-  callbacks.struct_size = sizeof callbacks;
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
   callbacks.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context*) {
     auto& self = *static_cast<Inside*>(ctx);
     self.result = lattice_set_capture(self.world, collect, nullptr);
   };
-  lattice_set_world_callbacks(server_, &callbacks, &inside);
+  lattice_set_callbacks(server_, &callbacks, &inside);
   pump(20);
   EXPECT_EQ(inside.result, LATTICE_ERROR_OUT_OF_ORDER);
 }

@@ -109,12 +109,14 @@ static void on_tick(void* ctx, lattice_world* world, const lattice_tick_context*
 }
 
 static void set_callbacks(side* self) {
-  const lattice_callbacks callbacks = {
-      .on_connected = on_connected, .on_disconnected = on_disconnected, .on_spawn = on_spawn};
-  const lattice_world_callbacks more = {
-      .struct_size = sizeof more, .on_tick = on_tick, .on_message = on_message};
-  lattice_set_callbacks(self->world, callbacks, self);
-  lattice_set_world_callbacks(self->world, &more, self);
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_connected = on_connected;
+  callbacks.on_disconnected = on_disconnected;
+  callbacks.on_spawn = on_spawn;
+  callbacks.on_tick = on_tick;
+  callbacks.on_message = on_message;
+  lattice_set_callbacks(self->world, &callbacks, self);
 }
 
 /* ---- Set-up -------------------------------------------------------------------------------------- */
@@ -135,9 +137,8 @@ static lattice_world* make_world(lattice_netsim* netsim, lattice_role role, cons
   config.bind_address = address;
   config.issuer_public_keys = issuer_public_key;
   config.issuer_public_key_count = issuer_public_key != NULL ? 1 : 0;
-  const int is_server = role == LATTICE_ROLE_DEDICATED;
-  const lattice_role_context context = {
-      .role = role, .has_local_view = !is_server, .is_authority = is_server, .authority_peer_id = 1};
+  lattice_role_context context;
+  lattice_role_context_init(&context, role);
   lattice_world* world = lattice_world_create(&config, &context);
   require(world != NULL, "creating a world");
   require(register_schema(world) == LATTICE_OK, "registering the schema");

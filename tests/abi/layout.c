@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <lattice/capture.h>
 #include <lattice/lattice.h>
-#include <lattice/transfer.h>
 
 static_assert(UINTPTR_MAX == UINT64_MAX, "the table below is for 64-bit platforms");
 
@@ -26,12 +24,13 @@ static_assert(UINTPTR_MAX == UINT64_MAX, "the table below is for 64-bit platform
 
 /* ---- lattice/types.h: structures --------------------------------------------------------------- */
 
-STRUCT(lattice_role_context, 24)
-MEMBER(lattice_role_context, role, 0, 4)
-MEMBER(lattice_role_context, has_local_view, 4, 4)
-MEMBER(lattice_role_context, is_authority, 8, 4)
-MEMBER(lattice_role_context, relays_for_peers, 12, 4)
-MEMBER(lattice_role_context, authority_peer_id, 16, 8)
+STRUCT(lattice_role_context, 32)
+MEMBER(lattice_role_context, struct_size, 0, 4)
+MEMBER(lattice_role_context, role, 4, 4)
+MEMBER(lattice_role_context, has_local_view, 8, 4)
+MEMBER(lattice_role_context, is_authority, 12, 4)
+MEMBER(lattice_role_context, relays_for_peers, 16, 4)
+MEMBER(lattice_role_context, authority_peer_id, 24, 8)
 
 /* ---- lattice/capture.h --------------------------------------------------------------------------- */
 
@@ -205,7 +204,7 @@ MEMBER(lattice_input_desc, reserved, 4, 4)
 MEMBER(lattice_input_desc, name, 8, 8)
 MEMBER(lattice_input_desc, structure, 16, 8)
 
-/* ---- lattice/lattice.h: structures ------------------------------------------------------------- */
+/* ---- world, connection, object, stats: structures -------------------------------- */
 
 STRUCT(lattice_token_request, 136)
 MEMBER(lattice_token_request, struct_size, 0, 4)
@@ -242,13 +241,20 @@ MEMBER(lattice_object_info, spawn_tick, 20, 4)
 MEMBER(lattice_object_info, confirmed_tick, 24, 4)
 MEMBER(lattice_object_info, is_simulated, 28, 4)
 
-STRUCT(lattice_callbacks, 48)
-MEMBER(lattice_callbacks, on_connected, 0, 8)
-MEMBER(lattice_callbacks, on_disconnected, 8, 8)
-MEMBER(lattice_callbacks, on_spawn, 16, 8)
-MEMBER(lattice_callbacks, on_despawn, 24, 8)
-MEMBER(lattice_callbacks, on_rpc, 32, 8)
-MEMBER(lattice_callbacks, on_authority_changed, 40, 8)
+STRUCT(lattice_callbacks, 104)
+MEMBER(lattice_callbacks, struct_size, 0, 4)
+MEMBER(lattice_callbacks, on_connected, 8, 8)
+MEMBER(lattice_callbacks, on_disconnected, 16, 8)
+MEMBER(lattice_callbacks, on_spawn, 24, 8)
+MEMBER(lattice_callbacks, on_despawn, 32, 8)
+MEMBER(lattice_callbacks, on_rpc, 40, 8)
+MEMBER(lattice_callbacks, on_authority_changed, 48, 8)
+MEMBER(lattice_callbacks, on_tick, 56, 8)
+MEMBER(lattice_callbacks, on_sample_input, 64, 8)
+MEMBER(lattice_callbacks, on_message, 72, 8)
+MEMBER(lattice_callbacks, on_admit, 80, 8)
+MEMBER(lattice_callbacks, on_resync, 88, 8)
+MEMBER(lattice_callbacks, on_receipt, 96, 8)
 
 STRUCT(lattice_tick_context, 32)
 MEMBER(lattice_tick_context, struct_size, 0, 4)
@@ -257,15 +263,6 @@ MEMBER(lattice_tick_context, tick_rate_hz, 8, 4)
 MEMBER(lattice_tick_context, is_resimulating, 12, 4)
 MEMBER(lattice_tick_context, dt_s, 16, 8)
 MEMBER(lattice_tick_context, role, 24, 8)
-
-STRUCT(lattice_world_callbacks, 56)
-MEMBER(lattice_world_callbacks, struct_size, 0, 4)
-MEMBER(lattice_world_callbacks, on_tick, 8, 8)
-MEMBER(lattice_world_callbacks, on_sample_input, 16, 8)
-MEMBER(lattice_world_callbacks, on_message, 24, 8)
-MEMBER(lattice_world_callbacks, on_admit, 32, 8)
-MEMBER(lattice_world_callbacks, on_resync, 40, 8)
-MEMBER(lattice_world_callbacks, on_receipt, 48, 8)
 
 STRUCT(lattice_conn_stats, 208)
 MEMBER(lattice_conn_stats, struct_size, 0, 4)
@@ -412,6 +409,8 @@ VALUE(LATTICE_ERROR_LIMIT, 13)
 VALUE(LATTICE_ERROR_NOT_ALLOWED, 14)
 VALUE(LATTICE_ERROR_NOT_FOUND, 15)
 VALUE(LATTICE_ERROR_UNSUPPORTED, 16)
+VALUE(LATTICE_ERROR_BUSY, 17)
+VALUE(LATTICE_ERROR_NOT_CONNECTED, 18)
 
 /* ---- lattice/config.h: enumerations ------------------------------------------------------------ */
 
@@ -479,7 +478,7 @@ VALUE(LATTICE_TYPE_PREDICTED, 1)
 VALUE(LATTICE_TYPE_ALWAYS_RELEVANT, 2)
 VALUE(LATTICE_TYPE_QUANTIZE_SIMULATION, 4)
 
-/* ---- lattice/lattice.h: enumerations ----------------------------------------------------------- */
+/* ---- world, stats: enumerations --------------------------------------------------- */
 
 ENUM(lattice_option, 4)
 VALUE(LATTICE_OPTION_PREDICTION, 0)
@@ -503,7 +502,7 @@ VALUE(LATTICE_MAX_STRING_BYTES, 65535)
 VALUE(LATTICE_DEFAULT_STRING_BYTES, 1024)
 VALUE(LATTICE_MAX_CUSTOM_BYTES, 1024)
 
-/* ---- lattice/lattice.h: constants -------------------------------------------------------------- */
+/* ---- other constants -------------------------------------------------------------- */
 VALUE(LATTICE_ABI_VERSION, 1)
 VALUE(LATTICE_KEY_BYTES, 32)
 VALUE(LATTICE_SERVER_IDENTITY_BYTES, 64)

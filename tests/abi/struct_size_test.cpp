@@ -37,7 +37,8 @@ class StructSize : public ::testing::Test {
     return config;
   }
   static lattice_world* create(const lattice_world_config* config) {
-    const lattice_role_context role = {LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
     return lattice_world_create(config, &role);
   }
 
@@ -144,13 +145,13 @@ TEST_F(StructSize, CallbacksFollowTheSameRules) {
   const lattice_world_config given = config();
   lattice_world* world = create(&given);
   ASSERT_NE(world, nullptr) << lattice_last_error();
-  Newer<lattice_world_callbacks> callbacks;
-  callbacks.known.struct_size = offsetof(lattice_world_callbacks, on_admit);
-  EXPECT_EQ(lattice_set_world_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
+  Newer<lattice_callbacks> callbacks;
+  callbacks.known.struct_size = offsetof(lattice_callbacks, on_admit);
+  EXPECT_EQ(lattice_set_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
   callbacks.known.struct_size = sizeof callbacks;
-  EXPECT_EQ(lattice_set_world_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
+  EXPECT_EQ(lattice_set_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
   callbacks.appended.front() = 1;
-  EXPECT_NE(lattice_set_world_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
+  EXPECT_NE(lattice_set_callbacks(world, &callbacks.known, nullptr), LATTICE_OK);
   lattice_world_destroy(world);
 }
 

@@ -56,7 +56,8 @@ class TransferAbi : public testing::Test {
     config.max_transfer_bytes = max_bytes;
     config.issuer_public_keys = issuer_.data();
     config.issuer_public_key_count = 1;
-    const lattice_role_context context{role, 0, is_server ? 1 : 0, 0, 1};
+    lattice_role_context context;
+    lattice_role_context_init(&context, role);
     return lattice_world_create(&config, &context);
   }
   void start(uint32_t server_channel = kChannel, uint32_t client_channel = kChannel) {
@@ -74,14 +75,15 @@ class TransferAbi : public testing::Test {
     ASSERT_NE(lattice_connect(client.world, "10.0.0.1:27015", token.data(), bytes), nullptr);
   }
   static void set_callbacks(Side* side) {
-    lattice_callbacks callbacks{};
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_connected = [](void* ctx, lattice_conn* conn) { static_cast<Side*>(ctx)->conn = conn; };
     callbacks.on_disconnected = [](void* ctx, lattice_conn*, int) {
       Side* self = static_cast<Side*>(ctx);
       ++self->disconnected;
       self->conn = nullptr;
     };
-    lattice_set_callbacks(side->world, callbacks, side);
+    lattice_set_callbacks(side->world, &callbacks, side);
     lattice_transfer_callbacks transfers{};
     transfers.struct_size = sizeof transfers;
     transfers.on_offer = [](void* ctx, lattice_conn*, lattice_transfer transfer, uint64_t bytes,

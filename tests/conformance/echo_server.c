@@ -182,18 +182,19 @@ int main(int argc, char** argv) {
   config.bind_address = "127.0.0.1:0";
   config.issuer_public_keys = issuer_public_key;
   config.issuer_public_key_count = 1;
-  const lattice_role_context role = {
-      .role = LATTICE_ROLE_DEDICATED, .is_authority = 1, .authority_peer_id = 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
 
   static server self;
   self.world = lattice_world_create(&config, &role);
   require(self.world != NULL, "creating the world");
   require(register_schema(self.world) == LATTICE_OK, "registering the schema");
-  const lattice_callbacks callbacks = {.on_disconnected = on_disconnected};
-  const lattice_world_callbacks more = {
-      .struct_size = sizeof more, .on_tick = on_tick, .on_message = on_message};
-  lattice_set_callbacks(self.world, callbacks, &self);
-  lattice_set_world_callbacks(self.world, &more, &self);
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_disconnected = on_disconnected;
+  callbacks.on_tick = on_tick;
+  callbacks.on_message = on_message;
+  lattice_set_callbacks(self.world, &callbacks, &self);
   self.object = lattice_spawn(self.world, WALKER_TYPE, LATTICE_AUTHORITY_SERVER);
   require(self.object != 0, "spawning");
   if (argc > 1) impair(self.world, strtod(argv[1], NULL));

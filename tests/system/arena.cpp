@@ -233,11 +233,13 @@ class Player {
     config.clock_ctx = arena.netsim_;
     config.unix_seconds = [](void*) { return kUnixSeconds; };
     config.seed = arena.config_.seed + index;
-    const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
     world_ = lattice_world_create(&config, &role);
     if (world_ == nullptr) expect_ok(lattice_last_result(), "client");
     register_arena(world_, arena.config_.schema_salt);
-    lattice_callbacks callbacks{};
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_connected = [](void* ctx, lattice_conn*) { static_cast<Player*>(ctx)->connected_ = true; };
     callbacks.on_disconnected = [](void* ctx, lattice_conn*, int) {
       static_cast<Player*>(ctx)->on_disconnected();
@@ -248,22 +250,18 @@ class Player {
     callbacks.on_spawn = [](void* ctx, lattice_netid id, uint32_t) {
       static_cast<Player*>(ctx)->on_spawn(id);
     };
-    lattice_set_callbacks(world_, callbacks, this);
-    lattice_world_callbacks more{};
-    more.struct_size = sizeof more;
-    more.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
+    callbacks.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
       static_cast<Player*>(ctx)->on_tick(tick);
     };
-    more.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t) {
+    callbacks.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t) {
       static_cast<Player*>(ctx)->sample(tick, static_cast<Input*>(input));
     };
-    more.on_message = [](void* ctx, lattice_conn*, lattice_channel channel, const void* data, size_t bytes) {
-      static_cast<Player*>(ctx)->on_message(channel, data, bytes);
-    };
-    more.on_resync = [](void* ctx, lattice_world*, uint32_t, uint32_t to) {
+    callbacks.on_message = [](void* ctx, lattice_conn*, lattice_channel channel, const void* data,
+                              size_t bytes) { static_cast<Player*>(ctx)->on_message(channel, data, bytes); };
+    callbacks.on_resync = [](void* ctx, lattice_world*, uint32_t, uint32_t to) {
       static_cast<Player*>(ctx)->last_tick_ = to;
     };
-    expect_ok(lattice_set_world_callbacks(world_, &more, this), "callbacks");
+    expect_ok(lattice_set_callbacks(world_, &callbacks, this), "callbacks");
     pump_every_ = 1 + random_.next_below(4);
   }
   ~Player() { lattice_world_destroy(world_); }
@@ -474,20 +472,19 @@ void Arena::make_server() {
   config.enqueue_tasks = config_.enqueue_tasks;
   config.finish_tasks = config_.finish_tasks;
   config.tasks_ctx = config_.tasks_ctx;
-  const lattice_role_context role{LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   server_ = lattice_world_create(&config, &role);
   if (server_ == nullptr) expect_ok(lattice_last_result(), "server");
   register_arena(server_, 0);
-  lattice_callbacks callbacks{};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
   callbacks.on_connected = on_server_connected;
   callbacks.on_disconnected = on_server_disconnected;
   callbacks.on_rpc = on_server_rpc;
-  lattice_set_callbacks(server_, callbacks, this);
-  lattice_world_callbacks more{};
-  more.struct_size = sizeof more;
-  more.on_tick = on_server_tick;
-  more.on_message = on_server_message;
-  expect_ok(lattice_set_world_callbacks(server_, &more, this), "callbacks");
+  callbacks.on_tick = on_server_tick;
+  callbacks.on_message = on_server_message;
+  expect_ok(lattice_set_callbacks(server_, &callbacks, this), "callbacks");
   expect_ok(lattice_world_public_key(server_, server_key_.data()), "public key");
   for (uint32_t i = 0; i < config_.props; ++i) {
     const lattice_netid id = lattice_spawn(server_, kPropType, LATTICE_AUTHORITY_SERVER);

@@ -24,7 +24,8 @@ struct Events {
 };
 
 inline void install(lattice_world* world, Events* events) {
-  lattice_callbacks callbacks{};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
   callbacks.on_connected = [](void* ctx, lattice_conn*) { ++static_cast<Events*>(ctx)->connected; };
   callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
     auto* e = static_cast<Events*>(ctx);
@@ -36,7 +37,7 @@ inline void install(lattice_world* world, Events* events) {
     e->remote_schema = info.remote_schema_id;
     e->text = info.disconnect_text;
   };
-  lattice_set_callbacks(world, callbacks, events);
+  lattice_set_callbacks(world, &callbacks, events);
 }
 
 struct Pair {
@@ -72,7 +73,8 @@ struct Pair {
     return config;
   }
   void start_server(const lattice_world_config& config) {
-    const lattice_role_context role{LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
     server = lattice_world_create(&config, &role);
     EXPECT_NE(server, nullptr) << lattice_last_error();
     install(server, &server_events);
@@ -99,7 +101,8 @@ struct Pair {
     return make_client(base(address), events);
   }
   lattice_world* make_client(const lattice_world_config& config, Events* events) {
-    const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
     lattice_world* world = lattice_world_create(&config, &role);
     EXPECT_NE(world, nullptr) << lattice_last_error();
     install(world, events);

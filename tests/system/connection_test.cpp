@@ -180,7 +180,8 @@ TEST(Connection, AListenServerHasAPlayerOfItsOwn) {
   config.clock_ctx = net;
   config.issuer_public_keys = issuer;
   config.issuer_public_key_count = 1;
-  const lattice_role_context role{LATTICE_ROLE_HOST, 1, 1, 1, 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_HOST);
   lattice_world* host = lattice_world_create(&config, &role);
   ASSERT_NE(host, nullptr) << lattice_last_error();
 
@@ -223,23 +224,21 @@ TEST(Connection, AListenServerHasAPlayerOfItsOwn) {
     int value = 0;
     lattice_peer_id sender = 0;
   } seen{host};
-  lattice_callbacks callbacks{};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
   callbacks.on_rpc = [](void* ctx, lattice_netid, uint16_t, const void* args, size_t) {
     auto* s = static_cast<Seen*>(ctx);
     std::memcpy(&s->value, args, 4);
     s->sender = lattice_rpc_sender(s->host);
   };
-  lattice_set_callbacks(host, callbacks, &seen);
-  lattice_world_callbacks more{};
-  more.struct_size = sizeof more;
-  more.on_tick = [](void*, lattice_world* world, const lattice_tick_context*) {
+  callbacks.on_tick = [](void*, lattice_world* world, const lattice_tick_context*) {
     lattice_netid id = 0;
     if (lattice_simulated_objects(world, 1, &id, 1) != 1) return;
     int32_t pressed = 0;
     EXPECT_EQ(lattice_get_input(world, 1, &pressed, sizeof pressed), 1);
     *static_cast<int32_t*>(lattice_object_state(world, id, 0)) += pressed;
   };
-  ASSERT_EQ(lattice_set_world_callbacks(host, &more, nullptr), LATTICE_OK);
+  ASSERT_EQ(lattice_set_callbacks(host, &callbacks, &seen), LATTICE_OK);
   const lattice_netid pawn = lattice_spawn_for(host, 1, LATTICE_AUTHORITY_SERVER, 1);
   const int32_t press = 3;
   ASSERT_EQ(lattice_set_input(host, &press, sizeof press), LATTICE_OK);
@@ -270,7 +269,8 @@ TEST(Connection, MisuseIsNamed) {
   EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_OUT_OF_ORDER);
   lattice_world_config config = pair.base("10.0.0.9:1");
   config.tick_rate_hz = 1000;
-  const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
   EXPECT_EQ(lattice_world_create(&config, &role), nullptr);
   EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG);
   EXPECT_NE(std::string(lattice_last_error()).find("tick_rate_hz is 1000"), std::string::npos);

@@ -39,7 +39,8 @@ struct Side {
   std::map<uint32_t, std::vector<int>> receipts;
 
   void listen() {
-    lattice_callbacks callbacks{};
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_connected = [](void* ctx, lattice_conn* connection) {
       auto& self = *static_cast<Side*>(ctx);
       self.conn = connection;
@@ -50,21 +51,19 @@ struct Side {
       self.conn = nullptr;
       self.reason = why;
     };
-    lattice_set_callbacks(world, callbacks, this);
-    lattice_world_callbacks more{};
-    more.struct_size = sizeof more;
-    more.on_message = [](void* ctx, lattice_conn*, lattice_channel channel, const void* data, size_t bytes) {
+    callbacks.on_message = [](void* ctx, lattice_conn*, lattice_channel channel, const void* data,
+                              size_t bytes) {
       auto& self = *static_cast<Side*>(ctx);
       ++self.messages;
       if (!self.keep) return;
       const auto* begin = static_cast<const uint8_t*>(data);
       self.received.emplace_back(channel, Bytes(begin, begin + bytes));
     };
-    more.on_receipt = [](void* ctx, lattice_conn*, uint32_t receipt, int acked) {
+    callbacks.on_receipt = [](void* ctx, lattice_conn*, uint32_t receipt, int acked) {
       auto& self = *static_cast<Side*>(ctx);
       if (self.keep) self.receipts[receipt].push_back(acked);
     };
-    ASSERT_EQ(lattice_set_world_callbacks(world, &more, this), LATTICE_OK);
+    ASSERT_EQ(lattice_set_callbacks(world, &callbacks, this), LATTICE_OK);
   }
 
   lattice_result send(lattice_channel channel, const Bytes& body) {
@@ -96,11 +95,12 @@ class MessagePair {
     lattice_world_config config = base(options.server_address);
     config.issuer_public_keys = issuer;
     config.issuer_public_key_count = 1;
-    const int is_host = options.server_role == LATTICE_ROLE_HOST ? 1 : 0;
-    const lattice_role_context authority{options.server_role, is_host, 1, is_host, 1};
+    lattice_role_context authority;
+    lattice_role_context_init(&authority, options.server_role);
     server.world = lattice_world_create(&config, &authority);
     config = base(options.client_address);
-    const lattice_role_context role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
     client.world = lattice_world_create(&config, &role);
     if (server.world == nullptr || client.world == nullptr) return;
     server.listen();

@@ -81,7 +81,8 @@ struct Listener {
 
   void listen(Side& of) {
     side_ = &of;
-    lattice_callbacks callbacks{};
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_connected = [](void* ctx, lattice_conn* connection) {
       Side& side = *static_cast<Listener*>(ctx)->side_;
       side.conn = connection;
@@ -104,7 +105,7 @@ struct Listener {
       if (self.knows_spawns) life.out_of_turn = life.out_of_turn || life.spawns != 1 || life.despawns != 0;
       life.calls[rpc].push_back(static_cast<const Number*>(arguments)->number);
     };
-    lattice_set_callbacks(of.world, callbacks, this);
+    lattice_set_callbacks(of.world, &callbacks, this);
   }
 
  private:

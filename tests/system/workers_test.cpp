@@ -101,7 +101,8 @@ TEST(Workers, AreRefusedWithoutThePairOfCallbacks) {
   lattice_world_config config;
   lattice_world_config_init(&config);
   EXPECT_EQ(config.worker_count, 1u);
-  const lattice_role_context role{LATTICE_ROLE_CLIENT, 0, 0, 0, 0};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
   Pool pool(1);
   config.tasks_ctx = &pool;
   config.worker_count = 2;

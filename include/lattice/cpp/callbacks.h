@@ -137,7 +137,7 @@ void wire_objects([[maybe_unused]] lattice_callbacks& out) {
 }
 
 template <class Game>
-void wire_simulation([[maybe_unused]] lattice_world_callbacks& out) {
+void wire_simulation([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_tick<Game>()) {
     static_assert(
         requires(Game & game, const lattice_tick_context& tick) { game.on_tick(tick); },
@@ -167,7 +167,7 @@ void wire_simulation([[maybe_unused]] lattice_world_callbacks& out) {
 }
 
 template <class Game>
-void wire_messages([[maybe_unused]] lattice_world_callbacks& out) {
+void wire_messages([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_message<Game>()) {
     static_assert(
         requires(Game & game, Connection conn, lattice_channel channel, std::span<const uint8_t> message) {
@@ -203,22 +203,19 @@ void wire_messages([[maybe_unused]] lattice_world_callbacks& out) {
 
 /// The C callbacks of a class, with what it has no member for left null.
 template <class Game>
-void fill(lattice_callbacks& callbacks, lattice_world_callbacks& more) {
-  callbacks = {};
+void fill(lattice_callbacks& callbacks) {
+  lattice_callbacks_init(&callbacks);
   wire_session<Game>(callbacks);
   wire_objects<Game>(callbacks);
-  more = sized<lattice_world_callbacks>();
-  wire_simulation<Game>(more);
-  wire_messages<Game>(more);
+  wire_simulation<Game>(callbacks);
+  wire_messages<Game>(callbacks);
 }
 
 template <class Game>
 lattice_result wire(lattice_world* world, Game& game) {
   lattice_callbacks callbacks;
-  lattice_world_callbacks more;
-  fill<Game>(callbacks, more);
-  lattice_set_callbacks(world, callbacks, &game);
-  return lattice_set_world_callbacks(world, &more, &game);
+  fill<Game>(callbacks);
+  return lattice_set_callbacks(world, &callbacks, &game);
 }
 
 }  // namespace lattice::callbacks

@@ -98,7 +98,8 @@ void Session::start_server(const SessionConfig& config) {
   world.max_connections = static_cast<uint32_t>(config.clients) + 1;
   world.issuer_public_keys = issuer_public.data();
   world.issuer_public_key_count = 1;
-  const lattice_role_context role = {LATTICE_ROLE_DEDICATED, 0, 1, 0, 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   server_world_ = lattice_world_create(&world, &role);
   ASSERT_NE(server_world_, nullptr) << lattice_last_error();
   server_game_ = std::make_unique<GameServer>(server_world_, kMaxObjects, world.max_connections, listener_);
@@ -112,7 +113,8 @@ void Session::add_client(const SessionConfig& config, size_t index) {
   const std::string address = "10.0.1." + std::to_string(index + 1) + ":1000";
   world.bind_address = address.c_str();
   world.max_connections = 1;
-  const lattice_role_context role = {LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
   client->world = lattice_world_create(&world, &role);
   ASSERT_NE(client->world, nullptr) << lattice_last_error();
   client->game =

@@ -50,8 +50,8 @@ class DevelopmentTokensAbi : public testing::Test {
       static_cast<Side*>(ctx)->log.push_back(text);
     };
     config.log_ctx = &side;
-    const bool is_server = role == LATTICE_ROLE_DEDICATED;
-    const lattice_role_context context{role, 0, is_server ? 1 : 0, 0, 1};
+    lattice_role_context context;
+    lattice_role_context_init(&context, role);
     side.world = lattice_world_create(&config, &context);
     return side.world;
   }
@@ -73,7 +73,8 @@ class DevelopmentTokensAbi : public testing::Test {
   }
   /// Pumps both until the client has an answer; bounded by rounds, whatever a round takes.
   void connect() {
-    lattice_callbacks callbacks{};
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
       Side* self = static_cast<Side*>(ctx);
       self->connected = true;
@@ -85,8 +86,8 @@ class DevelopmentTokensAbi : public testing::Test {
     callbacks.on_disconnected = [](void* ctx, lattice_conn*, int reason) {
       static_cast<Side*>(ctx)->reason = reason;
     };
-    lattice_set_callbacks(server.world, callbacks, &server);
-    lattice_set_callbacks(client.world, callbacks, &client);
+    lattice_set_callbacks(server.world, &callbacks, &server);
+    lattice_set_callbacks(client.world, &callbacks, &client);
     ASSERT_NE(lattice_connect(client.world, server_address.c_str(), token_.data(), token_bytes_), nullptr)
         << lattice_last_error();
     for (int round = 0; round < 20000 && !(client.connected && server.connected) && client.reason == 0;

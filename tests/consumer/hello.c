@@ -38,11 +38,7 @@ static lattice_world* make_world(lattice_netsim* netsim, int is_server, const ui
   config.issuer_public_keys = issuer_public_key;
   config.issuer_public_key_count = issuer_public_key != NULL ? 1 : 0;
   lattice_role_context context;
-  memset(&context, 0, sizeof context);
-  context.role = is_server ? LATTICE_ROLE_DEDICATED : LATTICE_ROLE_CLIENT;
-  context.is_authority = is_server;
-  context.has_local_view = !is_server;
-  context.authority_peer_id = 1;
+  lattice_role_context_init(&context, is_server ? LATTICE_ROLE_DEDICATED : LATTICE_ROLE_CLIENT);
   lattice_world* world = lattice_world_create(&config, &context);
   require(world != NULL, "creating a world");
   return world;
@@ -50,14 +46,13 @@ static lattice_world* make_world(lattice_netsim* netsim, int is_server, const ui
 
 static void set_callbacks(lattice_world* server, lattice_world* client) {
   lattice_callbacks of_client;
-  memset(&of_client, 0, sizeof of_client);
+  lattice_callbacks_init(&of_client);
   of_client.on_connected = on_connected;
-  lattice_set_callbacks(client, of_client, NULL);
-  lattice_world_callbacks of_server;
-  memset(&of_server, 0, sizeof of_server);
-  of_server.struct_size = sizeof of_server;
+  lattice_set_callbacks(client, &of_client, NULL);
+  lattice_callbacks of_server;
+  lattice_callbacks_init(&of_server);
   of_server.on_message = on_message;
-  lattice_set_world_callbacks(server, &of_server, NULL);
+  lattice_set_callbacks(server, &of_server, NULL);
 }
 
 static void connect_client(lattice_world* server, lattice_world* client, const uint8_t* issuer_seed) {

@@ -11,8 +11,8 @@ int issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES], const uint8_t server_key
           const uint8_t client_key[LATTICE_KEY_BYTES], uint8_t token[LATTICE_TOKEN_MAX_BYTES], size_t* bytes);
 
 lattice_world* start_development_server(void) {
-  const lattice_role_context role = {
-      .role = LATTICE_ROLE_DEDICATED, .is_authority = 1, .authority_peer_id = 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   //! [development_server]
   lattice_world_config config;
   lattice_world_config_init(&config);
@@ -36,8 +36,8 @@ lattice_conn* join_development_server(lattice_world* world) {
 }
 
 lattice_world* start_server(const uint8_t* issuer_public_key, const uint8_t* identity) {
-  const lattice_role_context role = {
-      .role = LATTICE_ROLE_DEDICATED, .is_authority = 1, .authority_peer_id = 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   //! [server]
   lattice_world_config config;
   lattice_world_config_init(&config);

@@ -33,17 +33,18 @@ static void on_disconnected(void* ctx, lattice_conn* conn, int reason) {
 }
 
 static void start(side* self, const char* bind_address) {
-  const lattice_role kind = self->is_server ? LATTICE_ROLE_DEDICATED : LATTICE_ROLE_CLIENT;
-  const lattice_role_context role = {.role = kind, .is_authority = self->is_server, .authority_peer_id = 1};
+  lattice_role_context role;
+  lattice_role_context_init(&role, self->is_server ? LATTICE_ROLE_DEDICATED : LATTICE_ROLE_CLIENT);
   lattice_world_config config;
   lattice_world_config_init(&config);
   config.bind_address = bind_address;
   config.development_tokens = (uint32_t)self->is_server;
   require((self->world = lattice_world_create(&config, &role)) != NULL);
-  lattice_callbacks callbacks = {.on_connected = on_connected, .on_disconnected = on_disconnected};
-  lattice_world_callbacks more = {.struct_size = sizeof more, .on_message = on_message};
-  lattice_set_callbacks(self->world, callbacks, self);
-  lattice_set_world_callbacks(self->world, &more, self);
+  const lattice_callbacks callbacks = {.struct_size = sizeof callbacks,
+                                       .on_connected = on_connected,
+                                       .on_disconnected = on_disconnected,
+                                       .on_message = on_message};
+  lattice_set_callbacks(self->world, &callbacks, self);
 }
 
 static void join(side* self, const char* address) {

@@ -114,12 +114,12 @@ typedef struct lattice_world_config {
    * used. Read and not kept: the caller may wipe the bytes after lattice_world_create(). */
   const uint8_t* server_identity; /* LATTICE_SERVER_IDENTITY_BYTES bytes, secret */
 
-  /* Authority: 1 makes the world an issuer of its own, for development. Clients of the same user on this machine
-   * then get tokens with lattice_dev_token(), and no key is configured anywhere. The issuer's secret lies in a file
-   * that only this user can read, until the world is destroyed (lattice_world_development_file()). Only for a
-   * bind_address on 127.0.0.0/8 or [::1], and for simulated networks, where there is no file:
-   * lattice_world_create() refuses any other address. Tokens of issuer_public_keys, if given too, count as well.
-   * 0 or 1, default 0. */
+  /* Authority: 1 makes the world an issuer of its own, for development. Clients of the same user on this
+   * machine then get tokens with lattice_dev_token(), and no key is configured anywhere. The issuer's secret
+   * lies in a file that only this user can read, until the world is destroyed
+   * (lattice_world_development_file()). Only for a bind_address on 127.0.0.0/8 or [::1], and for simulated
+   * networks, where there is no file: lattice_world_create() refuses any other address. Tokens of
+   * issuer_public_keys, if given too, count as well. 0 or 1, default 0. */
   uint32_t development_tokens;
   uint32_t reserved_development; /* 0 */
 } lattice_world_config;

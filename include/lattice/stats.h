@@ -123,9 +123,9 @@ LATTICE_API lattice_result lattice_world_get_stats(lattice_world* world, lattice
 
 /**
  * Everything that came from the network and was not acted on, and what could not be sent, counted by reason
- * (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and returns its name, which lives as
- * long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last. Names are stable and occur once, such
- * as "link_duplicate"; indexes change between versions, so look for a name.
+ * (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and returns its name, which
+ * lives as long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last. Names are stable and occur
+ * once, such as "link_duplicate"; indexes change between versions, so look for a name.
  */
 LATTICE_API const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value);
 

@@ -37,8 +37,8 @@ LATTICE_API lattice_result lattice_world_new_client_key(lattice_world* world, ui
 
 /**
  * Makes the identity of a server from the system's entropy: secret bytes to keep and to give to
- * lattice_world_config.server_identity. One identity is for one server at a time. The bytes are an X25519 secret
- * key, then the key of the server's stateless resets.
+ * lattice_world_config.server_identity. One identity is for one server at a time. The bytes are an X25519
+ * secret key, then the key of the server's stateless resets.
  */
 LATTICE_API lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]);
 
@@ -100,18 +100,18 @@ LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE
 
 /**
  * Makes a connect token for this client and a server on this machine that the same user runs with
- * lattice_world_config.development_tokens 1. Makes the client's key pair, as lattice_world_new_client_key() does,
- * and signs with the server's own issuer.
+ * lattice_world_config.development_tokens 1. Makes the client's key pair, as lattice_world_new_client_key()
+ * does, and signs with the server's own issuer.
  *
  * `server` is the address that lattice_connect() will get, such as "127.0.0.1:27015", or the path of the file
  * that lattice_world_development_file() names in the server; a path has a '/', an address has none. `request`
- * gives lifetime, player, session and user data; its two public keys are not looked at. `request` may be NULL:
- * the defaults of lattice_token_request_init(). `out` has room for LATTICE_TOKEN_MAX_BYTES; the length is written
- * to `out_bytes`.
+ * gives lifetime, player, session and user data; its two public keys are not looked at. `request` may be
+ * NULL: the defaults of lattice_token_request_init(). `out` has room for LATTICE_TOKEN_MAX_BYTES; the length
+ * is written to `out_bytes`.
  *
- * LATTICE_ERROR_NOT_FOUND: no such server left a key here. LATTICE_ERROR_PERMISSION: the file belongs to another
- * user, or others may read it. LATTICE_ERROR_TOKEN: the file is damaged. LATTICE_ERROR_NOT_ALLOWED: `server` is
- * not on loopback, or the world is an authority.
+ * LATTICE_ERROR_NOT_FOUND: no such server left a key here. LATTICE_ERROR_PERMISSION: the file belongs to
+ * another user, or others may read it. LATTICE_ERROR_TOKEN: the file is damaged. LATTICE_ERROR_NOT_ALLOWED:
+ * `server` is not on loopback, or the world is an authority.
  *
  *     uint8_t token[LATTICE_TOKEN_MAX_BYTES];
  *     size_t token_bytes;
@@ -123,9 +123,10 @@ LATTICE_API lattice_result lattice_dev_token(lattice_world* world, const char* s
                                              size_t capacity, size_t* out_bytes);
 
 /**
- * Writes the path of the file with the secret of an authority's development issuer, with a final zero and at most
- * 256 bytes: for a client that runs with another XDG_RUNTIME_DIR. LATTICE_ERROR_NOT_FOUND without
- * development_tokens, and on a simulated network. LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too small.
+ * Writes the path of the file with the secret of an authority's development issuer, with a final zero and at
+ * most 256 bytes: for a client that runs with another XDG_RUNTIME_DIR. LATTICE_ERROR_NOT_FOUND without
+ * development_tokens, and on a simulated network. LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too
+ * small.
  */
 LATTICE_API lattice_result lattice_world_development_file(lattice_world* world, char* out, size_t capacity);
 

@@ -119,11 +119,12 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,  /**< the peer used up a bound of docs/attack-bounds.md */
   LATTICE_DISCONNECT_INTERNAL_ERROR = 12,  /**< a fault of this library */
   LATTICE_DISCONNECT_HOST_LEFT = 13,       /**< the host ended the session */
-  LATTICE_DISCONNECT_CONFIG_MISMATCH = 14, /**< tick_rate_hz or max_objects differ; the text names both values */
+  LATTICE_DISCONNECT_CONFIG_MISMATCH =
+      14, /**< tick_rate_hz or max_objects differ; the text names both values */
   LATTICE_DISCONNECT_SERVER_RESTARTED = 15, /**< the server no longer knows this connection */
   LATTICE_DISCONNECT_NO_ANSWER = 16,        /**< connecting: no server is there, or its key changed */
-  LATTICE_DISCONNECT_UNREACHABLE = 17,      /**< connecting: likewise, and its machine says that nobody listens */
-  LATTICE_DISCONNECT_APPLICATION = 256     /**< the first reason of the application's own */
+  LATTICE_DISCONNECT_UNREACHABLE = 17, /**< connecting: likewise, and its machine says that nobody listens */
+  LATTICE_DISCONNECT_APPLICATION = 256 /**< the first reason of the application's own */
 } lattice_disconnect_reason;
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
-/* What a user's program needs to link and run: two worlds on a simulated network connect and exchange a message.
- * The common subset of C17 and C++20; hello.cpp includes this file. Exits 0, or 1 after it names the step that failed. */
+/* What a user's program needs to link and run: two worlds on a simulated network connect and exchange a
+ * message. The common subset of C17 and C++20; hello.cpp includes this file. Exits 0, or 1 after it names the
+ * step that failed. */
 #include <lattice/lattice.h>
 
 #include <stdio.h>
@@ -17,7 +18,8 @@ static void on_connected(void* ctx, lattice_conn* conn) {
   g_to_server = conn;
 }
 
-static void on_message(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes) {
+static void on_message(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data,
+                       size_t bytes) {
   (void)ctx, (void)conn, (void)channel;
   g_greeted = bytes == 6 && memcmp(data, "hello", 6) == 0;
 }
@@ -62,7 +64,8 @@ static void connect_client(lattice_world* server, lattice_world* client, const u
   require(lattice_world_new_client_key(client, request.client_public_key) == LATTICE_OK, "client key");
   uint8_t token[LATTICE_TOKEN_MAX_BYTES];
   size_t bytes = 0;
-  require(lattice_token_issue(issuer_seed, &request, token, sizeof token, &bytes) == LATTICE_OK, "issuing a token");
+  require(lattice_token_issue(issuer_seed, &request, token, sizeof token, &bytes) == LATTICE_OK,
+          "issuing a token");
   require(lattice_connect(client, SERVER_ADDRESS, token, bytes) != NULL, "starting to connect");
 }
 

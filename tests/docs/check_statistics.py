@@ -11,7 +11,7 @@ import re
 import sys
 
 PAGE = "docs/guide/statistics.md"
-HEADER = "include/lattice/lattice.h"
+HEADER = "include/lattice/stats.h"
 STRUCTURES = ("lattice_conn_stats", "lattice_world_stats")
 
 

@@ -64,10 +64,8 @@ void print_constants() {
 }
 
 lattice_role_context client_role() {
-  lattice_role_context role{};
-  role.role = LATTICE_ROLE_CLIENT;
-  role.has_local_view = 1;
-  role.authority_peer_id = 1;
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
   return role;
 }
 

@@ -79,9 +79,9 @@ class World {
   // ---- The pump ----
 
   uint32_t pump() const { return lattice_world_pump(handle_); }
-  void recv() const { lattice_world_recv(handle_); }
-  void tick(uint32_t tick) const { lattice_world_tick(handle_, tick); }
-  void send() const { lattice_world_send(handle_); }
+  lattice_result recv() const { return lattice_world_recv(handle_); }
+  lattice_result tick(uint32_t tick) const { return lattice_world_tick(handle_, tick); }
+  lattice_result send() const { return lattice_world_send(handle_); }
   uint32_t next_tick() const { return lattice_world_next_tick(handle_); }
   uint32_t ticks_due() const { return lattice_world_ticks_due(handle_); }
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(handle_); }
@@ -155,7 +155,7 @@ class World {
     return owner == 0 ? lattice_spawn(handle_, type.id, LATTICE_AUTHORITY_SERVER)
                       : lattice_spawn_for(handle_, type.id, LATTICE_AUTHORITY_SERVER, owner);
   }
-  void despawn(lattice_netid object) const { lattice_despawn(handle_, object); }
+  lattice_result despawn(lattice_netid object) const { return lattice_despawn(handle_, object); }
   lattice_object_info info(lattice_netid object) const {
     lattice_object_info info = sized<lattice_object_info>();
     lattice_object_get_info(handle_, object, &info);
@@ -168,6 +168,8 @@ class World {
   State* state(lattice_netid object, uint32_t behaviour = 0) const {
     return static_cast<State*>(lattice_object_state(handle_, object, behaviour));
   }
+  /// Fixes the moment that every view() shows until the next call.
+  lattice_result begin_frame() const { return lattice_frame_begin(handle_); }
   /// What to draw now.
   template <authoring::Declared State>
   std::optional<State> view(lattice_netid object, uint32_t behaviour = 0) const {
@@ -249,8 +251,7 @@ class World {
 
   lattice_result call_raw(lattice_netid object, uint16_t rpc_id, lattice_rpc_target target,
                           lattice_channel channel, const void* arguments, size_t bytes) const {
-    lattice_rpc(handle_, object, rpc_id, target, channel, arguments, bytes);
-    return lattice_last_result();
+    return lattice_rpc(handle_, object, rpc_id, target, channel, arguments, bytes);
   }
 
   template <class State, class List, class Visit>
@@ -290,7 +291,7 @@ class Netsim {
     config.clock = lattice_netsim_clock;
     config.clock_ctx = handle_;
   }
-  void advance(uint64_t ns) const { lattice_netsim_advance(handle_, ns); }
+  lattice_result advance(uint64_t ns) const { return lattice_netsim_advance(handle_, ns); }
   uint64_t now_ns() const { return lattice_netsim_now(handle_); }
   lattice_result set_impairment(const lattice_impairment& impairment) const {
     return lattice_netsim_set_impairment(handle_, &impairment);

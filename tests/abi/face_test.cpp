@@ -20,16 +20,15 @@ constexpr lattice::Rpc<> kCheer{.id = 3, .name = "cheer", .target = LATTICE_RPC_
 
 // ---- Which members are wired -----------------------------------------------------------------------------
 
-lattice_callbacks first;
-lattice_world_callbacks second;
+lattice_callbacks wired;
 
 template <class Game>
 int wired_by() {
-  lattice::callbacks::fill<Game>(first, second);
-  return (first.on_connected != nullptr) + (first.on_disconnected != nullptr) + (first.on_spawn != nullptr) +
-         (first.on_despawn != nullptr) + (first.on_rpc != nullptr) + (first.on_authority_changed != nullptr) +
-         (second.on_tick != nullptr) + (second.on_sample_input != nullptr) + (second.on_message != nullptr) +
-         (second.on_admit != nullptr) + (second.on_resync != nullptr) + (second.on_receipt != nullptr);
+  lattice::callbacks::fill<Game>(wired);
+  return (wired.on_connected != nullptr) + (wired.on_disconnected != nullptr) + (wired.on_spawn != nullptr) +
+         (wired.on_despawn != nullptr) + (wired.on_rpc != nullptr) + (wired.on_authority_changed != nullptr) +
+         (wired.on_tick != nullptr) + (wired.on_sample_input != nullptr) + (wired.on_message != nullptr) +
+         (wired.on_admit != nullptr) + (wired.on_resync != nullptr) + (wired.on_receipt != nullptr);
 }
 
 struct Nothing {
@@ -60,16 +59,16 @@ struct Converts {
 TEST(Face, WiresTheMembersThatAreThereAndNoOther) {
   EXPECT_EQ(wired_by<Nothing>(), 0);
   EXPECT_EQ(wired_by<OnlyTick>(), 1);
-  EXPECT_NE(second.on_tick, nullptr);
+  EXPECT_NE(wired.on_tick, nullptr);
   EXPECT_EQ(wired_by<FinalClass>(), 1);
-  EXPECT_NE(first.on_spawn, nullptr);
+  EXPECT_NE(wired.on_spawn, nullptr);
   EXPECT_EQ(wired_by<Interface>(), 1);
-  EXPECT_NE(first.on_rpc, nullptr);
+  EXPECT_NE(wired.on_rpc, nullptr);
   EXPECT_EQ(wired_by<Overloads>(), 1);
-  EXPECT_NE(first.on_despawn, nullptr);
+  EXPECT_NE(wired.on_despawn, nullptr);
   EXPECT_EQ(wired_by<Inherits>(), 2);
   EXPECT_EQ(wired_by<Converts>(), 1);
-  EXPECT_NE(second.on_message, nullptr);
+  EXPECT_NE(wired.on_message, nullptr);
 }
 
 // ---- A session -------------------------------------------------------------------------------------------

@@ -83,7 +83,8 @@ TEST(Refused, WhereNobodyListensTheWholeBudgetIsSpentAndThenSaid) {
   config.clock = [](void* ctx) -> uint64_t { return *static_cast<uint64_t*>(ctx); };
   config.clock_ctx = &now_ns;
   config.connect_budget_ms = 3000;
-  const lattice_role_context client_role{LATTICE_ROLE_CLIENT, 1, 0, 0, 1};
+  lattice_role_context client_role;
+  lattice_role_context_init(&client_role, LATTICE_ROLE_CLIENT);
   lattice_world* client = lattice_world_create(&config, &client_role);
   ASSERT_NE(client, nullptr) << lattice_last_error();
   lattice_world* neighbour = lattice_world_create(&config, &client_role);

@@ -35,7 +35,7 @@ class Connection {
     return lattice_send_with_receipt(handle_, channel, message.data(), message.size(), &receipt);
   }
 
-  void disconnect() const { lattice_disconnect(handle_); }
+  lattice_result disconnect() const { return lattice_disconnect(handle_); }
   /// `text` may be null.
   lattice_result disconnect(int reason, const char* text) const {
     return lattice_disconnect_with(handle_, reason, text);

@@ -34,11 +34,8 @@ T sized() {
 
 /// What a role means.
 inline lattice_role_context role_context(lattice_role role) {
-  lattice_role_context context{};
-  context.role = role;
-  context.has_local_view = role == LATTICE_ROLE_DEDICATED ? 0 : 1;
-  context.is_authority = role == LATTICE_ROLE_CLIENT ? 0 : 1;
-  context.authority_peer_id = 1;
+  lattice_role_context context;
+  lattice_role_context_init(&context, role);
   return context;
 }
 

@@ -8,6 +8,7 @@
 #include "transport/crypto/cookie.h"
 #include "transport/crypto/nonce_ledger.h"
 #include "transport/crypto/token_signature.h"
+#include "transport/wire/handshake_bodies.h"
 #include "unit/transport/handshake_vectors.h"
 
 namespace lattice::crypto {
@@ -59,8 +60,8 @@ TEST_F(Vectors, TranscriptsAndKeys) {
   const auto accept_random = v.array<16>("inputs", "accept_random");
   const auto response = v.bytes("challenge_response");
   const auto accepted = v.bytes("connection_accepted");
-  const auto sealed3 = std::span(response).last(46 + 16);
-  const auto sealed4 = std::span(accepted).last(36 + 16);
+  const auto sealed3 = std::span(response).last(wire::kChallengeResponseSealedBytes + kTagBytes);
+  const auto sealed4 = std::span(accepted).last(wire::kConnectionAcceptedSealedBytes + kTagBytes);
 
   const Digest th1 =
       transcript_request(protocol_id(), v.public_key("server_static"), token_hash(), v.public_key("client"));

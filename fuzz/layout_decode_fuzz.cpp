@@ -41,6 +41,11 @@ struct Slots {
 LATTICE_NETWORKED(Head,
   (position, vec3, BOUNDS(-4096, 4096, 0.001f), POSITION), (velocity, vec3, BOUNDS(-50, 50, 0.03f), VELOCITY),
   (rotation, quat, ROTATION), (spin, vec3, ANGULAR_VELOCITY), (jumps, uint8, TELEPORT), (flag, bool), (mood, Mood))
+LATTICE_NETWORKED(Lists,
+  (bits, bool, ARRAY(70)), (numbers, uint16, ARRAY(4), BITS(10)), (names, string, STRING(6), ARRAY(2)),
+  (points, vec3, ARRAY(2), BOUNDS(-10, 10, 0.01f)), (slots, Slots, ARRAY(2)), (inner, Inner, ARRAY(2)),
+  (runs, Runs, CUSTOM(8), ARRAY(2)), (drift, fixed64, ARRAY(2), VARINT), (yaws, float, ANGLE, ARRAY(2)),
+  (heading, double, BOUNDS(0, 360, 0.01), ANGLE), (turn, float, ANGULAR_VELOCITY), (score, int32, NOT_PREDICTED))
 LATTICE_NETWORKED(Body,
   (i16, int16), (i32, int32), (u32, uint32), (i64, int64), (u64, uint64), (bits, uint16, BITS(10)),
   (full, float), (wide, double), (quat4, quat, SMALLEST_THREE(4)), (quat_full, quat, FULL),
@@ -64,7 +69,8 @@ void require(bool condition) {
 
 Layout compile() {
   static constexpr lattice_behaviour_desc kBehaviours[] = {lattice::behaviour_desc<fuzz::Head>(),
-                                                           lattice::behaviour_desc<fuzz::Body>()};
+                                                           lattice::behaviour_desc<fuzz::Body>(),
+                                                           lattice::behaviour_desc<fuzz::Lists>()};
   Layout layout;
   std::string error;
   require(Layout::compile_object(lattice::type_desc("Thing", kBehaviours), &layout, &error));
@@ -80,7 +86,8 @@ void same_bits(const uint8_t* a, BitWriter& w, size_t bits) {
 void use(const Layout& layout, const Words& before, const Words& words) {
   fuzz::Head head;
   fuzz::Body body;
-  void* host[] = {&head, &body};
+  fuzz::Lists lists;
+  void* host[] = {&head, &body, &lists};
   layout.dequantize(words.data(), host);
   Words again(layout.word_count());
   layout.quantize(host, again.data());
@@ -90,7 +97,9 @@ void use(const Layout& layout, const Words& before, const Words& words) {
   }
   layout.interpolate(before.data(), words.data(), 0.3, host);
   layout.extrapolate(words.data(), 0.1, host);
+  layout.dequantize_not_predicted(words.data(), host);
   require(layout.approx_equal(words.data(), words.data()));
+  require(layout.prediction_equal(words.data(), words.data()));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct PawnState {
     (dash_tick, uint32, SNAP),                   // the last dash began
     (fire_tick, uint32, SNAP),                   // the last shot
     (hit_tick, uint32, SNAP),                    // the last time a projectile struck
-    (score, int32, RANGED(0, kMaxScore), SNAP),  // parcels delivered
+    (score, int32, RANGED(0, kMaxScore), SNAP, NOT_PREDICTED),  // parcels delivered
     (carried, ParcelKind),
     (is_bot, bool))
 };

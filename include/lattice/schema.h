@@ -18,6 +18,7 @@
  *   FIXED64             int64_t holding value * 2^32 (q32.32)
  *   NETID               uint64_t, 0 is "none"
  *   STRUCT              the nested host structure
+ *   an array            array_count of the above, without gaps: T[n] or std::array<T, n>
  *   CUSTOM              custom->host_bytes bytes that may be copied with memcpy and may be all zero
  *
  * The zero baseline of an object is the quantized form of an all-zero host structure: false, the first
@@ -41,6 +42,7 @@ extern "C" {
 #define LATTICE_MAX_MEMBERS 32         /* per structure */
 #define LATTICE_MAX_NESTING 8          /* structures inside structures (Y-17) */
 #define LATTICE_MAX_LEAVES 512         /* components of one type, input or RPC after flattening */
+#define LATTICE_MAX_ARRAY_ELEMENTS 256 /* of one array member */
 #define LATTICE_MAX_HOST_BYTES 65536   /* of one host structure */
 #define LATTICE_MAX_RPCS 256           /* per type */
 #define LATTICE_MAX_TYPES 1024         /* per world */
@@ -102,7 +104,16 @@ typedef enum lattice_member_flags {
   LATTICE_MEMBER_ROTATION = 1 << 3,
   LATTICE_MEMBER_ANGULAR_VELOCITY = 1 << 4,
   LATTICE_MEMBER_TELEPORT = 1 << 5, /* integer counter: a change snaps the whole object (S-07) */
-  LATTICE_MEMBER_SNAP = 1 << 6      /* a number that must not be interpolated: ammunition, a score */
+  LATTICE_MEMBER_SNAP = 1 << 6,     /* a number that must not be interpolated: ammunition, a score */
+  /* FLOAT or DOUBLE: a direction in [min, max) of quant[0], where max is min again. Always COMPRESSED; a zero
+   * quant[0] means -pi..pi in 65536 steps. A value outside wraps into the range. Compared, interpolated and
+   * smoothed the short way round. The k-th ANGLE of a behaviour turns by its k-th ANGULAR_VELOCITY of type FLOAT
+   * or DOUBLE, in the angle's own unit per second. */
+  LATTICE_MEMBER_ANGLE = 1 << 7,
+  /* Any member of a predicted object: its owner does not predict it. A change by the authority costs no
+   * rollback. On the owner's client the member always holds the newest value received; what the client's
+   * simulation writes there is overwritten after each tick. Changes no bytes on the wire. */
+  LATTICE_MEMBER_NOT_PREDICTED = 1 << 8
 } lattice_member_flags;
 
 struct lattice_struct_desc;
@@ -134,7 +145,8 @@ typedef struct lattice_member_desc {
   lattice_wire_type type;
   lattice_encoding encoding;
   uint32_t offset;     /* bytes from the start of the enclosing host structure */
-  uint32_t host_bytes; /* ENUM: 1, 2, 4 or 8; otherwise 0 or the true size, which is then checked */
+  uint32_t host_bytes; /* ENUM: 1, 2, 4 or 8; otherwise 0 or the true size, which is then checked. Of one
+                          element, when the member is an array */
   uint32_t capacity;   /* STRING, FIXED_STRING, BYTES: most bytes of content (0: 1024); CUSTOM: most encoded
                           bytes, 1..1024 */
   uint32_t bits;       /* BITS: 1 .. the type's width; SMALLEST_THREE: 4..20 per component (0: 10) */
@@ -143,7 +155,8 @@ typedef struct lattice_member_desc {
   lattice_quant quant[4];     /* COMPRESSED: x, y, z, w; a zero entry repeats the one before */
   const int64_t* enum_values; /* ENUM: the value of each ordinal (Y-10); NULL: 0 .. enum_count - 1 */
   uint32_t enum_count;        /* ENUM: 1..65536 */
-  uint32_t reserved;
+  uint32_t array_count;       /* elements, 1..LATTICE_MAX_ARRAY_ELEMENTS; 0 and 1: not an array. All else here
+                                 describes one element, flags included */
   const struct lattice_struct_desc* structure; /* STRUCT */
   const lattice_custom_desc* custom;           /* CUSTOM */
 } lattice_member_desc;

@@ -126,7 +126,7 @@ ReconcileOutcome Reconciler::reconcile(Tick current, ResimulationHost& host) {
 
 bool Reconciler::compare(Object& object) {
   ++stats_.compared;
-  if (object.layout->approx_equal(object.history.find(state_tick_), object.truth.data())) return true;
+  if (object.layout->prediction_equal(object.history.find(state_tick_), object.truth.data())) return true;
   ++stats_.mispredicted;
   return false;
 }

@@ -102,6 +102,9 @@ Smoother::Smoother(const serialization::Layout& layout, const SmootherConfig& co
     } else if (member.role == Role::kRotation) {
       rotations_.push_back(
           RotationOffset{member.behaviour, member.host_offset, member.is_double, {0, 0, 0, 1}});
+    } else if (member.role == Role::kAngle) {
+      angles_.push_back(
+          AngleOffset{member.behaviour, member.host_offset, member.is_double, member.angle, 0.0});
     }
   }
 }
@@ -118,6 +121,7 @@ void Smoother::settle(uint64_t now_ns) {
     for (double& v : p.value) v *= share;
   }
   for (RotationOffset& r : rotations_) set(r.value, scaled(as_quat(r.value), share));
+  for (AngleOffset& a : angles_) a.value *= share;
   since_ns_ = std::max(since_ns_, now_ns);
 }
 
@@ -147,6 +151,13 @@ void Smoother::correct(const void* const* before, const void* const* after, bool
     const Quat shown = multiply(as_quat(r.value), normalized_short(as_quat(was)));
     set(r.value, normalized_short(multiply(shown, conjugate(normalized_short(as_quat(is))))));
   }
+  for (AngleOffset& a : angles_) {
+    double was = 0.0;
+    double is = 0.0;
+    load(before[a.behaviour], a.offset_bytes, a.is_double, 1, &was);
+    load(after[a.behaviour], a.offset_bytes, a.is_double, 1, &is);
+    a.value = a.angle.short_way(a.value + was - is);
+  }
   active_ = true;
 }
 
@@ -170,11 +181,18 @@ void Smoother::apply(void* const* host_behaviours, uint64_t now_ns) {
     set(v, multiply(scaled(as_quat(r.value), share), normalized_short(as_quat(v))));
     store(host_behaviours[r.behaviour], r.offset_bytes, r.is_double, 4, v);
   }
+  for (const AngleOffset& a : angles_) {
+    double v = 0.0;
+    load(host_behaviours[a.behaviour], a.offset_bytes, a.is_double, 1, &v);
+    v = a.angle.wrapped(v + a.value * share);
+    store(host_behaviours[a.behaviour], a.offset_bytes, a.is_double, 1, &v);
+  }
 }
 
 void Smoother::snap() {
   for (PositionOffset& p : positions_) std::fill(std::begin(p.value), std::end(p.value), 0.0);
   for (RotationOffset& r : rotations_) set(r.value, kIdentity);
+  for (AngleOffset& a : angles_) a.value = 0.0;
   active_ = false;
   ++snaps_;
 }
@@ -188,6 +206,8 @@ double Smoother::offset_distance(uint64_t now_ns) const {
 double Smoother::offset_angle_rad(uint64_t now_ns) const {
   double largest = 0.0;
   for (const RotationOffset& r : rotations_) largest = std::max(largest, angle_rad(as_quat(r.value)));
+  for (const AngleOffset& a : angles_)
+    largest = std::max(largest, std::fabs(a.value) / a.angle.turn() * 2 * kPi);
   return largest * decay_until(now_ns);
 }
 

@@ -1,7 +1,7 @@
 // Eases the visible jump of a correction (§12.4, S-07): one per object that is shown.
 //
 // At a correction the object on screen must not move. So what is kept is an offset from the true pose to
-// the shown one, for every position and every rotation of the object, and it decays as exp(−t/τ) with
+// the shown one, for every position, rotation and angle of the object, and it decays as exp(−t/τ) with
 // τ = 60 ms (95 % in 180 ms). A new correction adds to whatever is left of the old one. An offset longer than
 // `snap_distance`, or a teleport, drops the offset instead: easing across the map looks worse than a cut.
 //
@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "lattice/authoring/quantize.h"
 
 namespace lattice::serialization {
 class Layout;
@@ -30,7 +32,7 @@ struct SmootherConfig {
 
 class Smoother {
  public:
-  /// Finds the position and rotation members of `layout`; allocates one offset for each.
+  /// Finds the position, rotation and angle members of `layout`; allocates one offset for each.
   Smoother(const serialization::Layout& layout, const SmootherConfig& config);
 
   /// The true pose just changed from `before` to `after` (host structs without any offset), at `now_ns`.
@@ -65,12 +67,21 @@ class Smoother {
     double value[4];  // x, y, z, w
   };
 
+  struct AngleOffset {
+    uint32_t behaviour;
+    uint32_t offset_bytes;
+    bool is_double;
+    AngleQuant angle;
+    double value;  // at most half a turn
+  };
+
   double decay_until(uint64_t now_ns) const;
   void settle(uint64_t now_ns);
 
   SmootherConfig config_;
   std::vector<PositionOffset> positions_;
   std::vector<RotationOffset> rotations_;
+  std::vector<AngleOffset> angles_;
   uint64_t since_ns_ = 0;  // when the values in the offsets were exact
   bool active_ = false;
   uint64_t snaps_ = 0;

@@ -13,6 +13,7 @@
 //                         plain              its encoding
 //                         struct             whole: every leaf in order, a bool as 1 bit
 //                         struct with delta  its own changed mask and members, as above
+//                         array              likewise, the elements being the members
 // A present behaviour or a changed structure has at least one mask bit set; decoders refuse others.
 // Whole encoding (inputs, RPC arguments): every leaf in order, a bool as 1 bit. Same bits as a hand-written
 // Serialize() of the same fields (§21.4).
@@ -37,12 +38,12 @@ using lattice::BitWriter;
 
 /// One member, or one member of a nested structure.
 struct LayoutNode {
-  enum class Kind : uint8_t { kBool, kPlain, kStructWhole, kStructDelta };
+  enum class Kind : uint8_t { kBool, kPlain, kStructWhole, kStructDelta, kArray };
   Kind kind = Kind::kPlain;
   uint8_t behaviour = 0;
   uint16_t first_leaf = 0;
   uint16_t leaf_count = 0;
-  uint16_t first_child = 0;  ///< into nodes(), for structures
+  uint16_t first_child = 0;  ///< into nodes(), for structures and arrays
   uint16_t child_count = 0;
   uint32_t first_word = 0;
   uint32_t word_count = 0;
@@ -66,7 +67,7 @@ struct LayoutBehaviour {
 
 /// A member with a motion flag, for smoothing and dead reckoning (§12, §21.7).
 struct MotionMember {
-  enum class Role : uint8_t { kPosition, kVelocity, kAcceleration, kRotation, kAngularVelocity };
+  enum class Role : uint8_t { kPosition, kVelocity, kAcceleration, kRotation, kAngularVelocity, kAngle };
   Role role = Role::kPosition;
   uint8_t behaviour = 0;
   uint8_t component_count = 0;  ///< 1..4; 4 for a rotation
@@ -75,6 +76,7 @@ struct MotionMember {
   int16_t velocity = -1;      ///< index into motion() of the member that moves this one, or -1
   int16_t acceleration = -1;  ///< likewise
   uint32_t host_offset = 0;   ///< within the behaviour's host structure
+  AngleQuant angle;           ///< of kAngle
 };
 
 class Layout {
@@ -111,6 +113,10 @@ class Layout {
   bool equal(const uint64_t* a, const uint64_t* b) const;
   /// Within one quantization step per compressed component and per rotation, exact otherwise (S-02).
   bool approx_equal(const uint64_t* a, const uint64_t* b) const;
+  /// approx_equal() of the members that are predicted.
+  bool prediction_equal(const uint64_t* a, const uint64_t* b) const;
+  /// dequantize() of the members that are not predicted; the others are left alone.
+  void dequantize_not_predicted(const uint64_t* words, void* const* host) const;
   /// Equal on every platform for equal words.
   uint64_t state_hash(const uint64_t* words) const;
 
@@ -125,7 +131,8 @@ class Layout {
   bool decode_whole(BitReader& reader, uint64_t* out) const;
 
   /// What lies between two states at t in [0, 1], into host structures (§21.7): numbers and vectors linearly,
-  /// rotations along the short arc, everything else holds `a` until t reaches 1. After a teleport, all hold.
+  /// rotations and angles the short way round, everything else holds `a` until t reaches 1. After a teleport,
+  /// all hold.
   void interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const;
   /// Dead reckoning `seconds` past `last` (§12.2): positions by velocity and acceleration, rotations by
   /// angular velocity, clamped to their declared bounds; everything else holds.
@@ -168,6 +175,7 @@ class Layout {
   std::vector<LeafExtra> extras_;
   std::vector<MotionMember> motion_;
   std::vector<uint16_t> teleport_leaves_;
+  std::vector<uint16_t> not_predicted_leaves_;
   std::vector<uint64_t> zero_words_;
   std::string canonical_members_;
   size_t word_count_ = 0;

@@ -1,4 +1,6 @@
 // Layout: packing states, whole and as deltas. The wire diagram is in layout.h.
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/assert.h"
@@ -11,6 +13,17 @@ namespace {
 bool words_equal(const uint64_t* a, const uint64_t* b, uint32_t first, uint32_t count) {
   if (count == 1) return a[first] == b[first];
   return std::memcmp(a + first, b + first, count * sizeof(uint64_t)) == 0;
+}
+
+// The changed mask of a structure, or of an array, in groups of 64; the first bit of each group is its
+// highest.
+constexpr size_t kMaskBits = 64;
+using ChangedMask = std::array<uint64_t, LATTICE_MAX_ARRAY_ELEMENTS / kMaskBits>;
+static_assert(LATTICE_MAX_MEMBERS <= LATTICE_MAX_ARRAY_ELEMENTS &&
+              LATTICE_MAX_ARRAY_ELEMENTS % kMaskBits == 0);
+
+bool is_marked(const ChangedMask& masks, size_t index) {
+  return (masks[index / kMaskBits] >> (kMaskBits - 1 - index % kMaskBits) & 1u) != 0;
 }
 
 // A whole structure cannot know its baseline (§21.4): differences inside it are taken against zero.
@@ -46,15 +59,22 @@ void Layout::encode_delta(BitWriter& writer, const uint64_t* base, const uint64_
 
 void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> members, const uint64_t* base,
                             const uint64_t* current) const {
-  LATTICE_ASSERT(members.size() <= LATTICE_MAX_MEMBERS);
-  uint32_t mask = 0;  // member 0 in the highest of members.size() bits, so that it goes first
-  for (const LayoutNode& node : members) {
-    mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
+  ChangedMask masks{};
+  bool any = false;
+  for (size_t first = 0; first < members.size(); first += kMaskBits) {
+    const std::span<const LayoutNode> group =
+        members.subspan(first, std::min(kMaskBits, members.size() - first));
+    uint64_t mask = 0;  // member 0 in the highest of group.size() bits, so that it goes first
+    for (const LayoutNode& node : group) {
+      mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
+    }
+    writer.WriteBits(mask, static_cast<int>(group.size()));
+    masks[first / kMaskBits] = mask << (kMaskBits - group.size());
+    any = any || mask != 0;
   }
-  writer.WriteBits(mask, static_cast<int>(members.size()));
-  if (mask == 0) return;
+  if (!any) return;
   for (size_t i = 0; i < members.size(); ++i) {
-    if ((mask >> (members.size() - 1 - i) & 1u) != 0) encode_changed(writer, members[i], base, current);
+    if (is_marked(masks, i)) encode_changed(writer, members[i], base, current);
   }
 }
 
@@ -71,6 +91,7 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const uin
       for (const Leaf& leaf : leaves_of(node)) encode_leaf(writer, leaf, kNoBase, current + leaf.word);
       return;
     case LayoutNode::Kind::kStructDelta:
+    case LayoutNode::Kind::kArray:
       return encode_members(writer, children_of(node), base, current);
   }
 }
@@ -99,9 +120,16 @@ bool Layout::decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out
 
 bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> members, const uint64_t* base,
                             uint64_t* out) const {
-  const uint64_t mask = reader.ReadBits(static_cast<int>(members.size()));
-  for (size_t i = 0; i < members.size() && mask != 0; ++i) {
-    if ((mask >> (members.size() - 1 - i) & 1u) == 0) continue;
+  ChangedMask masks{};
+  uint64_t any = 0;
+  for (size_t first = 0; first < members.size(); first += kMaskBits) {
+    const size_t count = std::min(kMaskBits, members.size() - first);
+    const uint64_t mask = reader.ReadBits(static_cast<int>(count));
+    masks[first / kMaskBits] = mask << (kMaskBits - count);
+    any |= mask;
+  }
+  for (size_t i = 0; i < members.size() && any != 0; ++i) {
+    if (!is_marked(masks, i)) continue;
     const LayoutNode& node = members[i];
     // A member marked as changed that has not is an encoding nobody writes.
     if (!decode_changed(reader, node, base, out) ||
@@ -131,6 +159,7 @@ bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const uin
       }
       return true;
     case LayoutNode::Kind::kStructDelta:
+    case LayoutNode::Kind::kArray:
       return decode_members(reader, children_of(node), base, out);
   }
   return false;

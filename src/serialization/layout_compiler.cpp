@@ -62,7 +62,7 @@ bool LayoutCompiler::refuse(const Scope& scope, const std::string& what) {
 }
 
 bool LayoutCompiler::compile_object(const lattice_type_desc& desc) {
-  const Scope scope{0, 0, 0, "type '" + printable_name(desc.name) + "'"};
+  const Scope scope{0, 0, 0, true, "type '" + printable_name(desc.name) + "'"};
   if (!valid_name(desc.name)) return refuse(scope, "name must be 1..63 letters, digits, '_', '.' or ':'");
   if (desc.behaviour_count < 1 || desc.behaviour_count > LATTICE_MAX_BEHAVIOURS) {
     return refuse(scope, "behaviour_count is " + std::to_string(desc.behaviour_count) + "; must be 1..16");
@@ -92,7 +92,8 @@ bool LayoutCompiler::compile_object(const lattice_type_desc& desc) {
 
 bool LayoutCompiler::compile_structure(const lattice_struct_desc& raw, bool allow_empty) {
   lattice_struct_desc desc;
-  if (!read_desc(&raw, &desc)) return refuse({0, 0, 0, "structure"}, "bad struct_size; call its init first");
+  if (!read_desc(&raw, &desc))
+    return refuse({0, 0, 0, true, "structure"}, "bad struct_size; call its init first");
   if (!add_behaviour(desc, desc.name, allow_empty)) return false;
   finish();
   return true;
@@ -100,7 +101,7 @@ bool LayoutCompiler::compile_structure(const lattice_struct_desc& raw, bool allo
 
 bool LayoutCompiler::add_behaviour(const lattice_struct_desc& desc, const char* name, bool allow_empty) {
   const uint8_t index = static_cast<uint8_t>(layout_.behaviours_.size());
-  const Scope scope{index, 0, 1, "structure '" + printable_name(name) + "'"};
+  const Scope scope{index, 0, 1, true, "structure '" + printable_name(name) + "'"};
   if (!valid_name(name)) return refuse(scope, "name must be 1..63 letters, digits, '_', '.' or ':'");
   for (const LayoutBehaviour& other : layout_.behaviours_) {
     if (other.name == name) return refuse(scope, "two behaviours of one type have this name");
@@ -162,19 +163,24 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
   scope.path += ", member '" + printable_name(member.name) + "'";
   scope.host_offset += member.offset;
   if (!valid_name(member.name)) return refuse(scope, "name must be 1..63 letters, digits, '_', '.' or ':'");
-  const uint32_t bytes = natural_bytes(member);
-  if (bytes == 0 || bytes > LATTICE_MAX_HOST_BYTES) {
+  const uint32_t element_bytes = natural_bytes(member);
+  if (element_bytes == 0 || element_bytes > LATTICE_MAX_HOST_BYTES) {
     return refuse(scope, "has no host size: type " + std::to_string(member.type) + " unknown or undescribed");
   }
-  if (member.host_bytes != 0 && member.host_bytes != bytes) {
+  if (member.host_bytes != 0 && member.host_bytes != element_bytes) {
     return refuse(scope, "host_bytes is " + std::to_string(member.host_bytes) + "; its type takes " +
-                             std::to_string(bytes));
+                             std::to_string(element_bytes));
   }
+  if (member.array_count > LATTICE_MAX_ARRAY_ELEMENTS) {
+    return refuse(scope, "array_count is " + std::to_string(member.array_count) + "; must be at most 256");
+  }
+  const uint32_t bytes = element_bytes * std::max(member.array_count, 1u);  // at most 2^24
   if (member.offset > struct_bytes || bytes > struct_bytes - member.offset) {
     return refuse(scope, "offset " + std::to_string(member.offset) + " plus " + std::to_string(bytes) +
                              " bytes passes the structure's " + std::to_string(struct_bytes));
   }
   if (!check_flags(member, scope)) return false;
+  scope.predicted = scope.predicted && (member.flags & LATTICE_MEMBER_NOT_PREDICTED) == 0;
   LayoutNode node;
   node.name = member.name;
   node.behaviour = scope.behaviour;
@@ -184,16 +190,56 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
   node.host_bytes = bytes;
   node.kind = member.type == LATTICE_WIRE_BOOL ? LayoutNode::Kind::kBool : LayoutNode::Kind::kPlain;
   layout_.nodes_[index] = node;
-  if (member.type == LATTICE_WIRE_STRUCT) {
-    if (!add_nested(member, scope, index)) return false;
-  } else {
-    if (!add_leaves(member, scope)) return false;
-    describe(member, scope, node.first_leaf);
-    add_motion(member, node.first_leaf, scope);
-  }
+  const bool added =
+      member.array_count > 1 ? add_array(member, scope, index) : add_value(member, scope, index);
+  if (!added) return false;
   LayoutNode& done = layout_.nodes_[index];
   done.leaf_count = static_cast<uint16_t>(layout_.leaves_.size() - done.first_leaf);
   done.word_count = static_cast<uint32_t>(layout_.word_count_) - done.first_word;
+  return true;
+}
+
+bool LayoutCompiler::add_value(const lattice_member_desc& member, const Scope& scope, uint16_t index) {
+  if (member.type == LATTICE_WIRE_STRUCT) return add_nested(member, scope, index);
+  const auto first_leaf = static_cast<uint16_t>(layout_.leaves_.size());
+  if (!add_leaves(member, scope)) return false;
+  describe(member, scope, first_leaf);
+  add_motion(member, first_leaf, scope);
+  return true;
+}
+
+// An array is a node whose children are its elements; each is what the member would be without the array. The
+// canonical text has the first one only.
+bool LayoutCompiler::add_array(const lattice_member_desc& member, const Scope& outer, uint16_t index) {
+  const size_t first = layout_.nodes_.size();
+  if (first + member.array_count > kMaxNodes)
+    return refuse(outer, "the type has more than 1024 members and elements in all");
+  layout_.nodes_.resize(first + member.array_count);
+  layout_.nodes_[index].kind = LayoutNode::Kind::kArray;
+  layout_.nodes_[index].first_child = static_cast<uint16_t>(first);
+  layout_.nodes_[index].child_count = static_cast<uint16_t>(member.array_count);
+  const uint32_t element_bytes = natural_bytes(member);
+  for (uint32_t i = 0; i < member.array_count; ++i) {
+    Scope scope = outer;
+    const std::string name = "[" + std::to_string(i) + "]";
+    scope.path += name;
+    scope.host_offset += i * element_bytes;
+    LayoutNode node;
+    node.name = name;
+    node.behaviour = scope.behaviour;
+    node.first_leaf = static_cast<uint16_t>(layout_.leaves_.size());
+    node.first_word = static_cast<uint32_t>(layout_.word_count_);
+    node.host_offset = scope.host_offset;
+    node.host_bytes = element_bytes;
+    node.kind = member.type == LATTICE_WIRE_BOOL ? LayoutNode::Kind::kBool : LayoutNode::Kind::kPlain;
+    layout_.nodes_[first + i] = node;
+    if (i == 1) ++silent_;
+    if (!add_value(member, scope, static_cast<uint16_t>(first + i))) return false;
+    LayoutNode& done = layout_.nodes_[first + i];
+    done.leaf_count = static_cast<uint16_t>(layout_.leaves_.size() - done.first_leaf);
+    done.word_count = static_cast<uint32_t>(layout_.word_count_) - done.first_word;
+  }
+  --silent_;
   return true;
 }
 
@@ -216,16 +262,16 @@ bool LayoutCompiler::add_nested(const lattice_member_desc& member, const Scope& 
   node.kind = delta ? LayoutNode::Kind::kStructDelta : LayoutNode::Kind::kStructWhole;
   node.first_child = static_cast<uint16_t>(first);
   node.child_count = static_cast<uint16_t>(desc.member_count);
-  line(outer.depth,
-       "member " + std::string(member.name) + " struct " + desc.name + (delta ? " delta" : " whole"));
+  line(outer.depth, member_text(member) + " struct " + desc.name + (delta ? " delta" : " whole"));
   return add_members(desc, scope, static_cast<uint16_t>(first));
 }
 
 bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope& scope) {
   constexpr uint32_t kMotion = LATTICE_MEMBER_POSITION | LATTICE_MEMBER_VELOCITY |
                                LATTICE_MEMBER_ACCELERATION | LATTICE_MEMBER_ROTATION |
-                               LATTICE_MEMBER_ANGULAR_VELOCITY;
-  constexpr uint32_t kKnown = kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP;
+                               LATTICE_MEMBER_ANGULAR_VELOCITY | LATTICE_MEMBER_ANGLE;
+  constexpr uint32_t kKnown =
+      kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP | LATTICE_MEMBER_NOT_PREDICTED;
   if ((member.flags & ~kKnown) != 0) {
     return refuse(scope, "flags is " + std::to_string(member.flags) + "; has bits that are not defined");
   }
@@ -235,8 +281,11 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
   if (motion == LATTICE_MEMBER_ROTATION && member.type != LATTICE_WIRE_QUATERNION) {
     return refuse(scope, "flag ROTATION needs a quaternion");
   }
-  if (motion == LATTICE_MEMBER_ANGULAR_VELOCITY && member.type != LATTICE_WIRE_VECTOR3) {
-    return refuse(scope, "flag ANGULAR_VELOCITY needs a vector3");
+  const bool is_scalar = member.type == LATTICE_WIRE_FLOAT || member.type == LATTICE_WIRE_DOUBLE;
+  if (motion == LATTICE_MEMBER_ANGLE && !is_scalar)
+    return refuse(scope, "flag ANGLE needs a float or a double");
+  if (motion == LATTICE_MEMBER_ANGULAR_VELOCITY && member.type != LATTICE_WIRE_VECTOR3 && !is_scalar) {
+    return refuse(scope, "flag ANGULAR_VELOCITY needs a vector3, a float or a double");
   }
   if (motion != 0 && motion != LATTICE_MEMBER_ROTATION && !is_vector) {
     return refuse(scope, "a motion flag needs a float, a double or a vector");
@@ -252,6 +301,8 @@ bool LayoutCompiler::push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope) {
   if (layout_.leaves_.size() >= LATTICE_MAX_LEAVES)
     return refuse(scope, "the type has more than 512 components");
   leaf.behaviour = scope.behaviour;
+  leaf.predicted = scope.predicted;
+  if (!leaf.predicted) layout_.not_predicted_leaves_.push_back(static_cast<uint16_t>(layout_.leaves_.size()));
   leaf.word = static_cast<uint32_t>(layout_.word_count_);
   layout_.word_count_ += leaf.word_count;
   if (layout_.word_count_ > kMaxWords) return refuse(scope, "the type's state takes more than 256 KiB");
@@ -273,6 +324,9 @@ void LayoutCompiler::add_motion(const lattice_member_desc& member, uint16_t firs
     motion.role = MotionMember::Role::kRotation;
   } else if ((member.flags & LATTICE_MEMBER_ANGULAR_VELOCITY) != 0) {
     motion.role = MotionMember::Role::kAngularVelocity;
+  } else if ((member.flags & LATTICE_MEMBER_ANGLE) != 0 && (member.flags & LATTICE_MEMBER_SNAP) == 0) {
+    motion.role = MotionMember::Role::kAngle;
+    motion.angle = layout_.extras_[first_leaf].angle;
   } else {
     return;
   }
@@ -307,7 +361,7 @@ void LayoutCompiler::pair_motion() {
     if (motion[i].role == Role::kPosition) {
       motion[i].velocity = partner(i, Role::kVelocity);
       motion[i].acceleration = partner(i, Role::kAcceleration);
-    } else if (motion[i].role == Role::kRotation) {
+    } else if (motion[i].role == Role::kRotation || motion[i].role == Role::kAngle) {
       motion[i].velocity = partner(i, Role::kAngularVelocity);
     }
   }
@@ -326,7 +380,7 @@ size_t LayoutCompiler::max_members_bits(uint16_t first, uint16_t count) const {
   for (uint16_t i = first; i < first + count; ++i) {
     const LayoutNode& node = layout_.nodes_[i];
     if (node.kind == LayoutNode::Kind::kBool) continue;
-    if (node.kind == LayoutNode::Kind::kStructDelta) {
+    if (node.kind == LayoutNode::Kind::kStructDelta || node.kind == LayoutNode::Kind::kArray) {
       bits += max_members_bits(node.first_child, node.child_count);
       continue;
     }

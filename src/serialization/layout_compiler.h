@@ -33,6 +33,7 @@ class LayoutCompiler {
     uint8_t behaviour;
     uint32_t host_offset;
     unsigned depth;
+    bool predicted;
     std::string path;
   };
 
@@ -40,6 +41,8 @@ class LayoutCompiler {
   bool add_members(const lattice_struct_desc& desc, const Scope& scope, uint16_t first_node);
   bool add_member(const lattice_member_desc& member, uint32_t struct_bytes, const Scope& scope,
                   uint16_t index);
+  bool add_value(const lattice_member_desc& member, const Scope& scope, uint16_t index);
+  bool add_array(const lattice_member_desc& member, const Scope& scope, uint16_t index);
   bool add_nested(const lattice_member_desc& member, const Scope& scope, uint16_t index);
   bool add_leaves(const lattice_member_desc& member, const Scope& scope);
   bool add_integer(const lattice_member_desc& member, const Scope& scope);
@@ -47,6 +50,8 @@ class LayoutCompiler {
   bool add_enum(const lattice_member_desc& member, const Scope& scope);
   bool add_floats(const lattice_member_desc& member, const Scope& scope);
   bool add_compressed(const lattice_quant& quant, Leaf leaf, const Scope& scope);
+  bool add_angle(const lattice_member_desc& member, const Scope& scope);
+  bool check_quant(const lattice_quant& quant, const Leaf& leaf, const Scope& scope);
   bool add_rotation(const lattice_member_desc& member, const Scope& scope);
   bool add_text(const lattice_member_desc& member, const Scope& scope);
   bool add_custom(const lattice_member_desc& member, const Scope& scope);
@@ -59,11 +64,13 @@ class LayoutCompiler {
   size_t max_members_bits(uint16_t first, uint16_t count) const;
   void describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf);
   void line(unsigned depth, const std::string& text);
+  std::string member_text(const lattice_member_desc& member) const;
   bool refuse(const Scope& scope, const std::string& what);
   void finish();
 
   Layout& layout_;
   std::string& error_;
+  unsigned silent_ = 0;  // above 0 the canonical text has what is being added already
 };
 
 }  // namespace lattice::serialization

@@ -110,6 +110,7 @@ bool LayoutCompiler::refuse_encoding(const lattice_member_desc& member, const Sc
 }
 
 bool LayoutCompiler::add_leaves(const lattice_member_desc& member, const Scope& scope) {
+  if ((member.flags & LATTICE_MEMBER_ANGLE) != 0) return add_angle(member, scope);
   switch (member.type) {
     case LATTICE_WIRE_BOOL:
       if (member.encoding != LATTICE_ENCODING_DEFAULT) return refuse_encoding(member, scope);
@@ -263,6 +264,40 @@ bool LayoutCompiler::add_floats(const lattice_member_desc& member, const Scope& 
 }
 
 bool LayoutCompiler::add_compressed(const lattice_quant& quant, Leaf leaf, const Scope& scope) {
+  if (!check_quant(quant, leaf, scope)) return false;
+  LeafExtra extra;
+  extra.quant = CompressedFloat(quant.min, quant.max, quant.precision);
+  leaf.kind = LeafKind::kCompressed;
+  leaf.max_code = extra.quant.steps;
+  leaf.bits = static_cast<uint8_t>(extra.quant.bits);
+  return push_leaf(leaf, std::move(extra), scope);
+}
+
+bool LayoutCompiler::add_angle(const lattice_member_desc& member, const Scope& scope) {
+  if (member.encoding != LATTICE_ENCODING_DEFAULT && member.encoding != LATTICE_ENCODING_COMPRESSED) {
+    return refuse(scope, "encoding " + encoding_name(member.encoding) + " does not fit flag ANGLE");
+  }
+  LeafExtra extra;
+  lattice_quant quant = member.quant[0];
+  if (quant.min == 0.0 && quant.max == 0.0 && quant.precision == 0.0) {
+    quant = {extra.angle.min, extra.angle.max, extra.angle.turn() / static_cast<double>(extra.angle.steps)};
+  }
+  const HostKind host = member.type == LATTICE_WIRE_DOUBLE ? HostKind::kF64 : HostKind::kF32;
+  Leaf leaf = leaf_at(LeafKind::kAngle, host, 0, scope.host_offset);
+  leaf.interpolates = (member.flags & LATTICE_MEMBER_SNAP) == 0;
+  if (!check_quant(quant, leaf, scope)) return false;
+  if (quant.precision > (quant.max - quant.min) / 2) {
+    return refuse(scope, "precision is " + shortest_decimal(quant.precision) +
+                             "; an angle's must be at most half a turn, " +
+                             shortest_decimal((quant.max - quant.min) / 2));
+  }
+  extra.angle = AngleQuant(quant.min, quant.max, quant.precision);
+  leaf.max_code = extra.angle.steps - 1;
+  leaf.bits = static_cast<uint8_t>(extra.angle.bits);
+  return push_leaf(leaf, std::move(extra), scope);
+}
+
+bool LayoutCompiler::check_quant(const lattice_quant& quant, const Leaf& leaf, const Scope& scope) {
   const bool finite = std::isfinite(quant.min) && std::isfinite(quant.max) && std::isfinite(quant.precision);
   if (!finite || !(quant.min < quant.max)) {
     return refuse(scope, "bounds are " + shortest_decimal(quant.min) + ".." + shortest_decimal(quant.max) +
@@ -273,9 +308,8 @@ bool LayoutCompiler::add_compressed(const lattice_quant& quant, Leaf leaf, const
     return refuse(scope, "precision is " + shortest_decimal(quant.precision) +
                              "; must be above 0 and at most " + shortest_decimal(range));
   }
-  LeafExtra extra;
-  extra.quant = CompressedFloat(quant.min, quant.max, quant.precision);
-  const double step = range / static_cast<double>(extra.quant.steps);
+  const uint64_t steps = CompressedFloat::step_count(quant.min, quant.max, quant.precision);
+  const double step = range / static_cast<double>(steps);
   // A code must survive being stored as a host number: its spacing has to be finer than the steps.
   const double magnitude = std::max(std::fabs(quant.min), std::fabs(quant.max));
   const double spacing = leaf.host == HostKind::kF64 ? magnitude * 0x1.0p-48 : float_spacing(magnitude);
@@ -283,10 +317,7 @@ bool LayoutCompiler::add_compressed(const lattice_quant& quant, Leaf leaf, const
     return refuse(scope, "precision is " + shortest_decimal(quant.precision) +
                              "; the host number near the bounds has steps of " + shortest_decimal(spacing));
   }
-  leaf.kind = LeafKind::kCompressed;
-  leaf.max_code = extra.quant.steps;
-  leaf.bits = static_cast<uint8_t>(extra.quant.bits);
-  return push_leaf(leaf, std::move(extra), scope);
+  return true;
 }
 
 bool LayoutCompiler::add_rotation(const lattice_member_desc& member, const Scope& scope) {
@@ -363,13 +394,19 @@ bool LayoutCompiler::add_custom(const lattice_member_desc& member, const Scope& 
   return push_leaf(leaf, std::move(extra), scope);
 }
 
+std::string LayoutCompiler::member_text(const lattice_member_desc& member) const {
+  const std::string array = member.array_count > 1 ? " array " + std::to_string(member.array_count) : "";
+  return std::string("member ") + member.name + array;
+}
+
 void LayoutCompiler::line(unsigned depth, const std::string& text) {
-  layout_.canonical_members_.append(depth, ' ').append(text).append("\n");
+  if (silent_ == 0) layout_.canonical_members_.append(depth, ' ').append(text).append("\n");
 }
 
 // Y-15: name, wire type, encoding, then per component what decides its bits.
 void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf) {
-  std::string text = std::string("member ") + member.name + " " + type_name(member.type);
+  if (silent_ != 0) return;
+  std::string text = member_text(member) + " " + type_name(member.type);
   for (size_t i = first_leaf; i < layout_.leaves_.size(); ++i) {
     const Leaf& leaf = layout_.leaves_[i];
     const LeafExtra& extra = layout_.extras_[i];
@@ -391,6 +428,10 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
       case LeafKind::kCompressed:
         text += " compressed " + bits + " " + shortest_decimal(extra.quant.min) + " " +
                 shortest_decimal(extra.quant.max) + " " + std::to_string(extra.quant.steps);
+        break;
+      case LeafKind::kAngle:
+        text += " angle " + bits + " " + shortest_decimal(extra.angle.min) + " " +
+                shortest_decimal(extra.angle.max) + " " + std::to_string(extra.angle.steps);
         break;
       case LeafKind::kSmallestThree:
         text += " smallest_three " + bits;
@@ -419,7 +460,9 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
         break;
     }
   }
-  line(scope.depth, text + " flags " + std::to_string(member.flags));
+  // Whether its owner predicts a member changes no bytes.
+  line(scope.depth,
+       text + " flags " + std::to_string(member.flags & ~uint32_t{LATTICE_MEMBER_NOT_PREDICTED}));
 }
 
 }  // namespace lattice::serialization

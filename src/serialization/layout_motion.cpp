@@ -82,6 +82,11 @@ void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* c
       dequantize_leaf(leaf, extras_[i], held + leaf.word, out);
     } else if (is_rotation(leaf)) {
       store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
+    } else if (leaf.kind == LeafKind::kAngle) {
+      const AngleQuant& angle = extras_[i].angle;
+      const double from = angle.value(a[leaf.word]);
+      const double way = angle.short_way(angle.value(b[leaf.word]) - from);
+      store_host_number(leaf, angle.wrapped(from + way * t), out);
     } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
       // Differences of 64-bit integers do not fit a double; blend the difference, not the values.
       interpolate_wide(i, a, b, t, out);
@@ -141,6 +146,8 @@ void Layout::extrapolate(const uint64_t* last, double seconds, void* const* host
       }
       if (leaf.kind == LeafKind::kCompressed) {
         value = std::clamp(value, extras_[index].quant.min, extras_[index].quant.max);
+      } else if (leaf.kind == LeafKind::kAngle) {
+        value = extras_[index].angle.wrapped(value);
       }
       store_host_number(leaf, value, out);
     }

@@ -35,9 +35,10 @@ bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
   return chord2 <= 12.0 * step * step;
 }
 
-bool leaf_close(const Leaf& leaf, const uint64_t* a, const uint64_t* b) {
+bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const uint64_t* a, const uint64_t* b) {
   if (std::memcmp(a, b, leaf.word_count * sizeof(uint64_t)) == 0) return true;
   if (leaf.kind == LeafKind::kCompressed) return (a[0] > b[0] ? a[0] - b[0] : b[0] - a[0]) <= 1;
+  if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(a[0], b[0]) <= 1;
   if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, a[0], b[0]);
   return false;
 }
@@ -68,10 +69,27 @@ bool Layout::equal(const uint64_t* a, const uint64_t* b) const {
 
 bool Layout::approx_equal(const uint64_t* a, const uint64_t* b) const {
   if (equal(a, b)) return true;
-  for (const Leaf& leaf : leaves_) {
-    if (!leaf_close(leaf, a + leaf.word, b + leaf.word)) return false;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    if (!leaf_close(leaf, extras_[i], a + leaf.word, b + leaf.word)) return false;
   }
   return true;
+}
+
+bool Layout::prediction_equal(const uint64_t* a, const uint64_t* b) const {
+  if (equal(a, b)) return true;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    const Leaf& leaf = leaves_[i];
+    if (leaf.predicted && !leaf_close(leaf, extras_[i], a + leaf.word, b + leaf.word)) return false;
+  }
+  return true;
+}
+
+void Layout::dequantize_not_predicted(const uint64_t* words, void* const* host) const {
+  for (const uint16_t index : not_predicted_leaves_) {
+    const Leaf& leaf = leaves_[index];
+    dequantize_leaf(leaf, extras_[index], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
+  }
 }
 
 uint64_t Layout::state_hash(const uint64_t* words) const {
@@ -133,8 +151,8 @@ std::string Layout::first_difference(const uint64_t* a, const uint64_t* b) const
           if (!next && differs(child)) next = &child;
         }
         LATTICE_ASSERT(next);
+        path += (at->kind == LayoutNode::Kind::kArray ? "" : ".") + next->name;
         at = next;
-        path += "." + at->name;
       }
       return path;
     }

@@ -18,6 +18,7 @@ enum class LeafKind : uint8_t {
   kRanged,         ///< offset from the minimum
   kBits,           ///< unsigned value
   kCompressed,     ///< code of a compressed float
+  kAngle,          ///< code of an angle; the one after the last is the first
   kSmallestThree,  ///< index and three codes
   kLastCode = kSmallestThree,
   kFixed,              ///< `bits` (8..64) raw bits, bytes little-endian
@@ -41,6 +42,7 @@ struct Leaf {
   uint8_t behaviour = 0;
   uint16_t word_count = 1;
   bool interpolates = false;  ///< blends between samples; otherwise it holds
+  bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
   uint32_t word = 0;
   uint32_t host_offset = 0;  ///< within the behaviour's host structure
   uint32_t capacity = 0;     ///< bytes, for strings, bytes and custom values
@@ -49,6 +51,7 @@ struct Leaf {
 
 struct LeafExtra {
   CompressedFloat quant;              ///< kCompressed
+  AngleQuant angle;                   ///< kAngle
   int64_t min_value = 0;              ///< kRanged
   std::vector<int64_t> enum_values;   ///< kEnum; empty: the ordinal is the value
   lattice_custom_desc custom = {};    ///< kCustom

@@ -150,6 +150,9 @@ void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
     case LeafKind::kCompressed:
       words[0] = extra.quant.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)});
       return;
+    case LeafKind::kAngle:
+      words[0] = extra.angle.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)});
+      return;
     case LeafKind::kSmallestThree:
       words[0] = smallest_three_pack(load<Quaternion>(p), (leaf.bits - 2u) / 3u);
       return;
@@ -206,8 +209,9 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* w
       return store_integer(leaf.host, words[0], p);
     case LeafKind::kVarintSigned:
       return store_integer(leaf.host, static_cast<uint64_t>(un_zig_zag(words[0])), p);
-    case LeafKind::kCompressed: {
-      const double v = extra.quant.value(words[0]);
+    case LeafKind::kCompressed:
+    case LeafKind::kAngle: {
+      const double v = leaf_number(leaf, extra, words);
       return leaf.host == HostKind::kF64 ? store(p, v) : store(p, static_cast<float>(v));
     }
     case LeafKind::kFloatFull:
@@ -241,6 +245,8 @@ double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* wor
       return static_cast<double>(ranged_value(words[0], extra.min_value));
     case LeafKind::kCompressed:
       return extra.quant.value(words[0]);
+    case LeafKind::kAngle:
+      return extra.angle.value(words[0]);
     case LeafKind::kFloatFull:
       return leaf.bits == 32 ? double{std::bit_cast<float>(static_cast<uint32_t>(words[0]))}
                              : std::bit_cast<double>(words[0]);

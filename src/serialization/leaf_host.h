@@ -18,7 +18,7 @@ void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
 /// Writes the leaf's host bytes, unused bytes of strings and blobs as zero.
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* host);
 
-/// A number, kCompressed to kVarintSigned, as a double; exact below 2^53. For blending.
+/// A number, kRanged to kVarintSigned without rotations, as a double; exact below 2^53. For blending.
 double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words);
 
 /// Stores a double as the leaf's host number, rounded to nearest for integers and clamped to the host type.

@@ -124,13 +124,18 @@ void ClientWorld::reconcile() {
 
 void ClientWorld::load_state(uint64_t network_id, const uint64_t* words) {
   const uint32_t slot = table_.find(network_id);
-  if (slot != replication::kNoSlot) table_.info(slot).type->layout->dequantize(words, table_.host(slot));
+  if (slot == replication::kNoSlot) return;
+  const serialization::Layout& layout = *table_.info(slot).type->layout;
+  layout.dequantize(words, table_.host(slot));
+  layout.dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
 }
 
 void ClientWorld::store_state(uint64_t network_id, uint64_t* words) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   const replication::ObjectType& type = *table_.info(slot).type;
+  // What the game wrote into members that are not predicted is overwritten here, after each tick.
+  type.layout->dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
   type.layout->quantize(std::as_const(table_).host(slot), words);
   if (type.round_host) type.layout->dequantize(words, table_.host(slot));
 }

@@ -252,7 +252,11 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, repl
   mirror.drawn = false;
   mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, render_clock_.render_time(),
                                 now_ns_);
-  if (!mirror.predicted) info.type->layout->dequantize(words, table_.host(slot));
+  if (mirror.predicted) {
+    info.type->layout->dequantize_not_predicted(words, table_.host(slot));
+  } else {
+    info.type->layout->dequantize(words, table_.host(slot));
+  }
   if (first) {
     update_prediction(slot);
     observer_.on_spawn(info.network_id, info.type->type_id);

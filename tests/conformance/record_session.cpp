@@ -29,7 +29,7 @@
 #include "simulation/input_codec.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
-#include "unit/serialization/everything.h"
+#include "unit/serialization/lists.h"
 
 namespace lattice::test {
 namespace {
@@ -49,15 +49,15 @@ LATTICE_NETWORKED(Rest,
 LATTICE_NETWORKED(Switch, (a, bool), (b, bool), (c, bool))
 LATTICE_NETWORKED(Command,
   (move, vec2, BOUNDS(-1, 1, 1.0 / 127)), (aim, quat, SMALLEST_THREE(9)), (jump, bool), (mood, Mood),
-  (slots, Slots), (note, string, STRING(12)))
+  (slots, Slots), (note, string, STRING(12)), (yaw, float, ANGLE), (keys, bool, ARRAY(5)))
 LATTICE_NETWORKED(Fire,
   (aim, vec2, BOUNDS(-1, 1, 0.001)), (charge, int32, RANGED(0, 1023)), (hot, bool), (slots, Slots),
-  (target, netid), (drift, fixed64, VARINT))
+  (target, netid), (drift, fixed64, VARINT), (pellets, vec2, ARRAY(3), BOUNDS(-1, 1, 0.01f)))
 LATTICE_NETWORKED(Say, (text, string, STRING(40)), (loud, bool))
 // clang-format on
 
 constexpr lattice_behaviour_desc kActor[] = {behaviour_desc<Everything>(), behaviour_desc<Mover>("Motion")};
-constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>()};
+constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>(), behaviour_desc<Lists>()};
 constexpr lattice_behaviour_desc kLamp[] = {behaviour_desc<Switch>()};
 constexpr lattice_rpc_desc kActorRpcs[] = {
     rpc_desc<Fire>(7, "fire", LATTICE_RPC_TO_SERVER),
@@ -294,6 +294,7 @@ class Session {
       }
       case kCrateId:
         change_rest(*static_cast<Rest*>(host[0]));
+        change_some(random_, static_cast<Lists*>(host[1]));
         break;
       default: {
         auto& lamp = *static_cast<Switch*>(host[0]);
@@ -365,6 +366,8 @@ class Session {
       command_.move = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
       command_.aim = random_rotation(random_);
       command_.jump = random_.chance(0.5);
+      command_.yaw = uniform(random_, -9, 9);
+      command_.keys[random_.next_below(5)] = random_.chance(0.5);
       if (random_.chance(0.3)) command_.slots = plausible(random_).slots;
       if (random_.chance(0.3)) command_.note = random_.chance(0.5) ? "" : "größer";
       command_.mood = EnumTraits<Mood>::value(random_.next_below(3));
@@ -420,6 +423,7 @@ class Session {
     fire.aim = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
     fire.charge = static_cast<int32_t>(random_.next_below(1024));
     fire.hot = random_.chance(0.5);
+    for (Vector2& pellet : fire.pellets) pellet = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
     fire.slots = plausible(random_).slots;
     fire.target.value = random_.next_u64() >> random_.next_below(64);
     fire.drift.raw = static_cast<int64_t>(random_.next_u64()) >> random_.next_below(64);

@@ -64,7 +64,8 @@ std::string member_json(const lattice_member_desc& member) {
       "{\"name\":" + quoted(member.name) + ",\"type\":" + quoted(kTypes[member.type]) +
       ",\"encoding\":" + quoted(kEncodings[member.encoding]) + ",\"flags\":" + std::to_string(member.flags) +
       ",\"bits\":" + std::to_string(member.bits) + ",\"capacity\":" + std::to_string(member.capacity) +
-      ",\"min\":" + std::to_string(member.min_value) + ",\"max\":" + std::to_string(member.max_value);
+      ",\"array\":" + std::to_string(member.array_count) + ",\"min\":" + std::to_string(member.min_value) +
+      ",\"max\":" + std::to_string(member.max_value);
   if (member.quant[0].precision > 0.0) out += ",\"quant\":" + quant_json(member);
   if (member.type == LATTICE_WIRE_ENUM) out += ",\"values\":" + enum_json(member);
   if (member.structure) out += ",\"structure\":" + structure_json(*member.structure);

@@ -10,6 +10,7 @@
 #include "lattice/transfer.h"
 #include "prediction/interpolation_buffer.h"
 #include "reliability/limits.h"
+#include "replication/despawn_gate.h"
 #include "replication/rpc_gate.h"
 #include "replication/rpc_inbox.h"
 #include "replication/snapshot_format.h"
@@ -30,6 +31,7 @@ void print_constants() {
   PRINT_CONSTANT(LATTICE_MAX_MEMBERS);
   PRINT_CONSTANT(LATTICE_MAX_NESTING);
   PRINT_CONSTANT(LATTICE_MAX_LEAVES);
+  PRINT_CONSTANT(LATTICE_MAX_ARRAY_ELEMENTS);
   PRINT_CONSTANT(LATTICE_MAX_HOST_BYTES);
   PRINT_CONSTANT(LATTICE_MAX_RPCS);
   PRINT_CONSTANT(LATTICE_MAX_NAME_BYTES);
@@ -51,6 +53,7 @@ void print_constants() {
   PRINT_CONSTANT(transfer::kMaxTransfers);
   PRINT_CONSTANT(replication::RpcInbox::kObjectWaitNs);
   PRINT_CONSTANT(replication::RpcInbox::kTickWaitNs);
+  PRINT_CONSTANT(replication::DespawnGate::kMaxWaitNs);
   PRINT_CONSTANT(replication::RpcInbox::kMaxHeldPerObject);
   PRINT_CONSTANT(replication::RpcInbox::kMaxHeld);
   PRINT_CONSTANT(replication::RpcGate::Config{}.rate_per_s);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
 constexpr uint32_t kSparkType = 5;
+constexpr lattice_peer_id kHostPeer = 1;
+constexpr lattice_peer_id kClientPeer = 2;  // the first to connect
 enum Rpc : uint16_t { kOrdered, kUnordered, kAligned, kUnreliable, kRpcCount };
 constexpr lattice_channel kChannel[kRpcCount] = {
     LATTICE_CHANNEL_RELIABLE_ORDERED, LATTICE_CHANNEL_RELIABLE_UNORDERED, LATTICE_CHANNEL_RELIABLE_UNORDERED,
@@ -134,7 +136,8 @@ Conditions conditions_of(uint64_t seed) {
 /// Sparks that appear, are called, and go at once after the last call.
 class Churn {
  public:
-  Churn(MessagePair& pair, uint64_t seed) : pair_(pair), random_(seed) {}
+  Churn(MessagePair& pair, lattice_peer_id callee, uint64_t seed)
+      : pair_(pair), callee_(callee), random_(seed) {}
 
   void step(bool busy) {
     if (busy && alive_.size() < 12)
@@ -162,8 +165,9 @@ class Churn {
   void call(lattice_netid object) {
     const auto rpc = static_cast<uint16_t>(random_.next_below(kRpcCount));
     const Number number{++calls_};
-    lattice_rpc(world(), object, rpc, LATTICE_RPC_TO_ALL, kChannel[rpc], &number, sizeof number);
-    if (lattice_last_result() == LATTICE_OK) made[object].calls[rpc].push_back(number.number);
+    const lattice_result sent =
+        lattice_rpc_to(world(), object, rpc, callee_, kChannel[rpc], &number, sizeof number);
+    if (sent == LATTICE_OK) made[object].calls[rpc].push_back(number.number);
   }
   void tick() {
     for (int i = 0; i < 4; ++i) {
@@ -174,6 +178,7 @@ class Churn {
   }
 
   MessagePair& pair_;
+  lattice_peer_id callee_;
   base::Random random_;
   uint32_t calls_ = 0;
   std::vector<lattice_netid> alive_;
@@ -224,7 +229,7 @@ TEST(RpcOrder, ReliableCallsArriveBetweenSpawnAndDespawn) {
     register_spark(pair.client.world);
     ASSERT_TRUE(pair.connect());
     ASSERT_EQ(lattice_netsim_set_impairment(pair.net, &conditions.impairment), LATTICE_OK);
-    Churn churn(pair, seed);
+    Churn churn(pair, kClientPeer, seed);
     churn.run(360, true);
     churn.run(900, false);
     EXPECT_EQ(pair.client.reason, -1);
@@ -245,7 +250,7 @@ TEST(RpcOrder, AListenServersOwnPlayerHearsEveryCall) {
   host.listen(pair.server);
   register_spark(pair.server.world);
   register_spark(pair.client.world);
-  Churn churn(pair, 3);
+  Churn churn(pair, kHostPeer, 3);
   churn.run(120, true);
   churn.run(10, false);
   size_t calls = 0;

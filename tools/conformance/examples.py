@@ -87,6 +87,11 @@ def steps(low, high, precision):
     return component(type="float", quant=[[low, high, precision]]).text.split()[1::3]
 
 
+def angle(quant, *values):
+    made = component(type="float", flags=state.ANGLE, **({"quant": [quant]} if quant else {}))
+    return made.text.split()[1::3], [made.code(v) for v in values]
+
+
 def fragment_of(text):
     found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), packets.BUILT_IN_CHANNELS)
     return found[0].channel, found[0].number, found[0].fragment, found[0].body
@@ -144,6 +149,8 @@ COMPUTED = [
     (lambda: steps(-1.0, 1.0, 1 / 512), ["11", "1024"]),
     (lambda: steps(0.0, 1.0, 1 / 255), ["8", "255"]),
     (lambda: steps(0.0, 10.0, 3.0), ["3", "4"]),
+    (lambda: angle(None, 0.0, state.PI, -state.PI, 3.0, 4.0), (["16", "65536"], [32768, 0, 0, 64059, 8954])),
+    (lambda: angle([0.0, 360.0, 1.0], 0.0, 359.5, 359.4, -90.0, 765.0), (["9", "360"], [0, 0, 359, 270, 45])),
     (lambda: [state.decimal_text(v) for v in (-1.0, 0.001, 1e6, -4096.0)], ["-1", "0.001", "1e+06", "-4096"]),
 ]
 

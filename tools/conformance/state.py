@@ -13,6 +13,8 @@ from primitives import sha256
 WIDTH = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64,
          "fixed64": 64, "netid": 64, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32}
 COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4}
+ANGLE, NOT_PREDICTED = 128, 256  # of a member's flags
+PI = 3.141592653589793
 TEXT = ("string", "fixed_string", "bytes")
 
 
@@ -64,6 +66,21 @@ def decimal_text(v):
     return ("-" if sign else "") + (fixed if len(fixed) <= len(scientific) else scientific)
 
 
+def quant_steps(low, high, precision):
+    """N of D-4."""
+    r = (high - low) / precision
+    whole = math.floor(r)
+    fraction = r - whole
+    return max(1, whole if fraction <= r * 2.0 ** -22 and fraction < 0.5 else math.ceil(r))
+
+
+def angle_code(v, low, high, steps):
+    """D-39."""
+    turns = ((v if math.isfinite(v) else 0.0) - low) / (high - low)
+    part = turns - math.floor(turns) if abs(turns) < 2.0 ** 52 else 0.0
+    return math.floor((part if part < 1 else 0.0) * steps + 0.5) % steps
+
+
 # ---- Components -----------------------------------------------------------------------------------
 
 
@@ -81,6 +98,8 @@ class Component:
             return kind
         if kind in TEXT:
             return "bytes"
+        if member["flags"] & ANGLE:
+            return "angle"
         if kind == "quaternion":
             return "rotation" if stated in ("default", "smallest_three") else "full_rotation"
         if kind in ("float", "double") or kind in COMPONENTS:
@@ -120,13 +139,17 @@ class Component:
 
     def _compressed(self, member, index):
         low, high, precision = map(float, member["quant"][index])
-        r = (high - low) / precision
-        whole = math.floor(r)
-        fraction = r - whole
-        steps = max(1, whole if fraction <= r * 2.0 ** -22 and fraction < 0.5 else math.ceil(r))
+        steps = quant_steps(low, high, precision)
         nearest = min(max(0.0, low), high)
         zero = math.floor((nearest - low) / (high - low) * steps + 0.5)
         self._code(steps, f"compressed {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", min(zero, steps))
+
+    def _angle(self, member, index):
+        """D-39."""
+        low, high, precision = map(float, member.get("quant", [[-PI, PI, 2 * PI / 65536]])[0])
+        steps = quant_steps(low, high, precision)
+        self.code = lambda v: angle_code(v, low, high, steps)
+        self._code(steps - 1, f"angle {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", self.code(0.0))
 
     def _rotation(self, member, index):
         n = member["bits"] or 10
@@ -221,7 +244,14 @@ class Member:
         self.first = len(components)
         self.children, self.kind = [], "plain"
         indent = " " * depth
-        if desc["type"] == "struct":
+        count = desc.get("array", 0)
+        if count > 1:  # its elements are its children
+            self.kind = "delta"
+            self.children = [Member({**desc, "array": 0}, components, depth) for _ in range(count)]
+            first = self.children[0].lines
+            name = f"member {desc['name']}"
+            self.lines = [first[0].replace(name, f"{name} array {count}", 1)] + first[1:]
+        elif desc["type"] == "struct":
             inner = desc["structure"]
             self.kind = "delta" if inner["delta"] else "whole"
             self.lines = [f"{indent}member {desc['name']} struct {inner['name']} {self.kind}"]
@@ -233,7 +263,7 @@ class Member:
             if desc["type"] == "bool":
                 self.kind = "bool"
             texts = "".join(c.text for c in own)
-            self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags']}"]
+            self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags'] & ~NOT_PREDICTED}"]
         self.last = len(components)
 
 

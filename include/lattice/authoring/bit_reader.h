@@ -68,6 +68,13 @@ class BitReader {
     const uint64_t code = ReadCode(q.bits, q.steps);
     return ok_ ? q.value(code) : 0.0;
   }
+  double ReadAngle(double min, double max, double precision) {
+    return ReadAngle(AngleQuant(min, max, precision));
+  }
+  double ReadAngle(const AngleQuant& q) {
+    const uint64_t code = ReadCode(q.bits, q.steps - 1);
+    return ok_ ? q.value(code) : 0.0;
+  }
   Vector2 ReadVector2(FloatQuant q) { return ReadVector2(q, q); }
   Vector2 ReadVector2(FloatQuant qx, FloatQuant qy) {
     Vector2 v;

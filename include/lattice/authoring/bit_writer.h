@@ -95,6 +95,11 @@ class BitWriter {
     if (!(v >= q.min && v <= q.max)) ++clamped_count_;
     write(q.code(v), q.bits);
   }
+  /// An angle in [min, max), where max is min again; values outside wrap.
+  void WriteAngle(double v, double min, double max, double precision) {
+    WriteAngle(v, AngleQuant(min, max, precision));
+  }
+  void WriteAngle(double v, const AngleQuant& q) { write(q.code(v), q.bits); }
   void WriteVector2(Vector2 v, FloatQuant q) { WriteVector2(v, q, q); }
   void WriteVector2(Vector2 v, FloatQuant qx, FloatQuant qy) {
     WriteCompressedFloat(v.x, qx), WriteCompressedFloat(v.y, qy);

@@ -69,7 +69,9 @@ void read_integer(BitReader& r, T& v, const lattice_member_desc& d) {
 /// One member's bits, whole (Y-07): what Layout writes for the same descriptor.
 template <typename T>
 void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (ArrayTraits<T>::kCount != 0) {
+    for (const auto& element : v) write_member(w, element, d);
+  } else if constexpr (std::is_same_v<T, bool>)
     w.WriteBool(v);
   else if constexpr (std::is_enum_v<T>)
     w.WriteEnum(v);
@@ -89,7 +91,9 @@ void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
     std::conditional_t<std::is_same_v<T, double>, double, float> c[kFloatCount<T>];
     std::memcpy(c, &v, sizeof c);
     for (unsigned i = 0; i < kFloatCount<T>; ++i) {
-      if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
+      if ((d.flags & LATTICE_MEMBER_ANGLE) != 0) {
+        w.WriteAngle(static_cast<double>(c[i]), d.quant[0].min, d.quant[0].max, d.quant[0].precision);
+      } else if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
         w.WriteCompressed(static_cast<double>(c[i]),
                           CompressedFloat(d.quant[i].min, d.quant[i].max, d.quant[i].precision));
       } else if constexpr (std::is_same_v<T, double>)
@@ -116,7 +120,9 @@ void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
 /// The mirror image of write_member. After a failure the member is its zero value.
 template <typename T>
 void read_member(BitReader& r, T& v, const lattice_member_desc& d) {
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (ArrayTraits<T>::kCount != 0) {
+    for (auto& element : v) read_member(r, element, d);
+  } else if constexpr (std::is_same_v<T, bool>)
     v = r.ReadBool();
   else if constexpr (std::is_enum_v<T>)
     v = r.ReadEnum<T>();
@@ -130,7 +136,9 @@ void read_member(BitReader& r, T& v, const lattice_member_desc& d) {
     using Component = std::conditional_t<std::is_same_v<T, double>, double, float>;
     Component c[kFloatCount<T>];
     for (unsigned i = 0; i < kFloatCount<T>; ++i) {
-      if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
+      if ((d.flags & LATTICE_MEMBER_ANGLE) != 0) {
+        c[i] = static_cast<Component>(r.ReadAngle(d.quant[0].min, d.quant[0].max, d.quant[0].precision));
+      } else if (d.encoding == LATTICE_ENCODING_COMPRESSED) {
         c[i] = static_cast<Component>(
             r.ReadCompressed(CompressedFloat(d.quant[i].min, d.quant[i].max, d.quant[i].precision)));
       } else if constexpr (std::is_same_v<T, double>)

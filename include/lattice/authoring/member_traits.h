@@ -38,6 +38,8 @@ struct Capacity {};
 struct Flag {
   uint32_t flag;
 };
+template <size_t N>
+struct Array {};
 struct Encoding {
   lattice_encoding encoding;
 };
@@ -61,22 +63,41 @@ struct CapacityOf<annotation::Capacity<N>, Rest...> {
   static constexpr size_t value = N;
 };
 
-/// The C++ type a member of declared type T gets.
+/// The C++ type an element of declared type T gets.
 template <typename T, typename... A>
-struct HostType {
+struct ElementType {
   using type = T;
 };
 template <typename... A>
-struct HostType<StringTag, A...> {
+struct ElementType<StringTag, A...> {
   using type = String<CapacityOf<A...>::value>;
 };
 template <typename... A>
-struct HostType<FixedStringTag, A...> {
+struct ElementType<FixedStringTag, A...> {
   using type = FixedString<CapacityOf<A...>::value>;
 };
 template <typename... A>
-struct HostType<BytesTag, A...> {
+struct ElementType<BytesTag, A...> {
   using type = Bytes<CapacityOf<A...>::value>;
+};
+
+/// `Element`, or an array of it when an annotation says so.
+template <typename Element, typename... A>
+struct ArrayType {
+  using type = Element;
+};
+template <typename Element, typename First, typename... Rest>
+struct ArrayType<Element, First, Rest...> : ArrayType<Element, Rest...> {};
+template <typename Element, size_t N, typename... Rest>
+struct ArrayType<Element, annotation::Array<N>, Rest...> {
+  static_assert(N >= 1 && N <= LATTICE_MAX_ARRAY_ELEMENTS, "an array member holds 1 to 256 elements");
+  using type = std::array<Element, N>;
+};
+
+/// The C++ type a member of declared type T gets.
+template <typename T, typename... A>
+struct HostType {
+  using type = typename ArrayType<typename ElementType<T, A...>::type, A...>::type;
 };
 template <typename T, typename... A>
 HostType<T, A...> host_type(int, const A&...);
@@ -107,6 +128,21 @@ struct TextKind<Bytes<N>> {
   static constexpr lattice_wire_type kType = LATTICE_WIRE_BYTES;
   static constexpr size_t kCapacity = N;
 };
+/// What a member holds one or many of.
+template <typename T>
+struct ArrayTraits {
+  using Element = T;
+  static constexpr size_t kCount = 0;  // not an array
+};
+template <typename T, size_t N>
+struct ArrayTraits<std::array<T, N>> {
+  static_assert(ArrayTraits<T>::kCount == 0,
+                "an array of arrays: put the inner one into a LATTICE_NETSTRUCT");
+  static_assert(N >= 1 && N <= LATTICE_MAX_ARRAY_ELEMENTS, "an array member holds 1 to 256 elements");
+  using Element = T;
+  static constexpr size_t kCount = N;
+};
+
 template <typename T>
 inline constexpr bool kIsText = TextKind<T>::kCapacity != 0;
 
@@ -224,6 +260,23 @@ struct MemberBuilder {
       lattice_error_annotation_does_not_fit_this_type();
   }
   constexpr void apply(annotation::Flag f) { desc.flags |= f.flag; }
+  template <size_t N>
+  constexpr void apply(annotation::Array<N>) {}  // the member's type says it already
+  constexpr void check_angle() {
+    if ((desc.flags & LATTICE_MEMBER_ANGLE) == 0) return;
+    if (!std::is_same_v<T, float> && !std::is_same_v<T, double>) {
+      lattice_error_annotation_does_not_fit_this_type();
+    }
+    if (desc.encoding == LATTICE_ENCODING_COMPRESSED) {
+      if (!(desc.quant[0].precision <= (desc.quant[0].max - desc.quant[0].min) / 2)) {
+        lattice_error_precision_must_be_positive_and_within_the_bounds();
+      }
+      return;
+    }
+    encode(LATTICE_ENCODING_COMPRESSED);
+    constexpr AngleQuant kDefault;
+    desc.quant[0] = {kDefault.min, kDefault.max, kDefault.turn() / static_cast<double>(kDefault.steps)};
+  }
   constexpr void apply(annotation::Encoding e) {
     const bool integer = kIsInteger<T> || std::is_same_v<T, Fixed64> || std::is_same_v<T, NetId>;
     const bool fits = e.encoding == LATTICE_ENCODING_FULL
@@ -239,8 +292,9 @@ template <typename T>
 struct DescHolder;
 
 /// The descriptor of one member.
-template <typename T, typename... A>
+template <typename Host, typename... A>
 consteval lattice_member_desc member_desc(const char* name, size_t offset, A... annotations) {
+  using T = typename ArrayTraits<Host>::Element;
   MemberBuilder<T> builder;
   lattice_member_desc& d = builder.desc;
   d.struct_size = sizeof d;
@@ -248,12 +302,14 @@ consteval lattice_member_desc member_desc(const char* name, size_t offset, A... 
   d.type = wire_type<T>();
   d.offset = static_cast<uint32_t>(offset);
   d.host_bytes = sizeof(T);
+  d.array_count = static_cast<uint32_t>(ArrayTraits<Host>::kCount);
   if constexpr (kIsText<T>) d.capacity = static_cast<uint32_t>(TextKind<T>::kCapacity);
   if constexpr (std::is_enum_v<T>) {
     d.enum_values = EnumTraits<T>::kHostValues.data();
     d.enum_count = static_cast<uint32_t>(EnumTraits<T>::kCount);
   }
   (builder.apply(annotations), ...);
+  builder.check_angle();
   if constexpr (wire_type<T>() == LATTICE_WIRE_STRUCT) d.structure = &DescHolder<T>::kDesc;
   if constexpr (wire_type<T>() == LATTICE_WIRE_CUSTOM) {
     if (d.capacity < 1 || d.capacity > LATTICE_MAX_CUSTOM_BYTES)
@@ -284,7 +340,12 @@ struct DescHolder {
 /// Equality of members; a hand-written type without == is compared bytewise.
 template <typename T>
 bool equal_member(const T& a, const T& b) {
-  if constexpr (requires { a == b; }) {
+  if constexpr (ArrayTraits<T>::kCount != 0) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (!equal_member(a[i], b[i])) return false;
+    }
+    return true;
+  } else if constexpr (requires { a == b; }) {
     return a == b;
   } else {
     return std::memcmp(&a, &b, sizeof a) == 0;

@@ -21,9 +21,14 @@
 // vec4, quat, string, fixed_string, blob, fixed64, netid, any LATTICE_ENUM enum, any declared structure, any
 // hand-written type (lattice/authoring/network_serializable.h). Annotations: BOUNDS(min, max, precision) in
 // the member's own unit (Y-06), one for all components or one each; RANGED(min, max); BITS(n);
-// SMALLEST_THREE(n); STRING(cap); BYTES(cap); CUSTOM(cap); FIXED, VARINT, FULL; POSITION, VELOCITY,
-// ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP (lattice/schema.h says what they mean). A wrong
-// combination does not compile; the name of the function in the message says what is wrong.
+// SMALLEST_THREE(n); STRING(cap); BYTES(cap); CUSTOM(cap); ARRAY(n); FIXED, VARINT, FULL; POSITION, VELOCITY,
+// ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED (lattice/schema.h says what
+// they mean). A wrong combination does not compile; the name of the function in the message says what is
+// wrong.
+//
+// (slots, uint16, ARRAY(4), BITS(10)) is a std::array<uint16_t, 4>; the other annotations are about one
+// element. A type alias of a std::array may stand as the member's type too. (yaw, float, ANGLE) is an angle
+// of -pi..pi in 65536 steps; (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one in degrees.
 //
 // The result is a plain aggregate, trivially copyable, compared with ==. Serialize() and Deserialize() give
 // exactly the bits a hand-written serializer of the same fields gives. Header-only: needs nothing of the

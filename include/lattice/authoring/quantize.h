@@ -87,6 +87,61 @@ struct CompressedFloat {
   }
 };
 
+inline constexpr double kPi = 3.141592653589793;
+
+/// One angle: codes 0..steps - 1 over [min, max), where max is min again. Any finite value has a code: it
+/// wraps.
+struct AngleQuant {
+  double min = -kPi;
+  double max = kPi;
+  uint64_t steps = 65536;
+  unsigned bits = 16;
+
+  constexpr AngleQuant() = default;
+  /// Bounds as for CompressedFloat, and a precision of at most half a turn.
+  constexpr AngleQuant(double low, double high, double precision)
+      : min(low),
+        max(high),
+        steps(CompressedFloat::step_count(low, high, precision)),
+        bits(bits_for_count(steps)) {}
+
+  constexpr double turn() const { return max - min; }
+  /// The share of a turn that is left when whole turns are taken away: in [0, 1). 0 for what is not finite,
+  /// or so large that it has no fraction.
+  static constexpr double fraction(double turns) {
+    if (!(turns > -0x1.0p52 && turns < 0x1.0p52)) return 0.0;
+    const double whole = static_cast<double>(static_cast<int64_t>(turns));
+    const double rest = turns - (whole > turns ? whole - 1.0 : whole);
+    return rest < 1.0 ? rest : 0.0;  // a tiny negative number of turns rounds up to a whole one
+  }
+  /// The same direction in [min, max).
+  constexpr double wrapped(double v) const {
+    if (v >= min && v < max) return v;
+    const double inside = min + fraction((v - min) / turn()) * turn();
+    return inside < max ? inside : min;
+  }
+  /// The way from 0 to `difference`, at most half a turn: in [-turn / 2, turn / 2].
+  constexpr double short_way(double difference) const {
+    const double turns = fraction(difference / turn());
+    return (turns > 0.5 ? turns - 1.0 : turns) * turn();
+  }
+  /// NaN and infinity count as 0.
+  constexpr uint64_t code(double v) const {
+    if (!(v - v == 0.0)) v = 0.0;
+    const uint64_t nearest =
+        static_cast<uint64_t>(fraction((v - min) / turn()) * static_cast<double>(steps) + 0.5);
+    return nearest < steps ? nearest : 0;
+  }
+  constexpr double value(uint64_t c) const {
+    return min + static_cast<double>(c) * turn() / static_cast<double>(steps);
+  }
+  /// Steps between two codes, the short way round.
+  constexpr uint64_t distance(uint64_t a, uint64_t b) const {
+    const uint64_t way = a > b ? a - b : b - a;
+    return way < steps - way ? way : steps - way;
+  }
+};
+
 inline constexpr unsigned kMinRotationBits = 4;  // fewer could round to more than a unit quaternion
 inline constexpr unsigned kMaxRotationBits = 20;
 inline constexpr double kSqrt2 = 1.4142135623730951;

@@ -399,5 +399,38 @@ TEST_F(ReconcilerTest, QuantizationNoiseIsNoMisprediction) {
   EXPECT_EQ(reconciler.reconcile(2, host), ReconcileOutcome::kRolledBack);
 }
 
+TEST(ReconcilerMembers, WhatIsNotPredictedCostsNoRollback) {
+  class StillHost : public ResimulationHost {
+   public:
+    explicit StillHost(const serialization::Layout& layout) : layout_(layout) {}
+    void load_state(uint64_t, const uint64_t*) override {}
+    void store_state(uint64_t, uint64_t* words) override {
+      const void* hosts[1] = {&live};
+      layout_.quantize(hosts, words);
+    }
+    void resimulate_tick(Tick) override {}
+    void corrected(uint64_t, const uint64_t*, const uint64_t*) override {}
+    test::Scored live{7, 0};
+
+   private:
+    const serialization::Layout& layout_;
+  };
+  const serialization::Layout layout = test::scored_layout();
+  StillHost host(layout);
+  Reconciler reconciler(1);
+  ASSERT_TRUE(reconciler.add(1, layout));
+  for (Tick tick = 1; tick <= 30; ++tick) reconciler.record(tick, host);
+  for (Tick tick = 2; tick <= 20; tick += 2) {
+    ASSERT_TRUE(reconciler.begin(tick));
+    reconciler.authoritative(1, words_of(layout, test::Scored{7, static_cast<int32_t>(tick)}).data());
+    EXPECT_EQ(reconciler.reconcile(30, host), ReconcileOutcome::kConfirmed);
+  }
+  EXPECT_EQ(reconciler.stats().compared, 10u);
+  EXPECT_EQ(reconciler.stats().rollbacks, 0u);
+  ASSERT_TRUE(reconciler.begin(22));
+  reconciler.authoritative(1, words_of(layout, test::Scored{8, 0}).data());
+  EXPECT_EQ(reconciler.reconcile(30, host), ReconcileOutcome::kRolledBack);
+}
+
 }  // namespace
 }  // namespace lattice::prediction

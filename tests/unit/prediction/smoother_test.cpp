@@ -145,5 +145,26 @@ TEST_F(SmootherTest, NeverMovesAway) {
       }));
 }
 
+TEST(SmootherAngle, EasesTheShortWayRound) {
+  const serialization::Layout layout = test::turret_layout();
+  Smoother smoother(layout, SmootherConfig{});
+  const test::Turret was{3.0f};
+  const test::Turret is{-3.0f};
+  const void* before[1] = {&was};
+  const void* after[1] = {&is};
+  smoother.correct(before, after, false, 0);
+  const auto shown = [&](uint64_t now) {
+    test::Turret turret = is;
+    void* hosts[1] = {&turret};
+    smoother.apply(hosts, now);
+    return double{turret.yaw};
+  };
+  const double way = 2 * kPi - 6;  // from -3 down over the edge to 3
+  EXPECT_NEAR(shown(0), 3.0, 1e-5);
+  EXPECT_NEAR(shown(60 * kMs), -3.0 - way * std::exp(-1.0), 1e-4);  // back past the edge
+  EXPECT_NEAR(smoother.offset_angle_rad(0), way, 1e-5);
+  EXPECT_NEAR(shown(2000 * kMs), -3.0, 1e-4);
+}
+
 }  // namespace
 }  // namespace lattice::prediction

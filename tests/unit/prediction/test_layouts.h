@@ -107,4 +107,27 @@ std::vector<uint64_t> words_of(const serialization::Layout& layout, const Host& 
   return words;
 }
 
+/// A pawn that the authority keeps the score of.
+struct Scored {
+  int32_t x;
+  int32_t score;
+};
+
+inline serialization::Layout scored_layout() {
+  return compile(
+      "Scored", sizeof(Scored), alignof(Scored),
+      {member("x", LATTICE_WIRE_INT32, offsetof(Scored, x)),
+       member("score", LATTICE_WIRE_INT32, offsetof(Scored, score), LATTICE_MEMBER_NOT_PREDICTED)});
+}
+
+/// Something that only turns.
+struct Turret {
+  float yaw;
+};
+
+inline serialization::Layout turret_layout() {
+  return compile("Turret", sizeof(Turret), alignof(Turret),
+                 {member("yaw", LATTICE_WIRE_FLOAT, offsetof(Turret, yaw), LATTICE_MEMBER_ANGLE)});
+}
+
 }  // namespace lattice::prediction::test

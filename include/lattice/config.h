@@ -122,6 +122,44 @@ typedef struct lattice_world_config {
    * issuer_public_keys, if given too, count as well. 0 or 1, default 0. */
   uint32_t development_tokens;
   uint32_t reserved_development; /* 0 */
+
+  /* Transport. Each side sets these for itself; the two sides need not agree. */
+
+  /* Bounds of the retransmission timeout. The upper one is also the longest interval between two
+   * repetitions of a reliable message. 5..1000, default 50; rto_min_ms..5000, default 1000. */
+  uint32_t rto_min_ms;
+  uint32_t rto_max_ms;
+  /* A side that has sent nothing for so long sends a keepalive, and the peer answers it. 100..30000 and at
+   * most connection_timeout_ms / 4, default 1000. Routers forget a silent UDP flow after 30 s or more. */
+  uint32_t keepalive_interval_ms;
+  /* Client: time until an unanswered handshake message is first repeated. The second repetition waits
+   * twice as long, all others four times as long. 50..1000 and at most connect_budget_ms / 4, default 250. */
+  uint32_t connect_retry_ms;
+  /* Received packets so many or more behind the newest one are refused. 64..1024, default 1024. */
+  uint32_t replay_window_packets;
+  /* Session keys are replaced at this age, or after so many bytes of one direction, when either side wants
+   * it first; not more often than every 10 s. 10..86400, default 900; 2^20..2^32, default 2^30. */
+  uint32_t rekey_interval_s;
+  uint64_t rekey_bytes;
+  /* The largest datagram before the path has been measured, as UDP payload: rounded down to 1200, 1280,
+   * 1350, 1400, 1452 or 1472. Raise it only where every path carries it, as in a LAN; elsewhere large
+   * packets are lost until the connection falls back to 1200. 1200..max_datagram_bytes, default 1200. */
+  uint32_t initial_datagram_bytes;
+  /* The largest datagram that is sent, or announced to the peer as receivable, as UDP payload. With 1200
+   * no path is measured. 1200..1472, default 1472. */
+  uint32_t max_datagram_bytes;
+
+  /* Prediction and history. Each side sets these for itself. */
+
+  /* Client: how many ticks back a prediction can be corrected. An authoritative state that is older
+   * replaces the present one. 8..256, default 64. */
+  uint32_t prediction_window_ticks;
+  /* Authority: how many ticks of each object's past are kept. Less takes less memory; clients with longer
+   * round trips then receive whole states instead of differences. 8..64, default 64. */
+  uint32_t history_ticks;
+  /* Client: how many inputs that were sent before and are not acknowledged each input message repeats at
+   * most. 0..31, default 31. */
+  uint32_t input_redundancy;
 } lattice_world_config;
 
 /* Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size

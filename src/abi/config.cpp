@@ -1,10 +1,14 @@
 // lattice_world_config: defaults of §22 and B-06, and the one place that judges every value.
 #include "abi/config.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "abi/last_error.h"
 #include "abi/struct_size.h"
+#include "replication/snapshot_format.h"
+#include "simulation/input_history.h"
+#include "transport/crypto/replay_window.h"
 #include "transport/wire/channel_table.h"
 
 namespace lattice::abi {
@@ -16,6 +20,11 @@ struct Bound {
   uint64_t min;
   uint64_t max;
 };
+
+// RFC 9001, appendix B.1: one key of AES-GCM may seal 2^28 packets of up to 2^11 bytes. A packet has at least
+// 31 bytes, header and tag. A server waits an eighth longer than its own limit before it asks for new keys.
+constexpr uint64_t kMaxRekeyBytes = uint64_t{1} << 32;
+static_assert((kMaxRekeyBytes + kMaxRekeyBytes / 8) / 31 < uint64_t{1} << 28);
 
 lattice_result check_bounds(const lattice_world_config& c) {
   const Bound bounds[] = {
@@ -38,6 +47,19 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"smoothing_tau_ms", c.smoothing_tau_ms, 1, 1000},
       {"worker_count", c.worker_count, 1, reliability::CallerTasks::kMaxWorkers},
       {"congestion_mode", c.congestion_mode, LATTICE_CONGESTION_DELAY, LATTICE_CONGESTION_NONE},
+      {"rto_min_ms", c.rto_min_ms, 5, 1000},
+      {"rto_max_ms", c.rto_max_ms, c.rto_min_ms, 5000},
+      {"keepalive_interval_ms", c.keepalive_interval_ms, 100, std::min(30000u, c.connection_timeout_ms / 4)},
+      {"connect_retry_ms", c.connect_retry_ms, 50, std::min(1000u, c.connect_budget_ms / 4)},
+      {"replay_window_packets", c.replay_window_packets, crypto::kMinReplayWindowPackets,
+       crypto::kReplayWindowPackets},
+      {"rekey_interval_s", c.rekey_interval_s, 10, 86400},
+      {"rekey_bytes", c.rekey_bytes, 1u << 20, kMaxRekeyBytes},
+      {"max_datagram_bytes", c.max_datagram_bytes, 1200, 1472},
+      {"initial_datagram_bytes", c.initial_datagram_bytes, 1200, c.max_datagram_bytes},
+      {"prediction_window_ticks", c.prediction_window_ticks, 8, 256},
+      {"history_ticks", c.history_ticks, 8, uint64_t{replication::kHistoryTicks}},
+      {"input_redundancy", c.input_redundancy, 0, simulation::kMaxInputsPerMessage - 1},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
@@ -107,6 +129,24 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
   return LATTICE_OK;
 }
 
+constexpr uint64_t kMs = 1'000'000;
+
+// The members that tune transport, prediction and history.
+void copy_settings(const lattice_world_config& c, world::WorldConfig* world) {
+  world->rto_min_ns = c.rto_min_ms * kMs;
+  world->rto_max_ns = c.rto_max_ms * kMs;
+  world->keepalive_interval_ns = c.keepalive_interval_ms * kMs;
+  world->connect_retry_ns = c.connect_retry_ms * kMs;
+  world->replay_window_packets = c.replay_window_packets;
+  world->rekey_interval_ns = c.rekey_interval_s * (1000 * kMs);
+  world->rekey_bytes = c.rekey_bytes;
+  world->initial_datagram_bytes = c.initial_datagram_bytes;
+  world->max_datagram_bytes = c.max_datagram_bytes;
+  world->prediction_window_ticks = c.prediction_window_ticks;
+  world->history_ticks = c.history_ticks;
+  world->input_redundancy = c.input_redundancy;
+}
+
 reliability::CongestionMode congestion_mode(uint32_t mode) {
   switch (mode) {
     case LATTICE_CONGESTION_GOOD_BAD:
@@ -132,7 +172,6 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   }
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_role(*out, world->role)) return bad;
-  constexpr uint64_t kMs = 1'000'000;
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = out->snapshot_rate_hz;
   world->max_objects = out->max_objects;
@@ -155,6 +194,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->smoothing_tau_ns = out->smoothing_tau_ms * kMs;
   world->snap_distance = out->snap_distance;
   world->server_identity = out->server_identity;
+  copy_settings(*out, world);
   for (uint32_t i = 0; i < out->issuer_public_key_count; ++i) {
     std::memcpy(world->issuers.emplace_back().data(), out->issuer_public_keys + i * LATTICE_KEY_BYTES,
                 LATTICE_KEY_BYTES);
@@ -184,5 +224,17 @@ extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* 
   config->smoothing_tau_ms = 60;
   config->snap_distance = 4.0;
   config->worker_count = 1;
+  config->rto_min_ms = 50;
+  config->rto_max_ms = 1000;
+  config->keepalive_interval_ms = 1000;
+  config->connect_retry_ms = 250;
+  config->replay_window_packets = 1024;
+  config->rekey_interval_s = 900;
+  config->rekey_bytes = uint64_t{1} << 30;
+  config->initial_datagram_bytes = 1200;
+  config->max_datagram_bytes = 1472;
+  config->prediction_window_ticks = 64;
+  config->history_ticks = 64;
+  config->input_redundancy = 31;
   return lattice::abi::write_defaults(value, out, struct_size);
 }

@@ -8,10 +8,10 @@
 namespace lattice::prediction {
 
 struct Reconciler::Object {
-  Object(uint64_t id, const serialization::Layout& object_layout)
+  Object(uint64_t id, const serialization::Layout& object_layout, size_t window_ticks)
       : network_id(id),
         layout(&object_layout),
-        history(object_layout.word_count()),
+        history(object_layout.word_count(), window_ticks),
         truth(object_layout.word_count()),
         before(object_layout.word_count()) {}
 
@@ -26,7 +26,8 @@ struct Reconciler::Object {
   bool waiting = false;  // not yet predicted at the tick being re-simulated
 };
 
-Reconciler::Reconciler(size_t max_objects) : max_objects_(max_objects) {
+Reconciler::Reconciler(size_t max_objects, size_t window_ticks)
+    : max_objects_(max_objects), window_ticks_(window_ticks) {
   objects_.reserve(max_objects);
 }
 
@@ -43,7 +44,7 @@ bool Reconciler::add(uint64_t network_id, const serialization::Layout& layout) {
   const auto at = std::lower_bound(objects_.begin(), objects_.end(), network_id,
                                    [](const auto& object, uint64_t id) { return object->network_id < id; });
   if (at != objects_.end() && (*at)->network_id == network_id) return false;
-  objects_.insert(at, std::make_unique<Object>(network_id, layout));
+  objects_.insert(at, std::make_unique<Object>(network_id, layout, window_ticks_));
   return true;
 }
 
@@ -86,7 +87,7 @@ ReconcileOutcome Reconciler::reconcile(Tick current, ResimulationHost& host) {
   if (!open_) return ReconcileOutcome::kNothing;
   open_ = false;
   const int32_t depth = base::tick_distance(current, state_tick_);
-  const bool in_window = depth >= 0 && depth < static_cast<int32_t>(kPredictionWindowTicks);
+  const bool in_window = depth >= 0 && depth < static_cast<int32_t>(window_ticks_);
 
   bool any = false;
   bool mismatch = false;

@@ -67,8 +67,9 @@ struct ReconcileStats {
 
 class Reconciler {
  public:
-  /// At most `max_objects` predicted objects at a time.
-  explicit Reconciler(size_t max_objects);
+  /// At most `max_objects` predicted objects at a time. States of `window_ticks` ticks back are brought
+  /// forward; older ones are a hard reset.
+  explicit Reconciler(size_t max_objects, size_t window_ticks = kPredictionWindowTicks);
   ~Reconciler();
 
   /// Starts predicting an object; allocates its history. `layout` must outlive it. False when it is known
@@ -108,6 +109,7 @@ class Reconciler {
   void report_corrections(Tick current, ResimulationHost& host);
 
   size_t max_objects_;
+  size_t window_ticks_;
   std::vector<std::unique_ptr<Object>> objects_;  // ascending network id
   Tick state_tick_ = 0;
   Tick last_reconciled_ = 0;

@@ -25,6 +25,18 @@ const char* config_error(const EndpointConfig& config) {
       config.max_datagram_bytes > MtuSearch::kSizes.back()) {
     return "max_datagram_bytes: 1200 to 1472";
   }
+  if (config.initial_datagram_bytes < wire::kFloorDatagramBytes ||
+      config.initial_datagram_bytes > config.max_datagram_bytes) {
+    return "initial_datagram_bytes: 1200 to max_datagram_bytes";
+  }
+  if (config.rto.min_ns < kMinSettableRtoNs || config.rto.max_ns < config.rto.min_ns ||
+      config.rto.max_ns > kMaxSettableRtoNs) {
+    return "rto: 5 ms to 5 s, min_ns at most max_ns";
+  }
+  if (config.link_limits.replay_window_packets < crypto::kMinReplayWindowPackets ||
+      config.link_limits.replay_window_packets > crypto::kReplayWindowPackets) {
+    return "link_limits.replay_window_packets: 64 to 1024";
+  }
   if (config.rotation.period_ns == 0 || config.rotation.bytes == 0 || config.rotation.packets == 0) {
     return "rotation: limits above 0";
   }
@@ -38,6 +50,7 @@ const char* config_error(const EndpointConfig& config) {
     return "tasks.enqueue and tasks.finish: both when worker_count is above 1";
   }
   if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
+  if (config.connect_retry_ns == 0) return "connect_retry_ns: above 0";
   if (const char* error = congestion_config_error(config.congestion)) return error;
   if (config.accepts_connections) {
     if (config.issuers.empty() || config.issuers.size() > connection::ServerHandshake::kMaxIssuers) {

@@ -23,6 +23,7 @@
 #include "reliability/congestion_config.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/limits.h"
+#include "reliability/rtt_estimator.h"
 #include "reliability/statistics.h"
 #include "transport/connection/connection_timers.h"
 #include "transport/connection/key_rotation.h"
@@ -47,9 +48,15 @@ struct EndpointConfig {
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   connection::LinkLimits link_limits;   ///< K-04.
   uint64_t connect_budget_ns = 10'000'000'000;
+  uint64_t connect_retry_ns =
+      250'000'000;              ///< Before message 1 or 3 is first sent again; then twice, four times that.
+  RtoBounds rto;                ///< R-05.
   CongestionConfig congestion;  ///< How fast each connection may send (C-01…C-03).
   /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
   uint32_t max_datagram_bytes = 1472;
+  /// Where the search begins; 1200 to max_datagram_bytes. Above 1200 only on paths that are known to carry
+  /// it.
+  uint32_t initial_datagram_bytes = 1200;
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
   /// What fills the budget nothing else wants; borrowed, null: nothing does.
   BulkSource* bulk = nullptr;

@@ -46,7 +46,7 @@ crypto::Cipher Endpoint::Core::cipher_of(uint32_t features) {
 Peer& Endpoint::Core::make_peer(ConnectionHandle handle) {
   LATTICE_CHECK(!peers[handle.slot]);
   void* room = peer_memory.data() + handle.slot * sizeof(Peer);
-  peers[handle.slot].reset(new (room) Peer(pool, items, config.channels, governor_setup()));
+  peers[handle.slot].reset(new (room) Peer(pool, items, config.channels, governor_setup(), config.rto));
   Peer& peer = *peers[handle.slot];
   peer.bulk = config.bulk;
   peer.handle = handle;
@@ -82,6 +82,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.tick_rate_hz = config.tick_rate_hz;
   handshake_config.max_objects = config.max_objects;
   handshake_config.budget_ns = config.connect_budget_ns;
+  handshake_config.first_retry_ns = config.connect_retry_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
   peer->handshake =
       std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
@@ -119,6 +120,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
                     std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
   limit_mtu(peer, accepted.mtu_hint_bytes);
+  peer.mtu.assume(config.initial_datagram_bytes);
   peer.timers.emplace(config.timers, now_ns, false);
   peer.peer_id = accepted.peer_id;
   peer.features = accepted.features;
@@ -154,6 +156,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
                      std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
   limit_mtu(*peer, accepted.max_datagram_bytes);
+  peer->mtu.assume(config.initial_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();

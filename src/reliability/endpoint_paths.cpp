@@ -54,7 +54,7 @@ void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
   peer.path_since_ns = now_ns;
   ++peer.stats.path_moves;
   // What was measured was another path; a probe begins anew.
-  peer.rtt = {};
+  peer.rtt.restart();
   peer.governor.restart(now_ns);
   peer.probes = {};
   peer.keepalive_wanted = true;

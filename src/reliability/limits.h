@@ -47,6 +47,7 @@ constexpr uint64_t reliable_ack_delay_ns(uint64_t srtt_ns) {
 inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
 inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.
 inline constexpr uint32_t kBlackHoleLosses = 4;        ///< L-06.
+/// Default of the longest interval between two sendings of a reliable message: the upper bound of rto.
 inline constexpr uint64_t kMaxResendIntervalNs = 1'000'000'000;
 inline constexpr uint64_t kProbeAfterNs = 1'000'000'000;  ///< R-06: no sample for so long, then a probe.
 

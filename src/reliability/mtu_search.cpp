@@ -8,6 +8,11 @@ bool MtuSearch::has_next_size() const {
   return proved_ + 1 != kSizes.size() && kSizes[proved_ + 1] <= limit_bytes_;
 }
 
+void MtuSearch::assume(uint32_t bytes) {
+  LATTICE_ASSERT(probe_seq_ == 0 && given_up_seq_ == 0);
+  while (has_next_size() && kSizes[proved_ + 1] <= bytes) ++proved_;
+}
+
 uint32_t MtuSearch::probe_due(uint64_t now_ns) const {
   if (probe_seq_ != 0 || now_ns < resume_ns_ || !has_next_size()) return 0;
   return kSizes[proved_ + 1];

@@ -5,7 +5,8 @@
 //     ▲───────────── black hole: back, try again in 10 min
 //
 // Sizes are UDP payload. 1452 is what Ethernet leaves with IPv6, 1472 with IPv4. 1200 always works: the
-// handshake has proved it. A probe's fate says nothing about congestion, so the history does not track it.
+// handshake has proved it. An application that knows its path may begin with a larger size (assume()). A
+// probe's fate says nothing about congestion, so the history does not track it.
 #pragma once
 
 #include <array>
@@ -27,7 +28,12 @@ class MtuSearch {
   void set_limit(uint32_t limit_bytes) { limit_bytes_ = limit_bytes; }
   uint32_t limit_bytes() const { return limit_bytes_; }
 
-  /// The largest datagram known to arrive.
+  /// Begins with the largest of the sizes that is neither above `bytes` nor above the limit, instead of 1200:
+  /// the application knows that the path carries it. Only before the first probe. A black hole and a new path
+  /// begin with 1200 again.
+  void assume(uint32_t bytes);
+
+  /// The largest datagram known or assumed to arrive.
   uint32_t datagram_bytes() const { return kSizes[proved_]; }
 
   /// The size of the probe to send now; 0: none.
@@ -59,7 +65,7 @@ class MtuSearch {
   bool has_next_size() const;
 
   uint32_t limit_bytes_ = wire::kFloorDatagramBytes;
-  size_t proved_ = 0;  ///< Index of the largest size acknowledged.
+  size_t proved_ = 0;  ///< Index of the largest size acknowledged or assumed.
   uint32_t losses_ = 0;
   uint64_t probe_seq_ = 0;
   uint64_t given_up_seq_ = 0;

@@ -40,7 +40,8 @@ void for_each_bit(uint32_t bits, Visit visit) {
 }
 
 struct ReliableChannel {
-  ReliableChannel(base::BlockPool& pool, bool ordered) : send(pool), receive(pool, ordered) {}
+  ReliableChannel(base::BlockPool& pool, bool ordered, uint64_t max_resend_interval_ns)
+      : send(pool, max_resend_interval_ns), receive(pool, ordered) {}
   SendChannel send;
   ReceiveChannel receive;
 };
@@ -73,12 +74,12 @@ struct ProbeTimes {
 
 struct alignas(64) Peer {
   Peer(base::BlockPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
-       const SendGovernor::Setup& pace)
-      : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool) {
+       const SendGovernor::Setup& pace, const RtoBounds& rto)
+      : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
     for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
       if (!wire::is_reliable(channels.mode(i))) continue;
-      reliable[i] =
-          std::make_unique<ReliableChannel>(pool, channels.mode(i) == ChannelMode::kReliableOrdered);
+      reliable[i] = std::make_unique<ReliableChannel>(pool, channels.mode(i) == ChannelMode::kReliableOrdered,
+                                                      rto.max_ns);
     }
   }
 

@@ -22,7 +22,7 @@ void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
     const uint64_t step = latest_ns_ > sample ? latest_ns_ - sample : sample - latest_ns_;
     jitter_ns_ = (15 * jitter_ns_ + step) / 16;
   }
-  rto_ns_ = std::clamp(srtt_ns_ + 4 * rttvar_ns_, kMinRtoNs, kMaxRtoNs);
+  rto_ns_ = std::clamp(srtt_ns_ + 4 * rttvar_ns_, bounds_.min_ns, bounds_.max_ns);
   latest_ns_ = sample;
   sampled_at_ns_ = now_ns;
   ++sample_count_;
@@ -33,7 +33,7 @@ void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
   slot.min_ns = std::min(slot.min_ns, sample);
   window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, sample) : smallest_as_of(second);
   window_second_ = second;
-  LATTICE_ASSERT(rto_ns_ >= kMinRtoNs && rto_ns_ <= kMaxRtoNs);
+  LATTICE_ASSERT(rto_ns_ >= bounds_.min_ns && rto_ns_ <= bounds_.max_ns);
 }
 
 uint64_t RttEstimator::min_rtt_ns(uint64_t now_ns) const {

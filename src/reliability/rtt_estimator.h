@@ -1,21 +1,38 @@
 // Round-trip time per connection (R-05, R-06; RFC 6298 §2 with this protocol's bounds).
 //
-// Must stay true: rto_ns() is in [50 ms, 1 s] once there is a sample, and 500 ms before.
+// Must stay true: rto_ns() lies within the bounds given at creation. Before the first sample it is 500 ms, or
+// the bound nearest to that.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace lattice::reliability {
 
-inline constexpr uint64_t kMinRtoNs = 50'000'000;
-inline constexpr uint64_t kMaxRtoNs = 1'000'000'000;
+inline constexpr uint64_t kMinRtoNs = 50'000'000;     ///< Default of the lower bound.
+inline constexpr uint64_t kMaxRtoNs = 1'000'000'000;  ///< Default of the upper bound.
+// The range of either bound. Timers that follow rto were checked within it.
+inline constexpr uint64_t kMinSettableRtoNs = 5'000'000;
+inline constexpr uint64_t kMaxSettableRtoNs = 5'000'000'000;
 inline constexpr uint64_t kInitialRtoNs = 500'000'000;
 inline constexpr uint64_t kMaxRttSampleNs = 10'000'000'000;
 
+/// What rto_ns() stays within; 0 < min_ns <= max_ns.
+struct RtoBounds {
+  uint64_t min_ns = kMinRtoNs;
+  uint64_t max_ns = kMaxRtoNs;
+};
+
 class RttEstimator {
  public:
+  explicit RttEstimator(const RtoBounds& bounds = {})
+      : rto_ns_(std::clamp(kInitialRtoNs, bounds.min_ns, bounds.max_ns)), bounds_(bounds) {}
+
+  /// Forgets every sample: another path. The bounds stay.
+  void restart() { *this = RttEstimator(bounds_); }
+
   /// Folds one round-trip sample into srtt and rttvar and recomputes rto.
   /// `sample_ns` may be 0 (one process); above 10 s it counts as 10 s. Samples from packets that carried a
   /// retransmission must not be passed. Cannot fail. Source: §5.1, R-05; RFC 6298 §2.2, §2.3.
@@ -46,13 +63,14 @@ class RttEstimator {
 
   uint64_t srtt_ns_ = 0;
   uint64_t rttvar_ns_ = 0;
-  uint64_t rto_ns_ = kInitialRtoNs;
+  uint64_t rto_ns_;
   uint64_t latest_ns_ = 0;
   uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
   uint64_t window_second_ = UINT64_MAX;  ///< Of the last sample.
   uint64_t window_min_ns_ = 0;           ///< Of the minima, as of that second.
+  RtoBounds bounds_;
   std::array<MinSlot, kMinSlots> minima_{};
 };
 

@@ -10,7 +10,13 @@ namespace {
 constexpr size_t kMaxEntries = static_cast<size_t>(kReliableWindow) + kMaxQueuedMessages;
 }  // namespace
 
-SendChannel::SendChannel(base::BlockPool& pool) : pool_(&pool), entries_(pool, kMaxEntries) {}
+SendChannel::SendChannel(base::BlockPool& pool, uint64_t max_resend_interval_ns)
+    : pool_(&pool),
+      entries_(pool, kMaxEntries),
+      max_interval_ms_(static_cast<uint16_t>(max_resend_interval_ns / kMillisecondNs)) {
+  LATTICE_CHECK(max_resend_interval_ns >= kMillisecondNs &&
+                max_resend_interval_ns <= 60'000 * kMillisecondNs);
+}
 
 SendChannel::~SendChannel() {
   lose_everything([](uint32_t) {});

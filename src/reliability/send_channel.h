@@ -28,7 +28,8 @@ namespace lattice::reliability {
 
 class SendChannel {
  public:
-  explicit SendChannel(base::BlockPool& pool);
+  /// A message is repeated at the latest `max_resend_interval_ns` after it was last sent; up to 60 s.
+  explicit SendChannel(base::BlockPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs);
   ~SendChannel();
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
@@ -117,9 +118,9 @@ class SendChannel {
 
  private:
   static constexpr uint64_t kMillisecondNs = 1'000'000;
-  static uint16_t interval_of(uint64_t resend_after_ns) {
+  uint16_t interval_of(uint64_t resend_after_ns) const {
     const uint64_t ms = (resend_after_ns + kMillisecondNs - 1) / kMillisecondNs;
-    return static_cast<uint16_t>(std::min(ms, kMaxResendIntervalNs / kMillisecondNs));
+    return static_cast<uint16_t>(std::min<uint64_t>(ms, max_interval_ms_));
   }
 
   enum class State : uint8_t { kUnsent, kInFlight, kLost, kAcked };
@@ -156,6 +157,7 @@ class SendChannel {
   base::BlockPool* pool_;
   PooledRing<Entry> entries_;
   uint32_t front_index_ = 0;
+  uint16_t max_interval_ms_;
   size_t sent_count_ = 0;     ///< Entries ever sent: a prefix of entries_.
   size_t lost_count_ = 0;     ///< Entries in kLost.
   size_t lost_cursor_ = 0;    ///< No kLost entry below it.

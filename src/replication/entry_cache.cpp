@@ -55,7 +55,7 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   const ObjectInfo& info = table_.info(slot);
   const uint64_t* from = history_.words(slot, baseline);
   const uint64_t* to = history_.current(slot);
-  LATTICE_CHECK(from != nullptr && to != nullptr);  // 60 < 64: an acked baseline is always still kept
+  LATTICE_CHECK(from != nullptr && to != nullptr);  // no older than max_baseline_ticks()
   BitWriter writer(scratch_);
   if (baseline == 0) {
     writer.WriteVarint(info.type->type_id);

@@ -117,7 +117,7 @@ void SnapshotBuilder::collect_state(const ClientView& view, ObjectKnowledge& kno
 
   const int32_t age = base::tick_distance(tick_, known.acked_tick);
   const bool delta = known.acked_version != 0 && known.acked_full >= newest.full_version && age >= 1 &&
-                     age <= kMaxBaselineTicks;
+                     age <= history_.max_baseline_ticks();
   const uint32_t body = cache_.find(slot, delta ? known.acked_version : 0);
   if (body == EntryCache::kTooLarge) {
     ++stats_.oversized;

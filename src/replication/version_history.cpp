@@ -7,12 +7,10 @@
 #include "serialization/layout.h"
 
 namespace lattice::replication {
-namespace {
 
-// One version per tick for 64 ticks, the one that was current before them, and the one being added.
-constexpr uint32_t kMaxVersions = kHistoryTicks + 2;
-
-}  // namespace
+VersionHistory::VersionHistory(int32_t history_ticks) : history_ticks_(history_ticks) {
+  LATTICE_CHECK(history_ticks >= 2 && history_ticks <= kHistoryTicks);
+}
 
 void VersionHistory::begin(uint32_t slot, const ObjectType& type) {
   if (slot >= objects_.size()) {
@@ -22,7 +20,8 @@ void VersionHistory::begin(uint32_t slot, const ObjectType& type) {
   Object& object = objects_[slot];
   object.type = &type;
   object.announced = false;
-  object.ring.reset(type.word_count, kMaxVersions);
+  // One version per tick, the one that was current before them, and the one being added.
+  object.ring.reset(type.word_count, static_cast<uint32_t>(history_ticks_) + 2);
   summaries_[slot] = VersionSummary{};
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
 }
@@ -63,8 +62,8 @@ uint32_t VersionHistory::record(ObjectTable& table, Tick tick) {
 
 void VersionHistory::add_version(uint32_t slot, Tick tick, const uint64_t* words) {
   StateRing& ring = objects_[slot].ring;
-  // The oldest goes once its successor alone answers for everything up to 64 ticks back.
-  while (ring.size() > 1 && base::tick_distance(tick, ring.tick(1)) >= kHistoryTicks) ring.pop_front();
+  // The oldest goes once its successor alone answers for all ticks that are kept.
+  while (ring.size() > 1 && base::tick_distance(tick, ring.tick(1)) >= history_ticks_) ring.pop_front();
   uint64_t* room = ring.insert(tick);
   LATTICE_CHECK(room != nullptr);  // ticks only grow, so there is never one already there
   std::copy_n(words, objects_[slot].type->word_count, room);
@@ -87,7 +86,7 @@ const uint64_t* VersionHistory::words(uint32_t slot, uint32_t version) const {
 }
 
 uint32_t VersionHistory::version_at(uint32_t slot, Tick tick) const {
-  if (base::tick_distance(last_tick_, tick) > kHistoryTicks) return 0;
+  if (base::tick_distance(last_tick_, tick) > history_ticks_) return 0;
   const StateRing& ring = objects_[slot].ring;
   const int32_t index = ring.at_or_before(tick);
   if (index < 0) return 0;
@@ -101,7 +100,7 @@ const uint64_t* VersionHistory::at_tick(uint32_t slot, Tick tick) const {
 
 void VersionHistory::age(Tick tick) {
   aged_tick_ = tick;
-  for (Object& object : objects_) object.ring.age(tick - static_cast<Tick>(kHistoryTicks) - 1);
+  for (Object& object : objects_) object.ring.age(tick - static_cast<Tick>(history_ticks_) - 1);
 }
 
 void VersionHistory::validate(uint32_t slot) const {

@@ -6,6 +6,7 @@
 // acked state is compared by, and what names an encoded entry. A static object costs nothing per tick.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct VersionSummary {
 
 class VersionHistory {
  public:
-  VersionHistory() = default;
+  /// Keeps the states of the last `history_ticks` ticks: 2 to kHistoryTicks.
+  explicit VersionHistory(int32_t history_ticks = kHistoryTicks);
 
   /// Starts an object's history; its first version appears at the next record().
   void begin(uint32_t slot, const ObjectType& type);
@@ -47,10 +49,12 @@ class VersionHistory {
   const uint64_t* current(uint32_t slot) const;
   /// Words of version `version`; for 0 the zero baseline. Null when no longer (or not yet) kept.
   const uint64_t* words(uint32_t slot, uint32_t version) const;
-  /// The state at `tick`; null before the object's first version or beyond 64 ticks back.
+  /// The state at `tick`; null before the object's first version or beyond history_ticks back.
   const uint64_t* at_tick(uint32_t slot, Tick tick) const;
   /// Number of the version that is the state at `tick`, 0 when there is none.
   uint32_t version_at(uint32_t slot, Tick tick) const;
+  /// A state so many ticks old is still kept, and the format can name it: a delta may refer to it.
+  int32_t max_baseline_ticks() const { return std::min(history_ticks_, kMaxBaselineTicks); }
 
  private:
   struct Object {
@@ -65,6 +69,7 @@ class VersionHistory {
   std::vector<Object> objects_;            // by slot
   std::vector<VersionSummary> summaries_;  // by slot: all that a build reads per object
   std::vector<uint64_t> scratch_;
+  int32_t history_ticks_;
   Tick last_tick_ = 0;
   Tick aged_tick_ = 0;
 };

@@ -1,16 +1,18 @@
 #include "simulation/input_history.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/assert.h"
 
 namespace lattice::simulation {
 
-static_assert(kInputHistoryTicks >= kMaxInputsPerMessage + 64, "resend and re-simulation windows");
-
-InputHistory::InputHistory(size_t word_count)
-    : word_count_(word_count), words_(kInputHistoryTicks * word_count) {
-  LATTICE_CHECK(word_count > 0);
+InputHistory::InputHistory(size_t word_count, const InputHistoryConfig& config)
+    : word_count_(word_count),
+      ticks_(std::bit_ceil(kMaxInputsPerMessage + config.resimulated_ticks)),
+      max_redundant_inputs_(config.max_redundant_inputs),
+      words_(ticks_ * word_count) {
+  LATTICE_CHECK(word_count > 0 && max_redundant_inputs_ < kMaxInputsPerMessage);
 }
 
 void InputHistory::push(Tick tick, std::span<const uint64_t> words) {
@@ -20,7 +22,7 @@ void InputHistory::push(Tick tick, std::span<const uint64_t> words) {
   if (held_count_ == 0 || tick != newest_ + 1) held_count_ = 0;
   std::copy(words.begin(), words.end(), slot(tick));
   newest_ = tick;
-  held_count_ = std::min<uint32_t>(held_count_ + 1, kInputHistoryTicks);
+  held_count_ = std::min(held_count_ + 1, static_cast<uint32_t>(ticks_));
 }
 
 const uint64_t* InputHistory::find(Tick tick) const {
@@ -44,8 +46,10 @@ uint32_t InputHistory::window_count() const {
     const int32_t distance = base::tick_distance(newest_, tick);
     return static_cast<uint32_t>(std::clamp<int32_t>(distance, 0, kMaxInputsPerMessage));
   };
-  const uint32_t since_last = newer_than(newest_sent_) + kRedundantInputs;
-  const uint32_t wanted = std::max({since_last, newer_than(acknowledged_), uint32_t{1}});
+  const uint32_t unsent = newer_than(newest_sent_);
+  const uint32_t at_least = unsent + std::min(kRedundantInputs, max_redundant_inputs_);
+  const uint32_t unacknowledged = std::min(newer_than(acknowledged_), unsent + max_redundant_inputs_);
+  const uint32_t wanted = std::max({at_least, unacknowledged, uint32_t{1}});
   return std::min({wanted, kMaxInputsPerMessage, held_count_});
 }
 

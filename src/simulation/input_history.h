@@ -1,8 +1,7 @@
-// A client's own inputs of the last 128 ticks, as words of the input layout (§10.3, §11.1, C-06).
+// A client's own inputs of the last ticks, as words of the input layout (§10.3, §11.1, C-06).
 //
 // Ticks in it are contiguous: after a jump of the clock the history starts anew, so the window that is
-// sent never has a hole (T-05). 128 ticks hold the 32 that may be resent and the 64 that may be
-// re-simulated, with room for a client that stamps far ahead.
+// sent never has a hole (T-05). It holds the 32 ticks that may be resent and those that may be re-simulated.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +15,25 @@ namespace lattice::simulation {
 
 using base::Tick;
 
-inline constexpr size_t kInputHistoryTicks = 128;
 inline constexpr uint32_t kMaxInputsPerMessage = 32;  // T-05
 inline constexpr uint32_t kRedundantInputs = 2;       // C-06
 
+struct InputHistoryConfig {
+  size_t resimulated_ticks = 64;  ///< So far back find() answers at least.
+  /// Inputs sent before that the next message repeats at most. 31: as many as a message holds.
+  uint32_t max_redundant_inputs = kMaxInputsPerMessage - 1;
+};
+
 class InputHistory {
  public:
-  /// Allocates the whole ring: 128 × `word_count` words.
-  explicit InputHistory(size_t word_count);
+  /// Allocates the whole ring: the next power of two from 32 + resimulated_ticks, times `word_count` words.
+  explicit InputHistory(size_t word_count, const InputHistoryConfig& config = {});
 
   /// Stores the input of `tick`, which must be newer than the newest and not 0. A tick that does not
   /// follow the newest directly drops everything before it.
   void push(Tick tick, std::span<const uint64_t> words);
 
-  /// The words of one tick, or null when it is not held. Valid until 128 ticks later.
+  /// The words of one tick, or null when it is not held. Valid until the ring comes round.
   const uint64_t* find(Tick tick) const;
 
   /// The server will never use an input up to `tick`: it has run that tick. Never moves back.
@@ -37,8 +41,9 @@ class InputHistory {
   /// A message whose newest input is `tick` has left.
   void mark_sent(Tick tick);
 
-  /// How many inputs, counted back from newest(), the next message wants: everything since the last
-  /// message plus 2, and everything not acknowledged, up to 32. 0 only while the history is empty.
+  /// How many inputs, counted back from newest(), the next message wants: everything since the last message,
+  /// and before it what is not acknowledged, at least 2 and at most max_redundant_inputs; in all up to 32.
+  /// 0 only while the history is empty.
   uint32_t window_count() const;
 
   size_t word_count() const { return word_count_; }
@@ -49,10 +54,12 @@ class InputHistory {
   void clear();
 
  private:
-  uint64_t* slot(Tick tick) { return &words_[(tick % kInputHistoryTicks) * word_count_]; }
-  const uint64_t* slot(Tick tick) const { return &words_[(tick % kInputHistoryTicks) * word_count_]; }
+  uint64_t* slot(Tick tick) { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
+  const uint64_t* slot(Tick tick) const { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
 
   size_t word_count_;
+  size_t ticks_;  // a power of two, so that slots follow one another also where tick numbers wrap
+  uint32_t max_redundant_inputs_;
   std::vector<uint64_t> words_;
   Tick newest_ = 0;
   Tick newest_sent_ = 0;

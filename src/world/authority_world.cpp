@@ -29,6 +29,7 @@ void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& 
 AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
                                Observer& observer)
     : World(config, std::move(socket), observer),
+      history_(static_cast<int32_t>(config.history_ticks)),
       slot_of_peer_(config.max_connections),
       snapshot_interval_ticks_(std::max(1u, config.tick_rate_hz / config.snapshot_rate_hz)) {
   clients_.resize(config.max_connections);

@@ -33,14 +33,18 @@ ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::Data
     : World(config, std::move(socket), observer),
       clock_(clock_config(config)),
       render_clock_(render_config(config)),
-      reconciler_(std::make_unique<prediction::Reconciler>(config.max_objects)) {}
+      reconciler_(
+          std::make_unique<prediction::Reconciler>(config.max_objects, config.prediction_window_ticks)) {}
 
 ClientWorld::~ClientWorld() = default;
 
 void ClientWorld::on_sealed() {
   applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
   if (const serialization::Layout* input = schema_.input()) {
-    inputs_.emplace(input->word_count());
+    simulation::InputHistoryConfig inputs;
+    inputs.resimulated_ticks = config_.prediction_window_ticks;
+    inputs.max_redundant_inputs = config_.input_redundancy;
+    inputs_.emplace(input->word_count(), inputs);
     input_words_.resize(input->word_count());
     input_out_ = std::make_unique<HostScratch>(*input);
   }

@@ -74,7 +74,15 @@ void World::seal() {
   config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
   config.max_objects = static_cast<uint16_t>(config_.max_objects);
   config.timers.timeout_ns = config_.timeout_ns;
+  config.timers.keepalive_idle_ns = config_.keepalive_interval_ns;
   config.connect_budget_ns = config_.connect_budget_ns;
+  config.connect_retry_ns = config_.connect_retry_ns;
+  config.rto = {config_.rto_min_ns, config_.rto_max_ns};
+  config.link_limits.replay_window_packets = config_.replay_window_packets;
+  config.rotation.period_ns = config_.rekey_interval_ns;
+  config.rotation.bytes = config_.rekey_bytes;
+  config.initial_datagram_bytes = config_.initial_datagram_bytes;
+  config.max_datagram_bytes = config_.max_datagram_bytes;
   config.jitter_seed = config_.seed;
   config.congestion.mode = config_.congestion_mode;
   config.congestion.max_rate_bytes_per_s = config_.max_send_bytes_per_s;

@@ -6,8 +6,13 @@
 #include <vector>
 
 #include "lattice/types.h"
+#include "prediction/prediction_history.h"
 #include "reliability/caller_tasks.h"
 #include "reliability/congestion_config.h"
+#include "reliability/rtt_estimator.h"
+#include "replication/snapshot_format.h"
+#include "simulation/input_history.h"
+#include "transport/crypto/replay_window.h"
 #include "transport/crypto/secret.h"
 
 namespace lattice::world {
@@ -41,6 +46,22 @@ struct WorldConfig {
   uint64_t extrapolation_max_ns = 250'000'000;
   uint64_t smoothing_tau_ns = 60'000'000;
   double snap_distance = 4.0;
+
+  // Transport.
+  uint64_t rto_min_ns = reliability::kMinRtoNs;
+  uint64_t rto_max_ns = reliability::kMaxRtoNs;
+  uint64_t keepalive_interval_ns = 1'000'000'000;
+  uint64_t connect_retry_ns = 250'000'000;
+  uint32_t replay_window_packets = crypto::kReplayWindowPackets;
+  uint64_t rekey_interval_ns = uint64_t{900} * 1'000'000'000;
+  uint64_t rekey_bytes = uint64_t{1} << 30;
+  uint32_t initial_datagram_bytes = 1200;
+  uint32_t max_datagram_bytes = 1472;
+
+  // Prediction and history.
+  uint32_t prediction_window_ticks = prediction::kPredictionWindowTicks;
+  uint32_t history_ticks = replication::kHistoryTicks;
+  uint32_t input_redundancy = simulation::kMaxInputsPerMessage - 1;
 };
 
 /// Peer ids: the authority is 1, clients count from 2, 0 is nobody.

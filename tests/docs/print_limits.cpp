@@ -177,5 +177,17 @@ int main(int argc, char** argv) {
   PRINT_RANGE(extrapolation_max_ms);
   PRINT_RANGE(smoothing_tau_ms);
   PRINT_RANGE(worker_count);
+  PRINT_RANGE(rto_min_ms);
+  PRINT_RANGE(rto_max_ms);
+  PRINT_RANGE(keepalive_interval_ms);
+  PRINT_RANGE(connect_retry_ms);
+  PRINT_RANGE(replay_window_packets);
+  PRINT_RANGE(rekey_interval_s);
+  PRINT_RANGE(rekey_bytes);
+  PRINT_RANGE(initial_datagram_bytes);
+  PRINT_RANGE(max_datagram_bytes);
+  PRINT_RANGE(prediction_window_ticks);
+  PRINT_RANGE(history_ticks);
+  PRINT_RANGE(input_redundancy);
   return 0;
 }

@@ -233,6 +233,7 @@ class Player {
     config.clock_ctx = arena.netsim_;
     config.unix_seconds = [](void*) { return kUnixSeconds; };
     config.seed = arena.config_.seed + index;
+    if (arena.config_.adjust) arena.config_.adjust(static_cast<int>(index), &config);
     lattice_role_context role;
     lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
     world_ = lattice_world_create(&config, &role);
@@ -472,6 +473,7 @@ void Arena::make_server() {
   config.enqueue_tasks = config_.enqueue_tasks;
   config.finish_tasks = config_.finish_tasks;
   config.tasks_ctx = config_.tasks_ctx;
+  if (config_.adjust) config_.adjust(-1, &config);
   lattice_role_context role;
   lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   server_ = lattice_world_create(&config, &role);
@@ -627,6 +629,22 @@ void Arena::disconnect(size_t index) {
 }
 void Arena::connect(size_t index) {
   players_[index]->connect();
+}
+
+lattice_conn_stats Arena::client_stats(size_t index) const {
+  lattice_conn_stats stats{};
+  stats.struct_size = sizeof stats;
+  if (connected(index)) expect_ok(lattice_conn_get_stats(players_[index]->conn_, &stats), "client stats");
+  return stats;
+}
+
+lattice_conn_stats Arena::server_stats(size_t index) const {
+  lattice_conn_stats stats{};
+  stats.struct_size = sizeof stats;
+  for (const auto& [id, peer] : peers_) {
+    if (peer->player == index) expect_ok(lattice_conn_get_stats(peer->conn, &stats), "server stats");
+  }
+  return stats;
 }
 
 uint64_t Arena::take_pump_allocations() {

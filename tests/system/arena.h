@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -57,6 +58,8 @@ struct ArenaConfig {
   lattice_enqueue_tasks_fn enqueue_tasks = nullptr;
   lattice_finish_tasks_fn finish_tasks = nullptr;
   void* tasks_ctx = nullptr;
+  /// Changes the configuration of the server (player -1) or of one player, before its world is made.
+  std::function<void(int player, lattice_world_config*)> adjust;
 };
 
 class Player;  // one client's world with the game in it
@@ -79,6 +82,9 @@ class Arena {
   bool connected(size_t index) const;
   void disconnect(size_t index);
   void connect(size_t index);
+  /// The player's connection as that side sees it, and as the server does.
+  lattice_conn_stats client_stats(size_t index) const;
+  lattice_conn_stats server_stats(size_t index) const;
   uint64_t hash_of(lattice_world* world) const { return lattice_world_state_hash(world); }
   /// Everything that went wrong, one line each; empty is good.
   const std::vector<std::string>& violations() const { return violations_; }

@@ -12,8 +12,7 @@
 namespace lattice::connection {
 namespace {
 
-constexpr uint64_t kFirstRetryNs = 250'000'000;
-constexpr uint64_t kLongestRetryNs = 1'000'000'000;
+constexpr uint32_t kRetryDoublings = 2;
 constexpr double kRetryJitter = 0.1;
 constexpr uint64_t kClockSkewS = 30;
 
@@ -83,8 +82,7 @@ void ClientHandshake::start_round(uint64_t now_ns) {
 }
 
 void ClientHandshake::schedule_retry(uint64_t now_ns) {
-  const uint64_t plain_ns =
-      retry_count_ >= 2 ? kLongestRetryNs : std::min(kFirstRetryNs << retry_count_, kLongestRetryNs);
+  const uint64_t plain_ns = config_.first_retry_ns << std::min(retry_count_, kRetryDoublings);
   const double factor = 1.0 + kRetryJitter * (2.0 * jitter_.next_unit() - 1.0);
   retry_at_ns_ = now_ns + static_cast<uint64_t>(static_cast<double>(plain_ns) * factor);
   ++retry_count_;

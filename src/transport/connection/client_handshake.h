@@ -1,6 +1,6 @@
 // The initiator's half of the handshake (§4.2; H-04, H-05, H-12, P-03).
 //
-//   Connecting: send message 1, again after min(250·2^k, 1000) ms ± 10 %     ── Challenge ──▶ Handshake
+//   Connecting: send message 1, again after 250, 500, 1000 … ms ± 10 %       ── Challenge ──▶ Handshake
 //   Handshake:  send message 3 of every kept Challenge, again likewise       ── 3 unanswered ──▶ Connecting
 //   Either:     message 4 or 6 that opens ends it; after 10 s it gives up
 //
@@ -62,6 +62,9 @@ struct ClientHandshakeConfig {
   uint16_t tick_rate_hz = 60;          ///< The server's must be the same.
   uint16_t max_objects = 0;            ///< Room for so many; the server may ask for more.
   uint64_t budget_ns = 10'000'000'000;
+  /// The first interval between two sendings of one message; the second is twice as long, the others four
+  /// times.
+  uint64_t first_retry_ns = 250'000'000;
   uint64_t jitter_seed = 0;  ///< Of the retry intervals; no secret.
 };
 

@@ -11,7 +11,8 @@ SecureLink::SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Rol
       own_role_(own_role),
       cipher_(cipher),
       connection_id_(connection_id),
-      limits_(limits) {
+      limits_(limits),
+      window_(limits.replay_window_packets) {
   LATTICE_CHECK(connection_id != 0 && limits.packet_seq <= crypto::kPacketSeqLimit);
   fill_epoch(0, std::move(master));
 }

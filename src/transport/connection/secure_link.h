@@ -30,7 +30,7 @@ namespace lattice::connection {
   X(kUnknownEpoch, "link_unknown_epoch")           /* no live key has that epoch */ \
   X(kSequenceRange, "link_sequence_range")         /* 0, or 2^62 and above */       \
   X(kDuplicate, "link_duplicate")                  /* number already accepted */    \
-  X(kTooOld, "link_too_old")                       /* 1024 or more behind */        \
+  X(kTooOld, "link_too_old")                       /* the window or more behind */  \
   X(kLateOldEpoch, "link_late_old_epoch")          /* old key, number of the new */ \
   X(kNotAuthentic, "link_not_authentic")           /* the tag does not match */     \
   X(kForgeryLimit, "link_forgery_limit")           /* closed by LinkLimits */
@@ -46,10 +46,11 @@ enum class OpenRefusal : uint8_t {
 /// Why a link can no longer be used and its connection must close.
 enum class LinkClosed : uint8_t { kOpen, kForgeryLimit, kPacketNumbersExhausted };
 
-/// Where a link gives up. The defaults are the protocol's; tests lower them.
+/// Where a link gives up, and how late a packet it takes. The defaults are the protocol's.
 struct LinkLimits {
   uint64_t failed_opens = uint64_t{1} << 36;      ///< RFC 9001 §6.6 for this cipher.
   uint64_t packet_seq = crypto::kPacketSeqLimit;  ///< First number that is never sent.
+  uint64_t replay_window_packets = crypto::kReplayWindowPackets;
 };
 
 /// What open_ahead() found. kNotTried: open() does all of it.

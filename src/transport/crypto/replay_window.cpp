@@ -6,10 +6,14 @@
 
 namespace lattice::crypto {
 
+ReplayWindow::ReplayWindow(uint64_t packets) : packets_(packets) {
+  LATTICE_CHECK(packets >= kMinReplayWindowPackets && packets <= kReplayWindowPackets);
+}
+
 Replay ReplayWindow::test(uint64_t packet_seq) const {
   if (packet_seq == 0 || packet_seq >= kPacketSeqLimit) return Replay::kOutOfRange;
   if (packet_seq > highest_) return Replay::kFresh;
-  if (highest_ - packet_seq >= kReplayWindowPackets) return Replay::kTooOld;
+  if (highest_ - packet_seq >= packets_) return Replay::kTooOld;
   const uint64_t word = seen_[(packet_seq / 64) % kWords];
   return (word >> (packet_seq % 64)) & 1 ? Replay::kDuplicate : Replay::kFresh;
 }

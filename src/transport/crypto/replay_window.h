@@ -2,9 +2,9 @@
 // and marked after, so a forged number changes nothing. One window serves all key epochs, because packet
 // numbers never repeat across them.
 //
-// Must stay true: highest() only grows; a number is fresh at most once; ages 0 … 1023 are told apart exactly,
-// age 1024 and more is too old. Ages are differences high − seq with seq ≤ high, so nothing underflows near
-// 0.
+// Must stay true: highest() only grows; a number is fresh at most once; ages below the size are told apart
+// exactly, and the size or more is too old. An age is highest − seq with seq ≤ highest, so it never
+// underflows.
 #pragma once
 
 #include <array>
@@ -12,7 +12,10 @@
 
 namespace lattice::crypto {
 
+/// The default size, and the largest one: storage and the bounds of docs/decisions/0013 are made for it.
 inline constexpr uint64_t kReplayWindowPackets = 1024;
+/// The smallest size. Acknowledgements and reliable messages are taken from packets up to 64 late.
+inline constexpr uint64_t kMinReplayWindowPackets = 64;
 /// First packet number no connection uses; it closes before.
 inline constexpr uint64_t kPacketSeqLimit = uint64_t{1} << 62;
 
@@ -20,6 +23,9 @@ enum class Replay : uint8_t { kFresh, kDuplicate, kTooOld, kOutOfRange };
 
 class ReplayWindow {
  public:
+  /// `packets` is in [kMinReplayWindowPackets, kReplayWindowPackets].
+  explicit ReplayWindow(uint64_t packets = kReplayWindowPackets);
+
   /// What accepting `packet_seq` now would mean. Number 0 and numbers ≥ 2^62 are kOutOfRange. Changes
   /// nothing.
   Replay test(uint64_t packet_seq) const;
@@ -35,6 +41,7 @@ class ReplayWindow {
   static constexpr uint64_t kWords = 32;
   static_assert(kWords * 64 >= kReplayWindowPackets + 64 && (kWords & (kWords - 1)) == 0);
 
+  uint64_t packets_;
   uint64_t highest_ = 0;
   std::array<uint64_t, kWords> seen_{};
 };

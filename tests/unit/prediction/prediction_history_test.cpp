@@ -29,5 +29,23 @@ TEST(PredictionHistory, AnswersOnlyForTicksWrittenInTheWindow) {
   EXPECT_EQ(history.find(200), nullptr);
 }
 
+TEST(PredictionHistory, HoldsItsWindowAlsoWhereTicksWrap) {
+  for (const size_t window : {8u, 9u, 64u, 100u, 256u}) {
+    PredictionHistory history(1, window);
+    Tick tick = UINT32_MAX - 300;
+    for (int i = 0; i < 600; ++i) {
+      if (++tick == 0) ++tick;  // 0 is no tick
+      *history.write(tick) = tick;
+      if (i < static_cast<int>(window)) continue;
+      for (Tick back = 0; back < window; ++back) {
+        if (tick - back == 0) continue;
+        const uint64_t* words = history.find(tick - back);
+        ASSERT_NE(words, nullptr) << window << " at " << tick << " - " << back;
+        ASSERT_EQ(*words, tick - back);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lattice::prediction

@@ -227,6 +227,26 @@ TEST(SendChannel, IntervalDoublesToOneSecond) {
   }
 }
 
+TEST(SendChannel, IntervalDoublesToItsBound) {
+  for (const uint64_t bound_ms : {50u, 700u, 5000u}) {
+    base::BlockPool pool(1u << 20);
+    SendChannel channel(pool, bound_ms * kMs);
+    ASSERT_TRUE(channel.queue(0, body_of(1), 0));
+    OutgoingMessage message;
+    ASSERT_TRUE(channel.next_new(&message));
+    uint64_t now = 0;
+    channel.on_sent(message.id, 1, now, 100 * kMs);
+    for (uint64_t seq = 2, interval_ms = 100; seq < 12; ++seq, interval_ms *= 2) {
+      const uint64_t waits_ms = std::min<uint64_t>(interval_ms, bound_ms);
+      channel.expire(now + waits_ms * kMs - 1);
+      EXPECT_FALSE(channel.next_lost(&message)) << bound_ms << " " << interval_ms;
+      channel.expire(now += waits_ms * kMs);
+      ASSERT_TRUE(channel.next_lost(&message)) << bound_ms << " " << interval_ms;
+      channel.on_sent(message.id, seq, now, 100 * kMs);
+    }
+  }
+}
+
 TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
   base::BlockPool pool(1u << 20);
   SendChannel channel(pool);

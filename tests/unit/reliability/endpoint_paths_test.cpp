@@ -415,6 +415,46 @@ TEST(EndpointPaths, ABlackHoleOfLargePacketsIsNoticedAndNothingIsLost) {
   EXPECT_EQ(rig.client_stats().datagram_bytes, 1472u) << "the other direction is as good as ever";
 }
 
+TEST(EndpointPaths, ASideMayBeginWithWhatItKnowsThePathCarries) {
+  test::RigOptions options = options_with_delay();
+  options.server.initial_datagram_bytes = 1472;
+  options.client.max_datagram_bytes = 1400;  // The smaller of both sides' holds.
+  EndpointRig rig(std::move(options));
+  Watch watch;
+  rig.network.set_tap(&Watch::see, &watch);
+  ASSERT_TRUE(rig.connect_all());
+  EXPECT_EQ(rig.server_stats().datagram_bytes, 1400u);
+  EXPECT_LT(rig.client_stats().datagram_bytes, 1400u) << "the other side measures";
+  rig.run(3 * kSecond);
+  EXPECT_EQ(rig.client_stats().datagram_bytes, 1400u);
+  EXPECT_EQ(rig.server_stats().mtu_probes_sent, 0u);
+  EXPECT_EQ(watch.largest, 1400u);
+}
+
+TEST(EndpointPaths, AWrongBeginningFallsBackAndNothingIsLost) {
+  test::RigOptions options = options_with_delay();
+  options.server.initial_datagram_bytes = 1472;
+  options.path.mtu_bytes = 1300;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  ASSERT_EQ(rig.server_stats().datagram_bytes, 1472u);
+  constexpr uint64_t kMessages = 2000;
+  uint64_t queued = 0;
+  const auto pump_messages = [&] {
+    while (queued < kMessages && rig.server.endpoint->send(rig.server.connection, Channel::kReliableOrdered,
+                                                           {}, number_body(queued, 90)) == SendResult::kOk) {
+      ++queued;
+    }
+    return rig.client().handler.received.size() == kMessages;
+  };
+  ASSERT_TRUE(rig.run_until(30 * kSecond, pump_messages));
+  for (uint64_t i = 0; i < kMessages; ++i) {
+    ASSERT_EQ(test::number_of(rig.client().handler.received[i].body), i);
+  }
+  EXPECT_EQ(rig.server_stats().datagram_bytes, 1200u);
+  EXPECT_EQ(rig.server_stats().mtu_black_holes, 1u);
+}
+
 TEST(EndpointPaths, AOneWayBlackoutEndsBothSidesByName) {
   EndpointRig rig(options_with_delay());
   ASSERT_TRUE(rig.connect_all());

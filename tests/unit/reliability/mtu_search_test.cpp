@@ -141,5 +141,37 @@ TEST(MtuSearch, AnotherPathIsSearchedAtOnce) {
   EXPECT_EQ(s.search.datagram_bytes(), 1400u);
 }
 
+TEST(MtuSearch, BeginsWithTheSizeThatIsAssumed) {
+  struct Case {
+    uint32_t limit, assumed, first;
+  };
+  for (const Case c : {Case{1472, 1200, 1200}, Case{1472, 1279, 1200}, Case{1472, 1400, 1400},
+                       Case{1472, 1472, 1472}, Case{1452, 1472, 1452}, Case{1200, 1472, 1200}}) {
+    Search s(c.limit);
+    s.search.assume(c.assumed);
+    EXPECT_EQ(s.search.datagram_bytes(), c.first);
+    s.run(1500);
+    EXPECT_EQ(s.search.datagram_bytes(), c.limit) << "and the search goes on from there";
+  }
+}
+
+TEST(MtuSearch, AWrongAssumptionEndsInABlackHole) {
+  Search s(1472);
+  s.search.assume(1472);
+  s.search.on_black_hole(0);
+  EXPECT_EQ(s.search.datagram_bytes(), 1200u);
+  EXPECT_EQ(s.search.probe_due(0), 0u);
+  s.now_ns = kRetryNs;
+  s.run(1350);
+  EXPECT_EQ(s.search.datagram_bytes(), 1350u);
+}
+
+TEST(MtuSearch, AnAssumptionIsAboutThePathItWasMadeFor) {
+  Search s(1472);
+  s.search.assume(1400);
+  s.search.restart();
+  EXPECT_EQ(s.search.datagram_bytes(), 1200u);
+}
+
 }  // namespace
 }  // namespace lattice::reliability

@@ -64,5 +64,22 @@ TEST(RttEstimator, MinimumForgetsAfterTenSeconds) {
   EXPECT_EQ(rtt.min_rtt_ns(60'000 * kMs), rtt.srtt_ns());
 }
 
+TEST(RttEstimator, RtoStaysWithinItsBounds) {
+  RttEstimator low({.min_ns = 5'000'000, .max_ns = 100'000'000});
+  EXPECT_EQ(low.rto_ns(), 100'000'000u) << "500 ms is above the bound";
+  for (int i = 0; i < 50; ++i) low.add_sample(1'000'000, 0);
+  EXPECT_EQ(low.rto_ns(), 5'000'000u);
+  low.add_sample(2'000'000'000, 0);
+  EXPECT_EQ(low.rto_ns(), 100'000'000u);
+
+  RttEstimator high({.min_ns = 1'000'000'000, .max_ns = 5'000'000'000});
+  EXPECT_EQ(high.rto_ns(), 1'000'000'000u) << "500 ms is below the bound";
+  high.add_sample(1'500'000'000, 0);
+  EXPECT_EQ(high.rto_ns(), 4'500'000'000u);
+  high.restart();
+  EXPECT_FALSE(high.has_sample());
+  EXPECT_EQ(high.rto_ns(), 1'000'000'000u) << "another path, the same bounds";
+}
+
 }  // namespace
 }  // namespace lattice::reliability

@@ -22,8 +22,9 @@ namespace lattice::replication::test {
 
 /// The authority's half: objects, history, a builder; views are the test's own.
 struct Authority {
-  explicit Authority(const Types& t, SnapshotBuilder::Config config = {}, uint32_t max_objects = 4096)
-      : types(t), table(max_objects), builder(config, table, history) {}
+  explicit Authority(const Types& t, SnapshotBuilder::Config config = {}, uint32_t max_objects = 4096,
+                     int32_t history_ticks = kHistoryTicks)
+      : types(t), table(max_objects), history(history_ticks), builder(config, table, history) {}
 
   uint32_t spawn(const ObjectType& type, uint64_t owner = 0) {
     const uint32_t slot = table.spawn(type, owner, LATTICE_AUTHORITY_SERVER, 0, tick);

@@ -26,9 +26,11 @@ TEST(VersionHistory, makes_a_version_only_when_words_differ) {
   EXPECT_EQ(authority.history.record(authority.table, authority.tick), 0u);
 }
 
-TEST(VersionHistory, answers_for_every_tick_of_the_last_64) {
+/// Every tick within `depth` has its state, and none before.
+void answers_for_every_tick_of(int32_t depth) {
   Types types;
-  Authority authority(types);
+  Authority authority(types, {}, 4096, depth);
+  const auto kept = static_cast<Tick>(depth);
   const uint32_t slot = authority.spawn(types.actor());
   std::map<Tick, std::vector<uint64_t>> truth;
   base::Random random(5);
@@ -38,15 +40,25 @@ TEST(VersionHistory, answers_for_every_tick_of_the_last_64) {
     }
     authority.record();
     truth[authority.tick] = authority.words(slot);
-    const Tick oldest = authority.tick > 64 ? authority.tick - 64 : 1;
+    const Tick oldest = authority.tick > kept ? authority.tick - kept : 1;
     for (Tick t = oldest; t <= authority.tick; ++t) {
       const uint64_t* words = authority.history.at_tick(slot, t);
       ASSERT_NE(words, nullptr) << t << " at " << authority.tick;
       EXPECT_EQ(std::vector<uint64_t>(words, words + truth[t].size()), truth[t]);
       EXPECT_EQ(authority.history.words(slot, authority.history.version_at(slot, t)), words);
     }
-    EXPECT_EQ(authority.history.at_tick(slot, authority.tick - 65), nullptr);
+    EXPECT_EQ(authority.history.at_tick(slot, authority.tick - kept - 1), nullptr);
   }
+}
+
+TEST(VersionHistory, answers_for_every_tick_it_keeps) {
+  for (const int32_t depth : {2, 8, 33, 64}) answers_for_every_tick_of(depth);
+}
+
+TEST(VersionHistory, a_delta_refers_to_nothing_that_is_not_kept) {
+  EXPECT_EQ(VersionHistory(8).max_baseline_ticks(), 8);
+  EXPECT_EQ(VersionHistory(60).max_baseline_ticks(), 60);
+  EXPECT_EQ(VersionHistory(64).max_baseline_ticks(), kMaxBaselineTicks) << "the format's own bound";
 }
 
 TEST(VersionHistory, an_object_that_stands_still_outlives_the_wrap_of_ticks) {

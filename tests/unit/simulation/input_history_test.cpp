@@ -13,12 +13,13 @@ void push(InputHistory& history, Tick tick) {
 }
 
 TEST(InputHistory, HoldsTheLast128Ticks) {
+  constexpr Tick kHeld = 128;
   InputHistory history(2);
   EXPECT_EQ(history.find(1), nullptr);
   for (Tick tick = 1; tick <= 1000; ++tick) push(history, tick);
-  EXPECT_EQ(history.find(1000 - kInputHistoryTicks), nullptr);
+  EXPECT_EQ(history.find(1000 - kHeld), nullptr);
   EXPECT_EQ(history.find(1001), nullptr);
-  for (Tick tick = 1001 - kInputHistoryTicks; tick <= 1000; ++tick) {
+  for (Tick tick = 1001 - kHeld; tick <= 1000; ++tick) {
     ASSERT_NE(history.find(tick), nullptr);
     EXPECT_EQ(history.find(tick)[0], tick);
     EXPECT_EQ(history.find(tick)[1], tick * 3u);
@@ -55,6 +56,36 @@ TEST(InputHistory, WindowIsSinceLastPlusTwoAndAllUnacknowledged) {
   EXPECT_EQ(history.window_count(), 20u);
   history.acknowledge(200);  // the server is ahead of this client
   EXPECT_EQ(history.window_count(), 3u);
+}
+
+TEST(InputHistory, HoldsWhatMayBeResentAndWhatMayBeSimulatedAgain) {
+  struct Size {
+    size_t resimulated_ticks;
+    Tick held;
+  };
+  for (const Size size : {Size{8, 64}, Size{64, 128}, Size{96, 128}, Size{97, 256}, Size{256, 512}}) {
+    InputHistory history(2, {.resimulated_ticks = size.resimulated_ticks});
+    const Tick first = UINT32_MAX - 700;  // across the wrap, where 0 is no tick
+    Tick newest = first;
+    for (Tick tick = first; tick != UINT32_MAX; ++tick) push(history, newest = tick);
+    EXPECT_EQ(history.held_count(), size.held);
+    EXPECT_NE(history.find(newest - size.held + 1), nullptr);
+    EXPECT_EQ(history.find(newest - size.held), nullptr);
+  }
+}
+
+TEST(InputHistory, RedundancyIsBounded) {
+  for (const uint32_t most : {0u, 1u, 2u, 5u, 31u}) {
+    InputHistory history(2, {.max_redundant_inputs = most});
+    for (Tick tick = 1; tick <= 20; ++tick) push(history, tick);
+    EXPECT_EQ(history.window_count(), 20u) << "everything is new";
+    history.mark_sent(20);
+    push(history, 21);
+    push(history, 22);
+    EXPECT_EQ(history.window_count(), std::min(22u, 2 + most)) << "nothing is acknowledged";
+    history.acknowledge(22);
+    EXPECT_EQ(history.window_count(), 2 + std::min(2u, most)) << "everything is";
+  }
 }
 
 }  // namespace

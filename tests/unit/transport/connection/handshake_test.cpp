@@ -124,10 +124,11 @@ TEST(Handshake, SurvivesLossWithOneConnectionPerToken) {
   EXPECT_GE(connected, 50);
 }
 
-TEST(Handshake, RetriesGrowTo1000MsWithTenPercentJitter) {
+TEST(Handshake, RetriesGrowToFourTimesTheFirstWithTenPercentJitter) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
+    const uint64_t first_ms = seed % 4 == 1 ? 50 : seed % 4 == 2 ? 1000 : 250;
     Rig rig;
-    ClientHandshake client = rig.new_client({.jitter_seed = seed});
+    ClientHandshake client = rig.new_client({.first_retry_ns = first_ms * kMs, .jitter_seed = seed});
     const Bytes first = rig.request_of(client);
     uint64_t last_ns = rig.now_ns;
     std::vector<uint64_t> gaps_ms;
@@ -142,9 +143,9 @@ TEST(Handshake, RetriesGrowTo1000MsWithTenPercentJitter) {
     }
     EXPECT_EQ(client.lifecycle().state(), State::kTimeout);
     EXPECT_EQ(rig.now_ns, 85 * kSecond) << "10 s budget";
-    ASSERT_GE(gaps_ms.size(), 9u);
+    ASSERT_GE(gaps_ms.size(), first_ms == 1000 ? 3u : 9u);
     for (size_t i = 0; i < gaps_ms.size(); ++i) {
-      const uint64_t plain = i == 0 ? 250 : i == 1 ? 500 : 1000;
+      const uint64_t plain = first_ms << std::min<size_t>(i, 2);
       EXPECT_GE(gaps_ms[i], plain * 9 / 10) << "seed " << seed;
       EXPECT_LE(gaps_ms[i], plain * 11 / 10) << "seed " << seed;
     }

@@ -141,5 +141,19 @@ TEST(ReplayWindow, TestingAForgedJumpChangesNothing) {
   EXPECT_EQ(window.test(9), Replay::kFresh);
 }
 
+TEST(ReplayWindow, EverySizeHasItsEdge) {
+  for (const uint64_t packets : {64u, 65u, 127u, 500u, 1023u, 1024u}) {
+    ReplayWindow window(packets);
+    window.mark(1);
+    window.mark(packets);
+    EXPECT_EQ(window.test(1), Replay::kDuplicate) << packets;
+    EXPECT_EQ(window.test(2), Replay::kFresh) << packets;
+    window.mark(packets + 1);
+    EXPECT_EQ(window.test(1), Replay::kTooOld) << packets;
+    window.mark(packets + 2);
+    EXPECT_EQ(window.test(2), Replay::kTooOld) << "never marked, and too old all the same: " << packets;
+  }
+}
+
 }  // namespace
 }  // namespace lattice::crypto

@@ -13,52 +13,52 @@ constexpr uint64_t bit_of(size_t slot) {
 }  // namespace
 
 DeadlineTable::DeadlineTable(size_t slots)
-    : deadlines_((slots + kBlockSlots - 1) / kBlockSlots * kBlockSlots, kNever),
-      blocks_(deadlines_.size() / kBlockSlots),
+    : deadlines_((slots + kGroupSlots - 1) / kGroupSlots * kGroupSlots, kNever),
+      groups_(deadlines_.size() / kGroupSlots),
       slots_(slots) {}
 
 void DeadlineTable::set(size_t slot, uint64_t deadline_ns) {
   LATTICE_ASSERT(slot < slots_);
   deadlines_[slot] = deadline_ns;
-  Block& block = blocks_[slot / kBlockSlots];
+  Group& group = groups_[slot / kGroupSlots];
   if (deadline_ns == 0) {
-    block.due |= bit_of(slot);
+    group.due |= bit_of(slot);
   } else {
-    block.due &= ~bit_of(slot);
-    block.earliest_ns = std::min(block.earliest_ns, deadline_ns);
+    group.due &= ~bit_of(slot);
+    group.earliest_ns = std::min(group.earliest_ns, deadline_ns);
   }
 }
 
 size_t DeadlineTable::next_due(size_t first, uint64_t now_ns) {
   LATTICE_ASSERT(now_ns < kNever);
-  uint64_t from_first = ~uint64_t{0} << first % kBlockSlots;
-  for (size_t i = first / kBlockSlots; i < blocks_.size(); ++i) {
-    if (blocks_[i].earliest_ns <= now_ns) mark_due(i, now_ns);
-    const uint64_t due = blocks_[i].due & from_first;
-    if (due != 0) return i * kBlockSlots + static_cast<size_t>(std::countr_zero(due));
+  uint64_t from_first = ~uint64_t{0} << first % kGroupSlots;
+  for (size_t i = first / kGroupSlots; i < groups_.size(); ++i) {
+    if (groups_[i].earliest_ns <= now_ns) mark_due(i, now_ns);
+    const uint64_t due = groups_[i].due & from_first;
+    if (due != 0) return i * kGroupSlots + static_cast<size_t>(std::countr_zero(due));
     from_first = ~uint64_t{0};
   }
   return kNone;
 }
 
-// The bound only sinks with set(); it rises here, once a block has been looked through.
-void DeadlineTable::mark_due(size_t block, uint64_t now_ns) {
+// set() only lowers a group's bound. It rises here, once the whole group has been read.
+void DeadlineTable::mark_due(size_t group, uint64_t now_ns) {
   uint64_t earliest_ns = kNever;
-  for (size_t slot = block * kBlockSlots; slot < (block + 1) * kBlockSlots; ++slot) {
+  for (size_t slot = group * kGroupSlots; slot < (group + 1) * kGroupSlots; ++slot) {
     if (deadlines_[slot] <= now_ns) {
-      blocks_[block].due |= bit_of(slot);
+      groups_[group].due |= bit_of(slot);
     } else {
       earliest_ns = std::min(earliest_ns, deadlines_[slot]);
     }
   }
-  blocks_[block].earliest_ns = earliest_ns;
+  groups_[group].earliest_ns = earliest_ns;
 }
 
 bool DeadlineTable::validate() const {
   for (size_t slot = 0; slot < deadlines_.size(); ++slot) {
-    const Block& block = blocks_[slot / kBlockSlots];
-    const bool is_marked = (block.due & bit_of(slot)) != 0;
-    if (is_marked ? slot >= slots_ : deadlines_[slot] == 0 || block.earliest_ns > deadlines_[slot])
+    const Group& group = groups_[slot / kGroupSlots];
+    const bool is_marked = (group.due & bit_of(slot)) != 0;
+    if (is_marked ? slot >= slots_ : deadlines_[slot] == 0 || group.earliest_ns > deadlines_[slot])
       return false;
     if (slot >= slots_ && deadlines_[slot] != kNever) return false;
   }

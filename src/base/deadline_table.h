@@ -1,13 +1,14 @@
 // One deadline per slot, and the slots whose deadline has come, in ascending order.
 //
-//   blocks_     | due, earliest | due, earliest | …   16 bytes for 64 slots
-//   deadlines_  | 64 slots      | 64 slots      | …   looked at only when a time of the block has come
+//   groups_     | due, earliest | due, earliest | …   16 bytes for 64 slots
+//   deadlines_  | 64 slots      | 64 slots      | …   read only when a deadline of the group has come
 //
-// Neither a heap nor a timer wheel, because the order of visits must not depend on when deadlines were set:
-// with one by slot, who visits only what is due does the same as who visits everything. A question at 10,000
-// slots reads 157 blocks; setting a deadline writes two words. What is always due costs a bit and no search.
+// A heap or a timer wheel would give slots in an order that depends on when deadlines were set. Here the
+// order is that of the slots. So a caller that serves only due slots does exactly what a caller does that
+// serves all of them. A search over 10,000 slots reads 157 groups; setting a deadline writes two words. A
+// slot that is always due costs one bit and no search.
 //
-// Must stay true: a slot that is not marked due has a deadline of at least its block's earliest.
+// Must stay true: a slot that is not marked due has a deadline of at least its group's earliest.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ class DeadlineTable {
 
   /// Replaces the deadline of `slot`, in nanoseconds of the caller's clock: 0 is always due, kNever never.
   void set(size_t slot, uint64_t deadline_ns);
-  /// set(slot, 0), at once when it is so already.
+  /// set(slot, 0); cheaper when the slot is marked due already.
   void set_due(size_t slot) {
     if (at(slot) != 0) set(slot, 0);
   }
@@ -49,16 +50,16 @@ class DeadlineTable {
   bool validate() const;
 
  private:
-  static constexpr size_t kBlockSlots = 64;
-  struct Block {
+  static constexpr size_t kGroupSlots = 64;
+  struct Group {
     uint64_t due = 0;  ///< A bit per slot: its deadline is 0, or was seen to have come.
     uint64_t earliest_ns = kNever;
   };
 
-  void mark_due(size_t block, uint64_t now_ns);
+  void mark_due(size_t group, uint64_t now_ns);
 
-  std::vector<uint64_t> deadlines_;  ///< Whole blocks; what is beyond the last slot stays kNever.
-  std::vector<Block> blocks_;
+  std::vector<uint64_t> deadlines_;  ///< Whole groups; entries beyond the last slot stay kNever.
+  std::vector<Group> groups_;
   size_t slots_;
 };
 

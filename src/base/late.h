@@ -1,5 +1,5 @@
-// A value that comes later than the object it is part of. As std::optional, but the flag stands in front of
-// the value: asking whether a large one is there does not fetch the memory behind it.
+// A member that is made later than the object it is part of. Like std::optional, but the flag stands in front
+// of the value: asking whether a large value exists does not fetch the cache lines behind the flag.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Where messages for people go: one callback the host gives. The library itself never prints.
+// Messages for people go to one callback, which the host gives. The library itself never prints.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ using LogFunction = void (*)(void* context, LogLevel level, LogCategory category
 /// Longest message passed on, with its zero; longer text is cut.
 inline constexpr size_t kLogMessageBytes = 256;
 
-/// A value: copy it into whoever logs. Without a callback every call is a test and nothing more.
+/// A plain value: every object that logs holds a copy. Without a callback, a call costs one test.
 class Log {
  public:
   Log() = default;

@@ -1,4 +1,4 @@
-// Raw memory for a table, up to its bound. What is never touched costs address space only.
+// Raw memory for a table at its full size. A page that is never touched costs address space only.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace lattice::base {
 
 enum class PageSize : uint8_t {
   kSmall,
-  kLarge,  ///< Where there are any; whole large pages become resident at a touch.
+  kLarge,  ///< If the system has any. The first touch makes a whole large page resident.
 };
 
 class PagedMemory {

@@ -43,7 +43,8 @@ inline constexpr std::size_t kAddressTextBytes = 56;
 /// Writes "a.b.c.d:port" or "[v6]:port" into `out`, always terminated; returns `out`.
 const char* format_address(const Address& address, char (&out)[kAddressTextBytes]);
 
-/// A well-mixed 64-bit hash for tables keyed by address. Not for adversarial bucket flooding defence.
+/// A well-mixed 64-bit hash for tables keyed by address. It has no secret: whoever chooses addresses can make
+/// them collide.
 uint64_t hash_address(const Address& address);
 
 }  // namespace lattice::platform

@@ -1,5 +1,5 @@
-// Memory in few large pages instead of many small ones: a processor that walks through hundreds of
-// connections looks up where a page is more often than it can remember.
+// Memory in a few large pages instead of many small ones. A server that walks through hundreds of connections
+// touches more small pages than the processor's TLB holds, and every miss costs a walk of the page table.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@ namespace lattice::platform {
 
 inline constexpr size_t kLargePageBytes = size_t{2} << 20;
 
-/// Asks for [memory, memory + bytes), which begins at a multiple of kLargePageBytes, in large pages. A hint:
-/// where the operating system has none to give, nothing changes. A large page is resident as a whole.
+/// Asks the operating system to back [memory, memory + bytes), which begins at a multiple of kLargePageBytes,
+/// with large pages. A hint: a system without large pages changes nothing. A large page becomes resident as a
+/// whole.
 void prefer_large_pages(void* memory, size_t bytes);
 
 }  // namespace lattice::platform

@@ -1,7 +1,7 @@
 // One non-blocking UDP socket with batched send and receive: IPv4, IPv6, or both on one socket.
-// Nothing here retries, queues or blocks; what the kernel does not take is reported, not kept.
-// Datagrams are never fragmented where the system lets us say so, and what it believes about path MTUs (ICMP,
-// which anyone can forge) is not asked: whoever sends finds out by probing (L-06).
+// Nothing here retries, queues or blocks. A datagram that the kernel does not take is reported and dropped.
+// Datagrams are never fragmented, where the system leaves that choice. Its own path MTU comes from ICMP,
+// which anyone can forge, so it is not used: the sender probes (L-06).
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ struct UdpReceiveResult {
 struct UdpSendResult {
   size_t sent = 0;          ///< Datagrams the kernel took.
   uint64_t sent_bytes = 0;  ///< Their payload.
-  size_t full = 0;          ///< Not taken because the kernel's buffer was full; always the last ones.
+  size_t full = 0;          ///< Not taken because the kernel's buffer was full; always the last of the call.
   size_t refused = 0;       ///< Refused one by one: no route, too large, wrong family, filtered.
 };
 
@@ -90,12 +90,12 @@ class UdpSocket {
   bool is_open() const { return handle_ >= 0; }
 
   /// Receives up to min(out.size(), kUdpBatchDatagrams) datagrams, each into out[i].data, which must hold
-  /// `buffer_bytes` bytes. One system call, or a few when more has come than lately. Never blocks.
+  /// `buffer_bytes` bytes. One system call, or a few when more datagrams wait than usual. Never blocks.
   UdpReceiveResult receive(std::span<UdpDatagram> out, size_t buffer_bytes);
 
-  /// Sends every datagram, kUdpBatchDatagrams per system call; neighbours of one size to one destination
-  /// go through the network stack together where the kernel can. Never blocks: once the kernel's buffer is
-  /// full the rest is reported as `full` and forgotten.
+  /// Sends every datagram, kUdpBatchDatagrams per system call; adjacent datagrams of one size to one
+  /// destination pass the network stack together where the kernel can do that. Never blocks: when the
+  /// kernel's buffer is full, the rest is reported as `full` and dropped.
   UdpSendResult send(std::span<const UdpDatagram> datagrams);
 
   /// Takes one report, if there is any, that a datagram to `peer` came to a port where nobody listens. The

@@ -7,7 +7,7 @@ namespace lattice::platform {
 
 void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes) {
 #if defined(MADV_HUGEPAGE)
-  // Refused by a kernel without them: small pages are what there is.
+  // A kernel without huge pages refuses, and the memory stays in small pages.
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
 }

@@ -13,9 +13,8 @@ namespace lattice::platform {
 Address address_from_sockaddr(const sockaddr* from);
 
 /// Writes `address` for a socket of the given family to `to`, which has room for a sockaddr_in6, and returns
-/// the length; an IPv4 address for an IPv6
-/// socket is written v4-mapped. An IPv6 address is always written as such, whatever the socket: the
-/// kernel then refuses it.
+/// the length. For an IPv6 socket an IPv4 address is written v4-mapped. An IPv6 address is written as it is
+/// for every socket; the kernel refuses it on an IPv4 socket.
 unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr* to);
 
 }  // namespace lattice::platform

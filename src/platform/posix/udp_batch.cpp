@@ -16,7 +16,7 @@ namespace {
 
 /// A run must fit an IP datagram with its headers, IPv6 included.
 constexpr size_t kMaxRunBytes = 65'000;
-/// The kernel's bound (UDP_MAX_SEGMENTS) is 64, or 128 in later ones.
+/// The kernel's bound (UDP_MAX_SEGMENTS) is 64, or 128 in newer kernels.
 constexpr size_t kMaxRunDatagrams = 64;
 
 bool set_coalescing([[maybe_unused]] int fd, [[maybe_unused]] bool on) {
@@ -139,7 +139,7 @@ size_t UdpSocket::Batch::plan(std::span<const UdpDatagram> datagrams) {
   return entries;
 }
 
-/// True when the refused `entry` was a run: it goes again in single datagrams, as everything after it.
+/// True when the refused `entry` was a run. Its datagrams, and all after them, are then sent one by one.
 bool UdpSocket::Batch::forget_segmentation(size_t entry) {
   if (send_counts_[entry] == 1) return false;
   can_segment = false;
@@ -242,8 +242,8 @@ int UdpSocket::Batch::read_plain(int fd, std::span<UdpDatagram> out, size_t firs
 
 UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
   UdpReceiveResult result;
-  // As many entries as came lately and some more: most calls find nothing or little, and laying out a
-  // whole batch for each costs them a tenth.
+  // As many entries as arrived lately, and some more. Most calls receive little, and preparing a whole batch
+  // for each would make them a tenth slower.
   size_t end = 0;
   for (size_t came = 0; came == end && end < out.size();) {
     const size_t first = end;
@@ -256,12 +256,12 @@ UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> 
     came = first + static_cast<size_t>(received);
     for (size_t i = first; i < came; ++i) take_plain(out, i, &result);
   }
-  // Sinks slowly: the last of a row of calls is usually short.
+  // Falls slowly: the last of several calls usually receives few datagrams.
   usual_ = std::max(result.count + result.truncated, usual_ / 2);
   return result;
 }
 
-/// Datagram `i` of `out` came: hands it on, or counts it.
+/// Hands on datagram `i` of `out`, or counts why it is dropped.
 void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result) {
   if ((receive_headers_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
     ++result->truncated;
@@ -270,12 +270,13 @@ void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpRecei
   UdpDatagram& datagram = out[result->count];
   datagram.peer = address_from_sockaddr(&receive_peers_[i].any);
   datagram.size = receive_headers_[i].msg_len;
-  // A gap left by a dropped datagram is closed by copying: the caller's pointers stay where they are.
+  // A dropped datagram leaves a gap. The next one is copied into it: the caller's pointers must not move.
   if (result->count != i) std::memcpy(datagram.data, out[i].data, datagram.size);
   ++result->count;
 }
 
-/// Coalescing pays when most of what arrives comes from one sender. What is queued already is not in runs.
+/// Coalescing pays when most datagrams come from one sender. What the kernel has queued before is not
+/// coalesced.
 void UdpSocket::Batch::choose_by_senders(int fd, std::span<const UdpDatagram> received) {
   const auto same = std::count_if(received.begin(), received.end(),
                                   [&](const UdpDatagram& d) { return d.peer == received[0].peer; });
@@ -330,12 +331,12 @@ void UdpSocket::Batch::hand_out_runs(std::span<UdpDatagram> out, size_t buffer_b
 UdpReceiveResult UdpSocket::Batch::receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
   UdpReceiveResult result;
   hand_out_runs(out, buffer_bytes, &result);
-  // Fewer than asked for means an empty queue to the caller, so calls go on until it is.
+  // To the caller, fewer datagrams than asked for mean an empty queue. So this goes on until it is empty.
   while (result.count + result.truncated < out.size()) {
     const int received = read_runs(fd);
     if (received < 0) {
       if (!is_empty(errno)) result.errors = 1;
-      // Switched off and emptied: no run can come any more.
+      // Coalescing is off and the queue is empty: no run can arrive any more.
       if (!asked_ && result.errors == 0) coalescing_ = false;
       break;
     }

@@ -30,7 +30,7 @@ struct UdpSocket::Batch {
   /// See UdpSocket; after keeps_reports has been set.
   bool take_unreachable(int fd, Address* peer);
 
-  /// Datagrams of a run wait here, where the kernel does not see them.
+  /// Part of a received run waits here, and the kernel no longer has it.
   bool has_waiting() const { return run_next_ < run_count_; }
 
   bool can_segment = false;    ///< UDP_SEGMENT was accepted; cleared by the first route that refuses it.
@@ -40,7 +40,7 @@ struct UdpSocket::Batch {
  private:
   static constexpr size_t kCoalesced = 4;  ///< Runs per call; each may be as large as IP allows.
   static constexpr size_t kCoalescedBytes = 65536;
-  /// This much from one sender in one call switches coalescing on; this many calls without a run, off.
+  /// So much from one sender in one call switches coalescing on. So many calls without a run switch it off.
   static constexpr size_t kRunWorthCoalescing = 8;
   static constexpr uint32_t kPatienceCalls = 64;
   static constexpr size_t kSpareEntries = 8;

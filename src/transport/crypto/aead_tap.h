@@ -1,6 +1,6 @@
-// A look at what the AEAD of this thread seals and opens: how a capture comes by plaintext (docs/capture.md).
-// It exists in builds with LATTICE_CAPTURE only; in others no code that hands out a plaintext is compiled at
-// all.
+// An observer of what the AEAD of this thread seals and opens: captures get their plaintext from it
+// (docs/capture.md). It exists only in builds with LATTICE_CAPTURE. Other builds contain no code that hands
+// out plaintext.
 #pragma once
 
 #include <cstdint>

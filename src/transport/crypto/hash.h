@@ -24,11 +24,11 @@ Digest sha256(std::initializer_list<Part> parts);
 /// HMAC-SHA256 of the parts joined; any key length.
 Digest hmac_sha256(Part key, std::initializer_list<Part> parts);
 
-/// A key of HMAC-SHA256 that is used many times: its own two compressions are done once, at the beginning. As
-/// secret as the key.
+/// A key of HMAC-SHA256 for many uses: the two compressions of the key itself are done once, here. As secret
+/// as the key.
 class HmacKey {
  public:
-  HmacKey() = default;  ///< Of no key: must be assigned before hmac().
+  HmacKey() = default;  ///< Holds no key: assign one before hmac().
   explicit HmacKey(Part key);
 
   /// hmac_sha256() under this key.

@@ -1,10 +1,10 @@
 // The proof of I3 in running code: in validation builds every seal of this process is recorded, and one whose
 // nonce is not above every nonce sealed before under the same key aborts. That is stricter than "no pair
 // twice" (packet numbers only grow, handshake keys seal once), and needs one entry per key instead of one per
-// packet. Without LATTICE_VALIDATION recording is nothing and the count stays 0.
+// packet. Without LATTICE_VALIDATION nothing is recorded and the count stays 0.
 //
-// One repetition is allowed because it is none: a handshake key (packet_seq 0) that makes the very same bytes
-// again. A client whose answer to a challenge was pushed out by forgeries rebuilds it that way.
+// One repetition is allowed: a handshake key (packet_seq 0) may seal the very same bytes again, which tells
+// an observer nothing new. A client does so when forged challenges pushed its answer out of its memory.
 //
 // Bound: two generations of 32768 keys. When the younger one fills, the older one is dropped and the two
 // swap; a key that is still in use is carried over, so only keys idle for 32768 newer ones are forgotten.

@@ -1,5 +1,6 @@
 // An EntropySource for simulated networks: everything drawn follows from a seed, so that a run, keys and all,
-// repeats. On a real network its peers could guess the seed; there, SystemEntropy.
+// repeats. On a real network a peer could guess the seed; SystemEntropy is
+// used there.
 #pragma once
 
 #include <cstdint>

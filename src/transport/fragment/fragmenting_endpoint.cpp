@@ -32,7 +32,7 @@ FragmentingEndpoint::~FragmentingEndpoint() = default;
 SendResult FragmentingEndpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                      std::span<const uint8_t> body, uint32_t receipt) {
   LATTICE_ASSERT(!GroupReceipts::is_group(receipt));
-  // Also whatever the endpoint has a refusal for: control messages, snapshots, channels that do not exist.
+  // The endpoint also gets everything that it will refuse: control messages, snapshots, unknown channels.
   const bool may_be_cut = static_cast<size_t>(channel) < static_cast<size_t>(Channel::kAck) &&
                           channels_.mode(channel) <= ChannelMode::kReliableOrdered && !flags.is_snapshot &&
                           !flags.is_fragment;

@@ -35,10 +35,10 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
 
   /// As Endpoint::send(), but for bodies of up to kMaxMessageBytes, which take 1 to 256 places of the queue:
   /// kWouldBlock when they do not all fit. Snapshots and control messages keep the limit of one packet.
-  /// `receipt` is below 2^31; a long message's is told acked once all of it is.
+  /// `receipt` is below 2^31. That of a long message is told acked once every fragment is.
   SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                   std::span<const uint8_t> body, uint32_t receipt = 0);
-  /// As Endpoint::update_and_send(); forgets what waited too long for the rest of it (F-03).
+  /// As Endpoint::update_and_send(). Also drops incomplete messages that have waited too long (F-03).
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }

@@ -30,7 +30,7 @@ class PartialGroup {
 
   /// Why `piece` cannot be part of this message, or nothing. kFragmentDuplicate says nothing against either.
   std::optional<reliability::Refusal> refusal(const Piece& piece) const;
-  /// Copies a piece in that refusal() had nothing against; false when the pool gives no memory.
+  /// Stores a piece for which refusal() found nothing. False when the pool gives no memory.
   bool keep(base::BlockPool& pool, const Piece& piece, uint64_t now_ns);
 
   bool is_complete() const { return received_ == count_; }

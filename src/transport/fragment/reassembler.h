@@ -2,7 +2,8 @@
 //
 //   unreliable   found by (channel, group); at most 16 and 2 MiB, the oldest gives way; 2 s without a new
 //                fragment and a group is gone; any disagreement costs the message
-//   reliable     every fragment is sure to come, so a disagreement is a lie and nothing times out. Ordered:
+//   reliable     every fragment is sure to come: only a peer that breaks the protocol contradicts itself, and
+//                nothing times out. Ordered:
 //                one group per channel, its fragments one after another. Unordered: found by the message_id
 //                of its first fragment; groups do not overlap, and one whose last id is behind the window can
 //                never be completed. So at most 256 groups and 511 fragments per channel are held.

@@ -40,7 +40,7 @@ uint64_t BottleneckLink::depart_at_rate(uint64_t wire_bytes, uint64_t now_ns) {
   return free_ns_;
 }
 
-// Opportunities that pass while nothing waits are lost; datagrams share one as far as its bytes reach.
+// An opportunity that passes while nothing waits is lost. Datagrams share one as long as its bytes last.
 uint64_t BottleneckLink::depart_by_trace(uint64_t wire_bytes, uint64_t now_ns) {
   const RateTrace& trace = *config_.trace;
   const auto take = [this](uint64_t index) {

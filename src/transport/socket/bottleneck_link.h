@@ -1,6 +1,6 @@
-// The narrow place of a path, which several directions of a SimulatedNetwork may share: a first-in, first-out
-// queue before a link of fixed rate, or of a RateTrace. In virtual time; a datagram's departure is decided
-// when it is offered.
+// The bottleneck of a path, which several directions of a SimulatedNetwork may share: a first-in, first-out
+// queue in front of a link that has a fixed rate or a RateTrace. It runs in virtual time. The time at which a
+// datagram departs is decided when the datagram is offered.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class BottleneckLink {
  public:
   explicit BottleneckLink(const BottleneckConfig& config) : config_(config) {}
 
-  /// Takes effect for what is offered from now on; what waits keeps its time.
+  /// Applies to datagrams offered from now on. Those in the queue keep their times.
   void set_rate(uint64_t rate_bits_per_s) { config_.rate_bits_per_s = rate_bits_per_s; }
 
   /// Offers a datagram at `now_ns`, which must not go back. False: the queue is full. Otherwise `*departs_ns`

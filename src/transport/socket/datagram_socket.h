@@ -13,7 +13,7 @@ namespace lattice::socket {
 /// Every receive buffer holds this much; no datagram is larger.
 inline constexpr size_t kMaxDatagramBytes = 1500;
 
-/// A view into a caller's buffer of kMaxDatagramBytes: `peer` is the sender when received and the
+/// A datagram in a caller's buffer of kMaxDatagramBytes: `peer` is the sender when received and the
 /// destination when sent, `size` the payload bytes, `data` the buffer (only read when sending).
 using Datagram = platform::UdpDatagram;
 
@@ -50,10 +50,10 @@ class DatagramSocket {
   virtual platform::Address local_address() const = 0;
 
   virtual const SocketStats& stats() const = 0;
-  /// Of what is behind impairments, where datagrams really go and come from.
+  /// Of the socket behind all impairments, which really sends and receives.
   virtual const SocketStats& back_end_stats() const { return stats(); }
 
-  /// Takes one report of the network's, if there is any, that nobody listens at `peer`. Anyone can forge one.
+  /// Takes one report of the network, if there is any: nobody listens at that address. Anyone can forge one.
   virtual bool take_unreachable(platform::Address*) { return false; }
 
   /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.

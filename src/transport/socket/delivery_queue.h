@@ -23,8 +23,8 @@ class DeliveryQueue {
   DeliveryQueue(DeliveryQueue&& other) noexcept;
   DeliveryQueue& operator=(DeliveryQueue&&) = delete;
 
-  /// Copies `bytes` in, to be taken at `deliver_at_ns` or later. `tag` travels along. False when the
-  /// queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
+  /// Copies `bytes` in, to be taken at `deliver_at_ns` or later. `tag` comes out with the datagram. False
+  /// when the queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
   bool push(uint64_t deliver_at_ns, const platform::Address& peer, std::span<const uint8_t> bytes,
             uint64_t tag = 0);
 

@@ -29,8 +29,8 @@ class ImpairedSocket final : public DatagramSocket {
   /// direction, and fills `out` with what is due there.
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Offers to the send direction and forwards what is due. Every datagram of legal size counts as
-  /// taken: a loss on the way is not the sender's to know. A direction without impairment and with nothing
-  /// under way is the inner socket itself, at no cost.
+  /// taken, because a sender is not told of losses on the way. A direction without impairment and with
+  /// nothing under way passes straight to the inner socket, at no cost.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   platform::Address local_address() const override { return inner_->local_address(); }
   bool take_unreachable(platform::Address* peer) override { return inner_->take_unreachable(peer); }

@@ -79,8 +79,8 @@ bool ImpairmentModel::lose(const Draws& draws, ImpairmentStats& stats) {
   return false;
 }
 
-/// The queue is never held as such: its length follows from when the link will have sent what it has
-/// accepted. An idle link takes any datagram; a busy one only what fits its waiting room.
+/// No queue is stored. Its length follows from the time at which the link will have sent all it accepted.
+/// An idle link takes any datagram; a busy one only what fits its waiting room.
 bool ImpairmentModel::pass_rate_limit(size_t payload_bytes, uint64_t now_ns, uint64_t* departs_ns) {
   if (bottleneck_ != nullptr) return bottleneck_->pass(payload_bytes, now_ns, departs_ns);
   if (impairment_.rate_bits_per_s == 0) return true;
@@ -104,8 +104,8 @@ uint64_t ImpairmentModel::arrival(uint64_t departs_ns, double jitter_draw) const
 
 uint64_t ImpairmentModel::keep_order(uint64_t arrives_ns, ImpairmentStats& stats) {
   if (arrives_ns < last_arrival_ns_) {
-    // A shorter delay configured meanwhile also lands here: a path that keeps the order never lets a
-    // later datagram pass, whatever the reason.
+    // This also covers a delay that was made shorter meanwhile: on a path that keeps the order no later
+    // datagram overtakes.
     if (!impairment_.jitter_reorders) return last_arrival_ns_;
     ++stats.overtaking;
     return arrives_ns;

@@ -77,7 +77,7 @@ size_t LoopbackSocket::send(std::span<const Datagram> datagrams, uint64_t) {
       ++stats_.send_refused;
       continue;
     }
-    // As with UDP, a receiver without room is not the sender's to know.
+    // As with UDP, the sender is not told that the receiver has no room.
     if (!peer->deliver(address_, {datagram.data, datagram.size})) ++peer->stats_.receive_overflow;
     stats_.bytes_sent += datagram.size;
     ++taken;

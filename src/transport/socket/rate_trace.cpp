@@ -7,15 +7,15 @@
 namespace lattice::socket {
 namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
-constexpr uint32_t kStepMs = 20;  // capacity holds still for so long
+constexpr uint32_t kStepMs = 20;  // capacity is constant for so long
 }  // namespace
 
 RateTrace::RateTrace(std::vector<uint32_t> times_ms)
     : times_ms_(std::move(times_ms)),
       valid_(!times_ms_.empty() && std::is_sorted(times_ms_.begin(), times_ms_.end())) {}
 
-// Capacity is a random walk with steps of up to a sixth of itself, reflected at the bounds. Opportunities of
-// a step fall where chance puts them. An outage lasts a uniform time.
+// Capacity is a random walk with steps of up to a sixth of itself, reflected at the bounds. The
+// opportunities of a step fall at random times. The length of an outage is uniform.
 RateTrace RateTrace::cellular(const CellularConfig& config) {
   base::Random random(config.seed);
   const double min_rate = config.min_kbit_per_s;

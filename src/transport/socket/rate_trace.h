@@ -9,7 +9,7 @@
 
 namespace lattice::socket {
 
-/// What a made-up cellular link is like. Capacity wanders between the bounds and now and then is gone.
+/// A synthetic cellular link. Its capacity wanders between the bounds, with outages now and then.
 struct CellularConfig {
   uint64_t seed = 1;
   uint32_t seconds = 60;
@@ -26,7 +26,7 @@ class RateTrace {
   /// `times_ms` are not decreasing; a time repeats when several packets may leave. At the end the trace
   /// starts again, one millisecond after its last entry. An empty trace is refused: see valid().
   explicit RateTrace(std::vector<uint32_t> times_ms);
-  /// A made-up link. The same configuration gives the same link everywhere.
+  /// A synthetic link. The same configuration gives the same link everywhere.
   static RateTrace cellular(const CellularConfig& config);
 
   /// False when there is no entry, or times decrease. Nothing else may be called then.

@@ -4,8 +4,8 @@
 //
 // A datagram sent from A to B: tap -> model of direction (A, B) -> queue of B -> B's receive(). Each
 // direction's generator is seeded from the network seed, both addresses and how often each was attached
-// before, so it does not matter in which order directions first see traffic, and who comes back to an address
-// does not meet the same losses again.
+// before. So the order in which directions first see traffic does not matter, and a client that returns to an
+// old address gets a new loss sequence.
 //
 // One thread. The network must outlive the sockets it hands out.
 #pragma once
@@ -65,7 +65,8 @@ class SimulatedNetwork {
   /// is taken.
   bool rebind(const platform::Address& from, const platform::Address& to);
 
-  /// For what an attachment draws at random: follows from the network's seed and how often it was asked.
+  /// A seed for what an attachment draws at random. It follows from the network's seed and the number of
+  /// calls.
   uint64_t draw_seed() { return base::splitmix64(draw_state_); }
 
   /// For every direction that has not been configured by itself, existing or future.

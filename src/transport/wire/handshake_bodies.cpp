@@ -23,8 +23,8 @@ size_t written_or_zero(const base::ByteWriter& writer) {
   return writer.ok() ? writer.size() : 0;
 }
 
-// Equal to itself one byte on, and zero at the beginning: memcmp looks at many bytes at a time, and the
-// padding of a request is nine hundred.
+// All bytes are zero if the first is zero and each equals the next. memcmp compares many bytes at a time, and
+// the padding of a request has nine hundred.
 bool is_zero(std::span<const uint8_t> bytes) {
   return bytes.empty() ||
          (bytes[0] == 0 && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);

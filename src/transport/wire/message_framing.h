@@ -113,8 +113,8 @@ struct FramingSummary {
   std::span<const uint8_t> rest;  ///< The plaintext behind those.
 };
 
-/// Validates a whole plaintext (P-10); `out` is filled only on kNone. The first messages are left in `kept`,
-/// so that they need not be read again; what does not fit it has to be.
+/// Validates a whole plaintext (P-10); `out` is filled only on kNone. The first messages are left in `kept`
+/// and need not be read again. Messages that do not fit `kept` are read from `rest`.
 FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,
                            FramingSummary* out, std::span<Message> kept = {});
 

@@ -48,7 +48,7 @@ struct TransferHold {
 
 struct TransferEnd {
   uint16_t id = 0;
-  TransferSide side = TransferSide::kSender;  ///< Of whom says so.
+  TransferSide side = TransferSide::kSender;  ///< The side that says so.
   TransferEndReason reason = TransferEndReason::kDone;
 };
 

@@ -15,7 +15,7 @@ std::string check_preset(const std::string& name) {
     if (known.back() == name) return "";
   }
   std::string text = "There is no impairment preset '" + name + "'." + did_you_mean(name, known) + " Known:";
-  for (const std::string_view preset : known) text += " " + std::string(preset);
+  for (const std::string_view preset : known) text.append(" ").append(preset);
   return text + ".";
 }
 

@@ -54,9 +54,9 @@ void log_line(lattice_log_level level, std::string_view category, std::string_vi
   if (terminal) {
     line = timestamp(false) + " ";
     line += colour ? std::string(kColours[level]) + kShort[level] + "\033[0m" : kShort[level];
-    line += " " + std::string(category) + ": " + std::string(message);
+    line.append(" ").append(category).append(": ").append(message);
     for (const LogField& field : fields) {
-      line += " " + std::string(field.name) + "=";
+      line.append(" ").append(field.name).append("=");
       if (needs_quotes(field.value)) {
         append_json_string(line, field.value);
       } else {

@@ -507,7 +507,8 @@ class Session {
     std::string out;
     for (const uint32_t slot : table_.ascending()) {
       const replication::ObjectInfo& info = table_.info(slot);
-      out += (out.empty() ? "" : ",") + ("{\"id\":" + std::to_string(info.network_id)) +
+      out.append(out.empty() ? "" : ",");
+      out += "{\"id\":" + std::to_string(info.network_id) +
              ",\"type_id\":" + std::to_string(info.type->type_id) +
              ",\"owner\":" + std::to_string(info.owner) +
              ",\"mode\":" + std::to_string(static_cast<int>(info.mode)) +

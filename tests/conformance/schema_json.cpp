@@ -44,10 +44,16 @@ std::string quant_json(const lattice_member_desc& member) {
   return "[" + out + "]";
 }
 
+/// Appends to a JSON list without its brackets.
+void append_item(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
 std::string enum_json(const lattice_member_desc& member) {
   std::string out;
   for (uint32_t i = 0; i < member.enum_count; ++i) {
-    out += (i == 0 ? "" : ",") + std::to_string(member.enum_values ? member.enum_values[i] : int64_t{i});
+    append_item(out, std::to_string(member.enum_values ? member.enum_values[i] : int64_t{i}));
   }
   return "[" + out + "]";
 }
@@ -76,7 +82,7 @@ std::string member_json(const lattice_member_desc& member) {
 std::string structure_json(const lattice_struct_desc& desc) {
   std::string members;
   for (uint32_t i = 0; i < desc.member_count; ++i) {
-    members += (i == 0 ? "" : ",") + member_json(desc.members[i]);
+    append_item(members, member_json(desc.members[i]));
   }
   return "{\"name\":" + quoted(desc.name) +
          ",\"delta\":" + ((desc.flags & LATTICE_STRUCT_DELTA) != 0 ? "true" : "false") + ",\"members\":[" +
@@ -100,7 +106,7 @@ std::string type_json(const lattice_type_desc& type) {
                   ",\"structure\":" + structure_json(*behaviour.structure) + "}";
   }
   std::string rpcs;
-  for (uint32_t i = 0; i < type.rpc_count; ++i) rpcs += (i == 0 ? "" : ",") + rpc_json(type.rpcs[i]);
+  for (uint32_t i = 0; i < type.rpc_count; ++i) append_item(rpcs, rpc_json(type.rpcs[i]));
   return "{\"type_id\":" + std::to_string(type.type_id) + ",\"name\":" + quoted(type.name) +
          ",\"behaviours\":[" + behaviours + "],\"rpcs\":[" + rpcs + "]}";
 }
@@ -143,7 +149,7 @@ std::string hex(std::span<const uint8_t> bytes) {
 
 std::string schema_json(std::span<const lattice_type_desc> types, const lattice_input_desc& input) {
   std::string out;
-  for (const lattice_type_desc& type : types) out += (out.empty() ? "" : ",") + type_json(type);
+  for (const lattice_type_desc& type : types) append_item(out, type_json(type));
   return "{\"types\":[" + out +
          "],\"input\":{\"name\":" + quoted(input.name ? input.name : input.structure->name) +
          ",\"structure\":" + structure_json(*input.structure) + "}}";
@@ -152,7 +158,7 @@ std::string schema_json(std::span<const lattice_type_desc> types, const lattice_
 std::string leaves_json(const serialization::Layout& layout, const uint64_t* words) {
   std::string out;
   for (const serialization::Leaf& leaf : layout.leaves()) {
-    out += (out.empty() ? "" : ",") + quoted(leaf_json(leaf, words + leaf.word));
+    append_item(out, quoted(leaf_json(leaf, words + leaf.word)));
   }
   return "[" + out + "]";
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -89,8 +90,10 @@ class EventLog : public SnapshotListener {
 
  private:
   void note(const char* what, uint32_t slot, Tick tick = 0) {
-    lines_.push_back(what + std::to_string(mirror_.network_id(slot)) +
-                     (tick != 0 ? "@" + std::to_string(tick) : ""));
+    std::string line = what;
+    line += std::to_string(mirror_.network_id(slot));
+    if (tick != 0) line.append("@").append(std::to_string(tick));
+    lines_.push_back(std::move(line));
   }
   const ObjectTable& mirror_;
   std::vector<std::string> lines_;

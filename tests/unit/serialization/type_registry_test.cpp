@@ -312,7 +312,7 @@ TEST(TypeRegistry, TooManyMembersAreRefused) {
   std::vector<std::string> names(33);
   for (size_t i = 0; i < members.size(); ++i) {
     lattice_member_desc_init(&members[i]);
-    names[i] = "m" + std::to_string(i);
+    names[i].append("m").append(std::to_string(i));
     members[i].name = names[i].c_str();
     members[i].type = LATTICE_WIRE_INT8;
     members[i].offset = static_cast<uint32_t>(i);

@@ -1,6 +1,7 @@
 // The primitives against the vectors of their RFCs.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <set>
 
@@ -33,9 +34,9 @@ std::vector<uint8_t> counting(uint8_t first, size_t n) {
 
 TEST(RepeatableEntropy, FollowsFromTheSeedAndNeverRepeatsWithinIt) {
   RepeatableEntropy first(7), again(7), other(8);
-  std::set<std::vector<uint8_t>> seen;
+  std::set<std::array<uint8_t, 16>> seen;
   for (int draw = 0; draw < 100; ++draw) {
-    std::vector<uint8_t> a(16), b(16), c(16);
+    std::array<uint8_t, 16> a, b, c;
     first.fill(a), again.fill(b), other.fill(c);
     EXPECT_EQ(a, b);
     EXPECT_TRUE(seen.insert(a).second);

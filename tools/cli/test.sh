@@ -106,6 +106,46 @@ threaded_files() {
     "$LATTICE_ROOT/bench" 2>/dev/null
 }
 
+# Lattice as a part of another project, both ways, with the build types that no other build here has: the presets cover
+# RelWithDebInfo with both compilers, and Debug with clang. The library alone; each compiles it anew.
+guest_builds='
+gcc g++ Debug add_subdirectory
+gcc g++ Release FetchContent
+gcc g++ MinSizeRel add_subdirectory
+clang-14 clang++-14 Release FetchContent
+clang-14 clang++-14 MinSizeRel add_subdirectory
+'
+
+run_guests() {
+  started=$(date +%s)
+  guests_passed=0 guests_failed=0
+  make_folder "$LATTICE_ROOT/build/guests"
+  while read -r c_compiler cxx_compiler build_type way; do
+    [ -n "$way" ] || continue
+    if ! have "$cxx_compiler"; then
+      add_skip guests "$c_compiler $build_type" "$cxx_compiler is not installed"
+      continue
+    fi
+    progress "guests: $c_compiler $build_type by $way"
+    guest_log=$LATTICE_ROOT/build/guests/$c_compiler-$build_type.log
+    if CMAKE=cmake CC=$c_compiler CXX=$cxx_compiler WORK=$LATTICE_ROOT/build/guests \
+      CMAKE_BUILD_PARALLEL_LEVEL=$build_jobs \
+      sh "$LATTICE_ROOT/tests/consumer/check_consumer.sh" build_guest "$build_type" "$way" >"$guest_log" 2>&1 </dev/null
+    then
+      guests_passed=$((guests_passed + 1))
+    else
+      guests_failed=$((guests_failed + 1))
+      clear_progress
+      tail -n 25 "$guest_log" >&2
+      add_fail guests "$c_compiler $build_type by $way (${guest_log#"$LATTICE_ROOT"/})"
+    fi
+  done <<LIST
+$guest_builds
+LIST
+  clear_progress
+  add_row guests 'part of another project' "$guests_passed" "$guests_failed" 0 $(($(date +%s) - started))
+}
+
 run_matrix() {
   # Sanitized and unoptimized builds are several times slower: a fifth of the simulation's seeds.
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
@@ -124,6 +164,7 @@ run_matrix() {
   if build_for_test asan; then
     run_ctest asan 'gcc, address + undefined' -LE 'browser|perf'
   fi
+  [ -n "$test_filter" ] || run_guests
   if [ -z "$(threaded_files)" ]; then
     add_skip tsan 'the whole build' 'no program or test here starts a thread'
     add_row tsan 'thread sanitizer (no threads)' 0 0 1 0

@@ -40,10 +40,9 @@ static void start(side* self, const char* bind_address) {
   config.bind_address = bind_address;
   config.development_tokens = (uint32_t)self->is_server;
   require((self->world = lattice_world_create(&config, &role)) != NULL);
-  lattice_callbacks callbacks = {.struct_size = sizeof callbacks, .on_message = on_message};
-  callbacks.on_connected = on_connected;
-  callbacks.on_disconnected = on_disconnected;
-  lattice_set_callbacks(self->world, &callbacks, self);
+  const lattice_callbacks callbacks = {sizeof callbacks, .on_connected = on_connected,
+                                       .on_disconnected = on_disconnected, .on_message = on_message};
+  require(lattice_set_callbacks(self->world, &callbacks, self) == LATTICE_OK);
 }
 
 static void join(side* self, const char* address) {

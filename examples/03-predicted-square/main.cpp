@@ -35,8 +35,7 @@ struct Game {
     world = lattice::World::create(config, role);
     const bool ready = world && world.add(kSquare) == LATTICE_OK && world.add_input<Keys>() == LATTICE_OK &&
                        world.set_callbacks(*this) == LATTICE_OK;
-    if (ready && role == LATTICE_ROLE_CLIENT) server = world.connect_for_development(kAddress);
-    return ready && (role == LATTICE_ROLE_DEDICATED || server);
+    return ready && (role == LATTICE_ROLE_DEDICATED || (server = world.connect_for_development(kAddress)));
   }
   //! [rules]
   void on_sample_input(uint32_t, Keys& input) { input = keys; }
@@ -89,6 +88,7 @@ void draw(const lattice::World& world) {
   std::string field;
   for (int y = 0; y < kRows; ++y) field += std::string(kColumns, '.') + '\n';
   //! [draw]
+  world.begin_frame();
   world.each(kSquare, [&](lattice_netid id, Square&) {
     const char* shape = world.info(id).owner == world.local_peer() ? "##" : "[]";
     if (const auto seen = world.view<Square>(id))

@@ -101,7 +101,7 @@ struct Game {
       Say answer;
       answer.text = "hello " + said;
       EXPECT_EQ(world.call_peer(call.object, kAnswer, world.rpc_sender(), answer), LATTICE_OK);
-      world.call(call.object, kCheer);
+      EXPECT_EQ(world.call(call.object, kCheer), LATTICE_OK);
     } else if (const Say* answer = call.as(kAnswer)) {
       said = answer->text.c_str();
     } else if (call.is(kCheer)) {
@@ -221,7 +221,7 @@ TEST_F(FaceSession, RpcsCarryTheirStructuresBothWays) {
   run(500);
   Say ask;
   ask.text = "world";
-  client.world.call(id, kAsk, ask);
+  EXPECT_EQ(client.world.call(id, kAsk, ask), LATTICE_OK);
   run(500);
   EXPECT_EQ(server.said, "world");
   EXPECT_EQ(client.said, "hello world");

@@ -221,7 +221,7 @@ bool LayoutCompiler::add_array(const lattice_member_desc& member, const Scope& o
   const uint32_t element_bytes = natural_bytes(member);
   for (uint32_t i = 0; i < member.array_count; ++i) {
     Scope scope = outer;
-    const std::string name = "[" + std::to_string(i) + "]";
+    const std::string name = std::string("[").append(std::to_string(i)).append("]");
     scope.path += name;
     scope.host_offset += i * element_bytes;
     LayoutNode node;

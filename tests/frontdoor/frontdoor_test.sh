@@ -145,6 +145,8 @@ tokens_reach_the_tool() {
   expect 2 "token does not know '--data-dri'. Did you mean '--data-dir'?" token keys --data-dri x
   nothing_called 'asking for words'
   expect 0 'ran lattice-tool keys --data-dir here' token keys --data-dir here
+  expect 0 'ran lattice-tool server-key' token server-key
+  expect 0 'ran lattice-tool issue --client-key 00' token issue --client-key 00
 }
 
 mistyped_words_are_named() {

@@ -23,6 +23,10 @@
 // lattice_last_error().
 #pragma once
 
+#if __cplusplus < 202002L
+#error "lattice/lattice.hpp needs C++20. With CMake: target_compile_features(your_target PRIVATE cxx_std_20)"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -91,7 +91,15 @@ check_install() {
   return 0
 }
 
-check_headers() { sh "$tree/tests/layers/check_headers.sh" "$CC" "$CXX" "$prefix/include"; }
+check_headers() {
+  sh "$tree/tests/layers/check_headers.sh" "$CC" "$CXX" "$prefix/include"
+  # The C interface asks for no newer C++ than a game has; the C++ face says what it needs.
+  echo '#include <lattice/lattice.h>' >"$WORK/old.cpp"
+  quietly "$CXX" -std=c++11 -Wall -Wextra -Werror -fsyntax-only -I "$prefix/include" "$WORK/old.cpp"
+  echo '#include <lattice/lattice.hpp>' >"$WORK/old.cpp"
+  "$CXX" -std=c++17 -fsyntax-only -I "$prefix/include" "$WORK/old.cpp" 2>&1 | grep -q 'lattice.hpp needs C++20' ||
+    fail 'lattice.hpp does not say that it needs C++20'
+}
 
 check_find_package() {
   build=$WORK/find_package_$(printf '%s' "$1" | tr -dc '[:upper:]')

@@ -1,5 +1,6 @@
 // hello.c as C++20, and a networked structure of the C++ headers.
 #include <lattice/authoring/networked.h>
+#include <lattice/lattice.hpp>
 
 namespace {
 

@@ -41,7 +41,7 @@ run_coverage() {
   find "$directory" -name '*.gcda' -exec rm -f {} +
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-8}
   export LATTICE_SIM_SEEDS
-  run_ctest coverage 'gcc, counting lines' -LE 'browser|perf|threads' -E '^(layers|docs|models|conformance)\.'
+  run_ctest coverage 'gcc, counting lines' -LE 'browser|perf|threads' -E '^(layers|docs|models|conformance|frontdoor)\.'
   progress "adding up what ran"
   # In there, because gcov writes where it runs.
   if ! (cd "$directory" && gcovr -j "$build_jobs" --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" \

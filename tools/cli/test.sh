@@ -118,12 +118,13 @@ clang-14 clang++-14 MinSizeRel add_subdirectory
 
 run_guests() {
   started=$(date +%s)
-  guests_passed=0 guests_failed=0
+  guests_passed=0 guests_failed=0 guests_skipped=0
   make_folder "$LATTICE_ROOT/build/guests"
   while read -r c_compiler cxx_compiler build_type way; do
     [ -n "$way" ] || continue
     if ! have "$cxx_compiler"; then
       add_skip guests "$c_compiler $build_type" "$cxx_compiler is not installed"
+      guests_skipped=$((guests_skipped + 1))
       continue
     fi
     progress "guests: $c_compiler $build_type by $way"
@@ -143,7 +144,7 @@ run_guests() {
 $guest_builds
 LIST
   clear_progress
-  add_row guests 'part of another project' "$guests_passed" "$guests_failed" 0 $(($(date +%s) - started))
+  add_row guests 'part of another project' "$guests_passed" "$guests_failed" "$guests_skipped" $(($(date +%s) - started))
 }
 
 run_matrix() {

@@ -71,6 +71,9 @@ lattice_result Game::install_callbacks() {
   callbacks.on_sample_input = [](void* ctx, lattice_world*, uint32_t tick, void* input, size_t bytes) {
     if (bytes == sizeof(PawnInput)) kSelf(ctx).listener_.sample_input(tick, *static_cast<PawnInput*>(input));
   };
+  callbacks.on_message = [](void* ctx, lattice_conn* conn, lattice_channel, const void* data, size_t bytes) {
+    kSelf(ctx).listener_.message(conn, {static_cast<const std::byte*>(data), bytes});
+  };
   return lattice_set_callbacks(world_, &callbacks, this);
 }
 
@@ -115,7 +118,7 @@ void Game::step_pawn_of(const Actor<PawnState>& pawn, TickTime time) {
   if (lattice_object_get_info(world_, pawn.id, &info) == LATTICE_OK) {
     freshness = lattice_get_input(world_, info.owner, &input, sizeof input);
   }
-  if (!resimulating_) input_taken(pawn.id, freshness);
+  if (!resimulating_) input_taken(pawn.id, freshness, input);
   step_pawn({pawns_, doors_}, pawn, input, time, *this);
 }
 

@@ -5,6 +5,7 @@
 // RPC) is in GameServer, which overrides the events of the rules; here they do nothing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,6 +26,8 @@ class GameListener {
   virtual void sample_input(uint32_t /*tick*/, PawnInput&) {}
   /// A tick was simulated for the first time (not replayed); the networked state is what it left.
   virtual void ticked(uint32_t /*tick*/) {}
+  /// A message of lattice_send() arrived.
+  virtual void message(lattice_conn*, std::span<const std::byte>) {}
   /// A hit flash at `where`.
   virtual void effect(lattice_netid /*pawn*/, Vec2 /*where*/) {}
   /// The own pawn picked something up.
@@ -66,8 +69,8 @@ class Game : protected SceneEvents {
 
   // What GameServer adds to.
   virtual void before_tick(uint32_t /*tick*/) {}
-  /// `freshness` as lattice_get_input() returns it.
-  virtual void input_taken(lattice_netid /*pawn*/, int /*freshness*/) {}
+  /// `freshness` as lattice_get_input() returns it. May change the input.
+  virtual void input_taken(lattice_netid /*pawn*/, int /*freshness*/, PawnInput&) {}
   virtual void peer_connected(lattice_conn*) {}
   virtual void peer_disconnected(lattice_conn*) {}
   virtual void door_use_requested(lattice_netid /*door*/, bool /*open*/) {}

@@ -6,6 +6,11 @@
 #include "rpc.h"
 
 namespace depot {
+namespace {
+
+constexpr uint32_t kRefusedSteps = 20;  // a third of a second: long enough to see, short enough to go on
+
+}  // namespace
 
 GameServer::GameServer(lattice_world* world, uint32_t max_objects, uint32_t max_players,
                        GameListener& listener)
@@ -24,6 +29,7 @@ void GameServer::before_tick(uint32_t tick) {
   if (!furnished_) furnish();
   for (Player& player : players_) {
     if (player.pawn == 0) spawn_pawn(player);
+    if (player.is_shoved) knock_aside(player, tick);
   }
   for (size_t i = 0; i < door_request_count_; ++i) {
     auto* door = static_cast<DoorState*>(lattice_object_state(world(), door_requests_[i].door, 0));
@@ -63,10 +69,38 @@ void GameServer::spawn_pawn(Player& player) {
   player.pawn = id;
 }
 
-void GameServer::input_taken(lattice_netid pawn, int freshness) {
+void GameServer::input_taken(lattice_netid pawn, int freshness, PawnInput& input) {
   const auto at = std::ranges::find(players_, pawn, &Player::pawn);
   if (at == players_.end()) return;
   ++(freshness == 1 ? at->inputs_fresh : (freshness == 2 ? at->inputs_repeated : at->inputs_missing));
+  if (at->refused_steps == 0 || input.move == Vec2{0, 0}) return;
+  --at->refused_steps;
+  input.move = {0, 0};
+  note_disturbed(pawn);
+}
+
+bool GameServer::shove(lattice_peer_id peer) {
+  Player* player = player_of(peer);
+  if (player == nullptr || player->pawn == 0) return false;
+  player->is_shoved = true;
+  return true;
+}
+
+bool GameServer::refuse_next_steps(lattice_peer_id peer) {
+  Player* player = player_of(peer);
+  if (player == nullptr || player->pawn == 0) return false;
+  player->refused_steps = kRefusedSteps;
+  return true;
+}
+
+void GameServer::knock_aside(Player& player, uint32_t tick) {
+  player.is_shoved = false;
+  auto* pawn = static_cast<PawnState*>(lattice_object_state(world(), player.pawn, 0));
+  if (pawn == nullptr) return;
+  // Across the way it faces: a push along it could pass for the client's own doing.
+  pawn->velocity = direction_or({-pawn->facing.y, pawn->facing.x}, {0, 1}) * kKnockbackSpeed;
+  pawn->hit_tick = tick;
+  note_disturbed(player.pawn);
 }
 
 // ---- Comings and goings -------------------------------------------------------------------------------

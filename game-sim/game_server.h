@@ -21,6 +21,8 @@ struct Player {
   uint64_t inputs_fresh = 0;
   uint64_t inputs_repeated = 0;
   uint64_t inputs_missing = 0;
+  bool is_shoved = false;      // in the next tick
+  uint32_t refused_steps = 0;  // ticks of walking that will not be carried out
 };
 
 class GameServer final : public Game {
@@ -29,6 +31,11 @@ class GameServer final : public Game {
 
   /// Players in the order they joined.
   std::span<const Player> players() const { return players_; }
+  /// Makes the player's client mispredict, for showing what happens then: the next tick knocks its pawn aside
+  /// as a projectile would; or the next ticks in which it wants to walk leave it standing. False when there
+  /// is no such player with a pawn.
+  bool shove(lattice_peer_id peer);
+  bool refuse_next_steps(lattice_peer_id peer);
   /// Door requests refused because the caller was too far away, and those beyond what one tick may hold.
   uint64_t doors_refused() const { return doors_refused_; }
 
@@ -39,7 +46,7 @@ class GameServer final : public Game {
   };
 
   void before_tick(uint32_t tick) override;
-  void input_taken(lattice_netid pawn, int freshness) override;
+  void input_taken(lattice_netid pawn, int freshness, PawnInput& input) override;
   void peer_connected(lattice_conn* conn) override;
   void peer_disconnected(lattice_conn* conn) override;
   void door_use_requested(lattice_netid door, bool open) override;
@@ -51,6 +58,7 @@ class GameServer final : public Game {
 
   void furnish();
   void spawn_pawn(Player& player);
+  void knock_aside(Player& player, uint32_t tick);
   Player* player_of(lattice_peer_id peer);
 
   std::vector<Player> players_;

@@ -93,6 +93,46 @@ TEST(Session, RunsRepeatFromTheSeed) {
   EXPECT_EQ(figures[0], figures[1]);
 }
 
+/// A client whose player walks, and the server it walks on.
+struct Walker {
+  Session session{{.seed = 13, .clients = 1, .impairment = preset_link("lan")}};
+  Walker() {
+    session.run_ms(1500);
+    session.clients[0]->bot.reset();
+    session.run_ms(1500);
+  }
+  Session::Client& client() { return *session.clients[0]; }
+  lattice_peer_id peer() { return session.server().players()[0].peer; }
+  Vec2 on_server() { return session.server().pawn(session.server().players()[0].pawn)->position; }
+};
+
+TEST(Session, AShoveIsSomethingTheClientHasToCorrect) {
+  Walker walker;
+  const uint64_t rollbacks = walker.client().stats().rollbacks;
+  const Vec2 before = walker.on_server();
+  EXPECT_FALSE(walker.session.server().shove(99));
+  ASSERT_TRUE(walker.session.server().shove(walker.peer()));
+  walker.session.run_ms(1500);
+  EXPECT_GT(length(walker.on_server() - before), 0.1f);
+  EXPECT_GT(walker.client().stats().rollbacks, rollbacks);
+  EXPECT_LT(length(walker.client().own()->position - walker.on_server()), 0.01f);
+}
+
+TEST(Session, RefusedStepsAreCorrectedAndEnd) {
+  Walker walker;
+  const uint64_t rollbacks = walker.client().stats().rollbacks;
+  ASSERT_TRUE(walker.session.server().refuse_next_steps(walker.peer()));
+  walker.session.run_ms(500);
+  EXPECT_EQ(walker.client().stats().rollbacks, rollbacks);  // nobody walked yet
+  walker.client().pad.move = {1, 0};
+  walker.session.run_ms(1000);
+  EXPECT_GT(walker.client().stats().rollbacks, rollbacks);
+  EXPECT_EQ(walker.session.server().players()[0].refused_steps, 0u);
+  walker.client().pad.move = {0, 0};
+  walker.session.run_ms(1000);
+  EXPECT_LT(length(walker.client().own()->position - walker.on_server()), 0.01f);
+}
+
 // A mirror grows when more objects are alive at once than ever before; an allocation per tick would leave
 // no window without one.
 TEST(Session, AllocatesNothingPerTick) {

@@ -81,6 +81,12 @@ uint64_t unix_ms() {
   return static_cast<uint64_t>(now.tv_sec) * 1000u + static_cast<uint64_t>(now.tv_nsec) / 1'000'000u;
 }
 
+double unix_time_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
 void sleep_ns(uint64_t ns) {
   sleep_or_readable(-1, ns);
 }

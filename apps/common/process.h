@@ -23,6 +23,8 @@ void die_with_parent();
 
 uint64_t monotonic_ns();
 uint64_t unix_ms();
+/// The same with fractions: for intervals between processes of one machine.
+double unix_time_ms();
 /// Returns early when a signal arrives.
 void sleep_ns(uint64_t ns);
 void sleep_until_ns(uint64_t monotonic_time_ns);

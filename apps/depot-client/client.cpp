@@ -77,6 +77,12 @@ int Client::connect() {
   return kExitOk;
 }
 
+uint32_t Client::pump() {
+  const uint32_t ticks = lattice_world_pump(world_);
+  if (keep_predictions_ && !bot_plays_) presses_.watch(*game_, drawn_tick());
+  return ticks;
+}
+
 void Client::leave() {
   if (state_ == State::kConnecting || state_ == State::kConnected) lattice_disconnect(conn_);
 }
@@ -155,6 +161,7 @@ void Client::sample_input(uint32_t tick, depot::PawnInput& input) {
     if (decision.use_door != depot::kNoDoor) game_->request_door(decision.use_door, true);
     return;
   }
+  presses_.sampled(conn_, tick);
   input.move = {pad_.x, pad_.y};
   input.dash = pad_.dash;
   input.fire = pad_.fire;
@@ -163,6 +170,7 @@ void Client::sample_input(uint32_t tick, depot::PawnInput& input) {
 }
 
 void Client::ticked(uint32_t tick) {
+  presses_.ticked(tick, toggles_.prediction);
   const depot::PawnState* own = keep_predictions_ ? game_->pawn(game_->own_pawn()) : nullptr;
   if (own == nullptr || predictions_.size() == kMaxPredictions) return;
   predictions_.push_back({tick, own->position, !game_->disturbed_pawns().empty()});
@@ -180,7 +188,28 @@ void Client::set_toggles(const Toggles& toggles) {
 bool Client::impair(lattice_direction direction, const lattice_impairment& impairment) {
   if (lattice_set_impairment(world_, direction, &impairment) != LATTICE_OK) return false;
   impairments_[direction] = impairment;
+  preset_.clear();
   return true;
+}
+
+bool Client::impair_by_preset(const std::string& name) {
+  lattice_impairment both[2];
+  for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+    lattice_impairment_init(&both[direction]);
+    if (name == "none") continue;
+    if (lattice_impairment_preset(name.c_str(), direction, &both[direction]) != LATTICE_OK) return false;
+  }
+  for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
+    if (!impair(direction, both[direction])) return false;
+  }
+  preset_ = name;
+  return true;
+}
+
+double Client::drawn_tick() const {
+  if (!toggles_.interpolation) return static_cast<double>(presses_.newest_heard_tick());
+  const lattice_world_stats now = stats();
+  return now.server_tick_estimate - now.interpolation_delay_ms * config_.tick_rate_hz / 1000.0;
 }
 
 lattice_world_stats Client::stats() const {

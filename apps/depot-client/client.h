@@ -10,6 +10,7 @@
 
 #include "bot.h"
 #include "game.h"
+#include "press_trace.h"
 #include "token_source.h"
 
 namespace app {
@@ -43,7 +44,8 @@ class Client final : private depot::GameListener {
   int start(const ClientConfig& config);
   /// Obtains a token and starts connecting; answers as start() does.
   int connect();
-  void pump() { lattice_world_pump(world_); }
+  /// Returns how many ticks ran.
+  uint32_t pump();
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
   /// Says goodbye; pump for a quarter of a second afterwards.
   void leave();
@@ -56,16 +58,25 @@ class Client final : private depot::GameListener {
   double connect_ms() const { return connect_ms_; }
 
   void set_pad(const Pad& pad);
+  /// The next input command holds a key that went down at `pressed_ms` (Unix time).
+  void key_pressed(uint32_t press_id, double pressed_ms) { presses_.pressed(press_id, pressed_ms); }
   /// Lets the bot play (true) or the pad.
   void set_bot(bool plays) { bot_plays_ = plays; }
   void set_toggles(const Toggles& toggles);
   /// The impairment of one direction; false when a value is refused.
   bool impair(lattice_direction direction, const lattice_impairment& impairment);
+  /// Both directions by a preset's name; "none" is a perfect link. False when there is no such preset.
+  bool impair_by_preset(const std::string& name);
 
   depot::GameClient& game() { return *game_; }
   lattice_world* world() const { return world_; }
   const Toggles& toggles() const { return toggles_; }
   const lattice_impairment& impairment(lattice_direction direction) const { return impairments_[direction]; }
+  /// The preset in force; "" when a single value was set since.
+  const std::string& preset() const { return preset_; }
+  /// The server tick that others are drawn at now.
+  double drawn_tick() const;
+  PressTrace& presses() { return presses_; }
   lattice_world_stats stats() const;
   lattice_conn_stats connection_stats() const;
   lattice_peer_id peer() const { return lattice_local_peer(world_); }
@@ -102,6 +113,8 @@ class Client final : private depot::GameListener {
   bool use_pressed_ = false;
   Toggles toggles_;
   lattice_impairment impairments_[2] = {};
+  std::string preset_ = "none";
+  PressTrace presses_;
   bool keep_predictions_ = false;
   std::vector<Prediction> predictions_;
 };

@@ -23,6 +23,11 @@ void take_input(Client& client, const json& message) {
   pad.fire = message.value("fire", false);
   pad.use = message.value("use", false);
   client.set_pad(pad);
+  const double pressed_ms = message.value("pressed_ms", 0.0);
+  const auto press_id = message.value("press", uint64_t{0});
+  if (press_id > 0 && press_id <= UINT32_MAX && std::isfinite(pressed_ms)) {
+    client.key_pressed(static_cast<uint32_t>(press_id), pressed_ms);
+  }
 }
 
 bool take_impairment(Client& client, const json& message) {
@@ -61,12 +66,7 @@ void Control::handle(std::string_view line) {
       take_toggles(client_, message.at("toggle"));
     } else if (message.contains("preset")) {
       const std::string name = message.at("preset").at("name").get<std::string>();
-      for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
-        lattice_impairment preset;
-        lattice_impairment_init(&preset);
-        const bool known = lattice_impairment_preset(name.c_str(), direction, &preset) == LATTICE_OK;
-        if (!known || !client_.impair(direction, preset)) ++ignored_lines_;
-      }
+      if (!client_.impair_by_preset(name)) ++ignored_lines_;
     } else if (message.contains("quit")) {
       quit_requested_ = true;
     } else {

@@ -1,9 +1,11 @@
 // Commands for a client, one JSON object per line, as the page sends them:
 //
-//   {"input":{"x","y","dash","fire","use"}}                                x, y in -1..1
+//   {"input":{"x","y","dash","fire","use","press","pressed_ms"}}           x, y in -1..1; press: id of the
+//   key
+//                                                                          that went down, and when (Unix ms)
 //   {"impair":{"direction":"up|down","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}}
 //   {"toggle":{"prediction","smoothing","interpolation"}}                  missing ones stay
-//   {"preset":{"name":"wifi-busy"}}                                        both directions
+//   {"preset":{"name":"wifi-busy"}}                                        both directions; "none": perfect
 //   {"quit":true}
 //
 // The lines come from outside: whatever is malformed or out of range is ignored and counted.

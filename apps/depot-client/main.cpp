@@ -23,6 +23,8 @@ namespace {
 constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
 constexpr uint64_t kCrowdPollIntervalNs = 8'000'000;
 constexpr size_t kControlLineBytes = 4096;
+// Also without ticks, as before the connection is up.
+constexpr uint64_t kMaxReportIntervalNs = 50'000'000;
 // A crowd joins one by one: a server holds only few half-open handshakes per network (H-11).
 constexpr uint64_t kJoinIntervalNs = 20'000'000;
 
@@ -42,6 +44,8 @@ constexpr SettingSpec kSettings[] = {
      SettingScope::kCommandLine},
     {"control", SettingKind::kText, "HOW", "", "'stdio': JSON commands on stdin, JSON reports on stdout", 0,
      0, SettingScope::kCommandLine},
+    {"report_rate", SettingKind::kInteger, "HZ", "30", "reports per second under --control", 1, 240,
+     SettingScope::kCommandLine},
     {"impairment", SettingKind::kText, "PRESET", "", "make our own link bad (demo, wifi-busy, ...)"},
     {"tick_rate", SettingKind::kInteger, "HZ", "60", "must be the server's", 1, 240},
     {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
@@ -103,12 +107,7 @@ class Program {
     auto client = std::make_unique<Client>();
     if (const int exit = client->start(config); exit != kExitOk) return exit;
     if (const std::string& preset = settings_.text("impairment"); !preset.empty()) {
-      for (const lattice_direction direction : {LATTICE_DIRECTION_SEND, LATTICE_DIRECTION_RECEIVE}) {
-        lattice_impairment impairment;
-        lattice_impairment_init(&impairment);
-        lattice_impairment_preset(preset.c_str(), direction, &impairment);
-        client->impair(direction, impairment);
-      }
+      client->impair_by_preset(preset);
     }
     clients_.push_back(std::move(client));
     return kExitOk;
@@ -149,18 +148,17 @@ class Program {
     const double seconds = settings_.number("seconds");
     const uint64_t end_ns = seconds > 0 ? monotonic_ns() + static_cast<uint64_t>(seconds * 1e9) : UINT64_MAX;
     const uint64_t poll_ns = clients_.size() > 1 ? kCrowdPollIntervalNs : kPollIntervalNs;
-    Every report_due(1'000'000'000 / 30);
     while (!stop_requested() && monotonic_ns() < end_ns && anyone_left()) {
       if (const int exit = join(); exit != kExitOk) return exit;
       uint64_t wait_ns = poll_ns;
       for (auto& client : clients_) {
-        client->pump();
+        ticks_since_report_ += client->pump();
         wait_ns = std::min(wait_ns, std::max<uint64_t>(client->time_to_tick_ns(), 500'000));
       }
       if (control_) {
         if (!read_commands()) break;
         const uint64_t now_ns = monotonic_ns();
-        if (report_due.due(now_ns))
+        if (report_is_due(now_ns))
           writer_.write_line(report_->line(now_ns, control_->ignored_lines(), stall_watch_));
         writer_.flush();
       }
@@ -169,6 +167,18 @@ class Program {
       stall_watch_.slept(wake_ns, monotonic_ns());
     }
     return kExitOk;
+  }
+
+  /// Right after a tick, so that a report is no older than it must be; now and then without one.
+  bool report_is_due(uint64_t now_ns) {
+    const auto tick_rate = static_cast<uint32_t>(settings_.integer("tick_rate"));
+    const auto report_rate = static_cast<uint32_t>(settings_.integer("report_rate"));
+    const bool is_due = ticks_since_report_ >= std::max(1u, tick_rate / report_rate) ||
+                        now_ns - reported_ns_ >= kMaxReportIntervalNs;
+    if (!is_due) return false;
+    ticks_since_report_ = 0;
+    reported_ns_ = now_ns;
+    return true;
   }
 
   void say_goodbye() {
@@ -193,6 +203,8 @@ class Program {
   Every join_due_{kJoinIntervalNs};
   std::optional<Control> control_;
   std::optional<Report> report_;
+  uint32_t ticks_since_report_ = 0;
+  uint64_t reported_ns_ = 0;
   StallWatch stall_watch_;
   LineReader reader_{kControlLineBytes};
   LineWriter writer_{STDOUT_FILENO};

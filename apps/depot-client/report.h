@@ -1,7 +1,9 @@
-// What a client under --control stdio tells, 30 times a second, one JSON object per line: the members the
-// page shows (connection.js documents them) and two more for whoever measures:
+// What a client under --control stdio tells, --report-rate times a second, one JSON object per line: the
+// members the page shows (connection.js documents them) and some more for whoever measures:
 //
 //   "own":[[tick, x, y, disturbed], …]   where the own pawn was predicted at each tick since the last line
+//   "press":{…}, "seen":[…]              key presses on their way (press_trace.h)
+//   "drawn_tick"                         the server tick that others are drawn at
 //   "totals":{…}                         counters since the start, and "connect_ms"
 #pragma once
 

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "exit_code.h"
 #include "process.h"
 
 namespace app {
@@ -27,6 +28,23 @@ std::string programs_dir() {
   std::string dir(path, static_cast<size_t>(size));
   for (int up = 0; up < 2; ++up) dir.resize(dir.rfind('/'));
   return dir;
+}
+
+/// What an exit code of one of our programs says.
+std::string meaning_of(int code) {
+  const std::string number = " (exit code " + std::to_string(code) + ")";
+  switch (code) {
+    case kExitOk:
+      return "it was asked to leave" + number;
+    case kExitUnreachable:
+      return "it had no answer from the server" + number;
+    case kExitIncompatible:
+      return "the server has another version or schema" + number;
+    default:
+      break;
+  }
+  if (code > 128) return "killed by signal " + std::to_string(code - 128) + number;
+  return "its reason is in the terminal" + number;
 }
 
 template <class Range>
@@ -59,8 +77,10 @@ std::string Cast::start(const CastConfig& config) {
 }
 
 std::string Cast::start_server(const CastConfig& config) {
-  std::vector<std::string> arguments = {"--bind",      "127.0.0.1:0", "--data-dir",  data_dir_,
-                                        "--telemetry", "stdout",      "--log-level", config.log_level};
+  std::vector<std::string> arguments = {
+      "--bind",      "127.0.0.1:0", "--data-dir",       data_dir_,
+      "--telemetry", "stdout",      "--log-level",      config.log_level,
+      "--control",   "stdio",       "--telemetry-rate", std::to_string(config.report_rate_hz)};
   if (!config.capture.empty()) arguments.insert(arguments.end(), {"--capture", config.capture});
   std::string problem =
       server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver", arguments, "");
@@ -78,9 +98,11 @@ std::string Cast::start_server(const CastConfig& config) {
 std::string Cast::start_clients(const CastConfig& config) {
   const std::string program = programs_dir() + "/depot-client/depot-client";
   for (size_t i = 0; i < kWatchedClients; ++i) {
-    std::vector<std::string> arguments = {"--data-dir",  data_dir_,       "--control",
-                                          "stdio",       "--seed",        std::to_string(1000 + i),
-                                          "--log-level", config.log_level};
+    std::vector<std::string> arguments = {"--data-dir",    data_dir_,
+                                          "--control",     "stdio",
+                                          "--seed",        std::to_string(1000 + i),
+                                          "--log-level",   config.log_level,
+                                          "--report-rate", std::to_string(config.report_rate_hz)};
     if (config.players_are_bots) arguments.emplace_back("--bot");
     std::string problem = players_[i].start(program, arguments, config.first_client_lines);
     if (!problem.empty()) return problem;
@@ -108,9 +130,7 @@ void Cast::listen(Watch& watch) {
 
 std::string Cast::missing() {
   const auto gone = [](Child& child, const std::string& who) {
-    return child.running() ? ""
-                           : who + " ended unexpectedly with code " + std::to_string(child.exit_code()) +
-                                 "; its reason is above.";
+    return child.running() ? "" : who + " ended unexpectedly: " + meaning_of(child.exit_code()) + ".";
   };
   std::string text = gone(server_, "The server");
   for (size_t i = 0; i < kWatchedClients && text.empty(); ++i) {

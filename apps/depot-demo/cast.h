@@ -12,6 +12,7 @@ namespace app {
 struct CastConfig {
   uint32_t bots = 8;
   bool players_are_bots = false;  // headless: A and B play by themselves
+  uint32_t report_rate_hz = 30;   // of the server, A and B
   std::string log_level = "warning";
   std::string capture;             // file the server writes its datagrams to, or ""
   std::string first_client_lines;  // commands A and B hold from their first datagram
@@ -28,6 +29,7 @@ class Cast {
   /// Hands the lines the server and the clients have printed to `watch`.
   void listen(Watch& watch);
   void command(size_t client, const std::string& line) { players_[client].send_line(line); }
+  void command_server(const std::string& line) { server_.send_line(line); }
   /// "" while all is well, else who ended that should not have.
   std::string missing();
   /// Asks the clients to leave, then the server, and waits for each up to a second.

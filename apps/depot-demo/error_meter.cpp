@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace app {
 
@@ -23,7 +24,7 @@ void ErrorMeter::compare(const Sighting& a, const Sighting& b) {
   // A client is ahead of the server: its newest disturbance may be later than the tick compared.
   const uint32_t age = a.tick - disturbed_tick_;
   const bool undisturbed = disturbed_tick_ == 0 || (age >= settle_ticks_ && age < UINT32_MAX / 2);
-  recent_mm_ = std::max(recent_mm_, error_mm);
+  recent_mm_ = std::max(recent_mm_.value_or(0), error_mm);
   ++totals_.ticks;
   totals_.beyond_step_all += beyond ? 1 : 0;
   totals_.undisturbed_ticks += undisturbed ? 1 : 0;
@@ -32,10 +33,8 @@ void ErrorMeter::compare(const Sighting& a, const Sighting& b) {
   errors_mm_.push_back(static_cast<float>(error_mm));
 }
 
-double ErrorMeter::take_recent_mm() {
-  const double recent = recent_mm_;
-  recent_mm_ = 0;
-  return recent;
+std::optional<double> ErrorMeter::take_recent_mm() {
+  return std::exchange(recent_mm_, std::nullopt);
 }
 
 void ErrorMeter::start_measuring() {

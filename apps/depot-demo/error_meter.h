@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace app {
@@ -39,8 +40,8 @@ class ErrorMeter {
   void truth(const Sighting& sighting) { add(truths_, predictions_, sighting); }
   void prediction(const Sighting& sighting) { add(predictions_, truths_, sighting); }
 
-  /// The largest error compared since the last call, in millimetres.
-  double take_recent_mm();
+  /// The largest error compared since the last call, in millimetres; nothing when no tick was compared.
+  std::optional<double> take_recent_mm();
   /// Forgets the totals, not the sightings.
   void start_measuring();
   ErrorSummary summary() const;
@@ -57,7 +58,7 @@ class ErrorMeter {
   Window truths_{};
   Window predictions_{};
   uint32_t disturbed_tick_ = 0;  // the newest
-  double recent_mm_ = 0;
+  std::optional<double> recent_mm_;
   ErrorSummary totals_;
   std::vector<float> errors_mm_;
 };

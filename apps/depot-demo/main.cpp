@@ -24,6 +24,9 @@ constexpr double kStepM = 1.0 / 512;   // one quantization step of a pawn's posi
 constexpr uint32_t kSettleTicks = 30;  // 500 ms at 60 Hz, see --help
 constexpr uint64_t kWarmUpNs = 3'000'000'000;
 constexpr uint32_t kMaxAttempts = 3;
+// The page shows each tick as it comes; a headless run only adds up.
+constexpr uint32_t kPageRateHz = 60;
+constexpr uint32_t kHeadlessRateHz = 30;
 constexpr uint64_t kConnectNs = 15'000'000'000;
 
 constexpr SettingSpec kSettings[] = {
@@ -101,10 +104,11 @@ class Demo {
         profile_(settings.text("profile")),
         delay_{delay_of(profile_, LATTICE_DIRECTION_SEND), delay_of(profile_, LATTICE_DIRECTION_RECEIVE)} {}
 
-  int start(bool players_are_bots) {
+  int start(bool players_are_bots, uint32_t report_rate_hz) {
     CastConfig config;
     config.bots = static_cast<uint32_t>(settings_.integer("bots"));
     config.players_are_bots = players_are_bots;
+    config.report_rate_hz = report_rate_hz;
     config.log_level = settings_.text("log_level");
     config.capture = settings_.text("capture");
     config.first_client_lines = impair_line("up", delay_.up_ms) + impair_line("down", delay_.down_ms);
@@ -157,15 +161,15 @@ class Page final : private WebHandler {
   }
 
   int serve() {
-    Every state_due(1'000'000'000 / 30);
     while (!stop_requested()) {
-      web_.run_for_ms(4);
+      // Short, because what the children say waits meanwhile.
+      web_.run_for_ms(2);
       browser_.reap();
-      if (!demo_.step()) return stop_requested() ? kExitOk : fail(demo_.problem());
-      if (state_due.due(monotonic_ns()) && web_.viewer_count() > 0)
-        web_.broadcast(demo_.watch().page_state());
+      if (!demo_.step() && !stop_requested()) return end(demo_.problem(), kExitFailed);
+      if (web_.viewer_count() == 0) continue;
+      if (const std::string news = demo_.watch().page_state(); !news.empty()) web_.broadcast(news);
     }
-    return kExitOk;
+    return end("It was stopped in the terminal.", kExitOk);
   }
 
  private:
@@ -179,14 +183,30 @@ class Page final : private WebHandler {
     write_presets(json);
     json.end_object();
     json.end_object();
+    demo_.watch().show_all_again();
     return json.text();
+  }
+  /// Tells the page why the demo ends, and the terminal when it is a fault.
+  int end(const std::string& reason, int code) {
+    JsonWriter json;
+    json.begin_object();
+    json.key("ended").begin_object();
+    json.member("reason", reason);
+    json.member("exit_code", code);
+    json.end_object();
+    json.end_object();
+    web_.broadcast(json.text());
+    web_.run_for_ms(50);
+    return code == kExitOk ? kExitOk : fail(reason, code);
   }
   void viewer_message(std::string_view text) override {
     ViewerCommand command;
-    if (parse_viewer_command(text, command)) {
-      demo_.cast().command(command.client, command.line);
-    } else {
+    if (!parse_viewer_command(text, command)) {
       ++ignored_messages_;
+    } else if (command.is_for_server) {
+      demo_.cast().command_server(demo_.watch().with_peer(command));
+    } else {
+      demo_.cast().command(command.client, command.line);
     }
   }
   void viewers_gone() override {
@@ -204,7 +224,7 @@ int run_page(const Settings& settings) {
   Page page(demo, settings.text("page_dir"));
   const std::string problem = page.start(static_cast<uint16_t>(settings.integer("port")));
   if (!problem.empty()) return fail(problem, kExitPort);
-  if (const int exit = demo.start(false); exit != kExitOk) return exit;
+  if (const int exit = demo.start(false, kPageRateHz); exit != kExitOk) return exit;
   std::printf("url: %s\n", page.url().c_str());
   std::printf("Press Ctrl-C to end.\n");
   std::fflush(stdout);
@@ -265,7 +285,7 @@ int print_verdict(const Settings& settings, const HeadlessRun& run, const std::v
 
 int run_headless(const Settings& settings) {
   Demo demo(settings);
-  if (const int exit = demo.start(true); exit != kExitOk) return exit;
+  if (const int exit = demo.start(true, kHeadlessRateHz); exit != kExitOk) return exit;
   std::string problem = run_until(demo, monotonic_ns() + kConnectNs, [&] { return demo.both_connected(); });
   if (problem.empty() && !demo.both_connected()) problem = "A and B did not connect within 15 s.";
 

@@ -2,15 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "press_join.h"
 #include "process.h"
 
 namespace app {
 namespace {
 
 using nlohmann::json;
+
+constexpr double kTickMs = 1000.0 / 60;
+// Without news the page is told the ages this often.
+constexpr uint64_t kHeartbeatNs = 100'000'000;
 
 /// A sighting as the children print it, at `at`: tick, [pawn,] x, y, disturbed.
 Sighting sighting_of(const json& row, size_t x_index) {
@@ -21,8 +27,21 @@ Sighting sighting_of(const json& row, size_t x_index) {
 }  // namespace
 
 struct Watch::Impl {
+  /// What the page is shown of a party.
+  struct Shown {
+    json newest;
+    bool is_news = false;
+    uint64_t heard_ns = 0;
+
+    void take(json message) {
+      newest = std::move(message);
+      is_news = true;
+      heard_ns = monotonic_ns();
+    }
+  };
   struct ClientState {
-    json shown;  // as the page gets it
+    Shown shown;
+    uint64_t peer = 0;
     bool connected = false;
     uint64_t pawn = 0;
     ClientCounters counters;
@@ -31,8 +50,15 @@ struct Watch::Impl {
 
   void take_truth(const json& rows);
   void take_peers(const json& peers);
+  void take_presses(const json& message);
+  void take_client_press(size_t index, const json& message);
+  json ages(uint64_t now_ns) const;
+  json press() const;
 
-  json server_shown;
+  Shown server_shown;
+  PressJoin presses{kTickMs};
+  std::string shown_press;
+  uint64_t told_ns = 0;
   ServerCounters server;
   std::array<ClientState, kWatchedClients> clients;
   uint64_t malformed_lines = 0;
@@ -64,6 +90,39 @@ void Watch::Impl::take_peers(const json& peers) {
   }
 }
 
+void Watch::Impl::take_presses(const json& message) {
+  for (const json& row : message.at("tick_times")) {
+    presses.server_tick(row.at(0).get<uint32_t>(), row.at(1).get<double>());
+  }
+  for (const json& press : message.at("presses")) {
+    for (size_t i = 0; i < kWatchedClients; ++i) {
+      if (clients[i].peer != press.at("peer").get<uint64_t>()) continue;
+      presses.server_press(i, {.id = press.at("id").get<uint32_t>(),
+                               .arrived_ms = press.at("arrived_ms").get<double>(),
+                               .applied_tick = press.at("applied_tick").get<uint32_t>(),
+                               .applied_ms = press.at("applied_ms").get<double>()});
+    }
+  }
+}
+
+void Watch::Impl::take_client_press(size_t index, const json& message) {
+  for (const json& row : message.at("seen")) {
+    presses.seen(index, {.pawn = row.at(0).get<uint64_t>(),
+                         .tick = row.at(1).get<uint32_t>(),
+                         .heard_ms = row.at(2).get<double>(),
+                         .drawn_ms = row.at(3).get<double>()});
+  }
+  const auto press = message.find("press");
+  if (press == message.end()) return;
+  presses.client_press(index, clients[index].pawn,
+                       {.id = press->at("id").get<uint32_t>(),
+                        .tick = press->at("tick").get<uint32_t>(),
+                        .pressed_ms = press->at("pressed_ms").get<double>(),
+                        .heard_ms = press->at("heard_ms").get<double>(),
+                        .sampled_ms = press->at("sampled_ms").get<double>(),
+                        .predicted_ms = press->at("predicted_ms").get<double>()});
+}
+
 void Watch::server_line(std::string_view line) {
   try {
     json message = json::parse(line);
@@ -77,9 +136,11 @@ void Watch::server_line(std::string_view line) {
     server.longest_stall_ms = message.at("longest_stall_ms").get<double>();
     impl_->take_truth(message.at("truth"));
     impl_->take_peers(message.at("peers"));
-    for (const char* key : {"telemetry", "t", "inputs", "peers", "truth", "stalls", "longest_stall_ms"})
+    impl_->take_presses(message);
+    for (const char* key : {"telemetry", "late_inputs", "inputs", "peers", "truth", "tick_times", "presses",
+                            "stalls", "longest_stall_ms"})
       message.erase(key);
-    impl_->server_shown = std::move(message);
+    impl_->server_shown.take(std::move(message));
   } catch (const std::exception&) {
     ++impl_->malformed_lines;
   }
@@ -93,6 +154,7 @@ void Watch::client_line(size_t index, std::string_view line) {
     ClientCounters& counters = client.counters;
     client.connected = message.at("connected").get<bool>();
     client.pawn = message.at("pawn").get<uint64_t>();
+    client.peer = message.at("peer").get<uint64_t>();
     counters.rtt_ms = message.at("rtt_ms").get<double>();
     counters.jitter_ms = message.at("jitter_ms").get<double>();
     counters.snapshots = message.at("snapshots").get<uint64_t>();
@@ -112,8 +174,13 @@ void Watch::client_line(size_t index, std::string_view line) {
     counters.longest_stall_ms = totals.at("longest_stall_ms").get<double>();
     counters.connect_ms = totals.at("connect_ms").get<double>();
     for (const json& row : message.at("own")) client.errors->prediction(sighting_of(row, 1));
-    for (const char* key : {"t", "own", "totals", "pawn"}) message.erase(key);
-    client.shown = std::move(message);
+    impl_->take_client_press(index, message);
+    const double drawn_ms = impl_->presses.server_time_ms(message.at("drawn_tick").get<double>());
+    if (drawn_ms > 0) message["others_age_ms"] = std::max(0.0, message.at("t").get<double>() - drawn_ms);
+    message["inputs_late"] = counters.inputs_repeated + counters.inputs_missing;
+    message["ignored_lines"] = totals.at("ignored_lines");
+    for (const char* key : {"own", "totals", "pawn", "press", "seen", "drawn_tick"}) message.erase(key);
+    client.shown.take(std::move(message));
   } catch (const std::exception&) {
     ++impl_->malformed_lines;
   }
@@ -135,23 +202,74 @@ uint64_t Watch::malformed_lines() const {
   return impl_->malformed_lines;
 }
 
+json Watch::Impl::ages(uint64_t now_ns) const {
+  json out = json::object();
+  const auto add = [&](const char* name, const Shown& shown) {
+    if (shown.heard_ns != 0) out[name] = (now_ns - shown.heard_ns) / 1'000'000;
+  };
+  add("server", server_shown);
+  for (size_t i = 0; i < kWatchedClients; ++i) add(kClientNames[i], clients[i].shown);
+  return out;
+}
+
+json Watch::Impl::press() const {
+  const auto joined = presses.last();
+  if (!joined) return nullptr;
+  json views = json::object();
+  for (size_t i = 0; i < kWatchedClients; ++i) {
+    const PressJoin::View& view = joined->views[i];
+    views[kClientNames[i]] = {
+        {"sent_ms", view.sent_ms}, {"heard_ms", view.heard_ms}, {"drawn_ms", view.drawn_ms}};
+  }
+  return {{"id", joined->press.id},
+          {"client", kClientNames[joined->client]},
+          {"pressed_ms", joined->press.pressed_ms},
+          {"heard_ms", joined->press.heard_ms},
+          {"sampled_ms", joined->press.sampled_ms},
+          {"predicted_ms", joined->press.predicted_ms},
+          {"arrived_ms", joined->server.arrived_ms},
+          {"applied_ms", joined->server.applied_ms},
+          {"views", std::move(views)}};
+}
+
 std::string Watch::page_state() {
-  json message = {{"t", unix_ms()}, {"clients", json::object()}};
-  if (!impl_->server_shown.is_null()) message["server"] = impl_->server_shown;
+  const uint64_t now_ns = monotonic_ns();
+  json message = json::object();
+  if (std::exchange(impl_->server_shown.is_news, false)) message["server"] = impl_->server_shown.newest;
   for (size_t i = 0; i < kWatchedClients; ++i) {
     Impl::ClientState& client = impl_->clients[i];
-    if (client.shown.is_null()) continue;
-    json& shown = message["clients"][kClientNames[i]] = client.shown;
-    shown["error_mm"] = client.errors->take_recent_mm();
+    if (!std::exchange(client.shown.is_news, false)) continue;
+    json& shown = message["clients"][kClientNames[i]] = client.shown.newest;
+    if (const auto error_mm = client.errors->take_recent_mm()) shown["error_mm"] = *error_mm;
   }
+  if (message.empty() && now_ns - impl_->told_ns < kHeartbeatNs) return "";
+  impl_->told_ns = now_ns;
+  if (json press = impl_->press(); !press.is_null()) {
+    if (std::string text = press.dump(); text != impl_->shown_press) {
+      impl_->shown_press = std::move(text);
+      message["press"] = std::move(press);
+    }
+  }
+  message["t"] = unix_time_ms();
+  message["heard"] = impl_->ages(now_ns);
   return message.dump();
+}
+
+void Watch::show_all_again() {
+  impl_->shown_press.clear();
+  impl_->server_shown.is_news = !impl_->server_shown.newest.is_null();
+  for (Impl::ClientState& client : impl_->clients) client.shown.is_news = !client.shown.newest.is_null();
+}
+
+std::string Watch::with_peer(const ViewerCommand& command) const {
+  return json{{command.line, {{"peer", impl_->clients[command.client].peer}}}}.dump();
 }
 
 // ---- What a viewer may say ------------------------------------------------------------------------------
 
 namespace {
 
-constexpr const char* kInputKeys[] = {"x", "y", "dash", "fire", "use"};
+constexpr const char* kInputKeys[] = {"x", "y", "dash", "fire", "use", "press", "pressed_ms"};
 constexpr const char* kImpairKeys[] = {"delay_ms", "jitter_ms", "loss_pct", "duplicate_pct", "reorder_pct"};
 constexpr const char* kToggleKeys[] = {"prediction", "smoothing", "interpolation"};
 
@@ -179,6 +297,11 @@ bool parse_viewer_command(std::string_view text, ViewerCommand& out) {
   if (at == std::end(kClientNames)) return false;
   out.client = static_cast<size_t>(at - std::begin(kClientNames));
 
+  out.is_for_server = kind == "shove" || kind == "disagree";
+  if (out.is_for_server) {
+    out.line = kind;
+    return true;
+  }
   json checked;
   if (kind == "input") {
     checked = copy_known(body, kInputKeys);

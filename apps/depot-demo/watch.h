@@ -49,9 +49,14 @@ class Watch {
   const ServerCounters& server() const;
   ErrorMeter& errors(size_t client);
 
-  /// The state message of the page, from the newest words of all.
+  /// The next state message of the page: what has come since the last, and how long ago each party was heard;
+  /// "" while there is nothing new and the last message is fresh.
   std::string page_state();
+  /// The next message holds everything: somebody new reads.
+  void show_all_again();
   uint64_t malformed_lines() const;
+  /// The line for the server that a viewer's command about a client means.
+  std::string with_peer(const struct ViewerCommand& command) const;
 
  private:
   struct Impl;
@@ -63,6 +68,7 @@ class Watch {
 struct ViewerCommand {
   size_t client = 0;
   std::string line;
+  bool is_for_server = false;  // about that client; `line` names it, Watch::with_peer() makes the line
 };
 bool parse_viewer_command(std::string_view text, ViewerCommand& out);
 

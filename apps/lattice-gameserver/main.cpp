@@ -1,9 +1,15 @@
 // lattice-gameserver: hosts Depot through the public ABI (§18, dedicated role).
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
+#include "control.h"
 #include "exit_code.h"
 #include "frame_pacer.h"
 #include "impairment_setting.h"
@@ -33,7 +39,10 @@ constexpr SettingSpec kSettings[] = {
      "make this server's own link bad (demo, wifi-busy, ...)"},
     {"capture", SettingKind::kText, "FILE", "",
      "write every datagram, decrypted, as pcapng; needs a build with LATTICE_CAPTURE"},
-    {"telemetry", SettingKind::kText, "WHERE", "", "'stdout': JSON lines 30 times a second"},
+    {"telemetry", SettingKind::kText, "WHERE", "", "'stdout': JSON lines"},
+    {"telemetry_rate", SettingKind::kInteger, "HZ", "30", "lines per second, at most the tick rate", 1, 240},
+    {"control", SettingKind::kText, "HOW", "", "'stdio': JSON commands on stdin (for demonstrations)", 0, 0,
+     SettingScope::kCommandLine},
     {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
     {"telemetry_detail", SettingKind::kText, "WHAT", "scene",
      "'scene': every object and player too; 'server': tick times and counters only"},
@@ -80,6 +89,9 @@ int check(const Settings& settings) {
     return config_error(settings, "telemetry",
                         "'" + where + "' is not a place for telemetry. Give 'stdout'.");
   }
+  if (const std::string& how = settings.text("control"); !how.empty() && how != "stdio") {
+    return config_error(settings, "control", "'" + how + "' is not a kind of control. Give 'stdio'.");
+  }
   if (const std::string& detail = settings.text("telemetry_detail");
       detail != "scene" && detail != "server") {
     return config_error(settings, "telemetry_detail",
@@ -93,13 +105,44 @@ int telemetry_descriptor(const Settings& settings) {
   return static_cast<int>(settings.integer("telemetry_fd"));
 }
 
-void serve(Server& server, int telemetry_fd, TelemetryDetail detail) {
+/// Commands from stdin, while whoever gives them is there.
+class Commands {
+ public:
+  explicit Commands(depot::GameServer& game) : control_(game) { set_nonblocking(STDIN_FILENO); }
+  void take() {
+    lines_.clear();
+    if (is_open_) is_open_ = reader_.read(STDIN_FILENO, lines_);
+    for (const std::string& line : lines_) control_.handle(line);
+  }
+
+ private:
+  static constexpr size_t kLineBytes = 4096;
+  Control control_;
+  LineReader reader_{kLineBytes};
+  std::vector<std::string> lines_;
+  bool is_open_ = true;
+};
+
+void serve(Server& server, const Settings& settings) {
+  const bool scene = settings.text("telemetry_detail") == "scene";
+  const int telemetry_fd = telemetry_descriptor(settings);
   std::unique_ptr<Telemetry> telemetry;
-  if (telemetry_fd >= 0) telemetry = std::make_unique<Telemetry>(server, telemetry_fd, detail);
-  Every telemetry_tick(1'000'000'000 / 30);
+  if (telemetry_fd >= 0) {
+    telemetry = std::make_unique<Telemetry>(server, telemetry_fd,
+                                            scene ? TelemetryDetail::kScene : TelemetryDetail::kServer);
+  }
+  std::optional<Commands> commands;
+  if (settings.text("control") == "stdio") commands.emplace(server.game());
+  const auto ticks_per_line = static_cast<uint32_t>(
+      std::max<int64_t>(1, settings.integer("tick_rate") / settings.integer("telemetry_rate")));
+  uint32_t ticks = 0;
   while (!stop_requested()) {
-    server.pump();
-    if (telemetry != nullptr && telemetry_tick.due(monotonic_ns()) && !telemetry->write()) telemetry.reset();
+    if (commands) commands->take();
+    ticks += server.pump();
+    if (telemetry != nullptr && ticks >= ticks_per_line) {
+      ticks = 0;
+      if (!telemetry->write()) telemetry.reset();
+    }
     const uint64_t wake_ns = monotonic_ns() + std::min(server.time_to_tick_ns(), kPollIntervalNs);
     sleep_until_ns(wake_ns);
     server.stall_watch().slept(wake_ns, monotonic_ns());
@@ -128,8 +171,7 @@ int run(int argc, char** argv) {
 
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;
-  const bool scene = settings.text("telemetry_detail") == "scene";
-  serve(server, telemetry_descriptor(settings), scene ? TelemetryDetail::kScene : TelemetryDetail::kServer);
+  serve(server, settings);
   server.stop();
   return kExitOk;
 }

@@ -114,12 +114,13 @@ int Server::start(const ServerConfig& config) {
   return kExitOk;
 }
 
-void Server::pump() {
+uint32_t Server::pump() {
   const uint64_t began_ns = monotonic_ns();
   const uint32_t ticks = lattice_world_pump(world_);
-  if (ticks == 0) return;
+  if (ticks == 0) return 0;
   const uint64_t each_ns = (monotonic_ns() - began_ns) / ticks;
   for (uint32_t i = 0; i < ticks; ++i) tick_timer_.add(each_ns);
+  return ticks;
 }
 
 void Server::stop() {
@@ -175,6 +176,13 @@ void Server::disconnected(lattice_conn* conn, int reason) {
 
 void Server::ticked(uint32_t tick) {
   if (watcher_ != nullptr) watcher_->ticked(tick);
+}
+
+void Server::message(lattice_conn* conn, std::span<const std::byte> bytes) {
+  lattice_conn_info info{};
+  info.struct_size = sizeof info;
+  if (watcher_ == nullptr || lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  watcher_->message(info.peer_id, bytes);
 }
 
 }  // namespace app

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "capture_file.h"
@@ -35,7 +36,8 @@ class Server final : private depot::GameListener {
   /// Everything up to listening. kExitOk, or an exit code after the reason has been logged.
   int start(const ServerConfig& config);
   /// recv, the ticks that are due, send.
-  void pump();
+  /// Returns how many ticks ran.
+  uint32_t pump();
   /// Tells every client HostLeft and pumps until that has been said.
   void stop();
 
@@ -46,10 +48,11 @@ class Server final : private depot::GameListener {
   StallWatch& stall_watch() { return stall_watch_; }
   const std::string& address() const { return address_; }
 
-  /// Called once per tick with where every pawn is, for comparing with what clients predicted.
+  /// Told of every tick, for comparing with what clients predicted, and of every message.
   class TickWatcher {
    public:
     virtual void ticked(uint32_t tick) = 0;
+    virtual void message(lattice_peer_id peer, std::span<const std::byte> bytes) = 0;
 
    protected:
     ~TickWatcher() = default;
@@ -60,6 +63,7 @@ class Server final : private depot::GameListener {
   void connected(lattice_conn* conn) override;
   void disconnected(lattice_conn* conn, int reason) override;
   void ticked(uint32_t tick) override;
+  void message(lattice_conn* conn, std::span<const std::byte> bytes) override;
   int refuse_to_start() const;
 
   ServerConfig config_;

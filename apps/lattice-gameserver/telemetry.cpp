@@ -17,6 +17,8 @@ Telemetry::~Telemetry() {
 }
 
 void Telemetry::ticked(uint32_t tick) {
+  if (ticks_.size() < kMaxTicks) ticks_.push_back({tick, unix_time_ms()});
+  presses_.ticked(tick, server_.game().players());
   const auto disturbed = server_.game().disturbed_pawns();
   for (const depot::Player& player : server_.game().players()) {
     const depot::PawnState* pawn = server_.game().pawn(player.pawn);
@@ -24,6 +26,13 @@ void Telemetry::ticked(uint32_t tick) {
     const bool moved_by_others = std::ranges::count(disturbed, player.pawn) != 0;
     sightings_.push_back({tick, player.pawn, pawn->position, moved_by_others});
   }
+}
+
+void Telemetry::message(lattice_peer_id peer, std::span<const std::byte> bytes) {
+  const auto marker = decode_press_marker(bytes);
+  const auto players = server_.game().players();
+  const auto player = std::ranges::find(players, peer, &depot::Player::peer);
+  if (marker && player != players.end()) presses_.arrived(*player, *marker);
 }
 
 void Telemetry::write_scene(uint32_t tick) {
@@ -42,6 +51,8 @@ void Telemetry::write_scene(uint32_t tick) {
   }
   json_.end_array();
   write_truth();
+  write_ticks();
+  presses_.write(json_);
 }
 
 void Telemetry::write_truth() {
@@ -59,13 +70,25 @@ void Telemetry::write_truth() {
   sightings_.clear();
 }
 
+void Telemetry::write_ticks() {
+  json_.key("tick_times").begin_array();
+  for (const TickDone& done : ticks_) {
+    json_.begin_array();
+    json_.value(done.tick);
+    json_.value(done.unix_ms);
+    json_.end_array();
+  }
+  json_.end_array();
+  ticks_.clear();
+}
+
 bool Telemetry::write() {
   const lattice_world_stats stats = server_.stats();
   const TickTimer::Percentiles tick_time = server_.tick_timer().percentiles();
   json_.clear();
   json_.begin_object();
   json_.member("telemetry", 1);
-  json_.member("t", unix_ms());
+  json_.member("t", unix_time_ms());
   json_.member("tick", stats.tick);
   json_.member("tick_p50_ms", tick_time.p50_ms);
   json_.member("tick_p99_ms", tick_time.p99_ms);

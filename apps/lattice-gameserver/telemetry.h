@@ -1,11 +1,13 @@
-// What the server tells whoever watches it, 30 times a second, one JSON object per line:
+// What the server tells whoever watches it, --telemetry-rate times a second, one JSON object per line:
 //
 //   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players",
 //    "inputs":{"received","late","repeated","defaulted"},
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
 //   and, unless only the server itself was asked for,
 //    "objects":[…], "peers":[{"peer","pawn","bot","fresh","repeated","missing"}],
-//    "truth":[[tick, pawn, x, y, disturbed], …]}      every pawn at every tick since the last line
+//    "truth":[[tick, pawn, x, y, disturbed], …],      every pawn at every tick since the last line
+//    "tick_times":[[tick, unix_ms], …],               when each of those ticks had been simulated
+//    "presses":[…]}                                   key presses on their way (press_log.h)
 //
 // "disturbed" is 1 in the tick another pawn or a projectile moved the pawn: what no client can foresee.
 #pragma once
@@ -14,6 +16,7 @@
 #include <vector>
 
 #include "json_writer.h"
+#include "press_log.h"
 #include "process.h"
 #include "server.h"
 
@@ -38,17 +41,26 @@ class Telemetry final : private Server::TickWatcher {
     depot::Vec2 position;
     bool disturbed;
   };
+  struct TickDone {
+    uint32_t tick;
+    double unix_ms;
+  };
   static constexpr size_t kMaxSightings = 16384;
+  static constexpr size_t kMaxTicks = 1024;
 
   void ticked(uint32_t tick) override;
+  void message(lattice_peer_id peer, std::span<const std::byte> bytes) override;
   void write_scene(uint32_t tick);
   void write_truth();
+  void write_ticks();
 
   Server& server_;
   const TelemetryDetail detail_;
   LineWriter out_;
   JsonWriter json_;
   std::vector<Sighting> sightings_;
+  std::vector<TickDone> ticks_;
+  PressLog presses_;
 };
 
 }  // namespace app

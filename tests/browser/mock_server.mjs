@@ -55,10 +55,12 @@ const clients = {};
 for (const [i, name] of ['A', 'B'].entries()) {
   clients[name] = {
     pawn: pawns[i], peer: i + 2, own: { x: pawns[i].x, y: pawns[i].y }, held: { x: 0, y: 0 }, queue: [], rtt: 1, error: 0, rollbacks: 0, resim: 0,
-    impair: { up: perfect(), down: perfect() }, toggles: { prediction: true, smoothing: true, interpolation: true },
+    late: 0, preset: 'none', impair: { up: perfect(), down: perfect() }, toggles: { prediction: true, smoothing: true, interpolation: true },
   };
 }
 const history = [];
+let press = null;
+const unixNow = () => performance.timeOrigin + performance.now();
 
 function move(at, input, dash) {
   const length = Math.hypot(input.x, input.y) || 1;
@@ -140,23 +142,51 @@ function view(name) {
   const loss = client.impair.down.loss_pct;
   return {
     connected: true, peer: client.peer, tick: tick + Math.round(client.rtt / 2 / kTickMs), rtt_ms: client.rtt, jitter_ms: client.impair.down.jitter_ms * (0.4 + Math.random() * 0.2),
-    loss_pct: loss ? Math.max(0, loss + (Math.random() - 0.5) * 2) : 0, up_pps: 60, up_Bps: 4300 + Math.random() * 300, down_pps: 30, down_Bps: 5200 + Math.random() * 1800,
+    t: unixNow(), loss_up_pct: client.impair.up.loss_pct, loss_down_pct: loss ? Math.max(0, loss + (Math.random() - 0.5) * 2) : 0,
+    others_age_ms: delay, inputs_late: client.late, preset: client.preset, up_pps: 60, up_Bps: 4300 + Math.random() * 300, down_pps: 30, down_Bps: 5200 + Math.random() * 1800,
     snapshots: tick / 2, rollbacks: client.rollbacks, resim_ticks: client.resim, error_mm: client.error, interp_delay_ms: delay - client.impair.down.delay_ms, underruns: 0,
     input_margin_ticks: 2 + Math.random(), unacked_inputs: Math.round(client.rtt / kTickMs) + 1, objects: seen, ghost: client.ghost, toggles: client.toggles, impair: client.impair,
   };
 }
 
 const state = () => ({
-  t: Math.round(performance.now()),
-  server: { tick, tick_p50_ms: 0.21, tick_p99_ms: 0.58, late_inputs: 3, players: pawns.length, objects: objects() },
+  t: unixNow(),
+  heard: { server: 0, A: 0, B: 0 },
+  ...(press ? { press } : {}),
+  server: { t: unixNow(), tick, tick_p50_ms: 0.21, tick_p99_ms: 0.58, players: pawns.length, objects: objects() },
   clients: { A: view('A'), B: view('B') },
 });
 
+/** The stamps of a key press on its way, by arithmetic: what the demo measures. */
+function travel(name, input) {
+  const { up, down } = clients[name].impair, predicts = clients[name].toggles.prediction;
+  const heard_ms = unixNow(), sampled_ms = heard_ms + 8;
+  const arrived_ms = sampled_ms + up.delay_ms + 1, applied_ms = arrived_ms + 30, sent_ms = applied_ms + kTickMs;
+  const view = (delay_ms, interpolates) => ({ sent_ms, heard_ms: sent_ms + delay_ms + 1, drawn_ms: sent_ms + delay_ms + 1 + (interpolates ? 100 : 0) });
+  const views = {};
+  for (const [each, client] of Object.entries(clients)) views[each] = view(client.impair.down.delay_ms, client.toggles.interpolation);
+  if (predicts) views[name] = view(down.delay_ms, false);
+  return { id: input.press, client: name, pressed_ms: input.pressed_ms, heard_ms, sampled_ms, predicted_ms: predicts ? sampled_ms + kTickMs : 0, arrived_ms, applied_ms, views };
+}
+
 function receive(message) {
-  const name = message?.input?.client ?? message?.impair?.client ?? message?.toggle?.client;
+  const name = Object.values(message ?? {})[0]?.client;
   const client = clients[name];
   if (!client) return;
   if (message.input) client.held = message.input;
+  if (message.input?.press) press = travel(name, message.input);
+  if (message.preset) {
+    const values = presets.find((preset) => preset.name === message.preset.name) ?? perfect();
+    for (const direction of ['up', 'down']) for (const key of Object.keys(perfect())) client.impair[direction][key] = values[key];
+    client.preset = message.preset.name;
+  }
+  if (message.impair) client.preset = '';
+  if (message.shove) {
+    client.pawn.y += 0.6;
+    client.error = 600;
+    client.rollbacks++;
+    client.resim += 12;
+  }
   if (message.impair) {
     const { client: _, direction, ...values } = message.impair;
     if (client.impair[direction]) Object.assign(client.impair[direction], values);

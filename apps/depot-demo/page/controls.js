@@ -1,4 +1,4 @@
-// What the player can change: network sliders, toggles, presets, and the keys of both pawns.
+// What the player can change about the network and the library: sliders, toggles and presets.
 
 const kImpairments = [
   { key: 'delay_ms', title: 'Delay', unit: 'ms', max: 500, step: 5 },
@@ -17,7 +17,10 @@ const kToggles = [
   { key: 'interpolation', title: 'Interpolation' },
 ];
 
-const element = (tag, properties = {}, ...children) => {
+// How long a busy machine may take to say back what was set.
+const kEchoMs = 1500;
+
+export const element = (tag, properties = {}, ...children) => {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
   return made;
@@ -25,7 +28,7 @@ const element = (tag, properties = {}, ...children) => {
 
 // A mouse or finger leaves the control at once, so that the next key is the game's again; a keyboard user
 // stays in it.
-function releaseAfterPointer(control) {
+export function releaseAfterPointer(control) {
   control.addEventListener('pointerup', () => setTimeout(() => control.blur()));
 }
 
@@ -39,7 +42,7 @@ export class ClientControls {
   }
 
   makeToggles() {
-    const row = element('div', { className: 'toggles' });
+    const row = element('div', { className: 'toggles' }, element('h2', { textContent: `Client ${this.name}` }));
     for (const { key, title } of kToggles) {
       const box = element('input', { type: 'checkbox', checked: true, id: `toggle-${this.name}-${key}` });
       box.addEventListener('change', () => this.sendToggles());
@@ -92,6 +95,16 @@ export class ClientControls {
     this.send({ toggle });
   }
 
+  /** Sets toggles and one value of both directions, as a lesson does. */
+  set({ toggles = {}, impair = {} }) {
+    for (const [key, on] of Object.entries(toggles)) this.boxes[key].checked = on;
+    this.sendToggles();
+    for (const { key: direction } of kDirections) {
+      for (const { key } of kImpairments) set(this.sliders[direction][key], impair[key] ?? 0);
+      this.sendImpairment(direction);
+    }
+  }
+
   sendImpairment(direction) {
     const impair = { client: this.name, direction };
     for (const { key } of kImpairments) impair[key] = Number(this.sliders[direction][key].input.value);
@@ -113,7 +126,7 @@ export class ClientControls {
   /** Follows what the demo says it uses: a reloaded page, or a second one, shows the truth. */
   follow(client) {
     // What was sent a moment ago is not echoed yet.
-    if (this.changedAt !== undefined && performance.now() - this.changedAt < 500) return;
+    if (this.changedAt !== undefined && performance.now() - this.changedAt < kEchoMs) return;
     for (const { key } of kToggles) {
       const value = client.toggles?.[key];
       if (typeof value === 'boolean' && this.boxes[key].checked !== value) this.boxes[key].checked = value;
@@ -154,14 +167,36 @@ export function makeSegments(fieldset, name, choices, chosen, changed = () => {}
   return () => current;
 }
 
-export function makePresetButtons(container, presets, apply) {
-  container.replaceChildren();
-  for (const preset of presets) {
-    if (!preset || typeof preset.name !== 'string') continue;
-    const button = element('button', { type: 'button', textContent: preset.name, title: describe(preset) });
-    button.addEventListener('click', () => apply(preset));
-    releaseAfterPointer(button);
-    container.append(button);
+/** Chooses one of a row of makeSegments() as a click would. */
+export function chooseSegment(fieldset, value) {
+  fieldset.querySelector(`input[value="${value}"]`)?.click();
+}
+
+/** One button a preset, and one for a perfect link; mark() shows which is in force for whom. */
+export class PresetButtons {
+  constructor(container, presets, apply) {
+    container.replaceChildren();
+    this.buttons = new Map();
+    const known = presets.filter((preset) => preset && typeof preset.name === 'string');
+    for (const preset of [{ name: 'none' }, ...known]) {
+      const marks = element('span', { className: 'in-force' });
+      const button = element('button', { type: 'button', title: describe(preset) }, preset.name === 'none' ? 'perfect' : preset.name, marks);
+      button.addEventListener('click', () => apply(preset));
+      releaseAfterPointer(button);
+      container.append(button);
+      this.buttons.set(preset.name, { button, marks });
+    }
+  }
+
+  /** `inForce`: client name to the preset it reports; `targets`: the clients a click is for. */
+  mark(inForce, targets) {
+    for (const [name, { button, marks }] of this.buttons) {
+      const users = Object.keys(inForce).filter((client) => inForce[client] === name);
+      const text = users.join(' ');
+      if (marks.textContent !== text) marks.textContent = text;
+      const pressed = String(targets.length > 0 && targets.every((client) => users.includes(client)));
+      if (button.getAttribute('aria-pressed') !== pressed) button.setAttribute('aria-pressed', pressed);
+    }
   }
 }
 
@@ -172,68 +207,3 @@ function describe(preset) {
     .map(({ key, title, unit }) => `${title.toLowerCase()} ${values[key]} ${unit}`)
     .join(', ') || 'a perfect link';
 }
-
-const kKeys = {
-  A: { up: ['KeyW'], left: ['KeyA'], down: ['KeyS'], right: ['KeyD'], fire: ['Space'], dash: ['ShiftLeft'], use: ['KeyE'] },
-  B: {
-    up: ['ArrowUp'], left: ['ArrowLeft'], down: ['ArrowDown'], right: ['ArrowRight'], fire: ['Enter', 'NumpadEnter'],
-    dash: ['ControlRight', 'ShiftRight'], use: ['Slash', 'NumpadDivide'],
-  },
-};
-const kRepeatMs = 100;
-
-/** Sends {"input"} when a pawn's keys change, and again every 100 ms while any is held. */
-export class Keyboard {
-  constructor(send) {
-    this.send = send;
-    this.held = new Set();
-    this.last = {};
-    this.codes = new Set(Object.values(kKeys).flatMap((keys) => Object.values(keys).flat()));
-    window.addEventListener('keydown', (event) => this.down(event));
-    window.addEventListener('keyup', (event) => this.up(event));
-    window.addEventListener('blur', () => this.releaseAll());
-    document.addEventListener('visibilitychange', () => document.hidden && this.releaseAll());
-    document.addEventListener('focusin', (event) => isControl(event.target) && this.releaseAll());
-    setInterval(() => this.update(true), kRepeatMs);
-  }
-
-  down(event) {
-    if (isControl(event.target)) {
-      if (event.code === 'Escape') event.target.blur();
-      return;
-    }
-    // Browser shortcuts stay the browser's; the right control key alone is B's dash.
-    if (event.metaKey || event.altKey || (event.ctrlKey && !this.held.has('ControlRight') && event.code !== 'ControlRight')) return;
-    if (!this.codes.has(event.code)) return;
-    event.preventDefault();
-    this.held.add(event.code);
-    this.update(false);
-  }
-
-  up(event) {
-    if (this.held.delete(event.code)) this.update(false);
-  }
-
-  releaseAll() {
-    this.held.clear();
-    this.update(false);
-  }
-
-  update(repeat) {
-    for (const [client, keys] of Object.entries(kKeys)) {
-      const on = (action) => keys[action].some((code) => this.held.has(code));
-      const input = {
-        client, x: on('right') - on('left'), y: on('up') - on('down'),
-        dash: on('dash'), fire: on('fire'), use: on('use'),
-      };
-      const text = JSON.stringify(input);
-      const idle = !(input.x || input.y || input.dash || input.fire || input.use);
-      const changed = text !== (this.last[client] ?? text) || (this.last[client] === undefined && !idle);
-      this.last[client] = text;
-      if (changed || (repeat && !idle)) this.send({ input });
-    }
-  }
-}
-
-const isControl = (target) =>
-  target instanceof Element && target.closest('input, button, select, textarea, [contenteditable]') !== null;

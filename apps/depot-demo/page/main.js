@@ -1,13 +1,19 @@
-// Puts the page together: connection, three maps, two client panels, the server's facts.
-// window.lattice holds the newest message for tests and the curious.
+// Puts the page together: connection, three maps, the latency strip, two client panels, the server's facts.
+// window.lattice holds the newest state for tests and the curious.
 
+import { ChartCursor, Charts } from './charts.js';
 import { Connection } from './connection.js';
-import { ClientControls, Keyboard, makePresetButtons, makeSegments } from './controls.js';
-import { HallMap, kColours } from './map.js';
-import { NetGraph } from './netgraph.js';
+import { ClientControls, PresetButtons, chooseSegment, makeSegments, releaseAfterPointer } from './controls.js';
+import { PlayerInput, unixMs } from './input.js';
+import { Tour } from './lessons.js';
+import { HallMap } from './map.js';
+import { Parties } from './parties.js';
+import { Strip } from './strip.js';
+import { Theme } from './theme.js';
+import { TouchPad } from './touch.js';
 
 const kClients = ['A', 'B'];
-const kSilenceMs = 2000;
+const kMaps = ['A', 'server', 'B'];
 const byId = (id) => document.getElementById(id);
 const number = (value, digits = 0) => (Number.isFinite(value) ? value.toFixed(digits) : '–');
 
@@ -16,13 +22,18 @@ const lattice = (window.lattice = { connected: false, messages: 0, hello: null, 
 const connection = new Connection(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`, {
   hello: receiveHello,
   state: receiveState,
+  ended: (ended) => (lattice.ended = ended),
   status: showStatus,
 });
 const send = (lattice.send = (message) => connection.send(message));
 lattice.feed = (text) => connection.receive(text);
 
+const theme = new Theme();
+const parties = new Parties();
+const cursor = (lattice.cursor = new ChartCursor());
+const strip = (lattice.strip = new Strip(byId('strip')));
 const maps = {};
-for (const name of ['A', 'server', 'B']) maps[name] = new HallMap(byId(`map-${name}`), name);
+for (const name of kMaps) maps[name] = new HallMap(byId(`map-${name}`), name);
 
 const clients = {};
 for (const name of kClients) {
@@ -31,20 +42,33 @@ for (const name of kClients) {
   const charts = document.createElement('div');
   charts.className = 'charts';
   panel.append(controls.makeToggles(), charts, controls.makeSliders());
-  clients[name] = { controls, graph: new NetGraph(charts, name, kColours[name]), rollbacks: NaN, resim_ticks: NaN };
+  clients[name] = { controls, charts: new Charts(charts, name, cursor, theme), rollbacks: NaN, resim_ticks: NaN };
 }
 
 const zoom = makeSegments(byId('zoom'), 'zoom', [['1', 'Whole hall'], ['2', '2×'], ['4', '4×']], '2');
+const camera = makeSegments(byId('camera'), 'camera', [['own', 'Each its own'], ['A', 'A'], ['B', 'B']], 'own');
 const presetTarget = makeSegments(byId('preset-target'), 'preset-target', [['A', 'A'], ['AB', 'both'], ['B', 'B']], 'AB');
-new Keyboard(send);
+const input = new PlayerInput(send);
+new TouchPad(byId('touch'), input);
+let presetButtons = null;
+
+for (const button of document.querySelectorAll('[data-trick]')) {
+  button.addEventListener('click', () => send({ [button.dataset.trick]: { client: button.dataset.client } }));
+  releaseAfterPointer(button);
+}
+
+const tour = new Tour(byId('lesson'), (lesson) => {
+  for (const name of kClients) clients[name].controls.set(lesson[name]);
+  chooseSegment(byId('camera'), lesson.camera);
+});
 
 const kFacts = [
   ['Tick', (s) => number(s.tick)],
   ['Players', (s) => number(s.players)],
-  ['Late inputs', (s) => number(s.late_inputs)],
-  ['Tick time p50', (s) => `${number(s.tick_p50_ms, 2)} ms`],
-  ['Tick time p99', (s) => `${number(s.tick_p99_ms, 2)} ms`],
   ['Objects', (s) => number(s.objects?.length)],
+  ['Tick time p50, 10 s', (s) => `${number(s.tick_p50_ms, 2)} ms`],
+  ['Tick time p99, 10 s', (s) => `${number(s.tick_p99_ms, 2)} ms`],
+  ['Last heard', (s, now) => `${number(parties.age('server', now) / 1000, 1)} s ago`],
 ];
 const facts = kFacts.map(([title, read]) => {
   const row = document.createElement('div');
@@ -58,106 +82,138 @@ const facts = kFacts.map(([title, read]) => {
 
 function showStatus(name) {
   lattice.connected = name === 'live';
-  const status = byId('status');
-  status.className = `status ${name}`;
-  status.textContent = { connecting: 'Connecting…', live: 'Live', ended: 'Ended' }[name];
-  const banner = byId('banner');
-  banner.hidden = name !== 'ended';
-  if (name === 'ended') {
-    banner.textContent = 'The demo process has ended. Start it again with ./lattice demo --port ' +
-      `${location.port || 80}; this page reconnects by itself.`;
+  if (name === 'live') {
+    lattice.ended = null;
+    tour.follow();
   }
-  document.body.classList.toggle('stale', name === 'ended');
+  showBanner(name === 'ended' ? `The demo has ended. ${lattice.ended?.reason ?? 'It said no reason: the terminal may.'} ` +
+    `Start it again with ./lattice demo --port ${location.port || 80}; this page reconnects by itself.` : '');
+  setStatus(name, { connecting: 'Connecting…', live: 'Live', ended: 'Ended' }[name]);
+}
+
+function showBanner(text) {
+  const banner = byId('banner');
+  banner.hidden = !text;
+  setText(banner, text);
+}
+
+function setStatus(kind, text) {
+  const status = byId('status');
+  status.className = `status ${kind}`;
+  setText(status, text);
 }
 
 function receiveHello(hello) {
   lattice.hello = hello;
   const arena = hello.arena ?? {};
   if (Number.isFinite(arena.w) && Number.isFinite(arena.h)) for (const map of Object.values(maps)) map.setArena(arena);
-  makePresetButtons(byId('presets'), hello.presets ?? [], (preset) => {
+  presetButtons = new PresetButtons(byId('presets'), hello.presets ?? [], (preset) => {
     for (const name of presetTarget()) clients[name].controls.apply(preset);
   });
 }
 
-function receiveState(state) {
-  lattice.state = state;
+/** A message holds only the parties that said something new. */
+function receiveState(message) {
+  const now = performance.now();
+  const state = (lattice.state ??= { clients: {} });
+  state.t = message.t ?? state.t;
   lattice.messages++;
-  lattice.received_at = performance.now();
+  lattice.received_at = now;
+  if (message.server) state.server = message.server;
+  if (message.press) state.press = message.press;
+  if (message.heard) parties.follow(message.heard, now);
+  strip.follow(message.press);
   for (const name of kClients) {
-    const client = state.clients?.[name];
+    const client = message.clients?.[name];
     if (!client) continue;
+    state.clients[name] = client;
     const entry = clients[name];
-    entry.graph.add(state.t ?? lattice.received_at, client);
+    // At the time the client said it, so that a page that was held up draws no gap that was not there.
+    entry.charts.add(client.t ?? unixMs(), client);
     entry.controls.follow(client);
-    if (client.rollbacks > entry.rollbacks) {
-      maps[name].rolledBack(performance.now(), client.resim_ticks - entry.resim_ticks);
-    }
+    if (client.rollbacks > entry.rollbacks) maps[name].rolledBack(now, client.resim_ticks - entry.resim_ticks);
     entry.rollbacks = client.rollbacks;
     entry.resim_ticks = client.resim_ticks;
   }
 }
 
-const ownPawn = (client) => client?.objects?.find?.((o) => o?.own && o.kind === 'pawn');
+const pawnOf = (objects, test) => objects?.find?.((o) => o?.kind === 'pawn' && test(o));
+const ownPawn = (client) => pawnOf(client?.objects, (o) => o.own);
 
 function drawMaps(now) {
-  const { server, clients: parties } = lattice.state;
+  const { server, clients: known } = lattice.state;
   const peers = {};
   for (const name of kClients) {
-    if (parties?.[name]?.peer !== undefined) peers[String(parties[name].peer)] = name;
+    if (known[name]?.peer !== undefined) peers[String(known[name].peer)] = name;
   }
   const shared = { zoom: Number(zoom()), overlay: byId('overlay').checked, peers, now };
+  const pawn = (objects, name) => pawnOf(objects, (o) => peers[String(o.owner)] === name);
   const others = {};
   for (const name of kClients) {
-    const client = parties?.[name] ?? {};
+    const client = known[name] ?? {};
     const own = ownPawn(client);
     others[name] = own;
-    maps[name].draw({ ...shared, objects: client.objects, ghost: client.ghost, focus: own, rtt_ms: client.rtt_ms });
+    const focus = camera() === 'own' ? own : pawn(client.objects, camera()) ?? own;
+    const predicts = client.toggles?.prediction !== false;
+    maps[name].draw({ ...shared, objects: client.objects, ghost: predicts ? client.ghost : null, focus, rtt_ms: client.rtt_ms, predicts });
+    strip.drew(name, client.t);
   }
   // The server's camera follows whoever moved last, so that its map shows what is being played with.
+  const moves = (name) => {
+    const p = pawn(server?.objects, name);
+    return p !== undefined && Math.hypot(p.vx, p.vy) > 0.5;
+  };
   for (const name of kClients) {
-    const pawn = server?.objects?.find?.((o) => o?.kind === 'pawn' && peers[String(o.owner)] === name);
-    if (pawn && (lattice.focus === undefined || Math.hypot(pawn.vx, pawn.vy) > 0.5 && lattice.focus !== name && idle(lattice.focus, server, peers))) {
-      lattice.focus = name;
-    }
+    if (lattice.focus === undefined || (moves(name) && lattice.focus !== name && !moves(lattice.focus))) lattice.focus = name;
   }
-  const followed = server?.objects?.find?.((o) => o?.kind === 'pawn' && peers[String(o.owner)] === lattice.focus);
-  maps.server.draw({ ...shared, objects: server?.objects, focus: followed, others });
-}
-
-function idle(name, server, peers) {
-  const pawn = server.objects.find((o) => o?.kind === 'pawn' && peers[String(o.owner)] === name);
-  return !pawn || !(Math.hypot(pawn.vx, pawn.vy) > 0.5);
+  maps.server.draw({ ...shared, objects: server?.objects, focus: pawn(server?.objects, camera() === 'own' ? lattice.focus : camera()), others });
+  strip.drew('server', server?.t);
 }
 
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-function showFacts() {
-  const { server, clients: parties } = lattice.state;
-  for (const { read, value } of facts) setText(value, read(server ?? {}));
-  setText(byId('caption-server'), `tick ${number(server?.tick)}`);
-  for (const name of kClients) {
-    const client = parties?.[name];
-    const text = !client ? 'not here' : client.connected === false ? 'not connected'
-      : `others ${number(client.interp_delay_ms)} ms old · ${number(client.unacked_inputs)} inputs unacked`;
-    setText(byId(`caption-${name}`), text);
-  }
+function captionOf(client) {
+  if (!client) return 'not here';
+  if (client.connected === false) return 'not connected';
+  const age = Number.isFinite(client.others_age_ms) ? `${number(Math.max(0, client.others_age_ms))} ms old` : 'of unknown age';
+  const others = client.toggles?.interpolation === false ? `others as received, ${age}` : `others ${age}`;
+  return client.toggles?.prediction === false ? others : `${others} · ${number(client.unacked_inputs)} ${client.unacked_inputs === 1 ? 'input' : 'inputs'} ahead`;
+}
+
+function showParties(now) {
+  const { server, clients: known } = lattice.state;
+  for (const { read, value } of facts) setText(value, read(server ?? {}, now));
+  setText(byId('caption-server'), parties.text('server', now) || `tick ${number(server?.tick)}`);
+  for (const name of kClients) setText(byId(`caption-${name}`), parties.text(name, now) || captionOf(known[name]));
+  for (const name of kMaps) byId(`map-${name}`).parentElement.classList.toggle('stale', parties.isStale(name, now));
+  for (const name of kClients) byId(`client-${name}`).classList.toggle('stale', parties.isStale(name, now));
+  const on = (key) => kClients.some((name) => known[name]?.toggles?.[key] !== false);
+  byId('legend-ghost').hidden = byId('legend-trail').hidden = !on('prediction');
+  if (!lattice.connected) return;
+  const silent = now - lattice.received_at > 2000;
+  const stale = parties.stale(now).map((name) => (name === 'server' ? 'the server' : `client ${name}`));
+  if (silent) setStatus('stale', 'The demo has sent nothing for 2 s');
+  else if (stale.length) setStatus('stale', `No word from ${stale.join(', ')}`);
+  else setStatus('live', 'Live');
 }
 
 let lastSlowDraw = -Infinity;
 function frame(now) {
   if (lattice.state) {
-    if (lattice.connected && now - lattice.received_at > kSilenceMs) {
-      setText(byId('status'), 'Silent: the demo has sent nothing for 2 s');
-    } else if (lattice.connected) {
-      setText(byId('status'), 'Live');
-    }
-    drawMaps(now);
+    drawMaps(performance.now());
     if (now - lastSlowDraw > 120) {
       lastSlowDraw = now;
-      showFacts();
-      for (const name of kClients) clients[name].graph.draw();
+      showParties(performance.now());
+      const inForce = {}, settings = {};
+      for (const name of kClients) {
+        clients[name].charts.draw(unixMs());
+        inForce[name] = lattice.state.clients[name]?.preset;
+        settings[name] = lattice.state.clients[name]?.toggles;
+      }
+      presetButtons?.mark(inForce, [...presetTarget()]);
+      strip.draw(settings);
     }
   }
   requestAnimationFrame(frame);

@@ -1,7 +1,7 @@
 // One map: what one party believes, drawn from the newest message and nothing else, so that what looks
 // wrong is wrong. Coordinates are metres with y up; the canvas flips them.
 
-import { fit } from './netgraph.js';
+import { fit } from './charts.js';
 import { paintHall } from './floor.js';
 
 export const kColours = { A: '#ffb454', B: '#5cc8ff', server: '#8fdcab', bot: '#8b93a7' };
@@ -42,7 +42,7 @@ export class HallMap {
 
   /**
    * view: objects, ghost, focus {x, y} for the camera, zoom, overlay, peers (peer id to A or B), rtt_ms,
-   * now (ms), others (client name to {x, y}: where each client believes its pawn is; server map only).
+   * now (ms), predicts (this client predicts its pawn: without it there is no path ahead), others (client name to {x, y}: where each client believes its pawn is; server map only).
    */
   draw(view) {
     if (!this.arena) return;
@@ -141,7 +141,7 @@ export class HallMap {
   drawOverlay(pen, objects) {
     const { context, px, py, scale, view } = pen;
     const own = objects.find((o) => o.own && o.kind === 'pawn');
-    if (this.name !== 'server' && own) {
+    if (this.name !== 'server' && own && view.predicts) {
       this.extendTrail(own, view.now);
       this.drawTrail(pen);
     }

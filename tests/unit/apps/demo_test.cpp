@@ -43,6 +43,18 @@ TEST(ViewerCommand, PassesOnWhatThePageMaySay) {
   EXPECT_EQ(command.line, R"({"toggle":{"smoothing":false}})");
 }
 
+TEST(ViewerCommand, AsksTheServerAboutAClient) {
+  Watch watch(1.0 / 512, 30);
+  ViewerCommand command;
+  ASSERT_TRUE(parse_viewer_command(R"({"shove":{"client":"B","peer":99}})", command));
+  EXPECT_TRUE(command.is_for_server);
+  EXPECT_EQ(watch.with_peer(command), R"({"shove":{"peer":0}})");
+  ASSERT_TRUE(parse_viewer_command(R"({"disagree":{"client":"A"}})", command));
+  EXPECT_EQ(watch.with_peer(command), R"({"disagree":{"peer":0}})");
+  ASSERT_TRUE(parse_viewer_command(R"({"toggle":{"client":"A","smoothing":false}})", command));
+  EXPECT_FALSE(command.is_for_server);
+}
+
 TEST(ViewerCommand, IgnoresEverythingElse) {
   ViewerCommand command;
   for (const char* bad :
@@ -65,8 +77,8 @@ TEST(ErrorMeter, ComparesTheSameTickWhicheverSideComesFirst) {
   EXPECT_EQ(meter.summary().ticks, 2u);
   EXPECT_EQ(meter.summary().beyond_step, 1u);
   EXPECT_NEAR(meter.summary().mean_mm, 1.5, 1e-5);
-  EXPECT_NEAR(meter.take_recent_mm(), 3, 1e-5);
-  EXPECT_EQ(meter.take_recent_mm(), 0);
+  EXPECT_NEAR(meter.take_recent_mm().value(), 3, 1e-5);
+  EXPECT_FALSE(meter.take_recent_mm());
 }
 
 TEST(ErrorMeter, OneStepIsNotBeyond) {
@@ -98,7 +110,10 @@ TEST(Watch, IgnoresDamagedLines) {
   }
   EXPECT_EQ(watch.malformed_lines(), 10u);
   EXPECT_FALSE(watch.connected(0));
-  EXPECT_NE(watch.page_state().find("\"clients\""), std::string::npos);
+  // Nobody was heard: the page is told so, and shown nothing.
+  const std::string state = watch.page_state();
+  EXPECT_NE(state.find(R"("heard":{})"), std::string::npos) << state;
+  EXPECT_EQ(state.find("clients"), std::string::npos) << state;
 }
 
 HeadlessRun good_run() {

@@ -6,6 +6,7 @@
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/handshake_bodies.h"
 #include "transport/wire/keepalive_body.h"
+#include "transport/wire/stateless_reset.h"
 #include "transport/wire/transfer_bodies.h"
 
 namespace {
@@ -90,6 +91,11 @@ void handshake(std::span<const uint8_t> input) {
   ChallengeResponseSealed proof;
   if (parse_challenge_response_sealed(input, &proof)) {
     same(input, out, encode_challenge_response_sealed(proof, out));
+  }
+  ResetToken reset_token;
+  if (parse_reset_token(input, &reset_token)) {
+    const auto again = encode_reset_token(reset_token);
+    require(again.size() == input.size() && std::memcmp(again.data(), input.data(), again.size()) == 0);
   }
   ConnectionAcceptedSealed accepted;
   if (parse_connection_accepted_sealed(input, &accepted)) {

@@ -64,6 +64,8 @@ const char* config_error(const EndpointConfig& config) {
       return "requests_per_s, responses_per_s, responses_in_all_per_s: at least 1";
     }
     if (config.hashed_per_s == 0) return "hashed_per_s: at least 1";
+    const connection::ResetLimits& resets = config.reset_limits;
+    if (resets.per_s == 0 || resets.burst == 0 || resets.in_all_per_s == 0) return "reset_limits: at least 1";
   }
   return nullptr;
 }
@@ -139,6 +141,8 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
   if (config.accepts_connections) {
     server.emplace(server_config(config, offered_features(config)), config.identity.clone(), config.issuers,
                    entropy, *this);
+    if (!config.reset_key) entropy.fill(config.reset_key.emplace().mutable_bytes());
+    resets.emplace(*config.reset_key, config.reset_limits, entropy);
   }
 }
 

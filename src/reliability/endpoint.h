@@ -28,6 +28,7 @@
 #include "transport/connection/connection_timers.h"
 #include "transport/connection/key_rotation.h"
 #include "transport/connection/lifecycle.h"
+#include "transport/connection/stateless_resets.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/x25519.h"
 #include "transport/socket/datagram_socket.h"
@@ -74,6 +75,10 @@ struct EndpointConfig {
   bool accepts_connections = false;
   /// This process's static key; its public half is the audience of every token for this server.
   crypto::KeyPair identity;
+  /// What stateless resets are made with, kept together with `identity`. Absent: new, so that after this
+  /// process nobody can make them.
+  std::optional<crypto::Key> reset_key;
+  connection::ResetLimits reset_limits;
   std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
   /// Tokens issued earlier are refused: of a server that keeps its identity, whose claims ended with the last
   /// process. 0: none for their age alone.

@@ -173,6 +173,7 @@ void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
     peer.rtt.add_sample(now_ns - peer.accepted_at_ns, now_ns);
   }
   peer.keepalive_wanted = true;
+  queue_reset_token(peer);
   peer.announced = true;
   announce(peer);
 }

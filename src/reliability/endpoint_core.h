@@ -137,6 +137,17 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool on_rotation_control(Peer& peer, std::span<const uint8_t> body);
   void update_rotation(Peer& peer);
 
+  // endpoint_resets.cpp
+  /// Server: the peer is told what a reset of its connection will end with.
+  void queue_reset_token(Peer& peer);
+  /// Client: what it was told. False: the connection was closed over it.
+  bool on_reset_token(Peer& peer, std::span<const uint8_t> body);
+  /// Counts a session packet of a connection that is not known here, and may answer it.
+  void refuse_unknown(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
+                      size_t datagram_bytes);
+  /// `datagram` was refused by the peer's link. It may be a reset.
+  void end_if_reset(Peer& peer, std::span<const uint8_t> datagram, size_t header_bytes);
+
   // endpoint_paths.cpp
   /// False, and counted: not even to be opened.
   bool may_open_from(Peer& peer, const platform::Address& from);
@@ -214,6 +225,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   base::DeadlineTable visits;     ///< By slot: the next update that must look at the peer.
   std::vector<uint32_t> ending;   ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
+  std::optional<connection::StatelessResets> resets;  ///< Together with `server`.
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
   std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being dealt with.

@@ -183,6 +183,7 @@ bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
       return false;
     }
     if (wire::is_rotation_control_type(body[0])) return on_rotation_control(peer, body);
+    if (body[0] == static_cast<uint8_t>(wire::ControlType::kResetToken)) return on_reset_token(peer, body);
   }
   ++peer.traffic.messages_received;
   ++stats.traffic.messages_received;

@@ -42,7 +42,7 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
   const ChannelMode mode = config.channels.mode(channel);
   if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
   if (channel == kControl &&
-      (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_rotation_control_type(body[0]))) {
+      (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_transport_control_type(body[0]))) {
     return SendResult::kInvalidChannel;
   }
   if (body.size() > max_body_bytes(mode)) return SendResult::kTooLarge;

@@ -162,7 +162,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   const std::optional<ConnectionHandle> handle = table.find(header.connection_id);
   Peer* peer = handle ? find(*handle) : nullptr;
   if (peer == nullptr || !peer->link) {
-    count(Refusal::kUnknownConnection, nullptr);
+    refuse_unknown(from, header, header_bytes, datagram.size());
     return;
   }
   if (!may_open_from(*peer, from)) return;
@@ -170,6 +170,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   const connection::SecureLink::Opened packet = peer->link->open(datagram, header, header_bytes, ahead);
   if (!packet) {
     count(refusal_of(packet.refusal), peer);
+    end_if_reset(*peer, datagram, header_bytes);
     if (peer->link->closed() != connection::LinkClosed::kOpen) wake(*peer);
     return;
   }

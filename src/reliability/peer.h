@@ -30,6 +30,7 @@
 #include "transport/connection/lifecycle.h"
 #include "transport/connection/secure_link.h"
 #include "transport/wire/channel_table.h"
+#include "transport/wire/stateless_reset.h"
 
 namespace lattice::reliability {
 
@@ -147,6 +148,7 @@ struct alignas(64) Peer {
   uint64_t accepts_repeated_then = 0;
 
   // The end.
+  std::optional<wire::ResetToken> reset_token;  ///< On a client, once the server has told it.
   bool announced =
       false;  ///< on_connected() was called, or connect() returned kOk: on_disconnected() is owed.
   bool report_pending = false;

@@ -19,7 +19,10 @@ namespace lattice::reliability {
   X(kHeaderUnknownType, "header_unknown_type")     /* P-04 */                                          \
   X(kHeaderBadPacketSeq, "header_bad_packet_seq")  /* overlong or cut varint */                        \
   X(kWrongRole, "wrong_role")                      /* a type this role never receives (P-04) */        \
-  X(kUnknownConnection, "unknown_connection")      /* id nobody has: silence (L-05) */                 \
+  X(kUnknownConnection, "unknown_connection")      /* id nobody has: a reset at most (L-8) */          \
+  X(kResetRate, "reset_rate")                      /* likewise, and none: too many to one prefix */    \
+  X(kResetBudget, "reset_budget")                  /* likewise, to all of them together */             \
+  X(kBadResetToken, "bad_reset_token")             /* another length, a second one, or to a server */  \
   X(kForeignAddress, "foreign_address")            /* known id, another source, not moving (L-04) */   \
   X(kForeignAddressRate, "foreign_address_rate")   /* likewise, over 100 a second */                   \
   X(kPathResponseStray, "path_response_stray")     /* to no challenge, or from elsewhere */            \

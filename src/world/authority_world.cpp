@@ -55,6 +55,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   reliability::EndpointConfig config;
   config.accepts_connections = true;
   config.identity = identity_.key.clone();
+  config.reset_key = identity_.reset_key.clone();
   // A kept identity outlives the record of the tokens that were used.
   if (keeps_identity_) {
     config.tokens_from_unix_s = config_.created_unix_s - std::min(config_.created_unix_s, kTokenGraceS);

@@ -1,8 +1,10 @@
 /* The server of conformance.live_client: returns every message on the channel it came by, and has one object
  * that walks, so that there are snapshots.
  *
- *   echo_server [LOSS_PERCENT]     of its own datagrams, both ways; they are then reordered and duplicated
- * too
+ *   echo_server [LOSS_PERCENT [ADDRESS IDENTITY]]
+ *
+ * LOSS_PERCENT is of its own datagrams, both ways; above 0 they are reordered and duplicated too. IDENTITY is
+ * what a restarted server keeps, 128 hexadecimal digits.
  *
  * Prints one line of JSON, the note tools/conformance/lattice_client.py takes, and one line {"ended": REASON}
  * for every connection that ended. The message "kick me" on the reliable-ordered channel is answered by a
@@ -174,6 +176,14 @@ static void print_note(lattice_world* world, const uint8_t issuer_seed[LATTICE_K
   fflush(stdout);
 }
 
+static void read_identity(const char* hex, uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]) {
+  require(strlen(hex) == 2 * LATTICE_SERVER_IDENTITY_BYTES, "reading the identity");
+  for (size_t i = 0; i < LATTICE_SERVER_IDENTITY_BYTES; ++i) {
+    const char byte[] = {hex[2 * i], hex[2 * i + 1], 0};
+    identity[i] = (uint8_t)strtoul(byte, NULL, 16);
+  }
+}
+
 int main(int argc, char** argv) {
   uint8_t issuer_seed[LATTICE_KEY_BYTES], issuer_public_key[LATTICE_KEY_BYTES];
   require(lattice_issuer_generate(issuer_seed, issuer_public_key) == LATTICE_OK, "making an issuer");
@@ -182,6 +192,12 @@ int main(int argc, char** argv) {
   config.bind_address = "127.0.0.1:0";
   config.issuer_public_keys = issuer_public_key;
   config.issuer_public_key_count = 1;
+  uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES];
+  if (argc > 3) {
+    read_identity(argv[3], identity);
+    config.bind_address = argv[2];
+    config.server_identity = identity;
+  }
   lattice_role_context role;
   lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
 
@@ -197,7 +213,7 @@ int main(int argc, char** argv) {
   lattice_set_callbacks(self.world, &callbacks, &self);
   self.object = lattice_spawn(self.world, WALKER_TYPE, LATTICE_AUTHORITY_SERVER);
   require(self.object != 0, "spawning");
-  if (argc > 1) impair(self.world, strtod(argv[1], NULL));
+  if (argc > 1 && strtod(argv[1], NULL) > 0) impair(self.world, strtod(argv[1], NULL));
   print_note(self.world, issuer_seed);
 
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

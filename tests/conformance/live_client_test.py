@@ -6,6 +6,7 @@ slower and nothing else."""
 
 import json
 import pathlib
+import secrets
 import subprocess
 import sys
 import unittest
@@ -14,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "
 
 import packets  # noqa: E402  (found through the path above)
 import primitives  # noqa: E402
+from client_connection import SERVER_RESTARTED  # noqa: E402
 from client_handshake import NO_ANSWER, TIMEOUT  # noqa: E402
 from handshake import AES_256_GCM  # noqa: E402
 from lattice_client import Client, Server  # noqa: E402
@@ -38,6 +40,13 @@ class RunningServer:
         self.process.stdin.close()
         if self.process.wait(30) != 0:
             raise AssertionError(f"the server returned {self.process.returncode}")
+        self.process.stdout.close()
+
+    def kill(self):
+        """Without a word to anybody."""
+        self.process.kill()
+        self.process.wait(30)
+        self.process.stdin.close()
         self.process.stdout.close()
 
     def next_end(self):
@@ -191,6 +200,18 @@ class LiveClient(unittest.TestCase):
             client = self.client(running.server, budget_s=SHORT_BUDGET_S)
             self.assertFalse(client.connect())
             self.assertEqual(client.handshake.refusal[0], NO_ANSWER)
+
+    def test_a_restarted_server_that_kept_its_identity_says_so(self):
+        identity = secrets.token_bytes(64).hex()
+        first = RunningServer("0", "127.0.0.1:0", identity)
+        client = self.client(first.server)
+        self.assertTrue(client.connect())
+        self.assertTrue(client.pump_until(lambda: client.connection.reset_token is not None))
+        first.kill()
+        with RunningServer("0", "%s:%d" % first.server.address, identity) as second:
+            self.assertEqual(second.server.public_key, first.server.public_key)
+            self.assertTrue(client.pump_until(lambda: client.state == "disconnected", 5.0))
+            self.assertEqual(client.connection.end[0], SERVER_RESTARTED)
 
     def test_a_used_token_and_a_forged_one_meet_silence(self):
         with RunningServer() as running:

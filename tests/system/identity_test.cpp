@@ -64,4 +64,33 @@ TEST(Identity, WithoutAKeptOneTheAgeOfATokenDoesNotMatter) {
   EXPECT_EQ(pair.client_events.connected, 1);
 }
 
+TEST(Identity, AClientIsToldThatItsServerRestarted) {
+  Pair pair(10);
+  const Identity kept;
+  pair.restart_server(kept.bytes);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.client_events.connected, 1);
+  pair.restart_server(kept.bytes);
+  pair.run_ms(1500);
+  EXPECT_EQ(pair.client_events.disconnected, 1);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_SERVER_RESTARTED);
+  EXPECT_EQ(pair.client_events.text, "the server no longer knows this connection");
+  // It comes back with a new token for the key it knows.
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.connected, 2);
+}
+
+TEST(Identity, WithoutAKeptOneARestartIsSilence) {
+  Pair pair(10);
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  pair.restart_server(nullptr);
+  pair.run_ms(9000);
+  EXPECT_EQ(pair.client_events.disconnected, 0);
+  pair.run_ms(2000);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_TIMEOUT);
+}
+
 }  // namespace

@@ -2,19 +2,22 @@
 (docs/spec/wire.md, reliability.md, states.md). Datagrams and times come in as arguments; what is to be sent is
 collected in `outbox`."""
 
+import hmac
+
 import packets
 from client_acks import Arrivals, Departures, Sent
 from client_channels import LONGEST_INTERVAL_S, Channels
 from client_rotation import REKEY_ASK, REKEY_INIT, REKEY_RESPONSE, Rotation
-from packets import DISCONNECT, ELIDED, KEEPALIVE, PAYLOAD, SNAPSHOT, TAG, Malformed
+from packets import DISCONNECT, ELIDED, KEEPALIVE, PAYLOAD, SNAPSHOT, TAG, Malformed, require
 
 LARGEST_DATAGRAM = 1200  # W-6
 LARGEST_PLAINTEXT = LARGEST_DATAGRAM - 23 - TAG
 IDLE_S, TIMEOUT_S = 1.0, 10.0  # states.md, timers
 DISCONNECT_EVERY_S, DISCONNECT_COUNT, GRACE_S = 0.05, 3, 0.2
-REQUESTED, TIMEOUT, PROTOCOL_ERROR = 1, 2, 10
+REQUESTED, TIMEOUT, PROTOCOL_ERROR, SERVER_RESTARTED = 1, 2, 10, 15
 CONTROL = 15
 ROTATION_TYPES = [bytes([kind]) for kind in (REKEY_INIT, REKEY_RESPONSE, REKEY_ASK)]
+RESET_TOKEN, RESET_BODY_BYTES = b"\x0e", 27
 PUMP_S = 0.005  # how often update() is called
 
 
@@ -28,6 +31,7 @@ class Connection:
         self.on_message, self.on_acknowledging = on_message, on_acknowledging
         self.channels, self.arrivals, self.departures = Channels(), Arrivals(), Departures()
         self.outbox = []
+        self.reset_token = None  # what a reset of this connection ends with
         self.echo = None  # (probe_us, when it came)
         self.path_response = None  # what a path challenge asks for
         self.probes = {}  # probe_us -> when it left
@@ -58,10 +62,11 @@ class Connection:
             return self._refuse()  # an answer of the handshake, repeated
         if header.connection_id != self.connection_id or len(header.body) < TAG:
             return self._refuse()
-        if not self.arrivals.is_fresh(header.packet_seq):
-            return self._refuse()
-        plaintext = self.rotation.open(header, now_s, self.departures.round_trip.rto)
+        plaintext = None
+        if self.arrivals.is_fresh(header.packet_seq):
+            plaintext = self.rotation.open(header, now_s, self.departures.round_trip.rto)
         if plaintext is None:
+            self._end_if_reset(header.body)
             return self._refuse()
         self.arrivals.mark(header.packet_seq)
         self.heard_s = now_s
@@ -72,6 +77,13 @@ class Connection:
             self.disconnect(now_s, PROTOCOL_ERROR, str(error)[:64])
             raise
         return None
+
+    def _end_if_reset(self, body):
+        """L-13."""
+        is_reset = (self.reset_token is not None and len(body) == RESET_BODY_BYTES and
+                    hmac.compare_digest(body[-len(self.reset_token):], self.reset_token))
+        if is_reset and self.state == "connected":
+            self.state, self.end = "disconnected", (SERVER_RESTARTED, "", "peer")
 
     def _refuse(self):
         self.counts["refused"] += 1
@@ -123,6 +135,9 @@ class Connection:
             for flags, body in ready:
                 if channel == CONTROL and body[:1] in ROTATION_TYPES:
                     self._on_rotation(body, now_s)
+                elif channel == CONTROL and body[:1] == RESET_TOKEN:
+                    require(len(body) == 17 and self.reset_token is None, "a reset token (L-9)")
+                    self.reset_token = body[1:]
                 else:
                     self.on_message(channel, flags, body, number)
             return True

@@ -185,6 +185,8 @@ def _body(r, channel, mode, flags, from_server):
         kind = r.take("control.type", 1, DECIMAL)
         if kind in (1, 2):
             r.all([("epoch", 4, DECIMAL), ("key", 32, BYTES)], "control.")
+        elif kind == 14:
+            r.take("control.reset_token", 16, BYTES)
         elif kind in TRANSFER_FIELDS:
             r.all(TRANSFER_FIELDS[kind], "transfer.")
         r.rest("control.data")

@@ -5,7 +5,7 @@ import ipaddress
 
 import packets
 import primitives as p
-from packets import HANDSHAKE, PAYLOAD, RESPONSE, write_header
+from packets import HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, write_header
 
 ZERO_NONCE = bytes(12)
 AES_256_GCM = 1  # bit of features
@@ -51,6 +51,11 @@ def cookie(secret, address, port, protocol_id, client_pub, token, bucket_pub):
     raw = ip.packed if ip.version == 6 else bytes(10) + b"\xff\xff" + ip.packed
     return p.hmac_sha256(secret, b"lattice/v1/cookie", bytes([ip.version]), raw, u(port, 2), protocol_id, client_pub,
                          p.sha256(token), bucket_pub)[:16]
+
+
+def reset_token(reset_key, connection_id):
+    """What a reset of that connection ends with (docs/spec/states.md)."""
+    return p.hmac_sha256(reset_key, b"lattice/v1/stateless-reset", u(connection_id, 8))[:16]
 
 
 def make_token(v, kind, role, token_id, aud, cnf, user_data):
@@ -151,6 +156,10 @@ def recompute(file):
     _, other_schema_id, text = packets.parse_refusal(opened or b"")
     plain = u(7, 2) + u(other_schema_id, 8) + bytes([len(text)]) + text
     out["connection_refused_schema_mismatch"] = clear + p.aead_seal(keys.k4(refuse_random), ZERO_NONCE, plain, clear)
+
+    out["reset_token"] = reset_token(bytes.fromhex(i["reset_key"]), connection_id)
+    out["reset"] = (write_header(KEEPALIVE, connection_id, 0, 1) + bytes.fromhex(i["reset_random"]) +
+                    out["reset_token"])
 
     out.update(first_packets(keys.m0, secret, pub, connection_id, is_aes=False))
 

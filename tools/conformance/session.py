@@ -53,7 +53,7 @@ class Session:
         self.token = None
         self.challenges, self.responses = {}, {}
         self.opened = None  # of the last datagram: (what is clear, the plaintext), or None when nothing is sealed
-        self.connection_id = self.accepted = None
+        self.connection_id = self.accepted = self.reset_token = None
         self.offered, self.aes = 0, False
         self.master = None  # of the newest epoch
         self.newest_epoch = 0
@@ -66,7 +66,8 @@ class Session:
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
-                       "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "blocks": 0, "whole compared": 0}
+                       "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "blocks": 0, "resets": 0,
+                       "whole compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -197,6 +198,9 @@ class Session:
         require(self.accepted, "a session packet before message 4")
         require(header.connection_id == self.connection_id, "connection_id")
         side, peer = self.sides[sender], self.sides[PEER[sender]]
+        if sender == "server" and self._is_reset(header):
+            self.counts["resets"] += 1
+            return
         require(header.packet_seq > side.last_seq, "packet_seq does not grow (W-12)")
         require(sender == "client" or peer.last_seq > 0, "the server speaks before it heard (S-16)")
         side.last_seq = header.packet_seq
@@ -231,6 +235,11 @@ class Session:
             require(header.type == DISCONNECT, f"packet type {header.type}")
             self.counts["disconnects"] += 1
             packets.parse_disconnect(plain)
+
+    def _is_reset(self, header):
+        """L-8 to L-13. The decoder takes the token for proof, as a client does."""
+        return (header.type == KEEPALIVE and len(header.body) == 27 and self.reset_token is not None and
+                header.body.endswith(self.reset_token))
 
     def _path(self, sender, side, peer, packet_seq, keepalive, size):
         if "challenge" in keepalive:
@@ -279,9 +288,13 @@ class Session:
         require(not inside or not message.mode.startswith("reliable"), "a message between fragments of one (G-5)")
         if message.channel == 15:
             kind = message.body[0] if message.body else 0
-            require(kind >= 128 or kind in (1, 2, 13, 16, 17, 18, 19), f"control type {kind} is reserved (W-21)")
+            require(kind >= 128 or kind in (1, 2, 13, 14, 16, 17, 18, 19), f"control type {kind} is reserved (W-21)")
             if kind in (1, 2, 13):
                 self._rotation(sender, message.body)
+            elif kind == 14:
+                require(sender == "server" and len(message.body) == 17, "a reset token (L-9)")
+                require(self.reset_token in (None, message.body[1:]), "a second reset token (L-9)")
+                self.reset_token = message.body[1:]
             elif kind < 128:
                 require("bulk" in self.channels.values(), "a transfer without a bulk channel (B-2)")
                 self.transfers.on_control(sender, message.body)

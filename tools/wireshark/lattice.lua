@@ -28,7 +28,7 @@ local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenEx
   "HostLeft", "ConfigMismatch", "ServerRestarted", "NoAnswer", "Unreachable" }
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
-  "RekeyAsk", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
+  "RekeyAsk", "ResetToken", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
 local RPC_TARGETS = { [0] = "to the authority", "to the owner", "to all", "to one peer" }
 local BUILT_IN_CHANNELS = { [0] = "unreliable", [1] = "unreliable_sequenced", [2] = "reliable_unordered",
   [3] = "reliable_ordered", [14] = "ack", [15] = "reliable_ordered" }
@@ -127,6 +127,7 @@ field("rpc.arguments", ProtoField.bytes, "Target and arguments")
 field("control.type", ProtoField.uint8, "Control type", DEC, CONTROL_TYPES)
 field("control.epoch", ProtoField.uint32, "Epoch", DEC)
 field("control.key", ProtoField.bytes, "Key")
+field("control.reset_token", ProtoField.bytes, "Reset token")
 field("control.data", ProtoField.bytes, "Data")
 field("transfer.id", ProtoField.uint16, "Transfer", DEC)
 field("transfer.size", ProtoField.uint64, "Size", DEC)
@@ -390,6 +391,8 @@ local function control(c)
   if kind == 1 or kind == 2 then
     c:uint("control.epoch", 4)
     c:bytes("control.key", 32)
+  elseif kind == 14 then
+    c:bytes("control.reset_token", 16)
   end
   for _, each in ipairs(TRANSFER_FIELDS[kind] or {}) do c:uint("transfer." .. each[1], each[2]) end
   c:rest("control.data")

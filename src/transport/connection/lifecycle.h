@@ -26,7 +26,7 @@ enum class Event : uint8_t {
   kRefuse,            ///< The handshake ended with a named refusal.
   kSilence,           ///< Budget, half-open time or timeout ran out.
   kDisconnect,        ///< This side ends it.
-  kPeerDisconnect,    ///< An authenticated Disconnect arrived.
+  kPeerDisconnect,    ///< An authenticated Disconnect arrived, or a reset.
   kDisconnectFinish,  ///< Acknowledged, or the grace is over.
   kReport,            ///< The Timeout was surfaced.
 };

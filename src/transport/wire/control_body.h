@@ -4,6 +4,7 @@
 //   1 RekeyInit      u8 1 · epoch u32 · public key 32
 //   2 RekeyResponse  u8 2 · epoch u32 · public key 32
 //  13 RekeyAsk       u8 13
+//  14 ResetToken: stateless_reset.h
 //  16 to 19: large transfers, transfer_bodies.h
 #pragma once
 
@@ -29,6 +30,7 @@ enum class ControlType : uint8_t {
   kStateCell = 11,
   kStateConfirm = 12,
   kRekeyAsk = 13,
+  kResetToken = 14,
   kTransferOffer = 16,
   kTransferAccept = 17,
   kTransferHold = 18,
@@ -38,7 +40,7 @@ enum class ControlType : uint8_t {
 
 /// True for the registered types and for application extensions (128 and up).
 inline bool is_known_control_type(uint8_t type) {
-  return (type >= 1 && type <= 13) || (type >= 16 && type <= 19) || type >= 128;
+  return (type >= 1 && type <= 14) || (type >= 16 && type <= 19) || type >= 128;
 }
 
 /// True for the types of large transfers.
@@ -49,6 +51,11 @@ inline bool is_transfer_control_type(uint8_t type) {
 /// True for the types key rotation owns; they never reach the application.
 inline bool is_rotation_control_type(uint8_t type) {
   return type == 1 || type == 2 || type == 13;
+}
+
+/// True for the types that the transport itself says and hears.
+inline bool is_transport_control_type(uint8_t type) {
+  return is_rotation_control_type(type) || type == 14;
 }
 
 inline constexpr size_t kRekeyBodyBytes = 1 + 4 + kPublicKeyBytes;

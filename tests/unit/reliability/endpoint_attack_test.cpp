@@ -124,7 +124,9 @@ TEST(EndpointAttack, NoiseOpensNothing) {
   }
   rig.step();
   EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
-  EXPECT_EQ(rig.server.socket->stats().datagrams_sent, 0u);
+  // What looks like a packet of some connection may be answered by a reset, within the limits.
+  EXPECT_EQ(rig.server.socket->stats().datagrams_sent, rig.server.endpoint->stats().resets_sent);
+  EXPECT_LE(rig.server.socket->stats().datagrams_sent, 200u);
   EXPECT_EQ(rig.server.endpoint->stats().refusals.total(), 5000u);
   const RefusalCounters& refusals = rig.server.endpoint->stats().refusals;
   for (const Refusal reason :

@@ -85,6 +85,10 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
                         Refusal::kRekeyMalformed);
   expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 13},
                         Refusal::kRekeyWrongRole);
+  // Only a server tells reset tokens.
+  Bytes token = {0xf8, 0, 0, 0x00, 17 << 2, 14};
+  token.resize(token.size() + 16);
+  expect_protocol_error(PacketType::kPayload, kAckMessage + token, Refusal::kBadResetToken);
 }
 
 TEST(HostilePeer, BeyondTheWindow) {

@@ -155,12 +155,34 @@ class RigOf {
     reliability::EndpointConfig& config = options.server;
     config.accepts_connections = true;
     if (config.max_connections == 1) config.max_connections = 8;
-    config.identity = crypto::KeyPair::generate(entropy);
+    identity = crypto::KeyPair::generate(entropy);
+    CountingEntropy(300).fill(reset_key.mutable_bytes());
+    start_server(std::move(config));
+    for (size_t i = 0; i < options.client_count; ++i) add_client(options.client);
+  }
+
+  /// The process of the server dies without a word, and another takes its address: the same server, or a new
+  /// one.
+  void restart_server(bool keeps_identity) {
+    server.endpoint.reset();
+    server.socket.reset();
+    server.handler = {};
+    if (!keeps_identity) {
+      identity = crypto::KeyPair::generate(entropy);
+      entropy.fill(reset_key.mutable_bytes());
+    }
+    reliability::EndpointConfig config = copy_config(options.server);
+    config.accepts_connections = true;
+    start_server(std::move(config));
+  }
+
+  void start_server(reliability::EndpointConfig config) {
+    config.identity = identity.clone();
+    config.reset_key = reset_key.clone();
     config.issuers = {issuer.public_key()};
     config.max_half_open_per_prefix = 64;
-    server_key = config.identity.public_key();
+    server_key = identity.public_key();
     start(server, std::move(config));
-    for (size_t i = 0; i < options.client_count; ++i) add_client(options.client);
   }
 
   Node& add_client(const reliability::EndpointConfig& base) {
@@ -277,6 +299,8 @@ class RigOf {
   uint64_t now_ns;
   CountingEntropy entropy{7};
   crypto::SigningKeyPair issuer;
+  crypto::KeyPair identity;
+  crypto::Key reset_key;
   crypto::PublicKey server_key{};
   Bytes user = {1, 2, 3};
   Node server;

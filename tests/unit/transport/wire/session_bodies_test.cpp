@@ -120,7 +120,7 @@ TEST(Control, KnownTypes) {
   EXPECT_FALSE(is_known_control_type(0));
   EXPECT_TRUE(is_known_control_type(1));
   EXPECT_TRUE(is_known_control_type(13));
-  EXPECT_FALSE(is_known_control_type(14));
+  EXPECT_TRUE(is_known_control_type(14));
   EXPECT_FALSE(is_known_control_type(15));
   EXPECT_TRUE(is_known_control_type(16));
   EXPECT_TRUE(is_known_control_type(19));

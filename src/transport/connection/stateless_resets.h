@@ -1,0 +1,59 @@
+// The server's side of stateless resets (states.md, "Stateless reset"; RFC 9000 §10.3): the tokens of its
+// connections, and the answers to packets of connections it does not know.
+//
+// Must stay true: an answer is shorter than its question and is itself never answered, so no two servers can
+// keep each other busy; strangers make a server send a bounded number; a token says nothing about the key or
+// about other tokens.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/address.h"
+#include "transport/connection/datagram_sink.h"
+#include "transport/connection/prefix_rate.h"
+#include "transport/crypto/entropy.h"
+#include "transport/crypto/hash.h"
+#include "transport/wire/packet_header.h"
+#include "transport/wire/stateless_reset.h"
+
+namespace lattice::connection {
+
+/// The token of a connection: first 16 of HMAC(reset key, "lattice/v1/stateless-reset" ‖ connection_id).
+wire::ResetToken make_reset_token(const crypto::HmacKey& reset_key, uint64_t connection_id);
+
+/// True when `datagram`, with a header of `header_bytes`, ends with `token`. Takes the same time wherever
+/// they differ.
+bool is_reset(std::span<const uint8_t> datagram, size_t header_bytes, const wire::ResetToken& token);
+
+struct ResetLimits {
+  uint32_t per_s = 100, burst = 200;  ///< Per /24 or /56.
+  uint32_t in_all_per_s = 2000;
+};
+
+class StatelessResets {
+ public:
+  enum class Outcome : uint8_t {
+    kSent,
+    kNone,        ///< A packet that is never answered: a Disconnect, or one too short.
+    kPrefixRate,  ///< Its prefix has had its share.
+    kBudget,      ///< All prefixes together have.
+  };
+
+  /// `reset_key` is secret and serves nothing else. `entropy` is borrowed and must outlive this.
+  StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits, crypto::EntropySource& entropy);
+
+  wire::ResetToken token_of(uint64_t connection_id) const { return make_reset_token(key_, connection_id); }
+
+  /// Answers a session packet of `datagram_bytes` whose connection_id this server does not know.
+  Outcome answer(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
+                 size_t datagram_bytes, uint64_t now_ns, DatagramSink& sink);
+
+ private:
+  crypto::HmacKey key_;
+  crypto::EntropySource& entropy_;
+  PrefixRate rate_;
+  Allowance budget_;
+  uint64_t budget_full_at_ns_ = 0;
+};
+
+}  // namespace lattice::connection

@@ -109,18 +109,24 @@ LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
  */
 LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 
-/** What lattice_set_option() switches. All are on at the start. For comparing and for teaching. */
+/**
+ * What lattice_set_option() switches. The first three are a client's and on at the start; they are for
+ * comparing and for teaching.
+ */
 typedef enum lattice_option {
-  LATTICE_OPTION_PREDICTION = 0,   /**< on: own objects are simulated at once; off: they wait for the
-                                        authority */
-  LATTICE_OPTION_SMOOTHING = 1,    /**< on: corrections are eased in; off: they snap */
-  LATTICE_OPTION_INTERPOLATION = 2 /**< on: others are drawn in the past, between snapshots; off: the newest
-                                        state is drawn */
+  LATTICE_OPTION_PREDICTION = 0,    /**< on: own objects are simulated at once; off: they wait for the
+                                         authority */
+  LATTICE_OPTION_SMOOTHING = 1,     /**< on: corrections are eased in; off: they snap */
+  LATTICE_OPTION_INTERPOLATION = 2, /**< on: others are drawn in the past, between snapshots; off: the newest
+                                         state is drawn */
+  LATTICE_OPTION_TIMEOUT_PAUSED = 3 /**< on: silence ends no established connection; off, as at the start: the
+                                         silence counts from then on. Either side. For development: with it on
+                                         both sides, a debugger may stop either for as long as it likes */
 } lattice_option;
 
 /**
- * Switches `option` on (`enabled` not 0) or off, from the next tick and the next view on. Clients only:
- * LATTICE_ERROR_NOT_ALLOWED on an authority.
+ * Switches `option` on (`enabled` not 0) or off, from the next tick and the next view on.
+ * LATTICE_ERROR_NOT_ALLOWED for an option of clients on an authority.
  */
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);
 

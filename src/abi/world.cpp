@@ -258,6 +258,10 @@ uint64_t lattice_world_time_to_tick_ns(lattice_world* world) {
 lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {
   WorldInstance* instance = abi::require_world(world);
   if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (option == LATTICE_OPTION_TIMEOUT_PAUSED) {
+    instance->world->set_timeout_paused(enabled != 0, instance->now());
+    return LATTICE_OK;
+  }
   if (instance->client == nullptr) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Prediction, smoothing and interpolation are a client's options.");
   }
@@ -272,6 +276,8 @@ lattice_result lattice_set_option(lattice_world* world, lattice_option option, i
     case LATTICE_OPTION_INTERPOLATION:
       instance->client->set_option(Option::kInterpolation, enabled != 0);
       return LATTICE_OK;
+    case LATTICE_OPTION_TIMEOUT_PAUSED:
+      break;  // Above.
   }
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is no option %d.", static_cast<int>(option));
 }

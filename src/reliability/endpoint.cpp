@@ -189,6 +189,10 @@ bool Endpoint::set_capture(CaptureObserver* observer) {
   return core_->capture.set_observer(observer);
 }
 
+void Endpoint::set_timeout_paused(bool paused, uint64_t now_ns) {
+  core_->set_timeout_paused(paused, now_ns);
+}
+
 ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,
                                 const crypto::KeyPair& client, ConnectionHandle* out) {
   return core_->connect(server, token, client, out);

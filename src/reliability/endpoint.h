@@ -181,6 +181,10 @@ class Endpoint {
   /// The tick carried by ConnectionAccepted and Keepalives from now on.
   void set_server_tick(uint32_t tick);
 
+  /// While paused, silence ends no connected connection. Switched off at `now_ns`, the silence of each begins
+  /// anew.
+  void set_timeout_paused(bool paused, uint64_t now_ns);
+
   /// Every datagram from now on is told to `observer` (borrowed; null ends it), opened; not from inside a
   /// callback. False, and nothing set, in a build without LATTICE_CAPTURE.
   bool set_capture(CaptureObserver* observer);

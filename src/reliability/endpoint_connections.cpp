@@ -222,6 +222,16 @@ void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remo
   list_ending(peer);
 }
 
+void Endpoint::Core::set_timeout_paused(bool paused, uint64_t since_ns) {
+  const bool goes_on = timeout_paused && !paused;
+  timeout_paused = paused;
+  for (const auto& peer : peers) {
+    if (!peer || !peer->connected()) continue;
+    if (goes_on) peer->timers->restart_silence(std::max(since_ns, now_ns));
+    wake(*peer);  // Its next visit may be another one now.
+  }
+}
+
 std::string_view Endpoint::Core::why_silent(const Peer& peer) const {
   if (peer.incoming) return {};
   const bool nobody_listens =

@@ -196,6 +196,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void lose_receipts(Peer& peer);
   void free_peer(Peer& peer);
 
+  void set_timeout_paused(bool paused, uint64_t since_ns);
   /// The likeliest cause of a silence.
   std::string_view why_silent(const Peer& peer) const;
 
@@ -254,6 +255,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   } unreachable;
   uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.
   uint32_t server_tick = 0;
+  bool timeout_paused = false;
   bool in_phase = false;
   bool ack_leaves_now =
       false;  ///< In the middle of a burst: not with the rest, when all of it is dealt with.

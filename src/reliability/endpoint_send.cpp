@@ -174,7 +174,7 @@ void Endpoint::Core::update_link(Peer& peer) {
     }
     return;
   }
-  if (timers.timed_out(now_ns)) {
+  if (timers.timed_out(now_ns) && !(timeout_paused && peer.connected())) {
     peer.lifecycle.apply(connection::Event::kSilence);
     note_end(peer, connection::DisconnectReason::kTimeout, 0, why_silent(peer));
     return;

@@ -107,8 +107,8 @@ uint64_t Endpoint::Core::next_visit_ns(const Peer& peer) const {
   const uint64_t timeout_ns = peer.timers->timeout_at_ns();
   if (!peer.connected()) return timeout_ns;  // Half-open.
   if (!waits_for_nothing(peer) || peer.link->closed() != connection::LinkClosed::kOpen) return 0;
-  uint64_t next_ns =
-      std::min(timeout_ns, std::max(peer.timers->keepalive_at_ns(), peer.last_sent_ns + idle_ns(peer)));
+  uint64_t next_ns = std::min(timeout_paused ? base::DeadlineTable::kNever : timeout_ns,
+                              std::max(peer.timers->keepalive_at_ns(), peer.last_sent_ns + idle_ns(peer)));
   next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt)});
   for_each_bit(peer.sending_channels,
                [&](uint8_t i) { next_ns = std::min(next_ns, peer.reliable[i]->send.next_expiry_ns()); });

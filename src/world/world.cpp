@@ -93,6 +93,7 @@ void World::seal() {
   LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
   if (transfers_) transfers_->bind(endpoint_->endpoint());
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
+  if (timeout_paused_) endpoint_->endpoint().set_timeout_paused(true, 0);
   on_sealed();
 }
 
@@ -162,6 +163,11 @@ void World::disconnect(ConnectionHandle connection, connection::DisconnectReason
   } else {
     pending_disconnects_.push_back({connection, reason, std::string(text)});
   }
+}
+
+void World::set_timeout_paused(bool paused, Now now) {
+  timeout_paused_ = paused;
+  if (endpoint_) endpoint_->endpoint().set_timeout_paused(paused, now.ns);
 }
 
 reliability::SendResult World::send_message(ConnectionHandle connection, wire::Channel channel,

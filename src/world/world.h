@@ -89,6 +89,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   // --- Connections
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason, std::string_view text,
                   Now now);
+  /// While paused, silence ends no established connection.
+  void set_timeout_paused(bool paused, Now now);
   virtual uint64_t local_peer() const = 0;
   /// A message of the application's own, of up to fragment::kMaxMessageBytes. With `receipt` not null,
   /// Observer::on_receipt() will name the number written there.
@@ -173,6 +175,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   uint64_t frame_number_ = 0;  // of begin_frame()
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;
+  bool timeout_paused_ = false;
   bool keeps_identity_;  // of a server: the same in its next process
 
  private:

@@ -21,6 +21,7 @@ struct Events {
   int reason = 0;
   uint64_t remote_schema = 0;
   std::string text;
+  int messages = 0;
 };
 
 inline void install(lattice_world* world, Events* events) {
@@ -36,6 +37,9 @@ inline void install(lattice_world* world, Events* events) {
     if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
     e->remote_schema = info.remote_schema_id;
     e->text = info.disconnect_text;
+  };
+  callbacks.on_message = [](void* ctx, lattice_conn*, lattice_channel, const void*, size_t) {
+    ++static_cast<Events*>(ctx)->messages;
   };
   lattice_set_callbacks(world, &callbacks, events);
 }

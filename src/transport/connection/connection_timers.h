@@ -3,6 +3,7 @@
 // their grace. Plain values driven by now_ns; asks nobody, sends nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace lattice::connection {
@@ -26,6 +27,9 @@ class ConnectionTimers {
   void on_sent(uint64_t now_ns) { last_sent_ns_ = now_ns; }
   /// A packet opened. Ends half-open.
   void on_authenticated(uint64_t now_ns);
+
+  /// The silence before `now_ns` does not count.
+  void restart_silence(uint64_t now_ns) { last_authenticated_ns_ = std::max(last_authenticated_ns_, now_ns); }
 
   /// A Keepalive should go out now. Never while disconnecting.
   bool keepalive_due(uint64_t now_ns) const;

@@ -48,7 +48,8 @@ bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
   std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
   ++count_;
   if (at > 0) {
-    // Taken to be unchanged past a tick at which it turns out to have changed: nothing is known of when.
+    // The earlier sample was believed to hold at `tick`, but the object had changed by then. When it changed
+    // is unknown, so the earlier sample holds at its own tick only.
     Sample& before = sample(at - 1);
     if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
   }

@@ -11,8 +11,7 @@ using simulation::TickTime;
 
 namespace {
 constexpr double kMaxSlew = 0.1;  // S-05: of real time
-// A deviation is worked off over this long, so that the noise of the server-time estimate is not followed
-// at full slew.
+// A deviation is corrected over this long. So noise in the estimate of server time does not cause full slew.
 constexpr double kSettleNs = 200e6;
 }  // namespace
 

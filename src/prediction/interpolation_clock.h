@@ -3,9 +3,9 @@
 //   target = server time as it reaches us − delay
 //   delay  = max(configured, 2 × snapshot interval, 1.25 × jitter + interval)
 //
-// Render time runs at 0.9 to 1.1 of real time towards its target, so neither a change of the delay nor a
-// wobble of the server-time estimate is seen as a jump. Only when it is off by more than 250 ms does it
-// jump forwards, or wait.
+// Render time approaches its target at 0.9 to 1.1 of real time. So a change of the delay, or noise in the
+// estimate of server time, is never seen as a jump. When render time is off by more than 250 ms, it jumps
+// forwards or waits.
 //
 // Must stay true: render time never goes back.
 #pragma once

@@ -164,7 +164,7 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
     host.resimulate_tick(tick);
     for (const auto& object : objects_) {
       if (object->waiting) {
-        // It ran along from a state that is not its own; put it right where its own record begins.
+        // Until here it was simulated from a wrong state. Its own record begins at this tick: load that.
         const uint64_t* own = object->history.find(tick);
         if (own == nullptr) continue;
         host.load_state(object->network_id, own);
@@ -174,7 +174,7 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
       }
     }
   }
-  for (const auto& object : objects_) {  // not recorded even now: it was never part of these ticks
+  for (const auto& object : objects_) {  // no record in any of these ticks: its present state stands
     if (object->waiting) host.load_state(object->network_id, object->before.data());
   }
 }

@@ -1,8 +1,8 @@
 // Predict, compare, rewind, re-simulate (§11.2, S-01, S-02, S-04).
 //
-// The client's tick n and the server's tick n are the same tick, and the server applies an input at the
-// tick it is stamped with or never. So the server's state after its tick T is compared with what was
-// predicted for T, whether or not the server had our input then; when it had not, that is the misprediction.
+// The client's tick n and the server's tick n are the same tick. The server applies an input at the tick it
+// is stamped with, or never. So the server's state after its tick T is compared with the prediction for T,
+// even when our input for T came too late: a late input is one cause of a misprediction.
 //
 //   each client tick n     world runs the tick, then record(n)
 //   each snapshot of T     begin(T), then authoritative(id, words) for every predicted object whose state
@@ -12,9 +12,9 @@
 // others to their own prediction for T; then ticks T+1 … current run again through the host. An object
 // that was first predicted after T joins again at the tick it was first recorded for.
 //
-// A state for T that cannot be compared is a hard reset (S-01): the authoritative state is taken without
-// question. If T is still within the window the ticks after it are run again all the same; if not, or if
-// T is ahead of the client, every history is dropped and the state stands as the present one.
+// When there is no prediction for T to compare with, the reconciler resets (S-01): it takes the authoritative
+// state. If T is within the window, the ticks after T run again as usual. If T is older, or ahead of the
+// client, every history is dropped and the authoritative state becomes the present.
 //
 // Must stay true: after reconcile, every recorded state from T on descends from the authoritative one.
 #pragma once

@@ -98,8 +98,8 @@ void SnapshotBuilder::collect(ClientView& view) {
 }
 
 void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot) {
-  // At once after the last change, so that nobody extrapolates a body that stands; then before the
-  // silence could exceed the limit (S-06).
+  // The first marker goes out at once after the last change, so that no client extrapolates an object at
+  // rest. Later ones go out before the silence exceeds the limit (S-06).
   const uint32_t silence_at_next_send = tick_ + config_.send_interval_ticks - known.last_sent_tick;
   if (known.marked && silence_at_next_send <= marker_ticks_) return;
   candidates_.push_back(Candidate{table_.network_id(slot), slot, EntryCache::kTooLarge, kKindBits, 1.0f,
@@ -183,15 +183,15 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
     if (chosen_.size() == first) break;  // the next in line does not fit what is left of the budget
     std::sort(chosen_.begin() + static_cast<std::ptrdiff_t>(first), chosen_.end());
     cuts_.push_back(static_cast<uint32_t>(chosen_.size()));
-    // What the budget cut short is over: the one that did not fit would not fit the rest either.
+    // A part that the budget cut short is the last: what did not fit it does not fit the rest of the budget.
     if (start == count || bytes < config_.part_capacity_bytes) break;
     budget_left -= used_bytes;
   }
   if (cuts_.empty()) cuts_.push_back(0);
 }
 
-// Takes candidates in order_ until the first that does not fit, then from the next few that do (C-05):
-// the one left out keeps its priority and opens the next part. Returns the bytes the part uses at most.
+// Takes candidates in order_ until one does not fit, then any of the next few that still fit (C-05). The one
+// that did not fit keeps its priority and opens the next part. Returns an upper bound of the part's bytes.
 uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
   const uint32_t limit = bytes * 8 - kEndBits;
   uint32_t used = kHeaderBits;

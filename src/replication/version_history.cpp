@@ -62,7 +62,7 @@ uint32_t VersionHistory::record(ObjectTable& table, Tick tick) {
 
 void VersionHistory::add_version(uint32_t slot, Tick tick, const uint64_t* words) {
   StateRing& ring = objects_[slot].ring;
-  // The oldest goes once its successor alone answers for all ticks that are kept.
+  // The oldest version goes when the second oldest covers all ticks that are kept.
   while (ring.size() > 1 && base::tick_distance(tick, ring.tick(1)) >= history_ticks_) ring.pop_front();
   uint64_t* room = ring.insert(tick);
   LATTICE_CHECK(room != nullptr);  // ticks only grow, so there is never one already there

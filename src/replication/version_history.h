@@ -2,8 +2,9 @@
 // Spec: §14.4, X-01, X-02, X-06; architecture "versions, not ticks".
 //
 // "State at tick T" is the newest version at or before T. Versions of one object are numbered 1, 2, 3 …
-// without gaps (0 is the zero baseline), so equal numbers mean equal words: that is what a client's
-// acked state is compared by, and what names an encoded entry. A static object costs nothing per tick.
+// without gaps (0 is the zero baseline), so equal numbers mean equal words. A client's acked state is
+// compared by its version number, and an encoded entry is named by it. A static object costs nothing per
+// tick.
 #pragma once
 
 #include <algorithm>

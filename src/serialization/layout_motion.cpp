@@ -1,5 +1,6 @@
-// Layout: what lies between two states and past the last one. For drawing and rewinding only: nothing here
-// feeds simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2, §21.7, S-05..S-07.
+// Layout: interpolation between two states, and extrapolation past the last one. For drawing and rewinding
+// only: nothing here feeds simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2, §21.7,
+// S-05..S-07.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -58,7 +59,7 @@ Rotation integrate(Rotation q, const double (&omega)[3], double seconds) {
 }
 
 // A rate of change. The code nearest to zero counts as zero: in a range with an odd number of steps no code
-// is exactly zero, and an object at rest must not creep.
+// is exactly zero, and an object at rest would creep.
 double rate(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words) {
   if (leaf.kind == LeafKind::kCompressed && words[leaf.word] == extra.quant.code(0.0)) return 0.0;
   return leaf_number(leaf, extra, words + leaf.word);

@@ -1,5 +1,5 @@
 // The smallest unit of state: how one number, rotation, string or blob sits in words, on the wire and in host
-// memory. Leaves are flat and walked by a switch; what only quantizing needs is kept apart in LeafExtra.
+// memory. Leaves are flat and walked by a switch. LeafExtra holds what only quantizing needs.
 // Source: §21.1, Y-05..Y-14.
 #pragma once
 

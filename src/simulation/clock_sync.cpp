@@ -29,7 +29,8 @@ constexpr double kHitStep = kMissStep * kMissQuantile;
 constexpr double kHitsToHurry = 600.0;
 // Steering by at most 10 % needs this long to realise one miss step.
 constexpr uint32_t kTicksToRealiseStep = 8;
-// Worse than this behind the wanted margin, a miss says that we are still converging, nothing about it.
+// Further than this behind the wanted margin, a miss means that the client is still converging. It says
+// nothing about the margin.
 constexpr double kConvergedTicks = 0.75;
 constexpr double kSteeringGain = 0.1;  // T-02
 }  // namespace

@@ -15,12 +15,12 @@
 // 6/s it oscillates as soon as the round trip exceeds about a quarter of a second. P does not depend on
 // our own steering, so there is no delayed feedback at all.
 //
-// The wanted margin is not a guess about jitter: a snapshot of tick T that says "newest input applied is
-// T" had that input in time, one that says less did not. w follows the 0.25 % quantile of that by
-// stochastic approximation: a miss raises it by half a tick (once per round trip, since the reports in
-// flight describe the old lead), every hit lowers it by a tiny step, so the two balance where one report in
-// 400 is a miss. That is the smallest lead that keeps the promise, whatever shape the jitter and the
-// loss have. The spread of snapshot arrivals only gives the first value.
+// The wanted margin is learned from what happened, not guessed from jitter. A snapshot of tick T reports the
+// newest input applied: T is a hit, an older tick is a miss. A miss raises w by half a tick, once per round
+// trip, because reports in flight describe the old lead. Each hit lowers w by a tiny step. The two balance
+// where one report in 400 is a miss: w follows the 0.25 % quantile (stochastic approximation). That is the
+// smallest lead for this miss rate, whatever the distribution of jitter and loss. The spread of snapshot
+// arrivals gives the first value only.
 //
 // Must stay true: the client never stamps an input older than one it has already sent.
 #pragma once

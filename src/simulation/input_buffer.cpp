@@ -31,7 +31,7 @@ void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint
   LATTICE_ASSERT(words.size() >= count * word_count_);
   ++stats_.messages;
   fold_margin(newest_tick, server_position);
-  // Oldest first, so that of a message reaching beyond the buffer the part that fits is kept.
+  // Oldest first: when a message reaches beyond the buffer, its near ticks are kept.
   for (uint32_t i = count; i-- > 0;) store(newest_tick - i, words.data() + i * word_count_);
   validate();
 }
@@ -68,7 +68,7 @@ void InputBuffer::store(Tick tick, const uint64_t* words) {
 void InputBuffer::fold_margin(Tick newest_tick, TickTime server_position) {
   const double margin = ticks_between(TickTime{newest_tick, 0.0}, server_position);
   if (newest_seen_ != 0 && !base::tick_after(newest_tick, newest_seen_)) return;
-  // A tick far ahead still says "slow down", but must not make every later message look old.
+  // A tick far ahead still means "slow down". It must not make every later message look old.
   if (base::tick_distance(newest_tick, newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks)) {
     newest_seen_ = newest_tick;
   }
@@ -85,7 +85,7 @@ TakenInput InputBuffer::take(Tick tick) {
 
   const auto steps = static_cast<uint32_t>(step);
   seen_mask_ = steps >= kSeenTicks ? 0 : seen_mask_ << steps;
-  // Ticks that were skipped are run as far as their inputs go; those that had come are not late.
+  // Skipped ticks count as run. Their inputs that had arrived are not late.
   for (uint32_t back = 1; back < steps && back < kSeenTicks; ++back) {
     if (ticks_[(tick - back) % kJitterBufferTicks] == tick - back) seen_mask_ |= uint64_t{1} << back;
   }

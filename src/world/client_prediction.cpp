@@ -57,7 +57,7 @@ int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
     std::memset(out, 0, bytes);
     return 0;
   }
-  // From the words, not from what the player gave: the authority sees quantized inputs too (I2).
+  // From the quantized words, not from the player's own structure: the authority sees the same values (I2).
   layout->dequantize(words, input_out_->behaviours());
   std::memcpy(out, input_out_->behaviours()[0], bytes);
   return 1;

@@ -8,9 +8,9 @@
 // The host structures of predicted objects hold the predicted present; all others hold the newest
 // authoritative state.
 //
-// A snapshot of which every part arrived and none was held back says something about every object: one
-// without an entry is still what it was. That is what lets a resting pawn be confirmed, and a resting
-// crate be drawn without extrapolation, at no bits at all (S-06).
+// A whole snapshot, of which every part arrived and none was left out, speaks of every object: an object
+// without an entry is unchanged. So a pawn at rest is confirmed, and a crate at rest is drawn without
+// extrapolation, and neither costs a bit (S-06).
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The world's way back to the game: what the C callbacks of §19 become.
+// How the world calls the game: abi turns these calls into the C callbacks of §19.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Observer {
   /// 0 to let the client in, else the reason to refuse it with.
   virtual uint16_t on_admit(const Admission& who) = 0;
   virtual void on_resync(Tick from, Tick to) = 0;
-  /// Who hears of large transfers; lives as long as the observer.
+  /// The handler of large transfers; lives as long as the observer.
   virtual transfer::TransferHandler& transfer_handler() = 0;
 };
 

@@ -15,12 +15,12 @@
 
 namespace lattice::world {
 
-/// Scratch host structures for one layout: one aligned block per behaviour.
+/// Scratch host structures for one layout: one per behaviour, aligned.
 class HostScratch {
  public:
   explicit HostScratch(const serialization::Layout& layout);
   void* const* behaviours() { return pointers_.data(); }
-  /// The blocks are scratch: they may be written through a const reference too.
+  /// The structures are scratch: they may be written through a const reference too.
   void* const* writable() const { return pointers_.data(); }
   const void* const* behaviours() const { return const_cast<const void* const*>(pointers_.data()); }
 

@@ -1,7 +1,7 @@
 // RPCs between the wire and the game (§16, Q-01…Q-04): encodes calls, judges and delivers what arrives.
 //
-// Must stay true: nothing reaches the game unless the sender may call it, its arguments decoded whole, and
-// the object exists; everything else is counted by reason.
+// Must stay true: a call reaches the game only if its sender may make it, its arguments were decoded whole,
+// and its object exists. Every other call is counted by reason.
 #pragma once
 
 #include <array>

@@ -13,8 +13,8 @@
 #include "child.h"
 #include "lattice/schema.h"
 #include "registry.h"
-#include "replication/client_view.h"
 #include "replication/object_table.h"
+#include "replication/recipient_state.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
 #include "replication/version_history.h"
@@ -129,7 +129,7 @@ struct Cost {
   double each() const { return count == 0 ? 0 : static_cast<double>(ns) / static_cast<double>(count); }
 };
 
-/// One authority with all its clients' views, and one real client at the end of the first.
+/// One authority with all its clients' recipients, and one real client at the end of the first.
 class Session {
  public:
   Session(const replication::TypeTable& types, uint32_t objects, uint32_t clients, double loss)
@@ -140,14 +140,14 @@ class Session {
         mirror_(2 * objects),
         applier_(types, mirror_, listener_) {
     for (uint32_t i = 0; i < clients; ++i) {
-      views_.push_back(std::make_unique<replication::ClientView>(replication::ClientView::Config{
+      recipients_.push_back(std::make_unique<replication::RecipientState>(replication::RecipientState::Config{
           .peer_id = 2 + i, .max_objects = objects, .max_ledger_entries = 32768}));
     }
     for (uint32_t i = 0; i < objects; ++i) {
       const uint32_t slot = table_.spawn(type_, 0, LATTICE_AUTHORITY_SERVER, 0, tick_);
       history_.begin(slot, type_);
     }
-    for (auto& view : views_) view->join(table_);
+    for (auto& recipient : recipients_) recipient->join(table_);
   }
 
   void run(uint32_t ticks) {
@@ -177,7 +177,7 @@ class Session {
  private:
   struct Flight {
     uint32_t due_tick;
-    uint32_t view;
+    uint32_t recipient;
     uint32_t receipt;
     bool arrives;
   };
@@ -194,10 +194,10 @@ class Session {
   }
   void send() {
     build.time(0, [&] { builder_.begin_send(tick_); });
-    for (uint32_t i = 0; i < views_.size(); ++i) {
+    for (uint32_t i = 0; i < recipients_.size(); ++i) {
       const uint64_t entries_before = entries();
       std::span<const replication::SnapshotPart> parts;
-      build.time(0, [&] { parts = builder_.build(*views_[i], {}, 0); });
+      build.time(0, [&] { parts = builder_.build(*recipients_[i], {}, 0); });
       build.count += entries() - entries_before;
       for (const replication::SnapshotPart& part : parts) {
         const bool arrives = !random_.chance(loss_);
@@ -217,7 +217,7 @@ class Session {
       while (!flights_.empty() && flights_.front().due_tick <= tick_) {
         const Flight flight = flights_.front();
         flights_.pop_front();
-        views_[flight.view]->on_receipt(flight.receipt, flight.arrives);
+        recipients_[flight.recipient]->on_receipt(flight.receipt, flight.arrives);
         ++receipts.count;
       }
     });
@@ -227,7 +227,7 @@ class Session {
   replication::ObjectTable table_;
   replication::VersionHistory history_;
   replication::SnapshotBuilder builder_;
-  std::vector<std::unique_ptr<replication::ClientView>> views_;
+  std::vector<std::unique_ptr<replication::RecipientState>> recipients_;
   double loss_;
   std::deque<Flight> flights_;
   Silent listener_;

@@ -4,20 +4,22 @@
 // Does, on the authority:
 //   ObjectTable      ids, dense slots, host storage of every live object
 //   VersionHistory   quantized versions of each object, made only when something changed, 64 ticks deep
-//   ClientView       per client: the acked version of every object, priorities, removals not yet acked
+//   RecipientState   per client: the acked version of every object, priorities, removals not yet acked
 //   SnapshotBuilder  one client, one tick: the parts to send; encodes each entry once and copies the bits
 // Does, on a client:
 //   SnapshotApplier  checks a part whole, keeps every received state as a possible baseline for 128 ticks,
 //                    applies what is newer than the object already shows, and tells a SnapshotListener
+//   DespawnGate      holds an object's removal until the reliable RPCs before it came; EarlyRpcs counts those
+//                    that came before the object
 // Does, on both:
 //   RpcCodec, RpcGate, RpcInbox   the RPC body, who may send it, and what must wait
 //
 // Order of calls on the authority, once per tick and once per send:
-//   table.spawn -> history.begin -> every view.object_added       every view.object_removed ->
-//   history.end -> table.despawn                                  (views first: they need the id)
+//   table.spawn -> history.begin -> every recipient.object_added
+//   every recipient.object_removed -> history.end -> table.despawn   (recipients first: they need the id)
 //   simulate; table.mark_written; history.record(tick)
-//   builder.begin_send(tick); for each client builder.build(view, header, budget); send the parts
-//   view.on_receipt for every receipt the transport resolves
+//   builder.begin_send(tick); for each client builder.build(recipient, header, budget); send the parts
+//   recipient.on_receipt for every receipt the transport resolves
 //
 // Refuses: sockets, connections, clocks, threads. Bytes come in and go out as spans; time is a tick or
 // an argument. It never decides who owns an object and never runs game code: it calls a listener.

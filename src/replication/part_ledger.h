@@ -18,7 +18,7 @@ struct SentEntry {
   uint32_t index = 0;        // object slot; for kRemoved the index of the pending removal
   uint32_t version = 0;      // version the entry leads to
   float priority = 0;        // accumulator spent on it (C-04)
-  uint16_t incarnation = 0;  // must still match the view's, or the entry is about something gone
+  uint16_t incarnation = 0;  // must still match the recipient's, or the entry is about something gone
   EntryKind kind = EntryKind::kDelta;
 };
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "lattice/schema.h"
-#include "replication/client_view.h"
 #include "replication/object_table.h"
+#include "replication/recipient_state.h"
 #include "replication/rpc_codec.h"
 
 namespace lattice::replication {
@@ -25,7 +25,7 @@ class RpcGate {
   /// The authority's rules for an RPC a client sent: ToServerOrHost only, on a live object of its set,
   /// owned by it if declared owner-only. `rpc` is null when the type has no such rpc_id.
   static RpcRefusal check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
-                                      const ObjectInfo& object, uint32_t slot, const ClientView& sender);
+                                      const ObjectInfo& object, uint32_t slot, const RecipientState& sender);
 
   /// A client's rules for what the authority sent: any target but ToServerOrHost, as declared.
   static RpcRefusal check_from_authority(const RpcHeader& header, const lattice_rpc_desc* rpc);

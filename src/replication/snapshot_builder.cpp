@@ -54,12 +54,12 @@ void SnapshotBuilder::begin_send(Tick tick) {
   cache_.begin_send();
 }
 
-std::span<const SnapshotPart> SnapshotBuilder::build(ClientView& view, const SnapshotHeader& header,
+std::span<const SnapshotPart> SnapshotBuilder::build(RecipientState& recipient, const SnapshotHeader& header,
                                                      uint32_t budget_bytes) {
   cache_.begin_client();
-  collect(view);
+  collect(recipient);
   if (!cut_in_order(budget_bytes)) choose(budget_bytes);
-  write_parts(view, header);
+  write_parts(recipient, header);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
   stats_.postponed += candidates_.size() - chosen_.size();
@@ -68,14 +68,14 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ClientView& view, const Sna
 
 // ---- Which entries this client is owed ------------------------------------------------------------
 
-void SnapshotBuilder::collect(ClientView& view) {
+void SnapshotBuilder::collect(RecipientState& recipient) {
   candidates_.clear();
-  if (table_.slot_count() > view.objects_.size()) view.objects_.resize(table_.slot_count());
+  if (table_.slot_count() > recipient.objects_.size()) recipient.objects_.resize(table_.slot_count());
   size_t next_removal = 0;
   const auto add_removals_before = [&](uint64_t network_id) {
-    for (; next_removal < view.removal_order_.size(); ++next_removal) {
-      const uint32_t index = view.removal_order_[next_removal];
-      const PendingRemoval& removal = view.removals_[index];
+    for (; next_removal < recipient.removal_order_.size(); ++next_removal) {
+      const uint32_t index = recipient.removal_order_[next_removal];
+      const PendingRemoval& removal = recipient.removals_[index];
       const uint64_t removed_id = removal.network_id;
       if (removed_id >= network_id) break;
       candidates_.push_back(Candidate{removed_id, index, EntryCache::kTooLarge, removal_bits(removal),
@@ -83,15 +83,15 @@ void SnapshotBuilder::collect(ClientView& view) {
     }
   };
   for (const uint32_t slot : table_.ascending()) {
-    ObjectKnowledge& known = view.objects_[slot];
+    ObjectKnowledge& known = recipient.objects_[slot];
     const VersionSummary& newest = history_.summary(slot);
     if (!known.in_set || newest.version == 0) continue;
-    if (!view.removal_order_.empty()) add_removals_before(table_.network_id(slot));
+    if (!recipient.removal_order_.empty()) add_removals_before(table_.network_id(slot));
     if (known.acked_version == newest.version && known.acked_full >= newest.full_version) {
       known.accumulator = 0;  // nothing to send (C-04)
       if (newest.moving) collect_marker(known, slot);
     } else {
-      collect_state(view, known, slot, newest);
+      collect_state(recipient, known, slot, newest);
     }
   }
   add_removals_before(std::numeric_limits<uint64_t>::max());
@@ -106,13 +106,13 @@ void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot
                                   EntryKind::kUnchanged, 0});
 }
 
-void SnapshotBuilder::collect_state(const ClientView& view, ObjectKnowledge& known, uint32_t slot,
+void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowledge& known, uint32_t slot,
                                     const VersionSummary& newest) {
   const ObjectInfo& info = table_.info(slot);
   const Tick since = known.last_sent_tick != 0 ? known.last_sent_tick : info.spawn_tick;
   const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
                           static_cast<float>(config_.send_interval_ticks);
-  const float boost = info.owner != 0 && info.owner == view.peer_id() ? config_.owner_boost : 1.0f;
+  const float boost = info.owner != 0 && info.owner == recipient.peer_id() ? config_.owner_boost : 1.0f;
   known.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost;
 
   const int32_t age = base::tick_distance(tick_, known.acked_tick);
@@ -216,7 +216,7 @@ uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
 
 // ---- Writing --------------------------------------------------------------------------------------
 
-void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header) {
+void SnapshotBuilder::write_parts(RecipientState& recipient, const SnapshotHeader& header) {
   parts_.clear();
   const uint32_t count = static_cast<uint32_t>(cuts_.size());
   // A snapshot that leaves something out announces a part that never comes, so that no client takes it for
@@ -233,12 +233,12 @@ void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header
     out.WriteByte(static_cast<uint8_t>(header.input_margin));
     out.WriteBits(part, 4);
     out.WriteBits(announced, 4);
-    const uint32_t receipt = view.ledger_.open(tick_);
+    const uint32_t receipt = recipient.ledger_.open(tick_);
     uint64_t previous = 0;
     for (; next < cuts_[part]; ++next) {
       const Candidate& candidate = candidates_[chosen_[next]];
-      write_entry(out, view, candidate, previous);
-      account(view, candidate);
+      write_entry(out, recipient, candidate, previous);
+      account(recipient, candidate);
       previous = candidate.network_id;
     }
     out.WriteBool(false);
@@ -249,7 +249,7 @@ void SnapshotBuilder::write_parts(ClientView& view, const SnapshotHeader& header
   }
 }
 
-void SnapshotBuilder::write_entry(BitWriter& out, const ClientView& view, const Candidate& candidate,
+void SnapshotBuilder::write_entry(BitWriter& out, const RecipientState& recipient, const Candidate& candidate,
                                   uint64_t previous) {
   const uint64_t difference = candidate.network_id - previous;
   if (difference < 0x80) {
@@ -264,7 +264,7 @@ void SnapshotBuilder::write_entry(BitWriter& out, const ClientView& view, const 
     out.WriteBits(static_cast<uint64_t>(candidate.kind), kKindBits);
   }
   if (candidate.kind == EntryKind::kRemoved) {
-    const uint32_t rpc_count = view.removals_[candidate.index].rpc_count;
+    const uint32_t rpc_count = recipient.removals_[candidate.index].rpc_count;
     out.WriteBool(rpc_count != 0);
     if (rpc_count != 0) out.WriteVarint(rpc_count);
     return;
@@ -277,16 +277,16 @@ void SnapshotBuilder::write_entry(BitWriter& out, const ClientView& view, const 
   if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
 }
 
-void SnapshotBuilder::account(ClientView& view, const Candidate& candidate) {
+void SnapshotBuilder::account(RecipientState& recipient, const Candidate& candidate) {
   if (candidate.kind == EntryKind::kRemoved) {
-    view.ledger_.add(
-        SentEntry{candidate.index, 0, 0, view.removals_[candidate.index].incarnation, EntryKind::kRemoved});
+    recipient.ledger_.add(SentEntry{candidate.index, 0, 0, recipient.removals_[candidate.index].incarnation,
+                                    EntryKind::kRemoved});
     ++stats_.removed_entries;
     return;
   }
-  ObjectKnowledge& known = view.objects_[candidate.index];
-  view.ledger_.add(SentEntry{candidate.index, history_.version(candidate.index), known.accumulator,
-                             known.incarnation, candidate.kind});
+  ObjectKnowledge& known = recipient.objects_[candidate.index];
+  recipient.ledger_.add(SentEntry{candidate.index, history_.version(candidate.index), known.accumulator,
+                                  known.incarnation, candidate.kind});
   known.accumulator = 0;
   known.last_sent_tick = tick_;
   known.sent = true;

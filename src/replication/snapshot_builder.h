@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "lattice/authoring/bit_writer.h"
-#include "replication/client_view.h"
 #include "replication/entry_cache.h"
+#include "replication/recipient_state.h"
 #include "replication/snapshot_format.h"
 #include "replication/version_history.h"
 
@@ -21,7 +21,7 @@ namespace lattice::replication {
 /// One message to send on channel 1 with is_snapshot; all parts of a tick take the same sequence.
 struct SnapshotPart {
   std::span<const uint8_t> bytes;
-  uint32_t receipt = 0;  // give to the transport; its verdict goes to ClientView::on_receipt
+  uint32_t receipt = 0;  // give to the transport; its verdict goes to RecipientState::on_receipt
 };
 
 class SnapshotBuilder {
@@ -49,8 +49,9 @@ class SnapshotBuilder {
   /// Builds the parts for one client; even with nothing to say there is one. `header` supplies
   /// last_input_tick and input_margin; the rest is filled in. `budget_bytes` bounds the sum of the bodies
   /// (0: only the part count bounds; at least one part goes out whatever the budget).
-  /// The result is valid until the next build(). Each part's receipt must reach view.on_receipt once.
-  std::span<const SnapshotPart> build(ClientView& view, const SnapshotHeader& header, uint32_t budget_bytes);
+  /// The result is valid until the next build(). Each part's receipt must reach recipient.on_receipt once.
+  std::span<const SnapshotPart> build(RecipientState& recipient, const SnapshotHeader& header,
+                                      uint32_t budget_bytes);
 
   const Stats& stats() const { return stats_; }
   const EntryCache& cache() const { return cache_; }
@@ -67,16 +68,17 @@ class SnapshotBuilder {
   };
   static constexpr uint32_t kTaken = UINT32_MAX;
 
-  void collect(ClientView& view);
+  void collect(RecipientState& recipient);
   void collect_marker(const ObjectKnowledge& known, uint32_t slot);
-  void collect_state(const ClientView& view, ObjectKnowledge& known, uint32_t slot,
+  void collect_state(const RecipientState& recipient, ObjectKnowledge& known, uint32_t slot,
                      const VersionSummary& newest);
   bool cut_in_order(uint32_t budget_bytes);
   void choose(uint32_t budget_bytes);
   uint32_t fill_part(uint32_t bytes, uint32_t* start);
-  void write_parts(ClientView& view, const SnapshotHeader& header);
-  void write_entry(BitWriter& out, const ClientView& view, const Candidate& candidate, uint64_t previous);
-  void account(ClientView& view, const Candidate& candidate);
+  void write_parts(RecipientState& recipient, const SnapshotHeader& header);
+  void write_entry(BitWriter& out, const RecipientState& recipient, const Candidate& candidate,
+                   uint64_t previous);
+  void account(RecipientState& recipient, const Candidate& candidate);
 
   Config config_;
   const ObjectTable& table_;

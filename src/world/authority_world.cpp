@@ -82,7 +82,7 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   if (slot == replication::kNoSlot) return 0;
   history_.begin(slot, *type);
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (client) client->view->object_added(slot);
+    if (client) client->recipient->object_added(slot);
   }
   return table_.network_id(slot);
 }
@@ -115,7 +115,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (client) client->view->object_removed(slot, network_id);
+    if (client) client->recipient->object_removed(slot, network_id);
   }
   history_.end(slot);
   table_.despawn(slot);
@@ -200,16 +200,16 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
     header.last_input_tick = client.inputs->last_input_tick();
     header.input_margin = client.inputs->margin_quarter_ticks();
   }
-  const auto parts = builder_->build(*client.view, header, snapshot_budget(send_budget_bytes));
+  const auto parts = builder_->build(*client.recipient, header, snapshot_budget(send_budget_bytes));
   for (const replication::SnapshotPart& part : parts) {
     // what is queued between two sends with this flag shares one sequence.
     reliability::MessageFlags flags;
     flags.is_snapshot = true;
     const auto sent = endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags,
                                       part.bytes, part.receipt);
-    if (sent != reliability::SendResult::kOk) client.view->on_receipt(part.receipt, false);
+    if (sent != reliability::SendResult::kOk) client.recipient->on_receipt(part.receipt, false);
   }
-  if (client.view->overflowed()) {
+  if (client.recipient->overflowed()) {
     disconnect(client.connection, connection::DisconnectReason::kResourceLimit,
                "client acknowledges no snapshots", {});
   }
@@ -231,11 +231,11 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
     inputs.tick_rate_hz = config_.tick_rate_hz;
     client->inputs.emplace(inputs, default_input_, current_tick_);
   }
-  replication::ClientView::Config view;
-  view.peer_id = info.peer_id;
-  view.max_objects = config_.max_objects;
-  client->view = std::make_unique<replication::ClientView>(view);
-  client->view->join(table_);
+  replication::RecipientState::Config known;
+  known.peer_id = info.peer_id;
+  known.max_objects = config_.max_objects;
+  client->recipient = std::make_unique<replication::RecipientState>(known);
+  client->recipient->join(table_);
   client->gate.emplace(replication::RpcGate::Config{});
   slot_of_peer_.insert(client->peer, connection.slot);
   clients_[connection.slot] = std::move(client);
@@ -288,7 +288,7 @@ uint64_t AuthorityWorld::peer_of(ConnectionHandle connection) const {
 
 bool AuthorityWorld::loaded(ConnectionHandle connection) const {
   const Client* client = client_of(connection);
-  return client != nullptr && client->view->loaded();
+  return client != nullptr && client->recipient->loaded();
 }
 
 // --- Messages
@@ -328,7 +328,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
 
 void AuthorityWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
   if (tell_receipt(connection, receipt, acked)) return;
-  if (Client* client = client_of(connection)) client->view->on_receipt(receipt, acked);
+  if (Client* client = client_of(connection)) client->recipient->on_receipt(receipt, acked);
 }
 
 int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
@@ -368,7 +368,7 @@ replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& 
   }
   const Client* client = client_of_peer(sender);
   if (client == nullptr) return replication::RpcRefusal::kNotInSet;
-  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->view);
+  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->recipient);
 }
 
 bool AuthorityWorld::send_rpc(const Client& client, uint32_t slot, lattice_channel channel) {
@@ -377,7 +377,7 @@ bool AuthorityWorld::send_rpc(const Client& client, uint32_t slot, lattice_chann
   const auto sent =
       endpoint_->send(client.connection, static_cast<wire::Channel>(channel), flags, rpcs_.body());
   if (sent != reliability::SendResult::kOk) return false;
-  if (replication::is_reliable_rpc(channel)) client.view->count_reliable_rpc(slot);
+  if (replication::is_reliable_rpc(channel)) client.recipient->count_reliable_rpc(slot);
   rpcs_.count_sent();
   return true;
 }
@@ -409,7 +409,7 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
   bool any = is_host() && is_callee(call, slot, kAuthorityPeer);
   if (any) rpcs_.loop_back(now.ns, kAuthorityPeer);
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client || !is_callee(call, slot, client->peer) || !client->view->in_set(slot)) continue;
+    if (!client || !is_callee(call, slot, client->peer) || !client->recipient->in_set(slot)) continue;
     any = true;
     blocked = !send_rpc(*client, slot, call.channel) || blocked;
   }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "replication/client_view.h"
+#include "replication/recipient_state.h"
 #include "replication/rpc_gate.h"
 #include "replication/snapshot_builder.h"
 #include "replication/version_history.h"
@@ -66,7 +66,7 @@ class AuthorityWorld final : public World {
     uint64_t peer = 0;
     std::optional<simulation::InputBuffer> inputs;
     simulation::TakenInput taken;
-    std::unique_ptr<replication::ClientView> view;
+    std::unique_ptr<replication::RecipientState> recipient;
     bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
   };

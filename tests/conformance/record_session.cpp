@@ -20,7 +20,7 @@
 #include "conformance/schema_json.h"
 #include "conformance/session_transfers.h"
 #include "conformance/side_capture.h"
-#include "replication/client_view.h"
+#include "replication/recipient_state.h"
 #include "replication/rpc_codec.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
@@ -103,7 +103,7 @@ class Session {
     rig_.client().entropy.observe(&Session::drawn, this);
     write_header();
     if (!connect()) return fail("no connection");
-    server_view_.join(table_);
+    server_recipient_.join(table_);
     spawn(kActorId, rig_.client().handler.infos[0].peer_id);
     for (int i = 0; i < 12; ++i) spawn(i % 3 == 0 ? kActorId : i % 3 == 1 ? kCrateId : kLampId, 0);
     for (tick_ = 1; tick_ <= kLastTick; ++tick_) {
@@ -259,7 +259,7 @@ class Session {
         type, owner, owner != 0 ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER, tick_, tick_);
     LATTICE_CHECK(slot != replication::kNoSlot);
     history_.begin(slot, type);
-    server_view_.object_added(slot);
+    server_recipient_.object_added(slot);
     slots_.push_back(slot);
   }
 
@@ -322,13 +322,13 @@ class Session {
 
   void despawn(size_t index) {
     const uint32_t slot = slots_[index];
-    if (table_.info(slot).type->type_id == kActorId && server_view_.knows(slot)) {
+    if (table_.info(slot).type->type_id == kActorId && server_recipient_.knows(slot)) {
       Say last_words;
       last_words.text = "bye";
       const uint64_t peer = rig_.client().handler.infos[0].peer_id;
       send_rpc(rig_.server, 3, {table_.network_id(slot), 9, tick_, LATTICE_RPC_TO_PEER, peer}, &last_words);
     }
-    server_view_.object_removed(slot, table_.network_id(slot));
+    server_recipient_.object_removed(slot, table_.network_id(slot));
     history_.end(slot);
     table_.despawn(slot);
     slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(index));
@@ -341,7 +341,7 @@ class Session {
     header.input_margin = static_cast<int8_t>(static_cast<int>(tick_ % 41) - 20);
     // Every third snapshot has a budget that postpones entries.
     const uint32_t budget_bytes = tick_ % 6 == 0 && tick_ < kLastChange ? 300 : 0;
-    for (const replication::SnapshotPart& part : builder_.build(server_view_, header, budget_bytes)) {
+    for (const replication::SnapshotPart& part : builder_.build(server_recipient_, header, budget_bytes)) {
       if (rig_.server.endpoint->send(rig_.server.connection, Channel::kUnreliableSequenced, kSnapshot,
                                      part.bytes, part.receipt) != SendResult::kOk) {
         return false;
@@ -352,7 +352,7 @@ class Session {
 
   bool resolve_receipts() {
     for (const auto& [receipt, fates] : rig_.server.handler.receipts) {
-      server_view_.on_receipt(receipt, fates[0]);
+      server_recipient_.on_receipt(receipt, fates[0]);
     }
     rig_.server.handler.receipts.clear();
     return true;
@@ -450,7 +450,7 @@ class Session {
         from.endpoint->send(from.connection, static_cast<Channel>(channel), flags, {body, bytes});
     const bool counts = &from == &rig_.server && sent == SendResult::kOk &&
                         replication::is_reliable_rpc(static_cast<lattice_channel>(channel));
-    if (counts) server_view_.count_reliable_rpc(table_.find(header.network_id));
+    if (counts) server_recipient_.count_reliable_rpc(table_.find(header.network_id));
   }
 
   bool receive() {
@@ -533,7 +533,7 @@ class Session {
   replication::ObjectTable table_{512};
   replication::VersionHistory history_;
   replication::SnapshotBuilder builder_{{}, table_, history_};
-  replication::ClientView server_view_{{.max_objects = 512}};
+  replication::RecipientState server_recipient_{{.max_objects = 512}};
   std::vector<uint32_t> slots_;
   Tick last_input_tick_ = 0;
 

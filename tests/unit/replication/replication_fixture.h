@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "replication/client_view.h"
 #include "replication/object_table.h"
+#include "replication/recipient_state.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
 #include "replication/version_history.h"
@@ -21,7 +21,7 @@
 
 namespace lattice::replication::test {
 
-/// The authority's half: objects, history, a builder; views are the test's own.
+/// The authority's half: objects, history, a builder; recipients are the test's own.
 struct Authority {
   explicit Authority(const Types& t, SnapshotBuilder::Config config = {}, uint32_t max_objects = 4096,
                      int32_t history_ticks = kHistoryTicks)
@@ -31,11 +31,11 @@ struct Authority {
     const uint32_t slot = table.spawn(type, owner, LATTICE_AUTHORITY_SERVER, 0, tick);
     EXPECT_NE(slot, kNoSlot);
     history.begin(slot, type);
-    for (ClientView* view : views) view->object_added(slot);
+    for (RecipientState* recipient : recipients) recipient->object_added(slot);
     return slot;
   }
   void despawn(uint32_t slot) {
-    for (ClientView* view : views) view->object_removed(slot, table.network_id(slot));
+    for (RecipientState* recipient : recipients) recipient->object_removed(slot, table.network_id(slot));
     history.end(slot);
     table.despawn(slot);
   }
@@ -46,9 +46,9 @@ struct Authority {
   }
   /// Ends the current tick and starts the next.
   void record() { history.record(table, tick); }
-  std::span<const SnapshotPart> send(ClientView& view, uint32_t budget = 0) {
+  std::span<const SnapshotPart> send(RecipientState& recipient, uint32_t budget = 0) {
     builder.begin_send(tick);
-    return builder.build(view, SnapshotHeader{}, budget);
+    return builder.build(recipient, SnapshotHeader{}, budget);
   }
   std::vector<uint64_t> words(uint32_t slot) const {
     const uint64_t* w = history.current(slot);
@@ -59,7 +59,7 @@ struct Authority {
   ObjectTable table;
   VersionHistory history;
   SnapshotBuilder builder;
-  std::vector<ClientView*> views;
+  std::vector<RecipientState*> recipients;
   Tick tick = 1;
 };
 

@@ -25,9 +25,9 @@ TEST(RpcGate, a_burst_of_120_then_60_per_second) {
 }
 
 TEST(RpcGate, what_a_client_may_send) {
-  ClientView::Config config;
+  RecipientState::Config config;
   config.peer_id = 9;
-  ClientView sender(config);
+  RecipientState sender(config);
   sender.object_added(3);
   ObjectInfo object;
   object.network_id = 1;

@@ -131,14 +131,14 @@ TEST_F(SnapshotApplierTest, removals_of_unknown_ids_are_bounded) {
 
 TEST_F(SnapshotApplierTest, every_truncation_is_refused_and_moves_nothing) {
   Authority authority(types);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   for (int i = 0; i < 4; ++i) {
     const uint32_t slot = authority.spawn(i % 2 ? types.actor() : types.lamp());
     if (i % 2) std::strcpy(authority.state<Soul>(slot, 1).name, "zoë");
   }
   authority.record();
-  auto parts = authority.send(view);
+  auto parts = authority.send(recipient);
   const std::vector<uint8_t> full = copy(parts[0].bytes);
   for (size_t n = 0; n < full.size(); ++n) {
     EXPECT_EQ(refusal_of({full.begin(), full.begin() + static_cast<std::ptrdiff_t>(n)}),
@@ -146,7 +146,7 @@ TEST_F(SnapshotApplierTest, every_truncation_is_refused_and_moves_nothing) {
         << n;
   }
   ASSERT_EQ(client.apply(full), Result::kApplied);
-  view.on_receipt(parts[0].receipt, true);
+  recipient.on_receipt(parts[0].receipt, true);
   authority.tick = 3;
   for (const uint32_t slot : authority.table.ascending()) {
     if (authority.table.info(slot).type == &types.lamp()) {
@@ -157,7 +157,7 @@ TEST_F(SnapshotApplierTest, every_truncation_is_refused_and_moves_nothing) {
     }
   }
   authority.record();
-  const std::vector<uint8_t> delta = copy(authority.send(view)[0].bytes);
+  const std::vector<uint8_t> delta = copy(authority.send(recipient)[0].bytes);
   const auto before = client.words(2);
   for (size_t n = 0; n < delta.size(); ++n) {
     EXPECT_EQ(refusal_of({delta.begin(), delta.begin() + static_cast<std::ptrdiff_t>(n)}),

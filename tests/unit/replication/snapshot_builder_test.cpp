@@ -14,22 +14,22 @@ using Bytes = std::vector<uint8_t>;
 TEST(SnapshotBuilder, golden_bytes) {
   Types types;
   Authority authority(types);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   authority.tick = 900;
   const uint32_t lamp = authority.table.spawn(types.lamp(), 5, LATTICE_AUTHORITY_SHARED, 9, 900);
   authority.history.begin(lamp, types.lamp());
-  view.object_added(lamp);
+  recipient.object_added(lamp);
   authority.state<Lamp>(lamp) = Lamp{1, 10};
   ObjectInfo info;
   info.network_id = 300;
   info.type = &types.lamp();
   const uint32_t other = authority.table.mirror(info);
   authority.history.begin(other, types.lamp());
-  view.object_added(other);
+  recipient.object_added(other);
   authority.record();
-  authority.send(view);
-  for (int i = 0; i < 130; ++i) view.count_reliable_rpc(other);
+  authority.send(recipient);
+  for (int i = 0; i < 130; ++i) recipient.count_reliable_rpc(other);
   authority.despawn(other);
 
   SnapshotHeader header;
@@ -39,25 +39,25 @@ TEST(SnapshotBuilder, golden_bytes) {
   authority.tick = 1000;
   authority.record();
   authority.builder.begin_send(1000);
-  auto parts = authority.builder.build(view, header, 0);
+  auto parts = authority.builder.build(recipient, header, 0);
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(copy(parts[0].bytes),
             (Bytes{0xE8, 0x03, 0x00, 0x00, 0xE6, 0x03, 0x00, 0x00, 0xFD, 0x01, 0x80, 0xA0,
                    0xE0, 0xA8, 0x48, 0x00, 0x00, 0x07, 0xAD, 0x58, 0x15, 0x82, 0x01, 0x00}));
-  view.on_receipt(parts[0].receipt, true);
+  recipient.on_receipt(parts[0].receipt, true);
   authority.state<Lamp>(lamp).level = 11;
   authority.tick = 1002;
   authority.record();
   authority.builder.begin_send(1002);
-  parts = authority.builder.build(view, header, 0);
+  parts = authority.builder.build(recipient, header, 0);
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(copy(parts[0].bytes),
             (Bytes{0xEA, 0x03, 0x00, 0x00, 0xE6, 0x03, 0x00, 0x00, 0xFD, 0x01, 0x80, 0x80, 0x56, 0xC0}));
-  view.on_receipt(parts[0].receipt, true);
+  recipient.on_receipt(parts[0].receipt, true);
   authority.tick = 1004;
   authority.record();
   authority.builder.begin_send(1004);
-  parts = authority.builder.build(view, header, 0);
+  parts = authority.builder.build(recipient, header, 0);
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(copy(parts[0].bytes), (Bytes{0xEC, 0x03, 0x00, 0x00, 0xE6, 0x03, 0x00, 0x00, 0xFD, 0x01, 0x00}));
 }
@@ -74,23 +74,23 @@ TEST(SnapshotBuilder, late_join_of_2000_objects_spreads_over_parts_and_snapshots
     std::strcpy(authority.state<Soul>(slot, 1).name, "abcdefghijkl");
   }
   authority.record();
-  ClientView view{ClientView::Config{}};
-  view.join(authority.table);
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  recipient.join(authority.table);
+  authority.recipients.push_back(&recipient);
   Client client(types);
   uint32_t snapshots = 0;
   uint32_t most_parts = 0;
-  while (!view.loaded()) {
+  while (!recipient.loaded()) {
     ASSERT_LT(++snapshots, 12u);
     std::vector<uint32_t> receipts;
-    const auto parts = authority.send(view);
+    const auto parts = authority.send(recipient);
     most_parts = std::max(most_parts, static_cast<uint32_t>(parts.size()));
     for (const SnapshotPart& part : parts) {
       ASSERT_LE(part.bytes.size(), 1100u);
       ASSERT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
       receipts.push_back(part.receipt);
     }
-    for (const uint32_t receipt : receipts) view.on_receipt(receipt, true);
+    for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, true);
     authority.tick += 2;
     authority.record();
   }
@@ -105,8 +105,8 @@ TEST(SnapshotBuilder, late_join_of_2000_objects_spreads_over_parts_and_snapshots
 TEST(SnapshotBuilder, a_budget_bounds_the_bytes_and_starves_nobody) {
   Types types;
   Authority authority(types);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   for (int i = 0; i < 300; ++i) authority.spawn(types.actor());
   Client client(types);
   base::Random random(3);
@@ -118,7 +118,7 @@ TEST(SnapshotBuilder, a_budget_bounds_the_bytes_and_starves_nobody) {
     authority.record();
     size_t bytes = 0;
     std::vector<uint32_t> receipts;
-    const auto parts = authority.send(view, 700);
+    const auto parts = authority.send(recipient, 700);
     for (const SnapshotPart& part : parts) {
       bytes += part.bytes.size();
       // Something is always left out here, so a part is announced that never comes.
@@ -128,7 +128,7 @@ TEST(SnapshotBuilder, a_budget_bounds_the_bytes_and_starves_nobody) {
     }
     EXPECT_LE(bytes, 700u);
     EXPECT_GT(bytes, 600u);
-    for (const uint32_t receipt : receipts) view.on_receipt(receipt, true);
+    for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, true);
     for (const std::string& line : client.log.take()) {
       const size_t at = line.find('@');
       if (at != std::string::npos) last_seen[std::stoull(line.substr(line.find(' ') + 1))] = authority.tick;
@@ -143,14 +143,14 @@ TEST(SnapshotBuilder, a_budget_bounds_the_bytes_and_starves_nobody) {
 TEST(SnapshotBuilder, the_owner_hears_of_its_own_objects_first) {
   Types types;
   Authority authority(types);
-  ClientView::Config config;
+  RecipientState::Config config;
   config.peer_id = 42;
-  ClientView view(config);
-  authority.views.push_back(&view);
+  RecipientState recipient(config);
+  authority.recipients.push_back(&recipient);
   for (int i = 0; i < 100; ++i) authority.spawn(types.actor(), i == 90 ? 42 : 0);
   authority.record();
   Client client(types);
-  client.apply(authority.send(view, 100)[0].bytes);
+  client.apply(authority.send(recipient, 100)[0].bytes);
   EXPECT_NE(client.mirror.find(91), kNoSlot);
 }
 
@@ -159,19 +159,19 @@ TEST(SnapshotBuilder, past_one_that_does_not_fit_smaller_ones_are_found) {
   SnapshotBuilder::Config config;
   config.part_capacity_bytes = 400;
   Authority authority(types, config);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   const uint32_t big = authority.spawn(types.scroll());
   std::memset(authority.state<Scroll>(big).text, 'x', 300);
   for (int i = 0; i < 20; ++i) authority.spawn(types.lamp());
   authority.record();
   Client client(types);
-  const auto parts = authority.send(view, 120);  // the first in line needs more than all of it
+  const auto parts = authority.send(recipient, 120);  // the first in line needs more than all of it
   ASSERT_EQ(parts.size(), 1u);
   client.apply(parts[0].bytes);
   EXPECT_EQ(client.mirror.find(1), kNoSlot);
   EXPECT_EQ(client.mirror.size(), 8u);  // C-05: eight candidates looked at past it
-  EXPECT_GT(view.knowledge(big).accumulator, 0.0f);
+  EXPECT_GT(recipient.knowledge(big).accumulator, 0.0f);
 }
 
 TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {
@@ -179,14 +179,14 @@ TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {
   SnapshotBuilder::Config config;
   config.part_capacity_bytes = 200;
   Authority authority(types, config);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   const uint32_t big = authority.spawn(types.scroll());
   std::memset(authority.state<Scroll>(big).text, 'x', 300);
   authority.spawn(types.lamp());
   authority.record();
   Client client(types);
-  client.apply(authority.send(view)[0].bytes);
+  client.apply(authority.send(recipient)[0].bytes);
   EXPECT_EQ(client.mirror.find(1), kNoSlot);
   EXPECT_NE(client.mirror.find(2), kNoSlot);
   EXPECT_EQ(authority.builder.stats().oversized, 1u);
@@ -195,8 +195,8 @@ TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {
 TEST(SnapshotBuilder, moving_objects_that_stand_still_are_marked_unchanged) {
   Types types;
   Authority authority(types);
-  ClientView view{ClientView::Config{}};
-  authority.views.push_back(&view);
+  RecipientState recipient{RecipientState::Config{}};
+  authority.recipients.push_back(&recipient);
   const uint32_t slot = authority.spawn(types.actor());
   authority.spawn(types.actor());               // does not move: never marked
   authority.state<Body>(slot).velocity[0] = 3;  // pressed against a wall
@@ -204,9 +204,9 @@ TEST(SnapshotBuilder, moving_objects_that_stand_still_are_marked_unchanged) {
   std::vector<Tick> marked;
   for (; authority.tick < 120; authority.tick += 2) {
     authority.record();
-    for (const SnapshotPart& part : authority.send(view)) {
+    for (const SnapshotPart& part : authority.send(recipient)) {
       client.apply(part.bytes);
-      view.on_receipt(part.receipt, true);
+      recipient.on_receipt(part.receipt, true);
     }
     for (const std::string& line : client.log.take()) {
       EXPECT_EQ(line.find("unchanged 2"), std::string::npos);
@@ -223,17 +223,17 @@ TEST(SnapshotBuilder, moving_objects_that_stand_still_are_marked_unchanged) {
 TEST(SnapshotBuilder, many_clients_share_the_encoded_entries) {
   Types types;
   Authority authority(types);
-  std::vector<std::unique_ptr<ClientView>> views;
+  std::vector<std::unique_ptr<RecipientState>> recipients;
   for (int i = 0; i < 50; ++i) {
-    views.push_back(std::make_unique<ClientView>(ClientView::Config{}));
-    authority.views.push_back(views.back().get());
+    recipients.push_back(std::make_unique<RecipientState>(RecipientState::Config{}));
+    authority.recipients.push_back(recipients.back().get());
   }
   for (int i = 0; i < 40; ++i) authority.spawn(types.actor());
   authority.record();
   authority.builder.begin_send(authority.tick);
   std::vector<uint8_t> first;
-  for (auto& view : views) {
-    const auto parts = authority.builder.build(*view, SnapshotHeader{}, 0);
+  for (auto& recipient : recipients) {
+    const auto parts = authority.builder.build(*recipient, SnapshotHeader{}, 0);
     if (first.empty()) first = copy(parts[0].bytes);
     EXPECT_EQ(copy(parts[0].bytes), first);
   }

@@ -62,7 +62,7 @@ class CheckingListener : public SnapshotListener {
 class SoakClient {
  public:
   SoakClient(const Types& types, const Truth& truth, const LinkModel& link, uint64_t seed)
-      : view(ClientView::Config{}),
+      : recipient(RecipientState::Config{}),
         mirror(512),
         listener(mirror, truth),
         applier(types.table, mirror, listener),
@@ -98,12 +98,12 @@ class SoakClient {
         ++i;
         continue;
       }
-      view.on_receipt(receipts_[i].receipt, receipts_[i].acked);
+      recipient.on_receipt(receipts_[i].receipt, receipts_[i].acked);
       receipts_.erase(receipts_.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
 
-  ClientView view;
+  RecipientState recipient;
   ObjectTable mirror;
   CheckingListener listener;
   SnapshotApplier applier;
@@ -149,14 +149,14 @@ class Soak {
   void expect_equal() {
     for (const auto& client : clients_) {
       EXPECT_GT(client->listener.states, 100u);
-      EXPECT_EQ(client->view.pending_removals(), 0u);
-      EXPECT_TRUE(client->view.loaded());
-      EXPECT_FALSE(client->view.overflowed());
+      EXPECT_EQ(client->recipient.pending_removals(), 0u);
+      EXPECT_TRUE(client->recipient.loaded());
+      EXPECT_FALSE(client->recipient.overflowed());
       std::vector<uint64_t> held;
       for (const uint32_t slot : client->mirror.ascending()) held.push_back(client->mirror.network_id(slot));
       std::vector<uint64_t> expected;
       for (const uint32_t slot : authority_.table.ascending()) {
-        if (!client->view.in_set(slot)) continue;
+        if (!client->recipient.in_set(slot)) continue;
         const ObjectInfo& info = authority_.table.info(slot);
         expected.push_back(info.network_id);
         const uint32_t mirrored = client->mirror.find(info.network_id);
@@ -172,8 +172,8 @@ class Soak {
 
  private:
   void join(size_t index) {
-    clients_[index]->view.join(authority_.table);
-    authority_.views.push_back(&clients_[index]->view);
+    clients_[index]->recipient.join(authority_.table);
+    authority_.recipients.push_back(&clients_[index]->recipient);
   }
 
   void spawn() {
@@ -213,10 +213,10 @@ class Soak {
       authority_.table.set_authority(slot, random_.next_below(5), LATTICE_AUTHORITY_SHARED, authority_.tick);
       authority_.history.announce(slot);
     }
-    if (random_.chance(0.2) && !authority_.views.empty()) {
-      ClientView* view = authority_.views[random_.next_below(authority_.views.size())];
+    if (random_.chance(0.2) && !authority_.recipients.empty()) {
+      RecipientState* recipient = authority_.recipients[random_.next_below(authority_.recipients.size())];
       const uint32_t slot = any_slot();
-      view->set_in_set(slot, authority_.table.network_id(slot), !view->in_set(slot));
+      recipient->set_in_set(slot, authority_.table.network_id(slot), !recipient->in_set(slot));
     }
   }
 
@@ -230,11 +230,12 @@ class Soak {
     if ((authority_.tick - start_) % 2 == 0) {
       authority_.builder.begin_send(authority_.tick);
       for (const auto& client : clients_) {
-        if (std::find(authority_.views.begin(), authority_.views.end(), &client->view) ==
-            authority_.views.end()) {
+        if (std::find(authority_.recipients.begin(), authority_.recipients.end(), &client->recipient) ==
+            authority_.recipients.end()) {
           continue;
         }
-        for (const SnapshotPart& part : authority_.builder.build(client->view, SnapshotHeader{}, budget_)) {
+        for (const SnapshotPart& part :
+             authority_.builder.build(client->recipient, SnapshotHeader{}, budget_)) {
           client->send(authority_.tick, part);
         }
       }

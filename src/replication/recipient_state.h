@@ -38,14 +38,14 @@ struct PendingRemoval {
   bool used = false;
 };
 
-class ClientView {
+class RecipientState {
  public:
   struct Config {
     uint64_t peer_id = 0;                 // whose objects get the owner boost
     uint32_t max_objects = 4096;          // of the world; also bounds pending removals
     uint32_t max_ledger_entries = 32768;  // entries remembered until acked or lost
   };
-  explicit ClientView(const Config& config);
+  explicit RecipientState(const Config& config);
 
   /// Puts every live object into the set and marks it owed. Call once, when the client joins.
   void join(const ObjectTable& table);

@@ -1,4 +1,4 @@
-#include "replication/client_view.h"
+#include "replication/recipient_state.h"
 
 #include <algorithm>
 
@@ -12,16 +12,16 @@ constexpr float kMaxAccumulator = 1e6f;
 
 }  // namespace
 
-ClientView::ClientView(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {
+RecipientState::RecipientState(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {
   LATTICE_ASSERT(config.max_objects > 0);
 }
 
-ObjectKnowledge& ClientView::at(uint32_t slot) {
+ObjectKnowledge& RecipientState::at(uint32_t slot) {
   if (slot >= objects_.size()) objects_.resize(size_t{slot} + 1);
   return objects_[slot];
 }
 
-void ClientView::join(const ObjectTable& table) {
+void RecipientState::join(const ObjectTable& table) {
   for (const uint32_t slot : table.ascending()) {
     object_added(slot);
     at(slot).owed_at_join = true;
@@ -30,7 +30,7 @@ void ClientView::join(const ObjectTable& table) {
   validate();
 }
 
-void ClientView::object_added(uint32_t slot) {
+void RecipientState::object_added(uint32_t slot) {
   ObjectKnowledge& known = at(slot);
   settle(known);
   ObjectKnowledge fresh;
@@ -39,12 +39,12 @@ void ClientView::object_added(uint32_t slot) {
   known = fresh;
 }
 
-void ClientView::object_removed(uint32_t slot, uint64_t network_id) {
+void RecipientState::object_removed(uint32_t slot, uint64_t network_id) {
   forget(slot, network_id);
   validate();
 }
 
-void ClientView::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
+void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
   if (at(slot).in_set == in_set) return;
   if (!in_set) {
     forget(slot, network_id);
@@ -59,7 +59,7 @@ void ClientView::set_in_set(uint32_t slot, uint64_t network_id, bool in_set) {
   validate();
 }
 
-void ClientView::forget(uint32_t slot, uint64_t network_id) {
+void RecipientState::forget(uint32_t slot, uint64_t network_id) {
   ObjectKnowledge& known = at(slot);
   settle(known);
   if (known.sent) add_removal(network_id, known.rpc_count);
@@ -68,14 +68,14 @@ void ClientView::forget(uint32_t slot, uint64_t network_id) {
   known = fresh;
 }
 
-void ClientView::settle(ObjectKnowledge& known) {
+void RecipientState::settle(ObjectKnowledge& known) {
   if (!known.owed_at_join) return;
   known.owed_at_join = false;
   LATTICE_ASSERT(owed_at_join_ > 0);
   --owed_at_join_;
 }
 
-void ClientView::add_removal(uint64_t network_id, uint32_t rpc_count) {
+void RecipientState::add_removal(uint64_t network_id, uint32_t rpc_count) {
   if (removal_order_.size() >= config_.max_objects) {
     overflowed_ = true;
     return;
@@ -95,7 +95,7 @@ void ClientView::add_removal(uint64_t network_id, uint32_t rpc_count) {
   removal_order_.insert(place, index);
 }
 
-const PendingRemoval* ClientView::cancel_removal(uint64_t network_id) {
+const PendingRemoval* RecipientState::cancel_removal(uint64_t network_id) {
   for (const uint32_t index : removal_order_) {
     if (removals_[index].network_id != network_id) continue;
     free_removal(index);
@@ -104,14 +104,14 @@ const PendingRemoval* ClientView::cancel_removal(uint64_t network_id) {
   return nullptr;
 }
 
-void ClientView::free_removal(uint32_t index) {
+void RecipientState::free_removal(uint32_t index) {
   removal_order_.erase(std::find(removal_order_.begin(), removal_order_.end(), index));
   removals_[index].used = false;
   ++removals_[index].incarnation;
   free_removals_.push_back(index);
 }
 
-void ClientView::on_receipt(uint32_t receipt, bool acked) {
+void RecipientState::on_receipt(uint32_t receipt, bool acked) {
   const PartLedger::Record record = ledger_.resolve(receipt);
   if (!record.found) return;
   for (const std::span<const SentEntry> run : {record.first, record.second}) {
@@ -126,7 +126,7 @@ void ClientView::on_receipt(uint32_t receipt, bool acked) {
   validate();
 }
 
-void ClientView::on_acked(const SentEntry& entry, Tick tick) {
+void RecipientState::on_acked(const SentEntry& entry, Tick tick) {
   if (entry.kind == EntryKind::kRemoved) {
     const PendingRemoval& removal = removals_[entry.index];
     if (removal.used && removal.incarnation == entry.incarnation) free_removal(entry.index);
@@ -144,7 +144,7 @@ void ClientView::on_acked(const SentEntry& entry, Tick tick) {
   settle(known);
 }
 
-void ClientView::on_lost(const SentEntry& entry) {
+void RecipientState::on_lost(const SentEntry& entry) {
   if (entry.kind == EntryKind::kRemoved) return;  // repeated in every snapshot anyway
   ObjectKnowledge& known = objects_[entry.index];
   if (known.incarnation != entry.incarnation) return;
@@ -155,7 +155,7 @@ void ClientView::on_lost(const SentEntry& entry) {
   }
 }
 
-void ClientView::validate() const {
+void RecipientState::validate() const {
 #if defined(LATTICE_VALIDATION)
   uint32_t owed = 0;
   for (const ObjectKnowledge& known : objects_) {

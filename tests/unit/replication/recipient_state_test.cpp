@@ -1,4 +1,4 @@
-#include "replication/client_view.h"
+#include "replication/recipient_state.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,13 @@
 namespace lattice::replication::test {
 namespace {
 
-struct ClientViewTest : testing::Test {
-  ClientViewTest() { authority.views.push_back(&view); }
-  // Records, sends to `view`, and returns the receipts and the kinds the parts contain.
+struct RecipientStateTest : testing::Test {
+  RecipientStateTest() { authority.recipients.push_back(&recipient); }
+  // Records, sends to `recipient`, and returns the receipts and the kinds the parts contain.
   std::vector<uint32_t> step() {
     authority.record();
     std::vector<uint32_t> receipts;
-    for (const SnapshotPart& part : authority.send(view)) {
+    for (const SnapshotPart& part : authority.send(recipient)) {
       receipts.push_back(part.receipt);
       EXPECT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
     }
@@ -21,22 +21,22 @@ struct ClientViewTest : testing::Test {
     return receipts;
   }
   void resolve(const std::vector<uint32_t>& receipts, bool acked) {
-    for (const uint32_t receipt : receipts) view.on_receipt(receipt, acked);
+    for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, acked);
   }
 
   Types types;
   Authority authority{types};
-  ClientView view{ClientView::Config{}};
+  RecipientState recipient{RecipientState::Config{}};
   Client client{types};
 };
 
-TEST_F(ClientViewTest, full_until_acked_then_deltas_then_silence) {
+TEST_F(RecipientStateTest, full_until_acked_then_deltas_then_silence) {
   const uint32_t slot = authority.spawn(types.lamp());
   step();
   const auto second = step();
   EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@1", "full 1@3"}));
   resolve(second, true);
-  EXPECT_EQ(view.knowledge(slot).acked_tick, 3u);
+  EXPECT_EQ(recipient.knowledge(slot).acked_tick, 3u);
   step();
   EXPECT_EQ(client.log.take(), Lines{});
   authority.state<Lamp>(slot).level = 5;
@@ -44,18 +44,18 @@ TEST_F(ClientViewTest, full_until_acked_then_deltas_then_silence) {
   EXPECT_EQ(client.log.take(), Lines{"delta 1@7"});
 }
 
-TEST_F(ClientViewTest, an_older_ack_does_not_move_the_baseline_back) {
+TEST_F(RecipientStateTest, an_older_ack_does_not_move_the_baseline_back) {
   const uint32_t slot = authority.spawn(types.lamp());
   const auto first = step();
   authority.state<Lamp>(slot).level = 5;
   const auto second = step();
   resolve(second, true);
   resolve(first, true);
-  EXPECT_EQ(view.knowledge(slot).acked_tick, 3u);
-  EXPECT_EQ(view.knowledge(slot).acked_version, 2u);
+  EXPECT_EQ(recipient.knowledge(slot).acked_tick, 3u);
+  EXPECT_EQ(recipient.knowledge(slot).acked_version, 2u);
 }
 
-TEST_F(ClientViewTest, a_baseline_older_than_60_ticks_is_not_referenced) {
+TEST_F(RecipientStateTest, a_baseline_older_than_60_ticks_is_not_referenced) {
   const uint32_t slot = authority.spawn(types.lamp());
   resolve(step(), true);
   client.log.take();
@@ -69,66 +69,66 @@ TEST_F(ClientViewTest, a_baseline_older_than_60_ticks_is_not_referenced) {
   EXPECT_EQ(client.log.take(), Lines{"full 1@63"});
 }
 
-TEST_F(ClientViewTest, removals_repeat_until_acked) {
+TEST_F(RecipientStateTest, removals_repeat_until_acked) {
   const uint32_t slot = authority.spawn(types.lamp());
   resolve(step(), true);
   authority.despawn(slot);
-  EXPECT_EQ(view.pending_removals(), 1u);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
   resolve(step(), false);
-  EXPECT_EQ(view.pending_removals(), 1u);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
   resolve(step(), true);
-  EXPECT_EQ(view.pending_removals(), 0u);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
   EXPECT_EQ(client.mirror.size(), 0u);
 }
 
-TEST_F(ClientViewTest, what_was_never_sent_needs_no_removal) {
+TEST_F(RecipientStateTest, what_was_never_sent_needs_no_removal) {
   const uint32_t slot = authority.spawn(types.lamp());
   authority.despawn(slot);
-  EXPECT_EQ(view.pending_removals(), 0u);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
 }
 
-TEST_F(ClientViewTest, acks_from_before_a_removal_count_for_nothing) {
+TEST_F(RecipientStateTest, acks_from_before_a_removal_count_for_nothing) {
   const uint32_t slot = authority.spawn(types.lamp());
   const auto before = step();
-  view.set_in_set(slot, 1, false);
+  recipient.set_in_set(slot, 1, false);
   step();
-  view.set_in_set(slot, 1, true);
+  recipient.set_in_set(slot, 1, true);
   resolve(before, true);
-  EXPECT_FALSE(view.knows(slot));
+  EXPECT_FALSE(recipient.knows(slot));
   client.log.take();
   step();
   EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@5"}));
 }
 
-TEST_F(ClientViewTest, re_entry_cancels_the_removal_and_leaving_again_restores_it) {
+TEST_F(RecipientStateTest, re_entry_cancels_the_removal_and_leaving_again_restores_it) {
   const uint32_t slot = authority.spawn(types.lamp());
   resolve(step(), true);
-  view.set_in_set(slot, 1, false);
-  view.set_in_set(slot, 1, true);
-  EXPECT_EQ(view.pending_removals(), 0u);
-  view.set_in_set(slot, 1, false);
-  EXPECT_EQ(view.pending_removals(), 1u);
+  recipient.set_in_set(slot, 1, false);
+  recipient.set_in_set(slot, 1, true);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
+  recipient.set_in_set(slot, 1, false);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
   step();
   EXPECT_EQ(client.mirror.size(), 0u);
 }
 
-TEST_F(ClientViewTest, an_ack_for_a_slot_that_was_reused_is_ignored) {
+TEST_F(RecipientStateTest, an_ack_for_a_slot_that_was_reused_is_ignored) {
   const uint32_t slot = authority.spawn(types.lamp());
   const auto receipts = step();
   authority.despawn(slot);
   const uint32_t reused = authority.spawn(types.lamp());
   ASSERT_EQ(reused, slot);
   resolve(receipts, true);
-  EXPECT_FALSE(view.knows(slot));
+  EXPECT_FALSE(recipient.knows(slot));
 }
 
-TEST_F(ClientViewTest, loaded_once_everything_from_join_is_acked_or_gone) {
+TEST_F(RecipientStateTest, loaded_once_everything_from_join_is_acked_or_gone) {
   const uint32_t a = authority.spawn(types.lamp());
   authority.spawn(types.lamp());
-  ClientView late{ClientView::Config{}};
+  RecipientState late{RecipientState::Config{}};
   late.join(authority.table);
   EXPECT_FALSE(late.loaded());
-  authority.views.push_back(&late);
+  authority.recipients.push_back(&late);
   authority.spawn(types.lamp());  // after the join: does not count
   authority.record();
   const auto parts = authority.send(late);
@@ -139,16 +139,16 @@ TEST_F(ClientViewTest, loaded_once_everything_from_join_is_acked_or_gone) {
   EXPECT_TRUE(late.loaded());
 }
 
-TEST_F(ClientViewTest, lost_parts_give_their_priority_back) {
+TEST_F(RecipientStateTest, lost_parts_give_their_priority_back) {
   const uint32_t slot = authority.spawn(types.lamp());
   authority.record();
-  const auto receipts = std::vector<uint32_t>{authority.send(view)[0].receipt};
-  EXPECT_EQ(view.knowledge(slot).accumulator, 0.0f);
+  const auto receipts = std::vector<uint32_t>{authority.send(recipient)[0].receipt};
+  EXPECT_EQ(recipient.knowledge(slot).accumulator, 0.0f);
   resolve(receipts, false);
-  EXPECT_GT(view.knowledge(slot).accumulator, 0.0f);
+  EXPECT_GT(recipient.knowledge(slot).accumulator, 0.0f);
 }
 
-TEST_F(ClientViewTest, a_changed_owner_is_sent_as_a_full_entry) {
+TEST_F(RecipientStateTest, a_changed_owner_is_sent_as_a_full_entry) {
   const uint32_t slot = authority.spawn(types.lamp());
   resolve(step(), true);
   client.log.take();
@@ -161,22 +161,22 @@ TEST_F(ClientViewTest, a_changed_owner_is_sent_as_a_full_entry) {
   EXPECT_EQ(client.log.take(), Lines{});
 }
 
-TEST(ClientView, too_many_pending_removals_are_reported) {
+TEST(RecipientState, too_many_pending_removals_are_reported) {
   Types types;
   Authority authority(types, {}, 4);
-  ClientView::Config config;
+  RecipientState::Config config;
   config.max_objects = 4;
-  ClientView view(config);
-  authority.views.push_back(&view);
+  RecipientState recipient(config);
+  authority.recipients.push_back(&recipient);
   for (int i = 0; i < 5; ++i) {
-    EXPECT_FALSE(view.overflowed());
+    EXPECT_FALSE(recipient.overflowed());
     const uint32_t slot = authority.spawn(types.lamp());
     authority.record();
-    authority.send(view);
+    authority.send(recipient);
     ++authority.tick;
     authority.despawn(slot);
   }
-  EXPECT_TRUE(view.overflowed());
+  EXPECT_TRUE(recipient.overflowed());
 }
 
 }  // namespace

@@ -20,14 +20,17 @@ typedef enum lattice_capture_flag {
            datagram as it was on the wire: nothing in it is sealed, or it did not open */
 } lattice_capture_flag;
 
+/* One datagram of a capture. */
 typedef struct lattice_captured_datagram {
-  uint32_t struct_size;
-  uint32_t flags;      /* sum of lattice_capture_flag */
-  uint64_t time_ns;    /* by the world's clock */
-  const uint8_t* data; /* valid during the call */
-  uint32_t bytes;
-  uint16_t local_port, remote_port;
-  uint8_t local_ip[16], remote_ip[16]; /* an IPv4 address as ::ffff:a.b.c.d */
+  uint32_t struct_size;  /* set by the library */
+  uint32_t flags;        /* sum of lattice_capture_flag */
+  uint64_t time_ns;      /* by the world's clock */
+  const uint8_t* data;   /* valid during the call */
+  uint32_t bytes;        /* how many bytes `data` has */
+  uint16_t local_port;   /* UDP port of this world */
+  uint16_t remote_port;  /* UDP port of the peer */
+  uint8_t local_ip[16];  /* IPv6 address of this world; an IPv4 address as an IPv4-mapped one */
+  uint8_t remote_ip[16]; /* IPv6 address of the peer, likewise */
 } lattice_captured_datagram;
 
 /** All zero, with struct_size. Does nothing when `datagram` is NULL. Does not set lattice_last_result(). */

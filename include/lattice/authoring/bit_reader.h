@@ -1,6 +1,6 @@
 // BitReader: the mirror image of BitWriter. Bytes come from a peer, so every read is checked and failure is
-// sticky (Y-12): after the first bad read everything is zero, and the caller asks at_end() once, before
-// acting. Source: §20.3, §21.4, Y-01, Y-02, Y-05, Y-08..Y-14.
+// sticky: after the first bad read everything is zero, and the caller asks at_end() once, before
+// acting. Source: docs/spec/data.md.
 #pragma once
 
 #include <bit>
@@ -33,13 +33,13 @@ class BitReader {
   /// True if nothing failed and all that is left is the padding of the last byte: under 8 bits, all zero.
   bool at_end() const { return ok_ && bits_left() < 8 && peek(static_cast<unsigned>(bits_left())) == 0; }
 
-  // ---- The named surface of §21.4 ---------------------------------------------------------------
+  // ---- Named types ---------------------------------------------------------------------------
 
   /// `bits` in 0..64.
   uint64_t ReadBits(int bits) { return read(static_cast<unsigned>(bits)); }
   bool ReadBool() { return read(1) != 0; }
   uint8_t ReadByte() { return static_cast<uint8_t>(read(8)); }
-  /// A type declared with LATTICE_ENUM; an ordinal past its list fails (Y-10).
+  /// A type declared with LATTICE_ENUM; an ordinal past its list fails.
   template <typename E>
   E ReadEnum() {
     return EnumTraits<E>::value(
@@ -48,7 +48,7 @@ class BitReader {
   int32_t ReadInt() { return static_cast<int32_t>(un_zig_zag(ReadVarint32())); }
   int64_t ReadLong() { return un_zig_zag(ReadVarint()); }
   int32_t ReadRangedInt(int32_t min, int32_t max) { return static_cast<int32_t>(ReadRangedLong(min, max)); }
-  /// A code past max is malformed, not clamped (Y-09). `min` when the read fails and 0 is outside the range.
+  /// A code past max is malformed, not clamped. `min` when the read fails and 0 is outside the range.
   int64_t ReadRangedLong(int64_t min, int64_t max) {
     const uint64_t span = range_span(min, max);
     const uint64_t code = ReadCode(bits_for_span(span), span);
@@ -101,7 +101,7 @@ class BitReader {
     if (ok_ && !smallest_three_valid(packed, n)) fail();
     return ok_ ? smallest_three_unpack(packed, n) : Quaternion{};
   }
-  /// UTF-8 of at most `cap` bytes (Y-11); longer or invalid text fails and gives "".
+  /// UTF-8 of at most `cap` bytes; longer or invalid text fails and gives "".
   std::string ReadString(size_t cap = 1024) {
     std::string text;
     const size_t n = ReadLength(cap);
@@ -111,7 +111,7 @@ class BitReader {
     if (!ok_) text.clear();
     return text;
   }
-  /// At most `cap` bytes into `out`; more fails and returns 0 (Y-11).
+  /// At most `cap` bytes into `out`; more fails and returns 0.
   size_t ReadBytes(uint8_t* out, size_t cap) {
     const size_t n = ReadLength(cap);
     ReadRaw(out, n);
@@ -130,7 +130,7 @@ class BitReader {
     return static_cast<uint64_t>(swap32(static_cast<uint32_t>(v))) << 32 |
            swap32(static_cast<uint32_t>(v >> 32));
   }
-  /// Y-02: minimal forms only.
+  /// Minimal forms only.
   uint64_t ReadVarint() {
     uint64_t value = 0;
     for (unsigned group = 0; group < 8; ++group) {

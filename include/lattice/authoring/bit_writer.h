@@ -1,10 +1,10 @@
 // BitWriter: the one bit cursor everything is packed with, in the game and inside the library.
 //
-// Bit order (Y-01): each byte fills from bit 7 down. An n-bit field is written most significant bit first;
+// Bit order: each byte fills from bit 7 down. An n-bit field is written most significant bit first;
 // a scalar of a full width is written as its bytes, least significant byte first, each byte as an 8-bit
 // field, at any bit position. Nothing is aligned or padded until finish(), which zero-pads to a whole byte.
 // Writing past the buffer is sticky: ok() turns false and nothing more is written.
-// Source: §20.3, §21.4, Y-01, Y-02, Y-05, Y-08..Y-14.
+// Source: docs/spec/data.md.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ class BitWriter {
   size_t bit_count() const { return bit_count_; }
   size_t byte_count() const { return (bit_count_ + 7) / 8; }
   size_t bits_left() const { return capacity_bits_ - bit_count_; }
-  /// How many values were out of their declared range or not finite and had to be changed (Y-05, Y-09).
+  /// How many values were out of their declared range or not finite and had to be changed.
   uint32_t clamped_count() const { return clamped_count_; }
 
   /// Stores the bytes begun so far, the last one zero-padded, and returns them. Writing may go on after.
@@ -56,13 +56,13 @@ class BitWriter {
     used_ = m.used, clamped_count_ = m.clamped_count, ok_ = m.ok;
   }
 
-  // ---- The named surface of §21.4 ---------------------------------------------------------------
+  // ---- Named types ---------------------------------------------------------------------------
 
   /// The low `bits` (0..64) bits of `v`, most significant first.
   void WriteBits(uint64_t v, int bits) { write(v, static_cast<unsigned>(bits)); }
   void WriteBool(bool v) { write(v ? 1u : 0u, 1); }
   void WriteByte(uint8_t v) { write(v, 8); }
-  /// Ordinal of a type declared with LATTICE_ENUM (Y-10); an undeclared value becomes ordinal 0, counted.
+  /// Ordinal of a type declared with LATTICE_ENUM; an undeclared value becomes ordinal 0, counted.
   template <typename E>
   void WriteEnum(E v) {
     const int64_t ordinal = EnumTraits<E>::ordinal(v);
@@ -71,7 +71,7 @@ class BitWriter {
   }
   void WriteInt(int32_t v) { WriteVarint(zig_zag(v)); }
   void WriteLong(int64_t v) { WriteVarint(zig_zag(v)); }
-  /// Y-09: ceil(log2(max - min + 1)) bits, offset from min; out-of-range values are clamped and counted.
+  /// ceil(log2(max - min + 1)) bits, offset from min; out-of-range values are clamped and counted.
   void WriteRangedInt(int32_t v, int32_t min, int32_t max) { WriteRangedLong(v, min, max); }
   void WriteRangedLong(int64_t v, int64_t min, int64_t max) {
     if (v < min || v > max) ++clamped_count_;
@@ -114,12 +114,12 @@ class BitWriter {
     WriteCompressedFloat(v.z, qz), WriteCompressedFloat(v.w, qw);
   }
   void WriteCompressedFloat(float v, FloatQuant q) { WriteCompressedFloat(v, q.min, q.max, q.precision); }
-  /// Smallest three (Y-08): 2 + 3 * bits_per_component bits, bits_per_component in [4, 20].
+  /// Smallest three: 2 + 3 * bits_per_component bits, bits_per_component in [4, 20].
   void WriteQuaternion(Quaternion v, int bits_per_component = 10) {
     const unsigned n = static_cast<unsigned>(bits_per_component);
     write(smallest_three_pack(v, n), 2 + 3 * n);
   }
-  /// Varint length in bytes, then UTF-8 (Y-11). Text that is not UTF-8 is cut before the first bad byte.
+  /// Varint length in bytes, then UTF-8. Text that is not UTF-8 is cut before the first bad byte.
   void WriteString(std::string_view text) {
     const size_t valid = utf8_valid_prefix(text);
     if (valid != text.size()) ++clamped_count_;
@@ -140,7 +140,7 @@ class BitWriter {
               swap32(static_cast<uint32_t>(v >> 32)),
           64);
   }
-  /// Y-02: base-128 groups, low first; the ninth byte carries 8 bits. 1..9 bytes.
+  /// Base-128 groups, low first; the ninth byte carries 8 bits. 1..9 bytes.
   void WriteVarint(uint64_t v) {
     unsigned groups = 1;
     for (; groups < 9 && v >= 0x80; ++groups, v >>= 7) write((v & 0x7F) | 0x80, 8);

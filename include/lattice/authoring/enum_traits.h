@@ -1,4 +1,4 @@
-// How enums travel (Y-10): by their position in the declared list, never by their numeric value.
+// How enums travel: by their position in the declared list, never by their numeric value.
 //
 //   enum class Weapon : uint8_t { kNone = 0, kGun = 10, kRocket = 20 };
 //   LATTICE_ENUM(Weapon, kNone, kGun, kRocket)

@@ -1,4 +1,4 @@
-// Fixed point q32.32 (Y-13, §18.2): a number that adds, multiplies and divides to the same bits everywhere.
+// Fixed point q32.32: a number that adds, multiplies and divides to the same bits everywhere.
 // Overflow wraps, as the integers below it do; keep values within +-2^31.
 #pragma once
 

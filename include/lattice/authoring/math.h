@@ -1,4 +1,4 @@
-// The vector and rotation values of the type table (§21.1): plain host structures, nothing more. Games
+// The vector and rotation values of the type table: plain host structures, nothing more. Games
 // convert to and from their engine's own at the edge.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Quaternion {
   friend bool operator==(const Quaternion&, const Quaternion&) = default;
 };
 
-/// Bounds and resolution of one compressed float, in the value's own unit (Y-06).
+/// Bounds and resolution of one compressed float, in the value's own unit.
 struct FloatQuant {
   float min = 0, max = 0, precision = 0;
 };

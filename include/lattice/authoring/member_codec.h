@@ -1,5 +1,5 @@
 // One member of a declared structure to bits and back: the same bits the library writes for its descriptor.
-// Source: §21.1, §21.4, Y-07.
+// Source: docs/spec/data.md.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ void read_integer(BitReader& r, T& v, const lattice_member_desc& d) {
     v = static_cast<T>(r.ReadU64());
 }
 
-/// One member's bits, whole (Y-07): what Layout writes for the same descriptor.
+/// One member's bits, whole: what Layout writes for the same descriptor.
 template <typename T>
 void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
   if constexpr (ArrayTraits<T>::kCount != 0) {

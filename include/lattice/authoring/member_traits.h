@@ -1,5 +1,5 @@
 // What LATTICE_NETWORKED stands on: from a member's C++ type and annotations to its descriptor, checked at
-// compile time, and to its bits. Source: §20.1, §21.1.
+// compile time, and to its bits. Source: docs/spec/data.md.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The hand-written path (§21.4 b): for conditional fields, own compression, third-party types.
+// The hand-written path: for conditional fields, own compression, third-party types.
 //
 // A class either derives from INetworkSerializable (messages, whole states, anything the game holds itself),
 // or, to be a member of a declared structure, is a trivially copyable type with the same two functions,
@@ -46,7 +46,7 @@ size_t serialize_to(const T& value, std::span<uint8_t> out) {
   return w.ok() ? w.finish().size() : 0;
 }
 
-/// Unpacks all of `bytes`; false when malformed or when anything is left over (Y-12), and `value` is then as
+/// Unpacks all of `bytes`; false when malformed or when anything is left over, and `value` is then as
 /// it was.
 template <NetworkSerializable T>
 bool deserialize_from(std::span<const uint8_t> bytes, T& value) {

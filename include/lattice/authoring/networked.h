@@ -1,4 +1,4 @@
-// The declarative path (§20.4, §21.4 a): one list declares the structure, its packer and its schema.
+// The declarative path: one list declares the structure, its packer and its schema.
 //
 //   LATTICE_NETWORKED(PlayerState,                                       // at namespace scope: defines the
 //   struct
@@ -15,12 +15,12 @@
 //       (kind, ProjKind))                                                // an enum declared with
 //       LATTICE_ENUM
 //   };
-// LATTICE_NETSTRUCT_DELTA is the same with its own changed mask when nested (§21.2).
+// LATTICE_NETSTRUCT_DELTA is the same with its own changed mask when nested.
 //
 // Types: bool, int8, uint8, byte, int16, uint16, int32, uint32, int64, uint64, float, double, vec2, vec3,
 // vec4, quat, string, fixed_string, blob, fixed64, netid, any LATTICE_ENUM enum, any declared structure, any
 // hand-written type (lattice/authoring/network_serializable.h). Annotations: BOUNDS(min, max, precision) in
-// the member's own unit (Y-06), one for all components or one each; RANGED(min, max); BITS(n);
+// the member's own unit, one for all components or one each; RANGED(min, max); BITS(n);
 // SMALLEST_THREE(n); STRING(cap); BYTES(cap); CUSTOM(cap); ARRAY(n); FIXED, VARINT, FULL; POSITION, VELOCITY,
 // ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED (lattice/schema.h says what
 // they mean). A wrong combination does not compile; the name of the function in the message says what is
@@ -47,7 +47,7 @@
 #include "lattice/authoring/member_traits.h"
 #include "lattice/schema.h"
 
-/// Millimetres as metres, for BOUNDS (Y-06).
+/// Millimetres as metres, for BOUNDS.
 #define LATTICE_MM(millimetres) ((millimetres)*0.001)
 
 #define LATTICE_UNPACK(...) __VA_ARGS__
@@ -105,7 +105,7 @@
   using fixed64 = ::lattice::Fixed64;                                                                        \
   using netid = ::lattice::NetId;                                                                            \
   LATTICE_FOR_EACH(LATTICE_MEMBER_FIELD, Type, __VA_ARGS__)                                                  \
-  /* Member indices, for prop ids (Y-16): Type::Member::name. */                                             \
+  /* Member indices, for prop ids: Type::Member::name. */                                                    \
   enum class Member : ::std::uint16_t { LATTICE_FOR_EACH(LATTICE_MEMBER_INDEX, Type, __VA_ARGS__) };         \
   static constexpr const char* kLatticeName = #Type;                                                         \
   static constexpr ::std::uint32_t kLatticeFlags = flags;                                                    \
@@ -139,7 +139,7 @@ constexpr const lattice_struct_desc& struct_desc() {
   return authoring::DescHolder<T>::kDesc;
 }
 
-/// A flat property id (Y-16): prop_id(0, PlayerState::Member::health).
+/// A flat property id: prop_id(0, PlayerState::Member::health).
 template <typename Member>
 constexpr uint16_t prop_id(unsigned behaviour, Member member) {
   return static_cast<uint16_t>(behaviour << 8 | static_cast<unsigned>(member));

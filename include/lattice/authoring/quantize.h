@@ -3,7 +3,7 @@
 //
 // Everything is double arithmetic, left to right, no fused operations, no libm beyond sqrt: equal on every
 // platform. Quantizing a dequantized value gives the code it came from; prediction relies on it.
-// Source: §14.6, Y-05, Y-08, Y-09.
+// Source: docs/spec/data.md.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ namespace lattice {
 constexpr unsigned bits_for_span(uint64_t span) {
   return static_cast<unsigned>(std::bit_width(span));
 }
-/// Bits of a field holding one of `count` >= 1 values; one value takes none (Y-10).
+/// Bits of a field holding one of `count` >= 1 values; one value takes none.
 constexpr unsigned bits_for_count(uint64_t count) {
   return bits_for_span(count - 1);
 }
@@ -36,7 +36,7 @@ constexpr int64_t un_zig_zag(uint64_t v) {
   return static_cast<int64_t>((v >> 1) ^ (0 - (v & 1)));
 }
 
-/// max - min in 64-bit arithmetic (Y-09); min <= max.
+/// max - min in 64-bit arithmetic; min <= max.
 constexpr uint64_t range_span(int64_t min, int64_t max) {
   return static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
 }
@@ -51,7 +51,7 @@ constexpr int64_t ranged_value(uint64_t code, int64_t min) {
 /// Most steps a compressed float may have: beyond it double arithmetic could miss its own codes.
 inline constexpr double kMaxCompressedSteps = 281474976710656.0;  // 2^48
 
-/// One compressed float (Y-05): codes 0..steps over [min, max], both ends exact.
+/// One compressed float: codes 0..steps over [min, max], both ends exact.
 struct CompressedFloat {
   double min = 0;
   double max = 1;
@@ -185,9 +185,10 @@ inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) 
 
 }  // namespace detail
 
-/// Y-08 plus one rule for near-ties: rounding up a kept component may make it larger than the dropped one
-/// will be when rebuilt, and the rotation would then quantize differently the next time. Such a code moves
-/// one step towards zero, so quantizing a dequantized rotation is the identity.
+/// Smallest three (docs/spec/data.md, rule D-5), with one rule for near-ties: rounding up a kept component
+/// may make it larger than the dropped one will be when rebuilt, and the rotation would then quantize
+/// differently the next time. Such a code moves one step towards zero, so quantizing a dequantized rotation
+/// is the identity.
 inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
   double q[4] = {v.x, v.y, v.z, v.w};
   const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);

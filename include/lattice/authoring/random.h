@@ -1,4 +1,4 @@
-// A generator games keep in replicated state, so that a roll-back rolls the dice back too (§18.2). Its whole
+// A generator games keep in replicated state, so that a roll-back rolls the dice back too. Its whole
 // state is one uint64_t: declare it as (rng, uint64, FIXED). Never for keys or anything secret. Source:
 // splitmix64, Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (2014).
 #pragma once

@@ -1,4 +1,4 @@
-// UTF-8 validation as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF (Y-11).
+// UTF-8 validation as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
 #pragma once
 
 #include <cstddef>

@@ -74,8 +74,8 @@ struct Bytes {
   }
 };
 
-/// A reference to an object (§21.3): an id, resolved when used, to nothing while the object is not here
-///
+/// A reference to an object: an id, resolved when used, to nothing while the object is not here
+///.
 struct NetId {
   lattice_netid value = 0;
   constexpr operator lattice_netid() const { return value; }

@@ -18,7 +18,8 @@ void on_tick(void* ctx, lattice_world* world, const lattice_tick_context* tick) 
   lattice_netid ids[kMaxSquares];
   size_t count = lattice_simulated_objects(world, kSquareType, ids, kMaxSquares);
   for (size_t i = 0; i < count && i < kMaxSquares; ++i) {
-    lattice_object_info info = {.struct_size = sizeof info};
+    lattice_object_info info;
+    lattice_object_info_init(&info);
     lattice_object_get_info(world, ids[i], &info);
     move input = {0, 0};
     lattice_get_input(world, info.owner, &input, sizeof input);
@@ -32,6 +33,7 @@ void on_tick(void* ctx, lattice_world* world, const lattice_tick_context* tick) 
 
 void draw(lattice_world* world) {
   //! [draw]
+  lattice_frame_begin(world); /* one moment for all views of this frame */
   lattice_netid ids[kMaxSquares];
   size_t count = lattice_objects(world, kSquareType, ids, kMaxSquares);
   for (size_t i = 0; i < count && i < kMaxSquares; ++i) {

@@ -61,9 +61,10 @@ int register_door(lattice_world* world, lattice_type_desc* type) {
 void open_door(lattice_world* world, lattice_netid door) {
   //! [call]
   open_args args = {.key = 3};
-  lattice_rpc(world, door, kRpcOpen, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &args,
-              sizeof args);
-  if (lattice_last_result() != LATTICE_OK) fprintf(stderr, "%s\n", lattice_last_error());
+  if (lattice_rpc(world, door, kRpcOpen, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &args,
+                  sizeof args) != LATTICE_OK) {
+    fprintf(stderr, "%s\n", lattice_last_error());
+  }
   //! [call]
 }
 

@@ -9,8 +9,10 @@ void print_refusals(lattice_world* world);
 
 void print_statistics(lattice_world* world, lattice_conn* conn) {
   //! [read]
-  lattice_conn_stats link = {.struct_size = sizeof link};
-  lattice_world_stats game = {.struct_size = sizeof game};
+  lattice_conn_stats link;
+  lattice_conn_stats_init(&link);
+  lattice_world_stats game;
+  lattice_world_stats_init(&game);
   if (lattice_conn_get_stats(conn, &link) != LATTICE_OK) return;
   if (lattice_world_get_stats(world, &game) != LATTICE_OK) return;
   printf("%.0f ms, %.1f %% lost, quality %u, %" PRIu64 " rollbacks\n", link.rtt_ms,

@@ -1,0 +1,31 @@
+// Code that docs/guide/types.md shows. Compiled, not run.
+#include <lattice/lattice.hpp>
+
+namespace {
+
+// clang-format off
+//! [fighter]
+LATTICE_NETWORKED(Fighter,
+  (position, vec3, BOUNDS(-512, 512, 0.01), POSITION),
+  (velocity, vec3, BOUNDS(-32, 32, 0.05), VELOCITY),
+  (yaw, float, ANGLE),
+  (health, uint8),
+  (slots, uint16, ARRAY(8), BITS(10)),
+  (name, string, STRING(16)),
+  (teleports, uint8, TELEPORT),
+  (score, int32, SNAP, NOT_PREDICTED))
+//! [fighter]
+// clang-format on
+
+//! [type]
+constexpr lattice::Type<Fighter> kFighter{.id = 3, .name = "Fighter", .flags = LATTICE_TYPE_PREDICTED};
+//! [type]
+
+}  // namespace
+
+bool add_fighter(lattice::World& world);
+bool add_fighter(lattice::World& world) {
+  //! [add]
+  return world.add(kFighter) == LATTICE_OK;
+  //! [add]
+}

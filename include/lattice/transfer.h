@@ -31,7 +31,7 @@ typedef enum lattice_transfer_ending {
 /* Called inside the pump. Any may be NULL; without on_offer every offer is refused, or the connection closes
  * when the control channel is too full to say so. */
 typedef struct lattice_transfer_callbacks {
-  uint32_t struct_size;
+  uint32_t struct_size; /* set by lattice_transfer_callbacks_init() */
   /* The peer offers `bytes`; `label`, at most LATTICE_TRANSFER_LABEL_MAX_BYTES, is its application's and
    * valid during the call. Answer with lattice_transfer_accept() or lattice_transfer_cancel(), now or later.
    */

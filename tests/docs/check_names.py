@@ -2,8 +2,8 @@
 """Checks the names of two pages of docs/guide against the library: check_names.py TREE PRINT_LIMITS
 
 `PRINT_LIMITS names` prints every refusal counter, disconnect reason, result and preset of the library. The table of
-reasons in troubleshooting.md has a row for each of them, and so has the table of presets in bad-networks.md. In the table of symptoms the second cell names only counters, results, members of the
-statistics and functions, and at least 15 rows name a counter.
+reasons in troubleshooting.md has a row for each of them, and so has the table of presets in bad-networks.md. In the table of symptoms the second cell names only counters, results, reasons, members of
+the statistics and functions, and at least 15 rows name a counter.
 """
 import os
 import re
@@ -49,7 +49,7 @@ def main():
         with_counter += bool(names & known["counter"])
         for name in names:
             prefix = name.endswith("_") and any(counter.startswith(name) for counter in known["counter"])
-            if not prefix and name not in known["counter"] | known["result"] | declared:
+            if not prefix and name not in known["counter"] | known["result"] | known["reason"] | declared:
                 problems.append(f"{PAGE}: nothing is called {name}")
     if with_counter < 15:
         problems.append(f"{PAGE}: only {with_counter} rows name a refusal counter")

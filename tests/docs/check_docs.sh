@@ -4,6 +4,8 @@
 # - relative links, and #anchors of headings in linked Markdown files;
 # - paths in backticks that start with a folder of this tree ("src/base/ring.h", "tests/layers");
 # - ./lattice commands and options named in backticks or code blocks are in ./lattice --help;
+# - public headers name only documents that are in this tree;
+# - no two decisions have one number;
 # - CHANGELOG.md has an Unreleased section or this version's.
 set -eu
 cd "$1"
@@ -45,6 +47,19 @@ for file in $markdown; do
   done
   for option in $(grep -oE '\./lattice test [^`#|]*' "$file" | grep -oE -- '--[a-z]+' | sort -u); do
     ./lattice help | grep -qF -- "$option" || complain "$file: ./lattice test has no option $option"
+  done
+done
+
+for number in $(find docs/decisions -name '[0-9]*.md' | sed 's|.*/\([0-9]*\)-.*|\1|' | sort | uniq -d); do
+  complain "docs/decisions: two pages have the number $number"
+done
+
+for header in $(find include -name '*.h' -o -name '*.hpp'); do
+  for path in $(grep -oE 'docs/[a-z/-]+\.md' "$header" | sort -u); do
+    [ -e "$path" ] || complain "$header: $path does not exist"
+  done
+  grep -nE '§[0-9]|\([A-Z]-[0-9][0-9]\)' "$header" | while IFS= read -r line; do
+    complain "$header:$line: cites a document that is not in this tree"
   done
 done
 

@@ -2,8 +2,9 @@
 """Checks the names of two pages of docs/guide against the library: check_names.py TREE PRINT_LIMITS
 
 `PRINT_LIMITS names` prints every refusal counter, disconnect reason, result and preset of the library. The table of
-reasons in troubleshooting.md has a row for each of them, and so has the table of presets in bad-networks.md. In the table of symptoms the second cell names only counters, results, reasons, members of
-the statistics and functions, and at least 15 rows name a counter.
+reasons in troubleshooting.md has a row for each of them, and so has the table of presets in bad-networks.md. In the
+table of symptoms the second cell names only counters, results, reasons, members of the statistics and functions, and
+at least 15 rows name a counter.
 """
 import os
 import re

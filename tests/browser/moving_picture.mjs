@@ -138,7 +138,7 @@ function tableOf(measured) {
 const { child, url } = await startDemo();
 const browser = await launch();
 try {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 800 } });
+  const page = await browser.newPage({ viewport: { width: 1000, height: 800 }, colorScheme: 'dark' });
   await page.goto(url);
   await untilLive(page, 20000);
   for (const client of ['A', 'B']) {

@@ -215,10 +215,20 @@ function niceTop(value) {
   return Number((step * power).toPrecision(3));
 }
 
+// Asking a canvas for its size makes the browser lay out the page; being told of changes does not.
+const sizes = new WeakMap();
+const observer = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) sizes.set(target, { width: Math.round(contentRect.width), height: Math.round(contentRect.height) });
+});
+
 /** Matches a canvas to its size on screen; drawing coordinates are CSS pixels. */
 export function fit(canvas) {
   const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth, height = canvas.clientHeight;
+  if (!sizes.has(canvas)) {
+    sizes.set(canvas, { width: canvas.clientWidth, height: canvas.clientHeight });
+    observer.observe(canvas);
+  }
+  const { width, height } = sizes.get(canvas);
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);

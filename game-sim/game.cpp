@@ -1,7 +1,6 @@
 #include "game.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "arena.h"
 #include "rpc.h"
@@ -16,14 +15,6 @@ const Actor<State>* find_actor(const std::vector<Actor<State>>& actors, lattice_
       std::lower_bound(actors.begin(), actors.end(), id,
                        [](const Actor<State>& actor, lattice_netid wanted) { return actor.id < wanted; });
   return at != actors.end() && at->id == id ? &*at : nullptr;
-}
-
-/// The argument structure of an RPC; false when the library was given another size.
-template <class Arguments>
-bool take_arguments(const void* data, size_t bytes, Arguments& out) {
-  if (data == nullptr || bytes != sizeof out) return false;
-  std::memcpy(&out, data, sizeof out);
-  return true;
 }
 
 }  // namespace
@@ -63,7 +54,7 @@ lattice_result Game::install_callbacks() {
     if (kSelf(ctx).own_pawn_ == id) kSelf(ctx).own_pawn_ = 0;
   };
   callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
-    kSelf(ctx).on_rpc(id, rpc_id, arguments, bytes);
+    kSelf(ctx).on_rpc({id, rpc_id, arguments, bytes});
   };
   callbacks.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context* tick) {
     kSelf(ctx).on_tick(*tick);
@@ -82,8 +73,7 @@ void Game::gather_type(uint32_t type_id, std::vector<Actor<State>>& out) {
   out.clear();
   const size_t count = std::min(lattice_objects(world_, type_id, ids_.data(), ids_.size()), ids_.size());
   for (size_t i = 0; i < count; ++i) {
-    void* const state = lattice_object_state(world_, ids_[i], 0);
-    if (state != nullptr) out.push_back({ids_[i], static_cast<State*>(state)});
+    if (State* const state = world_.state<State>(ids_[i])) out.push_back({ids_[i], state});
   }
 }
 
@@ -103,7 +93,7 @@ Scene Game::scene() {
 }
 
 const PawnState* Game::pawn(lattice_netid id) const {
-  return id == 0 ? nullptr : static_cast<const PawnState*>(lattice_object_state(world_, id, 0));
+  return id == 0 ? nullptr : world_.state<PawnState>(id);
 }
 
 void Game::note_disturbed(lattice_netid pawn) {
@@ -111,13 +101,8 @@ void Game::note_disturbed(lattice_netid pawn) {
 }
 
 void Game::step_pawn_of(const Actor<PawnState>& pawn, TickTime time) {
-  lattice_object_info info{};
-  info.struct_size = sizeof info;
   PawnInput input;
-  int freshness = 0;
-  if (lattice_object_get_info(world_, pawn.id, &info) == LATTICE_OK) {
-    freshness = lattice_get_input(world_, info.owner, &input, sizeof input);
-  }
+  const int freshness = world_.get_input(world_.info(pawn.id).owner, input);
   if (!resimulating_) input_taken(pawn.id, freshness, input);
   step_pawn({pawns_, doors_}, pawn, input, time, *this);
 }
@@ -150,34 +135,24 @@ void Game::on_tick(const lattice_tick_context& tick) {
 void Game::on_spawn(lattice_netid id, uint32_t type_id) {
   objects_changed();
   if (type_id != kPawnType) return;
-  lattice_object_info info{};
-  info.struct_size = sizeof info;
-  const bool known = lattice_object_get_info(world_, id, &info) == LATTICE_OK;
-  if (known && info.owner != 0 && info.owner == lattice_local_peer(world_)) own_pawn_ = id;
+  const lattice_peer_id owner = world_.info(id).owner;
+  if (owner != 0 && owner == world_.local_peer()) own_pawn_ = id;
 }
 
-void Game::on_rpc(lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
-  lattice_object_info info{};
-  info.struct_size = sizeof info;
-  if (lattice_object_get_info(world_, id, &info) != LATTICE_OK) return;
-  if (info.type_id == kDoorType && rpc_id == kDoorUse) {
-    DoorUse use;
-    if (take_arguments(arguments, bytes, use)) door_use_requested(id, use.open);
-  } else if (info.type_id == kPawnType && rpc_id == kPawnEffect) {
-    PawnEffect effect;
-    if (take_arguments(arguments, bytes, effect)) listener_.effect(id, effect.where);
-  } else if (info.type_id == kPawnType && rpc_id == kPawnPickedUp) {
-    PawnPickedUp picked_up;
-    if (take_arguments(arguments, bytes, picked_up)) listener_.picked_up(picked_up.kind);
+void Game::on_rpc(const lattice::Call& call) {
+  const uint32_t type_id = world_.info(call.object).type_id;
+  if (type_id == kDoorType) {
+    if (const DoorUse* use = call.as(kDoorUse)) door_use_requested(call.object, use->open);
+  } else if (type_id == kPawnType) {
+    if (const PawnEffect* effect = call.as(kPawnEffect)) listener_.effect(call.object, effect->where);
+    if (const PawnPickedUp* picked_up = call.as(kPawnPickedUp)) listener_.picked_up(picked_up->kind);
   }
 }
 
 void Game::request_door(int door_index, bool open) {
   for (const Actor<DoorState>& door : scene().doors) {
     if (door.state->index != door_index) continue;
-    const DoorUse use = {.open = open};
-    lattice_rpc(world_, door.id, kDoorUse, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &use,
-                sizeof use);
+    world_.call(door.id, kDoorUse, DoorUse{.open = open});
   }
 }
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "lattice/lattice.h"
+#include "lattice/lattice.hpp"
 #include "rules.h"
 #include "schema.h"
 
@@ -44,7 +44,7 @@ class Game : protected SceneEvents {
   /// Registers the schema and installs the callbacks. Call before the first pump or connect.
   lattice_result attach();
 
-  lattice_world* world() const { return world_; }
+  lattice::WorldRef world() const { return world_; }
   /// The pawn this peer owns, 0 when there is none.
   lattice_netid own_pawn() const { return own_pawn_; }
   const PawnState* pawn(lattice_netid id) const;
@@ -90,10 +90,10 @@ class Game : protected SceneEvents {
   void on_tick(const lattice_tick_context& tick);
   void step_pawn_of(const Actor<PawnState>& pawn, TickTime time);
   void on_spawn(lattice_netid id, uint32_t type_id);
-  void on_rpc(lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes);
+  void on_rpc(const lattice::Call& call);
   lattice_result install_callbacks();
 
-  lattice_world* world_;
+  lattice::WorldRef world_;
   GameListener& listener_;
   lattice_netid own_pawn_ = 0;
   uint32_t tick_ = 0;

@@ -32,7 +32,7 @@ void GameServer::before_tick(uint32_t tick) {
     if (player.is_shoved) knock_aside(player, tick);
   }
   for (size_t i = 0; i < door_request_count_; ++i) {
-    auto* door = static_cast<DoorState*>(lattice_object_state(world(), door_requests_[i].door, 0));
+    DoorState* door = world().state<DoorState>(door_requests_[i].door);
     if (door != nullptr) use_door(*door, door_requests_[i].open, tick);
   }
   door_request_count_ = 0;
@@ -42,14 +42,14 @@ void GameServer::furnish() {
   furnished_ = true;
   objects_changed();
   for (size_t i = 0; i < arena_doors().size(); ++i) {
-    const lattice_netid id = lattice_spawn(world(), kDoorType, LATTICE_AUTHORITY_SERVER);
-    if (auto* door = static_cast<DoorState*>(lattice_object_state(world(), id, 0))) {
+    const lattice_netid id = world().spawn(kDoor);
+    if (DoorState* door = world().state<DoorState>(id)) {
       door->index = static_cast<int32_t>(i);
     }
   }
   for (size_t i = 0; i < arena_pickups().size(); ++i) {
-    const lattice_netid id = lattice_spawn(world(), kPickupType, LATTICE_AUTHORITY_SERVER);
-    if (auto* pickup = static_cast<PickupState*>(lattice_object_state(world(), id, 0))) {
+    const lattice_netid id = world().spawn(kPickup);
+    if (PickupState* pickup = world().state<PickupState>(id)) {
       pickup->position = arena_pickups()[i];
       pickup->kind = static_cast<ParcelKind>(1 + i % 3);
     }
@@ -57,8 +57,8 @@ void GameServer::furnish() {
 }
 
 void GameServer::spawn_pawn(Player& player) {
-  const lattice_netid id = lattice_spawn_for(world(), kPawnType, LATTICE_AUTHORITY_SERVER, player.peer);
-  auto* pawn = static_cast<PawnState*>(lattice_object_state(world(), id, 0));
+  const lattice_netid id = world().spawn(kPawn, player.peer);
+  PawnState* pawn = world().state<PawnState>(id);
   if (pawn == nullptr) return;
   objects_changed();
   const auto points = arena_spawn_points();
@@ -106,29 +106,25 @@ void GameServer::knock_aside(Player& player, uint32_t tick) {
 // ---- Comings and goings -------------------------------------------------------------------------------
 
 void GameServer::peer_connected(lattice_conn* conn) {
-  lattice_conn_info info{};
-  info.struct_size = sizeof info;
-  if (lattice_conn_get_info(conn, &info) != LATTICE_OK || players_.size() == players_.capacity()) return;
+  const lattice_conn_info info = lattice::Connection(conn).info();
+  if (info.peer_id == 0 || players_.size() == players_.capacity()) return;
   Player& player = players_.emplace_back();
   player.peer = info.peer_id;
   player.is_bot = info.user_data_bytes > 0 && info.user_data[0] == kBotMark;
 }
 
 void GameServer::peer_disconnected(lattice_conn* conn) {
-  lattice_conn_info info{};
-  info.struct_size = sizeof info;
-  if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
-  const Player* player = player_of(info.peer_id);
+  const Player* player = player_of(lattice::Connection(conn).info().peer_id);
   if (player == nullptr) return;
-  if (player->pawn != 0) lattice_despawn(world(), player->pawn);
+  if (player->pawn != 0) world().despawn(player->pawn);
   objects_changed();
   players_.erase(players_.begin() + (player - players_.data()));
 }
 
 void GameServer::door_use_requested(lattice_netid door, bool open) {
-  const Player* player = player_of(lattice_rpc_sender(world()));
+  const Player* player = player_of(world().rpc_sender());
   const PawnState* pawn = player == nullptr ? nullptr : this->pawn(player->pawn);
-  const auto* state = static_cast<const DoorState*>(lattice_object_state(world(), door, 0));
+  const DoorState* state = world().state<DoorState>(door);
   // The caller's own pawn runs ahead of ours by the one-way delay: allow it a metre.
   const bool near =
       pawn != nullptr && state != nullptr &&
@@ -143,8 +139,8 @@ void GameServer::door_use_requested(lattice_netid door, bool open) {
 // ---- What the rules report ----------------------------------------------------------------------------
 
 void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
-  const lattice_netid id = lattice_spawn(world(), kProjectileType, LATTICE_AUTHORITY_SERVER);
-  auto* projectile = static_cast<ProjectileState*>(lattice_object_state(world(), id, 0));
+  const lattice_netid id = world().spawn(kProjectile);
+  ProjectileState* projectile = world().state<ProjectileState>(id);
   if (projectile == nullptr) return;
   objects_changed();
   *projectile = ProjectileState{};
@@ -155,21 +151,17 @@ void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
 }
 
 void GameServer::projectile_ended(lattice_netid projectile, Vec2) {
-  lattice_despawn(world(), projectile);
+  world().despawn(projectile);
   objects_changed();
 }
 
 void GameServer::pawn_hit(lattice_netid pawn, lattice_netid shooter, Vec2 position) {
   Game::pawn_hit(pawn, shooter, position);
-  const PawnEffect effect = {.where = position};
-  lattice_rpc(world(), pawn, kPawnEffect, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_UNRELIABLE, &effect,
-              sizeof effect);
+  world().call(pawn, kPawnEffect, PawnEffect{.where = position});
 }
 
 void GameServer::picked_up(lattice_netid pawn, ParcelKind kind) {
-  const PawnPickedUp picked_up = {.kind = kind};
-  lattice_rpc(world(), pawn, kPawnPickedUp, LATTICE_RPC_TO_OWNER, LATTICE_CHANNEL_RELIABLE_ORDERED,
-              &picked_up, sizeof picked_up);
+  world().call(pawn, kPawnPickedUp, PawnPickedUp{.kind = kind});
 }
 
 }  // namespace depot

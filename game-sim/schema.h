@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "lattice/lattice.h"
+#include "lattice/lattice.hpp"
+#include "rpc.h"
 #include "state.h"
 
 namespace depot {
@@ -13,12 +14,22 @@ inline constexpr uint32_t kProjectileType = 2;
 inline constexpr uint32_t kDoorType = 3;
 inline constexpr uint32_t kPickupType = 4;
 
+inline constexpr lattice::Type<PawnState> kPawn{
+    .id = kPawnType, .name = "Pawn", .flags = LATTICE_TYPE_PREDICTED};
+inline constexpr lattice::Type<ProjectileState> kProjectile{.id = kProjectileType, .name = "Projectile"};
+inline constexpr lattice::Type<DoorState> kDoor{
+    .id = kDoorType, .name = "Door", .flags = LATTICE_TYPE_ALWAYS_RELEVANT};
+inline constexpr lattice::Type<PickupState> kPickup{.id = kPickupType, .name = "Pickup"};
+
 // RPCs; ids are unique within their type.
-inline constexpr uint16_t kDoorUse = 1;       // client -> authority, reliable ordered
-inline constexpr uint16_t kPawnEffect = 1;    // authority -> all, unreliable: a hit flash
-inline constexpr uint16_t kPawnPickedUp = 2;  // authority -> owner, reliable ordered
+inline constexpr lattice::Rpc<DoorUse> kDoorUse{.id = 1, .name = "use", .target = LATTICE_RPC_TO_SERVER};
+// A hit flash: a late one is worth nothing.
+inline constexpr lattice::Rpc<PawnEffect> kPawnEffect{
+    .id = 1, .name = "effect", .target = LATTICE_RPC_TO_ALL, .channel = LATTICE_CHANNEL_UNRELIABLE};
+inline constexpr lattice::Rpc<PawnPickedUp> kPawnPickedUp{
+    .id = 2, .name = "picked_up", .target = LATTICE_RPC_TO_OWNER};
 
 /// Registers every type and the input command. The result of the first call that failed, or LATTICE_OK.
-lattice_result register_schema(lattice_world* world);
+lattice_result register_schema(lattice::WorldRef world);
 
 }  // namespace depot

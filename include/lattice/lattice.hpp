@@ -18,8 +18,8 @@
 //
 // Every function here is a call of the C function with the same name, with types instead of pointers and
 // sizes. What the C function does, what it refuses, its threads and its callbacks' rules hold here; lattice.h
-// says them. A function that the face does not have is called with World::get() or Connection::get(). Results
-// are a lattice_result, or empty (a World, a Connection, an id of 0) with lattice_last_result() and
+// says them. A World and a Connection may be given to every C function, also to one that the face does not have.
+// Results are a lattice_result, or empty (a World, a Connection, an id of 0) with lattice_last_result() and
 // lattice_last_error().
 #pragma once
 
@@ -44,34 +44,16 @@
 
 namespace lattice {
 
-/// A replicated world: owns it, and destroys it. Move-only. A world that holds none is false, and every call
-/// on it gives LATTICE_ERROR_STALE_HANDLE or nothing.
-class World {
+/// The handle of a world that somebody else owns, as cheap to copy as a pointer. May be given to every C
+/// function. A handle of none is false, and every call on it is refused.
+class WorldRef {
  public:
-  World() = default;
-  World(World&& other) noexcept : handle_(other.release()), ids_(std::move(other.ids_)) {}
-  World& operator=(World&& other) noexcept {
-    if (this != &other) reset(other.release());
-    return *this;
-  }
-  World(const World&) = delete;
-  World& operator=(const World&) = delete;
-  ~World() { reset(); }
-
-  /// Empty on failure.
-  static World create(const lattice_world_config& config, lattice_role role) {
-    const lattice_role_context context = role_context(role);
-    return World(lattice_world_create(&config, &context));
-  }
+  WorldRef() = default;
+  explicit WorldRef(lattice_world* handle) : handle_(handle) {}
 
   explicit operator bool() const { return handle_ != nullptr; }
+  operator lattice_world*() const { return handle_; }
   lattice_world* get() const { return handle_; }
-  /// Gives the world away: the caller destroys it.
-  lattice_world* release() { return std::exchange(handle_, nullptr); }
-  void reset(lattice_world* other = nullptr) {
-    if (handle_ != nullptr) lattice_world_destroy(handle_);
-    handle_ = other;
-  }
 
   /// "127.0.0.1:27015", or "" on failure.
   Text<64> address() const {
@@ -193,18 +175,6 @@ class World {
     return out;
   }
 
-  /// Calls visit(id, state) for each object of `type` in ascending order of ids. `visit` may spawn and
-  /// despawn; what it spawns is not visited.
-  template <class State, class... More, class Visit>
-  void each(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.id, lattice_objects, visit);
-  }
-  /// As each(), but only what on_tick steps here and now.
-  template <class State, class... More, class Visit>
-  void each_simulated(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.id, lattice_simulated_objects, visit);
-  }
-
   // ---- Input and RPCs ----
 
   template <authoring::Declared Input>
@@ -251,12 +221,55 @@ class World {
   }
 
  private:
-  explicit World(lattice_world* handle) : handle_(handle) {}
-
   lattice_result call_raw(lattice_netid object, uint16_t rpc_id, lattice_rpc_target target,
                           lattice_channel channel, const void* arguments, size_t bytes) const {
     return lattice_rpc(handle_, object, rpc_id, target, channel, arguments, bytes);
   }
+
+ protected:
+  lattice_world* handle_ = nullptr;
+};
+
+/// A world of the caller's own, destroyed with this object. Move-only.
+class World : public WorldRef {
+ public:
+  World() = default;
+  World(World&& other) noexcept : WorldRef(other.release()), ids_(std::move(other.ids_)) {}
+  World& operator=(World&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World() { reset(); }
+
+  /// Empty on failure.
+  static World create(const lattice_world_config& config, lattice_role role) {
+    const lattice_role_context context = role_context(role);
+    return World(lattice_world_create(&config, &context));
+  }
+
+  /// Gives the world away: the caller destroys it.
+  lattice_world* release() { return std::exchange(handle_, nullptr); }
+  void reset(lattice_world* other = nullptr) {
+    if (handle_ != nullptr) lattice_world_destroy(handle_);
+    handle_ = other;
+  }
+
+  /// Calls visit(id, state) for each object of `type` in ascending order of ids. `visit` may spawn and
+  /// despawn; what it spawns is not visited.
+  template <class State, class... More, class Visit>
+  void each(const Type<State, More...>& type, Visit&& visit) const {
+    visit_all<State>(type.id, lattice_objects, visit);
+  }
+  /// As each(), but only what on_tick steps here and now.
+  template <class State, class... More, class Visit>
+  void each_simulated(const Type<State, More...>& type, Visit&& visit) const {
+    visit_all<State>(type.id, lattice_simulated_objects, visit);
+  }
+
+ private:
+  explicit World(lattice_world* handle) : WorldRef(handle) {}
 
   template <class State, class List, class Visit>
   void visit_all(uint32_t type_id, List list, Visit& visit) const {
@@ -273,7 +286,6 @@ class World {
     ids_ = std::move(ids);
   }
 
-  lattice_world* handle_ = nullptr;
   mutable std::vector<lattice_netid>
       ids_;  // scratch of visit_all(); grows to the most objects there ever were
 };

@@ -20,6 +20,7 @@ class Connection {
   explicit Connection(lattice_conn* handle) : handle_(handle) {}
 
   explicit operator bool() const { return handle_ != nullptr; }
+  operator lattice_conn*() const { return handle_; }
   lattice_conn* get() const { return handle_; }
   friend bool operator==(const Connection&, const Connection&) = default;
 

@@ -95,7 +95,7 @@ bool GameServer::refuse_next_steps(lattice_peer_id peer) {
 
 void GameServer::knock_aside(Player& player, uint32_t tick) {
   player.is_shoved = false;
-  auto* pawn = static_cast<PawnState*>(lattice_object_state(world(), player.pawn, 0));
+  PawnState* pawn = world().state<PawnState>(player.pawn);
   if (pawn == nullptr) return;
   // Across the way it faces: a push along it could pass for the client's own doing.
   pawn->velocity = direction_or({-pawn->facing.y, pawn->facing.x}, {0, 1}) * kKnockbackSpeed;

@@ -257,6 +257,8 @@ std::string Watch::page_state() {
 
 void Watch::show_all_again() {
   impl_->shown_press.clear();
+  // What happened while nobody looked is not of the moment the page begins with.
+  for (Impl::ClientState& client : impl_->clients) client.errors->take_recent_mm();
   impl_->server_shown.is_news = !impl_->server_shown.newest.is_null();
   for (Impl::ClientState& client : impl_->clients) client.shown.is_news = !client.shown.newest.is_null();
 }

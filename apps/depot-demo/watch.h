@@ -52,7 +52,7 @@ class Watch {
   /// The next state message of the page: what has come since the last, and how long ago each party was heard;
   /// "" while there is nothing new and the last message is fresh.
   std::string page_state();
-  /// The next message holds everything: somebody new reads.
+  /// The next message holds everything, errors from now on: somebody new reads.
   void show_all_again();
   uint64_t malformed_lines() const;
   /// The line for the server that a viewer's command about a client means.

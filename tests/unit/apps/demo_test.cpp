@@ -116,6 +116,54 @@ TEST(Watch, IgnoresDamagedLines) {
   EXPECT_EQ(state.find("clients"), std::string::npos) << state;
 }
 
+std::string server_line(uint32_t tick, double x) {
+  const std::string at = std::to_string(tick);
+  return R"({"t":1000,"tick":)" + at + R"(,"tick_p50_ms":1,"tick_p99_ms":1,"players":1,)" +
+         R"("inputs":{"received":1,"late":0},"stalls":0,"longest_stall_ms":0,"objects":[],)" +
+         R"("peers":[{"peer":2,"pawn":9,"fresh":1,"repeated":3,"missing":4}],"truth":[[)" + at + ",9," +
+         std::to_string(x) + ",1,0]],\"tick_times\":[[" + at + R"(,1000]],"presses":[]})";
+}
+
+std::string client_line(uint32_t tick, double x) {
+  const std::string at = std::to_string(tick);
+  return R"({"t":1050,"connected":true,"peer":2,"pawn":9,"rtt_ms":1,"jitter_ms":1,"snapshots":1,)"
+         R"("rollbacks":0,"resim_ticks":0,"drawn_tick":)" +
+         at + R"(,"own":[[)" + at + "," + std::to_string(x) +
+         R"(,1,0]],"seen":[],"totals":{"packets_sent":1,"packets_received":1,"bytes_sent":1,)"
+         R"("bytes_received":1,"send_loss_pct":0,"receive_loss_pct":0,"interpolation_samples":0,)"
+         R"("interpolation_underruns":0,"hard_resets":0,"clock_resyncs":0,"stalls":0,)"
+         R"("longest_stall_ms":0,"connect_ms":1,"ignored_lines":0}})";
+}
+
+TEST(Watch, TellsWhatIsNewOfWhomItIs) {
+  Watch watch(1.0 / 512, 30);
+  watch.client_line(0, client_line(10, 1));
+  watch.server_line(server_line(10, 1));
+  watch.client_line(0, client_line(11, 1));
+  EXPECT_EQ(watch.malformed_lines(), 0u);
+  const std::string first = watch.page_state();
+  EXPECT_NE(first.find(R"("A":{)"), std::string::npos) << first;
+  EXPECT_NE(first.find(R"("server":{)"), std::string::npos) << first;
+  EXPECT_NE(first.find(R"("inputs_late":7)"), std::string::npos) << first;
+  // One tick after the tick of time 1000, told at 1050.
+  EXPECT_NE(first.find(R"("others_age_ms":33.3)"), std::string::npos) << first;
+  watch.client_line(0, client_line(12, 1));
+  const std::string second = watch.page_state();
+  EXPECT_NE(second.find(R"("A":{)"), std::string::npos) << second;
+  EXPECT_EQ(second.find(R"("server":{)"), std::string::npos) << second;
+}
+
+TEST(Watch, APageBeginsWithoutTheErrorsOfThePast) {
+  Watch watch(1.0 / 512, 30);
+  watch.client_line(0, client_line(10, 1));
+  watch.server_line(server_line(10, 3));
+  watch.show_all_again();
+  EXPECT_EQ(watch.page_state().find("error_mm"), std::string::npos);
+  watch.client_line(0, client_line(11, 1));
+  watch.server_line(server_line(11, 1.5));
+  EXPECT_NE(watch.page_state().find(R"("error_mm":500.0)"), std::string::npos);
+}
+
 HeadlessRun good_run() {
   HeadlessRun run;
   run.seconds = 10;

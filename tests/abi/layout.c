@@ -166,7 +166,7 @@ MEMBER(lattice_member_desc, max_value, 48, 8)
 MEMBER(lattice_member_desc, quant, 56, 96)
 MEMBER(lattice_member_desc, enum_values, 152, 8)
 MEMBER(lattice_member_desc, enum_count, 160, 4)
-MEMBER(lattice_member_desc, reserved, 164, 4)
+MEMBER(lattice_member_desc, array_count, 164, 4)
 MEMBER(lattice_member_desc, structure, 168, 8)
 MEMBER(lattice_member_desc, custom, 176, 8)
 

@@ -50,8 +50,8 @@ struct Game {
   bool client_scribbles = false;
 
   void play(lattice_world* world) {
-    lattice_world_callbacks callbacks{};
-    callbacks.struct_size = sizeof callbacks;
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
     callbacks.on_tick = [](void* ctx, lattice_world* w, const lattice_tick_context* tick) {
       const auto& self = *static_cast<Game*>(ctx);
       lattice_netid ids[4];
@@ -63,7 +63,7 @@ struct Game {
         if (self.client_scribbles) pawn->score = -1000;
       }
     };
-    ASSERT_EQ(lattice_set_world_callbacks(world, &callbacks, this), LATTICE_OK);
+    ASSERT_EQ(lattice_set_callbacks(world, &callbacks, this), LATTICE_OK);
   }
 };
 

@@ -80,10 +80,10 @@ Outcome play(uint32_t score_flags, bool client_scribbles) {
   Game client{false, client_scribbles};
   register_pawn(pair.server.world, score_flags);
   register_pawn(pair.client.world, score_flags);
-  server.play(pair.server.world);
-  client.play(pair.client.world);
   pair.impair(30, 0);
   if (!pair.connect()) return outcome;
+  server.play(pair.server.world);  // In place of the callbacks that saw the two connect.
+  client.play(pair.client.world);
   const lattice_netid id =
       lattice_spawn_for(pair.server.world, kPawnType, LATTICE_AUTHORITY_SERVER, kClientPeer);
   const auto run = [&](int ticks) {

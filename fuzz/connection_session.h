@@ -373,7 +373,7 @@ void Session<Raw>::finish() {
   check();
   if (handler().ended.empty()) return;
   require(handler().receipts.size() == receipts_asked_);
-  require(endpoint().endpoint().pool_stats().blocks_live == 0);
+  require(endpoint().endpoint().pool_stats().buffers_live == 0);
 }
 
 /// Plays a whole input.

@@ -1,7 +1,6 @@
-// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint and
-// what puts fragments together above it.
-// Input: any number of  type u8 (low 6 bits mod 3: Payload, Keepalive, Disconnect; 0x40: from another
-// address; 0x80: time passes afterwards) · length u8 · plaintext.
+// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint
+// and what puts fragments together above it. Input: any number of  type u8 (low 6 bits mod 3: Payload,
+// Keepalive, Disconnect; 0x40: from another address; 0x80: time passes afterwards) · length u8 · plaintext.
 #include <algorithm>
 #include <cstdlib>
 
@@ -55,6 +54,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(rig.server.handler.ended.size() <= rig.server.handler.connected.size());
   for (const auto& [number, told] : rig.server.handler.receipts) require(told.size() == 1);
   if (!rig.server.handler.ended.empty())
-    require(rig.server.endpoint->endpoint().pool_stats().blocks_live == 0);
+    require(rig.server.endpoint->endpoint().pool_stats().buffers_live == 0);
   return 0;
 }

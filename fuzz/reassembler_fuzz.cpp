@@ -92,7 +92,7 @@ class Receiver {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(i * 7 + 1);
     return out;
   }();
-  base::BlockPool pool_{8u << 20};
+  base::BufferPool pool_{8u << 20};
   ReceiveChannel unordered_{pool_, false};
   ReceiveChannel ordered_{pool_, true};
   fragment::Reassembler reassembler_{pool_};

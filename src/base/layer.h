@@ -1,7 +1,7 @@
 // Layer base: small generic pieces every layer above shares.
 //
 // Does:    checks, byte cursors, wrapping counters, the seeded generator, fixed-capacity containers
-//          (ring, bit set, id pool, hash index, deadline table), pooled byte blocks, counters, the log
+//          (ring, bit set, id pool, hash index, deadline table), pooled buffers, counters, the log
 //          callback.
 // Refuses: I/O, clocks, threads, anything that knows the protocol. A container allocates when it is
 //          created and on growth it announces in its docstring; never otherwise.

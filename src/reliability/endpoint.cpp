@@ -93,14 +93,14 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   return out;
 }
 
-// A share of the reserve for each kind of block a connection uses (bodies of every size, rings, snapshot
+// A share of the reserve for each kind of buffer a connection uses (bodies of every size, rings, snapshot
 // parts, histories), and at least one of each: the first late message of a session takes no memory.
-void reserve_pool(base::BlockPool& pool, const EndpointConfig& config) {
-  constexpr std::array<size_t, 7> kBlockBytes = {64, 128, 256, 512, 1024, 1536, 4096};
+void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
+  constexpr std::array<size_t, 7> kBufferBytes = {64, 128, 256, 512, 1024, 1536, 4096};
   const uint64_t total = std::min<uint64_t>(config.pool_reserve_bytes_per_connection * config.max_connections,
                                             config.pool_bytes / 2);
-  for (const size_t bytes : kBlockBytes) {
-    pool.reserve(bytes, std::max<uint64_t>(1, total / kBlockBytes.size() / bytes));
+  for (const size_t bytes : kBufferBytes) {
+    pool.reserve(bytes, std::max<uint64_t>(1, total / kBufferBytes.size() / bytes));
   }
 }
 
@@ -242,7 +242,7 @@ std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle conne
   return state.has_seen ? std::optional(state.last_seen) : std::nullopt;
 }
 
-base::BlockPool& Endpoint::pool() {
+base::BufferPool& Endpoint::pool() {
   return core_->pool;
 }
 
@@ -277,7 +277,7 @@ uint32_t Endpoint::connection_count() const {
 const connection::ServerHandshake* Endpoint::server_handshake() const {
   return core_->server ? &*core_->server : nullptr;
 }
-const base::BlockPoolStats& Endpoint::pool_stats() const {
+const base::BufferPoolStats& Endpoint::pool_stats() const {
   return core_->pool.stats();
 }
 

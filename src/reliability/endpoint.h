@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "reliability/bulk_source.h"
 #include "reliability/caller_tasks.h"
 #include "reliability/capture.h"
@@ -61,7 +61,7 @@ struct EndpointConfig {
   uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
   /// What fills the budget nothing else wants; borrowed, null: nothing does.
   BulkSource* bulk = nullptr;
-  /// Limit of the shared block pool: queued and out-of-order messages of all connections.
+  /// Limit of the shared buffer pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;
   /// Taken at create, so that a steady load within it never allocates.
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
@@ -168,8 +168,8 @@ class Endpoint {
               connection::DisconnectReason reason = connection::DisconnectReason::kProtocolError);
   /// Sequence of the newest message delivered on an unreliable-sequenced channel; empty before the first.
   std::optional<base::Sequence16> newest_sequence(ConnectionHandle connection, Channel channel) const;
-  /// The pool messages wait in. Blocks taken from it are given back before the endpoint dies.
-  base::BlockPool& pool();
+  /// The pool messages wait in. Buffers taken from it are given back before the endpoint dies.
+  base::BufferPool& pool();
 
   /// Null for a stale handle. Valid until the next call that may end the connection.
   const ConnectionStats* stats(ConnectionHandle connection) const;
@@ -193,7 +193,7 @@ class Endpoint {
   uint32_t connection_count() const;
   /// The server half of the handshake for its counters, or null.
   const connection::ServerHandshake* server_handshake() const;
-  const base::BlockPoolStats& pool_stats() const;
+  const base::BufferPoolStats& pool_stats() const;
 
   static constexpr size_t kMaxReceiveBatches = 64;
 

@@ -216,7 +216,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   socket::DatagramSocket& socket;
   EndpointHandler& handler;
   crypto::EntropySource& entropy;
-  base::BlockPool pool;
+  base::BufferPool pool;
   CarriedItems items;
   Capture capture;
   DatagramBatch batch;

@@ -1,4 +1,4 @@
-// A message on its way out, and how queues keep one: the body copied into a block of the pool, a fragment's
+// A message on its way out, and how queues keep one: the body copied into a buffer of the pool, a fragment's
 // header in front of it. Few messages are fragments, so that costs the ring entries nothing.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "base/sequence.h"
 #include "reliability/pooled_ring.h"
 #include "transport/wire/message_framing.h"
@@ -31,8 +31,8 @@ inline size_t stored_bytes(const OutgoingMessage& message) {
   return message.body.size() + (message.is_fragment() ? sizeof(wire::FragmentHeader) : 0);
 }
 
-/// Copies body, fragment header and receipt into `out`; false when the pool gives no block.
-inline bool store_message(base::BlockPool& pool, const OutgoingMessage& message, StoredBody* out) {
+/// Copies body, fragment header and receipt into `out`; false when the pool gives no buffer.
+inline bool store_message(base::BufferPool& pool, const OutgoingMessage& message, StoredBody* out) {
   if (message.is_fragment()) {
     const auto* header = reinterpret_cast<const uint8_t*>(&message.fragment);
     if (!store_body(pool, {header, sizeof message.fragment}, message.body, out)) return false;

@@ -41,7 +41,7 @@ void for_each_bit(uint32_t bits, Visit visit) {
 }
 
 struct ReliableChannel {
-  ReliableChannel(base::BlockPool& pool, bool ordered, uint64_t max_resend_interval_ns)
+  ReliableChannel(base::BufferPool& pool, bool ordered, uint64_t max_resend_interval_ns)
       : send(pool, max_resend_interval_ns), receive(pool, ordered) {}
   SendChannel send;
   ReceiveChannel receive;
@@ -74,7 +74,7 @@ struct ProbeTimes {
 };
 
 struct alignas(64) Peer {
-  Peer(base::BlockPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
+  Peer(base::BufferPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
        const SendGovernor::Setup& pace, const RtoBounds& rto)
       : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
     for (uint8_t i = 0; i < wire::kChannelCount; ++i) {

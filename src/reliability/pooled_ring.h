@@ -1,4 +1,4 @@
-// A double-ended queue of plain values whose array is a block of the shared pool: empty it holds no memory,
+// A double-ended queue of plain values whose array is a buffer of the shared pool: empty it holds no memory,
 // it doubles up to a stated bound, and a pool that has seen its peak makes growth free of allocation.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "base/assert.h"
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 
 namespace lattice::reliability {
 
@@ -20,11 +20,11 @@ class PooledRing {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= 16);
 
  public:
-  /// At most `bound` elements; bit_ceil(bound) of them must fit the pool's largest block.
-  PooledRing(base::BlockPool& pool, size_t bound) : pool_(&pool), bound_(bound) {
-    LATTICE_ASSERT(std::bit_ceil(bound) * sizeof(T) <= base::BlockPool::kLargestBlock);
+  /// At most `bound` elements; bit_ceil(bound) of them must fit the pool's largest buffer.
+  PooledRing(base::BufferPool& pool, size_t bound) : pool_(&pool), bound_(bound) {
+    LATTICE_ASSERT(std::bit_ceil(bound) * sizeof(T) <= base::BufferPool::kLargestBuffer);
   }
-  ~PooledRing() { pool_->release(block_); }
+  ~PooledRing() { pool_->release(buffer_); }
   PooledRing(const PooledRing&) = delete;
   PooledRing& operator=(const PooledRing&) = delete;
 
@@ -65,32 +65,32 @@ class PooledRing {
 
   /// Forgets all elements and gives the memory back.
   void reset() {
-    pool_->release(block_);
+    pool_->release(buffer_);
     head_ = size_ = capacity_ = 0;
   }
 
  private:
   static constexpr size_t kFirstBytes = 256;
 
-  T* array() { return reinterpret_cast<T*>(block_.data); }
+  T* array() { return reinterpret_cast<T*>(buffer_.data); }
   T& slot(size_t i) { return array()[(head_ + i) & (capacity_ - 1)]; }
 
   bool grow() {
     const size_t first = std::max<size_t>(1, std::bit_floor(kFirstBytes / sizeof(T)));
     const size_t capacity = capacity_ == 0 ? first : capacity_ * 2;
-    base::Block larger = pool_->allocate(capacity * sizeof(T));
+    base::Buffer larger = pool_->allocate(capacity * sizeof(T));
     if (!larger) return false;
     T* to = reinterpret_cast<T*>(larger.data);
     for (size_t i = 0; i < size_; ++i) std::memcpy(to + i, &slot(i), sizeof(T));
-    pool_->release(block_);
-    block_ = larger;
+    pool_->release(buffer_);
+    buffer_ = larger;
     head_ = 0;
     capacity_ = capacity;
     return true;
   }
 
-  base::BlockPool* pool_;
-  base::Block block_;
+  base::BufferPool* pool_;
+  base::Buffer buffer_;
   size_t bound_;
   size_t head_ = 0;
   size_t size_ = 0;
@@ -107,24 +107,24 @@ struct StoredBody {
   std::span<const uint8_t> bytes() const { return {data, size_bytes}; }
 };
 
-/// Copies `head` and `body` (together at most 16 KiB) into a block, one behind the other; false when the pool
-/// gives none.
-inline bool store_body(base::BlockPool& pool, std::span<const uint8_t> head, std::span<const uint8_t> body,
+/// Copies `head` and `body` (together at most 16 KiB) into a buffer, one behind the other; false when the
+/// pool gives none.
+inline bool store_body(base::BufferPool& pool, std::span<const uint8_t> head, std::span<const uint8_t> body,
                        StoredBody* out) {
-  base::Block block = pool.allocate(head.size() + body.size());
-  if (!block) return false;
-  LATTICE_ASSERT(block.capacity_bytes <= UINT16_MAX);
-  if (!head.empty()) std::memcpy(block.data, head.data(), head.size());
-  if (!body.empty()) std::memcpy(block.data + head.size(), body.data(), body.size());
-  out->data = block.data;
-  out->size_bytes = static_cast<uint16_t>(block.size_bytes);
-  out->capacity_bytes = static_cast<uint16_t>(block.capacity_bytes);
+  base::Buffer buffer = pool.allocate(head.size() + body.size());
+  if (!buffer) return false;
+  LATTICE_ASSERT(buffer.capacity_bytes <= UINT16_MAX);
+  if (!head.empty()) std::memcpy(buffer.data, head.data(), head.size());
+  if (!body.empty()) std::memcpy(buffer.data + head.size(), body.data(), body.size());
+  out->data = buffer.data;
+  out->size_bytes = static_cast<uint16_t>(buffer.size_bytes);
+  out->capacity_bytes = static_cast<uint16_t>(buffer.capacity_bytes);
   return true;
 }
 
-inline void release_body(base::BlockPool& pool, StoredBody& body) {
-  base::Block block{body.data, body.size_bytes, body.capacity_bytes};
-  pool.release(block);
+inline void release_body(base::BufferPool& pool, StoredBody& body) {
+  base::Buffer buffer{body.data, body.size_bytes, body.capacity_bytes};
+  pool.release(buffer);
   body = {};
 }
 

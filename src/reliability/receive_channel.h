@@ -14,7 +14,7 @@
 #include <span>
 
 #include "base/bit_set.h"
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "base/sequence.h"
 #include "reliability/limits.h"
 #include "reliability/pooled_ring.h"
@@ -39,7 +39,7 @@ class ReceiveChannel {
     uint8_t flags = 0;
   };
 
-  ReceiveChannel(base::BlockPool& pool, bool ordered) : pool_(&pool), ordered_(ordered) {}
+  ReceiveChannel(base::BufferPool& pool, bool ordered) : pool_(&pool), ordered_(ordered) {}
   ~ReceiveChannel();
   ReceiveChannel(const ReceiveChannel&) = delete;
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
@@ -59,8 +59,8 @@ class ReceiveChannel {
 
   Ready& stored(base::Sequence16 id) { return reinterpret_cast<Ready*>(array_.data)[id.value % kWindow]; }
 
-  base::BlockPool* pool_;
-  base::Block array_;                    ///< kWindow entries of Ready while any is stored.
+  base::BufferPool* pool_;
+  base::Buffer array_;                   ///< kWindow entries of Ready while any is stored.
   base::FixedBitSet<kWindow> received_;  ///< By id mod 256; only ids in the window.
   base::Sequence16 next_;
   size_t stored_count_ = 0;

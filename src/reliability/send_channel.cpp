@@ -6,11 +6,11 @@
 
 namespace lattice::reliability {
 namespace {
-// 256 in the window and 1024 behind it; the array of 2048 entries stays within the pool's largest block.
+// 256 in the window and 1024 behind it; the array of 2048 entries stays within the pool's largest buffer.
 constexpr size_t kMaxEntries = static_cast<size_t>(kReliableWindow) + kMaxQueuedMessages;
 }  // namespace
 
-SendChannel::SendChannel(base::BlockPool& pool, uint64_t max_resend_interval_ns)
+SendChannel::SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns)
     : pool_(&pool),
       entries_(pool, kMaxEntries),
       max_interval_ms_(static_cast<uint16_t>(max_resend_interval_ns / kMillisecondNs)) {

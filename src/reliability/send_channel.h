@@ -17,7 +17,7 @@
 #include <span>
 
 #include "base/assert.h"
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "base/sequence.h"
 #include "reliability/carried_items.h"
 #include "reliability/limits.h"
@@ -29,7 +29,7 @@ namespace lattice::reliability {
 class SendChannel {
  public:
   /// A message is repeated at the latest `max_resend_interval_ns` after it was last sent; up to 60 s.
-  explicit SendChannel(base::BlockPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs);
+  explicit SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs);
   ~SendChannel();
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
@@ -154,7 +154,7 @@ class SendChannel {
   void release(Entry& entry);
   void clear_counts();
 
-  base::BlockPool* pool_;
+  base::BufferPool* pool_;
   PooledRing<Entry> entries_;
   uint32_t front_index_ = 0;
   uint16_t max_interval_ms_;

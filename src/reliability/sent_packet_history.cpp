@@ -8,12 +8,12 @@
 
 namespace lattice::reliability {
 
-SentPacketHistory::SentPacketHistory(base::BlockPool& pool, CarriedItems& items)
+SentPacketHistory::SentPacketHistory(base::BufferPool& pool, CarriedItems& items)
     : pool_(&pool), items_(&items) {}
 
 SentPacketHistory::~SentPacketHistory() {
   for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) forget(record(seq));
-  pool_->release(block_);
+  pool_->release(buffer_);
 }
 
 bool SentPacketHistory::holds(uint64_t packet_seq) const {
@@ -28,12 +28,12 @@ void SentPacketHistory::forget(Record& record) {
 bool SentPacketHistory::grow() {
   const size_t capacity = capacity_ == 0 ? kMinSentPackets : capacity_ * 2;
   if (capacity > kMaxSentPackets) return false;
-  base::Block larger = pool_->allocate(capacity * sizeof(Record));
+  base::Buffer larger = pool_->allocate(capacity * sizeof(Record));
   if (!larger) return false;
   auto* to = reinterpret_cast<Record*>(larger.data);
   for (uint64_t seq = first_held_; seq <= last_sent_; ++seq) to[seq & (capacity - 1)] = record(seq);
-  pool_->release(block_);
-  block_ = larger;
+  pool_->release(buffer_);
+  buffer_ = larger;
   capacity_ = capacity;
   return true;
 }
@@ -149,7 +149,8 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   --in_flight_;
   bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
-  // Receipts and blocks are told and gone; messages stay in the chain, because a late ack still spares a retransmission.
+  // Receipts and blocks are told and gone; messages stay in the chain, because a late ack still spares a
+  // retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
     if (tell_once(item, false, fate)) return true;
     fate.on_messages_fate(item.channel, item.value, item.count, packet_seq, false);

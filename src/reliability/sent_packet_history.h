@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "reliability/carried_items.h"
 #include "reliability/limits.h"
 #include "reliability/rtt_estimator.h"
@@ -66,7 +66,7 @@ struct HistoryCounters {
 
 class SentPacketHistory {
  public:
-  SentPacketHistory(base::BlockPool& pool, CarriedItems& items);
+  SentPacketHistory(base::BufferPool& pool, CarriedItems& items);
   ~SentPacketHistory();
   SentPacketHistory(const SentPacketHistory&) = delete;
   SentPacketHistory& operator=(const SentPacketHistory&) = delete;
@@ -143,7 +143,7 @@ class SentPacketHistory {
   };
   static_assert(sizeof(Record) == 16);
 
-  Record* array() const { return reinterpret_cast<Record*>(block_.data); }
+  Record* array() const { return reinterpret_cast<Record*>(buffer_.data); }
   Record& record(uint64_t packet_seq) const { return array()[packet_seq & (capacity_ - 1)]; }
   bool holds(uint64_t packet_seq) const;
   bool make_room(uint64_t packet_seq);
@@ -159,9 +159,9 @@ class SentPacketHistory {
   static uint64_t overtaken_ns(const RttEstimator& rtt);
   bool oldest_is_overtaken() const { return largest_acked_ > oldest_in_flight_; }
 
-  base::BlockPool* pool_;
+  base::BufferPool* pool_;
   CarriedItems* items_;
-  base::Block block_;
+  base::Buffer buffer_;
   size_t capacity_ = 0;
   uint64_t first_held_ = 1;  ///< Records below are gone.
   uint64_t last_sent_ = 0;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "reliability/limits.h"
 #include "reliability/outgoing_message.h"
 #include "reliability/pooled_ring.h"
@@ -15,7 +15,7 @@ namespace lattice::reliability {
 
 class UnreliableQueue {
  public:
-  explicit UnreliableQueue(base::BlockPool& pool) : pool_(&pool), entries_(pool, kMaxQueuedMessages) {}
+  explicit UnreliableQueue(base::BufferPool& pool) : pool_(&pool), entries_(pool, kMaxQueuedMessages) {}
   ~UnreliableQueue() {
     lose_everything([](uint32_t) {});
   }
@@ -82,7 +82,7 @@ class UnreliableQueue {
     uint8_t flags;
   };
 
-  base::BlockPool* pool_;
+  base::BufferPool* pool_;
   PooledRing<Entry> entries_;
   size_t bytes_ = 0;
 };

@@ -69,7 +69,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
  private:
   /// What a connection needs for long messages; made at the first one and kept for the slot.
   struct Lane {
-    explicit Lane(base::BlockPool& pool) : reassembler(pool) {}
+    explicit Lane(base::BufferPool& pool) : reassembler(pool) {}
     ConnectionHandle connection;  ///< The one the slot serves now.
     std::array<uint16_t, wire::kChannelCount> next_group{};
     Reassembler reassembler;

@@ -17,24 +17,24 @@ PartialGroup::PartialGroup(const Piece& first)
       mode_(first.mode),
       is_rpc_(first.is_rpc) {}
 
-PartialGroup* PartialGroup::open(base::BlockPool& pool, const Piece& first) {
-  const base::Block block = pool.allocate(sizeof(PartialGroup));
-  if (!block) return nullptr;
-  auto* group = new (block.data) PartialGroup(first);
-  group->capacity_bytes_ = group->held_bytes_ = block.capacity_bytes;
+PartialGroup* PartialGroup::open(base::BufferPool& pool, const Piece& first) {
+  const base::Buffer buffer = pool.allocate(sizeof(PartialGroup));
+  if (!buffer) return nullptr;
+  auto* group = new (buffer.data) PartialGroup(first);
+  group->capacity_bytes_ = group->held_bytes_ = buffer.capacity_bytes;
   return group;
 }
 
-void PartialGroup::close(base::BlockPool& pool, PartialGroup* group) {
+void PartialGroup::close(base::BufferPool& pool, PartialGroup* group) {
   for (Record* record = group->records_; record != nullptr;) {
     Record* next = record->next;
-    base::Block block{reinterpret_cast<uint8_t*>(record), record->capacity_bytes, record->capacity_bytes};
-    pool.release(block);
+    base::Buffer buffer{reinterpret_cast<uint8_t*>(record), record->capacity_bytes, record->capacity_bytes};
+    pool.release(buffer);
     record = next;
   }
-  base::Block block{reinterpret_cast<uint8_t*>(group), group->capacity_bytes_, group->capacity_bytes_};
+  base::Buffer buffer{reinterpret_cast<uint8_t*>(group), group->capacity_bytes_, group->capacity_bytes_};
   group->~PartialGroup();
-  pool.release(block);
+  pool.release(buffer);
 }
 
 std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
@@ -54,17 +54,17 @@ std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
   return std::nullopt;
 }
 
-bool PartialGroup::keep(base::BlockPool& pool, const Piece& piece, uint64_t now_ns) {
+bool PartialGroup::keep(base::BufferPool& pool, const Piece& piece, uint64_t now_ns) {
   LATTICE_ASSERT(!refusal(piece));
-  const base::Block block = pool.allocate(sizeof(Record) + piece.body.size());
-  if (!block) return false;
+  const base::Buffer buffer = pool.allocate(sizeof(Record) + piece.body.size());
+  if (!buffer) return false;
   const auto bytes = static_cast<uint16_t>(piece.body.size());
-  records_ = new (block.data) Record{records_, block.capacity_bytes, bytes, piece.header.index};
-  std::memcpy(block.data + sizeof(Record), piece.body.data(), bytes);
+  records_ = new (buffer.data) Record{records_, buffer.capacity_bytes, bytes, piece.header.index};
+  std::memcpy(buffer.data + sizeof(Record), piece.body.data(), bytes);
   have_.set(piece.header.index);
   (piece.is_last() ? last_bytes_ : unit_bytes_) = bytes;
   ++received_;
-  held_bytes_ += block.capacity_bytes;
+  held_bytes_ += buffer.capacity_bytes;
   newest_ns_ = now_ns;
   return true;
 }

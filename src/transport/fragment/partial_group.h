@@ -1,4 +1,4 @@
-// A message of which some fragments have arrived (F-06). The group and each fragment is a block of the pool,
+// A message of which some fragments have arrived (F-06). The group and each fragment is a buffer of the pool,
 // so that memory follows what was received and never what was announced.
 //
 //   group ─▶ record index 7 ─▶ record index 3 ─▶ record index 4       in order of arrival; every fragment but
@@ -12,7 +12,7 @@
 #include <span>
 
 #include "base/bit_set.h"
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "reliability/refusal.h"
 #include "transport/fragment/piece.h"
 
@@ -21,9 +21,9 @@ namespace lattice::fragment {
 class PartialGroup {
  public:
   /// An empty group for the message `first` belongs to; null when the pool gives no memory.
-  static PartialGroup* open(base::BlockPool& pool, const Piece& first);
+  static PartialGroup* open(base::BufferPool& pool, const Piece& first);
   /// Gives back the group and its fragments.
-  static void close(base::BlockPool& pool, PartialGroup* group);
+  static void close(base::BufferPool& pool, PartialGroup* group);
 
   PartialGroup(const PartialGroup&) = delete;
   PartialGroup& operator=(const PartialGroup&) = delete;
@@ -31,7 +31,7 @@ class PartialGroup {
   /// Why `piece` cannot be part of this message, or nothing. kFragmentDuplicate says nothing against either.
   std::optional<reliability::Refusal> refusal(const Piece& piece) const;
   /// Stores a piece for which refusal() found nothing. False when the pool gives no memory.
-  bool keep(base::BlockPool& pool, const Piece& piece, uint64_t now_ns);
+  bool keep(base::BufferPool& pool, const Piece& piece, uint64_t now_ns);
 
   bool is_complete() const { return received_ == count_; }
   /// Of a complete message.
@@ -67,7 +67,7 @@ class PartialGroup {
   Record* records_ = nullptr;
   uint64_t newest_ns_ = 0;
   uint32_t held_bytes_ = 0;
-  uint32_t capacity_bytes_ = 0;  ///< Of the block the group lies in.
+  uint32_t capacity_bytes_ = 0;  ///< Of the buffer the group lies in.
   base::FixedBitSet<reliability::kMaxFragments> have_;
   base::Sequence16 id_;
   uint16_t number_;

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "transport/fragment/partial_group.h"
 
 namespace lattice::fragment {
@@ -27,7 +27,7 @@ inline constexpr uint64_t kGroupTimeoutNs = 2'000'000'000;
 class Reassembler {
  public:
   /// `pool` is borrowed and outlives this.
-  explicit Reassembler(base::BlockPool& pool) : pool_(&pool) {}
+  explicit Reassembler(base::BufferPool& pool) : pool_(&pool) {}
   ~Reassembler() { clear(); }
   Reassembler(const Reassembler&) = delete;
   Reassembler& operator=(const Reassembler&) = delete;
@@ -75,7 +75,7 @@ class Reassembler {
   template <class Condition>
   uint32_t close_if(List& list, Condition condition);
 
-  base::BlockPool* pool_;
+  base::BufferPool* pool_;
   List unreliable_;
   List reliable_;
 };

@@ -9,7 +9,7 @@
 
 namespace lattice::socket {
 
-DeliveryQueue::DeliveryQueue(base::BlockPool& pool, size_t capacity) : pool_(&pool), capacity_(capacity) {
+DeliveryQueue::DeliveryQueue(base::BufferPool& pool, size_t capacity) : pool_(&pool), capacity_(capacity) {
   heap_.reserve(capacity);
 }
 
@@ -31,10 +31,10 @@ bool DeliveryQueue::later(const Entry& a, const Entry& b) {
 bool DeliveryQueue::push(uint64_t deliver_at_ns, const platform::Address& peer,
                          std::span<const uint8_t> bytes, uint64_t tag) {
   if (heap_.size() >= capacity_ || bytes.size() > kMaxDatagramBytes) return false;
-  const base::Block block = pool_->allocate(bytes.size());
-  if (!block) return false;
-  if (!bytes.empty()) std::memcpy(block.data, bytes.data(), bytes.size());
-  heap_.push_back({deliver_at_ns, next_sequence_++, peer, tag, block});
+  const base::Buffer buffer = pool_->allocate(bytes.size());
+  if (!buffer) return false;
+  if (!bytes.empty()) std::memcpy(buffer.data, bytes.data(), bytes.size());
+  heap_.push_back({deliver_at_ns, next_sequence_++, peer, tag, buffer});
   std::push_heap(heap_.begin(), heap_.end(), later);
   return true;
 }
@@ -44,16 +44,16 @@ bool DeliveryQueue::pop(uint64_t now_ns, Datagram& out, uint64_t* tag) {
   std::pop_heap(heap_.begin(), heap_.end(), later);
   Entry& entry = heap_.back();
   out.peer = entry.peer;
-  out.size = entry.block.size_bytes;
-  std::memcpy(out.data, entry.block.data, entry.block.size_bytes);
+  out.size = entry.buffer.size_bytes;
+  std::memcpy(out.data, entry.buffer.data, entry.buffer.size_bytes);
   if (tag != nullptr) *tag = entry.tag;
-  pool_->release(entry.block);
+  pool_->release(entry.buffer);
   heap_.pop_back();
   return true;
 }
 
 void DeliveryQueue::clear() {
-  for (Entry& entry : heap_) pool_->release(entry.block);
+  for (Entry& entry : heap_) pool_->release(entry.buffer);
   heap_.clear();
 }
 

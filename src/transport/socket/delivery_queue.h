@@ -1,5 +1,5 @@
 // Datagrams under way, as a heap ordered by (arrival time, order of offering). The bound is stated at
-// construction and the heap is allocated there; payloads live in a shared BlockPool.
+// construction and the heap is allocated there; payloads live in a shared BufferPool.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace lattice::socket {
@@ -18,7 +18,7 @@ inline constexpr uint64_t kNoEvent = UINT64_MAX;
 class DeliveryQueue {
  public:
   /// Holds at most `capacity` datagrams. `pool` must outlive the queue.
-  DeliveryQueue(base::BlockPool& pool, size_t capacity);
+  DeliveryQueue(base::BufferPool& pool, size_t capacity);
   ~DeliveryQueue() { clear(); }
   DeliveryQueue(DeliveryQueue&& other) noexcept;
   DeliveryQueue& operator=(DeliveryQueue&&) = delete;
@@ -50,11 +50,11 @@ class DeliveryQueue {
     uint64_t sequence;
     platform::Address peer;
     uint64_t tag;
-    base::Block block;
+    base::Buffer buffer;
   };
   static bool later(const Entry& a, const Entry& b);
 
-  base::BlockPool* pool_;
+  base::BufferPool* pool_;
   std::vector<Entry> heap_;
   size_t capacity_;
   uint64_t next_sequence_ = 0;

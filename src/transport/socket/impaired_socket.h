@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "transport/socket/datagram_socket.h"
 #include "transport/socket/impairment_queue.h"
 
@@ -64,7 +64,7 @@ class ImpairedSocket final : public DatagramSocket {
   std::span<Datagram> scratch();
 
   std::unique_ptr<DatagramSocket> inner_;
-  base::BlockPool pool_;
+  base::BufferPool pool_;
   ImpairmentQueue send_queue_;
   ImpairmentQueue receive_queue_;
   std::unique_ptr<uint8_t[]> buffers_;  ///< kBatch buffers of kMaxDatagramBytes.

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "transport/socket/delivery_queue.h"
 #include "transport/socket/impairment_model.h"
 
@@ -15,7 +15,7 @@ class ImpairmentQueue {
  public:
   /// At most `capacity` datagrams under way; more are counted as dropped_overflow. `pool` must outlive
   /// the queue.
-  ImpairmentQueue(base::BlockPool& pool, size_t capacity, uint64_t seed)
+  ImpairmentQueue(base::BufferPool& pool, size_t capacity, uint64_t seed)
       : model_(seed), queue_(pool, capacity) {}
 
   /// See ImpairmentModel::configure.

@@ -37,17 +37,17 @@ LoopbackSocket::LoopbackSocket(LoopbackHub& hub, const platform::Address& addres
 LoopbackSocket::~LoopbackSocket() {
   while (!pending_.empty()) {
     Pending pending = pending_.pop_front();
-    hub_.pool_.release(pending.block);
+    hub_.pool_.release(pending.buffer);
   }
   hub_.detach(this);
 }
 
 bool LoopbackSocket::deliver(const platform::Address& from, std::span<const uint8_t> bytes) {
   if (pending_.full()) return false;
-  const base::Block block = hub_.pool_.allocate(bytes.size());
-  if (!block) return false;
-  if (!bytes.empty()) std::memcpy(block.data, bytes.data(), bytes.size());
-  return pending_.push_back({from, block});
+  const base::Buffer buffer = hub_.pool_.allocate(bytes.size());
+  if (!buffer) return false;
+  if (!bytes.empty()) std::memcpy(buffer.data, bytes.data(), bytes.size());
+  return pending_.push_back({from, buffer});
 }
 
 size_t LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
@@ -56,10 +56,10 @@ size_t LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
     Pending pending = pending_.pop_front();
     Datagram& datagram = out[count++];
     datagram.peer = pending.from;
-    datagram.size = pending.block.size_bytes;
-    std::memcpy(datagram.data, pending.block.data, datagram.size);
+    datagram.size = pending.buffer.size_bytes;
+    std::memcpy(datagram.data, pending.buffer.data, datagram.size);
     stats_.bytes_received += datagram.size;
-    hub_.pool_.release(pending.block);
+    hub_.pool_.release(pending.buffer);
   }
   stats_.datagrams_received += count;
   return count;

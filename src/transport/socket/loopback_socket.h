@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "base/ring.h"
 #include "transport/socket/datagram_socket.h"
 
@@ -29,7 +29,7 @@ class LoopbackHub {
   LoopbackSocket* find(const platform::Address& address) const;
   void detach(LoopbackSocket* socket);
 
-  base::BlockPool pool_;
+  base::BufferPool pool_;
   std::vector<LoopbackSocket*> sockets_;
   size_t queue_datagrams_;
 };
@@ -48,7 +48,7 @@ class LoopbackSocket final : public DatagramSocket {
   friend class LoopbackHub;
   struct Pending {
     platform::Address from;
-    base::Block block;
+    base::Buffer buffer;
   };
   LoopbackSocket(LoopbackHub& hub, const platform::Address& address, size_t queue_datagrams);
   bool deliver(const platform::Address& from, std::span<const uint8_t> bytes);

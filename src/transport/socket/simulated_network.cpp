@@ -12,7 +12,7 @@
 namespace lattice::socket {
 
 struct SimulatedNetwork::Attachment {
-  Attachment(base::BlockPool& pool, size_t capacity, const platform::Address& bound, uint32_t nth)
+  Attachment(base::BufferPool& pool, size_t capacity, const platform::Address& bound, uint32_t nth)
       : address(bound), earlier(nth), queue(pool, capacity) {}
 
   platform::Address address;

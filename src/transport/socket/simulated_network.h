@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "base/block_pool.h"
+#include "base/buffer_pool.h"
 #include "base/hash_index.h"
 #include "base/id_pool.h"
 #include "base/random.h"
@@ -109,7 +109,7 @@ class SimulatedNetwork {
 
   uint64_t tap_dropped() const { return tap_dropped_; }  ///< Verdict kDrop.
   uint64_t unreachable() const { return unreachable_; }  ///< Sent to an address nobody holds.
-  const base::BlockPoolStats& pool_stats() const { return pool_.stats(); }
+  const base::BufferPoolStats& pool_stats() const { return pool_.stats(); }
 
  private:
   class Socket;
@@ -127,7 +127,7 @@ class SimulatedNetwork {
   void open_direction(Direction& direction) const;
 
   SimulatedNetworkConfig config_;
-  base::BlockPool pool_;
+  base::BufferPool pool_;
   base::IdPool slots_;
   base::HashIndex by_address_;
   base::HashIndex attach_counts_;  ///< By address; kept when it detaches.

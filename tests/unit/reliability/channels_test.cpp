@@ -104,7 +104,7 @@ struct Wire {
   };
 
   bool ordered;
-  base::BlockPool pool{64u << 20};
+  base::BufferPool pool{64u << 20};
   SendChannel sender{pool};
   ReceiveChannel receiver;
   base::Random random;
@@ -138,7 +138,7 @@ void exactly_once(bool ordered, uint64_t seed) {
   for (uint32_t i = 0; i < kTotal; ++i) ASSERT_EQ(path.delivered[i], i);
   ASSERT_EQ(path.receipts.size(), kTotal);
   for (const auto& [receipt, times] : path.receipts) ASSERT_EQ(times, 1) << receipt;
-  EXPECT_EQ(path.pool.stats().blocks_live, 0u);
+  EXPECT_EQ(path.pool.stats().buffers_live, 0u);
 }
 
 TEST(Channels, ExactlyOnceUnderLossReorderAndDuplication) {
@@ -183,7 +183,7 @@ TEST(Channels, TenThousandMessagesBehindAGapStayLinear) {
 }
 
 TEST(SendChannel, BackPressureByCountAndByBytes) {
-  base::BlockPool pool(64u << 20);
+  base::BufferPool pool(64u << 20);
   SendChannel small(pool);
   size_t count = 0;
   while (small.queue(0, body_of(1), 0)) ++count;
@@ -197,7 +197,7 @@ TEST(SendChannel, BackPressureByCountAndByBytes) {
 }
 
 TEST(SendChannel, PoolLimitIsBackPressure) {
-  base::BlockPool pool(128u << 10);
+  base::BufferPool pool(128u << 10);
   SendChannel channel(pool);
   const std::vector<uint8_t> body(1000, 1);
   size_t count = 0;
@@ -208,7 +208,7 @@ TEST(SendChannel, PoolLimitIsBackPressure) {
 }
 
 TEST(SendChannel, IntervalDoublesToOneSecond) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   SendChannel channel(pool);
   ASSERT_TRUE(channel.queue(0, body_of(1), 0));
   OutgoingMessage message;
@@ -229,7 +229,7 @@ TEST(SendChannel, IntervalDoublesToOneSecond) {
 
 TEST(SendChannel, IntervalDoublesToItsBound) {
   for (const uint64_t bound_ms : {50u, 700u, 5000u}) {
-    base::BlockPool pool(1u << 20);
+    base::BufferPool pool(1u << 20);
     SendChannel channel(pool, bound_ms * kMs);
     ASSERT_TRUE(channel.queue(0, body_of(1), 0));
     OutgoingMessage message;
@@ -248,7 +248,7 @@ TEST(SendChannel, IntervalDoublesToItsBound) {
 }
 
 TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   SendChannel channel(pool);
   ASSERT_TRUE(channel.queue(0, body_of(1), 77));
   OutgoingMessage message;
@@ -271,7 +271,7 @@ TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
 }
 
 TEST(SendChannel, ALateAckIsNotForTheMessageThatHasTheIdNow) {
-  base::BlockPool pool(4u << 20);
+  base::BufferPool pool(4u << 20);
   SendChannel channel(pool);
   OutgoingMessage message;
   const auto none = [](uint32_t) {};
@@ -292,7 +292,7 @@ TEST(SendChannel, ALateAckIsNotForTheMessageThatHasTheIdNow) {
 }
 
 TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
-  base::BlockPool pool(4u << 20);
+  base::BufferPool pool(4u << 20);
   SendChannel channel(pool);
   OutgoingMessage message;
   for (uint32_t index = 0; index < 8; ++index) {
@@ -323,7 +323,7 @@ TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
 }
 
 TEST(ReceiveChannel, WindowEdges) {
-  base::BlockPool pool(4u << 20);
+  base::BufferPool pool(4u << 20);
   for (const bool ordered : {true, false}) {
     ReceiveChannel channel(pool, ordered);
     const auto body = body_of(0);
@@ -338,11 +338,11 @@ TEST(ReceiveChannel, WindowEdges) {
     EXPECT_EQ(channel.offer({256}, 0, body), ordered ? Outcome::kStored : Outcome::kDeliver);
     EXPECT_EQ(channel.offer({257}, 0, body), Outcome::kBeyondWindow);
   }
-  EXPECT_EQ(pool.stats().blocks_live, 0u);
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
 }
 
 TEST(ReceiveChannel, NoMemoryIsNotAccepted) {
-  base::BlockPool pool(64u << 10);  // One slab: the array, or bodies, not both.
+  base::BufferPool pool(64u << 10);  // One slab: the array, or bodies, not both.
   ReceiveChannel channel(pool, true);
   EXPECT_EQ(channel.offer({1}, 0, body_of(1)), Outcome::kNoMemory);
   EXPECT_EQ(channel.offer({0}, 0, body_of(0)), Outcome::kDeliver);
@@ -350,7 +350,7 @@ TEST(ReceiveChannel, NoMemoryIsNotAccepted) {
 }
 
 TEST(UnreliableQueue, BoundsAndReceipts) {
-  base::BlockPool pool(16u << 20);
+  base::BufferPool pool(16u << 20);
   UnreliableQueue queue(pool);
   const auto body = body_of(1);
   OutgoingMessage message;
@@ -366,7 +366,7 @@ TEST(UnreliableQueue, BoundsAndReceipts) {
   std::set<uint32_t> lost;
   queue.lose_everything([&](uint32_t receipt) { EXPECT_TRUE(lost.insert(receipt).second); });
   EXPECT_EQ(lost.size(), kMaxQueuedMessages);
-  EXPECT_EQ(pool.stats().blocks_live, 0u);
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
 }
 
 }  // namespace

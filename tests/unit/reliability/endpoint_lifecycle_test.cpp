@@ -140,7 +140,7 @@ TEST(EndpointLifecycle, KilledClientsGiveTheirSlotsBack) {
   EXPECT_EQ(rig.server.handler.ended.size(), 8u);
   for (const auto& end : rig.server.handler.ended) EXPECT_EQ(end.reason, DisconnectReason::kTimeout);
   EXPECT_EQ(rig.server.endpoint->connection_count(), 0u);
-  EXPECT_EQ(rig.server.endpoint->pool_stats().blocks_live, 0u);
+  EXPECT_EQ(rig.server.endpoint->pool_stats().buffers_live, 0u);
   rig.add_client({});
   ASSERT_EQ(rig.connect(*rig.clients.back()), ConnectResult::kOk);
   EXPECT_TRUE(rig.run_until(kSecond, [&] { return rig.server.handler.connected.size() == 9; }));

@@ -104,7 +104,7 @@ TEST(EndpointLimits, ALinkWithoutNumbersStillTellsEveryReceipt) {
   ASSERT_GT(asked, 10u);
   EXPECT_EQ(rig.server.handler.receipts.size(), asked);
   for (const auto& [receipt, told] : rig.server.handler.receipts) EXPECT_EQ(told.size(), 1u) << receipt;
-  EXPECT_EQ(rig.server.endpoint->pool_stats().blocks_live, 0u);
+  EXPECT_EQ(rig.server.endpoint->pool_stats().buffers_live, 0u);
 }
 
 TEST(EndpointLimits, TwoServersThatChoseOneConnectionIdAreNotMixedUp) {

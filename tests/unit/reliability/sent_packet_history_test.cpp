@@ -37,7 +37,7 @@ class SentPacketHistoryTest : public testing::Test {
     history.on_sent({history.last_sent() + 1, now_ns, eliciting, false, chain}, fate);
     ASSERT_TRUE(history.validate());
   }
-  base::BlockPool pool{16u << 20};
+  base::BufferPool pool{16u << 20};
   CarriedItems items{16, 1u << 20};
   SentPacketHistory history{pool, items};
   Fate fate;
@@ -254,9 +254,9 @@ TEST_F(SentPacketHistoryTest, RingGrowsToItsBoundAndThenLoses) {
 }
 
 TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
-  base::BlockPool pool{1u << 20};
-  std::vector<base::Block> taken;
-  for (base::Block block = pool.allocate(4096); block; block = pool.allocate(4096)) taken.push_back(block);
+  base::BufferPool pool{1u << 20};
+  std::vector<base::Buffer> taken;
+  for (base::Buffer block = pool.allocate(4096); block; block = pool.allocate(4096)) taken.push_back(block);
   CarriedItems items{16, 1u << 20};
   SentPacketHistory history{pool, items};
   Fate fate;
@@ -270,7 +270,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   // An acknowledgement of it is fine, and of no use.
   EXPECT_TRUE(history.on_ack({1, 0}, fate).valid);
   EXPECT_EQ(fate.told.size(), 1u);
-  for (base::Block& block : taken) pool.release(block);
+  for (base::Buffer& block : taken) pool.release(block);
 }
 
 TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
@@ -285,7 +285,7 @@ TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
 
 TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
   EXPECT_TRUE(rc::check("random losses, reordered acks", [] {
-    base::BlockPool pool(16u << 20);
+    base::BufferPool pool(16u << 20);
     CarriedItems items(16, 1u << 20);
     SentPacketHistory history(pool, items);
     Fate fate;

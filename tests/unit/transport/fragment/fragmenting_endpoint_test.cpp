@@ -53,7 +53,7 @@ TEST(FragmentingEndpoint, EverySizeOnEveryChannel) {
       rig.client().handler.receipts.clear();
     }
   }
-  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().blocks_live, 1u);  // Its history of sent packets.
+  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 1u);  // Its history of sent packets.
 }
 
 TEST(FragmentingEndpoint, RefusesByName) {
@@ -164,7 +164,7 @@ TEST(FragmentingEndpoint, ALongUnreliableMessageStaysUnreliable) {
   // What stayed incomplete was given up, by name.
   EXPECT_EQ(refused(rig, Refusal::kFragmentTimeout) + refused(rig, Refusal::kFragmentEvicted),
             kMessages - arrived);
-  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().blocks_live, 1u);
+  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 1u);
 }
 
 TEST(FragmentingEndpoint, TheNewestSequencedMessageWins) {
@@ -216,7 +216,7 @@ TEST(FragmentingEndpoint, ReceiptsAreToldBeforeTheEnd) {
   for (const uint32_t receipt : {7u, 8u, 9u}) {
     EXPECT_EQ(rig.client().handler.receipts[receipt], std::vector<bool>{false}) << receipt;
   }
-  EXPECT_EQ(rig.client().endpoint->endpoint().pool_stats().blocks_live, 0u);
+  EXPECT_EQ(rig.client().endpoint->endpoint().pool_stats().buffers_live, 0u);
 }
 
 TEST(FragmentingEndpoint, AConnectionThatEndsGivesItsFragmentsBack) {
@@ -232,11 +232,11 @@ TEST(FragmentingEndpoint, AConnectionThatEndsGivesItsFragmentsBack) {
   rig.network.set_tap(&HalfLost::tap, &count);
   for (const Channel channel : kFour) ASSERT_EQ(send(rig, channel, pattern(30'000, 1)), SendResult::kOk);
   rig.run(20 * kMs);
-  EXPECT_GT(rig.server.endpoint->endpoint().pool_stats().blocks_live, 20u);
+  EXPECT_GT(rig.server.endpoint->endpoint().pool_stats().buffers_live, 20u);
   rig.server.endpoint->disconnect(rig.server.connection, DisconnectReason::kKicked);
   rig.run(kSecond);
   EXPECT_EQ(rig.server.endpoint->endpoint().connection_count(), 0u);
-  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().blocks_live, 0u);
+  EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 0u);
 }
 
 TEST(FragmentingEndpoint, WithoutMemoryReliableFragmentsWaitForIt) {
@@ -303,7 +303,7 @@ class HostileFragments : public ::testing::Test {
     EXPECT_EQ(rig.server.handler.ended[0].text, reliability::refusal_name(refusal));
     EXPECT_TRUE(rig.server.handler.received.empty());
     rig.run(kSecond);
-    EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().blocks_live, 0u);
+    EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 0u);
   }
   void expect_dropped(Refusal refusal) {
     EXPECT_EQ(refused(rig, refusal), 1u);

@@ -23,12 +23,12 @@ struct Open {
   explicit Open(const Piece& first) : group(PartialGroup::open(pool, first)) {}
   ~Open() {
     PartialGroup::close(pool, group);
-    EXPECT_EQ(pool.stats().blocks_live, 0u);
+    EXPECT_EQ(pool.stats().buffers_live, 0u);
   }
   Open(const Open&) = delete;
   Open& operator=(const Open&) = delete;
 
-  base::BlockPool pool{kPoolBytes};
+  base::BufferPool pool{kPoolBytes};
   PartialGroup* group;
 };
 
@@ -140,7 +140,7 @@ TEST(PartialGroup, MemoryFollowsWhatWasReceived) {
 }
 
 TEST(PartialGroup, APoolWithNothingLeftIsToldAndHarmless) {
-  base::BlockPool empty(0);
+  base::BufferPool empty(0);
   Piece piece;
   piece.header = {0, 0, 2};
   EXPECT_EQ(PartialGroup::open(empty, piece), nullptr);

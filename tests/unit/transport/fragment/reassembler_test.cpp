@@ -26,7 +26,7 @@ class ReassemblerTest : public ::testing::Test {
  protected:
   ~ReassemblerTest() override {
     reassembler.clear();
-    EXPECT_EQ(pool.stats().blocks_live, 0u);
+    EXPECT_EQ(pool.stats().buffers_live, 0u);
   }
   Reassembler::Result add(const Piece& piece, uint64_t now_ns = 0) {
     const Reassembler::Result result = reassembler.add(piece, now_ns, &message);
@@ -37,7 +37,7 @@ class ReassemblerTest : public ::testing::Test {
     return add(piece, now_ns).refusal;
   }
 
-  base::BlockPool pool{64u << 20};
+  base::BufferPool pool{64u << 20};
   Reassembler reassembler{pool};
   MessageBytes message;
   uint32_t evicted = 0;
@@ -202,9 +202,9 @@ TEST_F(ReassemblerTest, WhatIsOvertakenIsFreed) {
 }
 
 TEST_F(ReassemblerTest, NoMemoryIsARefusal) {
-  base::BlockPool small(base::BlockPool::kSlabBytes);  // One slab: groups or fragments, not both.
+  base::BufferPool small(base::BufferPool::kSlabBytes);  // One slab: groups or fragments, not both.
   Reassembler poor(small);
-  base::BlockPool none(0);
+  base::BufferPool none(0);
   Reassembler poorest(none);
   const MessageBytes bytes = pattern(2000, 1);
   for (const ChannelMode mode : {ChannelMode::kUnreliable, ChannelMode::kReliableUnordered}) {
@@ -213,7 +213,7 @@ TEST_F(ReassemblerTest, NoMemoryIsARefusal) {
     EXPECT_EQ(poorest.add(piece, 0, &message).refusal, Refusal::kFragmentNoMemory);
   }
   poor.clear();
-  EXPECT_EQ(small.stats().blocks_live, 0u);
+  EXPECT_EQ(small.stats().buffers_live, 0u);
 }
 
 // Splits messages, loses, repeats and reorders the fragments as the channel modes below would let them
@@ -255,7 +255,7 @@ TEST_F(ReassemblerTest, UnderLossDuplicationAndReordering) {
     std::sort(delivered.begin(), delivered.end());
     RC_ASSERT(delivered == whole);
     reassembler.clear();
-    RC_ASSERT(pool.stats().blocks_live == 0u);
+    RC_ASSERT(pool.stats().buffers_live == 0u);
   }));
 }
 

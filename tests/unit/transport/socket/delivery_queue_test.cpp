@@ -18,7 +18,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
 }
 
 TEST(DeliveryQueue, BoundsAreRefusals) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   DeliveryQueue queue(pool, 2);
   EXPECT_TRUE(queue.push(1, kPeer, bytes_of("a")));
   EXPECT_TRUE(queue.push(1, kPeer, bytes_of(std::string(kMaxDatagramBytes, 'b'))));
@@ -26,15 +26,15 @@ TEST(DeliveryQueue, BoundsAreRefusals) {
   EXPECT_EQ(queue.size(), 2u);
   queue.clear();
   EXPECT_FALSE(queue.push(1, kPeer, bytes_of(std::string(kMaxDatagramBytes + 1, 'd'))));
-  EXPECT_EQ(pool.stats().blocks_live, 0u);
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
 
-  base::BlockPool empty_pool(0);
+  base::BufferPool empty_pool(0);
   DeliveryQueue starved(empty_pool, 2);
   EXPECT_FALSE(starved.push(1, kPeer, bytes_of("a")));
 }
 
 TEST(DeliveryQueue, NothingComesBeforeItsTime) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   DeliveryQueue queue(pool, 8);
   DatagramBuffers out(1);
   EXPECT_EQ(queue.next_event_ns(), kNoEvent);
@@ -50,15 +50,15 @@ TEST(DeliveryQueue, NothingComesBeforeItsTime) {
 }
 
 TEST(DeliveryQueue, BlocksGoBackWhenTheQueueDies) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   {
     DeliveryQueue queue(pool, 8);
     ASSERT_TRUE(queue.push(1, kPeer, bytes_of("a")));
     DeliveryQueue moved(std::move(queue));
     EXPECT_EQ(moved.size(), 1u);
-    EXPECT_EQ(pool.stats().blocks_live, 1u);
+    EXPECT_EQ(pool.stats().buffers_live, 1u);
   }
-  EXPECT_EQ(pool.stats().blocks_live, 0u);
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
 }
 
 TEST(DeliveryQueue, ComesOutByTimeThenByOrderOfOffering) {
@@ -66,7 +66,7 @@ TEST(DeliveryQueue, ComesOutByTimeThenByOrderOfOffering) {
     // Few distinct times, so that ties are common.
     const auto operations = *rc::gen::container<std::vector<std::pair<bool, uint64_t>>>(
         rc::gen::pair(rc::gen::arbitrary<bool>(), rc::gen::inRange<uint64_t>(0, 10)));
-    base::BlockPool pool(1u << 20);
+    base::BufferPool pool(1u << 20);
     DeliveryQueue queue(pool, 16);
     std::multimap<uint64_t, std::string> model;  // Keeps insertion order among equal keys.
     DatagramBuffers out(1);

@@ -11,7 +11,7 @@ const platform::Address kPeer = platform::make_ipv4(10, 0, 0, 1, 1000);
 constexpr uint8_t kBytes[4] = {1, 2, 3, 4};
 
 TEST(ImpairmentQueue, HoldsForTheDelayAndCountsDeliveries) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   ImpairmentQueue queue(pool, 16, 1);
   queue.configure({.delay_ms = 5, .duplicate = 1});
   queue.offer(kPeer, kBytes, 0);
@@ -27,7 +27,7 @@ TEST(ImpairmentQueue, HoldsForTheDelayAndCountsDeliveries) {
 }
 
 TEST(ImpairmentQueue, OverflowIsACountedDrop) {
-  base::BlockPool pool(1u << 20);
+  base::BufferPool pool(1u << 20);
   ImpairmentQueue queue(pool, 3, 1);
   queue.configure({.delay_ms = 5});
   for (int i = 0; i < 10; ++i) queue.offer(kPeer, kBytes, 0);

@@ -36,7 +36,7 @@ TEST_F(SimulatedNetworkTest, DeliversAfterTheDelayOfTheDirection) {
   EXPECT_EQ(network_.next_event_ns(), 50 * kMs);
   EXPECT_EQ(receive_all(*a_, 50 * kMs), (std::vector<Received>{{host(2), "back"}}));
   EXPECT_EQ(network_.next_event_ns(), kNoEvent);
-  EXPECT_EQ(network_.pool_stats().blocks_live, 0u);
+  EXPECT_EQ(network_.pool_stats().buffers_live, 0u);
 }
 
 TEST_F(SimulatedNetworkTest, AddressesAreUniqueAndBounded) {
@@ -270,7 +270,7 @@ TEST(SimulatedNetwork, JumpingToNextEventLosesNothing) {
     }
     const ImpairmentStats faults = network.faults(host(1), host(2));
     RC_ASSERT(arrived == 100 - faults.lost() + faults.duplicated);
-    RC_ASSERT(network.pool_stats().blocks_live == 0);
+    RC_ASSERT(network.pool_stats().buffers_live == 0);
   }));
 }
 

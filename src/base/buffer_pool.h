@@ -1,4 +1,4 @@
-// Byte blocks for message payloads and queued datagrams, in size classes. Memory comes in slabs of
+// Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of
 // 64 KiB, is kept on per-class free lists and never given back before the pool dies, so a steady load
 // stops allocating once its peak has been seen. A byte limit bounds the growth.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace lattice::base {
 
-/// A block on loan from a BlockPool. Plain value: copying does not copy the loan; release it once.
-struct Block {
+/// A buffer on loan from a BufferPool. Plain value: copying does not copy the loan; release it once.
+struct Buffer {
   uint8_t* data = nullptr;
   uint32_t size_bytes = 0;      ///< What was asked for.
   uint32_t capacity_bytes = 0;  ///< The class it came from.
@@ -25,31 +25,31 @@ struct Block {
   explicit operator bool() const { return data != nullptr; }
 };
 
-struct BlockPoolStats {
+struct BufferPoolStats {
   uint64_t slabs = 0;          ///< Allocated so far; only ever rises.
   uint64_t slab_bytes = 0;     ///< Their total size.
-  uint64_t blocks_live = 0;    ///< On loan now.
-  uint64_t blocks_peak = 0;    ///< Most ever on loan at once.
+  uint64_t buffers_live = 0;   ///< On loan now.
+  uint64_t buffers_peak = 0;   ///< Most ever on loan at once.
   uint64_t capacity_live = 0;  ///< Sum of capacity_bytes on loan.
   uint64_t refused_limit = 0;  ///< allocate() calls refused because of the byte limit.
 };
 
-class BlockPool {
+class BufferPool {
  public:
   static constexpr std::array<uint32_t, 12> kClassBytes = {64,   128,  256,  512,   1024,  1536,
                                                            2048, 4096, 8192, 16384, 32768, 65536};
-  static constexpr uint32_t kLargestBlock = kClassBytes.back();
+  static constexpr uint32_t kLargestBuffer = kClassBytes.back();
   static constexpr uint32_t kSlabBytes = 65536;
 
   /// No memory is taken until the first allocate() or reserve(); all slabs together stay within
   /// `limit_bytes`. With large pages, slabs are cut from chunks of kLargePageBytes.
-  explicit BlockPool(uint64_t limit_bytes, PageSize pages = PageSize::kSmall);
-  BlockPool(const BlockPool&) = delete;
-  BlockPool& operator=(const BlockPool&) = delete;
+  explicit BufferPool(uint64_t limit_bytes, PageSize pages = PageSize::kSmall);
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
 
-  /// A block of at least `bytes` bytes, uninitialised, aligned to 16. A false Block when bytes exceeds
-  /// kLargestBlock or the limit is reached. bytes == 0 gives a block of the smallest class.
-  Block allocate(size_t bytes) {
+  /// A buffer of at least `bytes` bytes, uninitialised, aligned to 16. A false Buffer when bytes exceeds
+  /// kLargestBuffer or the limit is reached. bytes == 0 gives a buffer of the smallest class.
+  Buffer allocate(size_t bytes) {
     const size_t size_class = class_of(bytes);
     FreeBlock* used_before = size_class == kClassBytes.size() ? nullptr : free_[size_class];
     if (used_before == nullptr) return allocate_fresh(bytes);
@@ -58,27 +58,27 @@ class BlockPool {
     return lend(reinterpret_cast<uint8_t*>(used_before), bytes, size_class);
   }
 
-  /// Whether allocate(bytes) would give a block now.
+  /// Whether allocate(bytes) would give a buffer now.
   bool has_room(size_t bytes) const;
 
-  /// Gives a block back and zeroes the caller's copy; a false block is ignored.
-  void release(Block& block) {
-    if (!block) return;
-    const size_t size_class = class_of(block.capacity_bytes);
-    LATTICE_CHECK(size_class < kClassBytes.size() && kClassBytes[size_class] == block.capacity_bytes);
-    LATTICE_CHECK(stats_.blocks_live > 0);
-    free_[size_class] = new (block.data) FreeBlock{free_[size_class]};
+  /// Gives a buffer back and zeroes the caller's copy; a false buffer is ignored.
+  void release(Buffer& buffer) {
+    if (!buffer) return;
+    const size_t size_class = class_of(buffer.capacity_bytes);
+    LATTICE_CHECK(size_class < kClassBytes.size() && kClassBytes[size_class] == buffer.capacity_bytes);
+    LATTICE_CHECK(stats_.buffers_live > 0);
+    free_[size_class] = new (buffer.data) FreeBlock{free_[size_class]};
     ++free_count_[size_class];
-    --stats_.blocks_live;
-    stats_.capacity_live -= block.capacity_bytes;
-    block = {};
+    --stats_.buffers_live;
+    stats_.capacity_live -= buffer.capacity_bytes;
+    buffer = {};
   }
 
-  /// Makes room for `count` blocks of the class that holds `bytes`, so that many allocations of that
+  /// Makes room for `count` buffers of the class that holds `bytes`, so that many allocations of that
   /// class take no slab. False when the limit does not allow it.
   bool reserve(size_t bytes, size_t count);
 
-  const BlockPoolStats& stats() const { return stats_; }
+  const BufferPoolStats& stats() const { return stats_; }
 
  private:
   struct FreeBlock {
@@ -88,7 +88,7 @@ class BlockPool {
   /// memory nobody used is never touched: a reserved slab costs address space, not pages.
   struct Fresh {
     uint8_t* next = nullptr;
-    size_t blocks = 0;
+    size_t buffers = 0;
   };
 
   /// From a table in steps of 64 bytes up to 4 KiB; powers of two from there.
@@ -102,14 +102,14 @@ class BlockPool {
       return classes;
     }();
     if (bytes <= 4096) return kSmall[(bytes + 63) / 64];
-    if (bytes > kLargestBlock) return kClassBytes.size();
+    if (bytes > kLargestBuffer) return kClassBytes.size();
     return kSmall.back() + static_cast<size_t>(std::bit_width(bytes - 1)) - 12;
   }
-  Block allocate_fresh(size_t bytes);
-  Block lend(uint8_t* data, size_t bytes, size_t size_class) {
+  Buffer allocate_fresh(size_t bytes);
+  Buffer lend(uint8_t* data, size_t bytes, size_t size_class) {
     --free_count_[size_class];
-    ++stats_.blocks_live;
-    stats_.blocks_peak = std::max(stats_.blocks_peak, stats_.blocks_live);
+    ++stats_.buffers_live;
+    stats_.buffers_peak = std::max(stats_.buffers_peak, stats_.buffers_live);
     stats_.capacity_live += kClassBytes[size_class];
     return {data, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
   }
@@ -123,7 +123,7 @@ class BlockPool {
   size_t chunk_bytes_;
   size_t chunk_used_bytes_;
   uint64_t limit_bytes_;
-  BlockPoolStats stats_;
+  BufferPoolStats stats_;
 };
 
 }  // namespace lattice::base

@@ -1,0 +1,104 @@
+#include "base/buffer_pool.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace lattice::base {
+namespace {
+
+TEST(BufferPool, GivesTheSmallestClassThatFits) {
+  BufferPool pool(64u << 20);
+  for (size_t i = 0; i < BufferPool::kClassBytes.size(); ++i) {
+    const uint32_t bytes = BufferPool::kClassBytes[i];
+    Buffer exact = pool.allocate(bytes);
+    ASSERT_TRUE(exact);
+    EXPECT_EQ(exact.capacity_bytes, bytes);
+    EXPECT_EQ(exact.size_bytes, bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(exact.data) % 16, 0u);
+    std::memset(exact.data, 0xCC, bytes);
+    pool.release(exact);
+    EXPECT_FALSE(exact);
+    Buffer more = pool.allocate(bytes + 1);
+    if (i + 1 < BufferPool::kClassBytes.size()) {
+      EXPECT_EQ(more.capacity_bytes, BufferPool::kClassBytes[i + 1]);
+    } else {
+      EXPECT_FALSE(more);
+    }
+    pool.release(more);
+  }
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
+  Buffer empty = pool.allocate(0);
+  EXPECT_TRUE(empty);
+  pool.release(empty);
+}
+
+TEST(BufferPool, LimitIsKeptAndCounted) {
+  BufferPool pool(2 * BufferPool::kSlabBytes);
+  std::vector<Buffer> buffers;
+  for (;;) {
+    const Buffer buffer = pool.allocate(1500);
+    if (!buffer) break;
+    buffers.push_back(buffer);
+  }
+  EXPECT_EQ(buffers.size(), 2 * (BufferPool::kSlabBytes / 1536));
+  EXPECT_EQ(pool.stats().refused_limit, 1u);
+  EXPECT_EQ(pool.stats().slab_bytes, 2u * BufferPool::kSlabBytes);
+  pool.release(buffers.back());
+  EXPECT_TRUE(pool.allocate(1500));
+  EXPECT_FALSE(BufferPool(BufferPool::kSlabBytes - 1).allocate(1));
+}
+
+TEST(BufferPool, SteadyLoadTakesNoMoreSlabs) {
+  BufferPool pool(64u << 20);
+  ASSERT_TRUE(pool.reserve(1200, 200));
+  const uint64_t slabs = pool.stats().slabs;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Buffer> buffers;
+    for (int i = 0; i < 200; ++i) buffers.push_back(pool.allocate(1200));
+    for (Buffer& buffer : buffers) pool.release(buffer);
+  }
+  EXPECT_EQ(pool.stats().slabs, slabs);
+  EXPECT_EQ(pool.stats().buffers_peak, 200u);
+}
+
+TEST(BufferPool, ReserveHonoursTheLimit) {
+  BufferPool pool(BufferPool::kSlabBytes);
+  EXPECT_TRUE(pool.reserve(65536, 1));
+  EXPECT_FALSE(pool.reserve(65536, 2));
+  EXPECT_FALSE(pool.reserve(65537, 1));
+}
+
+TEST(BufferPool, LiveBuffersNeverOverlap) {
+  EXPECT_TRUE(rc::check("contents survive other buffers' traffic", [] {
+    const auto operations = *rc::gen::container<std::vector<std::pair<uint8_t, uint32_t>>>(
+        rc::gen::pair(rc::gen::arbitrary<uint8_t>(), rc::gen::inRange<uint32_t>(1, 5000)));
+    BufferPool pool(16u << 20);
+    std::vector<std::pair<Buffer, uint8_t>> live;
+    uint64_t capacity = 0;
+    for (const auto& [choice, bytes] : operations) {
+      if (choice % 3 != 0 || live.empty()) {
+        const Buffer buffer = pool.allocate(bytes);
+        RC_ASSERT(static_cast<bool>(buffer));
+        RC_ASSERT(buffer.size_bytes == bytes && buffer.capacity_bytes >= bytes);
+        std::memset(buffer.data, choice, bytes);
+        live.emplace_back(buffer, choice);
+        capacity += buffer.capacity_bytes;
+      } else {
+        auto& [buffer, fill] = live[choice % live.size()];
+        for (uint32_t i = 0; i < buffer.size_bytes; ++i) RC_ASSERT(buffer.data[i] == fill);
+        capacity -= buffer.capacity_bytes;
+        pool.release(buffer);
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(choice % live.size()));
+      }
+      RC_ASSERT(pool.stats().buffers_live == live.size());
+      RC_ASSERT(pool.stats().capacity_live == capacity);
+    }
+  }));
+}
+
+}  // namespace
+}  // namespace lattice::base

@@ -17,7 +17,7 @@ class TransferEnd final : private lattice::transfer::TransferLink,
 
   TransferEnd() : transfers_(config(), *this, *this) {}
 
-  /// Declares the channel and names the source of blocks; before the endpoint is made of `out`.
+  /// Declares the channel and names the source of chunks; before the endpoint is made of `out`.
   void prepare(lattice::reliability::EndpointConfig* out) {
     out->channels.declare(kChannel, lattice::wire::ChannelMode::kBulk);
     out->bulk = &transfers_;
@@ -38,7 +38,7 @@ class TransferEnd final : private lattice::transfer::TransferLink,
                                            std::span<const uint8_t> body) {
     const auto refusal = channel == lattice::reliability::Channel::kControl
                              ? transfers_.on_control(connection, body)
-                             : transfers_.on_block(connection, body);
+                             : transfers_.on_chunk(connection, body);
     return lattice::transfer::closes(refusal) ? lattice::reliability::Verdict::kProtocolError
                                               : lattice::reliability::Verdict::kAccept;
   }

@@ -104,7 +104,7 @@ class Application final : public transfer::TransferLink, public transfer::Transf
     if (channel == wire::Channel::kControl && wire::is_transfer_control_type(body[0])) {
       refusal = transfers.on_control(connection, body);
     } else if (channel == kBulk) {
-      refusal = transfers.on_block(connection, body);
+      refusal = transfers.on_chunk(connection, body);
     }
     return closes(refusal) ? reliability::Verdict::kProtocolError : reliability::Verdict::kAccept;
   }
@@ -306,13 +306,13 @@ void Session<Raw>::send_ack(const wire::AckBlock& ack) {
   peer_.send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
 }
 
-/// kind u8 · id u8 · value u16: an offer, an answer, a hold, an end, or a block of a transfer.
+/// kind u8 · id u8 · value u16: an offer, an answer, a hold, an end, or a chunk of a transfer.
 template <class Raw>
 void Session<Raw>::send_transfer(Input& input) {
   const uint8_t kind = input.u8();
   const uint16_t id = input.u8();
   const uint16_t value = input.u16();
-  std::array<uint8_t, wire::kMaxBlockHeaderBytes + 4 * 0x100> body{};
+  std::array<uint8_t, wire::kMaxChunkHeaderBytes + 4 * 0x100> body{};
   size_t bytes = 0;
   switch (kind % 5) {
     case 0:
@@ -330,7 +330,7 @@ void Session<Raw>::send_transfer(Input& input) {
           body);
       break;
     default:
-      bytes = wire::encode_transfer_block_header(id, (value & 0xFF) * 16, body) + (value >> 8) * 4 +
+      bytes = wire::encode_transfer_chunk_header(id, (value & 0xFF) * 16, body) + (value >> 8) * 4 +
               input.u8() % 4;
       break;
   }

@@ -58,11 +58,11 @@ void transfers(std::span<const uint8_t> input) {
   if (parse_transfer_hold(input, &hold)) same(input, out, encode_transfer_hold(hold, out));
   TransferEnd end;
   if (parse_transfer_end(input, &end)) same(input, out, encode_transfer_end(end, out));
-  TransferBlock block;
-  if (parse_transfer_block(input, &block)) {
-    const size_t header_bytes = transfer_block_header_bytes(block.offset);
-    require(!block.bytes.empty() && block.bytes.size() + header_bytes == input.size());
-    same(input.first(header_bytes), out, encode_transfer_block_header(block.id, block.offset, out));
+  TransferChunk chunk;
+  if (parse_transfer_chunk(input, &chunk)) {
+    const size_t header_bytes = transfer_chunk_header_bytes(chunk.offset);
+    require(!chunk.bytes.empty() && chunk.bytes.size() + header_bytes == input.size());
+    same(input.first(header_bytes), out, encode_transfer_chunk_header(chunk.id, chunk.offset, out));
   }
 }
 

@@ -1,10 +1,10 @@
 // Large transfers of one connection whose peer sends what it likes, while the application and the network do
 // all they may. Input: any number of  op u8 · length u8 · that many bytes:
-//   op mod 8: 0 control message (its type from the first byte) · 1 block (of 256 bytes by 0x80 in op)
+//   op mod 8: 0 control message (its type from the first byte) · 1 chunk (of 256 bytes by 0x80 in op)
 //             2 start · 3 accept the newest offer (into memory by 0x80) · 4 cancel
-//             5 send blocks, each into a datagram with as many bytes more than the smallest
-//             6 fates of blocks in flight, a bit each · 7 hold, a full control queue, update
-// Whatever comes: every byte is stored at most once and within its transfer, every block's fate is told once,
+//             5 send chunks, each into a datagram with as many bytes more than the smallest
+//             6 fates of chunks in flight, a bit each · 7 hold, a full control queue, update
+// Whatever comes: every byte is stored at most once and within its transfer, every chunk's fate is told once,
 // every transfer ends once, and bounds hold.
 #include <algorithm>
 #include <cstdlib>
@@ -94,7 +94,7 @@ class Run {
       case 0:
         return control(bytes);
       case 1:
-        return block(bytes, (op & 0x80) != 0);
+        return chunk(bytes, (op & 0x80) != 0);
       case 2:
         start(bytes);
         break;
@@ -105,7 +105,7 @@ class Run {
         cancel(bytes);
         break;
       case 5:
-        for (const uint8_t room : bytes) send_block(room);
+        for (const uint8_t room : bytes) send_chunk(room);
         break;
       case 6:
         for (const uint8_t bits : bytes) tell_fates(bits);
@@ -116,12 +116,12 @@ class Run {
     return !app_.closed;
   }
 
-  /// As the endpoint ends a connection: every block's fate first.
+  /// As the endpoint ends a connection: every chunk's fate first.
   void end() {
     while (!in_flight_.empty()) tell_fates(0);
     transfers_.on_disconnected(kConnection);
     require(app_.outgoing.empty() && app_.incoming.empty());
-    require(!transfers_.has_block(kConnection));
+    require(!transfers_.has_chunk(kConnection));
   }
 
  private:
@@ -139,13 +139,13 @@ class Run {
     return !closes(transfers_.on_control(kConnection, body));
   }
 
-  bool block(std::span<const uint8_t> bytes, bool pad) {
+  bool chunk(std::span<const uint8_t> bytes, bool pad) {
     std::vector<uint8_t> body(bytes.begin(), bytes.end());
-    wire::TransferBlock parsed;
-    if (pad && wire::parse_transfer_block(body, &parsed)) {
-      body.resize(body.size() - parsed.bytes.size() + wire::kMinBlockBytes);
+    wire::TransferChunk parsed;
+    if (pad && wire::parse_transfer_chunk(body, &parsed)) {
+      body.resize(body.size() - parsed.bytes.size() + wire::kMinChunkBytes);
     }
-    return !closes(transfers_.on_block(kConnection, body));
+    return !closes(transfers_.on_chunk(kConnection, body));
   }
 
   void start(std::span<const uint8_t> bytes) {
@@ -177,22 +177,22 @@ class Run {
   }
 
   /// Into a datagram that has room for `room` more than the smallest.
-  void send_block(uint8_t room) {
-    if (!transfers_.has_block(kConnection)) return;
+  void send_chunk(uint8_t room) {
+    if (!transfers_.has_chunk(kConnection)) return;
     std::vector<uint8_t> body(reliability::kMaxUnreliableBody + room);
     reliability::BulkSource::Taken taken;
-    const size_t bytes = transfers_.take_block(kConnection, body, reliability::kMaxUnreliableBody, &taken);
+    const size_t bytes = transfers_.take_chunk(kConnection, body, reliability::kMaxUnreliableBody, &taken);
     require(bytes <= body.size());
     if (bytes == 0) return;
-    in_flight_.push_back(taken.block);
-    require(in_flight_.size() <= transfer::kMaxBlocksInFlight);
+    in_flight_.push_back(taken.chunk);
+    require(in_flight_.size() <= transfer::kMaxChunksInFlight);
   }
 
   void tell_fates(uint8_t acked_bits) {
     for (int i = 0; i < 8 && !in_flight_.empty(); ++i) {
-      const uint32_t block = in_flight_.front();
+      const uint32_t chunk = in_flight_.front();
       in_flight_.pop_front();
-      transfers_.on_block_fate(kConnection, block, (acked_bits >> i & 1) != 0);
+      transfers_.on_chunk_fate(kConnection, chunk, (acked_bits >> i & 1) != 0);
     }
   }
 

@@ -88,7 +88,7 @@ LATTICE_API lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_t
  * when the control channel is full. */
 LATTICE_API lattice_result lattice_transfer_cancel(lattice_conn* conn, lattice_transfer transfer);
 
-/* 1: no more blocks for now; 0: go on. Either side may; blocks on their way still arrive. Errors as
+/* 1: no more chunks for now; 0: go on. Either side may; chunks on their way still arrive. Errors as
  * lattice_transfer_cancel(), and LATTICE_ERROR_INVALID_ARGUMENT for an offer not accepted yet. */
 LATTICE_API lattice_result lattice_transfer_hold(lattice_conn* conn, lattice_transfer transfer, int held);
 

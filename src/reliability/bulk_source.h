@@ -1,9 +1,9 @@
-// Where an Endpoint gets blocks of large transfers from: it asks when everything else of a connection has
+// Where an Endpoint gets chunks of large transfers from: it asks when everything else of a connection has
 // been sent and there is budget left, so that nothing waits in a queue of its own and nothing of the game
 // waits behind it.
 //
-// A block travels in a message of a bulk channel. What became of its packet is told once per block, as for a
-// receipt; a lost block is the source's to offer again.
+// A chunk travels in a message of a bulk channel. What became of its packet is told once per chunk, as for a
+// receipt; a lost chunk is the source's to offer again.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,25 @@ class BulkSource {
  public:
   virtual ~BulkSource() = default;
 
-  /// Whether there is a block to send on `connection` now. Asked at every visit, so it must be cheap. After
-  /// false the answer may change with a callback, a block's fate or a call of send() for that connection;
+  /// Whether there is a chunk to send on `connection` now. Asked at every visit, so it must be cheap. After
+  /// false the answer may change with a callback, a chunk's fate or a call of send() for that connection;
   /// whatever else changes it is followed by Endpoint::wake(). The rest is called for connected ones only.
-  virtual bool has_block(connection::ConnectionHandle connection) = 0;
+  virtual bool has_chunk(connection::ConnectionHandle connection) = 0;
 
   struct Taken {
     uint8_t channel = 0;  ///< One declared as bulk.
-    uint32_t block = 0;   ///< Comes back in on_block_fate(); any value.
+    uint32_t chunk = 0;   ///< Comes back in on_chunk_fate(); any value.
   };
-  /// Writes the body of the message to send next to the front of `out` and returns its length; has_block()
+  /// Writes the body of the message to send next to the front of `out` and returns its length; has_chunk()
   /// said true. `out` is what the datagram has room for, kMaxUnreliableBody to kMaxBulkBody bytes; its first
-  /// `floor_bytes`, not less than the former, fit a datagram that every path carries: a block that was lost
-  /// once takes no more. 0: the block cannot be had after all; then has_block() must no longer offer it.
+  /// `floor_bytes`, not less than the former, fit a datagram that every path carries: a chunk that was lost
+  /// once takes no more. 0: the chunk cannot be had after all; then has_chunk() must no longer offer it.
   /// Must not call the endpoint.
-  virtual size_t take_block(connection::ConnectionHandle connection, std::span<uint8_t> out,
+  virtual size_t take_chunk(connection::ConnectionHandle connection, std::span<uint8_t> out,
                             size_t floor_bytes, Taken* taken) = 0;
 
-  /// Once for every block taken, at the latest before on_disconnected(). Must not call the endpoint.
-  virtual void on_block_fate(connection::ConnectionHandle connection, uint32_t block, bool acked) = 0;
+  /// Once for every chunk taken, at the latest before on_disconnected(). Must not call the endpoint.
+  virtual void on_chunk_fate(connection::ConnectionHandle connection, uint32_t chunk, bool acked) = 0;
 };
 
 }  // namespace lattice::reliability

@@ -11,19 +11,19 @@
 
 namespace lattice::reliability {
 
-enum class CarriedKind : uint8_t { kReliableMessage, kReceipt, kBlock };
+enum class CarriedKind : uint8_t { kReliableMessage, kReceipt, kChunk };
 
 struct CarriedItem {
   CarriedKind kind = CarriedKind::kReliableMessage;
   uint8_t channel = 0;  ///< Of a reliable message.
   uint16_t count = 1;   ///< Of reliable messages, from `value` on.
-  uint32_t value = 0;   ///< Index of a reliable message, the receipt, or what BulkSource calls the block.
+  uint32_t value = 0;   ///< Index of a reliable message, the receipt, or what BulkSource calls the chunk.
 };
 
 class CarriedItems {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
-  /// Most reliable messages, receipts and blocks one packet carries.
+  /// Most reliable messages, receipts and chunks one packet carries.
   static constexpr size_t kMaxPerPacket = 256;
 
   /// Holds `reserve` nodes from the start and grows by doubling up to `bound`.

@@ -144,7 +144,7 @@ class Endpoint {
   SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                   std::span<const uint8_t> body, uint32_t receipt = 0);
 
-  /// The next update_and_send() asks EndpointConfig::bulk for blocks of this connection (bulk_source.h).
+  /// The next update_and_send() asks EndpointConfig::bulk for chunks of this connection (bulk_source.h).
   /// Stale handles are ignored.
   void wake(ConnectionHandle connection);
 

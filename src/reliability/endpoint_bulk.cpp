@@ -1,4 +1,4 @@
-// Blocks of large transfers: what a connection sends when nothing else of it waits (spec B-10).
+// Chunks of large transfers: what a connection sends when nothing else of it waits (spec B-10).
 #include <array>
 
 #include "base/assert.h"
@@ -11,29 +11,29 @@ namespace {
 /// Of the window, this much is left to messages that come before the next acknowledgement. More would keep
 /// the window from being used, and growing.
 constexpr uint64_t kReserveBytes = 2 * kDatagramBytes;
-/// Of the plaintext, what frames a block.
+/// Of the plaintext, what frames a chunk.
 constexpr size_t kFramingBytes = wire::kAckMessageBytes + 1 + 2;
 
 }  // namespace
 
-bool Endpoint::Core::has_blocks(const Peer& peer) const {
-  return config.bulk != nullptr && config.bulk->has_block(peer.handle);
+bool Endpoint::Core::has_chunks(const Peer& peer) const {
+  return config.bulk != nullptr && config.bulk->has_chunk(peer.handle);
 }
 
-void Endpoint::Core::send_blocks(Peer& peer) {
-  // A message that waits here was left without budget: then a block has none either.
+void Endpoint::Core::send_chunks(Peer& peer) {
+  // A message that waits here was left without budget: then a chunk has none either.
   while (peer.connected() && !has_payload(peer) && items.has_room() && !peer.history.is_full() &&
-         has_blocks(peer)) {
-    // With nothing in flight one block may go, however small the window: it never stands still.
+         has_chunks(peer)) {
+    // With nothing in flight one chunk may go, however small the window: it never stands still.
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;
-    // Nothing waits behind a block, so it waits until the path's whole datagram may go.
+    // Nothing waits behind a chunk, so it waits until the path's whole datagram may go.
     if (peer.governor.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
-    if (!send_one_block(peer)) return;
+    if (!send_one_chunk(peer)) return;
   }
 }
 
-bool Endpoint::Core::send_one_block(Peer& peer) {
+bool Endpoint::Core::send_one_chunk(Peer& peer) {
   Outgoing packet;
   packet.buffer = begin_packet(peer);
   const size_t overhead_bytes = peer.link->next_overhead_bytes();
@@ -43,7 +43,7 @@ bool Endpoint::Core::send_one_block(Peer& peer) {
   std::array<uint8_t, kMaxBulkBody> body;
   const std::span<uint8_t> room = std::span(body).first(budget_bytes - kFramingBytes);
   BulkSource::Taken taken;
-  const size_t body_bytes = config.bulk->take_block(peer.handle, room, floor_bytes, &taken);
+  const size_t body_bytes = config.bulk->take_chunk(peer.handle, room, floor_bytes, &taken);
   if (body_bytes == 0) return false;
   LATTICE_CHECK(body_bytes <= room.size());
   LATTICE_ASSERT(taken.channel < wire::kChannelCount &&
@@ -55,7 +55,7 @@ bool Endpoint::Core::send_one_block(Peer& peer) {
   message.body = room.first(body_bytes);
   const bool added = builder.add(ChannelMode::kBulk, message);
   LATTICE_CHECK(added);
-  items.add(&packet.items, {.kind = CarriedKind::kBlock, .channel = taken.channel, .value = taken.block});
+  items.add(&packet.items, {.kind = CarriedKind::kChunk, .channel = taken.channel, .value = taken.chunk});
   packet.plaintext_bytes = builder.size();
   packet.ack_eliciting = true;
   packet.charge = Charge::kOrdinary;

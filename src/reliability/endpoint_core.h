@@ -113,10 +113,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
 
   // endpoint_bulk.cpp
-  bool has_blocks(const Peer& peer) const;
-  void send_blocks(Peer& peer);
+  bool has_chunks(const Peer& peer) const;
+  void send_chunks(Peer& peer);
   /// False: the source had none after all.
-  bool send_one_block(Peer& peer);
+  bool send_one_chunk(Peer& peer);
 
   // endpoint_visits.cpp
   /// The next update visits `peer`: to be called with everything that may give it something to do.

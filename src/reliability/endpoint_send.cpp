@@ -195,7 +195,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_rotation(peer);
   update_path(peer);
   send_payloads(peer);
-  send_blocks(peer);
+  send_chunks(peer);
   if (!peer.connected()) return;
   send_keepalive_if_needed(peer);
   update_mtu(peer);
@@ -227,7 +227,7 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
 }
 
 void Endpoint::Core::send_payloads(Peer& peer) {
-  if (!has_payload(peer) && !has_blocks(peer)) return;
+  if (!has_payload(peer) && !has_chunks(peer)) return;
   peer.governor.begin_send(path_view(peer), previous_update_ns);
   const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
   while (peer.connected() && has_payload(peer) && items.has_room() && !peer.history.is_full()) {

@@ -2,7 +2,7 @@
 // time has come. What the others would do is nothing, so the datagrams are the same as if all had been
 // visited (EndpointConfig::visit_all; tests/unit/reliability/endpoint_visits_test.cpp compares).
 //
-//   packet opened, message or block offered, disconnect(), new ─▶ wake() ─▶ visit ─▶ next_visit_ns() ─▶ table
+//   packet opened, message or chunk offered, disconnect(), new ─▶ wake() ─▶ visit ─▶ next_visit_ns() ─▶ table
 //
 // Must stay true: whatever makes update_link() do something is a wake(), or in next_visit_ns() and, if a
 // Payload can bring it forward, in visit_after_payload().
@@ -85,7 +85,7 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
 // Nothing waits that may go with any update, and nothing whose time is not kept.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
   return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
-         !peer.validator.on_trial() && !has_payload(peer) && !has_blocks(peer);
+         !peer.validator.on_trial() && !has_payload(peer) && !has_chunks(peer);
 }
 
 // What a Payload can bring forward. Timeout, keepalive and probes move away with it; what it makes possible

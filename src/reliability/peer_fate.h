@@ -28,9 +28,9 @@ class PeerFate final : public CarriedFate {
     ++(acked ? stats_.receipts_acked : stats_.receipts_lost);
     handler_.on_receipt(peer_.handle, receipt, acked);
   }
-  void on_block_fate(uint32_t block, bool acked) override {
+  void on_chunk_fate(uint32_t chunk, bool acked) override {
     LATTICE_ASSERT(peer_.bulk != nullptr);
-    peer_.bulk->on_block_fate(peer_.handle, block, acked);
+    peer_.bulk->on_chunk_fate(peer_.handle, chunk, acked);
   }
 
  private:

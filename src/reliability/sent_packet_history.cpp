@@ -149,7 +149,7 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   --in_flight_;
   bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
-  // Receipts and blocks are told and gone; messages stay in the chain, because a late ack still spares a
+  // Receipts and chunks are told and gone; messages stay in the chain, because a late ack still spares a
   // retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
     if (tell_once(item, false, fate)) return true;

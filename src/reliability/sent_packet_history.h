@@ -7,7 +7,7 @@
 // Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
 // record would displace one still in flight; at the bound the displaced one is lost.
 //
-// Must stay true: a receipt or a block is told once; a reliable message may be told lost and later acked,
+// Must stay true: a receipt or a chunk is told once; a reliable message may be told lost and later acked,
 // never the reverse.
 #pragma once
 
@@ -30,16 +30,16 @@ class CarriedFate {
   virtual void on_messages_fate(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
                                 bool acked) = 0;
   virtual void on_receipt_fate(uint32_t receipt, bool acked) = 0;
-  virtual void on_block_fate(uint32_t block, bool acked) = 0;
+  virtual void on_chunk_fate(uint32_t chunk, bool acked) = 0;
 };
 
-/// Receipts and blocks are told once, and leave their packet with that. False for reliable messages.
+/// Receipts and chunks are told once, and leave their packet with that. False for reliable messages.
 inline bool tell_once(const CarriedItem& item, bool acked, CarriedFate& fate) {
   if (item.kind == CarriedKind::kReliableMessage) return false;
   if (item.kind == CarriedKind::kReceipt) {
     fate.on_receipt_fate(item.value, acked);
   } else {
-    fate.on_block_fate(item.value, acked);
+    fate.on_chunk_fate(item.value, acked);
   }
   return true;
 }

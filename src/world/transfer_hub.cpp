@@ -34,7 +34,7 @@ std::optional<reliability::Verdict> TransferHub::on_message(transfer::Connection
   if (channel == wire::Channel::kControl && wire::is_transfer_control_type(body[0])) {
     refusal = transfers_.on_control(connection, body);
   } else if (static_cast<uint8_t>(channel) == channel_) {
-    refusal = transfers_.on_block(connection, body);
+    refusal = transfers_.on_chunk(connection, body);
   } else {
     return std::nullopt;
   }

@@ -14,7 +14,7 @@ class TransferHub final : private transfer::TransferLink {
   /// `config.transfer_channel` is not 0; `handler` is borrowed.
   TransferHub(const WorldConfig& config, transfer::TransferHandler& handler);
 
-  /// Declares the channel and becomes the endpoint's source of blocks; then bind() the endpoint made of it.
+  /// Declares the channel and becomes the endpoint's source of chunks; then bind() the endpoint made of it.
   void prepare(reliability::EndpointConfig* config);
   void bind(reliability::Endpoint& endpoint) { endpoint_ = &endpoint; }
 

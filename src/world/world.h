@@ -164,7 +164,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
-  std::unique_ptr<TransferHub> transfers_;  // before the endpoint, which asks it for blocks
+  std::unique_ptr<TransferHub> transfers_;  // before the endpoint, which asks it for chunks
   std::unique_ptr<fragment::FragmentingEndpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;

@@ -45,7 +45,7 @@ void SessionTransfers::attach(Node& node) {
     if (channel == Channel::kControl && wire::is_transfer_control_type(body[0])) {
       refusal = transfers.on_control(connection, body);
     } else if (static_cast<uint8_t>(channel) == kSessionBulkChannel) {
-      refusal = transfers.on_block(connection, body);
+      refusal = transfers.on_chunk(connection, body);
     }
     return closes(refusal) ? reliability::Verdict::kProtocolError : reliability::Verdict::kAccept;
   };
@@ -108,7 +108,7 @@ void SessionTransfers::on_offer(transfer::ConnectionHandle connection, TransferI
   }
   incoming_[id.number].resize(size_bytes);
   transfers_.accept(connection, id, incoming_[id.number]);
-  if (label.empty()) transfers_.hold(connection, id, true);  // None of its blocks fills the record.
+  if (label.empty()) transfers_.hold(connection, id, true);  // None of its chunks fills the record.
 }
 
 bool SessionTransfers::read(transfer::ConnectionHandle, TransferId, uint64_t offset, std::span<uint8_t> out) {

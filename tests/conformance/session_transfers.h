@@ -13,7 +13,7 @@ namespace lattice::test {
 
 inline constexpr uint8_t kSessionBulkChannel = 12;
 
-/// One end. Declared before the endpoints, which ask it for blocks.
+/// One end. Declared before the endpoints, which ask it for chunks.
 class SessionTransfers final : private transfer::TransferLink, private transfer::TransferHandler {
  public:
   using Node = NodeOf<fragment::FragmentingEndpoint>;

@@ -35,10 +35,10 @@ def whole(*texts):
     return body, seen[0], seen[-1]
 
 
-def block(text):
+def chunk(text):
     channels = {**packets.BUILT_IN_CHANNELS, 13: "bulk"}
     found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), channels)
-    return transfers.parse_block(found[-1].body)
+    return transfers.parse_chunk(found[-1].body)
 
 
 def component(**member):
@@ -126,7 +126,7 @@ PRINTED = [
     ("transfer.md", "12010001", lambda t: transfers.parse_control(bytes.fromhex(t)), {"kind": 18, "id": 1, "held": 1}),
     ("transfer.md", "1301000100", lambda t: transfers.parse_control(bytes.fromhex(t)),
      {"kind": 19, "id": 1, "side": 1, "reason": 0}),
-    ("transfer.md", "d000180100ac02aabb", lambda t: block(t), {"id": 1, "offset": 300, "bytes": b"\xaa\xbb"}),
+    ("transfer.md", "d000180100ac02aabb", lambda t: chunk(t), {"id": 1, "offset": 300, "bytes": b"\xaa\xbb"}),
     ("data.md", "bffc", lambda t: bits_of(t, 3, 1, 10), [5, 1, 0x3FF]),
     ("data.md", "a34120", lambda t: bits_of(t, 4, -16), [0xA, 0x1234]),
     ("data.md", "0000803f", lambda t: bits_of(t, -32), [0x3F800000]),

@@ -66,7 +66,7 @@ class Session:
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
-                       "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "blocks": 0, "resets": 0,
+                       "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "chunks": 0, "resets": 0,
                        "whole compared": 0}
 
     def datagram(self, sender, data):
@@ -300,8 +300,8 @@ class Session:
                 self.transfers.on_control(sender, message.body)
                 self.counts["transfer messages"] += 1
         if message.mode == "bulk":
-            self.transfers.on_block(sender, message.body)
-            self.counts["blocks"] += 1
+            self.transfers.on_chunk(sender, message.body)
+            self.counts["chunks"] += 1
         if message.flags & packets.RPC:
             self.counts["rpcs"] += 1
             network_id = read_rpc(self.schema, self.snapshots.objects, message, sender == "client")[0]

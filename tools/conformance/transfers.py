@@ -1,4 +1,4 @@
-"""Large transfers (docs/spec/transfer.md): control messages 16 to 19 and the blocks of bulk channels, followed from both
+"""Large transfers (docs/spec/transfer.md): control messages 16 to 19 and the chunks of bulk channels, followed from both
 ends. Raises Malformed at what no sender may send."""
 
 from packets import Bytes, require
@@ -28,11 +28,11 @@ def parse_control(body):
     return out
 
 
-def parse_block(body):
+def parse_chunk(body):
     r = Bytes(body)
-    block = {"id": r.uint(2, "id"), "offset": r.varint("offset"), "bytes": r.rest()}
-    require(block["bytes"], "a block without bytes (B-9)")
-    return block
+    chunk = {"id": r.uint(2, "id"), "offset": r.varint("offset"), "bytes": r.rest()}
+    require(chunk["bytes"], "a chunk without bytes (B-9)")
+    return chunk
 
 
 class Transfer:
@@ -40,7 +40,7 @@ class Transfer:
         self.size = offer["size"]
         self.accepted = False
         self.ended_by = set()
-        self.sent = bytearray()  # what left once at least, from the start on: fresh blocks go in order
+        self.sent = bytearray()  # what left once at least, from the start on: fresh chunks go in order
 
 
 class Direction:
@@ -90,15 +90,15 @@ class Transfers:
         require(message["reason"] not in (1, 4) or not transfer.accepted, "refused after it was accepted (B-7)")
         transfer.ended_by.add(by_receiver)
 
-    def on_block(self, sender, body):
-        block = parse_block(body)
-        transfer = self.directions[sender].find(block["id"])
-        require(transfer.accepted, "a block before the transfer was accepted (B-9)")
-        offset, data = block["offset"], block["bytes"]
+    def on_chunk(self, sender, body):
+        chunk = parse_chunk(body)
+        transfer = self.directions[sender].find(chunk["id"])
+        require(transfer.accepted, "a chunk before the transfer was accepted (B-9)")
+        offset, data = chunk["offset"], chunk["bytes"]
         end = offset + len(data)
-        require(end <= transfer.size, "a block past the end (B-9)")
-        require(len(data) >= 256 or end == transfer.size, "a short block before the end (B-9)")
-        require(offset <= len(transfer.sent), "a block that leaves bytes out (B-13)")
+        require(end <= transfer.size, "a chunk past the end (B-9)")
+        require(len(data) >= 256 or end == transfer.size, "a short chunk before the end (B-9)")
+        require(offset <= len(transfer.sent), "a chunk that leaves bytes out (B-13)")
         old = transfer.sent[offset:end]
         require(old == data[:len(old)], "bytes that changed (B-9)")
         transfer.sent += data[len(old):]

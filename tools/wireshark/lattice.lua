@@ -399,11 +399,11 @@ local function control(c)
   return CONTROL_TYPES[kind] or ("control " .. kind)
 end
 
-local function block(c)
+local function chunk(c)
   c:uint("transfer.id", 2)
   local offset = c:varint("transfer.offset")
   c:rest("transfer.bytes")
-  return "block from " .. tostring(offset)
+  return "chunk from " .. tostring(offset)
 end
 
 local function acknowledgement(c)
@@ -415,7 +415,7 @@ end
 local function body_reader(channel, mode, flags, from_server)
   if mode == "ack" then return acknowledgement end
   if channel == 15 then return control end
-  if mode == "bulk" then return block end
+  if mode == "bulk" then return chunk end
   if flags.is_snapshot then return from_server and snapshot or inputs end
   if flags.is_rpc then return rpc end
   return function(c)

@@ -9,20 +9,20 @@ void IncomingTransfer::accept() {
   missing_.emplace(size_bytes_);
 }
 
-IncomingTransfer::Judgement IncomingTransfer::judge(const wire::TransferBlock& block) const {
+IncomingTransfer::Judgement IncomingTransfer::judge(const wire::TransferChunk& chunk) const {
   LATTICE_ASSERT(accepted());
-  if (block.offset >= size_bytes_ || block.bytes.size() > size_bytes_ - block.offset) {
+  if (chunk.offset >= size_bytes_ || chunk.bytes.size() > size_bytes_ - chunk.offset) {
     return Judgement::kPastEnd;
   }
-  const ByteRange range = range_of(block);
-  if (range.bytes() < wire::kMinBlockBytes && range.end != size_bytes_) return Judgement::kTooShort;
+  const ByteRange range = range_of(chunk);
+  if (range.bytes() < wire::kMinChunkBytes && range.end != size_bytes_) return Judgement::kTooShort;
   if (missing_->first_within(range).empty()) return Judgement::kDuplicate;
   return missing_->can_fill(range) ? Judgement::kNew : Judgement::kTooScattered;
 }
 
-void IncomingTransfer::on_stored(const wire::TransferBlock& block) {
-  LATTICE_ASSERT(judge(block) == Judgement::kNew);
-  received_bytes_ += missing_->fill(range_of(block));
+void IncomingTransfer::on_stored(const wire::TransferChunk& chunk) {
+  LATTICE_ASSERT(judge(chunk) == Judgement::kNew);
+  received_bytes_ += missing_->fill(range_of(chunk));
 }
 
 }  // namespace lattice::transfer

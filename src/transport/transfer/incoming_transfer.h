@@ -21,17 +21,17 @@ class IncomingTransfer {
   uint64_t size_bytes() const { return size_bytes_; }
   uint64_t received_bytes() const { return received_bytes_; }
 
-  /// From here on blocks are expected. Takes the memory for that. Must not have been called before.
+  /// From here on chunks are expected. Takes the memory for that. Must not have been called before.
   void accept();
   bool accepted() const { return missing_.has_value(); }
 
   enum class Judgement : uint8_t { kNew, kDuplicate, kPastEnd, kTooShort, kTooScattered };
-  /// Changes nothing. The transfer is accepted. kNew: at least one byte of the block was missing.
-  Judgement judge(const wire::TransferBlock& block) const;
+  /// Changes nothing. The transfer is accepted. kNew: at least one byte of the chunk was missing.
+  Judgement judge(const wire::TransferChunk& chunk) const;
   /// The first bytes of `range` that are missing; an empty range when there are none.
   ByteRange first_missing(const ByteRange& range) const { return missing_->first_within(range); }
-  /// A block judged kNew was stored.
-  void on_stored(const wire::TransferBlock& block);
+  /// A chunk judged kNew was stored.
+  void on_stored(const wire::TransferChunk& chunk);
   bool complete() const { return received_bytes_ == size_bytes_; }
 
  private:
@@ -41,9 +41,9 @@ class IncomingTransfer {
   std::optional<MissingRanges> missing_;  ///< Once accepted.
 };
 
-/// Where a block's bytes belong. Its offset is below kMaxTransferBytes.
-inline ByteRange range_of(const wire::TransferBlock& block) {
-  return {block.offset, block.offset + block.bytes.size()};
+/// Where a chunk's bytes belong. Its offset is below kMaxTransferBytes.
+inline ByteRange range_of(const wire::TransferChunk& chunk) {
+  return {chunk.offset, chunk.offset + chunk.bytes.size()};
 }
 
 }  // namespace lattice::transfer

@@ -9,9 +9,9 @@ namespace lattice::transfer {
 
 MissingRanges::MissingRanges(uint64_t size_bytes) {
   LATTICE_ASSERT(size_bytes != 0);
-  // Each block opens one range at most, and none but the last is shorter than kMinBlockBytes.
-  const uint64_t blocks = size_bytes / wire::kMinBlockBytes + 1;
-  ranges_.reserve(static_cast<size_t>(std::min<uint64_t>(kMaxMissingRanges, blocks)));
+  // Each chunk opens one range at most, and none but the last is shorter than kMinChunkBytes.
+  const uint64_t chunks = size_bytes / wire::kMinChunkBytes + 1;
+  ranges_.reserve(static_cast<size_t>(std::min<uint64_t>(kMaxMissingRanges, chunks)));
   ranges_.push_back({0, size_bytes});
 }
 

@@ -1,9 +1,9 @@
 // The bytes of a transfer that have not arrived: ranges in ascending order, none empty, no two touching.
 //
 //   missing   ├────────┤     ├──┤        ├───────────────────┤
-//   a block         ├───────────────┤                            fills the end of one, all of another
+//   a chunk         ├───────────────┤                            fills the end of one, all of another
 //
-// Must stay true: at most kMaxMissingRanges of them, so that a peer's blocks, however scattered, cost 32 KB
+// Must stay true: at most kMaxMissingRanges of them, so that a peer's chunks, however scattered, cost 32 KB
 // and one short move of memory each.
 #pragma once
 

@@ -36,7 +36,7 @@ class TransferLink {
   virtual bool send_control(ConnectionHandle connection, std::span<const uint8_t> body) = 0;
   /// Ends the connection for want of room: the peer lets all of the control channel's queue wait.
   virtual void close(ConnectionHandle connection) = 0;
-  /// There are blocks to send again, after nothing that the connection itself would notice.
+  /// There are chunks to send again, after nothing that the connection itself would notice.
   virtual void wake(ConnectionHandle connection) = 0;
 };
 
@@ -56,7 +56,7 @@ class TransferHandler {
   virtual bool read(ConnectionHandle connection, TransferId transfer, uint64_t offset,
                     std::span<uint8_t> out) = 0;
 
-  /// Bytes of an incoming transfer, each exactly once, in any order of blocks. False: they cannot be stored;
+  /// Bytes of an incoming transfer, each exactly once, in any order of chunks. False: they cannot be stored;
   /// the transfer fails.
   virtual bool write(ConnectionHandle connection, TransferId transfer, uint64_t offset,
                      std::span<const uint8_t> bytes) = 0;

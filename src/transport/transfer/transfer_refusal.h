@@ -1,4 +1,4 @@
-// Every reason for which a block or a control message of a transfer is not acted on. All but the last three
+// Every reason for which a chunk or a control message of a transfer is not acted on. All but the last three
 // close the connection: only a peer that breaks the standard sends such a thing.
 #pragma once
 
@@ -14,12 +14,12 @@ namespace lattice::transfer {
   X(kTooMany, "transfer_too_many")           /* a ninth at a time (B-4) */                          \
   X(kUnknown, "transfer_unknown")            /* of a transfer nobody offered */                     \
   X(kBadState, "transfer_bad_state")         /* accepted twice; held or sent before it was */       \
-  X(kPastEnd, "transfer_past_end")           /* a block past the end */                             \
-  X(kTooShort, "transfer_too_short")         /* a block below 256 bytes before the end (B-9) */     \
-  X(kTooScattered, "transfer_too_scattered") /* blocks that leave too many gaps (B-14) */           \
+  X(kPastEnd, "transfer_past_end")           /* a chunk past the end */                             \
+  X(kTooShort, "transfer_too_short")         /* a chunk below 256 bytes before the end (B-9) */     \
+  X(kTooScattered, "transfer_too_scattered") /* chunks that leave too many gaps (B-14) */           \
   X(kTooLarge, "transfer_too_large")         /* an offer over the configured size: answered */      \
-  X(kDuplicate, "transfer_duplicate")        /* a block that was here already: normal after loss */ \
-  X(kLate, "transfer_late")                  /* a block of a transfer that ended: normal */
+  X(kDuplicate, "transfer_duplicate")        /* a chunk that was here already: normal after loss */ \
+  X(kLate, "transfer_late")                  /* a chunk of a transfer that ended: normal */
 
 enum class TransferRefusal : uint8_t {
   kNone,

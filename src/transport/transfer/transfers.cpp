@@ -1,4 +1,4 @@
-// The application's side, and the blocks that leave. What a peer says is in transfers_receive.cpp.
+// The application's side, and the chunks that leave. What a peer says is in transfers_receive.cpp.
 #include "transport/transfer/transfers.h"
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 namespace lattice::transfer {
 namespace {
 
-// What the endpoint calls a block: its transfer's slot, and its name there.
-static_assert(kMaxBlocksInFlight <= 1u << 16 && kMaxTransfers <= 1u << 16);
-constexpr uint32_t block_name(size_t slot, uint32_t name) {
+// What the endpoint calls a chunk: its transfer's slot, and its name there.
+static_assert(kMaxChunksInFlight <= 1u << 16 && kMaxTransfers <= 1u << 16);
+constexpr uint32_t chunk_name(size_t slot, uint32_t name) {
   return static_cast<uint32_t>(slot) << 16 | name;
 }
 
@@ -228,10 +228,10 @@ void Transfers::on_disconnected(ConnectionHandle connection) {
   }
 }
 
-// --- Blocks that leave
+// --- Chunks that leave
 
 size_t Transfers::slot_to_send(const Lane& lane) {
-  if (lane.blocks_in_flight >= kMaxBlocksInFlight) return kMaxTransfers;
+  if (lane.chunks_in_flight >= kMaxChunksInFlight) return kMaxTransfers;
   for (size_t i = 0; i < kMaxTransfers; ++i) {
     const size_t slot = (lane.turn + i) % kMaxTransfers;
     if (lane.out[slot] && lane.out[slot]->transfer.has_next()) return slot;
@@ -239,30 +239,30 @@ size_t Transfers::slot_to_send(const Lane& lane) {
   return kMaxTransfers;
 }
 
-bool Transfers::has_block(ConnectionHandle connection) {
+bool Transfers::has_chunk(ConnectionHandle connection) {
   const Lane* lane = lane_of(connection);
   return lane != nullptr && slot_to_send(*lane) != kMaxTransfers;
 }
 
-size_t Transfers::take_block(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
+size_t Transfers::take_chunk(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
                              Taken* taken) {
   Lane* lane = lane_of(connection);
   const size_t slot = lane == nullptr ? kMaxTransfers : slot_to_send(*lane);
   LATTICE_CHECK(slot != kMaxTransfers);
   Outgoing& entry = *lane->out[slot];
   OutgoingTransfer& transfer = entry.transfer;
-  const ByteRange block = transfer.next({out.size(), floor_bytes});
+  const ByteRange chunk = transfer.next({out.size(), floor_bytes});
   lane->turn = (slot + 1) % kMaxTransfers;
-  const size_t header_bytes = wire::encode_transfer_block_header(transfer.id(), block.begin, out);
-  const std::span<uint8_t> bytes = out.subspan(header_bytes, static_cast<size_t>(block.bytes()));
-  if (!read(connection, entry, block.begin, bytes)) {
+  const size_t header_bytes = wire::encode_transfer_chunk_header(transfer.id(), chunk.begin, out);
+  const std::span<uint8_t> bytes = out.subspan(header_bytes, static_cast<size_t>(chunk.bytes()));
+  if (!read(connection, entry, chunk.begin, bytes)) {
     transfer.end();
     entry.failed = true;
     return 0;
   }
   taken->channel = config_.channel;
-  taken->block = block_name(slot, transfer.on_sent(block));
-  ++lane->blocks_in_flight;
+  taken->chunk = chunk_name(slot, transfer.on_sent(chunk));
+  ++lane->chunks_in_flight;
   return header_bytes + bytes.size();
 }
 
@@ -273,12 +273,12 @@ bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint64_
   return true;
 }
 
-void Transfers::on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) {
+void Transfers::on_chunk_fate(ConnectionHandle connection, uint32_t chunk, bool acked) {
   Lane* lane = lane_of(connection);
-  const size_t slot = block >> 16;
+  const size_t slot = chunk >> 16;
   LATTICE_CHECK(lane != nullptr && slot < kMaxTransfers && lane->out[slot] != nullptr);
-  --lane->blocks_in_flight;
-  lane->out[slot]->transfer.on_fate(block & 0xFFFF, acked);
+  --lane->chunks_in_flight;
+  lane->out[slot]->transfer.on_receipt(chunk & 0xFFFF, acked);
 }
 
 }  // namespace lattice::transfer

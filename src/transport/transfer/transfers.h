@@ -1,10 +1,10 @@
-// The large transfers of all connections of an endpoint: their control messages, their blocks, their ends.
+// The large transfers of all connections of an endpoint: their control messages, their chunks, their ends.
 //
-//   start() ─▶ Offer ─▶ on_offer() ─▶ accept() ─▶ Accept ─▶ blocks, as budget allows ─▶ write()
-//   on_end(kDone) ◀─ End, done ◀───────────────────────────────── the last block is stored ─▶ on_end(kDone)
+//   start() ─▶ Offer ─▶ on_offer() ─▶ accept() ─▶ Accept ─▶ chunks, as budget allows ─▶ write()
+//   on_end(kDone) ◀─ End, done ◀───────────────────────────────── the last chunk is stored ─▶ on_end(kDone)
 //
 // Must stay true: a peer occupies at most kMaxTransfers entries and, of accepted transfers only, what
-// kMaxMissingRanges and kMaxOpenBlocks take, whatever their size; nothing allocates while blocks flow.
+// kMaxMissingRanges and kMaxOpenChunks take, whatever their size; nothing allocates while chunks flow.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ class Transfers final : public reliability::BulkSource {
   /// are asked from read() once the peer accepts.
   TransferResult start(ConnectionHandle connection, uint64_t size_bytes, const uint8_t* data,
                        std::span<const uint8_t> label, TransferId* out);
-  /// Of an offer: lets it come, block by block, into `memory` (borrowed until the transfer ended here, and
+  /// Of an offer: lets it come, chunk by chunk, into `memory` (borrowed until the transfer ended here, and
   /// as large as the offer) or, if that is empty, to write().
   TransferResult accept(ConnectionHandle connection, TransferId transfer, std::span<uint8_t> memory);
   /// Refuses `offer` for an application that never answers. As cancel(), but for a control channel that is
@@ -58,7 +58,7 @@ class Transfers final : public reliability::BulkSource {
   void refuse(ConnectionHandle connection, TransferId offer);
   /// Refuses an offer, or ends a transfer of either direction. No on_end() follows here.
   TransferResult cancel(ConnectionHandle connection, TransferId transfer);
-  /// Stops the blocks of an accepted transfer, or lets them go on. What is on its way still arrives.
+  /// Stops the chunks of an accepted transfer, or lets them go on. What is on its way still arrives.
   TransferResult hold(ConnectionHandle connection, TransferId transfer, bool held);
   /// Bytes that are done, as in on_progress(), and of how many; kNotFound once it ended.
   TransferResult progress(ConnectionHandle connection, TransferId transfer, uint64_t* done_bytes,
@@ -71,17 +71,17 @@ class Transfers final : public reliability::BulkSource {
   /// A control message of a transfer type. When the result closes(), the peer broke the standard.
   TransferRefusal on_control(ConnectionHandle connection, std::span<const uint8_t> body);
   /// A message of the bulk channel; as on_control().
-  TransferRefusal on_block(ConnectionHandle connection, std::span<const uint8_t> body);
+  TransferRefusal on_chunk(ConnectionHandle connection, std::span<const uint8_t> body);
   /// Ends every transfer of the connection. Before the application hears of its end.
   void on_disconnected(ConnectionHandle connection);
 
   uint64_t refused(TransferRefusal refusal) const { return refusals_.get(refusal); }
 
   // reliability::BulkSource
-  bool has_block(ConnectionHandle connection) override;
-  size_t take_block(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
+  bool has_chunk(ConnectionHandle connection) override;
+  size_t take_chunk(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
                     Taken* taken) override;
-  void on_block_fate(ConnectionHandle connection, uint32_t block, bool acked) override;
+  void on_chunk_fate(ConnectionHandle connection, uint32_t chunk, bool acked) override;
 
  private:
   struct Outgoing {
@@ -103,8 +103,8 @@ class Transfers final : public reliability::BulkSource {
     ConnectionHandle connection;
     uint32_t out_count = 0;  ///< Offers so far; the last one's number is its low 16 bits (B-3).
     uint32_t in_count = 0;
-    uint32_t blocks_in_flight = 0;
-    size_t turn = 0;  ///< Slot that is asked first for the next block.
+    uint32_t chunks_in_flight = 0;
+    size_t turn = 0;  ///< Slot that is asked first for the next chunk.
     std::array<std::unique_ptr<Outgoing>, kMaxTransfers> out;
     std::array<std::unique_ptr<Incoming>, kMaxTransfers> in;
   };
@@ -115,7 +115,7 @@ class Transfers final : public reliability::BulkSource {
   static Outgoing* find_out(Lane* lane, uint16_t id);
   /// Its place; null when there is none.
   static std::unique_ptr<Incoming>* find_in(Lane* lane, uint16_t id);
-  /// The slot whose turn it is to send a block, or kMaxTransfers.
+  /// The slot whose turn it is to send a chunk, or kMaxTransfers.
   static size_t slot_to_send(const Lane& lane);
   /// Whether `id` names one of the last offers out of `offer_count`.
   static bool was_offered(uint16_t id, uint32_t offer_count);
@@ -132,7 +132,7 @@ class Transfers final : public reliability::BulkSource {
   TransferRefusal on_hold(ConnectionHandle connection, std::span<const uint8_t> body);
   TransferRefusal on_end(ConnectionHandle connection, std::span<const uint8_t> body);
   bool read(ConnectionHandle connection, const Outgoing& entry, uint64_t offset, std::span<uint8_t> out);
-  void store(Lane& lane, const wire::TransferBlock& block);
+  void store(Lane& lane, const wire::TransferChunk& chunk);
   bool write(ConnectionHandle connection, Incoming& entry, uint64_t offset, std::span<const uint8_t> bytes);
   void complete(Lane& lane, uint16_t id);
 

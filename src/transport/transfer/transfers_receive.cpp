@@ -1,4 +1,4 @@
-// What a peer says about transfers, and the blocks that arrive.
+// What a peer says about transfers, and the chunks that arrive.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -123,19 +123,19 @@ TransferRefusal Transfers::on_end(ConnectionHandle connection, std::span<const u
   return TransferRefusal::kNone;
 }
 
-TransferRefusal Transfers::on_block(ConnectionHandle connection, std::span<const uint8_t> body) {
-  wire::TransferBlock block;
-  if (!wire::parse_transfer_block(body, &block)) return count(TransferRefusal::kMalformed);
+TransferRefusal Transfers::on_chunk(ConnectionHandle connection, std::span<const uint8_t> body) {
+  wire::TransferChunk chunk;
+  if (!wire::parse_transfer_chunk(body, &chunk)) return count(TransferRefusal::kMalformed);
   Lane* lane = lane_of(connection);
-  std::unique_ptr<Incoming>* entry = find_in(lane, block.id);
+  std::unique_ptr<Incoming>* entry = find_in(lane, chunk.id);
   if (entry == nullptr) {
-    const bool ended = lane != nullptr && was_offered(block.id, lane->in_count);
+    const bool ended = lane != nullptr && was_offered(chunk.id, lane->in_count);
     return count(ended ? TransferRefusal::kLate : TransferRefusal::kUnknown);
   }
   if (!(*entry)->transfer.accepted()) return count(TransferRefusal::kBadState);
-  switch ((*entry)->transfer.judge(block)) {
+  switch ((*entry)->transfer.judge(chunk)) {
     case IncomingTransfer::Judgement::kNew:
-      store(*lane, block);
+      store(*lane, chunk);
       return TransferRefusal::kNone;
     case IncomingTransfer::Judgement::kDuplicate:
       return count(TransferRefusal::kDuplicate);
@@ -149,28 +149,28 @@ TransferRefusal Transfers::on_block(ConnectionHandle connection, std::span<const
   return count(TransferRefusal::kTooScattered);
 }
 
-// Of a block only what is missing is stored: a half may have come before the whole.
-void Transfers::store(Lane& lane, const wire::TransferBlock& block) {
-  ByteRange rest = range_of(block);
-  std::unique_ptr<Incoming>* entry = find_in(&lane, block.id);
+// Of a chunk only what is missing is stored: a half may have come before the whole.
+void Transfers::store(Lane& lane, const wire::TransferChunk& chunk) {
+  ByteRange rest = range_of(chunk);
+  std::unique_ptr<Incoming>* entry = find_in(&lane, chunk.id);
   while (true) {
     const ByteRange missing = (*entry)->transfer.first_missing(rest);
     if (missing.empty()) break;
-    const size_t at = static_cast<size_t>(missing.begin - block.offset);
+    const size_t at = static_cast<size_t>(missing.begin - chunk.offset);
     const bool stored = write(lane.connection, **entry, missing.begin,
-                              block.bytes.subspan(at, static_cast<size_t>(missing.bytes())));
-    entry = find_in(&lane, block.id);
+                              chunk.bytes.subspan(at, static_cast<size_t>(missing.bytes())));
+    entry = find_in(&lane, chunk.id);
     if (entry == nullptr) return;  // write() cancelled it
     if (!stored) {
       entry->reset();
-      owe_end(lane.connection, block.id, wire::TransferSide::kReceiver, wire::TransferEndReason::kFailed);
-      handler_.on_end(lane.connection, {block.id, true}, TransferEnding::kFailed);
+      owe_end(lane.connection, chunk.id, wire::TransferSide::kReceiver, wire::TransferEndReason::kFailed);
+      handler_.on_end(lane.connection, {chunk.id, true}, TransferEnding::kFailed);
       return;
     }
     rest.begin = missing.end;
   }
-  (*entry)->transfer.on_stored(block);
-  if ((*entry)->transfer.complete()) complete(lane, block.id);
+  (*entry)->transfer.on_stored(chunk);
+  if ((*entry)->transfer.complete()) complete(lane, chunk.id);
 }
 
 bool Transfers::write(ConnectionHandle connection, Incoming& entry, uint64_t offset,

@@ -68,14 +68,14 @@ bool parse_transfer_end(std::span<const uint8_t> body, TransferEnd* out) {
   return true;
 }
 
-bool parse_transfer_block(std::span<const uint8_t> body, TransferBlock* out) {
+bool parse_transfer_chunk(std::span<const uint8_t> body, TransferChunk* out) {
   base::ByteReader reader(body);
-  TransferBlock block;
-  block.id = reader.u16();
-  block.offset = reader.varint();
+  TransferChunk chunk;
+  chunk.id = reader.u16();
+  chunk.offset = reader.varint();
   if (!reader.ok() || reader.remaining() == 0) return false;
-  block.bytes = reader.bytes(reader.remaining());
-  *out = block;
+  chunk.bytes = reader.bytes(reader.remaining());
+  *out = chunk;
   return true;
 }
 
@@ -112,14 +112,14 @@ size_t encode_transfer_end(const TransferEnd& end, std::span<uint8_t> out) {
   return writer.ok() ? writer.size() : 0;
 }
 
-size_t encode_transfer_block_header(uint16_t id, uint64_t offset, std::span<uint8_t> out) {
+size_t encode_transfer_chunk_header(uint16_t id, uint64_t offset, std::span<uint8_t> out) {
   base::ByteWriter writer(out);
   writer.u16(id);
   writer.varint(offset);
   return writer.ok() ? writer.size() : 0;
 }
 
-size_t transfer_block_header_bytes(uint64_t offset) {
+size_t transfer_chunk_header_bytes(uint64_t offset) {
   return sizeof(uint16_t) + base::varint_bytes(offset);
 }
 

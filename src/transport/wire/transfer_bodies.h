@@ -1,7 +1,7 @@
-// Bodies of large transfers (docs/spec/transfer.md): blocks on a bulk channel, and the control messages that
+// Bodies of large transfers (docs/spec/transfer.md): chunks on a bulk channel, and the control messages that
 // begin, hold and end them.
 //
-//   block              id u16 · offset varint · 1 byte or more
+//   chunk              id u16 · offset varint · 1 byte or more
 //   16 TransferOffer   u8 16 · id u16 · size u64 · label, 0 to 64 bytes
 //   17 TransferAccept  u8 17 · id u16
 //   18 TransferHold    u8 18 · id u16 · held u8, 0 or 1
@@ -18,10 +18,10 @@ namespace lattice::wire {
 
 inline constexpr uint64_t kMaxTransferBytes = uint64_t{1} << 40;
 inline constexpr size_t kMaxTransferLabelBytes = 64;
-/// Of a block that does not reach the end of its transfer.
-inline constexpr size_t kMinBlockBytes = 256;
+/// Of a chunk that does not reach the end of its transfer.
+inline constexpr size_t kMinChunkBytes = 256;
 /// id, and the longest offset below kMaxTransferBytes: 40 bits in groups of seven.
-inline constexpr size_t kMaxBlockHeaderBytes = 2 + 6;
+inline constexpr size_t kMaxChunkHeaderBytes = 2 + 6;
 
 enum class TransferSide : uint8_t { kSender = 0, kReceiver = 1 };
 
@@ -52,7 +52,7 @@ struct TransferEnd {
   TransferEndReason reason = TransferEndReason::kDone;
 };
 
-struct TransferBlock {
+struct TransferChunk {
   uint16_t id = 0;
   uint64_t offset = 0;
   std::span<const uint8_t> bytes;  ///< Into the body; not empty.
@@ -65,17 +65,17 @@ bool parse_transfer_accept(std::span<const uint8_t> body, uint16_t* id);
 bool parse_transfer_hold(std::span<const uint8_t> body, TransferHold* out);
 bool parse_transfer_end(std::span<const uint8_t> body, TransferEnd* out);
 /// Offset and length are judged by whoever knows the transfer; here only that there is at least one byte.
-bool parse_transfer_block(std::span<const uint8_t> body, TransferBlock* out);
+bool parse_transfer_chunk(std::span<const uint8_t> body, TransferChunk* out);
 
 /// Bytes written, or 0 when `out` is too short.
 size_t encode_transfer_offer(const TransferOffer& offer, std::span<uint8_t> out);
 size_t encode_transfer_accept(uint16_t id, std::span<uint8_t> out);
 size_t encode_transfer_hold(const TransferHold& hold, std::span<uint8_t> out);
 size_t encode_transfer_end(const TransferEnd& end, std::span<uint8_t> out);
-/// The header of a block; its bytes follow. 3 to kMaxBlockHeaderBytes for offsets below kMaxTransferBytes.
-size_t encode_transfer_block_header(uint16_t id, uint64_t offset, std::span<uint8_t> out);
-/// What encode_transfer_block_header() will write.
-size_t transfer_block_header_bytes(uint64_t offset);
+/// The header of a chunk; its bytes follow. 3 to kMaxChunkHeaderBytes for offsets below kMaxTransferBytes.
+size_t encode_transfer_chunk_header(uint16_t id, uint64_t offset, std::span<uint8_t> out);
+/// What encode_transfer_chunk_header() will write.
+size_t transfer_chunk_header_bytes(uint64_t offset);
 
 inline constexpr size_t kMaxTransferControlBytes = 1 + 2 + 8 + kMaxTransferLabelBytes;
 

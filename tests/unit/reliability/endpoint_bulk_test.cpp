@@ -1,4 +1,4 @@
-// Blocks leave when nothing else waits, and each is told its fate once.
+// Chunks leave when nothing else waits, and each is told its fate once.
 #include <gtest/gtest.h>
 
 #include "endpoint_rig.h"
@@ -14,8 +14,8 @@ constexpr uint8_t kBulkChannel = 13;
 
 class CountingSource final : public BulkSource {
  public:
-  bool has_block(ConnectionHandle) override { return next < count && in_flight < window; }
-  size_t take_block(ConnectionHandle, std::span<uint8_t> out, size_t floor_bytes, Taken* taken) override {
+  bool has_chunk(ConnectionHandle) override { return next < count && in_flight < window; }
+  size_t take_chunk(ConnectionHandle, std::span<uint8_t> out, size_t floor_bytes, Taken* taken) override {
     EXPECT_TRUE(floor_bytes >= kMaxUnreliableBody && floor_bytes <= out.size());
     EXPECT_LE(out.size(), kMaxBulkBody);
     largest_room_bytes = std::max(largest_room_bytes, out.size());
@@ -28,8 +28,8 @@ class CountingSource final : public BulkSource {
     ++in_flight;
     return out.size();
   }
-  void on_block_fate(ConnectionHandle, uint32_t block, bool acked) override {
-    told[block].push_back(acked);
+  void on_chunk_fate(ConnectionHandle, uint32_t chunk, bool acked) override {
+    told[chunk].push_back(acked);
     --in_flight;
   }
   uint32_t next = 0, count = 0, window = 100, broken_at = UINT32_MAX;
@@ -55,14 +55,14 @@ class EndpointBulk : public testing::Test {
   std::unique_ptr<EndpointRig> rig;
 };
 
-TEST_F(EndpointBulk, EachBlockIsToldOnceAndThoseAckedArrived) {
+TEST_F(EndpointBulk, EachChunkIsToldOnceAndThoseAckedArrived) {
   start(0.1);
   source.count = 500;
   rig->run(10 * kSecond);
   ASSERT_EQ(source.told.size(), 500u);
   size_t acked = 0;
-  for (const auto& [block, fates] : source.told) {
-    ASSERT_EQ(fates.size(), 1u) << block;
+  for (const auto& [chunk, fates] : source.told) {
+    ASSERT_EQ(fates.size(), 1u) << chunk;
     if (fates[0]) ++acked;
   }
   EXPECT_GT(acked, 350u);
@@ -71,7 +71,7 @@ TEST_F(EndpointBulk, EachBlockIsToldOnceAndThoseAckedArrived) {
   EXPECT_EQ(source.in_flight, 0u);
 }
 
-TEST_F(EndpointBulk, BlocksFillTheDatagramsOfThePath) {
+TEST_F(EndpointBulk, ChunksFillTheDatagramsOfThePath) {
   start(0);
   rig->run(kSecond);
   ASSERT_EQ(rig->server_stats().datagram_bytes, kLargestDatagramBytes);
@@ -85,7 +85,7 @@ TEST_F(EndpointBulk, BlocksFillTheDatagramsOfThePath) {
   EXPECT_GE((after.bytes_sent - before.bytes_sent) / 100, kLargestDatagramBytes - 1);
 }
 
-TEST_F(EndpointBulk, MessagesGoBeforeBlocks) {
+TEST_F(EndpointBulk, MessagesGoBeforeChunks) {
   start(0);
   rig->run(kSecond);
   source.count = 1000;
@@ -101,7 +101,7 @@ TEST_F(EndpointBulk, MessagesGoBeforeBlocks) {
   EXPECT_EQ(rig->client().handler.received[1].channel, Channel::kUnreliable);
 }
 
-TEST_F(EndpointBulk, BlocksInFlightAreLostWithTheConnection) {
+TEST_F(EndpointBulk, ChunksInFlightAreLostWithTheConnection) {
   start(0);
   source.count = 50;
   rig->server.endpoint->wake(rig->server.connection);
@@ -110,7 +110,7 @@ TEST_F(EndpointBulk, BlocksInFlightAreLostWithTheConnection) {
   rig->server.endpoint->disconnect(rig->server.connection, connection::DisconnectReason::kRequested);
   rig->step();
   EXPECT_EQ(source.in_flight, 0u);
-  for (const auto& [block, fates] : source.told) EXPECT_EQ(fates.size(), 1u) << block;
+  for (const auto& [chunk, fates] : source.told) EXPECT_EQ(fates.size(), 1u) << chunk;
 }
 
 TEST_F(EndpointBulk, SourceThatCannotReadSendsNothing) {

@@ -22,9 +22,9 @@ struct Fate final : CarriedFate {
     ++told[receipt];
     if (acked) ++acked_receipts;
   }
-  void on_block_fate(uint32_t block, bool acked) override { blocks[block].push_back(acked); }
+  void on_chunk_fate(uint32_t chunk, bool acked) override { chunks[chunk].push_back(acked); }
   std::map<uint32_t, int> told;
-  std::map<uint32_t, std::vector<bool>> blocks;
+  std::map<uint32_t, std::vector<bool>> chunks;
   std::map<uint32_t, int> acked_messages, lost_messages;
   uint64_t acked_receipts = 0;
 };
@@ -256,7 +256,8 @@ TEST_F(SentPacketHistoryTest, RingGrowsToItsBoundAndThenLoses) {
 TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   base::BufferPool pool{1u << 20};
   std::vector<base::Buffer> taken;
-  for (base::Buffer block = pool.allocate(4096); block; block = pool.allocate(4096)) taken.push_back(block);
+  for (base::Buffer buffer = pool.allocate(4096); buffer; buffer = pool.allocate(4096))
+    taken.push_back(buffer);
   CarriedItems items{16, 1u << 20};
   SentPacketHistory history{pool, items};
   Fate fate;
@@ -270,7 +271,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   // An acknowledgement of it is fine, and of no use.
   EXPECT_TRUE(history.on_ack({1, 0}, fate).valid);
   EXPECT_EQ(fate.told.size(), 1u);
-  for (base::Buffer& block : taken) pool.release(block);
+  for (base::Buffer& buffer : taken) pool.release(buffer);
 }
 
 TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
@@ -331,19 +332,19 @@ TEST_F(SentPacketHistoryTest, FullAtHalfOfTheNumbersWithoutAnAck) {
   EXPECT_FALSE(history.is_full());
 }
 
-TEST_F(SentPacketHistoryTest, BlockIsToldOnceAndNotAgainByALateAck) {
-  for (uint32_t block = 1; block <= 5; ++block) {
+TEST_F(SentPacketHistoryTest, ChunkIsToldOnceAndNotAgainByALateAck) {
+  for (uint32_t chunk = 1; chunk <= 5; ++chunk) {
     uint32_t chain = CarriedItems::kNone;
-    items.add(&chain, {.kind = CarriedKind::kBlock, .channel = 13, .value = block});
+    items.add(&chain, {.kind = CarriedKind::kChunk, .channel = 13, .value = chunk});
     history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
   }
   history.on_ack({5, 0b111}, fate);  // 5, 4, 3, 2
   history.detect_losses(kMs, rtt, fate);
-  ASSERT_EQ(fate.blocks.size(), 5u);
-  EXPECT_EQ(fate.blocks[1], std::vector<bool>{false});
-  for (uint32_t block = 2; block <= 5; ++block) EXPECT_EQ(fate.blocks[block], std::vector<bool>{true});
+  ASSERT_EQ(fate.chunks.size(), 5u);
+  EXPECT_EQ(fate.chunks[1], std::vector<bool>{false});
+  for (uint32_t chunk = 2; chunk <= 5; ++chunk) EXPECT_EQ(fate.chunks[chunk], std::vector<bool>{true});
   history.on_ack({5, 0b1111}, fate);  // late
-  EXPECT_EQ(fate.blocks[1].size(), 1u);
+  EXPECT_EQ(fate.chunks[1].size(), 1u);
   EXPECT_EQ(items.live(), 0u);
   EXPECT_TRUE(fate.told.empty());
 }

@@ -15,7 +15,7 @@ namespace {
 using Judgement = IncomingTransfer::Judgement;
 const std::vector<uint8_t> kBytes(2000, 0xAB);
 
-wire::TransferBlock block(uint64_t offset, size_t bytes) {
+wire::TransferChunk chunk(uint64_t offset, size_t bytes) {
   return {1, offset, std::span(kBytes).first(bytes)};
 }
 
@@ -27,38 +27,38 @@ IncomingTransfer accepted(uint64_t size_bytes) {
 
 TEST(IncomingTransfer, JudgesPlaceLengthAndRepetition) {
   IncomingTransfer transfer = accepted(1000);
-  EXPECT_EQ(transfer.judge(block(0, 256)), Judgement::kNew);
-  EXPECT_EQ(transfer.judge(block(0, 255)), Judgement::kTooShort);
-  EXPECT_EQ(transfer.judge(block(0, 1000)), Judgement::kNew);
-  EXPECT_EQ(transfer.judge(block(0, 1001)), Judgement::kPastEnd);
-  EXPECT_EQ(transfer.judge(block(999, 1)), Judgement::kNew) << "the end may be as short as it is";
-  EXPECT_EQ(transfer.judge(block(998, 1)), Judgement::kTooShort);
-  EXPECT_EQ(transfer.judge(block(999, 2)), Judgement::kPastEnd);
-  EXPECT_EQ(transfer.judge(block(1000, 1)), Judgement::kPastEnd);
-  EXPECT_EQ(transfer.judge(block(UINT64_MAX, 256)), Judgement::kPastEnd);
-  transfer.on_stored(block(300, 400));
-  EXPECT_EQ(transfer.judge(block(300, 400)), Judgement::kDuplicate);
-  EXPECT_EQ(transfer.judge(block(400, 256)), Judgement::kDuplicate);
-  EXPECT_EQ(transfer.judge(block(200, 400)), Judgement::kNew) << "a part of it is";
+  EXPECT_EQ(transfer.judge(chunk(0, 256)), Judgement::kNew);
+  EXPECT_EQ(transfer.judge(chunk(0, 255)), Judgement::kTooShort);
+  EXPECT_EQ(transfer.judge(chunk(0, 1000)), Judgement::kNew);
+  EXPECT_EQ(transfer.judge(chunk(0, 1001)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(chunk(999, 1)), Judgement::kNew) << "the end may be as short as it is";
+  EXPECT_EQ(transfer.judge(chunk(998, 1)), Judgement::kTooShort);
+  EXPECT_EQ(transfer.judge(chunk(999, 2)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(chunk(1000, 1)), Judgement::kPastEnd);
+  EXPECT_EQ(transfer.judge(chunk(UINT64_MAX, 256)), Judgement::kPastEnd);
+  transfer.on_stored(chunk(300, 400));
+  EXPECT_EQ(transfer.judge(chunk(300, 400)), Judgement::kDuplicate);
+  EXPECT_EQ(transfer.judge(chunk(400, 256)), Judgement::kDuplicate);
+  EXPECT_EQ(transfer.judge(chunk(200, 400)), Judgement::kNew) << "a part of it is";
   EXPECT_EQ(transfer.first_missing({200, 600}), (ByteRange{200, 300}));
   EXPECT_EQ(transfer.received_bytes(), 400u);
-  transfer.on_stored(block(200, 800));
+  transfer.on_stored(chunk(200, 800));
   EXPECT_EQ(transfer.received_bytes(), 800u);
 }
 
-TEST(IncomingTransfer, BlocksThatLeaveTooManyGapsAreTooScattered) {
+TEST(IncomingTransfer, ChunksThatLeaveTooManyGapsAreTooScattered) {
   IncomingTransfer transfer = accepted(1u << 20);
   uint64_t at = 1;
   for (size_t gaps = 1; gaps < kMaxMissingRanges; ++gaps, at += 257) {
-    ASSERT_EQ(transfer.judge(block(at, 256)), Judgement::kNew) << gaps;
-    transfer.on_stored(block(at, 256));
+    ASSERT_EQ(transfer.judge(chunk(at, 256)), Judgement::kNew) << gaps;
+    transfer.on_stored(chunk(at, 256));
   }
-  EXPECT_EQ(transfer.judge(block(at, 256)), Judgement::kTooScattered);
-  EXPECT_EQ(transfer.judge(block(at - 1, 256)), Judgement::kNew);
+  EXPECT_EQ(transfer.judge(chunk(at, 256)), Judgement::kTooScattered);
+  EXPECT_EQ(transfer.judge(chunk(at - 1, 256)), Judgement::kNew);
 }
 
 TEST(IncomingTransfer, CompleteWithEveryByteInAnyOrder) {
-  EXPECT_TRUE(rc::check("any blocks a sender may cut, in any order, any repetition", [] {
+  EXPECT_TRUE(rc::check("any chunks a sender may cut, in any order, any repetition", [] {
     const uint64_t size = *rc::gen::inRange<uint64_t>(1, 50'000);
     IncomingTransfer transfer = accepted(size);
     base::Random random(*rc::gen::arbitrary<uint64_t>());
@@ -67,7 +67,7 @@ TEST(IncomingTransfer, CompleteWithEveryByteInAnyOrder) {
       const uint64_t place = random.next_below(size + 500);  // often the very beginning
       const uint64_t offset = place - std::min<uint64_t>(place, 500);
       const uint64_t bytes = std::min(size - offset, 256 + random.next_below(1200));
-      const wire::TransferBlock next = block(offset, bytes);
+      const wire::TransferChunk next = chunk(offset, bytes);
       uint64_t missing = 0;
       for (ByteRange rest = range_of(next); !rest.empty();) {
         const ByteRange part = transfer.first_missing(rest);

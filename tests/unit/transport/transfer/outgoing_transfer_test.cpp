@@ -1,4 +1,4 @@
-// Which bytes are next: fresh ones in order and as many as fit, lost blocks first and cut when they do not
+// Which bytes are next: fresh ones in order and as many as fit, lost chunks first and cut when they do not
 // fit everywhere, none while held; and the bounds of what is in flight and what is open.
 #include "transport/transfer/outgoing_transfer.h"
 
@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kFloor = OutgoingTransfer::kMinRoomBytes;
 constexpr OutgoingTransfer::Room kSmall{kFloor, kFloor};
 constexpr OutgoingTransfer::Room kLarge{reliability::kMaxBulkBody, kFloor};
-/// Of the first block in such rooms: id u16 and an offset of one byte.
+/// Of the first chunk in such rooms: id u16 and an offset of one byte.
 constexpr uint64_t kFirstSmall = kFloor - 3;
 constexpr uint64_t kFirstLarge = reliability::kMaxBulkBody - 3;
 
@@ -34,7 +34,7 @@ TEST(OutgoingTransfer, NothingBeforeItIsAccepted) {
   EXPECT_EQ(transfer.next(kSmall), (ByteRange{0, 1000}));
 }
 
-TEST(OutgoingTransfer, FreshBlocksFillWhatTheDatagramHolds) {
+TEST(OutgoingTransfer, FreshChunksFillWhatTheDatagramHolds) {
   OutgoingTransfer transfer = accepted(kFirstLarge + kFirstSmall);
   EXPECT_EQ(transfer.next(kSmall), (ByteRange{0, kFirstSmall}));
   EXPECT_EQ(transfer.next(kLarge), (ByteRange{0, kFirstLarge}));
@@ -59,7 +59,7 @@ TEST(OutgoingTransfer, HeldByEitherSide) {
   EXPECT_TRUE(transfer.has_next());
 }
 
-TEST(OutgoingTransfer, LostBlocksGoFirstAndInOrderOfLoss) {
+TEST(OutgoingTransfer, LostChunksGoFirstAndInOrderOfLoss) {
   OutgoingTransfer transfer = accepted(100'000);
   std::vector<ByteRange> sent;
   std::vector<uint32_t> names;
@@ -67,9 +67,9 @@ TEST(OutgoingTransfer, LostBlocksGoFirstAndInOrderOfLoss) {
     sent.push_back(transfer.next(kSmall));
     names.push_back(transfer.on_sent(sent.back()));
   }
-  transfer.on_fate(names[3], false);
-  transfer.on_fate(names[1], false);
-  transfer.on_fate(names[0], true);
+  transfer.on_receipt(names[3], false);
+  transfer.on_receipt(names[1], false);
+  transfer.on_receipt(names[0], true);
   EXPECT_EQ(transfer.next(kLarge), sent[3]) << "as it was, whatever there is room for";
   transfer.on_sent(transfer.next(kLarge));
   EXPECT_EQ(transfer.next(kSmall), sent[1]);
@@ -78,17 +78,17 @@ TEST(OutgoingTransfer, LostBlocksGoFirstAndInOrderOfLoss) {
   EXPECT_EQ(transfer.acked_bytes(), sent[0].bytes());
 }
 
-TEST(OutgoingTransfer, ALostBlockThatDoesNotFitEverywhereIsCutOnce) {
+TEST(OutgoingTransfer, ALostChunkThatDoesNotFitEverywhereIsCutOnce) {
   OutgoingTransfer transfer = accepted(100'000);
   const ByteRange whole = transfer.next(kLarge);
-  transfer.on_fate(transfer.on_sent(whole), false);
+  transfer.on_receipt(transfer.on_sent(whole), false);
   const ByteRange first = transfer.next(kLarge);
   EXPECT_EQ(first, (ByteRange{0, (whole.bytes() + 1) / 2}));
   const uint32_t first_name = transfer.on_sent(first);
   const ByteRange second = transfer.next(kLarge);
   EXPECT_EQ(second, (ByteRange{first.end, whole.end}));
-  transfer.on_fate(transfer.on_sent(second), false);
-  transfer.on_fate(first_name, false);
+  transfer.on_receipt(transfer.on_sent(second), false);
+  transfer.on_receipt(first_name, false);
   EXPECT_EQ(transfer.next(kSmall), second);
   transfer.on_sent(second);
   EXPECT_EQ(transfer.next(kSmall), first);
@@ -101,8 +101,8 @@ TEST(OutgoingTransfer, EndedOneDrains) {
   transfer.end();
   EXPECT_FALSE(transfer.has_next());
   EXPECT_FALSE(transfer.drained());
-  transfer.on_fate(first, true);
-  transfer.on_fate(second, false);
+  transfer.on_receipt(first, true);
+  transfer.on_receipt(second, false);
   EXPECT_TRUE(transfer.drained());
   EXPECT_FALSE(transfer.accept());
 }
@@ -112,12 +112,12 @@ TEST(OutgoingTransfer, AsMuchInFlightAndOpenAsAllowed) {
   std::vector<uint32_t> flying;
   const auto fill = [&] {
     while (transfer.has_next()) flying.push_back(transfer.on_sent(transfer.next(kLarge)));
-    EXPECT_EQ(flying.size(), kMaxBlocksInFlight);
+    EXPECT_EQ(flying.size(), kMaxChunksInFlight);
   };
   fill();
   // The most that can be open: all are lost and cut, and the halves in flight are lost again.
   for (int round = 0; round < 4; ++round) {
-    for (const uint32_t name : flying) transfer.on_fate(name, false);
+    for (const uint32_t name : flying) transfer.on_receipt(name, false);
     flying.clear();
     fill();
     EXPECT_FALSE(transfer.all_sent());
@@ -127,13 +127,13 @@ TEST(OutgoingTransfer, AsMuchInFlightAndOpenAsAllowed) {
     if (transfer.has_next()) {
       flying.push_back(transfer.on_sent(transfer.next(kLarge)));
     } else {
-      transfer.on_fate(flying.back(), true);
+      transfer.on_receipt(flying.back(), true);
       flying.pop_back();
     }
   }
   const uint64_t fresh_from = transfer.next(kLarge).begin;
   while (!flying.empty()) {
-    transfer.on_fate(flying.back(), true);
+    transfer.on_receipt(flying.back(), true);
     flying.pop_back();
   }
   EXPECT_EQ(transfer.acked_bytes(), fresh_from);
@@ -151,10 +151,10 @@ TEST(OutgoingTransfer, EveryByteIsAckedOnceWhateverIsLostAndWhateverFits) {
       if (transfer.has_next() && (flying.empty() || random.next_below(2) == 0)) {
         const OutgoingTransfer::Room room{kFloor + random.next_below(reliability::kMaxBulkBody - kFloor + 1),
                                           kFloor};
-        const ByteRange block = transfer.next(room);
-        RC_ASSERT(block.bytes() + wire::transfer_block_header_bytes(block.begin) <= room.fresh_bytes);
-        RC_ASSERT(block.bytes() >= wire::kMinBlockBytes || block.end == size);
-        RC_ASSERT(flying.emplace(transfer.on_sent(block), block).second);
+        const ByteRange chunk = transfer.next(room);
+        RC_ASSERT(chunk.bytes() + wire::transfer_chunk_header_bytes(chunk.begin) <= room.fresh_bytes);
+        RC_ASSERT(chunk.bytes() >= wire::kMinChunkBytes || chunk.end == size);
+        RC_ASSERT(flying.emplace(transfer.on_sent(chunk), chunk).second);
       } else {
         const auto at = std::next(flying.begin(), static_cast<ptrdiff_t>(random.next_below(flying.size())));
         const bool arrives = random.next_below(3) != 0;
@@ -162,7 +162,7 @@ TEST(OutgoingTransfer, EveryByteIsAckedOnceWhateverIsLostAndWhateverFits) {
           RC_ASSERT(!acked[i]);
           acked[i] = true;
         }
-        transfer.on_fate(at->first, arrives);
+        transfer.on_receipt(at->first, arrives);
         flying.erase(at);
       }
       RC_ASSERT(transfer.in_flight() == flying.size());

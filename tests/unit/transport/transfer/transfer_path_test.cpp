@@ -197,7 +197,7 @@ TEST(TransferPath, LossReorderingAndDuplicationOnManySeeds) {
 }
 
 TEST(TransferPath, ReceiverThatPumpsSlowly) {
-  // At 30 Hz a hundred blocks wait for each pump; one acknowledgement block reaches 33 of them.
+  // At 30 Hz a hundred chunks wait for each pump; one acknowledgement block reaches 33 of them.
   TransferRig rig(path(10, 0.0, 33 * kMs));
   ASSERT_TRUE(rig.rig.connect_all());
   const uint64_t before = rig.rig.server_stats().packets_lost;
@@ -220,7 +220,7 @@ TEST(TransferPath, BothWaysAtOnce) {
   EXPECT_EQ(rig.client.app.wrong_bytes + rig.server.app.wrong_bytes, 0u);
 }
 
-TEST(TransferPath, ConnectionThatEndsTellsEveryBlockFirst) {
+TEST(TransferPath, ConnectionThatEndsTellsEveryChunkFirst) {
   TransferRig rig(path(20, 0.0, 5 * kMs));
   ASSERT_TRUE(rig.rig.connect_all());
   rig.start(10'000'000);
@@ -229,14 +229,14 @@ TEST(TransferPath, ConnectionThatEndsTellsEveryBlockFirst) {
   rig.rig.server.endpoint->disconnect(connection, connection::DisconnectReason::kRequested);
   rig.step();
   ASSERT_EQ(rig.rig.server.handler.ended.size(), 1u);
-  // Afterwards no block of it may be told: the transfers of the connection are gone.
+  // Afterwards no chunk of it may be told: the transfers of the connection are gone.
   rig.server.transfers.on_disconnected(connection);
   ASSERT_EQ(rig.server.app.ended.size(), 1u);
   EXPECT_EQ(rig.server.app.ended[0].ending, TransferEnding::kConnectionLost);
   rig.rig.run(kSecond);
 }
 
-TEST(TransferPath, BlockOnAChannelOfAnotherKindIsRefusedBySend) {
+TEST(TransferPath, ChunkOnAChannelOfAnotherKindIsRefusedBySend) {
   TransferRig rig(path(5, 0.0, 5 * kMs));
   ASSERT_TRUE(rig.rig.connect_all());
   const uint8_t body[300] = {};

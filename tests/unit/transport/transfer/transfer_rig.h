@@ -47,7 +47,7 @@ class TransferSide final : public transfer::TransferLink {
     if (channel == Channel::kControl) {
       refusal = transfers.on_control(connection, body);
     } else if (channel == kTransferChannel) {
-      refusal = transfers.on_block(connection, body);
+      refusal = transfers.on_chunk(connection, body);
     } else {
       ++other_messages;
       if (on_other) on_other(body);

@@ -47,11 +47,11 @@ struct Side final : TransferLink {
   bool full = false;
   bool closed = false;
   int wakes = 0;
-  size_t room_bytes = reliability::kMaxUnreliableBody;  ///< What its datagrams have for a block.
+  size_t room_bytes = reliability::kMaxUnreliableBody;  ///< What its datagrams have for a chunk.
 };
 
 struct Flying {
-  uint32_t block;
+  uint32_t chunk;
   Bytes body;
 };
 
@@ -72,19 +72,19 @@ class TransfersTest : public testing::Test {
     }
   }
   static bool take(Side& from, Flying* out) {
-    if (!from.transfers.has_block(kPeer)) return false;
+    if (!from.transfers.has_chunk(kPeer)) return false;
     Transfers::Taken taken;
     out->body.resize(from.room_bytes);
-    const size_t bytes = from.transfers.take_block(kPeer, out->body, reliability::kMaxUnreliableBody, &taken);
+    const size_t bytes = from.transfers.take_chunk(kPeer, out->body, reliability::kMaxUnreliableBody, &taken);
     if (bytes == 0) return false;
     out->body.resize(bytes);
     EXPECT_EQ(taken.channel, kChannel);
-    out->block = taken.block;
+    out->chunk = taken.chunk;
     return true;
   }
   static Refusal arrive(Side& from, Side& to, const Flying& flying) {
-    const Refusal refusal = to.transfers.on_block(kPeer, flying.body);
-    from.transfers.on_block_fate(kPeer, flying.block, true);
+    const Refusal refusal = to.transfers.on_chunk(kPeer, flying.body);
+    from.transfers.on_chunk_fate(kPeer, flying.chunk, true);
     return refusal;
   }
   TransferId start(uint64_t size_bytes) {
@@ -103,7 +103,7 @@ class TransfersTest : public testing::Test {
     a.transfers.update();
     b.transfers.update();
   }
-  /// The same with blocks b may refuse, and without updates.
+  /// The same with chunks b may refuse, and without updates.
   void run_whatever_b_says() {
     Flying flying;
     while (take(a, &flying)) {
@@ -125,7 +125,7 @@ TEST_F(TransfersTest, EveryByteOnceAndBothSidesAreToldTheEnd) {
   TransferId id;
   ASSERT_EQ(a.transfers.start(kPeer, 10'000, nullptr, label, &id), TransferResult::kOk);
   EXPECT_EQ(id, (TransferId{1, false}));
-  EXPECT_FALSE(a.transfers.has_block(kPeer));  // not accepted
+  EXPECT_FALSE(a.transfers.has_chunk(kPeer));  // not accepted
   run();
   EXPECT_EQ(b.app.labels.at(0), "map");
   EXPECT_EQ(b.app.sizes[1], 10'000u);
@@ -185,18 +185,18 @@ TEST_F(TransfersTest, FromMemoryIntoMemory) {
   EXPECT_EQ(b.app.ended.size(), 1u);
 }
 
-TEST_F(TransfersTest, ALostBlockComesInHalvesAndTheWholeMayStillArrive) {
+TEST_F(TransfersTest, ALostChunkComesInHalvesAndTheWholeMayStillArrive) {
   a.room_bytes = reliability::kMaxBulkBody;
   start(10'000);
   exchange();
   Flying whole, first, second;
   ASSERT_TRUE(take(a, &whole));
   EXPECT_EQ(whole.body.size(), reliability::kMaxBulkBody);
-  a.transfers.on_block_fate(kPeer, whole.block, false);
+  a.transfers.on_chunk_fate(kPeer, whole.chunk, false);
   ASSERT_TRUE(take(a, &first));
   EXPECT_LE(first.body.size(), reliability::kMaxUnreliableBody);
   EXPECT_EQ(arrive(a, b, first), Refusal::kNone);
-  EXPECT_EQ(b.transfers.on_block(kPeer, whole.body), Refusal::kNone) << "late, and half of it new";
+  EXPECT_EQ(b.transfers.on_chunk(kPeer, whole.body), Refusal::kNone) << "late, and half of it new";
   EXPECT_EQ(b.app.writes, 2u);
   EXPECT_EQ(b.app.written_bytes, whole.body.size() - 3);
   ASSERT_TRUE(take(a, &second));
@@ -206,7 +206,7 @@ TEST_F(TransfersTest, ALostBlockComesInHalvesAndTheWholeMayStillArrive) {
   EXPECT_EQ(b.app.wrong_bytes, 0u);
 }
 
-TEST_F(TransfersTest, RefusedWithoutABlock) {
+TEST_F(TransfersTest, RefusedWithoutAChunk) {
   b.app.accepts = false;
   const TransferId id = start(10'000);
   exchange();
@@ -319,7 +319,7 @@ TEST_F(TransfersTest, EightAtATimeTakeTurns) {
   start(1);  // places are free again
 }
 
-TEST_F(TransfersTest, PlaceIsTakenUntilEveryBlockIsTold) {
+TEST_F(TransfersTest, PlaceIsTakenUntilEveryChunkIsTold) {
   const TransferId id = start(10'000);
   exchange();
   Flying flying;
@@ -329,7 +329,7 @@ TEST_F(TransfersTest, PlaceIsTakenUntilEveryBlockIsTold) {
   TransferId none;
   a.transfers.update();
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &none), TransferResult::kTooMany);
-  a.transfers.on_block_fate(kPeer, flying.block, false);
+  a.transfers.on_chunk_fate(kPeer, flying.chunk, false);
   a.transfers.update();
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &none), TransferResult::kOk);
 }
@@ -415,7 +415,7 @@ TEST_F(TransfersTest, ConnectionThatEndsEndsThemAll) {
   exchange();
   Flying flying;
   ASSERT_TRUE(take(a, &flying));
-  a.transfers.on_block_fate(kPeer, flying.block, false);
+  a.transfers.on_chunk_fate(kPeer, flying.chunk, false);
   for (Side* side : {&a, &b}) {
     side->transfers.on_disconnected(kPeer);
     side->transfers.on_disconnected(kPeer);
@@ -433,7 +433,7 @@ TEST_F(TransfersTest, ConnectionThatEndsEndsThemAll) {
 class HostilePeer : public TransfersTest {
  protected:
   Refusal say(const char* hex) { return b.transfers.on_control(kPeer, from_hex(hex)); }
-  Refusal block(const std::string& hex) { return b.transfers.on_block(kPeer, from_hex(hex)); }
+  Refusal chunk(const std::string& hex) { return b.transfers.on_chunk(kPeer, from_hex(hex)); }
   static std::string zeros(size_t bytes) { return std::string(2 * bytes, '0'); }
 };
 
@@ -468,48 +468,48 @@ TEST_F(HostilePeer, AnswersOutOfOrder) {
   TransferId id;
   ASSERT_EQ(b.transfers.start(kPeer, 3000, nullptr, {}, &id), TransferResult::kOk);
   EXPECT_EQ(say("12010001"), Refusal::kBadState);    // held before it was accepted
-  EXPECT_EQ(say("1301000100"), Refusal::kBadState);  // done before a block left
+  EXPECT_EQ(say("1301000100"), Refusal::kBadState);  // done before a chunk left
   EXPECT_EQ(say("110100"), Refusal::kNone);
   EXPECT_EQ(say("110100"), Refusal::kBadState);
   EXPECT_EQ(say("1301000101"), Refusal::kBadState);  // refused after it was accepted
   Flying flying;
   ASSERT_TRUE(take(b, &flying));
-  EXPECT_EQ(say("1301000100"), Refusal::kBadState);  // two blocks have not left
+  EXPECT_EQ(say("1301000100"), Refusal::kBadState);  // two chunks have not left
   EXPECT_EQ(say("1301000102"), Refusal::kNone);
   EXPECT_EQ(say("1301000102"), Refusal::kNone);  // ends may cross
 }
 
-TEST_F(HostilePeer, BlocksThatFitNothing) {
-  EXPECT_EQ(block("010000" + zeros(256)), Refusal::kUnknown);
+TEST_F(HostilePeer, ChunksThatFitNothing) {
+  EXPECT_EQ(chunk("010000" + zeros(256)), Refusal::kUnknown);
   b.app.accepts = false;
   ASSERT_EQ(say(kOffer600), Refusal::kNone);
-  EXPECT_EQ(block("010000" + zeros(256)), Refusal::kBadState);
+  EXPECT_EQ(chunk("010000" + zeros(256)), Refusal::kBadState);
   ASSERT_EQ(b.transfers.accept(kPeer, {1, true}, {}), TransferResult::kOk);
   EXPECT_EQ(b.transfers.accept(kPeer, {1, true}, {}), TransferResult::kBadState);
-  EXPECT_EQ(block("010000"), Refusal::kMalformed);
-  EXPECT_EQ(block("01008000" + zeros(256)), Refusal::kMalformed);  // 0, but not the shortest form
-  EXPECT_EQ(block("010000" + zeros(255)), Refusal::kTooShort);
-  EXPECT_EQ(block("010000" + zeros(601)), Refusal::kPastEnd);
-  EXPECT_EQ(block("0100d704" + zeros(2)), Refusal::kPastEnd);
-  EXPECT_EQ(block("0100d804" + zeros(1)), Refusal::kPastEnd);
-  EXPECT_EQ(block("0100ffffffffffffffffff" + zeros(256)), Refusal::kPastEnd);
-  EXPECT_EQ(block("020000" + zeros(256)), Refusal::kUnknown);
+  EXPECT_EQ(chunk("010000"), Refusal::kMalformed);
+  EXPECT_EQ(chunk("01008000" + zeros(256)), Refusal::kMalformed);  // 0, but not the shortest form
+  EXPECT_EQ(chunk("010000" + zeros(255)), Refusal::kTooShort);
+  EXPECT_EQ(chunk("010000" + zeros(601)), Refusal::kPastEnd);
+  EXPECT_EQ(chunk("0100d704" + zeros(2)), Refusal::kPastEnd);
+  EXPECT_EQ(chunk("0100d804" + zeros(1)), Refusal::kPastEnd);
+  EXPECT_EQ(chunk("0100ffffffffffffffffff" + zeros(256)), Refusal::kPastEnd);
+  EXPECT_EQ(chunk("020000" + zeros(256)), Refusal::kUnknown);
   EXPECT_EQ(b.app.writes, 0u);
-  EXPECT_EQ(block("01008004" + zeros(88)), Refusal::kNone);  // 512 on
-  EXPECT_EQ(block("01008004" + zeros(88)), Refusal::kDuplicate);
+  EXPECT_EQ(chunk("01008004" + zeros(88)), Refusal::kNone);  // 512 on
+  EXPECT_EQ(chunk("01008004" + zeros(88)), Refusal::kDuplicate);
   EXPECT_FALSE(closes(Refusal::kDuplicate) || closes(Refusal::kLate));
   EXPECT_EQ(b.app.writes, 1u);
 }
 
-TEST_F(HostilePeer, BlocksThatLeaveTooManyGaps) {
+TEST_F(HostilePeer, ChunksThatLeaveTooManyGaps) {
   ASSERT_EQ(say("1001000000100000000000"), Refusal::kNone);  // a megabyte
   const auto scattered = [this](uint64_t offset) {
-    Bytes body(wire::kMaxBlockHeaderBytes);
-    body.resize(wire::encode_transfer_block_header(1, offset, body) + wire::kMinBlockBytes);
-    return b.transfers.on_block(kPeer, body);
+    Bytes body(wire::kMaxChunkHeaderBytes);
+    body.resize(wire::encode_transfer_chunk_header(1, offset, body) + wire::kMinChunkBytes);
+    return b.transfers.on_chunk(kPeer, body);
   };
   uint64_t offset = 1;
-  for (size_t gaps = 1; gaps < kMaxMissingRanges; ++gaps, offset += wire::kMinBlockBytes + 1) {
+  for (size_t gaps = 1; gaps < kMaxMissingRanges; ++gaps, offset += wire::kMinChunkBytes + 1) {
     ASSERT_EQ(scattered(offset), Refusal::kNone) << gaps;
   }
   EXPECT_EQ(scattered(offset), Refusal::kTooScattered);

@@ -29,7 +29,7 @@ TEST(TransferBodies, GoldenBytes) {
   EXPECT_EQ(to_hex({out.data(), n}), "12010001");
   n = encode_transfer_end({1, TransferSide::kReceiver, TransferEndReason::kDone}, out);
   EXPECT_EQ(to_hex({out.data(), n}), "1301000100");
-  n = encode_transfer_block_header(1, 300, out);
+  n = encode_transfer_chunk_header(1, 300, out);
   EXPECT_EQ(to_hex({out.data(), n}), "0100ac02");
 }
 
@@ -100,32 +100,32 @@ TEST(TransferBodies, FixedBodiesRefuseOtherLengthsTypesAndValues) {
   EXPECT_FALSE(parse_transfer_offer(from_hex("11010000127a0000000000"), &offer));
 }
 
-TEST(TransferBodies, BlockHasAtLeastOneByte) {
-  TransferBlock block;
+TEST(TransferBodies, ChunkHasAtLeastOneByte) {
+  TransferChunk chunk;
   const auto body = from_hex("0100ac02aabb");
-  EXPECT_TRUE(parse_transfer_block(body, &block));
-  EXPECT_EQ(block.id, 1);
-  EXPECT_EQ(block.offset, 300u);
-  EXPECT_EQ(to_hex(block.bytes), "aabb");
+  EXPECT_TRUE(parse_transfer_chunk(body, &chunk));
+  EXPECT_EQ(chunk.id, 1);
+  EXPECT_EQ(chunk.offset, 300u);
+  EXPECT_EQ(to_hex(chunk.bytes), "aabb");
   for (const char* bad : {"", "01", "0100", "0100ac", "0100ac02", "01008000aa"}) {
-    EXPECT_FALSE(parse_transfer_block(from_hex(bad), &block)) << bad;
+    EXPECT_FALSE(parse_transfer_chunk(from_hex(bad), &chunk)) << bad;
   }
 }
 
-TEST(TransferBodies, BlockHeadersOfEveryLengthComeBack) {
-  std::array<uint8_t, kMaxBlockHeaderBytes + 1> out{};
+TEST(TransferBodies, ChunkHeadersOfEveryLengthComeBack) {
+  std::array<uint8_t, kMaxChunkHeaderBytes + 1> out{};
   for (unsigned bit = 0; bit < 40; ++bit) {
     const uint64_t offset = uint64_t{1} << bit;
-    const size_t n = encode_transfer_block_header(7, offset, out);
-    ASSERT_EQ(n, transfer_block_header_bytes(offset));
-    ASSERT_LE(n, kMaxBlockHeaderBytes);
-    EXPECT_EQ(encode_transfer_block_header(7, offset, std::span(out).first(n - 1)), 0u);
-    TransferBlock block;
-    ASSERT_TRUE(parse_transfer_block(std::span(out).first(n + 1), &block));
-    EXPECT_EQ(block.offset, offset);
-    EXPECT_EQ(block.bytes.size(), 1u);
+    const size_t n = encode_transfer_chunk_header(7, offset, out);
+    ASSERT_EQ(n, transfer_chunk_header_bytes(offset));
+    ASSERT_LE(n, kMaxChunkHeaderBytes);
+    EXPECT_EQ(encode_transfer_chunk_header(7, offset, std::span(out).first(n - 1)), 0u);
+    TransferChunk chunk;
+    ASSERT_TRUE(parse_transfer_chunk(std::span(out).first(n + 1), &chunk));
+    EXPECT_EQ(chunk.offset, offset);
+    EXPECT_EQ(chunk.bytes.size(), 1u);
   }
-  EXPECT_EQ(transfer_block_header_bytes(kMaxTransferBytes - 1), kMaxBlockHeaderBytes);
+  EXPECT_EQ(transfer_chunk_header_bytes(kMaxTransferBytes - 1), kMaxChunkHeaderBytes);
 }
 
 // --- The channel mode

@@ -192,7 +192,7 @@ class Run {
     for (int i = 0; i < 8 && !in_flight_.empty(); ++i) {
       const uint32_t chunk = in_flight_.front();
       in_flight_.pop_front();
-      transfers_.on_chunk_fate(kConnection, chunk, (acked_bits >> i & 1) != 0);
+      transfers_.on_chunk_receipt(kConnection, chunk, (acked_bits >> i & 1) != 0);
     }
   }
 

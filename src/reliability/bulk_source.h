@@ -25,7 +25,7 @@ class BulkSource {
 
   struct Taken {
     uint8_t channel = 0;  ///< One declared as bulk.
-    uint32_t chunk = 0;   ///< Comes back in on_chunk_fate(); any value.
+    uint32_t chunk = 0;   ///< Comes back in on_chunk_receipt(); any value.
   };
   /// Writes the body of the message to send next to the front of `out` and returns its length; has_chunk()
   /// said true. `out` is what the datagram has room for, kMaxUnreliableBody to kMaxBulkBody bytes; its first
@@ -36,7 +36,7 @@ class BulkSource {
                             size_t floor_bytes, Taken* taken) = 0;
 
   /// Once for every chunk taken, at the latest before on_disconnected(). Must not call the endpoint.
-  virtual void on_chunk_fate(connection::ConnectionHandle connection, uint32_t chunk, bool acked) = 0;
+  virtual void on_chunk_receipt(connection::ConnectionHandle connection, uint32_t chunk, bool acked) = 0;
 };
 
 }  // namespace lattice::reliability

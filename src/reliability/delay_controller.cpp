@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr uint32_t kMaxBoost = 4;              // 4/16: a quarter per round trip
-constexpr uint32_t kLossBlockPackets = 64;     // at 5 % loss, one block in 170 loses more than 1/8 by chance
+constexpr uint32_t kLossSamplePackets = 64;    // at 5 % loss, one sample in 170 loses more than 1/8 by chance
 constexpr uint32_t kToleratedLossInverse = 8;  // 1/8
 constexpr uint32_t kCalmLossInverse = 50;      // 1/50
 constexpr uint32_t kStuckRounds = 6;
@@ -34,7 +34,7 @@ void DelayController::restart(uint64_t now_ns) {
   window_bytes_ = config_.initial_window_bytes;
   emptied_ns_ = now_ns;
   noise_ns_ = foreign_ns_ = last_smallest_ns_ = 0;
-  stuck_rounds_ = calm_rounds_ = block_acked_ = block_lost_ = latest_count_ = 0;
+  stuck_rounds_ = calm_rounds_ = sample_acked_ = sample_lost_ = latest_count_ = 0;
   lossy_ = has_rtt_ = leaving_startup_ = refilling_ = false;
   doubted_smallest_ns_ = UINT64_MAX;
   doubted_samples_ = 0;
@@ -127,19 +127,19 @@ void DelayController::on_round(const RoundSummary& round) {
 }
 
 void DelayController::judge_loss(const RoundSummary& round) {
-  block_acked_ += round.acked_packets;
-  block_lost_ += round.lost_packets;
-  const uint32_t packets = block_acked_ + block_lost_;
-  if (packets < kLossBlockPackets) return;
-  lossy_ = uint64_t{block_lost_} * kCalmLossInverse > packets;
-  if (uint64_t{block_lost_} * kToleratedLossInverse > packets) {
+  sample_acked_ += round.acked_packets;
+  sample_lost_ += round.lost_packets;
+  const uint32_t packets = sample_acked_ + sample_lost_;
+  if (packets < kLossSamplePackets) return;
+  lossy_ = uint64_t{sample_lost_} * kCalmLossInverse > packets;
+  if (uint64_t{sample_lost_} * kToleratedLossInverse > packets) {
     if (phase_ == CongestionPhase::kStartup) phase_ = CongestionPhase::kSteady;
     calm_rounds_ = 0;
     const uint64_t floor_bytes = config_.loss_floor_bytes_per_s * round.path.srtt_ns / kSecondNs;
-    const uint64_t reduced = window_bytes_ - window_bytes_ * block_lost_ / (2 * packets);
+    const uint64_t reduced = window_bytes_ - window_bytes_ * sample_lost_ / (2 * packets);
     set_window(std::min(window_bytes_, std::max(reduced, floor_bytes)));
   }
-  block_acked_ = block_lost_ = 0;
+  sample_acked_ = sample_lost_ = 0;
 }
 
 void DelayController::judge_queue(const RoundSummary& round) {

@@ -85,9 +85,9 @@ class DelayController final : public CongestionController {
   bool leaving_startup_ = false;  ///< The next shrink goes by what arrived, not by the window that overshot.
   bool refilling_ = false;        ///< The round after a drain: its samples are the drain's.
   uint32_t calm_rounds_ = 0;      ///< In a row with less than half the target.
-  uint32_t block_acked_ = 0;      ///< Loss is judged per block of kLossBlockPackets and at least a round.
-  uint32_t block_lost_ = 0;
-  bool lossy_ = false;  ///< The last block lost more than 1/50.
+  uint32_t sample_acked_ = 0;     ///< Loss is judged per sample of kLossSamplePackets and at least a round.
+  uint32_t sample_lost_ = 0;
+  bool lossy_ = false;  ///< The last sample lost more than 1/50.
   std::array<uint64_t, 3> latest_rtt_ns_{};
   uint32_t latest_count_ = 0;
 };

@@ -4,7 +4,7 @@
 
 #include "reliability/connection_quality.h"
 #include "reliability/endpoint_core.h"
-#include "reliability/peer_fate.h"
+#include "reliability/peer_ack_notifier.h"
 
 namespace lattice::reliability {
 namespace {
@@ -25,10 +25,10 @@ PathView Endpoint::Core::path_view(const Peer& peer) const {
   return {now_ns, peer.rtt.srtt_ns(), peer.rtt.min_rtt_ns(now_ns), peer.rtt.rto_ns()};
 }
 
-void Endpoint::Core::judge_flight(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns) {
-  PeerFate fate(handler, stats, peer);
+void Endpoint::Core::detect_losses(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns) {
+  PeerAckNotifier notifier(handler, stats, peer);
   AckFeedback feedback;
-  feedback.lost_packets = peer.history.detect_losses(now_ns, peer.rtt, fate);
+  feedback.lost_packets = peer.history.detect_losses(now_ns, peer.rtt, notifier);
   if (ack != nullptr) {
     feedback.acked_packets = ack->newly_acked;
     feedback.acked_bytes = ack->newly_acked_bytes;

@@ -172,7 +172,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   static constexpr uint64_t kNoSample = UINT64_MAX;
   /// Looks for losses by time and order, and tells the governor what is new. `ack` is null when only time
   /// passed; `rtt_sample_ns` may be kNoSample.
-  void judge_flight(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
+  void detect_losses(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
   uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns);
   void fill_congestion_stats(const Peer& peer, ConnectionStats* out) const;
 

@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
-#include "reliability/peer_fate.h"
+#include "reliability/peer_ack_notifier.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
@@ -44,17 +44,17 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
                                std::optional<uint64_t> ack_delay_ns) {
   const uint64_t newest = peer.link->highest_received();
   const SentPacketHistory& sent = peer.history;
-  if (!peer.block_order.is_certain(packet_seq, newest, sent.largest_acked(), sent.last_sent())) {
+  if (!peer.ack_block_order.is_certain(packet_seq, newest, sent.largest_acked(), sent.last_sent())) {
     count(Refusal::kAckLate, &peer);
     return;
   }
-  PeerFate fate(handler, stats, peer);
-  const AckResult result = peer.history.on_ack(ack, fate);
+  PeerAckNotifier notifier(handler, stats, peer);
+  const AckResult result = peer.history.on_ack(ack, notifier);
   if (!result.valid) {
     refuse_ack(peer, result);
     return;
   }
-  if (packet_seq == newest) peer.block_order.on_newest(packet_seq, sent.largest_acked());
+  if (packet_seq == newest) peer.ack_block_order.on_newest(packet_seq, sent.largest_acked());
   note_probe_ack(peer);
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
@@ -63,7 +63,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
     sample_ns = elapsed_ns - std::min(elapsed_ns, *ack_delay_ns);
     peer.rtt.add_sample(sample_ns, now_ns);
   }
-  if (peer.connected()) judge_flight(peer, &result, sample_ns);
+  if (peer.connected()) detect_losses(peer, &result, sample_ns);
 }
 
 void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened& packet) {
@@ -270,11 +270,11 @@ void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Ope
 }
 
 void Endpoint::Core::lose_receipts(Peer& peer) {
-  PeerFate fate(handler, stats, peer);
-  const auto lost = [&fate](uint32_t receipt) { fate.on_receipt_fate(receipt, false); };
+  PeerAckNotifier notifier(handler, stats, peer);
+  const auto lost = [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); };
   // Receipts of reliable messages are told by their channels, those of unreliable ones by the packets they
   // were in.
-  peer.history.lose_everything(fate);
+  peer.history.lose_everything(notifier);
   for (const auto& channel : peer.reliable) {
     if (channel) channel->send.lose_everything(lost);
   }

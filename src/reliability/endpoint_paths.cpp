@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
-#include "reliability/peer_fate.h"
+#include "reliability/peer_ack_notifier.h"
 
 namespace lattice::reliability {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
-#include "reliability/peer_fate.h"
+#include "reliability/peer_ack_notifier.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
@@ -185,7 +185,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   }
   if (!peer.connected()) return;  // Half-open: not a byte before it has shown that it hears us (H-11).
   update_loss_window(peer);
-  judge_flight(peer, nullptr, kNoSample);
+  detect_losses(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
   for_each_bit(peer.sending_channels, [&](uint8_t i) {
     SendChannel& channel = peer.reliable[i]->send;
@@ -375,8 +375,8 @@ void Endpoint::Core::send_disconnect(Peer& peer, bool is_acknowledgement) {
 
 std::span<uint8_t> Endpoint::Core::begin_packet(Peer& peer) {
   if (peer.skipper.skip_before_next(entropy)) {
-    PeerFate fate(handler, stats, peer);
-    peer.history.on_skipped(peer.link->skip_packet_seq(), fate);
+    PeerAckNotifier notifier(handler, stats, peer);
+    peer.history.on_skipped(peer.link->skip_packet_seq(), notifier);
   }
   return batch.begin();
 }
@@ -387,9 +387,9 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   if (!begun) {
     // Packet numbers are used up; update_link() closes. What the packet carried is lost.
     uint32_t chain = packet.items;
-    PeerFate fate(handler, stats, peer);
-    items.remove_if(&chain, [&fate](const CarriedItem& item) {
-      tell_once(item, false, fate);
+    PeerAckNotifier notifier(handler, stats, peer);
+    items.remove_if(&chain, [&notifier](const CarriedItem& item) {
+      notify_once(item, false, notifier);
       return true;
     });
     return 0;
@@ -406,10 +406,10 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   peer.traffic.bytes_sent += bytes;
   ++stats.traffic.packets_sent;
   stats.traffic.bytes_sent += bytes;
-  PeerFate fate(handler, stats, peer);
+  PeerAckNotifier notifier(handler, stats, peer);
   peer.history.on_sent({begun->packet_seq, now_ns, packet.ack_eliciting, bytes > wire::kFloorDatagramBytes,
                         packet.items, static_cast<uint16_t>(bytes)},
-                       fate);
+                       notifier);
   peer.governor.on_sent({now_ns, begun->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
   return bytes;
 }

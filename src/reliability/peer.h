@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "base/late.h"
+#include "reliability/ack_block_order.h"
 #include "reliability/ack_tracker.h"
-#include "reliability/block_order.h"
 #include "reliability/bulk_source.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/engine_share.h"
@@ -120,7 +120,7 @@ struct alignas(64) Peer {
   uint64_t path_since_ns = 0;  ///< Packets sent before went elsewhere.
   AckTracker acks;
   SentPacketHistory history;
-  BlockOrder block_order;
+  AckBlockOrder ack_block_order;
   SendGovernor governor;
   UnreliableQueue engine_queue;
   UnreliableQueue application_queue;

@@ -49,11 +49,11 @@ bool SentPacketHistory::make_room(uint64_t packet_seq) {
 }
 
 // Makes packet_seq the last number, with room for its record; false when the pool gives no memory at all.
-bool SentPacketHistory::append(uint64_t packet_seq, CarriedFate& fate) {
+bool SentPacketHistory::append(uint64_t packet_seq, AckNotifier& notifier) {
   LATTICE_CHECK(packet_seq == last_sent_ + 1);
   while (!make_room(packet_seq)) {
     if (capacity_ == 0) break;
-    if (record(first_held_).state == State::kInFlight) lose(first_held_, fate);
+    if (record(first_held_).state == State::kInFlight) lose(first_held_, notifier);
     forget(record(first_held_));
     ++first_held_;
   }
@@ -62,19 +62,19 @@ bool SentPacketHistory::append(uint64_t packet_seq, CarriedFate& fate) {
   return capacity_ != 0;
 }
 
-void SentPacketHistory::on_skipped(uint64_t packet_seq, CarriedFate& fate) {
-  if (!append(packet_seq, fate)) return;
+void SentPacketHistory::on_skipped(uint64_t packet_seq, AckNotifier& notifier) {
+  if (!append(packet_seq, notifier)) return;
   record(packet_seq) = {0, CarriedItems::kNone, State::kSkipped, false, 0};
   newest_skipped_ = packet_seq;
   skip_resolved();
 }
 
-void SentPacketHistory::on_sent(const Sent& sent, CarriedFate& fate) {
-  if (!append(sent.packet_seq, fate)) {
+void SentPacketHistory::on_sent(const Sent& sent, AckNotifier& notifier) {
+  if (!append(sent.packet_seq, notifier)) {
     // Without a record the packet is lost the moment it leaves; its messages go again by their own timers.
     uint32_t chain = sent.items;
     items_->remove_if(&chain, [&](const CarriedItem& item) {
-      tell_once(item, false, fate);
+      notify_once(item, false, notifier);
       return true;
     });
     return;
@@ -114,7 +114,7 @@ bool SentPacketHistory::is_acked(uint64_t packet_seq) const {
   return holds(packet_seq) && record(packet_seq).state == State::kAcked;
 }
 
-bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
+bool SentPacketHistory::acknowledge(uint64_t packet_seq, AckNotifier& notifier) {
   if (!holds(packet_seq)) return false;
   Record& sent = record(packet_seq);
   if (sent.state == State::kEmpty || sent.state == State::kAcked) return false;
@@ -129,15 +129,15 @@ bool SentPacketHistory::acknowledge(uint64_t packet_seq, CarriedFate& fate) {
   }
   sent.state = State::kAcked;
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
-    if (!tell_once(item, true, fate)) {
-      fate.on_messages_fate(item.channel, item.value, item.count, packet_seq, true);
+    if (!notify_once(item, true, notifier)) {
+      notifier.notify_messages(item.channel, item.value, item.count, packet_seq, true);
     }
     return true;
   });
   return was_in_flight;
 }
 
-void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
+void SentPacketHistory::lose(uint64_t packet_seq, AckNotifier& notifier) {
   Record& sent = record(packet_seq);
   LATTICE_ASSERT(sent.state == State::kInFlight);
   sent.state = State::kLost;
@@ -152,8 +152,8 @@ void SentPacketHistory::lose(uint64_t packet_seq, CarriedFate& fate) {
   // Receipts and chunks are told and gone; messages stay in the chain, because a late ack still spares a
   // retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
-    if (tell_once(item, false, fate)) return true;
-    fate.on_messages_fate(item.channel, item.value, item.count, packet_seq, false);
+    if (notify_once(item, false, notifier)) return true;
+    notifier.notify_messages(item.channel, item.value, item.count, packet_seq, false);
     return false;
   });
 }
@@ -179,7 +179,7 @@ uint32_t SentPacketHistory::news(uint64_t highest, uint32_t bitfield) const {
   return bitfield & ~(moved | uint32_t{1} << (step - 1));
 }
 
-AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate) {
+AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, AckNotifier& notifier) {
   AckResult result;
   const uint64_t spurious_before = counters_.lost_spurious;
   const uint64_t bytes_before = bytes_in_flight_;
@@ -205,11 +205,11 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, CarriedFate& fate
     result.sample_sent_ns = sent.sent_ns;
     result.has_sample = sent.state == State::kInFlight;
   }
-  if (acknowledge(highest, fate)) ++result.newly_acked;
+  if (acknowledge(highest, notifier)) ++result.newly_acked;
   for (uint32_t left = bits; left != 0; left &= left - 1) {
     const auto back = static_cast<uint64_t>(std::countr_zero(left)) + 1;
     if (highest <= back) break;  // Numbers below 1.
-    if (acknowledge(highest - back, fate)) ++result.newly_acked;
+    if (acknowledge(highest - back, notifier)) ++result.newly_acked;
   }
   largest_acked_ = std::max(largest_acked_, highest);
   result.newly_acked_bytes = bytes_before - bytes_in_flight_;
@@ -239,7 +239,7 @@ uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
   return record(oldest_in_flight_).sent_ns + patience_ns + 1;
 }
 
-uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate) {
+uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier) {
   if (in_flight_ == 0) return 0;
   const uint64_t silent_ns = SentPacketHistory::silent_ns(rtt);
   if (!oldest_is_overtaken() && now_ns - record(oldest_in_flight_).sent_ns <= silent_ns) return 0;
@@ -253,7 +253,7 @@ uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& r
     const uint64_t age_ns = now_ns - sent.sent_ns;
     if (later_acked >= kFastRetransmitPackets || (later_acked > 0 && age_ns > overtaken_ns) ||
         age_ns > silent_ns) {
-      lose(seq, fate);
+      lose(seq, notifier);
       ++lost;
     }
   }
@@ -261,9 +261,9 @@ uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& r
   return lost;
 }
 
-void SentPacketHistory::lose_everything(CarriedFate& fate) {
+void SentPacketHistory::lose_everything(AckNotifier& notifier) {
   for (uint64_t seq = first_held_; seq <= last_sent_ && capacity_ != 0; ++seq) {
-    if (record(seq).state == State::kInFlight) lose(seq, fate);
+    if (record(seq).state == State::kInFlight) lose(seq, notifier);
     forget(record(seq));
   }
   first_held_ = oldest_in_flight_ = last_sent_ + 1;

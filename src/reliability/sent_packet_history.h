@@ -1,5 +1,5 @@
-// What became of each packet this side sent: expands the peer's 16-bit acks, declares losses, and tells the
-// owner of every carried item its fate (§3.4, §5.2; ).
+// Loss detection for the packets this side sent: expands the peer's 16-bit acks, declares losses, and
+// notifies the owner of every carried item (§3.4, §5.2; ).
 //
 //   in flight ──ack──▶ acked        in flight ──3 later acked, 9/8 RTT, silence, or eviction──▶ lost ──late
 //   ack──▶ acked
@@ -22,24 +22,25 @@
 
 namespace lattice::reliability {
 
-/// Hears the fate of carried items. Must not send packets or touch the history from inside a call.
-class CarriedFate {
+/// Hears whether each carried item was acked or lost. Must not send packets or touch the history from inside
+/// a call.
+class AckNotifier {
  public:
-  virtual ~CarriedFate() = default;
+  virtual ~AckNotifier() = default;
   /// Of `count` reliable messages, from index `first` on.
-  virtual void on_messages_fate(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
-                                bool acked) = 0;
-  virtual void on_receipt_fate(uint32_t receipt, bool acked) = 0;
-  virtual void on_chunk_fate(uint32_t chunk, bool acked) = 0;
+  virtual void notify_messages(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
+                               bool acked) = 0;
+  virtual void notify_receipt(uint32_t receipt, bool acked) = 0;
+  virtual void notify_chunk(uint32_t chunk, bool acked) = 0;
 };
 
 /// Receipts and chunks are told once, and leave their packet with that. False for reliable messages.
-inline bool tell_once(const CarriedItem& item, bool acked, CarriedFate& fate) {
+inline bool notify_once(const CarriedItem& item, bool acked, AckNotifier& notifier) {
   if (item.kind == CarriedKind::kReliableMessage) return false;
   if (item.kind == CarriedKind::kReceipt) {
-    fate.on_receipt_fate(item.value, acked);
+    notifier.notify_receipt(item.value, acked);
   } else {
-    fate.on_chunk_fate(item.value, acked);
+    notifier.notify_chunk(item.value, acked);
   }
   return true;
 }
@@ -79,17 +80,17 @@ class SentPacketHistory {
     uint32_t items = CarriedItems::kNone;  ///< The chain; owned by the history from here on.
     uint16_t bytes = 0;                    ///< Of the datagram; counted in flight when ack_eliciting.
   };
-  /// Records a packet. `fate` hears of a packet this displaces.
-  void on_sent(const Sent& sent, CarriedFate& fate);
+  /// Records a packet. `notifier` hears of a packet this displaces.
+  void on_sent(const Sent& sent, AckNotifier& notifier);
 
   /// `packet_seq`, one more than the last call's, was left out: whoever acknowledges it lies.
-  void on_skipped(uint64_t packet_seq, CarriedFate& fate);
+  void on_skipped(uint64_t packet_seq, AckNotifier& notifier);
 
   /// Applies one ack block.
-  AckResult on_ack(const wire::AckBlock& ack, CarriedFate& fate);
+  AckResult on_ack(const wire::AckBlock& ack, AckNotifier& notifier);
 
   /// Declares losses by order and by age. Returns how many packets were lost.
-  uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, CarriedFate& fate);
+  uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier);
 
   /// From when on detect_losses() would lose something, if no further ack comes; kNever with nothing in
   /// flight.
@@ -97,7 +98,7 @@ class SentPacketHistory {
   static constexpr uint64_t kNever = UINT64_MAX;
 
   /// The end of the connection: every receipt not yet told is lost. Empties the history.
-  void lose_everything(CarriedFate& fate);
+  void lose_everything(AckNotifier& notifier);
 
   /// The number an ack_seq stands for, given the last number sent: the largest s ≤ last with the same low 16
   /// bits, or 0 when there is none.
@@ -147,12 +148,12 @@ class SentPacketHistory {
   Record& record(uint64_t packet_seq) const { return array()[packet_seq & (capacity_ - 1)]; }
   bool holds(uint64_t packet_seq) const;
   bool make_room(uint64_t packet_seq);
-  bool append(uint64_t packet_seq, CarriedFate& fate);
+  bool append(uint64_t packet_seq, AckNotifier& notifier);
   bool names_skipped(uint64_t highest, uint32_t bitfield) const;
   uint32_t news(uint64_t highest, uint32_t bitfield) const;
   bool grow();
-  bool acknowledge(uint64_t packet_seq, CarriedFate& fate);
-  void lose(uint64_t packet_seq, CarriedFate& fate);
+  bool acknowledge(uint64_t packet_seq, AckNotifier& notifier);
+  void lose(uint64_t packet_seq, AckNotifier& notifier);
   void forget(Record& record);
   void skip_resolved();
   static uint64_t silent_ns(const RttEstimator& rtt);

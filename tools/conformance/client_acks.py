@@ -102,7 +102,7 @@ def _stretch():
     return 1 + secrets.randbelow(LONGEST_STRETCH)
 
 
-class BlockOrder:
+class AckBlockOrder:
     """Which blocks of the peer can only mean one packet (R-4)."""
 
     def __init__(self):
@@ -125,7 +125,7 @@ class Departures:
         self.left_out, self.until_left_out = set(), _stretch()  # R-19
         self.round_trip = RoundTrip()
         self.lost_count = 0
-        self.largest, self.block_order = 0, BlockOrder()
+        self.largest, self.ack_block_order = 0, AckBlockOrder()
 
     def add(self, record):
         self.records[self.next_number] = record
@@ -143,14 +143,14 @@ class Departures:
     def on_block(self, packet, newest, block, delay_s, now_s):
         """The messages the block of a packet acknowledges (R-4), after its sample of the round trip (R-9)."""
         last = self.next_number - 1
-        if not self.block_order.is_certain(packet, newest, self.largest, last):
+        if not self.ack_block_order.is_certain(packet, newest, self.largest, last):
             return []
         highest = last - ((last - block[0]) & 0xFFFF)
         if highest < 1 or last - highest > MOST_UNACKNOWLEDGED:
             return []
         self.largest = max(self.largest, highest)
         if packet == newest:
-            self.block_order.note_newest(packet, self.largest)
+            self.ack_block_order.note_newest(packet, self.largest)
         named = self.records.get(highest)
         if named and named.state == "in flight" and not named.is_repeat:
             self.round_trip.add(now_s - named.sent_s - delay_s)

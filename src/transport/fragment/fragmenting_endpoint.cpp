@@ -31,7 +31,7 @@ FragmentingEndpoint::~FragmentingEndpoint() = default;
 
 SendResult FragmentingEndpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                      std::span<const uint8_t> body, uint32_t receipt) {
-  LATTICE_ASSERT(!GroupReceipts::is_group(receipt));
+  LATTICE_ASSERT(!FragmentReceipts::is_group(receipt));
   // The endpoint also gets everything that it will refuse: control messages, snapshots, unknown channels.
   const bool may_be_cut = static_cast<size_t>(channel) < static_cast<size_t>(Channel::kAck) &&
                           channels_.mode(channel) <= ChannelMode::kReliableOrdered && !flags.is_snapshot &&
@@ -166,9 +166,9 @@ void FragmentingEndpoint::on_disconnected(ConnectionHandle connection, connectio
 }
 
 void FragmentingEndpoint::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
-  if (!GroupReceipts::is_group(receipt)) {
+  if (!FragmentReceipts::is_group(receipt)) {
     above_.on_receipt(connection, receipt, acked);
-  } else if (const auto told = receipts_.on_fate(receipt, acked)) {
+  } else if (const auto told = receipts_.on_receipt(receipt, acked)) {
     above_.on_receipt(connection, told->receipt, told->acked);
   }
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "reliability/endpoint.h"
-#include "transport/fragment/group_receipts.h"
+#include "transport/fragment/fragment_receipts.h"
 #include "transport/fragment/reassembler.h"
 
 namespace lattice::fragment {
@@ -104,7 +104,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   wire::ChannelTable channels_;
   std::unique_ptr<reliability::Endpoint> endpoint_;
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< By slot; after endpoint_, whose pool they borrow.
-  GroupReceipts receipts_;
+  FragmentReceipts receipts_;
   std::vector<uint8_t> message_;          ///< The message being delivered.
   uint64_t next_expiry_ns_ = UINT64_MAX;  ///< No group of any connection expires earlier.
 };

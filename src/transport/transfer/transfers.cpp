@@ -273,7 +273,7 @@ bool Transfers::read(ConnectionHandle connection, const Outgoing& entry, uint64_
   return true;
 }
 
-void Transfers::on_chunk_fate(ConnectionHandle connection, uint32_t chunk, bool acked) {
+void Transfers::on_chunk_receipt(ConnectionHandle connection, uint32_t chunk, bool acked) {
   Lane* lane = lane_of(connection);
   const size_t slot = chunk >> 16;
   LATTICE_CHECK(lane != nullptr && slot < kMaxTransfers && lane->out[slot] != nullptr);

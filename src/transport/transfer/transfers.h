@@ -81,7 +81,7 @@ class Transfers final : public reliability::BulkSource {
   bool has_chunk(ConnectionHandle connection) override;
   size_t take_chunk(ConnectionHandle connection, std::span<uint8_t> out, size_t floor_bytes,
                     Taken* taken) override;
-  void on_chunk_fate(ConnectionHandle connection, uint32_t chunk, bool acked) override;
+  void on_chunk_receipt(ConnectionHandle connection, uint32_t chunk, bool acked) override;
 
  private:
   struct Outgoing {

@@ -28,7 +28,7 @@ class CountingSource final : public BulkSource {
     ++in_flight;
     return out.size();
   }
-  void on_chunk_fate(ConnectionHandle, uint32_t chunk, bool acked) override {
+  void on_chunk_receipt(ConnectionHandle, uint32_t chunk, bool acked) override {
     told[chunk].push_back(acked);
     --in_flight;
   }

@@ -14,15 +14,15 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000;
 
-struct Fate final : CarriedFate {
-  void on_messages_fate(uint8_t, uint32_t first, uint32_t count, uint64_t, bool acked) override {
+struct Fate final : AckNotifier {
+  void notify_messages(uint8_t, uint32_t first, uint32_t count, uint64_t, bool acked) override {
     for (uint32_t i = 0; i < count; ++i) ++(acked ? acked_messages : lost_messages)[first + i];
   }
-  void on_receipt_fate(uint32_t receipt, bool acked) override {
+  void notify_receipt(uint32_t receipt, bool acked) override {
     ++told[receipt];
     if (acked) ++acked_receipts;
   }
-  void on_chunk_fate(uint32_t chunk, bool acked) override { chunks[chunk].push_back(acked); }
+  void notify_chunk(uint32_t chunk, bool acked) override { chunks[chunk].push_back(acked); }
   std::map<uint32_t, int> told;
   std::map<uint32_t, std::vector<bool>> chunks;
   std::map<uint32_t, int> acked_messages, lost_messages;

@@ -84,7 +84,7 @@ class TransfersTest : public testing::Test {
   }
   static Refusal arrive(Side& from, Side& to, const Flying& flying) {
     const Refusal refusal = to.transfers.on_chunk(kPeer, flying.body);
-    from.transfers.on_chunk_fate(kPeer, flying.chunk, true);
+    from.transfers.on_chunk_receipt(kPeer, flying.chunk, true);
     return refusal;
   }
   TransferId start(uint64_t size_bytes) {
@@ -192,7 +192,7 @@ TEST_F(TransfersTest, ALostChunkComesInHalvesAndTheWholeMayStillArrive) {
   Flying whole, first, second;
   ASSERT_TRUE(take(a, &whole));
   EXPECT_EQ(whole.body.size(), reliability::kMaxBulkBody);
-  a.transfers.on_chunk_fate(kPeer, whole.chunk, false);
+  a.transfers.on_chunk_receipt(kPeer, whole.chunk, false);
   ASSERT_TRUE(take(a, &first));
   EXPECT_LE(first.body.size(), reliability::kMaxUnreliableBody);
   EXPECT_EQ(arrive(a, b, first), Refusal::kNone);
@@ -329,7 +329,7 @@ TEST_F(TransfersTest, PlaceIsTakenUntilEveryChunkIsTold) {
   TransferId none;
   a.transfers.update();
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &none), TransferResult::kTooMany);
-  a.transfers.on_chunk_fate(kPeer, flying.chunk, false);
+  a.transfers.on_chunk_receipt(kPeer, flying.chunk, false);
   a.transfers.update();
   EXPECT_EQ(a.transfers.start(kPeer, 1, nullptr, {}, &none), TransferResult::kOk);
 }
@@ -415,7 +415,7 @@ TEST_F(TransfersTest, ConnectionThatEndsEndsThemAll) {
   exchange();
   Flying flying;
   ASSERT_TRUE(take(a, &flying));
-  a.transfers.on_chunk_fate(kPeer, flying.chunk, false);
+  a.transfers.on_chunk_receipt(kPeer, flying.chunk, false);
   for (Side* side : {&a, &b}) {
     side->transfers.on_disconnected(kPeer);
     side->transfers.on_disconnected(kPeer);

@@ -15,7 +15,7 @@
 
 namespace lattice::reliability {
 
-class BlockOrder {
+class AckBlockOrder {
  public:
   /// Whether the block of the peer's packet `packet_seq` may be read. `newest` is the highest one opened,
   /// `largest_acked` what earlier blocks named, `last_sent` the last number of ours.

@@ -1,10 +1,10 @@
-#include "transport/fragment/group_receipts.h"
+#include "transport/fragment/fragment_receipts.h"
 
 #include "base/assert.h"
 
 namespace lattice::fragment {
 
-uint32_t GroupReceipts::open(uint32_t receipt, size_t count) {
+uint32_t FragmentReceipts::open(uint32_t receipt, size_t count) {
   LATTICE_ASSERT(receipt != 0 && !is_group(receipt) && count != 0 && count <= UINT16_MAX);
   if (free_.empty()) {
     free_.push_back(static_cast<uint32_t>(entries_.size()));
@@ -17,12 +17,12 @@ uint32_t GroupReceipts::open(uint32_t receipt, size_t count) {
   return kGroupBit | index;
 }
 
-void GroupReceipts::cancel(uint32_t number) {
+void FragmentReceipts::cancel(uint32_t number) {
   LATTICE_ASSERT(is_group(number) && (number & ~kGroupBit) < entries_.size());
   close(number & ~kGroupBit);
 }
 
-std::optional<GroupReceipts::Told> GroupReceipts::on_fate(uint32_t number, bool acked) {
+std::optional<FragmentReceipts::Told> FragmentReceipts::on_receipt(uint32_t number, bool acked) {
   const uint32_t index = number & ~kGroupBit;
   LATTICE_ASSERT(is_group(number) && index < entries_.size() && entries_[index].untold != 0);
   Entry& entry = entries_[index];

@@ -5,20 +5,20 @@
 #include <algorithm>
 #include <vector>
 
-#include "reliability/block_order.h"
+#include "reliability/ack_block_order.h"
 #include "reliability/sent_packet_history.h"
 
 namespace lattice::reliability {
 namespace {
 
-TEST(BlockOrder, NotOfAPacketFarBehind) {
-  const BlockOrder order;
+TEST(AckBlockOrder, NotOfAPacketFarBehind) {
+  const AckBlockOrder order;
   EXPECT_TRUE(order.is_certain(100, 164, 0, 200));
   EXPECT_FALSE(order.is_certain(99, 164, 0, 200));
 }
 
-TEST(BlockOrder, WhatCouldNameTwoIsNotRead) {
-  BlockOrder order;
+TEST(AckBlockOrder, WhatCouldNameTwoIsNotRead) {
+  AckBlockOrder order;
   order.on_newest(100, 1000);
   order.on_newest(163, 5000);  // Too near for a mark of its own.
   order.on_newest(164, 6000);
@@ -32,9 +32,9 @@ TEST(BlockOrder, WhatCouldNameTwoIsNotRead) {
 
 // A peer that hears a random part of what is sent, and whose blocks arrive late, in any order, or never: what
 // is read of a block that is certain is what it was written for.
-TEST(BlockOrderProperty, WhatIsReadIsWhatWasMeant) {
+TEST(AckBlockOrderProperty, WhatIsReadIsWhatWasMeant) {
   EXPECT_TRUE(rc::check("blocks late, in any order, or never", [] {
-    BlockOrder order;
+    AckBlockOrder order;
     uint64_t last_sent = 1, largest_acked = 0, newest = 0, heard = 0;
     std::vector<uint64_t> meant(1, 0);  // By packet of the peer.
     const auto packets = *rc::gen::inRange<uint64_t>(100, 600);

@@ -1,4 +1,5 @@
-// Tells the channels of one peer, and the handler, what became of carried items.
+// Notifies the channels of one peer, the handler and the bulk source of carried items that were acked or
+// lost.
 #pragma once
 
 #include "base/assert.h"
@@ -9,28 +10,28 @@
 
 namespace lattice::reliability {
 
-class PeerFate final : public CarriedFate {
+class PeerAckNotifier final : public AckNotifier {
  public:
-  PeerFate(EndpointHandler& handler, EndpointStats& stats, Peer& peer)
+  PeerAckNotifier(EndpointHandler& handler, EndpointStats& stats, Peer& peer)
       : handler_(handler), stats_(stats), peer_(peer) {}
 
-  void on_messages_fate(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
-                        bool acked) override {
+  void notify_messages(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
+                       bool acked) override {
     LATTICE_ASSERT(peer_.reliable[channel] != nullptr);
     SendChannel& send = peer_.reliable[channel]->send;
     if (acked) {
-      send.on_acked(first, count, [this](uint32_t receipt) { on_receipt_fate(receipt, true); });
+      send.on_acked(first, count, [this](uint32_t receipt) { notify_receipt(receipt, true); });
     } else {
       send.on_lost(first, count, packet_seq);
     }
   }
-  void on_receipt_fate(uint32_t receipt, bool acked) override {
+  void notify_receipt(uint32_t receipt, bool acked) override {
     ++(acked ? stats_.receipts_acked : stats_.receipts_lost);
     handler_.on_receipt(peer_.handle, receipt, acked);
   }
-  void on_chunk_fate(uint32_t chunk, bool acked) override {
+  void notify_chunk(uint32_t chunk, bool acked) override {
     LATTICE_ASSERT(peer_.bulk != nullptr);
-    peer_.bulk->on_chunk_fate(peer_.handle, chunk, acked);
+    peer_.bulk->on_chunk_receipt(peer_.handle, chunk, acked);
   }
 
  private:

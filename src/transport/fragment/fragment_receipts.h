@@ -12,7 +12,7 @@
 
 namespace lattice::fragment {
 
-class GroupReceipts {
+class FragmentReceipts {
  public:
   static constexpr uint32_t kGroupBit = 1u << 31;
 
@@ -27,8 +27,8 @@ class GroupReceipts {
     uint32_t receipt;
     bool acked;
   };
-  /// The fate of one fragment; what to tell about the message, at most once.
-  std::optional<Told> on_fate(uint32_t number, bool acked);
+  /// One fragment was acked or lost. Returns the receipt of the whole message, at most once.
+  std::optional<Told> on_receipt(uint32_t number, bool acked);
 
   /// Messages whose fragments are not all told.
   size_t open_count() const { return entries_.size() - free_.size(); }

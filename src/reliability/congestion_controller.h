@@ -1,5 +1,5 @@
 // What every congestion controller hears and answers (§6; C-01, R-07). A controller sees one connection's
-// packets as numbers; it sends nothing, reads no clock and allocates nothing. SendGovernor asks and feeds it.
+// packets as numbers; it sends nothing, reads no clock and allocates nothing. Pacer asks and feeds it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 namespace lattice::reliability {
 
 /// The path as it looks now.
-struct PathView {
+struct PathState {
   uint64_t now_ns = 0;
   uint64_t srtt_ns = 0;     ///< 0 before the first sample, and on a path without delay.
   uint64_t min_rtt_ns = 0;  ///< Over the last 10 s.
@@ -21,7 +21,7 @@ struct PathView {
 
 /// What one ack block, or one look at the clock, revealed. At least one count or `has_rtt` is set.
 struct AckFeedback {
-  PathView path;
+  PathState path;
   uint32_t acked_packets = 0;
   uint64_t acked_bytes = 0;
   uint32_t lost_packets = 0;
@@ -34,7 +34,7 @@ struct AckFeedback {
 /// What happened during one round trip: from a packet's sending to the acknowledgement of a later one, and
 /// never shorter than kMinRoundNs. The one loss signal per round trip of R-07 is `lost_packets`.
 struct RoundSummary {
-  PathView path;
+  PathState path;
   uint64_t duration_ns = 0;
   uint32_t acked_packets = 0;
   uint64_t acked_bytes = 0;
@@ -74,10 +74,10 @@ class CongestionController {
   /// Everything in flight was lost and nothing at all came back.
   virtual void on_silence(uint64_t now_ns) = 0;
   /// Time passed. Called before every send.
-  virtual void update(const PathView& path) = 0;
+  virtual void update(const PathState& path) = 0;
 
   /// Bytes per second to send at, at least 1, at most kMaxRateBytesPerS.
-  virtual uint64_t rate_bytes_per_s(const PathView& path) const = 0;
+  virtual uint64_t rate_bytes_per_s(const PathState& path) const = 0;
   /// Bytes that may be in flight, or kNoWindow.
   virtual uint64_t window_bytes() const = 0;
   virtual CongestionPhase phase() const = 0;

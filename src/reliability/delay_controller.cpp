@@ -57,11 +57,11 @@ uint64_t DelayController::target_ns() const {
          std::min(noise_ns_ / 2, config_.max_noise_ns);
 }
 
-uint64_t DelayController::base_rtt_ns(const PathView& path) const {
+uint64_t DelayController::base_rtt_ns(const PathState& path) const {
   return std::max(path.min_rtt_ns, foreign_ns_);
 }
 
-uint64_t DelayController::rate_bytes_per_s(const PathView& path) const {
+uint64_t DelayController::rate_bytes_per_s(const PathState& path) const {
   // A little more than a window per round trip, so that the window and not the pace decides; in startup
   // twice, because the round trip's end finds the window doubled.
   const uint64_t quarters = phase_ == CongestionPhase::kStartup ? 8 : 5;

@@ -47,16 +47,16 @@ class DelayController final : public CongestionController {
   void on_feedback(const AckFeedback& feedback) override;
   void on_round(const RoundSummary& round) override;
   void on_silence(uint64_t now_ns) override;
-  void update(const PathView&) override {}
+  void update(const PathState&) override {}
 
-  uint64_t rate_bytes_per_s(const PathView& path) const override;
+  uint64_t rate_bytes_per_s(const PathState& path) const override;
   uint64_t window_bytes() const override { return window_bytes_; }
   CongestionPhase phase() const override { return phase_; }
 
   /// T as it stands.
   uint64_t target_ns() const;
   /// The round trip of the path without a queue, as far as known.
-  uint64_t base_rtt_ns(const PathView& path) const;
+  uint64_t base_rtt_ns(const PathState& path) const;
 
  private:
   void set_window(uint64_t bytes);

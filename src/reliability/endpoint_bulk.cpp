@@ -28,7 +28,7 @@ void Endpoint::Core::send_chunks(Peer& peer) {
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;
     // Nothing waits behind a chunk, so it waits until the path's whole datagram may go.
-    if (peer.governor.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
+    if (peer.pacer.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
     if (!send_one_chunk(peer)) return;
   }
 }

@@ -1,4 +1,4 @@
-// Between the packets of a connection and its SendGovernor: what was acknowledged and lost goes in, what may
+// Between the packets of a connection and its Pacer: what was acknowledged and lost goes in, what may
 // be sent comes out (§6; C-01…C-03, R-07, R-14).
 #include <algorithm>
 
@@ -21,7 +21,7 @@ uint64_t reliable_waiting_bytes(const Peer& peer) {
 
 }  // namespace
 
-PathView Endpoint::Core::path_view(const Peer& peer) const {
+PathState Endpoint::Core::path_state(const Peer& peer) const {
   return {now_ns, peer.rtt.srtt_ns(), peer.rtt.min_rtt_ns(now_ns), peer.rtt.rto_ns()};
 }
 
@@ -38,19 +38,19 @@ void Endpoint::Core::detect_losses(Peer& peer, const AckResult* ack, uint64_t rt
   if (feedback.lost_packets + feedback.acked_packets + feedback.spurious_packets == 0 && !feedback.has_rtt) {
     return;
   }
-  feedback.path = path_view(peer);
+  feedback.path = path_state(peer);
   feedback.rtt_ns = feedback.has_rtt ? rtt_sample_ns : 0;
   feedback.bytes_in_flight = peer.history.bytes_in_flight();
-  peer.governor.on_feedback(feedback, peer.history.largest_acked());
+  peer.pacer.on_feedback(feedback, peer.history.largest_acked());
 }
 
 uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns) {
   if (!peer.connected() || peer.history.is_full()) return 0;
-  PathView path = path_view(peer);
+  PathState path = path_state(peer);
   path.now_ns = std::max(at_ns, now_ns);
-  peer.governor.update(path);
-  const uint64_t allowance = peer.governor.allowance_bytes(peer.history.bytes_in_flight());
-  if (allowance == SendGovernor::kUnlimited) return allowance;
+  peer.pacer.update(path);
+  const uint64_t allowance = peer.pacer.allowance_bytes(peer.history.bytes_in_flight());
+  if (allowance == Pacer::kUnlimited) return allowance;
   if (allowance == 0) return 0;
   // Reliable messages go first, but leave a quarter, which EngineShare hands out datagram by datagram.
   const uint64_t reliable = std::min(reliable_waiting_bytes(peer), allowance - allowance / 4);
@@ -62,13 +62,13 @@ uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns) {
 void Endpoint::Core::fill_congestion_stats(const Peer& peer, ConnectionStats* out) const {
   out->jitter_ns = peer.rtt.jitter_ns();
   out->congestion_mode = config.congestion.mode;
-  out->congestion_phase = peer.governor.phase();
+  out->congestion_phase = peer.pacer.phase();
   out->bytes_in_flight = peer.history.bytes_in_flight();
-  out->window_bytes = peer.governor.window_bytes();
-  out->rate_bytes_per_s = peer.governor.rate_bytes_per_s();
+  out->window_bytes = peer.pacer.window_bytes();
+  out->rate_bytes_per_s = peer.pacer.rate_bytes_per_s();
   out->waiting_bytes =
       reliable_waiting_bytes(peer) + peer.engine_queue.bytes() + peer.application_queue.bytes();
-  out->queue_ns = out->rate_bytes_per_s == SendGovernor::kUnlimited
+  out->queue_ns = out->rate_bytes_per_s == Pacer::kUnlimited
                       ? 0
                       : out->waiting_bytes * 1'000'000'000 / out->rate_bytes_per_s;
   out->quality = connection_quality({static_cast<double>(out->srtt_ns) / kNsPerMs,

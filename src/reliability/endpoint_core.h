@@ -167,10 +167,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void note_probe_ack(Peer& peer);
 
   // endpoint_congestion.cpp
-  PathView path_view(const Peer& peer) const;
-  SendGovernor::Setup governor_setup() const { return {config.congestion, now_ns}; }
+  PathState path_state(const Peer& peer) const;
+  Pacer::Setup pacer_setup() const { return {config.congestion, now_ns}; }
   static constexpr uint64_t kNoSample = UINT64_MAX;
-  /// Looks for losses by time and order, and tells the governor what is new. `ack` is null when only time
+  /// Looks for losses by time and order, and tells the pacer what is new. `ack` is null when only time
   /// passed; `rtt_sample_ns` may be kNoSample.
   void detect_losses(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
   uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns);

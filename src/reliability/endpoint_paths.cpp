@@ -55,7 +55,7 @@ void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
   ++peer.stats.path_moves;
   // What was measured was another path; a probe begins anew.
   peer.rtt.restart();
-  peer.governor.restart(now_ns);
+  peer.pacer.restart(now_ns);
   peer.probes = {};
   peer.keepalive_wanted = true;
   peer.history.reset_black_hole();

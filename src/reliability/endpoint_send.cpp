@@ -164,8 +164,8 @@ void Endpoint::Core::update_handshake(Peer& peer) {
 void Endpoint::Core::update_link(Peer& peer) {
   connection::ConnectionTimers& timers = *peer.timers;
   if (peer.lifecycle.state() == connection::State::kDisconnecting) {
-    peer.governor.update(path_view(peer));
-    if (peer.governor.urgent_allowance_bytes() >= kMaxUrgentBytes && timers.take_disconnect_send(now_ns)) {
+    peer.pacer.update(path_state(peer));
+    if (peer.pacer.urgent_allowance_bytes() >= kMaxUrgentBytes && timers.take_disconnect_send(now_ns)) {
       send_disconnect(peer, false);
     }
     if (timers.disconnect_finished(now_ns) || peer.link->closed() != connection::LinkClosed::kOpen) {
@@ -228,13 +228,13 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
 
 void Endpoint::Core::send_payloads(Peer& peer) {
   if (!has_payload(peer) && !has_chunks(peer)) return;
-  peer.governor.begin_send(path_view(peer), previous_update_ns);
+  peer.pacer.begin_send(path_state(peer), previous_update_ns);
   const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
   while (peer.connected() && has_payload(peer) && items.has_room() && !peer.history.is_full()) {
-    const uint64_t allowance_bytes = peer.governor.allowance_bytes(peer.history.bytes_in_flight());
+    const uint64_t allowance_bytes = peer.pacer.allowance_bytes(peer.history.bytes_in_flight());
     const bool control_only = allowance_bytes == 0;
     if (control_only && !control.has_work()) break;
-    if (!send_one_payload(peer, control_only ? peer.governor.urgent_allowance_bytes() : allowance_bytes,
+    if (!send_one_payload(peer, control_only ? peer.pacer.urgent_allowance_bytes() : allowance_bytes,
                           control_only)) {
       break;
     }
@@ -345,8 +345,8 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
 // An ack of its own is a Payload with nothing but the ack message: unlike a Keepalive it tells its delay, so
 // that traffic in one direction measures the round trip with every ack and not with a probe per second.
 void Endpoint::Core::send_ack(Peer& peer) {
-  peer.governor.update(path_view(peer));
-  if (peer.governor.urgent_allowance_bytes() < kMaxUrgentBytes) return;
+  peer.pacer.update(path_state(peer));
+  if (peer.pacer.urgent_allowance_bytes() < kMaxUrgentBytes) return;
   Outgoing packet;
   packet.buffer = begin_packet(peer);
   PacketBuilder builder(packet.buffer.subspan(wire::kMaxHeaderBytes, wire::kAckMessageWithDelayBytes),
@@ -410,7 +410,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   peer.history.on_sent({begun->packet_seq, now_ns, packet.ack_eliciting, bytes > wire::kFloorDatagramBytes,
                         packet.items, static_cast<uint16_t>(bytes)},
                        notifier);
-  peer.governor.on_sent({now_ns, begun->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
+  peer.pacer.on_sent({now_ns, begun->packet_seq, bytes, peer.history.bytes_in_flight(), packet.charge});
   return bytes;
 }
 

@@ -22,7 +22,7 @@ void GoodBadController::on_feedback(const AckFeedback& feedback) {
   if (looks_bad(feedback.path)) demote(feedback.path.now_ns);
 }
 
-bool GoodBadController::looks_bad(const PathView& path) const {
+bool GoodBadController::looks_bad(const PathState& path) const {
   if (path.srtt_ns > config_.bad_rtt_ns &&
       path.srtt_ns * 100 > path.min_rtt_ns * config_.bad_rtt_over_min_percent) {
     return true;
@@ -50,7 +50,7 @@ void GoodBadController::promote(uint64_t now_ns) {
   promoted_ns_ = since_ns_ = halved_ns_ = now_ns;
 }
 
-void GoodBadController::update(const PathView& path) {
+void GoodBadController::update(const PathState& path) {
   // A round trip stays too long until a sample says otherwise, so a path gone silent stays bad.
   if (looks_bad(path)) {
     demote(path.now_ns);

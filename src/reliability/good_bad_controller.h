@@ -24,9 +24,9 @@ class GoodBadController final : public CongestionController {
   void on_feedback(const AckFeedback& feedback) override;
   void on_round(const RoundSummary&) override {}
   void on_silence(uint64_t) override {}
-  void update(const PathView& path) override;
+  void update(const PathState& path) override;
 
-  uint64_t rate_bytes_per_s(const PathView&) const override { return rate_hz_ * kDatagramBytes; }
+  uint64_t rate_bytes_per_s(const PathState&) const override { return rate_hz_ * kDatagramBytes; }
   uint64_t window_bytes() const override { return kNoWindow; }
   CongestionPhase phase() const override { return good_ ? CongestionPhase::kGood : CongestionPhase::kBad; }
 
@@ -35,7 +35,7 @@ class GoodBadController final : public CongestionController {
   uint64_t good_time_ns() const { return good_time_ns_; }
 
  private:
-  bool looks_bad(const PathView& path) const;
+  bool looks_bad(const PathState& path) const;
   void demote(uint64_t now_ns);
   void promote(uint64_t now_ns);
 

@@ -16,11 +16,11 @@
 #include "reliability/engine_share.h"
 #include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
+#include "reliability/pacer.h"
 #include "reliability/path_validator.h"
 #include "reliability/receive_channel.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/send_channel.h"
-#include "reliability/send_governor.h"
 #include "reliability/sent_packet_history.h"
 #include "reliability/statistics.h"
 #include "reliability/unreliable_queue.h"
@@ -75,8 +75,8 @@ struct ProbeTimes {
 
 struct alignas(64) Peer {
   Peer(base::BufferPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
-       const SendGovernor::Setup& pace, const RtoBounds& rto)
-      : history(pool, items), governor(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
+       const Pacer::Setup& pace, const RtoBounds& rto)
+      : history(pool, items), pacer(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
     for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
       if (!wire::is_reliable(channels.mode(i))) continue;
       reliable[i] = std::make_unique<ReliableChannel>(pool, channels.mode(i) == ChannelMode::kReliableOrdered,
@@ -121,7 +121,7 @@ struct alignas(64) Peer {
   AckTracker acks;
   SentPacketHistory history;
   AckBlockOrder ack_block_order;
-  SendGovernor governor;
+  Pacer pacer;
   UnreliableQueue engine_queue;
   UnreliableQueue application_queue;
   EngineShare engine_share;

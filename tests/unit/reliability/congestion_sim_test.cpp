@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "endpoint_rig.h"
-#include "reliability/send_governor.h"
+#include "reliability/pacer.h"
 #include "transport/socket/bottleneck_link.h"
 
 namespace lattice::reliability {
@@ -295,7 +295,7 @@ TEST(CongestionSim, WithoutControlTheQueueIsWhatTheLinkHas) {
   narrow.rig.run(kSecond);
   EXPECT_GT(narrow.link.stats().dropped, 500u);  // All 900 left at once.
   EXPECT_GT(narrow.longest_wait_ns, 190 * kMs);
-  EXPECT_EQ(narrow.stats().rate_bytes_per_s, SendGovernor::kUnlimited);
+  EXPECT_EQ(narrow.stats().rate_bytes_per_s, Pacer::kUnlimited);
   EXPECT_EQ(narrow.stats().congestion_phase, CongestionPhase::kUnlimited);
 }
 

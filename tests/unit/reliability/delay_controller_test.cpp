@@ -12,7 +12,7 @@ constexpr uint64_t kBase = 50 * kMs;
 
 class Delay : public testing::Test {
  protected:
-  PathView path(uint64_t srtt_ns = kBase) const { return {now_ns, srtt_ns, min_rtt_ns, 200 * kMs}; }
+  PathState path(uint64_t srtt_ns = kBase) const { return {now_ns, srtt_ns, min_rtt_ns, 200 * kMs}; }
 
   void sample(uint64_t rtt_ns) {
     AckFeedback feedback;

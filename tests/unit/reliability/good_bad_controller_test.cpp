@@ -19,7 +19,7 @@ class GoodBad : public testing::Test {
       controller.update(path());
     }
   }
-  PathView path() const { return {now_ns, srtt_ns, min_rtt_ns, 500 * kMs}; }
+  PathState path() const { return {now_ns, srtt_ns, min_rtt_ns, 500 * kMs}; }
   void tell(uint32_t acked, uint32_t lost) {
     AckFeedback feedback;
     feedback.path = path();

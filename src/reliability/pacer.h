@@ -23,7 +23,7 @@ enum class Charge : uint8_t {
   kFree,    ///< Probes and their echoes.
 };
 
-class SendGovernor {
+class Pacer {
  public:
   static constexpr uint64_t kUnlimited = UINT64_MAX;
 
@@ -31,19 +31,19 @@ class SendGovernor {
     CongestionConfig config;  ///< Must pass congestion_config_error().
     uint64_t now_ns = 0;
   };
-  explicit SendGovernor(const Setup& setup);
-  SendGovernor(const SendGovernor&) = delete;
-  SendGovernor& operator=(const SendGovernor&) = delete;
+  explicit Pacer(const Setup& setup);
+  Pacer(const Pacer&) = delete;
+  Pacer& operator=(const Pacer&) = delete;
 
   /// Another path (L-04): nothing learned so far applies.
   void restart(uint64_t now_ns);
 
   /// The next tick's budget: call at most once per update_and_send(), then send. What one tick brings is what
-  /// the time since the last call brings, or since `last_tick_ns` if that was later: the budget of a tick with
-  /// nothing to send is not kept for the next.
-  void begin_send(const PathView& path, uint64_t last_tick_ns = 0);
+  /// the time since the last call brings, or since `last_tick_ns` if that was later: the budget of a tick
+  /// with nothing to send is not kept for the next.
+  void begin_send(const PathState& path, uint64_t last_tick_ns = 0);
   /// Time passed: timers, rate, refill. As often as wanted.
-  void update(const PathView& path);
+  void update(const PathState& path);
 
   /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 unless
   /// a whole datagram may go: a budget is not spent on fragments of one.
@@ -73,7 +73,7 @@ class SendGovernor {
   void begin_round(uint64_t now_ns, uint64_t bytes_in_flight);
   void end_round(const AckFeedback& feedback);
   uint64_t cap_bytes() const;
-  uint64_t limited_rate(const PathView& path) const;
+  uint64_t limited_rate(const PathState& path) const;
 
   ControllerRoom room_;
   PlacedController controller_;  ///< In room_. Null: mode kNone.

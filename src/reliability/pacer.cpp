@@ -1,4 +1,4 @@
-#include "reliability/send_governor.h"
+#include "reliability/pacer.h"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ constexpr uint32_t kSilentPackets = 3;
 
 }  // namespace
 
-SendGovernor::SendGovernor(const Setup& setup)
+Pacer::Pacer(const Setup& setup)
     : controller_(place_congestion_controller(setup.config, setup.now_ns, room_)),
       max_rate_bytes_per_s_(setup.config.max_rate_bytes_per_s),
       limited_(controller_ != nullptr || setup.config.max_rate_bytes_per_s != 0),
@@ -26,46 +26,46 @@ SendGovernor::SendGovernor(const Setup& setup)
   begin_round(setup.now_ns, 0);
 }
 
-void SendGovernor::restart(uint64_t now_ns) {
+void Pacer::restart(uint64_t now_ns) {
   if (controller_) controller_->restart(now_ns);
   lost_since_ack_ = 0;
   last_ack_ns_ = now_ns;
   begin_round(now_ns, 0);
 }
 
-uint64_t SendGovernor::limited_rate(const PathView& path) const {
+uint64_t Pacer::limited_rate(const PathState& path) const {
   uint64_t rate = controller_ ? controller_->rate_bytes_per_s(path) : kMaxRateBytesPerS;
   if (max_rate_bytes_per_s_ != 0) rate = std::min(rate, max_rate_bytes_per_s_);
   return rate;
 }
 
 // C-03: two datagrams, or what one tick brings.
-uint64_t SendGovernor::cap_bytes() const {
+uint64_t Pacer::cap_bytes() const {
   return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs);
 }
 
-void SendGovernor::begin_send(const PathView& path, uint64_t last_tick_ns) {
+void Pacer::begin_send(const PathState& path, uint64_t last_tick_ns) {
   tick_ns_ = std::min(path.now_ns - std::max(send_began_ns_, last_tick_ns), kMaxBurstNs);
   send_began_ns_ = path.now_ns;
   update(path);
 }
 
-void SendGovernor::update(const PathView& path) {
+void Pacer::update(const PathState& path) {
   if (!limited_) return;
   if (controller_) controller_->update(path);
   rate_bytes_per_s_ = limited_rate(path);
   bucket_.refill(path.now_ns, rate_bytes_per_s_, cap_bytes());
 }
 
-uint64_t SendGovernor::window_bytes() const {
+uint64_t Pacer::window_bytes() const {
   return controller_ ? controller_->window_bytes() : CongestionController::kNoWindow;
 }
 
-CongestionPhase SendGovernor::phase() const {
+CongestionPhase Pacer::phase() const {
   return controller_ ? controller_->phase() : CongestionPhase::kUnlimited;
 }
 
-uint64_t SendGovernor::allowance_bytes(uint64_t bytes_in_flight) const {
+uint64_t Pacer::allowance_bytes(uint64_t bytes_in_flight) const {
   if (!limited_) return kUnlimited;
   const int64_t balance = bucket_.balance_bytes();
   const uint64_t window = window_bytes();
@@ -74,13 +74,13 @@ uint64_t SendGovernor::allowance_bytes(uint64_t bytes_in_flight) const {
   return bytes < kDatagramBytes ? 0 : bytes;
 }
 
-uint64_t SendGovernor::urgent_allowance_bytes() const {
+uint64_t Pacer::urgent_allowance_bytes() const {
   if (!limited_) return kUnlimited;
   const int64_t bytes = bucket_.balance_bytes() + static_cast<int64_t>(kDatagramBytes);
   return bytes > 0 ? static_cast<uint64_t>(bytes) : 0;
 }
 
-void SendGovernor::on_sent(const Sent& sent) {
+void Pacer::on_sent(const Sent& sent) {
   next_seq_ = sent.packet_seq + 1;
   if (!limited_) return;
   if (sent.charge != Charge::kFree) bucket_.take(sent.bytes);
@@ -92,7 +92,7 @@ void SendGovernor::on_sent(const Sent& sent) {
   peak_bytes_in_flight_ = std::max(peak_bytes_in_flight_, sent.bytes_in_flight);
 }
 
-void SendGovernor::begin_round(uint64_t now_ns, uint64_t bytes_in_flight) {
+void Pacer::begin_round(uint64_t now_ns, uint64_t bytes_in_flight) {
   round_began_ns_ = now_ns;
   round_end_seq_ = next_seq_;
   peak_bytes_in_flight_ = bytes_in_flight;
@@ -103,7 +103,7 @@ void SendGovernor::begin_round(uint64_t now_ns, uint64_t bytes_in_flight) {
   lost_packets_ = 0;
 }
 
-void SendGovernor::end_round(const AckFeedback& feedback) {
+void Pacer::end_round(const AckFeedback& feedback) {
   RoundSummary round;
   round.path = feedback.path;
   round.duration_ns = feedback.path.now_ns - round_began_ns_;
@@ -122,7 +122,7 @@ void SendGovernor::end_round(const AckFeedback& feedback) {
   lost_packets_ = owed;
 }
 
-void SendGovernor::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
+void Pacer::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
   if (!controller_) return;
   const uint64_t now_ns = feedback.path.now_ns;
   acked_packets_ += feedback.acked_packets;

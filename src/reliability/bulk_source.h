@@ -18,9 +18,10 @@ class BulkSource {
  public:
   virtual ~BulkSource() = default;
 
-  /// Whether there is a chunk to send on `connection` now. Asked at every visit, so it must be cheap. After
-  /// false the answer may change with a callback, a chunk's fate or a call of send() for that connection;
-  /// whatever else changes it is followed by Endpoint::wake(). The rest is called for connected ones only.
+  /// Whether there is a chunk to send on `connection` now. Asked whenever the connection is serviced, so it
+  /// must be cheap. After false the answer may change with a callback, a chunk's fate or a call of send() for
+  /// that connection; whatever else changes it is followed by Endpoint::wake(). The rest is called for
+  /// connected ones only.
   virtual bool has_chunk(connection::ConnectionHandle connection) = 0;
 
   struct Taken {

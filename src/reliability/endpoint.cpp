@@ -127,7 +127,7 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       table(config.max_connections),
       peer_memory(config.max_connections * sizeof(Peer), pages_of(config)),
       peers(config.max_connections),
-      visits(config.max_connections),
+      service_times(config.max_connections),
       receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
                                                : DatagramBatch::kDatagrams) {
   receive_buffers =

@@ -67,9 +67,9 @@ struct EndpointConfig {
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
   CallerTasks tasks;  ///< Threads that seal and open; what happens is the same with and without.
 
-  /// Every update visits every connection, instead of those that have something to do. Same datagrams, more
+  /// Every update services every connection, instead of those that have something to do. Same datagrams, more
   /// work: the reference that tests compare with.
-  bool visit_all = false;
+  bool service_all = false;
 
   // Incoming connections (server or host).
   bool accepts_connections = false;

@@ -276,7 +276,7 @@ void Endpoint::Core::free_peer(Peer& peer) {
   batch.seal_pending();  // Its goodbye may still be waiting.
   if (peer.incoming) server->on_ended(peer.link->connection_id());
   table.erase(handle);
-  visits.set(handle.slot, base::DeadlineTable::kNever);
+  service_times.set(handle.slot, base::DeadlineTable::kNever);
   peers[handle.slot].reset();
 }
 

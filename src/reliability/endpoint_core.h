@@ -1,7 +1,7 @@
 // The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
 // starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
 // that ends in one, endpoint_bulk.cpp the room left after it, endpoint_connections.cpp beginnings and ends,
-// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_visits.cpp whom
+// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_service.cpp whom
 // an update looks at.
 #pragma once
 
@@ -118,19 +118,19 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// False: the source had none after all.
   bool send_one_chunk(Peer& peer);
 
-  // endpoint_visits.cpp
-  /// The next update visits `peer`: to be called with everything that may give it something to do.
-  void wake(const Peer& peer) { visits.set_due(peer.handle.slot); }
-  void visit_due();
-  void visit(Peer& peer);
+  // endpoint_service.cpp
+  /// The next update services `peer`. Call it with everything that may give the peer something to do.
+  void wake(const Peer& peer) { service_times.set_due(peer.handle.slot); }
+  void service_due();
+  void service(Peer& peer);
   size_t next_due(size_t first);
-  void prefetch_visits(size_t slot);
+  void prefetch_service(size_t slot);
   /// `interval_ns` since the last update.
   void note_update_interval(uint64_t interval_ns);
-  /// A Payload of a connected peer was opened and dealt with: its next visit may have to be earlier.
-  void visit_after_payload(Peer& peer);
+  /// A Payload of a connected peer was opened and dealt with: it may have to be serviced earlier.
+  void reschedule_after_payload(Peer& peer);
   bool waits_for_nothing(const Peer& peer) const;
-  uint64_t next_visit_ns(const Peer& peer) const;
+  uint64_t next_service_ns(const Peer& peer) const;
 
   // endpoint_rotation.cpp
   /// False: the connection was closed over it.
@@ -222,9 +222,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   DatagramBatch batch;
   connection::ConnectionTable table;
   base::PagedMemory peer_memory;
-  std::vector<PlacedPeer> peers;  ///< By slot, in peer_memory.
-  base::DeadlineTable visits;     ///< By slot: the next update that must look at the peer.
-  std::vector<uint32_t> ending;   ///< Slots finish_phase() looks at.
+  std::vector<PlacedPeer> peers;      ///< By slot, in peer_memory.
+  base::DeadlineTable service_times;  ///< By slot: when an update must service the peer.
+  std::vector<uint32_t> ending;       ///< Slots finish_phase() looks at.
   std::optional<connection::ServerHandshake> server;
   std::optional<connection::StatelessResets> resets;  ///< Together with `server`.
   std::unique_ptr<uint8_t[]> receive_buffers;
@@ -242,9 +242,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t unix_s = 0;
   uint64_t last_update_ns = 0;
   uint64_t previous_update_ns = 0;    ///< The one before it.
-  uint64_t last_update_second = 0;    ///< Of the last update that visited everybody it had to.
+  uint64_t last_update_second = 0;    ///< Of the last update that has finished.
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
-  uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: visits for acks are so much early.
+  uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: acks are serviced so much earlier.
   uint64_t longest_interval_ns = 0;   ///< Of this second.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;

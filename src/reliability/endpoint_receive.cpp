@@ -205,7 +205,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     send_ack(*peer);
     ack_leaves_now = true;
   }
-  if (is_plain) visit_after_payload(*peer);
+  if (is_plain) reschedule_after_payload(*peer);
 }
 
 }  // namespace lattice::reliability

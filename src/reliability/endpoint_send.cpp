@@ -141,7 +141,7 @@ void Endpoint::Core::update_and_send() {
     last_server_update_ns = now_ns;
   }
   finish_phase();
-  visit_due();
+  service_due();
   last_update_second = now_ns / kSecondNs;
   finish_phase();
   batch.flush();
@@ -414,8 +414,8 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   return bytes;
 }
 
-// A window ends with the first update of another second. Whom that update did not visit is caught up with
-// here, before anything more is counted or the rates are read.
+// A window ends with the first update of another second. A connection that this update did not service
+// catches up here, before anything more is counted or the rates are read.
 void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t second = last_update_second;
   if (second <= peer.window_second) return;

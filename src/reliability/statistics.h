@@ -81,7 +81,7 @@ struct EndpointStats {
   uint64_t connections_closed = 0;
   uint64_t handshake_datagrams_sent = 0;  ///< Resets included.
   uint64_t resets_sent = 0;
-  uint64_t connection_visits = 0;  ///< By updates; a connection with nothing to do is not visited.
+  uint64_t connections_serviced = 0;  ///< By updates; a connection with nothing to do is not serviced.
   uint64_t receipts_acked = 0;
   uint64_t receipts_lost = 0;
 };

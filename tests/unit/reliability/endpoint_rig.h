@@ -210,7 +210,7 @@ class RigOf {
     out.connect_budget_ns = from.connect_budget_ns;
     out.congestion = from.congestion;
     out.tasks = from.tasks;
-    out.visit_all = from.visit_all;
+    out.service_all = from.service_all;
     out.pool_bytes = from.pool_bytes;
     out.pool_reserve_bytes_per_connection = from.pool_reserve_bytes_per_connection;
     return out;

@@ -28,7 +28,7 @@ struct Session {
   uint32_t newest_epoch = 0;
 };
 
-test::RigOptions session_options(uint64_t seed, bool visit_all) {
+test::RigOptions session_options(uint64_t seed, bool service_all) {
   test::RigOptions options;
   options.seed = seed;
   options.client_count = kClients;
@@ -39,7 +39,7 @@ test::RigOptions session_options(uint64_t seed, bool visit_all) {
   constexpr std::array<uint64_t, 3> kSteps = {2 * kMs, 16 * kMs, 100 * kMs};
   options.step_ns = kSteps[seed % kSteps.size()];
   for (EndpointConfig* config : {&options.server, &options.client}) {
-    config->visit_all = visit_all;
+    config->service_all = service_all;
     config->rotation = {.period_ns = 4 * kSecond, .min_interval_ns = 2 * kSecond};
     config->congestion.mode = seed % 2 == 0 ? CongestionMode::kGoodBad : CongestionMode::kDelay;
   }
@@ -100,8 +100,8 @@ void befall(EndpointRig& rig, uint64_t step) {
   if (is_first_at(9000)) rig.connect(*rig.clients[3]);
 }
 
-Session run_session(uint64_t seed, bool visit_all) {
-  EndpointRig rig(session_options(seed, visit_all));
+Session run_session(uint64_t seed, bool service_all) {
+  EndpointRig rig(session_options(seed, service_all));
   test::TrafficRecord record(rig.network);
   base::Random random(seed);
   Session session;
@@ -121,7 +121,7 @@ Session run_session(uint64_t seed, bool visit_all) {
   for (const Node* node : nodes) {
     const EndpointStats& stats = node->endpoint->stats();
     session.messages += node->handler.message_count;
-    session.visits += stats.connection_visits;
+    session.visits += stats.connections_serviced;
     session.resent += stats.traffic.messages_resent;
     for (const test::Ended& end : node->handler.ended) {
       session.ends.emplace_back(end.reason, end.text);
@@ -132,7 +132,7 @@ Session run_session(uint64_t seed, bool visit_all) {
   return session;
 }
 
-TEST(EndpointVisits, WhoIsDueAndEverybodySendTheSameDatagrams) {
+TEST(EndpointService, WhoIsDueAndEverybodySendTheSameDatagrams) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     const Session due = run_session(seed, false);
@@ -157,7 +157,7 @@ TEST(EndpointVisits, WhoIsDueAndEverybodySendTheSameDatagrams) {
   }
 }
 
-TEST(EndpointVisits, AnIdleConnectionIsVisitedAFewTimesASecond) {
+TEST(EndpointService, AnIdleConnectionIsServicedAFewTimesASecond) {
   test::RigOptions options;
   options.client_count = 40;
   options.server.max_connections = 64;
@@ -166,16 +166,16 @@ TEST(EndpointVisits, AnIdleConnectionIsVisitedAFewTimesASecond) {
   EndpointRig rig(std::move(options));
   ASSERT_TRUE(rig.connect_all());
   rig.run(12 * kSecond);  // Past every search for a larger datagram.
-  const uint64_t before = rig.server.endpoint->stats().connection_visits;
+  const uint64_t before = rig.server.endpoint->stats().connections_serviced;
   constexpr uint64_t kSeconds = 10;
   rig.run(kSeconds * kSecond);
-  const uint64_t visits = rig.server.endpoint->stats().connection_visits - before;
+  const uint64_t visits = rig.server.endpoint->stats().connections_serviced - before;
   EXPECT_EQ(rig.server.endpoint->connection_count(), 40u);
   EXPECT_GE(visits, 40 * kSeconds) << "a keepalive a second is answered";
   EXPECT_LE(visits, 40 * kSeconds * 4) << "and 1000 updates a second pass it by";
 }
 
-TEST(EndpointVisits, AMessageLeavesWithTheNextUpdate) {
+TEST(EndpointService, AMessageLeavesWithTheNextUpdate) {
   EndpointRig rig;
   ASSERT_TRUE(rig.connect_all());
   rig.run(5 * kSecond + 300 * kMs);

@@ -1,11 +1,12 @@
-// Which connections an update visits: those something happened to since their last visit, and those whose
-// time has come. What the others would do is nothing, so the datagrams are the same as if all had been
-// visited (EndpointConfig::visit_all; tests/unit/reliability/endpoint_visits_test.cpp compares).
+// Which connections an update services: those to which something happened since they were last serviced, and
+// those of which a deadline has come. The others would do nothing, so the datagrams are the same as if all
+// were serviced (EndpointConfig::service_all; tests/unit/reliability/endpoint_service_test.cpp compares).
 //
-//   packet opened, message or chunk offered, disconnect(), new ─▶ wake() ─▶ visit ─▶ next_visit_ns() ─▶ table
+//   packet opened, message or chunk offered, disconnect(), new ─▶ wake() ─▶ service() ─▶ next_service_ns() ─▶
+//   table
 //
-// Must stay true: whatever makes update_link() do something is a wake(), or in next_visit_ns() and, if a
-// Payload can bring it forward, in visit_after_payload().
+// Must stay true: whatever makes update_link() do something is a wake(), or in next_service_ns() and, if a
+// Payload can bring it forward, in reschedule_after_payload().
 #include <algorithm>
 
 #include "reliability/endpoint_core.h"
@@ -21,20 +22,20 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 
 }  // namespace
 
-void Endpoint::Core::visit_due() {
+void Endpoint::Core::service_due() {
   for (size_t slot = next_due(0); slot != DeadlineTable::kNone; slot = next_due(slot + 1)) {
-    prefetch_visits(slot);
-    // Ending: looked at again by the next update, if finish_phase() leaves it here.
+    prefetch_service(slot);
+    // It is ending. If finish_phase() leaves it here, the next update services it.
     if (peers[slot]->is_listed) continue;
-    visit(*peers[slot]);
-    visits.set(slot, next_visit_ns(*peers[slot]));
+    service(*peers[slot]);
+    service_times.set(slot, next_service_ns(*peers[slot]));
   }
 }
 
-void Endpoint::Core::visit(Peer& peer) {
-  ++stats.connection_visits;
+void Endpoint::Core::service(Peer& peer) {
+  ++stats.connections_serviced;
 #if defined(LATTICE_VALIDATION)
-  const bool was_due = visits.at(peer.handle.slot) <= now_ns;
+  const bool was_due = service_times.at(peer.handle.slot) <= now_ns;
   const uint64_t packets_before = peer.traffic.packets_sent;
 #endif
   if (peer.handshake) {
@@ -48,14 +49,14 @@ void Endpoint::Core::visit(Peer& peer) {
 }
 
 size_t Endpoint::Core::next_due(size_t first) {
-  if (!config.visit_all) return visits.next_due(first, now_ns);
+  if (!config.service_all) return service_times.next_due(first, now_ns);
   while (first < peers.size() && !peers[first]) ++first;
   return first < peers.size() ? first : DeadlineTable::kNone;
 }
 
-/// Ahead of the walk: the peer after next, and the keys of the next. Only a hint: this visit may make others
-/// due.
-void Endpoint::Core::prefetch_visits(size_t slot) {
+/// Fetches the peer after the next one, and the keys of the next one. Only a hint: servicing this peer may
+/// make others due.
+void Endpoint::Core::prefetch_service(size_t slot) {
   const size_t near = next_due(slot + 1);
   if (near == DeadlineTable::kNone) return;
   if (peers[near]->link) peers[near]->link->prefetch_for_seal();
@@ -63,9 +64,9 @@ void Endpoint::Core::prefetch_visits(size_t slot) {
   if (far != DeadlineTable::kNone) prefetch_for_update(*peers[far]);
 }
 
-// An ack may go with the last update before its time, and which one that is depends on when the next
-// comes. Visits for acks are early by a bound on that, in steps, so that it seldom has to grow: then
-// everybody is visited once.
+// An ack may leave with the last update before its time. Which update that is depends on the interval
+// between updates, so connections are serviced for acks earlier, by a bound of that interval. The bound is a
+// multiple of 4 ms, so that it seldom grows; when it does, every connection is serviced once.
 void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
   constexpr uint64_t kStepNs = 4'000'000;
   const auto in_steps = [](uint64_t ns) { return (ns / kStepNs + 1) * kStepNs; };
@@ -82,27 +83,27 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
   }
 }
 
-// Nothing waits that may go with any update, and nothing whose time is not kept.
+// Nothing waits that could leave with any update, and every deadline is in the table.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
   return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
          !peer.validator.on_trial() && !has_payload(peer) && !has_chunks(peer);
 }
 
-// What a Payload can bring forward. Timeout, keepalive and probes move away with it; what it makes possible
-// at once is for the next update.
-void Endpoint::Core::visit_after_payload(Peer& peer) {
+// A Payload can bring forward only what is looked at here. It moves timeout, keepalive and probes away, and
+// the next update does what it makes possible at once.
+void Endpoint::Core::reschedule_after_payload(Peer& peer) {
   const bool has_news = !peer.connected() || peer.history.lost_large_in_row() || !waits_for_nothing(peer) ||
                         (peer.mtu.probe_in_flight() == 0 && peer.mtu.next_deadline_ns() <= now_ns);
   if (has_news) {
     wake(peer);
     return;
   }
-  visits.lower(peer.handle.slot,
-               std::min({peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
-                         peer.last_sent_ns + idle_ns(peer)}));
+  service_times.lower(peer.handle.slot,
+                      std::min({peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
+                                peer.last_sent_ns + idle_ns(peer)}));
 }
 
-uint64_t Endpoint::Core::next_visit_ns(const Peer& peer) const {
+uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
   if (peer.handshake || !peer.link || peer.lifecycle.state() == connection::State::kDisconnecting) return 0;
   const uint64_t timeout_ns = peer.timers->timeout_at_ns();
   if (!peer.connected()) return timeout_ns;  // Half-open.

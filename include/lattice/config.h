@@ -59,7 +59,8 @@ typedef struct lattice_world_config {
 
   /* ---- Simulation ---- */
   uint32_t tick_rate_hz;     /* ticks per second, 1..240, default 60; authority and client must agree */
-  uint32_t snapshot_rate_hz; /* snapshots per second, 1..tick_rate_hz, default 30; authority only */
+  uint32_t snapshot_rate_hz; /* snapshots per second, 1..tick_rate_hz; 0, default: 30, or tick_rate_hz where that is
+                                less; authority only */
   uint32_t max_objects; /* live NetworkObjects, 1..65535, default 4096; a client's at least the authority's */
   uint32_t quantize_simulation; /* 1: members are rounded to their wire value after each tick,
                                    so that a correct prediction is exact; default 1 */

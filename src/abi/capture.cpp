@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "abi/call.h"
 #include "abi/capture_bridge.h"
-#include "abi/last_error.h"
-#include "abi/world_instance.h"
 
 namespace lattice::abi {
 
@@ -32,9 +31,10 @@ extern "C" {
 
 lattice_result lattice_set_capture(lattice_world* world, lattice_capture_fn fn, void* ctx) {
   using namespace lattice;
-  abi::WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  if (instance->world->phase() != world::Phase::kIdle) {
+  abi::WorldCall call(world);
+  abi::WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested()) {
     return abi::fail(LATTICE_ERROR_OUT_OF_ORDER, "lattice_set_capture was called from inside the pump.");
   }
   std::unique_ptr<abi::CaptureBridge> bridge;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
 #include "replication/snapshot_format.h"
 #include "simulation/input_history.h"
@@ -13,6 +13,8 @@
 
 namespace lattice::abi {
 namespace {
+
+constexpr uint32_t kDefaultSnapshotRateHz = 30;  // or each tick, when there are fewer
 
 struct Bound {
   const char* field;
@@ -29,7 +31,7 @@ static_assert((kMaxRekeyBytes + kMaxRekeyBytes / 8) / 31 < uint64_t{1} << 28);
 lattice_result check_bounds(const lattice_world_config& c) {
   const Bound bounds[] = {
       {"tick_rate_hz", c.tick_rate_hz, 1, 240},
-      {"snapshot_rate_hz", c.snapshot_rate_hz, 1, c.tick_rate_hz},
+      {"snapshot_rate_hz", c.snapshot_rate_hz, 0, c.tick_rate_hz},
       {"max_objects", c.max_objects, 1, 65535},
       {"quantize_simulation", c.quantize_simulation, 0, 1},
       {"max_connections", c.max_connections, 1, 16384},
@@ -100,6 +102,27 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
     return fail(LATTICE_ERROR_CONFIG, "lattice_role_context.role is %d. Give one of the LATTICE_ROLE values.",
                 static_cast<int>(role.role));
   }
+  if (role.relays_for_peers != 0) {
+    return fail(
+        LATTICE_ERROR_UNSUPPORTED,
+        "lattice_role_context.relays_for_peers is %d, and this version relays nothing between clients. Give "
+        "0; the authority's snapshots reach every client without it.",
+        role.relays_for_peers);
+  }
+  if (role.has_local_view < 0 || role.has_local_view > 1 ||
+      (role.role != LATTICE_ROLE_CLIENT && role.has_local_view != (role.role == LATTICE_ROLE_HOST ? 1 : 0))) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_role_context.has_local_view is %d, which contradicts the role. A dedicated server has none "
+        "(0), a host has one (1): use LATTICE_ROLE_HOST for a server that plays.",
+        role.has_local_view);
+  }
+  if (role.authority_peer_id != world::kAuthorityPeer) {
+    return fail(
+        LATTICE_ERROR_UNSUPPORTED,
+        "lattice_role_context.authority_peer_id is %llu. Peer 1 is the authority of every session: give 1.",
+        static_cast<unsigned long long>(role.authority_peer_id));
+  }
   const bool authority = role.role != LATTICE_ROLE_CLIENT;
   if ((role.is_authority != 0) != authority) {
     return fail(
@@ -164,16 +187,13 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
                            lattice_world_config* out, world::WorldConfig* world) {
   lattice_world_config_init(out);
   lattice_role_context_init(&world->role, LATTICE_ROLE_DEDICATED);
-  if (!read_struct(role, &world->role) || !read_struct(in, out)) {
-    return fail(
-        LATTICE_ERROR_INVALID_ARGUMENT,
-        "lattice_world_create needs a role filled by lattice_role_context_init() and a config filled by "
-        "lattice_world_config_init().");
-  }
+  if (const lattice_result bad = read_struct(in, out, "lattice_world_config")) return bad;
+  if (const lattice_result bad = read_struct(role, &world->role, "lattice_role_context")) return bad;
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_role(*out, world->role)) return bad;
   world->tick_rate_hz = out->tick_rate_hz;
-  world->snapshot_rate_hz = out->snapshot_rate_hz;
+  world->snapshot_rate_hz =
+      out->snapshot_rate_hz != 0 ? out->snapshot_rate_hz : std::min(kDefaultSnapshotRateHz, out->tick_rate_hz);
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
@@ -205,10 +225,10 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
 }  // namespace lattice::abi
 
 extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* out, uint32_t struct_size) {
+  const lattice::abi::Call call;
   lattice_world_config value{};
   lattice_world_config* config = &value;
   config->tick_rate_hz = 60;
-  config->snapshot_rate_hz = 30;
   config->max_objects = 4096;
   config->quantize_simulation = 1;
   config->seed = 1;

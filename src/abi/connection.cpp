@@ -1,9 +1,9 @@
 // lattice_conn: keys, connecting, ending, messages of the application's own.
+#include <algorithm>
 #include <cstring>
 
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
-#include "abi/world_instance.h"
 
 namespace {
 
@@ -23,9 +23,10 @@ lattice_result not_a_client() {
 /// Shared by the two ways to send; `receipt` may be null.
 lattice_result send_message(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes,
                             uint32_t* receipt) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const world::ConnectionHandle connection = call.connection();
   const int number = static_cast<int>(channel);
   if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED || (data == nullptr && bytes != 0)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four, or data is null.",
@@ -42,7 +43,7 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
       return fail(LATTICE_ERROR_LIMIT, "The message has %zu bytes; at most %u fit.", bytes,
                   LATTICE_MESSAGE_MAX_BYTES);
     case reliability::SendResult::kNotConnected:
-      return fail(LATTICE_ERROR_NOT_ALLOWED, "The connection is not established (yet, or any more).");
+      return fail(LATTICE_ERROR_NOT_CONNECTED, "The connection is not established (yet, or any more).");
     case reliability::SendResult::kInvalidChannel:
       break;
   }
@@ -54,8 +55,10 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
 extern "C" {
 
 lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the key to.");
   if (instance->authority == nullptr) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority has a public key that tokens can name.");
   }
@@ -64,8 +67,10 @@ lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTIC
 }
 
 lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the key to.");
   if (instance->client == nullptr) return not_a_client();
   const crypto::PublicKey key = instance->client->new_client_key();
   std::memcpy(out, key.data(), key.size());
@@ -74,37 +79,51 @@ lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LA
 
 lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const uint8_t* connect_token,
                               size_t token_len) {
-  WorldInstance* instance = abi::require_world(world);
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
   if (instance == nullptr) return nullptr;
+  if (endpoint == nullptr || connect_token == nullptr) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_connect needs an address and a connect token.");
+    return nullptr;
+  }
   if (instance->client == nullptr) {
     not_a_client();
     return nullptr;
   }
   platform::Address address;
-  if (endpoint == nullptr || !platform::parse_address(endpoint, &address)) {
-    fail(LATTICE_ERROR_ADDRESS, "'%s' is not an address that resolves. Give host:port.",
-         endpoint == nullptr ? "(null)" : endpoint);
-    return nullptr;
-  }
-  if (connect_token == nullptr) {
-    fail(LATTICE_ERROR_TOKEN, "lattice_connect needs a connect token.");
+  if (!platform::parse_address(endpoint, &address)) {
+    fail(LATTICE_ERROR_ADDRESS, "'%s' is not an address that resolves. Give host:port.", endpoint);
     return nullptr;
   }
   const char* error = "";
-  const world::ConnectionHandle connection =
-      instance->client->connect(address, {connect_token, token_len}, &error);
-  if (connection.generation == 0) {
-    fail(LATTICE_ERROR_TOKEN, "%s", error);
-    return nullptr;
+  world::ConnectionHandle connection;
+  switch (instance->client->connect(address,
+                                    {connect_token, std::min<size_t>(token_len, LATTICE_TOKEN_MAX_BYTES + 1)},
+                                    &connection, &error)) {
+    case world::OpResult::kOk:
+      break;
+    case world::OpResult::kNotAllowed:
+      fail(LATTICE_ERROR_NOT_ALLOWED, "%s", error);
+      return nullptr;
+    case world::OpResult::kWouldBlock:
+      fail(LATTICE_ERROR_WOULD_BLOCK, "%s", error);
+      return nullptr;
+    case world::OpResult::kNotFound:
+      fail(LATTICE_ERROR_ADDRESS, "%s", error);
+      return nullptr;
+    default:
+      fail(LATTICE_ERROR_TOKEN, "%s", error);
+      return nullptr;
   }
   instance->note_address(instance->remember(connection));
   return instance->handle_of(connection);
 }
 
 lattice_result lattice_disconnect(lattice_conn* conn) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const world::ConnectionHandle connection = call.connection();
   const auto reason = instance->authority != nullptr ? connection::DisconnectReason::kKicked
                                                      : connection::DisconnectReason::kRequested;
   instance->world->disconnect(connection, reason, {}, instance->now());
@@ -112,18 +131,21 @@ lattice_result lattice_disconnect(lattice_conn* conn) {
 }
 
 lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const world::ConnectionHandle connection = call.connection();
   const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT;
   if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Disconnect reason %d is neither built in nor in 256..65535.",
                 reason);
   }
-  const std::string_view words = text == nullptr ? std::string_view() : std::string_view(text);
-  if (words.size() > 64) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text has %zu bytes. Give at most 64.",
-                words.size());
+  constexpr size_t kMaxTextBytes = 64;
+  const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);
+  const std::string_view words(text, text_bytes);
+  if (text_bytes > kMaxTextBytes) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
+                kMaxTextBytes);
   }
   instance->world->disconnect(connection, static_cast<connection::DisconnectReason>(reason), words,
                               instance->now());
@@ -131,29 +153,38 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
 }
 
 lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const world::ConnectionHandle connection = call.connection();
   WorldInstance::Connection& entry = *instance->find({connection.slot, connection.generation});
   instance->note_address(entry);
   lattice_conn_info info = entry.info;
   info.is_loaded = instance->authority != nullptr && instance->authority->loaded(connection) ? 1 : 0;
-  if (!abi::write_struct(info, out)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_info.struct_size is not set.");
-  }
-  return LATTICE_OK;
+  return lattice::abi::write_struct(info, out, "lattice_conn_info");
 }
 
 lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr || instance->authority == nullptr) return nullptr;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  if (instance->authority == nullptr) {
+    fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority knows its peers' connections.");
+    return nullptr;
+  }
   const world::ConnectionHandle connection = instance->authority->connection_of(peer);
-  return connection.generation == 0 ? nullptr : instance->handle_of(connection);
+  if (connection.generation != 0) return instance->handle_of(connection);
+  fail(LATTICE_ERROR_NOT_FOUND, "Peer %llu is not connected.", static_cast<unsigned long long>(peer));
+  return nullptr;
 }
 
 lattice_peer_id lattice_local_peer(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->local_peer();
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return 0;
+  const lattice_peer_id peer = instance->world->local_peer();
+  if (peer == 0) fail(LATTICE_ERROR_NOT_CONNECTED, "A client has a peer id while it is connected.");
+  return peer;
 }
 
 lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes) {
@@ -163,6 +194,8 @@ lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const v
 lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel, const void* data,
                                          size_t bytes, uint32_t* receipt) {
   if (receipt == nullptr) {
+    abi::ConnectionCall call(conn);
+    if (call.world() == nullptr) return call.result();
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the receipt to.");
   }
   return send_message(conn, channel, data, bytes, receipt);

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <utility>
 
-#include "abi/last_error.h"
+#include "abi/call.h"
+#include "abi/netsim_instance.h"
 #include "abi/struct_size.h"
 #include "abi/token.h"
-#include "abi/world_instance.h"
 
 namespace lattice::abi {
 namespace {
@@ -75,9 +75,10 @@ lattice_result read_key_file(const char* path, crypto::DevelopmentKey* out) {
 
 lattice_result find_simulated_key(const platform::Address& address, const lattice_netsim* netsim,
                                   crypto::DevelopmentKey* out) {
-  const auto* keys = development_keys_of(netsim);
-  if (keys == nullptr) return fail(LATTICE_ERROR_STALE_HANDLE, "The simulated network was destroyed.");
-  for (const SimulatedDevelopmentKey& entry : *keys) {
+  NetsimHold hold;
+  const NetsimInstance* network = hold.enter(netsim);
+  if (network == nullptr) return last_result();
+  for (const SimulatedDevelopmentKey& entry : network->development_keys) {
     if (entry.address != address) continue;
     out->server_public_key = entry.key.server_public_key;
     out->issuer_seed = entry.key.issuer_seed.clone();
@@ -104,17 +105,20 @@ lattice_result check_development_address(const platform::Address& address, const
 DevelopmentOffer::~DevelopmentOffer() {
   if (path_[0] != '\0') platform::remove_private_file(path_);
   if (netsim_ == nullptr) return;
-  if (auto* keys = development_keys_of(netsim_)) {
-    std::erase_if(*keys, [this](const SimulatedDevelopmentKey& entry) { return entry.address == address_; });
+  NetsimHold hold;
+  if (NetsimInstance* network = hold.enter(netsim_)) {
+    std::erase_if(network->development_keys,
+                  [this](const SimulatedDevelopmentKey& entry) { return entry.address == address_; });
   }
 }
 
 lattice_result DevelopmentOffer::publish(const platform::Address& address, lattice_netsim* netsim,
                                          crypto::DevelopmentKey key) {
   if (netsim != nullptr) {
-    auto* keys = development_keys_of(netsim);
-    if (keys == nullptr) return fail(LATTICE_ERROR_STALE_HANDLE, "The simulated network was destroyed.");
-    keys->push_back({address, std::move(key)});
+    NetsimHold hold;
+    NetsimInstance* network = hold.enter(netsim);
+    if (network == nullptr) return last_result();
+    network->development_keys.push_back({address, std::move(key)});
     netsim_ = netsim;
     address_ = address;
     return LATTICE_OK;
@@ -165,8 +169,10 @@ using abi::fail;
 extern "C" {
 
 lattice_result lattice_world_development_file(lattice_world* world, char* out, size_t capacity) {
-  abi::WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  abi::WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the path to.");
   const char* path = instance->development.path();
   if (path[0] == '\0') {
     return fail(
@@ -174,7 +180,6 @@ lattice_result lattice_world_development_file(lattice_world* world, char* out, s
         "This world has left no development key. Only an authority on UDP with development_tokens 1 does.");
   }
   const size_t bytes = std::strlen(path) + 1;
-  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the path to.");
   if (capacity < bytes) return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "The path takes %zu bytes.", bytes);
   std::memcpy(out, path, bytes);
   return LATTICE_OK;
@@ -183,17 +188,20 @@ lattice_result lattice_world_development_file(lattice_world* world, char* out, s
 lattice_result lattice_dev_token(lattice_world* world, const char* server,
                                  const lattice_token_request* request, uint8_t* out, size_t capacity,
                                  size_t* out_bytes) {
-  abi::WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  abi::WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (server == nullptr || out == nullptr || out_bytes == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "lattice_dev_token needs a server, a buffer, and a place for the length.");
+  }
   if (instance->client == nullptr) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only a client world needs a token; this one is the authority.");
   }
   lattice_token_request wanted;
   lattice_token_request_init(&wanted);
-  if (server == nullptr || out == nullptr || out_bytes == nullptr ||
-      (request != nullptr && !abi::read_struct(request, &wanted))) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                "lattice_dev_token needs a server, a buffer, a size, and an initialised request or none.");
+  if (request != nullptr) {
+    if (const lattice_result bad = abi::read_struct(request, &wanted, "lattice_token_request")) return bad;
   }
   if (const lattice_result bad = abi::check_token_request(wanted)) return bad;
   if (capacity < LATTICE_TOKEN_MAX_BYTES) {
@@ -206,7 +214,7 @@ lattice_result lattice_dev_token(lattice_world* world, const char* server,
   std::memcpy(wanted.server_public_key, key.server_public_key.data(), LATTICE_KEY_BYTES);
   std::memcpy(wanted.client_public_key, instance->client->new_client_key().data(), LATTICE_KEY_BYTES);
   if (wanted.issued_unix_s == 0) wanted.issued_unix_s = instance->now().unix_s;
-  return lattice_token_issue(key.issuer_seed.data(), &wanted, out, capacity, out_bytes);
+  return abi::issue_token(key.issuer_seed.data(), wanted, {out, capacity}, out_bytes);
 }
 
 }  // extern "C"

@@ -17,9 +17,6 @@ struct SimulatedDevelopmentKey {
   platform::Address address;
   crypto::DevelopmentKey key;
 };
-/// The development keys of the worlds attached to `netsim`; null when it was destroyed. netsim.cpp has it.
-std::vector<SimulatedDevelopmentKey>* development_keys_of(const lattice_netsim* netsim);
-
 /// LATTICE_OK when an authority bound to `address` may honour development tokens; else sets the error.
 lattice_result check_development_address(const platform::Address& address, const lattice_netsim* netsim);
 

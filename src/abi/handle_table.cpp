@@ -35,6 +35,12 @@ uint32_t generation_of(uint64_t bits) {
   return static_cast<uint32_t>(bits >> 36) & kGenerationMask;
 }
 
+/// Another address in each thread.
+const void* this_thread() {
+  static thread_local const char self = 0;
+  return &self;
+}
+
 template <class Instance>
 class SlotTable {
  public:
@@ -55,20 +61,42 @@ class SlotTable {
     Slot& slot = slots_[slot_of(bits)];
     slot.instance.store(nullptr, std::memory_order_release);
     slot.generation.fetch_add(1, std::memory_order_release);
+    slot.owner.store(nullptr, std::memory_order_release);
     slot.claimed.store(false, std::memory_order_release);
   }
-  Instance* find(uint64_t bits) const {
-    const Slot& slot = slots_[slot_of(bits)];
-    const uint32_t generation = slot.generation.load(std::memory_order_acquire) & kGenerationMask;
-    return generation == generation_of(bits) ? slot.instance.load(std::memory_order_acquire) : nullptr;
+  Entry enter(uint64_t bits, Instance** out) {
+    *out = nullptr;
+    Slot& slot = slots_[slot_of(bits)];
+    // Before the slot is touched: a stale handle must not keep the slot's present owner out.
+    if (!holds(slot, bits)) return Entry::kStale;
+    const void* self = this_thread();
+    if (slot.owner.load(std::memory_order_relaxed) == self) {
+      *out = slot.instance.load(std::memory_order_relaxed);
+      return Entry::kNested;
+    }
+    const void* nobody = nullptr;
+    if (!slot.owner.compare_exchange_strong(nobody, self, std::memory_order_acquire)) return Entry::kBusy;
+    // Again: between the two, its owner may have destroyed it.
+    if (holds(slot, bits)) {
+      *out = slot.instance.load(std::memory_order_relaxed);
+      return Entry::kEntered;
+    }
+    slot.owner.store(nullptr, std::memory_order_release);
+    return Entry::kStale;
   }
+  void leave(uint64_t bits) { slots_[slot_of(bits)].owner.store(nullptr, std::memory_order_release); }
 
  private:
   struct Slot {
     std::atomic<Instance*> instance{nullptr};
     std::atomic<uint32_t> generation{1};
     std::atomic<bool> claimed{false};
+    std::atomic<const void*> owner{nullptr};  // the thread inside
   };
+  static bool holds(const Slot& slot, uint64_t bits) {
+    const uint32_t generation = slot.generation.load(std::memory_order_acquire) & kGenerationMask;
+    return generation == generation_of(bits) && slot.instance.load(std::memory_order_acquire) != nullptr;
+  }
   std::array<Slot, kMaxWorlds> slots_;
   std::atomic<uint32_t> next_{0};
 };
@@ -92,9 +120,13 @@ lattice_world* register_world(WorldInstance* instance) {
 void unregister_world(lattice_world* handle) {
   g_worlds.release(bits_of(handle));
 }
-WorldInstance* find_world(const lattice_world* handle) {
+Entry enter_world(const lattice_world* handle, WorldInstance** out) {
+  *out = nullptr;
   const uint64_t bits = bits_of(handle);
-  return has_kind(bits, kKindWorld) ? g_worlds.find(bits) : nullptr;
+  return has_kind(bits, kKindWorld) ? g_worlds.enter(bits, out) : Entry::kStale;
+}
+void leave_world(const lattice_world* handle) {
+  g_worlds.leave(bits_of(handle));
 }
 
 lattice_netsim* register_netsim(NetsimInstance* instance) {
@@ -103,9 +135,13 @@ lattice_netsim* register_netsim(NetsimInstance* instance) {
 void unregister_netsim(lattice_netsim* handle) {
   g_netsims.release(bits_of(handle));
 }
-NetsimInstance* find_netsim(const lattice_netsim* handle) {
+Entry enter_netsim(const lattice_netsim* handle, NetsimInstance** out) {
+  *out = nullptr;
   const uint64_t bits = bits_of(handle);
-  return has_kind(bits, kKindNetsim) ? g_netsims.find(bits) : nullptr;
+  return has_kind(bits, kKindNetsim) ? g_netsims.enter(bits, out) : Entry::kStale;
+}
+void leave_netsim(const lattice_netsim* handle) {
+  g_netsims.leave(bits_of(handle));
 }
 
 lattice_conn* make_connection_handle(const lattice_world* world, ConnectionRef connection) {
@@ -113,11 +149,17 @@ lattice_conn* make_connection_handle(const lattice_world* world, ConnectionRef c
   return std::bit_cast<lattice_conn*>(pack(kKindConnection, slot_of(bits), generation_of(bits), connection));
 }
 
-WorldInstance* find_world_of(const lattice_conn* handle, ConnectionRef* connection) {
+const lattice_world* world_of(const lattice_conn* handle) {
   const uint64_t bits = bits_of(handle);
-  connection->slot = static_cast<uint32_t>(bits >> 22) & kConnectionSlotMask;
-  connection->generation = static_cast<uint32_t>(bits) & kConnectionGenerationMask;
-  return has_kind(bits, kKindConnection) ? g_worlds.find(bits) : nullptr;
+  return std::bit_cast<const lattice_world*>(has_kind(bits, kKindConnection)
+                                                 ? pack(kKindWorld, slot_of(bits), generation_of(bits), {})
+                                                 : kKindNetsim << 62);
+}
+
+ConnectionRef connection_of(const lattice_conn* handle) {
+  const uint64_t bits = bits_of(handle);
+  return {static_cast<uint32_t>(bits >> 22) & kConnectionSlotMask,
+          static_cast<uint32_t>(bits) & kConnectionGenerationMask};
 }
 
 }  // namespace lattice::abi

@@ -2,17 +2,14 @@
 // and for connections their own slot and generation. A lookup compares generations before it touches
 // anything, so a stale handle is refused and never followed (STYLE, "Public API"). These tables are the only
 // globals of the library; slots are claimed and freed with atomics, so worlds may be made and used on
-// different threads (B-05).
+// different threads. A slot also knows the thread that is inside its world or network: what is behind a
+// handle is reached only by entering the slot, so it cannot be destroyed under the one who uses it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "lattice/types.h"
-
-namespace lattice::socket {
-class SimulatedNetwork;
-}
 
 namespace lattice::abi {
 
@@ -24,16 +21,25 @@ struct NetsimInstance;  // netsim.cpp
 
 /// Claims a slot for `instance` and returns its handle, or nullptr when kMaxWorlds are alive.
 lattice_world* register_world(WorldInstance* instance);
-/// Frees the slot; every handle to the world or its connections is stale from here on.
+/// Frees a slot this thread has entered, and leaves it; every handle to the world or its connections is stale
+/// from here on.
 void unregister_world(lattice_world* handle);
-/// The instance behind a live handle, else nullptr.
-WorldInstance* find_world(const lattice_world* handle);
+
+/// How entering the slot of a handle went.
+enum class Entry : uint8_t {
+  kEntered,  ///< Leave it again.
+  kNested,   ///< This thread is inside already. There is nothing to leave.
+  kStale,    ///< What the handle named is gone, or it never was a handle.
+  kBusy,     ///< Another thread is inside.
+};
+/// `*out` is the instance when entered or nested, else null.
+Entry enter_world(const lattice_world* handle, WorldInstance** out);
+void leave_world(const lattice_world* handle);
 
 lattice_netsim* register_netsim(NetsimInstance* instance);
 void unregister_netsim(lattice_netsim* handle);
-NetsimInstance* find_netsim(const lattice_netsim* handle);
-/// The network behind a live handle, for worlds that attach to it; else nullptr.
-socket::SimulatedNetwork* network_of(const lattice_netsim* handle);
+Entry enter_netsim(const lattice_netsim* handle, NetsimInstance** out);
+void leave_netsim(const lattice_netsim* handle);
 
 struct ConnectionRef {
   uint32_t slot = 0;
@@ -41,8 +47,9 @@ struct ConnectionRef {
 };
 /// The handle of a connection of the world behind `world`.
 lattice_conn* make_connection_handle(const lattice_world* world, ConnectionRef connection);
-/// The world of a connection handle if that world is alive, with the connection's slot and generation;
-/// whether the connection itself is alive is for the world to say.
-WorldInstance* find_world_of(const lattice_conn* handle, ConnectionRef* connection);
+/// The handle of the world of a connection; a bad handle gives one that cannot be entered.
+const lattice_world* world_of(const lattice_conn* handle);
+/// The connection's slot and generation; whether it is alive is for the world to say.
+ConnectionRef connection_of(const lattice_conn* handle);
 
 }  // namespace lattice::abi

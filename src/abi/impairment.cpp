@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
 
 namespace {
@@ -34,11 +34,7 @@ namespace lattice::abi {
 lattice_result read_impairment(const lattice_impairment* in, socket::Impairment* out) {
   lattice_impairment value;
   lattice_impairment_init(&value);
-  if (!read_struct(in, &value)) {
-    return fail(
-        LATTICE_ERROR_CONFIG,
-        "lattice_impairment is null or from a newer library. Fill it with lattice_impairment_init().");
-  }
+  if (const lattice_result bad = read_struct(in, &value, "lattice_impairment")) return bad;
   if (!(value.rate_kbit_per_s >= 0.0 && value.rate_kbit_per_s <= 1e9)) {
     return fail(LATTICE_ERROR_CONFIG, "lattice_impairment.rate_kbit_per_s is %g. Give a value in 0..1e9.",
                 value.rate_kbit_per_s);
@@ -69,6 +65,7 @@ lattice_result read_impairment(const lattice_impairment* in, socket::Impairment*
 extern "C" {
 
 lattice_result lattice_impairment_init_sized(lattice_impairment* impairment, uint32_t struct_size) {
+  const lattice::abi::Call call;
   lattice_impairment value{};
   write_impairment(lattice::socket::Impairment{}, &value);
   return lattice::abi::write_defaults(value, impairment, struct_size);
@@ -77,6 +74,7 @@ lattice_result lattice_impairment_init_sized(lattice_impairment* impairment, uin
 lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
                                          lattice_impairment* out) {
   using lattice::abi::fail;
+  const lattice::abi::Call call;
   if (name == nullptr || out == nullptr ||
       (direction != LATTICE_DIRECTION_SEND && direction != LATTICE_DIRECTION_RECEIVE)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
@@ -90,15 +88,16 @@ lattice_result lattice_impairment_preset(const char* name, lattice_direction dir
   lattice_impairment value;
   lattice_impairment_init(&value);
   write_impairment(direction == LATTICE_DIRECTION_SEND ? preset->up : preset->down, &value);
-  if (!lattice::abi::write_struct(value, out)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_impairment.struct_size is not set.");
-  }
-  return LATTICE_OK;
+  return lattice::abi::write_struct(value, out, "lattice_impairment");
 }
 
 const char* lattice_impairment_preset_name(uint32_t index) {
+  const lattice::abi::Call call;
   const auto presets = lattice::socket::impairment_presets();
-  return index < presets.size() ? presets[index].name : nullptr;
+  if (index < presets.size()) return presets[index].name;
+  lattice::abi::fail(LATTICE_ERROR_NOT_FOUND, "There is no preset %u; the last is %zu.", index,
+                     presets.size() - 1);
+  return nullptr;
 }
 
 }  // extern "C"

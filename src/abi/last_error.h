@@ -1,11 +1,15 @@
-// The text behind lattice_last_error(): one per thread, so that worlds on different threads do not mix.
+// The result and the text of the last call: one per thread, so that worlds on different threads do not mix.
 #pragma once
 
 #include "lattice/result.h"
 
 namespace lattice::abi {
 
-/// Records why a call failed; printf-style, cut at 511 bytes. Returns `code`.
+/// Makes the running call (call.h) one that failed; printf-style, cut at 511 bytes. Returns `code`, which is
+/// not LATTICE_OK.
 [[gnu::format(printf, 2, 3)]] lattice_result fail(lattice_result code, const char* format, ...);
+
+lattice_result last_result();
+const char* last_error();
 
 }  // namespace lattice::abi

@@ -1,41 +1,9 @@
 // lattice_netsim: a seeded network in virtual time, and lattice_set_impairment for real sockets.
 #include <memory>
 
-#include "abi/development_tokens.h"
+#include "abi/call.h"
 #include "abi/impairment.h"
-#include "abi/last_error.h"
-#include "abi/world_instance.h"
-#include "transport/socket/simulated_network.h"
-
-namespace lattice::abi {
-
-struct NetsimInstance {
-  explicit NetsimInstance(const socket::SimulatedNetworkConfig& config) : network(config) {}
-  socket::SimulatedNetwork network;
-  std::vector<SimulatedDevelopmentKey> development_keys;
-  uint64_t now_ns = 0;
-};
-
-socket::SimulatedNetwork* network_of(const lattice_netsim* handle) {
-  NetsimInstance* instance = handle == nullptr ? nullptr : find_netsim(handle);
-  return instance == nullptr ? nullptr : &instance->network;
-}
-
-std::vector<SimulatedDevelopmentKey>* development_keys_of(const lattice_netsim* handle) {
-  NetsimInstance* instance = handle == nullptr ? nullptr : find_netsim(handle);
-  return instance == nullptr ? nullptr : &instance->development_keys;
-}
-
-namespace {
-
-NetsimInstance* require_netsim(const lattice_netsim* handle) {
-  NetsimInstance* instance = handle == nullptr ? nullptr : find_netsim(handle);
-  if (instance == nullptr) fail(LATTICE_ERROR_STALE_HANDLE, "The netsim handle is null or was destroyed.");
-  return instance;
-}
-
-}  // namespace
-}  // namespace lattice::abi
+#include "abi/netsim_instance.h"
 
 using namespace lattice;
 using abi::fail;
@@ -43,6 +11,7 @@ using abi::fail;
 extern "C" {
 
 lattice_netsim* lattice_netsim_create(uint64_t seed) {
+  abi::Call call;
   socket::SimulatedNetworkConfig config;
   config.seed = seed;
   auto instance = std::make_unique<abi::NetsimInstance>(config);
@@ -56,17 +25,27 @@ lattice_netsim* lattice_netsim_create(uint64_t seed) {
 }
 
 lattice_result lattice_netsim_destroy(lattice_netsim* netsim) {
-  if (netsim == nullptr) return LATTICE_OK;
-  abi::NetsimInstance* instance = abi::require_netsim(netsim);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  if (netsim == nullptr) {
+    abi::Call call;
+    return call.result();
+  }
+  abi::NetsimCall call(netsim);
+  abi::NetsimInstance* instance = call.netsim();
+  if (instance == nullptr) return call.result();
+  if (instance->worlds != 0) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "%u worlds are attached to the network. Destroy them first.",
+                instance->worlds);
+  }
   abi::unregister_netsim(netsim);
+  call.forget();
   delete instance;
   return LATTICE_OK;
 }
 
 lattice_result lattice_netsim_set_impairment(lattice_netsim* netsim, const lattice_impairment* impairment) {
-  abi::NetsimInstance* instance = abi::require_netsim(netsim);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::NetsimCall call(netsim);
+  abi::NetsimInstance* instance = call.netsim();
+  if (instance == nullptr) return call.result();
   socket::Impairment value;
   if (const lattice_result bad = abi::read_impairment(impairment, &value)) return bad;
   instance->network.set_default(value);
@@ -75,14 +54,18 @@ lattice_result lattice_netsim_set_impairment(lattice_netsim* netsim, const latti
 
 lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from, const char* to,
                                        const lattice_impairment* impairment) {
-  abi::NetsimInstance* instance = abi::require_netsim(netsim);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::NetsimCall call(netsim);
+  abi::NetsimInstance* instance = call.netsim();
+  if (instance == nullptr) return call.result();
   socket::Impairment value;
   if (const lattice_result bad = abi::read_impairment(impairment, &value)) return bad;
   platform::Address a;
   platform::Address b;
-  if (from == nullptr || to == nullptr || !platform::parse_address(from, &a) ||
-      !platform::parse_address(to, &b)) {
+  if (from == nullptr || to == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "An address of the link is NULL. Give two such as 10.0.0.2:1000.");
+  }
+  if (!platform::parse_address(from, &a) || !platform::parse_address(to, &b)) {
     return fail(LATTICE_ERROR_ADDRESS, "A link needs two addresses such as 10.0.0.2:1000.");
   }
   if (!instance->network.set_direction(a, b, value)) {
@@ -93,25 +76,28 @@ lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from,
 }
 
 lattice_result lattice_netsim_advance(lattice_netsim* netsim, uint64_t ns) {
-  abi::NetsimInstance* instance = abi::require_netsim(netsim);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::NetsimCall call(netsim);
+  abi::NetsimInstance* instance = call.netsim();
+  if (instance == nullptr) return call.result();
   instance->now_ns += ns;
   return LATTICE_OK;
 }
 
 uint64_t lattice_netsim_now(lattice_netsim* netsim) {
-  abi::NetsimInstance* instance = abi::require_netsim(netsim);
-  return instance == nullptr ? 0 : instance->now_ns;
+  abi::NetsimCall call(netsim);
+  return call.netsim() == nullptr ? 0 : call.netsim()->now_ns;
 }
 
 uint64_t lattice_netsim_clock(void* netsim) {
-  return lattice_netsim_now(static_cast<lattice_netsim*>(netsim));
+  abi::NetsimCall call(static_cast<lattice_netsim*>(netsim));
+  return call.netsim() == nullptr ? 0 : call.netsim()->now_ns;
 }
 
 lattice_result lattice_set_impairment(lattice_world* world, lattice_direction direction,
                                       const lattice_impairment* impairment) {
-  abi::WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  abi::WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
   socket::Impairment value;
   if (const lattice_result bad = abi::read_impairment(impairment, &value)) return bad;
   switch (direction) {

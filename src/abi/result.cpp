@@ -1,38 +1,17 @@
-// lattice_result: names, and the per-thread last error.
+// lattice_result: names, and what the last call came to.
 #include "lattice/result.h"
-
-#include <cstdarg>
-#include <cstdio>
 
 #include "abi/last_error.h"
 #include "transport/connection/disconnect_reason.h"
 
-namespace {
-thread_local char g_text[512] = "";
-thread_local lattice_result g_code = LATTICE_OK;
-}  // namespace
-
-namespace lattice::abi {
-
-lattice_result fail(lattice_result code, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(g_text, sizeof g_text, format, arguments);
-  va_end(arguments);
-  g_code = code;
-  return code;
-}
-
-}  // namespace lattice::abi
-
 extern "C" {
 
 const char* lattice_last_error(void) {
-  return g_text;
+  return lattice::abi::last_error();
 }
 
 lattice_result lattice_last_result(void) {
-  return g_code;
+  return lattice::abi::last_result();
 }
 
 const char* lattice_result_name(lattice_result result) {

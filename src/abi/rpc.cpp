@@ -1,6 +1,5 @@
-// Remote procedure calls (§16).
-#include "abi/last_error.h"
-#include "abi/world_instance.h"
+// Remote procedure calls.
+#include "abi/call.h"
 
 namespace {
 
@@ -8,9 +7,14 @@ using namespace lattice;
 using abi::fail;
 using abi::WorldInstance;
 
-lattice_result call(lattice_world* world, const world::RpcCall& rpc) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+lattice_result make_call(lattice_world* world, const world::RpcCall& rpc) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (rpc.arguments == nullptr && rpc.argument_bytes != 0) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "args is NULL and len is %zu. Give the arguments, or 0 bytes.", rpc.argument_bytes);
+  }
   if (instance->world->endpoint() == nullptr) {
     return fail(LATTICE_ERROR_NOT_FOUND, "No object exists before the first pump.");
   }
@@ -25,7 +29,7 @@ lattice_result call(lattice_world* world, const world::RpcCall& rpc) {
       return fail(LATTICE_ERROR_NOT_FOUND, "Object %llu or the peer to call does not exist here.", object);
     case world::OpResult::kNotAllowed:
       return fail(LATTICE_ERROR_NOT_ALLOWED,
-                  "A client may only call the server, and the authority only its clients (§16.2).");
+                  "A client may only call the server, and the authority only its clients.");
     case world::OpResult::kWouldBlock:
       return fail(LATTICE_ERROR_WOULD_BLOCK, "A client's queue is full; it did not get RPC %u.", rpc.rpc_id);
     case world::OpResult::kLimit:
@@ -37,6 +41,12 @@ lattice_result call(lattice_world* world, const world::RpcCall& rpc) {
   return fail(LATTICE_ERROR_INVALID_ARGUMENT,
               "RPC %u of object %llu is not declared with this target, channel and argument size.",
               rpc.rpc_id, object);
+}
+
+bool is_inside_on_rpc(const WorldInstance& instance) {
+  if (instance.world->rpcs().sender() != 0) return true;
+  fail(LATTICE_ERROR_OUT_OF_ORDER, "No RPC is being delivered. Ask from inside on_rpc.");
+  return false;
 }
 
 }  // namespace
@@ -52,7 +62,7 @@ lattice_result lattice_rpc(lattice_world* world, lattice_netid object, uint16_t 
   rpc.channel = channel;
   rpc.arguments = args;
   rpc.argument_bytes = len;
-  return call(world, rpc);
+  return make_call(world, rpc);
 }
 
 lattice_result lattice_rpc_to(lattice_world* world, lattice_netid object, uint16_t rpc_id,
@@ -65,17 +75,21 @@ lattice_result lattice_rpc_to(lattice_world* world, lattice_netid object, uint16
   rpc.channel = channel;
   rpc.arguments = args;
   rpc.argument_bytes = len;
-  return call(world, rpc);
+  return make_call(world, rpc);
 }
 
 lattice_peer_id lattice_rpc_sender(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->rpcs().sender();
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr || !is_inside_on_rpc(*instance)) return 0;
+  return instance->world->rpcs().sender();
 }
 
 uint32_t lattice_rpc_tick(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->rpcs().tick();
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr || !is_inside_on_rpc(*instance)) return 0;
+  return instance->world->rpcs().tick();
 }
 
 }  // extern "C"

@@ -1,7 +1,6 @@
 // Statistics of worlds and connections.
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
-#include "abi/world_instance.h"
 
 namespace {
 
@@ -69,9 +68,10 @@ double percent(uint64_t part, uint64_t whole) {
 extern "C" {
 
 lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* out) {
-  world::ConnectionHandle connection;
-  WorldInstance* instance = abi::require_connection(conn, &connection);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const world::ConnectionHandle connection = call.connection();
   const reliability::ConnectionStats* link = instance->world->connection_stats(connection);
   if (link == nullptr) return fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended.");
   lattice_conn_stats value{};
@@ -94,15 +94,13 @@ lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* ou
   value.datagram_bytes = link->datagram_bytes;
   value.path_moves = link->path_moves;
   fill_congestion(*link, &value);
-  if (!abi::write_struct(value, out)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_conn_stats.struct_size is not set.");
-  }
-  return LATTICE_OK;
+  return lattice::abi::write_struct(value, out, "lattice_conn_stats");
 }
 
 lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats* out) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
   const world::WorldStats stats = instance->world->stats();
   lattice_world_stats value{};
   value.struct_size = sizeof value;
@@ -138,15 +136,21 @@ lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats
   value.rpcs_sent = stats.rpcs_sent;
   value.rpcs_received = stats.rpcs_received;
   value.rpcs_refused = stats.rpcs_refused;
-  if (!abi::write_struct(value, out)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_world_stats.struct_size is not set.");
-  }
-  return LATTICE_OK;
+  return lattice::abi::write_struct(value, out, "lattice_world_stats");
 }
 
 const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? nullptr : instance->world->refusal(index, value);
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  if (value == nullptr) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_world_refusal needs a place for the value.");
+    return nullptr;
+  }
+  const char* name = instance->world->refusal(index, value);
+  if (name == nullptr)
+    fail(LATTICE_ERROR_NOT_FOUND, "There is no counter %u. The one before was the last.", index);
+  return name;
 }
 
 }  // extern "C"

@@ -12,35 +12,52 @@ namespace lattice::abi {
 
 inline constexpr uint32_t kMaxStructBytes = 4096;  // beyond this, struct_size was never set
 
-/// Copies a versioned input structure over the defaults already in `*out`. False when `in` is null, its
-/// struct_size is too small to hold struct_size itself, or it carries non-zero members we do not know.
+/// The struct_size of a structure of the caller's, or 0 with the error set: null, or never initialised.
+/// `name` is the structure's.
 template <class T>
-bool read_struct(const T* in, T* out) {
-  static_assert(std::is_trivially_copyable_v<T>);
+uint32_t caller_size(const T* structure, const char* name) {
+  if (structure == nullptr) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "The %s is NULL. Give one filled by %s_init().", name, name);
+    return 0;
+  }
   uint32_t size = 0;
-  if (in == nullptr) return false;
-  std::memcpy(&size, in, sizeof size);
-  if (size < sizeof size || size > kMaxStructBytes) return false;
+  std::memcpy(&size, structure, sizeof size);
+  if (size >= sizeof size && size <= kMaxStructBytes) return size;
+  fail(LATTICE_ERROR_INVALID_ARGUMENT,
+       "%s.struct_size is %u, so it was not initialised. Call %s_init() first.", name, size, name);
+  return 0;
+}
+
+/// Copies a versioned input structure over the defaults already in `*out`. Fails when `in` is null, was not
+/// initialised, or carries non-zero members we do not know.
+template <class T>
+lattice_result read_struct(const T* in, T* out, const char* name) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const uint32_t size = caller_size(in, name);
+  if (size == 0) return LATTICE_ERROR_INVALID_ARGUMENT;
   const auto* bytes = reinterpret_cast<const unsigned char*>(in);
   for (uint32_t i = sizeof(T); i < size; ++i) {
-    if (bytes[i] != 0) return false;
+    if (bytes[i] == 0) continue;
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "The program uses a member of %s that this library does not have yet (at byte %u of %u). Load "
+        "the library that goes with the program's headers, or leave the member 0.",
+        name, i, size);
   }
   std::memcpy(out, in, size < sizeof(T) ? size : sizeof(T));
   out->struct_size = sizeof(T);
-  return true;
+  return LATTICE_OK;
 }
 
-/// Copies an answer out: as much as the caller's struct_size has room for. False when it has none.
+/// Copies an answer out: as much as the caller's struct_size has room for.
 template <class T>
-bool write_struct(const T& value, T* out) {
+lattice_result write_struct(const T& value, T* out, const char* name) {
   static_assert(std::is_trivially_copyable_v<T>);
-  uint32_t size = 0;
-  if (out == nullptr) return false;
-  std::memcpy(&size, out, sizeof size);
-  if (size < sizeof size || size > kMaxStructBytes) return false;
+  const uint32_t size = caller_size(out, name);
+  if (size == 0) return LATTICE_ERROR_INVALID_ARGUMENT;
   std::memcpy(out, &value, size < sizeof(T) ? size : sizeof(T));
   out->struct_size = size;
-  return true;
+  return LATTICE_OK;
 }
 
 /// Fills the first `size` bytes of `*out` with `defaults`, whose struct_size becomes `size`: what an

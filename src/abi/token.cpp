@@ -1,7 +1,8 @@
 // Issuing connect tokens: what a director, or a server's embedded development issuer, does.
+#include <algorithm>
 #include <cstring>
 
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
 #include "abi/token.h"
 #include "lattice/lattice.h"
@@ -14,6 +15,7 @@
 
 namespace {
 
+using lattice::abi::Call;
 using lattice::abi::fail;
 using lattice::connection::ServerIdentity;
 using lattice::crypto::SigningKeyPair;
@@ -48,11 +50,28 @@ lattice_result lattice::abi::check_token_request(const lattice_token_request& re
     return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.lifetime_s is %u. Give 1..%u seconds.",
                 request.lifetime_s, kMaxLifetimeSeconds);
   }
-  if (request.user_data_bytes > LATTICE_TOKEN_USER_DATA_MAX_BYTES ||
-      (request.user_data == nullptr && request.user_data_bytes != 0)) {
+  if (request.user_data == nullptr && request.user_data_bytes != 0) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_token_request.user_data is NULL and user_data_bytes is %u. Give the data, or 0 bytes.",
+        request.user_data_bytes);
+  }
+  if (request.user_data_bytes > LATTICE_TOKEN_USER_DATA_MAX_BYTES) {
     return fail(LATTICE_ERROR_CONFIG, "lattice_token_request.user_data_bytes is %u. Give at most %u bytes.",
                 request.user_data_bytes, LATTICE_TOKEN_USER_DATA_MAX_BYTES);
   }
+  return LATTICE_OK;
+}
+
+lattice_result lattice::abi::issue_token(const uint8_t* issuer_seed, const lattice_token_request& request,
+                                         std::span<uint8_t> out, size_t* out_bytes) {
+  const std::span<uint8_t> room = out.first(std::min<size_t>(out.size(), LATTICE_TOKEN_MAX_BYTES));
+  const size_t bytes = crypto::sign_token(fields_of(request), issuer_of(issuer_seed), room);
+  if (bytes == 0) {
+    return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A token takes up to %u bytes; the buffer has %zu.",
+                LATTICE_TOKEN_MAX_BYTES, out.size());
+  }
+  *out_bytes = bytes;
   return LATTICE_OK;
 }
 
@@ -60,14 +79,18 @@ extern "C" {
 
 lattice_result lattice_issuer_generate(uint8_t seed[LATTICE_KEY_BYTES],
                                        uint8_t public_key[LATTICE_KEY_BYTES]) {
-  if (seed == nullptr)
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_issuer_generate needs a seed buffer.");
+  const Call call;
+  if (seed == nullptr || public_key == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_issuer_generate needs two buffers of 32 bytes.");
+  }
   lattice::platform::fill_entropy(seed, LATTICE_KEY_BYTES);
-  return lattice_issuer_public_key(seed, public_key);
+  std::memcpy(public_key, issuer_of(seed).public_key().data(), LATTICE_KEY_BYTES);
+  return LATTICE_OK;
 }
 
 lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
                                          uint8_t public_key[LATTICE_KEY_BYTES]) {
+  const Call call;
   if (seed == nullptr || public_key == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "An issuer key needs a seed and an output of 32 bytes each.");
   }
@@ -76,6 +99,7 @@ lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
 }
 
 lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]) {
+  const Call call;
   if (identity == nullptr)
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_server_identity_generate needs 64 bytes to write to.");
@@ -85,6 +109,7 @@ lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_
 
 lattice_result lattice_server_identity_public_key(const uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES],
                                                   uint8_t public_key[LATTICE_KEY_BYTES]) {
+  const Call call;
   if (identity == nullptr || public_key == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_server_identity_public_key needs 64 bytes to read and 32 to write to.");
@@ -96,6 +121,7 @@ lattice_result lattice_server_identity_public_key(const uint8_t identity[LATTICE
 }
 
 lattice_result lattice_token_request_init_sized(lattice_token_request* request, uint32_t struct_size) {
+  const Call call;
   lattice_token_request value{};
   value.lifetime_s = 300;
   return lattice::abi::write_defaults(value, request, struct_size);
@@ -104,20 +130,17 @@ lattice_result lattice_token_request_init_sized(lattice_token_request* request, 
 lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],
                                    const lattice_token_request* request, uint8_t* out, size_t capacity,
                                    size_t* out_bytes) {
+  const Call call;
   lattice_token_request value;
   lattice_token_request_init(&value);
-  if (issuer_seed == nullptr || out == nullptr || out_bytes == nullptr ||
-      !lattice::abi::read_struct(request, &value)) {
+  if (issuer_seed == nullptr || out == nullptr || out_bytes == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                "lattice_token_issue needs an issuer seed, an initialised request, a buffer and a size.");
+                "lattice_token_issue needs an issuer seed, a buffer, and a place for the length.");
   }
+  if (const lattice_result bad = lattice::abi::read_struct(request, &value, "lattice_token_request"))
+    return bad;
   if (const lattice_result bad = lattice::abi::check_token_request(value)) return bad;
-  *out_bytes = lattice::crypto::sign_token(fields_of(value), issuer_of(issuer_seed), {out, capacity});
-  if (*out_bytes == 0) {
-    return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A token takes up to %u bytes; the buffer has %zu.",
-                LATTICE_TOKEN_MAX_BYTES, capacity);
-  }
-  return LATTICE_OK;
+  return lattice::abi::issue_token(issuer_seed, value, {out, capacity}, out_bytes);
 }
 
 }  // extern "C"

@@ -1,9 +1,8 @@
 // lattice_transfer_*: large transfers.
 #include "lattice/transfer.h"
 
-#include "abi/last_error.h"
+#include "abi/call.h"
 #include "abi/struct_size.h"
-#include "abi/world_instance.h"
 
 namespace {
 
@@ -40,30 +39,24 @@ lattice_result result_of(TransferResult result) {
               "lattice_world_config.transfer_channel is 0. Name one on both ends.");
 }
 
-/// The transfers of `conn`'s world, or null with `*result` set.
-transfer::Transfers* transfers_of(lattice_conn* conn, world::ConnectionHandle* connection,
-                                  lattice_result* result) {
-  WorldInstance* instance = abi::require_connection(conn, connection);
-  if (instance == nullptr) {
-    *result = LATTICE_ERROR_STALE_HANDLE;
+/// The transfers of the connection's world, or null with the error set.
+transfer::Transfers* transfers_of(const abi::ConnectionCall& call) {
+  if (call.world() == nullptr) return nullptr;
+  if (call.entry().info.is_connected == 0) {
+    fail(LATTICE_ERROR_NOT_CONNECTED, "The connection is not established (yet, or any more).");
     return nullptr;
   }
-  if (instance->find({connection->slot, connection->generation})->info.is_connected == 0) {
-    *result = fail(LATTICE_ERROR_NOT_ALLOWED, "The connection is not established (yet, or any more).");
-    return nullptr;
-  }
-  transfer::Transfers* transfers = instance->world->transfers();
-  if (transfers == nullptr) *result = result_of(TransferResult::kNoChannel);
+  transfer::Transfers* transfers = call.world()->world->transfers();
+  if (transfers == nullptr) result_of(TransferResult::kNoChannel);
   return transfers;
 }
 
 /// As above, with the transfer `handle` names.
-transfer::Transfers* transfers_of(lattice_conn* conn, lattice_transfer handle,
-                                  world::ConnectionHandle* connection, transfer::TransferId* id,
-                                  lattice_result* result) {
-  transfer::Transfers* transfers = transfers_of(conn, connection, result);
+transfer::Transfers* transfers_of(const abi::ConnectionCall& call, lattice_transfer handle,
+                                  transfer::TransferId* id) {
+  transfer::Transfers* transfers = transfers_of(call);
   if (transfers == nullptr || abi::transfer_id(handle, id)) return transfers;
-  *result = result_of(TransferResult::kNotFound);
+  result_of(TransferResult::kNotFound);
   return nullptr;
 }
 
@@ -73,11 +66,13 @@ extern "C" {
 
 lattice_result lattice_set_transfer_callbacks(lattice_world* world,
                                               const lattice_transfer_callbacks* callbacks, void* ctx) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
   lattice_transfer_callbacks value{};
-  if (callbacks != nullptr && !abi::read_struct(callbacks, &value)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_transfer_callbacks.struct_size is not set.");
+  if (callbacks != nullptr) {
+    if (const lattice_result bad = abi::read_struct(callbacks, &value, "lattice_transfer_callbacks"))
+      return bad;
   }
   instance->transfers.set(value, ctx);
   return LATTICE_OK;
@@ -85,16 +80,16 @@ lattice_result lattice_set_transfer_callbacks(lattice_world* world,
 
 lattice_result lattice_transfer_start(lattice_conn* conn, const void* data, uint64_t bytes, const void* label,
                                       size_t label_bytes, lattice_transfer* out) {
-  world::ConnectionHandle connection;
-  lattice_result result = LATTICE_OK;
-  transfer::Transfers* transfers = transfers_of(conn, &connection, &result);
-  if (transfers == nullptr) return result;
+  const abi::ConnectionCall call(conn);
+  if (call.world() == nullptr) return call.result();
   if (out == nullptr || (label == nullptr && label_bytes != 0)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_transfer_start needs `out`, and the label it counts.");
   }
+  transfer::Transfers* transfers = transfers_of(call);
+  if (transfers == nullptr) return call.result();
   transfer::TransferId id;
-  const TransferResult started = transfers->start(connection, bytes, static_cast<const uint8_t*>(data),
+  const TransferResult started = transfers->start(call.connection(), bytes, static_cast<const uint8_t*>(data),
                                                   {static_cast<const uint8_t*>(label), label_bytes}, &id);
   if (started == TransferResult::kOk) *out = abi::transfer_handle(id);
   return result_of(started);
@@ -102,16 +97,15 @@ lattice_result lattice_transfer_start(lattice_conn* conn, const void* data, uint
 
 lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_transfer handle, void* memory,
                                        uint64_t capacity) {
-  world::ConnectionHandle connection;
+  const abi::ConnectionCall call(conn);
   transfer::TransferId id;
-  lattice_result result = LATTICE_OK;
-  transfer::Transfers* transfers = transfers_of(conn, handle, &connection, &id, &result);
-  if (transfers == nullptr) return result;
+  transfer::Transfers* transfers = transfers_of(call, handle, &id);
+  if (transfers == nullptr) return call.result();
   if ((memory == nullptr) != (capacity == 0)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Give memory and its size, or neither.");
   }
-  const TransferResult accepted =
-      transfers->accept(connection, id, {static_cast<uint8_t*>(memory), static_cast<size_t>(capacity)});
+  const TransferResult accepted = transfers->accept(
+      call.connection(), id, {static_cast<uint8_t*>(memory), static_cast<size_t>(capacity)});
   if (accepted == TransferResult::kBadSize) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The memory must be exactly as large as the offer.");
   }
@@ -119,33 +113,31 @@ lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_transfer hand
 }
 
 lattice_result lattice_transfer_cancel(lattice_conn* conn, lattice_transfer handle) {
-  world::ConnectionHandle connection;
+  const abi::ConnectionCall call(conn);
   transfer::TransferId id;
-  lattice_result result = LATTICE_OK;
-  transfer::Transfers* transfers = transfers_of(conn, handle, &connection, &id, &result);
-  return transfers == nullptr ? result : result_of(transfers->cancel(connection, id));
+  transfer::Transfers* transfers = transfers_of(call, handle, &id);
+  return transfers == nullptr ? call.result() : result_of(transfers->cancel(call.connection(), id));
 }
 
 lattice_result lattice_transfer_hold(lattice_conn* conn, lattice_transfer handle, int held) {
-  world::ConnectionHandle connection;
+  const abi::ConnectionCall call(conn);
   transfer::TransferId id;
-  lattice_result result = LATTICE_OK;
-  transfer::Transfers* transfers = transfers_of(conn, handle, &connection, &id, &result);
-  return transfers == nullptr ? result : result_of(transfers->hold(connection, id, held != 0));
+  transfer::Transfers* transfers = transfers_of(call, handle, &id);
+  return transfers == nullptr ? call.result() : result_of(transfers->hold(call.connection(), id, held != 0));
 }
 
 lattice_result lattice_transfer_get_progress(lattice_conn* conn, lattice_transfer handle,
                                              uint64_t* done_bytes, uint64_t* total_bytes) {
-  world::ConnectionHandle connection;
-  transfer::TransferId id;
-  lattice_result result = LATTICE_OK;
-  transfer::Transfers* transfers = transfers_of(conn, handle, &connection, &id, &result);
-  if (transfers == nullptr) return result;
+  const abi::ConnectionCall call(conn);
+  if (call.world() == nullptr) return call.result();
   if (done_bytes == nullptr || total_bytes == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_transfer_get_progress needs both places to write to.");
   }
-  return result_of(transfers->progress(connection, id, done_bytes, total_bytes));
+  transfer::TransferId id;
+  transfer::Transfers* transfers = transfers_of(call, handle, &id);
+  if (transfers == nullptr) return call.result();
+  return result_of(transfers->progress(call.connection(), id, done_bytes, total_bytes));
 }
 
 }  // extern "C"

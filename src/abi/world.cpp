@@ -1,11 +1,11 @@
 // lattice_world: creation, destruction, the pump.
 #include <memory>
 
+#include "abi/call.h"
 #include "abi/config.h"
-#include "abi/last_error.h"
+#include "abi/netsim_instance.h"
 #include "abi/struct_size.h"
 #include "abi/version.h"
-#include "abi/world_instance.h"
 #include "platform/entropy.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/socket/simulated_network.h"
@@ -63,7 +63,8 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
   return socket;
 }
 
-std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config, bool is_client) {
+std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config, bool is_client,
+                                                    abi::NetsimInstance* netsim) {
   const char* text = config.bind_address == nullptr ? kAnyAddress : config.bind_address;
   platform::Address address;
   if (!platform::parse_address(text, &address)) {
@@ -75,13 +76,8 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
       abi::check_development_address(address, config.netsim) != LATTICE_OK) {
     return nullptr;
   }
-  if (config.netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, is_client, text);
-  socket::SimulatedNetwork* network = abi::network_of(config.netsim);
-  if (network == nullptr) {
-    fail(LATTICE_ERROR_STALE_HANDLE, "lattice_world_config.netsim was destroyed. Create the network first.");
-    return nullptr;
-  }
-  std::unique_ptr<socket::DatagramSocket> socket = network->attach(address);
+  if (netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, is_client, text);
+  std::unique_ptr<socket::DatagramSocket> socket = netsim->network.attach(address);
   if (socket == nullptr) {
     fail(LATTICE_ERROR_ADDRESS_IN_USE,
          "The simulated network already has a world at %s. Choose another address.", text);
@@ -145,14 +141,17 @@ const char* lattice_version(void) {
 }
 
 lattice_world* lattice_world_create(const lattice_world_config* config, const lattice_role_context* role) {
+  abi::Call call;
   lattice_world_config value;
   world::WorldConfig world_config;
   if (abi::read_config(config, role, &value, &world_config) != LATTICE_OK) return nullptr;
-  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, role->role == LATTICE_ROLE_CLIENT);
+  abi::NetsimHold hold;
+  abi::NetsimInstance* netsim = value.netsim == nullptr ? nullptr : hold.enter(value.netsim);
+  if (value.netsim != nullptr && netsim == nullptr) return nullptr;
+  const bool is_client = world_config.role.role == LATTICE_ROLE_CLIENT;
+  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, is_client, netsim);
   if (socket == nullptr) return nullptr;
-  if (value.netsim != nullptr) {
-    world_config.repeatable_entropy = abi::network_of(value.netsim)->draw_seed() ^ value.seed;
-  }
+  if (netsim != nullptr) world_config.repeatable_entropy = netsim->network.draw_seed() ^ value.seed;
 
   crypto::DevelopmentKey development;
   if (value.development_tokens != 0) world_config.issuers.push_back(make_development_issuer(&development));
@@ -181,24 +180,36 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
     return nullptr;
   }
   instance->handle = handle;
+  if (netsim != nullptr) ++netsim->worlds;
   instance.release();  // owned by the table until lattice_world_destroy
   return handle;
 }
 
 lattice_result lattice_world_destroy(lattice_world* world) {
-  if (world == nullptr) return LATTICE_OK;
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  if (instance->world->phase() != world::Phase::kIdle) return out_of_order("lattice_world_destroy");
+  if (world == nullptr) {
+    abi::Call call;
+    return call.result();
+  }
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested()) return out_of_order("lattice_world_destroy");
+  abi::NetsimHold hold;
+  abi::NetsimInstance* netsim = instance->netsim == nullptr ? nullptr : hold.enter(instance->netsim);
   abi::unregister_world(world);
+  call.forget();
   delete instance;
+  if (netsim != nullptr) --netsim->worlds;
   return LATTICE_OK;
 }
 
 lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  if (out == nullptr || capacity < platform::kAddressTextBytes) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr)
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the address to.");
+  if (capacity < platform::kAddressTextBytes) {
     return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "An address takes up to %zu bytes.",
                 platform::kAddressTextBytes);
   }
@@ -209,38 +220,52 @@ lattice_result lattice_world_address(lattice_world* world, char* out, size_t cap
 }
 
 lattice_result lattice_world_recv(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  return instance->receive(instance->now()) ? LATTICE_OK : out_of_order("lattice_world_recv");
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested() || !instance->receive(instance->now())) return out_of_order("lattice_world_recv");
+  return LATTICE_OK;
 }
 
 lattice_result lattice_world_tick(lattice_world* world, uint32_t tick) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  return instance->world->tick(tick, instance->now()) ? LATTICE_OK : out_of_order("lattice_world_tick");
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested() || !instance->world->tick(tick, instance->now()))
+    return out_of_order("lattice_world_tick");
+  return LATTICE_OK;
 }
 
 lattice_result lattice_world_send(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
-  return instance->world->send(instance->now()) ? LATTICE_OK : out_of_order("lattice_world_send");
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested() || !instance->world->send(instance->now())) return out_of_order("lattice_world_send");
+  return LATTICE_OK;
 }
 
 uint32_t lattice_world_next_tick(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->next_tick();
+  abi::WorldCall call(world);
+  if (call.world() == nullptr) return 0;
+  const uint32_t tick = call.world()->world->next_tick();
+  if (tick == 0) {
+    fail(LATTICE_ERROR_NOT_CONNECTED,
+         "A client has ticks to run once it is connected. Pump until on_connected.");
+  }
+  return tick;
 }
 
 uint32_t lattice_world_ticks_due(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->ticks_due(instance->now());
+  abi::WorldCall call(world);
+  return call.world() == nullptr ? 0 : call.world()->world->ticks_due(call.world()->now());
 }
 
 uint32_t lattice_world_pump(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
   if (instance == nullptr) return 0;
-  const world::Now now = instance->now();
-  if (!instance->receive(now)) {
+  const world::Now now = call.is_nested() ? world::Now{} : instance->now();
+  if (call.is_nested() || !instance->receive(now)) {
     out_of_order("lattice_world_pump");
     return 0;
   }
@@ -251,13 +276,14 @@ uint32_t lattice_world_pump(lattice_world* world) {
 }
 
 uint64_t lattice_world_time_to_tick_ns(lattice_world* world) {
-  WorldInstance* instance = abi::require_world(world);
-  return instance == nullptr ? 0 : instance->world->time_to_tick_ns(instance->now());
+  abi::WorldCall call(world);
+  return call.world() == nullptr ? 0 : call.world()->world->time_to_tick_ns(call.world()->now());
 }
 
 lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
   if (option == LATTICE_OPTION_TIMEOUT_PAUSED) {
     instance->world->set_timeout_paused(enabled != 0, instance->now());
     return LATTICE_OK;
@@ -283,14 +309,12 @@ lattice_result lattice_set_option(lattice_world* world, lattice_option option, i
 }
 
 lattice_result lattice_set_callbacks(lattice_world* world, const lattice_callbacks* callbacks, void* ctx) {
-  WorldInstance* instance = abi::require_world(world);
-  if (instance == nullptr) return LATTICE_ERROR_STALE_HANDLE;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
   lattice_callbacks value{};
-  if (callbacks != nullptr && !abi::read_struct(callbacks, &value)) {
-    return fail(
-        LATTICE_ERROR_INVALID_ARGUMENT,
-        "lattice_callbacks.struct_size is not set, or a newer program uses a callback this library does not "
-        "have.");
+  if (callbacks != nullptr) {
+    if (const lattice_result bad = abi::read_struct(callbacks, &value, "lattice_callbacks")) return bad;
   }
   instance->callbacks = value;
   instance->callbacks_ctx = ctx;

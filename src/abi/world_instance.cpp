@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "abi/last_error.h"
 #include "platform/clock.h"
 
 namespace lattice::abi {
@@ -178,25 +177,6 @@ uint16_t WorldInstance::on_admit(const world::Admission& who) {
 void WorldInstance::on_resync(world::Tick from, world::Tick to) {
   write_log(LATTICE_LOG_INFO, "simulation", "clock resynchronised from tick %u to %u", from, to);
   if (callbacks.on_resync != nullptr) callbacks.on_resync(callbacks_ctx, handle, from, to);
-}
-
-WorldInstance* require_world(const lattice_world* handle) {
-  WorldInstance* instance = handle == nullptr ? nullptr : find_world(handle);
-  if (instance == nullptr)
-    fail(LATTICE_ERROR_STALE_HANDLE, "The world handle is null or its world was destroyed.");
-  return instance;
-}
-
-WorldInstance* require_connection(const lattice_conn* handle, world::ConnectionHandle* connection) {
-  ConnectionRef ref;
-  WorldInstance* instance = handle == nullptr ? nullptr : find_world_of(handle, &ref);
-  WorldInstance::Connection* entry = instance == nullptr ? nullptr : instance->find(ref);
-  if (entry == nullptr) {
-    fail(LATTICE_ERROR_STALE_HANDLE, "The connection handle is null or its connection has ended.");
-    return nullptr;
-  }
-  *connection = entry->handle;
-  return instance;
 }
 
 }  // namespace lattice::abi

@@ -76,9 +76,4 @@ struct WorldInstance final : world::Observer {
   transfer::TransferHandler& transfer_handler() override { return transfers; }
 };
 
-/// The live world behind `handle`, or null with lattice_last_error() set.
-WorldInstance* require_world(const lattice_world* handle);
-/// As above, for a connection that is alive too.
-WorldInstance* require_connection(const lattice_conn* handle, world::ConnectionHandle* connection);
-
 }  // namespace lattice::abi

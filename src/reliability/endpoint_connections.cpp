@@ -267,6 +267,7 @@ void Endpoint::Core::report_end(Peer& peer) {
   lose_receipts(peer);
   if (!peer.announced) return;  // A half-open entry nobody was told of.
   if (peer.link) ++stats.connections_closed;
+  table.stop_pending(peer.handle);  // The application may connect to the same server again in the callback.
   handler.on_disconnected(peer.handle, peer.end_reason, peer.end_schema_id,
                           {peer.end_text.data(), peer.end_text_bytes});
 }

@@ -74,9 +74,10 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
 // --- Objects
 
 uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
+  // A spawn that fails leaves the schema open.
+  if (schema_.find(type_id) == nullptr) return 0;
   seal();
   const replication::ObjectType* type = schema_.types().find(type_id);
-  if (type == nullptr) return 0;
   const Tick tick = current_tick_ + (phase_ == Phase::kTick ? 0 : 1);
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
   if (slot == replication::kNoSlot) return 0;
@@ -121,7 +122,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   table_.despawn(slot);
 }
 
-const void* AuthorityWorld::do_view(uint32_t slot, uint32_t behaviour, Now) {
+const void* AuthorityWorld::view(uint32_t slot, uint32_t behaviour, Now) {
   return table_.host(slot)[behaviour];
 }
 
@@ -279,6 +280,10 @@ const AuthorityWorld::Client* AuthorityWorld::client_of_peer(uint64_t peer) cons
 ConnectionHandle AuthorityWorld::connection_of(uint64_t peer) const {
   const Client* client = client_of_peer(peer);
   return client == nullptr ? ConnectionHandle{} : client->connection;
+}
+
+bool AuthorityWorld::is_owner(uint64_t peer) const {
+  return peer == 0 || (peer == kAuthorityPeer && is_host()) || client_of_peer(peer) != nullptr;
 }
 
 uint64_t AuthorityWorld::peer_of(ConnectionHandle connection) const {

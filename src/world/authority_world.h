@@ -36,10 +36,13 @@ class AuthorityWorld final : public World {
   uint64_t local_peer() const override { return kAuthorityPeer; }
   bool simulated(uint32_t slot) const override { return table_.live(slot); }
   bool writable(uint32_t slot) const override { return table_.live(slot); }
+  const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
   /// The connection of a client, or a handle that is not valid.
   ConnectionHandle connection_of(uint64_t peer) const;
+  /// May `peer` own an object: nobody, a connected client, or the host's own player?
+  bool is_owner(uint64_t peer) const;
   /// The client behind a connection, 0 if none.
   uint64_t peer_of(ConnectionHandle connection) const;
   /// Every object that was in the client's set when it joined has been acked once.
@@ -71,7 +74,6 @@ class AuthorityWorld final : public World {
     std::optional<replication::RpcGate> gate;
   };
 
-  const void* do_view(uint32_t slot, uint32_t behaviour, Now now) override;
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;

@@ -13,7 +13,7 @@ const uint64_t* ClientWorld::confirmed(uint32_t slot, Tick* tick) const {
   return mirror.newest_words.data();
 }
 
-const void* ClientWorld::do_view(uint32_t slot, uint32_t behaviour, Now now) {
+const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
   Mirror& mirror = mirrors_[slot];
   if (!mirror.presentation || mirror.newest_tick == 0) return nullptr;
   if (!mirror.drawn || mirror.drawn_ns != now.ns || mirror.drawn_frame != frame_number_) {

@@ -62,17 +62,16 @@ crypto::PublicKey ClientWorld::new_client_key() {
   return keys_.back().public_key();
 }
 
-ConnectionHandle ClientWorld::connect(const platform::Address& server, std::span<const uint8_t> token,
-                                      const char** error) {
-  seal();
-  if (endpoint_->state(connection_) != connection::State::kDisconnected) {
+OpResult ClientWorld::connect(const platform::Address& server, std::span<const uint8_t> token,
+                              ConnectionHandle* out, const char** error) {
+  if (endpoint_ && endpoint_->state(connection_) != connection::State::kDisconnected) {
     *error = "This world already has a connection. Disconnect it first.";
-    return {};
+    return OpResult::kNotAllowed;
   }
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) {
     *error = "The connect token is malformed. Ask the issuer for a new one.";
-    return {};
+    return OpResult::kInvalid;
   }
   const auto key = std::find_if(keys_.begin(), keys_.end(),
                                 [&](const crypto::KeyPair& pair) { return pair.public_key() == fields.cnf; });
@@ -80,32 +79,32 @@ ConnectionHandle ClientWorld::connect(const platform::Address& server, std::span
     *error =
         "The connect token names a client key this world does not hold. Ask for the token with the key "
         "lattice_world_new_client_key() gave.";
-    return {};
+    return OpResult::kInvalid;
   }
-  ConnectionHandle handle;
-  switch (endpoint_->connect(server, token, *key, &handle)) {
+  seal();
+  switch (endpoint_->connect(server, token, *key, &connection_)) {
     case reliability::ConnectResult::kOk:
       keys_.erase(key);  // one key, one token, one connection
-      connection_ = handle;
-      return handle;
+      *out = connection_;
+      return OpResult::kOk;
     case reliability::ConnectResult::kFull:
       *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
-      break;
+      return OpResult::kWouldBlock;
     case reliability::ConnectResult::kBadAddress:
       *error = "The server address has no host or no port. Give host:port.";
-      break;
+      return OpResult::kNotFound;
     case reliability::ConnectResult::kBadToken:
       *error =
           "The connect token was made for another protocol version or key. Ask the issuer for a new one.";
-      break;
+      return OpResult::kInvalid;
     case reliability::ConnectResult::kSchemaMismatch:
       *error = "The connect token states another schema. Build client and server from the same types.";
-      break;
+      return OpResult::kInvalid;
     case reliability::ConnectResult::kAlreadyConnecting:
-      *error = "This world is already connecting to that server.";
       break;
   }
-  return {};
+  *error = "This world is already connecting to that server.";
+  return OpResult::kNotAllowed;
 }
 
 connection::Admission ClientWorld::on_admission(const connection::AdmissionRequest&) {
@@ -126,15 +125,16 @@ void ClientWorld::on_connected(ConnectionHandle connection, const reliability::C
 void ClientWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                   uint64_t remote_schema, std::string_view text) {
   end_transfers(connection);
+  const bool is_session = connection == connection_;
+  if (is_session) connection_ = {};  // The game may connect again at once: what it makes stays.
   observer_.on_disconnected(connection, reason, remote_schema, text);
-  if (connection == connection_) forget_session();
+  if (is_session) forget_session();
 }
 
 void ClientWorld::forget_session() {
   connected_ = false;
   ticking_ = false;
   peer_ = 0;
-  connection_ = {};
   rpcs_.forget(kAuthorityPeer);
   early_rpcs_.clear();
   while (table_.size() != 0) {

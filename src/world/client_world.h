@@ -39,9 +39,10 @@ class ClientWorld final : public World,
 
   /// Makes a key pair for the next token and returns its public half. At most 4 are kept.
   crypto::PublicKey new_client_key();
-  /// `error` names the reason when the handle is not valid.
-  ConnectionHandle connect(const platform::Address& server, std::span<const uint8_t> token,
-                           const char** error);
+  /// `error` names the reason when it does not begin: kNotAllowed (there is a connection), kWouldBlock
+  /// (earlier ones are still ending), kNotFound (an address without host or port), kInvalid (the token).
+  OpResult connect(const platform::Address& server, std::span<const uint8_t> token, ConnectionHandle* out,
+                   const char** error);
   void set_option(Option option, bool enabled);
 
   Tick next_tick() const override { return ticking_ ? current_tick_ + 1 : 0; }
@@ -49,6 +50,7 @@ class ClientWorld final : public World,
   uint64_t local_peer() const override { return peer_; }
   bool simulated(uint32_t slot) const override;
   bool writable(uint32_t slot) const override { return phase_ == Phase::kTick && simulated(slot); }
+  const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
   OpResult call(const RpcCall& call);
@@ -82,7 +84,6 @@ class ClientWorld final : public World,
     uint8_t parts = 0;
   };
 
-  const void* do_view(uint32_t slot, uint32_t behaviour, Now now) override;
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;

@@ -215,10 +215,6 @@ void World::begin_frame(Now now) {
   ++frame_number_;
 }
 
-const void* World::view(uint32_t slot, uint32_t behaviour, Now now) {
-  return do_view(slot, behaviour, frame_.value_or(now));
-}
-
 const serialization::TypeInfo* World::type_of(uint64_t network_id, uint32_t* slot) const {
   *slot = table_.find(network_id);
   return *slot == replication::kNoSlot ? nullptr : &schema_.info(*table_.info(*slot).type);

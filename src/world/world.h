@@ -108,11 +108,12 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual bool writable(uint32_t slot) const = 0;
   OpResult set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes);
   size_t get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity);
-  /// From now on view() shows every object at `now`, whatever time it is told.
+  /// A frame shows every object at `now`, each posed once.
   void begin_frame(Now now);
-  /// The structure of `behaviour` to draw at the moment of the frame, or at `now` if none was ever begun;
-  /// null when nothing is known of the object yet.
-  const void* view(uint32_t slot, uint32_t behaviour, Now now);
+  /// The moment of the frame; null before the first begin_frame().
+  const Now* frame() const { return frame_ ? &*frame_ : nullptr; }
+  /// The structure of `behaviour` to draw at `now`; null when nothing is known of the object yet.
+  virtual const void* view(uint32_t slot, uint32_t behaviour, Now now) = 0;
   /// The newest authoritative words and their tick, or null.
   virtual const uint64_t* confirmed(uint32_t slot, Tick* tick) const = 0;
   /// Those words as the host structure of `behaviour`. Bytes written, or 0.
@@ -135,7 +136,6 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   const char* refusal(uint32_t index, uint64_t* value) const;
 
  protected:
-  virtual const void* do_view(uint32_t slot, uint32_t behaviour, Now now) = 0;
   virtual void do_receive(Now now) = 0;
   virtual void do_tick(Tick tick, Now now) = 0;
   virtual void do_send(Now now) = 0;
@@ -171,8 +171,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   RpcRouter rpcs_;
   std::unique_ptr<HostScratch> input_host_;  // the local player's command
   Tick current_tick_ = 0;
-  std::optional<Now> frame_;   // the moment views show; none before the first begin_frame()
-  uint64_t frame_number_ = 0;  // of begin_frame()
+  std::optional<Now> frame_;
+  uint64_t frame_number_ = 0;  // counts begin_frame()
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;
   bool timeout_paused_ = false;

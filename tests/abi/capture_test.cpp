@@ -82,7 +82,7 @@ class CaptureAbi : public testing::Test {
 };
 
 TEST_F(CaptureAbi, MisuseIsNamed) {
-  EXPECT_EQ(lattice_set_capture(nullptr, collect, nullptr), LATTICE_ERROR_STALE_HANDLE);
+  EXPECT_EQ(lattice_set_capture(nullptr, collect, nullptr), LATTICE_ERROR_INVALID_ARGUMENT);
   struct Inside {
     lattice_world* world;
     lattice_result result;

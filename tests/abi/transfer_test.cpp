@@ -227,7 +227,7 @@ TEST_F(TransferAbi, BadArgumentsAreNamed) {
   start();
   const uint8_t byte = 1;
   lattice_transfer transfer = 0;
-  EXPECT_EQ(lattice_transfer_start(nullptr, &byte, 1, nullptr, 0, &transfer), LATTICE_ERROR_STALE_HANDLE);
+  EXPECT_EQ(lattice_transfer_start(nullptr, &byte, 1, nullptr, 0, &transfer), LATTICE_ERROR_INVALID_ARGUMENT);
   ASSERT_TRUE(connected());
   EXPECT_EQ(lattice_transfer_start(server.conn, &byte, 1, nullptr, 0, nullptr),
             LATTICE_ERROR_INVALID_ARGUMENT);

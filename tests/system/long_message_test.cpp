@@ -115,7 +115,7 @@ TEST(LongMessage, ArgumentsAreChecked) {
   EXPECT_EQ(lattice_send_with_receipt(pair.client.conn, LATTICE_CHANNEL_UNRELIABLE, nullptr, 1, &receipt),
             LATTICE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(lattice_send_with_receipt(nullptr, LATTICE_CHANNEL_UNRELIABLE, &byte, 1, &receipt),
-            LATTICE_ERROR_STALE_HANDLE);
+            LATTICE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(receipt, 5u);  // Untouched by what failed.
 }
 

@@ -98,12 +98,18 @@ bool ConnectionTable::assign_id(ConnectionHandle handle, uint64_t connection_id)
   return true;
 }
 
+void ConnectionTable::stop_pending(ConnectionHandle handle) {
+  if (!live(handle) || slots_[handle.slot].pending_address.family == 0) return;
+  index_erase(by_address_, handle.slot);
+  slots_[handle.slot].pending_address = {};
+}
+
 void ConnectionTable::erase(ConnectionHandle handle) {
   if (!live(handle)) return;
+  stop_pending(handle);
   Slot& slot = slots_[handle.slot];
-  index_erase(slot.connection_id != 0 ? by_id_ : by_address_, handle.slot);
+  if (slot.connection_id != 0) index_erase(by_id_, handle.slot);
   slot.connection_id = 0;
-  slot.pending_address = {};
   slot.live = false;
   if (++slot.generation == 0) slot.generation = 1;
   slot.next_free = first_free_;
@@ -140,8 +146,9 @@ bool ConnectionTable::validate() const {
     const Slot& slot = slots_[i];
     if (!slot.live) continue;
     ++live;
-    const bool pending = slot.connection_id == 0;
-    if (pending == (slot.pending_address.family == 0)) return false;
+    const bool pending = slot.pending_address.family != 0;
+    if (pending && slot.connection_id != 0) return false;
+    if (!pending && slot.connection_id == 0) continue;  // An attempt that has ended.
     const std::optional<ConnectionHandle> found =
         pending ? find_pending(slot.pending_address) : find(slot.connection_id);
     if (!found || found->slot != i) return false;

@@ -31,6 +31,9 @@ class ConnectionTable {
   /// A new slot reached by `server` while its id is zero. Nothing when full, or when a handshake with that
   /// address is already under way from this socket.
   std::optional<ConnectionHandle> insert_pending(const platform::Address& server);
+  /// The attempt of a pending `handle` has ended: the address stops routing to it, and may be connected to
+  /// again while the entry lives on.
+  void stop_pending(ConnectionHandle handle);
   /// The pending `handle` got its id: the address stops routing to it. False, and nothing changed, when the
   /// id is taken or `handle` is not pending.
   bool assign_id(ConnectionHandle handle, uint64_t connection_id);

@@ -1,0 +1,98 @@
+// What every exported function begins with: a Call, or the form of it for the handle it takes.
+//
+// A Call makes lattice_last_result() true. When the function returns, the last result is LATTICE_OK and "",
+// unless fail() was called for this very call; what callbacks called meanwhile does not count. WorldCall,
+// ConnectionCall and NetsimCall also find what is behind the handle and hold it for this thread, so that a
+// second thread is told LATTICE_ERROR_BUSY. A callback's call on the same thread enters a second time.
+//
+// Must stay true: fail() is the last thing a failing call does; nothing of the game's runs after it. One
+// exported function does not fail inside another: that would be the inner one's result, not the outer's.
+#pragma once
+
+#include "abi/handle_table.h"
+#include "abi/last_error.h"
+#include "abi/world_instance.h"
+
+namespace lattice::abi {
+
+class Call {
+ public:
+  Call();
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  /// LATTICE_OK until fail().
+  lattice_result result() const { return result_; }
+
+ private:
+  friend void note_failure(lattice_result code);
+  Call* outer_;
+  lattice_result result_ = LATTICE_OK;
+};
+
+/// Holds a simulated network for this thread.
+class NetsimHold {
+ public:
+  NetsimHold() = default;
+  ~NetsimHold() { leave(); }
+  NetsimHold(const NetsimHold&) = delete;
+  NetsimHold& operator=(const NetsimHold&) = delete;
+
+  /// The network behind `handle`, which is not null; null with the error set when it was destroyed or another
+  /// thread holds it.
+  NetsimInstance* enter(const lattice_netsim* handle);
+  /// The network was destroyed: there is nothing to leave.
+  void forget() { held_ = nullptr; }
+
+ private:
+  void leave();
+  const lattice_netsim* held_ = nullptr;
+};
+
+class WorldCall : public Call {
+ public:
+  explicit WorldCall(const lattice_world* handle);
+  ~WorldCall();
+
+  /// Null when the handle is bad or another thread is inside: result() says which.
+  WorldInstance* world() const { return world_; }
+  /// True inside a callback of the same world.
+  bool is_nested() const { return is_nested_; }
+  /// The world was destroyed: there is nothing to leave.
+  void forget() { held_ = nullptr; }
+
+ private:
+  WorldInstance* world_ = nullptr;
+  const lattice_world* held_ = nullptr;
+  bool is_nested_ = false;
+  NetsimHold netsim_;
+};
+
+class ConnectionCall : public WorldCall {
+ public:
+  explicit ConnectionCall(const lattice_conn* handle);
+
+  /// Null when the handle is bad, its connection has ended or another thread is inside: result() says which.
+  WorldInstance* world() const { return entry_ == nullptr ? nullptr : WorldCall::world(); }
+  world::ConnectionHandle connection() const { return entry_->handle; }
+  WorldInstance::Connection& entry() const { return *entry_; }
+
+ private:
+  WorldInstance::Connection* entry_ = nullptr;
+};
+
+class NetsimCall : public Call {
+ public:
+  explicit NetsimCall(const lattice_netsim* handle);
+
+  /// Null when the handle is bad or another thread is inside: result() says which.
+  NetsimInstance* netsim() const { return netsim_; }
+  void forget() { hold_.forget(); }
+
+ private:
+  NetsimHold hold_;
+  NetsimInstance* netsim_ = nullptr;
+};
+
+}  // namespace lattice::abi

@@ -1,0 +1,358 @@
+// What lattice.h promises of every call: whose result lattice_last_result() is, who may be inside a world,
+// what a frame fixes, and what may be done inside a callback.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "lattice/lattice.h"
+
+namespace {
+
+struct Body {
+  float x = 0.0f;
+};
+
+class Contract : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    netsim_ = lattice_netsim_create(3);
+    ASSERT_EQ(lattice_issuer_generate(seed_, issuer_), LATTICE_OK);
+    server_ = create(LATTICE_ROLE_DEDICATED, "10.0.0.1:1000");
+    client_ = create(LATTICE_ROLE_CLIENT, "10.0.0.2:2000");
+    ASSERT_TRUE(server_ != nullptr && client_ != nullptr) << lattice_last_error();
+  }
+  void TearDown() override {
+    lattice_world_destroy(client_);
+    lattice_world_destroy(server_);
+    EXPECT_EQ(lattice_netsim_destroy(netsim_), LATTICE_OK) << lattice_last_error();
+  }
+
+  lattice_world_config config(const char* address) {
+    lattice_world_config config;
+    lattice_world_config_init(&config);
+    config.netsim = netsim_;
+    config.bind_address = address;
+    config.clock = [](void* ctx) {
+      ++static_cast<Contract*>(ctx)->clock_reads_;
+      return lattice_netsim_now(static_cast<Contract*>(ctx)->netsim_);
+    };
+    config.clock_ctx = this;
+    return config;
+  }
+  lattice_world* create(lattice_role role, const char* address) {
+    lattice_world_config wanted = config(address);
+    wanted.issuer_public_keys = role == LATTICE_ROLE_CLIENT ? nullptr : issuer_;
+    wanted.issuer_public_key_count = role == LATTICE_ROLE_CLIENT ? 0 : 1;
+    lattice_role_context context;
+    lattice_role_context_init(&context, role);
+    lattice_world* world = lattice_world_create(&wanted, &context);
+    return world;
+  }
+  static void register_body(lattice_world* world) {
+    lattice_member_desc member;
+    lattice_member_desc_init(&member);
+    member.name = "x";
+    member.type = LATTICE_WIRE_FLOAT;
+    member.flags = LATTICE_MEMBER_POSITION;
+    lattice_struct_desc structure;
+    lattice_struct_desc_init(&structure);
+    structure.name = "Body";
+    structure.host_bytes = sizeof(Body);
+    structure.host_align = alignof(Body);
+    structure.members = &member;
+    structure.member_count = 1;
+    lattice_behaviour_desc behaviour;
+    lattice_behaviour_desc_init(&behaviour);
+    behaviour.structure = &structure;
+    lattice_type_desc type;
+    lattice_type_desc_init(&type);
+    type.type_id = 1;
+    type.name = "Body";
+    type.behaviours = &behaviour;
+    type.behaviour_count = 1;
+    ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+  }
+  lattice_conn* connect() {
+    lattice_token_request request;
+    lattice_token_request_init(&request);
+    EXPECT_EQ(lattice_world_public_key(server_, request.server_public_key), LATTICE_OK);
+    EXPECT_EQ(lattice_world_new_client_key(client_, request.client_public_key), LATTICE_OK);
+    uint8_t token[LATTICE_TOKEN_MAX_BYTES];
+    size_t bytes = 0;
+    EXPECT_EQ(lattice_token_issue(seed_, &request, token, sizeof token, &bytes), LATTICE_OK);
+    return lattice_connect(client_, "10.0.0.1:1000", token, bytes);
+  }
+  void pump(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      lattice_world_pump(server_);
+      lattice_world_pump(client_);
+      lattice_netsim_advance(netsim_, 10'000'000);
+    }
+  }
+
+  lattice_netsim* netsim_ = nullptr;
+  uint8_t seed_[LATTICE_KEY_BYTES] = {};
+  uint8_t issuer_[LATTICE_KEY_BYTES] = {};
+  lattice_world* server_ = nullptr;
+  lattice_world* client_ = nullptr;
+  uint64_t clock_reads_ = 0;
+};
+
+TEST_F(Contract, TheLastResultIsThatOfTheLastCall) {
+  EXPECT_EQ(lattice_spawn(server_, 99, LATTICE_AUTHORITY_SERVER), 0u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_FOUND);
+  EXPECT_STRNE(lattice_last_error(), "");
+  lattice_world_pump(server_);
+  EXPECT_EQ(lattice_last_result(), LATTICE_OK);
+  EXPECT_STREQ(lattice_last_error(), "");
+}
+
+TEST_F(Contract, ACallbackDoesNotDisturbTheResultOfThePump) {
+  struct Inside {
+    lattice_result pump = LATTICE_OK;
+    lattice_result destroy = LATTICE_OK;
+  } inside;
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_tick = [](void* ctx, lattice_world* world, const lattice_tick_context*) {
+    auto& self = *static_cast<Inside*>(ctx);
+    self.pump = lattice_world_recv(world);
+    self.destroy = lattice_world_destroy(world);
+  };
+  ASSERT_EQ(lattice_set_callbacks(server_, &callbacks, &inside), LATTICE_OK);
+  lattice_world_pump(server_);
+  lattice_netsim_advance(netsim_, 20'000'000);
+  EXPECT_EQ(lattice_world_pump(server_), 1u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_OK);
+  EXPECT_STREQ(lattice_last_error(), "");
+  EXPECT_EQ(inside.pump, LATTICE_ERROR_OUT_OF_ORDER);
+  EXPECT_EQ(inside.destroy, LATTICE_ERROR_OUT_OF_ORDER);
+}
+
+TEST_F(Contract, ASecondThreadIsToldThatTheWorldIsBusy) {
+  struct Inside {
+    lattice_world* world;
+    lattice_result result = LATTICE_OK;
+    lattice_result destroy = LATTICE_OK;
+    std::string text = {};
+  } inside{server_};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_tick = [](void* ctx, lattice_world*, const lattice_tick_context*) {
+    auto& self = *static_cast<Inside*>(ctx);
+    std::thread([&self] {
+      lattice_objects(self.world, 0, nullptr, 0);
+      self.result = lattice_last_result();
+      self.text = lattice_last_error();
+      self.destroy = lattice_world_destroy(self.world);
+    }).join();
+  };
+  ASSERT_EQ(lattice_set_callbacks(server_, &callbacks, &inside), LATTICE_OK);
+  lattice_world_pump(server_);
+  lattice_netsim_advance(netsim_, 20'000'000);
+  ASSERT_EQ(lattice_world_pump(server_), 1u);
+  EXPECT_EQ(inside.result, LATTICE_ERROR_BUSY);
+  EXPECT_EQ(inside.destroy, LATTICE_ERROR_BUSY);
+  EXPECT_NE(inside.text.find("thread"), std::string::npos);
+  // Afterwards any thread may use it.
+  std::thread([this] { EXPECT_EQ(lattice_world_send(server_), LATTICE_OK); }).join();
+}
+
+TEST_F(Contract, ThreadsThatTakeTurnsBadlyAreRefusedAndNothingElseHappens) {
+  std::atomic<uint64_t> busy{0};
+  std::atomic<uint64_t> done{0};
+  const auto use = [&] {
+    for (int i = 0; i < 2000; ++i) {
+      lattice_world_pump(server_);
+      const lattice_result result = lattice_last_result();
+      ++(result == LATTICE_ERROR_BUSY ? busy : done);
+      if (result != LATTICE_OK && result != LATTICE_ERROR_BUSY) ADD_FAILURE() << lattice_last_error();
+    }
+  };
+  std::thread other(use);
+  use();
+  other.join();
+  EXPECT_EQ(busy + done, 4000u);
+  EXPECT_NE(done, 0u);
+}
+
+TEST_F(Contract, AFrameReadsTheClockOnceAndPosesEachObjectOnce) {
+  register_body(server_);
+  register_body(client_);
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_tick = [](void*, lattice_world* world, const lattice_tick_context*) {
+    lattice_netid id = 0;
+    if (lattice_objects(world, 1, &id, 1) == 1)
+      static_cast<Body*>(lattice_object_state(world, id, 0))->x += 1.0f;
+  };
+  ASSERT_EQ(lattice_set_callbacks(server_, &callbacks, nullptr), LATTICE_OK);
+  const lattice_netid id = lattice_spawn(server_, 1, LATTICE_AUTHORITY_SERVER);
+  ASSERT_NE(connect(), nullptr) << lattice_last_error();
+  pump(100);
+  Body first;
+  Body second;
+  const auto view = [&](Body* out) { return lattice_object_view(client_, id, 0, out, sizeof *out); };
+  const auto posed = [&] {
+    lattice_world_stats stats;
+    lattice_world_stats_init(&stats);
+    lattice_world_get_stats(client_, &stats);
+    return stats.interpolation_samples;
+  };
+
+  ASSERT_EQ(lattice_frame_begin(client_), LATTICE_OK);
+  ASSERT_EQ(view(&first), sizeof first);
+  const uint64_t reads = clock_reads_;
+  const uint64_t poses = posed();
+  lattice_netsim_advance(netsim_, 30'000'000);
+  ASSERT_EQ(view(&second), sizeof second);
+  EXPECT_EQ(first.x, second.x);
+  EXPECT_EQ(clock_reads_, reads);
+  EXPECT_EQ(posed(), poses);
+  pump(3);
+  ASSERT_EQ(view(&second), sizeof second);
+  EXPECT_EQ(first.x, second.x);
+
+  ASSERT_EQ(lattice_frame_begin(client_), LATTICE_OK);
+  ASSERT_EQ(view(&second), sizeof second);
+  EXPECT_GT(second.x, first.x);
+}
+
+TEST_F(Contract, AClientReconnectsInsideOnDisconnected) {
+  struct Inside {
+    std::function<lattice_conn*()> again;
+    int connected = 0;
+    int ended = 0;
+    bool reconnect = true;
+    std::string error = {};
+  } inside{[this] { return connect(); }};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_connected = [](void* ctx, lattice_conn*) { ++static_cast<Inside*>(ctx)->connected; };
+  callbacks.on_disconnected = [](void* ctx, lattice_conn*, int) {
+    auto& self = *static_cast<Inside*>(ctx);
+    ++self.ended;
+    if (self.reconnect && self.again() == nullptr) self.error = lattice_last_error();
+  };
+  ASSERT_EQ(lattice_set_callbacks(client_, &callbacks, &inside), LATTICE_OK);
+  lattice_conn* conn = connect();
+  ASSERT_NE(conn, nullptr);
+  pump(50);
+  ASSERT_EQ(inside.connected, 1);
+  ASSERT_EQ(lattice_disconnect(conn), LATTICE_OK);
+  pump(100);
+  EXPECT_EQ(inside.error, "");
+  EXPECT_EQ(inside.ended, 1);
+  EXPECT_EQ(inside.connected, 2);
+  EXPECT_GE(lattice_local_peer(client_), 2u);
+  inside.reconnect = false;
+}
+
+TEST_F(Contract, AnAttemptThatFailedIsRepeatedInsideOnDisconnected) {
+  struct Inside {
+    std::function<lattice_conn*()> again;
+    int ended = 0;
+    std::string error = {};
+  } inside{[this] { return connect(); }};
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_disconnected = [](void* ctx, lattice_conn*, int) {
+    auto& self = *static_cast<Inside*>(ctx);
+    if (++self.ended == 1 && self.again() == nullptr) self.error = lattice_last_error();
+  };
+  ASSERT_EQ(lattice_set_callbacks(client_, &callbacks, &inside), LATTICE_OK);
+  ASSERT_NE(connect(), nullptr);
+  for (int i = 0; i < 1500 && inside.ended == 0; ++i) {  // the server is not pumped: nobody answers
+    lattice_world_pump(client_);
+    lattice_netsim_advance(netsim_, 10'000'000);
+  }
+  ASSERT_EQ(inside.ended, 1);
+  EXPECT_EQ(inside.error, "");
+  pump(100);
+  EXPECT_GE(lattice_local_peer(client_), 2u);
+}
+
+TEST_F(Contract, ASpawnThatFailsLeavesTheSchemaOpen) {
+  EXPECT_EQ(lattice_spawn(server_, 1, LATTICE_AUTHORITY_SERVER), 0u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_FOUND);
+  register_body(server_);
+  EXPECT_NE(lattice_spawn(server_, 1, LATTICE_AUTHORITY_SERVER), 0u) << lattice_last_error();
+}
+
+TEST_F(Contract, WhatDoesNothingYetIsRefusedByName) {
+  register_body(server_);
+  EXPECT_EQ(lattice_spawn(server_, 1, LATTICE_AUTHORITY_SHARED), 0u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_UNSUPPORTED);
+  EXPECT_NE(std::string(lattice_last_error()).find("LATTICE_AUTHORITY_SERVER"), std::string::npos);
+  EXPECT_EQ(lattice_spawn_for(server_, 1, LATTICE_AUTHORITY_SERVER, 77), 0u);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_FOUND);
+  EXPECT_NE(std::string(lattice_last_error()).find("77"), std::string::npos);
+
+  const auto refused_for = [this](auto change) {
+    lattice_world_config wanted = config("10.0.0.7:7000");
+    wanted.issuer_public_keys = issuer_;
+    wanted.issuer_public_key_count = 1;
+    lattice_role_context role;
+    lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
+    change(role);
+    EXPECT_EQ(lattice_world_create(&wanted, &role), nullptr);
+    return std::string(lattice_last_error());
+  };
+  EXPECT_NE(refused_for([](auto& role) { role.relays_for_peers = 1; }).find("relays_for_peers"),
+            std::string::npos);
+  EXPECT_NE(refused_for([](auto& role) { role.authority_peer_id = 5; }).find("authority_peer_id"),
+            std::string::npos);
+  EXPECT_NE(refused_for([](auto& role) { role.has_local_view = 1; }).find("LATTICE_ROLE_HOST"),
+            std::string::npos);
+  EXPECT_NE(refused_for([](auto& role) { role.is_authority = 0; }).find("is_authority"), std::string::npos);
+}
+
+TEST_F(Contract, ANetworkOutlivesItsWorlds) {
+  EXPECT_EQ(lattice_netsim_destroy(netsim_), LATTICE_ERROR_NOT_ALLOWED);
+  EXPECT_NE(std::string(lattice_last_error()).find("2 worlds"), std::string::npos);
+}
+
+TEST_F(Contract, TheSnapshotRateFollowsALowTickRate) {
+  lattice_world_config wanted = config("10.0.0.7:7000");
+  wanted.issuer_public_keys = issuer_;
+  wanted.issuer_public_key_count = 1;
+  wanted.tick_rate_hz = 20;
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
+  lattice_world* world = lattice_world_create(&wanted, &role);
+  EXPECT_NE(world, nullptr) << lattice_last_error();
+  lattice_world_destroy(world);
+  wanted.snapshot_rate_hz = 25;
+  EXPECT_EQ(lattice_world_create(&wanted, &role), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG);
+}
+
+TEST_F(Contract, MissingUserDataIsNamed) {
+  lattice_token_request request;
+  lattice_token_request_init(&request);
+  request.user_data_bytes = 8;
+  uint8_t token[LATTICE_TOKEN_MAX_BYTES];
+  size_t bytes = 0;
+  EXPECT_EQ(lattice_token_issue(seed_, &request, token, sizeof token, &bytes), LATTICE_ERROR_CONFIG);
+  EXPECT_NE(std::string(lattice_last_error()).find("user_data is NULL"), std::string::npos);
+}
+
+TEST_F(Contract, AHostNameIsAnAddressToBind) {
+  lattice_world_config wanted = config("localhost:0");
+  wanted.netsim = nullptr;
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
+  lattice_world* world = lattice_world_create(&wanted, &role);
+  EXPECT_NE(world, nullptr) << lattice_last_error();
+  lattice_world_destroy(world);
+  wanted.bind_address = "no-such-host.invalid:0";
+  EXPECT_EQ(lattice_world_create(&wanted, &role), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_ADDRESS);
+  EXPECT_NE(std::string(lattice_last_error()).find("no-such-host"), std::string::npos);
+}
+
+}  // namespace

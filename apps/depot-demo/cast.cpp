@@ -78,9 +78,10 @@ std::string Cast::start(const CastConfig& config) {
 
 std::string Cast::start_server(const CastConfig& config) {
   std::vector<std::string> arguments = {
-      "--bind",      "127.0.0.1:0", "--data-dir",       data_dir_,
-      "--telemetry", "stdout",      "--log-level",      config.log_level,
-      "--control",   "stdio",       "--telemetry-rate", std::to_string(config.report_rate_hz)};
+      "--bind", "127.0.0.1:0", "--data-dir", data_dir_, "--telemetry", "stdout", "--log-level",
+      config.log_level, "--control", "stdio", "--telemetry-rate", std::to_string(config.report_rate_hz),
+      // All ten clients come from one address at once: 16 of them may be half way in.
+      "--connects-per-s", "400"};
   if (!config.capture.empty()) arguments.insert(arguments.end(), {"--capture", config.capture});
   std::string problem =
       server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver", arguments, "");

@@ -33,7 +33,7 @@ typedef struct lattice_captured_datagram {
   uint32_t bytes;        /**< of data */
   uint16_t local_port;   /**< of this world */
   uint16_t remote_port;  /**< of the peer */
-  uint8_t local_ip[16];  /**< of this world; an IPv4 address as ::ffff:a.b.c.d */
+  uint8_t local_ip[16];  /**< of this world; an IPv4 address as an IPv4-mapped one */
   uint8_t remote_ip[16]; /**< of the peer; likewise */
 } lattice_captured_datagram;
 

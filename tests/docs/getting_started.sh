@@ -50,9 +50,8 @@ cmake --build game/build
 game/build/game
 
 cd game
-PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
-export PKG_CONFIG_PATH LD_LIBRARY_PATH
 # [pkg_config]
+export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/lib
 cc -std=c17 game.c -o game $(pkg-config --cflags --libs lattice)
 # [pkg_config]
 ./game

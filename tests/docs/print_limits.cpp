@@ -62,6 +62,7 @@ void print_constants() {
   PRINT_CONSTANT(simulation::kJitterBufferTicks);
   PRINT_CONSTANT(simulation::kInputRepeatMaxNs);
   PRINT_CONSTANT(simulation::kMaxInputsPerMessage);
+  PRINT_CONSTANT(simulation::kMaxFrameNs);
   PRINT_CONSTANT(simulation::kMaxTicksPerAdvance);
   PRINT_CONSTANT(prediction::kInterpolationSamples);
 }
@@ -167,8 +168,10 @@ int main(int argc, char** argv) {
   PRINT_RANGE(snapshot_rate_hz);
   PRINT_RANGE(max_objects);
   PRINT_RANGE(max_connections);
+  PRINT_RANGE(socket_buffer_bytes);
   PRINT_RANGE(connect_budget_ms);
   PRINT_RANGE(connection_timeout_ms);
+  PRINT_RANGE(snapshot_budget_bytes);
   PRINT_RANGE(issuer_public_key_count);
   PRINT_RANGE(connects_per_s_per_prefix);
   PRINT_RANGE(max_half_open_per_prefix);

@@ -59,11 +59,14 @@ typedef struct lattice_world_config {
 
   /* ---- Simulation ---- */
   uint32_t tick_rate_hz;     /* ticks per second, 1..240, default 60; authority and client must agree */
-  uint32_t snapshot_rate_hz; /* snapshots per second, 1..tick_rate_hz; 0, default: 30, or tick_rate_hz where that is
-                                less; authority only */
+  uint32_t snapshot_rate_hz; /* at least so many snapshots per second, 1..tick_rate_hz; their interval is
+                                tick_rate_hz / snapshot_rate_hz ticks, rounded down. 0, default: 30, or
+                                tick_rate_hz where that is less; authority only */
   uint32_t max_objects; /* live NetworkObjects, 1..65535, default 4096; a client's at least the authority's */
   uint32_t quantize_simulation; /* 1: members are rounded to their wire value after each tick,
-                                   so that a correct prediction is exact; default 1 */
+                                   so that a correct prediction is exact. Must be alike on both ends;
+                                   nothing checks it, and a difference shows as rollbacks. 0 or 1,
+                                   default 1 */
   uint64_t seed;                /* for everything random that is not a key; default 1 */
 
   /* ---- Network ---- */
@@ -71,10 +74,13 @@ typedef struct lattice_world_config {
                                      With netsim set: the virtual address. Copied. */
   lattice_netsim* netsim;         /* attach to this simulated network instead of a UDP socket; default NULL */
   uint32_t max_connections;       /* 1..16384, default 64; a client needs 1 */
-  uint32_t socket_buffer_bytes;   /* requested for each direction, default 4 MiB; the OS may grant less */
+  uint32_t socket_buffer_bytes;   /* requested for each direction; the OS may grant less. 4096..2^30,
+                                     default 4 MiB */
   uint32_t connect_budget_ms;     /* how long a client tries to connect; 1000..60000, default 10000 */
-  uint32_t connection_timeout_ms; /* silence that ends a connection; 1000..600000, default 10000 */
-  uint32_t snapshot_budget_bytes; /* per client and snapshot; 0: as much as 15 datagrams hold; default 0 */
+  uint32_t connection_timeout_ms; /* silence that ends a connection; 1000..600000, default 10000. Below
+                                     4000 only with a smaller keepalive_interval_ms */
+  uint32_t snapshot_budget_bytes; /* per client and snapshot, 0..2^20; 0: as much as 15 datagrams hold;
+                                     default 0 */
 
   /* Authority: whose tokens are honoured. 1 or 2 Ed25519 public keys, 32 bytes each, back to back. Copied. */
   const uint8_t* issuer_public_keys;
@@ -83,11 +89,12 @@ typedef struct lattice_world_config {
   uint32_t max_half_open_per_prefix;  /* unconfirmed connections from one /24 or /56, 1..16384, default 4 */
 
   /* ---- What a client sees ---- */
-  uint32_t interpolation_delay_ms; /* how far in the past others are drawn, 0..1000, default 100; rises by
-                                      itself with jitter */
+  uint32_t interpolation_delay_ms; /* how far in the past others are drawn, 0..1000, default 100. At least
+                                      two snapshot intervals; rises by itself with jitter */
   uint32_t extrapolation_max_ms;   /* how long they go on without news, 0..1000, default 250 */
   uint32_t smoothing_tau_ms;       /* time constant of eased corrections, 1..1000, default 60 */
-  double snap_distance;            /* corrections beyond this many position units snap; default 4.0 */
+  double snap_distance;            /* corrections beyond this many position units snap; above 0 to 1e9,
+                                      default 4.0 */
 
   /* ---- Environment ---- */
   lattice_clock_fn clock; /* NULL: the platform's monotonic clock */

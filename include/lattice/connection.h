@@ -42,9 +42,10 @@ LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endp
 LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 
 /**
- * As lattice_disconnect(), with a reason: 256 to 65535 for the application's own, or a built-in one. `text`,
- * at most 64 bytes of UTF-8 with a final zero, is for the peer's lattice_conn_info.disconnect_text; `text`
- * may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason or a longer text.
+ * As lattice_disconnect(), with a reason: 256 to 65535 for the application's own, or a built-in one from
+ * LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT; the later ones are the library's. `text`, at
+ * most 64 bytes of UTF-8 with a final zero, is for the peer's lattice_conn_info.disconnect_text; `text` may
+ * be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason or a longer text.
  */
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);
 
@@ -53,9 +54,9 @@ typedef struct lattice_conn_info {
   uint32_t struct_size;    /**< set by lattice_conn_info_init() */
   uint32_t is_connected;   /**< 1 between on_connected and on_disconnected */
   lattice_peer_id peer_id; /**< on the authority the client's id, on a client its own */
-  uint8_t player[16];      /**< from the token; zero on a client */
-  uint8_t session[16];     /**< from the token; zero on a client */
-  uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES]; /**< from the token; empty on a client */
+  uint8_t player[16];      /**< from the token; on a client from its own, once connected */
+  uint8_t session[16];     /**< as player */
+  uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES]; /**< as player */
   uint32_t user_data_bytes;                             /**< how many bytes of user_data there are */
   uint64_t remote_schema_id; /**< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the other side's schema; else 0 */
   char remote_address[64];   /**< where the other side is now; a server follows a client whose address

@@ -25,8 +25,12 @@ LATTICE_API lattice_result lattice_set_input(lattice_world* world, const void* i
 /**
  * Inside on_tick: copies the input of `peer` for this tick into `out`; `bytes` is its exact size. Returns 1
  * for an input that was made for this tick, 2 for an earlier one that is repeated because this one is late. 0
- * when there is none: `out` is zeroed and lattice_last_result() is LATTICE_ERROR_NOT_FOUND. On a client only
- * the local player's input is known.
+ * and LATTICE_ERROR_NOT_FOUND when there is none: `out` is the default input then (each member zero, or the
+ * nearest value it may have) for a connected client, and all zero for any other peer. On a client only the
+ * local player's input is known.
+ *
+ * `out` is not written when no input is registered (LATTICE_ERROR_NOT_FOUND) or its size is another
+ * (LATTICE_ERROR_INVALID_ARGUMENT).
  *
  *     my_input input;
  *     lattice_get_input(world, info.owner, &input, sizeof input);

@@ -22,10 +22,11 @@
  * independent and may run on different threads. Worlds that share a lattice_netsim count as one.
  *
  * **Callbacks** run inside the pump, on the thread that pumps. A callback may call every function except the
- * pump itself (lattice_world_recv, lattice_world_tick, lattice_world_send, lattice_world_pump) and
- * lattice_world_destroy(); those answer LATTICE_ERROR_OUT_OF_ORDER. A despawn or a disconnect asked for
- * inside a callback happens at the end of the current phase of the pump, so that nothing disappears under a
- * loop that still uses it.
+ * pump itself (lattice_world_recv, lattice_world_tick, lattice_world_send, lattice_world_pump),
+ * lattice_world_destroy() and lattice_set_capture(); those answer LATTICE_ERROR_OUT_OF_ORDER. The functions
+ * for the log, the clock, tasks, capture and reading a transfer must not call back into the world. A despawn
+ * or a disconnect asked for inside a callback happens at the end of the current phase of the pump, so that
+ * nothing disappears under a loop that still uses it.
  *
  * **Structures** of the interface begin with struct_size, which their `_init` function sets. A program that
  * was compiled with an older header works with a newer library: what it does not know keeps its default. A

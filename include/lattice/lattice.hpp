@@ -18,9 +18,9 @@
 //
 // Every function here is a call of the C function with the same name, with types instead of pointers and
 // sizes. What the C function does, what it refuses, its threads and its callbacks' rules hold here; lattice.h
-// says them. A World and a Connection may be given to every C function, also to one that the face does not have.
-// Results are a lattice_result, or empty (a World, a Connection, an id of 0) with lattice_last_result() and
-// lattice_last_error().
+// says them. A World and a Connection may be given to every C function, also to one that the face does not
+// have. Results are a lattice_result, or empty (a World, a Connection, an id of 0) with lattice_last_result()
+// and lattice_last_error().
 #pragma once
 
 #if __cplusplus < 202002L
@@ -181,7 +181,8 @@ class WorldRef {
   lattice_result set_input(const Input& input) const {
     return lattice_set_input(handle_, &input, sizeof input);
   }
-  /// Inside on_tick: 1 fresh, 2 repeated, 0 none, and then `out` is all zero.
+  /// Inside on_tick: 1 fresh, 2 repeated, 0 none; `out` is then the default input, as lattice_get_input()
+  /// says.
   template <authoring::Declared Input>
   int get_input(lattice_peer_id peer, Input& out) const {
     return lattice_get_input(handle_, peer, &out, sizeof out);
@@ -195,7 +196,7 @@ class WorldRef {
   lattice_result call(lattice_netid object, const Rpc<void>& rpc) const {
     return call_raw(object, rpc.id, rpc.target, rpc.channel, nullptr, 0);
   }
-  /// Calls an RPC whose target is LATTICE_RPC_TO_PEER.
+  /// Calls an RPC whose target is LATTICE_RPC_TO_PEER or LATTICE_RPC_TO_ALL, on one client.
   template <class Arguments>
   lattice_result call_peer(lattice_netid object, const Rpc<Arguments>& rpc, lattice_peer_id peer,
                            const Arguments& arguments) const {

@@ -208,7 +208,7 @@ typedef struct lattice_rpc_desc {
 
 typedef enum lattice_type_flags {
   LATTICE_TYPE_PREDICTED = 1 << 0,          /* its owner simulates it ahead of the authority */
-  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,    /* never filtered by interest */
+  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,    /* reserved: nothing is filtered in this version */
   LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2 /* members are rounded to their wire value after each tick */
 } lattice_type_flags;
 

@@ -30,7 +30,7 @@ typedef struct lattice_conn_stats {
   uint32_t reserved;           /**< 0 */
   double rtt_ms;               /**< round trip, smoothed; 0 before the first */
   double rtt_variance_ms;      /**< mean deviation of round trips (rttvar of RFC 6298) */
-  double min_rtt_ms;           /**< shortest round trip */
+  double min_rtt_ms;           /**< shortest round trip of the last 10 s */
   double rto_ms;               /**< how long an acknowledgement is waited for before sending again */
   double send_loss_percent;    /**< of our datagrams, over the connection's life, by their acknowledgements */
   double receive_loss_percent; /**< of the peer's, over the connection's life, by gaps in their numbers */
@@ -75,33 +75,36 @@ LATTICE_API lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_co
 
 /** Statistics of one world. Counts are of its whole life and of all its connections. */
 typedef struct lattice_world_stats {
-  uint32_t struct_size;             /**< set by lattice_world_stats_init() */
-  uint32_t tick;                    /**< last tick that ran */
-  uint32_t connections;             /**< connected now; 0 on a client */
-  uint32_t objects;                 /**< alive now */
-  uint64_t packets_sent;            /**< datagrams */
-  uint64_t packets_received;        /**< datagrams */
-  uint64_t bytes_sent;              /**< UDP payload */
-  uint64_t bytes_received;          /**< UDP payload */
-  uint64_t datagrams_refused;       /**< dropped before a connection saw them */
-  uint64_t handshakes_refused;      /**< of those, handshake messages; lattice_world_refusal() has reasons */
-  uint64_t ticks_dropped_ns;        /**< time that was given up because too many ticks were due */
-  uint64_t inputs_received;         /**< authority: inputs that arrived, in time or late */
-  uint64_t inputs_used;             /**< authority: ticks that had the client's own input */
-  uint64_t inputs_late;             /**< authority: inputs that arrived after their tick */
-  uint64_t inputs_repeated;         /**< authority: ticks that used the input before, for want of a new one */
-  uint64_t inputs_defaulted;        /**< authority: ticks that had no input to use */
-  uint64_t snapshots_sent;          /**< authority */
-  uint64_t snapshot_bytes_sent;     /**< authority: of snapshot messages */
-  uint64_t snapshots_applied;       /**< client */
-  uint64_t rollbacks;               /**< client: corrections that replayed history */
-  uint64_t resimulated_ticks;       /**< client: ticks replayed for them */
-  uint64_t hard_resets;             /**< client: corrections older than the history, taken over at once */
+  uint32_t struct_size;         /**< set by lattice_world_stats_init() */
+  uint32_t tick;                /**< last tick that ran */
+  uint32_t connections;         /**< connected now; on a client 0 or 1 */
+  uint32_t objects;             /**< alive now */
+  uint64_t packets_sent;        /**< datagrams */
+  uint64_t packets_received;    /**< datagrams */
+  uint64_t bytes_sent;          /**< UDP payload */
+  uint64_t bytes_received;      /**< UDP payload */
+  uint64_t datagrams_refused;   /**< everything the transport refused, datagrams and messages: the sum of its
+                                   counters in lattice_world_refusal() */
+  uint64_t handshakes_refused;  /**< of those, handshake messages; lattice_world_refusal() has reasons */
+  uint64_t ticks_dropped_ns;    /**< time that was given up because too many ticks were due */
+  uint64_t inputs_received;     /**< authority: inputs that arrived, in time or late */
+  uint64_t inputs_used;         /**< authority: ticks that had the client's own input */
+  uint64_t inputs_late;         /**< authority: inputs that arrived after their tick */
+  uint64_t inputs_repeated;     /**< authority: ticks that used the input before, for want of a new one */
+  uint64_t inputs_defaulted;    /**< authority: ticks that had no input to use */
+  uint64_t snapshots_sent;      /**< authority */
+  uint64_t snapshot_bytes_sent; /**< authority: of snapshot messages */
+  uint64_t snapshots_applied;   /**< client: snapshots that arrived whole and were applied. Their rate is the
+                                   server's snapshot rate; less is loss. */
+  uint64_t rollbacks;           /**< client: corrections that replayed history */
+  uint64_t resimulated_ticks;   /**< client: ticks replayed for them */
+  uint64_t hard_resets; /**< client: corrections without a prediction to compare with: outside the prediction
+                           window, or just after joining */
   uint32_t max_rollback_ticks;      /**< client: the longest replay */
-  uint32_t unacked_inputs;          /**< client: inputs the authority has not answered yet */
+  uint32_t unacked_inputs;          /**< client: inputs the next input message carries, at most 32 */
   uint64_t interpolation_samples;   /**< client: poses drawn from snapshots */
   uint64_t interpolation_underruns; /**< client: of those, drawn past the newest snapshot */
-  uint64_t clock_resyncs;           /**< client: times its clock jumped */
+  uint64_t clock_resyncs;           /**< client: times its clock jumped or stood still */
   double interpolation_delay_ms;    /**< client: how far in the past others are drawn, now */
   double input_margin_ticks;        /**< client: how early its inputs arrive, as the authority says; below 0:
                                          late */

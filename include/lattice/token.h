@@ -110,8 +110,10 @@ LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE
  * is written to `out_bytes`.
  *
  * LATTICE_ERROR_NOT_FOUND: no such server left a key here. LATTICE_ERROR_PERMISSION: the file belongs to
- * another user, or others may read it. LATTICE_ERROR_TOKEN: the file is damaged. LATTICE_ERROR_NOT_ALLOWED:
- * `server` is not on loopback, or the world is an authority.
+ * another user, or others may read it. LATTICE_ERROR_IO: the file cannot be read. LATTICE_ERROR_TOKEN: it is
+ * damaged. LATTICE_ERROR_ADDRESS: `server` is neither an address nor a path. LATTICE_ERROR_NOT_ALLOWED:
+ * `server` is not on loopback, or the world is an authority. LATTICE_ERROR_CONFIG as lattice_token_issue().
+ * LATTICE_ERROR_BUFFER_TOO_SMALL: `capacity` is below LATTICE_TOKEN_MAX_BYTES.
  *
  *     uint8_t token[LATTICE_TOKEN_MAX_BYTES];
  *     size_t token_bytes;

@@ -90,7 +90,7 @@ LATTICE_API lattice_result lattice_set_transfer_callbacks(lattice_world* world,
  * lattice_transfer_cancel(). `data` may be NULL: the read callback is asked instead. `label` is copied.
  * `label` may be NULL when `label_bytes` is 0.
  *
- * LATTICE_ERROR_LIMIT above max_transfer_bytes, for a longer label and for a ninth transfer;
+ * LATTICE_ERROR_LIMIT for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
  * LATTICE_ERROR_WOULD_BLOCK when the control channel is full; LATTICE_ERROR_NOT_CONNECTED before
  * on_connected; LATTICE_ERROR_NOT_ALLOWED without a transfer_channel.
  */
@@ -116,7 +116,8 @@ LATTICE_API lattice_result lattice_transfer_cancel(lattice_conn* conn, lattice_t
 
 /**
  * `held` 1: no more chunks for now; 0: go on. Either side may hold; chunks on their way still arrive. Errors
- * as lattice_transfer_cancel(), and LATTICE_ERROR_INVALID_ARGUMENT for an offer that is not accepted yet.
+ * as lattice_transfer_cancel(), and LATTICE_ERROR_INVALID_ARGUMENT for an incoming offer that is not accepted
+ * yet.
  */
 LATTICE_API lattice_result lattice_transfer_hold(lattice_conn* conn, lattice_transfer transfer, int held);
 

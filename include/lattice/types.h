@@ -78,7 +78,8 @@ static inline void lattice_role_context_init(lattice_role_context* context, latt
 /** Who may write an object's state. */
 typedef enum lattice_authority_mode {
   LATTICE_AUTHORITY_SERVER = 0, /**< the authority alone; an owner may predict */
-  LATTICE_AUTHORITY_SHARED = 1  /**< reserved: refused with LATTICE_ERROR_UNSUPPORTED */
+  LATTICE_AUTHORITY_SHARED = 1  /**< reserved: spawning with it is refused with
+                                     LATTICE_ERROR_UNSUPPORTED */
 } lattice_authority_mode;
 
 /** The four channels of an application's own messages. Their order and loss are independent. */
@@ -105,12 +106,16 @@ typedef enum lattice_direction {
 
 /** Why a connection ended. 256 to 65535 belong to the application. */
 typedef enum lattice_disconnect_reason {
-  LATTICE_DISCONNECT_NONE = 0,             /**< it has not ended */
-  LATTICE_DISCONNECT_REQUESTED = 1,        /**< either side asked for it */
-  LATTICE_DISCONNECT_TIMEOUT = 2,          /**< nothing was heard for connection_timeout_ms */
-  LATTICE_DISCONNECT_TOKEN_INVALID = 3,    /**< the server does not accept the token */
-  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4,    /**< the token's lifetime is over */
-  LATTICE_DISCONNECT_TOKEN_REUSED = 5,     /**< the token has been used before */
+  LATTICE_DISCONNECT_NONE = 0, /**< it has not ended */
+  LATTICE_DISCONNECT_REQUESTED =
+      1, /**< the client called lattice_disconnect(); both sides see it. By the authority it is KICKED. */
+  LATTICE_DISCONNECT_TIMEOUT = 2, /**< nothing was heard for connection_timeout_ms */
+  LATTICE_DISCONNECT_TOKEN_INVALID =
+      3, /**< the token's server key is no valid key. Raised at the client; the server never sends it. What
+            else is wrong with a token, lattice_connect() refuses with LATTICE_ERROR_TOKEN. */
+  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4, /**< the token's lifetime is over */
+  LATTICE_DISCONNECT_TOKEN_REUSED =
+      5, /**< reserved: nothing raises it. A server does not answer a token that was used before. */
   LATTICE_DISCONNECT_VERSION_MISMATCH = 6, /**< the two libraries speak different protocols */
   LATTICE_DISCONNECT_SCHEMA_MISMATCH = 7,  /**< the two sides registered different types */
   LATTICE_DISCONNECT_SERVER_FULL = 8,      /**< no room: max_connections, or on_admit said so */
@@ -118,11 +123,15 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_PROTOCOL_ERROR = 10,  /**< the peer sent what the protocol forbids */
   LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,  /**< the peer used up a bound of docs/attack-bounds.md */
   LATTICE_DISCONNECT_INTERNAL_ERROR = 12,  /**< a fault of this library */
-  LATTICE_DISCONNECT_HOST_LEFT = 13,       /**< the host ended the session */
+  LATTICE_DISCONNECT_HOST_LEFT =
+      13, /**< the authority said so with lattice_disconnect_with(); without it clients see TIMEOUT */
   LATTICE_DISCONNECT_CONFIG_MISMATCH =
       14, /**< tick_rate_hz or max_objects differ; the text names both values */
-  LATTICE_DISCONNECT_SERVER_RESTARTED = 15, /**< the server no longer knows this connection */
-  LATTICE_DISCONNECT_NO_ANSWER = 16,        /**< connecting: no server is there, or its key changed */
+  LATTICE_DISCONNECT_SERVER_RESTARTED =
+      15, /**< the server no longer knows this connection: it timed this client out (a suspended laptop, a
+             debugger), or it is a new process with the old identity. A new process without it sends nothing
+             the client understands: TIMEOUT. */
+  LATTICE_DISCONNECT_NO_ANSWER = 16,   /**< connecting: no server is there, or its key changed */
   LATTICE_DISCONNECT_UNREACHABLE = 17, /**< connecting: likewise, and its machine says that nobody listens */
   LATTICE_DISCONNECT_APPLICATION = 256 /**< the first reason of the application's own */
 } lattice_disconnect_reason;

@@ -30,10 +30,11 @@ LATTICE_API const char* lattice_version(void);
  * Makes a world and opens its socket. Everything in `config` and `role` is copied; the handles and functions
  * named there are kept. The caller owns the world and ends it with lattice_world_destroy().
  *
- * NULL on failure: LATTICE_ERROR_CONFIG names the member, its value and its bound, LATTICE_ERROR_ADDRESS,
- * _ADDRESS_IN_USE, _PERMISSION and _IO are about bind_address, LATTICE_ERROR_UNSUPPORTED about a role this
- * version does not have, LATTICE_ERROR_LIMIT says that 4096 worlds are alive. Blocks while the resolver looks
- * up a host name in bind_address; a numeric address never blocks.
+ * NULL on failure. LATTICE_ERROR_CONFIG names the member, its value and its bound. LATTICE_ERROR_ADDRESS and
+ * LATTICE_ERROR_ADDRESS_IN_USE are about bind_address, LATTICE_ERROR_PERMISSION and LATTICE_ERROR_IO about
+ * bind_address or about the folder of the development key. LATTICE_ERROR_UNSUPPORTED: relays_for_peers is not
+ * 0 or authority_peer_id is not 1. LATTICE_ERROR_LIMIT: 4096 worlds are alive. Blocks while the resolver
+ * looks up a host name in bind_address; a numeric address never blocks.
  *
  *     lattice_world_config config;
  *     lattice_world_config_init(&config);
@@ -53,19 +54,24 @@ LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 
 /**
  * Writes the address the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are always
- * enough; with fewer, LATTICE_ERROR_BUFFER_TOO_SMALL and nothing is written.
+ * enough; with too few, LATTICE_ERROR_BUFFER_TOO_SMALL and nothing is written.
  */
 LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity);
 
 /**
  * Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
- * Returns how many ticks ran, 0 to 8. A game that controls its own loop calls the four steps by themselves:
- * lattice_world_recv(), then lattice_world_tick() lattice_world_ticks_due() times, then lattice_world_send().
- * LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+ * Returns how many ticks ran, 0 to 8. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+ *
+ * A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
+ * lattice_world_tick() as often as that said; lattice_world_send().
+ *
+ * What arrives waits for the pump, so pump every few milliseconds. Of more than 250 ms between two pumps the
+ * rest is dropped.
  *
  *     while (running) {
  *       lattice_world_pump(world);
- *       sleep_ns(lattice_world_time_to_tick_ns(world));
+ *       uint64_t rest_ns = lattice_world_time_to_tick_ns(world);
+ *       sleep_ns(rest_ns < 5000000 ? rest_ns : 5000000);
  *     }
  */
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
@@ -98,8 +104,8 @@ LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 /**
  * How many ticks are due now, 0 to 8. A call uses up the time since the last, so call it once per pump; a
  * second call right after it returns 0. A client's clock is steered towards the authority's, so its ticks
- * come up to a tenth faster or slower. Time for more than 8 ticks is dropped and counted in
- * lattice_world_stats.ticks_dropped_ns.
+ * come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is dropped and
+ * counted in lattice_world_stats.ticks_dropped_ns.
  */
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 
@@ -120,8 +126,9 @@ typedef enum lattice_option {
   LATTICE_OPTION_INTERPOLATION = 2, /**< on: others are drawn in the past, between snapshots; off: the newest
                                          state is drawn */
   LATTICE_OPTION_TIMEOUT_PAUSED = 3 /**< on: silence ends no established connection; off, as at the start: the
-                                         silence counts from then on. Either side. For development: with it on
-                                         both sides, a debugger may stop either for as long as it likes */
+                                         silence counts from then on. Works on clients and authorities, each
+                                         for itself. For development: switch it on at both ends, and a
+                                       debugger may stop either for as long as it likes */
 } lattice_option;
 
 /**

@@ -5,15 +5,16 @@
 #include <cstdio>
 
 namespace lattice::abi {
-namespace {
 
-/// What lattice_last_result() and lattice_last_error() answer.
-struct LastResult {
+struct ThreadState {
   Call* innermost = nullptr;
   lattice_result code = LATTICE_OK;
   char text[512] = "";
 };
-thread_local LastResult g_last;
+
+namespace {
+
+thread_local ThreadState g_last;
 
 lattice_result refuse(Entry entry, const char* what) {
   if (entry == Entry::kBusy) {
@@ -48,20 +49,23 @@ const char* last_error() {
   return g_last.text;
 }
 
-Call::Call() : outer_(g_last.innermost) {
-  g_last.innermost = this;
+Call::Call() : thread_(g_last), outer_(thread_.innermost) {
+  thread_.innermost = this;
 }
 
 Call::~Call() {
-  LastResult& last = g_last;
-  last.innermost = outer_;
-  last.code = result_;
-  if (result_ == LATTICE_OK) last.text[0] = '\0';
+  thread_.innermost = outer_;
+  thread_.code = result_;
+  if (result_ == LATTICE_OK) thread_.text[0] = '\0';
 }
 
 NetsimInstance* NetsimHold::enter(const lattice_netsim* handle) {
+  return enter(handle, &g_last);
+}
+
+NetsimInstance* NetsimHold::enter(const lattice_netsim* handle, const void* thread) {
   NetsimInstance* netsim = nullptr;
-  const Entry entry = enter_netsim(handle, &netsim);
+  const Entry entry = enter_netsim(handle, thread, &netsim);
   if (entry == Entry::kEntered) held_ = handle;
   if (netsim == nullptr) refuse(entry, "simulated network");
   return netsim;
@@ -77,14 +81,14 @@ WorldCall::WorldCall(const lattice_world* handle) {
     fail(LATTICE_ERROR_INVALID_ARGUMENT, "The world handle is NULL. Give the one of lattice_world_create().");
     return;
   }
-  const Entry entry = enter_world(handle, &world_);
+  const Entry entry = enter_world(handle, thread(), &world_);
   if (world_ == nullptr) {
     refuse(entry, "world");
     return;
   }
   is_nested_ = entry == Entry::kNested;
   if (!is_nested_) held_ = handle;
-  if (world_->netsim != nullptr && netsim_.enter(world_->netsim) == nullptr) world_ = nullptr;
+  if (world_->netsim != nullptr && netsim_.enter(world_->netsim, thread()) == nullptr) world_ = nullptr;
 }
 
 WorldCall::~WorldCall() {
@@ -109,7 +113,7 @@ NetsimCall::NetsimCall(const lattice_netsim* handle) {
     fail(LATTICE_ERROR_INVALID_ARGUMENT,
          "The network handle is NULL. Give the one of lattice_netsim_create().");
   } else {
-    netsim_ = hold_.enter(handle);
+    netsim_ = hold_.enter(handle, thread());
   }
 }
 

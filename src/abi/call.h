@@ -15,6 +15,8 @@
 
 namespace lattice::abi {
 
+struct ThreadState;  // call.cpp: what lattice_last_result() and lattice_last_error() answer
+
 class Call {
  public:
   Call();
@@ -25,8 +27,13 @@ class Call {
   /// LATTICE_OK until fail().
   lattice_result result() const { return result_; }
 
+ protected:
+  /// The same in every call of this thread, and in no other thread's.
+  const void* thread() const { return &thread_; }
+
  private:
   friend void note_failure(lattice_result code);
+  ThreadState& thread_;  // looking it up is a call of its own: once is enough
   Call* outer_;
   lattice_result result_ = LATTICE_OK;
 };
@@ -42,6 +49,8 @@ class NetsimHold {
   /// The network behind `handle`, which is not null; null with the error set when it was destroyed or another
   /// thread holds it.
   NetsimInstance* enter(const lattice_netsim* handle);
+  /// As above, for the thread of a Call.
+  NetsimInstance* enter(const lattice_netsim* handle, const void* thread);
   /// The network was destroyed: there is nothing to leave.
   void forget() { held_ = nullptr; }
 

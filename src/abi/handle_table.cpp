@@ -35,12 +35,6 @@ uint32_t generation_of(uint64_t bits) {
   return static_cast<uint32_t>(bits >> 36) & kGenerationMask;
 }
 
-/// Another address in each thread.
-const void* this_thread() {
-  static thread_local const char self = 0;
-  return &self;
-}
-
 template <class Instance>
 class SlotTable {
  public:
@@ -64,18 +58,17 @@ class SlotTable {
     slot.owner.store(nullptr, std::memory_order_release);
     slot.claimed.store(false, std::memory_order_release);
   }
-  Entry enter(uint64_t bits, Instance** out) {
+  Entry enter(uint64_t bits, const void* thread, Instance** out) {
     *out = nullptr;
     Slot& slot = slots_[slot_of(bits)];
     // Before the slot is touched: a stale handle must not keep the slot's present owner out.
     if (!holds(slot, bits)) return Entry::kStale;
-    const void* self = this_thread();
-    if (slot.owner.load(std::memory_order_relaxed) == self) {
+    if (slot.owner.load(std::memory_order_relaxed) == thread) {
       *out = slot.instance.load(std::memory_order_relaxed);
       return Entry::kNested;
     }
     const void* nobody = nullptr;
-    if (!slot.owner.compare_exchange_strong(nobody, self, std::memory_order_acquire)) return Entry::kBusy;
+    if (!slot.owner.compare_exchange_strong(nobody, thread, std::memory_order_acquire)) return Entry::kBusy;
     // Again: between the two, its owner may have destroyed it.
     if (holds(slot, bits)) {
       *out = slot.instance.load(std::memory_order_relaxed);
@@ -120,10 +113,10 @@ lattice_world* register_world(WorldInstance* instance) {
 void unregister_world(lattice_world* handle) {
   g_worlds.release(bits_of(handle));
 }
-Entry enter_world(const lattice_world* handle, WorldInstance** out) {
+Entry enter_world(const lattice_world* handle, const void* thread, WorldInstance** out) {
   *out = nullptr;
   const uint64_t bits = bits_of(handle);
-  return has_kind(bits, kKindWorld) ? g_worlds.enter(bits, out) : Entry::kStale;
+  return has_kind(bits, kKindWorld) ? g_worlds.enter(bits, thread, out) : Entry::kStale;
 }
 void leave_world(const lattice_world* handle) {
   g_worlds.leave(bits_of(handle));
@@ -135,10 +128,10 @@ lattice_netsim* register_netsim(NetsimInstance* instance) {
 void unregister_netsim(lattice_netsim* handle) {
   g_netsims.release(bits_of(handle));
 }
-Entry enter_netsim(const lattice_netsim* handle, NetsimInstance** out) {
+Entry enter_netsim(const lattice_netsim* handle, const void* thread, NetsimInstance** out) {
   *out = nullptr;
   const uint64_t bits = bits_of(handle);
-  return has_kind(bits, kKindNetsim) ? g_netsims.enter(bits, out) : Entry::kStale;
+  return has_kind(bits, kKindNetsim) ? g_netsims.enter(bits, thread, out) : Entry::kStale;
 }
 void leave_netsim(const lattice_netsim* handle) {
   g_netsims.leave(bits_of(handle));

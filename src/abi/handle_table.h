@@ -32,13 +32,14 @@ enum class Entry : uint8_t {
   kStale,    ///< What the handle named is gone, or it never was a handle.
   kBusy,     ///< Another thread is inside.
 };
-/// `*out` is the instance when entered or nested, else null.
-Entry enter_world(const lattice_world* handle, WorldInstance** out);
+/// `thread` is the same address in every call of this thread and in no other's. `*out` is the instance when
+/// entered or nested, else null.
+Entry enter_world(const lattice_world* handle, const void* thread, WorldInstance** out);
 void leave_world(const lattice_world* handle);
 
 lattice_netsim* register_netsim(NetsimInstance* instance);
 void unregister_netsim(lattice_netsim* handle);
-Entry enter_netsim(const lattice_netsim* handle, NetsimInstance** out);
+Entry enter_netsim(const lattice_netsim* handle, const void* thread, NetsimInstance** out);
 void leave_netsim(const lattice_netsim* handle);
 
 struct ConnectionRef {

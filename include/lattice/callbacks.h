@@ -60,7 +60,7 @@ typedef struct lattice_callbacks {
   /** Step every object of lattice_simulated_objects() by one tick. */
   void (*on_tick)(void* ctx, lattice_world* world, const lattice_tick_context* tick);
   /**
-   * Before each tick, where there is a local player: write the player's input for `tick` into `input`, the
+   * Before each tick, on a client and a host: write the player's input for `tick` into `input`, the
    * host structure of the registered input, which holds the last one. Without this callback
    * lattice_set_input() alone decides.
    */

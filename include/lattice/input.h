@@ -15,7 +15,8 @@ extern "C" {
 /**
  * Sets the local player's input for the ticks to come, until it is set again. `input` is the host structure
  * of lattice_register_input() and `bytes` its exact size; it is copied. Fixes the schema.
- * LATTICE_ERROR_NOT_FOUND when no input is registered, LATTICE_ERROR_INVALID_ARGUMENT for another size.
+ * LATTICE_ERROR_NOT_FOUND when no input is registered, LATTICE_ERROR_INVALID_ARGUMENT for another size,
+ * LATTICE_ERROR_NOT_ALLOWED on a dedicated server, which has no player.
  *
  *     my_input input = {.right = key_down(KEY_RIGHT), .jump = key_down(KEY_SPACE)};
  *     lattice_set_input(world, &input, sizeof input);

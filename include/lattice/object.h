@@ -108,8 +108,10 @@ LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type
 
 /**
  * Begins a frame: reads the world's clock once, and every lattice_object_view() until the next call shows its
- * object at that one moment. Each object is then posed once per frame, however often it is asked for and
- * whatever is pumped in between. Call it once before drawing. Allowed inside a callback.
+ * object at that one moment. Each object is posed at its first view in the frame, and shown so until the next
+ * frame, however often it is asked for and whatever is pumped in between. An object first viewed after
+ * another pump is posed from what that pump brought, so draw the whole frame between two pumps. Call it once
+ * before drawing. Allowed inside a callback.
  *
  *     lattice_frame_begin(world);
  *     for (size_t i = 0; i < count; ++i) draw(lattice_object_view(world, ids[i], 0, &pose, sizeof pose),

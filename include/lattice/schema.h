@@ -275,7 +275,8 @@ static inline void lattice_input_desc_init(lattice_input_desc* d) {
 /**
  * Registers an object type. The description is copied. Register every type and the input before the first
  * pump, lattice_connect(), lattice_spawn() or lattice_set_input().
- * LATTICE_ERROR_SCHEMA when the description is refused or the schema is fixed already.
+ * LATTICE_ERROR_SCHEMA when the description is refused or the schema is fixed already,
+ * LATTICE_ERROR_UNSUPPORTED for LATTICE_AUTHORITY_SHARED.
  */
 LATTICE_API lattice_result lattice_register_type(lattice_world* world, const lattice_type_desc* desc);
 

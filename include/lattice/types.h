@@ -78,8 +78,7 @@ static inline void lattice_role_context_init(lattice_role_context* context, latt
 /** Who may write an object's state. */
 typedef enum lattice_authority_mode {
   LATTICE_AUTHORITY_SERVER = 0, /**< the authority alone; an owner may predict */
-  LATTICE_AUTHORITY_SHARED = 1  /**< reserved: spawning with it is refused with
-                                     LATTICE_ERROR_UNSUPPORTED */
+  LATTICE_AUTHORITY_SHARED = 1  /**< reserved: refused with LATTICE_ERROR_UNSUPPORTED */
 } lattice_authority_mode;
 
 /** The four channels of an application's own messages. Their order and loss are independent. */

@@ -132,7 +132,8 @@ typedef enum lattice_option {
 } lattice_option;
 
 /**
- * Switches `option` on (`enabled` not 0) or off, from the next tick and the next view on.
+ * Switches `option` on (`enabled` not 0) or off, from the next tick and the next frame on; in a world that
+ * never began a frame, from the next view on.
  * LATTICE_ERROR_NOT_ALLOWED for an option of clients on an authority.
  */
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);

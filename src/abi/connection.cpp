@@ -137,8 +137,11 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   const world::ConnectionHandle connection = call.connection();
   const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT;
   if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Disconnect reason %d is neither built in nor in 256..65535.",
-                reason);
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "Disconnect reason %d is not the application's to give. Give one in 256..65535, or a built-in "
+        "one in 1..13.",
+        reason);
   }
   constexpr size_t kMaxTextBytes = 64;
   const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);

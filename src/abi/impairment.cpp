@@ -12,6 +12,21 @@ double percent(double probability) {
   return probability * 100.0;
 }
 
+/// What lattice_impairment calls a member of socket::Impairment.
+const char* public_name(const char* member) {
+  constexpr const char* kRenamed[][2] = {{"loss", "loss_percent"},
+                                         {"burst_enter", "burst_enter_percent"},
+                                         {"burst_leave", "burst_leave_percent"},
+                                         {"duplicate", "duplicate_percent"},
+                                         {"reorder", "reorder_percent"},
+                                         {"reorder_delay_ms", "reorder_ms"},
+                                         {"rate_bits_per_s", "rate_kbit_per_s"}};
+  for (const auto& [from, to] : kRenamed) {
+    if (std::strcmp(member, from) == 0) return to;
+  }
+  return member;
+}
+
 void write_impairment(const lattice::socket::Impairment& in, lattice_impairment* out) {
   out->delay_ms = in.delay_ms;
   out->jitter_ms = in.jitter_ms;
@@ -54,7 +69,8 @@ lattice_result read_impairment(const lattice_impairment* in, socket::Impairment*
   result.blackout = value.blackout != 0;
   if (const char* member = socket::impairment_error(result)) {
     return fail(LATTICE_ERROR_CONFIG,
-                "Impairment value '%s' is out of range. Percentages are 0..100, times 0..60000 ms.", member);
+                "lattice_impairment.%s is out of range. Percentages are 0..100, times 0..60000 ms.",
+                public_name(member));
   }
   *out = result;
   return LATTICE_OK;

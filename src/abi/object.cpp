@@ -61,6 +61,12 @@ size_t list_objects(WorldInstance* instance, uint32_t type_id, lattice_netid* ou
   return count;
 }
 
+lattice_result shared_unsupported() {
+  return fail(LATTICE_ERROR_UNSUPPORTED,
+              "LATTICE_AUTHORITY_SHARED does nothing in this version. Give LATTICE_AUTHORITY_SERVER and an "
+              "owner, who may predict the object.");
+}
+
 lattice_netid spawn(WorldInstance& instance, uint32_t type_id, lattice_authority_mode mode,
                     lattice_peer_id owner) {
   if (instance.authority == nullptr) {
@@ -68,10 +74,7 @@ lattice_netid spawn(WorldInstance& instance, uint32_t type_id, lattice_authority
     return 0;
   }
   if (mode == LATTICE_AUTHORITY_SHARED) {
-    fail(LATTICE_ERROR_UNSUPPORTED,
-         "LATTICE_AUTHORITY_SHARED does nothing in this version. Give LATTICE_AUTHORITY_SERVER and an owner, "
-         "who "
-         "may predict the object.");
+    shared_unsupported();
     return 0;
   }
   if (mode != LATTICE_AUTHORITY_SERVER) {
@@ -112,6 +115,10 @@ lattice_result lattice_register_type(lattice_world* world, const lattice_type_de
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (desc == nullptr) return null_argument("lattice_register_type", "desc");
+  // A description of another size is the registry's to refuse.
+  if (desc->struct_size >= sizeof *desc && desc->authority == LATTICE_AUTHORITY_SHARED) {
+    return shared_unsupported();
+  }
   std::string error;
   if (instance->world->schema().add_type(*desc, &error)) return LATTICE_OK;
   return fail(LATTICE_ERROR_SCHEMA, "%s", error.c_str());
@@ -317,7 +324,10 @@ lattice_result lattice_set_input(lattice_world* world, const void* input, size_t
   if (instance == nullptr) return call.result();
   if (input == nullptr) return null_argument("lattice_set_input", "input");
   if (const lattice_result bad = check_input(*instance, bytes)) return bad;
-  instance->world->set_input(input, bytes);
+  if (instance->world->set_input(input, bytes) == world::OpResult::kNotAllowed) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED,
+                "A dedicated server has no player and no input. Give LATTICE_ROLE_HOST for one that plays.");
+  }
   return LATTICE_OK;
 }
 

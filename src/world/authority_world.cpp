@@ -152,8 +152,9 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client && client->inputs) client->taken = client->inputs->take(tick);
   }
-  if (input_host_)
+  if (input_host_) {
     observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
+  }
   observer_.on_tick(tick, false);
   remove_pending();
   for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);

@@ -97,6 +97,7 @@ class AuthorityWorld final : public World {
   void remove_pending();
   bool calls_own_player(uint64_t network_id) const;
   bool send_rpc(const Client& client, uint32_t slot, lattice_channel channel);
+  bool has_player() const override { return is_host(); }
   bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 

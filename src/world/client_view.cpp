@@ -1,5 +1,5 @@
 // What the client draws (§12): see client_world.h and presentation.h. Drawing is lazy: an object is posed
-// when somebody asks for it, once per moment.
+// when somebody asks for it, once per frame, or once per moment in a world that never began a frame.
 #include <algorithm>
 
 #include "world/client_world.h"

@@ -253,7 +253,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, repl
   const bool teleported = !first && info.type->layout->teleported(mirror.newest_words.data(), words);
   std::copy_n(words, info.type->word_count, mirror.newest_words.data());
   mirror.newest_tick = tick;
-  mirror.drawn = false;
+  if (!frame_) mirror.drawn = false;  // within a frame what was shown stays
   mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, render_clock_.render_time(),
                                 now_ns_);
   if (mirror.predicted) {

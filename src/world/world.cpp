@@ -65,8 +65,9 @@ World::~World() = default;
 void World::seal() {
   if (endpoint_) return;
   schema_.seal(config_.quantize_simulation);
-  if (const serialization::Layout* input = schema_.input())
+  if (const serialization::Layout* input = schema_.input(); input != nullptr && has_player()) {
     input_host_ = std::make_unique<HostScratch>(*input);
+  }
   rpcs_.prepare(schema_, reliability::kMaxSnapshotBody);
   reliability::EndpointConfig config = endpoint_config();
   config.schema_id = schema_.id();
@@ -280,6 +281,7 @@ uint64_t World::state_hash() const {
 }
 
 OpResult World::set_input(const void* input, size_t bytes) {
+  if (!has_player()) return OpResult::kNotAllowed;
   seal();
   if (!input_host_ || bytes != schema_.input()->host_bytes(0)) return OpResult::kInvalid;
   std::memcpy(input_host_->behaviours()[0], input, bytes);

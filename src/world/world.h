@@ -150,6 +150,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// What becomes of a message of the control channel, or of one about large transfers; else nothing.
   std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
                                                      std::span<const uint8_t> body);
+  /// Somebody plays here, and has an input.
+  virtual bool has_player() const = 0;
   /// First of all, in on_disconnected().
   void end_transfers(ConnectionHandle connection);
 
@@ -169,7 +171,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;
   RpcRouter rpcs_;
-  std::unique_ptr<HostScratch> input_host_;  // the local player's command
+  std::unique_ptr<HostScratch> input_host_;  // the local player's command; null where there is no player
   Tick current_tick_ = 0;
   std::optional<Now> frame_;
   uint64_t frame_number_ = 0;  // counts begin_frame()

@@ -16,6 +16,36 @@ struct Body {
   float x = 0.0f;
 };
 
+/// Body as an object type of number 1, and its structure for what else takes one.
+struct Description {
+  Description() {
+    lattice_member_desc_init(&member);
+    member.name = "x";
+    member.type = LATTICE_WIRE_FLOAT;
+    member.flags = LATTICE_MEMBER_POSITION;
+    lattice_struct_desc_init(&structure);
+    structure.name = "Body";
+    structure.host_bytes = sizeof(Body);
+    structure.host_align = alignof(Body);
+    structure.members = &member;
+    structure.member_count = 1;
+    lattice_behaviour_desc_init(&behaviour);
+    behaviour.structure = &structure;
+    lattice_type_desc_init(&type);
+    type.type_id = 1;
+    type.name = "Body";
+    type.behaviours = &behaviour;
+    type.behaviour_count = 1;
+  }
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+
+  lattice_member_desc member;
+  lattice_struct_desc structure;
+  lattice_behaviour_desc behaviour;
+  lattice_type_desc type;
+};
+
 class Contract : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -52,29 +82,10 @@ class Contract : public ::testing::Test {
     lattice_world* world = lattice_world_create(&wanted, &context);
     return world;
   }
-  static void register_body(lattice_world* world) {
-    lattice_member_desc member;
-    lattice_member_desc_init(&member);
-    member.name = "x";
-    member.type = LATTICE_WIRE_FLOAT;
-    member.flags = LATTICE_MEMBER_POSITION;
-    lattice_struct_desc structure;
-    lattice_struct_desc_init(&structure);
-    structure.name = "Body";
-    structure.host_bytes = sizeof(Body);
-    structure.host_align = alignof(Body);
-    structure.members = &member;
-    structure.member_count = 1;
-    lattice_behaviour_desc behaviour;
-    lattice_behaviour_desc_init(&behaviour);
-    behaviour.structure = &structure;
-    lattice_type_desc type;
-    lattice_type_desc_init(&type);
-    type.type_id = 1;
-    type.name = "Body";
-    type.behaviours = &behaviour;
-    type.behaviour_count = 1;
-    ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+  static void register_body(lattice_world* world, uint32_t flags = 0) {
+    Description description;
+    description.type.flags = flags;
+    ASSERT_EQ(lattice_register_type(world, &description.type), LATTICE_OK) << lattice_last_error();
   }
   lattice_conn* connect() {
     lattice_token_request request;
@@ -216,10 +227,119 @@ TEST_F(Contract, AFrameReadsTheClockOnceAndPosesEachObjectOnce) {
   pump(3);
   ASSERT_EQ(view(&second), sizeof second);
   EXPECT_EQ(first.x, second.x);
+  EXPECT_EQ(posed(), poses);
 
   ASSERT_EQ(lattice_frame_begin(client_), LATTICE_OK);
   ASSERT_EQ(view(&second), sizeof second);
   EXPECT_GT(second.x, first.x);
+}
+
+TEST_F(Contract, AFrameShowsAPredictedObjectAtOneMomentWhateverIsPumped) {
+  register_body(server_, LATTICE_TYPE_PREDICTED);
+  register_body(client_, LATTICE_TYPE_PREDICTED);
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_tick = [](void*, lattice_world* world, const lattice_tick_context*) {
+    lattice_netid id = 0;
+    if (lattice_simulated_objects(world, 1, &id, 1) == 1)
+      static_cast<Body*>(lattice_object_state(world, id, 0))->x += 1.0f;
+  };
+  ASSERT_EQ(lattice_set_callbacks(server_, &callbacks, nullptr), LATTICE_OK);
+  ASSERT_EQ(lattice_set_callbacks(client_, &callbacks, nullptr), LATTICE_OK);
+  ASSERT_NE(connect(), nullptr) << lattice_last_error();
+  pump(100);
+  const lattice_netid id =
+      lattice_spawn_for(server_, 1, LATTICE_AUTHORITY_SERVER, lattice_local_peer(client_));
+  ASSERT_NE(id, 0u) << lattice_last_error();
+  pump(50);
+  lattice_object_info info;
+  lattice_object_info_init(&info);
+  ASSERT_EQ(lattice_object_get_info(client_, id, &info), LATTICE_OK);
+  ASSERT_EQ(info.is_simulated, 1u);
+
+  Body first;
+  Body second;
+  ASSERT_EQ(lattice_frame_begin(client_), LATTICE_OK);
+  ASSERT_EQ(lattice_object_view(client_, id, 0, &first, sizeof first), sizeof first);
+  pump(10);
+  ASSERT_EQ(lattice_object_view(client_, id, 0, &second, sizeof second), sizeof second);
+  EXPECT_EQ(std::memcmp(&first, &second, sizeof first), 0) << first.x << " " << second.x;
+  ASSERT_EQ(lattice_frame_begin(client_), LATTICE_OK);
+  ASSERT_EQ(lattice_object_view(client_, id, 0, &second, sizeof second), sizeof second);
+  EXPECT_GT(second.x, first.x);
+}
+
+TEST_F(Contract, ADedicatedServerHasNoPlayersInput) {
+  Description description;
+  lattice_input_desc input;
+  lattice_input_desc_init(&input);
+  input.structure = &description.structure;
+  lattice_world* host = create(LATTICE_ROLE_HOST, "10.0.0.3:3000");
+  ASSERT_NE(host, nullptr) << lattice_last_error();
+  struct Seen {
+    int samples = 0;
+    int source = -1;
+  } on_server, on_host;
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_sample_input = [](void* ctx, lattice_world*, uint32_t, void*, size_t) {
+    ++static_cast<Seen*>(ctx)->samples;
+  };
+  callbacks.on_tick = [](void* ctx, lattice_world* world, const lattice_tick_context*) {
+    Body out;
+    static_cast<Seen*>(ctx)->source = lattice_get_input(world, 1, &out, sizeof out);
+  };
+  const auto run = [&](lattice_world* world, Seen* seen) {
+    EXPECT_EQ(lattice_register_input(world, &input), LATTICE_OK) << lattice_last_error();
+    EXPECT_EQ(lattice_set_callbacks(world, &callbacks, seen), LATTICE_OK);
+    for (int i = 0; i < 10; ++i) {
+      lattice_world_pump(world);
+      lattice_netsim_advance(netsim_, 10'000'000);
+    }
+  };
+  run(server_, &on_server);
+  EXPECT_EQ(on_server.samples, 0);
+  EXPECT_EQ(on_server.source, 0);
+  run(host, &on_host);
+  EXPECT_GT(on_host.samples, 0);
+  EXPECT_EQ(on_host.source, 1);
+  const Body command{2.0f};
+  EXPECT_EQ(lattice_set_input(host, &command, sizeof command), LATTICE_OK);
+  EXPECT_EQ(lattice_set_input(server_, &command, sizeof command), LATTICE_ERROR_NOT_ALLOWED);
+  EXPECT_NE(std::string(lattice_last_error()).find("LATTICE_ROLE_HOST"), std::string::npos);
+  lattice_world_destroy(host);
+}
+
+TEST_F(Contract, AnImpairmentOutOfRangeIsNamedAsItsMember) {
+  const auto error_of = [this](auto change) {
+    lattice_impairment impairment;
+    lattice_impairment_init(&impairment);
+    change(impairment);
+    EXPECT_EQ(lattice_set_impairment(client_, LATTICE_DIRECTION_SEND, &impairment), LATTICE_ERROR_CONFIG);
+    return std::string(lattice_last_error());
+  };
+  const auto names = [](const std::string& error, const char* member) {
+    return error.find(std::string("lattice_impairment.") + member + " ") != std::string::npos;
+  };
+  EXPECT_PRED2(names, error_of([](auto& i) { i.delay_ms = -1; }), "delay_ms");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.jitter_ms = 60001; }), "jitter_ms");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.loss_percent = 101; }), "loss_percent");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.burst_enter_percent = -1; }), "burst_enter_percent");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.burst_leave_percent = 200; }), "burst_leave_percent");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.duplicate_percent = 101; }), "duplicate_percent");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.reorder_percent = 101; }), "reorder_percent");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.reorder_ms = -1; }), "reorder_ms");
+  EXPECT_PRED2(names, error_of([](auto& i) { i.rate_kbit_per_s = 2e9; }), "rate_kbit_per_s");
+}
+
+TEST_F(Contract, AReasonOfTheLibrarysOwnIsNotForTheApplication) {
+  lattice_conn* conn = connect();
+  ASSERT_NE(conn, nullptr) << lattice_last_error();
+  for (const int reason : {0, 14, 17, 255, 65536}) {
+    EXPECT_EQ(lattice_disconnect_with(conn, reason, nullptr), LATTICE_ERROR_INVALID_ARGUMENT) << reason;
+    EXPECT_NE(std::string(lattice_last_error()).find("1..13"), std::string::npos) << lattice_last_error();
+  }
+  EXPECT_EQ(lattice_disconnect_with(conn, LATTICE_DISCONNECT_HOST_LEFT, nullptr), LATTICE_OK);
 }
 
 TEST_F(Contract, AClientReconnectsInsideOnDisconnected) {
@@ -284,6 +404,10 @@ TEST_F(Contract, ASpawnThatFailsLeavesTheSchemaOpen) {
 }
 
 TEST_F(Contract, WhatDoesNothingYetIsRefusedByName) {
+  Description shared;
+  shared.type.authority = LATTICE_AUTHORITY_SHARED;
+  EXPECT_EQ(lattice_register_type(server_, &shared.type), LATTICE_ERROR_UNSUPPORTED);
+  EXPECT_NE(std::string(lattice_last_error()).find("LATTICE_AUTHORITY_SERVER"), std::string::npos);
   register_body(server_);
   EXPECT_EQ(lattice_spawn(server_, 1, LATTICE_AUTHORITY_SHARED), 0u);
   EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_UNSUPPORTED);

@@ -13,10 +13,18 @@ constexpr uint8_t kCount = 100;
 // Sends back what it gets.
 struct Server {
   lattice::World world;
+  lattice::Connection client;
+  std::set<uint8_t> unanswered;  // heard, and the answer is not in the channel yet
 
   void on_message(lattice::Connection from, lattice_channel, std::span<const uint8_t> message) {
-    // Reliable: the answer needs no receipt. Full: the client says it again, because it hears no answer.
-    from.send(LATTICE_CHANNEL_RELIABLE_ORDERED, message);
+    client = from;
+    if (message.size() == 1) unanswered.insert(message[0]);
+  }
+  // Reliable: an answer that the channel took needs no receipt. The rest waits while the channel is full.
+  void on_tick(const lattice_tick_context&) {
+    while (!unanswered.empty() &&
+           client.send(LATTICE_CHANNEL_RELIABLE_ORDERED, {&*unanswered.begin(), 1}) == LATTICE_OK)
+      unanswered.erase(unanswered.begin());
   }
 };
 
@@ -24,16 +32,19 @@ struct Client {
   lattice::World world;
   lattice::Connection server;
   std::map<uint32_t, uint8_t> waiting;  // receipt: the number that was sent
+  std::set<uint8_t> unsaid;             // to be said, or said again, as soon as the channel takes it
   std::set<uint8_t> answered;
   uint8_t next = 0;
   int said = 0, lost = 0;
 
   //! [send]
-  void say(uint8_t number) {
+  bool say(uint8_t number) {
     uint32_t receipt = 0;
-    if (server.send_with_receipt(LATTICE_CHANNEL_UNRELIABLE, {&number, 1}, receipt) != LATTICE_OK) return;
+    if (server.send_with_receipt(LATTICE_CHANNEL_UNRELIABLE, {&number, 1}, receipt) != LATTICE_OK)
+      return false;
     waiting[receipt] = number;
     ++said;
+    return true;
   }
   //! [send]
   //! [receipt]
@@ -42,12 +53,14 @@ struct Client {
     waiting.erase(receipt);
     if (acked) return;
     ++lost;
-    say(number);  // this game wants every number; one that wants the newest would say that one instead
+    unsaid.insert(number);  // this game wants every number; one that wants the newest would say that one
   }
   //! [receipt]
   void on_connected(lattice::Connection conn) { server = conn; }
   void on_tick(const lattice_tick_context&) {
-    if (server && next < kCount) say(next++);
+    if (!server) return;
+    if (next < kCount) unsaid.insert(next++);
+    while (!unsaid.empty() && say(*unsaid.begin())) unsaid.erase(unsaid.begin());
   }
   void on_message(lattice::Connection, lattice_channel, std::span<const uint8_t> message) {
     if (message.size() == 1) answered.insert(message[0]);

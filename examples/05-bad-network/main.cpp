@@ -1,4 +1,4 @@
-// Bad networks: the same second of play over one link after another, and what the statistics say of it.
+// Bad networks: the same ten seconds of play over one link after another, and what the statistics say of it.
 //
 //   bad-network                   every preset
 //   bad-network satellite hotel   these
@@ -59,11 +59,11 @@ void print(const char* preset, const Side& server, const Side& client) {
   const lattice_conn_stats link = client.conn.stats();
   const lattice_world_stats own = client.world.stats();
   const lattice_world_stats far = server.world.stats();
-  std::printf("%-14s %7.0f %7.1f %6.1f %6.1f %8u %8llu %6llu %5llu\n", preset, link.rtt_ms, link.jitter_ms,
+  std::printf("%-14s %7.0f %7.1f %6.1f %6.1f %8u %8llu %6llu %9llu\n", preset, link.rtt_ms, link.jitter_ms,
               link.send_loss_percent, link.receive_loss_percent, link.quality,
               static_cast<unsigned long long>(own.rollbacks),
               static_cast<unsigned long long>(far.inputs_late),
-              static_cast<unsigned long long>(own.interpolation_underruns));
+              static_cast<unsigned long long>(own.snapshots_applied));
 }
 //! [statistics]
 
@@ -93,8 +93,8 @@ int main(int argc, char** argv) {
     for (uint32_t i = 0; lattice_impairment_preset_name(i) != nullptr; ++i)
       presets.push_back(lattice_impairment_preset_name(i));
   }
-  std::printf("%-14s %7s %7s %6s %6s %8s %8s %6s %5s\n", "preset", "rtt ms", "jitter", "lost %", "down %",
-              "quality", "rollback", "late", "gaps");
+  std::printf("%-14s %7s %7s %6s %6s %8s %8s %6s %9s\n", "preset", "rtt ms", "jitter", "lost %", "down %",
+              "quality", "rollback", "late", "snapshots");
   bool all_good = true;
   for (const char* preset : presets) all_good = play(preset) && all_good;
   return all_good ? 0 : 1;

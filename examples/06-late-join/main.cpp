@@ -1,6 +1,6 @@
 // Joining late: a world of 2000 objects has been running for a while when a client connects. Objects arrive
-// as fast as the link carries them, nearest in priority first; the client shows its progress and knows when
-// it has them all.
+// as fast as the link carries them, highest priority first; the client shows its progress and knows when it
+// has them all.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -50,9 +50,18 @@ struct Pool {
   thread_pool* threads;
 };
 
+// Says why a call of the library failed, before the destruction of a world replaces the text.
+bool failed() {
+  std::fprintf(stderr, "%s\n", lattice_last_error());
+  return false;
+}
+
 bool play(uint32_t workers, Outcome& outcome) {
   const Pool pool(workers);
-  if (pool.threads == nullptr) return false;
+  if (pool.threads == nullptr) {
+    std::fprintf(stderr, "Cannot start %u threads.\n", workers);
+    return false;
+  }
   const lattice::Netsim network(1);
   Server server;
   std::array<Client, kClients> clients;
@@ -69,7 +78,7 @@ bool play(uint32_t workers, Outcome& outcome) {
   config.max_half_open_per_prefix = kClients;  // all of them come from one address range
   network.attach(config);
   server.world = lattice::World::create(config, LATTICE_ROLE_DEDICATED);
-  if (!server.world || server.world.set_callbacks(server) != LATTICE_OK) return false;
+  if (!server.world || server.world.set_callbacks(server) != LATTICE_OK) return failed();
   for (int i = 0; i < kClients; ++i) {
     const std::string address = "10.0.0.2:" + std::to_string(1000 + i);
     lattice::WorldConfig own;
@@ -79,7 +88,7 @@ bool play(uint32_t workers, Outcome& outcome) {
     const Client& client = clients[size_t(i)];
     if (!client.world || client.world.set_callbacks(clients[size_t(i)]) != LATTICE_OK ||
         !client.world.connect_for_development(kAddress))
-      return false;
+      return failed();
   }
   while (network.now_ns() < 3'000'000'000) {
     server.world.pump();
@@ -95,9 +104,7 @@ bool play(uint32_t workers, Outcome& outcome) {
 
 int main() {
   Outcome alone, together;
-  if (!play(1, alone) || !play(4, together)) {
-    std::fprintf(stderr, "%s\n", lattice_last_error());
-    return 1;
-  }
+  if (!play(1, alone) || !play(4, together)) return 1;
+  if (!(alone == together)) std::fprintf(stderr, "The outcomes differ.\n");
   return alone == together ? 0 : 1;
 }

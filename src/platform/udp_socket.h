@@ -98,8 +98,10 @@ class UdpSocket {
   /// kernel's buffer is full, the rest is reported as `full` and dropped.
   UdpSendResult send(std::span<const UdpDatagram> datagrams);
 
-  /// Takes one report, if there is any, that a datagram to `peer` came to a port where nobody listens. The
-  /// reports are ICMP messages, which anyone can forge: no more than a hint. Never blocks.
+  /// Takes all reports that wait, and writes the newest `peer` whose port a datagram found closed; false when
+  /// there is none. The reports are ICMP messages, which anyone can forge: no more than a hint. When more
+  /// than 32 wait, the socket keeps none from then on. To be called with every receive(): reports fill the
+  /// receive buffer. Never blocks.
   bool take_unreachable(Address* peer);
 
   /// Blocks until a datagram is waiting or `timeout_ns` has passed; true when one is waiting.

@@ -25,9 +25,6 @@
 namespace lattice::reliability {
 
 struct Endpoint::Core final : public connection::AdmissionPolicy {
-  /// Reports of unreachable addresses taken by one receive().
-  static constexpr uint32_t kMaxReports = 16;
-
   Core(EndpointConfig config, socket::DatagramSocket& socket, EndpointHandler& handler,
        crypto::EntropySource& entropy);
   ~Core() override;

@@ -56,12 +56,11 @@ void Endpoint::Core::receive() {
 // A hint for a client that gets no answer. Anyone can forge it, so it ends nothing.
 void Endpoint::Core::note_unreachable() {
   platform::Address about;
-  for (uint32_t taken = 0; taken < kMaxReports && socket.take_unreachable(&about); ++taken) {
-    const std::optional<ConnectionHandle> pending = table.find_pending(about);
-    Peer* peer = pending ? find(*pending) : nullptr;
-    if (peer != nullptr && peer->handshake) peer->handshake->on_unreachable();
-    unreachable = {about, now_ns};
-  }
+  if (!socket.take_unreachable(&about)) return;
+  const std::optional<ConnectionHandle> pending = table.find_pending(about);
+  Peer* peer = pending ? find(*pending) : nullptr;
+  if (peer != nullptr && peer->handshake) peer->handshake->on_unreachable();
+  unreachable = {about, now_ns};
 }
 
 Peer* Endpoint::Core::claimed_peer(const socket::Datagram& datagram) const {

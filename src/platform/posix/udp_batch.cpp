@@ -158,8 +158,16 @@ bool UdpSocket::Batch::may_be_report() {
 
 #if defined(IP_RECVERR) && defined(IPV6_RECVERR)
 
+// The kernel keeps ICMP messages in the receive buffer. Anyone can forge them, and a buffer full of them has
+// no room for datagrams. So each take empties the queue, and a flood costs this socket its hints instead of
+// its datagrams.
 bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
-  for (uint32_t skipped = 0; has_reports_ && skipped < kMaxReportsSkipped; ++skipped) {
+  bool is_unreachable = false;
+  for (uint32_t taken = 0; has_reports_; ++taken) {
+    if (taken == kMaxReportsTaken) {
+      stop_reports(fd);
+      break;
+    }
     Peer about;
     alignas(cmsghdr) uint8_t control[512];
     msghdr header{};
@@ -169,13 +177,25 @@ bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
     header.msg_controllen = sizeof control;
     if (recvmsg(fd, &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
       has_reports_ = false;
-      break;
+    } else if (says_unreachable(header)) {
+      *peer = address_from_sockaddr(&about.any);
+      is_unreachable = true;
     }
-    if (!says_unreachable(header)) continue;
-    *peer = address_from_sockaddr(&about.any);
-    return true;
   }
-  return false;
+  return is_unreachable;
+}
+
+// Switching the option off also empties the queue. A socket of one family refuses the other's option. The
+// error of the last message stays with the socket and would fail one more call: reading it takes it away.
+void UdpSocket::Batch::stop_reports(int fd) {
+  const int off = 0;
+  (void)setsockopt(fd, IPPROTO_IP, IP_RECVERR, &off, sizeof off);
+  (void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &off, sizeof off);
+  int last = 0;
+  socklen_t bytes = sizeof last;
+  (void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &last, &bytes);
+  keeps_reports = false;
+  has_reports_ = false;
 }
 
 #else
@@ -183,6 +203,8 @@ bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
 bool UdpSocket::Batch::take_unreachable(int, Address*) {
   return false;
 }
+
+void UdpSocket::Batch::stop_reports(int) {}
 
 #endif
 

@@ -44,9 +44,11 @@ struct UdpSocket::Batch {
   static constexpr size_t kRunWorthCoalescing = 8;
   static constexpr uint32_t kPatienceCalls = 64;
   static constexpr size_t kSpareEntries = 8;
-  /// Calls that may fail in a row for what ICMP messages said; messages of other kinds skipped by one take.
+  /// Calls that may fail in a row for what ICMP messages said.
   static constexpr uint32_t kMaxReportsInRow = 4;
-  static constexpr uint32_t kMaxReportsSkipped = 64;
+  /// ICMP messages that one take reads. The largest take 4 KiB of the receive buffer each: so many leave room
+  /// for datagrams in the smallest buffer that systems grant (208 KiB).
+  static constexpr uint32_t kMaxReportsTaken = 32;
 
   struct Control {
     alignas(cmsghdr) uint8_t bytes[CMSG_SPACE(sizeof(int))];
@@ -69,6 +71,7 @@ struct UdpSocket::Batch {
   bool forget_segmentation(size_t entry);
   /// After a call that failed: true when it should be repeated.
   bool may_be_report();
+  void stop_reports(int fd);
   int read_plain(int fd, std::span<UdpDatagram> out, size_t first, size_t end, size_t buffer_bytes);
   void take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result);
   UdpReceiveResult receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);

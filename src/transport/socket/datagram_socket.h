@@ -53,7 +53,7 @@ class DatagramSocket {
   /// Of the socket behind all impairments, which really sends and receives.
   virtual const SocketStats& back_end_stats() const { return stats(); }
 
-  /// Takes one report of the network, if there is any: nobody listens at that address. Anyone can forge one.
+  /// Takes the reports of the network that wait: the newest address where nobody listens. Anyone can forge one.
   virtual bool take_unreachable(platform::Address*) { return false; }
 
   /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.

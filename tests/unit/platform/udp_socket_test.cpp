@@ -89,6 +89,35 @@ TEST_P(UdpSocketOn, SaysWhereNobodyListensAndLosesNothingOverIt) {
   EXPECT_FALSE(a_.take_unreachable(&about));
 }
 
+TEST_P(UdpSocketOn, AFloodOfReportsCostsTheReportsAndNoDatagram) {
+  UdpOptions options;
+  options.report_unreachable = true;
+  ASSERT_TRUE(a_.open(address(GetParam()), options).ok());
+  if (!a_.capabilities().reports_unreachable) GTEST_SKIP() << "this system keeps no ICMP messages";
+  const Address closed = b_.local_address();
+  b_.close();
+  std::string text = "is anybody there?";
+  const UdpDatagram lost = message(text, closed);
+  Buffers buffers(4);
+  const auto hear_of = [&](int reports) {
+    for (int i = 0; i < reports; ++i) EXPECT_EQ(a_.send({&lost, 1}).sent, 1u);
+    EXPECT_EQ(a_.receive(buffers.views, kBufferBytes).count, 0u);
+    Address about;
+    return a_.take_unreachable(&about);
+  };
+  ASSERT_TRUE(hear_of(10)) << "few reports are taken together";
+  Address about;
+  EXPECT_FALSE(a_.take_unreachable(&about));
+  ASSERT_TRUE(hear_of(40)) << "the first of many still count";
+  EXPECT_FALSE(hear_of(1)) << "after a flood the kernel keeps none";
+
+  ASSERT_TRUE(b_.open(address(GetParam())).ok());
+  const UdpDatagram kept = message(text, a_.local_address());
+  EXPECT_EQ(b_.send({&kept, 1}).sent, 1u);
+  ASSERT_TRUE(a_.wait_readable(kWaitNs));
+  EXPECT_EQ(a_.receive(buffers.views, kBufferBytes).count, 1u);
+}
+
 TEST_P(UdpSocketOn, WithoutAskingThereIsNoReport) {
   const Address closed = b_.local_address();
   b_.close();

@@ -149,6 +149,14 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
         "lattice_world_config.issuer_public_keys is empty. Give an authority 1 or 2 issuer keys, or, on "
         "loopback, development_tokens 1.");
   }
+  const auto is_zero = [](uint8_t byte) { return byte == 0; };
+  if (c.server_identity != nullptr &&
+      std::all_of(c.server_identity, c.server_identity + LATTICE_KEY_BYTES, is_zero)) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.server_identity is all zero, a secret that everybody knows. Fill it with "
+        "lattice_server_identity_generate(), or give NULL.");
+  }
   return LATTICE_OK;
 }
 
@@ -192,8 +200,8 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_role(*out, world->role)) return bad;
   world->tick_rate_hz = out->tick_rate_hz;
-  world->snapshot_rate_hz =
-      out->snapshot_rate_hz != 0 ? out->snapshot_rate_hz : std::min(kDefaultSnapshotRateHz, out->tick_rate_hz);
+  world->snapshot_rate_hz = out->snapshot_rate_hz != 0 ? out->snapshot_rate_hz
+                                                       : std::min(kDefaultSnapshotRateHz, out->tick_rate_hz);
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;

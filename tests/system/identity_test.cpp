@@ -35,6 +35,22 @@ TEST(Identity, IsNeverTheSameTwice) {
   EXPECT_EQ(lattice_server_identity_public_key(one.bytes, nullptr), LATTICE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST(Identity, ZerosAreNoSecret) {
+  const uint8_t zeros[LATTICE_SERVER_IDENTITY_BYTES] = {};
+  const uint8_t issuer[LATTICE_KEY_BYTES] = {1};
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  config.bind_address = "127.0.0.1:0";
+  config.issuer_public_keys = issuer;
+  config.issuer_public_key_count = 1;
+  config.server_identity = zeros;
+  lattice_role_context role;
+  lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
+  EXPECT_EQ(lattice_world_create(&config, &role), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG);
+  EXPECT_NE(std::strstr(lattice_last_error(), "server_identity"), nullptr) << lattice_last_error();
+}
+
 TEST(Identity, ATokenOfAfterTheRestartIsHonoured) {
   Pair pair(10);
   const Identity kept;

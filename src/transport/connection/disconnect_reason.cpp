@@ -44,4 +44,11 @@ const char* disconnect_reason_name(DisconnectReason reason) {
   return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
 }
 
+DisconnectReason reason_from_peer(uint16_t told) {
+  const auto reason = static_cast<DisconnectReason>(told);
+  if (told >= kFirstApplicationReason) return reason;
+  const bool is_reserved = told > static_cast<uint16_t>(DisconnectReason::kConfigMismatch);
+  return is_reserved || reason == DisconnectReason::kTimeout ? DisconnectReason::kProtocolError : reason;
+}
+
 }  // namespace lattice::connection

@@ -29,6 +29,11 @@ enum class DisconnectReason : uint16_t {
 
 inline constexpr uint16_t kFirstApplicationReason = 256;
 
+/// The reason that a peer's bytes name. A reserved number, and one that is only ever local, is
+/// kProtocolError: a peer that could claim a timeout or a restart would mislead whoever reconnects after one.
+/// Source: docs/spec/states.md L-15.
+DisconnectReason reason_from_peer(uint16_t told);
+
 /// A fixed lower-case name ("schema_mismatch"); "application" from 256 on, "unknown" for the rest.
 const char* disconnect_reason_name(DisconnectReason reason);
 

@@ -109,5 +109,20 @@ TEST(DisconnectReason, NumbersAreTheWires) {
   EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(256)), "application");
 }
 
+TEST(DisconnectReason, APeerCannotClaimWhatOnlyThisSideFindsOut) {
+  using enum DisconnectReason;
+  for (const DisconnectReason local : {kTimeout, kServerRestarted, kNoAnswer, kUnreachable}) {
+    EXPECT_EQ(reason_from_peer(static_cast<uint16_t>(local)), kProtocolError)
+        << disconnect_reason_name(local);
+  }
+  EXPECT_EQ(reason_from_peer(18), kProtocolError);
+  EXPECT_EQ(reason_from_peer(255), kProtocolError);
+  for (const DisconnectReason told : {kRequested, kKicked, kHostLeft, kConfigMismatch}) {
+    EXPECT_EQ(reason_from_peer(static_cast<uint16_t>(told)), told);
+  }
+  EXPECT_EQ(reason_from_peer(256), static_cast<DisconnectReason>(256));
+  EXPECT_EQ(reason_from_peer(65535), static_cast<DisconnectReason>(65535));
+}
+
 }  // namespace
 }  // namespace lattice::connection

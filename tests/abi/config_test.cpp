@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <cstring>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -160,11 +160,18 @@ std::set<std::string> members_in_header() {
   std::string text = all.str();
   text = text.substr(text.find("typedef struct lattice_world_config {"));
   text = text.substr(text.find('{') + 1, text.find("} lattice_world_config;") - text.find('{') - 1);
-  text = std::regex_replace(text, std::regex(R"(/\*[^*]*\*+([^/*][^*]*\*+)*/)"), "");
+  for (size_t comment = text.find("/*"); comment != std::string::npos; comment = text.find("/*")) {
+    text.erase(comment, text.find("*/", comment) + 2 - comment);
+  }
+  // A member's name is the word in front of its semicolon.
   std::set<std::string> names;
-  const std::regex declaration(R"((\w+)\s*;)");
-  for (std::sregex_iterator it(text.begin(), text.end(), declaration), end; it != end; ++it) {
-    names.insert((*it)[1]);
+  for (size_t end = text.find(';'); end != std::string::npos; end = text.find(';', end + 1)) {
+    size_t begin = end;
+    while (begin > 0 &&
+           (std::isalnum(static_cast<unsigned char>(text[begin - 1])) != 0 || text[begin - 1] == '_')) {
+      --begin;
+    }
+    names.insert(text.substr(begin, end - begin));
   }
   return names;
 }

@@ -1,7 +1,5 @@
-/**
- * @file
- * What the library tells the game. Every callback runs inside the pump, on the thread that pumps.
- */
+/// @file
+/// What the library tells the game. Every callback runs inside the pump, on the thread that pumps.
 #ifndef LATTICE_CALLBACKS_H
 #define LATTICE_CALLBACKS_H
 
@@ -13,94 +11,80 @@
 extern "C" {
 #endif
 
-/** What on_tick is told. The library fills it. */
+/// What on_tick is told. The library fills it.
 typedef struct lattice_tick_context {
-  uint32_t struct_size;             /**< of the library that fills it */
-  uint32_t tick;                    /**< the tick to simulate */
-  uint32_t tick_rate_hz;            /**< as configured */
-  uint32_t is_resimulating;         /**< 1: this tick is replayed after a correction. Play no sound, send
-                                         nothing. */
-  double dt_s;                      /**< 1 / tick_rate_hz */
-  const lattice_role_context* role; /**< as given to lattice_world_create(); lives as long as the world */
+  uint32_t struct_size;   ///< of the library that fills it
+  uint32_t tick;          ///< the tick to simulate
+  uint32_t tick_rate_hz;  ///< as configured
+  /// 1: this tick is replayed after a correction. Play no sound, send nothing.
+  uint32_t is_resimulating;
+  double dt_s;                       ///< 1 / tick_rate_hz
+  const lattice_role_context* role;  ///< as given to lattice_world_create(); lives as long as the world
 } lattice_tick_context;
 
-/** All zero, with struct_size. Does nothing when `context` is NULL. Does not set lattice_last_result(). */
+/// All zero, with struct_size. Does nothing when `context` is NULL. Does not set lattice_last_result().
 static inline void lattice_tick_context_init(lattice_tick_context* context) {
   if (context == NULL) return;
   memset(context, 0, sizeof *context);
   context->struct_size = (uint32_t)sizeof *context;
 }
 
-/**
- * The game's callbacks. Each may be NULL. `ctx` is what lattice_set_callbacks() was given. A pointer among
- * the arguments is valid during the call only, unless it is a handle.
- */
+/// The game's callbacks. Each may be NULL. `ctx` is what lattice_set_callbacks() was given. A pointer among
+/// the arguments is valid during the call only, unless it is a handle.
 typedef struct lattice_callbacks {
-  uint32_t struct_size; /**< set by lattice_callbacks_init() */
+  uint32_t struct_size;  ///< set by lattice_callbacks_init()
 
-  /** A peer is connected: on the authority a client, on a client the authority. */
+  /// A peer is connected: on the authority a client, on a client the authority.
   void (*on_connected)(void* ctx, lattice_conn* conn);
-  /**
-   * A connection, or an attempt to connect, has ended. `reason` is a lattice_disconnect_reason or an
-   * application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
-   * lattice_connect() here.
-   */
+  /// A connection, or an attempt to connect, has ended. `reason` is a lattice_disconnect_reason or an
+  /// application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
+  /// lattice_connect() here.
   void (*on_disconnected)(void* ctx, lattice_conn* conn, int reason);
-  /** Client: an object has appeared. Its state is already here. */
+  /// Client: an object has appeared. Its state is already here.
   void (*on_spawn)(void* ctx, lattice_netid object, uint32_t type_id);
-  /** Client: an object disappears. Its state is readable until this returns. */
+  /// Client: an object disappears. Its state is readable until this returns.
   void (*on_despawn)(void* ctx, lattice_netid object);
-  /**
-   * Somebody calls `rpc_id` on `object`; `args` is the host structure of its arguments, `bytes` its size,
-   * NULL and 0 without arguments. lattice_rpc_sender() says who, lattice_rpc_tick() when.
-   */
+  /// Somebody calls `rpc_id` on `object`; `args` is the host structure of its arguments, `bytes` its size,
+  /// NULL and 0 without arguments. lattice_rpc_sender() says who, lattice_rpc_tick() when.
   void (*on_rpc)(void* ctx, lattice_netid object, uint16_t rpc_id, const void* args, size_t bytes);
-  /** Client: an object has another owner now; 0: nobody. */
+  /// Client: an object has another owner now; 0: nobody.
   void (*on_authority_changed)(void* ctx, lattice_netid object, lattice_peer_id new_owner);
-  /** Step every object of lattice_simulated_objects() by one tick. */
+  /// Step every object of lattice_simulated_objects() by one tick.
   void (*on_tick)(void* ctx, lattice_world* world, const lattice_tick_context* tick);
-  /**
-   * Before each tick, on a client and a host: write the player's input for `tick` into `input`, the
-   * host structure of the registered input, which holds the last one. Without this callback
-   * lattice_set_input() alone decides.
-   */
+  /// Before each tick, on a client and a host: write the player's input for `tick` into `input`, the host
+  /// structure of the registered input, which holds the last one. Without this callback lattice_set_input()
+  /// alone decides.
   void (*on_sample_input)(void* ctx, lattice_world* world, uint32_t tick, void* input, size_t bytes);
-  /** A message that the peer sent with lattice_send(). */
+  /// A message that the peer sent with lattice_send().
   void (*on_message)(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes);
-  /**
-   * Authority: may the bearer of this token join? Return 0 for yes, or a disconnect reason:
-   * LATTICE_DISCONNECT_SERVER_FULL, LATTICE_DISCONNECT_KICKED or 256 to 65535. `info` has player, session and
-   * user_data of the token.
-   */
+  /// Authority: may the bearer of this token join? Return 0 for yes, or a disconnect reason:
+  /// LATTICE_DISCONNECT_SERVER_FULL, LATTICE_DISCONNECT_KICKED or 256 to 65535. `info` has player, session
+  /// and user_data of the token.
   int (*on_admit)(void* ctx, lattice_world* world, const lattice_conn_info* info);
-  /** Client: its own clock jumped from one tick to another. What was predicted in between is void. */
+  /// Client: its own clock jumped from one tick to another. What was predicted in between is void.
   void (*on_resync)(void* ctx, lattice_world* world, uint32_t from_tick, uint32_t to_tick);
-  /**
-   * What became of a message sent with lattice_send_with_receipt(): called once for each, before
-   * on_disconnected. `acked` 1: the peer's library has all of it; on an unreliable channel its application
-   * may still never see it, when a newer message has overtaken it. 0: given up; on an unreliable channel a
-   * packet with it was lost, on a reliable one the connection ended first.
-   */
+  /// What became of a message sent with lattice_send_with_receipt(): called once for each, before
+  /// on_disconnected. `acked` 1: the peer's library has all of it; on an unreliable channel its application
+  /// may still never see it, when a newer message has overtaken it. 0: given up; on an unreliable channel a
+  /// packet with it was lost, on a reliable one the connection ended first.
   void (*on_receipt)(void* ctx, lattice_conn* conn, uint32_t receipt, int acked);
 } lattice_callbacks;
 
-/** No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result(). */
+/// No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result().
 static inline void lattice_callbacks_init(lattice_callbacks* callbacks) {
   if (callbacks == NULL) return;
   memset(callbacks, 0, sizeof *callbacks);
   callbacks->struct_size = (uint32_t)sizeof *callbacks;
 }
 
-/**
- * Sets the callbacks of a world, replacing all that were set before. The structure is copied. `callbacks` may
- * be NULL: no callback is called any more. `ctx` may be NULL; the library only hands it on. May be called
- * from a callback; the next callback is one of the new set.
- *
- *     lattice_callbacks callbacks;
- *     lattice_callbacks_init(&callbacks);
- *     callbacks.on_tick = step_my_game;
- *     lattice_set_callbacks(world, &callbacks, my_game);
- */
+/// Sets the callbacks of a world, replacing all that were set before. The structure is copied. `callbacks`
+/// may be NULL: no callback is called any more. `ctx` may be NULL; the library only hands it on. May be
+/// called from a callback; the next callback is one of the new set.
+///
+///     lattice_callbacks callbacks;
+///     lattice_callbacks_init(&callbacks);
+///     callbacks.on_tick = step_my_game;
+///     lattice_set_callbacks(world, &callbacks, my_game);
 LATTICE_API lattice_result lattice_set_callbacks(lattice_world* world, const lattice_callbacks* callbacks,
                                                  void* ctx);
 

@@ -1,11 +1,9 @@
-/**
- * @file
- * Looking at decrypted datagrams, for tools and tests (docs/capture.md).
- *
- * Works only in a library built with the option LATTICE_CAPTURE, which a shipped one is not. Elsewhere the
- * code that would hand out plaintext does not exist, and lattice_set_capture() says
- * LATTICE_ERROR_UNSUPPORTED.
- */
+/// @file
+/// Looking at decrypted datagrams, for tools and tests (docs/capture.md).
+///
+/// Works only in a library built with the option LATTICE_CAPTURE, which a shipped one is not. Elsewhere the
+/// code that would hand out plaintext does not exist, and lattice_set_capture() says
+/// LATTICE_ERROR_UNSUPPORTED.
 #ifndef LATTICE_CAPTURE_H
 #define LATTICE_CAPTURE_H
 
@@ -16,45 +14,41 @@
 extern "C" {
 #endif
 
-/** What is known of a captured datagram. */
+/// What is known of a captured datagram.
 typedef enum lattice_capture_flag {
-  LATTICE_CAPTURED_OUTGOING = 1, /**< this world sent it; else it arrived */
-  LATTICE_CAPTURED_OPENED = 2 /**< `data` is outer header, clear part and plaintext, without the tag; else it
-                                 is the datagram as it was on the wire: nothing in it is sealed, or it did not
-                                   open */
+  LATTICE_CAPTURED_OUTGOING = 1,  ///< this world sent it; else it arrived
+  /// `data` is outer header, clear part and plaintext, without the tag; else it is the datagram as it was on
+  /// the wire: nothing in it is sealed, or it did not open
+  LATTICE_CAPTURED_OPENED = 2
 } lattice_capture_flag;
 
-/** One datagram. The library fills it. */
+/// One datagram. The library fills it.
 typedef struct lattice_captured_datagram {
-  uint32_t struct_size;  /**< of the library that fills it */
-  uint32_t flags;        /**< sum of lattice_capture_flag */
-  uint64_t time_ns;      /**< by the world's clock */
-  const uint8_t* data;   /**< valid during the call */
-  uint32_t bytes;        /**< of data */
-  uint16_t local_port;   /**< of this world */
-  uint16_t remote_port;  /**< of the peer */
-  uint8_t local_ip[16];  /**< of this world; an IPv4 address as an IPv4-mapped one */
-  uint8_t remote_ip[16]; /**< of the peer; likewise */
+  uint32_t struct_size;   ///< of the library that fills it
+  uint32_t flags;         ///< sum of lattice_capture_flag
+  uint64_t time_ns;       ///< by the world's clock
+  const uint8_t* data;    ///< valid during the call
+  uint32_t bytes;         ///< of data
+  uint16_t local_port;    ///< of this world
+  uint16_t remote_port;   ///< of the peer
+  uint8_t local_ip[16];   ///< of this world; an IPv4 address as an IPv4-mapped one
+  uint8_t remote_ip[16];  ///< of the peer; likewise
 } lattice_captured_datagram;
 
-/** All zero, with struct_size. Does nothing when `datagram` is NULL. Does not set lattice_last_result(). */
+/// All zero, with struct_size. Does nothing when `datagram` is NULL. Does not set lattice_last_result().
 static inline void lattice_captured_datagram_init(lattice_captured_datagram* datagram) {
   if (datagram == NULL) return;
   memset(datagram, 0, sizeof *datagram);
   datagram->struct_size = (uint32_t)sizeof *datagram;
 }
 
-/**
- * Called inside the pump, once for every datagram in the order of processing: arriving ones when they have
- * been acted on, leaving ones with the batch they leave in. Must not call back into the library.
- */
+/// Called inside the pump, once for every datagram in the order of processing: arriving ones when they have
+/// been acted on, leaving ones with the batch they leave in. Must not call back into the library.
 typedef void (*lattice_capture_fn)(void* ctx, const lattice_captured_datagram* datagram);
 
-/**
- * Tells `fn` of every datagram of this world from now on. `fn` may be NULL: of none any more. `ctx` may be
- * NULL; the library only hands it on. LATTICE_ERROR_UNSUPPORTED in a library built without captures,
- * LATTICE_ERROR_OUT_OF_ORDER inside a callback.
- */
+/// Tells `fn` of every datagram of this world from now on. `fn` may be NULL: of none any more. `ctx` may be
+/// NULL; the library only hands it on. LATTICE_ERROR_UNSUPPORTED in a library built without captures,
+/// LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 LATTICE_API lattice_result lattice_set_capture(lattice_world* world, lattice_capture_fn fn, void* ctx);
 
 #ifdef __cplusplus

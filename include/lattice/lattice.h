@@ -1,39 +1,37 @@
-/**
- * @file
- * Lattice: the whole public C interface, for C17 and C++. Including this header is enough.
- *
- * **A program** makes a world (world.h), registers what is networked (schema.h), sets callbacks
- * (callbacks.h), and then calls lattice_world_pump() in its loop. A client also connects (token.h,
- * connection.h).
- *
- * **Results.** Every function sets lattice_last_result(), also when it succeeds; a function that does not
- * says so. A function that returns lattice_result returns that same value. A function that returns something
- * else returns 0 or NULL when it fails, and lattice_last_result() and lattice_last_error() say why. Three
- * results can come from any function and are not repeated at each: LATTICE_ERROR_INVALID_ARGUMENT for a
- * pointer that is NULL, unless the comment says that it may be; LATTICE_ERROR_STALE_HANDLE for a handle of
- * something that has ended; LATTICE_ERROR_BUSY when another thread is inside the same world. A call that
- * fails changes nothing.
- *
- * **Memory.** The library copies what it keeps, and never frees what the application gave it. The few
- * functions that borrow or lend a pointer say until when. An array goes with the number of its elements or
- * bytes.
- *
- * **Threads.** One world, with its connections, is used by one thread at a time. Different worlds are
- * independent and may run on different threads. Worlds that share a lattice_netsim count as one.
- *
- * **Callbacks** run inside the pump, on the thread that pumps. A callback may call every function except the
- * pump itself (lattice_world_recv, lattice_world_tick, lattice_world_send, lattice_world_pump),
- * lattice_world_destroy() and lattice_set_capture(); those answer LATTICE_ERROR_OUT_OF_ORDER. The functions
- * for the log, the clock, tasks, capture and reading a transfer must not call back into the world. A despawn
- * or a disconnect asked for inside a callback happens at the end of the current phase of the pump, so that
- * nothing disappears under a loop that still uses it.
- *
- * **Structures** of the interface begin with struct_size, which their `_init` function sets. A program that
- * was compiled with an older header works with a newer library: what it does not know keeps its default. A
- * newer program works with an older library as long as it leaves at zero what the library does not know.
- *
- * **Units** are part of a name: _ns, _ms, _s, _hz, _bytes, _percent.
- */
+/// @file
+/// Lattice: the whole public C interface, for C17 and C++. Including this header is enough.
+///
+/// **A program** makes a world (world.h), registers what is networked (schema.h), sets callbacks
+/// (callbacks.h), and then calls lattice_world_pump() in its loop. A client also connects (token.h,
+/// connection.h).
+///
+/// **Results.** Every function sets lattice_last_result(), also when it succeeds; a function that does not
+/// says so. A function that returns lattice_result returns that same value. A function that returns something
+/// else returns 0 or NULL when it fails, and lattice_last_result() and lattice_last_error() say why. Three
+/// results can come from any function and are not repeated at each: LATTICE_ERROR_INVALID_ARGUMENT for a
+/// pointer that is NULL, unless the comment says that it may be; LATTICE_ERROR_STALE_HANDLE for a handle of
+/// something that has ended; LATTICE_ERROR_BUSY when another thread is inside the same world. A call that
+/// fails changes nothing.
+///
+/// **Memory.** The library copies what it keeps, and never frees what the application gave it. The few
+/// functions that borrow or lend a pointer say until when. An array goes with the number of its elements or
+/// bytes.
+///
+/// **Threads.** One world, with its connections, is used by one thread at a time. Different worlds are
+/// independent and may run on different threads. Worlds that share a lattice_netsim count as one.
+///
+/// **Callbacks** run inside the pump, on the thread that pumps. A callback may call every function except the
+/// pump itself (lattice_world_recv, lattice_world_tick, lattice_world_send, lattice_world_pump),
+/// lattice_world_destroy() and lattice_set_capture(); those answer LATTICE_ERROR_OUT_OF_ORDER. The functions
+/// for the log, the clock, tasks, capture and reading a transfer must not call back into the world. A despawn
+/// or a disconnect asked for inside a callback happens at the end of the current phase of the pump, so that
+/// nothing disappears under a loop that still uses it.
+///
+/// **Structures** of the interface begin with struct_size, which their `_init` function sets. A program that
+/// was compiled with an older header works with a newer library: what it does not know keeps its default. A
+/// newer program works with an older library as long as it leaves at zero what the library does not know.
+///
+/// **Units** are part of a name: _ns, _ms, _s, _hz, _bytes, _percent.
 #ifndef LATTICE_LATTICE_H
 #define LATTICE_LATTICE_H
 

@@ -1,7 +1,5 @@
-/**
- * @file
- * Bad networks: what a link does to datagrams, on a real socket or in a simulated network.
- */
+/// @file
+/// Bad networks: what a link does to datagrams, on a real socket or in a simulated network.
 #ifndef LATTICE_NETSIM_H
 #define LATTICE_NETSIM_H
 
@@ -12,97 +10,81 @@
 extern "C" {
 #endif
 
-/** What a bad link does to one direction. Percentages are 0..100, times 0..60000 ms. */
+/// What a bad link does to one direction. Percentages are 0..100, times 0..60000 ms.
 typedef struct lattice_impairment {
-  uint32_t struct_size;       /**< set by lattice_impairment_init() */
-  double delay_ms;            /**< added to every datagram */
-  double jitter_ms;           /**< uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0 */
-  int jitter_reorders;        /**< 0: datagrams keep their order (they clump); 1: they may overtake */
-  double loss_percent;        /**< each datagram is lost by itself with this chance */
-  double burst_enter_percent; /**< losses in a row: the chance per datagram to begin losing all; 0: off */
-  double burst_leave_percent; /**< ... and the chance per datagram to stop */
-  double duplicate_percent;   /**< each datagram arrives twice with this chance */
-  double reorder_percent;     /**< each datagram is held back by reorder_ms with this chance */
-  double reorder_ms;          /**< see reorder_percent */
-  double rate_kbit_per_s;     /**< capacity of the link, 0..1e9; 0: unlimited */
-  uint32_t queue_bytes;       /**< what may wait for rate_kbit_per_s; the rest is dropped; default 65536 */
-  int blackout;               /**< 1: nothing passes */
+  uint32_t struct_size;        ///< set by lattice_impairment_init()
+  double delay_ms;             ///< added to every datagram
+  double jitter_ms;            ///< uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0
+  int jitter_reorders;         ///< 0: datagrams keep their order (they clump); 1: they may overtake
+  double loss_percent;         ///< each datagram is lost by itself with this chance
+  double burst_enter_percent;  ///< losses in a row: the chance per datagram to begin losing all; 0: off
+  double burst_leave_percent;  ///< ... and the chance per datagram to stop
+  double duplicate_percent;    ///< each datagram arrives twice with this chance
+  double reorder_percent;      ///< each datagram is held back by reorder_ms with this chance
+  double reorder_ms;           ///< see reorder_percent
+  double rate_kbit_per_s;      ///< capacity of the link, 0..1e9; 0: unlimited
+  uint32_t queue_bytes;        ///< what may wait for rate_kbit_per_s; the rest is dropped; default 65536
+  int blackout;                ///< 1: nothing passes
 } lattice_impairment;
 
-/**
- * Fills the defaults of the first `struct_size` bytes. lattice_impairment_init() calls it with the size the
- * caller was compiled with, so the structure of an older program is never overrun.
- * LATTICE_ERROR_INVALID_ARGUMENT when `struct_size` is below 4 or above 4096.
- */
+/// Fills the defaults of the first `struct_size` bytes. lattice_impairment_init() calls it with the size the
+/// caller was compiled with, so the structure of an older program is never overrun.
+/// LATTICE_ERROR_INVALID_ARGUMENT when `struct_size` is below 4 or above 4096.
 LATTICE_API lattice_result lattice_impairment_init_sized(lattice_impairment* impairment,
                                                          uint32_t struct_size);
-/** Fills in a perfect link. Call it first. */
+/// Fills in a perfect link. Call it first.
 static inline void lattice_impairment_init(lattice_impairment* impairment) {
   lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
 }
 
-/**
- * Fills one direction of a named network as a client has it: LATTICE_DIRECTION_SEND is the client's way up.
- * `out` must have been initialised. Names: "lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
- * "satellite", "hotel", "train", "transatlantic", "worst", "demo"; LATTICE_ERROR_NOT_FOUND for others.
- */
+/// Fills one direction of a named network as a client has it: LATTICE_DIRECTION_SEND is the client's way up.
+/// `out` must have been initialised. Names: "lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
+/// "satellite", "hotel", "train", "transatlantic", "worst", "demo"; LATTICE_ERROR_NOT_FOUND for others.
 LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
                                                      lattice_impairment* out);
 
-/**
- * The name of preset `index`, counted from 0; it lives as long as the library. NULL and
- * LATTICE_ERROR_NOT_FOUND past the last.
- */
+/// The name of preset `index`, counted from 0; it lives as long as the library. NULL and
+/// LATTICE_ERROR_NOT_FOUND past the last.
 LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);
 
-/**
- * Impairs this world's own datagrams in one direction from now on; `impairment` is copied. Works on real
- * sockets and in a simulated network. LATTICE_ERROR_CONFIG names a member that is out of range.
- *
- *     lattice_impairment bad;
- *     lattice_impairment_init(&bad);
- *     bad.delay_ms = 50.0;
- *     lattice_set_impairment(world, LATTICE_DIRECTION_SEND, &bad);
- */
+/// Impairs this world's own datagrams in one direction from now on; `impairment` is copied. Works on real
+/// sockets and in a simulated network. LATTICE_ERROR_CONFIG names a member that is out of range.
+///
+///     lattice_impairment bad;
+///     lattice_impairment_init(&bad);
+///     bad.delay_ms = 50.0;
+///     lattice_set_impairment(world, LATTICE_DIRECTION_SEND, &bad);
 LATTICE_API lattice_result lattice_set_impairment(lattice_world* world, lattice_direction direction,
                                                   const lattice_impairment* impairment);
 
-/**
- * Makes a network in virtual time. Every loss and delay follows from `seed`, and so do the keys of the worlds
- * on it, so a run repeats exactly; nothing on it is secret. Worlds attach through
- * lattice_world_config.netsim and should use lattice_netsim_clock() as their clock. The caller owns the
- * network and ends it with lattice_netsim_destroy(). NULL and LATTICE_ERROR_LIMIT when 4096 are alive.
- */
+/// Makes a network in virtual time. Every loss and delay follows from `seed`, and so do the keys of the
+/// worlds on it, so a run repeats exactly; nothing on it is secret. Worlds attach through
+/// lattice_world_config.netsim and should use lattice_netsim_clock() as their clock. The caller owns the
+/// network and ends it with lattice_netsim_destroy(). NULL and LATTICE_ERROR_LIMIT when 4096 are alive.
 LATTICE_API lattice_netsim* lattice_netsim_create(uint64_t seed);
 
-/**
- * Frees a network. `netsim` may be NULL: nothing happens. LATTICE_ERROR_NOT_ALLOWED while worlds are
- * attached: destroy them first.
- */
+/// Frees a network. `netsim` may be NULL: nothing happens. LATTICE_ERROR_NOT_ALLOWED while worlds are
+/// attached: destroy them first.
 LATTICE_API lattice_result lattice_netsim_destroy(lattice_netsim* netsim);
 
-/**
- * Applies to every pair of addresses, in both directions, that lattice_netsim_set_link() does not name.
- * `impairment` is copied. LATTICE_ERROR_CONFIG names a member that is out of range.
- */
+/// Applies to every pair of addresses, in both directions, that lattice_netsim_set_link() does not name.
+/// `impairment` is copied. LATTICE_ERROR_CONFIG names a member that is out of range.
 LATTICE_API lattice_result lattice_netsim_set_impairment(lattice_netsim* netsim,
                                                          const lattice_impairment* impairment);
 
-/**
- * Applies to datagrams from one address to another, as "10.0.0.2:1000". `impairment` is copied.
- * LATTICE_ERROR_ADDRESS when an address does not parse, LATTICE_ERROR_NOT_FOUND when no world is there,
- * LATTICE_ERROR_CONFIG names a member that is out of range.
- */
+/// Applies to datagrams from one address to another, as "10.0.0.2:1000". `impairment` is copied.
+/// LATTICE_ERROR_ADDRESS when an address does not parse, LATTICE_ERROR_NOT_FOUND when no world is there,
+/// LATTICE_ERROR_CONFIG names a member that is out of range.
 LATTICE_API lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from, const char* to,
                                                    const lattice_impairment* impairment);
 
-/** Moves virtual time forward by `ns` nanoseconds. */
+/// Moves virtual time forward by `ns` nanoseconds.
 LATTICE_API lattice_result lattice_netsim_advance(lattice_netsim* netsim, uint64_t ns);
 
-/** Virtual time in nanoseconds; it starts at 0. 0 and an error when the handle is bad. */
+/// Virtual time in nanoseconds; it starts at 0. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_netsim_now(lattice_netsim* netsim);
 
-/** lattice_netsim_now() as a lattice_clock_fn: `netsim` is the lattice_netsim handle. */
+/// lattice_netsim_now() as a lattice_clock_fn: `netsim` is the lattice_netsim handle.
 LATTICE_API uint64_t lattice_netsim_clock(void* netsim);
 
 #ifdef __cplusplus

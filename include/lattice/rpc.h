@@ -1,7 +1,5 @@
-/**
- * @file
- * Remote procedure calls on objects.
- */
+/// @file
+/// Remote procedure calls on objects.
 #ifndef LATTICE_RPC_H
 #define LATTICE_RPC_H
 
@@ -12,40 +10,39 @@
 extern "C" {
 #endif
 
-/**
- * Calls `rpc_id` on `object`. `args` is the host structure of its arguments and `len` its exact size; it is
- * copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared; one declared for
- * all may also be sent to one, with lattice_rpc_to().
- *
- * Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
- * reliable call made just before lattice_despawn() arrives; the object stays at the client until it has, 10 s
- * at most. An unreliable call may be lost; none arrives after on_despawn. A call by a client on an object
- * that the authority has despawned meanwhile is refused and counted there. Source: docs/spec/data.md, rule
- * D-35.
- *
- * LATTICE_ERROR_NOT_FOUND for an unknown object or when nobody is there to be called (LATTICE_RPC_TO_ALL
- * with nobody there succeeds), LATTICE_ERROR_NOT_ALLOWED when this role may not call that target,
- * LATTICE_ERROR_INVALID_ARGUMENT when the RPC is not declared like this, LATTICE_ERROR_LIMIT when the
- * arguments do not fit a message, LATTICE_ERROR_WOULD_BLOCK when a queue is full; with several callees the
- * others have got it then.
- *
- *     open_door_args args = {.open = 1};
- *     lattice_rpc(world, door, RPC_OPEN_DOOR, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED, &args,
- *                 sizeof args);
- */
+/// Calls `rpc_id` on `object`. `args` is the host structure of its arguments and `len` its exact size; it is
+/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared; one declared for
+/// all may also be sent to one, with lattice_rpc_to().
+///
+/// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
+/// reliable call made just before lattice_despawn() arrives; the object stays at the client until it has, 10
+/// s at most. An unreliable call may be lost; none arrives after on_despawn. A call by a client on an object
+/// that the authority has despawned meanwhile is refused and counted there. Source: docs/spec/data.md, rule
+/// D-35.
+///
+/// LATTICE_ERROR_NOT_FOUND for an unknown object or when nobody is there to be called (LATTICE_RPC_TO_ALL
+/// with nobody there succeeds), LATTICE_ERROR_NOT_ALLOWED when this role may not call that target,
+/// LATTICE_ERROR_INVALID_ARGUMENT when the RPC is not declared like this, LATTICE_ERROR_LIMIT when the
+/// arguments do not fit a message, LATTICE_ERROR_WOULD_BLOCK when a queue is full; with several callees the
+/// others have got it then.
+///
+///     open_door_args args = {.open = 1};
+///     lattice_rpc(world, door, RPC_OPEN_DOOR, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED,
+///     &args,
+///                 sizeof args);
 LATTICE_API lattice_result lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id,
                                        lattice_rpc_target target, lattice_channel channel, const void* args,
                                        size_t len);
 
-/** As lattice_rpc() with LATTICE_RPC_TO_PEER, and the peer. `args` may be NULL when `len` is 0. */
+/// As lattice_rpc() with LATTICE_RPC_TO_PEER, and the peer. `args` may be NULL when `len` is 0.
 LATTICE_API lattice_result lattice_rpc_to(lattice_world* world, lattice_netid object, uint16_t rpc_id,
                                           lattice_peer_id peer, lattice_channel channel, const void* args,
                                           size_t len);
 
-/** Inside on_rpc: who called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere. */
+/// Inside on_rpc: who called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere.
 LATTICE_API lattice_peer_id lattice_rpc_sender(lattice_world* world);
 
-/** Inside on_rpc: the tick at which it was called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere. */
+/// Inside on_rpc: the tick at which it was called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere.
 LATTICE_API uint32_t lattice_rpc_tick(lattice_world* world);
 
 #ifdef __cplusplus

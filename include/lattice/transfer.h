@@ -1,12 +1,11 @@
-/**
- * @file
- * Large transfers: maps, avatars, the state of a late joiner; up to gigabytes over a running connection, in
- * the budget the game leaves. Either end offers, the other accepts, and both hear of progress and of the end.
- *
- * Both worlds name the same lattice_world_config.transfer_channel. A transfer lives as long as its
- * connection: it survives loss, blackouts and a change of address, not a reconnect. At most 8 run in each
- * direction of a connection at a time.
- */
+/// @file
+/// Large transfers: maps, avatars, the state of a late joiner; up to gigabytes over a running connection, in
+/// the budget the game leaves. Either end offers, the other accepts, and both hear of progress and of the
+/// end.
+///
+/// Both worlds name the same lattice_world_config.transfer_channel. A transfer lives as long as its
+/// connection: it survives loss, blackouts and a change of address, not a reconnect. At most 8 run in each
+/// direction of a connection at a time.
 #ifndef LATTICE_TRANSFER_H
 #define LATTICE_TRANSFER_H
 
@@ -17,114 +16,91 @@
 extern "C" {
 #endif
 
-/** Most bytes of a label. */
+/// Most bytes of a label.
 #define LATTICE_TRANSFER_LABEL_MAX_BYTES 64u
 
-/** A transfer of one connection, in one direction, until it ends. 0 is "none". */
+/// A transfer of one connection, in one direction, until it ends. 0 is "none".
 typedef uint32_t lattice_transfer;
 
-/** How a transfer ended. */
+/// How a transfer ended.
 typedef enum lattice_transfer_ending {
-  LATTICE_TRANSFER_DONE = 0,      /**< the receiver has every byte */
-  LATTICE_TRANSFER_REFUSED = 1,   /**< the receiver did not accept the offer */
-  LATTICE_TRANSFER_CANCELLED = 2, /**< the other side cancelled it */
-  LATTICE_TRANSFER_FAILED = 3,    /**< the read or write callback failed, here or on the other side */
-  LATTICE_TRANSFER_TOO_LARGE =
-      4, /**< over the receiver's max_transfer_bytes; its application was not asked */
-  LATTICE_TRANSFER_CONNECTION_LOST = 5 /**< the connection ended first */
+  LATTICE_TRANSFER_DONE = 0,       ///< the receiver has every byte
+  LATTICE_TRANSFER_REFUSED = 1,    ///< the receiver did not accept the offer
+  LATTICE_TRANSFER_CANCELLED = 2,  ///< the other side cancelled it
+  LATTICE_TRANSFER_FAILED = 3,     ///< the read or write callback failed, here or on the other side
+  LATTICE_TRANSFER_TOO_LARGE = 4,  ///< over the receiver's max_transfer_bytes; its application was not asked
+  LATTICE_TRANSFER_CONNECTION_LOST = 5  ///< the connection ended first
 } lattice_transfer_ending;
 
-/**
- * Callbacks for large transfers, called inside the pump. Each may be NULL. `ctx` is what
- * lattice_set_transfer_callbacks() was given.
- */
+/// Callbacks for large transfers, called inside the pump. Each may be NULL. `ctx` is what
+/// lattice_set_transfer_callbacks() was given.
 typedef struct lattice_transfer_callbacks {
-  uint32_t struct_size; /**< set by lattice_transfer_callbacks_init() */
-  /**
-   * The peer offers `bytes` bytes. `label` is its application's, of at most LATTICE_TRANSFER_LABEL_MAX_BYTES,
-   * and valid during the call. Answer with lattice_transfer_accept() or lattice_transfer_cancel(), now or
-   * later. Without this callback every offer is refused; the connection closes when the control channel is
-   * too full to say so.
-   */
+  uint32_t struct_size;  ///< set by lattice_transfer_callbacks_init()
+  /// The peer offers `bytes` bytes. `label` is its application's, of at most
+  /// LATTICE_TRANSFER_LABEL_MAX_BYTES, and valid during the call. Answer with lattice_transfer_accept() or
+  /// lattice_transfer_cancel(), now or later. Without this callback every offer is refused; the connection
+  /// closes when the control channel is too full to say so.
   void (*on_offer)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t bytes,
                    const void* label, size_t label_bytes);
-  /**
-   * Outgoing, for a transfer started without data: write `bytes` bytes from `offset` on to `out` and return
-   * 1; 0 fails the transfer. The same bytes may be asked for again. Must not call the library.
-   */
+  /// Outgoing, for a transfer started without data: write `bytes` bytes from `offset` on to `out` and return
+  /// 1; 0 fails the transfer. The same bytes may be asked for again. Must not call the library.
   int (*read)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t offset, void* out,
               size_t bytes);
-  /**
-   * Incoming, for a transfer accepted without memory: store `bytes` bytes at `offset` and return 1; 0 fails
-   * the transfer. Every byte comes once, in pieces of any order and length.
-   */
+  /// Incoming, for a transfer accepted without memory: store `bytes` bytes at `offset` and return 1; 0 fails
+  /// the transfer. Every byte comes once, in pieces of any order and length.
   int (*write)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t offset, const void* data,
                size_t bytes);
-  /** At most once per pump and transfer: how much was acknowledged (outgoing) or has arrived (incoming). */
+  /// At most once per pump and transfer: how much was acknowledged (outgoing) or has arrived (incoming).
   void (*on_progress)(void* ctx, lattice_conn* conn, lattice_transfer transfer, uint64_t done_bytes,
                       uint64_t total_bytes);
-  /**
-   * Once for every transfer, unless this side cancelled it; before on_disconnected when the connection ended.
-   * Memory given to the transfer is the caller's again.
-   */
+  /// Once for every transfer, unless this side cancelled it; before on_disconnected when the connection
+  /// ended. Memory given to the transfer is the caller's again.
   void (*on_end)(void* ctx, lattice_conn* conn, lattice_transfer transfer, lattice_transfer_ending ending);
 } lattice_transfer_callbacks;
 
-/** No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result(). */
+/// No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result().
 static inline void lattice_transfer_callbacks_init(lattice_transfer_callbacks* callbacks) {
   if (callbacks == NULL) return;
   memset(callbacks, 0, sizeof *callbacks);
   callbacks->struct_size = (uint32_t)sizeof *callbacks;
 }
 
-/**
- * Sets the callbacks for large transfers, replacing all that were set before. The structure is copied.
- * `callbacks` may be NULL: none is called any more. `ctx` may be NULL; the library only hands it on.
- */
+/// Sets the callbacks for large transfers, replacing all that were set before. The structure is copied.
+/// `callbacks` may be NULL: none is called any more. `ctx` may be NULL; the library only hands it on.
 LATTICE_API lattice_result lattice_set_transfer_callbacks(lattice_world* world,
                                                           const lattice_transfer_callbacks* callbacks,
                                                           void* ctx);
 
-/**
- * Offers `bytes` bytes, at least 1, and writes the new transfer to `out`. `data` is borrowed until on_end or
- * lattice_transfer_cancel(). `data` may be NULL: the read callback is asked instead. `label` is copied.
- * `label` may be NULL when `label_bytes` is 0.
- *
- * LATTICE_ERROR_LIMIT for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
- * LATTICE_ERROR_WOULD_BLOCK when the control channel is full; LATTICE_ERROR_NOT_CONNECTED before
- * on_connected; LATTICE_ERROR_NOT_ALLOWED without a transfer_channel.
- */
+/// Offers `bytes` bytes, at least 1, and writes the new transfer to `out`. `data` is borrowed until on_end or
+/// lattice_transfer_cancel(). `data` may be NULL: the read callback is asked instead. `label` is copied.
+/// `label` may be NULL when `label_bytes` is 0.
+///
+/// LATTICE_ERROR_LIMIT for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
+/// LATTICE_ERROR_WOULD_BLOCK when the control channel is full; LATTICE_ERROR_NOT_CONNECTED before
+/// on_connected; LATTICE_ERROR_NOT_ALLOWED without a transfer_channel.
 LATTICE_API lattice_result lattice_transfer_start(lattice_conn* conn, const void* data, uint64_t bytes,
                                                   const void* label, size_t label_bytes,
                                                   lattice_transfer* out);
 
-/**
- * Accepts an offer. `memory` is exactly as large as the offer and borrowed until on_end or
- * lattice_transfer_cancel(). `memory` may be NULL when `capacity` is 0: the write callback gets the bytes.
- * LATTICE_ERROR_NOT_FOUND for a transfer that has ended, LATTICE_ERROR_INVALID_ARGUMENT for one that is not
- * an open offer and for memory of another size.
- */
+/// Accepts an offer. `memory` is exactly as large as the offer and borrowed until on_end or
+/// lattice_transfer_cancel(). `memory` may be NULL when `capacity` is 0: the write callback gets the bytes.
+/// LATTICE_ERROR_NOT_FOUND for a transfer that has ended, LATTICE_ERROR_INVALID_ARGUMENT for one that is not
+/// an open offer and for memory of another size.
 LATTICE_API lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_transfer transfer,
                                                    void* memory, uint64_t capacity);
 
-/**
- * Refuses an offer, or ends a transfer of either direction. No on_end follows on this side, and memory given
- * to the transfer is the caller's again. LATTICE_ERROR_NOT_FOUND when it has ended, LATTICE_ERROR_WOULD_BLOCK
- * when the control channel is full; the transfer goes on then.
- */
+/// Refuses an offer, or ends a transfer of either direction. No on_end follows on this side, and memory given
+/// to the transfer is the caller's again. LATTICE_ERROR_NOT_FOUND when it has ended,
+/// LATTICE_ERROR_WOULD_BLOCK when the control channel is full; the transfer goes on then.
 LATTICE_API lattice_result lattice_transfer_cancel(lattice_conn* conn, lattice_transfer transfer);
 
-/**
- * `held` 1: no more chunks for now; 0: go on. Either side may hold; chunks on their way still arrive. Errors
- * as lattice_transfer_cancel(), and LATTICE_ERROR_INVALID_ARGUMENT for an incoming offer that is not accepted
- * yet.
- */
+/// `held` 1: no more chunks for now; 0: go on. Either side may hold; chunks on their way still arrive. Errors
+/// as lattice_transfer_cancel(), and LATTICE_ERROR_INVALID_ARGUMENT for an incoming offer that is not
+/// accepted yet.
 LATTICE_API lattice_result lattice_transfer_hold(lattice_conn* conn, lattice_transfer transfer, int held);
 
-/**
- * Writes how many bytes were acknowledged (outgoing) or have arrived (incoming), and how many there are.
- * LATTICE_ERROR_NOT_FOUND when the transfer has ended.
- */
+/// Writes how many bytes were acknowledged (outgoing) or have arrived (incoming), and how many there are.
+/// LATTICE_ERROR_NOT_FOUND when the transfer has ended.
 LATTICE_API lattice_result lattice_transfer_get_progress(lattice_conn* conn, lattice_transfer transfer,
                                                          uint64_t* done_bytes, uint64_t* total_bytes);
 

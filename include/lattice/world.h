@@ -1,7 +1,5 @@
-/**
- * @file
- * Worlds: making one, running it, ending it.
- */
+/// @file
+/// Worlds: making one, running it, ending it.
 #ifndef LATTICE_WORLD_H
 #define LATTICE_WORLD_H
 
@@ -13,129 +11,102 @@
 extern "C" {
 #endif
 
-/** The version of the binary interface these headers describe. */
+/// The version of the binary interface these headers describe.
 #define LATTICE_ABI_VERSION 1u
 
-/**
- * The LATTICE_ABI_VERSION of the library that is loaded. A program compares the two before anything else.
- * Does not set lattice_last_result().
- */
+/// The LATTICE_ABI_VERSION of the library that is loaded. A program compares the two before anything else.
+/// Does not set lattice_last_result().
 LATTICE_API uint32_t lattice_abi_version(void);
 
-/** The version of the library, as "0.1.0". Lives as long as the library. Does not set lattice_last_result().
- */
+/// The version of the library, as "0.1.0". Lives as long as the library. Does not set lattice_last_result().
 LATTICE_API const char* lattice_version(void);
 
-/**
- * Makes a world and opens its socket. Everything in `config` and `role` is copied; the handles and functions
- * named there are kept. The caller owns the world and ends it with lattice_world_destroy().
- *
- * NULL on failure. LATTICE_ERROR_CONFIG names the member, its value and its bound. LATTICE_ERROR_ADDRESS and
- * LATTICE_ERROR_ADDRESS_IN_USE are about bind_address, LATTICE_ERROR_PERMISSION and LATTICE_ERROR_IO about
- * bind_address or about the folder of the development key. LATTICE_ERROR_UNSUPPORTED: relays_for_peers is not
- * 0 or authority_peer_id is not 1. LATTICE_ERROR_LIMIT: 4096 worlds are alive. Blocks while the resolver
- * looks up a host name in bind_address; a numeric address never blocks.
- *
- *     lattice_world_config config;
- *     lattice_world_config_init(&config);
- *     lattice_role_context role;
- *     lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
- *     lattice_world* world = lattice_world_create(&config, &role);
- */
+/// Makes a world and opens its socket. Everything in `config` and `role` is copied; the handles and functions
+/// named there are kept. The caller owns the world and ends it with lattice_world_destroy().
+///
+/// NULL on failure. LATTICE_ERROR_CONFIG names the member, its value and its bound. LATTICE_ERROR_ADDRESS and
+/// LATTICE_ERROR_ADDRESS_IN_USE are about bind_address, LATTICE_ERROR_PERMISSION and LATTICE_ERROR_IO about
+/// bind_address or about the folder of the development key. LATTICE_ERROR_UNSUPPORTED: relays_for_peers is
+/// not 0 or authority_peer_id is not 1. LATTICE_ERROR_LIMIT: 4096 worlds are alive. Blocks while the resolver
+/// looks up a host name in bind_address; a numeric address never blocks.
+///
+///     lattice_world_config config;
+///     lattice_world_config_init(&config);
+///     lattice_role_context role;
+///     lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
+///     lattice_world* world = lattice_world_create(&config, &role);
 LATTICE_API lattice_world* lattice_world_create(const lattice_world_config* config,
                                                 const lattice_role_context* role);
 
-/**
- * Ends every connection without a word to the peers and frees everything. For an end the peers hear of, call
- * lattice_disconnect() for each connection and pump for 200 ms first. `world` may be NULL: nothing happens.
- * LATTICE_ERROR_OUT_OF_ORDER inside a callback: the world stays.
- */
+/// Ends every connection without a word to the peers and frees everything. For an end the peers hear of, call
+/// lattice_disconnect() for each connection and pump for 200 ms first. `world` may be NULL: nothing happens.
+/// LATTICE_ERROR_OUT_OF_ORDER inside a callback: the world stays.
 LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 
-/**
- * Writes the address the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are always
- * enough; with too few, LATTICE_ERROR_BUFFER_TOO_SMALL and nothing is written.
- */
+/// Writes the address the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are always
+/// enough; with too few, LATTICE_ERROR_BUFFER_TOO_SMALL and nothing is written.
 LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity);
 
-/**
- * Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
- * Returns how many ticks ran, 0 to 8. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
- *
- * A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
- * lattice_world_tick() as often as that said; lattice_world_send().
- *
- * What arrives waits for the pump, so pump every few milliseconds. Of more than 250 ms between two pumps the
- * rest is dropped.
- *
- *     while (running) {
- *       lattice_world_pump(world);
- *       uint64_t rest_ns = lattice_world_time_to_tick_ns(world);
- *       sleep_ns(rest_ns < 5000000 ? rest_ns : 5000000);
- *     }
- */
+/// Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
+/// Returns how many ticks ran, 0 to 8. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+///
+/// A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
+/// lattice_world_tick() as often as that said; lattice_world_send().
+///
+/// What arrives waits for the pump, so pump every few milliseconds. Of more than 250 ms between two pumps the
+/// rest is dropped.
+///
+///     while (running) {
+///       lattice_world_pump(world);
+///       uint64_t rest_ns = lattice_world_time_to_tick_ns(world);
+///       sleep_ns(rest_ns < 5000000 ? rest_ns : 5000000);
+///     }
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
 
-/**
- * First step of the pump: takes every datagram that has arrived, at most 4096, and acts on it. Fixes the
- * schema when it is the first call of the pump. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
- */
+/// First step of the pump: takes every datagram that has arrived, at most 4096, and acts on it. Fixes the
+/// schema when it is the first call of the pump. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 LATTICE_API lattice_result lattice_world_recv(lattice_world* world);
 
-/**
- * Second step of the pump: steps the simulation by one tick, through on_tick. `tick` must be
- * lattice_world_next_tick(). LATTICE_ERROR_OUT_OF_ORDER for another number, inside a callback, and on a
- * client that has no tick to run yet; nothing happens then.
- */
+/// Second step of the pump: steps the simulation by one tick, through on_tick. `tick` must be
+/// lattice_world_next_tick(). LATTICE_ERROR_OUT_OF_ORDER for another number, inside a callback, and on a
+/// client that has no tick to run yet; nothing happens then.
 LATTICE_API lattice_result lattice_world_tick(lattice_world* world, uint32_t tick);
 
-/**
- * Last step of the pump: builds snapshots or inputs when they are due and sends what the connections may send
- * now. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
- */
+/// Last step of the pump: builds snapshots or inputs when they are due and sends what the connections may
+/// send now. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 LATTICE_API lattice_result lattice_world_send(lattice_world* world);
 
-/**
- * The tick the next lattice_world_tick() must name. A client's own jumps when its clock does (on_resync). 0
- * and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet.
- */
+/// The tick the next lattice_world_tick() must name. A client's own jumps when its clock does (on_resync). 0
+/// and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet.
 LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 
-/**
- * How many ticks are due now, 0 to 8. A call uses up the time since the last, so call it once per pump; a
- * second call right after it returns 0. A client's clock is steered towards the authority's, so its ticks
- * come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is dropped and
- * counted in lattice_world_stats.ticks_dropped_ns.
- */
+/// How many ticks are due now, 0 to 8. A call uses up the time since the last, so call it once per pump; a
+/// second call right after it returns 0. A client's clock is steered towards the authority's, so its ticks
+/// come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is dropped and
+/// counted in lattice_world_stats.ticks_dropped_ns.
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 
-/**
- * Nanoseconds until the next tick is due, by the world's clock; 0: now. For sleeping between pumps. 0 and an
- * error when the handle is bad.
- */
+/// Nanoseconds until the next tick is due, by the world's clock; 0: now. For sleeping between pumps. 0 and an
+/// error when the handle is bad.
 LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 
-/**
- * What lattice_set_option() switches. The first three are a client's and on at the start; they are for
- * comparing and for teaching.
- */
+/// What lattice_set_option() switches. The first three are a client's and on at the start; they are for
+/// comparing and for teaching.
 typedef enum lattice_option {
-  LATTICE_OPTION_PREDICTION = 0,    /**< on: own objects are simulated at once; off: they wait for the
-                                         authority */
-  LATTICE_OPTION_SMOOTHING = 1,     /**< on: corrections are eased in; off: they snap */
-  LATTICE_OPTION_INTERPOLATION = 2, /**< on: others are drawn in the past, between snapshots; off: the newest
-                                         state is drawn */
-  LATTICE_OPTION_TIMEOUT_PAUSED = 3 /**< on: silence ends no established connection; off, as at the start: the
-                                         silence counts from then on. Works on clients and authorities, each
-                                         for itself. For development: switch it on at both ends, and a
-                                       debugger may stop either for as long as it likes */
+  /// on: own objects are simulated at once; off: they wait for the authority
+  LATTICE_OPTION_PREDICTION = 0,
+  LATTICE_OPTION_SMOOTHING = 1,  ///< on: corrections are eased in; off: they snap
+  /// on: others are drawn in the past, between snapshots; off: the newest state is drawn
+  LATTICE_OPTION_INTERPOLATION = 2,
+  /// on: silence ends no established connection; off, as at the start: the silence counts from then on. Works
+  /// on clients and authorities, each for itself. For development: switch it on at both ends, and a debugger
+  /// may stop either for as long as it likes
+  LATTICE_OPTION_TIMEOUT_PAUSED = 3
 } lattice_option;
 
-/**
- * Switches `option` on (`enabled` not 0) or off, from the next tick and the next frame on; in a world that
- * never began a frame, from the next view on.
- * LATTICE_ERROR_NOT_ALLOWED for an option of clients on an authority.
- */
+/// Switches `option` on (`enabled` not 0) or off, from the next tick and the next frame on; in a world that
+/// never began a frame, from the next view on. LATTICE_ERROR_NOT_ALLOWED for an option of clients on an
+/// authority.
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);
 
 #ifdef __cplusplus

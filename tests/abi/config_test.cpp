@@ -160,8 +160,8 @@ std::set<std::string> members_in_header() {
   std::string text = all.str();
   text = text.substr(text.find("typedef struct lattice_world_config {"));
   text = text.substr(text.find('{') + 1, text.find("} lattice_world_config;") - text.find('{') - 1);
-  for (size_t comment = text.find("/*"); comment != std::string::npos; comment = text.find("/*")) {
-    text.erase(comment, text.find("*/", comment) + 2 - comment);
+  for (size_t comment = text.find("//"); comment != std::string::npos; comment = text.find("//")) {
+    text.erase(comment, text.find('\n', comment) - comment);
   }
   // A member's name is the word in front of its semicolon.
   std::set<std::string> names;

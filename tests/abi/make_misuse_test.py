@@ -111,7 +111,7 @@ class Function:
     def __init__(self, result, name, parameters, comment):
         self.result = " ".join(result.split())
         self.name = name
-        self.comment = " ".join(re.sub(r"\n \* ?", " ", comment).split())
+        self.comment = " ".join(re.sub(r"^///", "", comment, flags=re.M).split())
         self.exempt = "Does not set lattice_last_result()" in self.comment
         text = parameters.strip()
         self.parameters = [] if text in ("", "void") else [Parameter(p, self) for p in text.split(",")]
@@ -127,7 +127,7 @@ def read_headers(folder):
 
 def functions_of(text):
     found = []
-    declaration = re.compile(r"(/\*(?:(?!\*/).)*\*/)?\s*LATTICE_API\s+([^;]*);", re.S)
+    declaration = re.compile(r"^((?:///[^\n]*\n)*)LATTICE_API\s+([^;]*);", re.M)
     for comment, body in declaration.findall(text):
         shape = re.fullmatch(r"([\w\s]+?[\s*]+)(lattice_\w+)\s*\(([^()]*)\)", body.strip(), re.S)
         if not shape:

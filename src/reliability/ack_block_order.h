@@ -1,12 +1,13 @@
-// Which acknowledgement blocks can only mean one thing. A block names a packet by 16 bits of its number
-// one that was held back, while much was sent and little of it arrived, may name two.
+// Decides which acknowledgement blocks are unambiguous. A block names a packet by 16 bits of its number
+// . If a block was delayed while much was sent and little of it arrived, these 16 bits may mean two
+// packets.
 //
 //   packets of the peer    … before …   64 or more   … last …     late     newest
 //   their blocks name      ≥ before.acked            ≥ last.acked   x      ≥ largest acked
 //
-// What a peer's blocks name never falls from packet to packet. So x of a packet at most 64 below the newest
-// is at least before.acked, and at most the last number sent: with less than 2¹⁶ between them it is one
-// number.
+// The number that a peer's blocks name never falls from packet to packet. So the number x, named by a packet
+// at most 64 below the newest, is at least before.acked and at most the last number sent. If these two differ
+// by less than 2¹⁶, x is unambiguous.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@ namespace lattice::reliability {
 
 class AckBlockOrder {
  public:
-  /// Whether the block of the peer's packet `packet_seq` may be read. `newest` is the highest one opened,
-  /// `largest_acked` what earlier blocks named, `last_sent` the last number of ours.
+  /// Whether the block of the peer's packet `packet_seq` may be applied. `newest` is the highest number
+  /// opened, `largest_acked` the largest number that earlier blocks named, `last_sent` the last number this
+  /// side sent.
   bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked, uint64_t last_sent) const {
     const uint64_t least = packet_seq == newest ? largest_acked : before_.acked;
     return newest - packet_seq <= kMaxNumberedPackets && last_sent - least <= UINT16_MAX;

@@ -1,8 +1,8 @@
-// The receiving side of acknowledgement: what to put in an ack block, and when one is due (§3.4,
+// The receiving side of acknowledgement: the content of an ack block, and when one is due (§3.4,
 // L-07).
 //
-//   ack_seq = low 16 bits of the highest number accepted;  ack_bitfield bit n = number (highest - (n + 1))
-//   accepted
+//   ack_seq            = low 16 bits of the highest number accepted
+//   ack_bitfield bit n = number (highest - (n + 1)) was accepted
 //
 // Must stay true: only packets whose every reliable message was accepted are recorded here.
 #pragma once
@@ -16,26 +16,28 @@ namespace lattice::reliability {
 
 class AckTracker {
  public:
-  /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order. If it
-  /// asks for an ack, that may wait for `max_delay_ns`.
+  /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order. If the
+  /// packet asks for an ack, the ack may wait for `max_delay_ns`.
   void on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns,
                  uint64_t max_delay_ns = kMaxAckDelayNs);
 
   /// The block to send now; {0, 0} before the first packet.
   wire::AckBlock block() const;
-  /// How long the packet block() names has been here: the ack_delay of R-01.
+  /// Time since the highest accepted packet arrived: the ack_delay of R-01.
   uint64_t delay_ns(uint64_t now_ns) const { return highest_ == 0 ? 0 : now_ns - highest_at_ns_; }
 
   /// True when packets ask for an ack that has not been sent.
   bool ack_pending() const { return unacked_count_ != 0; }
-  /// True when it may not wait: kAckEveryPackets, or a packet that asked came out of turn, so that the sender
-  /// can tell a loss from a delay, or its time would be over `until_next_ns` after now.
+  /// True when the ack must not wait: kAckEveryPackets packets ask for it; or such a packet came out
+  /// of turn, and the sender must learn of it to tell a loss from a delay; or the ack would be late at the
+  /// next update, `until_next_ns` after now.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
-  /// From when on ack_due() is true for updates at most `until_next_ns` apart; kNever with none pending.
+  /// The time from which ack_due() is true for updates at most `until_next_ns` apart; kNever with none
+  /// pending.
   uint64_t due_at_ns(uint64_t until_next_ns) const;
   static constexpr uint64_t kNever = UINT64_MAX;
-  /// True when kAckEveryPackets wait: the horizon of one block is 33, and half a window of small reliable
-  /// messages should move while the other half is answered.
+  /// True when kAckEveryPackets packets wait for an ack. One block covers 33 packets, and one half of a
+  /// window of small reliable messages should be in flight while the other half is acked.
   bool ack_overdue() const;
   /// A packet with block() in it was sent.
   void on_block_sent() { unacked_count_ = 0, out_of_turn_ = false; }

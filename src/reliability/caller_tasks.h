@@ -1,7 +1,7 @@
-// Threads of the caller's, lent for the length of a call. The core starts no thread and takes no lock: it
+// Threads that the caller lends for the length of a call. The core starts no thread and takes no lock: it
 // cuts a batch into shares that touch different connections, hands them out through this pair of callbacks,
-// and goes on when all are done. What is in a share is decided before any of it runs, and nothing outside of
-// it depends on when it does: the result is the same for any number of workers, also for none.
+// and continues when all are done. The content of every share is decided before any share runs, and nothing
+// outside a share depends on when it runs: the result is the same for any number of workers, also for none.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct CallerTasks {
 
   /// run(task, i) is to be called for every i below `count`. May call it at once, or leave it to finish().
   void* (*enqueue)(void* ctx, Run run, void* task, uint32_t count) = nullptr;
-  /// Returns when no call of run() for what enqueue() returned is under way, nor will be. Their writes are
-  /// visible then.
+  /// Returns when all calls of run() for `handle`, which enqueue() returned, are over and none will follow.
+  /// Their writes are then visible to the caller.
   void (*finish)(void* ctx, void* handle) = nullptr;
   void* ctx = nullptr;
-  /// How many threads work at a time, the calling one included. 1: nothing is ever handed out.
+  /// How many threads work at a time, the calling thread included. 1: all work stays on the calling thread.
   uint32_t worker_count = 1;
 
   bool enabled() const { return worker_count > 1; }

@@ -78,8 +78,8 @@ void Capture::begin_incoming(const platform::Address& from, std::span<const uint
 
 void Capture::finish_incoming(uint64_t now_ns) {
   if (observer_ == nullptr) return;
-  // Only what opened just now counts: a copy or a forgery that was refused may end in the tag of one that did
-  // not.
+  // Only plaintexts of this datagram's opening count: a refused copy or forgery may end with the tag of an
+  // older datagram.
   tell({now_ns, false, false, memory_->from, std::span(memory_->incoming).first(memory_->incoming_bytes)},
        memory_->count_before_incoming);
 }

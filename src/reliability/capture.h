@@ -1,9 +1,9 @@
-// What a capture is given: every datagram of an endpoint, in the form it was meant, not the one it travelled
-// in. The AEAD's tap supplies plaintexts, the socket's side datagrams; the tag, which each sealed datagram
-// ends with, joins the two. So nothing between them knows that it is watched, and a datagram that did not
-// open is still seen as it came.
+// Reports every datagram of an endpoint to a capture, in plaintext. The tap of the AEAD supplies plaintexts,
+// and the endpoint supplies sealed datagrams. The authentication tag at the end of each sealed datagram joins
+// the two. So the code between the AEAD and the socket needs no change for captures. A datagram that did not
+// open is reported as it came.
 //
-// Without LATTICE_CAPTURE in the build, set_observer() refuses and nothing here is ever called.
+// Without LATTICE_CAPTURE in the build, set_observer() refuses and nothing else here is ever called.
 #pragma once
 
 #include <array>
@@ -43,15 +43,17 @@ class Capture final : private crypto::AeadTap {
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
 
-  /// Borrows `observer` from now on, null for none. False, and nothing set, in a build without captures.
+  /// Borrows `observer` from now on; null ends the capture. False, and nothing set, in a build without
+  /// captures.
   bool set_observer(CaptureObserver* observer);
   bool is_on() const { return observer_ != nullptr; }
 
-  /// Around everything the endpoint does: its thread's AEAD is watched in between.
+  /// Every call of the endpoint begins with enter() and ends with leave(). In between, the tap is set on the
+  /// AEAD of the calling thread.
   void enter();
   void leave();
 
-  /// A datagram arrived; kept until finish_incoming(), when it is known whether it opened.
+  /// A datagram arrived. It is kept until finish_incoming(), when its plaintext is known, if it opened.
   void begin_incoming(const platform::Address& from, std::span<const uint8_t> datagram);
   void finish_incoming(uint64_t now_ns);
   /// A datagram leaves, sealed.
@@ -66,7 +68,8 @@ class Capture final : private crypto::AeadTap {
     uint32_t bytes = 0;
     std::array<uint8_t, socket::kMaxDatagramBytes> data;  ///< Clear part, then plaintext.
   };
-  /// The newest plaintexts by their tag. Those of the handshake are few and stay for its retransmissions.
+  /// The newest plaintexts by their tag. Handshake plaintexts have their own ring: they are few, and stay for
+  /// retransmissions.
   class Ring {
    public:
     explicit Ring(size_t capacity);
@@ -81,8 +84,8 @@ class Capture final : private crypto::AeadTap {
     size_t next_ = 0;
   };
   struct Memory {
-    Ring handshake{64};  ///< Messages 3, 4 and 6 under way at a time, and then some.
-    Ring session{256};   ///< More than one batch of the socket, both ways.
+    Ring handshake{64};  ///< More than the messages 3, 4 and 6 in flight at a time.
+    Ring session{256};   ///< More than one batch of the socket in both directions.
     Plaintext* open_entry = nullptr;
     uint64_t plaintext_count = 0;
     uint64_t count_before_incoming = 0;
@@ -93,7 +96,7 @@ class Capture final : private crypto::AeadTap {
 
   void on_plaintext(std::span<const uint8_t> aad, std::span<const uint8_t> plaintext) override;
   void on_tag(std::span<const uint8_t> tag) override;
-  /// Looks for the plaintext among those numbered above `after`.
+  /// Reports `datagram`, with its plaintext if a plaintext numbered above `after` has its tag.
   void tell(CapturedDatagram datagram, uint64_t after);
 
   CaptureObserver* observer_ = nullptr;

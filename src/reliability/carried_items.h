@@ -1,6 +1,7 @@
-// What each sent packet carried: reliable messages and receipts, as chains of small nodes in one arena shared
-// by all connections of an endpoint. Consecutive messages share a node, and new ones always are consecutive:
-// a packet full of small messages is one node. A chain lives until its packet is acked or forgotten.
+// The items of each sent packet: reliable messages, receipts and chunks. They are chains of small nodes in
+// one arena, which all connections of an endpoint share. Consecutive messages share a node, and new messages
+// always are consecutive, so a packet full of small messages needs one node. A chain lives until its packet
+// is acked or forgotten.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ struct CarriedItem {
   CarriedKind kind = CarriedKind::kReliableMessage;
   uint8_t channel = 0;  ///< Of a reliable message.
   uint16_t count = 1;   ///< Of reliable messages, from `value` on.
-  uint32_t value = 0;   ///< Index of a reliable message, the receipt, or what BulkSource calls the chunk.
+  uint32_t value = 0;   ///< Index of a reliable message, the receipt, or the chunk's number in BulkSource.
 };
 
 class CarriedItems {
@@ -46,8 +47,8 @@ class CarriedItems {
     ++live_;
   }
 
-  /// The same for the reliable message with `index` of `channel`; continues the item in front when it follows
-  /// on it.
+  /// Adds the reliable message `index` of `channel`. If it follows the messages of the item in front, that
+  /// item grows by one.
   void add_message(uint32_t* chain, uint8_t channel, uint32_t index) {
     if (*chain != kNone) {
       CarriedItem& front = nodes_[*chain].item;
@@ -60,8 +61,8 @@ class CarriedItems {
     add(chain, {CarriedKind::kReliableMessage, channel, 1, index});
   }
 
-  /// Calls visit(item) for each item of the chain; those it returns true for are removed. Visitors must not
-  /// add or remove items.
+  /// Calls visit(item) for each item of the chain, and removes the item if visit() returns true. Visitors
+  /// must not add or remove items.
   template <class Visit>
   void remove_if(uint32_t* chain, Visit visit) {
     uint32_t kept = kNone;

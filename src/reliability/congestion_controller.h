@@ -1,5 +1,5 @@
-// What every congestion controller hears and answers (§6; C-01, R-07). A controller sees one connection's
-// packets as numbers; it sends nothing, reads no clock and allocates nothing. Pacer asks and feeds it.
+// The interface of every congestion controller (§6; C-01, R-07). A controller sees one connection's packets
+// as numbers; it sends nothing, reads no clock and allocates nothing. Pacer feeds it and asks it.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace lattice::reliability {
 
-/// The path as it looks now.
+/// The current state of the path.
 struct PathState {
   uint64_t now_ns = 0;
   uint64_t srtt_ns = 0;     ///< 0 before the first sample, and on a path without delay.
@@ -19,7 +19,7 @@ struct PathState {
   uint64_t rto_ns = 0;
 };
 
-/// What one ack block, or one look at the clock, revealed. At least one count or `has_rtt` is set.
+/// The news from one ack block or from the passing of time. At least one count or `has_rtt` is set.
 struct AckFeedback {
   PathState path;
   uint32_t acked_packets = 0;
@@ -31,16 +31,16 @@ struct AckFeedback {
   uint64_t rtt_ns = 0;
 };
 
-/// What happened during one round trip: from a packet's sending to the acknowledgement of a later one, and
-/// never shorter than kMinRoundNs. The one loss signal per round trip of R-07 is `lost_packets`.
+/// The events of one round: from the sending of a packet to the acknowledgement of a later one, and never
+/// shorter than kMinRoundNs. `lost_packets` is the one loss signal per round trip of R-07.
 struct RoundSummary {
   PathState path;
   uint64_t duration_ns = 0;
   uint32_t acked_packets = 0;
   uint64_t acked_bytes = 0;
-  uint32_t lost_packets = 0;  ///< Spurious ones taken off.
+  uint32_t lost_packets = 0;  ///< Without spurious losses.
   uint64_t peak_bytes_in_flight = 0;
-  uint32_t rtt_samples = 0;  ///< 0: the next two say nothing.
+  uint32_t rtt_samples = 0;  ///< 0: the next two members mean nothing.
   uint64_t smallest_rtt_ns = 0;
   uint64_t mean_rtt_ns = 0;
 };
@@ -56,7 +56,7 @@ enum class CongestionPhase : uint8_t {
   kStartup,   ///< Mode kDelay: doubling until the queue shows.
   kSteady,    ///< Holding the queue at its target.
   kDrain,     ///< Letting the queue run empty, to see the path as it is.
-  kBlackout,  ///< Nothing comes back.
+  kBlackout,  ///< No acknowledgement comes back.
 };
 
 class CongestionController {
@@ -83,7 +83,7 @@ class CongestionController {
   virtual CongestionPhase phase() const = 0;
 };
 
-/// Room for any controller, in whatever owns it: on the heap it would be another trip to memory per packet.
+/// Room for any controller inside its owner. On the heap it would cost another cache miss per packet.
 inline constexpr size_t kControllerBytes = 240;
 struct alignas(8) ControllerRoom {
   std::array<std::byte, kControllerBytes> bytes;

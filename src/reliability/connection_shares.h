@@ -1,7 +1,7 @@
-// A batch of work on packets, cut into shares for CallerTasks: everything about one connection is in one
-// share, in the order it was added, so that a connection is touched by one thread and its packets are worked
-// on by number (the nonce ledger insists). Shares are of about equal cost, several per worker, because
-// threads that sleep wake late: the calling thread takes up what nobody else has.
+// A batch of work on packets, cut into shares for CallerTasks. All work of one connection is in one share, in
+// the order it was added. So one thread touches a connection, and works on its packets by ascending number
+// (the nonce ledger requires this order). Shares have about equal cost, and there are several per worker:
+// sleeping threads wake late, and the calling thread runs the shares that no other thread has taken.
 //
 // Must stay true: when run() returns, every item was worked on once, whatever the callbacks did.
 #pragma once
@@ -22,20 +22,20 @@ class ConnectionShares {
   /// Takes memory for `capacity` items, at most 65536.
   explicit ConnectionShares(size_t capacity);
 
-  /// `item` is the caller's number for it, below `capacity`; `bytes` are sealed or opened, at most 65535. At
-  /// most `capacity` items until the next run().
+  /// Adds one packet. `item` is the caller's number for it, below `capacity`; `bytes`, at most 65535, is the
+  /// size to seal or open. At most `capacity` items until the next run().
   void add(uint32_t connection_slot, size_t item, size_t bytes);
   size_t item_count() const { return item_count_; }
 
-  /// Calls work(item) for all that was added, on several threads when there is enough of it, and forgets
-  /// them. `tasks` must be enabled.
+  /// Calls work(item) for every added item, on several threads when there is enough work, and then forgets
+  /// the items. `tasks` must be enabled.
   template <class Work>
   void run(const CallerTasks& tasks, Work&& work) {
     divide(tasks.worker_count);
     auto run_share = [this, &work](uint32_t index) {
       if (index >= share_count_) return;
       Share& share = shares_[index];
-      // A share that comes twice would seal twice under one nonce, which gives the plaintext away.
+      // A share that ran twice would seal twice under one nonce, which reveals the plaintext.
       if (share.taken.exchange(true, std::memory_order_relaxed)) return;
       for (uint32_t i = share.begin; i < share.end; ++i) work(item_of(items_[i]));
       share.done.store(true, std::memory_order_release);
@@ -48,7 +48,7 @@ class ConnectionShares {
       tasks.finish(tasks.ctx, handle);
     }
     for (uint32_t i = 0; i < share_count_; ++i) {
-      run_share(i);  // Nothing, when it was taken.
+      run_share(i);  // Does nothing if another thread took the share.
       LATTICE_CHECK(shares_[i].done.load(std::memory_order_acquire));
     }
     item_count_ = 0;
@@ -63,7 +63,7 @@ class ConnectionShares {
     std::atomic<bool> done{false};
   };
 
-  // An item is one word, so that sorting by connection and then by number is sorting words.
+  // An item is one word: sorting the words sorts by connection, then by number.
   static size_t item_of(uint64_t item) { return (item >> 16) & 0xFFFF; }
   static uint32_t connection_of(uint64_t item) { return static_cast<uint32_t>(item >> 32); }
   static uint64_t cost_of(uint64_t item);

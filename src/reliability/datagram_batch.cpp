@@ -25,7 +25,7 @@ std::span<uint8_t> DatagramBatch::begin() {
 
 void DatagramBatch::commit(const platform::Address& to, uint32_t slot, connection::SecureLink& link,
                            const connection::SecureLink::Unsealed& packet) {
-  // A capture looks over the shoulder of this thread's AEAD.
+  // A capture taps the AEAD of this thread, so the packet is sealed here.
   if (!shares_ || capture_.is_on()) {
     link.finish_seal(packet);
   } else {

@@ -1,6 +1,7 @@
-// Datagrams on their way out: sealed in place in fixed buffers, handed to the socket in one call (§6.2 is
-// paced above this; here nothing waits). Also the sink the handshakes emit into. Packets are sealed as they
-// are queued, or, where the caller lends threads, together just before they leave.
+// Outgoing datagrams: they are sealed in place in fixed buffers and handed to the socket in one call. The
+// pacing of §6.2 happens above this class; no datagram waits here. The handshakes emit their datagrams here
+// too. Packets are sealed as they are queued, or, if the caller lends threads, together just before they
+// leave.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,8 @@ namespace lattice::reliability {
 class DatagramBatch final : public connection::DatagramSink {
  public:
   static constexpr size_t kDatagrams = 64;
-  /// With threads to seal them: a snapshot for hundreds of clients at once, so that each thread wakes once.
+  /// With threads that seal: large enough for a snapshot to hundreds of clients, so that each thread wakes
+  /// once.
   static constexpr size_t kDatagramsWithTasks = 256;
 
   /// `socket` and `capture` are borrowed.
@@ -33,11 +35,11 @@ class DatagramBatch final : public connection::DatagramSink {
   /// A buffer of kMaxDatagramBytes for the next datagram; flushes first when all are taken. Valid until
   /// commit() or the next begin().
   std::span<uint8_t> begin();
-  /// Queues a packet `link` began in the buffer begin() gave. It may be sealed only in the next
-  /// seal_pending(), to which `link`, that of the connection in `slot`, stays as it is.
+  /// Queues a packet that `link` began in the buffer from begin(). The packet may be sealed only in the next
+  /// seal_pending(); until then `link`, the link of the connection in `slot`, must not change.
   void commit(const platform::Address& to, uint32_t slot, connection::SecureLink& link,
               const connection::SecureLink::Unsealed& packet);
-  /// Seals what is not sealed yet: before a link gets new keys or ends.
+  /// Seals every queued packet that is not sealed yet. Call it before a link gets new keys or ends.
   void seal_pending() {
     if (shares_ && shares_->item_count() != 0) seal_shares();
   }
@@ -45,7 +47,7 @@ class DatagramBatch final : public connection::DatagramSink {
   /// Copies a handshake datagram in.
   void emit(const platform::Address& to, std::span<const uint8_t> datagram) override;
 
-  /// Sends everything queued. What the back end does not take is lost, as if on the way.
+  /// Sends every queued datagram. A datagram that the socket does not take is lost, as if in the network.
   void flush();
 
   uint64_t emitted_count() const { return emitted_count_; }
@@ -65,8 +67,8 @@ class DatagramBatch final : public connection::DatagramSink {
   CallerTasks tasks_;
   std::vector<socket::Datagram> datagrams_;
   std::unique_ptr<uint8_t[]> buffers_;
-  std::vector<Pending> pending_;            ///< By datagram; with tasks only, like the next.
-  std::optional<ConnectionShares> shares_;  ///< Of the datagrams that are not sealed.
+  std::vector<Pending> pending_;            ///< By datagram; only with tasks.
+  std::optional<ConnectionShares> shares_;  ///< The datagrams that are not sealed yet; only with tasks.
   size_t count_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t emitted_count_ = 0;

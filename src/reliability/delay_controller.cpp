@@ -50,7 +50,7 @@ void DelayController::scale_window(uint64_t numerator, uint64_t denominator) {
 }
 
 uint64_t DelayController::target_ns() const {
-  // The square root is exact on every machine (IEEE 754), and so is all of this.
+  // IEEE 754 rounds the square root correctly, so this result is the same on every machine.
   const double datagrams = static_cast<double>(window_bytes_) / static_cast<double>(kDatagramBytes);
   const double share = std::min(1.0, kShareWeight / std::sqrt(datagrams));
   return config_.target_ns + static_cast<uint64_t>(static_cast<double>(config_.target_ns) * share) +
@@ -62,14 +62,15 @@ uint64_t DelayController::base_rtt_ns(const PathState& path) const {
 }
 
 uint64_t DelayController::rate_bytes_per_s(const PathState& path) const {
-  // A little more than a window per round trip, so that the window and not the pace decides; in startup
-  // twice, because the round trip's end finds the window doubled.
+  // A little more than a window per round trip, so that the window limits sending and not the pace. In
+  // startup the pace is two windows, because the window doubles within the round trip.
   const uint64_t quarters = phase_ == CongestionPhase::kStartup ? 8 : 5;
   const uint64_t rtt_ns = std::max<uint64_t>(path.srtt_ns, 1);
   return std::clamp<uint64_t>(window_bytes_ * quarters / 4 * kSecondNs / rtt_ns, 1, kMaxRateBytesPerS);
 }
 
-// A window that was right a while ago says little now (RFC 2861): one second halves it, down to the first.
+// After idle time the old window says little about the path (RFC 2861): each second halves the window, down
+// to the initial one.
 void DelayController::on_idle(uint64_t idle_ns) {
   for (; idle_ns >= kSecondNs && window_bytes_ > config_.initial_window_bytes; idle_ns -= kSecondNs) {
     set_window(std::max(window_bytes_ / 2, config_.initial_window_bytes));
@@ -94,7 +95,7 @@ void DelayController::on_feedback(const AckFeedback& feedback) {
     emptied_ns_ = feedback.path.now_ns;
   }
   if (phase_ != CongestionPhase::kStartup) return;
-  // Doubling overshoots by what is sent until the round ends: three samples in a row are enough to stop.
+  // Doubling overshoots until the round ends, so three samples in a row are enough to stop.
   latest_rtt_ns_[latest_count_++ % latest_rtt_ns_.size()] = feedback.rtt_ns;
   if (latest_count_ < latest_rtt_ns_.size()) return;
   const uint64_t smallest_ns = *std::min_element(latest_rtt_ns_.begin(), latest_rtt_ns_.end());
@@ -102,7 +103,8 @@ void DelayController::on_feedback(const AckFeedback& feedback) {
   if (above(smallest_ns, base_ns) <= target || feedback.bytes_in_flight * 2 < window_bytes_) return;
   phase_ = CongestionPhase::kSteady;
   leaving_startup_ = true;
-  // These samples left a round trip ago, when half as much was in flight: that much has this queue.
+  // The packets of these samples left a round trip ago, when half as much was in flight: that half caused
+  // this queue.
   const uint64_t then_bytes = std::min(feedback.bytes_in_flight, window_bytes_) / 2;
   scale_window(base_ns + target, smallest_ns);
   set_window(std::min(window_bytes_, std::max(then_bytes, config_.initial_window_bytes)));
@@ -116,7 +118,7 @@ void DelayController::note_noise(uint64_t rtt_ns) {
 }
 
 bool DelayController::used_window(const RoundSummary& round) const {
-  // What keeps a transfer from filling it: two datagrams left to others, and room for less than one more.
+  // A transfer leaves two datagrams of the window free for messages, and less than one more datagram of room.
   return round.peak_bytes_in_flight + 2 * kDatagramBytes + kLargestDatagramBytes >= window_bytes_ ||
          round.peak_bytes_in_flight * 5 >= window_bytes_ * 4;
 }
@@ -194,7 +196,7 @@ void DelayController::shrink(const RoundSummary& round, uint64_t base_ns, uint64
   } else if (used_window(round)) {
     scale_window(base_ns + target, base_ns + queue_ns);
   } else if (queue_ns > 4 * target) {
-    // The application sends little and the queue is long all the same: what it sends is now all it gets.
+    // The application sends little, but the queue is long: the window shrinks to its use.
     set_window(std::min(window_bytes_, std::max(round.peak_bytes_in_flight, uint64_t{1})));
     scale_window(base_ns + target, base_ns + queue_ns);
   } else {
@@ -204,8 +206,9 @@ void DelayController::shrink(const RoundSummary& round, uint64_t base_ns, uint64
   notice_foreign_queue(round);
 }
 
-// At the smallest window there is no queue of ours worth the name. One that does not get shorter all the same
-// is a longer path, or somebody else's: take it for the base, instead of starving beside it.
+// At the smallest window this flow makes almost no queue. If the delay still does not fall, the path has
+// become longer or other traffic fills the queue. Then this delay becomes the base, so that the flow does not
+// starve.
 void DelayController::notice_foreign_queue(const RoundSummary& round) {
   const bool improving = round.smallest_rtt_ns < last_smallest_ns_ - last_smallest_ns_ / 8;
   stuck_rounds_ = window_bytes_ > config_.min_window_bytes || improving ? 0 : stuck_rounds_ + 1;

@@ -8,20 +8,21 @@
 //      │                               └─ DRAIN, less than base holds for one round    │
 //      └───────────────────────────────────────────────────────────────────────────────┘
 //
-// One decision per round, with q the smallest queueing delay seen in it (late threads, acks held back and
-// jitter only ever add; what jitter could explain waits for more samples) and T the target:
+// One decision per round, where T is the target and q is the smallest queueing delay in the round. Late
+// threads, delayed acks and jitter can only add to a sample. If jitter could explain q, the decision waits
+// for more samples.
 //
 //   q > T:  window × (base + T) / (base + q): exactly the excess leaves the queue within a round trip.
 //   q ≤ T:  window + (1200 + window · boost / 16) · (T − q) / T, if the round used the window. boost is 0
-//   near
-//           the target, where the additive part makes flows converge to equal shares, and grows 1, 1, 2, 2, 4
-//           with the rounds that showed less than T / 2, so that capacity which came back is found quickly.
+//           near the target, where the additive part makes flows converge to equal shares. It grows 1, 1, 2,
+//           2, 4 with the rounds that showed less than T / 2, so that returning capacity is used quickly.
 //
 // T is target_ns · (1 + min(1, 2 / √n)) for a window of n datagrams, plus half the path's jitter (mean
-// difference of consecutive round trips). The root makes flows that share a queue equal: whoever has less
-// accepts a longer one, and grows while the other shrinks. It also allows for how long one datagram takes on
-// a slow link. Loss up to 1/8 changes nothing but the boost: radio links lose without being full. More takes
-// half its share off the window, down to loss_floor_bytes_per_s.
+// difference of consecutive round trips). The root makes flows that share a queue equal: the flow with the
+// smaller window accepts a longer queue, and grows while the other flow shrinks. The root also allows for the
+// time that one datagram takes on a slow link. Loss up to 1/8 changes only the boost, because radio links
+// lose packets without being full. A higher loss ratio shrinks the window by half that ratio, down to
+// loss_floor_bytes_per_s.
 //
 // Must stay true: an application that does not fill its window keeps at least the initial one, unless the
 // queue is over 4 T; the window is in [min_window_bytes, max_window_bytes].
@@ -53,9 +54,9 @@ class DelayController final : public CongestionController {
   uint64_t window_bytes() const override { return window_bytes_; }
   CongestionPhase phase() const override { return phase_; }
 
-  /// T as it stands.
+  /// The current T.
   uint64_t target_ns() const;
-  /// The round trip of the path without a queue, as far as known.
+  /// The round trip of the path without a queue, as far as it is known.
   uint64_t base_rtt_ns(const PathState& path) const;
 
  private:
@@ -79,11 +80,11 @@ class DelayController final : public CongestionController {
   bool has_rtt_ = false;
   uint64_t doubted_smallest_ns_ = UINT64_MAX;  ///< Of rounds whose queue jitter could explain.
   uint32_t doubted_samples_ = 0;
-  uint64_t foreign_ns_ = 0;  ///< A higher base than the minimum, taken on by notice_foreign_queue(); 0: none.
+  uint64_t foreign_ns_ = 0;  ///< A base above the minimum, set by notice_foreign_queue(); 0: none.
   uint64_t last_smallest_ns_ = 0;
-  uint32_t stuck_rounds_ = 0;     ///< At the smallest window, over the target, and no better.
-  bool leaving_startup_ = false;  ///< The next shrink goes by what arrived, not by the window that overshot.
-  bool refilling_ = false;        ///< The round after a drain: its samples are the drain's.
+  uint32_t stuck_rounds_ = 0;     ///< Rounds at the smallest window, over the target, without improvement.
+  bool leaving_startup_ = false;  ///< The next shrink uses the bytes that arrived, not the window.
+  bool refilling_ = false;        ///< The round after a drain: its samples still show the drain.
   uint32_t calm_rounds_ = 0;      ///< In a row with less than half the target.
   uint32_t sample_acked_ = 0;     ///< Loss is judged per sample of kLossSamplePackets and at least a round.
   uint32_t sample_lost_ = 0;

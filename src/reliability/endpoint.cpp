@@ -8,7 +8,7 @@
 namespace lattice::reliability {
 namespace {
 
-// Carried items of all connections together; 12 bytes each.
+// Most carried items of all connections together; 12 bytes each.
 constexpr size_t kMaxCarriedItems = size_t{1} << 22;
 constexpr size_t kReservedItemsPerConnection = 64;
 
@@ -93,8 +93,9 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   return out;
 }
 
-// A share of the reserve for each kind of buffer a connection uses (bodies of every size, rings, snapshot
-// parts, histories), and at least one of each: the first late message of a session takes no memory.
+// A share of the reserve for each size of buffer that a connection uses (bodies of every size, rings,
+// snapshot parts, histories), and at least one of each. So the first late message of a session allocates
+// nothing.
 void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
   constexpr std::array<size_t, 7> kBufferBytes = {64, 128, 256, 512, 1024, 1536, 4096};
   const uint64_t total = std::min<uint64_t>(config.pool_reserve_bytes_per_connection * config.max_connections,
@@ -104,8 +105,8 @@ void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
   }
 }
 
-/// A server walks through all of its players every tick. With few of them large pages would mostly stand
-/// empty.
+/// A server visits all of its clients every tick, which large pages make faster. With few clients large pages
+/// would be mostly empty.
 base::PageSize pages_of(const EndpointConfig& config) {
   constexpr uint32_t kManyConnections = 256;
   const bool many = config.accepts_connections && config.max_connections >= kManyConnections;

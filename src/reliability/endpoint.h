@@ -1,11 +1,12 @@
-// The Endpoint: one socket, the connections that run over it, their channels. A server, a client, and a
-// peer-to-peer host are the same class with different roles enabled.
+// The Endpoint: one socket, its connections, and their channels. A server, a client, and a peer-to-peer host
+// are the same class with different roles enabled.
 //
-//   receive():          socket ─▶ route (P-07) ─▶ open (K-03) ─▶ frame-check whole (P-10) ─▶ acks ─▶ messages
-//   ─▶ handler update_and_send():  timers ─▶ loss ─▶ pack ─▶ seal a batch ─▶ one socket call
+//   receive():          socket ─▶ route (P-07) ─▶ open (K-03) ─▶ frame-check whole (P-10) ─▶ acks ─▶
+//                       messages ─▶ handler
+//   update_and_send():  timers ─▶ loss ─▶ pack ─▶ seal a batch ─▶ one socket call
 //
-// Must stay true: datagrams that are refused change counters and nothing else; application data flows only in
-// state Connected, on a server from the first authenticated packet on (H-11); after warm-up neither call
+// Must stay true: refused datagrams change only counters; application data flows only in state Connected,
+// which a server enters with the client's first authenticated packet (H-11); after warm-up neither call
 // allocates.
 #pragma once
 
@@ -38,58 +39,58 @@ namespace lattice::reliability {
 struct EndpointConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
-  /// Offers AES-256-GCM for session packets where this processor has it; used when the peer offers it too.
-  /// Half the time of ChaCha20-Poly1305, which every peer has.
+  /// Offers AES-256-GCM for session packets if this processor supports it; used when the peer offers it too.
+  /// It takes half the time of ChaCha20-Poly1305, which every peer supports.
   bool offer_aes256gcm = true;
   wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
   uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
   uint16_t tick_rate_hz = 60;      ///< Both ends must have the same; a server refuses a client with another.
-  uint16_t max_objects = 0;        ///< Objects there is room for. A server refuses clients with less.
+  uint16_t max_objects = 0;        ///< Room for so many objects. A server refuses clients with less.
   connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   connection::LinkLimits link_limits;   ///< K-04.
   uint64_t connect_budget_ns = 10'000'000'000;
-  uint64_t connect_retry_ns =
-      250'000'000;              ///< Before message 1 or 3 is first sent again; then twice, four times that.
-  RtoBounds rto;                ///< R-05.
-  CongestionConfig congestion;  ///< How fast each connection may send (C-01…C-03).
-  /// Largest datagram sent, and told to peers as receivable; UDP payload, 1200 to 1472. 1200: no MTU search.
+  uint64_t connect_retry_ns = 250'000'000;  ///< Before message 1 or 3 is first sent again; doubles each time.
+  RtoBounds rto;                            ///< R-05.
+  CongestionConfig congestion;              ///< How fast each connection may send (C-01…C-03).
+  /// Largest datagram this side sends, and tells peers that it can receive; UDP payload, 1200 to 1472. With
+  /// 1200 there is no MTU search.
   uint32_t max_datagram_bytes = 1472;
-  /// Where the search begins; 1200 to max_datagram_bytes. Above 1200 only on paths that are known to carry
-  /// it.
+  /// The size at which the search begins; 1200 to max_datagram_bytes. Set more than 1200 only if every path
+  /// is known to carry it.
   uint32_t initial_datagram_bytes = 1200;
-  uint64_t jitter_seed = 0;  ///< Of the handshake's retry intervals, with address and time; no secret.
-  /// What fills the budget nothing else wants; borrowed, null: nothing does.
+  uint64_t jitter_seed = 0;  ///< Seeds the handshake's retry intervals, with address and time; no secret.
+  /// Source of transfer chunks, which use the remaining budget; borrowed. Null: no transfers.
   BulkSource* bulk = nullptr;
   /// Limit of the shared buffer pool: queued and out-of-order messages of all connections.
   uint64_t pool_bytes = 64u << 20;
-  /// Taken at create, so that a steady load within it never allocates.
+  /// Memory taken at create, so that a steady load within it never allocates.
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
-  CallerTasks tasks;  ///< Threads that seal and open; what happens is the same with and without.
+  CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.
 
-  /// Every update services every connection, instead of those that have something to do. Same datagrams, more
-  /// work: the reference that tests compare with.
+  /// Every update services every connection, not only those that have something to do. The datagrams are the
+  /// same and the work is more: tests use this mode as the reference.
   bool service_all = false;
 
   // Incoming connections (server or host).
   bool accepts_connections = false;
   /// This process's static key; its public half is the audience of every token for this server.
   crypto::KeyPair identity;
-  /// What stateless resets are made with, kept together with `identity`. Absent: new, so that after this
-  /// process nobody can make them.
+  /// The key of stateless resets; store it together with `identity`. Absent: a new random key, so that after
+  /// a restart the server cannot reset the connections of this process.
   std::optional<crypto::Key> reset_key;
   connection::ResetLimits reset_limits;
   std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
-  /// Tokens issued earlier are refused: of a server that keeps its identity, whose claims ended with the last
-  /// process. 0: none for their age alone.
+  /// Tokens issued before this time are refused. For a server that keeps its identity: the claims of its last
+  /// process are lost, so older tokens might be used twice. 0: no token is refused by this rule.
   uint64_t tokens_from_unix_s = 0;
   uint32_t max_claims = 8192;             ///< Used tokens remembered; see claim_table.h.
   uint32_t max_half_open = 64;            ///< H-11.
   uint32_t max_half_open_per_prefix = 4;  ///< H-11; a load generator on one host raises it.
-  uint32_t requests_per_s = 200;          ///< Per /24 or /56; raised likewise.
+  uint32_t requests_per_s = 200;          ///< Per /24 or /56; a load generator raises it.
   uint32_t responses_per_s = 100;
   uint32_t responses_in_all_per_s = 2000;  ///< Of all prefixes; each costs about 0.15 ms.
-  uint32_t hashed_per_s = 20'000;  ///< Of each message, all prefixes together: a flood's bound (S-10, S-12).
+  uint32_t hashed_per_s = 20'000;  ///< Per message type, all prefixes together: bounds a flood (S-10, S-12).
 };
 
 enum class SendResult : uint8_t {
@@ -122,11 +123,11 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  /// Drains the socket (at most kMaxReceiveBatches × 64 datagrams), acts on what is authentic, answers
+  /// Drains the socket (at most kMaxReceiveBatches × 64 datagrams), processes authentic packets and answers
   /// handshakes. `now_ns` is monotonic, may start at 0 and must not go back; `unix_s` is wall-clock seconds.
   void receive(uint64_t now_ns, uint64_t unix_s);
 
-  /// Timers, loss detection and resends, then everything queued is packed, sealed and sent.
+  /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
   /// Starts connecting at the next update_and_send(). `token` and `client` are copied.
@@ -148,45 +149,47 @@ class Endpoint {
   /// Stale handles are ignored.
   void wake(ConnectionHandle connection);
 
-  /// Bytes of datagrams that messages with is_snapshot may fill if update_and_send() ran at `now_ns`: what
-  /// congestion control allows, less what waits already; beside a transfer the quarter of R-14, rounded up to
-  /// one datagram. UINT64_MAX without a limit; 0 when not even one datagram may go, and for stale handles.
+  /// Datagram bytes that messages with is_snapshot may fill if update_and_send() ran at `now_ns`: the
+  /// allowance of congestion control, less the bytes that wait already. Beside much reliable traffic it is
+  /// the quarter of R-14, rounded up to one datagram. UINT64_MAX without a limit; 0 when not even one
+  /// datagram may leave, and for stale handles.
   uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns);
 
-  /// Queues `body` as fragments of `unit_bytes` (1 to kFragmentUnitBytes; the last may be shorter) of the
-  /// group numbered `group`: all of them, or none and the reason. At least two. Each carries `receipt`.
-  /// Not on the control channel, and no snapshots. Source: F-01…F-05.
+  /// Queues `body` as at least two fragments of `unit_bytes` (1 to kFragmentUnitBytes; the last may be
+  /// shorter) of the group numbered `group`. Queues all of them, or none and returns the reason. Each carries
+  /// `receipt`. Not on the control channel, and no snapshots. Source: F-01…F-05.
   SendResult send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags, uint16_t group,
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt = 0);
 
-  // For what puts fragments together above.
+  // For the layer above, which puts fragments together.
 
-  /// Counts something received and not acted on, for `connection` and in all.
+  /// Counts a refusal, for `connection` and in total.
   void count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often = 1);
-  /// The same, and ends the connection: ProtocolError, or `reason`.
+  /// Counts a refusal and ends the connection with `reason`.
   void refuse(ConnectionHandle connection, Refusal refusal,
               connection::DisconnectReason reason = connection::DisconnectReason::kProtocolError);
   /// Sequence of the newest message delivered on an unreliable-sequenced channel; empty before the first.
   std::optional<base::Sequence16> newest_sequence(ConnectionHandle connection, Channel channel) const;
-  /// The pool messages wait in. Buffers taken from it are given back before the endpoint dies.
+  /// The pool of message bodies. The caller returns its buffers before the endpoint is destroyed.
   base::BufferPool& pool();
 
   /// Null for a stale handle. Valid until the next call that may end the connection.
   const ConnectionStats* stats(ConnectionHandle connection) const;
   const EndpointStats& stats() const;
   connection::State state(ConnectionHandle connection) const;
-  /// Where the peer is now, which may not be where it connected from (L-04); family 0 for a stale handle.
+  /// The peer's current address, which may differ from the address it connected from (L-04); family 0 for a
+  /// stale handle.
   platform::Address remote_address(ConnectionHandle connection) const;
 
   /// The tick carried by ConnectionAccepted and Keepalives from now on.
   void set_server_tick(uint32_t tick);
 
-  /// While paused, silence ends no connected connection. Switched off at `now_ns`, the silence of each begins
-  /// anew.
+  /// While paused, silence ends no connected connection. When the pause ends, at `now_ns`, the timeout of
+  /// each connection restarts.
   void set_timeout_paused(bool paused, uint64_t now_ns);
 
-  /// Every datagram from now on is told to `observer` (borrowed; null ends it), opened; not from inside a
-  /// callback. False, and nothing set, in a build without LATTICE_CAPTURE.
+  /// Reports every later datagram to `observer`, decrypted (borrowed; null ends the capture). Not from inside
+  /// a callback. False, and nothing set, in a build without LATTICE_CAPTURE.
   bool set_capture(CaptureObserver* observer);
 
   /// Live slots, connecting and ending ones included.

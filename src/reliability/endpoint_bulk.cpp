@@ -1,4 +1,4 @@
-// Chunks of large transfers: what a connection sends when nothing else of it waits (spec B-10).
+// Chunks of large transfers: a connection sends them when nothing else of it waits (spec B-10).
 #include <array>
 
 #include "base/assert.h"
@@ -8,10 +8,10 @@ namespace lattice::reliability {
 
 namespace {
 
-/// Of the window, this much is left to messages that come before the next acknowledgement. More would keep
-/// the window from being used, and growing.
+/// This much of the window stays free for messages that come before the next acknowledgement. A larger
+/// reserve would keep the window from being used, and from growing.
 constexpr uint64_t kReserveBytes = 2 * kDatagramBytes;
-/// Of the plaintext, what frames a chunk.
+/// Plaintext bytes that frame a chunk.
 constexpr size_t kFramingBytes = wire::kAckMessageBytes + 1 + 2;
 
 }  // namespace
@@ -21,13 +21,13 @@ bool Endpoint::Core::has_chunks(const Peer& peer) const {
 }
 
 void Endpoint::Core::send_chunks(Peer& peer) {
-  // A message that waits here was left without budget: then a chunk has none either.
+  // If a message still waits here, there was no budget for it, and there is none for a chunk either.
   while (peer.connected() && !has_payload(peer) && items.has_room() && !peer.history.is_full() &&
          has_chunks(peer)) {
-    // With nothing in flight one chunk may go, however small the window: it never stands still.
+    // With nothing in flight one chunk may leave, however small the window is: a transfer never stops.
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;
-    // Nothing waits behind a chunk, so it waits until the path's whole datagram may go.
+    // No message waits behind a chunk, so the chunk waits until a datagram of the path's full size may leave.
     if (peer.pacer.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
     if (!send_one_chunk(peer)) return;
   }
@@ -39,7 +39,7 @@ bool Endpoint::Core::send_one_chunk(Peer& peer) {
   const size_t overhead_bytes = peer.link->next_overhead_bytes();
   const size_t budget_bytes = peer.mtu.datagram_bytes() - overhead_bytes;
   const size_t floor_bytes = wire::kFloorDatagramBytes - overhead_bytes - kFramingBytes;
-  // Copied into the packet from here: 1 kB, a fiftieth of what sealing it costs.
+  // The chunk is copied from here into the packet. Copying 1 kB costs a fiftieth of sealing it.
   std::array<uint8_t, kMaxBulkBody> body;
   const std::span<uint8_t> room = std::span(body).first(budget_bytes - kFramingBytes);
   BulkSource::Taken taken;

@@ -1,5 +1,5 @@
-// Between the packets of a connection and its Pacer: what was acknowledged and lost goes in, what may
-// be sent comes out (§6; C-01…C-03, R-07, R-14).
+// Connects the packets of a connection with its Pacer: acks and losses go in, the send budget comes out
+// (§6; C-01…C-03, R-07, R-14).
 #include <algorithm>
 
 #include "reliability/connection_quality.h"
@@ -52,7 +52,7 @@ uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns) {
   const uint64_t allowance = peer.pacer.allowance_bytes(peer.history.bytes_in_flight());
   if (allowance == Pacer::kUnlimited) return allowance;
   if (allowance == 0) return 0;
-  // Reliable messages go first, but leave a quarter, which EngineShare hands out datagram by datagram.
+  // Reliable messages go first, but leave a quarter. EngineShare hands it out datagram by datagram.
   const uint64_t reliable = std::min(reliable_waiting_bytes(peer), allowance - allowance / 4);
   const uint64_t taken = reliable + peer.engine_queue.bytes();
   const uint64_t left = allowance > taken ? allowance - taken : 0;

@@ -14,8 +14,8 @@ using connection::DisconnectReason;
 using connection::Event;
 using connection::State;
 
-/// Clients that start together must not retry together, and a simulated run must repeat: neither the same
-/// for everybody nor from entropy.
+/// Clients that start together must not retry together, so the seed differs between clients. A simulated run
+/// must repeat, so the seed does not come from entropy.
 uint64_t retry_jitter_seed(const EndpointConfig& config, const platform::Address& local, uint64_t now_ns) {
   uint64_t state = config.jitter_seed ^ now_ns ^ platform::hash_address(local);
   return base::splitmix64(state);
@@ -37,7 +37,7 @@ uint32_t Endpoint::Core::offered_features(const EndpointConfig& config) {
   return config.offer_aes256gcm && crypto::has_aes256gcm() ? wire::kFeatureAes256Gcm : 0;
 }
 
-// Both sides read the same sealed message 4, so they agree; what neither offered cannot be in it.
+// Both sides take the features from the same sealed message 4, so they agree.
 crypto::Cipher Endpoint::Core::cipher_of(uint32_t features) {
   return (features & wire::kFeatureAes256Gcm) != 0 ? crypto::Cipher::kAes256Gcm
                                                    : crypto::Cipher::kChaCha20Poly1305;
@@ -111,7 +111,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.handshake.reset();
   LATTICE_ASSERT(peer.connected());
   if (!table.assign_id(peer.handle, accepted.connection_id)) {
-    // Two servers chose the same 64 random bits for us; this connection cannot be told from the other.
+    // Two servers chose the same 64 random bits as id, so the two connections cannot be told apart.
     peer.lifecycle.apply(Event::kSilence);
     note_end(peer, DisconnectReason::kInternalError, 0, "connection_id in use");
     return;
@@ -136,8 +136,8 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   const std::optional<ConnectionHandle> handle = table.insert(accepted.connection_id);
   if (!handle) {
-    // admit() saw a free slot and the handshake chose a fresh id; only an id clash with an outgoing
-    // connection is left.
+    // admit() saw a free slot and the handshake chose a fresh id. The only remaining cause is an outgoing
+    // connection with the same id.
     server->on_ended(accepted.connection_id);
     return;
   }
@@ -168,7 +168,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
 void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
   peer.lifecycle.apply(Event::kConfirm);
   server->on_confirmed(peer.link->connection_id());
-  // Message 4 to the client's first packet is a round trip when neither was sent twice.
+  // The time from message 4 to the client's first packet is a round trip if neither was sent twice.
   if (packet_seq == 1 && peer.accepts_repeated_then == server->repeated_accept_count()) {
     peer.rtt.add_sample(now_ns - peer.accepted_at_ns, now_ns);
   }
@@ -213,7 +213,7 @@ void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remo
   peer.end_reason = reason;
   peer.end_schema_id = remote_schema;
   size_t bytes = std::min(text.size(), peer.end_text.size());
-  // Cut at a character, so that what goes on the wire is still UTF-8.
+  // The text is cut between characters, so that the wire carries valid UTF-8.
   const auto* characters = reinterpret_cast<const uint8_t*>(text.data());
   while (bytes != 0 && !wire::is_valid_text({characters, bytes})) --bytes;
   std::copy_n(text.begin(), bytes, peer.end_text.begin());
@@ -228,7 +228,7 @@ void Endpoint::Core::set_timeout_paused(bool paused, uint64_t since_ns) {
   for (const auto& peer : peers) {
     if (!peer || !peer->connected()) continue;
     if (goes_on) peer->timers->restart_silence(std::max(since_ns, now_ns));
-    wake(*peer);  // Its next visit may be another one now.
+    wake(*peer);  // Its next deadline may have changed.
   }
 }
 
@@ -265,7 +265,7 @@ void Endpoint::Core::finish_phase() {
 void Endpoint::Core::report_end(Peer& peer) {
   peer.report_pending = false;
   lose_receipts(peer);
-  if (!peer.announced) return;  // A half-open entry nobody was told of.
+  if (!peer.announced) return;  // A half-open entry that was never announced.
   if (peer.link) ++stats.connections_closed;
   table.stop_pending(peer.handle);  // The application may connect to the same server again in the callback.
   handler.on_disconnected(peer.handle, peer.end_reason, peer.end_schema_id,
@@ -274,7 +274,7 @@ void Endpoint::Core::report_end(Peer& peer) {
 
 void Endpoint::Core::free_peer(Peer& peer) {
   const ConnectionHandle handle = peer.handle;
-  batch.seal_pending();  // Its goodbye may still be waiting.
+  batch.seal_pending();  // Its Disconnect may still be waiting.
   if (peer.incoming) server->on_ended(peer.link->connection_id());
   table.erase(handle);
   service_times.set(handle.slot, base::DeadlineTable::kNever);

@@ -1,8 +1,15 @@
-// The inside of Endpoint: state, and the functions of each direction. endpoint_receive.cpp is everything that
-// starts with a datagram, endpoint_messages.cpp what follows once it opened, endpoint_send.cpp everything
-// that ends in one, endpoint_bulk.cpp the room left after it, endpoint_connections.cpp beginnings and ends,
-// endpoint_rotation.cpp new keys, endpoint_paths.cpp addresses and datagram sizes, endpoint_service.cpp whom
-// an update looks at.
+// The inside of Endpoint: its state, and the functions of each file.
+//   endpoint_receive.cpp      from a datagram to an opened packet
+//   endpoint_messages.cpp     acks and messages of an opened packet
+//   endpoint_send.cpp         from queues and timers to datagrams
+//   endpoint_queue.cpp        messages from the layer above into the queues
+//   endpoint_bulk.cpp         chunks of transfers, in the remaining budget
+//   endpoint_congestion.cpp   the link between packets and the pacer
+//   endpoint_connections.cpp  beginnings and ends of connections
+//   endpoint_rotation.cpp     new keys
+//   endpoint_resets.cpp       stateless resets
+//   endpoint_paths.cpp        addresses and datagram sizes
+//   endpoint_service.cpp      which connections an update services
 #pragma once
 
 #include <memory>
@@ -32,12 +39,13 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   // endpoint_receive.cpp
   void receive();
   void note_unreachable();
-  /// The peer a datagram says it is from, or null. Nothing is believed, refused or counted by this.
+  /// The peer of the connection id in a datagram, or null. The id is not authenticated yet; nothing is
+  /// refused or counted here.
   Peer* claimed_peer(const socket::Datagram& datagram) const;
   void prefetch(const socket::Datagram& datagram) const;
-  /// With the caller's threads, the AEAD of a whole batch; each datagram's turn comes afterwards.
+  /// Runs the AEAD of a whole batch on the caller's threads. on_datagram() follows for each datagram.
   void open_ahead(std::span<const socket::Datagram> received);
-  /// `ahead` is what open_ahead() found out about it.
+  /// `ahead` is the result of open_ahead() for this datagram.
   void on_datagram(const platform::Address& from, std::span<uint8_t> datagram, connection::OpenedAhead ahead);
   void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
                              const wire::PacketHeader& header, size_t header_bytes);
@@ -54,9 +62,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_echo(Peer& peer, const wire::KeepaliveBody& body);
   void apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
                  std::optional<uint64_t> ack_delay_ns);
-  /// Counts, and closes if it must, a block that on_ack() found invalid.
+  /// Counts an ack block that on_ack() found invalid, and closes the connection if the block names a skipped
+  /// number.
   void refuse_ack(Peer& peer, const AckResult& result);
-  /// The result is whether the packet may be acked as far as this message goes.
+  /// False: because of this message, its packet must not be acked.
   bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
   void refuse_for_memory(Peer& peer);
@@ -86,19 +95,19 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     wire::PacketType type = wire::PacketType::kPayload;
     std::span<uint8_t> buffer;  ///< From begin_packet(); the plaintext starts at kMaxHeaderBytes.
     size_t plaintext_bytes = 0;
-    const platform::Address* to = nullptr;  ///< Null: the peer's. Another one hears nothing but challenges.
-    /// A challenge or an MTU probe, which may well not reach the peer: what it says is not taken for said.
+    const platform::Address* to = nullptr;  ///< Null: the peer's address. Another one gets only challenges.
+    /// A challenge or an MTU probe. It may not reach the peer, so its ack block does not count as sent.
     bool is_experiment = false;
     bool ack_eliciting = false;
     Charge charge = Charge::kOrdinary;
     uint32_t items = CarriedItems::kNone;
   };
-  /// A buffer for the next packet of `peer`, whose number is fixed from here on: before it, one may be left
-  /// out. Every packet begins with this and ends with transmit().
+  /// A buffer for the next packet of `peer`. Fixes the packet's number; one number may be left out before it
+  /// . Every packet begins with this and ends with transmit().
   std::span<uint8_t> begin_packet(Peer& peer);
   /// The bytes of the datagram; 0 when packet numbers are used up.
   size_t transmit(Peer& peer, const Outgoing& packet);
-  /// As transmit(), for a Payload with messages, which are counted.
+  /// transmit() for a Payload with messages; also counts the messages.
   void transmit_payload(Peer& peer, const Outgoing& packet, uint32_t first_count, uint32_t resent_count);
   void update_loss_window(Peer& peer);
 
@@ -112,7 +121,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   // endpoint_bulk.cpp
   bool has_chunks(const Peer& peer) const;
   void send_chunks(Peer& peer);
-  /// False: the source had none after all.
+  /// False: the source had no chunk after all.
   bool send_one_chunk(Peer& peer);
 
   // endpoint_service.cpp
@@ -124,51 +133,51 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void prefetch_service(size_t slot);
   /// `interval_ns` since the last update.
   void note_update_interval(uint64_t interval_ns);
-  /// A Payload of a connected peer was opened and dealt with: it may have to be serviced earlier.
+  /// A Payload of a connected peer was opened and processed: the peer may have to be serviced earlier.
   void reschedule_after_payload(Peer& peer);
   bool waits_for_nothing(const Peer& peer) const;
   uint64_t next_service_ns(const Peer& peer) const;
 
   // endpoint_rotation.cpp
-  /// False: the connection was closed over it.
+  /// False: the message closed the connection.
   bool on_rotation_control(Peer& peer, std::span<const uint8_t> body);
   void update_rotation(Peer& peer);
 
   // endpoint_resets.cpp
-  /// Server: the peer is told what a reset of its connection will end with.
+  /// Server: tells the peer the token that a reset of its connection ends with.
   void queue_reset_token(Peer& peer);
-  /// Client: what it was told. False: the connection was closed over it.
+  /// Client: stores the reset token from the server. False: the message closed the connection.
   bool on_reset_token(Peer& peer, std::span<const uint8_t> body);
-  /// Counts a session packet of a connection that is not known here, and may answer it.
+  /// Counts a session packet of an unknown connection, and may answer it with a reset.
   void refuse_unknown(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
                       size_t datagram_bytes);
-  /// `datagram` was refused by the peer's link. It may be a reset.
+  /// The peer's link refused `datagram`. Ends the connection if the datagram is a reset.
   void end_if_reset(Peer& peer, std::span<const uint8_t> datagram, size_t header_bytes);
 
   // endpoint_paths.cpp
-  /// False, and counted: not even to be opened.
+  /// False, and counted: the packet must not be opened.
   bool may_open_from(Peer& peer, const platform::Address& from);
   void note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest);
   void on_path_flags(Peer& peer, const platform::Address& from, const wire::KeepaliveBody& body);
-  /// The peer is at `to` from now on. All that was measured on the old path starts over.
+  /// The peer is at `to` from now on. All measurements of the old path start over.
   void move_path(Peer& peer, const platform::Address& to);
-  /// `agreed_bytes`: the largest datagram the peer takes.
+  /// `agreed_bytes`: the largest datagram the peer accepts.
   void limit_mtu(Peer& peer, uint32_t agreed_bytes);
   void update_path(Peer& peer);
-  /// The last thing a peer's update does: a probe that leads a run of datagrams, and turns out too large for
-  /// the interface, would take the run along.
+  /// Runs last in a peer's update. If the interface refuses a probe that is too large, the datagrams sent
+  /// with it in one run would be lost too.
   void update_mtu(Peer& peer);
   void send_path_challenge(Peer& peer);
   void send_mtu_probe(Peer& peer, uint32_t datagram_bytes);
-  /// An ack block was applied: it may have been about the probe in flight.
+  /// An ack block was applied: it may have acknowledged an MTU probe.
   void note_probe_ack(Peer& peer);
 
   // endpoint_congestion.cpp
   PathState path_state(const Peer& peer) const;
   Pacer::Setup pacer_setup() const { return {config.congestion, now_ns}; }
   static constexpr uint64_t kNoSample = UINT64_MAX;
-  /// Looks for losses by time and order, and tells the pacer what is new. `ack` is null when only time
-  /// passed; `rtt_sample_ns` may be kNoSample.
+  /// Detects losses by time and order, and reports acks, losses and the sample to the pacer. `ack` is null
+  /// when only time passed; `rtt_sample_ns` may be kNoSample.
   void detect_losses(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
   uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns);
   void fill_congestion_stats(const Peer& peer, ConnectionStats* out) const;
@@ -183,7 +192,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void confirm(Peer& peer, uint64_t packet_seq);
   void announce(Peer& peer);
   void disconnect(Peer& peer, connection::DisconnectReason reason, std::string_view text);
-  /// Notes why, owes the report, and lists the peer for finish_phase().
+  /// Records why the connection ended, and lists the peer so that finish_phase() reports it.
   void note_end(Peer& peer, connection::DisconnectReason reason, uint64_t remote_schema,
                 std::string_view text);
   void list_ending(Peer& peer);
@@ -194,16 +203,17 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void free_peer(Peer& peer);
 
   void set_timeout_paused(bool paused, uint64_t since_ns);
-  /// The likeliest cause of a silence.
+  /// The most likely cause of a silence, as text.
   std::string_view why_silent(const Peer& peer) const;
 
-  /// What this side offers in the handshake, and what a connection that agreed on `features` seals with.
+  /// The features this side offers in the handshake, and the cipher of a connection that agreed on
+  /// `features`.
   static uint32_t offered_features(const EndpointConfig& config);
   static crypto::Cipher cipher_of(uint32_t features);
   Peer* find(ConnectionHandle handle) const {
     return table.live(handle) ? peers[handle.slot].get() : nullptr;
   }
-  /// A new one in `handle`'s slot, which is empty.
+  /// Makes a peer in the slot of `handle`, which is empty.
   Peer& make_peer(ConnectionHandle handle);
   void count(Refusal refusal, Peer* peer, uint64_t how_often = 1);
   connection::ServerMoment moment() const { return {now_ns, unix_s, server_tick}; }
@@ -226,11 +236,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   std::optional<connection::StatelessResets> resets;  ///< Together with `server`.
   std::unique_ptr<uint8_t[]> receive_buffers;
   std::vector<socket::Datagram> receive_datagrams;
-  std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being dealt with.
-  /// The Payload that is being dealt with.
+  std::array<wire::Message, 32> framed_messages;  ///< Of the packet that is being processed.
+  /// The Payload that is being processed.
   struct {
     uint64_t packet_seq = 0;
-    bool is_late = false;  ///< What is judged by number is not taken (R-32).
+    bool is_late = false;  ///< Messages judged by number are not accepted (R-32).
   } current_payload;
   std::unique_ptr<OpenAhead> opening;  ///< Null without the caller's threads.
   mutable EndpointStats stats;
@@ -241,21 +251,21 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t previous_update_ns = 0;    ///< The one before it.
   uint64_t last_update_second = 0;    ///< Of the last update that has finished.
   uint64_t until_next_update_ns = 0;  ///< A guess: the last interval, at most 25 ms.
-  uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: acks are serviced so much earlier.
+  uint64_t ack_lead_ns = 0;           ///< At least until_next_update_ns: acks are serviced this much earlier.
   uint64_t longest_interval_ns = 0;   ///< Of this second.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
-  /// The last report that nobody listens somewhere.
+  /// The last ICMP report that an address is unreachable.
   struct {
     platform::Address about;
     uint64_t at_ns = 0;
   } unreachable;
-  uint64_t memory_taken_back_ns = 0;  ///< When a connection last had to end for the memory it held.
+  uint64_t memory_taken_back_ns = 0;  ///< When a connection last ended because memory was short.
   uint32_t server_tick = 0;
   bool timeout_paused = false;
   bool in_phase = false;
   bool ack_leaves_now =
-      false;  ///< In the middle of a burst: not with the rest, when all of it is dealt with.
+      false;  ///< An ack in the middle of a burst leaves at once, not after the whole burst.
 };
 
 }  // namespace lattice::reliability

@@ -1,4 +1,4 @@
-// What an Endpoint tells the layer above, and asks of it.
+// The callbacks with which an Endpoint reports to the layer above, and asks it for decisions.
 #pragma once
 
 #include <cstdint>
@@ -30,28 +30,28 @@ struct MessageFlags {
 
 enum class Verdict : uint8_t {
   kAccept,
-  /// a snapshot part too old to be decoded. Its packet stays unacked, so the sender never takes it for
-  /// a baseline. Only for unreliable channels; a reliable message is acked whatever the handler says.
+  /// a snapshot part is too old to be decoded. Its packet stays unacked, so the sender never uses it as
+  /// a baseline. Only for unreliable channels; a reliable message is acked whatever the handler returns.
   kAcceptButDoNotAck,
   kProtocolError,  ///< Closes the connection (P-10).
 };
 
-/// A piece of a message, as it comes out of its channel: once each, and in order on an ordered one.
+/// A fragment of a message. A reliable channel delivers each fragment once, an ordered one also in order.
 struct IncomingFragment {
   wire::FragmentHeader header;
   base::Sequence16 id;       ///< message_id, or sequence on unreliable-sequenced channels (F-04).
   base::Sequence16 next_id;  ///< Reliable channels: the lowest message_id not received yet.
 };
 
-/// What on_fragment() made of one. The default is a refusal.
+/// The result of on_fragment(). The default is a refusal.
 struct FragmentOutcome {
-  /// Of the message, if the fragment completed it. kProtocolError closes in any case.
+  /// The verdict on the message, if the fragment completed it. kProtocolError always closes the connection.
   Verdict verdict = Verdict::kProtocolError;
   /// The message is complete and was delivered: on a sequenced channel, older ones are stale from now on.
   bool is_complete = false;
 };
 
-/// What both sides know once connected. Spans live for the call.
+/// The facts that both sides know once connected. Spans live for the call.
 struct ConnectedInfo {
   platform::Address address;
   uint64_t peer_id = 0;      ///< Session id of the client: the peer on a server, this side on a client.
@@ -59,7 +59,7 @@ struct ConnectedInfo {
   wire::Id16 player{};       ///< From the token; both sides have it.
   wire::Id16 session{};
   std::span<const uint8_t> user_data;
-  uint32_t features = 0;      ///< Both sides have these.
+  uint32_t features = 0;      ///< The features that both sides offered.
   uint32_t server_tick = 0;   ///< Client: tick in ConnectionAccepted. Server: its own tick then.
   uint16_t tick_rate_hz = 0;  ///< The server's.
   uint64_t rtt_ns = 0;        ///< First sample, 0 when there is none yet.
@@ -71,14 +71,14 @@ class EndpointHandler {
  public:
   virtual ~EndpointHandler() = default;
 
-  /// Server side: may this verified client come in? Refuse with kServerFull, kKicked or an application
-  /// reason; set Admission::peer_id to the session peer id it gets. Called again if the client's answer is
-  /// lost and its half-open entry expires. A full connection table is refused before this is asked. Must not
-  /// call back.
+  /// Server side: decides whether to admit this verified client. Refuse with kServerFull, kKicked or an
+  /// application reason; set Admission::peer_id to the client's session peer id. Called again if the client's
+  /// answer is lost and its half-open entry expires. Not called while the connection table is full: the
+  /// endpoint then refuses by itself. Must not call the endpoint.
   virtual connection::Admission on_admission(const connection::AdmissionRequest& request) = 0;
 
-  /// Server side: a handshake message from `from` was not acted on. `text` is what its sender was told, or
-  /// empty; it lives for the call. Strangers decide how often this is called.
+  /// Server side: a handshake message from `from` was refused. `text` is the text sent to `from`, or empty;
+  /// it lives for the call. Unauthenticated senders decide how often this is called.
   virtual void on_connect_refused(const platform::Address& /*from*/, connection::ServerRefusal,
                                   std::string_view /*text*/) {}
 

@@ -1,5 +1,5 @@
-// What an opened packet does: acks, keepalives, the end, and messages on their way to the handler (P-10,
-// L-02, L-05, L-07).
+// Processes an opened packet: acks, keepalives, disconnects, and messages for the handler (P-10, R-01, R-04,
+// L-02, L-05, L-07).
 #include <algorithm>
 
 #include "base/assert.h"
@@ -17,7 +17,7 @@ MessageFlags flags_of(uint8_t flags) {
           (flags & wire::kFlagSnapshot) != 0};
 }
 
-// By message_id or sequence; engine traffic is judged by tick.
+// True if a message is judged by message_id or sequence. Engine traffic is judged by tick.
 bool is_judged_by_number(const wire::Message& message) {
   if (message.mode != ChannelMode::kUnreliableSequenced) return wire::is_reliable(message.mode);
   return message.channel != static_cast<uint8_t>(Channel::kUnreliableSequenced) ||
@@ -39,7 +39,7 @@ void Endpoint::Core::refuse_ack(Peer& peer, const AckResult& result) {
   }
 }
 
-// `ack_delay_ns` is nothing where the block's age is not told: then it measures no round trip.
+// `ack_delay_ns` is empty if the packet does not state the age of the block; then the block gives no sample.
 void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
                                std::optional<uint64_t> ack_delay_ns) {
   const uint64_t newest = peer.link->highest_received();
@@ -114,7 +114,8 @@ bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
 
 bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& message) {
   if (is_judged_by_number(message)) {
-    // Engine traffic is judged by tick, object by object, above; the rest newest-wins here.
+    // Layers above judge engine traffic by tick, object by object. For the rest the newest wins
+    // here.
     SequencedState& state = peer.sequenced[message.channel];
     if (!state.is_news(message.id, current_payload.packet_seq)) {
       count(Refusal::kMessageStale, &peer);
@@ -128,7 +129,7 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
 
 bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& message) {
   ReceiveChannel& channel = peer.reliable[message.channel]->receive;
-  // Once accepted a fragment must be kept: without room for it, it is not accepted.
+  // An accepted fragment must be kept, so a fragment without room is not accepted.
   if (message.is_fragment() && !pool.has_room(message.body.size() + kFragmentRecordBytes)) {
     refuse_for_memory(peer);
     return false;
@@ -164,8 +165,8 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
   return true;
 }
 
-// Connections that wait for each other's memory would wait for ever: the one that waited longest ends, what
-// it held is the others', and they have their time anew.
+// Connections that wait for each other's memory would wait for ever. So the connection that waited longest
+// ends. Its memory returns to the pool, and the waiting connections restart their timers.
 void Endpoint::Core::refuse_for_memory(Peer& peer) {
   count(Refusal::kMessageNoMemory, &peer);
   if (!peer.memory_refused_since_ns) peer.memory_refused_since_ns = now_ns;
@@ -206,7 +207,7 @@ bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) 
       handler.on_fragment(peer.handle, static_cast<Channel>(message.channel), flags_of(message.flags),
                           fragment, message.body, now_ns);
   if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
-    // It was newer than last_seen when it came in, and nothing has come since.
+    // The message is newer than last_seen: this fragment was, and no message has come in between.
     peer.sequenced[message.channel].note(message.id, current_payload.packet_seq);
   }
   if (outcome.verdict == Verdict::kProtocolError) {
@@ -272,8 +273,7 @@ void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Ope
 void Endpoint::Core::lose_receipts(Peer& peer) {
   PeerAckNotifier notifier(handler, stats, peer);
   const auto lost = [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); };
-  // Receipts of reliable messages are told by their channels, those of unreliable ones by the packets they
-  // were in.
+  // Channels report the receipts of reliable messages; packets report those of unreliable messages.
   peer.history.lose_everything(notifier);
   for (const auto& channel : peer.reliable) {
     if (channel) channel->send.lose_everything(lost);

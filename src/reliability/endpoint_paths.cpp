@@ -1,5 +1,5 @@
-// The path under a connection: where the peer is (L-04) and how large a datagram gets there (L-06). The rules
-// are in path_validator.h and mtu_search.h; here they meet packets.
+// The path of a connection: the peer's address (L-04) and the largest datagram that arrives there (L-06). The
+// rules are in path_validator.h and mtu_search.h; this file applies them to packets.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -9,14 +9,14 @@
 namespace lattice::reliability {
 namespace {
 
-// What Ethernet leaves for UDP payload behind an IPv6 header, which is 20 bytes longer than IPv4's.
+// The UDP payload that Ethernet leaves behind an IPv6 header, which is 20 bytes longer than IPv4's.
 constexpr uint32_t kMaxDatagramBytesIpv6 = 1452;
 
 }  // namespace
 
 bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
   if (from == peer.path) return true;
-  // Servers stay where they are, and a client that has not shown itself yet has nowhere to move from.
+  // Servers do not move, and a client that has not confirmed yet has no address to move from.
   if (!peer.incoming || !peer.connected()) {
     count(Refusal::kForeignAddress, &peer);
     return false;
@@ -53,7 +53,7 @@ void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
   peer.path = to;
   peer.path_since_ns = now_ns;
   ++peer.stats.path_moves;
-  // What was measured was another path; a probe begins anew.
+  // All measurements belong to the old path; probing starts over.
   peer.rtt.restart();
   peer.pacer.restart(now_ns);
   peer.probes = {};
@@ -85,7 +85,7 @@ void Endpoint::Core::update_mtu(Peer& peer) {
     }
   }
   peer.mtu.update(now_ns);
-  // Without a round trip there is no telling when a probe is lost.
+  // Without a round-trip time the end cannot tell when a probe is lost.
   const uint32_t bytes = peer.rtt.has_sample() ? peer.mtu.probe_due(now_ns) : 0;
   if (bytes != 0) send_mtu_probe(peer, bytes);
 }
@@ -126,7 +126,7 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
   packet.is_experiment = true;
   const uint64_t packet_seq = peer.link->next_packet_seq();
   if (transmit(peer, packet) == 0) return;
-  // As patient as with any packet that nothing later is acknowledged after.
+  // The same patience as for a packet without a later acked packet.
   peer.mtu.on_probe_sent(packet_seq, now_ns, 2 * peer.rtt.rto_ns() + kMaxAckDelayNs);
   ++peer.stats.mtu_probes_sent;
 }

@@ -1,5 +1,5 @@
-// What the layer above hands in, on its way into the queues: checks, back-pressure, sequences (R-11,
-// R-12), and messages in fragments, all or none (F-01, F-04).
+// Puts messages from the layer above into the queues: checks, back-pressure, sequences,
+// and fragmented messages, which are queued whole or not at all (F-01, F-04).
 #include <algorithm>
 
 #include "base/assert.h"
@@ -16,7 +16,7 @@ uint8_t wire_flags(MessageFlags flags) {
                               (flags.is_snapshot ? wire::kFlagSnapshot : 0));
 }
 
-// Queues every fragment of `body`; at the first that finds no room, takes the others back.
+// Queues every fragment of `body`. If one finds no room, takes back the fragments queued before it.
 template <class Queue>
 bool queue_fragments(Queue& queue, OutgoingMessage message, size_t unit_bytes,
                      std::span<const uint8_t> body) {
@@ -94,7 +94,8 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
     return queue_fragments(queue, message, unit_bytes, body) ? SendResult::kOk : SendResult::kWouldBlock;
   }
   SequencedState& state = peer->sequenced[channel];
-  if (mode == ChannelMode::kUnreliableSequenced) message.id = state.next_sent;  // One for all (F-04).
+  if (mode == ChannelMode::kUnreliableSequenced)
+    message.id = state.next_sent;  // All fragments share it (F-04).
   if (!queue_fragments(peer->application_queue, message, unit_bytes, body)) return SendResult::kWouldBlock;
   if (mode == ChannelMode::kUnreliableSequenced) state.next_sent = state.next_sent.next();
   return SendResult::kOk;

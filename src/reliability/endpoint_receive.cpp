@@ -1,5 +1,5 @@
-// From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Nothing before
-// the open changes anything but counters.
+// From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Until a packet
+// has been opened, it changes only counters.
 #include <utility>
 
 #include "base/assert.h"
@@ -35,7 +35,7 @@ void Endpoint::Core::receive() {
   constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
   for (size_t taken = 0; taken < kMaxDatagrams; taken += receive_datagrams.size()) {
     const size_t received = socket.receive(receive_datagrams, now_ns);
-    const bool is_ahead = opening && !capture.is_on();  // A capture watches this thread's AEAD, in turn.
+    const bool is_ahead = opening && !capture.is_on();  // A capture taps this thread's AEAD packet by packet.
     if (is_ahead) open_ahead(std::span(receive_datagrams).first(received));
     for (size_t k = 0; k < received; ++k) {
       if (k + kPrefetchAhead < received) prefetch(receive_datagrams[k + kPrefetchAhead]);
@@ -44,7 +44,7 @@ void Endpoint::Core::receive() {
       on_datagram(datagram.peer, {datagram.data, datagram.size},
                   is_ahead ? opening->result(k) : connection::OpenedAhead::kNotTried);
       capture.finish_incoming(now_ns);
-      // Its sender fills the window while the rest of the burst is dealt with here.
+      // The sender refills its window while this side processes the rest of the burst.
       if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
     if (received < receive_datagrams.size()) break;
@@ -128,7 +128,7 @@ void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::s
   const std::optional<ConnectionHandle> pending = table.find_pending(from);
   Peer* peer = pending ? find(*pending) : nullptr;
   if (peer == nullptr || !peer->handshake || !peer->handshake_started) {
-    // A repeated ConnectionAccepted lands here after the first one; so does anything nobody asked for.
+    // A repeated ConnectionAccepted comes here, and so does every unexpected handshake datagram.
     count(Refusal::kNotReady, nullptr);
     return;
   }
@@ -174,7 +174,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     return;
   }
   peer->timers->on_authenticated(now_ns);
-  if (packet.epoch != peer->link->send_epoch()) batch.seal_pending();  // Sending may follow (K-08).
+  if (packet.epoch != peer->link->send_epoch()) batch.seal_pending();  // The send epoch may follow (K-08).
   bool is_plain = packet.type == wire::PacketType::kPayload && peer->connected();
   if (peer->rotation->on_opened(*peer->link, packet.epoch, datagram.size(), now_ns, peer->rtt.rto_ns())) {
     is_plain = false;
@@ -199,7 +199,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
   } else {
     on_keepalive(*peer, from, packet);
   }
-  // One block reaches 33 packets back: in a burst the ack cannot wait for the next update.
+  // One ack block covers 33 packets, so in a burst the ack cannot wait for the next update.
   if (peer->connected() && peer->acks.ack_overdue()) {
     send_ack(*peer);
     ack_leaves_now = true;

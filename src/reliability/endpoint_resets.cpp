@@ -1,6 +1,6 @@
-// Stateless resets (states.md, "Stateless reset"): the server tells each client a token; after it lost its
-// memory it answers the client's packets with that token, and the client knows that nothing will come any
-// more.
+// Stateless resets (states.md, "Stateless reset"). The server sends each client a token. After a restart the
+// server no longer knows the connection and answers the client's packets with that token. The client then
+// knows that its connection is gone.
 #include "reliability/endpoint_core.h"
 
 namespace lattice::reliability {
@@ -12,7 +12,7 @@ constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
 
 void Endpoint::Core::queue_reset_token(Peer& peer) {
   const auto body = wire::encode_reset_token(resets->token_of(peer.link->connection_id()));
-  // Without memory for it the client goes without, and finds out about the end by silence.
+  // Without memory for the message the client gets no token, and notices a restart by silence.
   peer.channel_to_send(kControl).queue(0, body, 0);
 }
 

@@ -1,4 +1,4 @@
-// From queues and timers to the socket: what is due, packing, sealing, the batch.
+// From queues and timers to the socket: due work, packing, sealing, the batch.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -12,15 +12,15 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-/// A side that only answers probes adds one of its own this often, so that it has a round trip too.
+/// A side that only answers probes sends a probe of its own this often, so that it measures a round trip too.
 constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
 
-/// How long a message waits for its ack. A round trip that is as steady as on a wire leaves no room in
-/// rto for an ack that is held back: a message would go twice. With much in flight the ack may be one for
-/// other packets, which waits longer; with little, coming late costs the game more than going twice.
+/// How long a message waits for its ack. On a path with a steady round trip, rto leaves no room for a
+/// delayed ack, and the message would be sent twice. With much in flight, the ack may be shared with packets
+/// whose acks wait longer. With little in flight, a late message costs the game more than a repeated one.
 uint64_t resend_after_ns(const Peer& peer) {
   const bool thin = peer.history.bytes_in_flight() <= kThinFlightBytes;
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
@@ -38,7 +38,7 @@ class PacketFiller {
         now_ns_(now_ns),
         resend_after_ns_(resend_after_ns(peer)),
         packet_seq_(peer.link->next_packet_seq()) {
-    // A quarter stays free for snapshots and inputs while they wait.
+    // A quarter of the packet stays free for snapshots and inputs while they wait.
     reliable_limit_ = peer.engine_queue.empty() ? budget_bytes : budget_bytes - budget_bytes / 4;
   }
 
@@ -209,9 +209,9 @@ void Endpoint::Core::update_link(Peer& peer) {
 #endif
 }
 
-// How long without sending is idle. The accepting side allows for a round trip more: both ends of a quiet
-// connection would otherwise probe at the same moment for ever, and each answer the other's probe besides.
-// The connecting side's probe and its answer keep both alive.
+// How long a side may send nothing before it probes. The accepting side waits a round trip longer. Otherwise
+// both sides of a quiet connection would always probe at the same moment, and each would also answer the
+// other's probe. The probe of the connecting side and its answer keep both sides alive.
 uint64_t Endpoint::Core::idle_ns(const Peer& peer) const {
   const uint64_t idle_ns = config.timers.keepalive_idle_ns;
   if (!peer.incoming) return idle_ns;
@@ -255,7 +255,7 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
   PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
   filler.fill(control_only);
   if (builder.empty()) {
-    // send() takes nothing that does not fit a whole packet.
+    // send() accepts only messages that fit a whole packet.
     LATTICE_CHECK(control_only);
     return false;
   }
@@ -281,17 +281,17 @@ void Endpoint::Core::transmit_payload(Peer& peer, const Outgoing& packet, uint32
   transmit(peer, packet);
 }
 
-// When a round trip was measured last, or a probe left that would measure one.
+// When a round trip was last measured, or when the last probe left.
 uint64_t Endpoint::Core::last_try_ns(const Peer& peer) const {
   const uint64_t probed_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
   return peer.rtt.has_sample() ? std::max(probed_ns, peer.rtt.sampled_at_ns()) : probed_ns;
 }
 
-// Busy, and a second without a sample: acks alone did not give one.
+// A probe is due on a busy connection after a second without a sample: its acks gave none.
 uint64_t Endpoint::Core::busy_probe_at_ns(const Peer& peer) const {
   const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
   const uint64_t tried_ns = last_try_ns(peer);
-  // Tried after the last message: quiet by the time another try would be due.
+  // If the last try is newer than the last message, the connection is quiet when another try would be due.
   return busy && tried_ns < peer.last_payload_ns ? tried_ns + kProbeAfterNs : UINT64_MAX;
 }
 
@@ -342,8 +342,8 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   transmit(peer, packet);
 }
 
-// An ack of its own is a Payload with nothing but the ack message: unlike a Keepalive it tells its delay, so
-// that traffic in one direction measures the round trip with every ack and not with a probe per second.
+// A separate ack is a Payload with only the ack message. Unlike a Keepalive it states its delay. So one-way
+// traffic measures the round trip with every ack, not with one probe per second.
 void Endpoint::Core::send_ack(Peer& peer) {
   peer.pacer.update(path_state(peer));
   if (peer.pacer.urgent_allowance_bytes() < kMaxUrgentBytes) return;
@@ -385,7 +385,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   const auto begun =
       peer.link->begin_seal(packet.type, packet.buffer, wire::kMaxHeaderBytes, packet.plaintext_bytes);
   if (!begun) {
-    // Packet numbers are used up; update_link() closes. What the packet carried is lost.
+    // Packet numbers are used up, and update_link() closes the connection. The items of the packet are lost.
     uint32_t chain = packet.items;
     PeerAckNotifier notifier(handler, stats, peer);
     items.remove_if(&chain, [&notifier](const CarriedItem& item) {

@@ -1,12 +1,14 @@
-// Which connections an update services: those to which something happened since they were last serviced, and
-// those of which a deadline has come. The others would do nothing, so the datagrams are the same as if all
-// were serviced (EndpointConfig::service_all; tests/unit/reliability/endpoint_service_test.cpp compares).
+// Decides which connections an update services: those with an event since they were last serviced, and those
+// with a deadline that has come. Servicing any other connection would do nothing, so the datagrams are the
+// same as if all were serviced (EndpointConfig::service_all; tests/unit/reliability/endpoint_service_test.cpp
+// compares).
 //
-//   packet opened, message or chunk offered, disconnect(), new ─▶ wake() ─▶ service() ─▶ next_service_ns() ─▶
-//   table
+//   packet opened, message or chunk offered, disconnect(), new connection
+//     ─▶ wake() ─▶ service() ─▶ next_service_ns() ─▶ table
 //
-// Must stay true: whatever makes update_link() do something is a wake(), or in next_service_ns() and, if a
-// Payload can bring it forward, in reschedule_after_payload().
+// Must stay true: every reason for update_link() to act either calls wake() or is counted by
+// next_service_ns(). If a Payload can make the second kind due earlier, reschedule_after_payload() checks it
+// too.
 #include <algorithm>
 
 #include "reliability/endpoint_core.h"
@@ -25,7 +27,7 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 void Endpoint::Core::service_due() {
   for (size_t slot = next_due(0); slot != DeadlineTable::kNone; slot = next_due(slot + 1)) {
     prefetch_service(slot);
-    // It is ending. If finish_phase() leaves it here, the next update services it.
+    // The peer is ending. If finish_phase() does not free it, the next update services it.
     if (peers[slot]->is_listed) continue;
     service(*peers[slot]);
     service_times.set(slot, next_service_ns(*peers[slot]));
@@ -64,9 +66,9 @@ void Endpoint::Core::prefetch_service(size_t slot) {
   if (far != DeadlineTable::kNone) prefetch_for_update(*peers[far]);
 }
 
-// An ack may leave with the last update before its time. Which update that is depends on the interval
-// between updates, so connections are serviced for acks earlier, by a bound of that interval. The bound is a
-// multiple of 4 ms, so that it seldom grows; when it does, every connection is serviced once.
+// An ack may leave with the last update before its deadline. Which update that is depends on the
+// interval between updates. So connections are serviced for acks earlier, by an upper bound of that interval.
+// The bound is a multiple of 4 ms, so that it seldom grows; when it grows, every connection is serviced once.
 void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
   constexpr uint64_t kStepNs = 4'000'000;
   const auto in_steps = [](uint64_t ns) { return (ns / kStepNs + 1) * kStepNs; };
@@ -83,14 +85,14 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
   }
 }
 
-// Nothing waits that could leave with any update, and every deadline is in the table.
+// True if nothing waits that could leave with any update: then every deadline is in the table.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
   return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
          !peer.validator.on_trial() && !has_payload(peer) && !has_chunks(peer);
 }
 
-// A Payload can bring forward only what is looked at here. It moves timeout, keepalive and probes away, and
-// the next update does what it makes possible at once.
+// Checks all work that a Payload can make due earlier. A Payload postpones timeout, keepalive and probes.
+// Work that can be done at once is done by the next update.
 void Endpoint::Core::reschedule_after_payload(Peer& peer) {
   const bool has_news = !peer.connected() || peer.history.lost_large_in_row() || !waits_for_nothing(peer) ||
                         (peer.mtu.probe_in_flight() == 0 && peer.mtu.next_deadline_ns() <= now_ns);
@@ -115,7 +117,7 @@ uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
                [&](uint8_t i) { next_ns = std::min(next_ns, peer.reliable[i]->send.next_expiry_ns()); });
   next_ns = std::min(next_ns, busy_probe_at_ns(peer));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
-  // Without a round trip no probe is sent; the first sample comes with a packet.
+  // Without a round-trip sample no probe is sent, and the first sample comes with a packet.
   if (peer.rtt.has_sample() || peer.mtu.probe_in_flight() != 0) {
     next_ns = std::min(next_ns, peer.mtu.next_deadline_ns());
   }

@@ -39,7 +39,7 @@ void GoodBadController::demote(uint64_t now_ns) {
   good_ = false;
   rate_hz_ = config_.bad_rate_hz;
   since_ns_ = now_ns;
-  // What is lost from here on is another round trip's loss.
+  // Losses from here on belong to another round trip.
   loss_.clear();
 }
 
@@ -51,7 +51,7 @@ void GoodBadController::promote(uint64_t now_ns) {
 }
 
 void GoodBadController::update(const PathState& path) {
-  // A round trip stays too long until a sample says otherwise, so a path gone silent stays bad.
+  // srtt changes only with samples, so a path that fell silent while bad stays bad.
   if (looks_bad(path)) {
     demote(path.now_ns);
     return;

@@ -4,13 +4,13 @@
 // Does:    acknowledgement, RTT and RTO, loss detection, retransmission, ordering, deduplication, windows and
 //          back-pressure for the four channel modes (§5, R-01…R-11); packs messages into datagrams;
 //          routes datagrams to connections, opens, frame-checks whole, then acts (K-03, P-10); keepalive,
-//          timeout and disconnect (L-02, L-03, L-05, L-07); receipts: per message, acked or lost, once;
+//          timeout and disconnect (L-02, L-03, L-05, L-07); one receipt per message: acked or lost;
 //          a byte budget for every send, from a congestion controller and a pacer (C-01…C-03).
 // Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to put fragments
 //          together (it carries them as messages; transport/fragment cuts and assembles).
-// Holds:   nothing moves before the AEAD opened and the whole plaintext was well-formed; a packet is acked
-// only
-//          when every reliable message in it was accepted; I4: each reliable message is delivered
-//          exactly once while the connection lives, at most once overall, in order on ordered channels.
+// Holds:   no state changes before the AEAD has opened the packet and its whole plaintext is well-formed;
+//          a packet is acked only when every reliable message in it was accepted; I4: each reliable
+//          message is delivered exactly once while the connection lives, at most once overall, in order on
+//          ordered channels.
 // Spec:    §3.2…§3.4, §4.3, §5, §6, C-…, R-…, L-….
 #pragma once

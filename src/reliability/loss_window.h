@@ -1,5 +1,5 @@
-// Which share of the packets whose fate was learned in the last second was lost (C-01). Eight slots of 125
-// ms.
+// The share of lost packets among those that were acknowledged or declared lost in the last second (C-01).
+// Eight slots of 125 ms.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ class LossWindow {
     uint32_t lost = 0;
   };
 
-  /// Counts packets whose fate became known at `now_ns`. A spurious loss was counted as lost before; it is
-  /// taken back here, even if that makes this slot's loss negative.
+  /// Counts packets that were acknowledged or declared lost at `now_ns`. A spurious loss was counted as lost
+  /// before; it is subtracted here, even if the count of this slot becomes negative.
   void add(uint64_t now_ns, uint32_t acked, uint32_t lost, uint32_t spurious) {
     Slot& slot = slots_[now_ns / kSlotNs % kSlots];
     if (slot.number != now_ns / kSlotNs) slot = {now_ns / kSlotNs, 0, 0};

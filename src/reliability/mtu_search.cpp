@@ -31,8 +31,8 @@ void MtuSearch::on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t pat
 
 void MtuSearch::on_probe_acked() {
   LATTICE_ASSERT(probe_seq_ != 0 || given_up_seq_ != 0);
-  // Until one is acknowledged all probes have one size: whichever this was, it proves that one, and the other
-  // is over.
+  // The probe in flight and the one given up have the same size, so either ack proves that size and ends
+  // both.
   probe_seq_ = 0;
   given_up_seq_ = 0;
   losses_ = 0;

@@ -1,12 +1,12 @@
-// How large a datagram a path carries (§4.4; L-06): one padded Keepalive at a time, that must not be
-// fragmented, of the next larger size until one is not acknowledged.
+// Finds the largest datagram that a path carries (§4.4; L-06). It sends one padded Keepalive at a time, with
+// IP fragmentation forbidden, each of the next larger size, until one is not acknowledged.
 //
 //   1200 ─▶ 1280 ─▶ 1350 ─▶ 1400 ─▶ 1452 ─▶ 1472        three losses of one size: stop, try again in 10 min
 //     ▲───────────── black hole: back, try again in 10 min
 //
 // Sizes are UDP payload. 1452 is what Ethernet leaves with IPv6, 1472 with IPv4. 1200 always works: the
-// handshake has proved it. An application that knows its path may begin with a larger size (assume()). A
-// probe's fate says nothing about congestion, so the history does not track it.
+// handshake has proved it. An application that knows its path may begin with a larger size (assume()). The
+// loss of a probe says nothing about congestion, so the history does not track probes.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ class MtuSearch {
   static constexpr uint32_t kLossesPerSize = 3;
   static constexpr uint64_t kRetryNs = uint64_t{10} * 60 * 1'000'000'000;
 
-  /// Nothing above `limit_bytes` is tried; below the second size nothing is.
+  /// No size above `limit_bytes` is tried. A limit below the second size allows no probe at all.
   void set_limit(uint32_t limit_bytes) { limit_bytes_ = limit_bytes; }
   uint32_t limit_bytes() const { return limit_bytes_; }
 
@@ -42,23 +42,24 @@ class MtuSearch {
   /// `patience_ns`.
   void on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t patience_ns);
 
-  /// Number of the probe whose fate is open; 0: none.
+  /// Number of the probe in flight; 0: none.
   uint64_t probe_in_flight() const { return probe_seq_; }
-  /// Number of the last probe that was given up, if its size is still not proved; 0: none. It may only be
-  /// late.
+  /// Number of the last probe that was given up, if its size is still not proved; 0: none. Its ack may still
+  /// come.
   uint64_t probe_given_up() const { return given_up_seq_; }
-  /// Either was acknowledged. The one given up proves its size as well: the search goes on, at once.
+  /// The probe in flight or the one given up was acknowledged. Both prove their size, and the search
+  /// continues at once.
   void on_probe_acked();
-  /// Gives the probe in flight up when its time is over.
+  /// Gives up the probe in flight when its time is over.
   void update(uint64_t now_ns);
 
-  /// When update() gives the probe up, or the next one is due; kNever when there is nothing left to try.
+  /// When update() gives up the probe in flight, or when the next probe is due; kNever when no size is left.
   uint64_t next_deadline_ns() const;
   static constexpr uint64_t kNever = UINT64_MAX;
 
   /// Large packets stopped arriving.
   void on_black_hole(uint64_t now_ns);
-  /// Another path: nothing is known about it.
+  /// Starts over for a new path.
   void restart();
 
  private:
@@ -70,7 +71,7 @@ class MtuSearch {
   uint64_t probe_seq_ = 0;
   uint64_t given_up_seq_ = 0;
   uint64_t give_up_ns_ = 0;
-  uint64_t resume_ns_ = 0;  ///< No probe before.
+  uint64_t resume_ns_ = 0;  ///< No probe is sent before this time.
 };
 
 }  // namespace lattice::reliability

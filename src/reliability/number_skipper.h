@@ -1,7 +1,7 @@
-// When a sender leaves out a packet number. A peer that acknowledges packets it never received, to be
-// sent more or to pretend it holds a baseline, cannot know which numbers were never used, and sooner or later
-// names one. The gaps come from the entropy of keys: a generator could be read off the numbers that do
-// arrive.
+// Decides when a sender leaves out a packet number. A dishonest peer may acknowledge packets that it
+// never received, to get a higher rate or to pretend that it holds a baseline. It cannot know which numbers
+// were left out, so sooner or later it acknowledges one of them. The gaps come from the entropy used for
+// keys: a peer could compute the state of a seeded generator from the numbers that arrive.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@ class NumberSkipper {
   bool has_begun_ = false;
 };
 
-/// Numbers up to `highest_received` that never came, when `received` packets did: what is missing beyond the
-/// numbers a sender leaves out on average.
+/// How many numbers up to `highest_received` are missing when `received` packets arrived, less the numbers
+/// that a sender leaves out on average.
 constexpr uint64_t missing_packets(uint64_t highest_received, uint64_t received) {
   const uint64_t accounted = received + highest_received / kMeanSkipInterval;
   return highest_received > accounted ? highest_received - accounted : 0;

@@ -1,7 +1,7 @@
-// Opens what arrived together on threads of the caller's, before it is acted on in the order of arrival. Only
-// the AEAD is done here: whose a datagram is, whether its number is fresh, what a failure means, is decided
-// in its turn by SecureLink::open(), which takes the result instead of the work. So a batch with forgeries,
-// copies, or packets of keys that begin or end within it comes out as one by one.
+// Opens the packets of one batch on the caller's threads, before they are processed in the order of arrival.
+// Only the AEAD runs here. SecureLink::open() later takes each result in turn: it decides which connection a
+// datagram belongs to, whether its number is fresh and what a failure means. So the outcome is the same as
+// without threads, also for forgeries, copies, and packets whose keys begin or end within the batch.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,11 @@ class OpenAhead {
   explicit OpenAhead(size_t max_datagrams)
       : shares_(max_datagrams), links_(max_datagrams), results_(max_datagrams) {}
 
-  /// Forgets the last batch: a new one of `count` datagrams is tried from here on.
+  /// Forgets the last batch and begins a new one of `count` datagrams.
   void begin(size_t count) { std::fill_n(results_.begin(), count, connection::OpenedAhead::kNotTried); }
-  /// `datagram`, number `index` of the batch, names `peer` as its connection and came from `from`. Kept for
-  /// run() when that is where the peer is: strange sources are opened at a limited rate (L-04), in turn.
+  /// Datagram number `index` of the batch names the connection of `peer` and came from `from`. run() opens it
+  /// only if `from` is the peer's address: packets from other sources are opened in turn, at a limited rate
+  /// (L-04).
   void add(size_t index, const platform::Address& from, size_t bytes, const Peer& peer) {
     if (!peer.link || from != peer.path) return;
     links_[index] = &*peer.link;

@@ -1,5 +1,5 @@
-// A message on its way out, and how queues keep one: the body copied into a buffer of the pool, a fragment's
-// header in front of it. Few messages are fragments, so that costs the ring entries nothing.
+// An outgoing message, and how queues store one: the body is copied into a buffer of the pool, behind the
+// header of a fragment. Few messages are fragments, so the fragment header takes no room in the ring entries.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct OutgoingMessage {
   bool is_fragment() const { return (flags & wire::kFlagFragment) != 0; }
 };
 
-/// Bytes the queue bounds count for `message`.
+/// Bytes of `message` that count towards the bounds of its queue.
 inline size_t stored_bytes(const OutgoingMessage& message) {
   return message.body.size() + (message.is_fragment() ? sizeof(wire::FragmentHeader) : 0);
 }

@@ -8,9 +8,9 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-/// A send that comes later than this does not get the whole time since the last as one burst.
+/// A send gets the budget of at most this much time, so that a late send is not one large burst.
 constexpr uint64_t kMaxBurstNs = 100'000'000;
-/// So many packets gone without an answer are a silence, and not one message's bad luck.
+/// This many unanswered packets are a silence; fewer may be chance.
 constexpr uint32_t kSilentPackets = 3;
 
 }  // namespace
@@ -39,7 +39,7 @@ uint64_t Pacer::limited_rate(const PathState& path) const {
   return rate;
 }
 
-// C-03: two datagrams, or what one tick brings.
+// C-03: two datagrams, or the bytes of one tick.
 uint64_t Pacer::cap_bytes() const {
   return std::max(2 * kDatagramBytes, rate_bytes_per_s_ * tick_ns_ / kSecondNs);
 }

@@ -1,11 +1,11 @@
-// Hands every send its byte budget (C-03, R-07): one controller, one token bucket, and the round trips both
-// are fed by. One per connection.
+// Gives every send its byte budget (C-03, R-07): one controller, one token bucket, and the rounds that feed
+// both. One per connection.
 //
 //   acks, losses ──▶ rounds ──▶ controller ──▶ rate, window ──▶ bucket ──▶ may this datagram leave?
 //
 // Must stay true: ordinary datagrams leave only with their bytes in the bucket and in the window; urgent ones
 // (acks, control, Disconnect) overdraw the bucket by at most one datagram of 1200 bytes and ignore the
-// window; handshake and probes are neither asked about nor charged.
+// window; handshake datagrams and probes need no budget and are not charged.
 #pragma once
 
 #include <cstdint>
@@ -38,15 +38,15 @@ class Pacer {
   /// Another path (L-04): nothing learned so far applies.
   void restart(uint64_t now_ns);
 
-  /// The next tick's budget: call at most once per update_and_send(), then send. What one tick brings is what
-  /// the time since the last call brings, or since `last_tick_ns` if that was later: the budget of a tick
-  /// with nothing to send is not kept for the next.
+  /// Adds the budget of the next tick: call at most once per update_and_send(), then send. A tick lasts from
+  /// the last call, or from `last_tick_ns` if that was later, to now. The budget of a tick with nothing to
+  /// send is not kept for the next.
   void begin_send(const PathState& path, uint64_t last_tick_ns = 0);
-  /// Time passed: timers, rate, refill. As often as wanted.
+  /// Time passed: timers, rate, refill. May be called at any time.
   void update(const PathState& path);
 
-  /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 unless
-  /// a whole datagram may go: a budget is not spent on fragments of one.
+  /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 if less
+  /// than a whole datagram is allowed: the budget is not spent on small parts of a datagram.
   uint64_t allowance_bytes(uint64_t bytes_in_flight) const;
   /// Bytes an urgent datagram may use now.
   uint64_t urgent_allowance_bytes() const;
@@ -84,7 +84,7 @@ class Pacer {
   uint64_t tick_ns_ = 0;  ///< What the last begin_send() counted as one tick.
   TokenBucket bucket_;
 
-  // The round that runs.
+  // The current round.
   uint64_t round_began_ns_ = 0;
   uint64_t round_end_seq_ = 1;  ///< The round ends when this number is acknowledged.
   uint64_t next_seq_ = 1;
@@ -94,7 +94,7 @@ class Pacer {
   uint32_t rtt_samples_ = 0;
   uint32_t acked_packets_ = 0;
   uint64_t acked_bytes_ = 0;
-  int64_t lost_packets_ = 0;  ///< Below zero while spurious losses of earlier rounds are taken back.
+  int64_t lost_packets_ = 0;  ///< Negative while spurious losses of earlier rounds are subtracted.
 
   uint64_t last_sent_ns_ = 0;
   uint64_t last_ack_ns_ = 0;

@@ -16,7 +16,7 @@ bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) 
   return written;
 }
 
-// In front of an unreliable message, if both fit: with the delay where there is room for it.
+// Adds the ack message in front of an unreliable message, if both fit; with the delay, if it fits too.
 bool PacketBuilder::add_ack_before(wire::ChannelMode mode, const OutgoingMessage& message) {
   const size_t message_bytes =
       wire::message_overhead_bytes(mode, message.is_fragment(), true) + message.body.size();

@@ -1,9 +1,9 @@
 // Builds the plaintext of one Payload packet: exactly one ack block, then as many messages as fit (R-01,
 //
 //
-// The block goes into the first message's header when that is reliable, otherwise into an ack message in
-// front. Callers add reliable messages first, so a packet that has one carries the block in its first
-// reliable header.
+// The ack block goes into the header of the first message if that message is reliable, otherwise into an ack
+// message in front. Callers add reliable messages first, so a packet with a reliable message carries the ack
+// block in its first reliable header.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace lattice::reliability {
 
 class PacketBuilder {
  public:
-  /// Writes into `out`, whose size is the plaintext budget. `ack_delay_ns` is told to the peer from 1 ms on,
-  /// where the ack message has room for it.
+  /// Writes into `out`, whose size is the plaintext budget. `ack_delay_ns` is sent to the peer if it is at
+  /// least 1 ms and the ack message has room for it.
   PacketBuilder(std::span<uint8_t> out, const wire::AckBlock& ack, uint64_t ack_delay_ns)
       : writer_(out), ack_(ack), ack_delay_ns_(ack_delay_ns) {}
 
   /// Adds a message of a channel of `mode`; false, and nothing changed, when it does not fit any more.
   bool add(wire::ChannelMode mode, const OutgoingMessage& message);
-  /// Adds the block alone, with its delay: a packet that only acknowledges. The packet is empty before.
+  /// Adds only the ack block, with its delay. The packet must be empty before.
   void add_ack_only();
 
   bool empty() const { return writer_.size() == 0; }

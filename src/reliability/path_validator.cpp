@@ -30,12 +30,12 @@ bool PathValidator::on_authentic(const platform::Address& from, const platform::
   }
   if (!is_newest) return false;
   if (from == active) {
-    // The peer still sends from there, so what came from elsewhere was a copy.
+    // The peer still sends from its old address, so the packet from elsewhere was a copy.
     on_trial_ = false;
     return false;
   }
-  // A newer packet from a third address also replaces the one on trial: an attacker who was first must not
-  // keep the peer from moving for longer than this.
+  // A newer packet from a third address also replaces the address on trial. An attacker who was first must
+  // not keep the peer from moving for longer than kMinTrialIntervalNs.
   if (has_begun_ && now_ns - began_ns_ < kMinTrialIntervalNs) return false;
   candidate_ = from;
   entropy.fill(challenge_);

@@ -1,12 +1,13 @@
-// Whether the peer has moved to another address (§4.3; L-04). A NAT may give a client a new port at any time,
-// and an attacker may copy a packet and deliver it first from an address of his choice; both look alike until
-// the new address has answered a challenge that only the owner of the keys can read.
+// Decides whether the peer has moved to another address (§4.3; L-04). A NAT may give a client a new port at
+// any time, and an attacker may copy a packet and deliver the copy first, from an address of his choice. The
+// two cases look alike until the new address has answered a challenge that only the owner of the keys can
+// read.
 //
 //   newest packet from elsewhere ─▶ challenge it, go on sending to the old address ─▶ answer from there: move
 //                                         │ a newer packet from the old address, or 1 to 3 s: forget it
 //
-// Must stay true: at most three times the bytes received from an address are sent to it before it answered;
-// one address is on trial at a time, and a trial begins at least a second after the last one.
+// Must stay true: before an address has answered, it gets at most three times the bytes it sent; one address
+// is on trial at a time, and a trial begins at least a second after the last one.
 #pragma once
 
 #include <array>
@@ -26,20 +27,20 @@ class PathValidator {
   static constexpr uint64_t kMaxTrialNs = 3'000'000'000;
   static constexpr uint32_t kMaxForeignOpensPerSecond = 100;
 
-  /// Whether one more datagram from an address that is not the peer's may be opened now: each costs an AEAD
-  /// pass, and all an attacker needs is the connection_id. Counts it.
+  /// Whether one more datagram from an address that is not the peer's may be opened now. Counts the datagram.
+  /// Each one costs an AEAD pass, and an attacker needs only the connection_id.
   bool may_open_foreign(uint64_t now_ns);
 
-  /// A packet of `bytes` opened; `is_newest`: its number is the highest so far. `from` may be the peer's
-  /// address, `active`. Result: a trial of `from` has begun.
+  /// A packet of `bytes` from `from` was opened; `is_newest`: its number is the highest so far. `active` is
+  /// the peer's address, and `from` may equal it. True: a trial of `from` has begun.
   bool on_authentic(const platform::Address& from, const platform::Address& active, size_t bytes,
                     bool is_newest, uint64_t now_ns, crypto::EntropySource& entropy);
 
   /// Ends a trial that took too long. `rto_ns` is the active path's.
   void update(uint64_t now_ns, uint64_t rto_ns);
 
-  /// Whether a challenge should be sent now: at the beginning and then every `rto_ns`, as far as the bytes
-  /// received allow `bytes` more.
+  /// Whether a challenge of `bytes` should be sent now: at the beginning and then every `rto_ns`, while the
+  /// bytes received allow it.
   bool challenge_due(size_t bytes, uint64_t now_ns, uint64_t rto_ns) const;
   void on_challenge_sent(size_t bytes, uint64_t now_ns);
 

@@ -1,5 +1,5 @@
-// Everything an Endpoint keeps about one association: handshake, keys, clocks, acks and channels. Plain
-// members; the rules are in endpoint_*.cpp. Made when a connection starts, freed when it ends.
+// All state of one connection: handshake, keys, clocks, acks and channels. Plain members; the rules are in
+// endpoint_*.cpp. Made when a connection starts, freed when it ends.
 #pragma once
 
 #include <array>
@@ -52,9 +52,9 @@ struct SequencedState {
   base::Sequence16 next_sent;
   base::Sequence16 last_seen;
   bool has_seen = false;
-  uint64_t seen_in = 0;  ///< Number of the packet last_seen came in.
+  uint64_t seen_in = 0;  ///< Number of the packet that carried last_seen.
 
-  /// Later packets carry later numbers. They are compared only where they cannot have come round.
+  /// Later packets carry later sequences. Two sequences are compared only if they cannot have wrapped.
   bool is_news(base::Sequence16 id, uint64_t packet_seq) const {
     return !has_seen || packet_seq > seen_in + kMaxNumberedPackets || base::sequence_greater(id, last_seen);
   }
@@ -65,7 +65,7 @@ struct SequencedState {
   }
 };
 
-/// Probes of ours that were not echoed yet; the oldest is forgotten when a fifth is sent.
+/// This side's probes that were not echoed yet; a fifth probe replaces the oldest.
 struct ProbeTimes {
   static constexpr size_t kKept = 4;
   std::array<uint64_t, kKept> sent_ns{};
@@ -84,7 +84,8 @@ struct alignas(64) Peer {
     }
   }
 
-  /// Queues go through here, or sending_channels would not know.
+  /// The channel to queue a message in. Every queueing goes through here, so that sending_channels is
+  /// complete.
   SendChannel& channel_to_send(uint8_t channel) {
     sending_channels |= uint32_t{1} << channel;
     return reliable[channel]->send;
@@ -92,22 +93,22 @@ struct alignas(64) Peer {
 
   bool connected() const { return lifecycle.state() == connection::State::kConnected; }
 
-  // What every packet reads is in front and together, ordered as it is read: with hundreds of connections
-  // none of it is near when its turn comes, and each cache line is waited for (peer_prefetch.h).
+  // The members that every packet reads come first, in the order of reading. With hundreds of connections
+  // none of them is in the cache when the peer is processed, and each cache line is waited for
+  // (peer_prefetch.h).
   ConnectionHandle handle;
   platform::Address path;  ///< Where packets go and come from; move_path() changes it.
   bool incoming = false;
-  // Lifecycle. `handshake` exists on a connecting client only, and then its own lifecycle is the one that
-  // counts.
+  // Lifecycle. `handshake` exists on a connecting client only; while it exists, its own lifecycle counts.
   connection::Lifecycle lifecycle;
   bool is_listed = false;         ///< In Core::ending.
-  bool keepalive_wanted = false;  ///< At the next chance: on Accepted, on the first packet (H-11).
+  bool keepalive_wanted = false;  ///< Send one at the next chance: on Accepted, on the first packet (H-11).
   bool echo_pending = false;
   bool path_response_pending = false;
   bool has_sent_payload = false;
   bool engine_sequence_used = false;
-  /// A bit per reliable channel that may have something to send or to hear an ack of; updates clear those of
-  /// idle ones. Most channels are idle most of the time, and need not be looked at.
+  /// One bit per reliable channel that may have a message to send or to be acked. Updates clear the bits of
+  /// idle channels. Most channels are idle most of the time, and updates skip them.
   uint32_t sending_channels = 0;
   uint64_t window_second = 0;
   std::unique_ptr<connection::ClientHandshake> handshake;
@@ -117,7 +118,7 @@ struct alignas(64) Peer {
   uint64_t last_probe_ns = 0;
   uint64_t last_payload_ns = 0;
   uint64_t accepted_at_ns = 0;
-  uint64_t path_since_ns = 0;  ///< Packets sent before went elsewhere.
+  uint64_t path_since_ns = 0;  ///< Packets sent before this time went to the old address.
   AckTracker acks;
   SentPacketHistory history;
   AckBlockOrder ack_block_order;
@@ -144,11 +145,11 @@ struct alignas(64) Peer {
 
   // The beginning.
   bool handshake_started = false;
-  /// The server's count when message 4 was made: tells a clean first RTT.
+  /// The server's count when message 4 was made. If it has not changed, message 4 gives a first RTT sample.
   uint64_t accepts_repeated_then = 0;
 
   // The end.
-  std::optional<wire::ResetToken> reset_token;  ///< On a client, once the server has told it.
+  std::optional<wire::ResetToken> reset_token;  ///< On a client, once the server has sent it.
   bool announced =
       false;  ///< on_connected() was called, or connect() returned kOk: on_disconnected() is owed.
   bool report_pending = false;
@@ -168,11 +169,11 @@ struct alignas(64) Peer {
   std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;
   std::array<SequencedState, wire::kChannelCount> sequenced{};
   SequencedState engine;  ///< Channel 1, is_snapshot.
-  /// Since when no message that needed memory was accepted for want of it; empty while there is enough.
+  /// Since when every message that needed memory was refused for lack of it; empty while memory suffices.
   std::optional<uint64_t> memory_refused_since_ns;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
-  // Statistics; traffic, round trips and queues are filled in when they are asked for.
+  // Statistics; traffic, round trips and queues are filled in by stats_of().
   mutable ConnectionStats stats;
   uint64_t window_tracked = 0;
   uint64_t window_lost = 0;
@@ -181,7 +182,7 @@ struct alignas(64) Peer {
   uint64_t window_missing = 0;
 };
 
-/// A Peer in memory that is not its own.
+/// Deleter of a Peer in memory that it does not own.
 struct DestroyPeer {
   void operator()(Peer* peer) const { std::destroy_at(peer); }
 };

@@ -1,5 +1,4 @@
-// Notifies the channels of one peer, the handler and the bulk source of carried items that were acked or
-// lost.
+// Tells the channels of one peer, the handler and the bulk source which carried items were acked or lost.
 #pragma once
 
 #include "base/assert.h"

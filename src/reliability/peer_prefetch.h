@@ -1,5 +1,6 @@
-// Brings a peer's state towards the processor before it is needed: with hundreds of connections none of it is
-// near when its turn comes, and waiting for one cache line after the other takes longer than the work.
+// Prefetches a peer's state into the cache before it is needed. With hundreds of connections no state is in
+// the cache when its peer is processed, and waiting for one cache line after the other takes longer than the
+// work.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +10,15 @@
 
 namespace lattice::reliability {
 
-/// How many datagrams, or slots, ahead: the work between covers one trip to memory.
+/// How many datagrams, or slots, ahead to prefetch: the work in between covers one access to memory.
 inline constexpr size_t kPrefetchAhead = 2;
 
-/// What every update reads: clocks, histories, queues, counters.
+/// Prefetches the state that every update reads: clocks, histories, queues, counters.
 inline void prefetch_for_update(const Peer& peer) {
   base::prefetch(&peer, &peer.rtt + 1);
 }
 
-/// What opening a packet reads besides: keys, replay window.
+/// Prefetches also the state that opening a packet reads: keys, replay window.
 inline void prefetch_for_packet(const Peer& peer) {
   prefetch_for_update(peer);
   base::prefetch(&peer.rotation, &peer.link);

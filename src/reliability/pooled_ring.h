@@ -1,5 +1,6 @@
-// A double-ended queue of plain values whose array is a buffer of the shared pool: empty it holds no memory,
-// it doubles up to a stated bound, and a pool that has seen its peak makes growth free of allocation.
+// A double-ended queue of plain values whose array is a buffer of the shared pool. An empty queue holds no
+// memory, and a full one doubles up to a stated bound. Once the pool has reached its peak, growth allocates
+// nothing.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +39,7 @@ class PooledRing {
     if (slot != nullptr) *slot = value;
     return slot != nullptr;
   }
-  /// Appends an element whose value is whatever was there, to be set by the caller; null as push_back().
+  /// Appends an element with an undefined value, which the caller sets; null when push_back() would fail.
   T* extend() {
     if (size_ == bound_ || (size_ == capacity_ && !grow())) return nullptr;
     return &slot(size_++);
@@ -97,7 +98,7 @@ class PooledRing {
   size_t capacity_ = 0;
 };
 
-/// A message body on loan from the pool, with its receipt in what would be padding: ring entries stay small.
+/// A message body on loan from the pool. The receipt fills otherwise unused padding: ring entries stay small.
 struct StoredBody {
   uint8_t* data = nullptr;
   uint16_t size_bytes = 0;
@@ -107,8 +108,7 @@ struct StoredBody {
   std::span<const uint8_t> bytes() const { return {data, size_bytes}; }
 };
 
-/// Copies `head` and `body` (together at most 16 KiB) into a buffer, one behind the other; false when the
-/// pool gives none.
+/// Copies `head`, then `body` (together at most 16 KiB), into one buffer; false when the pool gives none.
 inline bool store_body(base::BufferPool& pool, std::span<const uint8_t> head, std::span<const uint8_t> body,
                        StoredBody* out) {
   base::Buffer buffer = pool.allocate(head.size() + body.size());

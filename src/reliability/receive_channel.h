@@ -1,12 +1,12 @@
 // The receiving side of one reliable channel (§5.3; R-04, R-09): exactly once, and in order on ordered
 // channels.
 //
-//   next_ = lowest message_id not yet received.   id < next_: duplicate   next_ … next_ + 255: window beyond:
-//   ProtocolError
+//   next_ = lowest message_id not yet received
+//   id < next_: duplicate      next_ … next_ + 255: window      beyond: ProtocolError
 //
-// Both modes use this window: a sender cannot advance past 256 beyond what is acked, so "older than the
-// window" is "already delivered". Ordered channels keep early bodies in an array that exists only while there
-// are any.
+// Both modes use this window. A sender never sends a message 256 or more beyond the oldest unacked one, so
+// every id older than the window was already delivered. Ordered channels keep early bodies in an array, which
+// exists only while there are early bodies.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ uint64_t RttEstimator::min_rtt_ns(uint64_t now_ns) const {
   return second == window_second_ ? window_min_ns_ : smallest_as_of(second);
 }
 
-// Of the window that ends with `second`.
+// The smallest sample of the window that ends with `second`.
 uint64_t RttEstimator::smallest_as_of(uint64_t second) const {
   uint64_t smallest = UINT64_MAX;
   for (const MinSlot& slot : minima_) {

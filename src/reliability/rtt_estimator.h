@@ -13,7 +13,7 @@ namespace lattice::reliability {
 
 inline constexpr uint64_t kMinRtoNs = 50'000'000;     ///< Default of the lower bound.
 inline constexpr uint64_t kMaxRtoNs = 1'000'000'000;  ///< Default of the upper bound.
-// The range of either bound. Timers that follow rto were checked within it.
+// The range of either bound. The timers that depend on rto were checked for this range.
 inline constexpr uint64_t kMinSettableRtoNs = 5'000'000;
 inline constexpr uint64_t kMaxSettableRtoNs = 5'000'000'000;
 inline constexpr uint64_t kInitialRtoNs = 500'000'000;

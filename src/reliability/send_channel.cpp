@@ -84,7 +84,7 @@ void SendChannel::release(Entry& entry) {
 }
 
 SendChannel::Range SendChannel::sent_range(uint32_t first, size_t count) const {
-  // What packets on record carried spans far less than 2^31 messages: a negative offset is gone from here.
+  // Packets on record span far less than 2^31 messages, so a negative offset means an entry that was removed.
   const auto begin = static_cast<int32_t>(first - front_index_);
   const int32_t end = begin + static_cast<int32_t>(count);
   const auto offset = [this](int32_t at) {
@@ -93,14 +93,14 @@ SendChannel::Range SendChannel::sent_range(uint32_t first, size_t count) const {
   return {offset(begin), offset(end)};
 }
 
-// In one pass, and the front moves once: a packet of small messages has twenty.
+// One pass for all messages of a packet, and the front moves once: a packet of small messages has twenty.
 size_t SendChannel::take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts) {
   LATTICE_ASSERT(count <= receipts.size());
   const Range range = sent_range(first, count);
   size_t receipt_count = 0;
   for (size_t i = range.begin; i < range.end; ++i) {
     Entry& entry = entries_[i];
-    if (entry.state == State::kAcked) continue;  // By another packet already.
+    if (entry.state == State::kAcked) continue;  // Another packet was acked first.
     if (entry.state == State::kLost) --lost_count_;
     entry.state = State::kAcked;
     if (entry.body.receipt != 0) receipts[receipt_count++] = entry.body.receipt;
@@ -120,7 +120,7 @@ void SendChannel::on_lost(uint32_t first, size_t count, uint64_t packet_seq) {
   const Range range = sent_range(first, count);
   for (size_t i = range.begin; i < range.end; ++i) {
     Entry& entry = entries_[i];
-    // Only the newest carrier counts: an older one's loss is what the message was sent again for.
+    // Only the newest carrier counts: the loss of an older carrier has already caused this resend.
     if (entry.state != State::kInFlight || entry.packet_seq != static_cast<uint32_t>(packet_seq)) continue;
     entry.state = State::kLost;
     ++lost_count_;

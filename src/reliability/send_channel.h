@@ -3,11 +3,11 @@
 //   front                              window end (front + 256)
 //   | acked? in flight | lost | ... unsent ... | waiting behind the window (≤ 1024, ≤ 1 MiB) |
 //
-// Inside, a message is known by its index: message_id is the low 16 bits. An ack of a packet that left a
-// thousand packets ago may come when the ids it carried are in use again; its indexes are not.
+// Inside, an index names a message; message_id is its low 16 bits. When the ack of a packet comes a thousand
+// packets late, new messages may use the same message_ids, but never the same indexes.
 //
-// Must stay true: ids are consecutive from the front; message n is sent only while n - front < 256; nothing
-// is dropped before it is acked; a message's receipt is told once.
+// Must stay true: ids are consecutive from the front; message n is sent only while n - front < 256; no
+// message is dropped before it is acked; each receipt is reported once.
 #pragma once
 
 #include <algorithm>
@@ -34,13 +34,13 @@ class SendChannel {
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
 
-  /// Copies `message` into the queue; its id is given here, its channel is not looked at. False, and nothing
-  /// changed, when the channel may hold no more.
+  /// Copies `message` into the queue and gives it an id; ignores its channel. False, and nothing changed,
+  /// when the queue is full.
   bool queue(const OutgoingMessage& message);
   bool queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt) {
     return queue({{}, 0, flags, receipt, body, {}});
   }
-  /// Takes back the newest `count` messages, none of which was sent: undoes queue().
+  /// Removes the newest `count` messages, none of which was sent: undoes queue().
   void take_back(size_t count);
 
   /// Marks messages whose retransmission interval is over; call once per update, before packing.
@@ -56,8 +56,8 @@ class SendChannel {
     *out = message_at(sent_count_);
     return true;
   }
-  /// The offered message left in packet `packet_seq`; if it is the first time, it goes again after
-  /// `resend_after_ns`, then after twice that, and so on up to 1 s.
+  /// The offered message left in packet `packet_seq`. After its first sending it is repeated after
+  /// `resend_after_ns`, then after twice that time, and so on up to the longest interval.
   /// Returns its index.
   uint32_t on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns) {
     const size_t offset = static_cast<uint16_t>(id.value - front_index_);
@@ -80,17 +80,18 @@ class SendChannel {
   }
 
   /// A packet with the `count` (at most CarriedItems::kMaxPerPacket) messages from index `first` on was
-  /// acked. Afterwards calls told(receipt) for each receipt to report as acked; it may queue more.
+  /// acked. At the end calls told(receipt) for each receipt to report as acked; told() may queue more
+  /// messages.
   template <class Told>
   void on_acked(uint32_t first, size_t count, Told told) {
     std::array<uint32_t, CarriedItems::kMaxPerPacket> receipts;
     const size_t told_count = take_acked(first, count, receipts);
     for (size_t i = 0; i < told_count; ++i) told(receipts[i]);
   }
-  /// Packet `packet_seq`, which carried them, was lost.
+  /// Packet `packet_seq`, which carried the `count` messages from index `first` on, was lost.
   void on_lost(uint32_t first, size_t count, uint64_t packet_seq);
 
-  /// Empties the channel, calling lost(receipt) for each receipt not told.
+  /// Empties the channel, calling lost(receipt) for each receipt not reported yet.
   template <class Lost>
   void lose_everything(Lost lost) {
     for (size_t i = 0; i < entries_.size(); ++i) {
@@ -126,7 +127,7 @@ class SendChannel {
   enum class State : uint8_t { kUnsent, kInFlight, kLost, kAcked };
   struct Entry {
     StoredBody body;
-    uint64_t sent_ns;     ///< This and the next two once sent.
+    uint64_t sent_ns;     ///< This member and the next two are set once sent.
     uint32_t packet_seq;  ///< Low bits of the packet that carried it last.
     uint16_t interval_ms;
     uint8_t flags;
@@ -134,7 +135,7 @@ class SendChannel {
   };
   static_assert(sizeof(Entry) == 32);
 
-  // Without receipt: the channel tells it, not the packet.
+  // Without the receipt: the channel reports the receipt, not the packet.
   OutgoingMessage message_at(size_t offset) const {
     const Entry& entry = entries_[offset];
     OutgoingMessage out;
@@ -143,8 +144,8 @@ class SendChannel {
     read_stored(entry.body, &out);
     return out;
   }
-  /// Offsets of the `count` entries from index `first` on, as far as they are here and were sent: [begin,
-  /// end).
+  /// Offsets [begin, end) of those of the `count` entries from index `first` on that still exist and were
+  /// sent.
   struct Range {
     size_t begin;
     size_t end;

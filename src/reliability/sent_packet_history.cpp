@@ -38,7 +38,7 @@ bool SentPacketHistory::grow() {
   return true;
 }
 
-// Makes the slot of packet_seq free to overwrite without losing a packet in flight, if the bound allows.
+// Frees the slot of packet_seq without displacing a packet in flight, if the bound allows.
 bool SentPacketHistory::make_room(uint64_t packet_seq) {
   if (capacity_ == 0 && !grow()) return false;
   while (packet_seq - first_held_ >= capacity_) {
@@ -71,7 +71,7 @@ void SentPacketHistory::on_skipped(uint64_t packet_seq, AckNotifier& notifier) {
 
 void SentPacketHistory::on_sent(const Sent& sent, AckNotifier& notifier) {
   if (!append(sent.packet_seq, notifier)) {
-    // Without a record the packet is lost the moment it leaves; its messages go again by their own timers.
+    // Without a record the packet counts as lost at once; its messages are repeated by their own timers.
     uint32_t chain = sent.items;
     items_->remove_if(&chain, [&](const CarriedItem& item) {
       notify_once(item, false, notifier);
@@ -149,8 +149,8 @@ void SentPacketHistory::lose(uint64_t packet_seq, AckNotifier& notifier) {
   --in_flight_;
   bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
-  // Receipts and chunks are told and gone; messages stay in the chain, because a late ack still spares a
-  // retransmission.
+  // Receipts and chunks are reported and removed. Messages stay in the chain, because a late ack still saves
+  // a retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
     if (notify_once(item, false, notifier)) return true;
     notifier.notify_messages(item.channel, item.value, item.count, packet_seq, false);
@@ -158,9 +158,9 @@ void SentPacketHistory::lose(uint64_t packet_seq, AckNotifier& notifier) {
   });
 }
 
-// Whether a block says that a number was received which was left out.
+// Whether a block acknowledges a number that was left out.
 bool SentPacketHistory::names_skipped(uint64_t highest, uint32_t bitfield) const {
-  if (newest_skipped_ + 32 < highest) return false;  // Out of the block's reach: almost always.
+  if (newest_skipped_ + 32 < highest) return false;  // The usual case: the block does not reach back so far.
   const auto skipped = [this](uint64_t seq) { return holds(seq) && record(seq).state == State::kSkipped; };
   if (skipped(highest)) return true;
   for (uint32_t bit = 0; bit < 32 && highest > bit + 1; ++bit) {
@@ -169,8 +169,8 @@ bool SentPacketHistory::names_skipped(uint64_t highest, uint32_t bitfield) const
   return false;
 }
 
-// The bits of a block that the last one applied did not have: usually one or two of 32. What was told once
-// is told again with every packet, and looking its records up again costs more than the rest of the ack.
+// The bits of a block that the last applied block did not have: usually one or two of 32. Every packet
+// repeats the old bits, and looking up their records again would cost more than the rest of the ack.
 uint32_t SentPacketHistory::news(uint64_t highest, uint32_t bitfield) const {
   const uint64_t step = highest - applied_highest_;
   if (highest < applied_highest_ || step > 32) return bitfield;
@@ -185,7 +185,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, AckNotifier& noti
   const uint64_t bytes_before = bytes_in_flight_;
   const uint64_t highest = expand(ack.ack_seq, last_sent_);
   if (highest == 0) {
-    // "Nothing received" is spelled {0, 0}; any other block without an expansion names what was never sent.
+    // "Nothing received" is {0, 0}. Any other block without an expansion names a packet that was never sent.
     result.valid = ack == wire::AckBlock{};
     return result;
   }
@@ -218,14 +218,14 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, AckNotifier& noti
   return result;
 }
 
-// Without an ack of anything sent later, silence: the message timers have long fired by then, and this only
-// settles receipts and counters.
+// The patience without an ack of a later packet. The message timers have fired long before, so this loss
+// settles only receipts and counters.
 uint64_t SentPacketHistory::silent_ns(const RttEstimator& rtt) {
   return 2 * rtt.rto_ns() + kMaxAckDelayNs;
 }
 
-// With one: 9/8 of a round trip (R-07; RFC 9002 §6.1.2 likewise wants the later ack, without which a peer's
-// ack delay would look like loss).
+// The patience with an ack of a later packet: 9/8 of a round trip. RFC 9002 §6.1.2 requires the later
+// ack too; without it a peer's ack delay would look like loss.
 uint64_t SentPacketHistory::overtaken_ns(const RttEstimator& rtt) {
   const uint64_t base_ns = std::max(rtt.srtt_ns(), rtt.latest_ns());
   return rtt.has_sample() ? base_ns + base_ns / 8 + 1'000'000 : kInitialRtoNs;
@@ -233,7 +233,7 @@ uint64_t SentPacketHistory::overtaken_ns(const RttEstimator& rtt) {
 
 uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
   if (in_flight_ == 0) return kNever;
-  // The oldest is the first of those overtaken, and of those in silence.
+  // The oldest packet is the first to be lost by either rule.
   uint64_t patience_ns = silent_ns(rtt);
   if (oldest_is_overtaken()) patience_ns = std::min(patience_ns, overtaken_ns(rtt));
   return record(oldest_in_flight_).sent_ns + patience_ns + 1;

@@ -1,14 +1,14 @@
 // Loss detection for the packets this side sent: expands the peer's 16-bit acks, declares losses, and
 // notifies the owner of every carried item (§3.4, §5.2; ).
 //
-//   in flight ──ack──▶ acked        in flight ──3 later acked, 9/8 RTT, silence, or eviction──▶ lost ──late
-//   ack──▶ acked
+//   in flight ──ack──▶ acked
+//   in flight ──3 later acked, 9/8 RTT, silence, or eviction──▶ lost ──late ack──▶ acked
 //
 // Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
 // record would displace one still in flight; at the bound the displaced one is lost.
 //
-// Must stay true: a receipt or a chunk is told once; a reliable message may be told lost and later acked,
-// never the reverse.
+// Must stay true: a receipt or a chunk is reported once; a reliable message may be reported lost and later
+// acked, never the reverse.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,19 @@
 
 namespace lattice::reliability {
 
-/// Hears whether each carried item was acked or lost. Must not send packets or touch the history from inside
-/// a call.
+/// Is told of each carried item whether it was acked or lost. Must not send packets or touch the history from
+/// inside a call.
 class AckNotifier {
  public:
   virtual ~AckNotifier() = default;
-  /// Of `count` reliable messages, from index `first` on.
+  /// Reports the `count` reliable messages from index `first` on.
   virtual void notify_messages(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
                                bool acked) = 0;
   virtual void notify_receipt(uint32_t receipt, bool acked) = 0;
   virtual void notify_chunk(uint32_t chunk, bool acked) = 0;
 };
 
-/// Receipts and chunks are told once, and leave their packet with that. False for reliable messages.
+/// Reports a receipt or a chunk, which then leaves the record of its packet. False for reliable messages.
 inline bool notify_once(const CarriedItem& item, bool acked, AckNotifier& notifier) {
   if (item.kind == CarriedKind::kReliableMessage) return false;
   if (item.kind == CarriedKind::kReceipt) {
@@ -46,23 +46,23 @@ inline bool notify_once(const CarriedItem& item, bool acked, AckNotifier& notifi
 }
 
 struct AckResult {
-  bool valid = true;  ///< False: the block names a number never sent (R-02); nothing was done.
+  bool valid = true;  ///< False: the block names a number never sent (R-02) and was not applied.
   /// The block names a number that was left out on purpose: a lie. `valid` is false.
   bool names_skipped = false;
   uint32_t newly_acked = 0;
   uint64_t newly_acked_bytes = 0;
-  uint32_t spurious = 0;  ///< Packets called lost before that this block acknowledges.
-  /// A round-trip sample may be taken: the packet ack_seq names was newly acked and asks for acks. What it
-  /// carried does not matter, because packet numbers are never used again.
+  uint32_t spurious = 0;  ///< Packets that were declared lost and that this block acknowledges.
+  /// A round-trip sample may be taken: ack_seq names a packet that was newly acked and asks for acks. Its
+  /// content does not matter, because packet numbers are never used again.
   bool has_sample = false;
   uint64_t sample_sent_ns = 0;
 };
 
 struct HistoryCounters {
   uint64_t tracked = 0;        ///< Packets that ask for an ack.
-  uint64_t acked = 0;          ///< Of those.
-  uint64_t lost = 0;           ///< Of those, at the time of declaring.
-  uint64_t lost_spurious = 0;  ///< Of the lost, acked later.
+  uint64_t acked = 0;          ///< Tracked packets that were acked while in flight.
+  uint64_t lost = 0;           ///< Tracked packets that were declared lost.
+  uint64_t lost_spurious = 0;  ///< Lost packets that were acked later.
 };
 
 class SentPacketHistory {
@@ -80,10 +80,10 @@ class SentPacketHistory {
     uint32_t items = CarriedItems::kNone;  ///< The chain; owned by the history from here on.
     uint16_t bytes = 0;                    ///< Of the datagram; counted in flight when ack_eliciting.
   };
-  /// Records a packet. `notifier` hears of a packet this displaces.
+  /// Records a packet. Reports to `notifier` a packet whose record is displaced.
   void on_sent(const Sent& sent, AckNotifier& notifier);
 
-  /// `packet_seq`, one more than the last call's, was left out: whoever acknowledges it lies.
+  /// `packet_seq`, one more than the last call's, was left out: a peer that acknowledges it lies.
   void on_skipped(uint64_t packet_seq, AckNotifier& notifier);
 
   /// Applies one ack block.
@@ -92,12 +92,12 @@ class SentPacketHistory {
   /// Declares losses by order and by age. Returns how many packets were lost.
   uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier);
 
-  /// From when on detect_losses() would lose something, if no further ack comes; kNever with nothing in
-  /// flight.
+  /// The time at which detect_losses() would declare the next loss, if no further ack comes; kNever with
+  /// nothing in flight.
   uint64_t next_loss_ns(const RttEstimator& rtt) const;
   static constexpr uint64_t kNever = UINT64_MAX;
 
-  /// The end of the connection: every receipt not yet told is lost. Empties the history.
+  /// The end of the connection: reports every remaining receipt as lost. Empties the history.
   void lose_everything(AckNotifier& notifier);
 
   /// The number an ack_seq stands for, given the last number sent: the largest s ≤ last with the same low 16
@@ -106,16 +106,17 @@ class SentPacketHistory {
 
   /// True while the record of `packet_seq` exists and says acknowledged.
   bool is_acked(uint64_t packet_seq) const;
-  /// Four large packets in a row were lost, and a smaller one sent between them arrived (L-06): had it been
-  /// lost too, nothing at all would have got through.
+  /// Four large packets in a row were lost, and a smaller one sent between them arrived (L-06). If the
+  /// smaller one had been lost too, the path would carry nothing at all.
   bool black_hole() const;
   /// black_hole() may be true.
   bool lost_large_in_row() const { return large_lost_in_row_ >= kBlackHoleLosses; }
   void reset_black_hole() { large_lost_in_row_ = 0; }
 
-  /// Whether another packet, with a number left out before it, would displace the record of one in flight:
-  /// that one would count as lost, and what it carried go again at once. Or the peer has acknowledged none of
-  /// the last 2¹⁵ numbers: many more, and its blocks could mean two of them.
+  /// True in two cases. Another packet, with a number left out before it, would displace the record of a
+  /// packet in flight: that packet would count as lost and its content would be sent again at once. Or the
+  /// peer has acknowledged none of the last 2¹⁵ numbers: after many more, its ack blocks could mean two
+  /// packets.
   bool is_full() const {
     return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) ||
            last_sent_ + 2 - largest_acked_ >= kMaxUnacked;
@@ -167,11 +168,11 @@ class SentPacketHistory {
   uint64_t first_held_ = 1;  ///< Records below are gone.
   uint64_t last_sent_ = 0;
   uint64_t largest_acked_ = 0;
-  uint64_t applied_highest_ = 0;  ///< The newest block applied: what it told is not looked up again.
+  uint64_t applied_highest_ = 0;  ///< The newest block applied: its packets are not looked up again.
   uint32_t applied_bitfield_ = 0;
   uint64_t newest_skipped_ = 0;
   uint32_t large_lost_in_row_ = 0;
-  uint64_t first_large_lost_ = 0;  ///< Of that row.
+  uint64_t first_large_lost_ = 0;  ///< The first packet of that row.
   uint64_t last_large_lost_ = 0;
   uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
   uint64_t in_flight_ = 0;

@@ -1,4 +1,5 @@
-// What an Endpoint counts, per connection and in all. Plain values, read at any time between calls.
+// The counters of an Endpoint, per connection and in total. Plain values; read them at any time between
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +45,7 @@ struct ConnectionStats {
   uint64_t packets_acked = 0;
   uint64_t packets_lost = 0;           ///< Declared lost; a late ack does not take it back.
   uint64_t packets_lost_spurious = 0;  ///< Of those, acked after all.
-  /// Numbers below the highest received that never came (yet), less those left out on average.
+  /// Packet numbers below the highest received that have not arrived, less those left out on average.
   uint64_t packets_missing = 0;
   double loss_out = 0;  ///< Ratio in the last whole second that had traffic.
   double loss_in = 0;
@@ -56,7 +57,7 @@ struct ConnectionStats {
   uint32_t mtu_probes_sent = 0;
   uint32_t mtu_black_holes = 0;           ///< Falls back to 1200 bytes.
   uint32_t path_trials = 0;               ///< Addresses that were challenged (L-04).
-  uint32_t path_moves = 0;                ///< Of those, proved.
+  uint32_t path_moves = 0;                ///< Of those, the addresses that answered: the path moved there.
   uint32_t key_epoch = 0;                 ///< Newest epoch this side opens (K-05).
   uint32_t remote_tick = 0;               ///< From the peer's newest Keepalive.
   uint32_t reliable_messages_queued = 0;  ///< Waiting for the window or for an ack, all channels.
@@ -69,19 +70,19 @@ struct ConnectionStats {
   uint64_t window_bytes = 0;      ///< UINT64_MAX: none.
   uint64_t rate_bytes_per_s = 0;  ///< The budget as of the last send; UINT64_MAX: none.
   uint64_t waiting_bytes = 0;     ///< Bodies that were never sent, all channels.
-  uint64_t queue_ns = 0;          ///< How long those take at that rate: what a new message waits.
+  uint64_t queue_ns = 0;          ///< waiting_bytes at rate_bytes_per_s: how long a new message waits.
   uint32_t quality = 0;           ///< 0 to 100: connection_quality.h.
 };
 
 struct EndpointStats {
   TrafficStats traffic;      ///< All connections, ended ones included; handshake datagrams too.
-  RefusalCounters refusals;  ///< Everything refused, whether or not it could be laid to a connection.
-  connection::ClientDropCounters client_drops;  ///< Why handshakes of ours refused an answer.
+  RefusalCounters refusals;  ///< Everything refused, with or without a known connection.
+  connection::ClientDropCounters client_drops;  ///< Answers that this side's own handshakes refused.
   uint64_t connections_opened = 0;
   uint64_t connections_closed = 0;
   uint64_t handshake_datagrams_sent = 0;  ///< Resets included.
   uint64_t resets_sent = 0;
-  uint64_t connections_serviced = 0;  ///< By updates; a connection with nothing to do is not serviced.
+  uint64_t connections_serviced = 0;  ///< By updates. An update skips a connection with nothing to do.
   uint64_t receipts_acked = 0;
   uint64_t receipts_lost = 0;
 };

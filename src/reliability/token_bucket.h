@@ -1,6 +1,6 @@
 // Meters bytes out at a rate (§6.2, C-03). Plain arithmetic over now_ns.
 //
-// Must stay true: over any time t at least as long as one tick, what was taken is at most rate × t + cap +
+// Must stay true: over any time t at least as long as one tick, the bytes taken are at most rate × t + cap +
 // one overdraft.
 #pragma once
 
@@ -15,8 +15,8 @@ class TokenBucket {
   TokenBucket(uint64_t cap_bytes, uint64_t now_ns)
       : balance_(static_cast<int64_t>(cap_bytes) * kScale), refilled_ns_(now_ns) {}
 
-  /// Adds what `rate_bytes_per_s` gave since the last call; what exceeds `cap_bytes` is lost. A `now_ns`
-  /// before the last one adds nothing. Rate and cap are at most 4·10⁹.
+  /// Adds the bytes that `rate_bytes_per_s` gave since the last call, up to a balance of `cap_bytes`. A
+  /// `now_ns` before the last one adds nothing. Rate and cap are at most 4·10⁹.
   void refill(uint64_t now_ns, uint64_t rate_bytes_per_s, uint64_t cap_bytes) {
     const int64_t cap = static_cast<int64_t>(cap_bytes) * kScale;
     const uint64_t elapsed_ns = std::min(now_ns - std::min(refilled_ns_, now_ns), kMaxElapsedNs);
@@ -25,11 +25,11 @@ class TokenBucket {
     balance_ = std::min(cap, balance_ + static_cast<int64_t>(rate_bytes_per_s * elapsed_ns));
   }
 
-  /// Whole bytes there are; negative after an overdraft.
+  /// Whole bytes in the bucket; negative after an overdraft.
   int64_t balance_bytes() const {
     return balance_ >= 0 ? balance_ / kScale : -((-balance_ + kScale - 1) / kScale);
   }
-  /// Takes `bytes`, whether or not they are there: who may overdraw is the caller's rule.
+  /// Takes `bytes` even if the bucket holds less. The caller decides which datagrams may overdraw.
   void take(uint64_t bytes) { balance_ -= static_cast<int64_t>(bytes) * kScale; }
 
  private:

@@ -1,5 +1,6 @@
 /// @file
-/// What the library tells the game. Every callback runs inside the pump, on the thread that pumps.
+/// The callbacks: what the library tells the game. Every callback runs inside the pump, on the thread that
+/// pumps. lattice.h says what a callback may call.
 #ifndef LATTICE_CALLBACKS_H
 #define LATTICE_CALLBACKS_H
 
@@ -13,12 +14,12 @@ extern "C" {
 
 /// What on_tick is told. The library fills it.
 typedef struct lattice_tick_context {
-  uint32_t struct_size;   ///< of the library that fills it
+  uint32_t struct_size;   ///< size of this structure in the library
   uint32_t tick;          ///< the tick to simulate
   uint32_t tick_rate_hz;  ///< as configured
-  /// 1: this tick is replayed after a correction. Play no sound, send nothing.
+  /// 1: this tick runs again, after a correction. Play no sound and send nothing.
   uint32_t is_resimulating;
-  double dt_s;                       ///< 1 / tick_rate_hz
+  double dt_s;                       ///< length of a tick in seconds: 1 / tick_rate_hz
   const lattice_role_context* role;  ///< as given to lattice_world_create(); lives as long as the world
 } lattice_tick_context;
 
@@ -34,39 +35,44 @@ static inline void lattice_tick_context_init(lattice_tick_context* context) {
 typedef struct lattice_callbacks {
   uint32_t struct_size;  ///< set by lattice_callbacks_init()
 
-  /// A peer is connected: on the authority a client, on a client the authority.
+  /// A connection is established. On the authority the peer is a client; on a client it is the authority.
   void (*on_connected)(void* ctx, lattice_conn* conn);
   /// A connection, or an attempt to connect, has ended. `reason` is a lattice_disconnect_reason or an
   /// application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
   /// lattice_connect() here.
   void (*on_disconnected)(void* ctx, lattice_conn* conn, int reason);
-  /// Client: an object has appeared. Its state is already here.
+  /// Client: an object has appeared. Its state can be read already.
   void (*on_spawn)(void* ctx, lattice_netid object, uint32_t type_id);
-  /// Client: an object disappears. Its state is readable until this returns.
+  /// Client: an object disappears. Its state can be read until this returns.
   void (*on_despawn)(void* ctx, lattice_netid object);
-  /// Somebody calls `rpc_id` on `object`; `args` is the host structure of its arguments, `bytes` its size,
-  /// NULL and 0 without arguments. lattice_rpc_sender() says who, lattice_rpc_tick() when.
+  /// A peer calls the RPC `rpc_id` on `object`. `args` is the host structure of its arguments and `bytes` the
+  /// size of it; NULL and 0 for an RPC without arguments. lattice_rpc_sender() says who called,
+  /// lattice_rpc_tick() when.
   void (*on_rpc)(void* ctx, lattice_netid object, uint16_t rpc_id, const void* args, size_t bytes);
-  /// Client: an object has another owner now; 0: nobody.
+  /// Client: `new_owner` owns the object from now on. 0: nobody owns it.
   void (*on_authority_changed)(void* ctx, lattice_netid object, lattice_peer_id new_owner);
-  /// Step every object of lattice_simulated_objects() by one tick.
+  /// Runs one tick: step every object of lattice_simulated_objects(). A client also calls it for past ticks
+  /// after a correction (lattice_tick_context.is_resimulating), so it must depend on nothing but the state of
+  /// the objects, the inputs of the tick and its number.
   void (*on_tick)(void* ctx, lattice_world* world, const lattice_tick_context* tick);
-  /// Before each tick, on a client and a host: write the player's input for `tick` into `input`, the host
-  /// structure of the registered input, which holds the last one. Without this callback lattice_set_input()
-  /// alone decides.
+  /// Before each tick, on a client and a host: write the player's input for `tick` into `input`. It is the
+  /// host structure of the registered input, has `bytes` bytes and still holds the input before. Without this
+  /// callback lattice_set_input() alone decides.
   void (*on_sample_input)(void* ctx, lattice_world* world, uint32_t tick, void* input, size_t bytes);
-  /// A message that the peer sent with lattice_send().
+  /// A message arrived that the peer sent with lattice_send(). `data` has `bytes` bytes.
   void (*on_message)(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes);
-  /// Authority: may the bearer of this token join? Return 0 for yes, or a disconnect reason:
-  /// LATTICE_DISCONNECT_SERVER_FULL, LATTICE_DISCONNECT_KICKED or 256 to 65535. `info` has player, session
-  /// and user_data of the token.
+  /// Authority: may the bearer of this token join? Return 0 for yes. Return a disconnect reason for no:
+  /// LATTICE_DISCONNECT_SERVER_FULL, LATTICE_DISCONNECT_KICKED or 256 to 65535; another number counts as
+  /// LATTICE_DISCONNECT_KICKED. `info` has only player, session and user_data of the token. Without this
+  /// callback every bearer of a valid token joins.
   int (*on_admit)(void* ctx, lattice_world* world, const lattice_conn_info* info);
-  /// Client: its own clock jumped from one tick to another. What was predicted in between is void.
+  /// Client: the clock of this client jumped from one tick to another. Predictions in between are void.
   void (*on_resync)(void* ctx, lattice_world* world, uint32_t from_tick, uint32_t to_tick);
-  /// What became of a message sent with lattice_send_with_receipt(): called once for each, before
-  /// on_disconnected. `acked` 1: the peer's library has all of it; on an unreliable channel its application
-  /// may still never see it, when a newer message has overtaken it. 0: given up; on an unreliable channel a
-  /// packet with it was lost, on a reliable one the connection ended first.
+  /// What became of a message sent with lattice_send_with_receipt(). Called once for each, before
+  /// on_disconnected. `acked` 1: the library of the peer has all of the message. On an unreliable channel the
+  /// application of the peer may still never see it, when a newer message has overtaken it. `acked` 0: the
+  /// message is given up. On an unreliable channel a packet with it was lost; on a reliable one the
+  /// connection ended first.
   void (*on_receipt)(void* ctx, lattice_conn* conn, uint32_t receipt, int acked);
 } lattice_callbacks;
 

@@ -14,121 +14,144 @@ extern "C" {
 
 /// How important a line of the log is.
 typedef enum lattice_log_level {
-  LATTICE_LOG_ERROR = 0,
-  LATTICE_LOG_WARNING = 1,
-  LATTICE_LOG_INFO = 2,
-  LATTICE_LOG_DEBUG = 3
+  LATTICE_LOG_ERROR = 0,    ///< something failed and the program must act
+  LATTICE_LOG_WARNING = 1,  ///< something that should not happen; the world goes on
+  LATTICE_LOG_INFO = 2,     ///< an event of normal operation, such as a new connection
+  LATTICE_LOG_DEBUG = 3     ///< details for a developer
 } lattice_log_level;
 
-/// How fast a connection may send. Either end chooses for what it sends.
+/// How fast a connection may send. Each side chooses the mode for what it sends itself.
 typedef enum lattice_congestion_mode {
-  LATTICE_CONGESTION_DELAY = 0,  ///< keeps the queue of the path short, and otherwise takes what there is
-  /// 30 to 60 datagrams per second, 10 on a bad path (docs/spec/reliability.md)
+  LATTICE_CONGESTION_DELAY = 0,  ///< sends as fast as the path carries without a long queue
+  /// 30 to 60 datagrams per second, and 10 on a bad path (docs/spec/reliability.md).
   LATTICE_CONGESTION_GOOD_BAD = 1,
-  LATTICE_CONGESTION_NONE = 2  ///< no limit: loopback, a LAN of one's own, measurements
+  LATTICE_CONGESTION_NONE = 2  ///< no limit: for loopback, a network of your own, and measurements
 } lattice_congestion_mode;
 
-/// Called on the pumping thread. `text` is valid during the call. Must not call back into the world.
+/// Gets one line of the log. `category` names a part of the library, such as "connection"; `text` is English.
+/// Both are valid during the call. Called on the thread that uses the world. Must not call back into the
+/// world.
 typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* category, const char* text);
 
-/// A monotonic clock in nanoseconds. Only differences matter; it may start at 0 and must never go back.
+/// Returns the time of a monotonic clock in nanoseconds. Only differences matter: the clock may start at 0
+/// and must never go back.
 typedef uint64_t (*lattice_clock_fn)(void* ctx);
 
-/// One share of a batch of packets to encrypt or decrypt. It may run on any thread, takes some microseconds,
-/// never waits, and calls nothing of the application. Shares of one batch may run at the same time. The
-/// library starts no thread of its own: docs/threads.md.
+/// Does one share of a batch of packets to encrypt or decrypt. It may run on any thread, takes some
+/// microseconds, never waits, and calls nothing of the application. Shares of one batch may run at the same
+/// time. The library starts no thread of its own: docs/threads.md.
 typedef void (*lattice_task_fn)(void* task, uint32_t index);
 
-/// run(task, index) is to be called once for each index below `count` (2..256): here and now, on other
-/// threads, or in lattice_finish_tasks_fn, which gets the handle that is returned; NULL is as good as any.
-/// The library does a share itself that nobody ran. Called on the pumping thread from lattice_world_recv(),
-/// lattice_world_tick() and lattice_world_send(), one batch at a time for each world. Must not call back into
-/// the world.
+/// Has the application call run(task, index) once for each index below `count` (2..256). The calls may happen
+/// here and now, on other threads, or in lattice_finish_tasks_fn. The handle that is returned goes to
+/// lattice_finish_tasks_fn; it may be NULL. The library does a share itself when nobody ran it. Called on the
+/// pumping thread from lattice_world_recv(), lattice_world_tick() and lattice_world_send(), one batch at a
+/// time for each world. Must not call back into the world.
 typedef void* (*lattice_enqueue_tasks_fn)(void* ctx, lattice_task_fn run, void* task, uint32_t count);
 
-/// Returns when no call of run() for `handle` is under way, and none will come. What the calls wrote must
-/// then be visible to the pumping thread: the end of a lock, a join, an acquire. Called as
-/// lattice_enqueue_tasks_fn is.
+/// Returns when no call of run() for `handle` is under way and none will come. The pumping thread must then
+/// see everything that the calls wrote: a lock, a join or an acquire does that. Called from where
+/// lattice_enqueue_tasks_fn is called. Must not call back into the world.
 typedef void (*lattice_finish_tasks_fn)(void* ctx, void* handle);
 
-/// Everything that a world can be told at its creation.
+/// Everything that a world can be told at its creation. Fill it with lattice_world_config_init(), then change
+/// what differs from the defaults.
+///
+///     lattice_world_config config;
+///     lattice_world_config_init(&config);
+///     config.bind_address = "0.0.0.0:27015";
 typedef struct lattice_world_config {
   uint32_t struct_size;  ///< set by lattice_world_config_init()
 
   // ---- Simulation ----
   uint32_t tick_rate_hz;  ///< ticks per second, 1..240, default 60; authority and client must agree
-  /// at least so many snapshots per second, 1..tick_rate_hz; their interval is tick_rate_hz /
-  /// snapshot_rate_hz ticks, rounded down. 0, default: 30, or tick_rate_hz where that is less; authority only
+  /// Authority: how many snapshots per second each client gets at least, 1..tick_rate_hz. A snapshot leaves
+  /// every tick_rate_hz / snapshot_rate_hz ticks, rounded down. 0, the default, means 30, or tick_rate_hz
+  /// where that is less.
   uint32_t snapshot_rate_hz;
-  uint32_t max_objects;  ///< live NetworkObjects, 1..65535, default 4096; a client's at least the authority's
-  /// 1: members are rounded to their wire value after each tick, so that a correct prediction is exact. Must
-  /// be alike on both ends; nothing checks it, and a difference shows as rollbacks. 0 or 1, default 1
+  uint32_t max_objects;  ///< live objects, 1..65535, default 4096; a client needs at least the authority's
+  /// 1: after each tick every member is rounded to its value on the wire, so that a correct prediction is
+  /// exact. 0: only types with LATTICE_TYPE_QUANTIZE_SIMULATION are rounded. Must be equal on both sides:
+  /// nothing checks it, and a difference shows as rollbacks. Default 1.
   uint32_t quantize_simulation;
-  uint64_t seed;  ///< for everything random that is not a key; default 1
+  /// Seeds everything random that is not a key. On a simulated network the keys follow from it too.
+  /// Default 1.
+  uint64_t seed;
 
   // ---- Network ----
-  /// "0.0.0.0:27015", "[::]:27015"; NULL: any IPv4 address, any free port. With netsim set: the virtual
-  /// address. Copied.
+  /// Where the socket listens, as "0.0.0.0:27015" or "[::]:27015". NULL, the default: any IPv4 address and
+  /// any free port. With netsim set: the virtual address. Copied.
   const char* bind_address;
-  lattice_netsim* netsim;    ///< attach to this simulated network instead of a UDP socket; default NULL
-  uint32_t max_connections;  ///< 1..16384, default 64; a client needs 1
-  /// requested for each direction; the OS may grant less. 4096..2^30, default 4 MiB
+  lattice_netsim* netsim;    ///< attaches to this simulated network instead of a UDP socket; default NULL
+  uint32_t max_connections;  ///< clients of an authority at a time, 1..16384, default 64; a client ignores it
+  /// Bytes of the socket's buffer in each direction. The operating system may grant less. 4096..2^30, default
+  /// 4 MiB.
   uint32_t socket_buffer_bytes;
-  uint32_t connect_budget_ms;  ///< how long a client tries to connect; 1000..60000, default 10000
-  /// silence that ends a connection; 1000..600000, default 10000. Below 4000 only with a smaller
-  /// keepalive_interval_ms
+  uint32_t connect_budget_ms;  ///< how long a client tries to connect, 1000..60000, default 10000
+  /// A connection ends when nothing was heard for so long. 1000..600000, default 10000. A value below 4000
+  /// needs a smaller keepalive_interval_ms.
   uint32_t connection_timeout_ms;
-  /// per client and snapshot, 0..2^20; 0: as much as 15 datagrams hold; default 0
+  /// Authority: most bytes of one snapshot for one client, 0..2^20. 0, the default: as much as 15 datagrams
+  /// hold.
   uint32_t snapshot_budget_bytes;
 
-  /// Authority: whose tokens are honoured. 1 or 2 Ed25519 public keys, 32 bytes each, back to back. Copied.
+  /// Authority: the Ed25519 public keys of the issuers whose tokens are honoured, 32 bytes each, back to
+  /// back. Two keys let an issuer change its key. Copied. NULL, the default, when the count is 0.
   const uint8_t* issuer_public_keys;
-  uint32_t issuer_public_key_count;    ///< how many keys, 0..2, default 0; an authority needs one
-  uint32_t connects_per_s_per_prefix;  ///< handshakes per second from one /24 or /56, 1..100000, default 100
-  uint32_t max_half_open_per_prefix;   ///< unconfirmed connections from one /24 or /56, 1..16384, default 4
+  /// How many keys there are, 0..2, default 0. An authority needs one, unless development_tokens is 1.
+  uint32_t issuer_public_key_count;
+  /// Authority: handshakes per second from one network, which is a /24 of IPv4 or a /56 of IPv6. 1..100000,
+  /// default 100.
+  uint32_t connects_per_s_per_prefix;
+  /// Authority: connections from one such network whose handshake is not complete. 1..16384, default 4.
+  uint32_t max_half_open_per_prefix;
 
   // ---- What a client sees ----
-  /// how far in the past others are drawn, 0..1000, default 100. At least two snapshot intervals; rises by
-  /// itself with jitter
+  /// How far in the past objects of others are drawn, 0..1000, default 100. The delay in use is never below
+  /// two snapshot intervals, and it rises with jitter.
   uint32_t interpolation_delay_ms;
-  uint32_t extrapolation_max_ms;  ///< how long they go on without news, 0..1000, default 250
+  uint32_t extrapolation_max_ms;  ///< how long they move on without news, 0..1000, default 250
   uint32_t smoothing_tau_ms;      ///< time constant of eased corrections, 1..1000, default 60
-  /// corrections beyond this many position units snap; above 0 to 1e9, default 4.0
+  /// A correction of more position units than this is shown at once instead of eased. Above 0 to 1e9, default
+  /// 4.0.
   double snap_distance;
 
   // ---- Environment ----
-  lattice_clock_fn clock;  ///< NULL: the platform's monotonic clock
+  lattice_clock_fn clock;  ///< the world's clock; NULL, the default: the platform's monotonic clock
   void* clock_ctx;         ///< handed to `clock`
-  lattice_clock_fn
-      unix_seconds;        ///< for token expiry; returns whole seconds since 1970. NULL: the platform's
+  /// Returns whole seconds since 1970, for the expiry of tokens. NULL, the default: the platform's clock.
+  lattice_clock_fn unix_seconds;
   void* unix_seconds_ctx;  ///< handed to `unix_seconds`
-  lattice_log_fn log;      ///< NULL: no log
+  lattice_log_fn log;      ///< gets the log; NULL, the default: no log
   void* log_ctx;           ///< handed to `log`
 
   // ---- Sending rate ----
   uint32_t congestion_mode;  ///< a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY
-  /// ceiling for each connection in any mode, UDP payload bytes; 0: none, else 1200..4000000000; default 0
+  /// Most bytes of UDP payload per second that each connection sends, in any mode. 1200..4000000000, or 0,
+  /// the default, for no ceiling.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----
-  uint64_t max_transfer_bytes;  ///< larger ones are neither offered nor accepted; 1..2^34, default 256 MiB
-  /// the channel they use, 4..13, alike on both ends: it is part of the schema; 0: none, default
+  uint64_t max_transfer_bytes;  ///< a larger transfer is not offered or accepted; 1..2^34, default 256 MiB
+  /// The channel of transfers, 4..13, or 0, the default, for no transfers. It is part of the schema: both
+  /// sides name the same.
   uint32_t transfer_channel;
-  uint32_t reserved_transfer;  ///< 0
+  uint32_t reserved_transfer;  ///< leave at 0
 
   // ---- Worker threads. What is sent and delivered is the same, bit for bit, for any number of them. ----
-  /// threads that work at a time, the pumping one included; 1..64, default 1: the pumping thread does it all,
-  /// and the rest here is not used
+  /// Threads that work at a time, the pumping one included. 1..64, default 1: the pumping thread does all
+  /// work, and the next three members are not used.
   uint32_t worker_count;
-  lattice_enqueue_tasks_fn enqueue_tasks;  ///< needed, like the next, when worker_count is above 1
-  lattice_finish_tasks_fn finish_tasks;    ///< see there
-  void* tasks_ctx;                         ///< handed to both
+  lattice_enqueue_tasks_fn enqueue_tasks;  ///< starts a batch; needed when worker_count is above 1
+  lattice_finish_tasks_fn finish_tasks;    ///< waits for a batch; needed when worker_count is above 1
+  void* tasks_ctx;                         ///< handed to enqueue_tasks and finish_tasks
 
-  /// Authority: which server it is (lattice_server_identity_generate()). NULL: a new one in every process,
-  /// default. A restarted server that keeps its identity has the public key its clients know. It refuses
-  /// tokens issued more than 5 s before its world was created, because it no longer knows which of them were
-  /// used. Read and not kept: the caller may wipe the bytes after lattice_world_create().
-  const uint8_t* server_identity;  ///< LATTICE_SERVER_IDENTITY_BYTES bytes, secret
+  /// Authority: the secret identity of this server, LATTICE_SERVER_IDENTITY_BYTES bytes from
+  /// lattice_server_identity_generate(). NULL, the default: a new identity in every process. A server that
+  /// keeps its identity over a restart has the public key that its clients know. It refuses tokens issued
+  /// more than 5 s before its world was created, because it no longer knows which of them were used. The
+  /// bytes are read and not kept: the caller may wipe them after lattice_world_create().
+  const uint8_t* server_identity;
 
   /// Authority: 1 makes the world an issuer of its own, for development. Clients of the same user on this
   /// machine then get tokens with lattice_dev_token(), and no key is configured anywhere. The issuer's secret
@@ -137,26 +160,26 @@ typedef struct lattice_world_config {
   /// networks, where there is no file: lattice_world_create() refuses any other address. Tokens of
   /// issuer_public_keys, if given too, count as well. 0 or 1, default 0.
   uint32_t development_tokens;
-  uint32_t reserved_development;  ///< 0
+  uint32_t reserved_development;  ///< leave at 0
 
   // ---- Transport. Each side sets these for itself; the two sides need not agree. ----
 
-  /// Bounds of the retransmission timeout. The upper one is also the longest interval between two repetitions
-  /// of a reliable message. 5..1000, default 50; rto_min_ms..5000, default 1000.
-  uint32_t rto_min_ms;
-  uint32_t rto_max_ms;  ///< see rto_min_ms
+  uint32_t rto_min_ms;  ///< least retransmission timeout, 5..1000, default 50
+  /// Largest retransmission timeout, and longest interval between two repetitions of a reliable message.
+  /// rto_min_ms..5000, default 1000.
+  uint32_t rto_max_ms;
   /// A side that has sent nothing for so long sends a keepalive, and the peer answers it. 100..30000 and at
   /// most connection_timeout_ms / 4, default 1000. Routers forget a silent UDP flow after 30 s or more.
   uint32_t keepalive_interval_ms;
   /// Client: time until an unanswered handshake message is first repeated. The second repetition waits twice
   /// as long, all others four times as long. 50..1000 and at most connect_budget_ms / 4, default 250.
   uint32_t connect_retry_ms;
-  /// Received packets so many or more behind the newest one are refused. 64..1024, default 1024.
+  /// A received packet that is so many or more behind the newest one is refused. 64..1024, default 1024.
   uint32_t replay_window_packets;
-  /// Session keys are replaced at this age, or after so many bytes of one direction, when either side wants
-  /// it first; not more often than every 10 s. 10..86400, default 900; 2^20..2^32, default 2^30.
+  /// Session keys are replaced at this age. The side that reaches its limit first decides, and not more often
+  /// than every 10 s. 10..86400, default 900.
   uint32_t rekey_interval_s;
-  uint64_t rekey_bytes;  ///< see rekey_interval_s
+  uint64_t rekey_bytes;  ///< ... or after so many bytes of one direction; 2^20..2^32, default 2^30
   /// The largest datagram before the path has been measured, as UDP payload: rounded down to 1200, 1280,
   /// 1350, 1400, 1452 or 1472. Raise it only where every path carries it, as in a LAN; elsewhere large
   /// packets are lost until the connection falls back to 1200. 1200..max_datagram_bytes, default 1200.
@@ -173,13 +196,14 @@ typedef struct lattice_world_config {
   /// Authority: how many ticks of each object's past are kept. Less takes less memory; clients with longer
   /// round trips then receive whole states instead of differences. 8..64, default 64.
   uint32_t history_ticks;
-  /// Client: how many inputs that were sent before and are not acknowledged each input message repeats at
-  /// most. 0..31, default 31.
+  /// Client: most inputs that an input message repeats, of those sent before and not acknowledged. 0..31,
+  /// default 31.
   uint32_t input_redundancy;
 } lattice_world_config;
 
-/// Fills every default of the first `struct_size` bytes: what lattice_world_config_init() calls with the size
-/// the caller was compiled with, so that an older program's structure is never overrun.
+/// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size
+/// the caller was compiled with, so the structure of an older program is never overrun.
+/// LATTICE_ERROR_INVALID_ARGUMENT when `struct_size` is below 4 or above 4096.
 LATTICE_API lattice_result lattice_world_config_init_sized(lattice_world_config* config,
                                                            uint32_t struct_size);
 /// Fills every default. Call it before you set a member.

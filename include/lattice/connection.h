@@ -1,5 +1,5 @@
 /// @file
-/// Connections: making and ending them, what is known of them, and messages of the application's own.
+/// Connections: how to make and end them, what is known of them, and messages of the application.
 #ifndef LATTICE_CONNECTION_H
 #define LATTICE_CONNECTION_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// Most bytes of one message of lattice_send(): 256 fragments of 1136 bytes.
+/// Most bytes of a message of lattice_send(): 256 fragments of 1136 bytes.
 #define LATTICE_MESSAGE_MAX_BYTES 290816u
 
 /// Starts connecting a client to the authority at `endpoint`, "host:port" or "[v6]:port". The token is
@@ -21,40 +21,42 @@ extern "C" {
 /// NULL on failure: LATTICE_ERROR_ADDRESS when `endpoint` does not parse or resolve, LATTICE_ERROR_TOKEN when
 /// the token is malformed, states another schema or names a client key this world does not hold,
 /// LATTICE_ERROR_NOT_ALLOWED on an authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while
-/// earlier connections are still saying goodbye. A host name blocks while the resolver looks it up; a numeric
-/// address never blocks.
+/// the world still tells earlier peers that their connections ended. A host name blocks while the resolver
+/// looks it up; a numeric address never blocks.
 ///
 ///     lattice_conn* conn = lattice_connect(world, "127.0.0.1:27015", token, token_bytes);
 ///     if (conn == NULL) fprintf(stderr, "%s\n", lattice_last_error());
 LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endpoint,
                                           const uint8_t* connect_token, size_t token_bytes);
 
-/// Ends a connection; the peer is told. The reason is LATTICE_DISCONNECT_REQUESTED on a client and
-/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected follows here too.
+/// Ends a connection and tells the peer. The reason is LATTICE_DISCONNECT_REQUESTED on a client and
+/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too.
 ///
 ///     lattice_disconnect(conn);
 LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 
-/// As lattice_disconnect(), with a reason: 256 to 65535 for the application's own, or a built-in one from
-/// LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT; the later ones are the library's. `text`, at
-/// most 64 bytes of UTF-8 with a final zero, is for the peer's lattice_conn_info.disconnect_text; `text` may
-/// be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason or a longer text.
+/// As lattice_disconnect(), with a reason: 256 to 65535 for one of the application, or a built-in one from
+/// LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT. `text` is at most 64 bytes of UTF-8 with a
+/// final zero; the peer finds it in lattice_conn_info.disconnect_text. `text` may be NULL.
+/// LATTICE_ERROR_INVALID_ARGUMENT for another reason or a longer text.
+///
+///     lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, "away for too long");
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);
 
 /// What is known of a connection.
 typedef struct lattice_conn_info {
   uint32_t struct_size;     ///< set by lattice_conn_info_init()
   uint32_t is_connected;    ///< 1 between on_connected and on_disconnected
-  lattice_peer_id peer_id;  ///< on the authority the client's id, on a client its own
-  uint8_t player[16];       ///< from the token; on a client from its own, once connected
-  uint8_t session[16];      ///< as player
-  uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES];  ///< as player
-  uint32_t user_data_bytes;                              ///< how many bytes of user_data there are
-  uint64_t remote_schema_id;  ///< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the other side's schema; else 0
-  /// where the other side is now; a server follows a client whose address changes
+  lattice_peer_id peer_id;  ///< the id of the client, on both sides; 0 before on_connected
+  uint8_t player[16];       ///< the player named in the token of the client; zero before on_connected
+  uint8_t session[16];      ///< the session named in the token; zero before on_connected
+  uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES];  ///< the user data of the token
+  uint32_t user_data_bytes;                              ///< size of user_data
+  uint64_t remote_schema_id;  ///< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the schema of the peer; else 0
+  /// The address of the peer now, with a final zero. A server follows a client whose address changes.
   char remote_address[64];
-  char disconnect_text[80];  ///< what the side that ended the connection had to say
-  /// authority: 1 once the client has acknowledged every object that existed when it joined
+  char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
+  /// Authority: 1 once the client has acknowledged every object that existed when it joined.
   uint32_t is_loaded;
   uint32_t reserved;  ///< 0
 } lattice_conn_info;
@@ -74,22 +76,23 @@ static inline void lattice_conn_info_init(lattice_conn_info* info) {
 ///     lattice_conn_get_info(conn, &info);
 LATTICE_API lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out);
 
-/// Authority: the live connection of `peer`. NULL with LATTICE_ERROR_NOT_FOUND when no such client is
+/// Authority: returns the live connection of `peer`. NULL with LATTICE_ERROR_NOT_FOUND when no such client is
 /// connected, LATTICE_ERROR_NOT_ALLOWED on a client.
 LATTICE_API lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer);
 
-/// This world's own peer id: 1 on the authority, at least 2 on a client. 0 and LATTICE_ERROR_NOT_CONNECTED on
-/// a client that is not connected.
+/// Returns the peer id of this world: 1 on the authority, at least 2 on a client. 0 and
+/// LATTICE_ERROR_NOT_CONNECTED on a client that is not connected.
 LATTICE_API lattice_peer_id lattice_local_peer(lattice_world* world);
 
-/// Sends a message of 0 to LATTICE_MESSAGE_MAX_BYTES bytes; it is copied, and leaves with the next
-/// lattice_world_send(). `data` may be NULL when `bytes` is 0. The peer's on_message gets it.
+/// Sends a message of 0 to LATTICE_MESSAGE_MAX_BYTES bytes. The bytes are copied, and leave with the next
+/// lattice_world_send(). `data` may be NULL when `bytes` is 0. The peer gets the message in on_message.
 ///
 /// A message of up to 1147 bytes fits a packet. A longer one travels in fragments on the same channel: on an
 /// unreliable channel it is lost when one fragment is, on a reliable one others wait while it passes.
 ///
-/// LATTICE_ERROR_WOULD_BLOCK: the queue has no room for all of it; nothing was sent, try again after the next
-/// pump. LATTICE_ERROR_LIMIT: it is too long. LATTICE_ERROR_NOT_CONNECTED: before on_connected.
+/// LATTICE_ERROR_WOULD_BLOCK: the queue has no room for all of the message. Nothing was sent; try again after
+/// the next pump. LATTICE_ERROR_LIMIT: the message is too long. LATTICE_ERROR_NOT_CONNECTED: before
+/// on_connected.
 ///
 ///     if (lattice_send(conn, LATTICE_CHANNEL_RELIABLE_ORDERED, "hello", 5) != LATTICE_OK) {
 ///       fprintf(stderr, "%s\n", lattice_last_error());
@@ -97,9 +100,9 @@ LATTICE_API lattice_peer_id lattice_local_peer(lattice_world* world);
 LATTICE_API lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data,
                                         size_t bytes);
 
-/// As lattice_send(), and on_receipt is called once with what became of the message. On success a number for
-/// it is written to `receipt`: never 0, and not used again in this world before 2^30 others. `data` may be
-/// NULL when `bytes` is 0.
+/// As lattice_send(), and on_receipt is called once with what became of the message. On success the number
+/// that on_receipt will name is written to `receipt`. It is never 0, and it is used again in this world only
+/// after about 2^30 others. `data` may be NULL when `bytes` is 0.
 LATTICE_API lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel,
                                                      const void* data, size_t bytes, uint32_t* receipt);
 

@@ -1,5 +1,5 @@
 /// @file
-/// The command a player sends each tick.
+/// The input command: what the player wants in one tick.
 #ifndef LATTICE_INPUT_H
 #define LATTICE_INPUT_H
 

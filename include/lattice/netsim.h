@@ -10,20 +10,21 @@
 extern "C" {
 #endif
 
-/// What a bad link does to one direction. Percentages are 0..100, times 0..60000 ms.
+/// What a bad link does to datagrams in one direction. Percentages are 0..100 and times 0..60000 ms.
+/// lattice_impairment_init() makes a perfect link: every member is 0, except queue_bytes.
 typedef struct lattice_impairment {
-  uint32_t struct_size;        ///< set by lattice_impairment_init()
-  double delay_ms;             ///< added to every datagram
-  double jitter_ms;            ///< uniform in -jitter_ms .. +jitter_ms on top; the sum is never below 0
-  int jitter_reorders;         ///< 0: datagrams keep their order (they clump); 1: they may overtake
-  double loss_percent;         ///< each datagram is lost by itself with this chance
-  double burst_enter_percent;  ///< losses in a row: the chance per datagram to begin losing all; 0: off
-  double burst_leave_percent;  ///< ... and the chance per datagram to stop
-  double duplicate_percent;    ///< each datagram arrives twice with this chance
-  double reorder_percent;      ///< each datagram is held back by reorder_ms with this chance
-  double reorder_ms;           ///< see reorder_percent
-  double rate_kbit_per_s;      ///< capacity of the link, 0..1e9; 0: unlimited
-  uint32_t queue_bytes;        ///< what may wait for rate_kbit_per_s; the rest is dropped; default 65536
+  uint32_t struct_size;  ///< set by lattice_impairment_init()
+  double delay_ms;       ///< added to every datagram
+  double jitter_ms;      ///< a random time in -jitter_ms..+jitter_ms is added too; the sum is never below 0
+  int jitter_reorders;   ///< 0: datagrams keep their order in spite of jitter; 1: they may overtake
+  double loss_percent;   ///< chance of each datagram to be lost, independent of others
+  double burst_enter_percent;  ///< chance per datagram that a burst begins, in which all are lost
+  double burst_leave_percent;  ///< chance per datagram that the burst ends
+  double duplicate_percent;    ///< chance of each datagram to arrive twice
+  double reorder_percent;      ///< chance of each datagram to be held back by reorder_ms
+  double reorder_ms;           ///< how long such a datagram is held back
+  double rate_kbit_per_s;      ///< capacity of the link in kbit/s, 0..1e9; 0: unlimited
+  uint32_t queue_bytes;        ///< bytes that may wait for rate_kbit_per_s; more are dropped; default 65536
   int blackout;                ///< 1: nothing passes
 } lattice_impairment;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Objects: spawning, reading and writing their state, and what to draw.
+/// Objects: how to spawn them, read and write their state, and what to draw.
 #ifndef LATTICE_OBJECT_H
 #define LATTICE_OBJECT_H
 
@@ -10,8 +10,8 @@
 extern "C" {
 #endif
 
-/// Creates an object that nobody owns, with a zeroed state. Authority only. Fixes the schema. `mode` must be
-/// LATTICE_AUTHORITY_SERVER in this version.
+/// Creates an object that nobody owns, and returns its id. Its state is all zero. Authority only. Fixes the
+/// schema. `mode` must be LATTICE_AUTHORITY_SERVER in this version.
 ///
 /// 0 on failure, and the schema stays open: LATTICE_ERROR_NOT_FOUND for a type that is not registered,
 /// LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_UNSUPPORTED for another mode, LATTICE_ERROR_LIMIT
@@ -22,33 +22,49 @@ extern "C" {
 ///     if (state != NULL) state->x = 10.0f;
 LATTICE_API lattice_netid lattice_spawn(lattice_world* world, uint32_t type_id, lattice_authority_mode mode);
 
-/// As lattice_spawn(), with an owner who predicts the object when its type says so. `owner` is a connected
-/// client's peer id, 1 on a host for its own player, or 0 for nobody; anybody else is
-/// LATTICE_ERROR_NOT_FOUND. The object stays when its owner leaves.
+/// As lattice_spawn(), with an owner, who predicts the object when its type has LATTICE_TYPE_PREDICTED.
+/// `owner` is the peer id of a connected client, 1 on a host for its own player, or 0 for nobody.
+/// LATTICE_ERROR_NOT_FOUND for anybody else. The object stays when its owner leaves.
+///
+///     lattice_conn_info info;
+///     lattice_conn_info_init(&info);
+///     lattice_conn_get_info(conn, &info); /* in on_connected of the authority */
+///     lattice_netid pawn = lattice_spawn_for(world, PAWN_TYPE, LATTICE_AUTHORITY_SERVER, info.peer_id);
 LATTICE_API lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_id,
                                             lattice_authority_mode mode, lattice_peer_id owner);
 
-/// Removes an object: at once outside the pump, at the end of the current phase inside a callback. Authority
-/// only: LATTICE_ERROR_NOT_ALLOWED on a client. LATTICE_ERROR_NOT_FOUND when there is no such object.
+/// Removes an object. Outside the pump it goes at once; inside a callback it goes at the end of the current
+/// phase. Its id is never used again. LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_NOT_FOUND when
+/// there is no such object.
+///
+///     lattice_despawn(world, crate);
 LATTICE_API lattice_result lattice_despawn(lattice_world* world, lattice_netid object);
 
 /// Writes one member. `prop_id` is behaviour index * 256 + member index, both counted from 0 in the order of
-/// registration. `data` is the member's host value and `len` its exact size in bytes. Allowed on the
-/// authority, and for the predicting owner inside on_tick; else LATTICE_ERROR_NOT_ALLOWED.
-/// LATTICE_ERROR_NOT_FOUND for an unknown object, LATTICE_ERROR_INVALID_ARGUMENT for an unknown property or
-/// another size.
+/// registration. `data` is the host value of the member and `len` its exact size in bytes; an array is
+/// written whole. Allowed on the authority, and for the predicting owner inside on_tick.
+///
+/// LATTICE_ERROR_NOT_ALLOWED elsewhere, LATTICE_ERROR_NOT_FOUND for an unknown object,
+/// LATTICE_ERROR_INVALID_ARGUMENT for an unknown member or another size.
+///
+///     uint16_t health = 100; /* the third member of the first behaviour */
+///     lattice_set_prop(world, pawn, 0 * 256 + 2, &health, sizeof health);
 LATTICE_API lattice_result lattice_set_prop(lattice_world* world, lattice_netid object, uint16_t prop_id,
                                             const void* data, size_t len);
 
-/// Reads one member into `out`; `prop_id` as in lattice_set_prop(). Returns the bytes written. 0 on failure:
-/// LATTICE_ERROR_NOT_FOUND for an unknown object or property, LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is
-/// too small.
+/// Reads one member of the simulated state into `out`, which has room for `cap` bytes. `prop_id` is that of
+/// lattice_set_prop(). Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND for an unknown object
+/// or member, LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is too small.
+///
+///     uint16_t health = 0;
+///     if (lattice_get_prop(world, pawn, 0 * 256 + 2, &health, sizeof health) != 0) show_health(health);
 LATTICE_API size_t lattice_get_prop(lattice_world* world, lattice_netid object, uint16_t prop_id, void* out,
                                     size_t cap);
 
-/// The host structure of one behaviour, counted from 0: the simulation's own copy. on_tick writes it in place
-/// for the objects it simulates; the library compares it afterwards. The pointer stays valid until the object
-/// despawns. NULL with LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour.
+/// Returns the host structure of one behaviour, counted from 0. It is the copy that the simulation works on:
+/// on_tick writes it in place for the objects it simulates, and the library finds what changed. The library
+/// owns it. The pointer is valid until the object despawns. NULL with LATTICE_ERROR_NOT_FOUND when there is
+/// no such object or behaviour.
 ///
 ///     pawn_state* pawn = lattice_object_state(world, object, 0);
 ///     if (pawn != NULL) pawn->x += pawn->velocity_x * dt_s;
@@ -57,12 +73,12 @@ LATTICE_API void* lattice_object_state(lattice_world* world, lattice_netid objec
 /// What is known of an object.
 typedef struct lattice_object_info {
   uint32_t struct_size;     ///< set by lattice_object_info_init()
-  uint32_t type_id;         ///< as registered
-  lattice_peer_id owner;    ///< 0: nobody
+  uint32_t type_id;         ///< the type it was spawned with
+  lattice_peer_id owner;    ///< peer id of the owner; 0: nobody
   uint32_t authority_mode;  ///< a lattice_authority_mode
-  uint32_t spawn_tick;      ///< on a client: tick of the first state received
-  uint32_t confirmed_tick;  ///< on a client: tick of the newest authoritative state; else the last tick
-  uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority or as the predicting owner
+  uint32_t spawn_tick;      ///< the tick it was spawned in; on a client that of the first state received
+  uint32_t confirmed_tick;  ///< tick of its newest authoritative state; on the authority the last tick
+  uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority or the predicting owner
 } lattice_object_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().
@@ -86,22 +102,23 @@ LATTICE_API size_t lattice_objects(lattice_world* world, uint32_t type_id, latti
 LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type_id, lattice_netid* out,
                                              size_t cap);
 
-/// Begins a frame: reads the world's clock once, and every lattice_object_view() until the next call shows
-/// its object at that one moment. Each object is posed at its first view in the frame, and shown so until the
-/// next frame, however often it is asked for and whatever is pumped in between. An object first viewed after
-/// another pump is posed from what that pump brought, so draw the whole frame between two pumps. Call it once
-/// before drawing. Allowed inside a callback.
+/// Begins a frame. It reads the clock of the world once, and until the next call every lattice_object_view()
+/// shows its object at that one moment. An object is posed at its first view in the frame, and keeps that
+/// pose until the next frame, however often it is asked for and whatever is pumped in between. An object
+/// first viewed after another pump is posed from what that pump brought, so draw the whole frame between two
+/// pumps. Call it once before drawing. Allowed inside a callback.
 ///
 ///     lattice_frame_begin(world);
-///     for (size_t i = 0; i < count; ++i) draw(lattice_object_view(world, ids[i], 0, &pose, sizeof pose),
-/// &pose);
+///     for (size_t i = 0; i < count; ++i) {
+///       if (lattice_object_view(world, ids[i], 0, &pose, sizeof pose) != 0) draw_pawn(&pose);
+///     }
 LATTICE_API lattice_result lattice_frame_begin(lattice_world* world);
 
-/// Copies what to draw into `out`, the host structure of one behaviour. On a client: an own predicted object
-/// at the present with corrections eased in; every other object in the past, interpolated between snapshots,
-/// or extrapolated for up to extrapolation_max_ms when they fail to come. On the authority: the state itself.
-/// The moment is that of lattice_frame_begin(); a world that never began a frame reads the clock in each
-/// call, so two objects are drawn at slightly different moments.
+/// Copies what to draw into `out`: the host structure of one behaviour. A client shows an own predicted
+/// object in the present, with corrections eased in. It shows every other object in the past, interpolated
+/// between snapshots, or extrapolated for up to extrapolation_max_ms when no newer one has come. On the
+/// authority it is the state itself. The moment is that of lattice_frame_begin(). A world that never began a
+/// frame reads the clock in each call, so two objects are drawn at slightly different moments.
 ///
 /// Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
 /// behaviour, LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the structure.
@@ -112,13 +129,15 @@ LATTICE_API lattice_result lattice_frame_begin(lattice_world* world);
 LATTICE_API size_t lattice_object_view(lattice_world* world, lattice_netid object, uint32_t behaviour,
                                        void* out, size_t cap);
 
-/// Copies the newest authoritative state of one behaviour into `out`, and its tick to `tick`; `tick` may be
-/// NULL. Returns the bytes written, or 0 as lattice_object_view() does.
+/// Copies the newest authoritative state of one behaviour into `out`, and its tick into `tick`. `tick` may be
+/// NULL. Returns the bytes written. 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object or
+/// behaviour, or no confirmed state yet; LATTICE_ERROR_BUFFER_TOO_SMALL when `cap` is below the size of the
+/// structure.
 LATTICE_API size_t lattice_object_confirmed(lattice_world* world, lattice_netid object, uint32_t behaviour,
                                             void* out, size_t cap, uint32_t* tick);
 
-/// A hash of every object's newest authoritative state, as quantized for the wire. Equal on two peers that
-/// hold the same state. 0 and an error when the handle is bad.
+/// Returns a hash of the newest authoritative state of every object, as quantized for the wire. It is equal
+/// on two peers that hold the same state. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_world_state_hash(lattice_world* world);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /// @file
-/// Remote procedure calls on objects.
+/// Remote procedure calls (RPC) on objects. They are declared with the type of the object (schema.h).
 #ifndef LATTICE_RPC_H
 #define LATTICE_RPC_H
 
@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 /// Calls `rpc_id` on `object`. `args` is the host structure of its arguments and `len` its exact size; it is
-/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared; one declared for
-/// all may also be sent to one, with lattice_rpc_to().
+/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared. An
+/// RPC declared LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
 ///
 /// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
 /// reliable call made just before lattice_despawn() arrives; the object stays at the client until it has, 10
@@ -34,15 +34,17 @@ LATTICE_API lattice_result lattice_rpc(lattice_world* world, lattice_netid objec
                                        lattice_rpc_target target, lattice_channel channel, const void* args,
                                        size_t len);
 
-/// As lattice_rpc() with LATTICE_RPC_TO_PEER, and the peer. `args` may be NULL when `len` is 0.
+/// Calls `rpc_id` on `object` at one client. As lattice_rpc() with LATTICE_RPC_TO_PEER, and with the same
+/// errors. `args` may be NULL when `len` is 0.
 LATTICE_API lattice_result lattice_rpc_to(lattice_world* world, lattice_netid object, uint16_t rpc_id,
                                           lattice_peer_id peer, lattice_channel channel, const void* args,
                                           size_t len);
 
-/// Inside on_rpc: who called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere.
+/// Inside on_rpc: the peer id of the caller. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere.
 LATTICE_API lattice_peer_id lattice_rpc_sender(lattice_world* world);
 
-/// Inside on_rpc: the tick at which it was called. 0 and LATTICE_ERROR_OUT_OF_ORDER elsewhere.
+/// Inside on_rpc: the tick that the caller was at when it made the call. 0 and LATTICE_ERROR_OUT_OF_ORDER
+/// elsewhere.
 LATTICE_API uint32_t lattice_rpc_tick(lattice_world* world);
 
 #ifdef __cplusplus

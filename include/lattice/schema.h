@@ -1,29 +1,34 @@
-/// Descriptions of networked types: what is replicated, where it lives in host memory, how it is packed. C17
-/// and C++. Everything is copied at registration; nothing here is kept by pointer afterwards, except the
-/// functions of lattice_custom_desc.
+/// @file
+/// Descriptions of networked types: what is replicated, where it lies in host memory, how it is packed. In
+/// C++, lattice/authoring/networked.h writes them from a list of members.
 ///
-/// Every description starts with struct_size; arrays are walked by the struct_size of their own elements, so
-/// fields can be appended later. Fill each with its *_init() first: zero means "default" everywhere else.
+/// **Ownership.** Registration copies everything. Nothing is kept by pointer, except the functions of
+/// lattice_custom_desc.
 ///
-/// Host memory of a member (little-endian or not: the wire does not care):
-///   BOOL                1 byte, 0 or 1 (any other value counts as true)
-///   ENUM                signed integer of host_bytes (1, 2, 4 or 8)
-///   INT8..UINT64        the integer
-///   FLOAT, DOUBLE       the number
-///   VECTOR2, 3, 4       struct { float x, y[, z[, w]]; }
-///   QUATERNION          struct { float x, y, z, w; }
-///   STRING              char[capacity + 1], zero-terminated UTF-8
-///   FIXED_STRING        char[capacity], zero-padded, not terminated when full; no encoding implied
-///   BYTES               struct { uint16_t size; uint8_t data[capacity]; }
-///   FIXED64             int64_t holding value * 2^32 (q32.32)
-///   NETID               uint64_t, 0 is "none"
-///   STRUCT              the nested host structure
-///   an array            array_count of the above, without gaps: T[n] or std::array<T, n>
-///   CUSTOM              custom->host_bytes bytes that may be copied with memcpy and may be all zero
+/// **Filling in.** Call the `_init` function of each description first. It sets struct_size, and every other
+/// member to its default, which is 0 unless its comment says otherwise. The library walks an array by the
+/// struct_size of its first element, so members can be appended in later versions.
 ///
-/// The zero baseline of an object is the quantized form of an all-zero host structure: false, the first enum
-/// ordinal (unless the value 0 is declared), the number of the range nearest to 0, the identity rotation,
-/// empty strings. Source: docs/spec/data.md.
+/// **Host memory** of a member, in the byte order of the machine:
+///
+///     BOOL                1 byte, 0 or 1 (any other value counts as true)
+///     ENUM                signed integer of host_bytes (1, 2, 4 or 8; 0 means 4)
+///     INT8..UINT64        the integer
+///     FLOAT, DOUBLE       the number
+///     VECTOR2, 3, 4       struct { float x, y[, z[, w]]; }
+///     QUATERNION          struct { float x, y, z, w; }
+///     STRING              char[capacity + 1], zero-terminated UTF-8
+///     FIXED_STRING        char[capacity], zero-padded, not terminated when full; no encoding implied
+///     BYTES               struct { uint16_t size; uint8_t data[capacity]; }
+///     FIXED64             int64_t holding value * 2^32 (q32.32)
+///     NETID               uint64_t, 0 is "none"
+///     STRUCT              the nested host structure
+///     an array            array_count of the above, without gaps: T[n] or std::array<T, n>
+///     CUSTOM              custom->host_bytes bytes that may be copied with memcpy and may be all zero
+///
+/// **The zero baseline** of an object is an all-zero host structure as the wire has it: false, the value 0 of
+/// an enum or its first value where 0 is not declared, the number of the range nearest to 0, the identity
+/// rotation, empty strings. Source: docs/spec/data.md.
 #ifndef LATTICE_SCHEMA_H
 #define LATTICE_SCHEMA_H
 
@@ -38,103 +43,116 @@
 extern "C" {
 #endif
 
-#define LATTICE_MAX_BEHAVIOURS 16       ///< per type
-#define LATTICE_MAX_MEMBERS 32          ///< per structure
-#define LATTICE_MAX_NESTING 8           ///< structures inside structures
-#define LATTICE_MAX_LEAVES 512          ///< components of one type, input or RPC after flattening
-#define LATTICE_MAX_ARRAY_ELEMENTS 256  ///< of one array member
-#define LATTICE_MAX_HOST_BYTES 65536    ///< of one host structure
-#define LATTICE_MAX_RPCS 256            ///< per type
-#define LATTICE_MAX_TYPES 1024          ///< per world
-#define LATTICE_MAX_NAME_BYTES 63       ///< of a type, member, structure or RPC: [A-Za-z_][A-Za-z0-9_.]*
-#define LATTICE_MAX_STRING_BYTES 65535  ///< capacity of STRING, FIXED_STRING and BYTES
-#define LATTICE_DEFAULT_STRING_BYTES 1024
-#define LATTICE_MAX_CUSTOM_BYTES 1024  ///< capacity of CUSTOM
+#define LATTICE_MAX_BEHAVIOURS 16       ///< most behaviours of a type
+#define LATTICE_MAX_MEMBERS 32          ///< most members of a structure
+#define LATTICE_MAX_NESTING 8           ///< most levels of structures inside structures
+#define LATTICE_MAX_LEAVES 512          ///< most components of a type, input or RPC, after flattening
+#define LATTICE_MAX_ARRAY_ELEMENTS 256  ///< most elements of an array member
+#define LATTICE_MAX_HOST_BYTES 65536    ///< most bytes of a host structure
+#define LATTICE_MAX_RPCS 256            ///< most RPCs of a type
+#define LATTICE_MAX_TYPES 1024          ///< most types of a world
+/// Most bytes of a name of a type, member, structure or RPC, which is [A-Za-z_][A-Za-z0-9_.:]*
+#define LATTICE_MAX_NAME_BYTES 63
+#define LATTICE_MAX_STRING_BYTES 65535     ///< largest capacity of STRING, FIXED_STRING and BYTES
+#define LATTICE_DEFAULT_STRING_BYTES 1024  ///< capacity of STRING, FIXED_STRING and BYTES that state none
+#define LATTICE_MAX_CUSTOM_BYTES 1024      ///< largest capacity of CUSTOM
 
-/// How a member travels. Values are stable.
+/// What a member is. The list at the top of this file has its host memory. Values are stable.
 typedef enum lattice_wire_type {
-  LATTICE_WIRE_BOOL = 0,
-  LATTICE_WIRE_ENUM = 1,
-  LATTICE_WIRE_INT8 = 2,
-  LATTICE_WIRE_UINT8 = 3,  ///< "byte"
-  LATTICE_WIRE_INT16 = 4,
-  LATTICE_WIRE_UINT16 = 5,
-  LATTICE_WIRE_INT32 = 6,
-  LATTICE_WIRE_UINT32 = 7,
-  LATTICE_WIRE_INT64 = 8,
-  LATTICE_WIRE_UINT64 = 9,
-  LATTICE_WIRE_FLOAT = 10,
-  LATTICE_WIRE_DOUBLE = 11,
-  LATTICE_WIRE_VECTOR2 = 12,
-  LATTICE_WIRE_VECTOR3 = 13,
-  LATTICE_WIRE_VECTOR4 = 14,
-  LATTICE_WIRE_QUATERNION = 15,
-  LATTICE_WIRE_STRING = 16,
-  LATTICE_WIRE_FIXED_STRING = 17,
-  LATTICE_WIRE_BYTES = 18,
-  LATTICE_WIRE_FIXED64 = 19,  ///< q32.32
-  LATTICE_WIRE_NETID = 20,    ///< reference to an object
-  LATTICE_WIRE_STRUCT = 21,
-  LATTICE_WIRE_CUSTOM = 22
+  LATTICE_WIRE_BOOL = 0,           ///< true or false, 1 bit
+  LATTICE_WIRE_ENUM = 1,           ///< one of a declared list of values; its place in the list travels
+  LATTICE_WIRE_INT8 = 2,           ///< signed integer of 8 bits
+  LATTICE_WIRE_UINT8 = 3,          ///< unsigned integer of 8 bits
+  LATTICE_WIRE_INT16 = 4,          ///< signed integer of 16 bits
+  LATTICE_WIRE_UINT16 = 5,         ///< unsigned integer of 16 bits
+  LATTICE_WIRE_INT32 = 6,          ///< signed integer of 32 bits
+  LATTICE_WIRE_UINT32 = 7,         ///< unsigned integer of 32 bits
+  LATTICE_WIRE_INT64 = 8,          ///< signed integer of 64 bits
+  LATTICE_WIRE_UINT64 = 9,         ///< unsigned integer of 64 bits
+  LATTICE_WIRE_FLOAT = 10,         ///< IEEE 754 number of 32 bits
+  LATTICE_WIRE_DOUBLE = 11,        ///< IEEE 754 number of 64 bits
+  LATTICE_WIRE_VECTOR2 = 12,       ///< two floats
+  LATTICE_WIRE_VECTOR3 = 13,       ///< three floats
+  LATTICE_WIRE_VECTOR4 = 14,       ///< four floats
+  LATTICE_WIRE_QUATERNION = 15,    ///< a rotation: a unit quaternion of four floats
+  LATTICE_WIRE_STRING = 16,        ///< UTF-8 text of at most `capacity` bytes
+  LATTICE_WIRE_FIXED_STRING = 17,  ///< at most `capacity` bytes of any encoding, none of them 0
+  LATTICE_WIRE_BYTES = 18,         ///< at most `capacity` bytes of any value
+  LATTICE_WIRE_FIXED64 = 19,       ///< fixed-point number with 32 bits before and 32 after the point
+  LATTICE_WIRE_NETID = 20,         ///< reference to an object, by its id
+  LATTICE_WIRE_STRUCT = 21,        ///< a nested structure
+  LATTICE_WIRE_CUSTOM = 22         ///< a value with a serializer of the application's own
 } lattice_wire_type;
 
+/// How a member is packed. LATTICE_ERROR_SCHEMA when an encoding does not fit the type of its member.
 typedef enum lattice_encoding {
-  /// FIXED up to 16 bits; VARINT for 32 and 64 bit integers and NETID; RANGED for ENUM; COMPRESSED for float,
-  /// double and vectors when quant[0].precision > 0, else FULL; SMALLEST_THREE for QUATERNION; FIXED for
-  /// FIXED64.
+  /// FIXED for integers of up to 16 bits and FIXED64. VARINT for integers of 32 and 64 bits and NETID. RANGED
+  /// for ENUM. SMALLEST_THREE for QUATERNION. For float, double and vectors: COMPRESSED when
+  /// quant[0].precision is above 0, else FULL. The other types have this encoding only.
   LATTICE_ENCODING_DEFAULT = 0,
   LATTICE_ENCODING_FIXED = 1,  ///< integers, FIXED64, NETID: the full width, bytes little-endian
-  /// 32/64-bit integers, NETID; zig-zag when signed. FIXED64: zig-zag of the difference to the baseline
+  /// Integers of 32 and 64 bits, NETID: 7 bits per byte, so that small numbers are short; zig-zag when
+  /// signed.
+  /// FIXED64: the same of the difference to the baseline.
   LATTICE_ENCODING_VARINT = 2,
-  LATTICE_ENCODING_RANGED = 3,         ///< integers in [min_value, max_value]: ceil(log2(count)) bits
-  LATTICE_ENCODING_BITS = 4,           ///< unsigned integers: `bits` bits
-  LATTICE_ENCODING_COMPRESSED = 5,     ///< float, double, vectors: quant[component]
-  LATTICE_ENCODING_FULL = 6,           ///< float, double, vectors, quaternion: IEEE bits, compared bitwise
-  LATTICE_ENCODING_SMALLEST_THREE = 7  ///< quaternion: `bits` per component
+  LATTICE_ENCODING_RANGED = 3,      ///< integers in [min_value, max_value]: ceil(log2(count of values)) bits
+  LATTICE_ENCODING_BITS = 4,        ///< unsigned integers: `bits` bits
+  LATTICE_ENCODING_COMPRESSED = 5,  ///< float, double, vectors: a number of steps in the bounds of `quant`
+  LATTICE_ENCODING_FULL = 6,        ///< float, double, vectors, quaternion: every bit of the number
+  LATTICE_ENCODING_SMALLEST_THREE = 7  ///< quaternion: 2 bits, and `bits` for each of three components
 } lattice_encoding;
 
-/// What a member means to smoothing and dead reckoning. The k-th POSITION of a behaviour, in declaration
-/// order through nested structures, belongs to the k-th VELOCITY and k-th ACCELERATION with the same number
-/// of components; the k-th ROTATION to the k-th ANGULAR_VELOCITY (a VECTOR3 in rad/s, in the frame the
-/// rotation maps to). Units: a velocity is position units per second.
+/// What a member means to interpolation, extrapolation, smoothing and prediction. A member has at most one of
+/// POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY and ANGLE.
+///
+/// Members of one behaviour belong together by rank, in the order of declaration through nested structures.
+/// The k-th POSITION moves by the k-th VELOCITY and the k-th ACCELERATION with the same number of components;
+/// without a velocity an acceleration has no effect. The k-th ROTATION turns by the k-th ANGULAR_VELOCITY of
+/// type VECTOR3.
 typedef enum lattice_member_flags {
-  LATTICE_MEMBER_POSITION = 1 << 0,
-  LATTICE_MEMBER_VELOCITY = 1 << 1,
-  LATTICE_MEMBER_ACCELERATION = 1 << 2,
-  LATTICE_MEMBER_ROTATION = 1 << 3,
+  LATTICE_MEMBER_POSITION = 1 << 0,      ///< float, double, vector: a place; corrections are eased in
+  LATTICE_MEMBER_VELOCITY = 1 << 1,      ///< float, double, vector: position units per second
+  LATTICE_MEMBER_ACCELERATION = 1 << 2,  ///< float, double, vector: position units per second squared
+  LATTICE_MEMBER_ROTATION = 1 << 3,      ///< quaternion: an orientation; corrections are eased in
+  /// VECTOR3: radians per second, in the frame that the rotation maps to. FLOAT, DOUBLE: units of the angle
+  /// it turns, per second.
   LATTICE_MEMBER_ANGULAR_VELOCITY = 1 << 4,
-  LATTICE_MEMBER_TELEPORT = 1 << 5,  ///< integer counter: a change snaps the whole object
-  LATTICE_MEMBER_SNAP = 1 << 6,      ///< a number that must not be interpolated: ammunition, a score
-  /// FLOAT or DOUBLE: a direction in [min, max) of quant[0], where max is min again. Always COMPRESSED; a
-  /// zero quant[0] means -pi..pi in 65536 steps. A value outside wraps into the range. Compared, interpolated
-  /// and smoothed the short way round. The k-th ANGLE of a behaviour turns by its k-th ANGULAR_VELOCITY of
-  /// type FLOAT or DOUBLE, in the angle's own unit per second.
+  LATTICE_MEMBER_TELEPORT =
+      1 << 5,  ///< integer counter: when it changes, the object is shown at its new place at once
+  LATTICE_MEMBER_SNAP = 1 << 6,  ///< a number that must not be interpolated, such as ammunition
+  /// FLOAT, DOUBLE: a direction in [min, max) of quant[0], where max is min again. Always COMPRESSED. A zero
+  /// quant[0] means -pi..pi in 65536 steps. A value outside wraps into the range. The difference of two
+  /// angles is taken the short way round. The k-th ANGLE of a behaviour turns by its k-th ANGULAR_VELOCITY of
+  /// one component.
   LATTICE_MEMBER_ANGLE = 1 << 7,
-  /// Any member of a predicted object: its owner does not predict it. A change by the authority costs no
-  /// rollback. On the owner's client the member always holds the newest value received; what the client's
-  /// simulation writes there is overwritten after each tick. Changes no bytes on the wire.
+  /// The owner of a predicted object does not predict this member, so a change by the authority costs no
+  /// rollback. On the owner's client the member holds the newest value received; what the simulation writes
+  /// there is overwritten after each tick. Changes no bytes on the wire.
   LATTICE_MEMBER_NOT_PREDICTED = 1 << 8
 } lattice_member_flags;
 
 struct lattice_struct_desc;
 
-/// Bounds and resolution of one component, in the member's own unit. min < max, precision > 0.
+/// Bounds and resolution of one component, in the unit of the member. A value outside the bounds is clamped.
 typedef struct lattice_quant {
-  double min;        ///< smallest value
-  double max;        ///< largest value
-  double precision;  ///< largest distance of two values on the wire
+  double min;        ///< smallest value, finite
+  double max;        ///< largest value, finite and above min
+  double precision;  ///< largest distance of neighbouring values on the wire; above 0, at most max - min
 } lattice_quant;
 
-/// A hand-written serializer. Bits are MSB first within a byte, as BitWriter packs them.
+/// A hand-written serializer. Each byte fills from its most significant bit down, as lattice::BitWriter packs
+/// it. The library keeps the two functions for as long as the world lives, and calls them from inside its
+/// own.
 typedef struct lattice_custom_desc {
   uint32_t struct_size;  ///< set by lattice_custom_desc_init()
-  uint32_t host_bytes;   ///< sizeof of the host value
+  uint32_t host_bytes;   ///< sizeof of the host value, at most LATTICE_MAX_HOST_BYTES
   const char* name;      ///< part of the schema hash: change it whenever the format changes
-  /// Writes the value at `host` into `out` (zeroed, `cap` bytes = the member's capacity); returns the number
-  /// of bits, or SIZE_MAX when it does not fit. The same value must always give the same bits.
+  /// Writes the value at `host` into `out`, which is zeroed and has `cap` bytes, the capacity of the member.
+  /// Returns the number of bits, or SIZE_MAX when the value does not fit; the all-zero value travels then.
+  /// The same value must always give the same bits, and the all-zero value must fit.
   size_t (*serialize)(const void* host, uint8_t* out, size_t cap);
-  /// Reads a value from the first bits of `in` and returns how many it used, or SIZE_MAX if malformed. With
-  /// host == NULL it only checks and measures. Never trust `in`: it comes from a peer.
+  /// Reads a value from the first of the `bit_count` bits of `in`. Returns how many bits it used, or SIZE_MAX
+  /// when they are malformed. `host` NULL: only checks and measures. Never trust `in`: it comes from a peer.
   size_t (*deserialize)(const uint8_t* in, size_t bit_count, void* host);
 } lattice_custom_desc;
 
@@ -143,55 +161,61 @@ typedef struct lattice_member_desc {
   uint32_t struct_size;       ///< set by lattice_member_desc_init()
   uint32_t flags;             ///< sum of lattice_member_flags
   const char* name;           ///< unique within the structure
-  lattice_wire_type type;     ///< what it is
-  lattice_encoding encoding;  ///< how it is packed
+  lattice_wire_type type;     ///< what the member is
+  lattice_encoding encoding;  ///< how the member is packed; the default is LATTICE_ENCODING_DEFAULT
   uint32_t offset;            ///< bytes from the start of the enclosing host structure
-  /// ENUM: 1, 2, 4 or 8; otherwise 0 or the true size, which is then checked. Of one element, when the member
-  /// is an array
+  /// Bytes of one element in host memory. ENUM: 1, 2, 4 or 8; 0 means 4. Other types: 0, or the true size,
+  /// which is then checked.
   uint32_t host_bytes;
-  /// STRING, FIXED_STRING, BYTES: most bytes of content (0: 1024); CUSTOM: most encoded bytes, 1..1024
+  /// STRING, FIXED_STRING, BYTES: most bytes of content; 0 means LATTICE_DEFAULT_STRING_BYTES. CUSTOM: most
+  /// encoded bytes, 1..LATTICE_MAX_CUSTOM_BYTES.
   uint32_t capacity;
-  uint32_t bits;               ///< BITS: 1 .. the type's width; SMALLEST_THREE: 4..20 per component (0: 10)
-  int64_t min_value;           ///< RANGED
-  int64_t max_value;           ///< RANGED
-  lattice_quant quant[4];      ///< COMPRESSED: x, y, z, w; a zero entry repeats the one before
-  const int64_t* enum_values;  ///< ENUM: the value of each ordinal; NULL: 0 .. enum_count - 1
-  uint32_t enum_count;         ///< ENUM: 1..65536
-  /// elements, 1..LATTICE_MAX_ARRAY_ELEMENTS; 0 and 1: not an array. All else here describes one element,
-  /// flags included
+  uint32_t bits;      ///< BITS: 1 to the width of the type. SMALLEST_THREE: 4..20; 0 means 10
+  int64_t min_value;  ///< RANGED: smallest value, in the range of the type
+  int64_t max_value;  ///< RANGED: largest value; an unsigned one of 64 bits at most INT64_MAX
+  lattice_quant
+      quant[4];  ///< COMPRESSED: one entry each for x, y, z, w; an entry of zeros repeats the one before
+  const int64_t* enum_values;  ///< ENUM: the values, no two equal; NULL means 0 to enum_count - 1
+  uint32_t enum_count;         ///< ENUM: how many values there are, 1..65536
+  /// Elements of an array, 2..LATTICE_MAX_ARRAY_ELEMENTS. 0 and 1: not an array. All other members describe
+  /// one element, `flags` included.
   uint32_t array_count;
-  const struct lattice_struct_desc* structure;  ///< STRUCT
-  const lattice_custom_desc* custom;            ///< CUSTOM
+  const struct lattice_struct_desc* structure;  ///< STRUCT: its members
+  const lattice_custom_desc* custom;            ///< CUSTOM: its serializer
 } lattice_member_desc;
 
+/// How a structure travels.
 typedef enum lattice_struct_flags {
-  LATTICE_STRUCT_DELTA = 1 << 0  ///< LATTICE_NETSTRUCT_DELTA: nested, it carries its own mask
+  /// As a member of another structure it carries a mask of its own, so that only its changed members travel.
+  /// Without the flag it travels whole. LATTICE_NETSTRUCT_DELTA sets it.
+  LATTICE_STRUCT_DELTA = 1 << 0
 } lattice_struct_flags;
 
-/// A host structure and its networked members; used for behaviours, nested values, RPC arguments, inputs.
+/// A host structure and its networked members. Behaviours, nested values, arguments of RPCs and inputs use
+/// it.
 typedef struct lattice_struct_desc {
   uint32_t struct_size;                ///< set by lattice_struct_desc_init()
   uint32_t flags;                      ///< sum of lattice_struct_flags
-  const char* name;                    ///< part of the schema
-  uint32_t host_bytes;                 ///< sizeof
+  const char* name;                    ///< part of the schema, unless a behaviour or an input has its own
+  uint32_t host_bytes;                 ///< sizeof, 1..LATTICE_MAX_HOST_BYTES
   uint32_t host_align;                 ///< alignof, a power of two up to 64
-  const lattice_member_desc* members;  ///< in the order of the wire
-  uint32_t member_count;               ///< 1..LATTICE_MAX_MEMBERS; 0 only for RPC arguments
-  uint32_t reserved;                   ///< 0
+  const lattice_member_desc* members;  ///< in the order of the wire; they must not overlap in host memory
+  uint32_t member_count;               ///< 1..LATTICE_MAX_MEMBERS; arguments of an RPC may have 0
+  uint32_t reserved;                   ///< leave at 0
 } lattice_struct_desc;
 
-/// One NetworkBehaviour: a named group of members with its own host structure.
+/// One behaviour of a type: a named group of members with a host structure of its own.
 typedef struct lattice_behaviour_desc {
   uint32_t struct_size;                  ///< set by lattice_behaviour_desc_init()
-  uint32_t reserved;                     ///< 0
-  const char* name;                      ///< NULL: the structure's name; unique within the type
+  uint32_t reserved;                     ///< leave at 0
+  const char* name;                      ///< unique within the type; NULL means the name of the structure
   const lattice_struct_desc* structure;  ///< its members
 } lattice_behaviour_desc;
 
 /// When an RPC is delivered.
 typedef enum lattice_rpc_delivery {
-  LATTICE_RPC_IMMEDIATE = 0,    ///< on arrival
-  LATTICE_RPC_TICK_ALIGNED = 1  ///< when the object's applied tick reaches the call's, at most 500 ms later
+  LATTICE_RPC_IMMEDIATE = 0,    ///< as soon as it arrives
+  LATTICE_RPC_TICK_ALIGNED = 1  ///< when the state of the tick of the call is applied, at most 500 ms later
 } lattice_rpc_delivery;
 
 /// One remote procedure of a type.
@@ -199,31 +223,34 @@ typedef struct lattice_rpc_desc {
   uint32_t struct_size;           ///< set by lattice_rpc_desc_init()
   uint16_t rpc_id;                ///< unique within the type
   uint8_t owner_only;             ///< 1: the authority refuses calls from clients that do not own the object
-  uint8_t reserved;               ///< 0
-  const char* name;               ///< part of the schema
-  lattice_channel channel;        ///< its reliability; default LATTICE_CHANNEL_RELIABLE_ORDERED
-  lattice_rpc_target target;      ///< who may call whom
-  lattice_rpc_delivery delivery;  ///< at once, or with the state of its tick
-  uint32_t reserved2;             ///< 0
-  const lattice_struct_desc* arguments;  ///< NULL: none
+  uint8_t reserved;               ///< leave at 0
+  const char* name;               ///< unique within the type; part of the schema
+  lattice_channel channel;        ///< its order and loss; default LATTICE_CHANNEL_RELIABLE_ORDERED
+  lattice_rpc_target target;      ///< who calls whom; LATTICE_RPC_TO_ALL allows a call on one client too
+  lattice_rpc_delivery delivery;  ///< when on_rpc runs; default LATTICE_RPC_IMMEDIATE
+  uint32_t reserved2;             ///< leave at 0
+  const lattice_struct_desc* arguments;  ///< its arguments; NULL: none
 } lattice_rpc_desc;
 
+/// What is special about a type of objects.
 typedef enum lattice_type_flags {
-  LATTICE_TYPE_PREDICTED = 1 << 0,           ///< its owner simulates it ahead of the authority
-  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,     ///< reserved: nothing is filtered in this version
-  LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2  ///< members are rounded to their wire value after each tick
+  LATTICE_TYPE_PREDICTED = 1 << 0,        ///< the owner simulates it ahead of the authority
+  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,  ///< reserved: every client gets every object in this version
+  /// After each tick every member is rounded to its value on the wire, even if
+  /// lattice_world_config.quantize_simulation is 0.
+  LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2
 } lattice_type_flags;
 
-/// A kind of NetworkObject.
+/// A type of objects: its behaviours and its RPCs.
 typedef struct lattice_type_desc {
   uint32_t struct_size;              ///< set by lattice_type_desc_init()
-  uint32_t type_id;                  ///< 0: FNV-1a32 of the name; collisions are refused
+  uint32_t type_id;                  ///< unique within the schema; 0 means the 32-bit FNV-1a hash of the name
   const char* name;                  ///< unique within the schema
-  lattice_authority_mode authority;  ///< who may write its state
+  lattice_authority_mode authority;  ///< LATTICE_AUTHORITY_SERVER; the other mode is refused
   uint32_t flags;                    ///< sum of lattice_type_flags
-  double base_priority;  ///< (0, 1000], default 1: how early its objects are sent when not all fit
-  const lattice_behaviour_desc* behaviours;  ///< in the order of the wire
-  const lattice_rpc_desc* rpcs;              ///< NULL when rpc_count is 0
+  double base_priority;  ///< above 0 to 1000, default 1: how early its objects are sent when not all fit
+  const lattice_behaviour_desc* behaviours;  ///< its state, in the order of the wire
+  const lattice_rpc_desc* rpcs;              ///< its RPCs; NULL when rpc_count is 0
   uint32_t behaviour_count;                  ///< 1..LATTICE_MAX_BEHAVIOURS
   uint32_t rpc_count;                        ///< 0..LATTICE_MAX_RPCS
 } lattice_type_desc;
@@ -231,43 +258,52 @@ typedef struct lattice_type_desc {
 /// The command a player sends each tick.
 typedef struct lattice_input_desc {
   uint32_t struct_size;                  ///< set by lattice_input_desc_init()
-  uint32_t reserved;                     ///< 0
-  const char* name;                      ///< NULL: the structure's name
+  uint32_t reserved;                     ///< leave at 0
+  const char* name;                      ///< part of the schema; NULL means the name of the structure
   const lattice_struct_desc* structure;  ///< its members
 } lattice_input_desc;
 
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_custom_desc_init(lattice_custom_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_member_desc_init(lattice_member_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_struct_desc_init(lattice_struct_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_behaviour_desc_init(lattice_behaviour_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
 }
+/// All zero, with struct_size and the reliable, ordered channel. Does nothing when `d` is NULL. Does not set
+/// lattice_last_result().
 static inline void lattice_rpc_desc_init(lattice_rpc_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
   d->channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
 }
+/// All zero, with struct_size and a base_priority of 1. Does nothing when `d` is NULL. Does not set
+/// lattice_last_result().
 static inline void lattice_type_desc_init(lattice_type_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;
   d->base_priority = 1.0;
 }
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_input_desc_init(lattice_input_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
@@ -275,16 +311,26 @@ static inline void lattice_input_desc_init(lattice_input_desc* d) {
 }
 
 /// Registers an object type. The description is copied. Register every type and the input before the first
-/// pump, lattice_connect(), lattice_spawn() or lattice_set_input(). LATTICE_ERROR_SCHEMA when the description
-/// is refused or the schema is fixed already, LATTICE_ERROR_UNSUPPORTED for LATTICE_AUTHORITY_SHARED.
+/// pump, lattice_connect(), lattice_spawn() or lattice_set_input(): those fix the schema.
+///
+/// LATTICE_ERROR_SCHEMA when the description is refused, when an object of the type could exceed a datagram,
+/// or when the schema is fixed already; lattice_last_error() names the member. LATTICE_ERROR_UNSUPPORTED for
+/// LATTICE_AUTHORITY_SHARED.
+///
+///     lattice_type_desc type;
+///     lattice_type_desc_init(&type);
+///     type.name = "Crate";
+///     type.behaviours = &crate_behaviour;
+///     type.behaviour_count = 1;
+///     lattice_register_type(world, &type);
 LATTICE_API lattice_result lattice_register_type(lattice_world* world, const lattice_type_desc* desc);
 
-/// Registers the input command every player sends each tick; at most one. The description is copied.
-/// LATTICE_ERROR_SCHEMA as lattice_register_type().
+/// Registers the input command that every player sends each tick. A world has at most one. The description is
+/// copied. LATTICE_ERROR_SCHEMA when it is refused, when there is one already, or when the schema is fixed.
 LATTICE_API lattice_result lattice_register_input(lattice_world* world, const lattice_input_desc* desc);
 
-/// A hash of everything that is registered, final once the schema is fixed. Two sides connect only when
-/// theirs are equal. 0 and an error when the handle is bad.
+/// Returns a hash of everything that is registered. It is final once the schema is fixed. Two sides connect
+/// only when their hashes are equal. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_world_schema_id(lattice_world* world);
 
 #ifdef __cplusplus

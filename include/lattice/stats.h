@@ -1,5 +1,5 @@
 /// @file
-/// Statistics. They are always on.
+/// Statistics. They are always on. docs/guide/statistics.md explains each number.
 #ifndef LATTICE_STATS_H
 #define LATTICE_STATS_H
 
@@ -13,47 +13,50 @@ extern "C" {
 
 /// What the congestion controller of a connection is doing.
 typedef enum lattice_congestion_phase {
-  LATTICE_CONGESTION_PHASE_UNLIMITED = 0,  ///< LATTICE_CONGESTION_NONE: nothing
+  LATTICE_CONGESTION_PHASE_UNLIMITED = 0,  ///< LATTICE_CONGESTION_NONE: it limits nothing
   LATTICE_CONGESTION_PHASE_GOOD = 1,       ///< LATTICE_CONGESTION_GOOD_BAD: the path is good
   LATTICE_CONGESTION_PHASE_BAD = 2,        ///< LATTICE_CONGESTION_GOOD_BAD: the path is bad
-  LATTICE_CONGESTION_PHASE_STARTUP = 3,    ///< LATTICE_CONGESTION_DELAY: doubling until a queue shows
-  LATTICE_CONGESTION_PHASE_STEADY = 4,     ///< holding the queue at its target
-  LATTICE_CONGESTION_PHASE_DRAIN = 5,      ///< letting the queue run empty, to measure the path without it
-  LATTICE_CONGESTION_PHASE_BLACKOUT = 6    ///< nothing comes back
+  LATTICE_CONGESTION_PHASE_STARTUP =
+      3,                                ///< LATTICE_CONGESTION_DELAY: it doubles the rate until a queue shows
+  LATTICE_CONGESTION_PHASE_STEADY = 4,  ///< LATTICE_CONGESTION_DELAY: it holds the queue at its target
+  LATTICE_CONGESTION_PHASE_DRAIN =
+      5,  ///< LATTICE_CONGESTION_DELAY: it lets the queue run empty to measure the path
+  LATTICE_CONGESTION_PHASE_BLACKOUT = 6  ///< LATTICE_CONGESTION_DELAY: nothing comes back from the peer
 } lattice_congestion_phase;
 
-/// Statistics of one connection. Counts are of its whole life.
+/// Statistics of one connection. A count is of the whole life of the connection.
 typedef struct lattice_conn_stats {
   uint32_t struct_size;         ///< set by lattice_conn_stats_init()
   uint32_t reserved;            ///< 0
-  double rtt_ms;                ///< round trip, smoothed; 0 before the first
+  double rtt_ms;                ///< round-trip time, smoothed; 0 before the first sample
   double rtt_variance_ms;       ///< mean deviation of round trips (rttvar of RFC 6298)
   double min_rtt_ms;            ///< shortest round trip of the last 10 s
-  double rto_ms;                ///< how long an acknowledgement is waited for before sending again
-  double send_loss_percent;     ///< of our datagrams, over the connection's life, by their acknowledgements
-  double receive_loss_percent;  ///< of the peer's, over the connection's life, by gaps in their numbers
-  uint64_t packets_sent;        ///< datagrams
-  uint64_t packets_received;    ///< datagrams that opened
-  uint64_t bytes_sent;          ///< UDP payload
-  uint64_t bytes_received;      ///< UDP payload
+  double rto_ms;                ///< how long a message waits for its acknowledgement before it is sent again
+  double send_loss_percent;     ///< share of our datagrams that was lost, over the life of the connection
+  double receive_loss_percent;  ///< share of the peer's datagrams that is missing, over the same time
+  uint64_t packets_sent;        ///< datagrams sent
+  uint64_t packets_received;    ///< datagrams received and authenticated
+  uint64_t bytes_sent;          ///< bytes of UDP payload sent
+  uint64_t bytes_received;      ///< bytes of UDP payload received
   uint64_t messages_resent;     ///< reliable messages that were sent again
-  uint64_t packets_lost;        ///< of packets_sent, those that were given up
-  uint64_t packets_refused;     ///< replays, failed opens, bad framing
+  uint64_t packets_lost;        ///< datagrams of packets_sent that count as lost
+  uint64_t packets_refused;     ///< packets and messages refused: copies, forgeries, bad framing
   uint32_t key_epoch;           ///< how often the keys were replaced; 0 before the first time
   uint32_t datagram_bytes;      ///< largest datagram the path is known to carry, UDP payload: 1200 to 1472
-  uint64_t path_moves;          ///< how often the peer was followed to another address; 0 on a client
+  uint64_t path_moves;          ///< how often the client came from a new address; 0 on a client
   double jitter_ms;             ///< mean difference of consecutive round trips, smoothed
-  double send_loss_recent_percent;     ///< of our datagrams, in the last whole second that had some
-  double receive_loss_recent_percent;  ///< of the peer's, in the last whole second that had some
-  double queue_ms;                     ///< what a message queued now waits before it is first sent
-  uint64_t queue_bytes;                ///< of messages that were never sent yet
-  uint64_t send_budget_bytes_per_s;    ///< what congestion control allows now; UINT64_MAX: no limit
-  uint64_t send_window_bytes;          ///< what may be in flight; UINT64_MAX: no limit
-  uint64_t bytes_in_flight;            ///< sent, and neither acknowledged nor lost
-  uint32_t congestion_mode;            ///< a lattice_congestion_mode
-  uint32_t congestion_phase;           ///< a lattice_congestion_phase
-  /// 0 to 100: 100 * L * R * J, with L = 1 - 5 * loss of the worse direction in the last second (at least 0),
-  /// R = 1 - (rtt - 50 ms) / 500 ms (0.1 to 1) and J = 1 - jitter / 100 ms (0.1 to 1)
+  double send_loss_recent_percent;     ///< send_loss_percent of the last whole second with datagrams
+  double receive_loss_recent_percent;  ///< receive_loss_percent of the last whole second with datagrams
+  double queue_ms;                     ///< how long a message queued now waits until it is first sent
+  uint64_t queue_bytes;                ///< bytes of messages that were not sent yet
+  uint64_t send_budget_bytes_per_s;    ///< rate that congestion control allows; UINT64_MAX: no limit
+  uint64_t send_window_bytes;          ///< bytes that may be in flight; UINT64_MAX: no limit
+  uint64_t bytes_in_flight;            ///< bytes sent, and neither acknowledged nor lost
+  uint32_t congestion_mode;            ///< a lattice_congestion_mode, as configured
+  uint32_t congestion_phase;           ///< a lattice_congestion_phase, now
+  /// How good the connection is, 0 to 100: 100 * L * R * J, with L = 1 - 5 * loss of the worse direction in
+  /// the last second (at least 0), R = 1 - (rtt - 50 ms) / 500 ms (0.1 to 1) and J = 1 - jitter / 100 ms (0.1
+  /// to 1)
   uint32_t quality;
   uint32_t reserved_1;  ///< 0
 } lattice_conn_stats;
@@ -67,50 +70,52 @@ static inline void lattice_conn_stats_init(lattice_conn_stats* stats) {
 
 /// Writes the statistics of a connection, from lattice_connect() or on_connected until on_disconnected has
 /// returned. `out` must have been initialised.
+///
+///     lattice_conn_stats stats;
+///     lattice_conn_stats_init(&stats);
+///     if (lattice_conn_get_stats(conn, &stats) == LATTICE_OK) printf("%.0f ms\n", stats.rtt_ms);
 LATTICE_API lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* out);
 
-/// Statistics of one world. Counts are of its whole life and of all its connections.
+/// Statistics of one world. A count is of the whole life of the world and of all its connections.
 typedef struct lattice_world_stats {
   uint32_t struct_size;       ///< set by lattice_world_stats_init()
-  uint32_t tick;              ///< last tick that ran
-  uint32_t connections;       ///< connected now; on a client 0 or 1
-  uint32_t objects;           ///< alive now
-  uint64_t packets_sent;      ///< datagrams
-  uint64_t packets_received;  ///< datagrams
-  uint64_t bytes_sent;        ///< UDP payload
-  uint64_t bytes_received;    ///< UDP payload
-  /// everything the transport refused, datagrams and messages: the sum of its counters in
-  /// lattice_world_refusal()
+  uint32_t tick;              ///< the last tick that ran
+  uint32_t connections;       ///< connections that are established now; on a client 0 or 1
+  uint32_t objects;           ///< objects that are alive now
+  uint64_t packets_sent;      ///< datagrams sent
+  uint64_t packets_received;  ///< datagrams received
+  uint64_t bytes_sent;        ///< bytes of UDP payload sent
+  uint64_t bytes_received;    ///< bytes of UDP payload received
+  /// Datagrams and messages that the transport refused: the sum of its counters in lattice_world_refusal().
   uint64_t datagrams_refused;
-  uint64_t handshakes_refused;   ///< of those, handshake messages; lattice_world_refusal() has reasons
-  uint64_t ticks_dropped_ns;     ///< time that was given up because too many ticks were due
-  uint64_t inputs_received;      ///< authority: inputs that arrived, in time or late
-  uint64_t inputs_used;          ///< authority: ticks that had the client's own input
-  uint64_t inputs_late;          ///< authority: inputs that arrived after their tick
-  uint64_t inputs_repeated;      ///< authority: ticks that used the input before, for want of a new one
-  uint64_t inputs_defaulted;     ///< authority: ticks that had no input to use
-  uint64_t snapshots_sent;       ///< authority
-  uint64_t snapshot_bytes_sent;  ///< authority: of snapshot messages
-  /// client: snapshots that arrived whole and were applied. Their rate is the server's snapshot rate; less is
-  /// loss.
+  uint64_t handshakes_refused;  ///< handshake messages among those; lattice_world_refusal() has reasons
+  uint64_t ticks_dropped_ns;    ///< simulated time given up because too many ticks were due
+  uint64_t inputs_received;     ///< authority: inputs that arrived, in time or late; copies are not counted
+  uint64_t inputs_used;         ///< authority: ticks that had the client's own input
+  uint64_t inputs_late;         ///< authority: inputs that arrived after their tick
+  uint64_t inputs_repeated;   ///< authority: ticks that used the input before, because the new one is missing
+  uint64_t inputs_defaulted;  ///< authority: ticks that had no input of the client to use
+  uint64_t snapshots_sent;    ///< authority: snapshots to all clients
+  uint64_t snapshot_bytes_sent;  ///< authority: bytes of those snapshots, without headers of packets
+  /// Client: snapshots that arrived whole and were applied. A rate below the server's snapshot rate is loss.
   uint64_t snapshots_applied;
-  uint64_t rollbacks;          ///< client: corrections that replayed history
-  uint64_t resimulated_ticks;  ///< client: ticks replayed for them
-  /// client: corrections without a prediction to compare with: outside the prediction window, or just after
-  /// joining
+  uint64_t rollbacks;          ///< client: corrections that ran past ticks again
+  uint64_t resimulated_ticks;  ///< client: ticks that ran again in those corrections
+  /// Client: corrections without a prediction to compare with, because the state was outside the prediction
+  /// window or the client had just joined.
   uint64_t hard_resets;
-  uint32_t max_rollback_ticks;       ///< client: the longest replay
-  uint32_t unacked_inputs;           ///< client: inputs the next input message carries, at most 32
+  uint32_t max_rollback_ticks;       ///< client: most ticks that one correction ran again
+  uint32_t unacked_inputs;           ///< client: inputs that the next input message carries, at most 32
   uint64_t interpolation_samples;    ///< client: poses drawn from snapshots
-  uint64_t interpolation_underruns;  ///< client: of those, drawn past the newest snapshot
-  uint64_t clock_resyncs;            ///< client: times its clock jumped or stood still
+  uint64_t interpolation_underruns;  ///< client: poses among those that were later than the newest snapshot
+  uint64_t clock_resyncs;            ///< client: how often its clock jumped or stood still
   double interpolation_delay_ms;     ///< client: how far in the past others are drawn, now
-  /// client: how early its inputs arrive, as the authority says; below 0: late
+  /// Client: how many ticks early its inputs arrive, as the authority reports. Below 0: they arrive late.
   double input_margin_ticks;
-  double server_tick_estimate;  ///< client: the authority's tick now
-  uint64_t rpcs_sent;           ///< RPC messages
-  uint64_t rpcs_received;       ///< RPC messages
-  uint64_t rpcs_refused;        ///< RPC messages not delivered; lattice_world_refusal() has reasons
+  double server_tick_estimate;  ///< client: the authority's tick, as its snapshots reach this client now
+  uint64_t rpcs_sent;           ///< RPCs sent
+  uint64_t rpcs_received;       ///< RPCs received, those refused afterwards included
+  uint64_t rpcs_refused;        ///< RPCs not delivered; lattice_world_refusal() has reasons
 } lattice_world_stats;
 
 /// All zero, with struct_size. Does nothing when `stats` is NULL. Does not set lattice_last_result().
@@ -121,12 +126,23 @@ static inline void lattice_world_stats_init(lattice_world_stats* stats) {
 }
 
 /// Writes the statistics of a world. `out` must have been initialised.
+///
+///     lattice_world_stats stats;
+///     lattice_world_stats_init(&stats);
+///     if (lattice_world_get_stats(world, &stats) == LATTICE_OK) printf("tick %u\n", (unsigned)stats.tick);
 LATTICE_API lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats* out);
 
-/// Everything that came from the network and was not acted on, and what could not be sent, counted by reason
-/// (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and returns its name, which
-/// lives as long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last. Names are stable and occur
-/// once, such as "link_duplicate"; indexes change between versions, so look for a name.
+/// Reads a counter of what came from the network and was not acted on, or could not be sent. There is one
+/// counter for each reason (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and
+/// returns its name, which lives as long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last.
+/// Names are stable and occur once, such as "link_duplicate"; indexes change between versions, so look for a
+/// name.
+///
+///     uint64_t count;
+///     const char* name;
+///     for (uint32_t i = 0; (name = lattice_world_refusal(world, i, &count)) != NULL; ++i) {
+///       if (count != 0) printf("%s: %llu\n", name, (unsigned long long)count);
+///     }
 LATTICE_API const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value);
 
 #ifdef __cplusplus

@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/// Number of bytes of a server's identity.
+/// Number of bytes of the identity of a server.
 #define LATTICE_SERVER_IDENTITY_BYTES 64u
-/// No token is longer.
+/// Most bytes of a token.
 #define LATTICE_TOKEN_MAX_BYTES 480u
 /// Most bytes of user data in a token.
 #define LATTICE_TOKEN_USER_DATA_MAX_BYTES 256u
@@ -47,7 +47,7 @@ LATTICE_API lattice_result lattice_issuer_generate(uint8_t seed[LATTICE_KEY_BYTE
 LATTICE_API lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
                                                      uint8_t public_key[LATTICE_KEY_BYTES]);
 
-/// What goes into a token.
+/// What goes into a token. Fill it with lattice_token_request_init() first.
 typedef struct lattice_token_request {
   uint32_t struct_size;  ///< set by lattice_token_request_init()
   /// seconds from issued_unix_s on in which the token may be used: 1..3600, default 300
@@ -56,11 +56,11 @@ typedef struct lattice_token_request {
   uint64_t schema_id;      ///< lattice_world_schema_id() of both sides; 0, the default: not stated
   uint8_t server_public_key[LATTICE_KEY_BYTES];  ///< lattice_world_public_key() of the authority
   uint8_t client_public_key[LATTICE_KEY_BYTES];  ///< lattice_world_new_client_key() of the bearer
-  uint8_t player[16];                            ///< a pseudonym for the player; readable on the wire
-  uint8_t session[16];                           ///< a name for the session; readable on the wire
+  uint8_t player[16];   ///< a pseudonym for the player, 0 by default; readable on the wire
+  uint8_t session[16];  ///< a name for the session, 0 by default; readable on the wire
   /// for the authority's on_admit and lattice_conn_info; copied; NULL when user_data_bytes is 0
   const uint8_t* user_data;
-  uint32_t user_data_bytes;  ///< 0..256
+  uint32_t user_data_bytes;  ///< size of user_data, 0..256, default 0
 } lattice_token_request;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_token_request_init() calls it with the size

@@ -26,15 +26,16 @@ extern "C" {
 /// Number of bytes of every key: X25519 and Ed25519 alike.
 #define LATTICE_KEY_BYTES 32u
 
-/// A replicated simulation instance. Handles are values, not addresses: they carry a generation and are never
-/// dereferenced. The library refuses a handle of something that has ended with LATTICE_ERROR_STALE_HANDLE.
+/// One side of a session: its objects, its clock and its socket. A handle is a value, not an address: it
+/// carries a generation and is never dereferenced. The library refuses a handle of something that has ended
+/// with LATTICE_ERROR_STALE_HANDLE.
 typedef struct lattice_world lattice_world;
 /// A connection to one peer.
 typedef struct lattice_conn lattice_conn;
 /// A seeded network inside the process, for tests and tools.
 typedef struct lattice_netsim lattice_netsim;
 
-/// Names an object; the same on every peer. 0 is "none".
+/// Names an object. The number is the same on every peer. 0 is "none".
 typedef uint64_t lattice_netid;
 /// Names a peer of a session. 0 is "none", 1 is the authority, clients count from 2.
 typedef uint64_t lattice_peer_id;
@@ -46,17 +47,17 @@ typedef enum lattice_role {
   LATTICE_ROLE_CLIENT = 2      ///< connects to an authority and predicts its own objects
 } lattice_role;
 
-/// A role in full. lattice_role_context_init() fills it; members that contradict the role are refused by
-/// lattice_world_create(). The simulation gets it back in lattice_tick_context.
+/// A role with all that follows from it. lattice_role_context_init() fills it. lattice_world_create() refuses
+/// members that contradict the role with LATTICE_ERROR_CONFIG. on_tick finds it in lattice_tick_context.
 typedef struct lattice_role_context {
   uint32_t struct_size;  ///< set by lattice_role_context_init()
   lattice_role role;     ///< what this process is
-  /// 1: somebody watches here. Always 1 on a host, 0 on a dedicated server; a client without a screen may say
-  /// 0. The library only hands it on.
+  /// 1: somebody watches here. Always 1 on a host and 0 on a dedicated server. A client without a screen may
+  /// say 0. The library does not use it itself; it hands it to on_tick.
   int has_local_view;
   int is_authority;            ///< 1 on a dedicated server and a host, 0 on a client
-  int relays_for_peers;        ///< 0. No role passes traffic from one client to another yet; 1 is refused.
-  uint64_t authority_peer_id;  ///< who the authority is: 1
+  int relays_for_peers;        ///< 0. Another value is refused with LATTICE_ERROR_UNSUPPORTED.
+  uint64_t authority_peer_id;  ///< the peer id of the authority: 1
 } lattice_role_context;
 
 /// Fills in what `role` means. Does nothing when `context` is NULL. Does not set lattice_last_result().
@@ -72,16 +73,16 @@ static inline void lattice_role_context_init(lattice_role_context* context, latt
 
 /// Who may write an object's state.
 typedef enum lattice_authority_mode {
-  LATTICE_AUTHORITY_SERVER = 0,  ///< the authority alone; an owner may predict
+  LATTICE_AUTHORITY_SERVER = 0,  ///< the authority writes; the owner may predict
   LATTICE_AUTHORITY_SHARED = 1   ///< reserved: refused with LATTICE_ERROR_UNSUPPORTED
 } lattice_authority_mode;
 
 /// The four channels of an application's own messages. Their order and loss are independent.
 typedef enum lattice_channel {
-  LATTICE_CHANNEL_UNRELIABLE = 0,            ///< may be lost, may overtake
-  LATTICE_CHANNEL_UNRELIABLE_SEQUENCED = 1,  ///< may be lost; what a newer one overtook is dropped
-  LATTICE_CHANNEL_RELIABLE_UNORDERED = 2,    ///< arrives once, as soon as it can
-  LATTICE_CHANNEL_RELIABLE_ORDERED = 3       ///< arrives once, in the order of sending
+  LATTICE_CHANNEL_UNRELIABLE = 0,            ///< a message may be lost, or arrive before an earlier one
+  LATTICE_CHANNEL_UNRELIABLE_SEQUENCED = 1,  ///< a message may be lost; a late one is dropped
+  LATTICE_CHANNEL_RELIABLE_UNORDERED = 2,    ///< a message arrives once, as soon as it can
+  LATTICE_CHANNEL_RELIABLE_ORDERED = 3       ///< a message arrives once, in the order of sending
 } lattice_channel;
 
 /// Where an RPC goes. A client may call the authority only.
@@ -92,41 +93,43 @@ typedef enum lattice_rpc_target {
   LATTICE_RPC_TO_PEER = 3     ///< authority to one client, with lattice_rpc_to()
 } lattice_rpc_target;
 
-/// A direction of datagrams, as the world that is asked sees it.
+/// A direction of datagrams, seen from the world that is asked.
 typedef enum lattice_direction {
-  LATTICE_DIRECTION_SEND = 0,    ///< what this world sends
-  LATTICE_DIRECTION_RECEIVE = 1  ///< what arrives here
+  LATTICE_DIRECTION_SEND = 0,    ///< datagrams that this world sends
+  LATTICE_DIRECTION_RECEIVE = 1  ///< datagrams that arrive at this world
 } lattice_direction;
 
-/// Why a connection ended. 256 to 65535 belong to the application.
+/// Why a connection ended. on_disconnected gets the number. 256 to 65535 belong to the application.
 typedef enum lattice_disconnect_reason {
-  LATTICE_DISCONNECT_NONE = 0,  ///< it has not ended
-  /// the client called lattice_disconnect(); both sides see it. By the authority it is KICKED.
+  LATTICE_DISCONNECT_NONE = 0,  ///< the connection has not ended
+  /// The client called lattice_disconnect(). Both sides get this reason.
+  /// When the authority calls it, the reason is LATTICE_DISCONNECT_KICKED.
   LATTICE_DISCONNECT_REQUESTED = 1,
   LATTICE_DISCONNECT_TIMEOUT = 2,  ///< nothing was heard for connection_timeout_ms
-  /// the token's server key is no valid key. Raised at the client; the server never sends it. What else is
-  /// wrong with a token, lattice_connect() refuses with LATTICE_ERROR_TOKEN.
+  /// The server key in the token is not a valid key. Only the client gets this reason; a server never sends
+  /// it. Other faults of a token are refused by lattice_connect() with LATTICE_ERROR_TOKEN.
   LATTICE_DISCONNECT_TOKEN_INVALID = 3,
-  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4,  ///< the token's lifetime is over
-  /// reserved: nothing raises it. A server does not answer a token that was used before.
+  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4,  ///< the lifetime of the token is over
+  /// Reserved: no connection ends with it. A server does not answer a token that was used before.
   LATTICE_DISCONNECT_TOKEN_REUSED = 5,
   LATTICE_DISCONNECT_VERSION_MISMATCH = 6,  ///< the two libraries speak different protocols
   LATTICE_DISCONNECT_SCHEMA_MISMATCH = 7,   ///< the two sides registered different types
-  LATTICE_DISCONNECT_SERVER_FULL = 8,       ///< no room: max_connections, or on_admit said so
+  LATTICE_DISCONNECT_SERVER_FULL = 8,       ///< max_connections is reached, or on_admit said so
   LATTICE_DISCONNECT_KICKED = 9,            ///< the authority ended it
-  LATTICE_DISCONNECT_PROTOCOL_ERROR = 10,   ///< the peer sent what the protocol forbids
-  LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,   ///< the peer used up a bound of docs/attack-bounds.md
+  LATTICE_DISCONNECT_PROTOCOL_ERROR = 10,   ///< the peer sent something that the protocol forbids
+  LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,   ///< a bound of docs/attack-bounds.md is used up
   LATTICE_DISCONNECT_INTERNAL_ERROR = 12,   ///< a fault of this library
-  /// the authority said so with lattice_disconnect_with(); without it clients see TIMEOUT
+  /// The authority leaves and says so with lattice_disconnect_with(). If it does not say so, its clients get
+  /// LATTICE_DISCONNECT_TIMEOUT.
   LATTICE_DISCONNECT_HOST_LEFT = 13,
-  LATTICE_DISCONNECT_CONFIG_MISMATCH =
-      14,  ///< tick_rate_hz or max_objects differ; the text names both values
-  /// the server no longer knows this connection: it timed this client out (a suspended laptop, a debugger),
-  /// or it is a new process with the old identity. A new process without it sends nothing the client
-  /// understands: TIMEOUT.
+  /// tick_rate_hz differs, or max_objects does not fit. disconnect_text names both values.
+  LATTICE_DISCONNECT_CONFIG_MISMATCH = 14,
+  /// The server no longer knows this connection. It timed the client out, after a suspended laptop or a
+  /// debugger, or it is a new process with the old server_identity. A new process with another identity
+  /// cannot tell the client, who gets LATTICE_DISCONNECT_TIMEOUT then.
   LATTICE_DISCONNECT_SERVER_RESTARTED = 15,
-  LATTICE_DISCONNECT_NO_ANSWER = 16,    ///< connecting: no server is there, or its key changed
-  LATTICE_DISCONNECT_UNREACHABLE = 17,  ///< connecting: likewise, and its machine says that nobody listens
+  LATTICE_DISCONNECT_NO_ANSWER = 16,    ///< while connecting: no server answers, or its key changed
+  LATTICE_DISCONNECT_UNREACHABLE = 17,  ///< while connecting: the machine says that nobody listens
   LATTICE_DISCONNECT_APPLICATION = 256  ///< the first reason of the application's own
 } lattice_disconnect_reason;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Worlds: making one, running it, ending it.
+/// Worlds: how to make one, run it and end it.
 #ifndef LATTICE_WORLD_H
 #define LATTICE_WORLD_H
 
@@ -14,15 +14,16 @@ extern "C" {
 /// The version of the binary interface these headers describe.
 #define LATTICE_ABI_VERSION 1u
 
-/// The LATTICE_ABI_VERSION of the library that is loaded. A program compares the two before anything else.
-/// Does not set lattice_last_result().
+/// Returns the LATTICE_ABI_VERSION of the library that is loaded. A program compares it with its own before
+/// it calls anything else. Does not set lattice_last_result().
 LATTICE_API uint32_t lattice_abi_version(void);
 
-/// The version of the library, as "0.1.0". Lives as long as the library. Does not set lattice_last_result().
+/// Returns the version of the library, as "0.1.0". Lives as long as the library. Does not set
+/// lattice_last_result().
 LATTICE_API const char* lattice_version(void);
 
-/// Makes a world and opens its socket. Everything in `config` and `role` is copied; the handles and functions
-/// named there are kept. The caller owns the world and ends it with lattice_world_destroy().
+/// Makes a world and opens its socket. Everything in `config` and `role` is copied; the handles, functions
+/// and their contexts are kept. The caller owns the world and ends it with lattice_world_destroy().
 ///
 /// NULL on failure. LATTICE_ERROR_CONFIG names the member, its value and its bound. LATTICE_ERROR_ADDRESS and
 /// LATTICE_ERROR_ADDRESS_IN_USE are about bind_address, LATTICE_ERROR_PERMISSION and LATTICE_ERROR_IO about
@@ -38,13 +39,13 @@ LATTICE_API const char* lattice_version(void);
 LATTICE_API lattice_world* lattice_world_create(const lattice_world_config* config,
                                                 const lattice_role_context* role);
 
-/// Ends every connection without a word to the peers and frees everything. For an end the peers hear of, call
-/// lattice_disconnect() for each connection and pump for 200 ms first. `world` may be NULL: nothing happens.
+/// Frees a world with its connections. The peers are not told: to tell them, call lattice_disconnect() for
+/// each connection and pump for 200 ms first. `world` may be NULL: nothing happens.
 /// LATTICE_ERROR_OUT_OF_ORDER inside a callback: the world stays.
 LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 
-/// Writes the address the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are always
-/// enough; with too few, LATTICE_ERROR_BUFFER_TOO_SMALL and nothing is written.
+/// Writes the address that the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are
+/// always enough. LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too small for the longest address.
 LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity);
 
 /// Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
@@ -53,8 +54,8 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
 /// lattice_world_tick() as often as that said; lattice_world_send().
 ///
-/// What arrives waits for the pump, so pump every few milliseconds. Of more than 250 ms between two pumps the
-/// rest is dropped.
+/// Datagrams wait for the pump, so pump every few milliseconds. When more than 250 ms pass between two pumps,
+/// the simulation gets 250 ms and the rest is dropped.
 ///
 ///     while (running) {
 ///       lattice_world_pump(world);
@@ -76,37 +77,41 @@ LATTICE_API lattice_result lattice_world_tick(lattice_world* world, uint32_t tic
 /// send now. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 LATTICE_API lattice_result lattice_world_send(lattice_world* world);
 
-/// The tick the next lattice_world_tick() must name. A client's own jumps when its clock does (on_resync). 0
-/// and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet.
+/// Returns the tick that the next lattice_world_tick() must name. On a client the number jumps when the clock
+/// does (on_resync). 0 and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet.
 LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 
-/// How many ticks are due now, 0 to 8. A call uses up the time since the last, so call it once per pump; a
-/// second call right after it returns 0. A client's clock is steered towards the authority's, so its ticks
-/// come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is dropped and
-/// counted in lattice_world_stats.ticks_dropped_ns.
+/// Returns how many ticks are due now, 0 to 8. A call uses up the time since the last call, so call it once
+/// per pump; a second call right after it returns 0. A client's clock is steered towards the authority's, so
+/// its ticks come up to a tenth faster or slower. Time beyond 250 ms, and time for more than 8 ticks, is
+/// dropped and counted in lattice_world_stats.ticks_dropped_ns.
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 
-/// Nanoseconds until the next tick is due, by the world's clock; 0: now. For sleeping between pumps. 0 and an
-/// error when the handle is bad.
+/// Returns the nanoseconds until the next tick is due, by the clock of the world. 0: it is due now. Use it to
+/// sleep between pumps. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 
-/// What lattice_set_option() switches. The first three are a client's and on at the start; they are for
-/// comparing and for teaching.
+/// What lattice_set_option() switches. The first three work on a client and are on at the start. Switch them
+/// off to compare, or to explain what they do.
 typedef enum lattice_option {
-  /// on: own objects are simulated at once; off: they wait for the authority
+  /// On: the client simulates its own objects at once. Off: they wait for the authority.
   LATTICE_OPTION_PREDICTION = 0,
   LATTICE_OPTION_SMOOTHING = 1,  ///< on: corrections are eased in; off: they snap
-  /// on: others are drawn in the past, between snapshots; off: the newest state is drawn
+  /// On: objects of others are drawn in the past, between snapshots. Off: their newest state is drawn.
   LATTICE_OPTION_INTERPOLATION = 2,
-  /// on: silence ends no established connection; off, as at the start: the silence counts from then on. Works
-  /// on clients and authorities, each for itself. For development: switch it on at both ends, and a debugger
-  /// may stop either for as long as it likes
+  /// On: silence ends no established connection. Off, as at the start: silence counts from then on. Clients
+  /// and
+  /// authorities each have their own switch. For development: with the switch on at both ends, a debugger may
+  /// stop
+  /// either side for as long as it likes.
   LATTICE_OPTION_TIMEOUT_PAUSED = 3
 } lattice_option;
 
-/// Switches `option` on (`enabled` not 0) or off, from the next tick and the next frame on; in a world that
-/// never began a frame, from the next view on. LATTICE_ERROR_NOT_ALLOWED for an option of clients on an
-/// authority.
+/// Switches `option` on when `enabled` is not 0, else off. It takes effect with the next tick and the next
+/// frame, or with the next view in a world that never began a frame. LATTICE_ERROR_NOT_ALLOWED for an option
+/// of clients on an authority.
+///
+///     lattice_set_option(world, LATTICE_OPTION_PREDICTION, 0);
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);
 
 #ifdef __cplusplus

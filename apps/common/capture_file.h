@@ -1,4 +1,4 @@
-// A world's datagrams, opened, into a pcapng file (docs/capture.md). Needs a library built with
+// Writes the opened datagrams of a world to a pcapng file (docs/capture.md). Needs a library built with
 // LATTICE_CAPTURE.
 #pragma once
 
@@ -11,9 +11,10 @@ namespace app {
 
 class CaptureFile {
  public:
-  /// Begins to capture `world`, which must be destroyed before this. "" or what is wrong and what to do.
+  /// Begins to capture `world`, which must be destroyed before this object. Returns "", or a text that says
+  /// what is wrong and what to do.
   std::string start(lattice_world* world, const std::string& path);
-  /// False when the file is not whole.
+  /// Returns false when the file is not complete.
   bool finish() { return writer_.close(); }
   uint64_t datagram_count() const { return writer_.datagram_count(); }
 

@@ -1,8 +1,8 @@
-// The development issuer: an Ed25519 key pair in a folder, made at first use, so that a server and its
-// clients on one machine can hold real connect tokens without an authentication service. And the note a
-// server leaves there about itself.
+// The development issuer: an Ed25519 key pair in a folder, made at first use. With it, a server and its
+// clients on one machine use real connect tokens without an authentication service. The folder also holds
+// the note that a server leaves about itself.
 //
-//   issuer.key   64 hexadecimal digits, mode 0600: whoever reads it can admit players
+//   issuer.key   64 hexadecimal digits, mode 0600: everybody who reads it can admit players
 //   issuer.pub   64 hexadecimal digits
 //   server.json  {"address", "server_public_key", "schema_id", "pid"}, rewritten at each start
 #pragma once
@@ -22,9 +22,10 @@ struct IssuerKeys {
   Key public_key{};
 };
 
-/// Reads the key pair of `data_dir`, or makes it there. "" or what is wrong and what to do.
+/// Reads the key pair of `data_dir`, or makes it there. Returns "", or a text that says what is wrong and
+/// what to do.
 std::string load_or_make_issuer(const std::string& data_dir, IssuerKeys& out);
-/// Reads the key pair of `data_dir` only.
+/// Reads the key pair of `data_dir`, and never makes one. Returns as above.
 std::string load_issuer(const std::string& data_dir, IssuerKeys& out);
 
 struct ServerNote {

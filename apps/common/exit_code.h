@@ -1,4 +1,4 @@
-// Exit codes every program of the project shares.
+// The exit codes that all programs of the project share.
 #pragma once
 
 namespace app {
@@ -6,10 +6,10 @@ namespace app {
 enum ExitCode : int {
   kExitOk = 0,
   kExitFailed = 1,        // a check or a target was missed, or something else went wrong
-  kExitUsage = 2,         // the command line
-  kExitConfig = 3,        // a configuration file or environment value
+  kExitUsage = 2,         // the command line is wrong
+  kExitConfig = 3,        // a configuration file or an environment value is wrong
   kExitPort = 4,          // the port is taken, or permission is missing
-  kExitUnreachable = 5,   // what we depend on does not answer
+  kExitUnreachable = 5,   // something the program depends on does not answer
   kExitIncompatible = 6,  // versions or schemas differ
   kExitInterrupted = 130
 };

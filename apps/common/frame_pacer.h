@@ -1,16 +1,16 @@
-// How a program with one or more worlds waits: until the next tick is due, but never longer than a poll
-// interval, so that datagrams are read soon after they arrive.
+// How a program with one or more worlds waits. It sleeps until the next tick is due, but never longer than a
+// poll interval, so that it reads datagrams soon after they arrive.
 #pragma once
 
 #include <cstdint>
 
 namespace app {
 
-/// How often a socket is looked at between ticks. Costs a system call each time; delays what arrives by up
-/// to this much, so it shows in measured round trips.
+/// How often a program reads its socket between ticks. Each read costs a system call. A datagram waits up to
+/// this long, and measured round trips contain the wait.
 inline constexpr uint64_t kPollIntervalNs = 2'000'000;
 
-/// True once every `interval_ns`, catching up by skipping.
+/// due() is true once every `interval_ns`. After a long gap it is true once; the missed times are skipped.
 class Every {
  public:
   explicit Every(uint64_t interval_ns) : interval_ns_(interval_ns) {}
@@ -25,8 +25,8 @@ class Every {
   uint64_t next_ns_ = 0;
 };
 
-/// Notices when the machine does not let this process run: sleeps that end far too late. Ticks that came
-/// late for that reason are no fault of the network or the program.
+/// Counts the stalls of this process: sleeps that end far too late, because the machine ran something else.
+/// A tick that is late after a stall is no fault of the network or the program.
 class StallWatch {
  public:
   static constexpr uint64_t kStallNs = 50'000'000;

@@ -1,5 +1,5 @@
-// Writes JSON text front to back into one string that keeps its capacity: what the programs print many
-// times a second. Commas follow from the structure; numbers that JSON cannot hold become 0.
+// Writes JSON text from front to back into one string that keeps its capacity: the programs print JSON many
+// times a second. The writer places the commas. A number that JSON cannot hold becomes 0.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ class JsonWriter {
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);
-  /// Rounded to `decimals` places, trailing zeros dropped.
+  /// Rounds to `decimals` places and drops trailing zeros.
   void value(double number, int decimals = 3);
   template <std::integral Integer>
   requires(!std::same_as<Integer, bool>) void value(Integer number) {
@@ -31,7 +31,7 @@ class JsonWriter {
     text_ += std::to_string(number);
     comma_ = true;
   }
-  /// Text that is JSON already.
+  /// Appends text that is JSON already.
   void raw(std::string_view json);
 
   template <class Value>
@@ -48,10 +48,10 @@ class JsonWriter {
   }
 
   std::string text_;
-  bool comma_ = false;  // the next value or key needs one in front
+  bool comma_ = false;  // the next value or key needs a comma in front
 };
 
-/// `text` with quotes around it and what needs it escaped.
+/// Appends `text` in quotes, with escapes where JSON needs them.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace app

@@ -1,6 +1,6 @@
-// Log lines on stderr: logfmt-like with colour on a terminal (NO_COLOR respected), JSON lines otherwise.
-// Fields every line has: ts, lvl, cat, msg; "tick" where there is one, so that the lines of servers and
-// clients can be merged.
+// Log lines on stderr. On a terminal they are coloured and look like logfmt (NO_COLOR switches the colour
+// off); otherwise they are JSON lines. Every line has ts, lvl, cat and msg. A line about a tick has "tick",
+// so that the lines of servers and clients can be merged.
 #pragma once
 
 #include <concepts>
@@ -32,7 +32,7 @@ void set_log_level(lattice_log_level level);
 void log_line(lattice_log_level level, std::string_view category, std::string_view message,
               std::initializer_list<LogField> fields = {});
 
-/// A lattice_log_fn that writes the library's own lines here.
+/// A lattice_log_fn: writes the library's log lines as this program's.
 void log_from_library(void* ctx, lattice_log_level level, const char* category, const char* text);
 
 }  // namespace app

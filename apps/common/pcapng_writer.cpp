@@ -7,7 +7,7 @@
 namespace app {
 namespace {
 
-// pcapng (draft-ietf-opsawg-pcapng): everything in the byte order the section header announces.
+// pcapng (draft-ietf-opsawg-pcapng): all numbers are in the byte order that the section header announces.
 constexpr uint32_t kSectionHeader = 0x0A0D0D0A;
 constexpr uint32_t kInterfaceDescription = 1;
 constexpr uint32_t kEnhancedPacket = 6;
@@ -44,7 +44,7 @@ void put_padding(Bytes& out) {
   out.resize((out.size() + 3) / 4 * 4);
 }
 
-/// The length counts the padding too: readers of the dissector's name expect that.
+/// The length counts the padding too: readers expect that of the tag with the dissector's name.
 void put_tag(Bytes& out, uint16_t tag, std::span<const uint8_t> value) {
   put_u16_be(out, tag);
   put_u16_be(out, static_cast<uint16_t>((value.size() + 3) / 4 * 4));
@@ -91,12 +91,13 @@ std::string PcapngWriter::open(const std::string& path) {
   put_u32_le(section, kByteOrderMagic);
   put_u16_le(section, 1);  // version 1.0
   put_u16_le(section, 0);
-  section.resize(section.size() + 8, 0xFF);  // length of the section: not stated
+  section.resize(section.size() + 8, 0xFF);  // the length of the section is not stated
   write_block(kSectionHeader, section);
   Bytes interface;
   put_u16_le(interface, kLinkTypeUpperPdu);
   put_u16_le(interface, 0);
-  put_u32_le(interface, 0);  // no limit of length; times are microseconds unless an option says otherwise
+  put_u32_le(interface,
+             0);  // no limit on packet length; times are microseconds unless an option says otherwise
   write_block(kInterfaceDescription, interface);
   return "";
 }

@@ -1,5 +1,5 @@
-// Writes a pcapng file of exported PDUs, which Wireshark reads with tools/wireshark/lattice.lua; the form is
-// described in docs/capture.md. Knows files and bytes only.
+// Writes a pcapng file of exported PDUs, which Wireshark reads with tools/wireshark/lattice.lua.
+// docs/capture.md describes the format. The writer knows files and bytes only.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ class PcapngWriter {
   PcapngWriter(const PcapngWriter&) = delete;
   PcapngWriter& operator=(const PcapngWriter&) = delete;
 
-  /// Creates or replaces the file. "" or what is wrong and what to do.
+  /// Creates or replaces the file. Returns "", or a text that says what is wrong and what to do.
   std::string open(const std::string& path);
-  /// One datagram. `dissector` is the name Wireshark finds its reader by.
+  /// Writes one datagram. `dissector` is the name by which Wireshark finds the dissector.
   void write(uint64_t time_us, const PcapngAddress& source, const PcapngAddress& destination,
              std::string_view dissector, std::span<const uint8_t> data);
-  /// False when anything could not be written. Further calls do nothing.
+  /// Closes the file. Returns false when anything could not be written. Further calls do nothing.
   bool close();
 
   uint64_t datagram_count() const { return datagram_count_; }

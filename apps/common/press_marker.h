@@ -1,6 +1,7 @@
-// A key press on its way: the message a playable client sends beside the input command that holds the press,
-// so that the server can say when that command arrived. It leaves in the same datagrams as the command and
-// its repetitions. 12 bytes: "key1", the press id and the tick of the first command, both little-endian.
+// The message that marks a key press. A playable client sends it beside the input command that holds the
+// press, so that the server can say when that command arrived. The marker leaves in the same datagrams as the
+// command and its repetitions. 12 bytes: "key1", the press id and the tick of the first command, both
+// little-endian.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@ struct PressMarker {
 using PressMarkerBytes = std::array<std::byte, 12>;
 
 PressMarkerBytes encode_press_marker(const PressMarker& marker);
-/// Nothing when the bytes are not a marker.
+/// Returns nullopt when the bytes are not a marker.
 std::optional<PressMarker> decode_press_marker(std::span<const std::byte> bytes);
 
 }  // namespace app

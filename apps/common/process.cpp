@@ -20,7 +20,8 @@ namespace {
 
 volatile std::sig_atomic_t g_stop = 0;
 
-// Paths to remove when the second signal ends us: prepared beforehand, for a handler may not allocate.
+// The paths that the second stop signal removes. They are prepared beforehand: a signal handler may not
+// allocate.
 char g_abort_files[8][256];
 size_t g_abort_file_count = 0;
 char g_abort_folder[256];
@@ -65,7 +66,7 @@ void die_with_parent() {
   const char* text = std::getenv("LATTICE_PARENT_PID");
   if (text == nullptr) return;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The parent may have ended before the line above took effect.
+  // The parent may have ended before the call above took effect.
   if (getppid() != static_cast<pid_t>(std::strtol(text, nullptr, 10))) _exit(kExitFailed);
 }
 

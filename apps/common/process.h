@@ -1,5 +1,5 @@
-// What the programs need of the operating system: signals as a flag, clocks, whole small files, and dying
-// with the parent.
+// What the programs need of the operating system: signals as a flag, clocks, small files read whole, and a
+// process that ends with its parent.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace app {
 
-/// From now on SIGINT, SIGTERM and SIGHUP only raise stop_requested(). A second SIGINT or SIGTERM ends the
-/// process at once with kExitInterrupted; a second SIGHUP does not, for a closed terminal sends several. A
-/// SIGHUP that was ignored before (nohup) stays so. SIGPIPE is ignored: writes report the failure.
+/// From now on SIGINT, SIGTERM and SIGHUP only set stop_requested(). A second SIGINT or SIGTERM ends the
+/// process at once with kExitInterrupted. A second SIGHUP does not: a closed terminal sends several. A SIGHUP
+/// that was ignored before (nohup) stays ignored. SIGPIPE is ignored: writes report the failure.
 void catch_stop_signals();
 bool stop_requested();
 
@@ -23,28 +23,29 @@ void die_with_parent();
 
 uint64_t monotonic_ns();
 uint64_t unix_ms();
-/// The same with fractions: for intervals between processes of one machine.
+/// The Unix time in milliseconds, with fractions: for intervals between processes of one machine.
 double unix_time_ms();
-/// Returns early when a signal arrives.
+/// Sleeps; returns early when a signal arrives.
 void sleep_ns(uint64_t ns);
 void sleep_until_ns(uint64_t monotonic_time_ns);
-/// As above, and early when `fd` becomes readable (or has ended). -1: just sleep.
+/// As above, and returns early when `fd` becomes readable or reaches its end. With -1 it only sleeps.
 void sleep_or_readable(int fd, uint64_t ns);
 
-/// False when the file is missing or unreadable.
+/// Returns false when the file is missing or unreadable.
 bool read_whole_file(const std::string& path, std::string& out);
-/// Replaces the file in one step, so that a reader sees the old or the new, never half. False: errno says
-/// why.
+/// Replaces the file in one step: a reader sees the old content or the new, never a part. On failure returns
+/// false, and errno says why.
 bool write_whole_file(const std::string& path, std::string_view content, unsigned mode);
-/// Makes the folder (mode 0700) and its parents. False: errno says why.
+/// Makes the folder (mode 0700) and its parents. On failure returns false, and errno says why.
 bool make_folder(const std::string& path);
 
-/// Reads what is there from a non-blocking descriptor and hands out whole lines.
+/// Reads the available bytes of a non-blocking descriptor and hands out complete lines.
 class LineReader {
  public:
-  /// `line_limit`: a longer line is dropped and counted.
+  /// A line longer than `line_limit` is dropped and counted.
   explicit LineReader(size_t line_limit) : line_limit_(line_limit) {}
-  /// Appends the complete lines that have arrived, without their newline. False at the end of the stream.
+  /// Appends the complete lines that have arrived, without their newline. Returns false at the end of the
+  /// stream.
   bool read(int fd, std::vector<std::string>& lines);
   uint64_t dropped_lines() const { return dropped_lines_; }
 
@@ -56,16 +57,16 @@ class LineReader {
 };
 
 void set_nonblocking(int fd);
-/// No child inherits `fd`.
+/// Marks `fd` so that no child inherits it.
 void close_on_exec(int fd);
 
-/// Writes whole lines to a descriptor that may be slow: what does not fit the pipe now is kept up to a
-/// bound, and beyond it whole lines are dropped.
+/// Writes complete lines to a descriptor whose reader may be slow. Bytes that do not fit the pipe now are
+/// kept, up to a bound. Beyond the bound, complete lines are dropped.
 class LineWriter {
  public:
   explicit LineWriter(int fd) : fd_(fd) {}
   void write_line(std::string_view line);
-  /// False when the reader is gone.
+  /// Returns false when the reader is gone.
   bool flush();
 
  private:

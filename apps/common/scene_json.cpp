@@ -138,7 +138,7 @@ void write_boxes(JsonWriter& json, const char* key, std::span<const Box> boxes) 
 }  // namespace
 
 void write_objects(JsonWriter& json, const Game& game, uint32_t tick) {
-  lattice_frame_begin(game.world());  // One picture shows one moment.
+  lattice_frame_begin(game.world());  // All objects of a picture are shown at one moment.
   std::vector<lattice_netid> ids(lattice_objects(game.world(), 0, nullptr, 0));
   const size_t count = std::min(lattice_objects(game.world(), 0, ids.data(), ids.size()), ids.size());
   json.begin_array();

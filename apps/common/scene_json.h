@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// Writes the array of everything in the world as it is to be drawn now (lattice_object_view()). The own
-/// pawn carries "own":true and "ghost":{x,y}, its newest authoritative position.
+/// Writes the array of all objects of the world, as they are to be drawn now (lattice_object_view()). The
+/// client's own pawn has "own":true and "ghost":{x,y}, its newest authoritative position.
 void write_objects(JsonWriter& json, const depot::Game& game, uint32_t tick);
 
 /// Writes the member "ghost":{x,y} when there is an own pawn.

@@ -95,7 +95,7 @@ int config_error(const std::string& sentence) {
 
 }  // namespace
 
-/// What the command line held, before anything is judged.
+/// The words of the command line, before they are checked.
 struct Settings::CommandLine {
   std::deque<std::string> values;  // parallel to program.settings; addresses are kept by the parser
   std::deque<bool> switches;
@@ -132,7 +132,7 @@ std::optional<int> Settings::read_command_line(const ProgramSpec& program, int a
     bool& on = out.switches.emplace_back(false);
     options.push_back(spec.kind == SettingKind::kSwitch ? parser.add_flag(flag, on)
                                                         : parser.add_option(flag, text));
-    // The last one given wins, as scripts that append flags expect.
+    // The last value given wins: scripts that append flags expect that.
     options.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
   try {

@@ -1,10 +1,9 @@
-// The settings of one program, declared once: a table gives each its name, default, range and help, and
-// from it follow the command line flag (--tick-rate), the environment variable (LATTICE_TICK_RATE), the
-// TOML key (tick_rate), --help, --print-config and every error message.
+// The settings of one program, declared once. A table gives each setting its name, default, range and help.
+// From the table follow the command line flag (--tick-rate), the environment variable (LATTICE_TICK_RATE),
+// the TOML key (tick_rate), --help, --print-config and every error message.
 //
-// Precedence: flag > environment > --config file > default. A wrong command line ends with kExitUsage, a
-// wrong file or environment value with kExitConfig; both say in one sentence what is wrong and in one what
-// to do.
+// Precedence: flag > environment > --config file > default. A wrong command line ends with kExitUsage. A
+// wrong file or environment value ends with kExitConfig. Both print one sentence of cause and one of action.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +31,7 @@ struct SettingSpec {
   const char* key;  // "tick_rate"
   SettingKind kind = SettingKind::kText;
   const char* placeholder = "";  // "HZ" in --help
-  const char* fallback = "";     // the default, as it would be typed
+  const char* fallback = "";     // the default, as a user would type it
   const char* help = "";
   double min = 0, max = 0;
   SettingScope scope = SettingScope::kEverywhere;
@@ -50,15 +49,15 @@ struct ProgramSpec {
 
 class Settings {
  public:
-  /// Parses everything. A value: the program is to end with that exit code now (--help, --version,
-  /// --print-config, or an error that has been printed to stderr).
+  /// Parses the command line, the environment and the file. When it returns a value, the program must end
+  /// with that exit code now: after --help, --version or --print-config, or after an error printed to stderr.
   std::optional<int> load(const ProgramSpec& program, int argc, const char* const* argv);
 
   const std::string& text(std::string_view key) const;
   int64_t integer(std::string_view key) const;
   double number(std::string_view key) const;
   bool is_on(std::string_view key) const;
-  /// "default", "--tick-rate", "LATTICE_TICK_RATE" or "server.toml:3:1".
+  /// Where the value comes from: "default", "--tick-rate", "LATTICE_TICK_RATE" or "server.toml:3:1".
   const std::string& origin(std::string_view key) const;
   bool is_default(std::string_view key) const { return origin(key) == "default"; }
 
@@ -81,7 +80,7 @@ class Settings {
   std::vector<Value> values_;
 };
 
-/// The nearest-flag message for a word nobody knows: shared with programs that have sub-commands.
+/// Prints a usage error and returns its exit code: shared with programs that have sub-commands.
 int usage_error(const ProgramSpec& program, const std::string& sentence);
 
 }  // namespace app

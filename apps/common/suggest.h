@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// The name nearest to `given` by edit distance (Levenshtein), or "" when none is near enough to be meant:
-/// at most 2 edits, or a third of its length when that is more.
+/// The name nearest to `given` by edit distance (Levenshtein), or "" when no name is near enough. Near enough
+/// is at most 2 edits, or a third of the length of `given` when that is more.
 std::string nearest_name(std::string_view given, std::span<const std::string_view> known);
 
 /// " Did you mean 'x'?" or "".

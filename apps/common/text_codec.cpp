@@ -64,7 +64,7 @@ std::optional<std::vector<uint8_t>> from_base64(std::string_view text) {
       if (digit == std::string_view::npos) return std::nullopt;
       group = group << 6 | static_cast<uint32_t>(digit);
     }
-    // What the padding cuts off must be zero, or two texts would mean the same bytes.
+    // The bits that the padding cuts off must be zero. Otherwise two texts would mean the same bytes.
     if (padding > 0 && (group & ((1u << (8 * padding)) - 1)) != 0) return std::nullopt;
     for (size_t k = 0; k < 3 - padding; ++k) bytes.push_back(static_cast<uint8_t>(group >> (16 - 8 * k)));
   }

@@ -11,7 +11,7 @@
 namespace app {
 
 std::string to_hex(std::span<const uint8_t> bytes);
-/// Nothing unless `text` is exactly 2 * out.size() hexadecimal digits.
+/// Fills `out`. Returns false unless `text` is exactly 2 * out.size() hexadecimal digits.
 bool from_hex(std::string_view text, std::span<uint8_t> out);
 
 std::string to_base64(std::span<const uint8_t> bytes);

@@ -1,4 +1,4 @@
-// Reads a TOML file into flat "table.key" entries. The only place that includes the TOML library.
+// Reads a TOML file into flat "table.key" entries. Only toml_file.cpp includes the TOML library.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace app {
 
 struct TomlEntry {
   std::string key;    // "impairment" or "log.level"
-  std::string value;  // as it would be typed on a command line
+  std::string value;  // as a user would type it on a command line
   uint32_t line = 0, column = 0;
 };
 

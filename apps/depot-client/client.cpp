@@ -17,7 +17,7 @@ constexpr size_t kMaxPredictions = 4096;
 }  // namespace
 
 Client::~Client() {
-  // The world first: ending its connection still calls the game.
+  // The world goes first: it ends its connection, and that calls the game.
   if (world_ != nullptr) lattice_world_destroy(world_);
   game_.reset();
 }

@@ -1,5 +1,5 @@
-// One player's world: connects, samples input from a pad or a bot, predicts, and keeps what it predicted
-// for comparison with the truth.
+// One player's world. It connects, samples input from a pad or a bot, and predicts. It keeps its predictions,
+// so that they can be compared with the server's states.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct ClientConfig {
   std::string server;  // "host:port"
   TokenSource tokens;
   uint32_t tick_rate_hz = 60;
-  uint64_t seed = 1;  // of the bot and of everything random that is not a key
+  uint64_t seed = 1;  // of the bot, and of all random numbers except keys
   bool is_bot = false;
 };
 
-/// What a player holds down.
+/// The controls that a player holds down.
 struct Pad {
   float x = 0, y = 0;
   bool dash = false, fire = false, use = false;
@@ -40,48 +40,49 @@ class Client final : private depot::GameListener {
   Client() = default;
   ~Client() override;
 
-  /// Makes the world. kExitOk, or an exit code after the reason has been logged.
+  /// Makes the world. Returns kExitOk; or logs the reason and returns another exit code.
   int start(const ClientConfig& config);
-  /// Obtains a token and starts connecting; answers as start() does.
+  /// Obtains a token and starts to connect. Returns as start() does.
   int connect();
   /// Returns how many ticks ran.
   uint32_t pump();
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
-  /// Says goodbye; pump for a quarter of a second afterwards.
+  /// Starts to end the connection. Call pump() for a quarter of a second afterwards.
   void leave();
 
   State state() const { return state_; }
-  /// The exit code that belongs to how the connection ended.
+  /// The exit code for the reason why the connection ended.
   int exit_code() const;
   int end_reason() const { return end_reason_; }
-  /// From the first datagram to Connected; 0 before.
+  /// The time from the first datagram to Connected; 0 before.
   double connect_ms() const { return connect_ms_; }
 
   void set_pad(const Pad& pad);
   /// The next input command holds a key that went down at `pressed_ms` (Unix time).
   void key_pressed(uint32_t press_id, double pressed_ms) { presses_.pressed(press_id, pressed_ms); }
-  /// Lets the bot play (true) or the pad.
+  /// With true the bot plays, with false the pad.
   void set_bot(bool plays) { bot_plays_ = plays; }
   void set_toggles(const Toggles& toggles);
-  /// The impairment of one direction; false when a value is refused.
+  /// Sets the impairment of one direction. Returns false when a value is refused.
   bool impair(lattice_direction direction, const lattice_impairment& impairment);
-  /// Both directions by a preset's name; "none" is a perfect link. False when there is no such preset.
+  /// Sets both directions by the name of a preset; "none" is a perfect link. Returns false when there is no
+  /// such preset.
   bool impair_by_preset(const std::string& name);
 
   depot::GameClient& game() { return *game_; }
   lattice_world* world() const { return world_; }
   const Toggles& toggles() const { return toggles_; }
   const lattice_impairment& impairment(lattice_direction direction) const { return impairments_[direction]; }
-  /// The preset in force; "" when a single value was set since.
+  /// The preset in force; "" when a single value was set after it.
   const std::string& preset() const { return preset_; }
-  /// The server tick that others are drawn at now.
+  /// The server tick at which other players' objects are drawn now.
   double drawn_tick() const;
   PressTrace& presses() { return presses_; }
   lattice_world_stats stats() const;
   lattice_conn_stats connection_stats() const;
   lattice_peer_id peer() const { return lattice_local_peer(world_); }
 
-  /// Where the own pawn was predicted to be at a tick, as first simulated.
+  /// Where the client predicted its own pawn at a tick, when it first simulated that tick.
   struct Prediction {
     uint32_t tick;
     depot::Vec2 position;

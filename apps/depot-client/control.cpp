@@ -40,7 +40,7 @@ bool take_impairment(Client& client, const json& message) {
   impairment.loss_percent = message.value("loss_pct", impairment.loss_percent);
   impairment.duplicate_percent = message.value("duplicate_pct", impairment.duplicate_percent);
   impairment.reorder_percent = message.value("reorder_pct", impairment.reorder_percent);
-  // Holding datagrams back by nothing would reorder none of them.
+  // A datagram is reordered only when it is held back for some time.
   if (impairment.reorder_percent > 0 && impairment.reorder_ms <= 0) impairment.reorder_ms = 30;
   return client.impair(direction, impairment);
 }

@@ -1,14 +1,13 @@
 // Commands for a client, one JSON object per line, as the page sends them:
 //
-//   {"input":{"x","y","dash","fire","use","press","pressed_ms"}}           x, y in -1..1; press: id of the
-//   key
-//                                                                          that went down, and when (Unix ms)
+//   {"input":{"x","y","dash","fire","use","press","pressed_ms"}}           x, y: -1..1; press: id of a key
+//                                                                          press; pressed_ms: Unix time
 //   {"impair":{"direction":"up|down","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}}
-//   {"toggle":{"prediction","smoothing","interpolation"}}                  missing ones stay
-//   {"preset":{"name":"wifi-busy"}}                                        both directions; "none": perfect
+//   {"toggle":{"prediction","smoothing","interpolation"}}                  a missing one stays as it is
+//   {"preset":{"name":"wifi-busy"}}                                        both directions; "none": none
 //   {"quit":true}
 //
-// The lines come from outside: whatever is malformed or out of range is ignored and counted.
+// The lines come from outside. A line that is malformed or has a value out of range is ignored and counted.
 #pragma once
 
 #include <cstdint>

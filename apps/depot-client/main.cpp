@@ -23,9 +23,9 @@ namespace {
 constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
 constexpr uint64_t kCrowdPollIntervalNs = 8'000'000;
 constexpr size_t kControlLineBytes = 4096;
-// Also without ticks, as before the connection is up.
+// Reports also go out while no ticks run, as before the connection is up.
 constexpr uint64_t kMaxReportIntervalNs = 50'000'000;
-// A crowd joins one by one: a server holds only few half-open handshakes per network (H-11).
+// The clients of a crowd join one by one: a server holds only a few half-open handshakes per network (H-11).
 constexpr uint64_t kJoinIntervalNs = 20'000'000;
 
 constexpr SettingSpec kSettings[] = {
@@ -67,7 +67,7 @@ constexpr ProgramSpec kProgram = {
     .has_config_file = false,
 };
 
-/// Everything the command line says, and the clients it asks for.
+/// One run of the program: its settings and its clients.
 class Program {
  public:
   explicit Program(const Settings& settings) : settings_(settings) {}
@@ -97,7 +97,7 @@ class Program {
         return kExitUnreachable;
       }
       config.server = note.address;
-      // A server that listens on every address is reached on this machine by the loopback one.
+      // A server that listens on every address is reached on this machine at the loopback address.
       if (config.server.starts_with("0.0.0.0:")) config.server.replace(0, 7, "127.0.0.1");
       if (config.server.starts_with("[::]:")) config.server.replace(0, 4, "[::1]");
     }
@@ -120,11 +120,11 @@ class Program {
     client.keep_predictions(true);
     control_.emplace(client);
     report_.emplace(client);
-    // Commands that are waiting already, such as an impairment, hold from the first datagram.
+    // Takes the commands that wait already. An impairment among them then holds from the first datagram.
     read_commands();
   }
 
-  /// False when the commander is gone or asks us to go.
+  /// Returns false when stdin has ended or a command asks the program to quit.
   bool read_commands() {
     std::vector<std::string> lines;
     const bool open = reader_.read(STDIN_FILENO, lines);
@@ -136,7 +136,8 @@ class Program {
     return std::ranges::any_of(clients_, [](const auto& c) { return c->state() != Client::State::kEnded; });
   }
 
-  /// Lets the next clients join that are due. kExitOk, or why one cannot even try.
+  /// Connects the clients that are due to join. Returns kExitOk, or the exit code of a client that could not
+  /// start to connect.
   int join() {
     while (joined_ < clients_.size() && join_due_.due(monotonic_ns())) {
       if (const int exit = clients_[joined_++]->connect(); exit != kExitOk) return exit;
@@ -169,7 +170,8 @@ class Program {
     return kExitOk;
   }
 
-  /// Right after a tick, so that a report is no older than it must be; now and then without one.
+  /// A report is due right after a tick, so that it is as fresh as possible. It is also due when no tick has
+  /// run for kMaxReportIntervalNs.
   bool report_is_due(uint64_t now_ns) {
     const auto tick_rate = static_cast<uint32_t>(settings_.integer("tick_rate"));
     const auto report_rate = static_cast<uint32_t>(settings_.integer("report_rate"));

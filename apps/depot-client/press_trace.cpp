@@ -34,7 +34,7 @@ void PressTrace::ticked(uint32_t tick, bool is_predicting) {
 bool PressTrace::note_heard(lattice_netid pawn, uint32_t tick) {
   auto entry = std::ranges::find(newest_, pawn, &Seen::pawn);
   if (entry == newest_.end()) entry = std::ranges::find(newest_, lattice_netid{0}, &Seen::pawn);
-  // More players than the demo ever has: the first ones are followed.
+  // The table is full when there are more players than the demo ever has: the first ones are followed.
   if (entry == newest_.end() || entry->tick == tick) return false;
   entry->pawn = pawn;
   entry->tick = tick;

@@ -1,10 +1,10 @@
-// What a client under --control stdio tells, --report-rate times a second, one JSON object per line: the
-// members the page shows (connection.js documents them) and some more for whoever measures:
+// The reports of a client under --control stdio: --report-rate times a second, one JSON object per line. A
+// report has the members that the page shows (connection.js documents them), and some more for measuring:
 //
-//   "own":[[tick, x, y, disturbed], …]   where the own pawn was predicted at each tick since the last line
-//   "press":{…}, "seen":[…]              key presses on their way (press_trace.h)
-//   "drawn_tick"                         the server tick that others are drawn at
-//   "totals":{…}                         counters since the start, and "connect_ms"
+//   "own":[[tick, x, y, disturbed], …]   the predicted position of the own pawn, each tick since the last
+//   line "press":{…}, "seen":[…]              key presses on their way (press_trace.h) "drawn_tick" the
+//   server tick at which other players' objects are drawn "totals":{…}                         counters since
+//   the start, and "connect_ms"
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace app {
 class Report {
  public:
   explicit Report(Client& client) : client_(client) {}
-  /// The next line, without its newline. Valid until the next call.
+  /// Makes the next line, without its newline. The line is valid until the next call.
   const std::string& line(uint64_t now_ns, uint64_t ignored_lines, const StallWatch& stalls);
 
  private:
-  /// Traffic counters at a moment, for rates over the last second.
+  /// Traffic counters at one moment. Two of them give the rates of the last second.
   struct Traffic {
     uint64_t at_ns;
     uint64_t packets_sent, packets_received, bytes_sent, bytes_received;

@@ -19,10 +19,10 @@ struct TokenRequest {
 struct TokenSource {
   std::string data_dir;       // has issuer.key and server.json
   std::string token_command;  // prints the token in base64; {client_key} becomes the client's public key
-  bool from_stdin = false;    // prints {"client_key":"…"} and reads one line of base64
+  bool from_stdin = false;    // prints {"client_key":"…"} on stdout and reads one line of base64 from stdin
 
   bool uses_data_dir() const { return token_command.empty() && !from_stdin; }
-  /// "" and the token, or one sentence of cause and one of action.
+  /// Returns "" and fills `token`; or returns one sentence of cause and one of action.
   std::string obtain(const TokenRequest& request, std::vector<uint8_t>& token) const;
 };
 

@@ -1,4 +1,4 @@
-// Commands for the server under --control stdio, one JSON object per line: what makes a client mispredict.
+// Commands for the server under --control stdio, one JSON object per line. They make a client mispredict.
 //
 //   {"shove":{"peer":2}}      the server knocks that player's pawn aside
 //   {"disagree":{"peer":2}}   the server does not carry out that player's next steps

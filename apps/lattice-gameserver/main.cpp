@@ -105,7 +105,7 @@ int telemetry_descriptor(const Settings& settings) {
   return static_cast<int>(settings.integer("telemetry_fd"));
 }
 
-/// Commands from stdin, while whoever gives them is there.
+/// Commands from stdin, until stdin ends.
 class Commands {
  public:
   explicit Commands(depot::GameServer& game) : control_(game) { set_nonblocking(STDIN_FILENO); }

@@ -1,6 +1,6 @@
-// When a player's key press arrived at the server and in which tick it took effect. Times are Unix
-// milliseconds. A client says by a marker (press_marker.h) which tick's input command is the first with the
-// press; it takes effect in the first tick from there on that has a command of its own.
+// When a player's key press arrived at the server, and in which tick it took effect. Times are Unix
+// milliseconds. A client's marker (press_marker.h) names the tick of the first input command with the press.
+// The press takes effect in the first tick from that one on for which the player's own command had arrived.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,15 @@ namespace app {
 class PressLog {
  public:
   void arrived(const depot::Player& player, const PressMarker& marker);
-  /// After each tick.
+  /// Call after each tick.
   void ticked(uint32_t tick, std::span<const depot::Player> players);
-  /// Writes "presses":[{"peer","id","arrived_ms","applied_tick","applied_ms"}], those applied since the last.
+  /// Writes "presses":[{"peer","id","arrived_ms","applied_tick","applied_ms"}]: the presses that took effect
+  /// since the last call.
   void write(JsonWriter& json);
 
  private:
-  /// One press a player; a newer one replaces it. More players than the demo has are not followed.
+  /// One press is kept for each player; a newer press replaces it. Players beyond this number are not
+  /// followed: the demo has fewer.
   static constexpr size_t kMaxPlayers = 4;
 
   struct Entry {

@@ -23,12 +23,12 @@ constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart a
 
 Server::~Server() {
   if (noted_) remove_server_note(config_.data_dir);
-  // The world first: ending its connections still calls the game.
+  // The world goes first: it ends its connections, and that calls the game.
   if (world_ != nullptr) lattice_world_destroy(world_);
   game_.reset();
 }
 
-/// The exit code that belongs to why the library said no.
+/// Logs why the library refused, and returns the exit code for that reason.
 int Server::refuse_to_start() const {
   const lattice_result result = lattice_last_result();
   log_line(LATTICE_LOG_ERROR, "server", lattice_last_error(),
@@ -66,7 +66,8 @@ int Server::start(const ServerConfig& config) {
   world.max_objects = kMaxObjects;
   world.max_connections = config.max_players;
   world.connects_per_s_per_prefix = config.connects_per_s;
-  // Half-open entries of one range: as many as it may open while one of them waits for its first packet.
+  // Half-open entries of one address range: as many as the range may open while one entry waits for its first
+  // packet.
   world.max_half_open_per_prefix = std::clamp(config.connects_per_s / 25, 4u, config.max_players + 4u);
   world.seed = config.seed;
   world.bind_address = config.bind.c_str();

@@ -1,4 +1,4 @@
-// One hosted Depot session: the world, the game, the players, and the note about it in the data folder.
+// One hosted Depot session: the world, the game, the players, and the server's note in the data folder.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct ServerConfig {
   uint32_t connects_per_s = 100;
   uint64_t seed = 1;
   std::string data_dir;
-  std::string server_key;  // file of the identity; "": the one in data_dir, if there is one
+  std::string server_key;  // the file with the identity; "": the file in data_dir, if there is one
   std::string impairment;
-  std::string capture;  // file, or "" for none
+  std::string capture;  // a file, or "" for no capture
 };
 
 class Server final : private depot::GameListener {
@@ -33,12 +33,11 @@ class Server final : private depot::GameListener {
   Server() = default;
   ~Server() override;
 
-  /// Everything up to listening. kExitOk, or an exit code after the reason has been logged.
+  /// Makes the world and listens. Returns kExitOk; or logs the reason and returns another exit code.
   int start(const ServerConfig& config);
-  /// recv, the ticks that are due, send.
-  /// Returns how many ticks ran.
+  /// Receives, runs the ticks that are due, and sends. Returns how many ticks ran.
   uint32_t pump();
-  /// Tells every client HostLeft and pumps until that has been said.
+  /// Ends every connection with the reason HostLeft, and pumps until the clients were told.
   void stop();
 
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
@@ -48,7 +47,8 @@ class Server final : private depot::GameListener {
   StallWatch& stall_watch() { return stall_watch_; }
   const std::string& address() const { return address_; }
 
-  /// Told of every tick, for comparing with what clients predicted, and of every message.
+  /// Hears of every tick, so that the tick can be compared with the clients' predictions, and of every
+  /// message.
   class TickWatcher {
    public:
     virtual void ticked(uint32_t tick) = 0;

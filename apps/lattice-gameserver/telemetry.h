@@ -1,15 +1,16 @@
-// What the server tells whoever watches it, --telemetry-rate times a second, one JSON object per line:
+// The reports of the server to a watcher: --telemetry-rate times a second, one JSON object per line:
 //
 //   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players",
 //    "inputs":{"received","late","repeated","defaulted"},
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
-//   and, unless only the server itself was asked for,
+//   and, with TelemetryDetail::kScene,
 //    "objects":[…], "peers":[{"peer","pawn","bot","fresh","repeated","missing"}],
-//    "truth":[[tick, pawn, x, y, disturbed], …],      every pawn at every tick since the last line
+//    "truth":[[tick, pawn, x, y, disturbed], …],      every player's pawn at every tick since the last line
 //    "tick_times":[[tick, unix_ms], …],               when each of those ticks had been simulated
 //    "presses":[…]}                                   key presses on their way (press_log.h)
 //
-// "disturbed" is 1 in the tick another pawn or a projectile moved the pawn: what no client can foresee.
+// "disturbed" is 1 in a tick in which another pawn or a projectile moved the pawn: no client can foresee
+// that.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@
 
 namespace app {
 
-/// kServer costs the same however many play; kScene grows with them, and shows in the tick times it reports.
+/// kServer costs the same for any number of players. The cost of kScene grows with their number, and the
+/// reported tick times contain it.
 enum class TelemetryDetail : uint8_t { kServer, kScene };
 
 class Telemetry final : private Server::TickWatcher {
@@ -31,7 +33,7 @@ class Telemetry final : private Server::TickWatcher {
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
-  /// Writes a line. False when nobody reads any more.
+  /// Writes a line. Returns false when nobody reads any more.
   bool write();
 
  private:

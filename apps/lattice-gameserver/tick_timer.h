@@ -1,4 +1,4 @@
-// How long ticks take: the last ten seconds, exactly.
+// How long ticks take: exact percentiles over the last 600 ticks, which are ten seconds at 60 Hz.
 #pragma once
 
 #include <algorithm>

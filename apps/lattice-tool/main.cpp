@@ -1,4 +1,4 @@
-// lattice-tool: connect tokens and keys by hand.
+// lattice-tool: makes connect tokens and keys by hand.
 #include <cstdio>
 #include <string>
 
@@ -79,7 +79,7 @@ int fail(const std::string& sentence, int code = kExitFailed) {
   return code;
 }
 
-/// Parses an optional key-like setting; false after saying what is wrong.
+/// Parses an optional setting of hexadecimal digits. On failure prints what is wrong and returns false.
 bool take_hex(const Settings& settings, const char* key, std::span<uint8_t> out) {
   const std::string& text = settings.text(key);
   if (text.empty() || from_hex(text, out)) return true;

@@ -17,17 +17,17 @@ std::string Browser::open(const std::string& url) {
   if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return "";
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  // A pipe on our stdout would not end before the browser does.
+  // If the browser held our stdout, a pipe on it would not end before the browser does.
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
   posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
-  // Ours are closed on exec; these would be descriptors that we inherited.
+  // Our own descriptors are closed on exec. This closes the descriptors that we inherited.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t default_again;
   sigemptyset(&default_again);
-  sigaddset(&default_again, SIGPIPE);  // ignored here, which exec would hand on
+  sigaddset(&default_again, SIGPIPE);  // this process ignores SIGPIPE, and exec would hand that on
   posix_spawnattr_setsigdefault(&attributes, &default_again);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
   std::string program = "xdg-open", argument = url;

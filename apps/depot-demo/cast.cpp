@@ -17,10 +17,10 @@ namespace {
 
 constexpr uint64_t kStartNs = 10'000'000'000;
 constexpr uint64_t kEndNs = 1'500'000'000;
-// What a second Ctrl-C removes; whoever ends in order removes the whole folder.
+// The files that a second Ctrl-C removes. A regular end removes the whole folder.
 constexpr const char* kDataFiles[] = {"issuer.key", "issuer.pub", "server.json", "server.json.new"};
 
-/// The build's folder of programs, from where this one lies: …/apps.
+/// The folder that holds all programs of the build, two levels above this program: …/apps.
 std::string programs_dir() {
   char path[4096];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -30,7 +30,7 @@ std::string programs_dir() {
   return dir;
 }
 
-/// What an exit code of one of our programs says.
+/// What an exit code of one of our programs means.
 std::string meaning_of(int code) {
   const std::string number = " (exit code " + std::to_string(code) + ")";
   switch (code) {
@@ -80,7 +80,7 @@ std::string Cast::start_server(const CastConfig& config) {
   std::vector<std::string> arguments = {
       "--bind", "127.0.0.1:0", "--data-dir", data_dir_, "--telemetry", "stdout", "--log-level",
       config.log_level, "--control", "stdio", "--telemetry-rate", std::to_string(config.report_rate_hz),
-      // All ten clients come from one address at once: 16 of them may be half way in.
+      // All clients connect from one address at once. With 400, the server lets 16 handshakes be half open.
       "--connects-per-s", "400"};
   if (!config.capture.empty()) arguments.insert(arguments.end(), {"--capture", config.capture});
   std::string problem =

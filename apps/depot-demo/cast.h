@@ -14,25 +14,26 @@ struct CastConfig {
   bool players_are_bots = false;  // headless: A and B play by themselves
   uint32_t report_rate_hz = 30;   // of the server, A and B
   std::string log_level = "warning";
-  std::string capture;             // file the server writes its datagrams to, or ""
-  std::string first_client_lines;  // commands A and B hold from their first datagram
+  std::string capture;             // the file to which the server writes its datagrams, or ""
+  std::string first_client_lines;  // commands that A and B obey from their first datagram on
 };
 
 class Cast {
  public:
   Cast() = default;
-  /// Ends whatever still runs and removes the folder.
+  /// Ends the processes that still run and removes the folder.
   ~Cast();
 
-  /// Starts everything. "" or one sentence of cause and one of action.
+  /// Starts everything. Returns "", or one sentence of cause and one of action.
   std::string start(const CastConfig& config);
-  /// Hands the lines the server and the clients have printed to `watch`.
+  /// Hands the lines that the server and the clients have printed to `watch`.
   void listen(Watch& watch);
   void command(size_t client, const std::string& line) { players_[client].send_line(line); }
   void command_server(const std::string& line) { server_.send_line(line); }
-  /// "" while all is well, else who ended that should not have.
+  /// Returns "" while all processes run, else a sentence that says which one ended.
   std::string missing();
-  /// Asks the clients to leave, then the server, and waits for each up to a second.
+  /// Asks the clients to leave and waits for them, up to 1.5 s in all. Then does the same with the server.
+  /// Kills what still runs.
   void end();
 
  private:

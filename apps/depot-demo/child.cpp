@@ -26,7 +26,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 std::vector<std::string> child_environment() {
   std::vector<std::string> out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    // Settings meant for this program must not configure the children too.
+    // Settings in the environment are for this program: they must not configure its children too.
     if (std::strncmp(*entry, "LATTICE_", 8) != 0) out.emplace_back(*entry);
   }
   out.push_back("LATTICE_PARENT_PID=" + std::to_string(getpid()));
@@ -89,7 +89,8 @@ std::string Child::start(const std::string& program, const std::vector<std::stri
   posix_spawn_file_actions_adddup2(&actions, from_child[1], STDOUT_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own: Ctrl-C reaches this process, which ends the children in order.
+  // The child gets a process group of its own. So Ctrl-C reaches this process only, which ends the children
+  // in order.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   const int failed = posix_spawn(&pid_, program.c_str(), &actions, &attributes, pointers(words).data(),

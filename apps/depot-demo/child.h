@@ -1,4 +1,4 @@
-// A child process with pipes to its stdin and from its stdout, which dies when this process does.
+// A child process with pipes to its stdin and from its stdout. It ends when this process ends.
 #pragma once
 
 #include <sys/types.h>
@@ -16,19 +16,20 @@ class Child {
   Child() = default;
   Child(Child&& other) noexcept;
   Child& operator=(Child&& other) noexcept;
-  /// Kills it if it still runs.
+  /// Kills the child if it still runs.
   ~Child();
 
-  /// Starts `program` with `arguments`. `first_lines` are in its stdin before it runs. "" or the reason.
+  /// Starts `program` with `arguments`. `first_lines` are in its stdin before it runs. Returns "" or the
+  /// reason of a failure.
   std::string start(const std::string& program, const std::vector<std::string>& arguments,
                     std::string_view first_lines);
 
   void send_line(std::string_view line);
-  /// Appends the lines it has printed since.
+  /// Appends the lines that the child has printed since the last call.
   void read_lines(std::vector<std::string>& lines);
 
   bool running();
-  /// Its exit code once it has ended; 128 + signal when killed.
+  /// The child's exit code once it has ended; 128 + signal when a signal killed it.
   int exit_code() const { return exit_code_; }
   void signal(int number);
   const std::string& name() const { return name_; }

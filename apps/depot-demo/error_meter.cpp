@@ -19,9 +19,9 @@ void ErrorMeter::add(Window& own, const Window& other, const Sighting& sighting)
 void ErrorMeter::compare(const Sighting& a, const Sighting& b) {
   const double dx = std::abs(a.x - b.x), dy = std::abs(a.y - b.y);
   const double error_mm = std::sqrt(dx * dx + dy * dy) * 1000;
-  // Sightings are printed to the micrometre.
+  // Sightings are printed to the micrometre: allow two micrometres of rounding.
   const bool beyond = std::max(dx, dy) > step_m_ + 2e-6;
-  // A client is ahead of the server: its newest disturbance may be later than the tick compared.
+  // A client runs ahead of the server: its newest disturbance may be later than the tick that is compared.
   const uint32_t age = a.tick - disturbed_tick_;
   const bool undisturbed = disturbed_tick_ == 0 || (age >= settle_ticks_ && age < UINT32_MAX / 2);
   recent_mm_ = std::max(recent_mm_.value_or(0), error_mm);

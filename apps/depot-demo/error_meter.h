@@ -1,8 +1,9 @@
-// How far one client's own pawn was from where the server had it at the same tick.
+// The distance between one client's own pawn and the same pawn on the server, at the same tick.
 //
 // A prediction is compared as the client first made it, before any snapshot of that tick could correct it.
-// A tick is *undisturbed* when nothing unforeseeable (a push by another pawn, a hit) happened to the pawn in
-// the `settle_ticks` before it, on either side: only of those can a client be expected to be right.
+// A tick is *undisturbed* when nothing unforeseeable (a push by another pawn, a hit) happened to the pawn on
+// either side in the `settle_ticks` before it. Only at an undisturbed tick can a client be expected to be
+// right.
 #pragma once
 
 #include <array>
@@ -21,9 +22,9 @@ struct Sighting {
 
 struct ErrorSummary {
   uint64_t ticks = 0;              // compared
-  uint64_t undisturbed_ticks = 0;  // of those
-  uint64_t beyond_step = 0;        // undisturbed, and more than one quantization step off in x or y
-  uint64_t beyond_step_all = 0;    // the same of all ticks
+  uint64_t undisturbed_ticks = 0;  // of the compared ticks
+  uint64_t beyond_step = 0;        // undisturbed ticks with an error above one quantization step in x or y
+  uint64_t beyond_step_all = 0;    // the same, of all compared ticks
   double mean_mm = 0;              // of all ticks
   double p99_mm = 0;
   double max_mm = 0;
@@ -31,18 +32,19 @@ struct ErrorSummary {
 
 class ErrorMeter {
  public:
-  /// `step_m`: one quantization step. `settle_ticks`: how long after a disturbance a tick is not judged.
+  /// `step_m` is one quantization step. `settle_ticks` is how long after a disturbance ticks are not
+  /// undisturbed.
   ErrorMeter(double step_m, uint32_t settle_ticks) : step_m_(step_m), settle_ticks_(settle_ticks) {}
 
   void set_settle_ticks(uint32_t settle_ticks) { settle_ticks_ = settle_ticks; }
-  /// Sightings of each side, in ascending ticks; the other side's of the same tick may come before or after,
-  /// within kWindowTicks.
+  /// Adds a sighting of the server, or of the client below. Each side's sightings come in ascending ticks.
+  /// The two sightings of a tick may come in either order, within kWindowTicks.
   void truth(const Sighting& sighting) { add(truths_, predictions_, sighting); }
   void prediction(const Sighting& sighting) { add(predictions_, truths_, sighting); }
 
-  /// The largest error compared since the last call, in millimetres; nothing when no tick was compared.
+  /// The largest error since the last call, in millimetres; nullopt when no tick was compared.
   std::optional<double> take_recent_mm();
-  /// Forgets the totals, not the sightings.
+  /// Resets the totals and keeps the sightings.
   void start_measuring();
   ErrorSummary summary() const;
 
@@ -57,7 +59,7 @@ class ErrorMeter {
   uint32_t settle_ticks_;
   Window truths_{};
   Window predictions_{};
-  uint32_t disturbed_tick_ = 0;  // the newest
+  uint32_t disturbed_tick_ = 0;  // tick of the newest disturbance
   std::optional<double> recent_mm_;
   ErrorSummary totals_;
   std::vector<float> errors_mm_;

@@ -24,7 +24,7 @@ constexpr double kStepM = 1.0 / 512;   // one quantization step of a pawn's posi
 constexpr uint32_t kSettleTicks = 30;  // 500 ms at 60 Hz, see --help
 constexpr uint64_t kWarmUpNs = 3'000'000'000;
 constexpr uint32_t kMaxAttempts = 3;
-// The page shows each tick as it comes; a headless run only adds up.
+// The page shows each tick as it comes. A headless run only counts.
 constexpr uint32_t kPageRateHz = 60;
 constexpr uint32_t kHeadlessRateHz = 30;
 constexpr uint64_t kConnectNs = 15'000'000'000;
@@ -73,7 +73,7 @@ int fail(const std::string& sentence, int code = kExitFailed) {
   return code;
 }
 
-/// One-way delays of a profile, which A and B have from their first datagram on.
+/// The one-way delays of a profile. The links of A and B have them from the first datagram on.
 struct LinkDelay {
   double up_ms = 0, down_ms = 0;
 };
@@ -96,7 +96,7 @@ std::string impair_line(const char* direction, double delay_ms) {
   return json.text() + "\n";
 }
 
-/// Both kinds of run: the processes, what they say, and the link of A and B.
+/// What both kinds of run share: the processes, their reports, and the links of A and B.
 class Demo {
  public:
   explicit Demo(const Settings& settings)
@@ -116,8 +116,8 @@ class Demo {
     return kExitOk;
   }
 
-  /// Takes in what the processes say; when A and B are both in, gives their links the full profile.
-  /// False when one of them ended.
+  /// Reads the reports of the processes. Once A and B are both connected, gives their links the full profile.
+  /// Returns false when a process has ended.
   bool step() {
     cast_.listen(watch_);
     if (!link_is_full_ && watch_.connected(0) && watch_.connected(1)) {
@@ -162,7 +162,7 @@ class Page final : private WebHandler {
 
   int serve() {
     while (!stop_requested()) {
-      // Short, because what the children say waits meanwhile.
+      // A short time, because the reports of the children wait meanwhile.
       web_.run_for_ms(2);
       browser_.reap();
       if (!demo_.step() && !stop_requested()) return end(demo_.problem(), kExitFailed);
@@ -186,7 +186,7 @@ class Page final : private WebHandler {
     demo_.watch().show_all_again();
     return json.text();
   }
-  /// Tells the page why the demo ends, and the terminal when it is a fault.
+  /// Tells the page why the demo ends. Tells the terminal too when the reason is a fault.
   int end(const std::string& reason, int code) {
     JsonWriter json;
     json.begin_object();
@@ -234,7 +234,7 @@ int run_page(const Settings& settings) {
 
 // ---- Headless -------------------------------------------------------------------------------------------
 
-/// Runs until `until_ns` or, earlier, until `done`. "" or why it cannot go on.
+/// Runs until `until_ns` or until `done`, whichever comes first. Returns "", or why the demo cannot go on.
 template <class Done>
 std::string run_until(Demo& demo, uint64_t until_ns, Done done) {
   while (monotonic_ns() < until_ns && !done()) {
@@ -245,7 +245,7 @@ std::string run_until(Demo& demo, uint64_t until_ns, Done done) {
   return "";
 }
 
-/// Plays for --seconds and fills `run`. "" or why it could not.
+/// Plays for --seconds and fills `run`. Returns "", or why that failed.
 std::string measure(Demo& demo, double seconds, HeadlessRun& run) {
   const auto never = [] { return false; };
   for (size_t i = 0; i < kWatchedClients; ++i) {
@@ -306,7 +306,8 @@ int run_headless(const Settings& settings) {
   return print_verdict(settings, run, targets);
 }
 
-/// kExitOk, or what is wrong with settings that each are in their range.
+/// Checks what the range of a single setting does not cover. Returns kExitOk; or prints what is wrong and
+/// returns another exit code.
 int check_settings(const Settings& settings) {
   if (settings.is_on("headless")) return kExitOk;
   for (const char* key : {"json", "seconds"}) {

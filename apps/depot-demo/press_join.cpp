@@ -44,8 +44,8 @@ PressJoin::View PressJoin::view_of(size_t client, uint64_t pawn, uint32_t applie
   const auto first = std::ranges::find_if(
       seen_[client], [&](const Seen& seen) { return seen.pawn == pawn && seen.tick >= applied_tick; });
   if (first == seen_[client].end()) return {};
-  // The snapshot may be of a later tick than the one that counts; that one is drawn earlier by the
-  // difference.
+  // The first snapshot with the press may be of a later tick than `applied_tick`. The picture then contained
+  // `applied_tick` earlier, by the difference of the two ticks.
   const double drawn_ms = first->drawn_ms - static_cast<double>(first->tick - applied_tick) * tick_ms_;
   return {time_of(first->tick), first->heard_ms, std::max(first->heard_ms, drawn_ms)};
 }

@@ -1,6 +1,5 @@
-// The way of the last key press, joined from what the server and both clients say of it. All times are Unix
-// milliseconds by the one clock of this machine, so that differences are what was measured, whatever the
-// settings say:
+// The way of the last key press to the screens, joined from the reports of the server and of both clients.
+// All times are Unix milliseconds by the one clock of this machine, so differences of times are measurements:
 //
 //   pressed   the key went down (the page)             sent     the first snapshot with that tick left
 //   heard     the client learned of it                 came     … and arrived at a client
@@ -23,7 +22,7 @@ class PressJoin {
   struct ClientPress {
     uint32_t id = 0, tick = 0;
     double pressed_ms = 0, heard_ms = 0, sampled_ms = 0;
-    double predicted_ms = 0;  // drawn by prediction; 0: not
+    double predicted_ms = 0;  // when prediction drew the press; 0: it did not
   };
   struct ServerPress {
     uint32_t id = 0;
@@ -31,7 +30,7 @@ class PressJoin {
     uint32_t applied_tick = 0;
     double applied_ms = 0;
   };
-  /// A state of a pawn at a client.
+  /// One state of a pawn that a client received and drew.
   struct Seen {
     uint64_t pawn = 0;
     uint32_t tick = 0;
@@ -40,7 +39,7 @@ class PressJoin {
   struct View {
     double sent_ms = 0, heard_ms = 0, drawn_ms = 0;
   };
-  /// Zero where it is not known yet.
+  /// Everything known of one press. A time that is not known yet is 0.
   struct Joined {
     size_t client = 0;
     ClientPress press;
@@ -55,10 +54,10 @@ class PressJoin {
   void server_tick(uint32_t tick, double unix_ms);
   void seen(size_t client, const Seen& seen);
 
-  /// The last press of either client, or nothing.
+  /// The last press of either client; nullopt before the first.
   std::optional<Joined> last() const;
-  /// When the server had simulated a point of its time line; beyond what is known, reckoned from the nearest.
-  /// 0 when nothing is known.
+  /// When the server had simulated a point of its time line. For a tick without a report, the time is
+  /// extrapolated from the newest tick. 0 before the first report.
   double server_time_ms(double tick) const;
 
  private:

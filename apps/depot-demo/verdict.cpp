@@ -22,7 +22,7 @@ struct Share {
   }
 };
 
-/// Ticks the server simulated without this client's input for that tick.
+/// The ticks that the server simulated without this client's own input for the tick.
 Share late_inputs(const ClientRun& run) {
   const uint64_t late = run.after.inputs_repeated - run.before.inputs_repeated +
                         (run.after.inputs_missing - run.before.inputs_missing);
@@ -86,8 +86,8 @@ void write_client(JsonWriter& json, const ClientRun& run, double seconds) {
 }  // namespace
 
 std::vector<Target> judge(const HeadlessRun& run) {
-  // A and B have the same link: together they are one sample of twice the size, in which a single lost
-  // datagram at the wrong moment weighs half.
+  // A and B have the same kind of link, so they are judged as one sample of twice the size. In it, a single
+  // datagram lost at the wrong moment weighs half.
   Share beyond{}, late{}, dry{};
   double compared_s = 0;
   for (const ClientRun& client : run.clients) {
@@ -100,11 +100,12 @@ std::vector<Target> judge(const HeadlessRun& run) {
       target("ticks_beyond_step_pct", beyond.pct(), 1.0),
       target("late_inputs_pct", late.pct(), 1.0),
       target("underruns_pct", dry.pct(), 1.0),
-      // A target nobody measured is not met.
+      // The other targets mean nothing unless nearly all of the time was compared.
       target("seconds_not_compared", run.seconds - compared_s, run.seconds * 0.1),
   };
   for (size_t i = 0; i < kWatchedClients && run.connect_rtt_ms >= 50; ++i) {
-    // Two round trips, and what two processes wait for their turn; three would be a protocol fault.
+    // A connect takes two round trips, and the time that two processes wait for their turn. Three round trips
+    // would be a fault of the protocol.
     targets.push_back(target(std::string(kClientNames[i]) + ".connect_round_trips",
                              run.clients[i].after.connect_ms / run.connect_rtt_ms, 2.5));
   }

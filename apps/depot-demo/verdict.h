@@ -1,4 +1,4 @@
-// What a headless run says in the end: one JSON object of measurements, and which targets were missed.
+// The result of a headless run: one JSON object with measurements and with the targets that were missed.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Target {
   bool met = true;  // value <= limit
 };
 
-/// One client between two moments.
+/// What one client did between two moments.
 struct ClientRun {
   ClientCounters before, after;
   ErrorSummary errors;
@@ -24,18 +24,18 @@ struct ClientRun {
 struct HeadlessRun {
   std::string profile;
   double seconds = 0;
-  double connect_rtt_ms = 0;  // the round trip the link was set to while connecting
+  double connect_rtt_ms = 0;  // the round trip of the link while connecting, as it was set
   uint32_t bots = 0;
-  uint32_t attempts = 0;  // the last is what counts; earlier ones fell into stalls of the machine
+  uint32_t attempts = 0;  // the last attempt counts; stalls of the machine spoilt the earlier ones
   ClientRun clients[kWatchedClients];
   ServerCounters server_before, server_after;
 };
 
-/// How often the machine kept the server, A or B from running for 50 ms or more. They spoil a run.
+/// How often the machine kept the server, A or B from running for 50 ms or more. Stalls spoil a run.
 uint64_t stalls(const HeadlessRun& run);
 std::vector<Target> judge(const HeadlessRun& run);
 std::string describe(const HeadlessRun& run, const std::vector<Target>& targets);
-/// The same as a readable table.
+/// The same result as a readable table.
 std::string describe_as_text(const HeadlessRun& run, const std::vector<Target>& targets);
 
 }  // namespace app

@@ -15,10 +15,11 @@ namespace {
 using nlohmann::json;
 
 constexpr double kTickMs = 1000.0 / 60;
-// Without news the page is told the ages this often.
+// Without news, the page gets the ages of the parties this often.
 constexpr uint64_t kHeartbeatNs = 100'000'000;
 
-/// A sighting as the children print it, at `at`: tick, [pawn,] x, y, disturbed.
+/// Reads a sighting from a row that a child printed: tick, [pawn,] x, y, disturbed. `x_index` is the place of
+/// x.
 Sighting sighting_of(const json& row, size_t x_index) {
   return {row.at(0).get<uint32_t>(), row.at(x_index).get<double>(), row.at(x_index + 1).get<double>(),
           row.at(x_index + 2).get<int>() != 0};
@@ -27,7 +28,7 @@ Sighting sighting_of(const json& row, size_t x_index) {
 }  // namespace
 
 struct Watch::Impl {
-  /// What the page is shown of a party.
+  /// What the page shows of one party.
   struct Shown {
     json newest;
     bool is_news = false;
@@ -257,7 +258,7 @@ std::string Watch::page_state() {
 
 void Watch::show_all_again() {
   impl_->shown_press.clear();
-  // What happened while nobody looked is not of the moment the page begins with.
+  // Errors from the time before the page was open do not belong to its first picture.
   for (Impl::ClientState& client : impl_->clients) client.errors->take_recent_mm();
   impl_->server_shown.is_news = !impl_->server_shown.newest.is_null();
   for (Impl::ClientState& client : impl_->clients) client.shown.is_news = !client.shown.newest.is_null();
@@ -275,7 +276,7 @@ constexpr const char* kInputKeys[] = {"x", "y", "dash", "fire", "use", "press", 
 constexpr const char* kImpairKeys[] = {"delay_ms", "jitter_ms", "loss_pct", "duplicate_pct", "reorder_pct"};
 constexpr const char* kToggleKeys[] = {"prediction", "smoothing", "interpolation"};
 
-/// Copies the known members that are numbers or truth values; everything else is left out.
+/// Copies the known members that are numbers or booleans, and leaves out everything else.
 template <size_t N>
 json copy_known(const json& from, const char* const (&keys)[N]) {
   json out = json::object();

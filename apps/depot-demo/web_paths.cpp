@@ -1,4 +1,4 @@
-// The decisions of the page's server that need no network: who may ask, and for which file.
+// The decisions of the page's server that need no network: which requests it answers, and with which file.
 #include "web_server.h"
 
 namespace app {
@@ -23,7 +23,7 @@ std::string page_file_of(std::string_view target) {
   for (const char c : target) {
     const bool plain =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-    // A part may not begin with a dot: no "..", nothing hidden.
+    // No part of a path may begin with a dot. So there is no "..", and no hidden file.
     if (!plain && (starts_part || (c != '.' && c != '/'))) return "";
     starts_part = c == '/';
   }

@@ -48,7 +48,7 @@ std::string_view view_of(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
-/// "" or why the request is not from our own page.
+/// Returns "", or why the request is not from our own page.
 const char* refusal_of(const Request& request) {
   if (!is_loopback_host(view_of(request[http::field::host]))) return "Host is not a loopback address.";
   const std::string_view origin = view_of(request[http::field::origin]);
@@ -72,12 +72,12 @@ struct WebServer::Impl {
   std::string page_dir;
   WebHandler& handler;
   size_t connections = 0;
-  asio::io_context io{1};  // after what its handlers touch when it is destroyed
+  asio::io_context io{1};  // destroyed before the members above, which its handlers use
   std::optional<tcp::acceptor> acceptor;
   std::set<std::shared_ptr<Viewer>> viewers;
 };
 
-/// One WebSocket.
+/// One viewer: a WebSocket.
 class Viewer : public std::enable_shared_from_this<Viewer> {
  public:
   Viewer(WebServer::Impl& server, beast::tcp_stream stream) : server_(server), socket_(std::move(stream)) {}
@@ -86,7 +86,7 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
     beast::get_lowest_layer(socket_).expires_never();
     socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
     socket_.read_message_max(kMessageBytes);
-    socket_.auto_fragment(false);  // one frame per message
+    socket_.auto_fragment(false);  // sends each message as one frame
     socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
       if (error) return;
       self->server_.viewers.insert(self);
@@ -230,7 +230,7 @@ std::string WebServer::start(uint16_t port) {
   beast::error_code error;
   impl_->acceptor.emplace(impl_->io);
   impl_->acceptor->open(address.protocol(), error);
-  if (!error) close_on_exec(impl_->acceptor->native_handle());  // Asio leaves its sockets to every child
+  if (!error) close_on_exec(impl_->acceptor->native_handle());  // Asio lets every child inherit its sockets
   if (!error) impl_->acceptor->set_option(asio::socket_base::reuse_address(true), error);
   if (!error) impl_->acceptor->bind(address, error);
   if (!error) impl_->acceptor->listen(asio::socket_base::max_listen_connections, error);

@@ -1,8 +1,8 @@
-// The page's server: static files and one WebSocket at /ws, on the loopback interface only.
+// The page's server: static files, and WebSockets at /ws, on the loopback interface only.
 //
-// A browser on this machine will also run other people's pages, so requests must come from our own: Host,
-// and Origin where there is one, have to name a loopback address (DNS rebinding). Headers are limited to
-// 8 KiB, messages to 4 KiB, connections to 64; a viewer that reads too slowly misses states.
+// A browser on this machine also runs other people's pages, so a request must come from our own page. Host,
+// and Origin where there is one, have to name a loopback address: that stops DNS rebinding. Headers are
+// limited to 8 KiB, messages to 4 KiB, connections to 64. A viewer that reads too slowly misses states.
 //
 // web_server.cpp is the only file that includes Boost.Beast.
 #pragma once
@@ -16,11 +16,11 @@ namespace app {
 
 class WebHandler {
  public:
-  /// The first message of each new viewer.
+  /// The first message to each new viewer.
   virtual std::string hello() = 0;
-  /// A text message of a viewer; hostile until proven otherwise.
+  /// A text message from a viewer. Its content is not trusted.
   virtual void viewer_message(std::string_view text) = 0;
-  /// The last viewer left: nobody holds a key any more.
+  /// The last viewer left, so nobody holds a key any more.
   virtual void viewers_gone() = 0;
 
  protected:
@@ -32,11 +32,12 @@ class WebServer {
   WebServer(std::string page_dir, WebHandler& handler);
   ~WebServer();
 
-  /// Listens on 127.0.0.1:port; 0: any free port. "" or one sentence of cause and one of action.
+  /// Listens on 127.0.0.1:port; 0 takes any free port. Returns "", or one sentence of cause and one of
+  /// action.
   std::string start(uint16_t port);
   uint16_t port() const;
   size_t viewer_count() const;
-  /// Serves for this long.
+  /// Serves requests for `ms` milliseconds.
   void run_for_ms(uint32_t ms);
   void broadcast(const std::string& message);
   /// Closes every connection.
@@ -48,9 +49,10 @@ class WebServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// True when an HTTP Host value ("127.0.0.1:8000") names this machine's loopback. Exposed for its test.
+/// True when an HTTP Host value ("127.0.0.1:8000") names this machine's loopback address. Public for its
+/// test.
 bool is_loopback_host(std::string_view host);
-/// The file a request target names, relative to the page folder; "" when there can be none.
+/// The file that a request target names, relative to the page folder; "" when the target can name none.
 std::string page_file_of(std::string_view target);
 
 }  // namespace app

@@ -21,7 +21,7 @@ constexpr Box kWalls[] = {
     {43, 1, 44, 9},
     {43, 12, 44, 28},
     {43, 31, 44, 39},
-    // Across the middle hall, open between x 30 and 34.
+    // A wall across the middle hall, open between x 30 and 34.
     {21, 19.5f, 30, 20.5f},
     {34, 19.5f, 43, 20.5f},
     // Racks, left and right.

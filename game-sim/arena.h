@@ -19,7 +19,7 @@ struct Box {
   float x0, y0, x1, y1;
 };
 
-/// A conveyor: whoever stands in `area` is carried along at `velocity`.
+/// A conveyor: it carries every pawn in `area` along at `velocity`.
 struct Belt {
   Box area;
   Vec2 velocity;
@@ -36,14 +36,14 @@ float distance(const Box& box, Vec2 point);
 
 std::span<const Box> arena_walls();
 std::span<const Belt> arena_belts();
-/// Where each door stands when it is closed. A door's index is its place in this list.
+/// The place of each door when it is closed. A door's index is its place in this list.
 std::span<const Box> arena_doors();
 /// Delivery bays: carrying a parcel into one scores.
 std::span<const Box> arena_bays();
 std::span<const Vec2> arena_pickups();
 std::span<const Vec2> arena_spawn_points();
 
-/// The speed the floor moves at under `point`; zero off the belts.
+/// The velocity of the floor under `point`; zero off the belts.
 Vec2 belt_velocity(Vec2 point);
 
 }  // namespace depot

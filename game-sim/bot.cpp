@@ -36,7 +36,7 @@ uint32_t Bot::next_below(uint32_t bound) {
 
 void Bot::choose_target(const PawnState& own) {
   if (own.carried != ParcelKind::kNone) {
-    // The nearer bay.
+    // Walk to the nearer bay.
     Vec2 bay = centre(arena_bays()[0]);
     for (const Box& other : arena_bays()) {
       if (length_squared(centre(other) - own.position) < length_squared(bay - own.position))
@@ -69,7 +69,7 @@ Vec2 Bot::avoid_others(const BotView& view, Vec2 move) const {
     if (other.id == view.own_id) continue;
     const Vec2 to_other = other.state->position - view.own->position;
     if (length_squared(to_other) > kAvoidWithin * kAvoidWithin || dot(to_other, move) <= 0.0f) continue;
-    // Keep to the right of whoever is ahead.
+    // Pass a pawn ahead on its right.
     const Vec2 right = {move.y, -move.x};
     return direction_or(move * 0.4f + right, move);
   }
@@ -112,7 +112,7 @@ BotDecision Bot::decide(const BotView& view) {
   const int door_index = door_between(at_, next_);
   if (door_index != kNoDoor) {
     const DoorState* door = find_door(view.scene, door_index);
-    // Go only while it stays open long enough to get through.
+    // Go only while the door stays open long enough to get through.
     const bool passable =
         door != nullptr && door_is_open(*door, view.tick + 1) && door_is_open(*door, view.tick + 50);
     const Box& box = arena_doors()[static_cast<size_t>(door_index)];

@@ -1,6 +1,7 @@
-// A player that plays by itself: wanders from waypoint to waypoint, opens the doors on its way, carries
-// parcels to a bay, dashes on long legs, fires at whoever comes close. Everything follows from the seed
-// and what it is shown, so a run can be repeated. Bots are clients: nothing here is networked state.
+// A player that plays by itself. It wanders from waypoint to waypoint, opens the doors on its way, carries
+// parcels to a bay, dashes on long legs, and fires at pawns that come close. Its decisions follow from the
+// seed and from the views it is given, so a run can be repeated. Bots are clients: nothing here is networked
+// state.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +24,14 @@ struct BotView {
 
 struct BotDecision {
   PawnInput input;
-  int use_door = kNoDoor;  // ask for this door (an arena index) to open
+  int use_door = kNoDoor;  // the door to ask to open (an arena index)
 };
 
 class Bot {
  public:
   explicit Bot(uint64_t seed);
 
-  /// The decision for one tick. Call once per tick, in order; allocates nothing.
+  /// Decides for one tick. Call it once per tick, in order of ticks. It allocates nothing.
   BotDecision decide(const BotView& view);
 
  private:
@@ -43,9 +44,9 @@ class Bot {
 
   uint64_t random_state_;
   bool has_way_ = false;
-  size_t at_ = 0;      // the waypoint we come from, or stand at
-  size_t next_ = 0;    // the waypoint we walk to
-  size_t target_ = 0;  // where the way ends
+  size_t at_ = 0;      // the waypoint that the bot comes from or stands at
+  size_t next_ = 0;    // the waypoint that the bot walks to
+  size_t target_ = 0;  // the waypoint at the end of the way
   Vec2 last_position_;
   uint32_t last_moved_tick_ = 0;
   uint32_t asked_door_tick_ = 0;

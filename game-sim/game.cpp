@@ -78,7 +78,8 @@ void Game::gather_type(uint32_t type_id, std::vector<Actor<State>>& out) {
 }
 
 void Game::gather() {
-  // Where an object's structure lies does not change while it lives.
+  // The address of an object's structure does not change while the object lives, so a gathered scene stays
+  // valid.
   if (gathered_) return;
   gathered_ = true;
   gather_type(kPawnType, pawns_);

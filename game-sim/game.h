@@ -1,8 +1,8 @@
-// Depot on a Lattice world: the same class, and the same object code, in server, host and client (§18).
+// Depot on a Lattice world. Server, host and client run this same class, and the same object code (§18).
 //
-// on_tick() gathers the scene, then steps what lattice_simulated_objects() names, in ascending id: on the
-// authority that is everything, on a client its own pawn. What only the authority can do (spawn, judge an
-// RPC) is in GameServer, which overrides the events of the rules; here they do nothing.
+// on_tick() gathers the scene, then steps the objects that lattice_simulated_objects() names, in ascending
+// id: on the authority all objects, on a client its own pawn. GameServer does what only the authority can do:
+// it spawns, judges RPCs, and overrides the events of the rules. Here the events only note disturbed pawns.
 #pragma once
 
 #include <cstddef>
@@ -16,27 +16,27 @@
 
 namespace depot {
 
-/// What a program may listen to. Called inside the pump.
+/// The events that a program may listen to. They are called inside the pump.
 class GameListener {
  public:
   virtual ~GameListener() = default;
   virtual void connected(lattice_conn*) {}
   virtual void disconnected(lattice_conn*, int /*reason*/) {}
-  /// A client's player: fill the command for `tick`; it holds the last one.
+  /// On a client: fill the input command for `tick`. The command holds the values of the last one.
   virtual void sample_input(uint32_t /*tick*/, PawnInput&) {}
-  /// A tick was simulated for the first time (not replayed); the networked state is what it left.
+  /// A tick was simulated for the first time, not resimulated. The networked state is the result of the tick.
   virtual void ticked(uint32_t /*tick*/) {}
   /// A message of lattice_send() arrived.
   virtual void message(lattice_conn*, std::span<const std::byte>) {}
   /// A hit flash at `where`.
   virtual void effect(lattice_netid /*pawn*/, Vec2 /*where*/) {}
-  /// The own pawn picked something up.
+  /// This peer's own pawn picked something up.
   virtual void picked_up(ParcelKind) {}
 };
 
 class Game : protected SceneEvents {
  public:
-  /// `max_objects`: as in the world's configuration; everything is allocated here.
+  /// `max_objects` is that of the world's configuration. All memory is allocated here.
   Game(lattice_world* world, uint32_t max_objects, GameListener& listener);
   Game(const Game&) = delete;
   Game& operator=(const Game&) = delete;
@@ -48,14 +48,16 @@ class Game : protected SceneEvents {
   /// The pawn this peer owns, 0 when there is none.
   lattice_netid own_pawn() const { return own_pawn_; }
   const PawnState* pawn(lattice_netid id) const;
-  /// Everything as this world knows it now. Valid until the next pump.
+  /// The pawns and doors as this world knows them now. Valid until the next pump.
   Scene scene();
-  /// Pawns that something unforeseeable happened to in the last new tick: pushed by another, or hit.
+  /// The pawns that another pawn pushed, or a projectile hit, in the last new tick. No client can foresee
+  /// either.
   std::span<const lattice_netid> disturbed_pawns() const { return disturbed_; }
 
-  /// Asks the authority to open or shut a door, by its place in arena_doors(). The pawn must be near.
+  /// Asks the authority to open or shut a door, by its place in arena_doors(). The own pawn must be near the
+  /// door.
   void request_door(int door_index, bool open);
-  /// The door within reach of the own pawn, or kNoDoor (-1).
+  /// The first door within reach of the own pawn, or kNoDoor (-1).
   int door_in_reach();
 
  protected:
@@ -67,16 +69,17 @@ class Game : protected SceneEvents {
   void picked_up(lattice_netid, ParcelKind) override {}
   void pushed(lattice_netid pawn) override { note_disturbed(pawn); }
 
-  // What GameServer adds to.
+  // GameServer overrides these.
   virtual void before_tick(uint32_t /*tick*/) {}
-  /// `freshness` as lattice_get_input() returns it. May change the input.
+  /// The input of a pawn was read. `freshness` is the result of lattice_get_input(). May change the input.
   virtual void input_taken(lattice_netid /*pawn*/, int /*freshness*/, PawnInput&) {}
   virtual void peer_connected(lattice_conn*) {}
   virtual void peer_disconnected(lattice_conn*) {}
   virtual void door_use_requested(lattice_netid /*door*/, bool /*open*/) {}
 
   void note_disturbed(lattice_netid pawn);
-  /// Objects came or went, or will at the end of this phase: what was gathered is not to be used again.
+  /// Call when objects appear or go, now or at the end of this phase: the gathered scene must not be used
+  /// again.
   void objects_changed() { gathered_ = false; }
   uint32_t current_tick() const { return tick_; }
   GameListener& listener() { return listener_; }
@@ -108,7 +111,7 @@ class Game : protected SceneEvents {
   std::vector<lattice_netid> disturbed_;
 };
 
-/// A client's game: nothing beyond Game.
+/// A client's game: it adds nothing to Game.
 class GameClient final : public Game {
  public:
   using Game::Game;

@@ -23,7 +23,7 @@ Player* GameServer::player_of(lattice_peer_id peer) {
   return at == players_.end() ? nullptr : &*at;
 }
 
-// ---- Before each tick: what arrived since the last takes effect, in order of arrival ------------------
+// ---- Before each tick: the requests that arrived since the last tick take effect, in order of arrival --
 
 void GameServer::before_tick(uint32_t tick) {
   if (!furnished_) furnish();
@@ -97,13 +97,13 @@ void GameServer::knock_aside(Player& player, uint32_t tick) {
   player.is_shoved = false;
   PawnState* pawn = world().state<PawnState>(player.pawn);
   if (pawn == nullptr) return;
-  // Across the way it faces: a push along it could pass for the client's own doing.
+  // Push across the direction the pawn faces: a push along it could look like the client's own walking.
   pawn->velocity = direction_or({-pawn->facing.y, pawn->facing.x}, {0, 1}) * kKnockbackSpeed;
   pawn->hit_tick = tick;
   note_disturbed(player.pawn);
 }
 
-// ---- Comings and goings -------------------------------------------------------------------------------
+// ---- Players join and leave ---------------------------------------------------------------------------
 
 void GameServer::peer_connected(lattice_conn* conn) {
   const lattice_conn_info info = lattice::Connection(conn).info();
@@ -125,7 +125,7 @@ void GameServer::door_use_requested(lattice_netid door, bool open) {
   const Player* player = player_of(world().rpc_sender());
   const PawnState* pawn = player == nullptr ? nullptr : this->pawn(player->pawn);
   const DoorState* state = world().state<DoorState>(door);
-  // The caller's own pawn runs ahead of ours by the one-way delay: allow it a metre.
+  // At the caller, its predicted pawn is ahead of ours by the way of a one-way delay: allow it a metre.
   const bool near =
       pawn != nullptr && state != nullptr &&
       distance(arena_doors()[static_cast<size_t>(state->index)], pawn->position) <= kUseReach + 1.0f;

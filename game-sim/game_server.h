@@ -1,5 +1,5 @@
-// What only the authority of a Depot session does: furnishes the arena, gives each player a pawn and takes
-// it away again, turns shots into projectiles, judges who may use a door.
+// The part of Depot that only the authority runs. It furnishes the arena, gives each player a pawn and takes
+// it away again, turns shots into projectiles, and judges who may use a door.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 
 namespace depot {
 
-/// A token whose user data starts with this byte belongs to a bot; the page draws it so.
+/// A token whose user data starts with this byte belongs to a bot. The page draws a bot's pawn as one.
 inline constexpr uint8_t kBotMark = 'b';
 
-/// One player, and how often its input was there when its tick came.
+/// One player, and how often its input had arrived when the tick of the input ran.
 struct Player {
   lattice_peer_id peer = 0;
   lattice_netid pawn = 0;
@@ -21,8 +21,8 @@ struct Player {
   uint64_t inputs_fresh = 0;
   uint64_t inputs_repeated = 0;
   uint64_t inputs_missing = 0;
-  bool is_shoved = false;      // in the next tick
-  uint32_t refused_steps = 0;  // ticks of walking that will not be carried out
+  bool is_shoved = false;      // the next tick knocks its pawn aside
+  uint32_t refused_steps = 0;  // so many ticks of walking are still to be refused
 };
 
 class GameServer final : public Game {
@@ -31,12 +31,12 @@ class GameServer final : public Game {
 
   /// Players in the order they joined.
   std::span<const Player> players() const { return players_; }
-  /// Makes the player's client mispredict, for showing what happens then: the next tick knocks its pawn aside
-  /// as a projectile would; or the next ticks in which it wants to walk leave it standing. False when there
-  /// is no such player with a pawn.
+  /// Both make the player's client mispredict, to show what happens then. shove(): the next tick knocks the
+  /// pawn aside as a projectile would. refuse_next_steps(): in the next ticks in which the player wants to
+  /// walk, the pawn stands still. Return false when there is no such player with a pawn.
   bool shove(lattice_peer_id peer);
   bool refuse_next_steps(lattice_peer_id peer);
-  /// Door requests refused because the caller was too far away, and those beyond what one tick may hold.
+  /// The number of refused door requests: the caller was too far away, or one tick had too many requests.
   uint64_t doors_refused() const { return doors_refused_; }
 
  private:

@@ -6,7 +6,8 @@
 namespace depot {
 namespace {
 
-/// Ticks since `since`; wraps. 0 means "never", which is infinitely long ago.
+/// True when fewer than `ticks` ticks have passed since tick `since`. Ticks wrap. False when `since` is 0:
+/// never.
 bool within(uint32_t since, uint32_t ticks, uint32_t now) {
   return since != 0 && now - since < ticks;
 }
@@ -16,7 +17,7 @@ struct Push {
   Vec2 normal;
 };
 
-/// How far, and in which direction, a circle must move to leave `box`. False when they do not touch.
+/// Finds how far, and in which direction, a circle must move to leave `box`. False when they do not touch.
 bool push_out_of(const Box& box, Vec2 point, float radius, Push& push) {
   const Vec2 nearest = {point.x < box.x0 ? box.x0 : (point.x > box.x1 ? box.x1 : point.x),
                         point.y < box.y0 ? box.y0 : (point.y > box.y1 ? box.y1 : point.y)};
@@ -29,7 +30,7 @@ bool push_out_of(const Box& box, Vec2 point, float radius, Push& push) {
     push.offset = push.normal * (radius - gap);
     return true;
   }
-  // The centre is inside, as when a door shuts on someone: leave by the nearest side.
+  // The centre is inside, as when a door shuts on a pawn: leave by the nearest side.
   const float left = point.x - box.x0, right = box.x1 - point.x;
   const float down = point.y - box.y0, up = box.y1 - point.y;
   const float across = left < right ? left : right;
@@ -63,7 +64,8 @@ void resolve_boxes(const Scene& scene, PawnState& pawn, uint32_t tick) {
   }
 }
 
-/// Moves the pawn half of each overlap away from others; they do their half in their own step.
+/// Moves the pawn away from each pawn it overlaps, by half the overlap. The other moves the other half in its
+/// own step. True when the pawn touched another.
 bool resolve_pawns(const Scene& scene, const Actor<PawnState>& pawn) {
   bool touched = false;
   for (const Actor<PawnState>& other : scene.pawns) {

@@ -1,8 +1,8 @@
-// One tick of each kind of object, on plain structures. Nothing here calls Lattice, allocates, or keeps
-// anything between ticks, so a rollback that restores the structures restores the game (§11, §18.2).
+// The rules of one tick of each kind of object, on plain structures. Nothing here calls Lattice, allocates,
+// or keeps anything between ticks, so a rollback that restores the structures restores the game (§11, §18.2).
 //
-// The same functions run on the authority, which steps everything, and on a client, which steps its own
-// pawn against the newest known state of the rest.
+// The same functions run on the authority, which steps every object, and on a client, which steps its own
+// pawn against the newest known state of the other objects.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace depot {
 
-// Feel.
+// How the game feels.
 inline constexpr float kPawnRadius = 0.4f;
 inline constexpr float kWalkSpeed = 5.0f;          // m/s
 inline constexpr float kWalkAcceleration = 40.0f;  // m/s^2
@@ -31,8 +31,8 @@ inline constexpr float kPickupRadius = 0.3f;
 inline constexpr uint32_t kPickupRespawnTicks = 300;
 inline constexpr float kUseReach = 2.5f;  // from a pawn's centre to the door's box
 
-// A door answers a quarter of a second after it is used: by then every client on an ordinary link has
-// heard of it and predicts the very tick at which it opens or shuts.
+// A door moves a quarter of a second after its use. By then every client on an ordinary link has received the
+// change, and predicts the very tick at which the door opens or shuts.
 inline constexpr uint32_t kDoorNoticeTicks = 15;
 inline constexpr uint32_t kDoorOpenTicks = 240;
 
@@ -43,36 +43,36 @@ struct Actor {
   State* state = nullptr;
 };
 
-/// Everything there is this tick, each list by ascending id.
+/// The pawns and doors of this tick, each list in ascending id.
 struct Scene {
   std::span<const Actor<PawnState>> pawns;
   std::span<const Actor<DoorState>> doors;
 };
 
-/// What a tick does beyond writing the stepped object. The authority acts on it; a client, which may
-/// neither spawn nor despawn, ignores it.
+/// The effects of a tick beyond writing the stepped object. The authority acts on them. A client may neither
+/// spawn nor despawn: it only notes which pawns were disturbed.
 class SceneEvents {
  public:
   virtual void fired(lattice_netid pawn, Vec2 position, Vec2 velocity) = 0;
   virtual void projectile_ended(lattice_netid projectile, Vec2 position) = 0;
   virtual void pawn_hit(lattice_netid pawn, lattice_netid shooter, Vec2 position) = 0;
   virtual void picked_up(lattice_netid pawn, ParcelKind kind) = 0;
-  /// Another pawn moved this one, which no client can foresee exactly.
+  /// Another pawn pushed this pawn. No client can foresee that exactly.
   virtual void pushed(lattice_netid pawn) = 0;
 
  protected:
   ~SceneEvents() = default;
 };
 
-/// How one tick goes: its number and its length in seconds.
+/// A tick: its number and its length in seconds.
 struct TickTime {
   uint32_t tick;
   float dt_s;
 };
 
 bool door_is_open(const DoorState& door, uint32_t tick);
-/// Schedules a change that takes effect kDoorNoticeTicks later. Wanting what is already so extends an
-/// opening and otherwise does nothing.
+/// Schedules a change of the door, which takes effect kDoorNoticeTicks later. Opening an open door keeps it
+/// open for longer; shutting a shut door does nothing.
 void use_door(DoorState& door, bool want_open, uint32_t tick);
 
 bool pawn_is_stunned(const PawnState& pawn, uint32_t tick);

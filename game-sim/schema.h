@@ -23,13 +23,14 @@ inline constexpr lattice::Type<PickupState> kPickup{.id = kPickupType, .name = "
 
 // RPCs; ids are unique within their type.
 inline constexpr lattice::Rpc<DoorUse> kDoorUse{.id = 1, .name = "use", .target = LATTICE_RPC_TO_SERVER};
-// A hit flash: a late one is worth nothing.
+// A hit flash travels unreliably: a late one is worth nothing.
 inline constexpr lattice::Rpc<PawnEffect> kPawnEffect{
     .id = 1, .name = "effect", .target = LATTICE_RPC_TO_ALL, .channel = LATTICE_CHANNEL_UNRELIABLE};
 inline constexpr lattice::Rpc<PawnPickedUp> kPawnPickedUp{
     .id = 2, .name = "picked_up", .target = LATTICE_RPC_TO_OWNER};
 
-/// Registers every type and the input command. The result of the first call that failed, or LATTICE_OK.
+/// Registers every type and the input command. Returns the result of the first call that failed, or
+/// LATTICE_OK.
 lattice_result register_schema(lattice::WorldRef world);
 
 }  // namespace depot

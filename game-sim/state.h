@@ -1,8 +1,8 @@
 // The networked structures of Depot and the input command: all the state the simulation has (§18, §21).
 //
-// Positions are kept to 1/512 m and velocities to 1/256 m/s, on the wire and, because the simulation is
-// rounded after each tick (S-03), in memory. Times are kept as the tick something happened, not as counters,
-// so that waiting costs no bandwidth; tick 0 means "never".
+// Positions have a resolution of 1/512 m and velocities of 1/256 m/s: on the wire, and also in memory,
+// because the simulation is rounded after each tick (S-03). A time is the tick at which something happened,
+// not a counter, so that waiting costs no bandwidth. Tick 0 means "never".
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct PawnState {
     (position, vec2, BOUNDS(0, 64, 1.0 / 512), POSITION),
     (velocity, vec2, BOUNDS(-32, 32, 1.0 / 256), VELOCITY),
     (facing, vec2, BOUNDS(-1, 1, 1.0 / 64)),     // a unit vector
-    (dash_tick, uint32, SNAP),                   // the last dash began
-    (fire_tick, uint32, SNAP),                   // the last shot
-    (hit_tick, uint32, SNAP),                    // the last time a projectile struck
+    (dash_tick, uint32, SNAP),                   // tick at which the last dash began
+    (fire_tick, uint32, SNAP),                   // tick of the last shot
+    (hit_tick, uint32, SNAP),                    // tick at which the last projectile struck
     (score, int32, RANGED(0, kMaxScore), SNAP, NOT_PREDICTED),  // parcels delivered
     (carried, ParcelKind),
     (is_bot, bool))
@@ -40,11 +40,11 @@ struct ProjectileState {
     (position, vec2, BOUNDS(0, 64, 1.0 / 512), POSITION),
     (velocity, vec2, BOUNDS(-32, 32, 1.0 / 256), VELOCITY),
     (fired_tick, uint32, SNAP),
-    (shooter, netid))  // the pawn, whom it cannot hit
+    (shooter, netid))  // the pawn that fired it, which it cannot hit
 };
 
-/// Open in [open_from_tick, open_until_tick), both usually in the future when they are set: every client
-/// can then simulate the change at its very tick.
+/// The door is open in [open_from_tick, open_until_tick). Both ticks are usually in the future when they are set,
+/// so every client can simulate the change at its very tick.
 struct DoorState {
   LATTICE_NETSTRUCT(DoorState,
     (index, int32, RANGED(0, kDoorCount - 1), SNAP),  // place in arena_doors()
@@ -60,7 +60,7 @@ struct PickupState {
     (taken_tick, uint32, SNAP))
 };
 
-/// What a player does in one tick. Using a door is an RPC: it must arrive, and happens once.
+/// What a player does in one tick. The use of a door is an RPC instead: it must arrive, and it happens once.
 struct PawnInput {
   LATTICE_NETSTRUCT(PawnInput,
     (move, vec2, BOUNDS(-1, 1, 1.0 / 64)),  // longer than 1 counts as 1

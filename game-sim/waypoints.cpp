@@ -69,7 +69,7 @@ constexpr Leg kLegs[] = {
     {23, 35}, {28, 37}, {29, 37}, {15, 36}, {16, 36}, {16, 38}, {17, 38},
 };
 
-/// hops[to][from]: the neighbour of `from` one leg closer to `to`.
+/// hops[to][from] is the neighbour of `from` that is one leg closer to `to`.
 using HopTable = std::array<std::array<uint8_t, kCount>, kCount>;
 
 HopTable make_hops() {
@@ -96,7 +96,7 @@ HopTable make_hops() {
   return hops;
 }
 
-/// True when a pawn can walk from `a` to `b` without touching a wall or a closed door's place.
+/// True when a pawn can walk from `a` to `b` without touching a wall or the place of a closed door.
 bool clear_walk(Vec2 a, Vec2 b) {
   const Vec2 way = b - a;
   const int steps = static_cast<int>(length(way) / 0.2f) + 1;

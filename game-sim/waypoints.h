@@ -1,5 +1,5 @@
-// Where one can walk in a straight line: the map the bots find their way by. Constants and one table
-// computed at first use; no state.
+// The map by which the bots find their way: points, and which of them are joined by a straight walk.
+// Constants, and one table that is computed at first use; no state.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@ namespace depot {
 
 inline constexpr int kNoDoor = -1;
 
-/// Points of the floor; each can be reached from its neighbours in a straight line.
+/// Points of the floor. A pawn reaches a point from each of its neighbours in a straight line.
 std::span<const Vec2> waypoints();
 
-/// The neighbour of `from` on a shortest way (by number of legs) to `to`; `from` itself when equal.
+/// The neighbour of `from` on a shortest way to `to`, by number of legs. `from` itself when the two are
+/// equal.
 size_t next_waypoint(size_t from, size_t to);
 
 /// The door on the leg between two neighbours, or kNoDoor.
 int door_between(size_t from, size_t to);
 
-/// The waypoint nearest to `point` that can be walked to from there in a straight line, or, when there is
-/// none, the nearest.
+/// The nearest of the waypoints that a pawn at `point` can walk to in a straight line. When there is none,
+/// the nearest waypoint.
 size_t waypoint_near(Vec2 point);
 
 }  // namespace depot

@@ -1,4 +1,4 @@
-/* A server and a client greet each other: "hello server" and "hello client", or "hello" for both at once. */
+/* A server and a client greet each other. Run "hello server" and "hello client", or "hello" for both. */
 #include <lattice/lattice.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Receipts: the sender of an unreliable message learns what became of it. Here a client counts to 100 over a
-// link that loses a fifth of all datagrams, and says again only what was lost and still matters.
+// Receipts: the sender of an unreliable message learns whether the message arrived. Here a client counts to
+// 100 over a link that loses a fifth of all datagrams, and sends a number again only when it was lost.
 #include <cstdint>
 #include <cstdio>
 #include <map>
@@ -10,17 +10,17 @@
 constexpr const char* kAddress = "10.0.0.1:27015";
 constexpr uint8_t kCount = 100;
 
-// Sends back what it gets.
+// Sends every number back.
 struct Server {
   lattice::World world;
   lattice::Connection client;
-  std::set<uint8_t> unanswered;  // heard, and the answer is not in the channel yet
+  std::set<uint8_t> unanswered;  // received, but the channel has not taken the answer yet
 
   void on_message(lattice::Connection from, lattice_channel, std::span<const uint8_t> message) {
     client = from;
     if (message.size() == 1) unanswered.insert(message[0]);
   }
-  // Reliable: an answer that the channel took needs no receipt. The rest waits while the channel is full.
+  // The channel is reliable: an answer that it took needs no receipt. While it is full, answers wait.
   void on_tick(const lattice_tick_context&) {
     while (!unanswered.empty() &&
            client.send(LATTICE_CHANNEL_RELIABLE_ORDERED, {&*unanswered.begin(), 1}) == LATTICE_OK)
@@ -31,8 +31,8 @@ struct Server {
 struct Client {
   lattice::World world;
   lattice::Connection server;
-  std::map<uint32_t, uint8_t> waiting;  // receipt: the number that was sent
-  std::set<uint8_t> unsaid;             // to be said, or said again, as soon as the channel takes it
+  std::map<uint32_t, uint8_t> waiting;  // from receipt to the number that was sent
+  std::set<uint8_t> unsaid;             // to be sent, or sent again, as soon as the channel takes them
   std::set<uint8_t> answered;
   uint8_t next = 0;
   int said = 0, lost = 0;
@@ -53,7 +53,7 @@ struct Client {
     waiting.erase(receipt);
     if (acked) return;
     ++lost;
-    unsaid.insert(number);  // this game wants every number; one that wants the newest would say that one
+    unsaid.insert(number);  // this game needs every number; a game that needs only the newest would send that
   }
   //! [receipt]
   void on_connected(lattice::Connection conn) { server = conn; }
@@ -67,7 +67,7 @@ struct Client {
   }
 };
 
-// One side of the conversation on the simulated network. A real program leaves out the network.
+// Sets up one side on the simulated network. A real program leaves out the network.
 template <class Side>
 bool start(Side& side, lattice_role role, const char* address, const lattice::Netsim& network) {
   lattice::WorldConfig config;

@@ -1,4 +1,4 @@
-// Two players, one square each. Your own moves at once, however far the server is: it is predicted.
+// Two players, one square each. Your own square moves at once, however far the server is: it is predicted.
 // In one terminal: predicted-square host. In another: predicted-square join.
 #include <algorithm>
 #include <csignal>
@@ -21,9 +21,9 @@ constexpr lattice::Type<Square> kSquare{.id = 1, .name = "Square", .flags = LATT
 // One world and the rules of the game. The server and both clients run the same code.
 struct Game {
   lattice::World world;
-  lattice::Connection server;  // of a client
-  Keys keys;                   // what its player holds down
-  int end_reason = 0;          // why its connection ended
+  lattice::Connection server;  // a client's connection
+  Keys keys;                   // the keys that the player holds down
+  int end_reason = 0;          // why the connection ended
   bool start(lattice_role role, const char* bind = nullptr, const lattice::Netsim* network = nullptr) {
     lattice::WorldConfig config;
     config.bind_address = role == LATTICE_ROLE_DEDICATED ? kAddress : bind;
@@ -57,14 +57,14 @@ struct Game {
       if (!server && world.info(id).owner == conn.info().peer_id) world.despawn(id);
     });
   }
-  void close() {  // tells the players that this server goes: without that, they would wait for a timeout
+  void close() {  // tells the players that this server ends: otherwise they would wait for a timeout
     const auto leave = [](lattice::Connection conn) { conn.disconnect(LATTICE_DISCONNECT_HOST_LEFT, ""); };
     world.each(kSquare, [&](lattice_netid id, Square&) { leave(world.connection_of(world.info(id).owner)); });
     for (int ms = 0; ms < 200; ms += 10, poll(nullptr, 0, 10)) world.pump();
   }
 };
 
-// The terminal on another screen, without echo, line editing and cursor. Destruction restores it.
+// The terminal's second screen, without echo, line editing and cursor. Destruction restores the first screen.
 struct Terminal {
   termios before{};
   Terminal() {
@@ -80,7 +80,7 @@ struct Terminal {
     std::fputs("\x1b[?25h\x1b[?1049l", stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
   }
-  static char wait_for_key() {  // at most 10 ms; 0: none, 'q' also after a signal and at the end of the input
+  static char wait_for_key() {  // waits at most 10 ms; 0: no key; 'q' also after a signal or the end of input
     char key = 0;
     pollfd in{STDIN_FILENO, POLLIN, 0};
     return (poll(&in, 1, 10) > 0 && read(STDIN_FILENO, &key, 1) != 1) || signalled ? 'q' : key;

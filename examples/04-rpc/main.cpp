@@ -1,5 +1,5 @@
-// Remote procedure calls: a client asks the server to do something to an object, the server tells everybody
-// what came of it. Here a board that players write on. Arguments are networked structures.
+// Remote procedure calls: a client asks the server to do something to an object, and the server tells
+// everybody the result. Here players write on a board. Arguments are networked structures.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -22,7 +22,7 @@ constexpr lattice::Rpc<Refused> kRefused{.id = 3, .name = "refused", .target = L
 
 struct Side {
   lattice::World world;
-  std::vector<std::string> read;  // a client: what the server told it
+  std::vector<std::string> read;  // on a client: what the server told it
 
   bool start(lattice_role role, const char* address, const lattice::Netsim& network) {
     lattice::WorldConfig config;

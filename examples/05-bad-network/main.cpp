@@ -1,7 +1,7 @@
-// Bad networks: the same ten seconds of play over one link after another, and what the statistics say of it.
+// Bad networks: plays the same ten seconds over one link after another, and prints what the statistics say.
 //
 //   bad-network                   every preset
-//   bad-network satellite hotel   these
+//   bad-network satellite hotel   these presets
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -31,7 +31,7 @@ struct Side {
     conn = peer;
     if (world.local_peer() == 1) world.spawn(kRunner, peer.info().peer_id);
   }
-  // Runs right for half a second, then left: the server cannot know before the input arrives.
+  // The player runs right for half a second, then left. The server cannot know that before the input arrives.
   void on_sample_input(uint32_t tick, Stick& stick) { stick.right = tick / 30 % 2 == 0 ? 1 : -1; }
   void on_tick(const lattice_tick_context& tick) {
     world.each_simulated(kRunner, [&](lattice_netid id, Runner& runner) {
@@ -67,7 +67,7 @@ void print(const char* preset, const Side& server, const Side& client) {
 }
 //! [statistics]
 
-// Ten seconds of virtual time over one link; true when the player got in and was served throughout.
+// Plays ten seconds of virtual time over one link. True when the player is connected at the end.
 bool play(const char* preset) {
   const lattice::Netsim network(1);
   Side server, client;

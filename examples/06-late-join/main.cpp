@@ -1,6 +1,6 @@
 // Joining late: a world of 2000 objects has been running for a while when a client connects. Objects arrive
-// as fast as the link carries them, highest priority first; the client shows its progress and knows when it
-// has them all.
+// as fast as the link carries them, highest priority first. The client shows its progress and knows when it
+// has all objects.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,7 +17,7 @@ constexpr lattice::Type<Tree> kTree{.id = 1, .name = "Tree"};
 struct Side {
   lattice::World world;
   lattice::Connection conn;
-  uint32_t here = 0, total = 0;  // a client: the trees that have arrived, and all there are
+  uint32_t here = 0, total = 0;  // on a client: the trees that have arrived, and all trees
 
   bool start(lattice_role role, const char* address, const lattice::Netsim& network) {
     lattice::WorldConfig config;
@@ -40,7 +40,7 @@ struct Side {
   //! [progress]
   void on_connected(lattice::Connection peer) {
     conn = peer;
-    // Only the game knows how many objects a newcomer will get, so its server says so.
+    // Only the game knows how many objects a new client will get, so the game's server says it.
     const bool is_server = world.local_peer() == 1;
     if (is_server) conn.send(LATTICE_CHANNEL_RELIABLE_ORDERED, std::to_string(kTrees));
   }

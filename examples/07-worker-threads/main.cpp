@@ -1,5 +1,5 @@
-// Worker threads: the application's threads seal and open packets, and change nothing else. A server with 32
-// clients runs once with one worker and once with four; both send and receive the same.
+// Worker threads: threads of the application seal and open packets, and nothing else changes. A server with
+// 32 clients runs once with one worker and once with four; both runs send and receive the same.
 #include <array>
 #include <cstdio>
 #include <memory>
@@ -41,7 +41,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-// A thread pool, as lattice_world_config wants one.
+// A thread pool of the form that lattice_world_config asks for.
 struct Pool {
   explicit Pool(uint32_t workers) : threads(thread_pool_create(workers)) {}
   ~Pool() { thread_pool_destroy(threads); }
@@ -50,7 +50,7 @@ struct Pool {
   thread_pool* threads;
 };
 
-// Says why a call of the library failed, before the destruction of a world replaces the text.
+// Prints why a call of the library failed, before the destruction of a world replaces the text.
 bool failed() {
   std::fprintf(stderr, "%s\n", lattice_last_error());
   return false;
@@ -75,7 +75,7 @@ bool play(uint32_t workers, Outcome& outcome) {
   //! [pool]
   config.bind_address = kAddress;
   config.development_tokens = 1;
-  config.max_half_open_per_prefix = kClients;  // all of them come from one address range
+  config.max_half_open_per_prefix = kClients;  // all clients come from one address range
   network.attach(config);
   server.world = lattice::World::create(config, LATTICE_ROLE_DEDICATED);
   if (!server.world || server.world.set_callbacks(server) != LATTICE_OK) return failed();

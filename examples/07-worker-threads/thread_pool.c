@@ -6,20 +6,20 @@
 enum { MAX_THREADS = 63 };
 
 struct thread_pool {
-  pthread_mutex_t mutex; /* guards everything below but the threads */
-  pthread_cond_t work;   /* there are indices to take, or the pool ends */
-  pthread_cond_t done;   /* the last index taken is through */
+  pthread_mutex_t mutex; /* guards everything below except `threads` */
+  pthread_cond_t work;   /* signals that there are indices to take, or that the pool ends */
+  pthread_cond_t done;   /* signals that no taken index is running any more */
   lattice_task_fn run;
   void* task;
   uint32_t next;    /* the next index to take */
-  uint32_t count;   /* there is none from here on */
-  uint32_t running; /* taken, and not through */
+  uint32_t count;   /* the indices of the batch are 0 to count - 1 */
+  uint32_t running; /* taken indices whose task has not returned */
   int ending;
   uint32_t thread_count;
   pthread_t threads[MAX_THREADS];
 };
 
-/* Takes index after index until there is none. Called and left with the mutex held. */
+/* Takes index after index until there is none. The mutex is held at the call and at the return. */
 static void work_off(thread_pool* pool) {
   while (pool->next < pool->count) {
     const uint32_t index = pool->next++;
@@ -85,10 +85,10 @@ void* thread_pool_enqueue(void* ctx, lattice_task_fn run, void* task, uint32_t c
   return pool;
 }
 
-/* Helps: a thread that sleeps takes longer to wake than a task takes. */
+/* The calling thread works too: a thread that sleeps takes longer to wake than a task takes. */
 void thread_pool_finish(void* ctx, void* handle) {
   thread_pool* pool = handle;
-  (void)ctx; /* the same pool; a pool with several batches at a time would return one of them as handle */
+  (void)ctx; /* the same pool as `handle`; a pool with several batches at a time would return a batch */
   pthread_mutex_lock(&pool->mutex);
   work_off(pool);
   while (pool->running != 0) pthread_cond_wait(&pool->done, &pool->mutex);

@@ -1,26 +1,27 @@
-// Lattice for C++20: a thin face over lattice.h. Header-only, without exceptions and run-time type
-// information.
-//
-//   inline constexpr lattice::Type<Square> kSquare{.id = 1, .name = "Square", .flags =
-//   LATTICE_TYPE_PREDICTED};
-//
-//   struct Game {
-//     lattice::World world;
-//     void on_connected(lattice::Connection conn);         // wired because it is there
-//     void on_tick(const lattice_tick_context& tick);
-//   };
-//
-//   game.world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
-//   if (!game.world) return fail(lattice_last_error());
-//   game.world.add(kSquare);
-//   game.world.set_callbacks(game);
-//   while (playing) game.world.pump();
-//
-// Every function here is a call of the C function with the same name, with types instead of pointers and
-// sizes. What the C function does, what it refuses, its threads and its callbacks' rules hold here; lattice.h
-// says them. A World and a Connection may be given to every C function, also to one that the face does not
-// have. Results are a lattice_result, or empty (a World, a Connection, an id of 0) with lattice_last_result()
-// and lattice_last_error().
+/// @file
+/// Lattice for C++20: a thin face over lattice.h. Header-only, without exceptions and run-time type
+/// information.
+///
+///     inline constexpr lattice::Type<Square> kSquare{.id = 1, .name = "Square"};
+///
+///     struct Game {
+///       lattice::World world;
+///       void on_connected(lattice::Connection conn);  // called because it is there
+///       void on_tick(const lattice_tick_context& tick);
+///     };
+///
+///     game.world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+///     if (!game.world) return fail(lattice_last_error());
+///     game.world.add(kSquare);
+///     game.world.set_callbacks(game);
+///     while (playing) game.world.pump();
+///
+/// Every function here calls the C function that its description names, with types instead of pointers and
+/// sizes. The C function says what it refuses, on which thread it may be called, and what a callback may do.
+/// A World and a Connection convert to the handle, so every C function takes them too.
+///
+/// A call that fails returns its lattice_result, or something empty: a World or Connection that is false, an
+/// id of 0, an empty optional. lattice_last_result() and lattice_last_error() say why.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -42,20 +43,26 @@
 #include "lattice/cpp/types.h"
 #include "lattice/lattice.h"
 
+/// Lattice for C++.
 namespace lattice {
 
-/// The handle of a world that somebody else owns, as cheap to copy as a pointer. May be given to every C
-/// function. A handle of none is false, and every call on it is refused.
+/// The handle of a world that somebody else owns, as cheap to copy as a pointer. A handle of no world is
+/// false, and every call on it is refused with LATTICE_ERROR_INVALID_ARGUMENT.
 class WorldRef {
  public:
+  /// A handle of no world.
   WorldRef() = default;
+  /// The handle of a world made with the C interface. Takes no ownership.
   explicit WorldRef(lattice_world* handle) : handle_(handle) {}
 
+  /// True when this is the handle of some world, even of one that has ended.
   explicit operator bool() const { return handle_ != nullptr; }
+  /// The C handle, so that a C function takes a WorldRef.
   operator lattice_world*() const { return handle_; }
+  /// The C handle; null for no world.
   lattice_world* get() const { return handle_; }
 
-  /// "127.0.0.1:27015", or "" on failure.
+  /// The address of the socket, such as "127.0.0.1:27015"; "" on failure. Calls lattice_world_address().
   Text<64> address() const {
     Text<64> text;
     if (lattice_world_address(handle_, text.data, sizeof text.data) != LATTICE_OK) text.data[0] = '\0';
@@ -64,17 +71,27 @@ class WorldRef {
 
   // ---- The pump ----
 
+  /// Receives, runs the ticks that are due, and sends. Returns how many ticks ran. Calls
+  /// lattice_world_pump().
   uint32_t pump() const { return lattice_world_pump(handle_); }
+  /// First step of the pump: takes what has arrived. Calls lattice_world_recv().
   lattice_result recv() const { return lattice_world_recv(handle_); }
+  /// Second step of the pump: runs one tick, which must be next_tick(). Calls lattice_world_tick().
   lattice_result tick(uint32_t tick) const { return lattice_world_tick(handle_, tick); }
+  /// Last step of the pump: sends. Calls lattice_world_send().
   lattice_result send() const { return lattice_world_send(handle_); }
+  /// The tick that tick() must name; 0 on failure. Calls lattice_world_next_tick().
   uint32_t next_tick() const { return lattice_world_next_tick(handle_); }
+  /// How many ticks are due now; uses up the time since the last call. Calls lattice_world_ticks_due().
   uint32_t ticks_due() const { return lattice_world_ticks_due(handle_); }
+  /// Nanoseconds until the next tick is due. Calls lattice_world_time_to_tick_ns().
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(handle_); }
 
   // ---- Schema and callbacks: before the first pump or connect ----
 
-  /// Registers an object type with its RPCs.
+  /// Registers an object type with its RPCs. Calls lattice_register_type().
+  ///
+  ///     world.add(kBoard, kWrite, kWritten);
   template <class... Behaviours, class... Arguments>
   lattice_result add(const Type<Behaviours...>& type, const Rpc<Arguments>&... rpcs) const {
     const lattice_behaviour_desc behaviours[] = {behaviour_desc<Behaviours>()...};
@@ -95,16 +112,18 @@ class WorldRef {
       return lattice_register_type(handle_, &desc);
     }
   }
-  /// Registers the input command.
+  /// Registers `Input` as the input command. Calls lattice_register_input().
   template <authoring::Declared Input>
   lattice_result add_input() const {
     const lattice_input_desc desc = input_desc<Input>();
     return lattice_register_input(handle_, &desc);
   }
+  /// The hash of everything that is registered. Calls lattice_world_schema_id().
   uint64_t schema_id() const { return lattice_world_schema_id(handle_); }
 
-  /// Calls the members of `game` that lattice/cpp/callbacks.h names, until replaced. `game` is not copied: it
-  /// outlives the world or the next set_callbacks().
+  /// Calls the members of `game` that lattice/cpp/callbacks.h names, until the next set_callbacks(). `game`
+  /// is borrowed: it must live as long as the world, or until the next set_callbacks(). Calls
+  /// lattice_set_callbacks().
   template <class Game>
   lattice_result set_callbacks(Game& game) const {
     return callbacks::wire(handle_, game);
@@ -112,7 +131,8 @@ class WorldRef {
 
   // ---- Connecting ----
 
-  /// A token for a server of the same user on this machine: lattice_dev_token(). Empty on failure.
+  /// Makes a token for a server of the same user on this machine. `request` may be null. An empty token on
+  /// failure. Calls lattice_dev_token().
   Token dev_token(const char* server, const lattice_token_request* request = nullptr) const {
     Token token;
     const lattice_result result =
@@ -120,50 +140,69 @@ class WorldRef {
     if (result != LATTICE_OK) token.size = 0;
     return token;
   }
+  /// Connects a client to the authority at `endpoint`. The token is copied. A false Connection on failure.
+  /// Calls lattice_connect().
   Connection connect(const char* endpoint, std::span<const uint8_t> token) const {
     return Connection(lattice_connect(handle_, endpoint, token.data(), token.size()));
   }
-  /// dev_token() and connect() in one.
+  /// Makes a token with dev_token() and connects with it. A false Connection on failure.
+  ///
+  ///     if (!world.connect_for_development("127.0.0.1:27015")) return fail(lattice_last_error());
   Connection connect_for_development(const char* server) const {
     const Token token = dev_token(server);
     return token ? connect(server, token) : Connection();
   }
+  /// Authority: the live connection of `peer`; false when there is none. Calls lattice_peer_conn().
   Connection connection_of(lattice_peer_id peer) const {
     return Connection(lattice_peer_conn(handle_, peer));
   }
+  /// The peer id of this world; 0 on a client that is not connected. Calls lattice_local_peer().
   lattice_peer_id local_peer() const { return lattice_local_peer(handle_); }
 
   // ---- Objects ----
 
-  /// Spawns an object, owned by `owner` if that is not 0. 0 on failure.
+  /// Spawns an object, owned by `owner` if that is not 0, and returns its id; 0 on failure. Authority only.
+  /// Calls lattice_spawn() or lattice_spawn_for().
+  ///
+  ///     lattice_netid crate = world.spawn(kCrate);
+  ///     if (Crate* state = world.state<Crate>(crate)) state->position = {10, 0};
   template <class... Behaviours>
   lattice_netid spawn(const Type<Behaviours...>& type, lattice_peer_id owner = 0) const {
     return owner == 0 ? lattice_spawn(handle_, type.id, LATTICE_AUTHORITY_SERVER)
                       : lattice_spawn_for(handle_, type.id, LATTICE_AUTHORITY_SERVER, owner);
   }
+  /// Removes an object. Authority only. Calls lattice_despawn().
+  ///
+  ///     world.despawn(crate);
   lattice_result despawn(lattice_netid object) const { return lattice_despawn(handle_, object); }
+  /// What is known of an object; all zero on failure. Calls lattice_object_get_info().
   lattice_object_info info(lattice_netid object) const {
     lattice_object_info info = sized<lattice_object_info>();
     lattice_object_get_info(handle_, object, &info);
     return info;
   }
 
-  /// The host structure of a behaviour, or null. `State` is what the object's type was registered with: the
-  /// library cannot tell. Until the object despawns.
+  /// The host structure of a behaviour, or null when there is none. Valid until the object despawns. `State`
+  /// must be the structure that the behaviour was registered with: the library cannot tell. Calls
+  /// lattice_object_state().
   template <authoring::Declared State>
   State* state(lattice_netid object, uint32_t behaviour = 0) const {
     return static_cast<State*>(lattice_object_state(handle_, object, behaviour));
   }
-  /// Fixes the moment that every view() shows until the next call.
+  /// Fixes the moment that every view() shows until the next call. Calls lattice_frame_begin().
   lattice_result begin_frame() const { return lattice_frame_begin(handle_); }
-  /// What to draw now.
+  /// What to draw now; empty on failure. `State` as for state(). Calls lattice_object_view().
+  ///
+  ///     world.begin_frame();
+  ///     if (const auto pose = world.view<Pawn>(id)) draw(*pose);
   template <authoring::Declared State>
   std::optional<State> view(lattice_netid object, uint32_t behaviour = 0) const {
     std::optional<State> out(std::in_place);
     if (lattice_object_view(handle_, object, behaviour, &*out, sizeof(State)) != sizeof(State)) out.reset();
     return out;
   }
-  /// The newest authoritative state, and its tick where the caller wants it.
+  /// The newest authoritative state, empty on failure. Its tick is written to `tick` if that is not null.
+  /// `State` as for state(). Calls lattice_object_confirmed().
   template <authoring::Declared State>
   std::optional<State> confirmed(lattice_netid object, uint32_t* tick = nullptr,
                                  uint32_t behaviour = 0) const {
@@ -177,44 +216,62 @@ class WorldRef {
 
   // ---- Input and RPCs ----
 
+  /// Sets the input of the local player for the ticks to come. Calls lattice_set_input().
   template <authoring::Declared Input>
   lattice_result set_input(const Input& input) const {
     return lattice_set_input(handle_, &input, sizeof input);
   }
-  /// Inside on_tick: 1 fresh, 2 repeated, 0 none; `out` is then the default input, as lattice_get_input()
-  /// says.
+  /// Inside on_tick: copies the input of `peer` for this tick to `out`. Returns 1 for one made for this tick,
+  /// 2 for an earlier one that is repeated, 0 for none; `out` is the default input then. Calls
+  /// lattice_get_input().
+  ///
+  ///     Keys keys;
+  ///     world.get_input(world.info(id).owner, keys);
   template <authoring::Declared Input>
   int get_input(lattice_peer_id peer, Input& out) const {
     return lattice_get_input(handle_, peer, &out, sizeof out);
   }
 
-  /// Calls an RPC on an object, by its declared target and channel.
+  /// Calls an RPC on an object, by its declared target and channel. Calls lattice_rpc().
   template <class Arguments>
   lattice_result call(lattice_netid object, const Rpc<Arguments>& rpc, const Arguments& arguments) const {
     return call_raw(object, rpc.id, rpc.target, rpc.channel, &arguments, sizeof arguments);
   }
+  /// Calls an RPC without arguments. Calls lattice_rpc().
   lattice_result call(lattice_netid object, const Rpc<void>& rpc) const {
     return call_raw(object, rpc.id, rpc.target, rpc.channel, nullptr, 0);
   }
-  /// Calls an RPC whose target is LATTICE_RPC_TO_PEER or LATTICE_RPC_TO_ALL, on one client.
+  /// Calls an RPC on one client. Its target is LATTICE_RPC_TO_PEER or LATTICE_RPC_TO_ALL. Calls
+  /// lattice_rpc_to().
   template <class Arguments>
   lattice_result call_peer(lattice_netid object, const Rpc<Arguments>& rpc, lattice_peer_id peer,
                            const Arguments& arguments) const {
     return lattice_rpc_to(handle_, object, rpc.id, peer, rpc.channel, &arguments, sizeof arguments);
   }
-  /// Inside on_rpc: who sent it, and the tick the sender stamped.
+  /// Inside on_rpc: the peer id of the caller. Calls lattice_rpc_sender().
   lattice_peer_id rpc_sender() const { return lattice_rpc_sender(handle_); }
+  /// Inside on_rpc: the tick that the caller was at. Calls lattice_rpc_tick().
   uint32_t rpc_tick() const { return lattice_rpc_tick(handle_); }
 
   // ---- Switches, bad networks, statistics ----
 
+  /// Switches an option on or off. Calls lattice_set_option().
   lattice_result set_option(lattice_option option, bool enabled) const {
     return lattice_set_option(handle_, option, enabled ? 1 : 0);
   }
+  /// Impairs the datagrams of this world in one direction. Calls lattice_set_impairment().
+  ///
+  ///     lattice::Impairment bad;
+  ///     bad.delay_ms = 50;
+  ///     world.set_impairment(LATTICE_DIRECTION_SEND, bad);
   lattice_result set_impairment(lattice_direction direction, const lattice_impairment& impairment) const {
     return lattice_set_impairment(handle_, direction, &impairment);
   }
+  /// A hash of the authoritative state of all objects. Calls lattice_world_state_hash().
   uint64_t state_hash() const { return lattice_world_state_hash(handle_); }
+  /// The statistics of the world; all zero on failure. Calls lattice_world_get_stats().
+  ///
+  ///     std::printf("%u objects\n", world.stats().objects);
   lattice_world_stats stats() const {
     lattice_world_stats stats = sized<lattice_world_stats>();
     lattice_world_get_stats(handle_, &stats);
@@ -228,42 +285,52 @@ class WorldRef {
   }
 
  protected:
+  /// The C handle; null for no world.
   lattice_world* handle_ = nullptr;
 };
 
-/// A world of the caller's own, destroyed with this object. Move-only.
+/// A world that this object owns: its destructor destroys the world. Move-only.
 class World : public WorldRef {
  public:
+  /// No world.
   World() = default;
+  /// Takes the world of `other`, which has none afterwards.
   World(World&& other) noexcept : WorldRef(other.release()), ids_(std::move(other.ids_)) {}
+  /// Destroys the world of this object, if any, and takes that of `other`.
   World& operator=(World&& other) noexcept {
     if (this != &other) reset(other.release());
     return *this;
   }
+  /// A world has one owner.
   World(const World&) = delete;
+  /// A world has one owner.
   World& operator=(const World&) = delete;
+  /// Destroys the world. Not inside one of its callbacks: it would stay alive without an owner.
   ~World() { reset(); }
 
-  /// Empty on failure.
+  /// Makes a world with the given role. A false World on failure. Calls lattice_world_create().
   static World create(const lattice_world_config& config, lattice_role role) {
     const lattice_role_context context = role_context(role);
     return World(lattice_world_create(&config, &context));
   }
 
-  /// Gives the world away: the caller destroys it.
+  /// Gives the world away and returns its handle: the caller destroys it with lattice_world_destroy().
   lattice_world* release() { return std::exchange(handle_, nullptr); }
+  /// Destroys the world, if any, and owns `other` from now on.
   void reset(lattice_world* other = nullptr) {
     if (handle_ != nullptr) lattice_world_destroy(handle_);
     handle_ = other;
   }
 
-  /// Calls visit(id, state) for each object of `type` in ascending order of ids. `visit` may spawn and
+  /// Calls visit(id, state) for each object of `type`, in ascending order of ids. `visit` may spawn and
   /// despawn; what it spawns is not visited.
+  ///
+  ///     world.each(kPawn, [&](lattice_netid id, Pawn& pawn) { report(id, pawn); });
   template <class State, class... More, class Visit>
   void each(const Type<State, More...>& type, Visit&& visit) const {
     visit_all<State>(type.id, lattice_objects, visit);
   }
-  /// As each(), but only what on_tick steps here and now.
+  /// As each(), for the objects that on_tick steps here and now.
   template <class State, class... More, class Visit>
   void each_simulated(const Type<State, More...>& type, Visit&& visit) const {
     visit_all<State>(type.id, lattice_simulated_objects, visit);
@@ -291,25 +358,40 @@ class World : public WorldRef {
       ids_;  // scratch of visit_all(); grows to the most objects there ever were
 };
 
-/// A seeded network in virtual time: owns it. Outlives the worlds on it.
+/// A seeded network in virtual time, which this object owns. It must outlive the worlds on it.
 class Netsim {
  public:
+  /// Makes a network. Every loss and delay follows from `seed`. False when there are too many. Calls
+  /// lattice_netsim_create().
   explicit Netsim(uint64_t seed) : handle_(lattice_netsim_create(seed)) {}
+  /// A network has one owner.
   Netsim(const Netsim&) = delete;
+  /// A network has one owner.
   Netsim& operator=(const Netsim&) = delete;
+  /// Destroys the network. Destroy the worlds on it first: while there are any, it stays alive without an
+  /// owner.
   ~Netsim() { lattice_netsim_destroy(handle_); }
 
+  /// True when there is a network.
   explicit operator bool() const { return handle_ != nullptr; }
+  /// The C handle; null when the network could not be made.
   lattice_netsim* get() const { return handle_; }
-  /// Puts a world on this network instead of a UDP socket, with the network's clock. config.bind_address
-  /// becomes an address of the network.
+  /// Puts a world on this network instead of a UDP socket, with the clock of the network. config.bind_address
+  /// is then an address on the network.
+  ///
+  ///     lattice::Netsim network(42);
+  ///     lattice::WorldConfig config;
+  ///     network.attach(config);
   void attach(lattice_world_config& config) const {
     config.netsim = handle_;
     config.clock = lattice_netsim_clock;
     config.clock_ctx = handle_;
   }
+  /// Moves virtual time forward by `ns` nanoseconds. Calls lattice_netsim_advance().
   lattice_result advance(uint64_t ns) const { return lattice_netsim_advance(handle_, ns); }
+  /// Virtual time in nanoseconds; it starts at 0. Calls lattice_netsim_now().
   uint64_t now_ns() const { return lattice_netsim_now(handle_); }
+  /// Sets the link between all addresses that have none of their own. Calls lattice_netsim_set_impairment().
   lattice_result set_impairment(const lattice_impairment& impairment) const {
     return lattice_netsim_set_impairment(handle_, &impairment);
   }

@@ -1,24 +1,26 @@
-// Callbacks as members of one class of the game's. Part of lattice.hpp.
-//
-// A member of one of these names is called; a callback without a member stays unset, as if the C pointer were
-// NULL. Members must be public. A member of the name with other parameters does not compile, and the message
-// says which parameters are meant.
-//
-//   void on_connected(lattice::Connection)
-//   void on_disconnected(lattice::Connection, int reason)
-//   void on_spawn(lattice_netid, uint32_t type_id)
-//   void on_despawn(lattice_netid)
-//   void on_rpc(const lattice::Call&)
-//   void on_authority_changed(lattice_netid, lattice_peer_id new_owner)
-//   void on_tick(const lattice_tick_context&)
-//   void on_sample_input(uint32_t tick, Input&)            with Input as registered by World::add_input()
-//   void on_message(lattice::Connection, lattice_channel, std::span<const uint8_t>)
-//   int on_admit(const lattice_conn_info&)                 0, or a disconnect reason
-//   void on_resync(uint32_t from_tick, uint32_t to_tick)
-//   void on_receipt(lattice::Connection, uint32_t receipt, bool acked)
-//
-// lattice.h says when each is called. An exception must not leave a member: it would unwind through the
-// library, so the program ends instead.
+/// @file
+/// Callbacks as members of one class of the game's. Part of lattice.hpp: World::set_callbacks() takes the
+/// object.
+///
+/// A public member with one of these names is called. A callback without a member stays unset, as if the C
+/// pointer were NULL. A member with one of these names and other parameters does not compile, and the message
+/// says which parameters are meant.
+///
+///     void on_connected(lattice::Connection)
+///     void on_disconnected(lattice::Connection, int reason)
+///     void on_spawn(lattice_netid, uint32_t type_id)
+///     void on_despawn(lattice_netid)
+///     void on_rpc(const lattice::Call&)
+///     void on_authority_changed(lattice_netid, lattice_peer_id new_owner)
+///     void on_tick(const lattice_tick_context&)
+///     void on_sample_input(uint32_t tick, Input&)            with Input as registered by World::add_input()
+///     void on_message(lattice::Connection, lattice_channel, std::span<const uint8_t>)
+///     int on_admit(const lattice_conn_info&)                 0, or a disconnect reason
+///     void on_resync(uint32_t from_tick, uint32_t to_tick)
+///     void on_receipt(lattice::Connection, uint32_t receipt, bool acked)
+///
+/// lattice_callbacks says when each is called. An exception that leaves a member ends the program, because it
+/// would unwind through the library.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +32,13 @@
 #include "lattice/cpp/types.h"
 #include "lattice/lattice.h"
 
+/// @cond internal
+/// How set_callbacks() finds the members and calls them. Not for programs: names here may change.
 namespace lattice::callbacks {
 
-// has_NAME<Game>: is there any member of that name, whatever its parameters and access? A class that inherits
-// the name twice cannot take its address, overloads and private members included. That needs a base class; of
-// a final class only an accessible member without overloads is seen.
+/// Defines has_NAME<Game>(): is there any member of that name, whatever its parameters and access? A class
+/// that inherits a name twice cannot take its address, overloads and private members included. That needs a
+/// base class; of a final class only an accessible member without overloads is seen.
 #define LATTICE_HAS_MEMBER(name)              \
   struct Name_##name {                        \
     int name;                                 \
@@ -68,18 +72,23 @@ LATTICE_HAS_MEMBER(on_resync)
 LATTICE_HAS_MEMBER(on_receipt)
 #undef LATTICE_HAS_MEMBER
 
-// The second parameter of on_sample_input, without its reference.
+/// The second parameter of on_sample_input, without its reference.
 template <class Function>
 struct SampledInput;
+/// The parameter of a member that may throw.
 template <class Game, class Result, class Input>
 struct SampledInput<Result (Game::*)(uint32_t, Input&)> {
+  /// The structure of the input.
   using type = Input;
 };
+/// The parameter of a member that may not throw.
 template <class Game, class Result, class Input>
 struct SampledInput<Result (Game::*)(uint32_t, Input&) noexcept> {
+  /// The structure of the input.
   using type = Input;
 };
 
+/// Sets on_connected and on_disconnected.
 template <class Game>
 void wire_session([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_connected<Game>()) {
@@ -100,6 +109,7 @@ void wire_session([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
+/// Sets on_spawn, on_despawn, on_rpc and on_authority_changed.
 template <class Game>
 void wire_objects([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_spawn<Game>()) {
@@ -136,6 +146,7 @@ void wire_objects([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
+/// Sets on_tick, on_sample_input and on_resync.
 template <class Game>
 void wire_simulation([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_tick<Game>()) {
@@ -166,6 +177,7 @@ void wire_simulation([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
+/// Sets on_message, on_admit and on_receipt.
 template <class Game>
 void wire_messages([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_message<Game>()) {
@@ -201,7 +213,7 @@ void wire_messages([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
-/// The C callbacks of a class, with what it has no member for left null.
+/// Fills the C callbacks of a class; a callback without a member stays NULL.
 template <class Game>
 void fill(lattice_callbacks& callbacks) {
   lattice_callbacks_init(&callbacks);
@@ -211,6 +223,7 @@ void fill(lattice_callbacks& callbacks) {
   wire_messages<Game>(callbacks);
 }
 
+/// Sets the callbacks of `world` to the members of `game`, which is borrowed.
 template <class Game>
 lattice_result wire(lattice_world* world, Game& game) {
   lattice_callbacks callbacks;
@@ -219,3 +232,4 @@ lattice_result wire(lattice_world* world, Game& game) {
 }
 
 }  // namespace lattice::callbacks
+/// @endcond

@@ -1,4 +1,5 @@
-// A connection to one peer. Part of lattice.hpp.
+/// @file
+/// A connection to one peer. Part of lattice.hpp.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +13,59 @@
 
 namespace lattice {
 
-/// A handle, as cheap to copy as a pointer. The world owns the connection; a handle of one that has ended is
-/// refused with LATTICE_ERROR_STALE_HANDLE. A handle of none is false.
+/// The handle of a connection, as cheap to copy as a pointer. The world owns the connection. A call on one
+/// that has ended is refused with LATTICE_ERROR_STALE_HANDLE, a call on a handle of none with
+/// LATTICE_ERROR_INVALID_ARGUMENT.
 class Connection {
  public:
+  /// A handle of no connection.
   Connection() = default;
+  /// The handle of a connection of the C interface.
   explicit Connection(lattice_conn* handle) : handle_(handle) {}
 
+  /// True when this is the handle of some connection, even of one that has ended.
   explicit operator bool() const { return handle_ != nullptr; }
+  /// The C handle, so that a C function takes a Connection.
   operator lattice_conn*() const { return handle_; }
+  /// The C handle; null for no connection.
   lattice_conn* get() const { return handle_; }
+  /// Equal when they are handles of the same connection.
   friend bool operator==(const Connection&, const Connection&) = default;
 
+  /// Sends a message, which is copied. Calls lattice_send().
   lattice_result send(lattice_channel channel, std::span<const uint8_t> message) const {
     return lattice_send(handle_, channel, message.data(), message.size());
   }
+  /// Sends text as a message, without a final zero. Calls lattice_send().
+  ///
+  ///     conn.send(LATTICE_CHANNEL_RELIABLE_ORDERED, "hello");
   lattice_result send(lattice_channel channel, std::string_view message) const {
     return lattice_send(handle_, channel, message.data(), message.size());
   }
-  /// As send(); on_receipt is told the number and what became of the message.
+  /// As send(). On success `receipt` is the number with which on_receipt will say what became of the message.
+  /// Calls lattice_send_with_receipt().
   lattice_result send_with_receipt(lattice_channel channel, std::span<const uint8_t> message,
                                    uint32_t& receipt) const {
     return lattice_send_with_receipt(handle_, channel, message.data(), message.size(), &receipt);
   }
 
+  /// Ends the connection and tells the peer. Calls lattice_disconnect().
   lattice_result disconnect() const { return lattice_disconnect(handle_); }
-  /// `text` may be null.
+  /// Ends the connection with a reason and a text for the peer. `text` may be null. Calls
+  /// lattice_disconnect_with().
   lattice_result disconnect(int reason, const char* text) const {
     return lattice_disconnect_with(handle_, reason, text);
   }
 
+  /// What is known of the connection; all zero on failure. Calls lattice_conn_get_info().
   lattice_conn_info info() const {
     lattice_conn_info info = sized<lattice_conn_info>();
     lattice_conn_get_info(handle_, &info);
     return info;
   }
+  /// The statistics of the connection; all zero on failure. Calls lattice_conn_get_stats().
+  ///
+  ///     std::printf("%.0f ms\n", conn.stats().rtt_ms);
   lattice_conn_stats stats() const {
     lattice_conn_stats stats = sized<lattice_conn_stats>();
     lattice_conn_get_stats(handle_, &stats);

@@ -1,7 +1,7 @@
-// When one object of a client may go: a removal names how many reliable RPCs on the object the authority sent
-// before it, and the object stays until that many have arrived (D-35), at most kMaxWaitNs (D-36).
+// Decides when one object may leave a client. A removal names how many reliable RPCs on the object the
+// authority sent before it. The object stays until that many have arrived (D-35), at most kMaxWaitNs (D-36).
 //
-// Counts wrap at 2^32 on both sides; only their distance is looked at.
+// Counts wrap at 2^32 on both sides, so only the distance of two counts is used.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@ class DespawnGate {
   static constexpr uint64_t kMaxWaitNs = 10'000'000'000;
 
   DespawnGate() = default;
-  /// A new life; `early` reliable RPCs on the object arrived before it.
+  /// The gate of a new object; `early` reliable RPCs on it arrived before the object did.
   explicit DespawnGate(uint32_t early) : arrived_(early) {}
 
   void rpc_arrived() { ++arrived_; }
-  /// Whether the object may go, given what its removal names. From the first refusal on it waits.
+  /// True when the object may go; `rpc_count` is the count that its removal names. The wait begins with the
+  /// first call that returns false.
   bool may_go(uint64_t now_ns, uint32_t rpc_count) {
     awaited_ = rpc_count;
     if (complete()) return true;
@@ -25,11 +26,11 @@ class DespawnGate {
     waiting_ = true;
     return now_ns - since_ns_ >= kMaxWaitNs;
   }
-  /// The removal is void.
+  /// Ends the wait: the removal is void.
   void stay() { waiting_ = false; }
 
   bool waiting() const { return waiting_; }
-  /// It goes although an RPC is missing.
+  /// True when the object waits and an RPC is still missing.
   bool overdue() const { return waiting_ && !complete(); }
 
  private:

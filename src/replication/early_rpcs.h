@@ -1,8 +1,8 @@
-// How many reliable RPCs arrived for objects that are not here yet. When such an object spawns, they count
-// towards the RPCs its despawn waits for (D-35).
+// Counts the reliable RPCs that arrived for objects that have not spawned here yet. When such an object
+// spawns, these RPCs count towards those that its despawn waits for (D-35).
 //
-// Bounded: kMaxObjects ids; the oldest is forgotten first. A forgotten count makes one despawn wait longer
-// than it had to, nothing else.
+// Bounded: kMaxObjects ids; the oldest count is forgotten first. A forgotten count only makes one despawn
+// wait longer than needed.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ class EarlyRpcs {
   static constexpr size_t kMaxObjects = 256;
 
   void add(uint64_t network_id);
-  /// The object's count, which is forgotten: the object is here now.
+  /// Returns the object's count and forgets it: the object has spawned.
   uint32_t take(uint64_t network_id);
   void clear() { *this = EarlyRpcs(); }
 

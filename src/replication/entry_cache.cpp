@@ -22,7 +22,8 @@ uint64_t load_u64_be(const uint8_t* p) {
 EntryCache::EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes)
     : table_(table),
       history_(history),
-      scratch_((size_t{max_body_bytes} + 7) / 8 * 8),  // read back in whole words
+      scratch_((size_t{max_body_bytes} + 7) / 8 *
+               8),  // a multiple of 8, because the bits are read back in whole words
       max_body_bits_(max_body_bytes * 8) {}
 
 void EntryCache::begin_send() {
@@ -55,7 +56,7 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   const ObjectInfo& info = table_.info(slot);
   const uint64_t* from = history_.words(slot, baseline);
   const uint64_t* to = history_.current(slot);
-  LATTICE_CHECK(from != nullptr && to != nullptr);  // no older than max_baseline_ticks()
+  LATTICE_CHECK(from != nullptr && to != nullptr);  // the baseline is no older than max_baseline_ticks()
   BitWriter writer(scratch_);
   if (baseline == 0) {
     writer.WriteVarint(info.type->type_id);

@@ -1,10 +1,10 @@
-// Encode once, fan out: the bits of an entry body from one baseline version to the current version are
-// made the first time a client needs them and copied for every further client of the same send.
+// Encode once, fan out. The bits of an entry body, from one baseline version to the current version, are made
+// for the first client that needs them, and copied for every further client of the same send.
 //
-// Bodies do not depend on where they land (static models, no alignment), which is what makes the copy
-// legal. Stored as 64-bit words, first wire bit in bit 63, so that appending is shifts only.
-// Bounded: once kMaxWords are stored, the next client starts with an empty cache, so the cache never
-// holds more than that plus one body per object; only the sharing suffers.
+// The bits of a body do not depend on its place in a part (static models, no alignment), so they can be
+// copied. Bodies are stored as 64-bit words, the first wire bit in bit 63, so that appending one needs shifts
+// only. Bounded: once kMaxWords are stored, the next client starts with an empty cache. So the cache never
+// holds more than kMaxWords plus one body per object. Clients then share fewer bodies; nothing else changes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lattice::replication {
 
-/// Bits of one entry after its id, kind and age. Bits past the last are zero.
+/// The bits of one entry that follow its id, kind and age. Bits past the last are zero.
 struct EntryBody {
   const uint64_t* words = nullptr;  // valid until the next find() or begin_*()
   uint32_t bits = 0;
@@ -29,23 +29,24 @@ class EntryCache {
   /// `max_body_bytes`: a body longer than this is kTooLarge.
   EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes);
 
-  /// Forgets everything. Objects may not change between this and the last find() of the send.
+  /// Forgets all bodies. Objects may not change between this call and the last find() of the send.
   void begin_send();
   /// Call before the first find() for each client.
   void begin_client() {
     if (used_words_ >= kMaxWords) begin_send();
   }
 
-  /// Index of the body that leads from version `baseline` (0: the zero baseline, with the full entry's
-  /// type, owner, mode and authority_tick in front) to the object's newest version, or kTooLarge. The
-  /// baseline must still be in the history. Indexes are valid until the next begin_*().
+  /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
+  /// With `baseline` 0 the body leads from the zero baseline, and begins with the full entry's type, owner,
+  /// mode and authority_tick. The baseline must still be in the history. Indexes are valid until the next
+  /// begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
   EntryBody body(uint32_t index) const {
     return EntryBody{words_.data() + bodies_[index].first_word, bodies_[index].bits};
   }
   uint32_t bits(uint32_t index) const { return bodies_[index].bits; }
 
-  /// Bodies encoded and bodies reused so far.
+  /// How many bodies were encoded, and below: how many were reused.
   uint64_t encoded() const { return encoded_; }
   uint64_t shared() const { return shared_; }
 

@@ -1,9 +1,9 @@
-// The live objects of one world, on the authority and as a client's mirror: ids, slots, owner, storage.
+// The live objects of one world: ids, slots, owners, storage. On a client, the table mirrors the authority's.
 // Spec: §14.1, X-05, A-01, A-07.
 //
-// True at all times: every live object has one dense slot; ascending() lists exactly the live slots in
-// ascending network_id, which is the order in which all simulated code visits objects; an id is never
-// reused; the storage of an object does not move while it lives.
+// True at all times: every live object has one dense slot. ascending() lists exactly the live slots, in
+// ascending network_id: all simulated code visits objects in this order. An id is never reused. The storage
+// of an object does not move while the object lives.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ namespace lattice::replication {
 using base::Tick;
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
-inline constexpr size_t kHostAlignment = 64;  // the largest a description may ask for
+inline constexpr size_t kHostAlignment = 64;  // the largest alignment that a description may ask for
 
-/// What an object is, beside its state. Owner 0 is "nobody".
+/// The properties of an object beside its state. Owner 0 means nobody.
 struct ObjectInfo {
   uint64_t network_id = 0;
   const ObjectType* type = nullptr;
@@ -44,23 +44,23 @@ class ObjectTable {
   /// Authority: creates an object under the next id, its host storage zeroed. kNoSlot at the bound.
   uint32_t spawn(const ObjectType& type, uint64_t owner, lattice_authority_mode mode, Tick authority_tick,
                  Tick spawn_tick);
-  /// Client: creates the mirror of an object whose id the authority chose. kNoSlot at the bound or when
-  /// the id is 0 or live.
+  /// Client: creates the mirror of an object whose id the authority chose. kNoSlot at the bound, or when the
+  /// id is 0 or belongs to a live object.
   uint32_t mirror(const ObjectInfo& info);
-  /// Frees the slot. The storage is kept for the next object of the slot, so churn does not allocate.
+  /// Frees the slot. The storage stays for the next object of the slot, so repeated spawns do not allocate.
   void despawn(uint32_t slot);
-  /// A new tenure. On the authority the caller also calls VersionHistory::announce.
+  /// Begins a new tenure. On the authority, the caller must also call VersionHistory::announce.
   void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick authority_tick);
 
-  /// The slot of a live object, or kNoSlot. This is how a reference member resolves, lazily.
+  /// The slot of a live object, or kNoSlot. A reference member is resolved with it, when it is used.
   uint32_t find(uint64_t network_id) const;
   bool live(uint32_t slot) const { return slot < slots_.size() && slots_[slot].info.network_id != 0; }
   /// The slot must be live.
   const ObjectInfo& info(uint32_t slot) const { return slots_[slot].info; }
   uint64_t network_id(uint32_t slot) const { return slots_[slot].info.network_id; }
 
-  /// One pointer per behaviour, each aligned to kHostAlignment, valid until despawn. The shape of
-  /// Layout::quantize and dequantize.
+  /// One pointer per behaviour, each aligned to kHostAlignment, valid until despawn. Layout::quantize and
+  /// dequantize take pointers in this form.
   void* const* host(uint32_t slot) { return slots_[slot].behaviours.data(); }
   const void* const* host(uint32_t slot) const {
     return const_cast<const void* const*>(slots_[slot].behaviours.data());
@@ -73,7 +73,7 @@ class ObjectTable {
   /// One past the largest slot ever used: the length of arrays indexed by slot.
   uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
 
-  /// Says that the host values may have changed: the next VersionHistory::record compares the object.
+  /// Marks that the host values may have changed: the next VersionHistory::record compares the object.
   void mark_written(uint32_t slot) { slots_[slot].written = true; }
   bool take_written(uint32_t slot) {
     const bool was = slots_[slot].written;

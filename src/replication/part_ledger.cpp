@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kFirstEntries = 256;
 
-// The shortest entry is an unchanged or removed one: more, one id byte, kind.
+// The shortest entry is 11 bits long, unchanged or removed: the "more" bit, one id byte, the kind.
 static_assert((kMaxPartBytes - kSnapshotHeaderBytes) * 8 / 11 < PartLedger::kMinEntries);
 static_assert((PartLedger::kMaxOpenParts & (PartLedger::kMaxOpenParts - 1)) == 0);
 
@@ -31,7 +31,7 @@ uint32_t PartLedger::open(Tick tick) {
   newest_ = part_at(part_head_ + part_count_);
   parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false};
   ++part_count_;
-  if (receipt == 0) {  // "no receipt" to the transport: leave the number out after 2^30 parts
+  if (receipt == 0) {  // to the transport 0 means "no receipt": after 2^30 parts, this number is left out
     parts_[newest_].resolved = true;
     return open(tick);
   }

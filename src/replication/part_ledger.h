@@ -1,8 +1,8 @@
-// What each sent snapshot part carried, until the transport says whether it arrived.
+// Records what each sent snapshot part carried, until the transport says whether the part arrived.
 //
-// Receipts are consecutive, so a record is found by subtraction. Bounded: kMaxOpenParts parts and
-// `max_entries` entries; at either bound the oldest record is forgotten. Its objects simply stay unacked
-// and are sent again, so forgetting costs bandwidth, never correctness.
+// Receipts are consecutive, so subtraction finds a record. Bounded: kMaxOpenParts parts and `max_entries`
+// entries; at either bound the oldest record is forgotten. Its objects then stay unacked and are sent again,
+// so a forgotten record costs bandwidth, never correctness.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 
 namespace lattice::replication {
 
-/// One object (or removal) inside one sent part.
+/// One object, or one removal, in one sent part.
 struct SentEntry {
-  uint32_t index = 0;        // object slot; for kRemoved the index of the pending removal
-  uint32_t version = 0;      // version the entry leads to
-  float priority = 0;        // accumulator spent on it (C-04)
-  uint16_t incarnation = 0;  // must still match the recipient's, or the entry is about something gone
+  uint32_t index = 0;        // slot of the object; for kRemoved, index of the pending removal
+  uint32_t version = 0;      // the version to which the entry leads
+  float priority = 0;        // accumulated priority that was spent on the entry (C-04)
+  uint16_t incarnation = 0;  // when the recipient's differs by now, the entry is about an object that is gone
   EntryKind kind = EntryKind::kDelta;
 };
 
@@ -27,10 +27,12 @@ class PartLedger {
   static constexpr uint32_t kMaxOpenParts = 1024;
   static constexpr uint32_t kMinEntries = 2048;  // more than one part can hold
 
-  /// Receipts are 1 to this, around and around: the bits above are for receipts of other things.
+  /// Receipts count from 1 to this number and then start again. The bits above are for other kinds of
+  /// receipts.
   static constexpr uint32_t kMaxReceipt = (1u << 30) - 1;
 
-  /// `max_entries` is raised to kMinEntries; `first_receipt` is the first open() gives.
+  /// `max_entries` is at least kMinEntries: a smaller value is raised. `first_receipt` is the first that
+  /// open() returns.
   explicit PartLedger(uint32_t max_entries, uint32_t first_receipt = 1);
 
   /// Opens the record of a new part sent for `tick`; add() fills it. Never returns receipt 0.

@@ -7,7 +7,8 @@
 namespace lattice::replication {
 namespace {
 
-// What lost parts give back is bounded, so that a dead link does not push priorities out of float's range.
+// The priority that lost parts give back is bounded, so that a dead link does not push it out of float's
+// range.
 constexpr float kMaxAccumulator = 1e6f;
 
 }  // namespace
@@ -50,7 +51,7 @@ void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set)
     forget(slot, network_id);
   } else {
     object_added(slot);
-    // The client may still hold the object from before, so leaving again must remove it.
+    // The client may still hold the object from its earlier stay, so a later leaving must remove it.
     if (const PendingRemoval* removal = cancel_removal(network_id)) {
       at(slot).sent = true;
       at(slot).rpc_count = removal->rpc_count;
@@ -133,7 +134,8 @@ void RecipientState::on_acked(const SentEntry& entry, Tick tick) {
     return;
   }
   ObjectKnowledge& known = objects_[entry.index];
-  // An earlier incarnation ended in a removal: what was sent before it counts for nothing.
+  // An earlier incarnation ended with a removal. Acks of entries from before the removal change nothing
+  //
   if (known.incarnation != entry.incarnation || entry.kind == EntryKind::kUnchanged) return;
   if (known.acked_version == 0 || base::tick_after(tick, known.acked_tick)) {
     LATTICE_ASSERT(entry.version >= known.acked_version);
@@ -145,7 +147,7 @@ void RecipientState::on_acked(const SentEntry& entry, Tick tick) {
 }
 
 void RecipientState::on_lost(const SentEntry& entry) {
-  if (entry.kind == EntryKind::kRemoved) return;  // repeated in every snapshot anyway
+  if (entry.kind == EntryKind::kRemoved) return;  // every snapshot repeats pending removals anyway
   ObjectKnowledge& known = objects_[entry.index];
   if (known.incarnation != entry.incarnation) return;
   if (entry.kind == EntryKind::kUnchanged) {

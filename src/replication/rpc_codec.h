@@ -1,10 +1,10 @@
 // The RPC body:
 //
-//   network_id varint · rpc_id varint · tick u32 · target 2 bits (+ peer varint when ToTarget) ·
+//   network_id varint · rpc_id varint · tick u32 · target 2 bits (+ peer varint for LATTICE_RPC_TO_PEER) ·
 //   argument bits · zero padding to a byte
 //
-// Arguments are the RPC's argument structure written whole (Y-07: bools inline). The body must end where
-// they end, up to 7 bits of padding.
+// The argument bits are the whole encoding of the RPC's argument structure (Y-07: bools inline). The body
+// must end where they end, except for up to 7 bits of padding.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace lattice::replication {
 
 using base::Tick;
 
-/// Whether calls on the channel arrive for certain. Those are counted: a despawn waits for them (D-35).
+/// True when the channel is reliable. Calls on it are counted: a despawn waits for them (D-35).
 constexpr bool is_reliable_rpc(lattice_channel channel) {
   return channel == LATTICE_CHANNEL_RELIABLE_UNORDERED || channel == LATTICE_CHANNEL_RELIABLE_ORDERED;
 }
@@ -40,8 +40,8 @@ struct RpcHeader {
 
 class RpcCodec {
  public:
-  /// Writes a body. `arguments` is null for an RPC without any, else its layout, and `host` then points to
-  /// the argument structure. Returns the bytes used, 0 when `out` is too small.
+  /// Writes a body. `arguments` is null for an RPC without arguments. Otherwise it is their layout, and
+  /// `host` points to the argument structure. Returns the bytes used, or 0 when `out` is too small.
   size_t encode(const RpcHeader& header, const serialization::Layout* arguments, const void* host,
                 std::span<uint8_t> out);
 
@@ -49,8 +49,8 @@ class RpcCodec {
   /// kMalformed for a truncated body, network_id 0 or an rpc_id above 65535.
   static RpcRefusal decode_header(std::span<const uint8_t> body, RpcHeader* header, size_t* argument_bit);
 
-  /// Reads the arguments into the host structure at `host` (zeroed, size and alignment of the layout's
-  /// behaviour), which is only written when everything is well formed. kArguments otherwise.
+  /// Reads the arguments into the host structure at `host`, which is zeroed and has the size and alignment of
+  /// the layout's behaviour. On a malformed body returns kArguments and writes nothing.
   RpcRefusal decode_arguments(std::span<const uint8_t> body, size_t argument_bit,
                               const serialization::Layout* arguments, void* host);
 

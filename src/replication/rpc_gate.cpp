@@ -7,7 +7,8 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint64_t kTokenUnit = 1'000'000'000;  // one token; then rate_per_s units accrue per nanosecond
+constexpr uint64_t kTokenUnit =
+    1'000'000'000;  // the units of one token; with this number, rate_per_s units accrue per nanosecond
 
 }  // namespace
 
@@ -23,7 +24,7 @@ bool RpcGate::take_token(uint64_t now_ns) {
   const uint64_t full = config_.burst * kTokenUnit;
   const uint64_t elapsed_ns = now_ns > last_ns_ ? now_ns - last_ns_ : 0;
   last_ns_ = std::max(last_ns_, now_ns);
-  // Long silences only fill the bucket; the guard keeps the product in range.
+  // A long silence fills the bucket and no more. The comparison keeps the product below it in range.
   tokens_ = elapsed_ns >= full / config_.rate_per_s
                 ? full
                 : std::min(full, tokens_ + elapsed_ns * config_.rate_per_s);

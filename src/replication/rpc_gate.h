@@ -1,4 +1,4 @@
-// Who may send which RPC: the rules, and one token bucket per client.
+// Decides who may send which RPC: the rules, and one token bucket per client.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,23 @@ class RpcGate {
   };
   explicit RpcGate(const Config& config);
 
-  /// Takes one token; false when the client has used them up. Call for every RPC received, also for
-  /// those that are refused for another reason.
+  /// Takes one token. False when the client has used all tokens. Call it for every received RPC, also for an
+  /// RPC that is refused for another reason.
   bool take_token(uint64_t now_ns);
 
-  /// The authority's rules for an RPC a client sent: ToServerOrHost only, on a live object of its set,
-  /// owned by it if declared owner-only. `rpc` is null when the type has no such rpc_id.
+  /// The authority's rules for an RPC of a client. The target is LATTICE_RPC_TO_SERVER, the object is in the
+  /// client's set, and the client owns the object if the RPC is declared owner-only. `rpc` is null when the
+  /// type has no such rpc_id.
   static RpcRefusal check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
                                       const ObjectInfo& object, uint32_t slot, const RecipientState& sender);
 
-  /// A client's rules for what the authority sent: any target but ToServerOrHost, as declared.
+  /// A client's rules for an RPC of the authority: neither its target nor the declared one is
+  /// LATTICE_RPC_TO_SERVER.
   static RpcRefusal check_from_authority(const RpcHeader& header, const lattice_rpc_desc* rpc);
 
  private:
   Config config_;
-  uint64_t tokens_;  // in billionths
+  uint64_t tokens_;  // in billionths of a token
   uint64_t last_ns_ = 0;
   bool started_ = false;
 };

@@ -1,9 +1,9 @@
-// RPCs that cannot be delivered yet: for an object not spawned here (up to 2 s, 64 per object, X-04), or
-// tick-aligned and ahead of what the object shows (up to 500 ms, Q-03).
+// Holds RPCs that cannot be delivered yet. The object of an RPC may not have spawned here (up to 2 s, 64 per
+// object, X-04), or a tick-aligned RPC may be ahead of the object's tick (up to 500 ms, Q-03).
 //
-// Bounded: kMaxHeld messages and kMaxBytes of bodies in all. RPCs of one object leave in the order they
-// came. Past their time, tick-aligned ones are delivered all the same (the tick may never come), those
-// without an object are dropped and counted.
+// Bounded: kMaxHeld messages and kMaxBytes of bodies in all. RPCs of one object leave in the order in which
+// they came. After its time, a tick-aligned RPC is delivered all the same, because the tick may never come.
+// An RPC without an object is dropped and counted.
 #pragma once
 
 #include <array>
@@ -15,17 +15,17 @@
 
 namespace lattice::replication {
 
-/// What the inbox asks about an object, and where it delivers.
+/// The inbox asks its sink about objects, and delivers to it.
 class RpcSink {
  public:
   virtual ~RpcSink() = default;
   enum class Readiness : uint8_t { kGone, kNoObject, kTooEarly, kReady };
-  /// kGone: the object was removed and the RPC is from before. kTooEarly: the object exists and the RPC is
-  /// tick-aligned and ahead of it.
+  /// kGone: the object was removed, and the RPC is from before the removal. kTooEarly: the object exists, and
+  /// the RPC is tick-aligned and ahead of it.
   virtual Readiness readiness(const RpcHeader& header) = 0;
-  /// The body as received and `context` as given to hold(). May not call the inbox.
+  /// Delivers the body as received, with the `context` that hold() got. May not call the inbox.
   virtual void deliver(uint64_t context, const RpcHeader& header, std::span<const uint8_t> body) = 0;
-  /// Dropped with a reason; for diagnostics.
+  /// Tells that an RPC was dropped, and why; for diagnostics.
   virtual void dropped(uint64_t context, const RpcHeader& header, RpcRefusal reason) = 0;
 };
 
@@ -39,17 +39,17 @@ class RpcInbox {
 
   RpcInbox();
 
-  /// True when an earlier RPC of this object waits: then the next must wait behind it.
+  /// True when an RPC of this object waits. The next RPC of the object must then wait behind it.
   bool holds(uint64_t network_id) const;
-  /// Likewise, of `context` only.
+  /// The same, for RPCs of `context` only.
   bool holds(uint64_t network_id, uint64_t context) const;
   /// Keeps a copy of the body. kQueueFull when a bound is reached.
   RpcRefusal hold(uint64_t now_ns, const RpcHeader& header, std::span<const uint8_t> body, uint64_t context);
-  /// Delivers what has become ready and drops what waited too long, in arrival order.
+  /// Delivers the RPCs that have become ready and drops those that waited too long, in arrival order.
   void poll(uint64_t now_ns, RpcSink& sink);
-  /// Delivers all that waits for the object, in arrival order: it is about to go (D-35).
+  /// Delivers all waiting RPCs of an object that is about to go, in arrival order (D-35).
   void release(uint64_t network_id, RpcSink& sink);
-  /// Forgets everything that `context` sent, for a connection that ended.
+  /// Forgets all RPCs of `context`: its connection has ended.
   void forget(uint64_t context);
 
   uint32_t size() const { return static_cast<uint32_t>(held_.size()); }
@@ -57,8 +57,8 @@ class RpcInbox {
  private:
   struct Held {
     RpcHeader header;
-    uint64_t since_ns = 0;         // arrival: the wait for the object counts from here
-    uint64_t object_since_ns = 0;  // the object was first seen: the wait for its tick counts from here
+    uint64_t since_ns = 0;         // time of arrival: the wait for the object begins here
+    uint64_t object_since_ns = 0;  // time when the object was first seen: the wait for its tick begins here
     bool has_object = false;
     bool done = false;
     uint64_t context = 0;

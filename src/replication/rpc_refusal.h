@@ -1,4 +1,5 @@
-// Why an RPC was not delivered: one list for the codec, the gate and the inbox, so that it can be counted.
+// The reasons why an RPC was not delivered. Codec, gate and inbox share this list, so that reasons can be
+// counted.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@ enum class RpcRefusal : uint8_t {
   kArguments,       // the arguments do not parse, or do not end where the body ends
   kTarget,          // this sender may not use this target, or the RPC declares another
   kUnknownRpc,      // the object's type has no such rpc_id
-  kUnknownObject,   // never appeared within the time it may be waited for
+  kUnknownObject,   // the object did not appear within the time that the RPC may wait
   kNotInSet,        // the client cannot see the object
-  kNotOwner,        // declared owner-only and the sender is not the owner
-  kRateLimited,     // more than the sender's bucket holds
-  kQueueFull,       // more RPCs wait than may
+  kNotOwner,        // the RPC is declared owner-only, and the sender is not the owner
+  kRateLimited,     // the sender's token bucket is empty
+  kQueueFull,       // as many RPCs wait as may
   kDespawnOverdue,  // an object left before a reliable RPC on it came: 10 s passed, or its room was needed
   kCount
 };

@@ -61,7 +61,7 @@ SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   return Result::kApplied;
 }
 
-// ---- Committing a part that is known to be well formed --------------------------------------------
+// ---- Committing a well-formed part ------------------------------------------------------------------
 
 void SnapshotApplier::commit(const SnapshotHeader& header) {
   header_ = header;
@@ -90,7 +90,8 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
 
 void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
   Known& known = find_or_insert(entry.info.network_id);
-  // Sent before a removal that is already here: the object's earlier life, over for good.
+  // The state was sent before a removal that is already here. It belongs to an earlier life of the object
+  //
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   const bool is_new = known.slot == kNoSlot;
   if (is_new) spawn(known, entry.info, tick);
@@ -100,7 +101,7 @@ void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
     ring.pop_front();
   }
   uint64_t* words = ring.insert(tick);
-  if (words == nullptr) return;  // this tick's state is already here
+  if (words == nullptr) return;  // the state of this tick is already here
   std::copy_n(scratch_.data() + entry.first_word, known.type->word_count, words);
 
   if (entry.kind == EntryKind::kFull && (is_new || base::tick_after(tick, known.full_tick))) {
@@ -121,7 +122,7 @@ void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
 void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   LATTICE_ASSERT(info.type != nullptr);  // only full entries reach an object that is not there
   if (known.was_removed) --tombstones_;
-  // decode() counted the leaving ones as room: the oldest gives way.
+  // decode() counted leaving objects as free room, so the oldest of them makes way.
   if (mirror_.size() == mirror_.max_objects() && !leaving_.empty()) despawn(known_[find_known(leaving_[0])]);
   ObjectInfo mirrored = info;
   mirrored.spawn_tick = tick;
@@ -145,7 +146,7 @@ void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
   Known& known = find_or_insert(entry.info.network_id);
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   if (known.slot != kNoSlot && !base::tick_after(tick, known.applied_tick))
-    return;  // re-entered since
+    return;  // the object has come back since
   const bool was_tombstone = known.was_removed && known.slot == kNoSlot;
   known.was_removed = true;
   known.removed_tick = tick;
@@ -175,14 +176,15 @@ void SnapshotApplier::retry_removals() {
   for (size_t i = 0; i < leaving_.size();) {
     Known& known = known_[find_known(leaving_[i])];
     if (listener_.may_despawn(known.slot, known.rpc_count)) {
-      despawn(known);  // takes itself out of the list
+      despawn(known);  // removes the object from leaving_
     } else {
       ++i;
     }
   }
 }
 
-// Before anything else of the part: what comes back must not give way to what is new.
+// Runs before the entries of the part are applied: an object that comes back must not make way for a new
+// object.
 void SnapshotApplier::revive_leaving(Tick tick) {
   for (const Pending& entry : pending_) {
     const uint32_t index = find_known(entry.info.network_id);
@@ -194,7 +196,7 @@ void SnapshotApplier::revive_leaving(Tick tick) {
   }
 }
 
-// 1 when the entry begins a new life of an object that has not left yet.
+// Returns 1 when the entry begins a new life of an object that has not left yet, else 0.
 uint32_t SnapshotApplier::revived_by(const Pending& entry, const Known* known, Tick tick) const {
   return known != nullptr && known->leaving && entry.kind == EntryKind::kFull &&
                  base::tick_after(tick, known->removed_tick)
@@ -228,8 +230,8 @@ void SnapshotApplier::expire_tombstones() {
   known_.erase(std::remove_if(known_.begin(), known_.end(), expired), known_.end());
 }
 
-// Ticks wrap. A tick that nothing can be compared with any more, because parts that old are stale, is
-// moved along before it could seem to lie in the future.
+// Ticks wrap. Parts as old as `oldest` are stale, so nothing is compared with a tick before it any more. Such
+// a tick is moved forward to `oldest`, before it could seem to lie in the future.
 void SnapshotApplier::age() {
   aged_tick_ = newest_tick_;
   const Tick oldest = newest_tick_ - static_cast<Tick>(kClientBaselineTicks) - 1;

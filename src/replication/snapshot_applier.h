@@ -1,8 +1,8 @@
-// A client's side of snapshots: checks a part whole, then moves state. Spec: X-02…, P-10.
+// The client's side of snapshots: checks a whole part, then applies it. Spec: X-02…, P-10.
 //
-// True at all times: nothing changes unless the entire part is well formed; every state received in the
-// last 128 ticks can be found as a baseline; an object only ever moves forward in ticks; after a removal
-// an id stays a tombstone for 64 ticks, so that what was sent before the removal changes nothing.
+// True at all times: nothing changes unless the entire part is well formed. Every state received in the last
+// 128 ticks can be found as a baseline. An object only moves forward in ticks. After a removal an id stays a
+// tombstone for 64 ticks, so that entries sent before the removal change nothing.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@
 
 namespace lattice::replication {
 
-/// Why a part was refused. All but kNone and kStale mean a broken or hostile peer (ProtocolError).
+/// Why a part was refused. Every value but kNone and kStale means a broken or hostile peer (ProtocolError).
 enum class SnapshotRefusal : uint8_t {
   kNone,
-  kStale,            // more than 64 ticks behind the newest: dropped, and its packet must not be acked
-  kTooLarge,         // longer than any datagram
-  kMalformed,        // ends inside an entry, or carries a value its codec refuses
+  kStale,      // more than 64 ticks behind the newest: the part is dropped, and its packet must not be acked
+  kTooLarge,   // longer than any datagram
+  kMalformed,  // the part ends inside an entry, or holds a value that its codec refuses
   kTrailingBits,     // more than padding after the end bit, or padding that is not zero
   kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
   kPartNumber,       // parts 0, or part >= parts
@@ -39,26 +39,27 @@ enum class SnapshotRefusal : uint8_t {
 /// A stable lower-case name such as "snapshot_missing_baseline".
 const char* snapshot_refusal_name(SnapshotRefusal refusal);
 
-/// Told what a part did, in ascending network_id. May read the table; may not call the applier.
+/// Hears what a part did, in ascending network_id. It may read the table, and may not call the applier.
 class SnapshotListener {
  public:
   virtual ~SnapshotListener() = default;
-  /// The object exists now (host storage zeroed); its first on_state follows at once.
+  /// The object exists now, with zeroed host storage. Its first on_state() follows at once.
   virtual void on_spawn(uint32_t slot, Tick tick) = 0;
-  /// Called while the object can still be read.
+  /// The object is about to go. It can still be read.
   virtual void on_despawn(uint32_t slot, Tick tick) = 0;
-  /// A removal came: may the object go, when `rpc_count` reliable RPCs on it were sent before (D-35)? False
-  /// holds the removal: the object stays, frozen, and the same is asked at each retry_removals().
+  /// A removal came, and `rpc_count` reliable RPCs on the object were sent before it (D-35). True lets the
+  /// object go. False holds the removal: the object stays, frozen, and each retry_removals() asks again.
   virtual bool may_despawn(uint32_t /*slot*/, uint32_t /*rpc_count*/) { return true; }
-  /// A held removal is void: the object came back before it left.
+  /// A held removal became void: the object came back before it left.
   virtual void on_stays(uint32_t /*slot*/) {}
-  /// The newest state. `words` stay valid until the object's next state. Host values are not touched.
+  /// The newest state of the object. `words` stay valid until its next state. Host values are not changed.
   virtual void on_state(uint32_t slot, Tick tick, const uint64_t* words, EntryKind kind) = 0;
-  /// A state that arrived after a newer one: kept as a baseline, useful to interpolation, never applied.
+  /// A state that arrived after a newer one. It is kept as a baseline and may serve interpolation. It is
+  /// never applied.
   virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const uint64_t* /*words*/) {}
-  /// Still what it was at its last state (S-06).
+  /// At `tick`, the object is unchanged since its last state (S-06).
   virtual void on_unchanged(uint32_t slot, Tick tick) = 0;
-  /// Owner, mode or authority_tick changed; the table has the new values. Not called at spawn.
+  /// Owner, mode or authority_tick changed. The table has the new values. Not called at spawn.
   virtual void on_authority(uint32_t /*slot*/, Tick /*tick*/) {}
 };
 
@@ -66,9 +67,9 @@ class SnapshotApplier {
  public:
   enum class Result : uint8_t { kApplied, kStale, kRefused };
 
-  /// `mirror` holds the objects; its max_objects bounds them, and twice that bounds objects and
-  /// tombstones together. Give it twice the authority's limit: while a removal is lost its object is
-  /// still here, next to the one that took its place. All arguments are borrowed.
+  /// `mirror` holds the objects. Its max_objects bounds the objects, and twice that number bounds objects and
+  /// tombstones together. Give it twice the authority's limit: when a removal was lost, its object is still
+  /// here beside the object that took its place. All arguments are borrowed.
   SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener);
 
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
@@ -76,43 +77,44 @@ class SnapshotApplier {
 
   /// Asks again about every held removal, oldest first, and despawns what may go.
   void retry_removals();
-  /// True when what was sent about the object at `tick` belongs to a life that is over here.
+  /// True when an entry about the object, sent at `tick`, belongs to a life of the object that has ended
+  /// here.
   bool is_gone(uint64_t network_id, Tick tick) const;
 
-  /// Header of the last part that was applied.
+  /// The header of the last part that was applied.
   const SnapshotHeader& header() const { return header_; }
   SnapshotRefusal refusal() const { return refusal_; }
   /// How often each reason occurred.
   uint64_t refusals(SnapshotRefusal reason) const { return refusals_[static_cast<size_t>(reason)]; }
-  /// Newest server tick seen, 0 before the first part.
+  /// The newest server tick seen; 0 before the first part.
   Tick newest_tick() const { return newest_tick_; }
   /// The object's newest received state and its tick.
   const uint64_t* confirmed(uint32_t slot, Tick* tick) const;
-  /// Tick of the newest entry about the object, unchanged markers included.
+  /// The tick of the newest entry about the object, unchanged markers included.
   Tick last_heard(uint32_t slot) const;
 
  private:
   static constexpr uint32_t kNotKnown = UINT32_MAX;
   static constexpr uint32_t kNoRing = UINT32_MAX;
 
-  /// An object or its tombstone. The ring of received states outlives a removal, because what was sent
-  /// before it may still arrive and must still parse.
+  /// An object or its tombstone. The ring of received states outlives a removal: entries sent before the
+  /// removal may still arrive, and must still decode.
   struct Known {
     uint64_t network_id = 0;
     const ObjectType* type = nullptr;  // null: removed before any state was received
     uint32_t slot = kNoSlot;           // kNoSlot: tombstone
     uint32_t ring = kNoRing;
     Tick applied_tick = 0;
-    Tick full_tick = 0;   // newest full entry: where owner and mode come from
-    Tick heard_tick = 0;  // newest entry that said what the object is now
+    Tick full_tick = 0;   // tick of the newest full entry, which gave owner and mode
+    Tick heard_tick = 0;  // tick of the newest entry that gave or confirmed the state
     Tick removed_tick = 0;
-    uint32_t rpc_count = 0;  // of the held removal
+    uint32_t rpc_count = 0;  // count that the held removal names
     bool was_removed = false;
-    bool leaving = false;  // removed by the authority, and still here: see may_despawn
+    bool leaving = false;  // the authority removed it and it is still here: see may_despawn
   };
   /// One decoded entry, not yet committed.
   struct Pending {
-    ObjectInfo info;  // kFull: everything but spawn_tick; otherwise only network_id
+    ObjectInfo info;  // for kFull: all fields but spawn_tick; otherwise network_id only
     EntryKind kind = EntryKind::kDelta;
     uint32_t first_word = 0;  // in scratch_
     uint32_t rpc_count = 0;   // kRemoved

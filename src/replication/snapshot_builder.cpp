@@ -12,11 +12,11 @@ namespace {
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
 constexpr uint32_t kEndBits = 1;
 constexpr uint32_t kKindBits = 2;
-constexpr uint32_t kAgeBits = 8;  // ages up to 60 take one varint byte
+constexpr uint32_t kAgeBits = 8;  // an age is at most 60, so its varint is one byte
 static_assert(kMaxBaselineTicks < 128);
 constexpr uint32_t kScanAhead = 8;  // C-05
 constexpr float kMaxStaleness = 60.0f;
-// "more", the longest id, kind, age; the header and end bit of its part.
+// The "more" bit, the longest id, kind and age of an entry, and the header and end bit of its part.
 constexpr uint32_t kEntryOverheadBytes =
     kSnapshotHeaderBytes + (1 + 72 + kKindBits + kAgeBits + kEndBits + 7) / 8;
 static_assert(kEntryOverheadBytes < kMinPartCapacity);
@@ -66,7 +66,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build(RecipientState& recipient, 
   return parts_;
 }
 
-// ---- Which entries this client is owed ------------------------------------------------------------
+// ---- Which entries this client needs --------------------------------------------------------------
 
 void SnapshotBuilder::collect(RecipientState& recipient) {
   candidates_.clear();
@@ -129,9 +129,9 @@ void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowl
                                   static_cast<uint8_t>(delta ? age : 0)});
 }
 
-// ---- Which of them go out now, in which part ------------------------------------------------------
+// ---- Which entries go out now, and in which part --------------------------------------------------
 
-// The usual case: everything fits, in ascending order. False when it does not.
+// The usual case: all entries fit, in ascending order. False when they do not.
 bool SnapshotBuilder::cut_in_order(uint32_t budget_bytes) {
   const uint32_t part_bits = config_.part_capacity_bytes * 8 - kEndBits;
   const uint32_t count = static_cast<uint32_t>(candidates_.size());
@@ -159,8 +159,8 @@ bool SnapshotBuilder::cut_in_order(uint32_t budget_bytes) {
   return budget_bytes == 0 || bytes <= budget_bytes || count == 0;
 }
 
-// Highest accumulated priority first, part by part. Sizes count the id in full, which is what it costs
-// at most once the part is sorted.
+// Chooses by accumulated priority, highest first, part by part. A size here counts the whole id. The part is
+// sorted afterwards, and a difference of ids costs no more than the whole id.
 void SnapshotBuilder::choose(uint32_t budget_bytes) {
   const uint32_t count = static_cast<uint32_t>(candidates_.size());
   order_.resize(count);
@@ -173,25 +173,26 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
   chosen_.clear();
   cuts_.clear();
   uint32_t budget_left = budget_bytes == 0 ? config_.part_capacity_bytes * kMaxParts : budget_bytes;
-  uint32_t start = 0;  // everything in order_ before it is taken
-  // One part number stays free to say that something was left out; see write_parts.
+  uint32_t start = 0;  // all candidates before this place of order_ are taken
+  // One part number stays free. write_parts uses it to announce that entries were left out.
   while (cuts_.size() < kMaxParts - 1) {
     const uint32_t bytes = std::min(budget_left, config_.part_capacity_bytes);
     if (bytes <= kSnapshotHeaderBytes) break;
     const uint32_t used_bytes = fill_part(bytes, &start);
     const size_t first = cuts_.empty() ? 0 : cuts_.back();
-    if (chosen_.size() == first) break;  // the next in line does not fit what is left of the budget
+    if (chosen_.size() == first) break;  // the next candidate does not fit the rest of the budget
     std::sort(chosen_.begin() + static_cast<std::ptrdiff_t>(first), chosen_.end());
     cuts_.push_back(static_cast<uint32_t>(chosen_.size()));
-    // A part that the budget cut short is the last: what did not fit it does not fit the rest of the budget.
+    // A part whose limit was the rest of the budget is the last one.
     if (start == count || bytes < config_.part_capacity_bytes) break;
     budget_left -= used_bytes;
   }
   if (cuts_.empty()) cuts_.push_back(0);
 }
 
-// Takes candidates in order_ until one does not fit, then any of the next few that still fit (C-05). The one
-// that did not fit keeps its priority and opens the next part. Returns an upper bound of the part's bytes.
+// Takes candidates in order_ until one does not fit. Then takes any of the next few candidates that still fit
+// (C-05). The candidate that did not fit keeps its priority and opens the next part. Returns an upper bound
+// of the part's bytes.
 uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
   const uint32_t limit = bytes * 8 - kEndBits;
   uint32_t used = kHeaderBits;
@@ -219,8 +220,8 @@ uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
 void SnapshotBuilder::write_parts(RecipientState& recipient, const SnapshotHeader& header) {
   parts_.clear();
   const uint32_t count = static_cast<uint32_t>(cuts_.size());
-  // A snapshot that leaves something out announces a part that never comes, so that no client takes it for
-  // whole: in a whole snapshot, an object without an entry is unchanged.
+  // In a whole snapshot, an object without an entry is unchanged. So a snapshot that leaves entries out must
+  // not look whole: it announces one part that never comes.
   const uint32_t announced = count + (chosen_.size() < candidates_.size() ? 1 : 0);
   LATTICE_ASSERT(count >= 1 && announced <= kMaxParts);
   uint32_t next = 0;
@@ -242,7 +243,7 @@ void SnapshotBuilder::write_parts(RecipientState& recipient, const SnapshotHeade
       previous = candidate.network_id;
     }
     out.WriteBool(false);
-    LATTICE_CHECK(out.ok());  // sizes were known before anything was written
+    LATTICE_CHECK(out.ok());  // the sizes were computed before the first bit was written
     const std::span<const uint8_t> bytes = out.finish();
     stats_.bytes += bytes.size();
     parts_.push_back(SnapshotPart{bytes, receipt});
@@ -253,13 +254,13 @@ void SnapshotBuilder::write_entry(BitWriter& out, const RecipientState& recipien
                                   uint64_t previous) {
   const uint64_t difference = candidate.network_id - previous;
   if (difference < 0x80) {
-    out.WriteBits(0x100u | difference, 9);  // "more" and the one byte of the id together
+    out.WriteBits(0x100u | difference, 9);  // the "more" bit and the one byte of the id together
   } else {
     out.WriteBool(true);
     out.WriteVarint(difference);
   }
   if (candidate.kind == EntryKind::kDelta) {
-    out.WriteBits(candidate.age, kKindBits + kAgeBits);  // kind 0 in front of the age
+    out.WriteBits(candidate.age, kKindBits + kAgeBits);  // kind 0 is two zero bits in front of the age
   } else {
     out.WriteBits(static_cast<uint64_t>(candidate.kind), kKindBits);
   }

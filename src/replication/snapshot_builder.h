@@ -1,9 +1,9 @@
 // Builds the snapshot of one client for one tick: chooses entries by priority under a byte budget and
 // cuts them into parts that each fit one datagram. Spec: X-01…, C-04, C-05, S-06, B-06.
 //
-// True of every result: 1 to 15 parts, each of at most part_capacity_bytes, entries ascending by
-// network_id within each part; everything that fits is sent in ascending order over the parts, otherwise
-// the highest accumulated priorities go first. The same inputs give the same bytes.
+// True of every result: it has 1 to 15 parts, each of at most part_capacity_bytes, with entries in ascending
+// network_id. If all entries fit, they ascend over all parts. Otherwise the highest accumulated priorities go
+// first. The same inputs give the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@
 
 namespace lattice::replication {
 
-/// One message to send on channel 1 with is_snapshot; all parts of a tick take the same sequence.
+/// One message to send on channel 1 with is_snapshot. All parts of a tick take the same sequence.
 struct SnapshotPart {
   std::span<const uint8_t> bytes;
-  uint32_t receipt = 0;  // give to the transport; its verdict goes to RecipientState::on_receipt
+  uint32_t receipt = 0;  // for the transport, whose verdict goes to RecipientState::on_receipt
 };
 
 class SnapshotBuilder {
@@ -30,26 +30,26 @@ class SnapshotBuilder {
     uint32_t part_capacity_bytes = 1100;  // kMinPartCapacity..kMaxPartBytes
     uint32_t tick_rate_hz = 60;
     uint32_t send_interval_ticks = 2;
-    float owner_boost = 4.0f;            // C-04: the owner's own objects
+    float owner_boost = 4.0f;            // C-04: for the client's own objects
     uint32_t unchanged_marker_ms = 200;  // S-06: longest silence about a moving object
   };
   struct Stats {
     uint64_t snapshots = 0, parts = 0, bytes = 0;
     uint64_t full_entries = 0, delta_entries = 0, removed_entries = 0, unchanged_entries = 0;
-    uint64_t postponed = 0;  // entries that did not fit the budget and keep their priority
-    uint64_t oversized = 0;  // objects whose state cannot fit one part at all; never sent
+    uint64_t postponed = 0;  // entries that did not fit the budget; they keep their priority
+    uint64_t oversized = 0;  // objects whose state does not fit one part; they are never sent
   };
 
   SnapshotBuilder(const Config& config, const ObjectTable& table, const VersionHistory& history);
 
-  /// Starts a send at `tick` (the tick last recorded). Between this and the last build() no object may
-  /// change.
+  /// Starts a send at `tick`, the tick last recorded. No object may change between this call and the last
+  /// build().
   void begin_send(Tick tick);
 
-  /// Builds the parts for one client; even with nothing to say there is one. `header` supplies
-  /// last_input_tick and input_margin; the rest is filled in. `budget_bytes` bounds the sum of the bodies
-  /// (0: only the part count bounds; at least one part goes out whatever the budget).
-  /// The result is valid until the next build(). Each part's receipt must reach recipient.on_receipt once.
+  /// Builds the parts for one client. There is at least one part, whatever the budget, even without entries.
+  /// `header` supplies last_input_tick and input_margin; the builder fills in the other fields.
+  /// `budget_bytes` bounds the sum of the bodies; 0: only the number of parts bounds them. The result is
+  /// valid until the next build(). Each part's receipt must reach recipient.on_receipt once.
   std::span<const SnapshotPart> build(RecipientState& recipient, const SnapshotHeader& header,
                                       uint32_t budget_bytes);
 
@@ -59,12 +59,12 @@ class SnapshotBuilder {
  private:
   struct Candidate {
     uint64_t network_id;
-    uint32_t index;  // slot, or pending removal
-    uint32_t body;   // EntryCache index, kTooLarge when the kind has no body
-    uint32_t bits;   // kind, age and body; without "more" and id
+    uint32_t index;  // slot of the object, or index of the pending removal
+    uint32_t body;   // index in the EntryCache; kTooLarge when the kind has no body
+    uint32_t bits;   // bits of kind, age and body, without the "more" bit and the id
     float priority;
     EntryKind kind;
-    uint8_t age;  // of a delta's baseline, in ticks
+    uint8_t age;  // age of a delta's baseline, in ticks
   };
   static constexpr uint32_t kTaken = UINT32_MAX;
 

@@ -1,5 +1,5 @@
-// The checking half of SnapshotApplier: a part becomes a list of decoded entries, or a named refusal, and
-// nothing else changes. Spec, P-10.
+// The checking half of SnapshotApplier. It turns a part into a list of decoded entries, or refuses it with a
+// named reason, and changes nothing else. Spec, P-10.
 #include <algorithm>
 
 #include "lattice/authoring/bit_reader.h"
@@ -47,7 +47,7 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
     new_ids += known == nullptr ? 1 : 0;
     new_objects += entry.kind == EntryKind::kFull && (known == nullptr || known->slot == kNoSlot) ? 1 : 0;
     revived += revived_by(entry, known, header->server_tick);
-    // Leaving objects give way to new ones; see spawn().
+    // Leaving objects make way for new ones; see spawn().
     const size_t staying = mirror_.size() - leaving_.size() + revived;
     if (known_.size() + new_ids > max_known() || staying + new_objects > mirror_.max_objects()) {
       return SnapshotRefusal::kTooManyObjects;
@@ -74,8 +74,8 @@ SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, const Kn
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-// Whether an entry of `tick` can be about a life of the object of which a state was received: no removal of
-// it came, or the entry was sent before its removal.
+// True when an entry of `tick` can belong to a life of the object of which a state was received. Either no
+// removal came, or the entry is not newer than the removal.
 bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   if (known.type == nullptr) return false;
   const bool staying = known.slot != kNoSlot && !known.leaving;
@@ -112,7 +112,8 @@ SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, const Known* known, 
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-// Room for one decoded state. Grows to the largest part seen, which a part's length bounds.
+// Takes room for one decoded state. The memory grows to what the largest part so far needed; the length of a
+// part bounds it.
 uint32_t SnapshotApplier::take_words(uint32_t count) {
   const uint32_t first = used_words_;
   used_words_ += count;

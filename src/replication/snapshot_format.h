@@ -8,10 +8,10 @@
 //     3 unchanged  nothing (S-06)
 //   changes: behaviour presence bits, then per behaviour the changed mask and members (Layout)
 //
-// Entries are in ascending network_id within a part; the body ends zero-padded to a byte.
+// Entries are in ascending network_id within a part. Zero bits pad the body to a byte.
 //
-// A snapshot of which every announced part arrived is whole: an object it does not mention is what it was.
-// A snapshot that leaves something out (budget, 15 parts) therefore announces one part more than it sends.
+// A snapshot is whole when every announced part arrived: an object without an entry is then unchanged. So a
+// snapshot that leaves entries out (budget, 15 parts) announces one part more than it sends.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +29,16 @@ inline constexpr uint32_t kMaxParts = 15;  // B-06
 inline constexpr size_t kSnapshotHeaderBytes = 10;
 inline constexpr size_t kMaxPartBytes = 1500;  // no datagram is larger
 inline constexpr size_t kMinPartCapacity = 64;
-inline constexpr int32_t kHistoryTicks = 64;          // the authority keeps at most this much
-inline constexpr int32_t kMaxBaselineTicks = 60;      // oldest baseline it references
+inline constexpr int32_t kHistoryTicks = 64;          // an authority keeps at most this many ticks
+inline constexpr int32_t kMaxBaselineTicks = 60;      // age of the oldest baseline that it refers to
 inline constexpr int32_t kStalePartTicks = 64;        // older parts are not acked
-inline constexpr int32_t kClientBaselineTicks = 128;  // a client keeps this much
-inline constexpr int32_t kMaxTickJump = 1 << 16;      // forward, between parts of a live connection
-inline constexpr int32_t kAgingTicks = 1 << 20;       // how often old ticks are moved along (StateRing::age)
+inline constexpr int32_t kClientBaselineTicks = 128;  // a client keeps this many ticks
+inline constexpr int32_t kMaxTickJump = 1 << 16;  // largest step forward between two parts of a connection
+inline constexpr int32_t kAgingTicks = 1 << 20;   // how often old ticks are moved forward (StateRing::age)
 static_assert(kMaxBaselineTicks < kHistoryTicks);
 static_assert(kMaxBaselineTicks + kStalePartTicks < kClientBaselineTicks);
 
-/// The fixed fields of one part. `input_margin` is in quarter ticks, + early (T-02).
+/// The fixed fields of one part. `input_margin` is in quarter ticks; positive means early (T-02).
 struct SnapshotHeader {
   Tick server_tick = 0;
   Tick last_input_tick = 0;

@@ -24,7 +24,8 @@ void StateRing::reset(uint32_t word_count, uint32_t max_states) {
 }
 
 void StateRing::grow() {
-  const uint32_t capacity = std::min(capacity_ * 4, max_states_);  // few steps: growth is allocation
+  const uint32_t capacity =
+      std::min(capacity_ * 4, max_states_);  // large steps, because each growth allocates
   std::rotate(entries_.begin(), entries_.begin() + head_, entries_.end());
   head_ = 0;
   entries_.resize(capacity);
@@ -66,7 +67,7 @@ void StateRing::age(Tick tick) {
 }
 
 int32_t StateRing::at_or_before(Tick tick) const {
-  // Most questions are about the newest few states.
+  // Searches from the newest state: most calls ask for one of the newest few.
   for (uint32_t i = size_; i > 0; --i) {
     if (!base::tick_after(this->tick(i - 1), tick)) return static_cast<int32_t>(i - 1);
   }

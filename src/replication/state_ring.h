@@ -1,8 +1,8 @@
-// A bounded run of (tick, words) in ascending tick: one object's versions on the authority, one object's
-// received states on a client.
+// A bounded run of states, each with its words and tick, in ascending tick. On the authority it holds the
+// versions of one object, on a client the received states of one object.
 //
-// The words of a state never move while the ring keeps it, except when the ring grows (announced
-// growth: it doubles up to its bound and never shrinks). Late states are inserted in place.
+// The words of a state do not move while the ring keeps it, except when the ring grows. It grows fourfold at
+// a time up to its bound, and never shrinks. A late state is inserted at its place.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ using base::Tick;
 
 class StateRing {
  public:
-  /// Empties the ring and fixes its shape. Keeps memory it already has.
+  /// Empties the ring and sets its sizes. Keeps the memory that it has.
   void reset(uint32_t word_count, uint32_t max_states);
 
   uint32_t size() const { return size_; }
@@ -27,16 +27,17 @@ class StateRing {
   Tick tick(uint32_t index) const { return entries_[wrap(index)].tick; }
   const uint64_t* words(uint32_t index) const { return block(entries_[wrap(index)].block); }
 
-  /// Makes room for a state of `tick` at its place and returns its words to be filled. At the bound the
-  /// oldest state makes way. Null when that tick is already there, or is older than a full ring's oldest.
+  /// Makes room for a state of `tick` at its place, and returns the words to fill. At the bound the oldest
+  /// state makes way. Null when the tick is already there, or when the ring is full and the tick is older
+  /// than its oldest.
   uint64_t* insert(Tick tick);
   void pop_front();
-  /// Keeps only the newest state and calls it `tick`'s, if it is older than that. Ticks wrap: what is long
-  /// past must be moved along now and then, or it would one day seem to lie in the future.
+  /// If the newest state is older than `tick`, keeps only that state and gives it `tick`. Ticks wrap: a tick
+  /// of long ago must be moved forward now and then, or it would one day seem to lie in the future.
   void age(Tick tick);
   void clear() { size_ = 0; }
 
-  /// Index of the newest state at or before `tick`, or -1.
+  /// The index of the newest state at or before `tick`, or -1.
   int32_t at_or_before(Tick tick) const;
   /// The words of exactly `tick`, or null.
   const uint64_t* find(Tick tick) const;
@@ -53,8 +54,8 @@ class StateRing {
   const uint64_t* block(uint32_t b) const { return words_.data() + size_t{b} * word_count_; }
   void grow();
 
-  // Entries outside [head, head + size) hold the blocks that are free, so entries_ is a permutation of
-  // the blocks at all times.
+  // Entries outside [head, head + size) hold the free blocks, so entries_ is a permutation of the blocks at
+  // all times.
   std::vector<Entry> entries_;
   std::vector<uint64_t> words_;
   uint32_t word_count_ = 0;

@@ -20,7 +20,8 @@ void VersionHistory::begin(uint32_t slot, const ObjectType& type) {
   Object& object = objects_[slot];
   object.type = &type;
   object.announced = false;
-  // One version per tick, the one that was current before them, and the one being added.
+  // Room for one version per tick, for the version that was current before these ticks, and for the version
+  // that is being added.
   object.ring.reset(type.word_count, static_cast<uint32_t>(history_ticks_) + 2);
   summaries_[slot] = VersionSummary{};
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
@@ -65,7 +66,7 @@ void VersionHistory::add_version(uint32_t slot, Tick tick, const uint64_t* words
   // The oldest version goes when the second oldest covers all ticks that are kept.
   while (ring.size() > 1 && base::tick_distance(tick, ring.tick(1)) >= history_ticks_) ring.pop_front();
   uint64_t* room = ring.insert(tick);
-  LATTICE_CHECK(room != nullptr);  // ticks only grow, so there is never one already there
+  LATTICE_CHECK(room != nullptr);  // ticks only grow, so the ring has no version of this tick yet
   std::copy_n(words, objects_[slot].type->word_count, room);
   VersionSummary& summary = summaries_[slot];
   ++summary.version;

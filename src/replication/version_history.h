@@ -1,10 +1,11 @@
-// The authority's quantized past: per object a ring of versions, made only when the words changed.
+// The authority's past states: a ring of quantized versions per object. A version is made only when the words
+// changed.
 // Spec: §14.4, X-01, X-02, X-06; architecture "versions, not ticks".
 //
-// "State at tick T" is the newest version at or before T. Versions of one object are numbered 1, 2, 3 …
-// without gaps (0 is the zero baseline), so equal numbers mean equal words. A client's acked state is
-// compared by its version number, and an encoded entry is named by it. A static object costs nothing per
-// tick.
+// The state at tick T is the newest version at or before T. Versions of one object are numbered 1, 2, 3 …
+// without gaps (0 is the zero baseline), so equal numbers mean equal words. The version number serves to
+// compare a client's acked state, and to name an encoded entry. An object that does not change costs nothing
+// per tick.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +18,9 @@
 
 namespace lattice::replication {
 
-/// What every build asks about every object.
+/// The values of one object that every build reads.
 struct VersionSummary {
-  uint32_t version = 0;       // newest, 0 before the first record()
+  uint32_t version = 0;       // the newest version; 0 before the first record()
   uint32_t full_version = 0;  // clients need an acked full entry of at least this version
   bool moving = false;        // a velocity member of the newest version is not zero (S-06)
 };
@@ -29,32 +30,36 @@ class VersionHistory {
   /// Keeps the states of the last `history_ticks` ticks: 2 to kHistoryTicks.
   explicit VersionHistory(int32_t history_ticks = kHistoryTicks);
 
-  /// Starts an object's history; its first version appears at the next record().
+  /// Starts the history of an object. The next record() adds the first version.
   void begin(uint32_t slot, const ObjectType& type);
   void end(uint32_t slot);
 
-  /// Quantizes every live object that was marked written (or has no version yet), once, and adds a
-  /// version where the words differ from the newest. `tick` must come after the last recorded one.
-  /// Host values of types with round_host become what their words stand for (S-03). Returns how many
-  /// objects changed.
+  /// Quantizes every live object that was marked as written or has no version yet, and adds a version where
+  /// the words differ from the newest version. `tick` must come after the last recorded tick. Host values of
+  /// types with round_host are rounded to the values of their words (S-03). Returns how many objects got a
+  /// version.
   uint32_t record(ObjectTable& table, Tick tick);
 
-  /// Makes clients receive the object's owner, mode and authority_tick again: the next record() adds a
-  /// version even if the words are the same, and until a full entry of it is acked only full ones are sent.
+  /// Makes clients receive the object's owner, mode and authority_tick again. The next record() adds a
+  /// version even if the words are the same. Until a client has acked a full entry of that version, it gets
+  /// full entries only.
   void announce(uint32_t slot) { objects_[slot].announced = true; }
 
-  /// Number of the newest version, 0 before the first record().
+  /// The number of the newest version; 0 before the first record().
   uint32_t version(uint32_t slot) const { return summaries_[slot].version; }
   const VersionSummary& summary(uint32_t slot) const { return summaries_[slot]; }
-  /// Words of the newest version, or null before the first record().
+  /// The words of the newest version; null before the first record().
   const uint64_t* current(uint32_t slot) const;
-  /// Words of version `version`; for 0 the zero baseline. Null when no longer (or not yet) kept.
+  /// The words of version `version`; for 0 the zero baseline. Null when the version is no longer kept or not
+  /// made yet.
   const uint64_t* words(uint32_t slot, uint32_t version) const;
-  /// The state at `tick`; null before the object's first version or beyond history_ticks back.
+  /// The state at `tick`. Null before the object's first version, and when `tick` is more than history_ticks
+  /// ago.
   const uint64_t* at_tick(uint32_t slot, Tick tick) const;
-  /// Number of the version that is the state at `tick`, 0 when there is none.
+  /// The number of the version that is the state at `tick`; 0 when there is none.
   uint32_t version_at(uint32_t slot, Tick tick) const;
-  /// A state so many ticks old is still kept, and the format can name it: a delta may refer to it.
+  /// The oldest age of a state to which a delta may refer: the history keeps such a state, and the format can
+  /// name it.
   int32_t max_baseline_ticks() const { return std::min(history_ticks_, kMaxBaselineTicks); }
 
  private:
@@ -68,7 +73,7 @@ class VersionHistory {
   void validate(uint32_t slot) const;
 
   std::vector<Object> objects_;            // by slot
-  std::vector<VersionSummary> summaries_;  // by slot: all that a build reads per object
+  std::vector<VersionSummary> summaries_;  // by slot: all that a build reads of an object
   std::vector<uint64_t> scratch_;
   int32_t history_ticks_;
   Tick last_tick_ = 0;

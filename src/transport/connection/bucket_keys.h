@@ -1,6 +1,6 @@
-// The server's short-lived handshake keys (H-02, H-03): one X25519 pair and one cookie secret per 10 s
-// bucket, random, in memory only. The bucket before the current one still answers; older ones are erased, and
-// with them everything they could decrypt (forward-secrecy horizon 20 s).
+// The server's short-lived handshake keys (H-02, H-03): one X25519 pair and one cookie secret per bucket of
+// 10 s, random, in memory only. The previous bucket still answers. Older buckets are erased, so that nobody
+// can decrypt their handshakes any more (forward secrecy after 20 s).
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Bucket {
   crypto::KeyPair pair;
   crypto::HmacKey cookie_secret;
 
-  /// What a Challenge calls this bucket.
+  /// The name of this bucket in a Challenge.
   uint8_t key_index() const { return static_cast<uint8_t>(number); }
 };
 
@@ -28,9 +28,9 @@ class BucketKeys {
  public:
   explicit BucketKeys(crypto::EntropySource& entropy) : entropy_(entropy) {}
 
-  /// Erases what is too old at `now_ns`, makes the current bucket if it is new, and returns it.
+  /// Erases buckets that are too old at `now_ns`, makes the current bucket if it is new, and returns it.
   const Bucket& current(uint64_t now_ns);
-  /// The live bucket `key_index` names, current or previous, or null.
+  /// The live bucket with this `key_index`, current or previous; or null.
   const Bucket* find(uint8_t key_index, uint64_t now_ns);
 
  private:

@@ -47,7 +47,7 @@ Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, ui
   earliest_drop_s_ = std::min(earliest_drop_s_, drop_at_s);
   connection_id_[i] = connection_id;
   const bool is_new = living_.insert(connection_id, 0);
-  LATTICE_CHECK(is_new);  // At most one living connection per claim, and the caller chose a fresh id.
+  LATTICE_CHECK(is_new);  // A claim has at most one live connection, and the caller chose a fresh id.
   ++count_;
   return &claims_[i];
 }
@@ -91,7 +91,7 @@ void ClaimTable::sweep(uint64_t now_s) {
   if (now_s < earliest_drop_s_) return;
   for (size_t i = 0; i < drop_at_s_.size();) {
     const bool expired = drop_at_s_[i] != 0 && drop_at_s_[i] <= now_s;
-    // Erasing may move another entry to `i`: look again before going on.
+    // Erasing may move another entry to `i`, so the loop looks at `i` again.
     if (expired) {
       erase_at(i);
     } else {

@@ -1,10 +1,10 @@
-// Which tokens have been used, by whom, and with which answer (H-06). A claim is made when message 3 verified
-// and not earlier; it lives until the token's expiry + 60 s, whatever becomes of the connection, because
-// until then the token would verify again.
+// Remembers which tokens were used, by which client, and with which answer (H-06). A claim is made when
+// message 3 has verified, and not earlier. It lives until the token's expiry + 60 s, even if its connection
+// ends, because until then the token would verify again.
 //
-// Bound: the capacity given at creation. A full table refuses new claims (the player hears ServerFull) and
-// never drops an unexpired one: that would make its token good twice. Expired claims are dropped by sweep()
-// and when a search for room passes them.
+// Bound: the capacity given at creation. A full table refuses new claims (the client gets ServerFull) and
+// never drops an unexpired claim: its token could then be used twice. Expired claims are dropped by sweep(),
+// and by a search for room that passes them.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr size_t kAcceptedDatagramBytes =
 struct Claim {
   wire::Id16 token_id{};
   crypto::PublicKey client{};
-  std::array<uint8_t, kAcceptedDatagramBytes> accepted_datagram{};  ///< Message 4, repeated as it is.
+  std::array<uint8_t, kAcceptedDatagramBytes> accepted_datagram{};  ///< Message 4, repeated unchanged.
 };
 
 class ClaimTable {
@@ -37,19 +37,19 @@ class ClaimTable {
 
   /// The claim on `token_id`, or null. Pointers hold until the next insert() or sweep().
   Claim* find(const wire::Id16& token_id);
-  /// A new claim, kept until Unix second `drop_at_s` (above 0), for the connection `connection_id`
-  /// (non-zero), which lives. Null when the table is full of claims that have not expired at `now_s`.
-  /// find(token_id) must be null.
+  /// Makes a claim, kept until Unix second `drop_at_s` (above 0), for the live connection `connection_id`
+  /// (non-zero). Null when the table is full of claims that have not expired at `now_s`. find(token_id) must
+  /// be null.
   Claim* insert(const wire::Id16& token_id, uint64_t connection_id, uint64_t drop_at_s, uint64_t now_s);
 
-  /// True when insert() would succeed; drops expired claims if that is what it takes.
+  /// True when insert() would succeed; drops expired claims if the table is full.
   bool has_room(uint64_t now_s);
 
-  /// True while the connection that `claim` (of this table) was made for lives.
+  /// True while the connection of `claim` (of this table) lives.
   bool connection_lives(const Claim& claim) const;
   /// True when a living connection has this id.
   bool has_connection(uint64_t connection_id) const;
-  /// The connection is gone: its token is answered by silence from now on.
+  /// The connection is gone: from now on the server does not answer its token.
   void on_connection_ended(uint64_t connection_id);
   /// Drops expired claims.
   void sweep(uint64_t now_s);
@@ -64,8 +64,8 @@ class ClaimTable {
   // Parallel arrays, so that the scan by time touches eight bytes per entry.
   std::vector<Claim> claims_;
   std::vector<uint64_t> drop_at_s_;      // 0: the entry is free.
-  std::vector<uint64_t> connection_id_;  // Whose claim it is; it lives while `living_` has it.
-  base::HashIndex living_;  // A search per connection made and ended, with thousands of claims around it.
+  std::vector<uint64_t> connection_id_;  // The connection of the claim; it lives while it is in `living_`.
+  base::HashIndex living_;               // An index: each connection made or ended is one of thousands.
   uint32_t capacity_;
   uint32_t count_ = 0;
   uint64_t earliest_drop_s_ = UINT64_MAX;  ///< No claim expires earlier.

@@ -1,5 +1,5 @@
-// What reaches a client during its handshake: challenges (unauthenticated, so several are kept), a denial
-// (advisory), and the sealed acceptance or refusal, the only two that end it.
+// The datagrams that reach a client during its handshake: challenges (unauthenticated, so several are kept),
+// a denial (advisory), and the sealed acceptance or refusal. Only the last two end the handshake.
 
 #include <algorithm>
 #include <cstring>
@@ -65,7 +65,7 @@ ClientResult ClientHandshake::on_datagram(const platform::Address& from, std::sp
 ClientResult ClientHandshake::on_denied(std::span<const uint8_t> body) {
   wire::ConnectionDenied denied;
   if (!wire::parse_connection_denied(body, &denied)) return drop(ClientDrop::kMalformed);
-  // Only what a denial can mean; anything else would let a forger choose the words.
+  // A denial has only this one meaning. With any other reason a forger could choose the error text.
   if (denied.reason != static_cast<uint16_t>(DisconnectReason::kVersionMismatch)) {
     return drop(ClientDrop::kMalformed);
   }
@@ -104,7 +104,8 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
   if (candidate != nullptr && !first_of_round) return {};  // Already answered; its retries are scheduled.
   if (candidate == nullptr) {
     if (!take_challenge_allowance(now_ns)) return drop(ClientDrop::kChallengeRate);
-    // When full, the oldest goes: forgeries that came first must not keep the honest one out.
+    // If all places are taken, the oldest is replaced: earlier forgeries must not keep out the honest
+    // challenge.
     Candidate& slot =
         *std::min_element(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
           return (a.live ? a.made_order : 0) < (b.live ? b.made_order : 0);
@@ -162,7 +163,7 @@ bool ClientHandshake::build_response(const wire::Challenge& challenge, Candidate
   return true;
 }
 
-/// Messages 4 and 6: whichever candidate's key opens it is the challenge the server made.
+/// Messages 4 and 6: the candidate whose key opens the message has the server's challenge.
 ClientResult ClientHandshake::on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
                                         const wire::PacketHeader& header, uint64_t now_ns) {
   wire::AnswerClear clear;
@@ -195,18 +196,18 @@ ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, st
   wire::ConnectionAcceptedSealed fields;
   if (!wire::parse_connection_accepted_sealed(plaintext, &fields) ||
       fields.connection_id != header_connection_id || (fields.features & ~config_.features) != 0) {
-    return drop(ClientDrop::kAnswerMismatch);  // A feature that was not offered among them.
+    return drop(ClientDrop::kAnswerMismatch);  // It contains a feature that this side did not offer.
   }
   ClientResult result;
   if (fields.schema_id != config_.schema_id) {
-    // An honest server refuses this itself; one that does not is not spoken to.
+    // An honest server refuses this by itself, so the client does not connect to a server that accepts.
     result.outcome = ClientOutcome::kRefused;
     result.reason = DisconnectReason::kSchemaMismatch;
     result.remote_schema_id = fields.schema_id;
     finish(Event::kRefuse);
     return result;
   }
-  if (fields.tick_rate != config_.tick_rate_hz) {  // Likewise.
+  if (fields.tick_rate != config_.tick_rate_hz) {  // The same reason.
     result.outcome = ClientOutcome::kRefused;
     result.reason = DisconnectReason::kConfigMismatch;
     result.text = tick_rates_differ(fields.tick_rate, config_.tick_rate_hz);

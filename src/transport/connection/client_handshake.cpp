@@ -7,7 +7,7 @@
 #include "transport/crypto/aead.h"
 #include "transport/crypto/hash.h"
 
-// Sending, retries and the end of the budget. What comes in is in client_answers.cpp.
+// Sending, retries and the end of the budget. client_answers.cpp processes received datagrams.
 
 namespace lattice::connection {
 namespace {
@@ -16,8 +16,8 @@ constexpr uint32_t kRetryDoublings = 2;
 constexpr double kRetryJitter = 0.1;
 constexpr uint64_t kClockSkewS = 30;
 
-// The likeliest causes of having spent the budget, in words. A server says nothing to a token it does not
-// take, and nothing to a crowd beyond its limits: from here the two look the same.
+// Texts for the most likely causes of an exhausted budget. A server does not answer a token that it refuses,
+// and does not answer clients beyond its limits: the client cannot distinguish the two.
 constexpr ReasonText kOtherVersion("the server speaks another protocol version");
 constexpr ReasonText kNeverAccepted("challenged, never accepted: token refused, or server too busy");
 constexpr ReasonText kNobodyListens("nobody listens at the server's address");
@@ -114,7 +114,7 @@ ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramS
   if (now_ns < retry_at_ns_) return {};
 
   if (state == State::kHandshake && retry_count_ >= kResponsesBeforeFallBack) {
-    // H-12: the cookie may have aged. Candidates stay: an answer to one of them may still be under way.
+    // H-12: the cookie may have expired. Candidates stay: an answer to one of them may still arrive.
     lifecycle_.apply(Event::kFallBack);
     start_round(now_ns);
     send_request(sink);
@@ -144,7 +144,7 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
   };
   if (advisory_ == DisconnectReason::kVersionMismatch) {
     is(DisconnectReason::kVersionMismatch, kOtherVersion);
-  } else if (was_challenged_) {  // Only a token in force by the server's clock is challenged.
+  } else if (was_challenged_) {  // A server challenges only tokens that are valid by its own clock.
     is(DisconnectReason::kTimeout, kNeverAccepted);
   } else if (is_unreachable_) {
     is(DisconnectReason::kUnreachable, kNobodyListens);

@@ -1,13 +1,13 @@
 // The initiator's half of the handshake (§4.2; H-04, H-05, H-12, P-03).
 //
 //   Connecting: send message 1, again after 250, 500, 1000 … ms ± 10 %       ── Challenge ──▶ Handshake
-//   Handshake:  send message 3 of every kept Challenge, again likewise       ── 3 unanswered ──▶ Connecting
-//   Either:     message 4 or 6 that opens ends it; after 10 s it gives up
+//   Handshake:  send message 3 of every kept Challenge, at the same times    ── 3 unanswered ──▶ Connecting
+//   Either:     ends with a message 4 or 6 that opens; gives up after 10 s
 //
-// Must stay true: only a sealed answer that opens is believed, so no forged challenge, denial or acceptance
-// can end the handshake or steer it; at most 4 challenges are kept; a message 3 is a function of its
-// challenge, so it is the same bytes however often it is sent or, after forgeries pushed it out, made; the
-// client's key, and everything derived from it, is erased when the handshake ends.
+// Must stay true: only a sealed answer that opens can end or steer the handshake, so no forged challenge,
+// denial or acceptance can; at most 4 challenges are kept; the bytes of a message 3 depend only on its
+// challenge, so they are the same when it is sent again, and when it is made again after forgeries pushed it
+// out; the client's key, and everything derived from it, is erased when the handshake ends.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ namespace lattice::connection {
   X(kLowOrderKey, "client_low_order_key")            /* X25519 gave zero */                        \
   X(kAnswerNotAuthentic, "client_answer_not_authentic")                                            \
   X(kAnswerMismatch, "client_answer_mismatch") /* sealed part contradicts the clear one */         \
-  X(kAdvisoryDenial, "client_advisory_denial") /* noted, not obeyed */
+  X(kAdvisoryDenial, "client_advisory_denial") /* a hint only: ends nothing */
 
 enum class ClientDrop : uint8_t {
   kNone,
@@ -59,11 +59,11 @@ struct ClientHandshakeConfig {
   uint64_t schema_id = 0;
   uint32_t features = 0;
   uint16_t max_datagram_bytes = 1200;  ///< What this side can receive, ≥ 1200.
-  uint16_t tick_rate_hz = 60;          ///< The server's must be the same.
-  uint16_t max_objects = 0;            ///< Room for so many; the server may ask for more.
+  uint16_t tick_rate_hz = 60;          ///< The server's tick rate must be the same.
+  uint16_t max_objects = 0;            ///< Room for objects; the server may require more.
   uint64_t budget_ns = 10'000'000'000;
-  /// The first interval between two sendings of one message; the second is twice as long, the others four
-  /// times.
+  /// The first interval between two sendings of one message. The second is twice as long, all later ones are
+  /// four times as long.
   uint64_t first_retry_ns = 250'000'000;
   uint64_t jitter_seed = 0;  ///< Of the retry intervals; no secret.
 };
@@ -83,10 +83,10 @@ enum class ClientOutcome : uint8_t { kPending, kAccepted, kRefused, kGaveUp };
 
 struct ClientResult {
   ClientOutcome outcome = ClientOutcome::kPending;
-  ClientDrop drop = ClientDrop::kNone;                ///< Why the datagram was not acted on.
+  ClientDrop drop = ClientDrop::kNone;                ///< Why the datagram was refused.
   DisconnectReason reason = DisconnectReason::kNone;  ///< With kRefused and kGaveUp.
   uint64_t remote_schema_id = 0;                      ///< With kRefused: the server's.
-  ReasonText text;                                    ///< Likewise.
+  ReasonText text;                                    ///< With kRefused and kGaveUp.
   std::optional<ClientAccepted> accepted;
 };
 
@@ -100,25 +100,28 @@ class ClientHandshake {
   ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,
                   std::span<const uint8_t> token, crypto::KeyPair client);
 
-  /// Checks token against key and configuration and sends the first request. kNone, or why connecting is
-  /// hopeless: kTokenInvalid, kVersionMismatch, kSchemaMismatch (the token states another schema). Call once.
+  /// Checks the token against key and configuration and sends the first request. Returns kNone, or why
+  /// connecting cannot succeed: kTokenInvalid, kVersionMismatch, kSchemaMismatch (the token states another
+  /// schema). Call once.
   DisconnectReason start(uint64_t now_ns, DatagramSink& sink);
 
-  /// Takes one datagram of packet type Handshake. After a result that is not kPending the object is spent.
+  /// Takes one datagram of packet type Handshake. After a result other than kPending the object must not be
+  /// used.
   ClientResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram, uint64_t now_ns,
                            DatagramSink& sink);
 
-  /// Repeats what is due. At the end of the budget: kGaveUp with the likeliest cause and a text (L-7). None
-  /// of the causes is proved, so none ends the handshake earlier.
+  /// Repeats messages that are due. At the end of the budget: kGaveUp with the most likely cause and a text
+  /// (L-7). None of the causes is proved, so none ends the handshake earlier.
   ClientResult update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink);
 
-  /// The network reports that nobody listens at the server's address. Noted, not obeyed: anyone can forge it.
+  /// The network reports that the server's address is unreachable. The report only adds a hint to kGaveUp,
+  /// because anyone can forge it.
   void on_unreachable() { is_unreachable_ = true; }
 
-  /// kConnecting or kHandshake while under way, then kConnected, kDisconnected (refused) or kTimeout.
+  /// kConnecting or kHandshake while in progress, then kConnected, kDisconnected (refused) or kTimeout.
   const Lifecycle& lifecycle() const { return lifecycle_; }
   const platform::Address& server() const { return server_; }
-  /// When update() next has something to do.
+  /// The next time at which update() has work.
   uint64_t next_deadline_ns() const;
   uint64_t drop_count(ClientDrop drop) const { return drops_[static_cast<size_t>(drop)]; }
   size_t challenge_count() const;
@@ -182,7 +185,7 @@ class ClientHandshake {
   uint64_t retry_at_ns_ = 0;
   uint32_t retry_count_ = 0;  // k of the interval, from the last change of state.
   bool was_challenged_ = false;
-  bool is_unreachable_ = false;  // Reported, and nothing was heard from the server since.
+  bool is_unreachable_ = false;  // Reported, and no datagram came from the server since.
   uint64_t allowance_second_ = 0;
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;

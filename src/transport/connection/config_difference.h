@@ -1,4 +1,4 @@
-// The words for two ends that were configured differently: what differs, and both values.
+// Texts for two sides with different configurations: the name of the setting, and both values.
 #pragma once
 
 #include <cstdint>

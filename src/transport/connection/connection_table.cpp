@@ -148,7 +148,7 @@ bool ConnectionTable::validate() const {
     ++live;
     const bool pending = slot.pending_address.family != 0;
     if (pending && slot.connection_id != 0) return false;
-    if (!pending && slot.connection_id == 0) continue;  // An attempt that has ended.
+    if (!pending && slot.connection_id == 0) continue;  // The attempt has ended.
     const std::optional<ConnectionHandle> found =
         pending ? find_pending(slot.pending_address) : find(slot.connection_id);
     if (!found || found->slot != i) return false;

@@ -1,5 +1,5 @@
 // Routing (P-07, P-06): connection_id → slot, and address → slot while a client's id is still zero. Slots are
-// dense and reused; a handle carries the generation it was made in, so a stale one is refused, never
+// dense and reused. A handle carries the generation of its slot, so a stale handle is refused, never
 // followed.
 //
 // Bound: the capacity given at creation; inserting into a full table fails. Both indexes are open-addressing
@@ -26,18 +26,18 @@ class ConnectionTable {
   /// `capacity` is 1 … 65536.
   explicit ConnectionTable(uint32_t capacity);
 
-  /// A new slot reached by `connection_id` (non-zero). Nothing when the table is full or the id is taken.
+  /// Takes a slot for `connection_id` (non-zero). Empty when the table is full or the id is in use.
   std::optional<ConnectionHandle> insert(uint64_t connection_id);
-  /// A new slot reached by `server` while its id is zero. Nothing when full, or when a handshake with that
-  /// address is already under way from this socket.
+  /// Takes a slot for the address `server` while the connection id is zero. Empty when the table is full, or
+  /// when a handshake with that address is already in progress on this socket.
   std::optional<ConnectionHandle> insert_pending(const platform::Address& server);
-  /// The attempt of a pending `handle` has ended: the address stops routing to it, and may be connected to
-  /// again while the entry lives on.
+  /// The attempt of a pending `handle` has ended: the address no longer routes to it, and a new attempt to
+  /// that address may begin while this entry still exists.
   void stop_pending(ConnectionHandle handle);
-  /// The pending `handle` got its id: the address stops routing to it. False, and nothing changed, when the
-  /// id is taken or `handle` is not pending.
+  /// Gives the pending `handle` its id: the address no longer routes to it. False, and nothing changed, when
+  /// the id is in use or `handle` is not pending.
   bool assign_id(ConnectionHandle handle, uint64_t connection_id);
-  /// Frees the slot; its handles turn stale. Stale handles are ignored.
+  /// Frees the slot; its handles become stale. Stale handles are ignored.
   void erase(ConnectionHandle handle);
 
   std::optional<ConnectionHandle> find(uint64_t connection_id) const;
@@ -49,7 +49,7 @@ class ConnectionTable {
 
   uint32_t capacity() const { return static_cast<uint32_t>(slots_.size()); }
   uint32_t size() const { return live_count_; }
-  /// The handle living in `slot` (below capacity()), if any: for iterating all.
+  /// The live handle of `slot` (below capacity()), if any: for iterating over all connections.
   std::optional<ConnectionHandle> at(uint32_t slot) const;
 
   /// True when slots, indexes and free list agree.

@@ -1,6 +1,6 @@
-// The clocks of one established association (L-03, L-05, H-11): keepalive after 1 s without a sent packet,
-// timeout after 10 s without an authenticated one, a half-open entry's 5 s, and the three Disconnects with
-// their grace. Plain values driven by now_ns; asks nobody, sends nothing.
+// The timers of one established connection (L-03, L-05, H-11): keepalive after 1 s without a sent packet,
+// timeout after 10 s without an authenticated packet, the 5 s of a half-open entry, and the three Disconnects
+// with their grace. Plain values driven by now_ns; the timers read no clock and send nothing.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,11 @@ struct TimerConfig {
 
 class ConnectionTimers {
  public:
-  /// Starts at `now_ns` as if a packet had just gone each way. `half_open`: a server entry not yet confirmed.
+  /// Starts at `now_ns` as if a packet had just been sent and received. `half_open`: a server entry that is
+  /// not confirmed yet.
   ConnectionTimers(const TimerConfig& config, uint64_t now_ns, bool half_open);
 
-  /// Any packet of this association was sent.
+  /// A packet of this connection was sent.
   void on_sent(uint64_t now_ns) { last_sent_ns_ = now_ns; }
   /// A packet opened. Ends half-open.
   void on_authenticated(uint64_t now_ns);
@@ -36,10 +37,10 @@ class ConnectionTimers {
   /// Nothing authenticated for timeout_ns, or a half-open entry grew older than half_open_ns.
   bool timed_out(uint64_t now_ns) const;
   bool half_open() const { return half_open_; }
-  /// When a packet opened last, or the association began.
+  /// When the last packet opened, or else when the connection began.
   uint64_t heard_at_ns() const { return last_authenticated_ns_; }
 
-  /// This side ends the association at `now_ns`; the first Disconnect is due at once.
+  /// This side ends the connection at `now_ns`; the first Disconnect is due at once.
   void begin_disconnect(uint64_t now_ns);
   /// True when a Disconnect should be sent now; counts it. At most disconnect_send_count times.
   bool take_disconnect_send(uint64_t now_ns);
@@ -50,7 +51,7 @@ class ConnectionTimers {
   uint64_t timeout_at_ns() const;
   /// When keepalive_due() becomes true if nothing happens; kNever while disconnecting or half-open.
   uint64_t keepalive_at_ns() const;
-  /// The earliest time at which any of the questions above changes its answer by time alone.
+  /// The earliest time at which any result above changes by time alone.
   uint64_t next_deadline_ns() const;
 
   static constexpr uint64_t kNever = UINT64_MAX;

@@ -1,4 +1,4 @@
-// Where the handshakes put the datagrams they want sent: the caller's, so that nothing here owns a socket.
+// Takes the datagrams that the handshakes send. The caller provides it, so that this layer owns no socket.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace lattice::connection {
 class DatagramSink {
  public:
   virtual ~DatagramSink() = default;
-  /// Takes a copy of `datagram` for `to`. A full queue may drop it: every sender here survives loss.
+  /// Copies `datagram` for `to`. A full queue may drop it: every caller here repeats lost datagrams.
   virtual void emit(const platform::Address& to, std::span<const uint8_t> datagram) = 0;
 };
 

@@ -1,5 +1,5 @@
-// Why a connection ended or never came to be (L-05). The numbers are the wire's, in Disconnect,
-// ConnectionRefused and ConnectionDenied; 256 and above belong to the application.
+// Why a connection ended or was never established (L-05). Disconnect, ConnectionRefused and ConnectionDenied
+// carry these numbers on the wire; 256 and above belong to the application.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ enum class DisconnectReason : uint16_t {
   kHostLeft = 13,
   kConfigMismatch = 14,   ///< Tick rate or room for objects; the text names both values.
   kServerRestarted = 15,  ///< Local, never sent: a stateless reset.
-  kNoAnswer = 16,         ///< Local, never sent: not one answer to the connection requests.
-  kUnreachable = 17,      ///< Local, never sent: likewise, and the network says that nobody listens there.
+  kNoAnswer = 16,         ///< Local, never sent: no answer to any connection request.
+  kUnreachable = 17,      ///< Local, never sent: no answer, and ICMP says that the address is unreachable.
 };
 
 inline constexpr uint16_t kFirstApplicationReason = 256;
 
-/// The reason that a peer's bytes name. A reserved number, and one that is only ever local, is
-/// kProtocolError: a peer that could claim a timeout or a restart would mislead whoever reconnects after one.
+/// The reason in a peer's message. A reserved number, and a reason that is only local, gives kProtocolError:
+/// a peer that could claim a timeout or a restart would mislead applications that reconnect after one.
 /// Source: docs/spec/states.md L-15.
 DisconnectReason reason_from_peer(uint16_t told);
 

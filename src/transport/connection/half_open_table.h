@@ -1,6 +1,6 @@
-// Server entries that were accepted but have not yet proven they hear us (H-11): at most `total`, and at most
-// `per_prefix` behind one /24 or /56, each for `life_ns`. At a bound the next message 3 is met with silence,
-// its token unclaimed, so the client's retry finds the room that confirmation or age has made.
+// Accepted connections whose client has not yet proved that it receives message 4 (H-11): at most `total`,
+// and at most `per_prefix` of one /24 or /56, each for `life_ns`. At a bound the next message 3 gets no
+// answer and its token stays unclaimed, so a retry succeeds once an entry was confirmed or expired.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,8 @@ bool KeyRotation::on_opened(SecureLink& link, uint32_t epoch, size_t bytes, uint
   return true;
 }
 
-// When this side would begin a rotation, or ask for one: not before the interval, and at once when the keys
-// have sealed enough.
+// When this side begins a rotation, or asks for one: never before the minimum interval; after it as soon as
+// the volume limits are reached, and otherwise after the period.
 uint64_t KeyRotation::due_at_ns() const {
   const bool client = own_role_ == crypto::Role::kClient;
   const uint64_t earliest_ns = add_saturating(epoch_began_ns_, config_.min_interval_ns);
@@ -47,7 +47,7 @@ uint64_t KeyRotation::due_at_ns() const {
   return std::max(earliest_ns, add_saturating(epoch_began_ns_, own_limit(config_.period_ns)));
 }
 
-// A third epoch is never live, so the old one has to be gone before the next is agreed on.
+// A third epoch is never live, so the old epoch must be retired before the next exchange begins.
 bool KeyRotation::waits_to_begin(const SecureLink& link) const {
   return newest_heard_ && !link.old_epoch_live() && !in_flight_ && outgoing_bytes_ == 0 &&
          link.newest_epoch() != UINT32_MAX;
@@ -88,7 +88,7 @@ KeyRotation::ControlResult KeyRotation::on_control(std::span<const uint8_t> body
   if (for_client != (own_role_ == crypto::Role::kClient)) return {RotationRefusal::kRekeyWrongRole};
   if (type == ControlType::kRekeyAsk) {
     if (body.size() != 1) return {RotationRefusal::kRekeyMalformed};
-    // Asked before it could know of the rotation in flight: that one is the answer.
+    // The server sent RekeyAsk before it knew of the rotation in flight, which already answers it.
     asked_ = !in_flight_;
     return {};
   }
@@ -99,15 +99,17 @@ KeyRotation::ControlResult KeyRotation::on_control(std::span<const uint8_t> body
   return {refusal, refusal == RotationRefusal::kNone};
 }
 
-// Server: the exchange is complete here, and only what opens under its key will prove that the client has it.
+// Server: the exchange is complete here. Only a packet that opens under the new key proves that the client
+// has the key.
 RotationRefusal KeyRotation::answer(const wire::RekeyBody& init, std::span<const uint8_t> init_body,
                                     SecureLink& link, crypto::EntropySource& entropy, uint64_t now_ns) {
   // A client that has seen the last answer seals under its epoch, so this message opened under it.
   if (!newest_heard_ || link.newest_epoch() == UINT32_MAX || init.epoch != link.newest_epoch() + 1) {
     return RotationRefusal::kRekeyWrongEpoch;
   }
-  // Curve operations are what a peer could make us waste. Half of the interval: clocks differ, and nothing
-  // between the last answer and this message makes the distance shorter here than it was there.
+  // A peer must not make this side waste curve operations. The limit is half the interval, because clocks
+  // differ. Between the last answer and this message, no network delay can make the interval shorter here
+  // than at the peer.
   if (now_ns - epoch_began_ns_ < config_.min_interval_ns / 2) return RotationRefusal::kRekeyTooSoon;
   const crypto::KeyPair own = crypto::KeyPair::generate(entropy);
   crypto::Key shared;
@@ -115,15 +117,15 @@ RotationRefusal KeyRotation::answer(const wire::RekeyBody& init, std::span<const
   outgoing_bytes_ = static_cast<uint32_t>(
       wire::encode_rekey({ControlType::kRekeyResponse, init.epoch, own.public_key()}, outgoing_));
   LATTICE_CHECK(outgoing_bytes_ == outgoing_.size());
-  // The overlap of the last rotation may still run when its first packet was long in coming; whatever was
-  // sealed under the epoch before it has been overtaken by then.
+  // The overlap of the last rotation may still run if its first packet came late. Every packet of the epoch
+  // before it has been overtaken by now.
   link.retire_old_epoch();
   link.install_epoch(crypto::next_master(link.master(), shared, init_body, outgoing_, init.epoch));
   start_epoch(now_ns);
   return RotationRefusal::kNone;
 }
 
-// Client: the peer opens the new epoch already.
+// Client: the peer can already open packets of the new epoch.
 RotationRefusal KeyRotation::finish(const wire::RekeyBody& response, std::span<const uint8_t> response_body,
                                     SecureLink& link, uint64_t now_ns) {
   if (!in_flight_ || response.epoch != link.newest_epoch() + 1) return RotationRefusal::kRekeyWrongEpoch;

@@ -1,4 +1,4 @@
-// Key rotation of one association, either role (§8.4; K-04…K-09 as the handshake page fixes them).
+// Key rotation of one connection, either role (§8.4; K-04…K-09 as handshake.md defines them).
 //
 //   client                                              server
 //   due ───────── RekeyInit{n+1, key} ────────────────▶ opens n and n+1, seals under n
@@ -6,7 +6,7 @@
 //   first packet under n+1 ───────────────────────────▶ seals under n+1
 //
 // Each side erases epoch n an overlap (3 × RTO, 1 to 5 s) after the first packet that opened under n+1. Only
-// the client starts: if both could, two messages that cross would make two keys of one epoch
+// the client starts: if both sides could, two crossing messages would make two keys of one epoch
 // (key_rotation.pml shows the trace). A server that wants new keys asks for them.
 //
 // Must stay true: a side opens an epoch before its peer can seal under it; two epochs are live at most.
@@ -27,7 +27,7 @@ namespace lattice::connection {
 struct RotationConfig {
   uint64_t period_ns = uint64_t{15} * 60 * 1'000'000'000;
   uint64_t bytes = uint64_t{1} << 30;    ///< Datagram bytes of one direction under one epoch.
-  uint64_t packets = uint64_t{1} << 32;  ///< Likewise packets.
+  uint64_t packets = uint64_t{1} << 32;  ///< Packets of one direction under one epoch.
   /// From the start, or the end of the last rotation, to the beginning of the next.
   uint64_t min_interval_ns = 10'000'000'000;
   uint64_t min_overlap_ns = 1'000'000'000;
@@ -38,7 +38,7 @@ struct RotationConfig {
 #define LATTICE_ROTATION_REFUSALS(X)                                                              \
   X(kRekeyMalformed, "rekey_malformed")    /* not the length of its type */                       \
   X(kRekeyWrongRole, "rekey_wrong_role")   /* RekeyInit to a client, the others to a server */    \
-  X(kRekeyWrongEpoch, "rekey_wrong_epoch") /* not the next epoch, or an answer to nothing */      \
+  X(kRekeyWrongEpoch, "rekey_wrong_epoch") /* not the next epoch, or an unrequested answer */     \
   X(kRekeyTooSoon, "rekey_too_soon")       /* less than half of min_interval_ns after the last */ \
   X(kRekeyWeakKey, "rekey_weak_key")       /* X25519 gives zero */
 
@@ -52,7 +52,7 @@ enum class RotationRefusal : uint8_t {
 
 class KeyRotation {
  public:
-  /// `own_role` as in the SecureLink all calls are about; epoch 0 begins at `now_ns`.
+  /// `own_role` equals the role of the SecureLink in all calls; epoch 0 begins at `now_ns`.
   KeyRotation(crypto::Role own_role, const RotationConfig& config, uint64_t now_ns)
       : own_role_(own_role), config_(config), epoch_began_ns_(now_ns) {}
 
@@ -64,11 +64,11 @@ class KeyRotation {
 
   struct ControlResult {
     RotationRefusal refusal = RotationRefusal::kNone;
-    /// This side seals under a new epoch from now on: a packet should go out, so that the peer follows.
+    /// This side seals under a new epoch from now on: send a packet, so that the peer follows.
     bool switched = false;
   };
-  /// A control message of type RekeyInit, RekeyResponse or RekeyAsk, in the order of its channel. A refused
-  /// one changes nothing.
+  /// Processes a control message of type RekeyInit, RekeyResponse or RekeyAsk, in the order of its channel. A
+  /// refused message changes nothing.
   ControlResult on_control(std::span<const uint8_t> body, SecureLink& link, crypto::EntropySource& entropy,
                            uint64_t now_ns);
 
@@ -79,8 +79,8 @@ class KeyRotation {
   std::span<const uint8_t> outgoing() const { return std::span(outgoing_).first(outgoing_bytes_); }
   void on_queued() { outgoing_bytes_ = 0; }
 
-  /// From when on update() does something, or outgoing() is not empty, if no packet comes or goes; 0: now.
-  /// kNever: only a packet can change that.
+  /// The time from which update() has work or outgoing() is not empty, if no packet is sent or received; 0:
+  /// now. kNever: not before another packet.
   uint64_t next_deadline_ns(const SecureLink& link) const;
   static constexpr uint64_t kNever = UINT64_MAX;
 
@@ -106,17 +106,17 @@ class KeyRotation {
                          SecureLink& link, uint64_t now_ns);
   void start_epoch(uint64_t now_ns);
 
-  // In front what every packet reads.
+  // The members that every packet reads come first.
   Volume sent_, received_;  ///< Since epoch_began_ns_.
   crypto::Role own_role_;
   bool newest_heard_ = true;  ///< A packet of the newest epoch opened; true for epoch 0.
-  bool asked_ = false;        ///< Client: the server wants a rotation. Server: it has been told.
+  bool asked_ = false;        ///< Client: the server asked for a rotation. Server: it has asked.
   bool in_flight_ = false;    ///< Client only.
   uint32_t outgoing_bytes_ = 0;
   RotationConfig config_;
   uint64_t epoch_began_ns_;
   uint64_t overlap_ends_ns_ = 0;
-  crypto::KeyPair own_;       ///< While in flight.
+  crypto::KeyPair own_;                                     ///< While in flight.
   std::array<uint8_t, wire::kRekeyBodyBytes> init_body_{};  ///< While in flight.
   std::array<uint8_t, wire::kRekeyBodyBytes> outgoing_{};
 };

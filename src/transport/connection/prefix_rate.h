@@ -1,6 +1,6 @@
-// Token buckets per source prefix: /24 for IPv4, /56 for IPv6 (H-01, P-03). One fixed, direct-mapped table;
-// prefixes that fall on one entry share its allowance, and the entry is chosen by a keyed hash, so nobody can
-// aim at a victim's entry without knowing the key.
+// Token buckets per source prefix: /24 for IPv4, /56 for IPv6 (H-01, P-03). One fixed, direct-mapped table.
+// Prefixes with the same entry share its allowance. A keyed hash chooses the entry, so nobody can aim at a
+// victim's entry without the key.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace lattice::connection {
 /// The prefix that shares limits with `address`: its first 24 (IPv4) or 56 (IPv6) bits, tagged by family.
 uint64_t prefix_of(const platform::Address& address);
 
-/// So many things a second, and so many at once after a pause. Its memory is one time: when the allowance is
-/// whole again; taking one moves it later.
+/// Allows `per_s` operations a second, and `burst` at once after a pause. Its state is a single time: when
+/// the allowance is full again. Each operation moves that time later.
 class Allowance {
  public:
   /// Both above 0; `per_s` at most 10^9.
   Allowance(uint32_t per_s, uint32_t burst);
-  /// Takes one; false when `*full_at_ns`, 0 at first, says that it is used up.
+  /// Takes one operation; false when the allowance is used up. `*full_at_ns` is the state, at first 0.
   bool take(uint64_t* full_at_ns, uint64_t now_ns) const;
 
  private:
@@ -30,10 +30,10 @@ class Allowance {
 
 class PrefixRate {
  public:
-  /// Each prefix may do `per_s` things a second and `burst` at once; both above 0.
+  /// Each prefix may do `per_s` operations a second and `burst` at once; both above 0.
   PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy);
 
-  /// Takes one from the allowance of `prefix`; false when it is used up.
+  /// Takes one operation from the allowance of `prefix`; false when the allowance is used up.
   bool take(uint64_t prefix, uint64_t now_ns);
 
  private:

@@ -1,4 +1,4 @@
-// The few words that go with a reason: at most 64 bytes of UTF-8, held without memory of their own.
+// The text beside a reason: at most 64 bytes of UTF-8, stored without allocation.
 #pragma once
 
 #include <array>

@@ -162,7 +162,7 @@ OpenedAhead SecureLink::open_ahead(std::span<uint8_t> datagram) const {
   wire::PacketHeader header;
   size_t header_bytes = 0;
   const Epoch* epoch = nullptr;
-  // What is refused now is refused later too, except that its epoch may begin meanwhile: left to open().
+  // A datagram that is refused now is also refused later, unless its epoch begins meanwhile: open() decides.
   if (!read_header(datagram, &header, &header_bytes) ||
       check_before_open(datagram, header, header_bytes, &epoch) != OpenRefusal::kNone) {
     return OpenedAhead::kNotTried;
@@ -184,8 +184,8 @@ SecureLink::Opened SecureLink::open(std::span<uint8_t> datagram, const wire::Pac
   const OpenRefusal refusal = check_before_open(datagram, header, header_bytes, &found);
   if (refusal != OpenRefusal::kNone) return refuse(refusal);
 
-  // Done ahead, it was done with this epoch's key: of the datagrams received together none can follow two
-  // rotations, so the byte that names an epoch has not come to mean another one.
+  // open_ahead() used the key of this epoch too. Two rotations cannot happen within one batch, so the epoch
+  // byte still means the same epoch.
   const bool authentic = ahead == OpenedAhead::kNotTried
                              ? open_in_place(*found, header, header_bytes, datagram)
                              : ahead == OpenedAhead::kAuthentic;

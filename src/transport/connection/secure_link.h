@@ -1,12 +1,12 @@
-// The sealed packets of one established association, either role (§3.1, §8; K-01…K-04, P-01, P-05).
+// The sealed packets of one established connection, either role (§3.1, §8; K-01…K-04, P-01, P-05).
 //
-// Receive order (K-03): parse → epoch live? → replay test → open → replay mark → hand out. Before the open
-// succeeds nothing changes but counters. Numbers start at 1 per direction and never reset, also not with a
-// new epoch, so one replay window serves all epochs; a packet of an older epoch numbered above the first one
-// accepted of a newer epoch is refused.
+// Receive order (K-03): parse → epoch live? → replay test → open → replay mark → hand out. Until the open
+// succeeds only counters change. Numbers start at 1 per direction and never reset, also not with a new epoch,
+// so one replay window serves all epochs. A packet of an older epoch is refused if its number is above the
+// first accepted number of a newer epoch.
 //
-// Must stay true (I3): a number is taken before it is sealed under and never given back; keys for sending do
-// not change while a packet that has its number waits to be sealed.
+// Must stay true (I3): a number is taken before a packet is sealed under it, and is never returned; sending
+// keys do not change while a packet with a number waits to be sealed.
 #pragma once
 
 #include <array>
@@ -46,14 +46,14 @@ enum class OpenRefusal : uint8_t {
 /// Why a link can no longer be used and its connection must close.
 enum class LinkClosed : uint8_t { kOpen, kForgeryLimit, kPacketNumbersExhausted };
 
-/// Where a link gives up, and how late a packet it takes. The defaults are the protocol's.
+/// The limits at which a link closes, and the size of its replay window. The defaults are the protocol's.
 struct LinkLimits {
   uint64_t failed_opens = uint64_t{1} << 36;      ///< RFC 9001 §6.6 for this cipher.
   uint64_t packet_seq = crypto::kPacketSeqLimit;  ///< First number that is never sent.
   uint64_t replay_window_packets = crypto::kReplayWindowPackets;
 };
 
-/// What open_ahead() found. kNotTried: open() does all of it.
+/// The result of open_ahead(). kNotTried: open() does all the work.
 enum class OpenedAhead : uint8_t { kNotTried, kAuthentic, kForged };
 
 class SecureLink {
@@ -62,9 +62,9 @@ class SecureLink {
     std::span<uint8_t> datagram;  ///< Into the caller's buffer; begins where the header begins.
     uint64_t packet_seq = 0;
   };
-  /// A packet that has its number and its header, and is still to be sealed.
+  /// A packet with its number and its header that is not sealed yet.
   struct Unsealed {
-    std::span<uint8_t> datagram;  ///< As it will be once sealed: header, plaintext, room for the tag.
+    std::span<uint8_t> datagram;  ///< The whole datagram: header, plaintext, room for the tag.
     size_t header_bytes = 0;
     uint64_t packet_seq = 0;
   };
@@ -72,14 +72,14 @@ class SecureLink {
     OpenRefusal refusal = OpenRefusal::kNone;
     wire::PacketType type = wire::PacketType::kPayload;
     uint64_t packet_seq = 0;
-    uint32_t epoch = 0;            ///< Of the key it opened under, whole.
+    uint32_t epoch = 0;            ///< The full epoch number of the key that opened it.
     bool is_newest = false;        ///< The highest number accepted so far (L-04, server_tick).
     std::span<uint8_t> plaintext;  ///< Into the datagram; empty when refused.
     explicit operator bool() const { return refusal == OpenRefusal::kNone; }
   };
 
-  /// `master` is m_0 of the handshake; `own_role` the role this side sends as.
-  /// `cipher` is what the handshake agreed on, for every epoch.
+  /// `master` is m_0 of the handshake; `own_role` is the role of this side. `cipher`, agreed in the
+  /// handshake, serves every epoch.
   SecureLink(uint32_t protocol_id, uint64_t connection_id, crypto::Role own_role, crypto::Key master,
              const LinkLimits& limits = {}, crypto::Cipher cipher = crypto::Cipher::kChaCha20Poly1305);
 
@@ -94,33 +94,34 @@ class SecureLink {
 
   /// Seals buffer[offset, offset + bytes) in place: the header goes right in front of it, the tag behind.
   /// `offset` ≥ next_header_bytes(), offset + bytes + 16 ≤ buffer.size(). `type` is a session packet's.
-  /// Nothing, when packet numbers are exhausted: closed() says so.
+  /// Empty when packet numbers are exhausted; closed() then says so.
   std::optional<Sealed> seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset, size_t bytes);
 
-  /// seal() in two halves, so that the second, which is the work, can be done elsewhere and later: on any
-  /// thread, one packet of this link after the other, in the order of their numbers, while nothing else
-  /// happens to the link. Every packet begun must be finished before keys change or the link ends.
+  /// seal() in two halves. The second half, finish_seal(), does the work and may run later on any thread: one
+  /// packet of this link after the other, by ascending number, while no other function of the link runs.
+  /// Every packet begun must be finished before keys change or the link ends.
   std::optional<Unsealed> begin_seal(wire::PacketType type, std::span<uint8_t> buffer, size_t offset,
                                      size_t bytes);
   void finish_seal(const Unsealed& packet);
 
-  /// Leaves out the number the next seal() would take, and returns it. Nothing is ever sealed under it.
+  /// Skips the number that the next seal() would take, and returns it. Nothing is ever sealed under that
+  /// number.
   uint64_t skip_packet_seq() { return next_packet_seq_++; }
 
-  /// Opens one received datagram in place. Refusals are counted, and change nothing else. `ahead` is what
-  /// open_ahead() said of this datagram.
+  /// Opens one received datagram in place. A refusal changes only its counter. `ahead` is the result of
+  /// open_ahead() for this datagram.
   Opened open(std::span<uint8_t> datagram, OpenedAhead ahead = OpenedAhead::kNotTried);
-  /// The same where the header was read already: `header` and `header_bytes` are what
-  /// wire::parse_packet_header() found in front of this datagram for this link's protocol.
+  /// The same for a header that was already parsed: `header` and `header_bytes` are the results of
+  /// wire::parse_packet_header() for this datagram and this link's protocol.
   Opened open(std::span<uint8_t> datagram, const wire::PacketHeader& header, size_t header_bytes,
               OpenedAhead ahead = OpenedAhead::kNotTried);
 
-  /// The AEAD part of open(), in place and before its turn, for a datagram that would be opened if it were
-  /// its turn now; kNotTried for others. On any thread while nothing else happens to the link. Believes
-  /// nothing: number, epoch and limits are tested by open() when the turn comes, as if nothing had been done.
+  /// Runs the AEAD part of open() early and in place, for a datagram that open() would accept now; kNotTried
+  /// for other datagrams. Any thread may call it while no other function of the link runs. It changes no
+  /// state of the link: open() later tests number, epoch and limits as usual.
   OpenedAhead open_ahead(std::span<uint8_t> datagram) const;
 
-  /// Brings what opening a packet reads towards the processor, or what sealing one does. Hints.
+  /// Prefetch the memory that opening or sealing a packet reads. Hints.
   void prefetch_for_open() const;
   void prefetch_for_seal() const;
 
@@ -129,17 +130,17 @@ class SecureLink {
   /// Highest packet number accepted; 0 before the first.
   uint64_t highest_received() const { return window_.highest(); }
 
-  // Key epochs (§8.4; key_rotation.h). Two are live at most: the newest, and the one before it until it is
+  // Key epochs (§8.4; key_rotation.h). At most two are live: the newest, and the previous one until it is
   // retired.
 
-  /// The newest epoch's master secret, which rotation chains from.
+  /// The master secret of the newest epoch. Rotation derives the next one from it.
   const crypto::Key& master() const { return keys_[newest_epoch_ % 2].master; }
   uint32_t newest_epoch() const { return newest_epoch_; }
   uint32_t send_epoch() const { return send_epoch_; }
-  /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired;
-  /// the newest one's master is erased, having done its work.
+  /// Accepts packets of epoch newest_epoch() + 1 from now on. The epoch before the newest must be retired.
+  /// Erases the master of the epoch that was newest, which is no longer needed.
   void install_epoch(crypto::Key master);
-  /// Seals under the newest epoch from now on, and erases the key of the one before for sending.
+  /// Seals under the newest epoch from now on, and erases the sending key of the previous epoch.
   void send_in_newest_epoch();
   /// True while packets of the epoch before the newest still open.
   bool old_epoch_live() const { return epochs_[(newest_epoch_ + 1) % 2].live; }
@@ -170,7 +171,7 @@ class SecureLink {
   EpochKeys& keys_of(const Epoch& epoch) { return keys_[epoch.number % 2]; }
   const EpochKeys& keys_of(const Epoch& epoch) const { return keys_[epoch.number % 2]; }
 
-  // In front what every packet reads.
+  // The members that every packet reads come first.
   uint32_t protocol_id_;
   crypto::Role own_role_;
   crypto::Cipher cipher_;
@@ -180,7 +181,7 @@ class SecureLink {
   LinkLimits limits_;
   uint32_t newest_epoch_ = 0;
   uint32_t send_epoch_ = 0;
-  uint32_t unsealed_count_ = 0;  ///< Begun and not finished.
+  uint32_t unsealed_count_ = 0;  ///< Packets begun and not finished.
   std::array<Epoch, 2> epochs_;
   crypto::ReplayWindow window_;
   std::array<EpochKeys, 2> keys_;

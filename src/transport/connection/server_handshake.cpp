@@ -7,7 +7,7 @@
 #include "transport/crypto/cookie.h"
 #include "transport/crypto/hash.h"
 
-// Message 1, and what both messages share. Message 3 and its answers are in server_response.cpp.
+// Message 1, and the code that messages 1 and 3 share. Message 3 and its answers are in server_response.cpp.
 
 namespace lattice::connection {
 namespace {
@@ -110,8 +110,8 @@ ServerResult ServerHandshake::on_datagram(const platform::Address& from, std::sp
   return result;
 }
 
-/// P-03: the one thing said to a client of another version. In that client's version, so that it can read it;
-/// never larger than what it sent, at most 10/s per prefix.
+/// P-03: the only answer to a client of another version. It has that client's version, so that the client can
+/// read it; it is never larger than the client's datagram; at most 10/s per prefix.
 void ServerHandshake::maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
                                  const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink) {
   if (header.type != wire::PacketType::kHandshake || datagram.size() < wire::kFloorDatagramBytes) return;
@@ -145,7 +145,7 @@ ServerRefusal ServerHandshake::check_token_times(const wire::TokenFields& fields
   return ServerRefusal::kNone;
 }
 
-/// Everything about a token that costs no curve operation.
+/// Checks everything about a token that needs no curve operation.
 ServerRefusal ServerHandshake::check_token(std::span<const uint8_t> token, const crypto::PublicKey& client,
                                            uint64_t unix_s, wire::TokenFields* fields) const {
   const wire::TokenStatus status = wire::parse_token(token, fields);

@@ -1,13 +1,13 @@
 // The responder's half of the handshake (§4.2; H-01…H-11, P-03).
 //
 //   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate, budget
-//   2 Challenge         ◀─   bucket key, cookie. Until here no memory and no curve
+//   2 Challenge         ◀─   bucket key, cookie. No memory and no curve operation up to here
 //   3 ChallengeResponse  ─▶  budget → cookie → rates → es, ee → open → Ed25519 → claim → admit
 //   4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
 //
-// Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than what
-// asked for it; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message
-// 4 is sealed once per claim and then repeated byte for byte, so no key seals twice.
+// Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than the
+// message that it answers; a token is claimed once and only for the key it names; a refusal leaves it
+// unclaimed; message 4 is sealed once per claim and then repeated byte for byte, so no key seals twice.
 #pragma once
 
 #include <array>
@@ -33,39 +33,39 @@
 
 namespace lattice::connection {
 
-// One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer hears nothing; the
-// rest are told to it, sealed.
-#define LATTICE_SERVER_REFUSALS(X)                                                                \
-  X(kMalformed, "server_malformed")                  /* size, header or body layout */            \
-  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */      \
-  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */              \
-  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */          \
-  X(kTokenKind, "server_token_kind")                 /* not a connect token */                    \
-  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */      \
-  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                 \
-  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */            \
-  X(kOwnKey, "server_own_key")                       /* the sender's key is ours */               \
-  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                        \
-  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */  \
-  X(kTokenBeforeStart, "server_token_before_start")  /* its claim may have died with a process */ \
-  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */       \
-  X(kTokenRole, "server_token_role")                 /* not an initiator's */                     \
-  X(kRequestRate, "server_request_rate")             /* per prefix */                             \
-  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                  \
-  X(kCookieBudget, "server_cookie_budget")           /* likewise, of message 3 */                 \
-  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */         \
-  X(kResponseRate, "server_response_rate")           /* per prefix */                             \
-  X(kResponseBudget, "server_response_budget")       /* in all */                                 \
-  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                       \
-  X(kResponseNotAuthentic, "server_response_not_authentic")                                       \
-  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */    \
-  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                    \
-  X(kTokenSignature, "server_token_signature")                                                    \
-  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */              \
-  X(kHalfOpenLimit, "server_half_open_limit")                                                     \
-  X(kSchemaMismatch, "server_schema_mismatch")                                                    \
-  X(kConfigMismatch, "server_config_mismatch") /* tick rate, room for objects */                  \
-  X(kServerFull, "server_full")                /* claim table, or the policy says so */           \
+// One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer gets no answer; the
+// later ones are sent to it, sealed.
+#define LATTICE_SERVER_REFUSALS(X)                                                               \
+  X(kMalformed, "server_malformed")                  /* size, header or body layout */           \
+  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */     \
+  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */             \
+  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */         \
+  X(kTokenKind, "server_token_kind")                 /* not a connect token */                   \
+  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */     \
+  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                \
+  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */           \
+  X(kOwnKey, "server_own_key")                       /* the sender's key is the server's */      \
+  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                       \
+  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */ \
+  X(kTokenBeforeStart, "server_token_before_start")  /* its claim may be lost by a restart */    \
+  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */      \
+  X(kTokenRole, "server_token_role")                 /* not an initiator's */                    \
+  X(kRequestRate, "server_request_rate")             /* per prefix */                            \
+  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                 \
+  X(kCookieBudget, "server_cookie_budget")           /* message 3, all prefixes together */      \
+  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
+  X(kResponseRate, "server_response_rate")           /* per prefix */                            \
+  X(kResponseBudget, "server_response_budget")       /* in all */                                \
+  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                      \
+  X(kResponseNotAuthentic, "server_response_not_authentic")                                      \
+  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */   \
+  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                   \
+  X(kTokenSignature, "server_token_signature")                                                   \
+  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */             \
+  X(kHalfOpenLimit, "server_half_open_limit")                                                    \
+  X(kSchemaMismatch, "server_schema_mismatch")                                                   \
+  X(kConfigMismatch, "server_config_mismatch") /* tick rate, room for objects */                 \
+  X(kServerFull, "server_full")                /* claim table, or the policy says so */          \
   X(kPolicyRefused, "server_policy_refused")   /* kicked, application reasons */
 
 enum class ServerRefusal : uint8_t {
@@ -81,32 +81,33 @@ const char* server_refusal_name(ServerRefusal refusal);
 struct ServerHandshakeConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
-  uint32_t features = 0;            ///< Offered; the connection gets those both sides have.
+  uint32_t features = 0;            ///< Offered; the connection uses those that both sides have.
   uint16_t mtu_hint_bytes = 1200;   ///< UDP payload, 1200 … 1472.
-  uint16_t tick_rate_hz = 60;       ///< A client's must be the same.
-  uint16_t max_objects = 0;         ///< A client must have room for so many.
-  uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be forgotten.
+  uint16_t tick_rate_hz = 60;       ///< A client's tick rate must be the same.
+  uint16_t max_objects = 0;         ///< A client must have room for this many objects.
+  uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be lost.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
   uint32_t max_half_open_per_prefix = 4;
   uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
-  uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a right cookie, likewise.
-  /// The same of all prefixes together: what curve operations for strangers may cost (H-08).
+  uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie, per /24 or /56.
+  /// Messages 3 of all prefixes together: bounds the curve operations for unknown senders (H-08).
   uint32_t responses_in_all_per_s = 2000;
   uint64_t half_open_ns = 5'000'000'000;
-  /// Messages 1 answered, and cookies of messages 3 recomputed, of all prefixes together: what spoofed
-  /// sources can make this server hash. Beyond, a message costs its receipt, and whoever means it repeats it.
+  /// Messages 1 answered, and cookies of messages 3 recomputed, each for all prefixes together: bounds the
+  /// hashing for spoofed sources. A message beyond this rate is only received and dropped; an honest client
+  /// repeats it.
   uint32_t hashed_per_s = 20'000, hashed_burst = 1000;
 };
 
-/// Unix seconds, monotonic nanoseconds and the tick a ConnectionAccepted made now would carry.
+/// The current times, and the tick that a ConnectionAccepted made now carries.
 struct ServerMoment {
   uint64_t now_ns = 0;
   uint64_t unix_s = 0;
   uint32_t server_tick = 0;
 };
 
-/// Who asks to come in: verified, schema equal, token not yet claimed. Spans live for the call.
+/// A client that asks to be admitted: verified, schema equal, token not yet claimed. Spans live for the call.
 struct AdmissionRequest {
   platform::Address address;
   wire::TokenFields token;
@@ -137,14 +138,14 @@ struct ServerAccepted {
   wire::Id16 token_id{}, player{}, session{};
   std::array<uint8_t, wire::kMaxTokenUserBytes> user_data{};
   uint16_t user_bytes = 0;
-  uint32_t features = 0;            ///< Both sides have these.
+  uint32_t features = 0;            ///< The features that both sides offered.
   uint16_t max_datagram_bytes = 0;  ///< What the client can receive; ≥ 1200.
 };
 
 struct ServerResult {
   ServerRefusal refusal = ServerRefusal::kNone;
-  uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: what the client has.
-  ReasonText text;                ///< What the client is told beside the reason.
+  uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: the client's schema.
+  ReasonText text;                ///< The text sent to the client with the reason.
   std::optional<ServerAccepted> accepted;
 };
 
@@ -165,7 +166,7 @@ class ServerHandshake {
   void set_issuers(std::span<const crypto::PublicKey> issuers);
 
   /// Takes one datagram of packet type Handshake or ChallengeResponse from the network and answers through
-  /// `sink` at most once. Anything not acted on is counted under the refusal returned.
+  /// `sink` at most once. A refused datagram is counted under the refusal returned.
   ServerResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
                            const ServerMoment& moment, DatagramSink& sink);
 
@@ -174,7 +175,7 @@ class ServerHandshake {
 
   /// The first packet of this connection opened: it is no longer half-open.
   void on_confirmed(uint64_t connection_id) { half_open_.erase(connection_id); }
-  /// The connection is gone: its message 3 is met with silence from now on.
+  /// The connection is gone: from now on its message 3 gets no answer.
   void on_ended(uint64_t connection_id);
 
   uint64_t refusal_count(ServerRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
@@ -208,7 +209,7 @@ class ServerHandshake {
                       DatagramSink& sink);
   ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,
                         uint64_t connection_id, uint64_t peer_id, Claim& claim, DatagramSink& sink);
-  /// Tells the client why, and notes in `result` what it was told.
+  /// Sends the client a refusal, and stores its text in `result`.
   void refuse(const platform::Address& to, Response& response, DisconnectReason reason, std::string_view text,
               DatagramSink& sink, ServerResult* result);
   uint64_t new_connection_id();

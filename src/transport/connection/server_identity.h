@@ -1,8 +1,8 @@
-// Which server a process is (handshake.md, "Keys"): the static key that tokens name, and the key its
-// stateless resets are made with. A server makes both at its start, or the operator keeps them, so that a
-// restarted server is the same one to its clients.
+// The identity of a server (handshake.md, "Keys"): the static key that tokens name, and the key of its
+// stateless resets. A server makes both at its start, or the operator stores them, so that a restarted server
+// is the same server to its clients.
 //
-// Must stay true: the two keys are independent, so that neither tells anything about the other; two servers
+// Must stay true: the two keys are independent, so that neither reveals anything about the other; two servers
 // that run at the same time never share them.
 #pragma once
 

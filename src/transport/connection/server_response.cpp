@@ -121,12 +121,14 @@ ServerResult ServerHandshake::on_response(const platform::Address& from, std::sp
     result.refusal = ServerRefusal::kResponseRate;
     return result;
   }
-  // The last cheap gate: whoever owns many addresses may cost newcomers their turn, not players their ticks.
+  // The last cheap check: an attacker with many addresses may delay new clients, but not the ticks of the
+  // game.
   if (!response_budget_.take(&response_budget_full_at_ns_, moment.now_ns)) {
     result.refusal = ServerRefusal::kResponseBudget;
     return result;
   }
-  // The cookie already vouches for all of this except the time; it is cheap next to what follows.
+  // A valid cookie already proves these checks, except for the time. They are cheap next to the steps that
+  // follow.
   if (failed(check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token))) {
     return result;
   }
@@ -135,7 +137,8 @@ ServerResult ServerHandshake::on_response(const platform::Address& from, std::sp
   return settle(from, moment, response, sink);
 }
 
-/// A wrong tick rate would show in hard resets, too little room in a connection that breaks at some object.
+/// Describes a configuration mismatch. A wrong tick rate would cause hard resets of the client's clock; too
+/// little room would break the connection at some object.
 std::optional<ReasonText> ServerHandshake::config_difference(const Response& response) const {
   if (response.sealed.tick_rate != config_.tick_rate_hz) {
     return tick_rates_differ(config_.tick_rate_hz, response.sealed.tick_rate);
@@ -146,7 +149,7 @@ std::optional<ReasonText> ServerHandshake::config_difference(const Response& res
   return std::nullopt;
 }
 
-/// The message is genuine. What it asks for may still have been granted before, or be refused.
+/// Answers a genuine message 3. Its token may have been claimed before, or the client may be refused.
 ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
                                      Response& response, DatagramSink& sink) {
   ServerResult result;
@@ -200,7 +203,7 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
 }
 
 uint64_t ServerHandshake::new_connection_id() {
-  for (;;) {  // Ends at once: 64 random bits against a bounded table.
+  for (;;) {  // Ends at once: a collision of 64 random bits with a bounded table is unlikely.
     std::array<uint8_t, 8> bytes;
     entropy_.fill(bytes);
     const uint64_t id = platform::load_u64_le(bytes.data());
@@ -250,8 +253,8 @@ ServerAccepted ServerHandshake::accept(const platform::Address& from, const Serv
   return accepted;
 }
 
-/// Message 6: sealed under a key of its own (fresh accept_random), so it can be made again for each
-/// repetition of message 3 without a nonce repeating. Nothing is kept.
+/// Message 6: sealed under its own key (fresh accept_random), so it can be made again for each repetition of
+/// message 3 without repeating a nonce. Nothing is kept.
 void ServerHandshake::refuse(const platform::Address& to, Response& response, DisconnectReason reason,
                              std::string_view text, DatagramSink& sink, ServerResult* result) {
   result->text = ReasonText(text);
@@ -271,7 +274,7 @@ void ServerHandshake::refuse(const platform::Address& to, Response& response, Di
   fields.text = text_bytes;
   size_t plaintext_bytes =
       wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
-  if (plaintext_bytes == 0) {  // A text the policy should not have given: refuse without it.
+  if (plaintext_bytes == 0) {  // The policy gave an invalid text: refuse without it.
     fields.text = {};
     plaintext_bytes = wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
   }

@@ -33,7 +33,7 @@ StatelessResets::StatelessResets(const crypto::Key& reset_key, const ResetLimits
 StatelessResets::Outcome StatelessResets::answer(const platform::Address& from,
                                                  const wire::PacketHeader& header, size_t header_bytes,
                                                  size_t datagram_bytes, uint64_t now_ns, DatagramSink& sink) {
-  // Whoever says goodbye needs no answer.
+  // A client that sends Disconnect needs no answer.
   if (header.type == wire::PacketType::kDisconnect) return Outcome::kNone;
   if (!wire::may_be_answered_by_reset(datagram_bytes, header_bytes)) return Outcome::kNone;
   if (!rate_.take(prefix_of(from), now_ns)) return Outcome::kPrefixRate;

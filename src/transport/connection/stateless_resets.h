@@ -1,9 +1,9 @@
 // The server's side of stateless resets (states.md, "Stateless reset"; RFC 9000 §10.3): the tokens of its
-// connections, and the answers to packets of connections it does not know.
+// connections, and the answers to packets of unknown connections.
 //
-// Must stay true: an answer is shorter than its question and is itself never answered, so no two servers can
-// keep each other busy; strangers make a server send a bounded number; a token says nothing about the key or
-// about other tokens.
+// Must stay true: a reset is shorter than the packet that it answers and is itself never answered, so two
+// servers cannot keep each other busy; the number of resets is bounded; a token reveals nothing about the key
+// or about other tokens.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace lattice::connection {
 /// The token of a connection: first 16 of HMAC(reset key, "lattice/v1/stateless-reset" ‖ connection_id).
 wire::ResetToken make_reset_token(const crypto::HmacKey& reset_key, uint64_t connection_id);
 
-/// True when `datagram`, with a header of `header_bytes`, ends with `token`. Takes the same time wherever
-/// they differ.
+/// True when `datagram`, with a header of `header_bytes`, ends with `token`. The time does not depend on
+/// where they differ.
 bool is_reset(std::span<const uint8_t> datagram, size_t header_bytes, const wire::ResetToken& token);
 
 struct ResetLimits {
@@ -34,9 +34,9 @@ class StatelessResets {
  public:
   enum class Outcome : uint8_t {
     kSent,
-    kNone,        ///< A packet that is never answered: a Disconnect, or one too short.
-    kPrefixRate,  ///< Its prefix has had its share.
-    kBudget,      ///< All prefixes together have.
+    kNone,        ///< A packet that is never answered: a Disconnect, or a packet that is too short.
+    kPrefixRate,  ///< Too many resets to its prefix.
+    kBudget,      ///< Too many resets to all prefixes together.
   };
 
   /// `reset_key` is secret and serves nothing else. `entropy` is borrowed and must outlive this.

@@ -64,7 +64,7 @@ bool open(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad, std:
                                                 aad.data(), aad.size(), nonce.data(), key.data()) != 0) {
     return false;
   }
-  // Opening in place leaves the tag behind the plaintext as it was.
+  // Opening in place does not change the tag behind the plaintext.
   tell_plaintext(aad, out.first(sealed.size() - kTagBytes));
   tell_tag(sealed.last(kTagBytes));
   return true;

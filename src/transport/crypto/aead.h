@@ -23,7 +23,7 @@ using Nonce = std::array<uint8_t, 12>;
 Nonce make_nonce(uint64_t packet_seq, uint8_t key_epoch);
 
 /// Seals buffer[0, buffer.size() − 16) in place and writes the tag into the last 16 bytes.
-/// buffer.size() ≥ 16. Validation builds abort when (key, nonce) was sealed under before (nonce_ledger.h).
+/// buffer.size() ≥ 16. Validation builds abort when (key, nonce) was used to seal before (nonce_ledger.h).
 void seal_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad,
                    std::span<uint8_t> buffer);
 
@@ -36,8 +36,8 @@ bool open_in_place(const Key& key, const Nonce& nonce, std::span<const uint8_t> 
 bool open(const Key& key, const Nonce& nonce, std::span<const uint8_t> aad, std::span<const uint8_t> sealed,
           std::span<uint8_t> out);
 
-/// AES-256-GCM under an expanded key (packet_key.h, which is what to use), with the same shapes. `key` is
-/// what `schedule` was made of, for the nonce ledger.
+/// AES-256-GCM under an expanded key, with the same shapes. Callers use packet_key.h instead. `schedule` was
+/// made from `key`, which the nonce ledger needs.
 void aes256gcm_seal_in_place(const Key& key, std::span<const uint8_t> schedule, const Nonce& nonce,
                              std::span<const uint8_t> aad, std::span<uint8_t> buffer);
 bool aes256gcm_open_in_place(std::span<const uint8_t> schedule, const Nonce& nonce,

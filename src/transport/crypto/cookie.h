@@ -1,5 +1,5 @@
-// The address cookie of message 2 (H-03): proves, without memory, that the sender of message 3 receives at
-// its address, and that bucket key, token and client key are the ones the challenge was made for.
+// The address cookie of message 2 (H-03). It proves, without memory on the server, that the sender of message
+// 3 receives at its address, and that bucket key, token and client key are those of the challenge.
 //
 //   first 16 of HMAC(K, "lattice/v1/cookie" ‖ family u8 (4/6) ‖ address 16 (v4 mapped) ‖ port u16 ‖
 //                       protocol_id ‖ C_pub ‖ SHA-256(token) ‖ E_pub)

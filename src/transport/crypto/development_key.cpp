@@ -34,7 +34,7 @@ class Writer {
   uint8_t* at_;
 };
 
-/// Sticky: after the first thing that is not as expected, nothing more is read.
+/// Fails sticky: after the first unexpected character, nothing more is read.
 class Reader {
  public:
   explicit Reader(std::span<const uint8_t> text)

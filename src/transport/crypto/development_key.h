@@ -1,12 +1,12 @@
-// What a client needs to sign connect tokens for itself: the public key of a server and the seed of that
-// server's development issuer. As text of a fixed length, which a server writes to a private file and a
-// client reads:
+// The development key, with which a client signs connect tokens for itself: the public key of a server and
+// the seed of that server's development issuer. Its form is a text of a fixed length, which a server writes
+// to a private file and a client reads:
 //
 //   lattice development key 1\n
 //   server_public_key <64 hexadecimal digits>\n
 //   issuer_seed <64 hexadecimal digits>\n
 //
-// The seed is a secret: whoever reads the text can admit players. Source:
+// The seed is a secret: any reader of the text can admit players. Source:
 // docs/decisions/0016-development-tokens.md.
 #pragma once
 
@@ -26,8 +26,8 @@ inline constexpr size_t kDevelopmentKeyTextBytes = 26 + (18 + 64 + 1) + (12 + 64
 
 void write_development_key(const DevelopmentKey& key, std::span<uint8_t, kDevelopmentKeyTextBytes> out);
 
-/// False when `text` is not exactly what write_development_key() writes, with hexadecimal digits of either
-/// case; `out` is then unchanged.
+/// Reads exactly the text that write_development_key() writes, with hexadecimal digits of either case. False
+/// for any other text; `out` is then unchanged.
 bool read_development_key(std::span<const uint8_t> text, DevelopmentKey* out);
 
 }  // namespace lattice::crypto

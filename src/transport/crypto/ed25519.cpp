@@ -13,8 +13,8 @@ namespace {
 
 using SignedBuffer = std::array<uint8_t, kMaxSignedBytes>;
 
-/// Joins domain and message; 0 when they do not fit. libsodium's one-shot Ed25519 wants one string, and its
-/// multi-part form is the different Ed25519ph.
+/// Joins domain and message; 0 when they do not fit. libsodium's one-shot Ed25519 needs one string; its
+/// multi-part form computes Ed25519ph, which is another algorithm.
 size_t join(SignedBuffer& out, std::string_view domain, std::span<const uint8_t> message) {
   if (domain.size() > out.size() || message.size() > out.size() - domain.size()) return 0;
   std::memcpy(out.data(), domain.data(), domain.size());

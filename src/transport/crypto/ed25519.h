@@ -10,7 +10,7 @@
 
 namespace lattice::crypto {
 
-/// Longest domain + message either function takes: a token (480 bytes at most) and its prefix, with room.
+/// Longest domain + message of either function: more than a token (480 bytes at most) and its prefix.
 inline constexpr size_t kMaxSignedBytes = 1024;
 
 /// An issuer's signing pair. Move-only; wipes itself.

@@ -1,5 +1,5 @@
-// Where key material comes from. An argument, so that vectors and tests can fix it; never the seeded
-// base::Random, whose state a peer could recover from its outputs.
+// The source of key material. It is an argument, so that vectors and tests can fix its bytes. It is never the
+// seeded base::Random, whose state a peer could recover from its outputs.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ class EntropySource {
  public:
   // Inline, so that code built with run-time type information can derive from it too.
   virtual ~EntropySource() = default;
-  /// Fills `out` with bytes no peer can predict. Cannot fail: an OS without entropy ends the process.
+  /// Fills `out` with bytes that no peer can predict. Cannot fail: an OS without entropy ends the process.
   virtual void fill(std::span<uint8_t> out) = 0;
 };
 
-/// The operating system's generator, by way of platform::fill_entropy.
+/// The operating system's generator, through platform::fill_entropy().
 class SystemEntropy final : public EntropySource {
  public:
   SystemEntropy();

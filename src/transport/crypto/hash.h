@@ -1,5 +1,6 @@
 // SHA-256, HMAC-SHA256 and HKDF (RFC 6234, RFC 2104, RFC 5869). Inputs are lists of parts, hashed as one
-// string: every caller's parts have fixed lengths or are hashed first, so the joining is unambiguous.
+// string. The parts of every caller have fixed lengths or are hashed first, so the joined string is
+// unambiguous.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ Digest sha256(std::initializer_list<Part> parts);
 /// HMAC-SHA256 of the parts joined; any key length.
 Digest hmac_sha256(Part key, std::initializer_list<Part> parts);
 
-/// A key of HMAC-SHA256 for many uses: the two compressions of the key itself are done once, here. As secret
-/// as the key.
+/// A key of HMAC-SHA256 for many uses: the two compressions of the key are done once, in the constructor. The
+/// object is as secret as the key.
 class HmacKey {
  public:
   HmacKey() = default;  ///< Holds no key: assign one before hmac().

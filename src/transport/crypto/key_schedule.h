@@ -12,8 +12,9 @@
 //   m_{n+1} = HKDF-Expand(HKDF-Extract(m_n, X25519(new, new)),
 //                         "lattice/v1/rekey" ‖ SHA-256(RekeyInit ‖ RekeyResponse) ‖ (n+1) as u32, 32)
 //
-// Must stay true: every name both ends could disagree about is in a transcript hash; `es` makes the keys the
-// named server's alone, `ee` lets them die with the bucket key. Integers are little-endian.
+// Must stay true: a transcript hash covers every value on which the two sides could disagree; through `es`
+// only the named server can compute the keys; through `ee` nobody can compute them once the bucket key is
+// erased. Integers are little-endian.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ namespace lattice::crypto {
 using ChallengeNonce = std::array<uint8_t, 16>;
 using AcceptRandom = std::array<uint8_t, 16>;
 
-/// Whose sending direction a traffic key is for.
+/// The role of the side that seals with a traffic key.
 enum class Role : uint8_t { kClient, kServer };
 
 /// th1. `token_hash` is SHA-256 of the whole token.
@@ -52,7 +53,7 @@ Key server_handshake_key(const Key& prk, const Digest& th3, const AcceptRandom& 
 /// m_0.
 Key first_master(const Key& prk, const Digest& th4);
 
-/// key(role, epoch): what `sender` seals with in this epoch.
+/// key(role, epoch): the key with which `sender` seals in this epoch.
 Key traffic_key(const Key& master, Role sender, uint32_t epoch);
 
 /// m_{next_epoch}. `shared` is X25519 of the two new keys; the bodies start with their control type byte.

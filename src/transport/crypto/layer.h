@@ -5,7 +5,7 @@
 // cookie; the replay window. All algorithms are libsodium's except HKDF, which is written over HMAC.
 //
 // Refuses: to hold a connection, to know when a key is used up (transport/connection does), to touch a socket
-// or a clock, to answer anything. Randomness comes in as an EntropySource; only SystemEntropy asks the OS.
+// or a clock, to send anything. Randomness comes in as an EntropySource; only SystemEntropy asks the OS.
 //
 // Holds: no secret outlives the object that owns it (I3 needs keys in memory only); nothing that compares a
 // secret branches on it; a seal under a (key, nonce) already used in this process aborts in validation

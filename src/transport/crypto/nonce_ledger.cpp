@@ -20,8 +20,8 @@ static_assert((kTableSlots & (kTableSlots - 1)) == 0);
 struct Entry {
   std::array<uint8_t, 16> key_fingerprint{};
   uint64_t next_packet_seq = 0;
-  uint64_t handshake_digest = 0;  // Of what the key sealed under packet_seq 0.
-  uint64_t stamp = 0;             // The slot is in use when this is its generation's.
+  uint64_t handshake_digest = 0;  // Digest of the bytes that the key sealed under packet_seq 0.
+  uint64_t stamp = 0;             // The slot is in use if this equals the stamp of its generation.
 };
 
 struct Generation {
@@ -29,7 +29,7 @@ struct Generation {
   size_t key_count = 0;
   uint64_t stamp = 1;
 
-  /// The slot of this fingerprint, or the unused one where it belongs; the table is at most half full.
+  /// The slot of this fingerprint, or the free slot where it belongs; the table is at most half full.
   Entry& find(const std::array<uint8_t, 16>& fingerprint) {
     size_t index = platform::load_u64_le(fingerprint.data()) & (kTableSlots - 1);
     while (slots[index].stamp == stamp && slots[index].key_fingerprint != fingerprint) {
@@ -38,7 +38,7 @@ struct Generation {
     return slots[index];
   }
 
-  /// Forgets every key; fuzz targets do this for each input, so it must not touch the slots.
+  /// Forgets every key. Fuzz targets call it for each input, so it must not touch the slots.
   void clear() {
     ++stamp;
     key_count = 0;

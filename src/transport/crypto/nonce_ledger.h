@@ -1,13 +1,13 @@
-// The proof of I3 in running code: in validation builds every seal of this process is recorded, and one whose
-// nonce is not above every nonce sealed before under the same key aborts. That is stricter than "no pair
-// twice" (packet numbers only grow, handshake keys seal once), and needs one entry per key instead of one per
+// Checks I3 in running code. In validation builds it records every seal of this process, and aborts unless
+// the nonce is above every earlier nonce under the same key. This rule is stricter than "no (key, nonce) pair
+// twice", but packet numbers only grow and handshake keys seal once. It needs one entry per key, not one per
 // packet. Without LATTICE_VALIDATION nothing is recorded and the count stays 0.
 //
 // One repetition is allowed: a handshake key (packet_seq 0) may seal the very same bytes again, which tells
-// an observer nothing new. A client does so when forged challenges pushed its answer out of its memory.
+// an observer nothing new. A client does so when forged challenges have pushed its answer out of its memory.
 //
-// Bound: two generations of 32768 keys. When the younger one fills, the older one is dropped and the two
-// swap; a key that is still in use is carried over, so only keys idle for 32768 newer ones are forgotten.
+// Bound: two generations of 32768 keys. When the younger generation is full, the older one is dropped and the
+// two swap. A key that is still in use is carried over, so only keys idle for 32768 newer ones are forgotten.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline void nonce_ledger_record(const Key&, const Nonce&, std::span<const uint8_
 /// Seals recorded since the start or the last clear.
 uint64_t nonce_ledger_count();
 
-/// Forgets everything: for tests and fuzz targets that work with fixed keys more than once per process.
+/// Forgets every key: for tests and fuzz targets that use fixed keys more than once per process.
 void nonce_ledger_clear();
 
 }  // namespace lattice::crypto

@@ -1,6 +1,5 @@
-// An EntropySource for simulated networks: everything drawn follows from a seed, so that a run, keys and all,
-// repeats. On a real network a peer could guess the seed; SystemEntropy is
-// used there.
+// An EntropySource for simulated networks. All its bytes follow from a seed, so that a run repeats, keys
+// included. Real networks use SystemEntropy, because there a peer could guess the seed.
 #pragma once
 
 #include <cstdint>

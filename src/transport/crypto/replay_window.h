@@ -1,10 +1,10 @@
-// Replay protection (§8.3, K-03; RFC 6479's ring of words): a number is tested before the packet is opened
+// Replay protection (§8.3, K-03; RFC 6479's ring of words). A number is tested before the packet is opened
 // and marked after, so a forged number changes nothing. One window serves all key epochs, because packet
-// numbers never repeat across them.
+// numbers never repeat across epochs.
 //
-// Must stay true: highest() only grows; a number is fresh at most once; ages below the size are told apart
-// exactly, and the size or more is too old. An age is highest − seq with seq ≤ highest, so it never
-// underflows.
+// Must stay true: highest() only grows; a number is fresh at most once; each number whose age is below the
+// window size is tracked exactly, and an older number is too old. The age is highest − seq with seq ≤
+// highest, so it never underflows.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace lattice::crypto {
 inline constexpr uint64_t kReplayWindowPackets = 1024;
 /// The smallest size. Acknowledgements and reliable messages are taken from packets up to 64 late.
 inline constexpr uint64_t kMinReplayWindowPackets = 64;
-/// First packet number no connection uses; it closes before.
+/// The first packet number that no connection uses; a connection closes before it.
 inline constexpr uint64_t kPacketSeqLimit = uint64_t{1} << 62;
 
 enum class Replay : uint8_t { kFresh, kDuplicate, kTooOld, kOutOfRange };
@@ -26,8 +26,7 @@ class ReplayWindow {
   /// `packets` is in [kMinReplayWindowPackets, kReplayWindowPackets].
   explicit ReplayWindow(uint64_t packets = kReplayWindowPackets);
 
-  /// What accepting `packet_seq` now would mean. Number 0 and numbers ≥ 2^62 are kOutOfRange. Changes
-  /// nothing.
+  /// Whether `packet_seq` may be accepted now. Number 0 and numbers ≥ 2^62 are kOutOfRange. Changes nothing.
   Replay test(uint64_t packet_seq) const;
 
   /// Marks an authenticated packet. test(packet_seq) must be kFresh.
@@ -37,7 +36,7 @@ class ReplayWindow {
   uint64_t highest() const { return highest_; }
 
  private:
-  // Twice the window, so that the words ahead can be cleared whole without touching the last 1024 numbers.
+  // Twice the window, so that whole words ahead can be cleared without touching the last 1024 numbers.
   static constexpr uint64_t kWords = 32;
   static_assert(kWords * 64 >= kReplayWindowPackets + 64 && (kWords & (kWords - 1)) == 0);
 

@@ -1,5 +1,5 @@
-// Fixed-size byte types of the crypto layer. Public values are plain arrays; secrets are move-only and wipe
-// themselves on destruction, move and reassignment, so that a key has one owner and one end.
+// Fixed-size byte types of the crypto layer. Public values are plain arrays. Secrets are move-only and wipe
+// themselves on destruction, move and reassignment, so that a key has one owner and no copy outlives it.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class Secret {
     return *this;
   }
 
-  /// A second owner, on purpose.
+  /// An explicit copy with its own owner.
   Secret clone() const { return Secret(std::span<const uint8_t, N>(bytes_)); }
   void erase() { wipe(bytes_.data(), N); }
   std::span<const uint8_t, N> bytes() const { return bytes_; }

@@ -1,8 +1,8 @@
-// One receipt for a message in several fragments: told acked when the last of them is, lost when the first
-// is.
+// One receipt for a message in several fragments: acked when the last fragment is acked, lost when the first
+// fragment is lost.
 //
-// The endpoint below knows fragments only, so each carries a number of this table in place of the message's
-// own receipt. Such numbers have the top bit; receipts of the layer above have not.
+// The endpoint below knows only fragments, so each fragment carries a number of this table in place of the
+// message's receipt. These numbers have the top bit set; receipts of the layer above do not.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,10 @@ class FragmentReceipts {
 
   static bool is_group(uint32_t receipt) { return (receipt & kGroupBit) != 0; }
 
-  /// The number `count` fragments carry for a message with `receipt`, which is not 0 and has no kGroupBit.
+  /// Returns the number that the `count` fragments of a message with `receipt` carry. `receipt` is not 0 and
+  /// does not have kGroupBit.
   uint32_t open(uint32_t receipt, size_t count);
-  /// None of the fragments was queued after all.
+  /// Undoes open(): none of the fragments was queued.
   void cancel(uint32_t number);
 
   struct Told {
@@ -30,18 +31,18 @@ class FragmentReceipts {
   /// One fragment was acked or lost. Returns the receipt of the whole message, at most once.
   std::optional<Told> on_receipt(uint32_t number, bool acked);
 
-  /// Messages whose fragments are not all told.
+  /// Messages with fragments that were not reported yet.
   size_t open_count() const { return entries_.size() - free_.size(); }
 
  private:
   struct Entry {
     uint32_t receipt;
-    uint16_t untold;  ///< Fragments.
+    uint16_t untold;  ///< Fragments that were not reported yet.
     bool is_told;
   };
   void close(uint32_t index) { free_.push_back(index); }
 
-  // As long as the most that were open at once, which the bounds of the queues bound.
+  // As long as the most messages that were open at once. The bounds of the queues bound that number.
   std::vector<Entry> entries_;
   std::vector<uint32_t> free_;
 };

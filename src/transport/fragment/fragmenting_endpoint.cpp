@@ -32,7 +32,7 @@ FragmentingEndpoint::~FragmentingEndpoint() = default;
 SendResult FragmentingEndpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                      std::span<const uint8_t> body, uint32_t receipt) {
   LATTICE_ASSERT(!FragmentReceipts::is_group(receipt));
-  // The endpoint also gets everything that it will refuse: control messages, snapshots, unknown channels.
+  // The endpoint also gets every message that it will refuse: control messages, snapshots, unknown channels.
   const bool may_be_cut = static_cast<size_t>(channel) < static_cast<size_t>(Channel::kAck) &&
                           channels_.mode(channel) <= ChannelMode::kReliableOrdered && !flags.is_snapshot &&
                           !flags.is_fragment;
@@ -146,7 +146,7 @@ FragmentOutcome FragmentingEndpoint::refuse(ConnectionHandle connection, const P
   return {Verdict::kAcceptButDoNotAck, false};
 }
 
-// --- What passes through
+// --- Calls passed to the handler above
 
 connection::Admission FragmentingEndpoint::on_admission(const connection::AdmissionRequest& request) {
   return above_.on_admission(request);

@@ -1,10 +1,10 @@
-// reliability's Endpoint for messages of any length up to 290,816 bytes: the same calls, the same callbacks.
+// The Endpoint of reliability, for messages of up to 290,816 bytes: the same calls, the same callbacks.
 //
 //   send():   short ──▶ Endpoint::send       long ──▶ 2 to 256 fragments, queued together (F-04, F-05)
 //   receive:  message ──▶ handler            fragment ──▶ Reassembler ──▶ whole message ──▶ handler
 //
-// Must stay true: the handler never sees a fragment, and hears of a message's receipt once; a message is cut
-// into fragments of its own channel, so that a long unreliable one stays unreliable.
+// Must stay true: the handler never sees a fragment, and gets each receipt once; the fragments of a message
+// use the message's own channel, so that a long unreliable message stays unreliable.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ using reliability::SendResult;
 
 class FragmentingEndpoint final : private reliability::EndpointHandler {
  public:
-  /// As Endpoint::create().
+  /// The same as Endpoint::create().
   static std::unique_ptr<FragmentingEndpoint> create(reliability::EndpointConfig config,
                                                      socket::DatagramSocket& socket,
                                                      reliability::EndpointHandler& handler,
@@ -33,12 +33,12 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   FragmentingEndpoint(const FragmentingEndpoint&) = delete;
   FragmentingEndpoint& operator=(const FragmentingEndpoint&) = delete;
 
-  /// As Endpoint::send(), but for bodies of up to kMaxMessageBytes, which take 1 to 256 places of the queue:
+  /// Endpoint::send() for bodies of up to kMaxMessageBytes. A body takes 1 to 256 places of the queue;
   /// kWouldBlock when they do not all fit. Snapshots and control messages keep the limit of one packet.
-  /// `receipt` is below 2^31. That of a long message is told acked once every fragment is.
+  /// `receipt` is below 2^31. The receipt of a long message is acked once every fragment is acked.
   SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
                   std::span<const uint8_t> body, uint32_t receipt = 0);
-  /// As Endpoint::update_and_send(). Also drops incomplete messages that have waited too long (F-03).
+  /// Endpoint::update_and_send(), which here also drops incomplete messages that have waited too long (F-03).
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
@@ -62,12 +62,12 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   bool set_capture(reliability::CaptureObserver* observer) { return endpoint_->set_capture(observer); }
   const connection::ServerHandshake* server_handshake() const { return endpoint_->server_handshake(); }
 
-  /// Everything else. Messages sent through it are not cut.
+  /// The inner endpoint, for all other calls. Messages sent through it are not fragmented.
   reliability::Endpoint& endpoint() { return *endpoint_; }
   const reliability::Endpoint& endpoint() const { return *endpoint_; }
 
  private:
-  /// What a connection needs for long messages; made at the first one and kept for the slot.
+  /// State of a connection for long messages; made at the first long message and kept for the slot.
   struct Lane {
     explicit Lane(base::BufferPool& pool) : reassembler(pool) {}
     ConnectionHandle connection;  ///< The one the slot serves now.

@@ -49,7 +49,7 @@ std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
   const size_t last = piece.is_last() ? bytes : last_bytes_;
   if (!piece.is_last() && unit_bytes_ != 0 && bytes != unit_bytes_) return Refusal::kFragmentLength;
   if (unit != 0 && last > unit) return Refusal::kFragmentLength;
-  // The shortest this message can still become.
+  // The shortest length that this message can have.
   if (unit * (count_ - 1u) + (last == 0 ? 1 : last) > kMaxMessageBytes) return Refusal::kFragmentTooLong;
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// A message of which some fragments have arrived (F-06). The group and each fragment is a buffer of the pool,
-// so that memory follows what was received and never what was announced.
+// A message of which some fragments have arrived (F-06). The group and each fragment are buffers of the pool,
+// so that memory follows the bytes received, never the bytes announced.
 //
 //   group ─▶ record index 7 ─▶ record index 3 ─▶ record index 4       in order of arrival; every fragment but
 //                                                                     the last is `unit` bytes long, so that
@@ -20,21 +20,22 @@ namespace lattice::fragment {
 
 class PartialGroup {
  public:
-  /// An empty group for the message `first` belongs to; null when the pool gives no memory.
+  /// Makes an empty group for the message of `first`; null when the pool gives no memory.
   static PartialGroup* open(base::BufferPool& pool, const Piece& first);
-  /// Gives back the group and its fragments.
+  /// Returns the memory of the group and its fragments to the pool.
   static void close(base::BufferPool& pool, PartialGroup* group);
 
   PartialGroup(const PartialGroup&) = delete;
   PartialGroup& operator=(const PartialGroup&) = delete;
 
-  /// Why `piece` cannot be part of this message, or nothing. kFragmentDuplicate says nothing against either.
+  /// Why `piece` cannot be part of this message; empty if it can. After kFragmentDuplicate the group remains
+  /// valid.
   std::optional<reliability::Refusal> refusal(const Piece& piece) const;
-  /// Stores a piece for which refusal() found nothing. False when the pool gives no memory.
+  /// Stores a piece that refusal() accepted. False when the pool gives no memory.
   bool keep(base::BufferPool& pool, const Piece& piece, uint64_t now_ns);
 
   bool is_complete() const { return received_ == count_; }
-  /// Of a complete message.
+  /// Length of a complete message.
   size_t message_bytes() const { return size_t{unit_bytes_} * (count_ - 1u) + last_bytes_; }
   /// Writes a complete message; `out` holds message_bytes().
   void assemble(std::span<uint8_t> out) const;
@@ -50,7 +51,7 @@ class PartialGroup {
   /// Memory of the pool, the group itself included.
   size_t held_bytes() const { return held_bytes_; }
 
-  PartialGroup* next = nullptr;  ///< The list's.
+  PartialGroup* next = nullptr;  ///< Next group of its list.
 
  private:
   struct Record {
@@ -67,14 +68,14 @@ class PartialGroup {
   Record* records_ = nullptr;
   uint64_t newest_ns_ = 0;
   uint32_t held_bytes_ = 0;
-  uint32_t capacity_bytes_ = 0;  ///< Of the buffer the group lies in.
+  uint32_t capacity_bytes_ = 0;  ///< Of the buffer that holds the group.
   base::FixedBitSet<reliability::kMaxFragments> have_;
   base::Sequence16 id_;
   uint16_t number_;
   uint16_t count_;
   uint16_t received_ = 0;
-  uint16_t unit_bytes_ = 0;  ///< 0: only the last fragment is here, or none.
-  uint16_t last_bytes_ = 0;  ///< 0: the last fragment is not here.
+  uint16_t unit_bytes_ = 0;  ///< 0: no fragment but the last has arrived.
+  uint16_t last_bytes_ = 0;  ///< 0: the last fragment has not arrived.
   uint8_t channel_;
   wire::ChannelMode mode_;
   bool is_rpc_;

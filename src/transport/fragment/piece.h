@@ -1,4 +1,4 @@
-// One received fragment, and the limits of messages made of them (F-01, F-05, F-06).
+// One received fragment, and the limits of fragmented messages (F-01, F-05, F-06).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace lattice::fragment {
 inline constexpr size_t kMaxMessageBytes = reliability::kMaxFragments * reliability::kFragmentUnitBytes;
 static_assert(kMaxMessageBytes == 290'816);
 
-/// A fragment as its channel gave it. `body` lives for the call it is passed to.
+/// A fragment as its channel delivered it. `body` lives for the call that gets the piece.
 struct Piece {
   uint8_t channel = 0;
   wire::ChannelMode mode = wire::ChannelMode::kUnreliable;
@@ -28,7 +28,7 @@ struct Piece {
 
   bool is_reliable() const { return wire::is_reliable(mode); }
   bool is_last() const { return header.index + 1 == header.count; }
-  /// What all fragments of a message share: the sequence, or the message_id of the first (F-04).
+  /// The number that all fragments of a message share: the sequence, or the message_id of the first (F-04).
   base::Sequence16 group_id() const { return is_reliable() ? id.plus(-int32_t{header.index}) : id; }
 };
 

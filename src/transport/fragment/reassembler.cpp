@@ -62,7 +62,7 @@ std::optional<Refusal> Reassembler::refuse_opening(const Piece& piece) const {
   const base::Sequence16 last = first.plus(piece.header.count - 1);
   for (const PartialGroup* other = reliable_.head; other != nullptr; other = other->next) {
     if (other->channel() != piece.channel) continue;
-    // Every id of that message has been received, and some were not its fragments.
+    // Every id of that message has been received, and some of them were not its fragments.
     if (other->last_id().distance_from(piece.next_id) < 0) return Refusal::kFragmentOrder;
     if (first.distance_from(other->last_id()) <= 0 && other->id().distance_from(last) <= 0) {
       return Refusal::kFragmentMismatch;

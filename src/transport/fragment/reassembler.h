@@ -1,12 +1,13 @@
-// The messages of one connection that are still in pieces (F-03, F-04, F-06).
+// The incomplete messages of one connection (F-03, F-04, F-06).
 //
-//   unreliable   found by (channel, group); at most 16 and 2 MiB, the oldest gives way; 2 s without a new
-//                fragment and a group is gone; any disagreement costs the message
-//   reliable     every fragment is sure to come: only a peer that breaks the protocol contradicts itself, and
-//                nothing times out. Ordered:
-//                one group per channel, its fragments one after another. Unordered: found by the message_id
-//                of its first fragment; groups do not overlap, and one whose last id is behind the window can
-//                never be completed. So at most 256 groups and 511 fragments per channel are held.
+//   unreliable   Found by (channel, group). At most 16 groups and 2 MiB; a new group replaces the oldest. A
+//                group without a new fragment for 2 s is dropped. A contradiction between fragments drops the
+//                message.
+//   reliable     Every fragment arrives, so groups never time out, and only a peer that breaks the protocol
+//                sends a contradiction. Ordered: one group per channel, its fragments one after another.
+//                Unordered: found by the message_id of its first fragment. Groups do not overlap, and a group
+//                whose last id is behind the window can never be completed. So a channel holds at most 256
+//                groups and 511 fragments.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@
 namespace lattice::fragment {
 
 inline constexpr size_t kMaxUnreliableGroups = 16;
-/// Of pool memory, which is more than the bytes of the messages.
+/// Counts pool memory, which is more than the bytes of the messages.
 inline constexpr size_t kMaxUnreliableBytes = 2u << 20;
 inline constexpr uint64_t kGroupTimeoutNs = 2'000'000'000;
 
@@ -36,19 +37,20 @@ class Reassembler {
     bool is_complete = false;
     /// Why the piece was not kept. On an unreliable channel its group is gone too, except after a duplicate.
     std::optional<reliability::Refusal> refusal;
-    uint32_t evicted = 0;  ///< Older groups that gave way.
+    uint32_t evicted = 0;  ///< Older groups that were dropped.
   };
-  /// Takes one fragment; one that completes its message has the whole of it written to `message`, which is
-  /// as long as the message afterwards.
+  /// Takes one fragment. If it completes its message, writes the whole message to `message`, which then has
+  /// the length of the message.
   Result add(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
 
-  /// Frees unreliable groups without news for 2 s; returns how many.
+  /// Frees unreliable groups without a new fragment for 2 s; returns how many.
   uint32_t expire(uint64_t now_ns);
-  /// When expire() has something to do next at the earliest; UINT64_MAX for never.
+  /// The earliest time at which expire() has work; UINT64_MAX for never.
   uint64_t next_expiry_ns() const;
-  /// Frees groups of a sequenced channel that a delivered message has overtaken; returns how many.
+  /// Frees groups of a sequenced channel that a delivered message has overtaken; returns the count.
   uint32_t drop_overtaken(uint8_t channel, base::Sequence16 newest);
-  /// A message of reliable-ordered `channel` has begun and not ended: no other may come between (F-04).
+  /// True while a message of reliable-ordered `channel` is incomplete: no other message may come between
+  /// (F-04).
   bool is_inside_message(uint8_t channel) const;
   void clear();
 
@@ -64,7 +66,7 @@ class Reassembler {
 
   Result add_unreliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
   Result add_reliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
-  /// Why no message can begin at `piece`, or nothing.
+  /// Why no message can begin at `piece`; empty if one can.
   std::optional<reliability::Refusal> refuse_opening(const Piece& piece) const;
   Result take(List& list, PartialGroup* group, const Piece& piece, uint64_t now_ns,
               std::vector<uint8_t>* message);

@@ -18,7 +18,7 @@ uint64_t BottleneckLink::waiting_bytes(uint64_t now_ns) {
 bool BottleneckLink::pass(size_t payload_bytes, uint64_t now_ns, uint64_t* departs_ns) {
   const uint64_t wire_bytes = payload_bytes + kWireOverheadBytes;
   const uint64_t waiting = waiting_bytes(now_ns);
-  // An idle link takes any datagram; a busy one only what fits its waiting room.
+  // An idle link takes any datagram; a busy link only one that fits its queue.
   if (config_.queue_bytes != 0 && waiting != 0 && waiting + wire_bytes > config_.queue_bytes) {
     ++stats_.dropped;
     return false;
@@ -40,7 +40,8 @@ uint64_t BottleneckLink::depart_at_rate(uint64_t wire_bytes, uint64_t now_ns) {
   return free_ns_;
 }
 
-// An opportunity that passes while nothing waits is lost. Datagrams share one as long as its bytes last.
+// An opportunity that passes while nothing waits is lost. Datagrams share an opportunity while its bytes
+// last.
 uint64_t BottleneckLink::depart_by_trace(uint64_t wire_bytes, uint64_t now_ns) {
   const RateTrace& trace = *config_.trace;
   const auto take = [this](uint64_t index) {

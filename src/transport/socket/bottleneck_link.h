@@ -14,7 +14,7 @@ namespace lattice::socket {
 struct BottleneckConfig {
   uint64_t rate_bits_per_s = 10'000'000;  ///< Without a trace; above 0.
   const RateTrace* trace = nullptr;       ///< Valid, borrowed; or null.
-  uint64_t queue_bytes = 0;               ///< What may wait, headers included; 0: unlimited.
+  uint64_t queue_bytes = 0;               ///< Most bytes that may wait, headers included; 0: unlimited.
 };
 
 struct BottleneckStats {
@@ -56,8 +56,8 @@ class BottleneckLink {
   };
   std::deque<Waiting> queue_;
   uint64_t queued_bytes_ = 0;
-  uint64_t free_ns_ = 0;      ///< Fixed rate: when everything accepted has left.
-  uint64_t opportunity_ = 0;  ///< Trace: the one in use.
+  uint64_t free_ns_ = 0;      ///< Fixed rate: when every accepted datagram has left.
+  uint64_t opportunity_ = 0;  ///< Trace: the opportunity in use.
   uint32_t opportunity_left_ = RateTrace::kOpportunityBytes;
   BottleneckStats stats_;
   Observer observer_ = nullptr;

@@ -26,7 +26,7 @@ struct SocketStats {
   uint64_t send_refused = 0;       ///< Refused one by one: no route, wrong family, filtered.
   uint64_t send_oversize = 0;      ///< Larger than kMaxDatagramBytes; never offered to the back end.
   uint64_t receive_truncated = 0;  ///< Arrived larger than kMaxDatagramBytes; dropped whole.
-  uint64_t receive_errors = 0;     ///< The back end failed for a reason other than "nothing there".
+  uint64_t receive_errors = 0;     ///< The back end failed for a reason other than an empty queue.
   uint64_t receive_overflow = 0;   ///< Dropped because an in-process receive queue was full.
 };
 
@@ -50,13 +50,14 @@ class DatagramSocket {
   virtual platform::Address local_address() const = 0;
 
   virtual const SocketStats& stats() const = 0;
-  /// Of the socket behind all impairments, which really sends and receives.
+  /// The counters of the innermost socket, behind all impairments.
   virtual const SocketStats& back_end_stats() const { return stats(); }
 
-  /// Takes the reports of the network that wait: the newest address where nobody listens. Anyone can forge one.
+  /// Takes the waiting ICMP reports; yields the newest address that is unreachable. Anyone can forge a
+  /// report.
   virtual bool take_unreachable(platform::Address*) { return false; }
 
-  /// True when a datagram too large for the path is dropped instead of cut up, so that sizes can be probed.
+  /// True when a datagram too large for the path is dropped and not fragmented, so that sizes can be probed.
   virtual bool forbids_fragmentation() const { return true; }
 };
 

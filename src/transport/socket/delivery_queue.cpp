@@ -21,8 +21,8 @@ DeliveryQueue::DeliveryQueue(DeliveryQueue&& other) noexcept
   other.heap_.clear();
 }
 
-/// The heap's order: true when `a` comes out after `b`. The sequence makes it total, so equal arrival
-/// times come out in the order of offering on every platform.
+/// The heap's order: true when `a` comes out after `b`. The sequence makes the order total, so datagrams with
+/// equal arrival times come out in the order of offering on every platform.
 bool DeliveryQueue::later(const Entry& a, const Entry& b) {
   if (a.deliver_at_ns != b.deliver_at_ns) return a.deliver_at_ns > b.deliver_at_ns;
   return a.sequence > b.sequence;

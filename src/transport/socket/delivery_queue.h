@@ -1,5 +1,5 @@
-// Datagrams under way, as a heap ordered by (arrival time, order of offering). The bound is stated at
-// construction and the heap is allocated there; payloads live in a shared BufferPool.
+// Datagrams in flight, as a heap ordered by (arrival time, order of offering). The constructor sets the bound
+// and allocates the heap; payloads live in a shared BufferPool.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace lattice::socket {
 
-/// What next_event_ns() functions return when nothing is under way.
+/// The result of next_event_ns() functions when no datagram is in flight.
 inline constexpr uint64_t kNoEvent = UINT64_MAX;
 
 class DeliveryQueue {
@@ -23,8 +23,8 @@ class DeliveryQueue {
   DeliveryQueue(DeliveryQueue&& other) noexcept;
   DeliveryQueue& operator=(DeliveryQueue&&) = delete;
 
-  /// Copies `bytes` in, to be taken at `deliver_at_ns` or later. `tag` comes out with the datagram. False
-  /// when the queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
+  /// Copies `bytes` in; pop() yields them at `deliver_at_ns` or later, together with `tag`. False when the
+  /// queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
   bool push(uint64_t deliver_at_ns, const platform::Address& peer, std::span<const uint8_t> bytes,
             uint64_t tag = 0);
 
@@ -38,7 +38,7 @@ class DeliveryQueue {
   size_t size() const { return heap_.size(); }
   size_t capacity() const { return capacity_; }
 
-  /// Forgets everything under way.
+  /// Drops every datagram.
   void clear();
 
   /// Heap order holds and the bound is respected. For tests and validation builds.

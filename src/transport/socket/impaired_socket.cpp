@@ -46,7 +46,7 @@ void ImpairedSocket::drain_inner(uint64_t now_ns) {
 
 void ImpairedSocket::flush(uint64_t now_ns) {
   const std::span<Datagram> batch = scratch();
-  // Ends: each round takes from a bounded queue that nothing refills meanwhile.
+  // The loop ends: each round takes from a bounded queue that is not refilled meanwhile.
   for (size_t count = send_queue_.take(batch, now_ns); count > 0; count = send_queue_.take(batch, now_ns)) {
     inner_->send(batch.first(count), now_ns);
   }

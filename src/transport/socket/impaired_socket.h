@@ -1,6 +1,6 @@
-// A decorator that puts an impaired network between the caller and any other socket, in both
-// directions, changeable while running. This is how real processes get a bad network: the caller's clock
-// drives it, so delays are as fine as the caller's polling.
+// A decorator that puts an impaired network between the caller and any other socket, in both directions. The
+// impairment can change while running. Real processes use it to get a bad network. The caller's clock drives
+// it, so delays are as fine as the caller's polling.
 #pragma once
 
 #include <array>
@@ -16,30 +16,30 @@ struct ImpairedSocketConfig {
   Impairment send = {};
   Impairment receive = {};
   uint64_t seed = 1;
-  size_t queue_datagrams = 8192;    ///< Most under way in each direction.
-  uint64_t pool_bytes = 64u << 20;  ///< Most memory for payloads under way.
+  size_t queue_datagrams = 8192;    ///< Most datagrams in flight in each direction.
+  uint64_t pool_bytes = 64u << 20;  ///< Most memory for payloads in flight.
 };
 
 class ImpairedSocket final : public DatagramSocket {
  public:
-  /// Takes over `inner`, which must not be null.
+  /// Takes ownership of `inner`, which must not be null.
   ImpairedSocket(std::unique_ptr<DatagramSocket> inner, const ImpairedSocketConfig& config);
 
-  /// Sends what is due, drains the inner socket (at most kDrainBatches batches) into the receive
-  /// direction, and fills `out` with what is due there.
+  /// Sends the datagrams that are due, drains the inner socket (at most kDrainBatches batches) into the
+  /// receive direction, and fills `out` with the datagrams that are due there.
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
-  /// Offers to the send direction and forwards what is due. Every datagram of legal size counts as
-  /// taken, because a sender is not told of losses on the way. A direction without impairment and with
-  /// nothing under way passes straight to the inner socket, at no cost.
+  /// Offers `datagrams` to the send direction and forwards the datagrams that are due. Every datagram of
+  /// legal size counts as taken, because a sender does not learn of losses in the network. A direction
+  /// without impairment and without datagrams in flight passes straight to the inner socket, at no cost.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   platform::Address local_address() const override { return inner_->local_address(); }
   bool take_unreachable(platform::Address* peer) override { return inner_->take_unreachable(peer); }
-  /// What the caller of this socket sent and received; inner().stats() has the far side.
+  /// The counters of this socket's caller; inner().stats() has those behind the impairment.
   const SocketStats& stats() const override { return stats_; }
   const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }
   bool forbids_fragmentation() const override { return inner_->forbids_fragmentation(); }
 
-  /// Change one direction from now on; what is under way keeps its arrival time.
+  /// Change one direction from now on; datagrams in flight keep their arrival times.
   void configure_send(const Impairment& impairment) { send_queue_.configure(impairment); }
   void configure_receive(const Impairment& impairment) { receive_queue_.configure(impairment); }
   const Impairment& send_impairment() const { return send_queue_.impairment(); }
@@ -51,7 +51,7 @@ class ImpairedSocket final : public DatagramSocket {
 
   /// Forwards sends that are due without receiving; for callers that sleep until next_event_ns().
   void flush(uint64_t now_ns);
-  /// When the next datagram under way, in either direction, is due; kNoEvent when none is.
+  /// When the next datagram in flight, in either direction, is due; kNoEvent when there is none.
   uint64_t next_event_ns() const;
 
   DatagramSocket& inner() { return *inner_; }

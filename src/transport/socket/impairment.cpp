@@ -17,8 +17,8 @@ constexpr uint64_t megabits(uint64_t n) {
   return n * 1'000'000;
 }
 
-// Round trips, loss and rates are the usual figures for such lines. They are for comparing builds under the
-// same conditions, not models of any provider.
+// Round trips, loss and rates are the usual figures for such lines. The presets serve to compare builds under
+// the same conditions; they do not model any provider.
 constexpr std::array<NamedImpairment, 13> kPresets = {{
     {"lan",
      "switched Ethernet: below 1 ms, no loss",
@@ -178,7 +178,7 @@ constexpr std::array<NamedImpairment, 13> kPresets = {{
      {.delay_ms = 50, .jitter_ms = 10, .loss = 0.05}},
 }};
 
-// NaN fails every comparison, so the tests are written to pass only what is inside.
+// NaN fails every comparison, so the checks state which values pass, not which fail.
 bool is_probability(double p) {
   return p >= 0 && p <= 1;
 }

@@ -1,4 +1,4 @@
-// What one direction of a network path does to datagrams, as plain numbers, and named sets of them.
+// The impairment of one direction of a network path as plain numbers, and named presets.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 
 namespace lattice::socket {
 
-/// One direction. All zero is a perfect path. Probabilities are in [0, 1]; the two directions of a path
-/// are drawn independently, so 5 % loss each way is 9.75 % per round trip.
+/// One direction. All zero is a perfect path. Probabilities are in [0, 1]; losses in the two directions of a
+/// path are independent, so 5 % loss each way is 9.75 % per round trip.
 struct Impairment {
   double delay_ms = 0;   ///< Added to every datagram.
-  double jitter_ms = 0;  ///< Uniform in [-jitter_ms, +jitter_ms] on top; the sum is never below 0.
+  double jitter_ms = 0;  ///< Adds a uniform value in [-jitter_ms, +jitter_ms]; the sum is never below 0.
   /// False: jitter keeps the order (a late datagram holds back those behind it). True: it may overtake.
   bool jitter_reorders = false;
   double loss = 0;         ///< Independent loss of each datagram.
@@ -20,14 +20,14 @@ struct Impairment {
   double reorder = 0;      ///< Chance that a datagram is held back by reorder_delay_ms, letting others pass.
   double reorder_delay_ms = 0;
   uint64_t rate_bits_per_s = 0;  ///< Serialisation rate, headers included; 0 is unlimited.
-  uint32_t queue_bytes = 65536;  ///< Waiting room before the rate limit; what does not fit is dropped.
-  uint32_t mtu_bytes = 0;        ///< Payloads above are lost; 0 is unlimited.
-  bool blackout = false;         ///< Everything offered is lost; what is under way still arrives.
+  uint32_t queue_bytes = 65536;  ///< Queue in front of the rate limit; datagrams beyond it are dropped.
+  uint32_t mtu_bytes = 0;        ///< Larger payloads are lost; 0 is unlimited.
+  bool blackout = false;         ///< Every offered datagram is lost; datagrams in flight still arrive.
 
   friend bool operator==(const Impairment&, const Impairment&) = default;
 };
 
-/// IPv4 and UDP headers, which the rate limit and its queue count on top of each payload.
+/// Bytes of the IPv4 and UDP headers. The rate limit and its queue count them for each payload.
 inline constexpr uint32_t kWireOverheadBytes = 28;
 
 /// Null when every member is in range; otherwise the name of the first one that is not. Ranges:

@@ -1,6 +1,6 @@
-// One direction's decisions, in the order a datagram meets them on a real line: the link is up or not, the
-// datagram fits it or not, the sender's queue has room or not, the medium loses it or not, and then the path
-// takes its time. Source: Gilbert (1960), "Capacity of a burst-noise channel", with loss 1 in the bad state.
+// The decisions of one direction, in the order of a real line: is the link up, does the datagram fit the MTU,
+// has the sender's queue room, does the medium lose the datagram, how long does the path take. Source:
+// Gilbert (1960), "Capacity of a burst-noise channel", with loss 1 in the bad state.
 #include "transport/socket/impairment_model.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ Fate ImpairmentModel::offer(size_t payload_bytes, uint64_t now_ns, ImpairmentSta
   return fate;
 }
 
-/// The burst state moves first and then decides, so a burst takes the datagram that starts it.
+/// The burst state changes before it decides, so a burst also loses the datagram that starts it.
 bool ImpairmentModel::lose(const Draws& draws, ImpairmentStats& stats) {
   in_burst_ = in_burst_ ? draws.burst >= impairment_.burst_leave : draws.burst < impairment_.burst_enter;
   if (in_burst_) {
@@ -79,8 +79,8 @@ bool ImpairmentModel::lose(const Draws& draws, ImpairmentStats& stats) {
   return false;
 }
 
-/// No queue is stored. Its length follows from the time at which the link will have sent all it accepted.
-/// An idle link takes any datagram; a busy one only what fits its waiting room.
+/// The queue is not stored. Its length follows from the time at which the link will have sent every accepted
+/// datagram. An idle link takes any datagram; a busy link only one that fits its queue.
 bool ImpairmentModel::pass_rate_limit(size_t payload_bytes, uint64_t now_ns, uint64_t* departs_ns) {
   if (bottleneck_ != nullptr) return bottleneck_->pass(payload_bytes, now_ns, departs_ns);
   if (impairment_.rate_bits_per_s == 0) return true;
@@ -104,8 +104,8 @@ uint64_t ImpairmentModel::arrival(uint64_t departs_ns, double jitter_draw) const
 
 uint64_t ImpairmentModel::keep_order(uint64_t arrives_ns, ImpairmentStats& stats) {
   if (arrives_ns < last_arrival_ns_) {
-    // This also covers a delay that was made shorter meanwhile: on a path that keeps the order no later
-    // datagram overtakes.
+    // This also covers a delay that was shortened meanwhile: on a path that keeps the order, no datagram
+    // overtakes an earlier one.
     if (!impairment_.jitter_reorders) return last_arrival_ns_;
     ++stats.overtaking;
     return arrives_ns;

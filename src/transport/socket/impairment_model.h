@@ -1,5 +1,5 @@
-// The decisions of one impaired direction: when each offered datagram arrives, how often, or why never.
-// Seeded and in virtual time: the same seed, configuration and offers give the same fates.
+// The decisions of one impaired direction: when each offered datagram arrives, how many copies arrive, or why
+// none does. Seeded and in virtual time: the same seed, configuration and offers give the same decisions.
 // Each offer draws the same number of random values whatever the configuration, so changing the delay
 // does not change which datagrams are lost.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace lattice::socket {
 
-/// What happened to the datagrams offered to one direction. offered = sum of the losses and drops
-/// + datagrams that got at least one arrival time.
+/// Counters of the datagrams offered to one direction. offered = sum of the losses and drops + datagrams that
+/// got at least one arrival time.
 struct ImpairmentStats {
   uint64_t offered = 0;
   uint64_t offered_bytes = 0;
@@ -25,8 +25,8 @@ struct ImpairmentStats {
   uint64_t lost_burst = 0;
   uint64_t lost_blackout = 0;
   uint64_t lost_mtu = 0;          ///< Larger than the path carries.
-  uint64_t dropped_rate = 0;      ///< The waiting room of the rate limit was full.
-  uint64_t dropped_overflow = 0;  ///< The simulator's own bound on datagrams under way was reached.
+  uint64_t dropped_rate = 0;      ///< The queue in front of the rate limit was full.
+  uint64_t dropped_overflow = 0;  ///< The simulator's own bound on datagrams in flight was reached.
   uint64_t duplicated = 0;        ///< Second copies made.
   uint64_t reordered = 0;         ///< Chosen to be held back by reorder_delay_ms.
   uint64_t overtaking = 0;        ///< Got an arrival time before that of an earlier datagram.
@@ -46,15 +46,15 @@ class ImpairmentModel {
  public:
   explicit ImpairmentModel(uint64_t seed) : random_(seed) {}
 
-  /// Takes effect for the next offer; what is under way keeps its arrival time. The burst state is kept
+  /// Takes effect for the next offer; datagrams in flight keep their arrival times. The burst state is kept
   /// only while bursts stay enabled. `impairment` must pass impairment_error().
   void configure(const Impairment& impairment);
   const Impairment& impairment() const { return impairment_; }
-  /// Sends everything through `link` (borrowed) in place of the impairment's own rate; null to stop.
+  /// Sends every datagram through `link` (borrowed) in place of the impairment's own rate; null to stop.
   void set_bottleneck(BottleneckLink* link) { bottleneck_ = link; }
 
   /// Decides about one datagram of `payload_bytes` offered at `now_ns` (which must not go back). Counts
-  /// losses and faults in `stats`; deliveries are counted by whoever delivers.
+  /// losses and faults in `stats`; the caller counts deliveries.
   Fate offer(size_t payload_bytes, uint64_t now_ns, ImpairmentStats& stats);
 
  private:
@@ -71,7 +71,7 @@ class ImpairmentModel {
   BottleneckLink* bottleneck_ = nullptr;
   base::Random random_;
   bool in_burst_ = false;
-  uint64_t link_free_ns_ = 0;     ///< When the rate-limited link has sent everything accepted so far.
+  uint64_t link_free_ns_ = 0;     ///< When the rate-limited link has sent every datagram accepted so far.
   uint64_t last_arrival_ns_ = 0;  ///< Latest arrival time given to a datagram that keeps the order.
 };
 

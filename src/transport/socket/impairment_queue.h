@@ -1,4 +1,4 @@
-// One impaired direction: an ImpairmentModel deciding and a DeliveryQueue holding.
+// One impaired direction: an ImpairmentModel decides, and a DeliveryQueue holds the datagrams.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace lattice::socket {
 
 class ImpairmentQueue {
  public:
-  /// At most `capacity` datagrams under way; more are counted as dropped_overflow. `pool` must outlive
-  /// the queue.
+  /// At most `capacity` datagrams in flight; more are counted as dropped_overflow. `pool` must outlive the
+  /// queue.
   ImpairmentQueue(base::BufferPool& pool, size_t capacity, uint64_t seed)
       : model_(seed), queue_(pool, capacity) {}
 
@@ -22,16 +22,16 @@ class ImpairmentQueue {
   void configure(const Impairment& impairment) { model_.configure(impairment); }
   const Impairment& impairment() const { return model_.impairment(); }
 
-  /// Decides the fate of a datagram for or from `peer` and keeps what survives.
+  /// Decides about a datagram for or from `peer`, and keeps it if it is not lost.
   void offer(const platform::Address& peer, std::span<const uint8_t> bytes, uint64_t now_ns);
 
-  /// Fills `out` with what is due by `now_ns`, earliest first; returns how many.
+  /// Fills `out` with the datagrams that are due by `now_ns`, earliest first; returns how many.
   size_t take(std::span<Datagram> out, uint64_t now_ns);
 
   /// Arrival time of the next datagram, or kNoEvent.
   uint64_t next_event_ns() const { return queue_.next_event_ns(); }
   size_t size() const { return queue_.size(); }
-  /// A perfect path with nothing under way: what is offered may as well go straight through.
+  /// True for a perfect path without datagrams in flight: the caller may bypass the queue.
   bool transparent() const { return queue_.size() == 0 && impairment() == Impairment{}; }
   const ImpairmentStats& stats() const { return stats_; }
 

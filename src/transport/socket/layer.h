@@ -3,7 +3,7 @@
 // Does:    one interface, DatagramSocket, over real UDP, an in-process hub, and a seeded simulated
 //          network in virtual time; impairments (delay, jitter, loss, bursts, duplication, reordering,
 //          rate limit, blackout) that work the same over simulated and real sockets.
-// Refuses: reading a clock (now_ns comes in), knowing what is inside a datagram, retrying, queueing
+// Refuses: reading a clock (now_ns is an argument), knowing the content of a datagram, retrying, queueing
 //          without a bound. Only UdpSocket reaches an operating system, and only through platform.
 // Uses:    platform, base.
 // Source:  architecture §3 (transport/socket); STYLE "Network behaviour runs in the simulator".

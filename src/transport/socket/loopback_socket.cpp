@@ -1,4 +1,4 @@
-// The hub looks an address up by walking its sockets: it joins a handful in tests and tools.
+// The hub finds an address by a linear search: tests and tools join only a handful of sockets.
 #include "transport/socket/loopback_socket.h"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ size_t LoopbackSocket::send(std::span<const Datagram> datagrams, uint64_t) {
       ++stats_.send_refused;
       continue;
     }
-    // As with UDP, the sender is not told that the receiver has no room.
+    // As with UDP, the sender does not learn that the receiver has no room.
     if (!peer->deliver(address_, {datagram.data, datagram.size})) ++peer->stats_.receive_overflow;
     stats_.bytes_sent += datagram.size;
     ++taken;

@@ -1,5 +1,5 @@
-// Sockets inside one process, by address, without impairment: what is sent is received next, in order.
-// One thread; the hub must outlive its sockets.
+// Sockets inside one process, by address, without impairment: the next receive() yields every datagram sent,
+// in order. One thread; the hub must outlive its sockets.
 #pragma once
 
 #include <cstddef>

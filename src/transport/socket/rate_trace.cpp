@@ -7,7 +7,7 @@
 namespace lattice::socket {
 namespace {
 constexpr uint64_t kNsPerMs = 1'000'000;
-constexpr uint32_t kStepMs = 20;  // capacity is constant for so long
+constexpr uint32_t kStepMs = 20;  // the capacity is constant during one step
 }  // namespace
 
 RateTrace::RateTrace(std::vector<uint32_t> times_ms)

@@ -1,6 +1,7 @@
-// A link whose capacity changes from moment to moment: times at which one packet of 1500 bytes may leave, as
-// recorded on cellular networks (Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High
-// Throughput and Low Delay over Cellular Networks", NSDI 2013; the format of mahimahi's link shell).
+// A link whose capacity changes from moment to moment. Each entry is a time at which one packet of 1500 bytes
+// may leave, as recorded on cellular networks (Winstein, Sivaraman, Balakrishnan, "Stochastic Forecasts
+// Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013; the format of mahimahi's link
+// shell).
 #pragma once
 
 #include <cstddef>
@@ -23,13 +24,13 @@ class RateTrace {
  public:
   static constexpr uint32_t kOpportunityBytes = 1500;
 
-  /// `times_ms` are not decreasing; a time repeats when several packets may leave. At the end the trace
-  /// starts again, one millisecond after its last entry. An empty trace is refused: see valid().
+  /// `times_ms` must not decrease; a time repeats when several packets may leave. After its last entry the
+  /// trace starts again, one millisecond later. An empty trace is refused: see valid().
   explicit RateTrace(std::vector<uint32_t> times_ms);
   /// A synthetic link. The same configuration gives the same link everywhere.
   static RateTrace cellular(const CellularConfig& config);
 
-  /// False when there is no entry, or times decrease. Nothing else may be called then.
+  /// False when there is no entry, or times decrease. Then no other function may be called.
   bool valid() const { return valid_; }
   /// When opportunity `index` comes, counted from 0 over all repetitions.
   uint64_t time_ns(uint64_t index) const;

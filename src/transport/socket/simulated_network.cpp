@@ -1,4 +1,4 @@
-// Attachments, directions between them, and the way of one datagram through both.
+// Attachments, the directions between them, and the path of one datagram through both.
 #include "transport/socket/simulated_network.h"
 
 #include <algorithm>
@@ -16,22 +16,22 @@ struct SimulatedNetwork::Attachment {
       : address(bound), earlier(nth), queue(pool, capacity) {}
 
   platform::Address address;
-  const uint32_t earlier;  ///< How often the address it was made for had been attached before.
+  const uint32_t earlier;  ///< How often its address had been attached before.
   DeliveryQueue queue;
   SocketStats stats;
   uint64_t injected = 0;
   std::optional<platform::Address> unreachable;  ///< A report that was not taken yet.
 };
 
-/// Directions are kept for reuse when an end detaches; the epoch tells datagrams still under way from
-/// before that apart.
+/// Directions are kept for reuse when an attachment detaches. The epoch distinguishes datagrams that are
+/// still in flight from before.
 struct SimulatedNetwork::Direction {
   Direction(uint32_t from_slot, uint32_t to_slot) : from(from_slot), to(to_slot), model(0) {}
 
   uint32_t from;
   uint32_t to;
   uint32_t epoch = 0;
-  bool open = false;        ///< Both ends are the ones it was opened for.
+  bool open = false;        ///< Both attachments are the ones that the direction was opened for.
   bool configured = false;  ///< By set_direction; the default no longer applies.
   ImpairmentModel model;
   ImpairmentStats stats;
@@ -123,7 +123,7 @@ std::unique_ptr<DatagramSocket> SimulatedNetwork::attach(const platform::Address
   return std::make_unique<Socket>(*this, slot);
 }
 
-/// One more; returns how many there were.
+/// Counts one more attachment of the address; returns the count before.
 uint32_t SimulatedNetwork::count_attachment(const platform::Address& address) {
   const uint64_t key = platform::hash_address(address);
   const uint32_t found = attach_counts_.find(key);
@@ -167,7 +167,7 @@ uint32_t SimulatedNetwork::find_direction(uint32_t from, uint32_t to) const {
   return index != base::HashIndex::kNone && directions_[index]->open ? index : base::HashIndex::kNone;
 }
 
-/// As find_direction, but opens the direction when it is not; the first time allocates.
+/// The same as find_direction(), but opens a direction that is not open; the first opening allocates.
 uint32_t SimulatedNetwork::direction_index(uint32_t from, uint32_t to) {
   uint32_t index = by_direction_.find(direction_key(from, to));
   if (index == base::HashIndex::kNone) {
@@ -231,7 +231,7 @@ void SimulatedNetwork::set_tap(NetworkTap tap, void* context) {
   tap_context_ = context;
 }
 
-/// What a socket sends: counted, shown to the tap as a copy it may change, and carried.
+/// Sends one datagram: counts it, shows the tap a copy that it may change, and forwards the copy.
 bool SimulatedNetwork::transmit(uint32_t from, const Datagram& datagram, uint64_t now_ns) {
   Attachment& sender = *attachments_[from];
   if (datagram.size > kMaxDatagramBytes) {

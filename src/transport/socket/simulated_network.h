@@ -2,8 +2,8 @@
 // that may drop, change or inject datagrams, and address spoofing. The same seed, attachments and calls
 // give the same deliveries on every machine.
 //
-// A datagram sent from A to B: tap -> model of direction (A, B) -> queue of B -> B's receive(). Each
-// direction's generator is seeded from the network seed, both addresses and how often each was attached
+// A datagram sent from A to B: tap -> model of direction (A, B) -> queue of B -> B's receive(). The generator
+// of each direction is seeded from the network seed, both addresses, and how often each address was attached
 // before. So the order in which directions first see traffic does not matter, and a client that returns to an
 // old address gets a new loss sequence.
 //
@@ -29,12 +29,12 @@ namespace lattice::socket {
 struct SimulatedNetworkConfig {
   uint64_t seed = 1;
   size_t max_attachments = 4096;
-  size_t queue_datagrams = 8192;     ///< Most under way to one attachment; more are dropped_overflow.
-  uint64_t pool_bytes = 256u << 20;  ///< Most memory for payloads under way; taken in slabs as needed.
+  size_t queue_datagrams = 8192;     ///< Most in flight to one attachment; more are dropped_overflow.
+  uint64_t pool_bytes = 256u << 20;  ///< Most memory for payloads in flight; taken in slabs as needed.
 };
 
-/// A datagram about to enter the network, as the tap sees it. `data` and `size` may be changed (up to
-/// kMaxDatagramBytes), and so may `from` and `to`.
+/// A datagram about to enter the network, as the tap sees it. The tap may change `data` and `size` (up to
+/// kMaxDatagramBytes), and `from` and `to`.
 struct TappedDatagram {
   platform::Address from;
   platform::Address to;
@@ -56,49 +56,47 @@ class SimulatedNetwork {
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
   /// A socket bound to `address`; null when it is taken, has family 0, or max_attachments is reached.
-  /// Destroying the socket frees the address, loses what is under way to it, and forgets the impairments
-  /// and fault counts of its directions. Allocates the queue.
+  /// Destroying the socket frees the address, loses the datagrams in flight to it, and forgets the
+  /// impairments and fault counts of its directions. Allocates the queue.
   std::unique_ptr<DatagramSocket> attach(const platform::Address& address);
 
-  /// Gives the attachment at `from` the address `to`, as a NAT does; what is under way to the old
-  /// address is lost. Directions keep the attachment's impairments. False when `from` is unknown or `to`
-  /// is taken.
+  /// Gives the attachment at `from` the address `to`, as a NAT does; datagrams in flight to the old address
+  /// are lost. Directions keep the attachment's impairments. False when `from` is unknown or `to` is taken.
   bool rebind(const platform::Address& from, const platform::Address& to);
 
-  /// A seed for what an attachment draws at random. It follows from the network's seed and the number of
-  /// calls.
+  /// A seed for the random values of an attachment. It depends on the network's seed and the number of calls.
   uint64_t draw_seed() { return base::splitmix64(draw_state_); }
 
-  /// For every direction that has not been configured by itself, existing or future.
+  /// Sets the impairment of every direction, existing or future, that set_direction() has not configured.
   void set_default(const Impairment& impairment);
-  /// For datagrams from one attached address to another; false when either is unknown.
+  /// Sets the impairment from one attached address to another; false when either is unknown.
   bool set_direction(const platform::Address& from, const platform::Address& to,
                      const Impairment& impairment);
   /// Both directions at once: `up` from a to b, `down` from b to a.
   bool set_path(const platform::Address& a, const platform::Address& b, const Impairment& up,
                 const Impairment& down);
 
-  /// Makes datagrams from one attached address to another pass `link`, which others may share and which must
-  /// outlive the attachments; null takes it away. False when an address is unknown.
+  /// Sends datagrams from one attached address to another through `link`; null removes it. Directions may
+  /// share a link, and it must outlive the attachments. False when an address is unknown.
   bool set_bottleneck(const platform::Address& from, const platform::Address& to, BottleneckLink* link);
 
-  /// The observer, or null to remove it.
+  /// Sets the tap; null removes it.
   void set_tap(NetworkTap tap, void* context);
 
-  /// Puts a datagram straight into the queue of `to`, seeming to come from `from` (any address, attached
-  /// or not), arriving at `deliver_at_ns`; neither tap nor impairment sees it. False when `to` is
-  /// unknown, its queue is full, or the datagram is too large.
+  /// Puts a datagram straight into the queue of `to`. It seems to come from `from` (any address, attached or
+  /// not) and arrives at `deliver_at_ns`; neither tap nor impairment sees it. False when `to` is unknown, its
+  /// queue is full, or the datagram is too large.
   bool inject(const platform::Address& from, const platform::Address& to, std::span<const uint8_t> bytes,
               uint64_t deliver_at_ns);
 
-  /// Tells the attachment at `to` that nobody listens at `about`, as a router does with ICMP or a forger in
-  /// its name; a report that was not taken yet makes way. False when `to` is unknown.
+  /// Reports to the attachment at `to` that `about` is unreachable, as a router or a forger does with ICMP.
+  /// Replaces a report that was not taken yet. False when `to` is unknown.
   bool report_unreachable(const platform::Address& to, const platform::Address& about);
 
   /// When the next datagram arrives anywhere, or kNoEvent; a test jumps virtual time to it. It stays in
-  /// the past until the receiver has taken what is due.
+  /// the past until the receiver has taken the datagrams that are due.
   uint64_t next_event_ns() const;
-  /// Datagrams under way, all attachments together.
+  /// Datagrams in flight, all attachments together.
   size_t in_flight() const;
 
   /// Faults on the way to / from an attachment, summed over its directions; all zero when unknown.
@@ -108,7 +106,7 @@ class SimulatedNetwork {
   ImpairmentStats faults(const platform::Address& from, const platform::Address& to) const;
 
   uint64_t tap_dropped() const { return tap_dropped_; }  ///< Verdict kDrop.
-  uint64_t unreachable() const { return unreachable_; }  ///< Sent to an address nobody holds.
+  uint64_t unreachable() const { return unreachable_; }  ///< Sent to an address without an attachment.
   const base::BufferPoolStats& pool_stats() const { return pool_.stats(); }
 
  private:

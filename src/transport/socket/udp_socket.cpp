@@ -26,8 +26,8 @@ std::unique_ptr<UdpSocket> UdpSocket::open(const platform::Address& bind_address
 
 size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   size_t count = 0;
-  // A full batch at a time and one more: oversize datagrams take a call's room without filling
-  // `out`, and a flood of them must not keep this loop going.
+  // Enough calls to fill `out` in full batches, and one more. Oversize datagrams use a call without filling
+  // `out`, and a flood of them must not keep this loop running.
   const size_t max_calls = out.size() / platform::kUdpBatchDatagrams + 1;
   for (size_t call = 0; call < max_calls && count < out.size(); ++call) {
     const std::span<Datagram> rest = out.subspan(count);
@@ -36,7 +36,7 @@ size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
     stats_.receive_truncated += got.truncated;
     stats_.receive_errors += got.errors;
     count += got.count;
-    // A short batch means the kernel's queue is empty; asking again would be a wasted call.
+    // A short batch means that the kernel's queue is empty, so another call would be wasted.
     if (got.count + got.truncated < asked) break;
   }
   stats_.datagrams_received += count;

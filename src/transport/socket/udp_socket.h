@@ -25,7 +25,7 @@ class UdpSocket final : public DatagramSocket {
   /// Buffer sizes the kernel granted, and what it can do.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
 
-  /// Blocks until a datagram waits or `timeout_ns` has passed; for programs with nothing else to do.
+  /// Blocks until a datagram waits or `timeout_ns` has passed; for programs without other work.
   bool wait_readable(uint64_t timeout_ns) const { return socket_.wait_readable(timeout_ns); }
 
  private:

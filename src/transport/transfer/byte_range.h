@@ -1,4 +1,4 @@
-// Bytes of a transfer from one offset up to another.
+// The bytes of a transfer between two offsets.
 #pragma once
 
 #include <cstdint>

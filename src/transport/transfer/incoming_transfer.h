@@ -1,4 +1,4 @@
-// What has arrived of one transfer.
+// The received part of one incoming transfer.
 //
 //   OFFERED ──accept()──▶ RUNNING ──every byte──▶ complete
 #pragma once
@@ -13,7 +13,7 @@ namespace lattice::transfer {
 
 class IncomingTransfer {
  public:
-  /// `offer` was parsed; its label is not kept.
+  /// `offer` is a parsed offer; its label is not kept.
   explicit IncomingTransfer(const wire::TransferOffer& offer)
       : id_(offer.id), size_bytes_(offer.size_bytes) {}
 
@@ -21,12 +21,13 @@ class IncomingTransfer {
   uint64_t size_bytes() const { return size_bytes_; }
   uint64_t received_bytes() const { return received_bytes_; }
 
-  /// From here on chunks are expected. Takes the memory for that. Must not have been called before.
+  /// Expects chunks from here on, and takes the memory for them. Call once.
   void accept();
   bool accepted() const { return missing_.has_value(); }
 
   enum class Judgement : uint8_t { kNew, kDuplicate, kPastEnd, kTooShort, kTooScattered };
-  /// Changes nothing. The transfer is accepted. kNew: at least one byte of the chunk was missing.
+  /// Judges a chunk of an accepted transfer; changes nothing. kNew: at least one byte of the chunk is
+  /// missing.
   Judgement judge(const wire::TransferChunk& chunk) const;
   /// The first bytes of `range` that are missing; an empty range when there are none.
   ByteRange first_missing(const ByteRange& range) const { return missing_->first_within(range); }

@@ -9,7 +9,7 @@ namespace lattice::transfer {
 
 MissingRanges::MissingRanges(uint64_t size_bytes) {
   LATTICE_ASSERT(size_bytes != 0);
-  // Each chunk opens one range at most, and none but the last is shorter than kMinChunkBytes.
+  // Each chunk adds at most one range, and only the last chunk may be shorter than kMinChunkBytes.
   const uint64_t chunks = size_bytes / wire::kMinChunkBytes + 1;
   ranges_.reserve(static_cast<size_t>(std::min<uint64_t>(kMaxMissingRanges, chunks)));
   ranges_.push_back({0, size_bytes});

@@ -8,7 +8,7 @@
 namespace lattice::transfer {
 namespace {
 
-// The halves of what fits the largest datagram fit the smallest, and are not too short to be sent.
+// Half of a chunk that fits the largest datagram fits the smallest datagram, and is not too short to be sent.
 static_assert((reliability::kMaxBulkBody + 1) / 2 + wire::kMaxChunkHeaderBytes <=
               OutgoingTransfer::kMinRoomBytes);
 static_assert((OutgoingTransfer::kMinRoomBytes - wire::kMaxChunkHeaderBytes) / 2 >= wire::kMinChunkBytes);
@@ -22,7 +22,7 @@ OutgoingTransfer::OutgoingTransfer(uint16_t id, uint64_t size_bytes) : id_(id), 
 bool OutgoingTransfer::accept() {
   if (state_ != State::kOffered) return false;
   state_ = State::kRunning;
-  // No chunk but the last is shorter than kMinChunkBytes.
+  // Only the last chunk may be shorter than kMinChunkBytes.
   const uint64_t chunks = size_bytes_ / wire::kMinChunkBytes + 1;
   flying_.resize(static_cast<size_t>(std::min<uint64_t>(chunks, kMaxChunksInFlight)));
   lost_.resize(static_cast<size_t>(std::min<uint64_t>(chunks, kMaxOpenChunks)));

@@ -1,16 +1,17 @@
-// Which bytes of one transfer to send: fresh ones in order and as many as a datagram holds, lost chunks
-// first.
+// Decides which bytes of one transfer to send: lost chunks first, then fresh bytes in order, as many as a
+// datagram holds.
 //
 //   OFFERED ──accepted──▶ RUNNING ──end()──▶ ENDED, until no chunk is in flight any more
 //      └──────────────────end()───────────────▶
 //
-// A chunk that was lost goes again as it was if it fits a datagram that every path carries; else it is cut
-// into halves, which always do: should the path have stopped carrying what it carried, no byte is stranded,
-// and that small packets arrive between lost large ones is how the endpoint finds out (M-14).
+// A lost chunk is sent again unchanged if it fits a datagram that every path carries. Otherwise it is cut
+// into two halves, which always fit. So every byte arrives even if the path no longer carries large
+// datagrams. The small packets that arrive between lost large ones also show the endpoint that the path has
+// changed (M-14).
 //
 // Must stay true: in flight ≤ kMaxChunksInFlight, and lost + in flight ≤ kMaxOpenChunks. Fresh bytes are
-// taken only while nothing is lost and the first bound allows one more; every other step moves a chunk
-// between the two, and each is cut at most once.
+// taken only while no chunk is lost and the first bound allows one more; every other step moves a chunk
+// between "lost" and "in flight", and each chunk is cut at most once.
 #pragma once
 
 #include <cstdint>
@@ -31,22 +32,22 @@ class OutgoingTransfer {
   uint64_t acked_bytes() const { return acked_bytes_; }
   uint32_t in_flight() const { return in_flight_; }
 
-  /// False when it was accepted before, or has ended. Takes all the memory chunks will need.
+  /// False when the transfer was accepted before, or has ended. Takes all the memory that chunks will need.
   bool accept();
   bool accepted() const { return state_ == State::kRunning; }
-  /// While either holds it, no chunk is offered. What is in flight arrives.
+  /// While either side holds the transfer, no chunk is offered. Chunks in flight still arrive.
   void hold_here(bool held) { held_here_ = held; }
   void hold_by_peer(bool held) { held_by_peer_ = held; }
-  /// No chunk is offered any more. Not undone.
+  /// Offers no more chunks. Cannot be undone.
   void end() { state_ = State::kEnded; }
   bool ended() const { return state_ == State::kEnded; }
-  /// Ended, and every chunk was told its fate: the slot may serve another.
+  /// Ended, and every chunk was reported as acked or lost: the slot may serve another transfer.
   bool drained() const { return ended() && in_flight_ == 0; }
 
-  /// Every byte left at least once. Before that the peer cannot have them all.
+  /// Every byte was sent at least once. Before that the peer cannot have every byte.
   bool all_sent() const { return next_fresh_ == size_bytes_; }
   bool has_next() const;
-  /// What the next message has room for, the chunk's header included: at least kMinRoomBytes each.
+  /// The room of the next message for a chunk with its header: at least kMinRoomBytes each.
   struct Room {
     size_t fresh_bytes;
     size_t repeat_bytes;  ///< In a datagram that every path carries.
@@ -54,7 +55,7 @@ class OutgoingTransfer {
   static constexpr size_t kMinRoomBytes = reliability::kMaxUnreliableBody;
   /// The chunk to send next; has_next() holds.
   ByteRange next(const Room& room) const;
-  /// next() was sent. Returns its name until its fate is told, below kMaxChunksInFlight.
+  /// The chunk of next() was sent. Returns its name, below kMaxChunksInFlight, which on_receipt() takes.
   uint32_t on_sent(const ByteRange& chunk);
   /// Once for every on_sent(), in any order.
   void on_receipt(uint32_t name, bool acked);
@@ -72,7 +73,7 @@ class OutgoingTransfer {
   uint32_t in_flight_ = 0;
   std::vector<ByteRange> flying_;     ///< By name.
   std::vector<uint32_t> free_names_;  ///< A stack.
-  std::vector<ByteRange> lost_;       ///< A ring; the first may be what is left of a chunk that was cut.
+  std::vector<ByteRange> lost_;       ///< A ring; its first element may be the second half of a cut chunk.
   uint32_t first_lost_ = 0;
   uint32_t lost_count_ = 0;
 };

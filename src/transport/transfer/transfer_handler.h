@@ -1,4 +1,4 @@
-// What large transfers need from below and tell above.
+// The interfaces of large transfers: to the endpoint below and to the handler above.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ enum class TransferEnding : uint8_t {
   kConnectionLost,
 };
 
-/// The way control messages leave.
+/// The connection to the endpoint below.
 class TransferLink {
  public:
   virtual ~TransferLink() = default;
   /// Sends `body` on the control channel; copied. False: the queue is full, or there is no connection.
   virtual bool send_control(ConnectionHandle connection, std::span<const uint8_t> body) = 0;
-  /// Ends the connection for want of room: the peer lets all of the control channel's queue wait.
+  /// Ends the connection because the queue of the control channel is full: the peer does not acknowledge it.
   virtual void close(ConnectionHandle connection) = 0;
-  /// There are chunks to send again, after nothing that the connection itself would notice.
+  /// A connection has chunks to send again, for a reason that the connection itself does not notice.
   virtual void wake(ConnectionHandle connection) = 0;
 };
 
@@ -45,24 +45,24 @@ class TransferHandler {
  public:
   virtual ~TransferHandler() = default;
 
-  /// The peer offers `size_bytes`; `label` is what its application says about them. Answer with accept() or
-  /// cancel(), now or later.
+  /// The peer offers `size_bytes`; `label` comes from its application. Answer with accept() or cancel(), now
+  /// or later.
   virtual void on_offer(ConnectionHandle connection, TransferId transfer, uint64_t size_bytes,
                         std::span<const uint8_t> label) = 0;
 
-  /// Fills all of `out` with the bytes of an outgoing transfer from `offset` on; may be asked again for the
-  /// same ones. False: they cannot be had; the transfer fails. Called while a packet is built: must do
-  /// nothing else.
+  /// Fills all of `out` with the bytes of an outgoing transfer from `offset` on. May be called again for the
+  /// same bytes. False: the bytes cannot be read, and the transfer fails. Called while a packet is built, so
+  /// it must call no other function of the library.
   virtual bool read(ConnectionHandle connection, TransferId transfer, uint64_t offset,
                     std::span<uint8_t> out) = 0;
 
-  /// Bytes of an incoming transfer, each exactly once, in any order of chunks. False: they cannot be stored;
-  /// the transfer fails.
+  /// Stores bytes of an incoming transfer. Each byte comes exactly once; chunks come in any order. False: the
+  /// bytes cannot be stored, and the transfer fails.
   virtual bool write(ConnectionHandle connection, TransferId transfer, uint64_t offset,
                      std::span<const uint8_t> bytes) = 0;
 
-  /// Outgoing: acknowledged; incoming: stored. At most once per update() and transfer, and only when it
-  /// changed.
+  /// Reports the acknowledged bytes of an outgoing or the stored bytes of an incoming transfer. At most once
+  /// per update() and transfer, and only after a change.
   virtual void on_progress(ConnectionHandle connection, TransferId transfer, uint64_t done_bytes,
                            uint64_t size_bytes) = 0;
 

@@ -1,5 +1,5 @@
-// Every reason for which a chunk or a control message of a transfer is not acted on. All but the last three
-// close the connection: only a peer that breaks the standard sends such a thing.
+// Every reason to refuse a chunk or a control message of a transfer. All but the last three close the
+// connection: only a peer that breaks the protocol causes them.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 namespace lattice::transfer {
 
 #define LATTICE_TRANSFER_REFUSALS(X)                                                                \
-  X(kMalformed, "transfer_malformed")        /* a body no sender may send */                        \
+  X(kMalformed, "transfer_malformed")        /* a body that no sender may send */                   \
   X(kNoChannel, "transfer_no_channel")       /* control messages without a bulk channel */          \
   X(kBadId, "transfer_bad_id")               /* an offer out of sequence (B-3) */                   \
   X(kTooMany, "transfer_too_many")           /* a ninth at a time (B-4) */                          \
-  X(kUnknown, "transfer_unknown")            /* of a transfer nobody offered */                     \
+  X(kUnknown, "transfer_unknown")            /* of a transfer that was never offered */             \
   X(kBadState, "transfer_bad_state")         /* accepted twice; held or sent before it was */       \
   X(kPastEnd, "transfer_past_end")           /* a chunk past the end */                             \
   X(kTooShort, "transfer_too_short")         /* a chunk below 256 bytes before the end (B-9) */     \
@@ -32,7 +32,7 @@ enum class TransferRefusal : uint8_t {
 /// A stable lower-case name such as "transfer_too_many"; never null.
 const char* transfer_refusal_name(TransferRefusal refusal);
 
-/// Whether the connection ends over it.
+/// Whether this refusal closes the connection.
 constexpr bool closes(TransferRefusal refusal) {
   return refusal != TransferRefusal::kNone && refusal < TransferRefusal::kTooLarge;
 }

@@ -1,4 +1,4 @@
-// The application's side, and the chunks that leave. What a peer says is in transfers_receive.cpp.
+// The application's side, and outgoing chunks. transfers_receive.cpp processes the messages of a peer.
 #include "transport/transfer/transfers.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace lattice::transfer {
 namespace {
 
-// What the endpoint calls a chunk: its transfer's slot, and its name there.
+// The endpoint's number of a chunk: the slot of its transfer, and its name within the transfer.
 static_assert(kMaxChunksInFlight <= 1u << 16 && kMaxTransfers <= 1u << 16);
 constexpr uint32_t chunk_name(size_t slot, uint32_t name) {
   return static_cast<uint32_t>(slot) << 16 | name;
@@ -23,7 +23,7 @@ Transfers::Transfers(const TransferConfig& config, TransferLink& link, TransferH
 
 Transfers::~Transfers() = default;
 
-// --- Finding
+// --- Look-up
 
 Transfers::Lane* Transfers::lane_of(ConnectionHandle connection) const {
   if (connection.slot >= lanes_.size()) return nullptr;
@@ -39,7 +39,7 @@ Transfers::Lane& Transfers::lane_for(ConnectionHandle connection) {
     lane->connection = connection;
     ++lane_count_;
   }
-  LATTICE_ASSERT(lane->connection == connection);  // on_disconnected() freed the one before
+  LATTICE_ASSERT(lane->connection == connection);  // on_disconnected() freed the previous lane
   return *lane;
 }
 
@@ -216,7 +216,7 @@ void Transfers::update_in(Lane& lane, std::unique_ptr<Incoming>& entry) {
 
 void Transfers::on_disconnected(ConnectionHandle connection) {
   if (lane_of(connection) == nullptr) return;
-  // Out of the table first: the handler is called about transfers that no longer answer.
+  // The lane leaves the table first: calls from the handler must no longer find its transfers.
   const std::unique_ptr<Lane> lane = std::move(lanes_[connection.slot]);
   --lane_count_;
   for (const auto& entry : lane->out) {
@@ -228,7 +228,7 @@ void Transfers::on_disconnected(ConnectionHandle connection) {
   }
 }
 
-// --- Chunks that leave
+// --- Outgoing chunks
 
 size_t Transfers::slot_to_send(const Lane& lane) {
   if (lane.chunks_in_flight >= kMaxChunksInFlight) return kMaxTransfers;

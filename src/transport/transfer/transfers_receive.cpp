@@ -1,4 +1,4 @@
-// What a peer says about transfers, and the chunks that arrive.
+// Processes a peer's control messages about transfers, and received chunks.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -76,7 +76,7 @@ TransferRefusal Transfers::on_accept(ConnectionHandle connection, std::span<cons
   if (Outgoing* entry = find_out(lane, id)) {
     return entry->transfer.accept() ? TransferRefusal::kNone : TransferRefusal::kBadState;
   }
-  // It crossed our cancel() otherwise.
+  // A known id without a transfer: the message crossed this side's cancel().
   return lane != nullptr && was_offered(id, lane->out_count) ? TransferRefusal::kNone
                                                              : TransferRefusal::kUnknown;
 }
@@ -149,7 +149,7 @@ TransferRefusal Transfers::on_chunk(ConnectionHandle connection, std::span<const
   return count(TransferRefusal::kTooScattered);
 }
 
-// Of a chunk only what is missing is stored: a half may have come before the whole.
+// Stores only the missing bytes of a chunk: one half of it may have arrived before.
 void Transfers::store(Lane& lane, const wire::TransferChunk& chunk) {
   ByteRange rest = range_of(chunk);
   std::unique_ptr<Incoming>* entry = find_in(&lane, chunk.id);

@@ -28,8 +28,8 @@ enum class ChannelMode : uint8_t {
   kUnreliableSequenced,
   kReliableUnordered,
   kReliableOrdered,
-  kBulk,        ///< Blocks of large transfers, framed as unreliable messages (transfer_bodies.h).
-  kUndeclared,  ///< An application channel nobody declared: a message on it is a framing error.
+  kBulk,        ///< Chunks of large transfers, framed as unreliable messages (transfer_bodies.h).
+  kUndeclared,  ///< An application channel that is not declared: a message on it is a framing error.
   kAckMessage,  ///< Channel 14.
 };
 

@@ -1,4 +1,4 @@
-// Sizes and numbers every packet shares (P-01, P-02, P-08, P-09).
+// Sizes and numbers common to all packets (P-01, P-02, P-08, P-09).
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ inline constexpr uint32_t kProtocolId = 0x0100544Cu;
 inline constexpr uint32_t kProtocolMagicMask = 0x0000FFFFu;
 inline constexpr uint32_t kProtocolMagic = 0x0000544Cu;
 
-/// Bits of `features` in messages 3 and 4: what both sides have, the connection uses.
+/// Bits of `features` in messages 3 and 4. The connection uses the features that both sides have.
 inline constexpr uint32_t kFeatureAes256Gcm = 1u << 0;  ///< Session packets are sealed with AES-256-GCM.
 
 inline constexpr size_t kTagBytes = 16;                ///< Poly1305 tag behind every sealed part (K-02).

@@ -53,7 +53,7 @@ inline bool is_rotation_control_type(uint8_t type) {
   return type == 1 || type == 2 || type == 13;
 }
 
-/// True for the types that the transport itself says and hears.
+/// True for the types that the transport itself sends and receives.
 inline bool is_transport_control_type(uint8_t type) {
   return is_rotation_control_type(type) || type == 14;
 }

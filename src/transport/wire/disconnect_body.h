@@ -19,7 +19,7 @@ struct DisconnectBody {
   std::span<const uint8_t> text;
 };
 
-/// Refuses any other length, unknown flags, too long a text and text that is not UTF-8.
+/// Refuses any other length, unknown flags, a text that is too long, and a text that is not UTF-8.
 bool parse_disconnect(std::span<const uint8_t> plaintext, DisconnectBody* out);
 /// Returns the size written, or 0 when the text is too long or `out` too short.
 size_t encode_disconnect(const DisconnectBody& body, std::span<uint8_t> out);

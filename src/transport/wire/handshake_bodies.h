@@ -13,9 +13,9 @@
 //   6 ConnectionRefused   u8 6 · accept_random 16
 //                         | sealed, k4: reason u16 · schema_id u64 · text_len u8 · text
 //
-// A message with a sealed part is read in two steps: parse_…_clear() splits the body, and after the
-// layer above opened the seal, parse_…_sealed() reads the plaintext. The AAD is header ‖ clear part.
-// Every parser refuses any length but the exact one.
+// A message with a sealed part is read in two steps: parse_…_clear() splits the body, the layer above opens
+// the sealed part, and parse_…_sealed() reads the plaintext. The AAD is header ‖ clear part. Every parser
+// refuses any length but the exact one.
 #pragma once
 
 #include <cstddef>
@@ -87,7 +87,7 @@ struct ChallengeResponseSealed {
   uint32_t features = 0;
   uint16_t max_datagram = 0;
   uint16_t tick_rate = 0;    ///< Hz, of the client's simulation.
-  uint16_t max_objects = 0;  ///< How many objects the client has room for.
+  uint16_t max_objects = 0;  ///< Number of objects that the client has room for.
 };
 
 bool parse_challenge_response_clear(std::span<const uint8_t> body, ChallengeResponseClear* out);
@@ -117,7 +117,7 @@ struct ConnectionAcceptedSealed {
   uint32_t features = 0;
 };
 
-/// Splits message 3 or 6; the sealed length must be one that message can have.
+/// Splits message 3 or 6; the length of the sealed part must be possible for that message.
 bool parse_answer_clear(std::span<const uint8_t> body, AnswerClear* out);
 size_t encode_answer_clear(const AnswerClear& message, std::span<uint8_t> out);
 bool parse_connection_accepted_sealed(std::span<const uint8_t> plaintext, ConnectionAcceptedSealed* out);
@@ -144,7 +144,7 @@ inline constexpr size_t kConnectionDeniedBodyBytes = 1 + 2 + 4;
 
 struct ConnectionDenied {
   uint16_t reason = 0;
-  uint32_t protocol_id = kProtocolId;  ///< The version the denier speaks.
+  uint32_t protocol_id = kProtocolId;  ///< The version that the denying server speaks.
 };
 
 bool parse_connection_denied(std::span<const uint8_t> body, ConnectionDenied* out);

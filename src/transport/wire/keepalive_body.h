@@ -5,9 +5,9 @@
 //   · [echo_us u64 · echo_delay_us u32]   flag 2
 //   · [challenge 8]                       flag 4
 //   · [response 8]                        flag 8
-//   · zero padding to the end             (what an mtu probe is made of, flag 16)
+//   · zero padding to the end             (an MTU probe is padded, flag 16)
 //
-// Timestamps are the sender's monotonic microseconds, opaque to the peer, which echoes them.
+// Timestamps are monotonic microseconds of the sender. The peer echoes them and does not interpret them.
 #pragma once
 
 #include <array>

@@ -55,7 +55,7 @@ bool MessageReader::read_ack_body(Message* message) {
 
 bool MessageReader::next(Message* out) {
   if (rest_.empty()) return false;
-  // In place: a packet of small messages walks through here dozens of times, twice.
+  // Filled in place: a packet of small messages calls this dozens of times, twice.
   Message& message = *out;
   message = {};
   const uint8_t* at = rest_.data();

@@ -10,8 +10,8 @@
 //   bulk: no header, no flags
 //   channel 14: no header, no flags; the body is the ack block (6) or ack block · ack_delay u16 (8)
 //
-// Must stay true (P-10): a plaintext is walked whole by check_framing() before any message of it acts.
-// Every payload has an ack block; of two, the first counts.
+// Must stay true (P-10): check_framing() checks a whole plaintext before any of its messages takes effect.
+// Every payload has an ack block; if it has several, the first counts.
 #pragma once
 
 #include <cstddef>
@@ -86,9 +86,9 @@ class MessageReader {
   MessageReader(std::span<const uint8_t> plaintext, const ChannelTable& channels)
       : rest_(plaintext), channels_(channels) {}
 
-  /// Reads the next message; false at the end of the plaintext or at an error, and `out` then means nothing.
+  /// Reads the next message; false at the end of the plaintext or at an error, with `out` undefined.
   bool next(Message* out);
-  /// What is still to be read.
+  /// The bytes that are still to be read.
   std::span<const uint8_t> rest() const { return rest_; }
   /// kNone while everything read so far was well-formed.
   FramingError error() const { return error_; }
@@ -102,19 +102,19 @@ class MessageReader {
   FramingError error_ = FramingError::kNone;
 };
 
-/// What check_framing() learned about a plaintext that is well-formed.
+/// The facts that check_framing() found in a well-formed plaintext.
 struct FramingSummary {
   AckBlock ack;  ///< The first block (R-01).
   bool has_ack_delay = false;
   uint64_t ack_delay_ns = 0;
-  uint32_t message_count = 0;  ///< Ack messages not counted.
+  uint32_t message_count = 0;  ///< Without ack messages.
   uint32_t reliable_count = 0;
-  size_t kept_count = 0;          ///< Messages in front that were kept, ack messages counted.
-  std::span<const uint8_t> rest;  ///< The plaintext behind those.
+  size_t kept_count = 0;          ///< Messages at the front that were kept, ack messages included.
+  std::span<const uint8_t> rest;  ///< The plaintext behind the kept messages.
 };
 
-/// Validates a whole plaintext (P-10); `out` is filled only on kNone. The first messages are left in `kept`
-/// and need not be read again. Messages that do not fit `kept` are read from `rest`.
+/// Validates a whole plaintext (P-10); `out` is filled only on kNone. Stores the first messages in `kept`, so
+/// that the caller need not read them again. The caller reads the other messages from `rest`.
 FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTable& channels,
                            FramingSummary* out, std::span<Message> kept = {});
 
@@ -127,18 +127,18 @@ inline size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ac
   return bytes;
 }
 
-/// Appends one message. `ack` decides between the full reliable header and, null, ack_elided for reliable
-/// modes; the elided flag itself is derived, never given. False, and nothing written, when it does not fit or
-/// the body is longer than kMaxMessageBodyBytes.
+/// Appends one message. For reliable modes, `ack` gives the full header, and null gives ack_elided; `head`
+/// never sets that flag. False, and nothing written, when the message does not fit or its body is longer than
+/// kMaxMessageBodyBytes.
 bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckBlock* ack,
                    std::span<const uint8_t> body);
-/// The same for a whole message; `has_ack` says whether its block is written.
+/// Appends a whole message; `has_ack` decides whether its ack block is written.
 inline bool write_message(base::ByteWriter& writer, const Message& message) {
   return write_message(writer, message, message.has_ack ? &message.ack : nullptr, message.body);
 }
 
-/// Appends the ack message of channel 14; with `delay_ns` (rounded down to 32 µs units, saturating) when
-/// `with_delay`.
+/// Appends the ack message of channel 14. If `with_delay`, it contains `delay_ns`, rounded down to units of
+/// 32 µs and saturating.
 bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns);
 
 }  // namespace lattice::wire

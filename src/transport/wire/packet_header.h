@@ -6,8 +6,8 @@
 //   | u32 LE | u8   | u64 LE         | u8        | 1 to 9 bytes, Y-02  |
 //   +--------+------+----------------+-----------+---------------------+
 //
-// Must stay true: one byte string per header value (the varint is minimal), so the AAD a receiver
-// checks is the only spelling of what it parsed.
+// Must stay true: each header value has exactly one encoding (the varint is minimal), so the AAD that a
+// receiver checks is the only encoding of the header that it parsed.
 #pragma once
 
 #include <cstddef>
@@ -41,13 +41,13 @@ enum class HeaderStatus : uint8_t {
   kOk,
   kTooShort,      ///< Ends inside the header.
   kBadMagic,      ///< Not Lattice at all.
-  kWrongVersion,  ///< Lattice of another version; `out` is filled, so a denial can be considered (P-03).
+  kWrongVersion,  ///< Another version of Lattice; `out` is filled, so that the server may deny (P-03).
   kUnknownType,   ///< P-04: dropped.
   kBadPacketSeq,  ///< Truncated or overlong varint.
 };
 
 /// Reads the header in front of `datagram`. `out` and `header_bytes` are filled when the result is
-/// kOk or kWrongVersion. `protocol_id` is the version spoken here.
+/// kOk or kWrongVersion. `protocol_id` is the version of this side.
 HeaderStatus parse_packet_header(std::span<const uint8_t> datagram, uint32_t protocol_id, PacketHeader* out,
                                  size_t* header_bytes);
 

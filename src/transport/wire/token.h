@@ -1,5 +1,5 @@
-// The layout of connect and relay tokens (handshake.md, "Token"): fields and where the signature is.
-// No cryptography: verifying the signature and judging the fields belong to the layers above.
+// The layout of connect and relay tokens (handshake.md, "Token"): the fields and the place of the signature.
+// No cryptography: the layers above verify the signature and judge the fields.
 //
 //   off  size            off  size
 //     0     4  "LTK1"     40    8  schema_id        128   16  player
@@ -62,7 +62,7 @@ enum class TokenStatus : uint8_t {
 TokenStatus parse_token(std::span<const uint8_t> bytes, TokenFields* out);
 
 /// Writes everything but the signature; returns 160 + n, or 0 when `out` is shorter than the whole
-/// token or the user data is too long. The 64 bytes that follow are the caller's to sign into.
+/// token or the user data is too long. The caller writes the signature into the next 64 bytes.
 size_t encode_token_fields(const TokenFields& fields, std::span<uint8_t> out);
 
 /// The signed bytes of a well-formed token, and its signature.

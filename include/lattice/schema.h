@@ -51,7 +51,7 @@ extern "C" {
 #define LATTICE_MAX_HOST_BYTES 65536    ///< most bytes of a host structure
 #define LATTICE_MAX_RPCS 256            ///< most RPCs of a type
 #define LATTICE_MAX_TYPES 1024          ///< most types of a world
-/// Most bytes of a name of a type, member, structure or RPC, which is [A-Za-z_][A-Za-z0-9_.:]*
+/// Most bytes of a name of a type, member, structure or RPC, which is `[A-Za-z_][A-Za-z0-9_.:]*`
 #define LATTICE_MAX_NAME_BYTES 63
 #define LATTICE_MAX_STRING_BYTES 65535     ///< largest capacity of STRING, FIXED_STRING and BYTES
 #define LATTICE_DEFAULT_STRING_BYTES 1024  ///< capacity of STRING, FIXED_STRING and BYTES that state none

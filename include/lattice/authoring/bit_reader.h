@@ -1,6 +1,6 @@
-// BitReader: the mirror image of BitWriter. Bytes come from a peer, so every read is checked and failure is
-// sticky: after the first bad read everything is zero, and the caller asks at_end() once, before
-// acting. Source: docs/spec/data.md.
+/// @file
+/// BitReader unpacks what BitWriter packed. Hand-written serializers use it, and the library itself does.
+/// Source: docs/spec/data.md.
 #pragma once
 
 #include <bit>
@@ -17,91 +17,124 @@
 
 namespace lattice {
 
+/// Unpacks values from bytes that may come from a peer. Every read is checked and failure is sticky: after
+/// the first bad read, every read gives zero or the value that its description names. So read everything,
+/// then ask at_end() once before you act.
+///
+///     lattice::BitReader r(bytes);
+///     const int32_t value = r.ReadRangedInt(-8, 7);
+///     if (r.at_end()) use(value);
 class BitReader {
  public:
-  /// Reads `bytes`, which the caller keeps.
+  /// Reads `bytes`, which are borrowed.
   explicit BitReader(std::span<const uint8_t> bytes) : BitReader(bytes, bytes.size() * 8) {}
-  /// Reads only the first `bit_count` bits of `bytes`.
+  /// Reads only the first `bit_count` bits of `bytes`, which are borrowed.
   BitReader(std::span<const uint8_t> bytes, size_t bit_count)
       : data_(bytes.data()), end_(bit_count < bytes.size() * 8 ? bit_count : bytes.size() * 8) {}
 
+  /// False once a read failed.
   bool ok() const { return ok_; }
+  /// How many bits were read. The size of the input after a failure.
   size_t position_bits() const { return position_; }
+  /// How many bits are left; 0 after a failure.
   size_t bits_left() const { return end_ - position_; }
-  /// Marks the input as malformed: used by Deserialize() for values that make no sense.
+  /// Marks the input as malformed. Deserialize() calls it for values that make no sense.
   void fail() { ok_ = false, position_ = end_; }
-  /// True if nothing failed and all that is left is the padding of the last byte: under 8 bits, all zero.
+  /// True if nothing failed and only the padding of the last byte is left: under 8 bits, all zero.
   bool at_end() const { return ok_ && bits_left() < 8 && peek(static_cast<unsigned>(bits_left())) == 0; }
 
   // ---- Named types ---------------------------------------------------------------------------
 
-  /// `bits` in 0..64.
+  /// A field of `bits` bits, 0 to 64.
   uint64_t ReadBits(int bits) { return read(static_cast<unsigned>(bits)); }
+  /// One bit.
   bool ReadBool() { return read(1) != 0; }
+  /// 8 bits.
   uint8_t ReadByte() { return static_cast<uint8_t>(read(8)); }
-  /// A type declared with LATTICE_ENUM; an ordinal past its list fails.
+  /// A value of an enum that LATTICE_ENUM declares. A position past its list fails. The first value of the
+  /// list on failure.
   template <typename E>
   E ReadEnum() {
     return EnumTraits<E>::value(
         static_cast<size_t>(ReadCode(bits_for_count(EnumTraits<E>::kCount), EnumTraits<E>::kCount - 1)));
   }
+  /// A signed varint of WriteInt(). One that does not fit 32 bits fails.
   int32_t ReadInt() { return static_cast<int32_t>(un_zig_zag(ReadVarint32())); }
+  /// A signed varint of WriteLong().
   int64_t ReadLong() { return un_zig_zag(ReadVarint()); }
+  /// A number in [min, max]. A code past max fails; it is not clamped. On failure 0, or `min` when 0 is
+  /// outside the range.
   int32_t ReadRangedInt(int32_t min, int32_t max) { return static_cast<int32_t>(ReadRangedLong(min, max)); }
-  /// A code past max is malformed, not clamped. `min` when the read fails and 0 is outside the range.
+  /// The same for 64 bits.
   int64_t ReadRangedLong(int64_t min, int64_t max) {
     const uint64_t span = range_span(min, max);
     const uint64_t code = ReadCode(bits_for_span(span), span);
     if (!ok_) return min <= 0 && max >= 0 ? 0 : min;
     return ranged_value(code, min);
   }
+  /// All 32 bits of a float; NaN and infinity are possible.
   float ReadFloat() { return std::bit_cast<float>(ReadU32()); }
+  /// All 64 bits of a double; NaN and infinity are possible.
   double ReadDouble() { return std::bit_cast<double>(ReadU64()); }
+  /// A number in [min, max] of WriteCompressedFloat(). A code past the last step fails. 0 on failure, even
+  /// outside the range.
   float ReadCompressedFloat(float min, float max, float precision) {
     return static_cast<float>(ReadCompressed(CompressedFloat(min, max, precision)));
   }
+  /// The same, with the bounds of `q`.
   float ReadCompressedFloat(FloatQuant q) { return ReadCompressedFloat(q.min, q.max, q.precision); }
+  /// The same for a double.
   double ReadCompressedDouble(double min, double max, double precision) {
     return ReadCompressed(CompressedFloat(min, max, precision));
   }
+  /// The same, with bounds worked out before.
   double ReadCompressed(const CompressedFloat& q) {
     const uint64_t code = ReadCode(q.bits, q.steps);
     return ok_ ? q.value(code) : 0.0;
   }
+  /// An angle in [min, max) of WriteAngle(). 0 on failure.
   double ReadAngle(double min, double max, double precision) {
     return ReadAngle(AngleQuant(min, max, precision));
   }
+  /// The same, with bounds worked out before.
   double ReadAngle(const AngleQuant& q) {
     const uint64_t code = ReadCode(q.bits, q.steps - 1);
     return ok_ ? q.value(code) : 0.0;
   }
+  /// Two compressed floats with the same bounds.
   Vector2 ReadVector2(FloatQuant q) { return ReadVector2(q, q); }
+  /// Two compressed floats with bounds of their own.
   Vector2 ReadVector2(FloatQuant qx, FloatQuant qy) {
     Vector2 v;
     v.x = ReadCompressedFloat(qx), v.y = ReadCompressedFloat(qy);
     return v;
   }
+  /// Three compressed floats with the same bounds.
   Vector3 ReadVector3(FloatQuant q) { return ReadVector3(q, q, q); }
+  /// Three compressed floats with bounds of their own.
   Vector3 ReadVector3(FloatQuant qx, FloatQuant qy, FloatQuant qz) {
     Vector3 v;
     v.x = ReadCompressedFloat(qx), v.y = ReadCompressedFloat(qy), v.z = ReadCompressedFloat(qz);
     return v;
   }
+  /// Four compressed floats with the same bounds.
   Vector4 ReadVector4(FloatQuant q) { return ReadVector4(q, q, q, q); }
+  /// Four compressed floats with bounds of their own.
   Vector4 ReadVector4(FloatQuant qx, FloatQuant qy, FloatQuant qz, FloatQuant qw) {
     Vector4 v;
     v.x = ReadCompressedFloat(qx), v.y = ReadCompressedFloat(qy);
     v.z = ReadCompressedFloat(qz), v.w = ReadCompressedFloat(qw);
     return v;
   }
-  /// Codes past 2^n - 2, and codes that describe no unit quaternion, fail. Identity when the read fails.
+  /// A rotation of WriteQuaternion(). Codes that describe no unit quaternion fail. The identity on failure.
   Quaternion ReadQuaternion(int bits_per_component = 10) {
     const unsigned n = static_cast<unsigned>(bits_per_component);
     const uint64_t packed = read(2 + 3 * n);
     if (ok_ && !smallest_three_valid(packed, n)) fail();
     return ok_ ? smallest_three_unpack(packed, n) : Quaternion{};
   }
-  /// UTF-8 of at most `cap` bytes; longer or invalid text fails and gives "".
+  /// UTF-8 of at most `cap` bytes. Longer or invalid text fails and gives "". Allocates the text, whose
+  /// claimed length was checked before.
   std::string ReadString(size_t cap = 1024) {
     std::string text;
     const size_t n = ReadLength(cap);
@@ -111,7 +144,7 @@ class BitReader {
     if (!ok_) text.clear();
     return text;
   }
-  /// At most `cap` bytes into `out`; more fails and returns 0.
+  /// Writes at most `cap` bytes to `out` and returns how many there were. More fails and returns 0.
   size_t ReadBytes(uint8_t* out, size_t cap) {
     const size_t n = ReadLength(cap);
     ReadRaw(out, n);
@@ -120,17 +153,20 @@ class BitReader {
 
   // ---- Further scalars --------------------------------------------------------------------------
 
+  /// A number of 16 bits.
   uint16_t ReadU16() {
     const uint64_t v = read(16);
     return static_cast<uint16_t>(v << 8 | v >> 8);
   }
+  /// A number of 32 bits.
   uint32_t ReadU32() { return swap32(static_cast<uint32_t>(read(32))); }
+  /// A number of 64 bits.
   uint64_t ReadU64() {
     const uint64_t v = read(64);
     return static_cast<uint64_t>(swap32(static_cast<uint32_t>(v))) << 32 |
            swap32(static_cast<uint32_t>(v >> 32));
   }
-  /// Minimal forms only.
+  /// A varint of WriteVarint(). One that is longer than it need be fails.
   uint64_t ReadVarint() {
     uint64_t value = 0;
     for (unsigned group = 0; group < 8; ++group) {
@@ -145,37 +181,37 @@ class BitReader {
     if (last == 0) fail();
     return ok_ ? value | last << 56 : 0;
   }
-  /// As ReadVarint(), but values of 2^32 and above fail.
+  /// A varint below 2^32; a larger one fails.
   uint32_t ReadVarint32() {
     const uint64_t v = ReadVarint();
     if (v > UINT32_MAX) fail();
     return ok_ ? static_cast<uint32_t>(v) : 0;
   }
-  /// A `bits`-bit code; values past `max` fail.
+  /// A field of `bits` bits. A value past `max` fails.
   uint64_t ReadCode(unsigned bits, uint64_t max) {
     const uint64_t code = read(bits);
     if (code > max) fail();
     return ok_ ? code : 0;
   }
-  /// A varint length of at most `cap` bytes that are all still there.
+  /// A length as a varint. One above `cap`, or above the number of bytes left, fails.
   size_t ReadLength(size_t cap) {
     const uint64_t n = ReadVarint();
     if (n > cap || n > bits_left() / 8) fail();
     return ok_ ? static_cast<size_t>(n) : 0;
   }
-  /// `n` bytes without a length; zeros on failure.
+  /// `n` bytes without a length. On failure zeros.
   void ReadRaw(uint8_t* out, size_t n) {
     if (n > bits_left() / 8) fail();
     for (size_t i = 0; i < n; ++i) out[i] = ReadByte();
   }
-  /// The next `bits` bits, left-aligned into `out` of (bits + 7) / 8 bytes, padding zero.
+  /// The next `bits` bits, from bit 7 of `out` down, padded with zeros to (bits + 7) / 8 bytes.
   void ReadBitSpan(uint8_t* out, size_t bits) {
     if (bits > bits_left()) fail();
     for (; bits >= 8; bits -= 8) *out++ = ReadByte();
     if (bits != 0) *out = static_cast<uint8_t>(read(static_cast<unsigned>(bits)) << (8 - bits));
   }
-  /// Copies up to `bits` of the bits ahead without moving; returns how many there were. For custom
-  /// serializers.
+  /// As ReadBitSpan(), but without moving, and with at most as many bits as are left. Returns how many there
+  /// were. For custom serializers.
   size_t PeekBitSpan(uint8_t* out, size_t bits) const {
     BitReader ahead = *this;
     const size_t n = bits < bits_left() ? bits : bits_left();

@@ -1,5 +1,5 @@
-// Fixed point q32.32: a number that adds, multiplies and divides to the same bits everywhere.
-// Overflow wraps, as the integers below it do; keep values within +-2^31.
+/// @file
+/// A fixed-point number that adds, multiplies and divides to the same bits on every platform.
 #pragma once
 
 #include <compare>
@@ -7,35 +7,46 @@
 
 namespace lattice {
 
+/// A number with 32 bits before and 32 bits after the point, for a member of type fixed64. Values lie in
+/// [-2^31, 2^31). Overflow wraps around.
 struct Fixed64 {
   int64_t raw = 0;  ///< value * 2^32
 
+  /// The number raw / 2^32.
   static constexpr Fixed64 from_raw(int64_t raw) { return Fixed64{raw}; }
+  /// The number `v`, exactly.
   static constexpr Fixed64 from_int(int32_t v) {
     return Fixed64{static_cast<int64_t>(v) * (int64_t{1} << 32)};
   }
-  /// Nearest; `v` in (-2^31, 2^31).
+  /// The nearest number to `v`, which must lie in (-2^31, 2^31).
   static constexpr Fixed64 from_double(double v) {
     const double scaled = v * 4294967296.0;
     return Fixed64{static_cast<int64_t>(scaled < 0 ? scaled - 0.5 : scaled + 0.5)};
   }
+  /// The nearest double.
   constexpr double to_double() const { return static_cast<double>(raw) / 4294967296.0; }
-  /// Towards minus infinity.
+  /// The largest integer that is not above the number.
   constexpr int32_t floor() const { return static_cast<int32_t>(raw >> 32); }
 
+  /// Equal when the bits are.
   friend constexpr bool operator==(Fixed64, Fixed64) = default;
+  /// Ordered as the numbers are.
   friend constexpr std::strong_ordering operator<=>(Fixed64, Fixed64) = default;
+  /// The exact sum, wrapped.
   friend constexpr Fixed64 operator+(Fixed64 a, Fixed64 b) { return wrap(bits(a.raw) + bits(b.raw)); }
+  /// The exact difference, wrapped.
   friend constexpr Fixed64 operator-(Fixed64 a, Fixed64 b) { return wrap(bits(a.raw) - bits(b.raw)); }
+  /// The negative, wrapped.
   friend constexpr Fixed64 operator-(Fixed64 a) { return wrap(0 - bits(a.raw)); }
-  /// Exact product rounded towards zero.
+  /// The exact product, rounded towards zero and wrapped.
   friend constexpr Fixed64 operator*(Fixed64 a, Fixed64 b) {
     const uint64_t x = magnitude(a.raw), y = magnitude(b.raw);
     const uint64_t xh = x >> 32, xl = x & 0xFFFFFFFFu, yh = y >> 32, yl = y & 0xFFFFFFFFu;
     const uint64_t product = ((xh * yh) << 32) + xh * yl + xl * yh + ((xl * yl) >> 32);
     return wrap((a.raw < 0) != (b.raw < 0) ? 0 - product : product);
   }
-  /// Rounded towards zero; division by zero gives the largest value of the right sign.
+  /// The exact quotient, rounded towards zero and wrapped. Division by zero gives the largest number, or the
+  /// smallest one for a negative `a`.
   friend constexpr Fixed64 operator/(Fixed64 a, Fixed64 b) {
     if (b.raw == 0) return Fixed64{a.raw < 0 ? INT64_MIN : INT64_MAX};
     const uint64_t x = magnitude(a.raw), y = magnitude(b.raw);
@@ -49,9 +60,13 @@ struct Fixed64 {
     }
     return wrap((a.raw < 0) != (b.raw < 0) ? 0 - quotient : quotient);
   }
+  /// Adds `b`.
   constexpr Fixed64& operator+=(Fixed64 b) { return *this = *this + b; }
+  /// Subtracts `b`.
   constexpr Fixed64& operator-=(Fixed64 b) { return *this = *this - b; }
+  /// Multiplies by `b`.
   constexpr Fixed64& operator*=(Fixed64 b) { return *this = *this * b; }
+  /// Divides by `b`.
   constexpr Fixed64& operator/=(Fixed64 b) { return *this = *this / b; }
 
  private:

@@ -1,22 +1,34 @@
-// The preprocessor part of declarations: applying a macro to every element of a list, and turning the
-// annotations of a member into values. Every name is prefixed, so that BOUNDS, BITS and the rest stay free
-// for games.
+/// @file
+/// The preprocessor part of declarations. It applies a macro to every element of a list, and turns the
+/// annotations of a member into values. Every name is prefixed, so that BOUNDS, BITS and the rest stay free
+/// for games.
 #pragma once
 
-// LATTICE_FOR_EACH(m, context, a, b, ...) -> m(context, a) m(context, b) ...; up to 256 elements.
+/// @cond internal
+
+// The names that begin with LATTICE_FE_ make LATTICE_FOR_EACH repeat itself: LATTICE_FE_STEP handles one
+// element and leaves a call of itself, and each LATTICE_FE_EXPAND scans the text again, which does that call.
+
+/// Keeps the next step from being expanded at once.
 #define LATTICE_FE_PARENS ()
+/// Scans its text often enough for 122 elements.
 #define LATTICE_FE_EXPAND(...) LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND4(...) LATTICE_FE_EXPAND3(LATTICE_FE_EXPAND3(LATTICE_FE_EXPAND3(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND3(...) LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND2(...) LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND1(...) __VA_ARGS__
+/// LATTICE_FOR_EACH(m, context, a, b, ...) is m(context, a) m(context, b) ... for up to 122 elements.
 #define LATTICE_FOR_EACH(m, context, ...) \
   __VA_OPT__(LATTICE_FE_EXPAND(LATTICE_FE_STEP(m, context, __VA_ARGS__)))
+/// Handles the first element and leaves the others to the next scan.
 #define LATTICE_FE_STEP(m, context, a, ...) \
   m(context, a) __VA_OPT__(LATTICE_FE_AGAIN LATTICE_FE_PARENS(m, context, __VA_ARGS__))
+/// Names LATTICE_FE_STEP again without expanding it.
 #define LATTICE_FE_AGAIN() LATTICE_FE_STEP
 
-// What may stand behind a member's type.
+// LATTICE_ANNOTATION_NAME is the value of the annotation NAME, which may stand behind the type of a member.
+// lattice/authoring/networked.h says what each means.
+
 #define LATTICE_ANNOTATION_BOUNDS(min, max, precision) \
   ::lattice::annotation::Bounds {                      \
     min, max, precision                                \
@@ -60,7 +72,8 @@
 #define LATTICE_ANNOTATION_VARINT LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_VARINT)
 #define LATTICE_ANNOTATION_FULL LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_FULL)
 
-// LATTICE_ANNOTATIONS(A, B(1)) -> , LATTICE_ANNOTATION_A , LATTICE_ANNOTATION_B(1); up to six.
+/// LATTICE_ANNOTATIONS(A, B(1)) is , LATTICE_ANNOTATION_A , LATTICE_ANNOTATION_B(1) for up to six
+/// annotations.
 #define LATTICE_ANNOTATIONS(...) __VA_OPT__(LATTICE_ANNOTATIONS1(__VA_ARGS__))
 #define LATTICE_ANNOTATIONS1(a, ...) , LATTICE_ANNOTATION_##a __VA_OPT__(LATTICE_ANNOTATIONS2(__VA_ARGS__))
 #define LATTICE_ANNOTATIONS2(a, ...) , LATTICE_ANNOTATION_##a __VA_OPT__(LATTICE_ANNOTATIONS3(__VA_ARGS__))
@@ -68,3 +81,4 @@
 #define LATTICE_ANNOTATIONS4(a, ...) , LATTICE_ANNOTATION_##a __VA_OPT__(LATTICE_ANNOTATIONS5(__VA_ARGS__))
 #define LATTICE_ANNOTATIONS5(a, ...) , LATTICE_ANNOTATION_##a __VA_OPT__(LATTICE_ANNOTATIONS6(__VA_ARGS__))
 #define LATTICE_ANNOTATIONS6(a) , LATTICE_ANNOTATION_##a
+/// @endcond

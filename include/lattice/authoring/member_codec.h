@@ -1,5 +1,6 @@
-// One member of a declared structure to bits and back: the same bits the library writes for its descriptor.
-// Source: docs/spec/data.md.
+/// @file
+/// One member of a declared structure to bits and back: the same bits that the library writes for its
+/// description. Source: docs/spec/data.md.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,10 @@
 #include "lattice/authoring/bit_writer.h"
 #include "lattice/authoring/member_traits.h"
 
+/// @cond internal
 namespace lattice::authoring {
 
+/// Writes an integer with the encoding of its description.
 template <typename T>
 void write_integer(BitWriter& w, T v, const lattice_member_desc& d) {
   using Unsigned = std::make_unsigned_t<T>;
@@ -39,6 +42,7 @@ void write_integer(BitWriter& w, T v, const lattice_member_desc& d) {
     w.WriteU64(raw);
 }
 
+/// Reads an integer with the encoding of its description.
 template <typename T>
 void read_integer(BitReader& r, T& v, const lattice_member_desc& d) {
   const bool varint =
@@ -66,7 +70,7 @@ void read_integer(BitReader& r, T& v, const lattice_member_desc& d) {
     v = static_cast<T>(r.ReadU64());
 }
 
-/// One member's bits, whole: what Layout writes for the same descriptor.
+/// Writes one member whole.
 template <typename T>
 void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
   if constexpr (ArrayTraits<T>::kCount != 0) {
@@ -117,7 +121,8 @@ void write_member(BitWriter& w, const T& v, const lattice_member_desc& d) {
     v.Serialize(w);
 }
 
-/// The mirror image of write_member. After a failure the member is its zero value.
+/// Reads one member whole. After a failure it holds the zero value of its type, or the least value of its
+/// range.
 template <typename T>
 void read_member(BitReader& r, T& v, const lattice_member_desc& d) {
   if constexpr (ArrayTraits<T>::kCount != 0) {
@@ -171,3 +176,4 @@ void read_member(BitReader& r, T& v, const lattice_member_desc& d) {
 }
 
 }  // namespace lattice::authoring
+/// @endcond

@@ -1,5 +1,6 @@
-// What LATTICE_NETWORKED stands on: from a member's C++ type and annotations to its descriptor, checked at
-// compile time, and to its bits. Source: docs/spec/data.md.
+/// @file
+/// What LATTICE_NETWORKED stands on: it makes the description of a member from its C++ type and its
+/// annotations, and checks both at compile time. Source: docs/spec/data.md.
 #pragma once
 
 #include <array>
@@ -19,136 +20,201 @@
 #include "lattice/authoring/values.h"
 #include "lattice/schema.h"
 
+/// @cond internal
+/// The values of annotations. Not for programs: names here may change.
 namespace lattice::annotation {
 
+/// BOUNDS(min, max, precision).
 struct Bounds {
+  /// The three numbers, in the unit of the member.
   double min, max, precision;
 };
+/// RANGED(min, max).
 struct Ranged {
+  /// The two bounds; both may occur.
   int64_t min, max;
 };
+/// BITS(n).
 struct Bits {
+  /// How many bits.
   uint32_t count;
 };
+/// SMALLEST_THREE(n).
 struct SmallestThree {
+  /// How many bits per component.
   uint32_t bits;
 };
+/// STRING(n), BYTES(n) and CUSTOM(n).
 template <size_t N>
 struct Capacity {};
+/// POSITION, SNAP and the other flags.
 struct Flag {
+  /// A lattice_member_flags.
   uint32_t flag;
 };
+/// ARRAY(n).
 template <size_t N>
 struct Array {};
+/// FIXED, VARINT and FULL.
 struct Encoding {
+  /// The encoding.
   lattice_encoding encoding;
 };
 
 }  // namespace lattice::annotation
+/// @endcond
 
+/// What declarations expand to. Programs use Declared only: the other names here may change.
 namespace lattice::authoring {
 
+/// @cond internal
+
+/// The declared type string.
 struct StringTag {};
+/// The declared type fixed_string.
 struct FixedStringTag {};
+/// The declared type blob.
 struct BytesTag {};
 
+/// The capacity among annotations `A`, or the default.
 template <typename... A>
 struct CapacityOf {
+  /// Bytes.
   static constexpr size_t value = LATTICE_DEFAULT_STRING_BYTES;
 };
+/// Looks at the next annotation.
 template <typename First, typename... Rest>
 struct CapacityOf<First, Rest...> : CapacityOf<Rest...> {};
+/// Found it.
 template <size_t N, typename... Rest>
 struct CapacityOf<annotation::Capacity<N>, Rest...> {
+  /// Bytes.
   static constexpr size_t value = N;
 };
 
-/// The C++ type an element of declared type T gets.
+/// The C++ type that an element of the declared type `T` gets.
 template <typename T, typename... A>
 struct ElementType {
+  /// The type.
   using type = T;
 };
+/// Text.
 template <typename... A>
 struct ElementType<StringTag, A...> {
+  /// The type.
   using type = String<CapacityOf<A...>::value>;
 };
+/// Text without an encoding.
 template <typename... A>
 struct ElementType<FixedStringTag, A...> {
+  /// The type.
   using type = FixedString<CapacityOf<A...>::value>;
 };
+/// A blob.
 template <typename... A>
 struct ElementType<BytesTag, A...> {
+  /// The type.
   using type = Bytes<CapacityOf<A...>::value>;
 };
 
 /// `Element`, or an array of it when an annotation says so.
 template <typename Element, typename... A>
 struct ArrayType {
+  /// The type.
   using type = Element;
 };
+/// Looks at the next annotation.
 template <typename Element, typename First, typename... Rest>
 struct ArrayType<Element, First, Rest...> : ArrayType<Element, Rest...> {};
+/// Found ARRAY.
 template <typename Element, size_t N, typename... Rest>
 struct ArrayType<Element, annotation::Array<N>, Rest...> {
   static_assert(N >= 1 && N <= LATTICE_MAX_ARRAY_ELEMENTS, "an array member holds 1 to 256 elements");
+  /// The type.
   using type = std::array<Element, N>;
 };
 
-/// The C++ type a member of declared type T gets.
+/// The C++ type that a member of the declared type `T` gets.
 template <typename T, typename... A>
 struct HostType {
+  /// The type.
   using type = typename ArrayType<typename ElementType<T, A...>::type, A...>::type;
 };
+/// Deduces the annotations. The 0 stands before their commas. Never defined.
 template <typename T, typename... A>
 HostType<T, A...> host_type(int, const A&...);
 
-/// A structure made with LATTICE_NETWORKED or LATTICE_NETSTRUCT.
+/// @endcond
+
+/// A structure made with LATTICE_NETWORKED, LATTICE_NETSTRUCT or LATTICE_NETSTRUCT_DELTA.
 template <typename T>
 concept Declared = requires {
   T::lattice_members();
 };
 
+/// @cond internal
+
+/// Whether `T` is text or a blob, and how large.
 template <typename T>
 struct TextKind {
+  /// What it is; CUSTOM for neither.
   static constexpr lattice_wire_type kType = LATTICE_WIRE_CUSTOM;
+  /// Most bytes; 0 for neither.
   static constexpr size_t kCapacity = 0;
 };
+/// Text.
 template <size_t N>
 struct TextKind<String<N>> {
+  /// What it is.
   static constexpr lattice_wire_type kType = LATTICE_WIRE_STRING;
+  /// Most bytes.
   static constexpr size_t kCapacity = N;
 };
+/// Text without an encoding.
 template <size_t N>
 struct TextKind<FixedString<N>> {
+  /// What it is.
   static constexpr lattice_wire_type kType = LATTICE_WIRE_FIXED_STRING;
+  /// Most bytes.
   static constexpr size_t kCapacity = N;
 };
+/// A blob.
 template <size_t N>
 struct TextKind<Bytes<N>> {
+  /// What it is.
   static constexpr lattice_wire_type kType = LATTICE_WIRE_BYTES;
+  /// Most bytes.
   static constexpr size_t kCapacity = N;
 };
 /// What a member holds one or many of.
 template <typename T>
 struct ArrayTraits {
+  /// The type of an element.
   using Element = T;
-  static constexpr size_t kCount = 0;  // not an array
+  /// How many elements; 0: not an array.
+  static constexpr size_t kCount = 0;
 };
+/// An array.
 template <typename T, size_t N>
 struct ArrayTraits<std::array<T, N>> {
   static_assert(ArrayTraits<T>::kCount == 0,
                 "an array of arrays: put the inner one into a LATTICE_NETSTRUCT");
   static_assert(N >= 1 && N <= LATTICE_MAX_ARRAY_ELEMENTS, "an array member holds 1 to 256 elements");
+  /// The type of an element.
   using Element = T;
+  /// How many elements.
   static constexpr size_t kCount = N;
 };
 
+/// Whether `T` is text or a blob.
 template <typename T>
 inline constexpr bool kIsText = TextKind<T>::kCapacity != 0;
 
+/// Whether `T` is an integer that travels as one.
 template <typename T>
 inline constexpr bool kIsInteger =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char>;
+/// How many floats or doubles `T` is made of; 0: something else.
 template <typename T>
 inline constexpr unsigned kFloatCount = std::is_same_v<T, float> || std::is_same_v<T, double> ? 1
                                         : std::is_same_v<T, Vector2>                          ? 2
@@ -156,6 +222,7 @@ inline constexpr unsigned kFloatCount = std::is_same_v<T, float> || std::is_same
                                         : std::is_same_v<T, Vector4>                          ? 4
                                                                                               : 0;
 
+/// The wire type of a C++ type. Does not compile for one that cannot travel.
 template <typename T>
 constexpr lattice_wire_type wire_type() {
   if constexpr (std::is_same_v<T, bool>)
@@ -192,7 +259,9 @@ constexpr lattice_wire_type wire_type() {
   }
 }
 
-// Not constexpr: reaching one of these while compiling a declaration is the error message.
+/// Compile-time errors. They are not constexpr: reaching one while a declaration is compiled is the error
+/// message.
+/// @{
 inline void lattice_error_annotation_does_not_fit_this_type() {}
 inline void lattice_error_bounds_min_must_be_below_max() {}
 inline void lattice_error_precision_must_be_positive_and_within_the_bounds() {}
@@ -200,18 +269,24 @@ inline void lattice_error_range_must_fit_the_type() {}
 inline void lattice_error_bits_out_of_range() {}
 inline void lattice_error_too_many_bounds() {}
 inline void lattice_error_custom_member_needs_CUSTOM_capacity() {}
+/// @}
 
+/// Fills the description of one member of type `T` from its annotations.
 template <typename T>
 struct MemberBuilder {
+  /// What is known so far.
   lattice_member_desc desc = {};
+  /// How many BOUNDS were applied.
   unsigned bounds_count = 0;
 
+  /// Sets the encoding. An error when another annotation set a different one.
   constexpr void encode(lattice_encoding encoding) {
     if (desc.encoding != LATTICE_ENCODING_DEFAULT && desc.encoding != encoding) {
       lattice_error_annotation_does_not_fit_this_type();
     }
     desc.encoding = encoding;
   }
+  /// Bounds of the next component, and of those after it.
   constexpr void apply(annotation::Bounds b) {
     if (kFloatCount<T> == 0) lattice_error_annotation_does_not_fit_this_type();
     if (bounds_count >= kFloatCount<T>) lattice_error_too_many_bounds();
@@ -227,6 +302,7 @@ struct MemberBuilder {
     for (unsigned i = bounds_count; i < 4; ++i) desc.quant[i] = {b.min, b.max, b.precision};
     ++bounds_count;
   }
+  /// The range of an integer.
   constexpr void apply(annotation::Ranged r) {
     if constexpr (kIsInteger<T>) {
       constexpr bool kWide = std::is_unsigned_v<T> && sizeof(T) == 8;
@@ -240,18 +316,21 @@ struct MemberBuilder {
     desc.min_value = r.min;
     desc.max_value = r.max;
   }
+  /// The bits of an unsigned integer.
   constexpr void apply(annotation::Bits b) {
     if (!kIsInteger<T> || std::is_signed_v<T>) lattice_error_annotation_does_not_fit_this_type();
     if (b.count < 1 || b.count > sizeof(T) * 8) lattice_error_bits_out_of_range();
     encode(LATTICE_ENCODING_BITS);
     desc.bits = b.count;
   }
+  /// The bits of a rotation.
   constexpr void apply(annotation::SmallestThree s) {
     if (!std::is_same_v<T, Quaternion>) lattice_error_annotation_does_not_fit_this_type();
     if (s.bits < kMinRotationBits || s.bits > kMaxRotationBits) lattice_error_bits_out_of_range();
     encode(LATTICE_ENCODING_SMALLEST_THREE);
     desc.bits = s.bits;
   }
+  /// The capacity of a hand-written type. That of text is in its C++ type.
   template <size_t N>
   constexpr void apply(annotation::Capacity<N>) {
     if (desc.type == LATTICE_WIRE_CUSTOM)
@@ -259,9 +338,12 @@ struct MemberBuilder {
     else if (!kIsText<T>)
       lattice_error_annotation_does_not_fit_this_type();
   }
+  /// A flag. Registration checks whether it fits the type.
   constexpr void apply(annotation::Flag f) { desc.flags |= f.flag; }
+  /// Nothing: the C++ type of the member says it already.
   template <size_t N>
-  constexpr void apply(annotation::Array<N>) {}  // the member's type says it already
+  constexpr void apply(annotation::Array<N>) {}
+  /// Completes and checks an angle, after all annotations were applied.
   constexpr void check_angle() {
     if ((desc.flags & LATTICE_MEMBER_ANGLE) == 0) return;
     if (!std::is_same_v<T, float> && !std::is_same_v<T, double>) {
@@ -277,6 +359,7 @@ struct MemberBuilder {
     constexpr AngleQuant kDefault;
     desc.quant[0] = {kDefault.min, kDefault.max, kDefault.turn() / static_cast<double>(kDefault.steps)};
   }
+  /// An encoding by name.
   constexpr void apply(annotation::Encoding e) {
     const bool integer = kIsInteger<T> || std::is_same_v<T, Fixed64> || std::is_same_v<T, NetId>;
     const bool fits = e.encoding == LATTICE_ENCODING_FULL
@@ -288,10 +371,11 @@ struct MemberBuilder {
   }
 };
 
+/// See below.
 template <typename T>
 struct DescHolder;
 
-/// The descriptor of one member.
+/// The description of one member.
 template <typename Host, typename... A>
 consteval lattice_member_desc member_desc(const char* name, size_t offset, A... annotations) {
   using T = typename ArrayTraits<Host>::Element;
@@ -319,12 +403,14 @@ consteval lattice_member_desc member_desc(const char* name, size_t offset, A... 
   return d;
 }
 
-/// The descriptor of a declared structure; evaluated, and so checked, when first used.
+/// The description of a declared structure. It is evaluated, and so checked, when first used.
 template <typename T>
 struct DescHolder {
+  /// The descriptions of its members.
   static constexpr auto kMembers = T::lattice_members();
   static_assert(kMembers.size() <= LATTICE_MAX_MEMBERS, "a structure holds at most 32 members");
   static_assert(std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>);
+  /// The description.
   static constexpr lattice_struct_desc kDesc = {
       sizeof(lattice_struct_desc),
       T::kLatticeFlags,
@@ -337,7 +423,7 @@ struct DescHolder {
   };
 };
 
-/// Equality of members; a hand-written type without == is compared bytewise.
+/// Whether two members are equal. A hand-written type without == is compared byte by byte.
 template <typename T>
 bool equal_member(const T& a, const T& b) {
   if constexpr (ArrayTraits<T>::kCount != 0) {
@@ -353,3 +439,4 @@ bool equal_member(const T& a, const T& b) {
 }
 
 }  // namespace lattice::authoring
+/// @endcond

@@ -1,10 +1,14 @@
-// The hand-written path: for conditional fields, own compression, third-party types.
-//
-// A class either derives from INetworkSerializable (messages, whole states, anything the game holds itself),
-// or, to be a member of a declared structure, is a trivially copyable type with the same two functions,
-// non-virtual, and `static constexpr const char* kSerializerName`, which belongs to the schema: change it
-// with the format. Serialize must write the same bits for the same value; Deserialize must refuse (r.fail())
-// what makes no sense.
+/// @file
+/// Hand-written serializers: for fields that travel only sometimes, compression of your own, types of third
+/// parties.
+///
+/// There are two ways. A class derives from INetworkSerializable: messages, whole states, anything that the
+/// game holds itself. Or a trivially copyable type becomes a member of a declared structure: it has the same
+/// two functions, not virtual, and `static constexpr const char* kSerializerName`, which is part of the
+/// schema, so change the name with the format. Declare such a member with CUSTOM(capacity).
+///
+/// Serialize() must write the same bits for the same value. Deserialize() must refuse values that make no
+/// sense, with BitReader::fail().
 #pragma once
 
 #include <concepts>
@@ -20,25 +24,34 @@
 
 namespace lattice {
 
+/// A class that packs and unpacks itself. serialize_to() and deserialize_from() use it.
 class INetworkSerializable {
  public:
+  /// Virtual, so that objects may be destroyed through this class.
   virtual ~INetworkSerializable() = default;
+  /// Writes the value. The same value must give the same bits.
   virtual void Serialize(BitWriter& w) const = 0;
+  /// Reads a value. It comes from a peer: call r.fail() for one that makes no sense.
   virtual void Deserialize(BitReader& r) = 0;
 
  protected:
+  /// For derived classes.
   INetworkSerializable() = default;
+  /// For derived classes.
   INetworkSerializable(const INetworkSerializable&) = default;
+  /// For derived classes.
   INetworkSerializable& operator=(const INetworkSerializable&) = default;
 };
 
+/// A type with Serialize(BitWriter&) and Deserialize(BitReader&), both returning void.
 template <typename T>
 concept NetworkSerializable = requires(const T& value, T& target, BitWriter& w, BitReader& r) {
   { value.Serialize(w) } -> std::same_as<void>;
   { target.Deserialize(r) } -> std::same_as<void>;
 };
 
-/// Packs `value` into `out`; returns the bytes used, or 0 when it does not fit.
+/// Packs `value` into `out`. Returns the bytes used, or 0 when the value does not fit. A value that writes
+/// nothing gives 0 too.
 template <NetworkSerializable T>
 size_t serialize_to(const T& value, std::span<uint8_t> out) {
   BitWriter w(out);
@@ -46,8 +59,8 @@ size_t serialize_to(const T& value, std::span<uint8_t> out) {
   return w.ok() ? w.finish().size() : 0;
 }
 
-/// Unpacks all of `bytes`; false when malformed or when anything is left over, and `value` is then as
-/// it was.
+/// Unpacks all of `bytes` into `value`. Returns false and leaves `value` alone when the bytes are malformed
+/// or when some are left over.
 template <NetworkSerializable T>
 bool deserialize_from(std::span<const uint8_t> bytes, T& value) {
   T read = value;
@@ -58,8 +71,10 @@ bool deserialize_from(std::span<const uint8_t> bytes, T& value) {
   return true;
 }
 
+/// @cond internal
 namespace authoring {
 
+/// lattice_custom_desc.serialize of a type.
 template <typename T>
 size_t custom_serialize(const void* host, uint8_t* out, size_t cap) {
   T value;
@@ -70,6 +85,7 @@ size_t custom_serialize(const void* host, uint8_t* out, size_t cap) {
   return w.ok() ? w.bit_count() : SIZE_MAX;
 }
 
+/// lattice_custom_desc.deserialize of a type.
 template <typename T>
 size_t custom_deserialize(const uint8_t* in, size_t bit_count, void* host) {
   T value{};
@@ -80,10 +96,11 @@ size_t custom_deserialize(const uint8_t* in, size_t bit_count, void* host) {
   return r.position_bits();
 }
 
-/// The descriptor of a hand-written member type.
+/// The description of a hand-written member type.
 template <typename T>
 inline constexpr lattice_custom_desc kCustomDesc = {
     sizeof(lattice_custom_desc), sizeof(T), T::kSerializerName, &custom_serialize<T>, &custom_deserialize<T>};
 
 }  // namespace authoring
+/// @endcond
 }  // namespace lattice

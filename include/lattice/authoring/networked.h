@@ -1,38 +1,37 @@
-// The declarative path: one list declares the structure, its packer and its schema.
-//
-//   LATTICE_NETWORKED(PlayerState,                                       // at namespace scope: defines the
-//   struct
-//     (position, vec3, BOUNDS(-4096, 4096, LATTICE_MM(1)), POSITION),
-//     (rotation, quat, SMALLEST_THREE(10), ROTATION),
-//     (health, uint16, BITS(10)),
-//     (name, string, STRING(16)))
-//
-//   struct Projectile {
-//     LATTICE_NETSTRUCT(Projectile,                                      // inside a struct body: its only
-//     content
-//       (origin, vec3, BOUNDS(-4096, 4096, 0.01f)),
-//       (charge, int32, RANGED(0, 1023)),
-//       (kind, ProjKind))                                                // an enum declared with
-//       LATTICE_ENUM
-//   };
-// LATTICE_NETSTRUCT_DELTA is the same with its own changed mask when nested.
-//
-// Types: bool, int8, uint8, byte, int16, uint16, int32, uint32, int64, uint64, float, double, vec2, vec3,
-// vec4, quat, string, fixed_string, blob, fixed64, netid, any LATTICE_ENUM enum, any declared structure, any
-// hand-written type (lattice/authoring/network_serializable.h). Annotations: BOUNDS(min, max, precision) in
-// the member's own unit, one for all components or one each; RANGED(min, max); BITS(n);
-// SMALLEST_THREE(n); STRING(cap); BYTES(cap); CUSTOM(cap); ARRAY(n); FIXED, VARINT, FULL; POSITION, VELOCITY,
-// ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED (lattice/schema.h says what
-// they mean). A wrong combination does not compile; the name of the function in the message says what is
-// wrong.
-//
-// (slots, uint16, ARRAY(4), BITS(10)) is a std::array<uint16_t, 4>; the other annotations are about one
-// element. A type alias of a std::array may stand as the member's type too. (yaw, float, ANGLE) is an angle
-// of -pi..pi in 65536 steps; (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one in degrees.
-//
-// The result is a plain aggregate, trivially copyable, compared with ==. Serialize() and Deserialize() give
-// exactly the bits a hand-written serializer of the same fields gives. Header-only: needs nothing of the
-// library.
+/// @file
+/// Declares networked structures. One list makes the structure, its packer and its part of the schema.
+/// docs/guide/types.md explains the choices.
+///
+///     LATTICE_NETWORKED(PlayerState,
+///       (position, vec3, BOUNDS(-4096, 4096, LATTICE_MM(1)), POSITION),
+///       (rotation, quat, SMALLEST_THREE(10), ROTATION),
+///       (health, uint16, BITS(10)),
+///       (slots, uint16, ARRAY(4), BITS(10)),
+///       (name, string, STRING(16)))
+///
+/// **The result** is a plain aggregate, trivially copyable, compared with ==. Its enum class Member names the
+/// members by index, for prop_id(). Serialize() and Deserialize() give exactly the bits that a hand-written
+/// serializer of the same members gives. Nothing of the library needs to be linked for that.
+///
+/// **Types:** bool, int8, uint8, byte, int16, uint16, int32, uint32, int64, uint64, float, double, vec2,
+/// vec3, vec4, quat, string, fixed_string, blob, fixed64, netid; an enum declared with LATTICE_ENUM; a
+/// declared structure; a hand-written type (lattice/authoring/network_serializable.h); a type alias of a
+/// std::array of one of these.
+///
+/// **Annotations,** up to six for a member:
+///
+/// - BOUNDS(min, max, precision): float, double, vectors. In the unit of the member, once for all components
+///   or once for each.
+/// - RANGED(min, max), FIXED: integers. BITS(n): unsigned integers. VARINT: integers of 32 and 64 bits.
+/// - FIXED, VARINT: fixed64, netid. SMALLEST_THREE(n): quat. FULL: float, double, vectors, quat.
+/// - STRING(capacity), BYTES(capacity), CUSTOM(capacity): most bytes.
+/// - ARRAY(n): the member is a std::array of n elements, and the other annotations are about one element.
+/// - POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED: the
+///   flags of lattice_member_flags. (yaw, float, ANGLE) is an angle of -pi..pi in 65,536 steps, and
+///   (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one in degrees.
+///
+/// An encoding that does not fit its type does not compile, and the name of the function in the message says
+/// what is wrong. A flag that does not fit is refused by registration with LATTICE_ERROR_SCHEMA.
 #pragma once
 
 #include <array>
@@ -50,23 +49,32 @@
 /// Millimetres as metres, for BOUNDS.
 #define LATTICE_MM(millimetres) ((millimetres)*0.001)
 
+/// @cond internal
+// A macro about a member comes in three steps: NAME takes the parentheses off, NAME_X expands the result, and
+// NAME_I does the work.
+
+/// Takes the parentheses off a member.
 #define LATTICE_UNPACK(...) __VA_ARGS__
+/// The declaration of a member.
 #define LATTICE_MEMBER_FIELD(Type, tuple) LATTICE_MEMBER_FIELD_X(LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_FIELD_X(...) LATTICE_MEMBER_FIELD_I(__VA_ARGS__)
 #define LATTICE_MEMBER_FIELD_I(name, declared, ...)            \
   typename decltype(::lattice::authoring::host_type<declared>( \
       0 LATTICE_ANNOTATIONS(__VA_ARGS__)))::type name{};
 
+/// The name of a member, for enum class Member.
 #define LATTICE_MEMBER_INDEX(Type, tuple) LATTICE_MEMBER_INDEX_X(LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_INDEX_X(...) LATTICE_MEMBER_INDEX_I(__VA_ARGS__)
 #define LATTICE_MEMBER_INDEX_I(name, ...) name,
 
+/// The description of a member.
 #define LATTICE_MEMBER_DESC(Type, tuple) LATTICE_MEMBER_DESC_X(Type, LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_DESC_X(...) LATTICE_MEMBER_DESC_I(__VA_ARGS__)
 #define LATTICE_MEMBER_DESC_I(Type, name, declared, ...)   \
   ::lattice::authoring::member_desc<decltype(Type::name)>( \
       #name, offsetof(Type, name) LATTICE_ANNOTATIONS(__VA_ARGS__)),
 
+/// Writes a member.
 #define LATTICE_MEMBER_WRITE(Type, tuple) LATTICE_MEMBER_WRITE_X(Type, LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_WRITE_X(...) LATTICE_MEMBER_WRITE_I(__VA_ARGS__)
 #define LATTICE_MEMBER_WRITE_I(Type, name, declared, ...) \
@@ -74,6 +82,7 @@
       lattice_w, name,                                    \
       ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
 
+/// Reads a member.
 #define LATTICE_MEMBER_READ(Type, tuple) LATTICE_MEMBER_READ_X(Type, LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_READ_X(...) LATTICE_MEMBER_READ_I(__VA_ARGS__)
 #define LATTICE_MEMBER_READ_I(Type, name, declared, ...) \
@@ -81,10 +90,12 @@
       lattice_r, name,                                   \
       ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
 
+/// Compares a member.
 #define LATTICE_MEMBER_EQUAL(Type, tuple) LATTICE_MEMBER_EQUAL_X(LATTICE_UNPACK tuple)
 #define LATTICE_MEMBER_EQUAL_X(...) LATTICE_MEMBER_EQUAL_I(__VA_ARGS__)
 #define LATTICE_MEMBER_EQUAL_I(name, ...) &&::lattice::authoring::equal_member(lattice_a.name, lattice_b.name)
 
+/// Everything inside a declared structure.
 #define LATTICE_STRUCT_BODY(Type, flags, ...)                                                                \
   using vec2 = ::lattice::Vector2;                                                                           \
   using vec3 = ::lattice::Vector3;                                                                           \
@@ -123,8 +134,21 @@
   }                                                                                                          \
   static_assert(true)
 
+/// @endcond
+
+/// The content of a structure that is declared by itself, such as a nested one. Nothing else stands in its
+/// body. As a member of another structure it travels whole.
+///
+///     struct Projectile {
+///       LATTICE_NETSTRUCT(Projectile,
+///         (origin, vec3, BOUNDS(-4096, 4096, 0.01f)),
+///         (charge, int32, RANGED(0, 1023)))
+///     };
 #define LATTICE_NETSTRUCT(Type, ...) LATTICE_STRUCT_BODY(Type, 0, __VA_ARGS__);
+/// As LATTICE_NETSTRUCT, with LATTICE_STRUCT_DELTA: as a member of another structure only its changed members
+/// travel.
 #define LATTICE_NETSTRUCT_DELTA(Type, ...) LATTICE_STRUCT_BODY(Type, LATTICE_STRUCT_DELTA, __VA_ARGS__);
+/// Declares a structure with these members, 1 to 32 of them, at namespace scope.
 #define LATTICE_NETWORKED(Type, ...)     \
   struct Type {                          \
     LATTICE_NETSTRUCT(Type, __VA_ARGS__) \
@@ -133,25 +157,28 @@
 
 namespace lattice {
 
-/// The descriptor of a declared structure; lives as long as the program.
+/// The description of a declared structure. It lives as long as the program.
 template <authoring::Declared T>
 constexpr const lattice_struct_desc& struct_desc() {
   return authoring::DescHolder<T>::kDesc;
 }
 
-/// A flat property id: prop_id(0, PlayerState::Member::health).
+/// The id of a member for lattice_set_prop() and lattice_get_prop(). `behaviour` counts from 0.
+///
+///     uint16_t health = 100;
+///     lattice_set_prop(world, id, lattice::prop_id(0, PlayerState::Member::health), &health, sizeof health);
 template <typename Member>
 constexpr uint16_t prop_id(unsigned behaviour, Member member) {
   return static_cast<uint16_t>(behaviour << 8 | static_cast<unsigned>(member));
 }
 
-/// One behaviour of a type. `name` null: the structure's name.
+/// The description of one behaviour of a type. `name` null: the name of the structure.
 template <authoring::Declared T>
 constexpr lattice_behaviour_desc behaviour_desc(const char* name = nullptr) {
   return {sizeof(lattice_behaviour_desc), 0, name, &authoring::DescHolder<T>::kDesc};
 }
 
-/// An RPC whose arguments are the members of `Arguments`; void for none.
+/// The description of an RPC whose arguments are the members of `Arguments`; void for none.
 template <typename Arguments = void>
 constexpr lattice_rpc_desc rpc_desc(uint16_t rpc_id, const char* name, lattice_rpc_target target,
                                     lattice_channel channel = LATTICE_CHANNEL_RELIABLE_ORDERED,
@@ -171,13 +198,14 @@ constexpr lattice_rpc_desc rpc_desc(uint16_t rpc_id, const char* name, lattice_r
           arguments};
 }
 
-/// The input command.
+/// The description of the input command.
 template <authoring::Declared T>
 constexpr lattice_input_desc input_desc() {
   return {sizeof(lattice_input_desc), 0, nullptr, &authoring::DescHolder<T>::kDesc};
 }
 
-/// A type of the given behaviours and RPCs, which must live until it is registered.
+/// The description of a type without RPCs. Its type_id follows from the name. `behaviours` is borrowed until
+/// the type is registered.
 template <size_t BehaviourCount>
 constexpr lattice_type_desc type_desc(const char* name,
                                       const lattice_behaviour_desc (&behaviours)[BehaviourCount],
@@ -193,6 +221,7 @@ constexpr lattice_type_desc type_desc(const char* name,
           static_cast<uint32_t>(BehaviourCount),
           0};
 }
+/// The description of a type with RPCs. `behaviours` and `rpcs` are borrowed until the type is registered.
 template <size_t BehaviourCount, size_t RpcCount>
 constexpr lattice_type_desc type_desc(const char* name,
                                       const lattice_behaviour_desc (&behaviours)[BehaviourCount],

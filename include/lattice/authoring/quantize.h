@@ -1,9 +1,10 @@
-// Turning numbers into small integers and back, exactly as the wire has them. Shared by BitWriter, BitReader
-// and the library, so both authoring paths give the same bits.
-//
-// Everything is double arithmetic, left to right, no fused operations, no libm beyond sqrt: equal on every
-// platform. Quantizing a dequantized value gives the code it came from; prediction relies on it.
-// Source: docs/spec/data.md.
+/// @file
+/// Numbers to small integers (codes) and back, exactly as the wire has them. BitWriter, BitReader and the
+/// library share it, so all of them give the same bits. A program rarely needs it by itself.
+///
+/// Everything is double arithmetic from left to right, without fused operations and without libm beyond sqrt:
+/// the result is equal on every platform. The value of a code has that same code again; prediction relies on
+/// it. Source: docs/spec/data.md.
 #pragma once
 
 #include <bit>
@@ -14,57 +15,69 @@
 
 namespace lattice {
 
-/// Bits of a field holding 0..span.
+/// How many bits a field needs that holds 0..span.
 constexpr unsigned bits_for_span(uint64_t span) {
   return static_cast<unsigned>(std::bit_width(span));
 }
-/// Bits of a field holding one of `count` >= 1 values; one value takes none.
+/// How many bits a field needs that holds one of `count` values, at least 1. One value needs none.
 constexpr unsigned bits_for_count(uint64_t count) {
   return bits_for_span(count - 1);
 }
 
+/// Maps 0, -1, 1, -2, ... to 0, 1, 2, 3, ... so that small numbers of either sign are small.
 constexpr uint32_t zig_zag(int32_t v) {
   return (static_cast<uint32_t>(v) << 1) ^ (v < 0 ? UINT32_MAX : 0u);
 }
+/// The same for 64 bits.
 constexpr uint64_t zig_zag(int64_t v) {
   return (static_cast<uint64_t>(v) << 1) ^ (v < 0 ? UINT64_MAX : uint64_t{0});
 }
+/// The number that zig_zag() maps to `v`.
 constexpr int32_t un_zig_zag(uint32_t v) {
   return static_cast<int32_t>((v >> 1) ^ (0 - (v & 1)));
 }
+/// The same for 64 bits.
 constexpr int64_t un_zig_zag(uint64_t v) {
   return static_cast<int64_t>((v >> 1) ^ (0 - (v & 1)));
 }
 
-/// max - min in 64-bit arithmetic; min <= max.
+/// max - min without overflow. `min` must not be above `max`.
 constexpr uint64_t range_span(int64_t min, int64_t max) {
   return static_cast<uint64_t>(max) - static_cast<uint64_t>(min);
 }
-/// Offset from min; out-of-range values are clamped.
+/// The distance of `v` from `min`. A value outside [min, max] is clamped.
 constexpr uint64_t ranged_code(int64_t v, int64_t min, int64_t max) {
   return range_span(min, v < min ? min : v > max ? max : v);
 }
+/// The value with that distance from `min`.
 constexpr int64_t ranged_value(uint64_t code, int64_t min) {
   return static_cast<int64_t>(static_cast<uint64_t>(min) + code);
 }
 
-/// Most steps a compressed float may have: beyond it double arithmetic could miss its own codes.
-inline constexpr double kMaxCompressedSteps = 281474976710656.0;  // 2^48
+/// Most steps of a compressed float, 2^48. With more, double arithmetic could miss its own codes.
+inline constexpr double kMaxCompressedSteps = 281474976710656.0;
 
-/// One compressed float: codes 0..steps over [min, max], both ends exact.
+/// How one compressed float travels: as a code in 0..steps over [min, max], both ends exact.
 struct CompressedFloat {
+  /// The value of code 0.
   double min = 0;
+  /// The value of the last code.
   double max = 1;
+  /// The last code.
   uint64_t steps = 1;
+  /// How many bits a code takes.
   unsigned bits = 1;
 
+  /// [0, 1] in one step.
   constexpr CompressedFloat() = default;
-  /// Bounds the caller guarantees: finite, min < max, precision > 0, at most kMaxCompressedSteps steps.
+  /// Takes bounds that the caller guarantees: finite, low < high, precision > 0, at most kMaxCompressedSteps
+  /// steps.
   constexpr CompressedFloat(double low, double high, double precision)
       : min(low), max(high), steps(step_count(low, high, precision)), bits(bits_for_span(steps)) {}
 
-  /// The nearest integer to r = (max - min) / precision if within r * 2^-22 of it, else ceil(r): so a
-  /// precision written as float or as double gives the same number. At least 1.
+  /// How many steps a precision needs, at least 1. With r = (high - low) / precision: the nearest integer if
+  /// it is within r * 2^-22 of r, else r rounded up. So a precision written as float or as double gives the
+  /// same number.
   static constexpr uint64_t step_count(double low, double high, double precision) {
     const double r = (high - low) / precision;
     if (!(r >= 1.0)) return 1;
@@ -75,39 +88,47 @@ struct CompressedFloat {
     if (fraction <= tolerance && fraction < 0.5) return floor;
     return floor + (fraction > 0.0 ? 1 : 0);
   }
-  /// NaN becomes 0 if that is in range, else min.
+  /// The nearest code. A value outside the bounds is clamped. NaN counts as 0 if that is in range, else as
+  /// min.
   constexpr uint64_t code(double v) const {
     if (v != v) v = min <= 0.0 && max >= 0.0 ? 0.0 : min;
     if (v <= min) return 0;
     if (v >= max) return steps;
     return static_cast<uint64_t>((v - min) / (max - min) * static_cast<double>(steps) + 0.5);
   }
+  /// The value of a code.
   constexpr double value(uint64_t c) const {
     return min + static_cast<double>(c) * (max - min) / static_cast<double>(steps);
   }
 };
 
-inline constexpr double kPi = 3.141592653589793;
+inline constexpr double kPi = 3.141592653589793;  ///< half a turn in radians
 
-/// One angle: codes 0..steps - 1 over [min, max), where max is min again. Any finite value has a code: it
-/// wraps.
+/// How one angle travels: as a code in 0..steps - 1 over [min, max), where max is min again. Any finite value
+/// has a code, because it wraps.
 struct AngleQuant {
+  /// The value of code 0.
   double min = -kPi;
+  /// One turn later: the same direction.
   double max = kPi;
+  /// How many codes there are.
   uint64_t steps = 65536;
+  /// How many bits a code takes.
   unsigned bits = 16;
 
+  /// [-pi, pi) in 65,536 steps.
   constexpr AngleQuant() = default;
-  /// Bounds as for CompressedFloat, and a precision of at most half a turn.
+  /// Takes bounds as CompressedFloat does, and a precision of at most half a turn.
   constexpr AngleQuant(double low, double high, double precision)
       : min(low),
         max(high),
         steps(CompressedFloat::step_count(low, high, precision)),
         bits(bits_for_count(steps)) {}
 
+  /// The length of a turn, in the unit of the angle.
   constexpr double turn() const { return max - min; }
-  /// The share of a turn that is left when whole turns are taken away: in [0, 1). 0 for what is not finite,
-  /// or so large that it has no fraction.
+  /// What is left of a number of turns without the whole ones, in [0, 1). 0 for what is not finite, or so
+  /// large that it has no fraction.
   static constexpr double fraction(double turns) {
     if (!(turns > -0x1.0p52 && turns < 0x1.0p52)) return 0.0;
     const double whole = static_cast<double>(static_cast<int64_t>(turns));
@@ -120,50 +141,57 @@ struct AngleQuant {
     const double inside = min + fraction((v - min) / turn()) * turn();
     return inside < max ? inside : min;
   }
-  /// The way from 0 to `difference`, at most half a turn: in [-turn / 2, turn / 2].
+  /// The short way from 0 to `difference`, in [-turn / 2, turn / 2].
   constexpr double short_way(double difference) const {
     const double turns = fraction(difference / turn());
     return (turns > 0.5 ? turns - 1.0 : turns) * turn();
   }
-  /// NaN and infinity count as 0.
+  /// The nearest code. NaN and infinity count as 0.
   constexpr uint64_t code(double v) const {
     if (!(v - v == 0.0)) v = 0.0;
     const uint64_t nearest =
         static_cast<uint64_t>(fraction((v - min) / turn()) * static_cast<double>(steps) + 0.5);
     return nearest < steps ? nearest : 0;
   }
+  /// The value of a code, in [min, max).
   constexpr double value(uint64_t c) const {
     return min + static_cast<double>(c) * turn() / static_cast<double>(steps);
   }
-  /// Steps between two codes, the short way round.
+  /// How many steps lie between two codes, the short way round.
   constexpr uint64_t distance(uint64_t a, uint64_t b) const {
     const uint64_t way = a > b ? a - b : b - a;
     return way < steps - way ? way : steps - way;
   }
 };
 
-inline constexpr unsigned kMinRotationBits = 4;  // fewer could round to more than a unit quaternion
-inline constexpr unsigned kMaxRotationBits = 20;
-inline constexpr double kSqrt2 = 1.4142135623730951;
+/// Fewest bits per component of a rotation. Fewer could round to more than a unit quaternion.
+inline constexpr unsigned kMinRotationBits = 4;
+inline constexpr unsigned kMaxRotationBits = 20;      ///< most bits per component of a rotation
+inline constexpr double kSqrt2 = 1.4142135623730951;  ///< the square root of 2
 
+/// @cond internal
+/// Parts of smallest_three(). Not for programs: names here may change.
 namespace detail {
 
-/// A rotation as its dropped component (0 = x .. 3 = w) and three codes in 0..2^n - 2.
+/// A rotation as its dropped component (0 = x .. 3 = w) and the codes of the others, in 0..2^n - 2.
 struct SmallestThree {
   unsigned dropped = 3;
   uint32_t code[3] = {0, 0, 0};
 };
 
+/// The component with a code, in [-1 / sqrt 2, 1 / sqrt 2].
 inline double rotation_component(uint32_t code, unsigned n) {
   const double top = static_cast<double>((uint64_t{1} << n) - 2);
   return (static_cast<double>(code) / top * 2.0 - 1.0) / kSqrt2;
 }
+/// The nearest code of a component.
 inline uint32_t rotation_code(double c, unsigned n) {
   const double top = static_cast<double>((uint64_t{1} << n) - 2);
   const double scaled = (c * kSqrt2 + 1.0) / 2.0 * top + 0.5;
   if (scaled <= 0.0) return 0;
   return scaled >= top + 1.0 ? static_cast<uint32_t>(top) : static_cast<uint32_t>(scaled);
 }
+/// The index of the component with the largest magnitude; the first of equal ones.
 inline unsigned largest_component(const double (&q)[4]) {
   unsigned largest = 0;
   for (unsigned i = 1; i < 4; ++i) {
@@ -171,7 +199,7 @@ inline unsigned largest_component(const double (&q)[4]) {
   }
   return largest;
 }
-/// The components as host floats; the dropped one is what is left of unit length.
+/// Writes the components as host floats. The dropped one is what is left of unit length.
 inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) {
   double rest = 1.0;
   for (unsigned i = 0, k = 0; i < 4; ++i) {
@@ -184,11 +212,14 @@ inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) 
 }
 
 }  // namespace detail
+/// @endcond
 
-/// Smallest three (docs/spec/data.md, rule D-5), with one rule for near-ties: rounding up a kept component
-/// may make it larger than the dropped one will be when rebuilt, and the rotation would then quantize
-/// differently the next time. Such a code moves one step towards zero, so quantizing a dequantized rotation
-/// is the identity.
+/// Packs a rotation by its three smallest components (docs/spec/data.md, rule D-5), of `n` bits each. `v`
+/// need not be of unit length; one without a direction counts as the identity.
+///
+/// One rule is for near-ties. Rounding up a kept component may make it larger than the dropped one will be
+/// when rebuilt, and the rotation would then have another code the next time. Such a code moves one step
+/// towards zero, so the value of a code has that same code again.
 inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
   double q[4] = {v.x, v.y, v.z, v.w};
   const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -214,13 +245,15 @@ inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
   return s;
 }
 
-/// index (2 bits) and the codes in x, y, z, w order without the dropped one, as one field of 2 + 3n bits.
+/// The same as one field of 2 + 3 * n bits: the index of the dropped component, then the codes of the others
+/// in the order x, y, z, w.
 inline uint64_t smallest_three_pack(Quaternion v, unsigned n) {
   const detail::SmallestThree s = smallest_three(v, n);
   uint64_t packed = s.dropped;
   for (uint32_t code : s.code) packed = packed << n | code;
   return packed;
 }
+/// The parts of such a field.
 inline detail::SmallestThree smallest_three_split(uint64_t packed, unsigned n) {
   const uint64_t mask = (uint64_t{1} << n) - 1;
   detail::SmallestThree s;
@@ -228,7 +261,7 @@ inline detail::SmallestThree smallest_three_split(uint64_t packed, unsigned n) {
   for (unsigned k = 0; k < 3; ++k) s.code[k] = static_cast<uint32_t>(packed >> ((2 - k) * n) & mask);
   return s;
 }
-/// False for a code past 2^n - 2 and for components longer than a unit quaternion.
+/// False for a field with a code past 2^n - 2, or with components longer than a unit quaternion.
 inline bool smallest_three_valid(uint64_t packed, unsigned n) {
   const detail::SmallestThree s = smallest_three_split(packed, n);
   double length = 0.0;
@@ -239,6 +272,7 @@ inline bool smallest_three_valid(uint64_t packed, unsigned n) {
   }
   return length <= 1.0;
 }
+/// The rotation of a valid field.
 inline Quaternion smallest_three_unpack(uint64_t packed, unsigned n) {
   double q[4];
   detail::rotation_decode(smallest_three_split(packed, n), n, q);

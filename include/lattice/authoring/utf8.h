@@ -1,4 +1,5 @@
-// UTF-8 validation as RFC 3629 has it: no overlong forms, no surrogates, nothing past U+10FFFF.
+/// @file
+/// Validation of UTF-8 as RFC 3629 defines it: no overlong forms, no surrogates, nothing past U+10FFFF.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,8 @@
 
 namespace lattice {
 
-/// Bytes of the longest valid prefix of `text`; equal to its size when all of it is valid.
+/// Returns the number of bytes of the longest valid prefix of `text`: the size of `text` when all of it is
+/// valid.
 constexpr size_t utf8_valid_prefix(std::string_view text) {
   size_t i = 0;
   while (i < text.size()) {

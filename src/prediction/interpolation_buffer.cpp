@@ -36,20 +36,20 @@ bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
     ++stats_.stale;
     return false;
   }
-  if (full) {  // the oldest makes room; its words are reused, so every slot keeps exactly one owner
+  if (full) {  // the oldest sample makes room; its slot is reused, so every slot keeps exactly one owner
     head_ = (head_ + 1) % kInterpolationSamples;
     --count_;
     --at;
   }
   const uint32_t free_slot = sample(count_).slot;
-  for (size_t i = count_; i > at; --i) sample(i) = sample(i - 1);  // in order: nothing to move
+  for (size_t i = count_; i > at; --i) sample(i) = sample(i - 1);  // moves nothing when samples come in order
   Sample& added = sample(at);
   added = Sample{tick, tick, free_slot, snaps};
   std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
   ++count_;
   if (at > 0) {
-    // The earlier sample was believed to hold at `tick`, but the object had changed by then. When it changed
-    // is unknown, so the earlier sample holds at its own tick only.
+    // If the earlier sample was confirmed up to `tick` or later, the object had changed before that. The time
+    // of the change is unknown, so the earlier sample holds at its own tick only.
     Sample& before = sample(at - 1);
     if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
   }
@@ -85,7 +85,7 @@ Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uin
   }
   in_underrun_ = false;
 
-  size_t at = count_;  // one past the last sample that has begun
+  size_t at = count_;  // one past the last sample whose tick has come
   while (at > 0 && ticks_past(render_time, sample(at - 1).tick) < 0.0) --at;
   const Sample& from = sample(at == 0 ? 0 : at - 1);
   pose.from = words_of(from);
@@ -97,7 +97,7 @@ Pose InterpolationBuffer::pose_at(TickTime render_time, double tick_seconds, uin
   pose.kind = PoseKind::kHold;
   const double past_hold = ticks_past(render_time, from.held_until);
   if (past_hold <= 0.0) return pose;
-  LATTICE_ASSERT(at < count_);  // past the newest was dealt with above
+  LATTICE_ASSERT(at < count_);  // a time past the newest sample was dealt with above
   const Sample& to = sample(at);
   if (to.snaps) return pose;
   pose.kind = PoseKind::kInterpolate;
@@ -113,14 +113,15 @@ Pose InterpolationBuffer::past_newest(TickTime render_time, double tick_seconds,
   pose.kind = PoseKind::kHold;
   pose.from = words_of(newest);
   pose.from_tick = newest.tick;
-  if (newest.held_until != newest.tick) return pose;  // S-06: last known at rest
+  if (newest.held_until != newest.tick) return pose;  // S-06: the object was last known to be at rest
   pose.underrun = true;
   ++stats_.underrun_poses;
   if (!in_underrun_) ++stats_.underruns;
   in_underrun_ = true;
   if (extrapolate_max_ns == 0) return pose;
 
-  // Beyond EXTRAP_MAX it stays where dead reckoning left it; going back to the sample would be a jump.
+  // Beyond EXTRAP_MAX the object stays where dead reckoning left it: going back to the sample would be a
+  // jump.
   const double seconds = ticks_past(render_time, newest.tick) * tick_seconds;
   const double max_seconds = static_cast<double>(extrapolate_max_ns) / 1e9;
   pose.kind = PoseKind::kExtrapolate;

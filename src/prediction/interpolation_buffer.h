@@ -1,15 +1,16 @@
-// The samples of one remote object, and which of them a render time falls between (§12, S-05, S-06).
+// The samples of one remote object, and the pose at a render time between or after them (§12, S-05, S-06).
 //
-// A sample is a state that held from `tick` to `held_until`. A snapshot without an entry for an object
-// that is up to date says "still the same": it extends the newest sample instead of adding one. So
+// A sample is a state that held from `tick` to `held_until`. An unchanged marker, or a whole snapshot without
+// an entry for the object, extends the newest sample instead of adding one. So
 //
 //   render time within a sample                     hold      (exact)
 //   between two samples                             interpolate from held_until to the next tick
-//   behind the newest, which was a change           extrapolate, at most EXTRAP_MAX, then stay there
-//   behind the newest, which is known unchanged     hold: an object at rest against a wall stays (S-06)
+//   after the newest, which was a change            extrapolate, at most EXTRAP_MAX, then stay there
+//   after the newest, which is known unchanged      hold: an object at rest against a wall stays (S-06)
 //
-// The third is an underrun: render time has overtaken an object last seen changing. Into a sample marked
-// `snaps` (a teleport) nothing is interpolated: the earlier sample holds until the later one begins.
+// The third case is an underrun: render time has overtaken an object that was last seen changing. Nothing is
+// interpolated into a sample marked `snaps` (a teleport): the earlier sample holds until the later one
+// begins.
 //
 // Must stay true: samples ascend by tick and do not overlap; nothing is allocated after creation.
 #pragma once
@@ -41,21 +42,21 @@ enum class PoseKind : uint8_t {
   kExtrapolate,
 };
 
-/// What to show. The words are the buffer's own, valid until the next push().
+/// What to show. The words belong to the buffer and are valid until the next push().
 struct Pose {
   PoseKind kind = PoseKind::kNone;
-  const uint64_t* from = nullptr;  // the only one, except when interpolating
+  const uint64_t* from = nullptr;  // the only state, except for kInterpolate
   const uint64_t* to = nullptr;    // kInterpolate
   double t = 0.0;                  // kInterpolate: in (0, 1)
   double extrapolate_seconds = 0.0;
   Tick from_tick = 0;
-  bool underrun = false;  // render time is past everything known, and the last known was a change
+  bool underrun = false;  // render time is past all samples, and the newest sample was a change
 };
 
 struct InterpolationStats {
   uint64_t samples = 0;
-  uint64_t stale = 0;      // older than everything held, or a tick already held
-  uint64_t underruns = 0;  // times render time overtook the newest knowledge
+  uint64_t stale = 0;      // samples older than all held samples, or of a tick already held
+  uint64_t underruns = 0;  // how often an underrun began
   uint64_t underrun_poses = 0;
   uint64_t extrapolated_poses = 0;
 };
@@ -64,24 +65,24 @@ class InterpolationBuffer {
  public:
   explicit InterpolationBuffer(size_t word_count);
 
-  /// Adds the state of `tick`; copies the words. Out-of-order samples are put in their place. `snaps`:
-  /// the object teleported into this state. False when the sample is of no use.
+  /// Adds the state of `tick` and copies the words. A sample that comes late is put in its place. `snaps`
+  /// says that the object teleported into this state. False when the sample is of no use.
   bool push(Tick tick, const uint64_t* words, bool snaps);
 
-  /// The object's newest sample was still its state at `tick`: an unchanged marker, or a complete snapshot
-  /// of that tick without an entry for it. Ignored when it says nothing new.
+  /// The object's newest sample was still its state at `tick`: an unchanged marker says so, or a whole
+  /// snapshot of that tick without an entry for the object. Ignored when it says nothing new.
   void confirm_unchanged_until(Tick tick);
 
   /// What to show at `render_time`. Render times should not decrease.
   Pose pose_at(simulation::TickTime render_time, double tick_seconds,
                uint64_t extrapolate_max_ns = kExtrapolateMaxNs);
 
-  /// Forgets every sample, e.g. when the object leaves and enters the client's set again.
+  /// Forgets all samples, for example when the object leaves and enters the client's set again.
   void clear();
 
   size_t sample_count() const { return count_; }
   Tick newest_tick() const { return count_ == 0 ? 0 : sample(count_ - 1).tick; }
-  /// How far the object's state is known; 0 without samples.
+  /// The tick up to which the object's state is known; 0 without samples.
   Tick known_until() const { return count_ == 0 ? 0 : sample(count_ - 1).held_until; }
   const InterpolationStats& stats() const { return stats_; }
 
@@ -89,10 +90,10 @@ class InterpolationBuffer {
   struct Sample {
     Tick tick = 0;
     Tick held_until = 0;
-    uint32_t slot = 0;  // which words
+    uint32_t slot = 0;  // the sample's place in words_
     bool snaps = false;
   };
-  // `index` 0 is the oldest; count_ is the place of the next one, which owns a free slot.
+  // `index` 0 is the oldest sample; count_ is the place of the next sample, which owns a free slot.
   Sample& sample(size_t index) { return samples_[(head_ + index) % kInterpolationSamples]; }
   const Sample& sample(size_t index) const { return samples_[(head_ + index) % kInterpolationSamples]; }
   const uint64_t* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
@@ -108,7 +109,8 @@ class InterpolationBuffer {
   InterpolationStats stats_;
 };
 
-/// Writes a pose into host structs, per leaf rule (§21.7). False for kNone, which writes nothing.
+/// Writes a pose into host structures by the rule of each leaf (§21.7). False for kNone, which writes
+/// nothing.
 bool write_pose(const serialization::Layout& layout, const Pose& pose, void* const* host_behaviours);
 
 }  // namespace lattice::prediction

@@ -11,7 +11,8 @@ using simulation::TickTime;
 
 namespace {
 constexpr double kMaxSlew = 0.1;  // S-05: of real time
-// A deviation is corrected over this long. So noise in the estimate of server time does not cause full slew.
+// A deviation is corrected over this time, so that noise in the estimate of server time does not cause full
+// slew.
 constexpr double kSettleNs = 200e6;
 }  // namespace
 

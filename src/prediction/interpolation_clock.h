@@ -1,10 +1,10 @@
-// Render time on the server's time line (§12.1, S-05): one per client.
+// Render time: a point on the server's time line (§12.1, S-05). A client has one.
 //
-//   target = server time as it reaches us − delay
+//   target = server time as it reaches this client − delay
 //   delay  = max(configured, 2 × snapshot interval, 1.25 × jitter + interval)
 //
-// Render time approaches its target at 0.9 to 1.1 of real time. So a change of the delay, or noise in the
-// estimate of server time, is never seen as a jump. When render time is off by more than 250 ms, it jumps
+// Render time runs at 0.9 to 1.1 of real time to approach its target. So nobody sees a change of the delay,
+// or noise in the estimate of server time, as a jump. When render time is off by more than 250 ms, it jumps
 // forwards or waits.
 //
 // Must stay true: render time never goes back.
@@ -34,7 +34,7 @@ class InterpolationClock {
                               uint64_t snapshot_interval_ns, uint64_t jitter_ns);
 
   simulation::TickTime render_time() const { return render_time_; }
-  /// The delay aimed for at the last update, and the one in effect.
+  /// The delay aimed for at the last update, and below: the delay in effect.
   uint64_t wanted_delay_ns() const { return wanted_delay_ns_; }
   double delay_ticks() const { return delay_ticks_; }
   uint64_t resyncs() const { return resyncs_; }

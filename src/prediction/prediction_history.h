@@ -1,10 +1,11 @@
-// What one predicted object was predicted to be, for each tick of the prediction window (§11.1).
+// The predicted states of one object, for each tick of the prediction window (§11.1).
 //
-// States are quantized words, because that is what the server's are compared with (S-02). The inputs that
-// led to them are not repeated here: they belong to the player, not the object, and are kept in
-// simulation/input_history.
+// States are quantized words, because they are compared with the server's words (S-02). The inputs that led
+// to them are not kept here: they belong to the player, not to the object, and simulation/input_history keeps
+// them.
 //
-// Must stay true: a slot answers only for the tick it was written for; nothing is allocated after creation.
+// Must stay true: a slot is read only for the tick for which it was written; nothing is allocated after
+// creation.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,13 @@ inline constexpr size_t kPredictionWindowTicks = 64;  // §22, the default
 
 class PredictionHistory {
  public:
-  /// Keeps at least the last `window_ticks` ticks: the next power of two, so that slots follow one another
-  /// also where tick numbers wrap.
+  /// Keeps at least the last `window_ticks` ticks. The number of slots is the next power of two, so that
+  /// slots follow one another also where tick numbers wrap.
   explicit PredictionHistory(size_t word_count, size_t window_ticks = kPredictionWindowTicks);
 
-  /// The words to fill for `tick` (not 0); replaces an older tick.
+  /// Returns the words to fill for `tick`, which is not 0. They replace those of an older tick.
   uint64_t* write(Tick tick);
-  /// The words of `tick`, or null when they were never written or are gone.
+  /// The words of `tick`; null when they were never written or were replaced.
   const uint64_t* find(Tick tick) const;
   uint64_t* find(Tick tick);
   void clear();

@@ -20,10 +20,10 @@ struct Reconciler::Object {
   PredictionHistory history;
   std::vector<uint64_t> truth;   // authoritative words for state_tick_, while has_truth
   std::vector<uint64_t> before;  // the present state before a rewind, while has_before
-  Tick reconciled_tick = 0;      // newest tick an authoritative state was used for
+  Tick reconciled_tick = 0;      // newest tick whose authoritative state was used
   bool has_truth = false;
   bool has_before = false;
-  bool waiting = false;  // not yet predicted at the tick being re-simulated
+  bool waiting = false;  // not yet predicted at the tick that is being resimulated
 };
 
 Reconciler::Reconciler(size_t max_objects, size_t window_ticks)
@@ -132,8 +132,9 @@ bool Reconciler::compare(Object& object) {
   return false;
 }
 
-// The authoritative state cannot be brought forward: more ticks lie between than are kept, or it is of a
-// tick this client has not reached. It becomes the present; objects without one stay as they are.
+// The authoritative state cannot be brought forward: it is older than the window, or of a tick that this
+// client has not reached. It becomes the present state. Objects without an authoritative state stay as they
+// are.
 void Reconciler::take_as_present(Tick current, ResimulationHost& host) {
   for (const auto& object : objects_) {
     object->history.clear();
@@ -146,7 +147,7 @@ void Reconciler::rewind(ResimulationHost& host) {
   for (const auto& object : objects_) {
     object->waiting = false;
     if (object->has_truth) {
-      // Overwrites the wrong prediction as well, or the next part of this tick would rewind to it (S-01).
+      // Overwrites the wrong prediction too. Otherwise the next part of this tick would rewind to it (S-01).
       std::copy(object->truth.begin(), object->truth.end(), object->history.write(state_tick_));
       host.load_state(object->network_id, object->truth.data());
     } else if (const uint64_t* words = object->history.find(state_tick_)) {
@@ -164,7 +165,8 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
     host.resimulate_tick(tick);
     for (const auto& object : objects_) {
       if (object->waiting) {
-        // Until here it was simulated from a wrong state. Its own record begins at this tick: load that.
+        // Up to here the object was simulated from a wrong state. Its record begins at this tick: load that
+        // state.
         const uint64_t* own = object->history.find(tick);
         if (own == nullptr) continue;
         host.load_state(object->network_id, own);
@@ -174,7 +176,7 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
       }
     }
   }
-  for (const auto& object : objects_) {  // no record in any of these ticks: its present state stands
+  for (const auto& object : objects_) {  // an object without a record in these ticks keeps its present state
     if (object->waiting) host.load_state(object->network_id, object->before.data());
   }
 }

@@ -11,7 +11,7 @@ namespace lattice::prediction {
 
 namespace {
 
-// Below this share of the original (after 9 τ) an offset is gone.
+// An offset below this share of its original value, after about 9 τ, counts as gone.
 constexpr double kNegligible = 1e-4;
 
 struct Quat {
@@ -29,7 +29,8 @@ Quat conjugate(Quat q) {
   return Quat{-q.x, -q.y, -q.z, q.w};
 }
 
-/// Unit length and w >= 0, so that scaling its angle takes the short way; identity for what has no direction.
+/// `q` with unit length and w >= 0, so that scaling its angle takes the short way. The identity when `q` has
+/// no direction.
 Quat normalized_short(Quat q) {
   const double length = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
   if (!(length > 1e-12) || !std::isfinite(length)) return kIdentity;
@@ -41,7 +42,7 @@ double angle_rad(Quat q) {
   return 2.0 * std::atan2(std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z), q.w);
 }
 
-/// The same axis, `share` (0 to 1) of the angle; `q` as normalized_short() leaves it.
+/// The rotation about the same axis by `share` (0 to 1) of the angle. `q` is a result of normalized_short().
 Quat scaled(Quat q, double share) {
   const double sine = std::sqrt(q.x * q.x + q.y * q.y + q.z * q.z);
   if (sine < 1e-12) return kIdentity;
@@ -138,7 +139,7 @@ void Smoother::correct(const void* const* before, const void* const* after, bool
     load(before[p.behaviour], p.offset_bytes, p.is_double, p.components, was);
     load(after[p.behaviour], p.offset_bytes, p.is_double, p.components, is);
     for (size_t i = 0; i < p.components; ++i) p.value[i] += was[i] - is[i];
-    if (!(length(p.value) <= config_.snap_distance)) {  // also when a game made it NaN
+    if (!(length(p.value) <= config_.snap_distance)) {  // true also for NaN, which a game can cause
       snap();
       return;
     }

@@ -1,8 +1,8 @@
-// Eases the visible jump of a correction (§12.4, S-07): one per object that is shown.
+// Eases the visible jump of a correction (§12.4, S-07). Each object that is shown has one.
 //
-// At a correction the object on screen must not move. So what is kept is an offset from the true pose to
-// the shown one, for every position, rotation and angle of the object, and it decays as exp(−t/τ) with
-// τ = 60 ms (95 % in 180 ms). A new correction adds to whatever is left of the old one. An offset longer than
+// At a correction the object on screen must not move. So the smoother keeps an offset from the true pose to
+// the shown pose, for every position, rotation and angle of the object. The offset decays as exp(−t/τ) with τ
+// = 60 ms (95 % in 180 ms). A new correction adds to the rest of the old offset. An offset longer than
 // `snap_distance`, or a teleport, drops the offset instead: easing across the map looks worse than a cut.
 //
 // Presentation only: offsets never enter simulated state, so libm is allowed here.
@@ -35,18 +35,19 @@ class Smoother {
   /// Finds the position, rotation and angle members of `layout`; allocates one offset for each.
   Smoother(const serialization::Layout& layout, const SmootherConfig& config);
 
-  /// The true pose just changed from `before` to `after` (host structs without any offset), at `now_ns`.
-  /// Leaves the shown pose where it is, unless that needs an offset beyond the snap distance or
-  /// `teleported` is set. Both arrays hold one pointer per behaviour of the layout.
+  /// The true pose changed from `before` to `after` at `now_ns`; both are host structures without any offset.
+  /// The shown pose stays where it is, unless that needs an offset beyond the snap distance or `teleported`
+  /// is set. Both arrays hold one pointer per behaviour of the layout.
   void correct(const void* const* before, const void* const* after, bool teleported, uint64_t now_ns);
 
-  /// Adds what is left of the offsets at `now_ns` to the true pose in `host_behaviours`.
+  /// Adds the rest of the offsets at `now_ns` to the true pose in `host_behaviours`.
   void apply(void* const* host_behaviours, uint64_t now_ns);
 
   /// Drops all offsets.
   void snap();
 
-  /// Length of the longest position offset, and the largest rotation offset in radians, at `now_ns`.
+  /// The length of the longest position offset at `now_ns`, and below: the largest rotation offset in
+  /// radians.
   double offset_distance(uint64_t now_ns) const;
   double offset_angle_rad(uint64_t now_ns) const;
   bool idle() const { return !active_; }
@@ -82,7 +83,7 @@ class Smoother {
   std::vector<PositionOffset> positions_;
   std::vector<RotationOffset> rotations_;
   std::vector<AngleOffset> angles_;
-  uint64_t since_ns_ = 0;  // when the values in the offsets were exact
+  uint64_t since_ns_ = 0;  // the time for which the values in the offsets hold
   bool active_ = false;
   uint64_t snaps_ = 0;
 };

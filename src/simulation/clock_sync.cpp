@@ -9,28 +9,30 @@
 namespace lattice::simulation {
 
 namespace {
-// The server line is a plain mean at first, then follows with this gain: at 30 snapshots per second a time
-// constant of one second, slow against jitter and fast against the drift of two quartz clocks (< 100 ppm).
+// The server's phase is the plain mean of the first 32 arrivals. After that, each arrival counts 1/32. At
+// 30 snapshots per second that is a time constant of one second: slow against jitter, and fast against the
+// drift of two quartz clocks (< 100 ppm).
 constexpr uint32_t kArrivalMemory = 32;
-// One arrival moves the line by at most 2/32 tick, however late a single packet was.
+// An arrival that counts 1/32 moves the phase by at most 2/32 tick, however late the packet was.
 constexpr double kMaxArrivalPull = 2.0;
-// This many arrivals in a row off by more than the resync distance are a moved line, not late packets.
+// When so many arrivals in a row are off by more than the resync distance, the server's phase has moved.
+// Fewer are late packets.
 constexpr uint32_t kOutliersToReset = 4;
 constexpr double kPathGain = 1.0 / 8.0;
 constexpr double kMaxPathTicks = 512.0;
 constexpr double kMaxIntervalTicks = 60.0;
 
-// Stochastic approximation of the margin's miss quantile; see the header.
+// The steps of the stochastic approximation of the margin's miss quantile; see the header.
 constexpr double kMissStep = 0.5;
 constexpr double kMissQuantile = 0.0025;
 constexpr double kHitStep = kMissStep * kMissQuantile;
-// After this many hits in a row the way down speeds up, so that one bad moment is not paid for by a minute
-// of latency; at the target quantile runs of this length are rare enough not to matter.
+// After so many hits in a row the margin falls faster: one bad moment must not cost a minute of latency. At
+// the target quantile, such long runs of hits are too rare to matter.
 constexpr double kHitsToHurry = 600.0;
-// Steering by at most 10 % needs this long to realise one miss step.
+// Steering needs about so many ticks to move the clock by half a miss step.
 constexpr uint32_t kTicksToRealiseStep = 8;
-// Further than this behind the wanted margin, a miss means that the client is still converging. It says
-// nothing about the margin.
+// When the margin is further than this below the wanted margin, the client is still converging. A miss then
+// says nothing about the wanted margin.
 constexpr double kConvergedTicks = 0.75;
 constexpr double kSteeringGain = 0.1;  // T-02
 }  // namespace
@@ -104,7 +106,8 @@ void ClockSync::fold_arrival(Tick server_tick, uint64_t received_ns) {
   const double phase = phase_of(TickTime{server_tick, 0.0}, received_ns);
   const double early = phase - server_phase_;
   if (std::abs(early) > config_.resync_ticks) {
-    // The tick in ConnectionAccepted may be as old as the handshake's resends: do not defend it.
+    // While the phase rests on ConnectionAccepted alone, one outlier replaces it: that tick may be as old as
+    // the resends of the handshake.
     if (++outliers_ < kOutliersToReset && arrivals_ > 1) return;
     server_phase_ = phase;
     arrivals_ = 1;
@@ -131,7 +134,8 @@ void ClockSync::fold_lateness(double lateness_ticks) {
 }
 
 void ClockSync::fold_margin(const SnapshotTiming& timing) {
-  // The report was made one downlink ago about inputs sent one uplink before that.
+  // The server made the report one downlink delay ago. It is about inputs that were sent one uplink delay
+  // earlier.
   const auto round_trip_ns = static_cast<uint64_t>(srtt_ticks_ * tick_ns_);
   if (timing.received_ns < round_trip_ns) return;
   const SentPhase* sent = sent_before(timing.received_ns - round_trip_ns);
@@ -151,7 +155,8 @@ void ClockSync::fold_margin(const SnapshotTiming& timing) {
 void ClockSync::fold_hit_or_miss(const SnapshotTiming& timing) {
   const Tick tick = timing.server_tick;
   if (!base::tick_after(tick, lead_settled_tick_)) return;
-  if (newest_sent_tick_ == 0 || base::tick_after(tick, newest_sent_tick_)) return;  // none was sent for it
+  if (newest_sent_tick_ == 0 || base::tick_after(tick, newest_sent_tick_))
+    return;  // no input was sent for this tick
   if (base::tick_after(tick, timing.last_input_tick)) {
     ++stats_.missed_inputs;
     hits_in_row_ = 0;
@@ -203,7 +208,7 @@ Steering ClockSync::steer(TickTime position, Tick newest_sent_tick, uint64_t now
       result.event = ClockEvent::kJump;
       result.newest_tick = target.tick;
       newest_position_ = target.tick;
-      lead_settled_tick_ = target.tick + 1;  // the inputs jumped over were never made
+      lead_settled_tick_ = target.tick + 1;  // the inputs of the skipped ticks were never made
       projected_margin_ = wanted_ - target.fraction;
       return result;
     }

@@ -1,28 +1,28 @@
-// Where the server's clock is and how far ahead of it a client must run (§10.2, T-02, T-03).
+// Finds where the server's clock is, and how far ahead of it the client must run (§10.2, T-02, T-03).
 //
-// Everything is a *phase*: a tick position minus elapsed real time in ticks. A clock that runs at the
-// nominal rate has a constant phase, so each quantity below is a constant being measured, not a ramp:
+// Every quantity is a *phase*: a tick position minus the elapsed real time in ticks. A clock that runs at the
+// nominal rate has a constant phase. So each quantity below is a constant that is measured, not a ramp:
 //
 //   server phase   σ   from (server_tick, arrival time) of each snapshot; includes the downlink delay
-//   client phase   φ   ours; moves only because we steer
+//   client phase   φ   of our own clock; it changes only because we steer
 //   path           P   = φ(when the input was sent) − σ − margin(reported): downlink + uplink delay in
 //                        ticks as the inputs themselves experienced it. Before any report: ceil(srtt/DT)
-//   wanted         w   the margin we aim for (T-02: 1–2 ticks; more when the path needs it)
+//   wanted         w   the margin to aim for (T-02: 1–2 ticks; more when the path needs it)
 //   target         φ*  = σ + P + w, that is T-02's server_tick + (now − received)/DT + ceil(srtt/DT) + lead
 //
-// The rate is clamp(1 − 0.1·(margin − w), 0.9, 1.1) as T-02 says, with `margin` carried forward from the
-// report to now (φ(now) − σ − P). Without that the loop acts on news one round trip old, and at a gain of
-// 6/s it oscillates as soon as the round trip exceeds about a quarter of a second. P does not depend on
-// our own steering, so there is no delayed feedback at all.
+// The rate is clamp(1 − 0.1·(margin − w), 0.9, 1.1) as T-02 says. `margin` is carried forward from the report
+// to the present: φ(now) − σ − P. Otherwise the loop would act on reports that are one round trip old, and at
+// a gain of 6/s it would oscillate as soon as the round trip exceeds about a quarter of a second. P does not
+// depend on our own steering, so there is no delayed feedback.
 //
-// The wanted margin is learned from what happened, not guessed from jitter. A snapshot of tick T reports the
-// newest input applied: T is a hit, an older tick is a miss. A miss raises w by half a tick, once per round
-// trip, because reports in flight describe the old lead. Each hit lowers w by a tiny step. The two balance
-// where one report in 400 is a miss: w follows the 0.25 % quantile (stochastic approximation). That is the
-// smallest lead for this miss rate, whatever the distribution of jitter and loss. The spread of snapshot
-// arrivals gives the first value only.
+// The wanted margin is learned from misses and hits, not guessed from jitter. A snapshot of tick T reports
+// the newest input applied: T is a hit, an older tick is a miss. A miss raises w by half a tick. It does so
+// once per round trip, because reports in flight describe the old lead. Each hit lowers w by a tiny step. The
+// two balance when one report in 400 is a miss: w follows the 0.25 % quantile (stochastic approximation).
+// That is the smallest lead for this miss rate, whatever the distribution of jitter and loss. The spread of
+// snapshot arrivals gives only the first value.
 //
-// Must stay true: the client never stamps an input older than one it has already sent.
+// Must stay true: the client never stamps an input with a tick older than one it has already sent.
 #pragma once
 
 #include <array>
@@ -36,14 +36,14 @@ namespace lattice::simulation {
 struct ClockSyncConfig {
   uint32_t tick_rate_hz = 60;      // [1, 1000]
   double min_wanted_ticks = 1.0;   // T-02: never aim for less
-  double max_wanted_ticks = 12.0;  // bound of the adaptation; the jitter buffer holds 32
+  double max_wanted_ticks = 12.0;  // upper bound of the wanted margin; the jitter buffer holds 32 ticks
   double resync_ticks = 10.0;      // T-03
 };
 
 /// The timing fields of one received snapshot.
 struct SnapshotTiming {
-  Tick server_tick = 0;             // the tick the server had just run when it sent
-  Tick last_input_tick = 0;         // newest of our inputs it has applied, 0 none
+  Tick server_tick = 0;             // the tick that the server had just run when it sent
+  Tick last_input_tick = 0;         // tick of the newest of our inputs that it has applied; 0: none
   int8_t margin_quarter_ticks = 0;  // meaningless while last_input_tick is 0
   uint64_t received_ns = 0;
   uint64_t srtt_ns = 0;
@@ -52,11 +52,12 @@ struct SnapshotTiming {
 enum class ClockEvent : uint8_t {
   kNone,
   kJump,        // T-03: continue at Steering::newest_tick
-  kStallBegin,  // T-03: too far ahead and cannot go back; the rate is 0 until the server has caught up
+  kStallBegin,  // T-03: the client is too far ahead and cannot go back; the rate is 0 until the server has
+                // caught up
   kStallEnd,
 };
 
-/// What to do in this frame.
+/// What the client's clock must do in this frame.
 struct Steering {
   double rate_factor = 1.0;  // for FixedTick: in [0.9, 1.1], or 0 while stalled
   ClockEvent event = ClockEvent::kNone;
@@ -65,45 +66,45 @@ struct Steering {
 
 struct ClockSyncStats {
   uint64_t snapshots = 0;
-  uint64_t stale_snapshots = 0;  // not newer than the newest: no use for timing
+  uint64_t stale_snapshots = 0;  // snapshots not newer than the newest: of no use for timing
   uint64_t jumps = 0;
   uint64_t stalls = 0;
-  uint64_t server_line_resets = 0;  // the server's time line moved by more than the filter follows
-  uint64_t missed_inputs = 0;       // reports that our input was not there in time
+  uint64_t server_line_resets = 0;  // the server's time line moved by more than the filter can follow
+  uint64_t missed_inputs = 0;       // reports that our input did not arrive in time
 };
 
 class ClockSync {
  public:
   explicit ClockSync(const ClockSyncConfig& config);
 
-  /// First knowledge of the server's clock (ConnectionAccepted). Forgets everything else.
+  /// Takes the first knowledge of the server's clock, from ConnectionAccepted. Forgets everything else.
   void start(Tick server_tick, uint64_t received_ns, uint64_t srtt_ns);
   bool started() const { return started_; }
 
-  /// Folds one snapshot in. Any part of a tick will do; later parts of the same tick and older ticks are
-  /// ignored. Peer-controlled values are clamped, never trusted.
+  /// Folds in one snapshot. The first part of a tick counts; later parts of the same tick, and older ticks,
+  /// are ignored. Values that the peer controls are clamped, never trusted.
   void on_snapshot(const SnapshotTiming& timing);
 
-  /// Notes that an input message left at `now_ns` while the client stood at `position`.
+  /// Notes that an input message left at `now_ns`, while the client's clock was at `position`.
   void on_input_sent(TickTime position, uint64_t now_ns);
 
-  /// The decision for this frame. `position` is FixedTick::position_at of the client's newest tick;
-  /// `newest_sent_tick` is the newest input already sent (0 none). Call once per frame, before
-  /// FixedTick::advance. On kJump the answer already reckons with the new position.
+  /// Decides for this frame. `position` is FixedTick::position_at of the client's newest tick.
+  /// `newest_sent_tick` is the tick of the newest input already sent; 0: none. Call it once per frame, before
+  /// FixedTick::advance. After kJump, this object already uses the new position.
   Steering steer(TickTime position, Tick newest_sent_tick, uint64_t now_ns);
 
-  /// Server time as it reaches this client: the tick a snapshot arriving now would carry. This is the time
-  /// line interpolation runs on (S-05); it is one downlink delay behind the server's own clock.
+  /// Server time as it reaches this client: the tick of a snapshot that would arrive now. Interpolation runs
+  /// on this time line (S-05). It is one downlink delay behind the server's own clock.
   TickTime server_time(uint64_t now_ns) const;
-  /// Where the client's tick should be.
+  /// The tick position at which the client should be.
   TickTime target_time(uint64_t now_ns) const;
 
   double wanted_ticks() const { return wanted_; }
-  /// Margin of an input sent at the last steer(), as far as it is known: what the server will report.
+  /// The expected margin of an input sent at the last steer(): what the server will probably report.
   double projected_margin_ticks() const { return projected_margin_; }
-  /// 95th percentile of how late snapshots arrive against server_time(), over the last 64.
+  /// How late snapshots arrive against server_time(): the 95th percentile of the last 64.
   uint64_t jitter_ns() const { return jitter_ns_; }
-  /// Mean distance between received snapshots; one tick until two have come.
+  /// The mean distance between received snapshots; one tick until two have come.
   uint64_t snapshot_interval_ns() const;
   const ClockSyncStats& stats() const { return stats_; }
 
@@ -128,13 +129,13 @@ class ClockSync {
 
   ClockSyncConfig config_;
   double tick_ns_;
-  Tick origin_tick_ = 0;  // phases are relative to this point
+  Tick origin_tick_ = 0;  // phases are relative to this tick and origin_ns_
   uint64_t origin_ns_ = 0;
   bool started_ = false;
   bool stalled_ = false;
 
   double server_phase_ = 0.0;
-  uint32_t arrivals_ = 0;  // how many are in server_phase_, saturating
+  uint32_t arrivals_ = 0;  // how many arrivals server_phase_ contains, saturating
   uint32_t outliers_ = 0;  // consecutive arrivals far off server_phase_
   Tick newest_snapshot_tick_ = 0;
   double interval_ticks_ = 1.0;
@@ -153,8 +154,8 @@ class ClockSync {
 
   double wanted_;
   uint32_t hits_in_row_ = 0;
-  Tick newest_position_ = 0;    // client's tick at the last steer()
-  Tick lead_settled_tick_ = 0;  // misses before this tick tell about an older lead
+  Tick newest_position_ = 0;    // the client's tick at the last steer()
+  Tick lead_settled_tick_ = 0;  // hits and misses up to this tick are about an older lead
   double projected_margin_ = 0.0;
   ClockSyncStats stats_;
 };

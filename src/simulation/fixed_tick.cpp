@@ -36,7 +36,7 @@ TickAdvance FixedTick::advance(uint64_t now_ns) {
   uint64_t ticks = accumulated_ / kUnitsPerTick;
   accumulated_ %= kUnitsPerTick;
   if (ticks > kMaxTicksPerAdvance) {
-    // More than one tick came due, so the factor is not 0.
+    // Ticks came due, so the rate factor is not 0.
     result.dropped_ns += (ticks - kMaxTicksPerAdvance) * kUnitsPerTick / units_per_ns();
     ticks = kMaxTicksPerAdvance;
   }

@@ -1,10 +1,10 @@
 // The fixed-tick accumulator of §10.1 and T-01: real time in, whole ticks out.
 //
-// Time is kept as an integer count of "tick units", of which one tick has exactly 10^9 · 2^16: elapsed
-// nanoseconds × rate in Hz × rate factor in 1/65536. No division happens while time accumulates, so a
-// 60 Hz clock (whose period is not a whole number of nanoseconds) loses nothing however long it runs.
+// Time is an integer count of tick units: elapsed nanoseconds × rate in Hz × rate factor in 1/65536. One tick
+// has exactly 10^9 · 2^16 units. No division happens while time accumulates. So a 60 Hz clock, whose period
+// is not a whole number of nanoseconds, loses nothing however long it runs.
 //
-// Must stay true: the number of ticks given out is a pure function of the sequence of (now_ns, factor).
+// Must stay true: the number of ticks is a pure function of the sequence of (now_ns, factor).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ inline constexpr uint32_t kMaxTicksPerAdvance = 8;    // T-01
 inline constexpr double kMinRateFactor = 0.9;         // T-02
 inline constexpr double kMaxRateFactor = 1.1;
 
-/// What one advance() asks for: run `ticks` ticks now. `dropped_ns` of real time were given up because
-/// the frame was too long or the ticks too many; the simulation is that far behind for good.
+/// The result of one advance(): run `ticks` ticks now. `dropped_ns` of real time were given up, because the
+/// frame was too long or the ticks too many. The simulation never makes that time up.
 struct TickAdvance {
   uint32_t ticks = 0;
   uint64_t dropped_ns = 0;
@@ -32,23 +32,23 @@ class FixedTick {
   /// `tick_rate_hz` in [1, 1000].
   explicit FixedTick(uint32_t tick_rate_hz);
 
-  /// Accounts for the time since the last call. The first call only sets the origin; a `now_ns` before
-  /// the last one counts as no time. At most 8 ticks; whole ticks beyond that are dropped and reported.
+  /// Accounts for the time since the last call. The first call only sets the origin. A `now_ns` before the
+  /// last one counts as no time. Returns at most 8 ticks; whole ticks beyond that are dropped and reported.
   TickAdvance advance(uint64_t now_ns);
 
-  /// How fast ticks come relative to real time: clamped to [0.9, 1.1] for steering (T-02), or exactly 0
-  /// to stall (T-03). Applies from the last advance() on.
+  /// Sets how fast ticks come relative to real time: clamped to [0.9, 1.1] for steering (T-02), or exactly 0
+  /// to stall (T-03). The factor applies to the time since the last advance().
   void set_rate_factor(double factor);
   double rate_factor() const;
 
-  /// Starts the present tick afresh at `now_ns`: after a jump.
+  /// Starts the present tick anew at `now_ns`, after a jump.
   void restart(uint64_t now_ns);
 
-  /// Part of the next tick that has passed at the last advance(), in [0, 1): what a renderer blends by.
+  /// The part of the next tick that had passed at the last advance(), in [0, 1). A renderer blends by it.
   double alpha() const;
-  /// The same as of `now_ns`, without advancing; 1 or more when ticks are due.
+  /// The same at `now_ns`, without advancing. 1 or more when ticks are due.
   double alpha_at(uint64_t now_ns) const;
-  /// Where time stands at `now_ns` if `newest_tick` is the last tick that was run.
+  /// The tick position at `now_ns`, when `newest_tick` is the last tick that ran.
   TickTime position_at(Tick newest_tick, uint64_t now_ns) const;
 
   uint32_t tick_rate_hz() const { return tick_rate_hz_; }

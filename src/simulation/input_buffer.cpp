@@ -10,7 +10,7 @@ namespace lattice::simulation {
 namespace {
 constexpr uint32_t kSeenTicks = 64;  // bits of seen_mask_
 static_assert(kSeenTicks > kMaxInputsPerMessage, "a whole late message can be told from its duplicates");
-constexpr double kMarginClampTicks = 32.0;  // just beyond what the report can say
+constexpr double kMarginClampTicks = 32.0;  // just beyond the range of the reported margin
 }  // namespace
 
 InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words,
@@ -31,7 +31,8 @@ void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint
   LATTICE_ASSERT(words.size() >= count * word_count_);
   ++stats_.messages;
   fold_margin(newest_tick, server_position);
-  // Oldest first: when a message reaches beyond the buffer, its near ticks are kept.
+  // Oldest first. Each input beyond the buffer is refused on its own, so the near ticks of such a message are
+  // kept.
   for (uint32_t i = count; i-- > 0;) store(newest_tick - i, words.data() + i * word_count_);
   validate();
 }
@@ -58,7 +59,7 @@ void InputBuffer::store(Tick tick, const uint64_t* words) {
     ++(std::equal(held, held + word_count_, words) ? stats_.duplicates : stats_.conflicting);
     return;
   }
-  // The slot can only hold a tick already run: those ahead are within 32, and no two of them share one.
+  // The slot can only hold a tick that has run: ticks ahead are within 32, and no two of them share a slot.
   LATTICE_ASSERT(held_tick == 0 || !base::tick_after(held_tick, newest_taken_));
   std::copy(words, words + word_count_, held);
   held_tick = tick;
@@ -68,7 +69,8 @@ void InputBuffer::store(Tick tick, const uint64_t* words) {
 void InputBuffer::fold_margin(Tick newest_tick, TickTime server_position) {
   const double margin = ticks_between(TickTime{newest_tick, 0.0}, server_position);
   if (newest_seen_ != 0 && !base::tick_after(newest_tick, newest_seen_)) return;
-  // A tick far ahead still means "slow down". It must not make every later message look old.
+  // A tick far ahead still counts for the margin, which tells the client to slow down. But it must not make
+  // every later message look old.
   if (base::tick_distance(newest_tick, newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks)) {
     newest_seen_ = newest_tick;
   }
@@ -85,7 +87,7 @@ TakenInput InputBuffer::take(Tick tick) {
 
   const auto steps = static_cast<uint32_t>(step);
   seen_mask_ = steps >= kSeenTicks ? 0 : seen_mask_ << steps;
-  // Skipped ticks count as run. Their inputs that had arrived are not late.
+  // Skipped ticks count as run. An input of a skipped tick that had arrived is not late.
   for (uint32_t back = 1; back < steps && back < kSeenTicks; ++back) {
     if (ticks_[(tick - back) % kJitterBufferTicks] == tick - back) seen_mask_ |= uint64_t{1} << back;
   }

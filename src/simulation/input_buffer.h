@@ -1,14 +1,14 @@
 // A server's jitter buffer for one client's inputs (§10.3, T-06).
 //
-// Each tick takes exactly one input. The first copy of a tick's input to arrive is the one that counts;
-// later copies are the redundancy of the sliding window and are dropped, even when they differ. When the
-// input of a tick is missing, the last one is repeated for at most 250 ms and then the default ("no
-// input") is used; either is reported, so that a misprediction can be explained.
+// Each tick takes exactly one input. The first copy of a tick's input to arrive counts. Later copies are the
+// redundancy of the sliding window; they are dropped, even when they differ. When the input of a tick is
+// missing, the last input is repeated for at most 250 ms. After that the default ("no input") is used. The
+// source of each input is reported, so that a misprediction can be explained.
 //
-// The margin tells the client how early its inputs come, in quarter ticks, smoothed 7/8 (T-02). It is
-// measured on every message that brings a newer input than any before, late ones included.
+// The margin tells the client how early its inputs come, in quarter ticks, smoothed 7/8 (T-02). Every message
+// that brings a newer input than any before is measured, also a late one.
 //
-// Must stay true: take() answers for one tick with one input only, however often it is asked.
+// Must stay true: take() returns one and the same input for a tick, however often it is called.
 #pragma once
 
 #include <array>
@@ -31,50 +31,50 @@ struct InputBufferConfig {
 };
 
 enum class InputSource : uint8_t {
-  kFresh,     // the client's input for this very tick
-  kRepeated,  // missing; the last fresh one again
-  kDefault,   // missing for longer than the repeat time, or none ever came
+  kFresh,     // the client's own input for this tick
+  kRepeated,  // the input is missing: the last fresh input again
+  kDefault,   // no input for longer than the repeat time, or never one
 };
 
 struct TakenInput {
   const uint64_t* words = nullptr;  // valid until the next call
   InputSource source = InputSource::kDefault;
-  Tick input_tick = 0;  // the tick the words were stamped for; 0 for the default
+  Tick input_tick = 0;  // the tick with which the input was stamped; 0 for the default
 };
 
 struct InputBufferStats {
   uint64_t messages = 0;
   uint64_t accepted = 0;     // inputs stored
-  uint64_t duplicates = 0;   // already stored: the window's redundancy
-  uint64_t conflicting = 0;  // a second, different input for a tick; the first one stands
-  uint64_t late = 0;         // first seen after their tick had been run
-  uint64_t too_early = 0;    // more than 32 ticks ahead
-  uint64_t fresh = 0;        // ticks by source
+  uint64_t duplicates = 0;   // copies of inputs that came before: the redundancy of the window
+  uint64_t conflicting = 0;  // second, different inputs for a tick; the first input counts
+  uint64_t late = 0;         // inputs that first came after their tick had run
+  uint64_t too_early = 0;    // inputs more than 32 ticks ahead
+  uint64_t fresh = 0;        // from here on: ticks by the source of their input
   uint64_t repeated = 0;
   uint64_t defaulted = 0;
 };
 
 class InputBuffer {
  public:
-  /// `default_words` is the "no input" command; its length is the word count. Allocates everything.
-  /// `newest_tick` is the last tick the server has run (0 before the first).
+  /// `default_words` is the "no input" command; its length is the word count. Allocates all memory.
+  /// `newest_tick` is the last tick that the server has run; 0 before the first.
   InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words, Tick newest_tick);
   InputBuffer(InputBuffer&&) = default;
   InputBuffer& operator=(InputBuffer&&) = default;
 
-  /// Stores what decode_inputs() gave: `count` inputs, newest first, ending at `newest_tick`
-  /// and not reaching tick 0.
-  /// `server_position` is where the server's clock stands (FixedTick::position_at): only the margin uses it.
+  /// Stores the result of decode_inputs(): `count` inputs, newest first, beginning with that of `newest_tick`
+  /// and not reaching tick 0. `server_position` is the position of the server's clock
+  /// (FixedTick::position_at): only the margin uses it.
   void receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words, TickTime server_position);
 
-  /// The input for `tick`. Ticks must not decrease; those skipped are gone.
+  /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
   TakenInput take(Tick tick);
 
-  /// Smoothed earliness of the newest inputs, saturating at ±127 quarter ticks; 0 before the first.
+  /// How early the newest inputs come, smoothed, saturating at ±127 quarter ticks; 0 before the first input.
   int8_t margin_quarter_ticks() const;
-  /// Newest tick whose own input was applied; 0 none.
+  /// The newest tick for which the client's own input was applied; 0: none.
   Tick last_input_tick() const { return last_fresh_tick_; }
-  /// Inputs stored for ticks to come.
+  /// The number of inputs stored for ticks that have not run yet.
   uint32_t depth() const;
   const InputBufferStats& stats() const { return stats_; }
 
@@ -89,7 +89,7 @@ class InputBuffer {
   std::vector<uint64_t> words_;  // ring of 32
   std::vector<uint64_t> last_;   // the last fresh input
   std::vector<uint64_t> default_;
-  std::array<Tick, kJitterBufferTicks> ticks_{};  // which tick a slot holds, 0 none
+  std::array<Tick, kJitterBufferTicks> ticks_{};  // the tick that a slot holds; 0: none
   Tick newest_taken_;
   TakenInput taken_;
   bool taken_any_ = false;

@@ -32,7 +32,7 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   BitWriter writer(out);
   const uint64_t* newer = history.find(history.newest());
   writer.WriteU32(history.newest());
-  writer.WriteByte(1);  // the count, known only at the end
+  writer.WriteByte(1);  // a place for the count, which is known only at the end
   layout.encode_whole(writer, newer);
   if (!writer.ok()) return 0;
 
@@ -64,7 +64,8 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   const uint32_t count = reader.ReadByte();
   if (!reader.ok()) return refuse(InputRefusal::kTruncated);
   if (count == 0 || count > kMaxInputsPerMessage) return refuse(InputRefusal::kBadCount);
-  // Counting back from newest_tick meets 0 exactly when it is smaller than the count.
+  // The window of `count` ticks up to newest_tick contains tick 0 exactly when newest_tick is smaller than
+  // count.
   if (newest_tick < count) return refuse(InputRefusal::kBadTick);
 
   uint64_t* newer = words.data();

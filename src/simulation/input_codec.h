@@ -2,11 +2,11 @@
 //
 //   u32 newest_tick | u8 count (1..32) | bits:
 //     newest input, whole
-//     count-1 times, going back one tick each:  1 bit changed, and if set the delta against the newer one
+//     count-1 times, going back one tick each:  1 bit changed, and if set the delta against the newer input
 //   zero bits up to the next byte
 //
-// Ticks are contiguous, so one tick number names them all. The encoding is canonical: "changed" with an
-// equal input, non-zero padding and bytes behind the end are refused.
+// Ticks are contiguous, so one tick number names them all. The encoding is canonical: a "changed" bit before
+// an equal input, padding that is not zero, and bytes after the end are refused.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +23,19 @@ namespace lattice::simulation {
 
 inline constexpr size_t kInputHeaderBytes = 5;
 
-/// Writes the window InputHistory asks for, shortened from its old end until it fits `out`.
-/// Result: bytes written; 0 when the history is empty or not even the newest input fits. Marks nothing as
-/// sent. `layout` is the input command's.
+/// Writes the window that InputHistory asks for. Leaves out its oldest inputs until it fits `out`. `layout`
+/// is the input command's. Returns the bytes written; 0 when the history is empty or the newest input alone
+/// does not fit. Marks nothing as sent.
 size_t encode_inputs(const serialization::Layout& layout, const InputHistory& history,
                      std::span<uint8_t> out);
 
 enum class InputRefusal : uint8_t {
   kNone,
-  kTruncated,     // the header or an input ends early, or a value is outside its field's range
+  kTruncated,     // the message ends inside the header or an input, or a value is outside its field's range
   kBadCount,      // 0 or more than 32
   kBadTick,       // the window contains tick 0, which means "none"
-  kNotCanonical,  // "changed" but equal
-  kTrailing,      // padding that is not zero, or bytes behind the end
+  kNotCanonical,  // an input is marked as changed and is equal
+  kTrailing,      // padding that is not zero, or bytes after the end
   kCount
 };
 
@@ -48,8 +48,8 @@ struct DecodedInputs {
   uint32_t count = 0;  // 0 when refused
 };
 
-/// Reads one message. `words` receives count × word_count words, newest first; it must hold
-/// 32 × layout.word_count(). Nothing in it is meaningful after a refusal.
+/// Reads one message. `words` receives count × word_count words, newest input first. It must have room for
+/// 32 × layout.word_count() words. After a refusal its content is meaningless.
 DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
                             std::span<uint64_t> words);
 

@@ -1,7 +1,8 @@
-// A client's own inputs of the last ticks, as words of the input layout (§10.3, §11.1, C-06).
+// The inputs of a client's own player for the last ticks, as words of the input layout (§10.3, §11.1, C-06).
 //
-// Ticks in it are contiguous: after a jump of the clock the history starts anew, so the window that is
-// sent never has a hole (T-05). It holds the 32 ticks that may be resent and those that may be re-simulated.
+// The ticks held are contiguous. After a jump of the clock the history starts anew, so the window that is
+// sent never has a hole (T-05). The history holds the 32 ticks that may be sent again, and those that may be
+// resimulated.
 #pragma once
 
 #include <cstddef>
@@ -19,37 +20,41 @@ inline constexpr uint32_t kMaxInputsPerMessage = 32;  // T-05
 inline constexpr uint32_t kRedundantInputs = 2;       // C-06
 
 struct InputHistoryConfig {
-  size_t resimulated_ticks = 64;  ///< So far back find() answers at least.
-  /// Inputs sent before that the next message repeats at most. 31: as many as a message holds.
+  size_t resimulated_ticks = 64;  ///< find() reaches back at least so many ticks.
+  /// The next message repeats at most so many inputs that were sent before. 31 is as many as a message can
+  /// repeat.
   uint32_t max_redundant_inputs = kMaxInputsPerMessage - 1;
 };
 
 class InputHistory {
  public:
-  /// Allocates the whole ring: the next power of two from 32 + resimulated_ticks, times `word_count` words.
+  /// Allocates the whole ring: its ticks are the next power of two from 32 + resimulated_ticks, each with
+  /// `word_count` words.
   explicit InputHistory(size_t word_count, const InputHistoryConfig& config = {});
 
-  /// Stores the input of `tick`, which must be newer than the newest and not 0. A tick that does not
-  /// follow the newest directly drops everything before it.
+  /// Stores the input of `tick`, which must be newer than the newest tick and not 0. When `tick` does not
+  /// follow the newest tick directly, all earlier inputs are dropped.
   void push(Tick tick, std::span<const uint64_t> words);
 
-  /// The words of one tick, or null when it is not held. Valid until the ring comes round.
+  /// The words of one tick, or null when the tick is not held. They are valid until the ring reuses their
+  /// place.
   const uint64_t* find(Tick tick) const;
 
-  /// The server will never use an input up to `tick`: it has run that tick. Never moves back.
+  /// The server has run `tick`: it will never use an input up to that tick. The acknowledged tick never moves
+  /// back.
   void acknowledge(Tick tick);
-  /// A message whose newest input is `tick` has left.
+  /// A message whose newest input is that of `tick` has left.
   void mark_sent(Tick tick);
 
-  /// How many inputs, counted back from newest(), the next message wants: everything since the last message,
-  /// and before it what is not acknowledged, at least 2 and at most max_redundant_inputs; in all up to 32.
-  /// 0 only while the history is empty.
+  /// How many inputs, counted back from newest(), the next message should hold: all inputs since the last
+  /// message, and before those the inputs that are not acknowledged, at least 2 and at most
+  /// max_redundant_inputs. At most 32 in all. 0 only while the history is empty.
   uint32_t window_count() const;
 
   size_t word_count() const { return word_count_; }
   Tick newest() const { return newest_; }
   Tick newest_sent() const { return newest_sent_; }
-  /// Contiguous inputs held, ending at newest().
+  /// The number of contiguous inputs held, up to newest().
   uint32_t held_count() const { return held_count_; }
   void clear();
 

@@ -7,6 +7,6 @@
 //   input_codec    the input message on channel 1
 //   input_buffer   server: one client's jitter buffer; exactly one input for each tick
 //
-// Refuses to: read a clock, own a socket, call the game, know objects. Ticks that a world skips, runs
-// or stalls are its own doing; this layer only says which.
+// Refuses to: read a clock, own a socket, call the game, know objects. This layer says which ticks to run, to
+// skip or to wait with; the world does it.
 #pragma once

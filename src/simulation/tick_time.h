@@ -1,5 +1,5 @@
-// A point on the server's time line: a tick and the part of the next one that has passed. Ticks wrap
-// (T-04), so two points are related by their distance only.
+// A point on the server's time line: a tick, and the part of the next tick that has passed. Ticks wrap
+// (T-04), so two points are only compared by their distance.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ using base::Tick;
 
 inline constexpr uint64_t kNsPerSecond = 1'000'000'000;
 
-/// `fraction` is in [0, 1): the state of `tick` was reached that long ago, in ticks.
+/// `fraction` is in [0, 1): the state of `tick` was reached so many ticks ago.
 struct TickTime {
   Tick tick = 0;
   double fraction = 0.0;

@@ -9,8 +9,8 @@
 namespace lattice::world {
 namespace {
 
-/// How much older than this process a token may be when the server keeps its identity: what two clocks may
-/// differ.
+/// With a kept identity, a token may be this much older than the process: the clocks of server and issuer may
+/// differ by so much.
 constexpr uint64_t kTokenGraceS = 5;
 
 void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& part) {
@@ -56,7 +56,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   config.accepts_connections = true;
   config.identity = identity_.key.clone();
   config.reset_key = identity_.reset_key.clone();
-  // A kept identity outlives the record of the tokens that were used.
+  // A kept identity outlives the record of used tokens, so older tokens are refused.
   if (keeps_identity_) {
     config.tokens_from_unix_s = config_.created_unix_s - std::min(config_.created_unix_s, kTokenGraceS);
   }
@@ -66,7 +66,8 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   config.responses_per_s = config_.connects_per_s_per_prefix;
   config.responses_in_all_per_s = std::max(config.responses_in_all_per_s, config.responses_per_s);
   config.max_half_open = std::max(config.max_half_open, config_.max_half_open_per_prefix);
-  // Each connection holds a claim until its token expires, and may take the place of one that still does.
+  // A connection holds a claim until its token expires. A new connection may take the slot of one that has
+  // ended and whose claim still holds.
   config.max_claims = std::max(config.max_claims, 2 * config_.max_connections);
   return config;
 }
@@ -74,7 +75,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
 // --- Objects
 
 uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
-  // A spawn that fails leaves the schema open.
+  // Checked before seal(): a spawn that fails leaves the schema open.
   if (schema_.find(type_id) == nullptr) return 0;
   seal();
   const replication::ObjectType* type = schema_.types().find(type_id);
@@ -99,7 +100,7 @@ OpResult AuthorityWorld::despawn(uint64_t network_id) {
   return OpResult::kOk;
 }
 
-// Only the server's own calls: a client must not be able to keep an object alive.
+// Only calls to the server's own player count: a client must not be able to keep an object alive.
 bool AuthorityWorld::calls_own_player(uint64_t network_id) const {
   return is_host() && rpcs_.holds(network_id, kAuthorityPeer);
 }
@@ -176,8 +177,8 @@ void AuthorityWorld::do_send(Now now) {
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client || !client->snapshot_due) continue;
     const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns);
-    // Without room for a datagram the snapshot is not made: it would wait in a queue and grow old there. The
-    // next send makes a newer one.
+    // Without room for a datagram no snapshot is made: it would wait in a queue and grow old there. The next
+    // send makes a newer one.
     if (budget_bytes < reliability::kDatagramBytes) continue;
     if (!begun) builder_->begin_send(current_tick_);
     begun = true;
@@ -187,7 +188,8 @@ void AuthorityWorld::do_send(Now now) {
   endpoint_->update_and_send(now.ns, now.unix_s);
 }
 
-// What the builder may write: the bodies' share of what the connection may send, within the configured bound.
+// The bytes that the builder may write: the share of the bodies in the connection's budget, within the
+// configured bound.
 uint32_t AuthorityWorld::snapshot_budget(uint64_t send_budget_bytes) const {
   const uint64_t configured = config_.snapshot_budget_bytes;
   if (send_budget_bytes == UINT64_MAX) return config_.snapshot_budget_bytes;
@@ -204,7 +206,7 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   }
   const auto parts = builder_->build(*client.recipient, header, snapshot_budget(send_budget_bytes));
   for (const replication::SnapshotPart& part : parts) {
-    // what is queued between two sends with this flag shares one sequence.
+    // messages with this flag that are queued between two sends share one sequence.
     reliability::MessageFlags flags;
     flags.is_snapshot = true;
     const auto sent = endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags,
@@ -366,7 +368,7 @@ int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
 
 replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                                   const lattice_rpc_desc* rpc, uint64_t sender) const {
-  if (sender == kAuthorityPeer) {  // the host's own player: its calls were checked when they were made
+  if (sender == kAuthorityPeer) {  // the host's own player, whose calls were checked when they were made
     if (rpc == nullptr) return replication::RpcRefusal::kUnknownRpc;
     const bool foreign = rpc->owner_only != 0 && header.target == LATTICE_RPC_TO_SERVER &&
                          table_.info(slot).owner != kAuthorityPeer;
@@ -403,7 +405,7 @@ bool AuthorityWorld::is_callee(const RpcCall& call, uint32_t slot, uint64_t peer
 }
 
 OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
-  // Only a listen-server has a player of its own who may call the server (B-08).
+  // Only a listen-server has a player of its own, who may call the server (B-08).
   if (call.target == LATTICE_RPC_TO_SERVER && !is_host()) return OpResult::kNotAllowed;
   const uint32_t slot = table_.find(call.network_id);
   if (slot == replication::kNoSlot) return OpResult::kNotFound;

@@ -1,8 +1,9 @@
-// The authority's side: inputs in, one game tick, versions recorded, snapshots out (§14, §17.1, T-06).
-// A listen-server's own player is peer 1: its input is taken directly and it sees the state itself (B-08).
+// The authority's side: inputs in, one game tick, versions recorded, snapshots out (§14, §17.1, T-06). The
+// own player of a listen-server is peer 1: its input is taken directly, and it sees the authority's state
+// itself (B-08).
 //
-// Must stay true: each tick consumes exactly one input per client; state is recorded once per tick, after
-// the game ran and before anything is sent.
+// Must stay true: each tick consumes exactly one input per client. State is recorded once per tick, after the
+// game ran and before anything is sent.
 #pragma once
 
 #include <memory>
@@ -25,10 +26,11 @@ class AuthorityWorld final : public World {
                  Observer& observer);
   ~AuthorityWorld() override;
 
-  /// The next object, owned by `owner` (0: nobody). 0 when the type is unknown or the world is full.
+  /// Creates an object owned by `owner` (0: nobody) and returns its id. 0 when the type is unknown or the
+  /// world is full.
   uint64_t spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner);
-  /// Takes effect at the end of the current phase; at once outside the pump. On a listen-server it waits
-  /// until calls to the server's own player on the object were delivered (D-35).
+  /// Removes an object at the end of the current phase; outside the pump at once. On a listen-server the
+  /// removal waits until calls on the object to the server's own player are delivered (D-35).
   OpResult despawn(uint64_t network_id);
 
   Tick next_tick() const override { return current_tick_ + 1; }
@@ -39,13 +41,13 @@ class AuthorityWorld final : public World {
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
-  /// The connection of a client, or a handle that is not valid.
+  /// The connection of a client, or an invalid handle.
   ConnectionHandle connection_of(uint64_t peer) const;
-  /// May `peer` own an object: nobody, a connected client, or the host's own player?
+  /// True when `peer` may own an object: 0 (nobody), a connected client, or the host's own player.
   bool is_owner(uint64_t peer) const;
-  /// The client behind a connection, 0 if none.
+  /// The client of a connection; 0 when there is none.
   uint64_t peer_of(ConnectionHandle connection) const;
-  /// Every object that was in the client's set when it joined has been acked once.
+  /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection) const;
   OpResult call(const RpcCall& call, Now now);
 
@@ -104,7 +106,7 @@ class AuthorityWorld final : public World {
   replication::VersionHistory history_;
   std::unique_ptr<replication::SnapshotBuilder> builder_;
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
-  base::HashIndex slot_of_peer_;                  // peer ids are ours: no secret seed needed
+  base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;
   std::vector<uint64_t> default_input_;
   std::vector<uint64_t> input_scratch_;
@@ -113,7 +115,7 @@ class AuthorityWorld final : public World {
   uint64_t next_peer_ = kFirstClientPeer;
   Tick last_snapshot_tick_ = 0;
   bool snapshot_due_ = false;
-  simulation::InputBufferStats closed_inputs_;  // of clients that left
+  simulation::InputBufferStats closed_inputs_;  // counters of clients that left
   base::Counters<simulation::InputRefusal, static_cast<size_t>(simulation::InputRefusal::kCount)>
       input_refusals_;
 };

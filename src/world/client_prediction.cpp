@@ -1,4 +1,4 @@
-// The client's own ticks: steering, predicting, and re-simulating when the authority disagrees (§11, T-02,
+// The client's ticks: steering, predicting, and resimulating when the authority's state differs (§11, T-02,
 // T-03, S-01…S-04). See client_world.h.
 #include <cstring>
 #include <utility>
@@ -16,7 +16,7 @@ bool ClientWorld::simulated(uint32_t slot) const {
 uint32_t ClientWorld::ticks_due(Now now) {
   if (!connected_ || !clock_.started()) return 0;
   if (!ticking_) {
-    // The first tick is the one whose input would arrive just in time.
+    // Starts at the tick whose input would arrive just in time.
     current_tick_ = clock_.target_time(now.ns).tick;
     if (current_tick_ == 0) current_tick_ = 1;
     fixed_tick_.restart(now.ns);
@@ -57,7 +57,7 @@ int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
     std::memset(out, 0, bytes);
     return 0;
   }
-  // From the quantized words, not from the player's own structure: the authority sees the same values (I2).
+  // Reads the quantized words, not the player's own structure: the authority sees the same values (I2).
   layout->dequantize(words, input_out_->behaviours());
   std::memcpy(out, input_out_->behaviours()[0], bytes);
   return 1;
@@ -108,7 +108,8 @@ void ClientWorld::reconcile() {
   for (const uint32_t slot : table_.ascending()) {
     const Mirror& mirror = mirrors_[slot];
     if (!mirror.predicted) continue;
-    // Known at that tick: sent for it, or covered by a whole snapshot that did not mention it.
+    // The state at that tick is known if an entry of the tick was sent, or if a whole snapshot of the tick
+    // had none.
     const bool sent = mirror.newest_tick == reconcile_tick_;
     const bool covered =
         whole_tick_ == reconcile_tick_ && !base::tick_after(mirror.newest_tick, reconcile_tick_);
@@ -134,7 +135,7 @@ void ClientWorld::store_state(uint64_t network_id, uint64_t* words) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   const replication::ObjectType& type = *table_.info(slot).type;
-  // What the game wrote into members that are not predicted is overwritten here, after each tick.
+  // After each tick, this overwrites the values that the game wrote into members that are not predicted.
   type.layout->dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
   type.layout->quantize(std::as_const(table_).host(slot), words);
   if (type.round_host) type.layout->dequantize(words, table_.host(slot));

@@ -1,5 +1,6 @@
-// What the client draws (§12): see client_world.h and presentation.h. Drawing is lazy: an object is posed
-// when somebody asks for it, once per frame, or once per moment in a world that never began a frame.
+// What the client draws (§12): see client_world.h and presentation.h. Drawing is lazy: a pose is computed
+// when the game asks for it, once per frame. In a world that never began a frame it is computed once per
+// moment.
 #include <algorithm>
 
 #include "world/client_world.h"

@@ -108,7 +108,7 @@ OpResult ClientWorld::connect(const platform::Address& server, std::span<const u
 }
 
 connection::Admission ClientWorld::on_admission(const connection::AdmissionRequest&) {
-  // A client's endpoint accepts nobody; asked all the same, it refuses.
+  // A client's endpoint accepts no connections. If it asks all the same, the answer is a refusal.
   connection::Admission answer;
   answer.refusal = connection::DisconnectReason::kServerFull;
   return answer;
@@ -126,7 +126,8 @@ void ClientWorld::on_disconnected(ConnectionHandle connection, connection::Disco
                                   uint64_t remote_schema, std::string_view text) {
   end_transfers(connection);
   const bool is_session = connection == connection_;
-  if (is_session) connection_ = {};  // The game may connect again at once: what it makes stays.
+  if (is_session)
+    connection_ = {};  // The game may connect again inside the callback below: its new connection must stay.
   observer_.on_disconnected(connection, reason, remote_schema, text);
   if (is_session) forget_session();
 }
@@ -139,7 +140,7 @@ void ClientWorld::forget_session() {
   early_rpcs_.clear();
   while (table_.size() != 0) {
     const uint32_t slot = table_.ascending().back();
-    mirrors_[slot].despawn_gate.stay();  // the session is over: nothing is missing any more
+    mirrors_[slot].despawn_gate.stay();  // the session has ended: no RPC is missing any more
     on_despawn(slot, current_tick_);
     table_.despawn(slot);
   }
@@ -176,7 +177,7 @@ reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::
 }
 
 void ClientWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
-  tell_receipt(connection, receipt, acked);  // the engine asks for none here
+  tell_receipt(connection, receipt, acked);  // the client's engine messages have no receipts
 }
 
 reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
@@ -200,7 +201,7 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
   timing.srtt_ns = link == nullptr ? 0 : link->srtt_ns;
   clock_.on_snapshot(timing);
   if (inputs_ && base::tick_after(header.server_tick, acked_input_tick_)) {
-    // The server has run this tick: no input up to it can still be of use.
+    // The server has run this tick: it will use no input up to it any more.
     acked_input_tick_ = header.server_tick;
     margin_quarter_ticks_ = header.input_margin;
     inputs_->acknowledge(header.server_tick);
@@ -243,7 +244,7 @@ void ClientWorld::on_spawn(uint32_t slot, Tick) {
   mirror.despawn_gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
   mirror.newest_tick = 0;
   mirror.newest_words.assign(type.word_count, 0);
-  // The game hears of it once its first state is in place: see on_state.
+  // The game hears of the object when its first state is in place: see on_state.
 }
 
 void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind) {
@@ -253,7 +254,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, repl
   const bool teleported = !first && info.type->layout->teleported(mirror.newest_words.data(), words);
   std::copy_n(words, info.type->word_count, mirror.newest_words.data());
   mirror.newest_tick = tick;
-  if (!frame_) mirror.drawn = false;  // within a frame what was shown stays
+  if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
   mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, render_clock_.render_time(),
                                 now_ns_);
   if (mirror.predicted) {
@@ -287,7 +288,8 @@ void ClientWorld::on_authority(uint32_t slot, Tick) {
 void ClientWorld::on_despawn(uint32_t slot, Tick) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
-  rpcs_.release(table_.network_id(slot));  // those that waited for a later tick: there will be none
+  rpcs_.release(table_.network_id(
+      slot));  // delivers the RPCs that waited for a later tick: there will be no later tick
   observer_.on_despawn(table_.network_id(slot));
   set_predicted(slot, false);
   if (mirror.presentation) {
@@ -297,7 +299,7 @@ void ClientWorld::on_despawn(uint32_t slot, Tick) {
   }
 }
 
-// D-35. While it waits, the object is what it was at its last state; nothing simulates it any more.
+// D-35. While the object waits, it keeps its last state: nothing simulates it any more.
 bool ClientWorld::may_despawn(uint32_t slot, uint32_t rpc_count) {
   replication::DespawnGate& gate = mirrors_[slot].despawn_gate;
   const bool may_go = gate.may_go(now_ns_, rpc_count);
@@ -340,7 +342,7 @@ std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::
 
 void ClientWorld::do_send(Now now) {
   now_ns_ = now.ns;
-  // Without a budget the inputs wait here and go together later: a packet holds all that are not yet
+  // Without a budget the inputs wait and go together later: a message holds all inputs that are not yet
   // acknowledged (C-06).
   if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent() &&
       endpoint_->send_budget_bytes(connection_, now.ns) != 0) {
@@ -361,7 +363,7 @@ void ClientWorld::do_send(Now now) {
 
 OpResult ClientWorld::call(const RpcCall& call) {
   if (call.target != LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
-  if (resimulating_) return OpResult::kOk;  // it was sent when the tick ran for the first time
+  if (resimulating_) return OpResult::kOk;  // the call was sent when the tick ran for the first time
   const RpcCallError error = rpcs_.encode(call);
   if (error == RpcCallError::kUnknownObject) return OpResult::kNotFound;
   if (error == RpcCallError::kTooLarge) return OpResult::kLimit;

@@ -1,16 +1,16 @@
 // The client's side: snapshots in, predict and reconcile, inputs out, something to draw (§11, §12, §17.1).
 //
-//   receive   parts -> applier -> mirror; clock; then one reconciliation against the newest tick known
-//   tick      sample input, let the game step its predicted objects, record what they became
+//   receive   parts -> applier -> mirror; clock; then one reconciliation against the newest known tick
+//   tick      sample the input, let the game step its predicted objects, record their new states
 //   send      the input window, when there is a new input
 //
-// An object is predicted when it is this peer's own, its type asks for it, and prediction is switched on.
-// The host structures of predicted objects hold the predicted present; all others hold the newest
+// An object is predicted when this peer owns it, its type asks for prediction, and prediction is switched on.
+// The host structures of predicted objects hold the predicted present. All others hold the newest
 // authoritative state.
 //
-// A whole snapshot, of which every part arrived and none was left out, speaks of every object: an object
-// without an entry is unchanged. So a pawn at rest is confirmed, and a crate at rest is drawn without
-// extrapolation, and neither costs a bit (S-06).
+// A whole snapshot, of which every part arrived and no entry was left out, tells the state of every object:
+// an object without an entry is unchanged. So it confirms a predicted object at rest, and another object at
+// rest is drawn without extrapolation. Neither costs a bit (S-06).
 #pragma once
 
 #include <memory>
@@ -39,8 +39,9 @@ class ClientWorld final : public World,
 
   /// Makes a key pair for the next token and returns its public half. At most 4 are kept.
   crypto::PublicKey new_client_key();
-  /// `error` names the reason when it does not begin: kNotAllowed (there is a connection), kWouldBlock
-  /// (earlier ones are still ending), kNotFound (an address without host or port), kInvalid (the token).
+  /// Begins to connect. When it cannot begin, `error` names the reason: kNotAllowed (there is a connection
+  /// already), kWouldBlock (earlier connections are still ending), kNotFound (an address without host or
+  /// port), kInvalid (the token).
   OpResult connect(const platform::Address& server, std::span<const uint8_t> token, ConnectionHandle* out,
                    const char** error);
   void set_option(Option option, bool enabled);
@@ -66,18 +67,18 @@ class ClientWorld final : public World,
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 
  private:
-  /// What this side adds to one mirrored object.
+  /// The client's data for one mirrored object.
   struct Mirror {
     std::unique_ptr<Presentation> presentation;
     bool predicted = false;
-    Tick newest_tick = 0;      // of the newest state received
-    uint64_t drawn_ns = 0;     // presentation is of this moment
-    uint64_t drawn_frame = 0;  // ... and was made in this frame
+    Tick newest_tick = 0;      // tick of the newest received state
+    uint64_t drawn_ns = 0;     // the moment of the drawn pose
+    uint64_t drawn_frame = 0;  // the frame of the drawn pose
     bool drawn = false;
     replication::DespawnGate despawn_gate;
     std::vector<uint64_t> newest_words;
   };
-  /// Parts of the newest snapshot seen so far.
+  /// The parts of the newest snapshot that have arrived.
   struct Assembly {
     Tick tick = 0;
     uint16_t have = 0;  // bit per part
@@ -145,7 +146,7 @@ class ClientWorld final : public World,
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
   Assembly assembly_;
-  Tick whole_tick_ = 0;      // newest snapshot received whole
+  Tick whole_tick_ = 0;      // tick of the newest whole snapshot
   Tick reconcile_tick_ = 0;  // newest tick with news about a predicted object
   bool connected_ = false;
   bool ticking_ = false;
@@ -155,10 +156,10 @@ class ClientWorld final : public World,
   int8_t margin_quarter_ticks_ = 0;
   Tick acked_input_tick_ = 0;
   uint64_t snapshots_applied_ = 0;
-  /// Of all connections; the applier begins anew with each.
+  /// Counts over all connections: each connection begins with a new applier.
   base::Counters<replication::SnapshotRefusal, static_cast<size_t>(replication::SnapshotRefusal::kCount)>
       snapshot_refusals_;
-  uint64_t poses_ = 0;           // of objects that are gone
+  uint64_t poses_ = 0;           // poses of objects that are gone
   uint64_t underrun_poses_ = 0;  // likewise
 };
 

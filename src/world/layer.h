@@ -1,11 +1,11 @@
 // world: composes every layer below into one pump, recv -> tick -> send (§10.1, §19, B-03).
 //
-//   world             what both roles share: schema, socket, endpoint, objects, phases of the pump
+//   world             shared by both roles: schema, socket, endpoint, objects, phases of the pump
 //   authority_world   server or host: inputs in, game ticks, versions recorded, snapshots out
 //   client_world      client: snapshots in, predict and reconcile, inputs out
 //   presentation      client: what to draw for each object, between and beyond snapshots
 //   rpc_router        both: RPC bodies to and from the game
 //
-// Refuses to: read a clock (time is an argument), know C structures of the ABI, hold game rules. The game
-// is reached through Observer only. Nothing of the game runs outside the pump.
+// Refuses to: read a clock (time is an argument), know C structures of the ABI, hold game rules. It calls the
+// game through Observer only: inside the pump, or at once when the game itself ends a connection outside it.
 #pragma once

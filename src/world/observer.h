@@ -1,4 +1,4 @@
-// How the world calls the game: abi turns these calls into the C callbacks of §19.
+// The calls of the world to the game. The layer abi turns them into the C callbacks of §19.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lattice::world {
 using base::Tick;
 using reliability::ConnectionHandle;
 
-/// Who asks to join the authority.
+/// A client that asks to join the authority.
 struct Admission {
   std::span<const uint8_t> player;   // 16 bytes
   std::span<const uint8_t> session;  // 16 bytes
@@ -25,29 +25,29 @@ struct Admission {
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// Somebody was not let in; as EndpointHandler::on_connect_refused().
+  /// A client was not let in. Like EndpointHandler::on_connect_refused().
   virtual void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
                                   std::string_view text) = 0;
   virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
-  /// `connection` answers questions until this returns.
+  /// `connection` stays readable until this call returns.
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                uint64_t remote_schema_id, std::string_view text) = 0;
   virtual void on_spawn(uint64_t network_id, uint32_t type_id) = 0;
   virtual void on_despawn(uint64_t network_id) = 0;
-  /// `arguments` is the host structure, `bytes` its size (null and 0 without arguments).
+  /// `arguments` is the host structure and `bytes` its size; null and 0 without arguments.
   virtual void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) = 0;
   virtual void on_authority_changed(uint64_t network_id, uint64_t new_owner) = 0;
-  /// One simulation step. `resimulating` while history is replayed (S-04).
+  /// One simulation step. `resimulating` is true while past ticks run again (S-04).
   virtual void on_tick(Tick tick, bool resimulating) = 0;
   /// `input` holds the last command; the game may replace it for `tick`.
   virtual void on_sample_input(Tick tick, void* input, size_t bytes) = 0;
   virtual void on_message(ConnectionHandle connection, uint8_t channel, std::span<const uint8_t> body) = 0;
-  /// What became of a message sent with a receipt; once each, before on_disconnected().
+  /// Tells whether a message sent with a receipt was acked; once per message, before on_disconnected().
   virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
-  /// 0 to let the client in, else the reason to refuse it with.
+  /// Returns 0 to let the client in, else the reason of the refusal.
   virtual uint16_t on_admit(const Admission& who) = 0;
   virtual void on_resync(Tick from, Tick to) = 0;
-  /// The handler of large transfers; lives as long as the observer.
+  /// The handler of large transfers. It lives as long as the observer.
   virtual transfer::TransferHandler& transfer_handler() = 0;
 };
 

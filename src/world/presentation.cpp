@@ -8,7 +8,7 @@ namespace lattice::world {
 
 HostScratch::HostScratch(const serialization::Layout& layout) {
   for (const serialization::LayoutBehaviour& behaviour : layout.behaviours()) {
-    // Value-initialised: bytes between members are then equal in every copy.
+    // The memory is zeroed, so bytes between members are equal in every copy.
     blocks_.push_back(std::make_unique<std::byte[]>(behaviour.host_bytes + behaviour.host_align));
     const auto address = reinterpret_cast<uintptr_t>(blocks_.back().get());
     const uintptr_t mask = behaviour.host_align - 1;

@@ -1,8 +1,8 @@
-// What a client draws: one object's pose on the screen, which is neither its last snapshot nor its
-// simulation (§12, S-05…S-07). Three values are kept apart: the true one (confirmed or predicted), the
-// correction being eased away, and the sum, which is what view() writes.
+// What a client draws: the pose of one object on the screen. The pose is neither the object's last snapshot
+// nor its simulation (§12, S-05…S-07). Three values are kept apart: the true pose (confirmed or predicted),
+// the correction that is eased away, and their sum, which view() returns.
 //
-// Must stay true: nothing here flows back into simulated state.
+// Must stay true: nothing here changes simulated state.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace lattice::world {
 
-/// Scratch host structures for one layout: one per behaviour, aligned.
+/// Host structures for one layout, as scratch: one per behaviour, aligned.
 class HostScratch {
  public:
   explicit HostScratch(const serialization::Layout& layout);
   void* const* behaviours() { return pointers_.data(); }
-  /// The structures are scratch: they may be written through a const reference too.
+  /// The structures are scratch, so they may be written through a const reference too.
   void* const* writable() const { return pointers_.data(); }
   const void* const* behaviours() const { return const_cast<const void* const*>(pointers_.data()); }
 
@@ -39,22 +39,23 @@ class Presentation {
  public:
   Presentation(const serialization::Layout& layout, const PresentationConfig& config);
 
-  /// Ready for another object of the same type.
+  /// Prepares for another object of the same type.
   void reset();
 
-  /// A received state. When render time had already passed everything known, the object was being
-  /// dead-reckoned or held; the step to the new truth is then eased instead of shown (§12.4).
+  /// Takes a received state. When render time had already passed all known states, the object was
+  /// extrapolated or held. The step to the new state is then eased instead of shown (§12.4).
   void received(base::Tick tick, const uint64_t* words, bool snaps, bool smooth,
                 simulation::TickTime render_time, uint64_t now_ns);
   void confirm_unchanged_until(base::Tick tick) { samples_.confirm_unchanged_until(tick); }
-  /// The prediction moved from `before` to `after` without time passing.
+  /// A correction moved the prediction from `before` to `after`.
   void corrected(const uint64_t* before, const uint64_t* after, bool teleported, uint64_t now_ns);
   void snap() { smoother_.snap(); }
 
-  /// Draws from received states at `render_time`; false before the first. `smooth` adds what is left of
-  /// corrections.
+  /// Draws from the received states at `render_time`. False before the first state. `smooth` adds the rest of
+  /// the corrections.
   bool show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns);
-  /// Draws a state that is not interpolated over time: the newest one, or a prediction between two ticks.
+  /// Draws without interpolating between received states: the newest state, or a prediction between two
+  /// ticks.
   void show_between(const uint64_t* from, const uint64_t* to, double t, bool smooth, uint64_t now_ns);
 
   /// The last drawn host structure of `behaviour`.

@@ -13,9 +13,9 @@ using replication::RpcRefusal;
 using serialization::RpcInfo;
 using serialization::TypeInfo;
 
-constexpr size_t kArgumentAlign = 64;  // the largest a structure may ask for
+constexpr size_t kArgumentAlign = 64;  // the largest alignment that a structure may ask for
 
-/// The declaration in the form the rules are written against.
+/// The declaration in the form that the rules use.
 lattice_rpc_desc declaration(const RpcInfo& info) {
   lattice_rpc_desc desc;
   lattice_rpc_desc_init(&desc);
@@ -44,7 +44,7 @@ RpcCallError RpcRouter::encode(const RpcCall& call) {
   if (type == nullptr) return RpcCallError::kUnknownObject;
   const RpcInfo* rpc = type->find_rpc(call.rpc_id);
   if (rpc == nullptr) return RpcCallError::kUnknownRpc;
-  // Declared ToAll covers its narrower forms: a server may tell one client what all may hear.
+  // An RPC declared for all may be called for one peer: a server may tell one client what all may hear.
   if (rpc->target != call.target &&
       !(rpc->target == LATTICE_RPC_TO_ALL && call.target == LATTICE_RPC_TO_PEER)) {
     return RpcCallError::kTarget;

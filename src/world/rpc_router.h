@@ -1,6 +1,6 @@
-// RPCs between the wire and the game (§16, Q-01…Q-04): encodes calls, judges and delivers what arrives.
+// RPCs between the wire and the game (§16, Q-01…Q-04): encodes calls, and checks and delivers arriving RPCs.
 //
-// Must stay true: a call reaches the game only if its sender may make it, its arguments were decoded whole,
+// Must stay true: a call reaches the game only if its sender may make it, all of its arguments were decoded,
 // and its object exists. Every other call is counted by reason.
 #pragma once
 
@@ -17,26 +17,27 @@
 
 namespace lattice::world {
 
-/// What the router asks its world.
+/// The router's access to its world.
 class RpcHost {
  public:
   virtual ~RpcHost() = default;
-  /// The type and slot of a live object, or null.
+  /// The type of a live object, and its slot; or null.
   virtual const serialization::TypeInfo* type_of(uint64_t network_id, uint32_t* slot) const = 0;
   /// The tick stamped on calls made now.
   virtual Tick rpc_tick() const = 0;
-  /// The tick the object has reached here: a tick-aligned call waits for it.
+  /// The tick that the object has reached here. A tick-aligned call waits until it is that of the call
+  ///
   virtual Tick object_tick(uint32_t slot) const = 0;
-  /// The object was removed here, and a call made at `tick` is from before.
+  /// True when the object was removed here, and a call made at `tick` is from before the removal.
   virtual bool is_gone(uint64_t /*network_id*/, Tick /*tick*/) const { return false; }
-  /// A call on a reliable channel arrived; it was delivered, held or refused by now (D-35).
+  /// A call on a reliable channel arrived. By now it was delivered, held or refused (D-35).
   virtual void reliable_rpc_arrived(uint64_t /*network_id*/) {}
-  /// The direction's own rules.
+  /// The rules for calls in this direction.
   virtual replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                             const lattice_rpc_desc* rpc, uint64_t sender) const = 0;
 };
 
-/// A call as the game makes it.
+/// A call that the game makes.
 struct RpcCall {
   uint64_t network_id = 0;
   uint16_t rpc_id = 0;
@@ -61,24 +62,25 @@ class RpcRouter : private replication::RpcSink {
  public:
   RpcRouter(RpcHost& host, Observer& observer) : host_(host), observer_(observer) {}
 
-  /// Sizes the argument scratch; call once when the schema is sealed.
+  /// Allocates the memory for bodies and arguments. Call it once, when the schema is sealed.
   void prepare(const Schema& schema, size_t max_body_bytes);
 
-  /// Checks a call against its declaration and writes its body into body(). kNone on success.
+  /// Checks a call against its declaration and writes its body into body(). Returns kNone on success.
   RpcCallError encode(const RpcCall& call);
   std::span<const uint8_t> body() const { return {body_.data(), body_bytes_}; }
 
-  /// A body that arrived from `sender` on `channel`. Delivered now, held, or refused and counted.
-  /// `wait_for_object`: the object may still be on its way (clients), else unknown objects are refused.
+  /// Takes a body that arrived from `sender` on `channel`: delivers it now, holds it, or refuses and counts
+  /// it. With `wait_for_object` the object may still be on its way, as at a client. Otherwise a call on an
+  /// unknown object is refused.
   void receive(uint64_t now_ns, uint64_t sender, lattice_channel channel, std::span<const uint8_t> body,
                bool wait_for_object);
-  /// A call to this very process (a listen-server's own player, B-08): what encode() wrote is delivered in
-  /// the next receive phase, by the same rules as a call from the network.
+  /// A call to this process, for the own player of a listen-server (B-08). The body that encode() wrote is
+  /// delivered in the next receive phase, by the same rules as a call from the network.
   void loop_back(uint64_t now_ns, uint64_t sender);
   void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
-  /// Delivers what has become due.
+  /// Delivers the held calls that are due.
   void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }
-  /// Delivers all that waits for an object that is about to go (D-35).
+  /// Delivers all held calls on an object that is about to go (D-35).
   void release(uint64_t network_id) { inbox_.release(network_id, *this); }
   bool holds(uint64_t network_id, uint64_t sender) const { return inbox_.holds(network_id, sender); }
   void forget(uint64_t sender) { inbox_.forget(sender); }

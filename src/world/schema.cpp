@@ -7,7 +7,7 @@
 namespace lattice::world {
 namespace {
 
-// The channel table both ends run with, as Y-15 wants it: one line per channel.
+// The channel table of both ends in the form of Y-15: one line per channel.
 std::string channel_table(uint8_t transfer_channel) {
   std::string text =
       "channel 0 unreliable\n"
@@ -20,7 +20,8 @@ std::string channel_table(uint8_t transfer_channel) {
          "channel 15 reliable_ordered\n";
 }
 
-// A snapshot part with one full entry: header, more bit, id, kind, type, owner, mode, authority tick, end.
+// The overhead of a snapshot part with one full entry: header, "more" bit, id, kind, type, owner, mode,
+// authority tick, end.
 constexpr size_t kEntryOverheadBytes = 40;
 constexpr size_t kMaxObjectBytes =
     reliability::kMaxSnapshotBody - replication::kSnapshotHeaderBytes - kEntryOverheadBytes;

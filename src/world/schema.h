@@ -1,5 +1,5 @@
-// Everything both ends must agree on, compiled: object types, the input command, channels, the hash.
-// Open for registration until seal(); fixed afterwards (§20.2, §21.6).
+// Everything on which both ends must agree, compiled: object types, the input command, channels, the hash.
+// Types are registered until seal(); afterwards the schema is fixed (§20.2, §21.6).
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,24 @@ namespace lattice::world {
 
 class Schema {
  public:
-  /// False with a sentence in `error` when the description is refused or the schema is sealed.
+  /// Registers a type. When the description is refused or the schema is sealed, returns false, with a
+  /// sentence in `error`.
   bool add_type(const lattice_type_desc& desc, std::string* error);
   bool set_input(const lattice_input_desc& desc, std::string* error);
 
-  /// Declares an application channel as bulk: 4 to 13, or 0 for none.
+  /// Declares an application channel (4 to 13) as bulk; 0 for none.
   void set_transfer_channel(uint8_t channel) { transfer_channel_ = channel; }
 
-  /// Fixes the schema and builds the tables replication works on. Idempotent. `quantize_all`: members of
-  /// every type are rounded to their wire value after each tick (S-03), not only of types that ask for it.
+  /// Fixes the schema and builds the tables that replication works on. Idempotent. With `quantize_all`,
+  /// members of every type are rounded to their wire value after each tick (S-03). Otherwise only those of
+  /// types that ask for it are.
   void seal(bool quantize_all);
   bool sealed() const { return sealed_; }
-  /// Y-15 over what is registered so far.
+  /// The hash of Y-15 over the registrations so far.
   uint64_t id() const;
 
   const serialization::TypeInfo* find(uint32_t type_id) const { return registry_.find(type_id); }
-  /// The type behind an object; never null for an object that lives.
+  /// The registered type of an object.
   const serialization::TypeInfo& info(const replication::ObjectType& type) const {
     return *registry_.find(type.type_id);
   }

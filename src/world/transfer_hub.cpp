@@ -23,7 +23,7 @@ TransferHub::TransferHub(const WorldConfig& config, transfer::TransferHandler& h
 
 void TransferHub::prepare(reliability::EndpointConfig* config) {
   const bool declared = config->channels.declare(channel_, wire::ChannelMode::kBulk);
-  LATTICE_CHECK(declared);  // the number was checked with the configuration
+  LATTICE_CHECK(declared);  // the channel number was checked with the configuration
   config->bulk = &transfers_;
 }
 

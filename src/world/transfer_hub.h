@@ -1,4 +1,4 @@
-// Large transfers of a world: joins the transfer layer to the endpoint's control and bulk channels.
+// The large transfers of a world: joins the transfer layer to the endpoint's control and bulk channels.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,16 @@ class TransferHub final : private transfer::TransferLink {
   /// `config.transfer_channel` is not 0; `handler` is borrowed.
   TransferHub(const WorldConfig& config, transfer::TransferHandler& handler);
 
-  /// Declares the channel and becomes the endpoint's source of chunks; then bind() the endpoint made of it.
+  /// Declares the channel and becomes the endpoint's source of chunks. Call bind() with the endpoint that is
+  /// made from `config`.
   void prepare(reliability::EndpointConfig* config);
   void bind(reliability::Endpoint& endpoint) { endpoint_ = &endpoint; }
 
   transfer::Transfers& transfers() { return transfers_; }
   const transfer::Transfers& transfers() const { return transfers_; }
 
-  /// What becomes of a message of the control or the bulk channel; nothing if it is not about transfers.
+  /// The verdict on a message of the control or the bulk channel; nullopt when the message is not about
+  /// transfers.
   std::optional<reliability::Verdict> on_message(transfer::ConnectionHandle connection, wire::Channel channel,
                                                  std::span<const uint8_t> body);
 

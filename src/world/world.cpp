@@ -12,7 +12,7 @@
 namespace lattice::world {
 namespace {
 
-/// A client may briefly hold an object whose removal was lost beside the one that took its place.
+/// When a removal was lost, a client briefly holds its object beside the object that took its place.
 uint32_t table_size(const WorldConfig& config) {
   const bool client = config.role.role == LATTICE_ROLE_CLIENT;
   return std::min(client ? 2 * config.max_objects : config.max_objects, 65535u);
@@ -32,7 +32,7 @@ connection::ServerIdentity make_identity(const WorldConfig& config, crypto::Entr
 
 }  // namespace
 
-/// Holds the phase for one call of the pump.
+/// Sets the phase for one call of the pump.
 class World::PhaseScope {
  public:
   PhaseScope(World& world, Phase phase) : world_(world) { world_.phase_ = phase; }
@@ -54,7 +54,7 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
       keeps_identity_(config.server_identity != nullptr) {
-  config_.server_identity = nullptr;  // The caller's memory, from here on the caller's alone.
+  config_.server_identity = nullptr;  // the caller's memory, which must not be read after the constructor
   if (config.transfer_channel == 0) return;
   schema_.set_transfer_channel(config.transfer_channel);
   transfers_ = std::make_unique<TransferHub>(config, observer.transfer_handler());
@@ -91,7 +91,8 @@ void World::seal() {
   config.tasks = config_.tasks;
   const char* error = nullptr;
   endpoint_ = fragment::FragmentingEndpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
-  LATTICE_CHECK(endpoint_ != nullptr);  // every value was checked when the world was made
+  LATTICE_CHECK(endpoint_ !=
+                nullptr);  // every value of the configuration was checked when the world was made
   if (transfers_) transfers_->bind(endpoint_->endpoint());
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   if (timeout_paused_) endpoint_->endpoint().set_timeout_paused(true, 0);
@@ -143,7 +144,7 @@ bool World::send(Now now) {
 }
 
 void World::after_phase(Now) {
-  // Ending a connection calls the game, which may end more: hence by index.
+  // By index: to end a connection calls the game, whose callback may end more connections.
   for (size_t i = 0; i < pending_disconnects_.size(); ++i) {
     const PendingDisconnect pending = pending_disconnects_[i];
     endpoint_->disconnect(pending.connection, pending.reason, pending.text);
@@ -193,7 +194,7 @@ std::optional<reliability::Verdict> World::engine_message(ConnectionHandle conne
     if (const auto verdict = transfers_->on_message(connection, channel, body)) return verdict;
   }
   if (channel != wire::Channel::kControl) return std::nullopt;
-  // Transfers need a bulk channel (spec B-2); the other types mean nothing in 1.0.
+  // Transfers need a bulk channel (spec B-2). The other types have no meaning in 1.0.
   return wire::is_transfer_control_type(body[0]) ? reliability::Verdict::kProtocolError
                                                  : reliability::Verdict::kAccept;
 }

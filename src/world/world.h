@@ -1,8 +1,8 @@
-// What an authority and a client have in common: schema, socket, endpoint, the table of objects, the
-// phases of the pump, and how the game is reached (§10.1, §19, B-03, B-04).
+// The common part of authority and client: schema, socket, endpoint, the table of objects, the phases of the
+// pump, and the calls to the game (§10.1, §19, B-03, B-04).
 //
-// Must stay true: the pump's phases never nest; what a callback asks to end (an object, a connection) ends
-// when the phase does, so nothing disappears under a caller that is iterating.
+// Must stay true: the pump's phases never nest. When a callback ends an object or a connection, it ends at
+// the end of the phase, so nothing disappears under a caller that is iterating.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ namespace lattice::world {
 
 enum class Phase : uint8_t { kIdle, kReceive, kTick, kSend };
 
-/// The present, as the ABI layer reads it once per call.
+/// The present time. The ABI layer reads it once per call.
 struct Now {
   uint64_t ns = 0;
   uint64_t unix_s = 0;
@@ -47,12 +47,12 @@ enum class OpResult : uint8_t {
   kOutOfOrder,
 };
 
-/// Snapshots and inputs travel on channel 1 only and are never RPCs (spec W-27).
+/// Snapshots and inputs travel on channel 1 only, and are never RPCs (spec W-27).
 inline bool is_engine_traffic_legal(wire::Channel channel, reliability::MessageFlags flags) {
   return !flags.is_snapshot || (channel == wire::Channel::kUnreliableSequenced && !flags.is_rpc);
 }
 
-/// Receipts of the application's messages have this bit; those of snapshot parts stay below it.
+/// Receipts of the application's messages have this bit. Receipts of snapshot parts stay below it.
 inline constexpr uint32_t kApplicationReceiptBit = 1u << 30;
 
 class World : public reliability::EndpointHandler, protected RpcHost {
@@ -62,16 +62,16 @@ class World : public reliability::EndpointHandler, protected RpcHost {
 
   // --- Set-up
   Schema& schema() { return schema_; }
-  /// Fixes the schema and opens the endpoint. Called by the first pump or connect.
+  /// Fixes the schema and opens the endpoint. The first pump or connect calls it.
   void seal();
   const WorldConfig& config() const { return config_; }
   socket::DatagramSocket& socket() { return *socket_; }
   /// Null before seal().
   fragment::FragmentingEndpoint* endpoint() { return endpoint_.get(); }
-  /// Tells `observer` of every datagram from now on (borrowed; null ends it); not from inside the pump. False
-  /// in a build without LATTICE_CAPTURE.
+  /// Tells `observer` of every datagram from now on. It is borrowed; null ends the capture. Not to be called
+  /// inside the pump. False in a build without LATTICE_CAPTURE.
   bool set_capture(reliability::CaptureObserver* observer);
-  /// The server's static public key (authority).
+  /// The authority's static public key.
   const crypto::PublicKey& public_key() const { return identity_.key.public_key(); }
 
   // --- The pump. False: called from inside itself, or `tick` is not next_tick().
@@ -79,7 +79,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   bool tick(Tick tick, Now now);
   bool send(Now now);
   virtual Tick next_tick() const = 0;
-  /// Whole ticks due at `now`; consumes the time since the last call.
+  /// The number of whole ticks due at `now`. Consumes the time since the last call.
   virtual uint32_t ticks_due(Now now) = 0;
   uint64_t time_to_tick_ns(Now now) const;
   Phase phase() const { return phase_; }
@@ -89,11 +89,11 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   // --- Connections
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason, std::string_view text,
                   Now now);
-  /// While paused, silence ends no established connection.
+  /// While the timeout is paused, silence ends no established connection.
   void set_timeout_paused(bool paused, Now now);
   virtual uint64_t local_peer() const = 0;
-  /// A message of the application's own, of up to fragment::kMaxMessageBytes. With `receipt` not null,
-  /// Observer::on_receipt() will name the number written there.
+  /// Sends a message of the application, of up to fragment::kMaxMessageBytes. With `receipt` not null, a
+  /// number is written there, and Observer::on_receipt() will name that number.
   reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
                                        std::span<const uint8_t> body, uint32_t* receipt);
   /// Large transfers; null without WorldConfig::transfer_channel.
@@ -108,21 +108,21 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual bool writable(uint32_t slot) const = 0;
   OpResult set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes);
   size_t get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity);
-  /// A frame shows every object at `now`, each posed once.
+  /// Begins a frame: it shows every object at `now`, and each pose is computed once.
   void begin_frame(Now now);
   /// The moment of the frame; null before the first begin_frame().
   const Now* frame() const { return frame_ ? &*frame_ : nullptr; }
-  /// The structure of `behaviour` to draw at `now`; null when nothing is known of the object yet.
+  /// The structure of `behaviour` to draw at `now`; null before the first state of the object.
   virtual const void* view(uint32_t slot, uint32_t behaviour, Now now) = 0;
   /// The newest authoritative words and their tick, or null.
   virtual const uint64_t* confirmed(uint32_t slot, Tick* tick) const = 0;
-  /// Those words as the host structure of `behaviour`. Bytes written, or 0.
+  /// Writes those words as the host structure of `behaviour`. Returns the bytes written, or 0.
   size_t read_confirmed(uint32_t slot, uint32_t behaviour, void* out, size_t capacity, Tick* tick) const;
   uint64_t state_hash() const;
 
   // --- Input
   OpResult set_input(const void* input, size_t bytes);
-  /// Inside a tick: 1 fresh, 2 repeated, 0 none.
+  /// Reads the input of `peer` for the current tick. Returns 1 fresh, 2 repeated, 0 none.
   virtual int get_input(uint64_t peer, void* out, size_t bytes) = 0;
 
   // --- RPC
@@ -130,9 +130,9 @@ class World : public reliability::EndpointHandler, protected RpcHost {
 
   WorldStats stats() const;
   const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
-  /// Where the other side is now; family 0 for a stale handle.
+  /// The present address of the other side; family 0 for a stale handle.
   platform::Address remote_address(ConnectionHandle connection) const;
-  /// Name and value of refusal counter `index`; null past the last.
+  /// The name and value of refusal counter `index`; null past the last.
   const char* refusal(uint32_t index, uint64_t* value) const;
 
  protected:
@@ -145,14 +145,15 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual void add_stats(WorldStats* stats) const = 0;
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
-  /// Passes a receipt of the application on; false when it is the engine's own.
+  /// Passes on a receipt of an application's message. False when the receipt is the engine's own.
   bool tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
-  /// What becomes of a message of the control channel, or of one about large transfers; else nothing.
+  /// The verdict on a message of the control channel or about large transfers; nullopt for every other
+  /// message.
   std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
                                                      std::span<const uint8_t> body);
-  /// Somebody plays here, and has an input.
+  /// True when a local player has an input here.
   virtual bool has_player() const = 0;
-  /// First of all, in on_disconnected().
+  /// Ends the transfers of a connection. on_disconnected() calls it first.
   void end_transfers(ConnectionHandle connection);
 
   // RpcHost
@@ -166,7 +167,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Schema schema_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
-  std::unique_ptr<TransferHub> transfers_;  // before the endpoint, which asks it for chunks
+  std::unique_ptr<TransferHub> transfers_;  // outlives the endpoint, which asks it for chunks
   std::unique_ptr<fragment::FragmentingEndpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;
@@ -178,7 +179,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;
   bool timeout_paused_ = false;
-  bool keeps_identity_;  // of a server: the same in its next process
+  bool keeps_identity_;  // the server has the same identity in its next process
 
  private:
   struct PendingDisconnect {
@@ -189,12 +190,12 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   class PhaseScope;
   const HostScratch& scratch_for(const replication::ObjectType& type) const;
   std::vector<PendingDisconnect> pending_disconnects_;
-  uint32_t last_receipt_ = 0;  // of the application, without its bit
+  uint32_t last_receipt_ = 0;  // last receipt of the application, without kApplicationReceiptBit
   struct TypeScratch {
     const replication::ObjectType* type;
     std::unique_ptr<HostScratch> host;
   };
-  mutable std::vector<TypeScratch> type_scratch_;  // for read_confirmed, one per type asked for
+  mutable std::vector<TypeScratch> type_scratch_;  // for read_confirmed(): one per type that was asked for
 };
 
 }  // namespace lattice::world

@@ -24,22 +24,22 @@ struct WorldConfig {
   uint32_t max_objects = 4096;
   bool quantize_simulation = true;  // S-03
   uint64_t seed = 1;
-  /// On a simulated network: keys and all else that is random follow from it. Absent: the system's entropy.
+  /// On a simulated network, keys and all other random numbers follow from it. Absent: the system's entropy.
   std::optional<uint64_t> repeatable_entropy;
   uint32_t max_connections = 64;
   uint64_t connect_budget_ns = 10'000'000'000;
   uint64_t timeout_ns = 10'000'000'000;
   uint32_t connects_per_s_per_prefix = 100;  // H-08, per /24 or /56
   uint32_t max_half_open_per_prefix = 4;     // H-11
-  uint32_t snapshot_budget_bytes = 0;        // 0: as much as 15 parts hold
+  uint32_t snapshot_budget_bytes = 0;        // 0: as many as 15 parts hold
   reliability::CongestionMode congestion_mode = reliability::CongestionMode::kDelay;
-  uint64_t max_send_bytes_per_s = 0;         // per connection; 0: none
+  uint64_t max_send_bytes_per_s = 0;         // per connection; 0: no limit
   uint8_t transfer_channel = 0;              // 4 to 13; 0: no large transfers
-  uint64_t max_transfer_bytes = 256u << 20;  // of one
+  uint64_t max_transfer_bytes = 256u << 20;  // of one transfer
   reliability::CallerTasks tasks;            // threads that seal and open
   std::vector<crypto::PublicKey> issuers;
-  /// Of a server that keeps its identity: connection::kServerIdentityBytes bytes, borrowed while the world is
-  /// made; else null.
+  /// For a server that keeps its identity: connection::kServerIdentityBytes bytes, borrowed while the world
+  /// is made. Otherwise null.
   const uint8_t* server_identity = nullptr;
   uint64_t created_unix_s = 0;  // when the world was made
   uint64_t interpolation_delay_ns = 100'000'000;

@@ -1,5 +1,5 @@
-// Every reason for which a world did not act on what came from the network, or could not send, under one
-// index.
+// One index over all refusal counters of a world: the reasons why it did not act on bytes from the network,
+// or could not send.
 #include <array>
 
 #include "transport/transfer/transfer_refusal.h"
@@ -23,13 +23,12 @@ constexpr std::array<SocketLoss, 6> kSocketLosses = {{
     {"socket_send_oversize", &SocketStats::send_oversize},
 }};
 
-/// Finds one counter among groups that follow each other, each counted from its first reason.
+/// Finds one counter by its index, among groups of counters that follow one another.
 class Search {
  public:
   Search(uint32_t index, uint64_t* value) : left_(index), value_(value) {}
 
-  /// A group: the reasons of an enumeration from `first` to its end, their names, and how often each
-  /// occurred.
+  /// A group: the reasons of an enumeration from `first` to its end, their names, and their counts.
   template <class Reason, class Count>
   void group(Reason first, const char* (*name_of)(Reason), Count count) {
     const uint32_t size = static_cast<uint32_t>(Reason::kCount) - static_cast<uint32_t>(first);
@@ -72,7 +71,7 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
   search.group(reliability::Refusal{}, reliability::refusal_name, [this](reliability::Refusal reason) {
     return endpoint_ ? endpoint_->stats().refusals.get(reason) : 0;
   });
-  // From here on the first of each enumeration is kNone.
+  // The first value of the enumerations below is kNone, which is left out.
   search.group(ServerRefusal{1}, connection::server_refusal_name, [server](ServerRefusal reason) {
     return server != nullptr ? server->refusal_count(reason) : 0;
   });

@@ -1,4 +1,4 @@
-// The counters of one world; abi copies them into lattice_world_stats.
+// The counters of one world. The layer abi copies them into lattice_world_stats.
 #pragma once
 
 #include <cstdint>

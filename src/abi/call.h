@@ -1,12 +1,12 @@
-// What every exported function begins with: a Call, or the form of it for the handle it takes.
+// Every exported function begins with a Call, or with the kind of Call that fits its handle.
 //
-// A Call makes lattice_last_result() true. When the function returns, the last result is LATTICE_OK and "",
-// unless fail() was called for this very call; what callbacks called meanwhile does not count. WorldCall,
-// ConnectionCall and NetsimCall also find what is behind the handle and hold it for this thread, so that a
-// second thread is told LATTICE_ERROR_BUSY. A callback's call on the same thread enters a second time.
+// A Call sets lattice_last_result(). When the function returns, the last result is LATTICE_OK and "", unless
+// fail() was called for this very call; calls made by callbacks meanwhile do not count. WorldCall,
+// ConnectionCall and NetsimCall also find the object of the handle and hold it for this thread, so that a
+// second thread gets LATTICE_ERROR_BUSY. A callback on the same thread may enter again.
 //
-// Must stay true: fail() is the last thing a failing call does; nothing of the game's runs after it. One
-// exported function does not fail inside another: that would be the inner one's result, not the outer's.
+// Must stay true: a failing call calls fail() last, and no callback of the game runs after it. No exported
+// function calls another that may fail: the failure would belong to the inner call, not to the outer.
 #pragma once
 
 #include "abi/handle_table.h"
@@ -15,7 +15,7 @@
 
 namespace lattice::abi {
 
-struct ThreadState;  // call.cpp: what lattice_last_result() and lattice_last_error() answer
+struct ThreadState;  // call.cpp: the state behind lattice_last_result() and lattice_last_error()
 
 class Call {
  public:
@@ -33,7 +33,7 @@ class Call {
 
  private:
   friend void note_failure(lattice_result code);
-  ThreadState& thread_;  // looking it up is a call of its own: once is enough
+  ThreadState& thread_;  // looked up once, because the look-up costs a function call
   Call* outer_;
   lattice_result result_ = LATTICE_OK;
 };
@@ -46,12 +46,12 @@ class NetsimHold {
   NetsimHold(const NetsimHold&) = delete;
   NetsimHold& operator=(const NetsimHold&) = delete;
 
-  /// The network behind `handle`, which is not null; null with the error set when it was destroyed or another
-  /// thread holds it.
+  /// The network behind `handle`, which is not null. Null with the error set when the network was destroyed
+  /// or another thread holds it.
   NetsimInstance* enter(const lattice_netsim* handle);
-  /// As above, for the thread of a Call.
+  /// The same, for the thread of a Call.
   NetsimInstance* enter(const lattice_netsim* handle, const void* thread);
-  /// The network was destroyed: there is nothing to leave.
+  /// The network was destroyed, so the destructor must not leave it.
   void forget() { held_ = nullptr; }
 
  private:
@@ -68,7 +68,7 @@ class WorldCall : public Call {
   WorldInstance* world() const { return world_; }
   /// True inside a callback of the same world.
   bool is_nested() const { return is_nested_; }
-  /// The world was destroyed: there is nothing to leave.
+  /// The world was destroyed, so the destructor must not leave it.
   void forget() { held_ = nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// lattice_set_capture, the whole of lattice/capture.h.
+// lattice_set_capture, the only function of lattice/capture.h.
 #include "lattice/capture.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// From the endpoint's capture to the C callback.
+// Passes the endpoint's capture to the C callback.
 #pragma once
 
 #include "lattice/capture.h"

@@ -1,4 +1,4 @@
-// lattice_world_config: defaults of §22 and B-06, and the one place that judges every value.
+// lattice_world_config: defaults of §22 and B-06, and the only validation of every value.
 #include "abi/config.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace lattice::abi {
 namespace {
 
-constexpr uint32_t kDefaultSnapshotRateHz = 30;  // or each tick, when there are fewer
+constexpr uint32_t kDefaultSnapshotRateHz = 30;  // or the tick rate, if that is lower
 
 struct Bound {
   const char* field;
@@ -205,7 +205,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
-  // A client has one connection, and room for earlier ones that are still saying goodbye.
+  // A client has one connection, and room for earlier ones that are still disconnecting.
   world->max_connections = world->role.role == LATTICE_ROLE_CLIENT ? 4 : out->max_connections;
   world->connect_budget_ns = out->connect_budget_ms * kMs;
   world->timeout_ns = out->connection_timeout_ms * kMs;

@@ -1,4 +1,4 @@
-// lattice_conn: keys, connecting, ending, messages of the application's own.
+// lattice_conn: keys, connecting, disconnecting, messages of the application.
 #include <algorithm>
 #include <cstring>
 

@@ -17,7 +17,7 @@ namespace {
 using platform::PrivateFileError;
 using platform::PrivateFileResult;
 
-// The name says which server: "dev-127.0.0.1:27015".
+// The name contains the server's address: "dev-127.0.0.1:27015".
 constexpr const char* kFilePrefix = "dev-";
 
 PrivateFileResult file_of(const platform::Address& address, bool make,
@@ -138,7 +138,7 @@ lattice_result DevelopmentOffer::publish(const platform::Address& address, latti
 
 lattice_result find_development_key(const char* server, const lattice_netsim* netsim,
                                     crypto::DevelopmentKey* out) {
-  // As libpq and ssh do: an address has no '/', a path of a file always has one.
+  // The same rule as in libpq and ssh: an address has no '/', the path of a file always has one.
   if (std::strchr(server, '/') != nullptr) return read_key_file(server, out);
   platform::Address address;
   if (!platform::parse_address(server, &address)) {
@@ -210,7 +210,7 @@ lattice_result lattice_dev_token(lattice_world* world, const char* server,
   }
   crypto::DevelopmentKey key;
   if (const lattice_result bad = abi::find_development_key(server, instance->netsim, &key)) return bad;
-  // Nothing fails from here on: a key made for a token that does not come would push out another's.
+  // No step fails from here on: a client key made for a failed token would push out the key of another token.
   std::memcpy(wanted.server_public_key, key.server_public_key.data(), LATTICE_KEY_BYTES);
   std::memcpy(wanted.client_public_key, instance->client->new_client_key().data(), LATTICE_KEY_BYTES);
   if (wanted.issued_unix_s == 0) wanted.issued_unix_s = instance->now().unix_s;

@@ -1,6 +1,6 @@
-// Development tokens: an authority with an issuer of its own, whose key a client of the same user finds by
-// the server's address. Over UDP the key lies in a private file for as long as the world lives; on a
-// simulated network the network holds it, since both worlds are in this process.
+// Development tokens: an authority has its own issuer, and a client of the same user finds the issuer's key
+// by the server's address. Over UDP the key is in a private file while the world lives. On a simulated
+// network the network holds the key, since both worlds are in this process.
 // docs/decisions/0016-development-tokens.md.
 #pragma once
 
@@ -20,7 +20,7 @@ struct SimulatedDevelopmentKey {
 /// LATTICE_OK when an authority bound to `address` may honour development tokens; else sets the error.
 lattice_result check_development_address(const platform::Address& address, const lattice_netsim* netsim);
 
-/// The key of one world where clients find it, from publish() until destruction.
+/// Makes the key of one world available to clients, from publish() until destruction.
 class DevelopmentOffer {
  public:
   DevelopmentOffer() = default;
@@ -28,7 +28,7 @@ class DevelopmentOffer {
   DevelopmentOffer(const DevelopmentOffer&) = delete;
   DevelopmentOffer& operator=(const DevelopmentOffer&) = delete;
 
-  /// Once. On failure sets the error and leaves nothing behind.
+  /// Call once. On failure sets the error and leaves no file.
   lattice_result publish(const platform::Address& address, lattice_netsim* netsim,
                          crypto::DevelopmentKey key);
   /// The path of the file, or "" when there is none.
@@ -40,7 +40,8 @@ class DevelopmentOffer {
   platform::Address address_;
 };
 
-/// The key of the server at `server`, an address or the path of its file, for a client on `netsim` or on UDP.
+/// Finds the key of a server for a client on `netsim` or on UDP. `server` is an address or the path of a key
+/// file.
 lattice_result find_development_key(const char* server, const lattice_netsim* netsim,
                                     crypto::DevelopmentKey* out);
 

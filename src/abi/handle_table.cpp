@@ -41,7 +41,7 @@ class SlotTable {
   /// The packed handle, or 0 when every slot is taken.
   uint64_t claim(uint64_t kind, Instance* instance) {
     for (uint32_t tries = 0; tries < kMaxWorlds; ++tries) {
-      // Round robin, so that a freed slot rests for as long as possible before its number is used again.
+      // Round robin, so that a freed slot stays unused for as long as possible.
       const uint32_t index = next_.fetch_add(1, std::memory_order_relaxed) % kMaxWorlds;
       Slot& slot = slots_[index];
       bool expected = false;
@@ -61,7 +61,7 @@ class SlotTable {
   Entry enter(uint64_t bits, const void* thread, Instance** out) {
     *out = nullptr;
     Slot& slot = slots_[slot_of(bits)];
-    // Before the slot is touched: a stale handle must not keep the slot's present owner out.
+    // Checked before the slot is entered: a stale handle must not keep out the slot's present owner.
     if (!holds(slot, bits)) return Entry::kStale;
     if (slot.owner.load(std::memory_order_relaxed) == thread) {
       *out = slot.instance.load(std::memory_order_relaxed);
@@ -69,7 +69,7 @@ class SlotTable {
     }
     const void* nobody = nullptr;
     if (!slot.owner.compare_exchange_strong(nobody, thread, std::memory_order_acquire)) return Entry::kBusy;
-    // Again: between the two, its owner may have destroyed it.
+    // Checked again: between the first check and entering, the owner may have destroyed the instance.
     if (holds(slot, bits)) {
       *out = slot.instance.load(std::memory_order_relaxed);
       return Entry::kEntered;

@@ -1,9 +1,9 @@
-// Handles are numbers in a pointer's clothes: kind, slot and generation of a world or a simulated network,
-// and for connections their own slot and generation. A lookup compares generations before it touches
-// anything, so a stale handle is refused and never followed (STYLE, "Public API"). These tables are the only
-// globals of the library; slots are claimed and freed with atomics, so worlds may be made and used on
-// different threads. A slot also knows the thread that is inside its world or network: what is behind a
-// handle is reached only by entering the slot, so it cannot be destroyed under the one who uses it.
+// Handles are numbers with the type of a pointer: kind, slot and generation of a world or a simulated
+// network, and for connections their own slot and generation. A look-up compares generations before it
+// touches the object, so a stale handle is refused and never followed (STYLE, "Public API"). These tables are
+// the only globals of the library. Slots are claimed and freed with atomics, so worlds may be made and used
+// on different threads. A slot also records the thread that is inside its world or network. A thread must
+// enter the slot to reach the object, so no other thread can destroy the object while it is in use.
 #pragma once
 
 #include <cstddef>
@@ -21,19 +21,19 @@ struct NetsimInstance;  // netsim.cpp
 
 /// Claims a slot for `instance` and returns its handle, or nullptr when kMaxWorlds are alive.
 lattice_world* register_world(WorldInstance* instance);
-/// Frees a slot this thread has entered, and leaves it; every handle to the world or its connections is stale
-/// from here on.
+/// Frees a slot that this thread has entered, and leaves it; every handle to the world or its connections is
+/// stale from here on.
 void unregister_world(lattice_world* handle);
 
-/// How entering the slot of a handle went.
+/// The result of entering the slot of a handle.
 enum class Entry : uint8_t {
-  kEntered,  ///< Leave it again.
-  kNested,   ///< This thread is inside already. There is nothing to leave.
-  kStale,    ///< What the handle named is gone, or it never was a handle.
+  kEntered,  ///< The caller must leave it again.
+  kNested,   ///< This thread is already inside. The caller must not leave.
+  kStale,    ///< The object is gone, or this was never a handle.
   kBusy,     ///< Another thread is inside.
 };
-/// `thread` is the same address in every call of this thread and in no other's. `*out` is the instance when
-/// entered or nested, else null.
+/// `thread` is an address that is the same in every call of one thread and differs between threads. `*out` is
+/// the instance when entered or nested, else null.
 Entry enter_world(const lattice_world* handle, const void* thread, WorldInstance** out);
 void leave_world(const lattice_world* handle);
 
@@ -50,7 +50,7 @@ struct ConnectionRef {
 lattice_conn* make_connection_handle(const lattice_world* world, ConnectionRef connection);
 /// The handle of the world of a connection; a bad handle gives one that cannot be entered.
 const lattice_world* world_of(const lattice_conn* handle);
-/// The connection's slot and generation; whether it is alive is for the world to say.
+/// The connection's slot and generation. The world decides whether the connection is alive.
 ConnectionRef connection_of(const lattice_conn* handle);
 
 }  // namespace lattice::abi

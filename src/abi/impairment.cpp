@@ -12,7 +12,7 @@ double percent(double probability) {
   return probability * 100.0;
 }
 
-/// What lattice_impairment calls a member of socket::Impairment.
+/// The name in lattice_impairment of a member of socket::Impairment.
 const char* public_name(const char* member) {
   constexpr const char* kRenamed[][2] = {{"loss", "loss_percent"},
                                          {"burst_enter", "burst_enter_percent"},

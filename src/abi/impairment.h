@@ -1,4 +1,4 @@
-// lattice_impairment to socket::Impairment, with the range checks of both.
+// Converts lattice_impairment to socket::Impairment, with the range checks of both.
 #pragma once
 
 #include "lattice/netsim.h"
@@ -6,7 +6,7 @@
 
 namespace lattice::abi {
 
-/// Fills `out`; on failure the result says so and lattice_last_error() names the member.
+/// Fills `out`; on failure returns the error, and lattice_last_error() names the member.
 lattice_result read_impairment(const lattice_impairment* in, socket::Impairment* out);
 
 }  // namespace lattice::abi

@@ -5,8 +5,8 @@
 
 namespace lattice::abi {
 
-/// Makes the running call (call.h) one that failed; printf-style, cut at 511 bytes. Returns `code`, which is
-/// not LATTICE_OK.
+/// Marks the running call (call.h) as failed, with a printf-style text cut at 511 bytes. Returns `code`,
+/// which is not LATTICE_OK.
 [[gnu::format(printf, 2, 3)]] lattice_result fail(lattice_result code, const char* format, ...);
 
 lattice_result last_result();

@@ -13,7 +13,7 @@ struct NetsimInstance {
   socket::SimulatedNetwork network;
   std::vector<SimulatedDevelopmentKey> development_keys;
   uint64_t now_ns = 0;
-  uint32_t worlds = 0;  // attached now; they borrow `network`
+  uint32_t worlds = 0;  // worlds attached now; they borrow `network`
 };
 
 }  // namespace lattice::abi

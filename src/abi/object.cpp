@@ -115,7 +115,7 @@ lattice_result lattice_register_type(lattice_world* world, const lattice_type_de
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (desc == nullptr) return null_argument("lattice_register_type", "desc");
-  // A description of another size is the registry's to refuse.
+  // The registry refuses a description of another size.
   if (desc->struct_size >= sizeof *desc && desc->authority == LATTICE_AUTHORITY_SHARED) {
     return shared_unsupported();
   }

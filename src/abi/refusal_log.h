@@ -1,8 +1,8 @@
-// The log lines of a server about clients it did not let in: at most one line per reason and second, however
-// many there are. The first of a second is told at once, the others in one line when the second is over.
+// The log lines of a server about refused clients: at most one line at a time per reason and second. The
+// first refusal of a second is logged at once, the others in one line when the second is over.
 //
-// Must stay true: what strangers send costs a bounded number of lines; nothing that is refused is silent for
-// ever.
+// Must stay true: refused datagrams cause a bounded number of lines; every refusal appears in a line or in
+// its count.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ class RefusalLog {
   /// One line, without the end of the line; valid during the call.
   using WriteLine = void (*)(void* ctx, const char* line);
 
-  /// `from` was refused at `now_ns`. `text` is what the client was told, or empty.
+  /// `from` was refused at `now_ns`. `text` is the text sent to the client, or empty.
   void note(connection::ServerRefusal refusal, const platform::Address& from, std::string_view text,
             uint64_t now_ns, WriteLine write, void* ctx);
-  /// Tells what was held back and is due by `now_ns`. Cheap when there is nothing.
+  /// Logs the held-back refusals that are due by `now_ns`. Cheap when there are none.
   void flush(uint64_t now_ns, WriteLine write, void* ctx);
 
  private:
@@ -35,7 +35,7 @@ class RefusalLog {
     platform::Address last;
   };
   std::array<Window, kReasons> windows_{};
-  uint64_t next_flush_ns_ = UINT64_MAX;  ///< No window with something held back ends earlier.
+  uint64_t next_flush_ns_ = UINT64_MAX;  ///< No window with held-back refusals ends earlier.
 };
 
 }  // namespace lattice::abi

@@ -1,4 +1,4 @@
-// lattice_result: names, and what the last call came to.
+// lattice_result: names, and the result of the last call.
 #include "lattice/result.h"
 
 #include "abi/last_error.h"

@@ -1,5 +1,6 @@
-// Structures of another version: a caller compiled against an older header hands in (or asks for) a
-// shorter one. Members it does not know keep their defaults, members we do not know must be zero.
+// Structures of another version: a caller compiled against an older header passes in (or asks for) a
+// shorter structure. Members unknown to the caller keep their defaults; members unknown to this library must
+// be zero.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace lattice::abi {
 
 inline constexpr uint32_t kMaxStructBytes = 4096;  // beyond this, struct_size was never set
 
-/// The struct_size of a structure of the caller's, or 0 with the error set: null, or never initialised.
-/// `name` is the structure's.
+/// The struct_size of a structure of the caller. 0 with the error set if it is null or was never initialised.
+/// `name` is the name of the structure.
 template <class T>
 uint32_t caller_size(const T* structure, const char* name) {
   if (structure == nullptr) {
@@ -28,8 +29,8 @@ uint32_t caller_size(const T* structure, const char* name) {
   return 0;
 }
 
-/// Copies a versioned input structure over the defaults already in `*out`. Fails when `in` is null, was not
-/// initialised, or carries non-zero members we do not know.
+/// Copies a versioned input structure over the defaults in `*out`. Fails when `in` is null, was not
+/// initialised, or has unknown members that are not zero.
 template <class T>
 lattice_result read_struct(const T* in, T* out, const char* name) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -49,7 +50,7 @@ lattice_result read_struct(const T* in, T* out, const char* name) {
   return LATTICE_OK;
 }
 
-/// Copies an answer out: as much as the caller's struct_size has room for.
+/// Copies `value` to the caller's structure, as much as its struct_size has room for.
 template <class T>
 lattice_result write_struct(const T& value, T* out, const char* name) {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -60,8 +61,8 @@ lattice_result write_struct(const T& value, T* out, const char* name) {
   return LATTICE_OK;
 }
 
-/// Fills the first `size` bytes of `*out` with `defaults`, whose struct_size becomes `size`: what an
-/// initialiser called by an older program may touch.
+/// Fills the first `size` bytes of `*out` with `defaults`, whose struct_size becomes `size`. An initialiser
+/// called by an older program may touch only these bytes.
 template <class T>
 lattice_result write_defaults(T defaults, T* out, uint32_t size) {
   static_assert(std::is_trivially_copyable_v<T>);

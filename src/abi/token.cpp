@@ -1,4 +1,4 @@
-// Issuing connect tokens: what a director, or a server's embedded development issuer, does.
+// Issues connect tokens, for a director or for a server's embedded development issuer.
 #include <algorithm>
 #include <cstring>
 

@@ -51,7 +51,7 @@ transfer::Transfers* transfers_of(const abi::ConnectionCall& call) {
   return transfers;
 }
 
-/// As above, with the transfer `handle` names.
+/// The same, and `id` gets the transfer of `handle`.
 transfer::Transfers* transfers_of(const abi::ConnectionCall& call, lattice_transfer handle,
                                   transfer::TransferId* id) {
   transfer::Transfers* transfers = transfers_of(call);

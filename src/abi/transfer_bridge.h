@@ -1,4 +1,4 @@
-// Large transfers on their way to the game's callbacks.
+// Passes events of large transfers to the game's callbacks.
 #pragma once
 
 #include "lattice/transfer.h"
@@ -8,9 +8,9 @@ namespace lattice::abi {
 
 struct WorldInstance;
 
-/// {number, incoming} as the game has it: never 0.
+/// {number, incoming} as the game's handle: never 0.
 lattice_transfer transfer_handle(transfer::TransferId id);
-/// False when it was not made by transfer_handle().
+/// False when transfer_handle() did not make `handle`.
 bool transfer_id(lattice_transfer handle, transfer::TransferId* out);
 
 class TransferBridge final : public transfer::TransferHandler {

@@ -51,7 +51,7 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
                                                  bool is_client, const char* text) {
   platform::UdpOptions options;
   options.report_unreachable =
-      is_client;  // A server answers strangers; what becomes of the answers is theirs.
+      is_client;  // A server must answer unknown senders and does not need reports about its answers.
   options.receive_buffer_bytes = buffer_bytes;
   options.send_buffer_bytes = buffer_bytes;
   platform::UdpOpenResult opened;
@@ -103,7 +103,7 @@ void make_world(WorldInstance* instance, const world::WorldConfig& config,
   }
 }
 
-/// A key pair of this process alone; its public half is returned.
+/// Makes a key pair for this process; returns its public half.
 crypto::PublicKey make_development_issuer(crypto::DevelopmentKey* out) {
   platform::fill_entropy(out->issuer_seed.mutable_bytes().data(), LATTICE_KEY_BYTES);
   return crypto::SigningKeyPair::from_seed(out->issuer_seed.bytes()).public_key();

@@ -1,4 +1,4 @@
-// The game's callbacks, and what the library remembers of a connection for lattice_conn_get_info.
+// The game's callbacks, and the facts about a connection for lattice_conn_get_info().
 #include "abi/world_instance.h"
 
 #include <algorithm>

@@ -21,9 +21,9 @@ struct WorldInstance final : world::Observer {
   world::AuthorityWorld* authority = nullptr;  // one of the two is set, and points at *world
   world::ClientWorld* client = nullptr;
   socket::ImpairedSocket* impaired = nullptr;  // owned by the world
-  std::unique_ptr<CaptureBridge> capture;      // what lattice_set_capture() was given
-  lattice_netsim* netsim = nullptr;            // what the world is attached to; null: a UDP socket
-  DevelopmentOffer development;  // after `world`: the key is withdrawn before the port is free for another
+  std::unique_ptr<CaptureBridge> capture;      // the callback of lattice_set_capture()
+  lattice_netsim* netsim = nullptr;            // the network of this world; null: a UDP socket
+  DevelopmentOffer development;  // after `world`: the key is removed before another world can take the port
   lattice_role_context role{};
   lattice_clock_fn clock = nullptr;
   void* clock_ctx = nullptr;
@@ -37,7 +37,7 @@ struct WorldInstance final : world::Observer {
   RefusalLog refusal_log;
   lattice_tick_context tick_context{};
 
-  // What lattice_conn_get_info answers, by connection slot; kept up by the callbacks below.
+  // The answers of lattice_conn_get_info(), by connection slot; the callbacks below update them.
   struct Connection {
     world::ConnectionHandle handle;
     lattice_conn_info info{};
@@ -45,16 +45,17 @@ struct WorldInstance final : world::Observer {
   };
   std::vector<Connection> connections;
 
-  /// To the log callback, if there is one; printf-style, cut at 255 bytes.
+  /// Writes to the log callback, if there is one; printf-style, cut at 255 bytes.
   [[gnu::format(printf, 4, 5)]] void write_log(lattice_log_level level, const char* category,
                                                const char* format, ...) const;
   world::Now now() const;
-  /// World::receive(), and then the lines about refused clients that are due.
+  /// Runs World::receive(), then logs the refused clients that are due.
   bool receive(world::Now now);
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
   Connection* find(ConnectionRef ref);
   Connection& remember(world::ConnectionHandle connection);
-  /// Writes where the other side is now into the connection's info; what was there stays once it is gone.
+  /// Writes the peer's current address into the connection's info. The last address stays when the peer is
+  /// gone.
   void note_address(Connection& connection) const;
 
   void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,

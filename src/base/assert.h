@@ -1,6 +1,6 @@
-// Broken invariants of ours (STYLE: errors of the third kind). Never used on bytes from a peer.
+// Checks of this library's own invariants (STYLE: errors of the third kind). Never used on bytes from a peer.
 //   LATTICE_ASSERT: debug and validation builds only.
-//   LATTICE_CHECK:  every build; where carrying on would corrupt memory or reuse a nonce.
+//   LATTICE_CHECK:  every build; used where continuing would corrupt memory or reuse a nonce.
 #pragma once
 
 #include <cstdio>

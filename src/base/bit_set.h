@@ -14,7 +14,7 @@
 
 namespace lattice::base {
 
-/// What the find functions return when there is nothing to find.
+/// The result of the find functions when there is no such bit.
 inline constexpr size_t kNoBit = static_cast<size_t>(-1);
 
 inline constexpr size_t bit_words(size_t bits) {

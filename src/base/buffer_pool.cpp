@@ -32,7 +32,7 @@ bool BufferPool::add_slab(size_t size_class) {
   uint8_t* memory = take_slab();
   ++stats_.slabs;
   stats_.slab_bytes += kSlabBytes;
-  // What is left of the previous fresh slab joins the free list; only reserve() can leave anything.
+  // The rest of the previous fresh slab joins the free list; only reserve() can leave a rest.
   Fresh& fresh = fresh_[size_class];
   for (; fresh.buffers > 0; --fresh.buffers, fresh.next += kClassBytes[size_class]) {
     free_[size_class] = new (fresh.next) FreeBlock{free_[size_class]};

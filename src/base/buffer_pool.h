@@ -1,6 +1,6 @@
-// Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of
-// 64 KiB, is kept on per-class free lists and never given back before the pool dies, so a steady load
-// stops allocating once its peak has been seen. A byte limit bounds the growth.
+// Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of 64 KiB.
+// It stays on per-class free lists until the pool is destroyed, so a steady load allocates nothing once its
+// peak has been reached. A byte limit bounds the growth.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace lattice::base {
 /// A buffer on loan from a BufferPool. Plain value: copying does not copy the loan; release it once.
 struct Buffer {
   uint8_t* data = nullptr;
-  uint32_t size_bytes = 0;      ///< What was asked for.
-  uint32_t capacity_bytes = 0;  ///< The class it came from.
+  uint32_t size_bytes = 0;      ///< The requested size.
+  uint32_t capacity_bytes = 0;  ///< The size of its class.
 
   explicit operator bool() const { return data != nullptr; }
 };
@@ -42,7 +42,7 @@ class BufferPool {
   static constexpr uint32_t kSlabBytes = 65536;
 
   /// No memory is taken until the first allocate() or reserve(); all slabs together stay within
-  /// `limit_bytes`. With large pages, slabs are cut from chunks of kLargePageBytes.
+  /// `limit_bytes`. With large pages, slabs are cut from regions of kLargePageBytes.
   explicit BufferPool(uint64_t limit_bytes, PageSize pages = PageSize::kSmall);
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -54,14 +54,14 @@ class BufferPool {
     FreeBlock* used_before = size_class == kClassBytes.size() ? nullptr : free_[size_class];
     if (used_before == nullptr) return allocate_fresh(bytes);
     free_[size_class] = used_before->next;
-    __builtin_prefetch(used_before->next);  // Most likely the next to go, and written to then.
+    __builtin_prefetch(used_before->next);  // Most likely the next buffer on loan; it is written then.
     return lend(reinterpret_cast<uint8_t*>(used_before), bytes, size_class);
   }
 
   /// Whether allocate(bytes) would give a buffer now.
   bool has_room(size_t bytes) const;
 
-  /// Gives a buffer back and zeroes the caller's copy; a false buffer is ignored.
+  /// Returns a buffer to the pool and zeroes the caller's copy; a false buffer is ignored.
   void release(Buffer& buffer) {
     if (!buffer) return;
     const size_t size_class = class_of(buffer.capacity_bytes);
@@ -74,8 +74,8 @@ class BufferPool {
     buffer = {};
   }
 
-  /// Makes room for `count` buffers of the class that holds `bytes`, so that many allocations of that
-  /// class take no slab. False when the limit does not allow it.
+  /// Makes room for `count` buffers of the class that holds `bytes`, so that this many allocations of the
+  /// class need no slab. False when the limit does not allow it.
   bool reserve(size_t bytes, size_t count);
 
   const BufferPoolStats& stats() const { return stats_; }
@@ -84,8 +84,8 @@ class BufferPool {
   struct FreeBlock {
     FreeBlock* next;
   };
-  /// The part of the newest slab of a class that was never on loan. Kept apart from the free list so that
-  /// memory nobody used is never touched: a reserved slab costs address space, not pages.
+  /// The part of the newest slab of a class that was never on loan. It is kept apart from the free list, so
+  /// that unused memory is never touched: a reserved slab costs address space, not pages.
   struct Fresh {
     uint8_t* next = nullptr;
     size_t buffers = 0;
@@ -119,7 +119,7 @@ class BufferPool {
   std::array<FreeBlock*, kClassBytes.size()> free_{};
   std::array<Fresh, kClassBytes.size()> fresh_{};
   std::array<size_t, kClassBytes.size()> free_count_{};  ///< In the free list and fresh together.
-  std::vector<PagedMemory> chunks_;                      ///< The last one is handed out slab by slab.
+  std::vector<PagedMemory> chunks_;                      ///< Large regions; the last one provides slabs.
   size_t chunk_bytes_;
   size_t chunk_used_bytes_;
   uint64_t limit_bytes_;

@@ -1,6 +1,6 @@
-// Byte-aligned reading and writing with sticky failure: after the first overrun everything read is
-// zero, nothing more is written, and ok() is false. The caller checks once, before acting.
-// Scalars are little-endian (§20.3). The varint is Y-02: base-128 groups, low first, ninth byte whole.
+// Byte-aligned reading and writing with sticky failure: after the first overrun every value read is zero,
+// nothing more is written, and ok() is false. The caller checks once, before it uses the values. Scalars are
+// little-endian (§20.3). The varint is Y-02: base-128 groups, low first, ninth byte whole.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ size_t DeadlineTable::next_due(size_t first, uint64_t now_ns) {
   return kNone;
 }
 
-// set() only lowers a group's bound. It rises here, once the whole group has been read.
+// set() only lowers the bound of a group. This function raises the bound, once it has read the whole group.
 void DeadlineTable::mark_due(size_t group, uint64_t now_ns) {
   uint64_t earliest_ns = kNever;
   for (size_t slot = group * kGroupSlots; slot < (group + 1) * kGroupSlots; ++slot) {

@@ -3,10 +3,10 @@
 //   groups_     | due, earliest | due, earliest | …   16 bytes for 64 slots
 //   deadlines_  | 64 slots      | 64 slots      | …   read only when a deadline of the group has come
 //
-// A heap or a timer wheel would give slots in an order that depends on when deadlines were set. Here the
-// order is that of the slots. So a caller that serves only due slots does exactly what a caller does that
-// serves all of them. A search over 10,000 slots reads 157 groups; setting a deadline writes two words. A
-// slot that is always due costs one bit and no search.
+// A heap or a timer wheel would give slots in an order that depends on when deadlines were set. Here due
+// slots come in the order of the slots. So serving only the due slots has exactly the same effect as serving
+// all slots in turn. A search over 10,000 slots reads 157 groups; setting a deadline writes two words. A slot
+// that is always due costs one bit and no search.
 //
 // Must stay true: a slot that is not marked due has a deadline of at least its group's earliest.
 #pragma once
@@ -24,16 +24,16 @@ class DeadlineTable {
   static constexpr uint64_t kNever = UINT64_MAX;
   static constexpr size_t kNone = SIZE_MAX;
 
-  /// Slots 0 … slots - 1, all kNever. Allocates here and never again.
+  /// Makes slots 0 … slots - 1, all kNever. Only the constructor allocates.
   explicit DeadlineTable(size_t slots);
 
   /// Replaces the deadline of `slot`, in nanoseconds of the caller's clock: 0 is always due, kNever never.
   void set(size_t slot, uint64_t deadline_ns);
-  /// set(slot, 0); cheaper when the slot is marked due already.
+  /// set(slot, 0); cheaper when the slot is already marked due.
   void set_due(size_t slot) {
     if (at(slot) != 0) set(slot, 0);
   }
-  /// Makes it `deadline_ns` if that is earlier.
+  /// Sets the deadline of `slot` to `deadline_ns` if that is earlier.
   void lower(size_t slot, uint64_t deadline_ns) {
     if (deadline_ns < at(slot)) set(slot, deadline_ns);
   }
@@ -42,8 +42,8 @@ class DeadlineTable {
     return deadlines_[slot];
   }
 
-  /// The lowest slot from `first` on whose deadline is at most `now_ns` (below kNever, and never less than in
-  /// an earlier call), or kNone. It stays due until set() says otherwise.
+  /// The lowest slot from `first` on whose deadline is at most `now_ns`, or kNone. `now_ns` is below kNever
+  /// and must not go back. The slot stays due until set() changes its deadline.
   size_t next_due(size_t first, uint64_t now_ns);
 
   /// The bounds hold. For tests and validation builds.
@@ -52,7 +52,7 @@ class DeadlineTable {
  private:
   static constexpr size_t kGroupSlots = 64;
   struct Group {
-    uint64_t due = 0;  ///< A bit per slot: its deadline is 0, or was seen to have come.
+    uint64_t due = 0;  ///< One bit per slot: its deadline is 0, or a search found that it has come.
     uint64_t earliest_ns = kNever;
   };
 

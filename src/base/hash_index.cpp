@@ -61,8 +61,8 @@ bool HashIndex::erase(uint64_t key) {
   size_t hole = locate(key);
   if (cells_[hole].value == kNone) return false;
   for (size_t i = (hole + 1) & mask; cells_[i].value != kNone; i = (i + 1) & mask) {
-    // A cell may fill the hole unless its home lies cyclically after the hole: then moving it there would
-    // put it before its home, where no search begins.
+    // A cell may fill the hole unless its home lies cyclically after the hole. Moving such a cell would put
+    // it before its home, where no search begins.
     const size_t from_home = (i - home(cells_[i].key)) & mask;
     const size_t from_hole = (i - hole) & mask;
     if (from_home >= from_hole) {

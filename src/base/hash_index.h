@@ -1,7 +1,7 @@
 // A map from 64-bit keys to 32-bit slots: open addressing, linear probing, deletion by shifting the
 // rest of the probe run back, so there are no tombstones and lookups never degrade with churn.
-// Load stays at or below 3/4. Growth doubles the table and rehashes; a table made kFixed never
-// allocates after construction and refuses instead.
+// Load stays at or below 3/4. Growth doubles the table and rehashes. A kFixed table never allocates after
+// construction; when it is full, it refuses new keys.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ class HashIndex {
 
   enum class Growth : uint8_t { kFixed, kDoubling };
 
-  /// Room for `expected` entries without growing. `seed` is mixed into every hash: give a secret one
-  /// where peers choose the keys, so they cannot aim at one probe run.
+  /// Room for `expected` entries without growing. `seed` is mixed into every hash: use a secret seed if peers
+  /// choose the keys, so that they cannot aim at one probe run.
   explicit HashIndex(size_t expected, Growth growth = Growth::kFixed, uint64_t seed = 0);
 
   size_t size() const { return size_; }
@@ -29,10 +29,10 @@ class HashIndex {
   uint32_t find(uint64_t key) const;
   bool contains(uint64_t key) const { return find(key) != kNone; }
 
-  /// Adds `key`; false when it is already there (value unchanged) or a kFixed table is full.
+  /// Adds `key`; false when the key is present (value unchanged) or a kFixed table is full.
   bool insert(uint64_t key, uint32_t value);
 
-  /// Removes `key`; false when it is not there.
+  /// Removes `key`; false when the key is not present.
   bool erase(uint64_t key);
 
   void clear();

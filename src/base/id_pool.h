@@ -1,4 +1,4 @@
-// Dense slots with generations: handles that go stale instead of pointing at somebody else.
+// Dense slots with generations: an old handle becomes stale and never names the next user of its slot.
 // The lowest free slot is always taken next, so slots stay dense and their order does not depend on the
 // order of releases. A slot's generation changes at every release; it starts at 1 and skips 0, so a
 // zero-initialised PoolId is never valid.
@@ -24,7 +24,7 @@ struct PoolId {
 
 class IdPool {
  public:
-  /// Allocates `capacity` slots; acquire() answers "none" past that.
+  /// Allocates `capacity` slots; acquire() returns a false PoolId beyond that.
   explicit IdPool(size_t capacity) : used_(capacity), generations_(capacity, 1) {}
 
   size_t capacity() const { return generations_.size(); }
@@ -66,7 +66,7 @@ class IdPool {
   /// The slots in use, for iteration in ascending order.
   const BitSet& used() const { return used_; }
 
-  /// Frees every slot; every handle given out so far goes stale.
+  /// Frees every slot; every existing handle becomes stale.
   void clear() {
     used_.for_each_set([this](size_t slot) {
       if (++generations_[slot] == 0) generations_[slot] = 1;

@@ -1,5 +1,5 @@
-// A member that is made later than the object it is part of. Like std::optional, but the flag stands in front
-// of the value: asking whether a large value exists does not fetch the cache lines behind the flag.
+// A member that is constructed later than its object. Like std::optional, but the flag stands in front of the
+// value: asking whether a large value exists does not fetch the cache lines behind the flag.
 #pragma once
 
 #include <memory>

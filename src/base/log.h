@@ -1,4 +1,4 @@
-// Messages for people go to one callback, which the host gives. The library itself never prints.
+// Messages for people go to one callback of the application. The library itself never prints.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace lattice::base {
 
 enum class LogLevel : uint8_t { kError = 0, kWarning = 1, kInfo = 2, kDebug = 3 };
 
-/// Which part of the library speaks; hosts filter by it.
+/// The part of the library that logs; applications filter by it.
 enum class LogCategory : uint8_t {
   kPlatform,
   kSocket,

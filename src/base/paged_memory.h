@@ -12,7 +12,7 @@ namespace lattice::base {
 
 enum class PageSize : uint8_t {
   kSmall,
-  kLarge,  ///< If the system has any. The first touch makes a whole large page resident.
+  kLarge,  ///< If the system has large pages. The first touch makes a whole large page resident.
 };
 
 class PagedMemory {

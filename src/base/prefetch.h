@@ -1,9 +1,9 @@
-// Brings memory towards the processor before it is needed. Hints only: nothing depends on them.
+// Prefetches memory into the cache before it is needed. Hints only: no result depends on them.
 #pragma once
 
 namespace lattice::base {
 
-/// Every cache line of [from, to).
+/// Prefetches every cache line of [from, to).
 inline void prefetch(const void* from, const void* to) {
   constexpr int kLineBytes = 64;
   for (auto* line = static_cast<const char*>(from); line < static_cast<const char*>(to); line += kLineBytes) {

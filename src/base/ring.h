@@ -1,5 +1,5 @@
 // A double-ended queue of fixed power-of-two capacity. Ring<T> sizes itself at construction;
-// Ring<T, N> holds its storage inline. Full is an answer, not an error: push_back returns false.
+// Ring<T, N> holds its storage inline. A full ring is not an error: push_back() returns false.
 // Invariant: size() == tail_ - head_ <= capacity(); both counters wrap freely.
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace lattice::base {
 
-/// Elements must be default-constructible and movable; popped slots keep their moved-from value, so
-/// T should be cheap to leave behind.
+/// Elements must be default-constructible and movable. Popped slots keep their moved-from value, so a
+/// moved-from T should hold few resources.
 template <class T, size_t N = 0>
 class Ring {
   static_assert(N == 0 || std::has_single_bit(N), "capacity is a power of two");

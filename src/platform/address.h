@@ -26,7 +26,7 @@ inline Address make_ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16_t po
   return out;
 }
 
-/// True for 127.0.0.0/8 and ::1: what no other machine can reach.
+/// True for 127.0.0.0/8 and ::1: addresses that no other machine can reach.
 inline bool is_loopback(const Address& address) {
   if (address.family == 4) return address.ip[12] == 127;
   constexpr std::array<uint8_t, 16> kLoopback6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
@@ -43,8 +43,8 @@ inline constexpr std::size_t kAddressTextBytes = 56;
 /// Writes "a.b.c.d:port" or "[v6]:port" into `out`, always terminated; returns `out`.
 const char* format_address(const Address& address, char (&out)[kAddressTextBytes]);
 
-/// A well-mixed 64-bit hash for tables keyed by address. It has no secret: whoever chooses addresses can make
-/// them collide.
+/// A well-mixed 64-bit hash for tables keyed by address. It has no secret: an attacker who chooses addresses
+/// can make them collide.
 uint64_t hash_address(const Address& address);
 
 }  // namespace lattice::platform

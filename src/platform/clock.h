@@ -11,7 +11,7 @@ uint64_t monotonic_ns();
 /// Whole seconds since 1970-01-01 UTC by the wall clock. Used for token expiry only; may jump.
 uint64_t unix_seconds();
 
-/// Processor time this process has used on all its threads, user and system, in nanoseconds.
+/// Processor time that this process has used on all its threads, user and system, in nanoseconds.
 uint64_t process_cpu_ns();
 
 /// Blocks until monotonic_ns() >= deadline_ns. Returns at once for a deadline in the past; signals do

@@ -1,5 +1,5 @@
-// Memory in a few large pages instead of many small ones. A server that walks through hundreds of connections
-// touches more small pages than the processor's TLB holds, and every miss costs a walk of the page table.
+// Memory in a few large pages instead of many small ones. A server that visits hundreds of connections
+// touches more small pages than the processor's TLB holds, and every TLB miss costs a walk of the page table.
 #pragma once
 
 #include <cstddef>

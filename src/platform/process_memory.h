@@ -1,4 +1,4 @@
-// How much memory this process holds, for soak tests and reports.
+// The memory of this process, for soak tests and reports.
 #pragma once
 
 #include <cstdint>

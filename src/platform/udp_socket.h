@@ -1,6 +1,6 @@
 // One non-blocking UDP socket with batched send and receive: IPv4, IPv6, or both on one socket.
 // Nothing here retries, queues or blocks. A datagram that the kernel does not take is reported and dropped.
-// Datagrams are never fragmented, where the system leaves that choice. Its own path MTU comes from ICMP,
+// Datagrams are never fragmented, if the system offers that choice. The system's path MTU comes from ICMP,
 // which anyone can forge, so it is not used: the sender probes (L-06).
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace lattice::platform {
 
-/// Most datagrams one system call moves.
+/// Most datagrams per system call.
 inline constexpr size_t kUdpBatchDatagrams = 64;
 
 /// A datagram in a caller's buffer. `peer` is the sender when received, the destination when sent.
@@ -28,7 +28,7 @@ enum class UdpOpenError : uint8_t {
   kAddressInUse,  ///< Another socket holds the port.
   kPermission,    ///< A privileged port, or a sandbox that forbids sockets.
   kUnsupported,   ///< No such address family or no such local address on this machine.
-  kOther,         ///< Anything else; `text` says what.
+  kOther,         ///< Another error; `text` describes it.
 };
 
 /// A stable lower-case name such as "address_in_use".
@@ -46,10 +46,11 @@ struct UdpOptions {
   uint32_t receive_buffer_bytes = 4u << 20;  ///< Asked of the kernel; it may grant less.
   uint32_t send_buffer_bytes = 4u << 20;     ///< Asked of the kernel; it may grant less.
   bool dual_stack = true;           ///< A socket bound to [::] also takes IPv4; ignored for other addresses.
-  bool report_unreachable = false;  ///< take_unreachable() says where nobody listens, if the system can tell.
+  bool report_unreachable = false;  ///< Enables take_unreachable(), if the system supports it.
 };
 
-/// What the kernel granted and can do; filled by open(). Buffer sizes compare to the requested ones.
+/// The granted buffer sizes and the abilities of the kernel; filled by open(). Buffer sizes compare to the
+/// requested ones.
 struct UdpCapabilities {
   uint32_t receive_buffer_bytes = 0;
   uint32_t send_buffer_bytes = 0;
@@ -57,19 +58,19 @@ struct UdpCapabilities {
   bool forbids_fragmentation = false;  ///< DF is set, and no cached path MTU applies.
   bool segmentation_offload = false;   ///< The kernel accepts UDP_SEGMENT (GSO) on this socket.
   bool receive_offload = false;        ///< The kernel accepts UDP_GRO on this socket.
-  bool reports_unreachable = false;    ///< As asked for in UdpOptions.
+  bool reports_unreachable = false;    ///< UdpOptions::report_unreachable is in effect.
 };
 
 struct UdpReceiveResult {
   size_t count = 0;      ///< Entries of `out` filled.
   size_t truncated = 0;  ///< Datagrams larger than the buffer, dropped whole.
-  size_t errors = 0;     ///< Failures other than "nothing there" (ICMP errors, for instance).
+  size_t errors = 0;     ///< Failures other than an empty queue (ICMP errors, for instance).
 };
 
 struct UdpSendResult {
   size_t sent = 0;          ///< Datagrams the kernel took.
   uint64_t sent_bytes = 0;  ///< Their payload.
-  size_t full = 0;          ///< Not taken because the kernel's buffer was full; always the last of the call.
+  size_t full = 0;          ///< Not taken because the kernel's buffer was full; the last of the call.
   size_t refused = 0;       ///< Refused one by one: no route, too large, wrong family, filtered.
 };
 
@@ -83,8 +84,8 @@ class UdpSocket {
   UdpSocket(const UdpSocket&) = delete;
   UdpSocket& operator=(const UdpSocket&) = delete;
 
-  /// Opens and binds to `bind_address` (port 0: the kernel picks one; see local_address()). Closes what
-  /// was open before. On failure the socket is closed and the result says why.
+  /// Opens and binds to `bind_address` (port 0: the kernel picks one; see local_address()). Closes a socket
+  /// that was open before. On failure the socket is closed and the result says why.
   UdpOpenResult open(const Address& bind_address, const UdpOptions& options = {});
   void close();
   bool is_open() const { return handle_ >= 0; }
@@ -98,10 +99,10 @@ class UdpSocket {
   /// kernel's buffer is full, the rest is reported as `full` and dropped.
   UdpSendResult send(std::span<const UdpDatagram> datagrams);
 
-  /// Takes all reports that wait, and writes the newest `peer` whose port a datagram found closed; false when
-  /// there is none. The reports are ICMP messages, which anyone can forge: no more than a hint. When more
-  /// than 32 wait, the socket keeps none from then on. To be called with every receive(): reports fill the
-  /// receive buffer. Never blocks.
+  /// Takes all waiting ICMP reports, and writes the newest `peer` whose port was closed; false when there is
+  /// none. Anyone can forge ICMP messages, so a report is only a hint. If more than 32 reports wait, the
+  /// socket stops keeping reports. Call it with every receive(), because reports fill the receive buffer.
+  /// Never blocks.
   bool take_unreachable(Address* peer);
 
   /// Blocks until a datagram is waiting or `timeout_ns` has passed; true when one is waiting.

@@ -45,8 +45,8 @@ bool parse_ipv4(const char* host, Address* out) {
   return true;
 }
 
-/// True for text made of digits and dots only. The resolver would read "1.2.3" or "1" as an address in
-/// forms of the 1980s; a mistyped address must not become a different one.
+/// True for text of digits and dots only. The resolver would read "1.2.3" or "1" as an old short form of an
+/// address; a mistyped address must not become a different one.
 bool looks_numeric(const char* host) {
   return host[std::strspn(host, "0123456789.")] == '\0';
 }
@@ -113,7 +113,7 @@ const char* format_address(const Address& address, char (&out)[kAddressTextBytes
 }
 
 uint64_t hash_address(const Address& address) {
-  // The finaliser of splitmix64 over each half, so that neighbouring addresses and ports spread.
+  // The finaliser of splitmix64 over each half spreads neighbouring addresses and ports.
   const auto mix = [](uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;

@@ -24,7 +24,7 @@ PrivateFileResult refuse(PrivateFileError error, const char* text) {
   return result;
 }
 
-/// What errno says. Call before anything that may change it.
+/// The result for errno. Call it before any function that may change errno.
 PrivateFileResult system_error() {
   const int code = errno;
   if (code == ENOENT || code == ENOTDIR) return refuse(PrivateFileError::kNotFound, "no such file");
@@ -56,8 +56,8 @@ PrivateFileResult check_owner(const struct stat& status) {
   return {};
 }
 
-/// The user's folder in `out`. /run/user/UID counts only when it is there; XDG_RUNTIME_DIR is believed, and
-/// refused later when it cannot be used: falling back would hide a broken session.
+/// Writes the user's folder to `out`. /run/user/UID is used only if it exists. XDG_RUNTIME_DIR is always used
+/// if it is set, and fails later if it is unusable: a fallback would hide a broken session.
 bool folder_path(char (&out)[kPrivatePathBytes]) {
   const char* runtime = secure_getenv("XDG_RUNTIME_DIR");
   const unsigned user = geteuid();
@@ -109,7 +109,7 @@ PrivateFileResult private_path(const char* name, bool make, char (&out)[kPrivate
 }
 
 PrivateFileResult write_private_file(const char* path, std::span<const uint8_t> content) {
-  // A name of its own: two writers do not meet, and whatever a crashed one left is not in the way.
+  // A random name, so that two writers never collide, also not with a file that a crashed writer left.
   uint32_t number = 0;
   fill_entropy(&number, sizeof number);
   char temporary[kPrivatePathBytes + 16];
@@ -130,7 +130,7 @@ PrivateFileResult write_private_file(const char* path, std::span<const uint8_t> 
 
 PrivateFileResult read_private_file(const char* path, std::span<uint8_t> out, size_t* bytes) {
   *bytes = 0;
-  // O_NONBLOCK: opening a pipe that somebody left there must not wait.
+  // O_NONBLOCK: if the path is a pipe, opening it must not block.
   const Descriptor file(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) return system_error();
   struct stat status {};

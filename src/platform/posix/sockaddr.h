@@ -1,5 +1,5 @@
-// Address to and from the operating system's socket addresses, shared by this folder's files only.
-// Names the OS types by forward declaration, so it includes no OS header.
+// Converts Address to and from the operating system's socket addresses; for the files of this folder only.
+// Declares the OS types forward, so it includes no OS header.
 #pragma once
 
 #include "platform/address.h"
@@ -13,7 +13,7 @@ namespace lattice::platform {
 Address address_from_sockaddr(const sockaddr* from);
 
 /// Writes `address` for a socket of the given family to `to`, which has room for a sockaddr_in6, and returns
-/// the length. For an IPv6 socket an IPv4 address is written v4-mapped. An IPv6 address is written as it is
+/// the length. For an IPv6 socket an IPv4 address is written v4-mapped. An IPv6 address is written unchanged
 /// for every socket; the kernel refuses it on an IPv4 socket.
 unsigned sockaddr_from_address(const Address& address, bool socket_is_ipv6, sockaddr* to);
 

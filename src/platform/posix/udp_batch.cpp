@@ -37,12 +37,12 @@ size_t run_length(std::span<const UdpDatagram> rest) {
   while (count < most && rest[count].size <= size && rest[count].size != 0 &&
          rest[count].peer == rest[0].peer) {
     ++count;
-    if (rest[count - 1].size != size) break;  // A shorter one ends the run.
+    if (rest[count - 1].size != size) break;  // A shorter datagram ends the run.
   }
   return count;
 }
 
-/// The size the kernel joined datagrams of, or 0 when it joined none.
+/// The size of the datagrams that the kernel joined, or 0 when it joined none.
 size_t segment_bytes_of([[maybe_unused]] msghdr& header) {
 #if defined(UDP_GRO)
   for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
@@ -57,7 +57,7 @@ size_t segment_bytes_of([[maybe_unused]] msghdr& header) {
 }
 
 #if defined(IP_RECVERR) && defined(IPV6_RECVERR)
-/// True when the message says that nobody listens at a port.
+/// True when the message says that a port is unreachable.
 bool says_unreachable(msghdr& header) {
   for (cmsghdr* control = CMSG_FIRSTHDR(&header); control != nullptr;
        control = CMSG_NXTHDR(&header, control)) {
@@ -73,7 +73,7 @@ bool says_unreachable(msghdr& header) {
 }
 #endif
 
-/// The error of a call that found nothing.
+/// True for the errors of a call that found an empty queue.
 bool is_empty(int os_error) {
   return os_error == EAGAIN || os_error == EWOULDBLOCK;
 }
@@ -98,7 +98,7 @@ UdpSocket::Batch::Batch(int fd, bool is_ipv6)
     header.msg_control = run_controls_[i].bytes;
   }
 #if defined(UDP_SEGMENT)
-  // Segment size 0 switches the feature off, so the probe has no effect where it succeeds.
+  // Segment size 0 switches the feature off, so a successful probe has no effect.
   const int none = 0;
   can_segment = setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &none, sizeof none) == 0;
 #endif
@@ -128,7 +128,8 @@ void UdpSocket::Batch::plan_entry(size_t entry, const UdpDatagram& first, size_t
 #endif
 }
 
-/// Lays out one call's worth from the front of `datagrams`, at most kUdpBatchDatagrams; returns its entries.
+/// Fills the entries of one call from the front of `datagrams`, at most kUdpBatchDatagrams; returns their
+/// number.
 size_t UdpSocket::Batch::plan(std::span<const UdpDatagram> datagrams) {
   const std::span<const UdpDatagram> all = datagrams.first(std::min(datagrams.size(), kUdpBatchDatagrams));
   for (size_t i = 0; i < all.size(); ++i) send_parts_[i] = {all[i].data, all[i].size};
@@ -146,9 +147,9 @@ bool UdpSocket::Batch::forget_segmentation(size_t entry) {
   return true;
 }
 
-// With IP_RECVERR a call may fail with what an ICMP message said about some datagram sent earlier, any error
-// it can translate to. The failure takes the message's error from the socket, so the call is worth repeating.
-// Whoever forges such messages as fast as calls are made must not keep a call from ending.
+// With IP_RECVERR a call may fail with the error of an ICMP message about a datagram sent earlier. The
+// failure removes that error from the socket, so the call can be repeated. The number of repetitions is
+// bounded: an attacker who forges messages as fast as calls are made must not keep a call from ending.
 bool UdpSocket::Batch::may_be_report() {
   if (!keeps_reports || reports_in_row_ == kMaxReportsInRow) return false;
   ++reports_in_row_;
@@ -159,8 +160,8 @@ bool UdpSocket::Batch::may_be_report() {
 #if defined(IP_RECVERR) && defined(IPV6_RECVERR)
 
 // The kernel keeps ICMP messages in the receive buffer. Anyone can forge them, and a buffer full of them has
-// no room for datagrams. So each take empties the queue, and a flood costs this socket its hints instead of
-// its datagrams.
+// no room for datagrams. So each call of take_unreachable() empties the queue, and in a flood this socket
+// loses its hints instead of its datagrams.
 bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
   bool is_unreachable = false;
   for (uint32_t taken = 0; has_reports_; ++taken) {
@@ -185,8 +186,9 @@ bool UdpSocket::Batch::take_unreachable(int fd, Address* peer) {
   return is_unreachable;
 }
 
-// Switching the option off also empties the queue. A socket of one family refuses the other's option. The
-// error of the last message stays with the socket and would fail one more call: reading it takes it away.
+// Switching the option off also empties the queue. A socket of one family refuses the option of the other
+// family. The error of the last message stays in the socket and would fail one more call; reading SO_ERROR
+// removes it.
 void UdpSocket::Batch::stop_reports(int fd) {
   const int off = 0;
   (void)setsockopt(fd, IPPROTO_IP, IP_RECVERR, &off, sizeof off);
@@ -226,7 +228,7 @@ UdpSendResult UdpSocket::Batch::send(int fd, std::span<const UdpDatagram> datagr
       result.full = datagrams.size() - position;
       break;
     } else if (errno != EINTR && !may_be_report() && !forget_segmentation(0)) {
-      // The error belongs to the first datagram of the call; the others still get their chance.
+      // The error belongs to the first datagram of the call; the others are still tried.
       ++result.refused;
       ++position;
       reports_in_row_ = 0;
@@ -264,8 +266,8 @@ int UdpSocket::Batch::read_plain(int fd, std::span<UdpDatagram> out, size_t firs
 
 UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
   UdpReceiveResult result;
-  // As many entries as arrived lately, and some more. Most calls receive little, and preparing a whole batch
-  // for each would make them a tenth slower.
+  // Prepares as many entries as arrived lately, and some more. Most calls receive little, and preparing a
+  // whole batch for each would make them a tenth slower.
   size_t end = 0;
   for (size_t came = 0; came == end && end < out.size();) {
     const size_t first = end;
@@ -278,12 +280,12 @@ UdpReceiveResult UdpSocket::Batch::receive_plain(int fd, std::span<UdpDatagram> 
     came = first + static_cast<size_t>(received);
     for (size_t i = first; i < came; ++i) take_plain(out, i, &result);
   }
-  // Falls slowly: the last of several calls usually receives few datagrams.
+  // The value falls slowly, because the last of several calls usually receives few datagrams.
   usual_ = std::max(result.count + result.truncated, usual_ / 2);
   return result;
 }
 
-/// Hands on datagram `i` of `out`, or counts why it is dropped.
+/// Accepts datagram `i` of `out`, or counts why it is dropped.
 void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpReceiveResult* result) {
   if ((receive_headers_[i].msg_hdr.msg_flags & MSG_TRUNC) != 0) {
     ++result->truncated;
@@ -297,8 +299,8 @@ void UdpSocket::Batch::take_plain(std::span<UdpDatagram> out, size_t i, UdpRecei
   ++result->count;
 }
 
-/// Coalescing pays when most datagrams come from one sender. What the kernel has queued before is not
-/// coalesced.
+/// Switches coalescing on when most datagrams come from one sender. The kernel does not coalesce datagrams
+/// that are already in its queue.
 void UdpSocket::Batch::choose_by_senders(int fd, std::span<const UdpDatagram> received) {
   const auto same = std::count_if(received.begin(), received.end(),
                                   [&](const UdpDatagram& d) { return d.peer == received[0].peer; });
@@ -353,7 +355,8 @@ void UdpSocket::Batch::hand_out_runs(std::span<UdpDatagram> out, size_t buffer_b
 UdpReceiveResult UdpSocket::Batch::receive_runs(int fd, std::span<UdpDatagram> out, size_t buffer_bytes) {
   UdpReceiveResult result;
   hand_out_runs(out, buffer_bytes, &result);
-  // To the caller, fewer datagrams than asked for mean an empty queue. So this goes on until it is empty.
+  // If the caller gets fewer datagrams than it asked for, it takes the queue for empty. So the loop runs
+  // until the queue is empty.
   while (result.count + result.truncated < out.size()) {
     const int received = read_runs(fd);
     if (received < 0) {

@@ -1,10 +1,10 @@
-// The arrays that batched UDP system calls point into, kept for the life of a socket: filling them anew for
-// every call costs more than an empty call itself.
+// The arrays that batched UDP system calls point into. They live as long as their socket: filling them again
+// for every call costs more than an empty call itself.
 //
-// Sending: a run of datagrams of one size to one destination (the last may be shorter) is one entry, cut
-// apart by the kernel (UDP_SEGMENT). Receiving: while one sender sends most of what arrives, the kernel is
-// asked to hand over whole runs likewise (UDP_GRO), and they are cut apart here, which costs a copy and saves
-// the walk through the network stack. Otherwise datagrams land in the caller's buffers.
+// Sending: a run of datagrams of one size to one destination (the last may be shorter) is one entry, which
+// the kernel divides (UDP_SEGMENT). Receiving: while most datagrams come from one sender, the kernel is asked
+// to deliver whole runs (UDP_GRO), which are divided here. This costs a copy and saves a pass through the
+// network stack per datagram. Otherwise the kernel writes datagrams into the caller's buffers.
 #pragma once
 
 #include <netinet/in.h>
@@ -22,32 +22,33 @@
 namespace lattice::platform {
 
 struct UdpSocket::Batch {
-  /// Asks the kernel what it can do.
+  /// Asks the kernel which options it supports.
   Batch(int fd, bool is_ipv6);
 
   UdpReceiveResult receive(int fd, std::span<UdpDatagram> out, size_t buffer_bytes);
   UdpSendResult send(int fd, std::span<const UdpDatagram> datagrams);
-  /// See UdpSocket; after keeps_reports has been set.
+  /// See UdpSocket. Call only after keeps_reports has been set.
   bool take_unreachable(int fd, Address* peer);
 
-  /// Part of a received run waits here, and the kernel no longer has it.
+  /// Part of a received run still waits in this object.
   bool has_waiting() const { return run_next_ < run_count_; }
 
-  bool can_segment = false;    ///< UDP_SEGMENT was accepted; cleared by the first route that refuses it.
+  bool can_segment = false;    ///< UDP_SEGMENT was accepted. The first route that refuses it clears this.
   bool can_coalesce = false;   ///< UDP_GRO was accepted.
-  bool keeps_reports = false;  ///< The kernel keeps ICMP messages, and calls fail for them.
+  bool keeps_reports = false;  ///< The kernel keeps ICMP messages, and calls may fail because of them.
 
  private:
   static constexpr size_t kCoalesced = 4;  ///< Runs per call; each may be as large as IP allows.
   static constexpr size_t kCoalescedBytes = 65536;
-  /// So much from one sender in one call switches coalescing on. So many calls without a run switch it off.
+  /// This many datagrams from one sender in one call switch coalescing on; this many calls without a run
+  /// switch it off.
   static constexpr size_t kRunWorthCoalescing = 8;
   static constexpr uint32_t kPatienceCalls = 64;
   static constexpr size_t kSpareEntries = 8;
-  /// Calls that may fail in a row for what ICMP messages said.
+  /// Most calls in a row that may fail because of ICMP messages.
   static constexpr uint32_t kMaxReportsInRow = 4;
-  /// ICMP messages that one take reads. The largest take 4 KiB of the receive buffer each: so many leave room
-  /// for datagrams in the smallest buffer that systems grant (208 KiB).
+  /// Most ICMP messages that one take_unreachable() reads. The largest message takes 4 KiB of the receive
+  /// buffer, so this many leave room for datagrams in the smallest buffer that systems grant (208 KiB).
   static constexpr uint32_t kMaxReportsTaken = 32;
 
   struct Control {
@@ -90,12 +91,12 @@ struct UdpSocket::Batch {
   std::array<mmsghdr, kUdpBatchDatagrams> receive_headers_{};
   std::array<iovec, kUdpBatchDatagrams> receive_parts_{};
   std::array<Peer, kUdpBatchDatagrams> receive_peers_{};
-  size_t usual_ = 0;          ///< Datagrams of the last plain calls.
+  size_t usual_ = 0;          ///< Expected datagrams per plain call, from the last calls.
   bool has_reports_ = false;  ///< The kernel may hold ICMP messages.
   uint32_t reports_in_row_ = 0;
 
   bool coalescing_ = false;  ///< Runs may be in the kernel's queue.
-  bool asked_ = false;       ///< UDP_GRO is switched on; off while coalescing_, the queue is being emptied.
+  bool asked_ = false;       ///< UDP_GRO is on. Off while coalescing_: old runs are still being read.
   uint32_t calls_without_run_ = 0;
   std::unique_ptr<uint8_t[]> arena_;
   std::array<mmsghdr, kCoalesced> run_headers_{};

@@ -45,7 +45,7 @@ bool set_option(int fd, int level, int name, int value) {
 }
 
 /// Sets DF without the kernel's own path MTU discovery; a datagram larger than the interface is refused.
-/// False where that does not exist.
+/// False if the system does not support this.
 bool forbid_fragmentation(int fd, bool is_ipv6, bool dual_stack) {
 #if defined(IP_PMTUDISC_PROBE) && defined(IPV6_PMTUDISC_PROBE)
   if (is_ipv6 && !set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE)) return false;
@@ -57,7 +57,7 @@ bool forbid_fragmentation(int fd, bool is_ipv6, bool dual_stack) {
 #endif
 }
 
-/// Makes the kernel keep the ICMP messages that answer this socket's datagrams. False where it cannot.
+/// Makes the kernel keep the ICMP messages that answer this socket's datagrams. False if it cannot.
 bool keep_icmp_reports(int fd, bool is_ipv6, bool dual_stack) {
 #if defined(IP_RECVERR) && defined(IPV6_RECVERR)
   if (is_ipv6 && !set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1)) return false;
@@ -69,8 +69,8 @@ bool keep_icmp_reports(int fd, bool is_ipv6, bool dual_stack) {
 #endif
 }
 
-/// Asks for `wanted` bytes and returns what the kernel will really use. The kernel doubles the number it
-/// is given to pay for its own bookkeeping and reports the double (socket(7)); half is the comparable one.
+/// Asks for `wanted` bytes and returns the granted bytes. The kernel doubles the requested number for its own
+/// bookkeeping and reports the doubled value (socket(7)); half of that value compares to `wanted`.
 uint32_t request_buffer(int fd, int name, uint32_t wanted) {
   set_option(fd, SOL_SOCKET, name, static_cast<int>(std::min<uint32_t>(wanted, 1u << 30)));
   int granted = 0;

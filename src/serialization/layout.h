@@ -1,9 +1,9 @@
-// A type compiled from its descriptors: the only thing above this layer that knows how state is packed.
+// A type compiled from its descriptors. Higher layers know only through a Layout how state is packed.
 //
-// State is an array of word_count() canonical 64-bit words: two states are equal exactly when their words
-// are, and words hold quantized values only, so history, deltas and comparisons agree on every peer. Every
-// leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word; strings,
-// bytes and custom values own a length word and ceil(capacity / 8) data words, unused ones zero.
+// State is an array of word_count() canonical 64-bit words. Two states are equal exactly when their words are
+// equal, and words hold quantized values only, so history, deltas and comparisons agree on every peer. Every
+// leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word. Strings,
+// bytes and custom values own a length word and ceil(capacity / 8) data words; unused data words are zero.
 //
 // Delta encoding (X-03, Y-07, Y-17), in order:
 //   objects only:       one presence bit per behaviour, behaviour 0 first
@@ -13,11 +13,10 @@
 //                         plain              its encoding
 //                         struct             whole: every leaf in order, a bool as 1 bit
 //                         struct with delta  its own changed mask and members, as above
-//                         array              likewise, the elements being the members
-// A present behaviour or a changed structure has at least one mask bit set; decoders refuse others.
-// Whole encoding (inputs, RPC arguments): every leaf in order, a bool as 1 bit. Same bits as a hand-written
-// Serialize() of the same fields (§21.4).
-// Source: §14.6, §20, §21, Y-05..Y-17, X-06, S-02.
+//                         array              likewise, with the elements as members
+// A present behaviour, and a changed structure, has at least one mask bit set; decoders refuse any other.
+// Whole encoding (inputs, RPC arguments): every leaf in order, a bool as 1 bit. A hand-written Serialize() of
+// the same fields gives the same bits (§21.4). Source: §14.6, §20, §21, Y-05..Y-17, X-06, S-02.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +42,7 @@ struct LayoutNode {
   uint8_t behaviour = 0;
   uint16_t first_leaf = 0;
   uint16_t leaf_count = 0;
-  uint16_t first_child = 0;  ///< into nodes(), for structures and arrays
+  uint16_t first_child = 0;  ///< index into nodes(), for structures and arrays
   uint16_t child_count = 0;
   uint32_t first_word = 0;
   uint32_t word_count = 0;
@@ -52,7 +51,7 @@ struct LayoutNode {
   std::string name;
 };
 
-/// One behaviour of an object layout; the only one of a structure layout.
+/// One behaviour of an object layout. A structure layout has exactly one.
 struct LayoutBehaviour {
   uint16_t first_node = 0;  ///< its members are nodes()[first_node .. first_node + node_count)
   uint16_t node_count = 0;
@@ -74,16 +73,17 @@ struct MotionMember {
   bool is_double = false;       ///< host components are double (scalar DOUBLE), else float
   uint16_t first_leaf = 0;
   int16_t velocity = -1;      ///< index into motion() of the member that moves this one, or -1
-  int16_t acceleration = -1;  ///< likewise
+  int16_t acceleration = -1;  ///< index into motion() of the acceleration, or -1
   uint32_t host_offset = 0;   ///< within the behaviour's host structure
-  AngleQuant angle;           ///< of kAngle
+  AngleQuant angle;           ///< for kAngle
 };
 
 class Layout {
  public:
   Layout() = default;
-  /// Compiles an object type: behaviours, with presence bits. On refusal returns false, leaves `out` as it
-  /// was and puts field, value and bound into `error`. Nothing of `desc` is kept but custom functions.
+  /// Compiles an object type: behaviours, with presence bits. When the type is refused, returns false, leaves
+  /// `out` as it was, and puts field, value and bound into `error`. Of `desc` only the custom functions are
+  /// kept.
   static bool compile_object(const lattice_type_desc& desc, Layout* out, std::string* error);
   /// Compiles one structure (an input or an RPC's arguments): one behaviour, no presence bits.
   /// `allow_empty` permits zero members.
@@ -98,60 +98,63 @@ class Layout {
   std::span<const MotionMember> motion() const { return motion_; }
   size_t host_bytes(size_t behaviour) const { return behaviours_[behaviour].host_bytes; }
   size_t host_align(size_t behaviour) const { return behaviours_[behaviour].host_align; }
-  /// Most bits encode_delta() and encode_whole() can write.
+  /// The most bits that encode_delta() can write, and below: that encode_whole() can write.
   size_t max_delta_bits() const { return max_delta_bits_; }
   size_t max_whole_bits() const { return max_whole_bits_; }
 
-  /// Words of an all-zero host structure (see lattice/schema.h).
+  /// The words of an all-zero host structure (see lattice/schema.h).
   void zero_baseline(uint64_t* words) const;
-  /// Host structures, one pointer per behaviour, to words. Values out of range are clamped (Y-05, Y-09).
-  /// quantize(dequantize(words)) == words for any words quantize() produced.
+  /// Converts host structures, one pointer per behaviour, to words. Values out of range are clamped (Y-05,
+  /// Y-09). quantize(dequantize(words)) == words for all words that quantize() produced.
   void quantize(const void* const* host, uint64_t* words) const;
-  /// Words to host structures; bytes that belong to no member (padding, private fields) are left alone.
+  /// Converts words to host structures. Bytes that belong to no member (padding, private fields) stay as they
+  /// are.
   void dequantize(const uint64_t* words, void* const* host) const;
 
   bool equal(const uint64_t* a, const uint64_t* b) const;
-  /// Within one quantization step per compressed component and per rotation, exact otherwise (S-02).
+  /// True when every compressed component and every rotation is equal within one quantization step, and
+  /// everything else exactly (S-02).
   bool approx_equal(const uint64_t* a, const uint64_t* b) const;
-  /// approx_equal() of the members that are predicted.
+  /// approx_equal(), of the predicted members only.
   bool prediction_equal(const uint64_t* a, const uint64_t* b) const;
-  /// dequantize() of the members that are not predicted; the others are left alone.
+  /// dequantize(), of the members that are not predicted only.
   void dequantize_not_predicted(const uint64_t* words, void* const* host) const;
-  /// Equal on every platform for equal words.
+  /// A hash of the words, the same on every platform.
   uint64_t state_hash(const uint64_t* words) const;
 
-  /// Appends the difference; overflow shows in writer.ok().
+  /// Appends the difference between `base` and `current`. writer.ok() is false after an overflow.
   void encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const;
-  /// Reads what encode_delta() wrote against the same base. On failure returns false, and `out` is a copy of
-  /// `base`, never half a state. `out` must not overlap `base`. The caller checks reader.at_end() after the
-  /// last thing in the message.
+  /// Reads bits that encode_delta() wrote against the same base. On failure returns false, and `out` is a
+  /// copy of `base`, never a part of a state. `out` must not overlap `base`. The caller checks
+  /// reader.at_end() at the end of the message.
   bool decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const;
   void encode_whole(BitWriter& writer, const uint64_t* words) const;
   /// On failure returns false, and `out` is the zero baseline.
   bool decode_whole(BitReader& reader, uint64_t* out) const;
 
-  /// What lies between two states at t in [0, 1], into host structures (§21.7): numbers and vectors linearly,
-  /// rotations and angles the short way round, everything else holds `a` until t reaches 1. After a teleport,
-  /// all hold.
+  /// Writes the state between two states, at t in [0, 1], into host structures (§21.7). Numbers and vectors
+  /// are interpolated linearly, rotations and angles the short way round. Everything else holds `a` until t
+  /// reaches 1. If the object teleported between the two states, everything holds `a`.
   void interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const;
-  /// Dead reckoning `seconds` past `last` (§12.2): positions by velocity and acceleration, rotations by
-  /// angular velocity, clamped to their declared bounds; everything else holds.
+  /// Dead reckoning, `seconds` after `last` (§12.2). Positions move by velocity and acceleration, rotations
+  /// by angular velocity, all clamped to their declared bounds. Everything else holds.
   void extrapolate(const uint64_t* last, double seconds, void* const* host) const;
-  /// Whether a teleport counter differs (S-07).
+  /// True when a teleport counter differs (S-07).
   bool teleported(const uint64_t* a, const uint64_t* b) const;
-  /// Whether extrapolate() would move anything: a velocity that is not zero (S-06).
+  /// True when extrapolate() would move something: a velocity is not zero (S-06).
   bool moving(const uint64_t* words) const;
 
-  /// The member behind a flat property id, (behaviour << 8) | member (Y-16), or null.
+  /// The member with a flat property id, which is (behaviour << 8) | member (Y-16); or null.
   const LayoutNode* member(uint16_t prop_id) const;
-  /// Quantizes one member's host value of exactly `len` bytes into `words`; false if id or length is wrong.
+  /// Quantizes the host value of one member, of exactly `len` bytes, into `words`. False if the id or length
+  /// is wrong.
   bool set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_t len) const;
-  /// Writes one member's host value; returns its bytes, or 0 if the id is wrong or `cap` is too small.
+  /// Writes the host value of one member and returns its bytes; 0 if the id is wrong or `cap` is too small.
   size_t get_prop(const uint64_t* words, uint16_t prop_id, void* out, size_t cap) const;
   /// The first differing leaf as "behaviour.member", or "" when equal: for diagnostics.
   std::string first_difference(const uint64_t* a, const uint64_t* b) const;
 
-  /// The member list as canonical schema text (Y-15): one line per member.
+  /// The list of members as canonical schema text (Y-15): one line per member.
   const std::string& canonical_members() const { return canonical_members_; }
 
  private:

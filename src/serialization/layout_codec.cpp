@@ -15,8 +15,8 @@ bool words_equal(const uint64_t* a, const uint64_t* b, uint32_t first, uint32_t 
   return std::memcmp(a + first, b + first, count * sizeof(uint64_t)) == 0;
 }
 
-// The changed mask of a structure, or of an array, in groups of 64; the first bit of each group is its
-// highest.
+// The changed mask of a structure or an array, in groups of 64 bits. The first member of a group has the
+// highest bit.
 constexpr size_t kMaskBits = 64;
 using ChangedMask = std::array<uint64_t, LATTICE_MAX_ARRAY_ELEMENTS / kMaskBits>;
 static_assert(LATTICE_MAX_MEMBERS <= LATTICE_MAX_ARRAY_ELEMENTS &&
@@ -26,7 +26,8 @@ bool is_marked(const ChangedMask& masks, size_t index) {
   return (masks[index / kMaskBits] >> (kMaskBits - 1 - index % kMaskBits) & 1u) != 0;
 }
 
-// A whole structure cannot know its baseline (§21.4): differences inside it are taken against zero.
+// A structure that is sent whole does not know its baseline (§21.4): differences in it are taken against
+// zero.
 constexpr uint64_t kNoBase[2] = {0, 0};
 
 }  // namespace
@@ -64,7 +65,7 @@ void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> membe
   for (size_t first = 0; first < members.size(); first += kMaskBits) {
     const std::span<const LayoutNode> group =
         members.subspan(first, std::min(kMaskBits, members.size() - first));
-    uint64_t mask = 0;  // member 0 in the highest of group.size() bits, so that it goes first
+    uint64_t mask = 0;  // member 0 is in the highest of group.size() bits, so that its bit goes first
     for (const LayoutNode& node : group) {
       mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
     }
@@ -82,7 +83,7 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const uin
                             const uint64_t* current) const {
   switch (node.kind) {
     case LayoutNode::Kind::kBool:
-      return;  // the mask bit said it all (Y-07)
+      return;  // the mask bit holds the whole change (Y-07)
     case LayoutNode::Kind::kPlain:
       for (const Leaf& leaf : leaves_of(node))
         encode_leaf(writer, leaf, base + leaf.word, current + leaf.word);
@@ -131,7 +132,7 @@ bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> membe
   for (size_t i = 0; i < members.size() && any != 0; ++i) {
     if (!is_marked(masks, i)) continue;
     const LayoutNode& node = members[i];
-    // A member marked as changed that has not is an encoding nobody writes.
+    // No encoder marks an unchanged member as changed.
     if (!decode_changed(reader, node, base, out) ||
         words_equal(base, out, node.first_word, node.word_count)) {
       return false;

@@ -39,7 +39,7 @@ uint32_t natural_bytes(const lattice_member_desc& m) {
     case LATTICE_WIRE_FIXED_STRING:
       return capacity;
     case LATTICE_WIRE_BYTES:
-      return capacity + 2 + (capacity & 1);  // the size in front aligns the whole to 2
+      return capacity + 2 + (capacity & 1);  // the size in front is 2 bytes, so the whole is aligned to 2
     case LATTICE_WIRE_ENUM:
       return m.host_bytes != 0 ? m.host_bytes : 4;
     case LATTICE_WIRE_STRUCT:
@@ -208,8 +208,8 @@ bool LayoutCompiler::add_value(const lattice_member_desc& member, const Scope& s
   return true;
 }
 
-// An array is a node whose children are its elements; each is what the member would be without the array. The
-// canonical text has the first one only.
+// An array is a node whose children are its elements. Each element is compiled like the member without the
+// array. The canonical text holds only the first element.
 bool LayoutCompiler::add_array(const lattice_member_desc& member, const Scope& outer, uint16_t index) {
   const size_t first = layout_.nodes_.size();
   if (first + member.array_count > kMaxNodes)
@@ -339,7 +339,8 @@ void LayoutCompiler::add_motion(const lattice_member_desc& member, uint16_t firs
   layout_.motion_.push_back(motion);
 }
 
-// The k-th position of a behaviour moves by the k-th velocity of as many components, and so on.
+// Pairs motion members by rank: the k-th position of a behaviour moves by the behaviour's k-th velocity with
+// the same number of components, and so on.
 void LayoutCompiler::pair_motion() {
   using Role = MotionMember::Role;
   std::vector<MotionMember>& motion = layout_.motion_;
@@ -376,7 +377,7 @@ void LayoutCompiler::measure() {
 }
 
 size_t LayoutCompiler::max_members_bits(uint16_t first, uint16_t count) const {
-  size_t bits = count;  // the mask
+  size_t bits = count;  // one mask bit per member
   for (uint16_t i = first; i < first + count; ++i) {
     const LayoutNode& node = layout_.nodes_[i];
     if (node.kind == LayoutNode::Kind::kBool) continue;
@@ -397,7 +398,7 @@ void LayoutCompiler::finish() {
   uint32_t largest = 1;
   for (const LayoutBehaviour& behaviour : layout_.behaviours_)
     largest = std::max(largest, behaviour.host_bytes);
-  // Aligned as the largest host_align, because custom serializers look at it as their own type.
+  // Aligned to the largest host_align, because custom serializers read the memory as their own type.
   std::vector<uint8_t> zeros(largest + 64u, 0);
   const uint8_t* zero_host = zeros.data() + (64 - reinterpret_cast<uintptr_t>(zeros.data()) % 64) % 64;
   layout_.zero_words_.resize(layout_.word_count_);

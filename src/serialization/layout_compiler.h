@@ -1,6 +1,6 @@
 // Compiles descriptors into a Layout: checks every field against its bound, flattens structures into leaves,
-// assigns words, pairs motion members, writes the canonical text. Only used at registration; may allocate.
-// Source: §20, §21, Y-05..Y-17.
+// assigns words, pairs motion members, writes the canonical text. Used only at registration, so it may
+// allocate. Source: §20, §21, Y-05..Y-17.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ inline constexpr size_t kMaxNodes = 1024;       // members of one type, nested o
 inline constexpr size_t kMaxWords = 32 * 1024;  // 256 KiB of state
 static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
 
-/// Most bits one leaf can take on the wire.
+/// The most bits that one leaf can take on the wire.
 size_t max_leaf_bits(const Leaf& leaf);
 
 class LayoutCompiler {
@@ -28,7 +28,7 @@ class LayoutCompiler {
   bool compile_structure(const lattice_struct_desc& desc, bool allow_empty);
 
  private:
-  // Where a structure's members go: which behaviour, at which host offset, how deep, under which name.
+  // The place of a structure's members: behaviour, host offset, depth and name.
   struct Scope {
     uint8_t behaviour;
     uint32_t host_offset;
@@ -70,7 +70,7 @@ class LayoutCompiler {
 
   Layout& layout_;
   std::string& error_;
-  unsigned silent_ = 0;  // above 0 the canonical text has what is being added already
+  unsigned silent_ = 0;  // above 0, the canonical text already describes the member that is being added
 };
 
 }  // namespace lattice::serialization

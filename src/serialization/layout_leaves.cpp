@@ -1,4 +1,4 @@
-// LayoutCompiler: one member to its leaves, and the bounds every encoding has.
+// LayoutCompiler: turns one member into its leaves, and checks the bounds of every encoding.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -54,7 +54,7 @@ Leaf leaf_at(LeafKind kind, HostKind host, unsigned bits, uint32_t offset) {
   return leaf;
 }
 
-// The spacing of floats just below `magnitude`.
+// The distance between neighbouring floats just below `magnitude`.
 double float_spacing(double magnitude) {
   const float m = static_cast<float>(magnitude);
   return static_cast<double>(m) - static_cast<double>(std::nextafterf(m, 0.0f));
@@ -310,7 +310,7 @@ bool LayoutCompiler::check_quant(const lattice_quant& quant, const Leaf& leaf, c
   }
   const uint64_t steps = CompressedFloat::step_count(quant.min, quant.max, quant.precision);
   const double step = range / static_cast<double>(steps);
-  // A code must survive being stored as a host number: its spacing has to be finer than the steps.
+  // A code must survive as a host number: neighbouring host numbers must be closer together than the steps.
   const double magnitude = std::max(std::fabs(quant.min), std::fabs(quant.max));
   const double spacing = leaf.host == HostKind::kF64 ? magnitude * 0x1.0p-48 : float_spacing(magnitude);
   if (!std::isfinite(spacing) || spacing > 0.9 * step || range / quant.precision >= kMaxCompressedSteps) {
@@ -378,7 +378,8 @@ bool LayoutCompiler::add_custom(const lattice_member_desc& member, const Scope& 
   leaf.capacity = member.capacity;
   leaf.word_count = static_cast<uint16_t>(byte_string_words(member.capacity));
 
-  // The zero value must travel: it is the baseline, and what is sent for a value that does not fit.
+  // The zero value must serialize and read back. It is the baseline, and it is sent for a value that does not
+  // fit.
   std::vector<uint8_t> zeros(custom.host_bytes + 64u, 0);
   const uint8_t* zero = zeros.data() + (64 - reinterpret_cast<uintptr_t>(zeros.data()) % 64) % 64;
   uint8_t packed[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
@@ -403,7 +404,7 @@ void LayoutCompiler::line(unsigned depth, const std::string& text) {
   if (silent_ == 0) layout_.canonical_members_.append(depth, ' ').append(text).append("\n");
 }
 
-// Y-15: name, wire type, encoding, then per component what decides its bits.
+// Y-15: name, wire type, encoding, then for each component the parameters that decide its bits.
 void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf) {
   if (silent_ != 0) return;
   std::string text = member_text(member) + " " + type_name(member.type);
@@ -460,7 +461,7 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
         break;
     }
   }
-  // Whether its owner predicts a member changes no bytes.
+  // The flag NOT_PREDICTED is left out: it changes no bytes on the wire.
   line(scope.depth,
        text + " flags " + std::to_string(member.flags & ~uint32_t{LATTICE_MEMBER_NOT_PREDICTED}));
 }

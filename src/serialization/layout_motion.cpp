@@ -1,6 +1,6 @@
-// Layout: interpolation between two states, and extrapolation past the last one. For drawing and rewinding
-// only: nothing here feeds simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2, §21.7,
-// S-05..S-07.
+// Layout: interpolation between two states, and extrapolation past the last one. The results serve drawing
+// and rewinding only and never reach simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2,
+// §21.7, S-05..S-07.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -35,9 +35,10 @@ void store_rotation(const Leaf& leaf, Rotation q, uint8_t* host) {
 
 Rotation slerp(Rotation a, Rotation b, double t) {
   double dot = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
-  if (dot < 0.0) b = {-b.x, -b.y, -b.z, -b.w}, dot = -dot;  // the short arc
+  if (dot < 0.0) b = {-b.x, -b.y, -b.z, -b.w}, dot = -dot;  // take the short arc
   double wa = 1.0 - t, wb = t;
-  if (dot < 0.9995) {  // below a degree or so the chord is as good, and sin(angle) no longer divides well
+  if (dot <
+      0.9995) {  // below about two degrees the chord is as good, and dividing by sin(angle) loses precision
     const double angle = std::acos(dot);
     wa = std::sin((1.0 - t) * angle) / std::sin(angle);
     wb = std::sin(t * angle) / std::sin(angle);
@@ -45,7 +46,8 @@ Rotation slerp(Rotation a, Rotation b, double t) {
   return normalized({wa * a.x + wb * b.x, wa * a.y + wb * b.y, wa * a.z + wb * b.z, wa * a.w + wb * b.w});
 }
 
-// The rotation after turning by `omega` (rad/s, in the frame the rotation maps to) for `seconds`.
+// The rotation after turning by `omega` for `seconds`. `omega` is in rad/s, in the frame to which the
+// rotation maps.
 Rotation integrate(Rotation q, const double (&omega)[3], double seconds) {
   const double speed = std::sqrt(omega[0] * omega[0] + omega[1] * omega[1] + omega[2] * omega[2]);
   if (!(speed > 0.0) || !std::isfinite(speed)) return q;
@@ -72,7 +74,7 @@ bool is_rotation(const Leaf& leaf) {
 }  // namespace
 
 void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const {
-  t = t > 0.0 ? (t < 1.0 ? t : 1.0) : 0.0;  // NaN: hold
+  t = t > 0.0 ? (t < 1.0 ? t : 1.0) : 0.0;  // for NaN, t is 0: hold
   const uint64_t* held = t >= 1.0 ? b : a;
   if (t == 0.0 || t == 1.0 || teleported(a, b)) return dequantize(held, host);
   for (size_t i = 0; i < leaves_.size(); ++i) {
@@ -89,7 +91,7 @@ void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* c
       const double way = angle.short_way(angle.value(b[leaf.word]) - from);
       store_host_number(leaf, angle.wrapped(from + way * t), out);
     } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
-      // Differences of 64-bit integers do not fit a double; blend the difference, not the values.
+      // A double cannot hold every 64-bit integer: scale the difference, not the values.
       interpolate_wide(i, a, b, t, out);
     } else {
       const double from = leaf_number(leaf, extras_[i], a + leaf.word);

@@ -1,4 +1,5 @@
-// Layout: host structures to words and back, comparing and hashing words, and access by property id.
+// Layout: converts host structures to words and back, compares and hashes words, and accesses members by
+// property id.
 #include <cmath>
 #include <cstring>
 
@@ -15,8 +16,8 @@ uint64_t mix(uint64_t v) {
   return v ^ (v >> 31);
 }
 
-// One step in each kept code moves a rotation by at most sqrt(3 + 9) steps: the dropped component changes by
-// at most the sum of the others, each of which is no larger than it.
+// One step in each of the three kept codes moves a rotation by at most sqrt(3 + 9) steps. The dropped
+// component is the largest, so it changes by at most the sum of the changes of the other three.
 bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
   const unsigned n = (leaf.bits - 2u) / 3u;
   const Quaternion p = smallest_three_unpack(a, n);
@@ -117,7 +118,7 @@ bool Layout::set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_
   const LayoutNode* node = member(prop_id);
   if (!node || !data || len != node->host_bytes) return false;
   for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
-    Leaf leaf = leaves_[i];  // its offsets count from the behaviour; `data` starts at the member
+    Leaf leaf = leaves_[i];  // leaf offsets count from the behaviour, but `data` starts at the member
     leaf.host_offset -= node->host_offset;
     quantize_leaf(leaf, extras_[i], static_cast<const uint8_t*>(data), words + leaf.word);
   }

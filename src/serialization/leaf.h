@@ -1,6 +1,6 @@
-// The smallest unit of state: how one number, rotation, string or blob sits in words, on the wire and in host
-// memory. Leaves are flat and walked by a switch. LeafExtra holds what only quantizing needs.
-// Source: §21.1, Y-05..Y-14.
+// The smallest unit of state: how one number, rotation, string or blob is stored in words, on the wire and in
+// host memory. Leaves are in a flat list, and a switch handles their kinds. LeafExtra holds what encoding
+// does not need. Source: §21.1, Y-05..Y-14.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 
 namespace lattice::serialization {
 
-/// Word content and encoding. The kinds up to kLastCode are an n-bit field holding 0..max_code.
+/// The content of a leaf's words and its encoding. Up to kLastCode, a leaf is an n-bit field with a code
+/// 0..max_code.
 enum class LeafKind : uint8_t {
   kBool,
   kEnum,           ///< ordinal
   kRanged,         ///< offset from the minimum
   kBits,           ///< unsigned value
   kCompressed,     ///< code of a compressed float
-  kAngle,          ///< code of an angle; the one after the last is the first
+  kAngle,          ///< code of an angle; after the last code comes the first
   kSmallestThree,  ///< index and three codes
   kLastCode = kSmallestThree,
   kFixed,              ///< `bits` (8..64) raw bits, bytes little-endian
@@ -27,10 +28,10 @@ enum class LeafKind : uint8_t {
   kVarintSigned,       ///< zig-zag of the value
   kFixed64Difference,  ///< raw q32.32; on the wire the zig-zag difference to the baseline
   kQuaternionFull,     ///< two words: x | y << 32, z | w << 32
-  kString,             ///< word 0: bytes; then data, first byte lowest
+  kString,             ///< word 0: number of bytes; then the data, first byte lowest
   kFixedString,
   kBytes,
-  kCustom,  ///< word 0: bits; then the bits, eight per byte, first byte lowest
+  kCustom,  ///< word 0: number of bits; then the bits, eight per byte, first byte lowest
 };
 
 enum class HostKind : uint8_t { kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kF32, kF64, kOther };
@@ -41,12 +42,12 @@ struct Leaf {
   uint8_t bits = 1;
   uint8_t behaviour = 0;
   uint16_t word_count = 1;
-  bool interpolates = false;  ///< blends between samples; otherwise it holds
+  bool interpolates = false;  ///< interpolated between samples; otherwise it holds
   bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
   uint32_t word = 0;
   uint32_t host_offset = 0;  ///< within the behaviour's host structure
-  uint32_t capacity = 0;     ///< bytes, for strings, bytes and custom values
-  uint64_t max_code = 1;     ///< for the code kinds
+  uint32_t capacity = 0;     ///< in bytes; for strings, bytes and custom values
+  uint64_t max_code = 1;     ///< for the kinds up to kLastCode
 };
 
 struct LeafExtra {

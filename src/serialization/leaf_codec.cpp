@@ -52,7 +52,8 @@ void write_data(BitWriter& writer, const uint64_t* words, size_t bits) {
   }
 }
 
-// Text arrives in pieces so that no buffer of 64 KiB is needed: validated from the words afterwards.
+// Reads bytes one at a time into the words, so that no buffer of 64 KiB is needed. UTF-8 is checked in the
+// words afterwards.
 bool decode_bytes(BitReader& reader, const Leaf& leaf, uint64_t* words) {
   const size_t n = reader.ReadLength(leaf.capacity);
   if (!reader.ok()) return false;
@@ -68,7 +69,8 @@ bool decode_bytes(BitReader& reader, const Leaf& leaf, uint64_t* words) {
   return reader.ok() && !has_zero;  // a host string cannot hold a zero byte
 }
 
-// Walks a sliding window: a character is at most four bytes, so 60 new bytes per step always end on one.
+// Checks a window of 64 bytes at a time. A character has at most four bytes, so a valid window leaves at most
+// three bytes of a split character to the next window.
 bool valid_utf8_words(const uint64_t* words) {
   const size_t n = static_cast<size_t>(words[0]);
   char window[64];

@@ -1,7 +1,7 @@
-// One leaf between words and bits. decode_leaf accepts exactly what encode_leaf can write for words that
-// quantize_leaf can produce (rotations: any unit one), so a decoded state has one encoding.
-// `base` is the leaf's baseline words; only kFixed64Difference looks at it.
-// Source: §21.1, Y-01, Y-02, Y-05..Y-14.
+// One leaf between words and bits. decode_leaf accepts exactly the bits that encode_leaf can write for words
+// that quantize_leaf can produce (for rotations: any unit rotation). So a decoded state has one encoding.
+// `base` is the leaf's baseline words; only kFixed64Difference reads it. Source: §21.1, Y-01, Y-02,
+// Y-05..Y-14.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const uint64_t* bas
   }
 }
 
-/// Writes all of the leaf's words, or returns false.
+/// Writes all words of the leaf, or returns false.
 inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
                         uint64_t* words) {
   if (leaf.kind < LeafKind::kSmallestThree) {

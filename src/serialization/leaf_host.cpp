@@ -25,7 +25,7 @@ void store(uint8_t* p, T v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// The integer as 64 bits two's complement; unsigned hosts zero-extended.
+// The integer as 64 bits in two's complement. Unsigned host numbers are zero-extended.
 uint64_t load_integer(HostKind host, const uint8_t* p) {
   switch (host) {
     case HostKind::kI8:
@@ -98,7 +98,8 @@ size_t text_length(const uint8_t* text, size_t capacity) {
 void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, uint64_t* words) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES] = {};
   const size_t bits = extra.custom.serialize(p, scratch, leaf.capacity);
-  if (bits > size_t{leaf.capacity} * 8) {  // a caller's error: the value does not fit; send the zero value
+  if (bits >
+      size_t{leaf.capacity} * 8) {  // a caller's error: the value does not fit, so the zero value is sent
     std::memcpy(words, extra.custom_zero.data(), leaf.word_count * sizeof(uint64_t));
     return;
   }
@@ -269,7 +270,7 @@ double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* wor
 void store_host_number(const Leaf& leaf, double value, uint8_t* host) {
   uint8_t* p = host + leaf.host_offset;
   const auto integer = [&]<typename T>(T) {
-    // The bounds as doubles: the upper one of 64-bit types rounds up, so it is excluded.
+    // The bounds as doubles. The upper bound of a 64-bit type rounds up, so it is excluded.
     const double low = static_cast<double>(std::numeric_limits<T>::min());
     const double high = static_cast<double>(std::numeric_limits<T>::max());
     const double rounded = std::floor(value + 0.5);

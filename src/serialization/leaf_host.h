@@ -1,8 +1,8 @@
-// One leaf between host memory and words. `host` is the start of the leaf's behaviour structure; memory is
-// read and written bytewise, so host structures need no particular alignment. Invariant:
-// quantize_leaf(dequantize_leaf(w)) == w for every w that quantize_leaf or a decoder produced, except
-// rotations another implementation sent that lie within a step of a tie (Y-08, lattice/authoring/quantize.h).
-// Source: §21.1, Y-05..Y-14.
+// One leaf between host memory and words. `host` is the start of the leaf's behaviour structure. Memory is
+// read and written bytewise, so host structures need no alignment. Invariant:
+// quantize_leaf(dequantize_leaf(w)) == w for every w that quantize_leaf or a decoder produced. The exception
+// is a rotation from another implementation that lies within a step of a tie (Y-08,
+// lattice/authoring/quantize.h). Source: §21.1, Y-05..Y-14.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,22 @@
 
 namespace lattice::serialization {
 
-/// Writes leaf.word_count words. Values out of range are clamped; text is cut at the first byte that is not
+/// Writes leaf.word_count words. Values out of range are clamped. Text is cut at the first byte that is not
 /// UTF-8.
 void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, uint64_t* words);
 
-/// Writes the leaf's host bytes, unused bytes of strings and blobs as zero.
+/// Writes the leaf's host bytes. Unused bytes of strings and blobs become zero.
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* host);
 
-/// A number, kRanged to kVarintSigned without rotations, as a double; exact below 2^53. For blending.
+/// The number of a leaf of a kind from kRanged to kVarintSigned, rotations excepted, as a double. Exact below
+/// 2^53. For interpolation.
 double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words);
 
-/// Stores a double as the leaf's host number, rounded to nearest for integers and clamped to the host type.
+/// Stores a double as the leaf's host number. For integers it is rounded to nearest and clamped to the host
+/// type.
 void store_host_number(const Leaf& leaf, double value, uint8_t* host);
 
-/// The rotation a kSmallestThree or kQuaternionFull leaf holds.
+/// The rotation of a kSmallestThree or kQuaternionFull leaf.
 Quaternion leaf_rotation(const Leaf& leaf, const uint64_t* words);
 
 }  // namespace lattice::serialization

@@ -1,5 +1,4 @@
-// Reading descriptors that callers wrote: the struct_size rule, names, and error texts that give field, value
-// and bound.
+// Reads the descriptors that callers wrote: the struct_size rule, names, and the parts of error texts.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,9 @@
 
 namespace lattice::serialization {
 
-/// Copies a descriptor of any version into `out`; fields it does not have stay zero. False if struct_size is
-/// below the first version's or absurd, if it sets fields this library does not know, or if `in` is null.
+/// Copies a descriptor into `out`. It may be of a newer version, with more fields, if these are zero. False
+/// if struct_size is below this version's or above 4096, if a field that this library does not know is set,
+/// or if `in` is null.
 template <typename T>
 bool read_desc(const T* in, T* out) {
   std::memset(out, 0, sizeof *out);
@@ -25,14 +25,15 @@ bool read_desc(const T* in, T* out) {
   return true;
 }
 
-/// Element `index` of an array walked by the struct_size of its own elements.
+/// Element `index` of an array whose elements are `stride` bytes apart: the struct_size of the caller's
+/// version.
 template <typename T>
 const T* desc_at(const T* array, uint32_t stride, size_t index) {
   return reinterpret_cast<const T*>(reinterpret_cast<const unsigned char*>(array) + size_t{stride} * index);
 }
 
-/// [A-Za-z_][A-Za-z0-9_.:]*, 1..LATTICE_MAX_NAME_BYTES bytes: nothing that could be confused in canonical
-/// text.
+/// True for [A-Za-z_][A-Za-z0-9_.:]* of 1..LATTICE_MAX_NAME_BYTES bytes. Such a name is unambiguous in
+/// canonical text.
 inline bool valid_name(const char* name) {
   if (!name) return false;
   size_t n = 0;
@@ -45,10 +46,10 @@ inline bool valid_name(const char* name) {
   return n >= 1 && n <= LATTICE_MAX_NAME_BYTES;
 }
 
-/// Shortest decimal that reads back as the same double; the same text on every platform (Y-15).
+/// The shortest decimal that reads back as the same double. The text is the same on every platform (Y-15).
 std::string shortest_decimal(double v);
 
-/// A name for error texts: the name itself when usable, else "?".
+/// A name for error texts: the name itself when it is valid, else "?".
 inline std::string printable_name(const char* name) {
   return valid_name(name) ? name : "?";
 }

@@ -11,7 +11,7 @@
 namespace lattice::serialization {
 namespace {
 
-constexpr std::string_view kWireVersion = "1.0";  // of the protocol (P-02)
+constexpr std::string_view kWireVersion = "1.0";  // the version of the protocol (P-02)
 
 bool refuse(std::string* error, const std::string& what) {
   *error = what;

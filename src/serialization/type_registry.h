@@ -1,8 +1,9 @@
-// The table of object types, the input command, and the schema hash both ends must agree on (§20.2, §21.6).
+// The table of object types, the input command, and the schema hash, which must be equal on both ends (§20.2,
+// §21.6).
 //
-// The canonical text (Y-15) is UTF-8 lines, types in ascending type_id, so it does not depend on the order of
-// registration, the compiler or the platform. Its first eight SHA-256 bytes, little-endian, are the hash.
-// Source: §20.2, §21.6, Y-15, Y-18, X-05.
+// The canonical text (Y-15) is lines of UTF-8 with types in ascending type_id, so it does not depend on the
+// order of registration, the compiler or the platform. The hash is the first eight bytes of its SHA-256,
+// little-endian. Source: §20.2, §21.6, Y-15, Y-18, X-05.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct RpcInfo {
   lattice_rpc_delivery delivery = LATTICE_RPC_IMMEDIATE;
   std::string name;
   bool has_arguments = false;
-  size_t argument_bytes = 0;  ///< exact size of the host structure; 0 without arguments
+  size_t argument_bytes = 0;  ///< the exact size of the host structure; 0 without arguments
   Layout arguments;           ///< word_count() 0 without arguments
 };
 
@@ -41,15 +42,15 @@ struct TypeInfo {
   const RpcInfo* find_rpc(uint16_t rpc_id) const;
 };
 
-/// FNV-1a over the bytes of a name: the type id when the descriptor states none.
+/// FNV-1a over the bytes of a name. It is the type id when the descriptor states none.
 uint32_t type_id_of_name(std::string_view name);
 
 class TypeRegistry {
  public:
-  /// Compiles and adds a type. On refusal returns false and says why in `error`. Pointers returned by find()
-  /// stay valid for the registry's life.
+  /// Compiles and adds a type. When the type is refused, returns false and says why in `error`. Pointers that
+  /// find() returned stay valid while the registry lives.
   bool add_type(const lattice_type_desc& desc, std::string* error, uint32_t* type_id = nullptr);
-  /// Sets the input command; at most one.
+  /// Sets the input command. There can be only one.
   bool set_input(const lattice_input_desc& desc, std::string* error);
 
   /// Null if unknown.
@@ -61,7 +62,7 @@ class TypeRegistry {
   const Layout* input() const { return has_input_ ? &input_ : nullptr; }
   size_t input_host_bytes() const { return has_input_ ? input_.host_bytes(0) : 0; }
 
-  /// Y-15. `channel_table` is the caller's text for the channels, one line per channel.
+  /// The canonical text of Y-15. `channel_table` is the caller's text for the channels, one line per channel.
   std::string canonical_text(std::string_view channel_table) const;
   uint64_t schema_hash(std::string_view channel_table) const;
 

@@ -1,5 +1,5 @@
-// Byte strings inside state words: word 0 is the length, then the bytes, first byte lowest, unused ones zero,
-// so that equal strings are equal words on any host.
+// Byte strings in state words. Word 0 is the length. The bytes follow, the first byte lowest, and unused
+// bytes are zero. So equal strings are equal words on any host.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace lattice::serialization {
 
-/// Words a string or blob of up to `capacity` bytes takes.
+/// The number of words for a string or blob of up to `capacity` bytes.
 constexpr size_t byte_string_words(size_t capacity) {
   return 1 + (capacity + 7) / 8;
 }

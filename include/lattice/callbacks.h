@@ -16,7 +16,7 @@ extern "C" {
 typedef struct lattice_tick_context {
   uint32_t struct_size;   ///< size of this structure in the library
   uint32_t tick;          ///< the tick to simulate
-  uint32_t tick_rate_hz;  ///< as configured
+  uint32_t tick_rate_hz;  ///< lattice_world_config.tick_rate_hz
   /// 1: this tick runs again, after a correction. Play no sound and send nothing.
   uint32_t is_resimulating;
   double dt_s;                       ///< length of a tick in seconds: 1 / tick_rate_hz

@@ -74,8 +74,8 @@ typedef struct lattice_world_config {
   /// exact. 0: only types with LATTICE_TYPE_QUANTIZE_SIMULATION are rounded. Must be equal on both sides:
   /// nothing checks it, and a difference shows as rollbacks. Default 1.
   uint32_t quantize_simulation;
-  /// Seeds everything random that is not a key. On a simulated network the keys follow from it too.
-  /// Default 1.
+  /// Seeds everything random that is not a key. On a simulated network the keys follow from it too. Default
+  /// 1.
   uint64_t seed;
 
   // ---- Network ----

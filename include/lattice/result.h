@@ -42,8 +42,7 @@ LATTICE_API const char* lattice_result_name(lattice_result result);
 LATTICE_API const char* lattice_disconnect_reason_name(int reason);
 
 /// Says in English what was wrong with the last call on this thread, and what to do. "" when that call
-/// succeeded. Never NULL; valid until the next call on this thread. Does not set
-/// lattice_last_result().
+/// succeeded. Never NULL; valid until the next call on this thread. Does not set lattice_last_result().
 ///
 ///     if (lattice_world_pump(world) == 0 && lattice_last_result() != LATTICE_OK) {
 ///       fprintf(stderr, "%s\n", lattice_last_error());

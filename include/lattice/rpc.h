@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 /// Calls `rpc_id` on `object`. `args` is the host structure of its arguments and `len` its exact size; it is
-/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared. An
-/// RPC declared LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
+/// copied. `args` may be NULL when `len` is 0. `target` and `channel` must be as declared. An RPC declared
+/// LATTICE_RPC_TO_ALL may also be sent to one client, with lattice_rpc_to().
 ///
 /// Order at a client: on_spawn, then every reliable call the authority made on the object, then on_despawn. A
 /// reliable call made just before lattice_despawn() arrives; the object stays at the client until it has, 10
@@ -23,13 +23,12 @@ extern "C" {
 /// LATTICE_ERROR_NOT_FOUND for an unknown object or when nobody is there to be called (LATTICE_RPC_TO_ALL
 /// with nobody there succeeds), LATTICE_ERROR_NOT_ALLOWED when this role may not call that target,
 /// LATTICE_ERROR_INVALID_ARGUMENT when the RPC is not declared like this, LATTICE_ERROR_LIMIT when the
-/// arguments do not fit a message, LATTICE_ERROR_WOULD_BLOCK when a queue is full; with several callees the
-/// others have got it then.
+/// arguments do not fit a message, LATTICE_ERROR_WOULD_BLOCK when the queue of a callee is full; callees
+/// whose queue has room get the call all the same.
 ///
 ///     open_door_args args = {.open = 1};
-///     lattice_rpc(world, door, RPC_OPEN_DOOR, LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_ORDERED,
-///     &args,
-///                 sizeof args);
+///     lattice_channel channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
+///     lattice_rpc(world, door, RPC_OPEN_DOOR, LATTICE_RPC_TO_SERVER, channel, &args, sizeof args);
 LATTICE_API lattice_result lattice_rpc(lattice_world* world, lattice_netid object, uint16_t rpc_id,
                                        lattice_rpc_target target, lattice_channel channel, const void* args,
                                        size_t len);

@@ -92,8 +92,7 @@ typedef enum lattice_encoding {
   LATTICE_ENCODING_DEFAULT = 0,
   LATTICE_ENCODING_FIXED = 1,  ///< integers, FIXED64, NETID: the full width, bytes little-endian
   /// Integers of 32 and 64 bits, NETID: 7 bits per byte, so that small numbers are short; zig-zag when
-  /// signed.
-  /// FIXED64: the same of the difference to the baseline.
+  /// signed. FIXED64: the same of the difference to the baseline.
   LATTICE_ENCODING_VARINT = 2,
   LATTICE_ENCODING_RANGED = 3,      ///< integers in [min_value, max_value]: ceil(log2(count of values)) bits
   LATTICE_ENCODING_BITS = 4,        ///< unsigned integers: `bits` bits
@@ -117,8 +116,8 @@ typedef enum lattice_member_flags {
   /// VECTOR3: radians per second, in the frame that the rotation maps to. FLOAT, DOUBLE: units of the angle
   /// it turns, per second.
   LATTICE_MEMBER_ANGULAR_VELOCITY = 1 << 4,
-  LATTICE_MEMBER_TELEPORT =
-      1 << 5,  ///< integer counter: when it changes, the object is shown at its new place at once
+  /// Integer counter: when it changes, the object is shown at its new place at once.
+  LATTICE_MEMBER_TELEPORT = 1 << 5,
   LATTICE_MEMBER_SNAP = 1 << 6,  ///< a number that must not be interpolated, such as ammunition
   /// FLOAT, DOUBLE: a direction in [min, max) of quant[0], where max is min again. Always COMPRESSED. A zero
   /// quant[0] means -pi..pi in 65536 steps. A value outside wraps into the range. The difference of two
@@ -141,8 +140,8 @@ typedef struct lattice_quant {
 } lattice_quant;
 
 /// A hand-written serializer. Each byte fills from its most significant bit down, as lattice::BitWriter packs
-/// it. The library keeps the two functions for as long as the world lives, and calls them from inside its
-/// own.
+/// it. The library keeps the two functions for as long as the world lives, and calls them from inside its own
+/// functions.
 typedef struct lattice_custom_desc {
   uint32_t struct_size;  ///< set by lattice_custom_desc_init()
   uint32_t host_bytes;   ///< sizeof of the host value, at most LATTICE_MAX_HOST_BYTES
@@ -173,8 +172,8 @@ typedef struct lattice_member_desc {
   uint32_t bits;      ///< BITS: 1 to the width of the type. SMALLEST_THREE: 4..20; 0 means 10
   int64_t min_value;  ///< RANGED: smallest value, in the range of the type
   int64_t max_value;  ///< RANGED: largest value; an unsigned one of 64 bits at most INT64_MAX
-  lattice_quant
-      quant[4];  ///< COMPRESSED: one entry each for x, y, z, w; an entry of zeros repeats the one before
+  /// COMPRESSED: one entry each for x, y, z, w. An entry of zeros repeats the one before.
+  lattice_quant quant[4];
   const int64_t* enum_values;  ///< ENUM: the values, no two equal; NULL means 0 to enum_count - 1
   uint32_t enum_count;         ///< ENUM: how many values there are, 1..65536
   /// Elements of an array, 2..LATTICE_MAX_ARRAY_ELEMENTS. 0 and 1: not an array. All other members describe

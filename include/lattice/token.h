@@ -1,8 +1,9 @@
 /// @file
 /// Keys and connect tokens.
 ///
-/// An issuer (a backend, or a developer's own program) signs a token that lets one client join one authority
-/// once. The token names the authority's public key and the client's, so it is of no use to anybody else.
+/// An issuer, such as a login server, signs a token that lets one client join one authority once. The token
+/// names the public keys of the authority and of the client, so it is of no use to anybody else.
+/// docs/guide/tokens-and-keys.md explains how to get there.
 #ifndef LATTICE_TOKEN_H
 #define LATTICE_TOKEN_H
 
@@ -50,15 +51,16 @@ LATTICE_API lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_
 /// What goes into a token. Fill it with lattice_token_request_init() first.
 typedef struct lattice_token_request {
   uint32_t struct_size;  ///< set by lattice_token_request_init()
-  /// seconds from issued_unix_s on in which the token may be used: 1..3600, default 300
+  /// How many seconds from issued_unix_s on the token may be used, 1..3600, default 300.
   uint32_t lifetime_s;
-  uint64_t issued_unix_s;  ///< seconds since 1970; 0, the default: now, by the system's clock
+  uint64_t issued_unix_s;  ///< seconds since 1970; 0, the default: now, by the clock of the system
   uint64_t schema_id;      ///< lattice_world_schema_id() of both sides; 0, the default: not stated
   uint8_t server_public_key[LATTICE_KEY_BYTES];  ///< lattice_world_public_key() of the authority
   uint8_t client_public_key[LATTICE_KEY_BYTES];  ///< lattice_world_new_client_key() of the bearer
   uint8_t player[16];   ///< a pseudonym for the player, 0 by default; readable on the wire
   uint8_t session[16];  ///< a name for the session, 0 by default; readable on the wire
-  /// for the authority's on_admit and lattice_conn_info; copied; NULL when user_data_bytes is 0
+  /// Bytes for the authority, which finds them in on_admit and lattice_conn_info; readable on the wire.
+  /// Copied. NULL when user_data_bytes is 0.
   const uint8_t* user_data;
   uint32_t user_data_bytes;  ///< size of user_data, 0..256, default 0
 } lattice_token_request;
@@ -90,9 +92,10 @@ LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE
 ///
 /// `server` is the address that lattice_connect() will get, such as "127.0.0.1:27015", or the path of the
 /// file that lattice_world_development_file() names in the server; a path has a '/', an address has none.
-/// `request` gives lifetime, player, session and user data; its two public keys are not looked at. `request`
-/// may be NULL: the defaults of lattice_token_request_init(). `out` has room for LATTICE_TOKEN_MAX_BYTES; the
-/// length is written to `out_bytes`.
+/// `request` gives lifetime, player, session and user data; its two public keys are not used, and an
+/// issued_unix_s of 0 means now by lattice_world_config.unix_seconds. `request` may be NULL: the defaults of
+/// lattice_token_request_init(). `out` has room for LATTICE_TOKEN_MAX_BYTES; the length is written to
+/// `out_bytes`.
 ///
 /// LATTICE_ERROR_NOT_FOUND: no such server left a key here. LATTICE_ERROR_PERMISSION: the file belongs to
 /// another user, or others may read it. LATTICE_ERROR_IO: the file cannot be read. LATTICE_ERROR_TOKEN: it is
@@ -100,19 +103,20 @@ LATTICE_API lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE
 /// `server` is not on loopback, or the world is an authority. LATTICE_ERROR_CONFIG as lattice_token_issue().
 /// LATTICE_ERROR_BUFFER_TOO_SMALL: `capacity` is below LATTICE_TOKEN_MAX_BYTES.
 ///
+///     const char* server = "127.0.0.1:27015";
 ///     uint8_t token[LATTICE_TOKEN_MAX_BYTES];
 ///     size_t token_bytes;
-///     if (lattice_dev_token(world, "127.0.0.1:27015", NULL, token, sizeof token, &token_bytes) ==
-///     LATTICE_OK)
-///       conn = lattice_connect(world, "127.0.0.1:27015", token, token_bytes);
+///     if (lattice_dev_token(world, server, NULL, token, sizeof token, &token_bytes) == LATTICE_OK) {
+///       conn = lattice_connect(world, server, token, token_bytes);
+///     }
 LATTICE_API lattice_result lattice_dev_token(lattice_world* world, const char* server,
                                              const lattice_token_request* request, uint8_t* out,
                                              size_t capacity, size_t* out_bytes);
 
-/// Writes the path of the file with the secret of an authority's development issuer, with a final zero and at
-/// most 256 bytes: for a client that runs with another XDG_RUNTIME_DIR. LATTICE_ERROR_NOT_FOUND without
-/// development_tokens, and on a simulated network. LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too
-/// small.
+/// Authority: writes the path of the file with the secret of its development issuer. The path has at most 256
+/// bytes, its final zero included. A client that runs with another XDG_RUNTIME_DIR gives it to
+/// lattice_dev_token(). LATTICE_ERROR_NOT_FOUND without development_tokens, and on a simulated network.
+/// LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too small.
 LATTICE_API lattice_result lattice_world_development_file(lattice_world* world, char* out, size_t capacity);
 
 #ifdef __cplusplus

@@ -108,8 +108,7 @@ LATTICE_API lattice_result lattice_transfer_cancel(lattice_conn* conn, lattice_t
 LATTICE_API lattice_result lattice_transfer_hold(lattice_conn* conn, lattice_transfer transfer, int held);
 
 /// Writes to `done_bytes` how many bytes were acknowledged (outgoing) or have arrived (incoming), and to
-/// `total_bytes` how many the transfer has.
-/// LATTICE_ERROR_NOT_FOUND when the transfer has ended.
+/// `total_bytes` how many the transfer has. LATTICE_ERROR_NOT_FOUND when the transfer has ended.
 LATTICE_API lattice_result lattice_transfer_get_progress(lattice_conn* conn, lattice_transfer transfer,
                                                          uint64_t* done_bytes, uint64_t* total_bytes);
 

@@ -85,12 +85,13 @@ typedef enum lattice_channel {
   LATTICE_CHANNEL_RELIABLE_ORDERED = 3       ///< a message arrives once, in the order of sending
 } lattice_channel;
 
-/// Where an RPC goes. A client may call the authority only.
+/// Where an RPC goes. A client may call the authority only. A host may use every target, and its own player
+/// is called as a client is.
 typedef enum lattice_rpc_target {
-  LATTICE_RPC_TO_SERVER = 0,  ///< client to authority
-  LATTICE_RPC_TO_OWNER = 1,   ///< authority to the client that owns the object
-  LATTICE_RPC_TO_ALL = 2,     ///< authority to every client that has the object
-  LATTICE_RPC_TO_PEER = 3     ///< authority to one client, with lattice_rpc_to()
+  LATTICE_RPC_TO_SERVER = 0,  ///< from a client to the authority
+  LATTICE_RPC_TO_OWNER = 1,   ///< from the authority to the client that owns the object
+  LATTICE_RPC_TO_ALL = 2,     ///< from the authority to every client that has the object
+  LATTICE_RPC_TO_PEER = 3     ///< from the authority to one client, with lattice_rpc_to()
 } lattice_rpc_target;
 
 /// A direction of datagrams, seen from the world that is asked.
@@ -102,8 +103,8 @@ typedef enum lattice_direction {
 /// Why a connection ended. on_disconnected gets the number. 256 to 65535 belong to the application.
 typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_NONE = 0,  ///< the connection has not ended
-  /// The client called lattice_disconnect(). Both sides get this reason.
-  /// When the authority calls it, the reason is LATTICE_DISCONNECT_KICKED.
+  /// The client called lattice_disconnect(). Both sides get this reason. When the authority calls it, the
+  /// reason is LATTICE_DISCONNECT_KICKED.
   LATTICE_DISCONNECT_REQUESTED = 1,
   LATTICE_DISCONNECT_TIMEOUT = 2,  ///< nothing was heard for connection_timeout_ms
   /// The server key in the token is not a valid key. Only the client gets this reason; a server never sends

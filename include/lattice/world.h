@@ -100,10 +100,8 @@ typedef enum lattice_option {
   /// On: objects of others are drawn in the past, between snapshots. Off: their newest state is drawn.
   LATTICE_OPTION_INTERPOLATION = 2,
   /// On: silence ends no established connection. Off, as at the start: silence counts from then on. Clients
-  /// and
-  /// authorities each have their own switch. For development: with the switch on at both ends, a debugger may
-  /// stop
-  /// either side for as long as it likes.
+  /// and authorities each have their own switch. For development: with the switch on at both ends, a debugger
+  /// may stop either side for as long as it likes.
   LATTICE_OPTION_TIMEOUT_PAUSED = 3
 } lattice_option;
 

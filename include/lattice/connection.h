@@ -58,7 +58,7 @@ typedef struct lattice_conn_info {
   char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
   /// Authority: 1 once the client has acknowledged every object that existed when it joined.
   uint32_t is_loaded;
-  uint32_t reserved;  ///< 0
+  uint32_t reserved;  ///< always 0
 } lattice_conn_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

@@ -175,7 +175,7 @@ class WorldRef {
   ///
   ///     world.despawn(crate);
   lattice_result despawn(lattice_netid object) const { return lattice_despawn(handle_, object); }
-  /// What is known of an object; all zero on failure. Calls lattice_object_get_info().
+  /// What is known of an object; all zero but for struct_size on failure. Calls lattice_object_get_info().
   lattice_object_info info(lattice_netid object) const {
     lattice_object_info info = sized<lattice_object_info>();
     lattice_object_get_info(handle_, object, &info);
@@ -269,7 +269,7 @@ class WorldRef {
   }
   /// A hash of the authoritative state of all objects. Calls lattice_world_state_hash().
   uint64_t state_hash() const { return lattice_world_state_hash(handle_); }
-  /// The statistics of the world; all zero on failure. Calls lattice_world_get_stats().
+  /// The statistics of the world; all zero but for struct_size on failure. Calls lattice_world_get_stats().
   ///
   ///     std::printf("%u objects\n", world.stats().objects);
   lattice_world_stats stats() const {

@@ -38,17 +38,17 @@ static inline void lattice_impairment_init(lattice_impairment* impairment) {
   lattice_impairment_init_sized(impairment, (uint32_t)sizeof *impairment);
 }
 
-/// Fills one direction of a named network as a client has it: LATTICE_DIRECTION_SEND is the client's way up.
+/// Fills in one direction of a named network. LATTICE_DIRECTION_SEND is the way from a client to its server.
 /// `out` must have been initialised. Names: "lan", "fibre", "cable", "dsl", "wifi-busy", "4g", "5g",
 /// "satellite", "hotel", "train", "transatlantic", "worst", "demo"; LATTICE_ERROR_NOT_FOUND for others.
 LATTICE_API lattice_result lattice_impairment_preset(const char* name, lattice_direction direction,
                                                      lattice_impairment* out);
 
-/// The name of preset `index`, counted from 0; it lives as long as the library. NULL and
+/// Returns the name of preset `index`, counted from 0. The name lives as long as the library. NULL and
 /// LATTICE_ERROR_NOT_FOUND past the last.
 LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);
 
-/// Impairs this world's own datagrams in one direction from now on; `impairment` is copied. Works on real
+/// Impairs the datagrams of this world in one direction from now on. `impairment` is copied. Works on real
 /// sockets and in a simulated network. LATTICE_ERROR_CONFIG names a member that is out of range.
 ///
 ///     lattice_impairment bad;
@@ -68,24 +68,31 @@ LATTICE_API lattice_netsim* lattice_netsim_create(uint64_t seed);
 /// attached: destroy them first.
 LATTICE_API lattice_result lattice_netsim_destroy(lattice_netsim* netsim);
 
-/// Applies to every pair of addresses, in both directions, that lattice_netsim_set_link() does not name.
+/// Sets the link between all addresses, in both directions, where lattice_netsim_set_link() has set none.
 /// `impairment` is copied. LATTICE_ERROR_CONFIG names a member that is out of range.
 LATTICE_API lattice_result lattice_netsim_set_impairment(lattice_netsim* netsim,
                                                          const lattice_impairment* impairment);
 
-/// Applies to datagrams from one address to another, as "10.0.0.2:1000". `impairment` is copied.
+/// Sets the link for datagrams from one address, such as "10.0.0.2:1000", to another. `impairment` is copied.
 /// LATTICE_ERROR_ADDRESS when an address does not parse, LATTICE_ERROR_NOT_FOUND when no world is there,
 /// LATTICE_ERROR_CONFIG names a member that is out of range.
 LATTICE_API lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from, const char* to,
                                                    const lattice_impairment* impairment);
 
-/// Moves virtual time forward by `ns` nanoseconds.
+/// Moves virtual time forward by `ns` nanoseconds. Datagrams that are due then arrive at the next pump.
+///
+///     for (int ms = 0; ms < 1000; ++ms) {
+///       lattice_world_pump(server);
+///       lattice_world_pump(client);
+///       lattice_netsim_advance(netsim, 1000000);
+///     }
 LATTICE_API lattice_result lattice_netsim_advance(lattice_netsim* netsim, uint64_t ns);
 
-/// Virtual time in nanoseconds; it starts at 0. 0 and an error when the handle is bad.
+/// Returns virtual time in nanoseconds; it starts at 0. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_netsim_now(lattice_netsim* netsim);
 
-/// lattice_netsim_now() as a lattice_clock_fn: `netsim` is the lattice_netsim handle.
+/// lattice_netsim_now() in the form of a lattice_clock_fn. `netsim` is the handle of the network; give it as
+/// lattice_world_config.clock_ctx.
 LATTICE_API uint64_t lattice_netsim_clock(void* netsim);
 
 #ifdef __cplusplus

@@ -16,18 +16,18 @@ typedef enum lattice_congestion_phase {
   LATTICE_CONGESTION_PHASE_UNLIMITED = 0,  ///< LATTICE_CONGESTION_NONE: it limits nothing
   LATTICE_CONGESTION_PHASE_GOOD = 1,       ///< LATTICE_CONGESTION_GOOD_BAD: the path is good
   LATTICE_CONGESTION_PHASE_BAD = 2,        ///< LATTICE_CONGESTION_GOOD_BAD: the path is bad
-  LATTICE_CONGESTION_PHASE_STARTUP =
-      3,                                ///< LATTICE_CONGESTION_DELAY: it doubles the rate until a queue shows
+  /// LATTICE_CONGESTION_DELAY: it doubles the rate until a queue shows.
+  LATTICE_CONGESTION_PHASE_STARTUP = 3,
   LATTICE_CONGESTION_PHASE_STEADY = 4,  ///< LATTICE_CONGESTION_DELAY: it holds the queue at its target
-  LATTICE_CONGESTION_PHASE_DRAIN =
-      5,  ///< LATTICE_CONGESTION_DELAY: it lets the queue run empty to measure the path
+  /// LATTICE_CONGESTION_DELAY: it lets the queue run empty to measure the path without it.
+  LATTICE_CONGESTION_PHASE_DRAIN = 5,
   LATTICE_CONGESTION_PHASE_BLACKOUT = 6  ///< LATTICE_CONGESTION_DELAY: nothing comes back from the peer
 } lattice_congestion_phase;
 
 /// Statistics of one connection. A count is of the whole life of the connection.
 typedef struct lattice_conn_stats {
   uint32_t struct_size;         ///< set by lattice_conn_stats_init()
-  uint32_t reserved;            ///< 0
+  uint32_t reserved;            ///< always 0
   double rtt_ms;                ///< round-trip time, smoothed; 0 before the first sample
   double rtt_variance_ms;       ///< mean deviation of round trips (rttvar of RFC 6298)
   double min_rtt_ms;            ///< shortest round trip of the last 10 s
@@ -58,7 +58,7 @@ typedef struct lattice_conn_stats {
   /// the last second (at least 0), R = 1 - (rtt - 50 ms) / 500 ms (0.1 to 1) and J = 1 - jitter / 100 ms (0.1
   /// to 1)
   uint32_t quality;
-  uint32_t reserved_1;  ///< 0
+  uint32_t reserved_1;  ///< always 0
 } lattice_conn_stats;
 
 /// All zero, with struct_size. Does nothing when `stats` is NULL. Does not set lattice_last_result().

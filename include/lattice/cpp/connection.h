@@ -57,13 +57,14 @@ class Connection {
     return lattice_disconnect_with(handle_, reason, text);
   }
 
-  /// What is known of the connection; all zero on failure. Calls lattice_conn_get_info().
+  /// What is known of the connection; all zero but for struct_size on failure. Calls lattice_conn_get_info().
   lattice_conn_info info() const {
     lattice_conn_info info = sized<lattice_conn_info>();
     lattice_conn_get_info(handle_, &info);
     return info;
   }
-  /// The statistics of the connection; all zero on failure. Calls lattice_conn_get_stats().
+  /// The statistics of the connection; all zero but for struct_size on failure. Calls
+  /// lattice_conn_get_stats().
   ///
   ///     std::printf("%.0f ms\n", conn.stats().rtt_ms);
   lattice_conn_stats stats() const {

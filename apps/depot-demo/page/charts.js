@@ -1,5 +1,5 @@
-// The charts of one client: the last 30 seconds, with axes, units and a legend that shows each line's value now
-// or, while a pointer or the arrow keys hold the cursor, at that moment in all charts of the page.
+// The charts of one client: the last 30 seconds, with axes, units and a legend. The legend shows each line's present
+// value. While a pointer or the arrow keys hold the cursor, all charts of the page show the values at its moment.
 
 import { element } from './controls.js';
 
@@ -9,7 +9,7 @@ const kGapMs = 500;
 const kLeft = 34, kBottom = 13, kTop = 5;
 const kCursorStepMs = 500;
 
-/** One quantity over time. Each point is the largest value seen in its 100 ms, so spikes survive. */
+/** One quantity over time. Each point is the largest value in its 100 ms, so spikes survive. */
 class Series {
   constructor() {
     this.points = [];
@@ -24,14 +24,14 @@ class Series {
     while (this.points.length && this.points[0].time < time - kWindowMs - 1000) this.points.shift();
   }
 
-  /** The value in force at `time`; nothing in a gap. */
+  /** The value at `time`; NaN in a gap. */
   at(time) {
     const point = this.points.findLast((p) => p.time <= time);
     return point && time - point.time < kGapMs ? point.value : NaN;
   }
 }
 
-/** Turns a counter since start into events in the last second. */
+/** Turns a counter since the start into the number of events in the last second. */
 class Rate {
   constructor() {
     this.samples = [];
@@ -44,7 +44,7 @@ class Rate {
     this.samples.push({ time, count });
     while (this.samples.length > 2 && this.samples[1].time <= time - 1000) this.samples.shift();
     const first = this.samples[0];
-    // Too short a time would make one event look like many a second.
+    // Over a shorter time, one event would look like many per second.
     return time - first.time >= 900 ? ((count - first.count) * 1000) / (time - first.time) : NaN;
   }
 }
@@ -52,8 +52,8 @@ class Rate {
 const kSolid = [], kDashed = [4, 3];
 const set = (c, key) => c.impair && (c.impair.up?.[key] ?? 0) + (c.impair.down?.[key] ?? 0);
 
-// least: the smallest full scale, so that noise near zero stays small. lines: title, value, shade, dash.
-// `set` lines are what the sliders ask for, to compare with what was measured.
+// least: the smallest full scale, so that noise near zero looks small. lines: title, value, shade, dash.
+// A line titled `set` shows the values of the sliders, to compare with the measured values.
 const kCharts = [
   { title: 'Round trip', unit: 'ms', least: 50, lines: [
     ['measured', (c) => c.rtt_ms, 1, kSolid], ['jitter', (c) => c.jitter_ms, 0.5, kSolid], ['set', (c) => set(c, 'delay_ms'), 0.8, kDashed]] },
@@ -69,7 +69,7 @@ const kCharts = [
   { title: 'Late inputs', unit: '/s', least: 5, digits: 1, lines: [['late or lost', (c, r) => r.late, 1, kSolid]] },
 ];
 
-/** The moment all charts point at, in milliseconds before now; null: none. */
+/** The moment at which the cursor of all charts is, in milliseconds before now; null: no cursor. */
 export class ChartCursor {
   constructor() {
     this.ago = null;
@@ -130,7 +130,7 @@ export class Charts {
     for (const chart of this.charts) chart.lines.forEach(([, read], i) => chart.series[i].add(time, read(client, rates)));
   }
 
-  /** `now`: the time that is the right edge, in the time of add(). It goes on when nothing is added: a gap. */
+  /** `now` is the time at the right edge, on the clock of add(). When nothing is added, a gap grows there. */
   draw(now) {
     for (const chart of this.charts) this.drawChart(chart, now);
   }
@@ -208,20 +208,20 @@ function line(context, x0, y0, x1, y1) {
   context.stroke();
 }
 
-/** The next of 1, 2, 5, 10, … that is not below `value`, so that the axis' numbers are round. */
+/** The smallest of 1, 2, 5, 10, … that is not below `value`, so that the numbers of the axis are round. */
 function niceTop(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 4, 5, 10].find((s) => s * power >= value * 0.9999) ?? 10;
   return Number((step * power).toPrecision(3));
 }
 
-// Asking a canvas for its size makes the browser lay out the page; being told of changes does not.
+// Reading the size of a canvas makes the browser lay out the page. An observer that is told of changes does not.
 const sizes = new WeakMap();
 const observer = new ResizeObserver((entries) => {
   for (const { target, contentRect } of entries) sizes.set(target, { width: Math.round(contentRect.width), height: Math.round(contentRect.height) });
 });
 
-/** Matches a canvas to its size on screen; drawing coordinates are CSS pixels. */
+/** Fits a canvas to its size on the screen. Drawing coordinates are CSS pixels. */
 export function fit(canvas) {
   const ratio = window.devicePixelRatio || 1;
   if (!sizes.has(canvas)) {

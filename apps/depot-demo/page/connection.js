@@ -4,8 +4,8 @@
 //   {"hello":{"arena":{"w","h","walls":[[x0,y0,x1,y1]],"belts":[{"x0","y0","x1","y1","dx","dy"}],
 //     "doors":[[x0,y0,x1,y1]],"bays":[[x0,y0,x1,y1]]},
 //     "presets":[{"name","up":{"delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"},"down":{…}}]}}
-// Demo to page, as soon as a party has said something new (60 times a second each); only that party is in it.
-// Metres, y up; "t" in Unix milliseconds by the machine's one clock; counters since start:
+// Demo to page, as soon as a party has sent a new report (each does 60 times a second). The message holds only the
+// parties with a new report. Metres, y up; "t" in Unix milliseconds by the machine's one clock; counters since start:
 //   {"t","heard":{"server":ms,"A":ms,"B":ms},            how long ago the demo last heard each party
 //    "server":{"t","tick","tick_p50_ms","tick_p99_ms","players","objects":[…]},
 //    "clients":{"A":{"t","connected","peer","tick","rtt_ms","jitter_ms","loss_up_pct","loss_down_pct","up_pps",
@@ -13,24 +13,24 @@
 //     "others_age_ms","inputs_late","underruns","input_margin_ticks","unacked_inputs","objects":[…],
 //     "ghost":{"x","y"},"toggles":{"prediction","smoothing","interpolation"},"preset":"demo",
 //     "impair":{"up":{"delay_ms",…},"down":{…}}},"B":{…}},
-//    "press":{…}}                                         the last key press on its way (strip.js)
-//   loss: of the last second. others_age_ms: from the server's tick to this client's picture of it, measured.
+//    "press":{…}}                                         the last key press on its way to the screens (strip.js)
+//   loss: of the last second. others_age_ms: the measured time from a server's tick to this client's picture of it.
 //   object: {"id","kind":"pawn|projectile|door|pickup|belt","x","y","vx","vy","owner","bot","own","state"}
 // Demo to page, when it ends:
 //   {"ended":{"reason","exit_code"}}
 // Page to demo:
 //   {"input":{"client":"A","x":-1..1,"y":-1..1,"dash","fire","use"}}         y 1 is up
-//     and, when a key for walking went down: "press": a number of its own, "pressed_ms": when (Unix time)
+//     and, when a walking key went down: "press": an id of the press, "pressed_ms": when (Unix time)
 //   {"impair":{"client","direction":"up|down","delay_ms","jitter_ms","loss_pct","duplicate_pct","reorder_pct"}}
 //   {"toggle":{"client","prediction","smoothing","interpolation"}}
 //   {"preset":{"client","name"}}                                             "none" is a perfect link
-//   {"shove":{"client"}}, {"disagree":{"client"}}                            the server makes the client wrong
+//   {"shove":{"client"}}, {"disagree":{"client"}}                            the server makes the client mispredict
 // Every field may be missing; the page then shows nothing for it.
 
 const kRetryMs = 1000;
 
 export class Connection {
-  /** `handlers` has hello(object), state(object), ended(object) and status(name): connecting, live or ended. */
+  /** `handlers` has hello(object), state(object), ended(object) and status(name). Names: connecting, live, ended. */
   constructor(url, handlers) {
     this.url = url;
     this.handlers = handlers;
@@ -65,7 +65,7 @@ export class Connection {
     if (message.server || message.clients || message.heard) this.handlers.state(message);
   }
 
-  /** Sends one message; says whether the link took it. */
+  /** Sends one message. True when the link took it. */
   send(message) {
     if (this.socket.readyState !== WebSocket.OPEN) return false;
     this.socket.send(JSON.stringify(message));

@@ -1,4 +1,4 @@
-// What the player can change about the network and the library: sliders, toggles and presets.
+// The controls for the network and the library: sliders, toggles and presets.
 
 const kImpairments = [
   { key: 'delay_ms', title: 'Delay', unit: 'ms', max: 500, step: 5 },
@@ -17,7 +17,7 @@ const kToggles = [
   { key: 'interpolation', title: 'Interpolation' },
 ];
 
-// How long a busy machine may take to say back what was set.
+// How long a busy machine may take to echo a new setting.
 const kEchoMs = 1500;
 
 export const element = (tag, properties = {}, ...children) => {
@@ -26,8 +26,8 @@ export const element = (tag, properties = {}, ...children) => {
   return made;
 };
 
-// A mouse or finger leaves the control at once, so that the next key is the game's again; a keyboard user
-// stays in it.
+// After a click or touch the control loses the focus at once, so that the next key goes to the game. A keyboard user
+// keeps the focus.
 export function releaseAfterPointer(control) {
   control.addEventListener('pointerup', () => setTimeout(() => control.blur()));
 }
@@ -95,7 +95,7 @@ export class ClientControls {
     this.send({ toggle });
   }
 
-  /** Sets toggles and one value of both directions, as a lesson does. */
+  /** Sets toggles, and impairment values in both directions, as a lesson does. */
   set({ toggles = {}, impair = {} }) {
     for (const [key, on] of Object.entries(toggles)) this.boxes[key].checked = on;
     this.sendToggles();
@@ -112,20 +112,20 @@ export class ClientControls {
     this.send({ impair });
   }
 
-  /** A preset holds one direction's values, or both as {up, down}. */
+  /** A preset holds the values of one direction, or of both as {up, down}. */
   apply(preset) {
     for (const { key: direction } of kDirections) {
       const values = preset[direction] ?? preset;
       for (const { key } of kImpairments) set(this.sliders[direction][key], Number(values[key]) || 0);
     }
-    // By name, because a preset is more than its sliders: bursts of loss, a rate limit and its queue.
+    // Sent by name, because a preset has more than the sliders show: bursts of loss, a rate limit and its queue.
     this.changedAt = performance.now();
     this.send({ preset: { client: this.name, name: preset.name } });
   }
 
-  /** Follows what the demo says it uses: a reloaded page, or a second one, shows the truth. */
+  /** Shows the settings that the demo reports. So a reloaded page, or a second page, shows the true settings. */
   follow(client) {
-    // What was sent a moment ago is not echoed yet.
+    // The demo has not echoed a setting that was sent a moment ago.
     if (this.changedAt !== undefined && performance.now() - this.changedAt < kEchoMs) return;
     for (const { key } of kToggles) {
       const value = client.toggles?.[key];
@@ -146,7 +146,7 @@ function set(slider, value) {
   show(slider, value);
 }
 
-// `value` may lie beyond the slider's end; the number shown is then the real one.
+// `value` may lie beyond the end of the slider. The number beside the slider is then the real value.
 function show(slider, value = Number(slider.input.value)) {
   slider.shown = value;
   slider.output.textContent = `${Number.isInteger(value) ? value : value.toFixed(1)} ${slider.unit}`;
@@ -154,7 +154,7 @@ function show(slider, value = Number(slider.input.value)) {
   slider.input.setAttribute('aria-valuetext', slider.output.textContent);
 }
 
-/** A row of radio buttons that looks like one control; returns a function that reads the choice. */
+/** Makes a row of radio buttons that looks like one control. Returns a function that reads the choice. */
 export function makeSegments(fieldset, name, choices, chosen, changed = () => {}) {
   let current = chosen;
   for (const [value, text] of choices) {
@@ -172,7 +172,7 @@ export function chooseSegment(fieldset, value) {
   fieldset.querySelector(`input[value="${value}"]`)?.click();
 }
 
-/** One button a preset, and one for a perfect link; mark() shows which is in force for whom. */
+/** One button for each preset and one for a perfect link. mark() shows which preset is in force for which client. */
 export class PresetButtons {
   constructor(container, presets, apply) {
     container.replaceChildren();
@@ -188,7 +188,7 @@ export class PresetButtons {
     }
   }
 
-  /** `inForce`: client name to the preset it reports; `targets`: the clients a click is for. */
+  /** `inForce` maps a client's name to the preset that it reports. `targets` are the clients that a click is for. */
   mark(inForce, targets) {
     for (const [name, { button, marks }] of this.buttons) {
       const users = Object.keys(inForce).filter((client) => inForce[client] === name);

@@ -1,6 +1,6 @@
 // The parts of the warehouse that never move, drawn once per size into a canvas of their own.
 
-// Lamps every so many metres: the pools of light that make it a hall at night.
+// The distance of the lamps, whose pools of light make the floor a hall at night.
 const kLampMetres = 10.7;
 
 function paintFloor(context, arena, scale) {

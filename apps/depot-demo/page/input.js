@@ -1,6 +1,6 @@
-// What both players do: keys and, on a touch screen, a stick. Sends {"input"} when it changes, and again every
-// 100 ms while anything is held. A change of the walking direction is a press of its own, with an id and the
-// time of the event, so that its way to the screens can be followed (strip.js).
+// The input of both players: keys and, on a touch screen, a stick. Sends {"input"} when the input changes, and again
+// every 100 ms while anything is held. A change of the walking direction is a press, with an id and the time of the
+// event, so that its way to the screens can be followed (strip.js).
 
 const kKeys = {
   A: { up: ['KeyW'], left: ['KeyA'], down: ['KeyS'], right: ['KeyD'], fire: ['Space'], dash: ['ShiftLeft'], use: ['KeyE'] },
@@ -25,7 +25,7 @@ export class PlayerInput {
     this.held = new Set();
     this.pads = { A: null, B: null };
     this.last = {};
-    // Ids differ between pages, or the server would take a press for a repetition.
+    // Ids of two pages must differ: otherwise the server would take a press for a repetition.
     this.press = 1 + Math.floor(Math.random() * 2 ** 30);
     this.codes = new Set(Object.values(kKeys).flatMap((keys) => Object.values(keys).flat()));
     window.addEventListener('keydown', (event) => this.down(event));
@@ -41,7 +41,7 @@ export class PlayerInput {
       if (event.code === 'Escape') event.target.blur();
       return;
     }
-    // Browser shortcuts stay the browser's; the right control key alone is B's dash.
+    // Browser shortcuts go to the browser. The right control key alone is B's dash.
     if (event.metaKey || event.altKey || (event.ctrlKey && !this.held.has('ControlRight') && event.code !== 'ControlRight')) return;
     if (!this.codes.has(event.code)) return;
     event.preventDefault();
@@ -53,7 +53,7 @@ export class PlayerInput {
     if (this.held.delete(event.code)) this.update(false, event.timeStamp);
   }
 
-  /** A touch screen's pad for `client`: {x, y, dash, fire, use}, or null when nothing is touched. */
+  /** Sets the touch pad of `client`: {x, y, dash, fire, use}, or null when nothing is touched. */
   setPad(client, pad, timeStamp) {
     this.pads[client] = pad;
     this.update(false, timeStamp);

@@ -1,4 +1,4 @@
-// A tour of five lessons: each sets the knobs and says what to do and what to watch. Addressed by #lesson=1 to 5.
+// A tour of five lessons. Each sets the controls, and says what to do and what to watch. #lesson=1 to 5 opens one.
 
 import { element, releaseAfterPointer } from './controls.js';
 
@@ -41,7 +41,7 @@ export const kLessons = [
 ];
 
 export class Tour {
-  /** `apply(lesson)` sets the knobs. */
+  /** `apply(lesson)` sets the controls. */
   constructor(container, apply) {
     this.apply = apply;
     this.container = container;
@@ -66,7 +66,7 @@ export class Tour {
     else history.replaceState(null, '', location.pathname + location.search), this.follow();
   }
 
-  /** Shows the lesson that the address names, and sets its knobs. Call again once the demo is connected. */
+  /** Shows the lesson that the address names, and sets its controls. Call it again once the demo is connected. */
   follow() {
     this.number = Number(location.hash.match(/^#lesson=([1-9])$/)?.[1] ?? 0);
     const lesson = kLessons[this.number - 1];

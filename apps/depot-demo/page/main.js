@@ -1,5 +1,5 @@
-// Puts the page together: connection, three maps, the latency strip, two client panels, the server's facts.
-// window.lattice holds the newest state for tests and the curious.
+// Puts the page together: connection, three maps, the latency strip, two client panels, the server's numbers.
+// window.lattice holds the newest state, for tests and the browser's console.
 
 import { ChartCursor, Charts } from './charts.js';
 import { Connection } from './connection.js';
@@ -112,7 +112,7 @@ function receiveHello(hello) {
   });
 }
 
-/** A message holds only the parties that said something new. */
+/** Takes a state message. It holds only the parties with a new report. */
 function receiveState(message) {
   const now = performance.now();
   const state = (lattice.state ??= { clients: {} });
@@ -128,7 +128,7 @@ function receiveState(message) {
     if (!client) continue;
     state.clients[name] = client;
     const entry = clients[name];
-    // At the time the client said it, so that a page that was held up draws no gap that was not there.
+    // Drawn at the time of the client's report: a page that was held up must draw no gap that was not there.
     entry.charts.add(client.t ?? unixMs(), client);
     entry.controls.follow(client);
     if (client.rollbacks > entry.rollbacks) maps[name].rolledBack(now, client.resim_ticks - entry.resim_ticks);
@@ -158,7 +158,7 @@ function drawMaps(now) {
     maps[name].draw({ ...shared, objects: client.objects, ghost: predicts ? client.ghost : null, focus, rtt_ms: client.rtt_ms, predicts });
     strip.drew(name, client.t);
   }
-  // The server's camera follows whoever moved last, so that its map shows what is being played with.
+  // The server's camera follows the pawn that moved last, A's or B's, so that its map shows the pawn in play.
   const moves = (name) => {
     const p = pawn(server?.objects, name);
     return p !== undefined && Math.hypot(p.vx, p.vy) > 0.5;

@@ -1,5 +1,5 @@
-// One map: what one party believes, drawn from the newest message and nothing else, so that what looks
-// wrong is wrong. Coordinates are metres with y up; the canvas flips them.
+// One map: the state that one party knows. It is drawn from the newest message and nothing else, so a fault on the map
+// is a fault of that state. Coordinates are metres with y up; the canvas flips them.
 
 import { fit } from './charts.js';
 import { paintHall } from './floor.js';
@@ -8,7 +8,7 @@ export const kColours = { A: '#ffb454', B: '#5cc8ff', server: '#8fdcab', bot: '#
 
 const kTrailMs = 1200;
 const kFlashMs = 350;
-const kTinyMap = 0.27;  // width of the overview shown while zoomed, as part of the map
+const kTinyMap = 0.27;  // width of the overview that is shown while zoomed, as a share of the map
 
 const calm = window.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? false;
 
@@ -41,8 +41,9 @@ export class HallMap {
   }
 
   /**
-   * view: objects, ghost, focus {x, y} for the camera, zoom, overlay, peers (peer id to A or B), rtt_ms,
-   * now (ms), predicts (this client predicts its pawn: without it there is no path ahead), others (client name to {x, y}: where each client believes its pawn is; server map only).
+   * view: objects, ghost, focus {x, y} for the camera, zoom, overlay, peers (peer id to A or B), rtt_ms, now (ms),
+   * predicts (this client predicts its pawn; otherwise there is no path ahead),
+   * others (client name to {x, y}: where each client predicts its pawn; on the server's map only).
    */
   draw(view) {
     if (!this.arena) return;
@@ -111,7 +112,7 @@ export class HallMap {
     if (open) {
       const upright = h >= w;
       context.fillStyle = 'rgba(143, 220, 171, .55)';
-      // The leaf has slid into the walls; its ends still show.
+      // The leaf of the door has slid into the walls, but its ends still show.
       if (upright) {
         context.fillRect(x, y, w, h * 0.12);
         context.fillRect(x, y + h * 0.88, w, h * 0.12);
@@ -156,7 +157,7 @@ export class HallMap {
       context.restore();
     }
     for (const [name, at] of Object.entries(view.others ?? {})) {
-      // On the server's map: where that client already believes to be, ahead by its round trip.
+      // On the server's map: the position that the client already predicts for itself, ahead by its round trip.
       if (!at || !finite(at.x, at.y)) continue;
       context.save();
       context.strokeStyle = kColours[name];
@@ -178,7 +179,7 @@ export class HallMap {
     while (this.trail.length && this.trail[0].at < now - kTrailMs) this.trail.shift();
   }
 
-  /** The way predicted since the last acknowledged state is solid; what is already confirmed fades. */
+  /** The way since the last acknowledged state is predicted and solid. The confirmed way before it fades. */
   drawTrail({ context, px, py, scale, view }) {
     const unconfirmed = view.now - (Number.isFinite(view.rtt_ms) ? view.rtt_ms : 100);
     context.save();

@@ -1,10 +1,10 @@
 // The latency strip: how long the last key press took to show on each of the three maps, and where the time went.
 //
-// Nothing here is reckoned from settings. The press is stamped with the time of its event; each process stamps
-// it on its way (apps/depot-demo/press_join.h); the page stamps the frame that draws it. A row's parts are the
-// differences of consecutive stamps, so they sum to its total.
+// Nothing here is computed from settings. The press is stamped with the time of its event. Each process stamps it on
+// its way (apps/depot-demo/press_join.h). The page stamps the frame that draws it. The parts of a row are the
+// differences of consecutive stamps, so they sum to the total.
 //
-//   page           from the key event to the client, and from the picture's being ready to the frame drawn here
+//   page           from the key event to the client, and from the finished picture to the frame drawn here
 //   sampling       until the client's next tick takes the key into an input command
 //   link           the command's way to the server, repetitions after a loss included
 //   buffer         until the server's tick for that command
@@ -24,8 +24,8 @@ const kGiveUpMs = 6000;
 const kSayEveryMs = 4000;
 const kClients = ['A', 'B'];
 
-/** The stamps of one row, in order: [part that ends here, time or 0]. `frameAt(time)` is when the map first drew
- *  a state of that time or later. */
+/** The stamps of one row, in order: [part that ends here, time or 0]. `frameAt(map, time)` is when the map first drew
+*  a state of that time or later. */
 function stampsOf(press, map, frameAt) {
   const sampled = [['page', press.heard_ms], ['sampling', press.sampled_ms]];
   const shown = (time) => ['page', time > 0 ? frameAt(map, time) : 0];
@@ -38,11 +38,11 @@ function stampsOf(press, map, frameAt) {
   return [...applied, ['tick', view.sent_ms], ['return', view.heard_ms], ['interpolation', view.drawn_ms], shown(view.drawn_ms)];
 }
 
-/** {parts, total, done}: milliseconds by part; done once the map has drawn the press. */
+/** {parts, order, total, done}: milliseconds by part. `done` is true once the map has drawn the press. */
 export function measure(press, map, frameAt) {
   const parts = Object.fromEntries(kParts.map(([key]) => [key, 0]));
   const order = [];
-  // Clocks of page and processes agree to a fraction of a millisecond; never less than nothing.
+  // The clocks of page and processes agree to a fraction of a millisecond only: a negative part counts as 0.
   let at = Math.min(press.pressed_ms, press.heard_ms || Infinity), total = 0;
   for (const [part, time] of stampsOf(press, map, frameAt)) {
     if (!(time > 0)) return { parts, order, total, done: false };
@@ -83,7 +83,7 @@ export class Strip {
     return { map, label, total, cells, bar, body };
   }
 
-  /** The newest word about the last press. */
+  /** Takes the newest report about the last press. */
   follow(press) {
     if (!press || !Number.isFinite(press.pressed_ms)) return;
     this.press = press;
@@ -103,7 +103,7 @@ export class Strip {
     return this.frames[map].find((frame) => frame.state >= time)?.at ?? 0;
   }
 
-  /** Newest measurements by map, for tests and the curious. */
+  /** The newest measurements by map, for tests and the browser's console. */
   get measured() {
     if (!this.press) return null;
     const rows = Object.fromEntries(this.rows.map(({ map }) => [map, measure(this.press, map, (m, t) => this.frameAt(m, t))]));
@@ -140,7 +140,7 @@ export class Strip {
     });
   }
 
-  /** Once a press, and not more often than somebody can listen. */
+  /** Announces a press to screen readers: once, and not more often than a person can listen. */
   say(client, rows) {
     const now = performance.now();
     if (!Object.values(rows).every((row) => row.done) || this.said === this.press.id || now - (this.saidAt ?? -Infinity) < kSayEveryMs) return;

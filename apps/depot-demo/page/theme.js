@@ -1,4 +1,4 @@
-// The style sheet's colours for what is drawn on canvases; follows the light or dark of the system.
+// The style sheet's colours for drawing on canvases. They follow the system's light or dark mode.
 
 const kNames = { A: '--a', B: '--b', server: '--server', text: '--text', dim: '--dim', line: '--line' };
 

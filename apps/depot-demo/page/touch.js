@@ -1,5 +1,5 @@
-// A stick and three buttons on the screen, for whoever has no keyboard. They appear with the first touch, or at
-// once where fingers are the only pointer.
+// A stick and three buttons on the screen, for players without a keyboard. They appear with the first touch, or at
+// once where touch is the only pointer.
 
 import { element, makeSegments } from './controls.js';
 
@@ -46,7 +46,7 @@ export class TouchPad {
     const length = Math.hypot(x, y);
     if (length > 1) [x, y] = [x / length, y / length];
     this.knob.style.transform = `translate(${x * 32}px, ${-y * 32}px)`;
-    // Small sideways motion of a thumb is not meant.
+    // A thumb moves a little sideways without meaning to.
     Object.assign(this.pad, { x: Math.abs(x) < kDead ? 0 : x, y: Math.abs(y) < kDead ? 0 : y });
     this.tell(event);
   }

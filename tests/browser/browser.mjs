@@ -12,7 +12,7 @@ const kArguments = [
   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
 ];
 
-/** The browser's path; LATTICE_CHROMIUM overrides. Empty when there is none. */
+/** The path of the browser. LATTICE_CHROMIUM overrides it. Empty when there is no browser. */
 export function chromiumPath() {
   for (const path of [process.env.LATTICE_CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser']) {
     if (path && existsSync(path)) return path;
@@ -38,7 +38,7 @@ export function chromiumVersion() {
   return execFileSync(chromiumPath(), ['--version', '--no-sandbox'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 }
 
-/** Waits for messages of the demo. Not waitForFunction: that needs eval, which the page's policy forbids. */
+/** Waits until messages of the demo arrive. waitForFunction would need eval, which the page's policy forbids. */
 export async function untilLive(page, timeout_ms) {
   const end = Date.now() + timeout_ms;
   while (!((await page.evaluate(() => window.lattice?.messages ?? 0)) > 5)) {

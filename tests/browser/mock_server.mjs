@@ -1,7 +1,7 @@
 // A stand-in for the demo process, to work on the page and to test the browser test without building:
 //   node tests/browser/mock_server.mjs --port 8080
-// It serves the page and plays a toy warehouse whose clients are pure arithmetic: a state delayed by the
-// slider, an own pawn that is ahead of it. No networking happens here. Node's standard library only.
+// It serves the page and plays a toy warehouse. Its clients are arithmetic: a state that is delayed by the slider, and
+// an own pawn that is ahead of that state. There is no game networking. It needs Node's standard library only.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -157,7 +157,7 @@ const state = () => ({
   clients: { A: view('A'), B: view('B') },
 });
 
-/** The stamps of a key press on its way, by arithmetic: what the demo measures. */
+/** Computes the stamps of a key press on its way, which the real demo measures. */
 function travel(name, input) {
   const { up, down } = clients[name].impair, predicts = clients[name].toggles.prediction;
   const heard_ms = unixNow(), sampled_ms = heard_ms + 8;
@@ -207,7 +207,7 @@ function textFrame(text) {
   return Buffer.concat([head, body]);
 }
 
-/** Takes whole masked frames off `buffer`; returns what is left. */
+/** Takes complete masked frames from the front of `buffer`, and returns the rest. */
 function takeFrames(buffer, onText, onClose) {
   for (;;) {
     if (buffer.length < 6) return buffer;
@@ -253,7 +253,7 @@ const at = process.argv.indexOf('--port');
 server.listen(at > 0 ? Number(process.argv[at + 1]) : 8080, '127.0.0.1', () => {
   console.log(`url: http://127.0.0.1:${server.address().port}/`);
 });
-// Catches up after a pause, as a real server does; after a long one it carries on from now.
+// After a pause it catches up, as a real server does. After a long pause it goes on from the present.
 let due = performance.now();
 setInterval(() => {
   if (performance.now() - due > 1000) due = performance.now();

@@ -1,5 +1,5 @@
-// What 200 ms feels like: measures key presses over a link of 100 ms each way with prediction on and off, prints the
-// medians as a table for README.md, and films one press of each as an animated WebP.
+// What 200 ms feels like. Measures key presses over a link of 100 ms each way, with prediction on and off. Prints the
+// medians as a table for README.md, and films one press with each setting as an animated WebP.
 //
 //   node tests/browser/moving_picture.mjs --demo build/release/apps/depot-demo/lattice-demo --out docs/images/200ms.webp
 //
@@ -30,7 +30,7 @@ function startDemo() {
   });
 }
 
-/** Presses and releases a key; the strip's measurement of it, or null. */
+/** Presses and releases a key. Returns the strip's measurement of the press, or null. */
 async function press(page, key, whilePressed = () => page.waitForTimeout(250)) {
   const before = await page.evaluate(() => window.lattice.strip.measured?.id ?? 0);
   await page.keyboard.down(key);
@@ -54,13 +54,13 @@ async function measure(page) {
   const rows = {};
   for (const map of ['A', 'server', 'B']) {
     const total = median(all.map((m) => m.rows[map].total));
-    // The parts of one real press, the median one, so that they sum.
+    // Takes the parts of one real press, the median one, so that they sum to its total.
     rows[map] = all.find((m) => m.rows[map].total === total).rows[map];
   }
   return rows;
 }
 
-/** Screenshots from a moment before the press on: [{png, at}]. */
+/** Takes screenshots from a moment before the press on: [{png, at}]. */
 async function film(page, key) {
   const top = await page.locator('.maps').boundingBox(), strip = await page.locator('#strip').boundingBox();
   const clip = { x: top.x, y: top.y, width: top.width, height: strip.y + strip.height - top.y };
@@ -75,7 +75,7 @@ async function film(page, key) {
   return frames;
 }
 
-/** Frames as lossy WebP bitstreams (the VP8 chunk's content), scaled to kWidth. */
+/** Encodes frames as lossy WebP bitstreams (the content of the VP8 chunk), scaled to kWidth. */
 async function encode(browser, frames) {
   const page = await browser.newPage();
   const encoded = [];

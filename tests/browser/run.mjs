@@ -1,5 +1,5 @@
-// End to end in a real browser: starts the demo, opens its page in Chromium, plays, and checks that what the
-// page shows follows from what was done.
+// End to end in a real browser: starts the demo, opens its page in Chromium, plays, and checks that the page shows the
+// effect of each action.
 //
 //   node tests/browser/run.mjs --demo build/release/apps/depot-demo/lattice-demo [--picture DIR]
 //   node tests/browser/run.mjs --demo mock       the page alone, against mock_server.mjs
@@ -58,7 +58,7 @@ function startDemo() {
   });
 }
 
-/** Ends the demo as Ctrl-C does; resolves to true when it went by itself within 5 s. */
+/** Ends the demo as Ctrl-C does. Resolves to true when it ended by itself within 5 s. */
 function stopDemo(child) {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -84,7 +84,7 @@ const onServer = (current, name) => {
 };
 const distance = (a, b) => Math.hypot(a.x - b.x, a.y - b.y);
 
-/** Waits until `test(state)` is true; false after `timeout_ms`. The page collects, so no message is missed. */
+/** Waits until `test(state)` is true; false after `timeout_ms`. The page collects messages, so none is missed. */
 async function eventually(page, test, timeout_ms = kWaitMs) {
   const end = Date.now() + timeout_ms;
   while (Date.now() < end) {
@@ -116,7 +116,7 @@ async function hold(page, key, ms) {
   await page.keyboard.up(key);
 }
 
-/** A key whose way is free for A's pawn for 900 ms of walking; the pawn ends about where it was. */
+/** Finds a key whose way is free for 900 ms of walking of A's pawn. The pawn ends about where it was. */
 async function freeKey(page) {
   let best = { key: 'd', metres: 0 };
   for (const key of ['d', 'w', 'a', 's']) {
@@ -180,7 +180,7 @@ async function checkKeys(page) {
   }, 3000));
   check('after letting go both agree', await eventually(page, (s) => distance(own(s, 'A'), onServer(s, 'A')) < 0.5, 5000));
 
-  // A focused slider owns the arrow keys; the pawn of B must not react.
+  // A focused slider takes the arrow keys: the pawn of B must not react.
   const still = await state(page);
   const slider = page.locator('#delay_ms-B-up');
   await slider.focus();
@@ -193,7 +193,7 @@ async function checkKeys(page) {
   check('Escape gives the keys back', await page.evaluate(() => document.activeElement === document.body));
 }
 
-/** The demo starts under a preset; the checks that follow want a perfect link to begin with. */
+/** The demo starts with a preset. The checks that follow begin with a perfect link. */
 async function clearImpairments(page) {
   const ids = await page.locator('.sliders input').evaluateAll((inputs) => inputs.map((input) => input.id));
   for (const id of ids) await setSlider(page, id, 0);
@@ -216,8 +216,8 @@ async function checkNetwork(page) {
 const sum = (parts) => Object.values(parts).reduce((total, part) => total + part, 0);
 
 /**
- * Watches where the pawn of A is drawn on each map: the time from the key event until it has moved by a
- * centimetre, independent of the strip's stamps. Nothing when the pawn was not at rest.
+ * Watches where the pawn of A is drawn on each map, and measures the time from the key event until the pawn has moved
+ * by a centimetre. The strip's stamps are not used. Gives no time when the pawn was not at rest.
  */
 async function watchMotion(page) {
   await page.evaluate(() => {
@@ -243,7 +243,7 @@ async function watchMotion(page) {
   });
 }
 
-/** Presses `key` and returns what the strip measured of that press; null when it was not seen everywhere. */
+/** Presses `key` and returns the strip's measurement of that press; null when not every map showed it. */
 async function measurePress(page, key) {
   const before = await page.evaluate(() => window.lattice.strip.measured?.id ?? 0);
   await watchMotion(page);
@@ -267,8 +267,8 @@ async function measurePress(page, key) {
 }
 
 /**
- * A busy machine adds to any one press; the quickest of a few on client A shows what the network costs. `moved`
- * is of the quickest one that was seen from rest to motion.
+ * A busy machine adds time to any press. The quickest of a few presses on client A shows the cost of the network.
+ * `moved` is that of the quickest press that was seen from rest to motion.
  */
 async function quickestPress(page) {
   const all = [];
@@ -296,7 +296,7 @@ async function checkStrip(page) {
   }
   check('200 ms of delay show as the link to the server', server.parts.link >= 199 && server.parts.link < 400, `${server.parts.link.toFixed(0)} ms`);
   check('and as the return to B', B.parts.return >= 199 && B.parts.return < 400, `${B.parts.return.toFixed(0)} ms`);
-  // How far in the past depends on when this machine let the snapshot in.
+  // How far in the past B draws depends on when this machine let the snapshot in.
   check('B draws the past', B.parts.interpolation > 0, `${B.parts.interpolation.toFixed(0)} ms`);
   check('with prediction A moves before the server', on.predicted && A.total < server.total && A.parts.link === 0, show(on));
   check('and B last', B.total > server.total);
@@ -388,7 +388,7 @@ async function checkLessons(page) {
   await eventually(page, (s) => ['A', 'B'].every((c) => s.clients[c].preset === 'none'));
 }
 
-/** The cursor of one chart is that of all; the keyboard moves it too. */
+/** All charts share one cursor, and the keyboard moves it too. */
 async function checkCursor(page) {
   const chart = page.locator('#client-A .chart canvas').first();
   await chart.hover({ position: { x: 120, y: 30 } });
@@ -417,7 +417,7 @@ async function checkAccess(page) {
   check('only status, banner and the strip\'s summary speak', lively === 'status banner strip-summary', lively);
 }
 
-/** Contrast of the page's text on its panels, after WCAG 2. */
+/** The contrast of the page's text on its panels, by WCAG 2. */
 async function contrast(page) {
   return page.evaluate(() => {
     const luminance = (text) => {
@@ -473,7 +473,7 @@ function childrenOf(pid) {
   return children.map((id) => ({ pid: id, command: readFileSync(`/proc/${id}/cmdline`, 'utf8').split('\0').join(' ') }));
 }
 
-/** A frozen process is seen as such, and one that comes back is forgiven. */
+/** The page marks a frozen process, and removes the mark when the process goes on. */
 async function checkFrozen(page, child) {
   const clientB = childrenOf(child.pid).find(({ command }) => command.includes('--seed 1001'));
   process.kill(clientB.pid, 'SIGSTOP');
@@ -495,7 +495,8 @@ async function checkKilled(page, child) {
   check('and why', /server ended unexpectedly: killed by signal 9/.test(await banner.textContent()), await banner.textContent());
 }
 
-/** Messages no demo sends: the page must draw what it can and report no error. Needs a silent connection. */
+/** Sends messages that no demo sends: the page must draw what it can and report no error. The connection must be
+*  silent. */
 async function checkOddMessages(page, problems) {
   const before = problems.length;
   const object = { id: 1, kind: 'pawn' };
@@ -547,7 +548,7 @@ try {
   if (demo !== 'mock') await checkKilled(page, child);
   await stopDemo(child);
   check('the page says that the demo has ended', await page.locator('#banner').waitFor({ timeout: 5000 }).then(() => true, () => false));
-  // Failed attempts to reconnect are the browser's own console lines, not the page's.
+  // The browser itself, not the page, writes console lines about failed attempts to reconnect.
   page.removeAllListeners('console');
   await checkOddMessages(page, problems);
   if (demo !== 'mock') {

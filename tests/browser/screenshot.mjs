@@ -1,5 +1,5 @@
 // A picture of the page: node tests/browser/screenshot.mjs URL OUT.png [WIDTHxHEIGHT] [SECONDS] [light|dark] [#hash]
-// Walks both pawns meanwhile, under the network named "demo" unless a #lesson is named. For docs/images.
+// Meanwhile both pawns walk, over the preset "demo" unless a #lesson is named. For docs/images.
 
 import { launch, untilLive } from './browser.mjs';
 

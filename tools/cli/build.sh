@@ -1,9 +1,9 @@
-# Configure and build one CMake preset into build/<preset>. Sourced by ./lattice.
+# Configures and builds one CMake preset into build/<preset>. Sourced by ./lattice.
 
 build_jobs=${LATTICE_JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 cmake_least=3.25
 
-# One build of a directory at a time; ninja itself does not lock.
+# lock_build PRESET: allows one build of a directory at a time, because ninja does not lock. unlock_build ends it.
 lock_build() {
   make_folder "$LATTICE_ROOT/build"
   make_folder "$LATTICE_ROOT/build/$1"
@@ -31,7 +31,7 @@ require_cmake() {
       "Debian 12 has it. $(command -v cmake) came first in PATH."
 }
 
-# configure PRESET
+# configure PRESET: runs CMake when the build directory needs it. Keeps the lock of the directory.
 configure() {
   preset=$1
   directory=$LATTICE_ROOT/build/$preset
@@ -39,10 +39,10 @@ configure() {
   lock_build "$preset"
   if [ -f "$directory/CMakeCache.txt" ] &&
     ! grep -qx "CMAKE_HOME_DIRECTORY:INTERNAL=$LATTICE_ROOT" "$directory/CMakeCache.txt"; then
-    # The tree was moved or copied; a cache of another place cannot be reused.
+    # The tree was moved or copied, and a cache of another place cannot be used again.
     rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles" "$directory/layers"
   fi
-  # CMake remembers what it did not find: a package that came since is found only when it looks again.
+  # CMake remembers packages that it did not find. It finds a package installed since only when it runs again.
   lacking=$(missing_packages core bench)
   if [ -f "$directory/build.ninja" ] && [ -f "$directory/CMakeCache.txt" ] &&
     [ -z "$(find "$LATTICE_ROOT/CMakePresets.json" -newer "$directory/build.ninja")" ] &&
@@ -65,7 +65,7 @@ configure() {
   clear_progress
 }
 
-# Copies ninja's output to a log, and to one overwritten line of a terminal.
+# show_build PRESET: copies ninja's output to a log (descriptor 8), and to one overwritten line of a terminal.
 show_build() {
   while IFS= read -r line; do
     printf '%s\n' "$line" >&8
@@ -75,7 +75,7 @@ show_build() {
   done
 }
 
-# try_build PRESET [TARGET...]: true when it built.
+# try_build PRESET [TARGET...]: builds; true on success. On failure shows the errors.
 try_build() {
   preset=$1
   shift
@@ -95,7 +95,7 @@ try_build() {
     if [ -t 2 ] && [ "$elapsed" -ge 5 ]; then say "built build/$preset in ${elapsed} s"; fi
     return 0
   fi
-  # From the first failed command on: what came before it compiled.
+  # Shows the log from the first failed command on: the commands before it succeeded.
   if grep -q '^FAILED:' "$log"; then
     sed -n '/^FAILED:/,$p' "$log" | head -n 60 >&2
   else

@@ -1,6 +1,6 @@
 # ./lattice capture. Sourced by ./lattice after packages.sh and build.sh.
 
-# A server that captures, and bots that leave by themselves: run_live_capture FILE SECONDS BOTS IMPAIRMENT
+# run_live_capture FILE SECONDS BOTS IMPAIRMENT: runs a server that captures, and bots that leave by themselves.
 run_live_capture() {
   need_packages core
   configure capture
@@ -57,7 +57,7 @@ run_capture() {
   [ -n "$capture_file" ] || die 2 "capture needs the file to write." "Example: ./lattice capture lattice.pcapng"
   if [ -n "$session" ]; then
     need_packages conformance
-    python=/usr/bin/python3 # Debian's, which sees Debian's modules
+    python=/usr/bin/python3 # Debian's python, which finds Debian's modules
     [ -x "$python" ] || python=python3
     exec "$python" -B "$LATTICE_ROOT/tools/conformance/lattice_decode.py" capture "$session" "$capture_file"
   fi

@@ -1,4 +1,4 @@
-# Messages, exit, and guesses at mistyped words. Sourced by ./lattice; expects LATTICE_ROOT.
+# Messages, exit, and suggestions for mistyped words. Sourced by ./lattice; expects LATTICE_ROOT.
 
 if [ -t 2 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
   red=$(printf '\033[31m') green=$(printf '\033[32m')
@@ -7,10 +7,10 @@ else
   red='' green='' yellow='' dim='' plain=''
 fi
 
-# Progress for people: stderr, so that --json output stays alone on stdout.
+# say TEXT...: prints a message for people to stderr, so that stdout holds only --json output.
 say() { printf '%s\n' "${dim}lattice:${plain} $*" >&2; }
 
-# die EXIT-CODE CAUSE [ACTION]
+# die EXIT-CODE CAUSE [ACTION]: prints both sentences and exits.
 die() {
   clear_progress
   printf '%s\n' "${red}lattice:${plain} $2" >&2
@@ -20,7 +20,7 @@ die() {
 
 have() { command -v "$1" >/dev/null 2>&1; }
 
-# One line that is overwritten, on a terminal only.
+# progress TEXT...: prints one line that the next one overwrites, on a terminal only.
 progress() {
   [ -t 2 ] || return 0
   printf '\r\033[K%s' "$(printf '%s' "$*" | cut -c1-"${progress_columns:-78}")" >&2
@@ -30,14 +30,14 @@ clear_progress() { if [ -t 2 ]; then printf '\r\033[K' >&2; fi; }
 trap 'clear_progress; exit 130' INT
 trap 'exit 143' TERM
 
-# make_folder FOLDER: makes it below the tree, or ends.
+# make_folder FOLDER: makes a folder in the tree, or exits with the cause.
 make_folder() {
   problem=$(LC_ALL=C mkdir -p "$1" 2>&1) && problem=$([ -w "$1" ] || echo ': Permission denied')
   [ -z "$problem" ] || die 4 "${1#"$LATTICE_ROOT"/} cannot be written in $LATTICE_ROOT: ${problem##*: }." \
     "Use a copy of the tree in a folder of yours, or take it over: sudo chown -R $(id -un) '$LATTICE_ROOT'"
 }
 
-# contains WORD CANDIDATE...
+# contains WORD CANDIDATE...: true when WORD is one of the candidates.
 contains() {
   wanted_word=$1
   shift
@@ -47,8 +47,8 @@ contains() {
   return 1
 }
 
-# did_you_mean WORD CANDIDATE...: " Did you mean 'x'?" or nothing, by the rule of apps/common/suggest.h: at most two
-# edits, or a third of the word's length when that is more.
+# did_you_mean WORD CANDIDATE...: prints " Did you mean 'x'?" or nothing, by the rule of apps/common/suggest.h: the
+# nearest candidate, at most two edits away, or a third of the word's length when that is more.
 did_you_mean() {
   printf '%s\n' "$@" | awk '
     function distance(a, b,    i, j, row, diagonal, substituted, least) {

@@ -1,5 +1,5 @@
 # Completion of ./lattice for bash: source <(./lattice completion bash)
-# The words come from the front door itself, so there is no list here to fall behind.
+# ./lattice itself gives the words, so no list here can be out of date.
 _lattice() {
   local words IFS=$'\n'
   words=$("${COMP_WORDS[0]/#\~/$HOME}" completion words "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null)

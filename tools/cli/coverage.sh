@@ -1,9 +1,11 @@
-# ./lattice test --coverage: which lines of the library the tests and the fuzz corpora run. Sourced by ./lattice test.
+# ./lattice test --coverage: finds which lines of the library the tests and the fuzz corpora run. Sourced by
+# ./lattice test.
 
-# What reliability, and the layers of the transport together, must each reach, in percent of their lines.
+# The least percentage of lines that must run: of reliability, and of the layers of the transport together.
 coverage_least=95
 
-# "layer|lines|covered" for every layer that has lines, then for those of the transport together.
+# coverage_rows CSV: prints "layer|lines|covered" for every layer that has lines, then for the transport's layers
+# together.
 coverage_rows() {
   awk -F, '
     $1 !~ /^src\// { next }
@@ -22,14 +24,14 @@ coverage_rows() {
     }' "$1" | LC_ALL=C sort | sed 's/^~ //'
 }
 
-# Of rows from coverage_rows, the judged ones that did not reach coverage_least.
+# coverage_short ROWS: prints the layers, of those that are judged, that did not reach coverage_least.
 coverage_short() {
   awk -F'|' -v least="$coverage_least" '
     ($1 == "reliability" || $1 == "transport, together") && 100 * $3 < least * $2 { print $1 }' "$1"
 }
 
-# Builds with counters, runs what runs the library and needs no browser, clock or threads, prints a table; adds a row
-# to the summary. A simulated seed more finds faults, hardly lines: a few do.
+# Builds with counters, and runs the tests of the library that need no browser, clock or threads. Prints a table and
+# adds rows to the summary. More simulated seeds find faults, but hardly new lines, so a few seeds are enough.
 run_coverage() {
   if ! want_packages coverage; then
     add_skip coverage 'the whole build' "missing packages: $wanted"
@@ -43,7 +45,7 @@ run_coverage() {
   export LATTICE_SIM_SEEDS
   run_ctest coverage 'gcc, counting lines' -LE 'browser|perf|threads' -E '^(layers|docs|models|conformance|frontdoor)\.'
   progress "adding up what ran"
-  # In there, because gcov writes where it runs.
+  # Runs in the build directory, because gcov writes files to its working directory.
   if ! (cd "$directory" && gcovr -j "$build_jobs" --root "$LATTICE_ROOT" --filter "$LATTICE_ROOT/src/" \
     --exclude-throw-branches --csv --output coverage.csv . >gcovr.log 2>&1); then
     clear_progress

@@ -1,4 +1,4 @@
-# ./lattice doctor: what this machine has and lacks. Sourced by ./lattice. Changes nothing.
+# ./lattice doctor: says what this machine has and lacks. Sourced by ./lattice. Changes nothing.
 
 wanted_buffer_bytes=4194304
 
@@ -6,7 +6,7 @@ first_line() { "$@" 2>/dev/null </dev/null | head -n 1; }
 
 json_text() { printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g' | tr -d '\n'; }
 
-# fact KEY STATE TEXT [ACTION]: state is ok, note or bad. Prints a line, or remembers it for --json.
+# fact KEY STATE TEXT [ACTION]: STATE is ok, note or bad. Prints a line, or stores it for --json.
 fact() {
   [ "$2" != bad ] || doctor_bad=1
   if [ -n "$doctor_json" ]; then
@@ -25,11 +25,11 @@ fact() {
   [ -z "${4:-}" ] || printf '                          -> %s\n' "$4"
 }
 
-tool_fact() { # KEY COMMAND VERSION-FLAG
+tool_fact() { # KEY COMMAND VERSION-FLAG STATE-WHEN-MISSING
   if have "$2"; then fact "$1" ok "$(first_line "$2" "$3")"; else fact "$1" "$4" "not found"; fi
 }
 
-package_fact() { # KEY SET STATE PURPOSE
+package_fact() { # KEY SET STATE-WHEN-MISSING PURPOSE
   lacking=$(missing_packages "$2")
   if [ -z "$lacking" ]; then
     fact "$1" ok "all present ($4)"

@@ -1,23 +1,23 @@
 # Help, lists and completion, from the texts in tools/cli/help. Sourced by ./lattice. Nothing here builds or installs.
 #
-# help/NAME.txt is the help of one command. Those of programs are written by tools/cli/update_help.sh, and tests/frontdoor
-# compares them with what the programs print: a fresh clone can then answer before anything is compiled.
+# help/NAME.txt is the help of one command. tools/cli/update_help.sh writes the texts of programs, and tests/frontdoor
+# compares them with the programs' output. So a fresh clone can answer before anything is compiled.
 
 help_folder=$LATTICE_ROOT/tools/cli/help
 
 print_help() { cat "$help_folder/$1.txt"; }
 
-# The names that the list of commands, of benches or of kinds of tokens in a text begins its lines with.
+# listed_names NAME: prints the first word of each line of the list "Commands:" in the text NAME.
 listed_names() { sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p' "$help_folder/$1.txt"; }
 command_names() { listed_names help; }
 bench_names() { sed 's/ .*//' "$help_folder/bench-list.txt"; }
 
-# The options a text explains.
+# options_of NAME: prints the options that the text NAME explains.
 options_of() {
   sed -n 's/^  *\(--[a-z][a-z-]*\).*/\1/p' "$help_folder/$1.txt" | sort -u
   echo --help
 }
-# Those of them that take a value.
+# valued_options_of NAME: prints those of its options that take a value.
 valued_options_of() { sed -n 's/^  *\(--[a-z][a-z-]*\) [A-Z].*/\1/p' "$help_folder/$1.txt" | sort -u; }
 
 print_version() {
@@ -26,8 +26,9 @@ print_version() {
   printf 'lattice %s (ABI %s)\n' "$version" "$abi"
 }
 
-# answer_without_building NAME PROGRAM ARGUMENTS...: prints and ends when the arguments ask for words only, and refuses
-# an option that the text of NAME does not explain. PROGRAM, which may be '', knows more when it is built.
+# answer_without_building NAME PROGRAM ARGUMENTS...: prints and exits when the arguments ask for help or the version.
+# Refuses an option that the text NAME does not explain. For --help-all it runs PROGRAM, if that is built; PROGRAM may
+# be ''.
 answer_without_building() {
   name=$1 program=$LATTICE_ROOT/build/release/$2
   shift 2
@@ -57,8 +58,8 @@ answer_without_building() {
   done
 }
 
-# require_bench_name ARGUMENTS...: sets bench_name to the first argument that is neither an option nor an option's
-# value, or ends when that is no bench.
+# require_bench_name ARGUMENTS...: sets bench_name to the first argument that is neither an option nor the value of one.
+# Exits when that is not the name of a bench.
 require_bench_name() {
   names=$(bench_names)
   while [ $# -gt 0 ]; do
@@ -76,7 +77,7 @@ require_bench_name() {
   die 2 "bench needs the name of a bench." "./lattice bench --list shows them."
 }
 
-# require_token_word ARGUMENTS...: ends unless the first names something that the tool does.
+# require_token_word ARGUMENTS...: exits unless the first argument is a command of the token tool.
 require_token_word() {
   words=$(listed_names token)
   # shellcheck disable=SC2086 # a list of names
@@ -93,7 +94,7 @@ require_token_word() {
   esac
 }
 
-# completion_words WORD...: what may follow these words, for tools/cli/completion.bash.
+# completion_words WORD...: prints the words that may follow these words, for tools/cli/completion.bash.
 completion_words() {
   case ${1:-} in
     '') command_names && echo --help && echo --version ;;

@@ -1,8 +1,8 @@
-# Which Debian packages each job needs, and how they get here. Sourced by ./lattice.
-# A thing counts as present when it works, not when dpkg knows it: node may come from elsewhere.
+# The Debian packages that each job needs, and how they are installed. Sourced by ./lattice.
+# A package counts as present when its test finds it, not when dpkg knows it: node may come from elsewhere.
 # shellcheck disable=SC2034,SC2154 # missing_packages reads the sets by name
 
-# "package test argument" lines. test is: command NAME, header PATH, or file GLOB.
+# Lines of "package test argument". The test is: command NAME, header PATH, or file GLOB.
 packages_core='
 g++ command g++
 cmake command cmake
@@ -60,7 +60,7 @@ package_present() {
   esac
 }
 
-# Prints the missing packages of the named sets on one line.
+# missing_packages SET...: prints the missing packages of the sets on one line.
 missing_packages() {
   missing=''
   for set_name in "$@"; do
@@ -97,19 +97,19 @@ install_packages() {
   log=$1
   shift
   prefix=$(root_prefix) || return 1
-  # env: sudo drops variables, and a package must never stop to ask.
+  # `env` sets the variable after sudo, which drops variables. With it, no package stops to ask a question.
   apt="$prefix env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=500"
   : >"$log"
   if apt_lists_stale; then $apt update >>"$log" 2>&1 </dev/null; fi
   $apt install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null && return 0
-  # A list younger than a day may still name versions the mirror no longer has.
+  # A package list younger than a day may still name versions that the mirror no longer has.
   $apt update >>"$log" 2>&1 </dev/null
   $apt install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null
 }
 
 may_install() { [ -z "${LATTICE_NO_INSTALL:-}" ] && have apt-get && root_prefix >/dev/null; }
 
-# need_packages SET...: installs what is missing or ends with exit code 5.
+# need_packages SET...: installs the missing packages, or exits with code 5.
 need_packages() {
   wanted=$(missing_packages "$@")
   [ -n "$wanted" ] || return 0
@@ -128,7 +128,7 @@ need_packages() {
   [ -z "$wanted" ] || die 5 "installed, yet still not usable: $wanted" "Run: ./lattice doctor"
 }
 
-# want_packages SET...: like need_packages, but returns 1 instead of ending; `wanted` then says what lacks.
+# want_packages SET...: like need_packages, but returns 1 instead of exiting. `wanted` then names the missing packages.
 want_packages() {
   wanted=$(missing_packages "$@")
   [ -n "$wanted" ] || return 0

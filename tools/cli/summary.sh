@@ -1,11 +1,11 @@
-# Counts what ctest and GoogleTest reported. Sourced by ./lattice test.
+# Counts the results of ctest and GoogleTest. Sourced by ./lattice test.
 #
-# A GoogleTest program counts once per case, any other test counts once.
+# A GoogleTest program counts once per case; any other test counts once.
 # Files, each appended to by every configuration that ran:
 #   rows    "configuration|what|passed|failed|skipped|seconds"
 #   skips   "configuration|name|reason"
 #   fails   "configuration|name"
-#   faults  "configuration|count|what", one line for each "fault: <count> <what>" a test printed
+#   faults  "configuration|count|what", one line for each line "fault: <count> <what>" that a test printed
 
 summary_begin() {
   summary=$LATTICE_ROOT/build/summary
@@ -23,7 +23,7 @@ add_skip() { printf '%s|%s|%s\n' "$@" >>"$summary/skips"; }
 add_fail() { printf '%s|%s\n' "$@" >>"$summary/fails"; }
 
 # count_run CONFIGURATION WHAT CTEST-OUTPUT LAST-TEST-LOG SECONDS
-# Verdicts come from what ctest printed, cases from the log it keeps of each test's own output.
+# Verdicts come from ctest's output. Cases come from the log that ctest keeps of each test's own output.
 count_run() {
   : >"$summary/counts"
   # shellcheck disable=SC2094 # each file is either read or written
@@ -39,7 +39,7 @@ count_run() {
       } else {
         passed += ok; skipped += skip; failed += bad
       }
-      # Beyond the cases that failed: crashes, leaks found at exit, time limits.
+      # The test failed and none of its cases did: a crash, a leak found at exit, or a time limit.
       if (verdict == "failed" && bad == 0) { failed++; print configuration "|" name >> fails }
       name = ""
     }
@@ -84,7 +84,7 @@ count_run() {
   add_row "$1" "$2" "$passed" "$failed" "$skipped" "$5"
 }
 
-# Prints the table, failures and skips, and the closing line; true when nothing failed.
+# Prints the table, the failures and skips, and the closing line. True when nothing failed.
 summary_end() {
   printf '\n%-10s %-36s %8s %8s %8s %8s\n' build what passed failed skipped seconds
   while IFS='|' read -r configuration what passed failed skipped seconds; do

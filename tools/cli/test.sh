@@ -2,7 +2,7 @@
 
 test_filter='' test_matrix='' test_long='' test_coverage=''
 
-# run_ctest PRESET WHAT [CTEST ARGUMENTS]: runs, shows what failed, counts.
+# run_ctest PRESET WHAT [CTEST ARGUMENTS]: runs the tests, shows the failures, counts the results.
 run_ctest() {
   preset=$1 what=$2
   shift 2
@@ -31,7 +31,8 @@ run_ctest() {
   count_run "$preset" "$what" "$log" "$last_log" $(($(date +%s) - started))
 }
 
-# Builds a preset; on failure records it and returns 1 so that the other builds still run.
+# build_for_test PRESET [TARGET...]: builds a preset. On failure records it and returns 1, so that the other builds still
+# run.
 build_for_test() {
   configured=$1
   shift
@@ -43,7 +44,7 @@ build_for_test() {
   return 1
 }
 
-# Node modules of the browser test, from the lock file, into build/ so that the tree stays clean.
+# Fetches the node modules of the browser test, as the lock file says, into build/: the tree stays clean.
 fetch_playwright() {
   modules=$LATTICE_ROOT/build/browser
   mkdir -p "$modules"
@@ -60,7 +61,7 @@ fetch_playwright() {
   fi
 }
 
-# The state of everything a test result depends on.
+# tree_changed_since FILE: true when a file on which test results depend is newer than FILE.
 tree_changed_since() {
   [ ! -e "$1" ] || [ -n "$(find "$LATTICE_ROOT/CMakeLists.txt" "$LATTICE_ROOT/CMakePresets.json" \
     "$LATTICE_ROOT/cmake" "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" "$LATTICE_ROOT/game-sim" \
@@ -91,14 +92,14 @@ test_release() {
   build_for_test release || return 0
   run_ctest release 'all tests'
   if [ -z "$test_filter$test_long" ] && ! [ -s "$summary/fails" ]; then
-    # Stamped with the time the build began, so that an edit made meanwhile counts as a change.
+    # The stamp has the time at which the build began, so that an edit made meanwhile counts as a change.
     cp -p "$summary/started" "$stamp"
     sed 's/|all tests|/|all tests (unchanged since passed)|/' "$summary/rows" >"$stamp.rows"
     cp "$summary/skips" "$stamp.skips"
   fi
 }
 
-# Only programs with threads can race; the core has none by rule.
+# Prints the files that use threads. Only programs with threads can have races, and the core starts no threads.
 threaded_files() {
   grep -rlE --include=*.cpp --include=*.h --include=CMakeLists.txt \
     '#include <thread>|std::j?thread|pthread_create|Threads::Threads' \
@@ -106,8 +107,8 @@ threaded_files() {
     "$LATTICE_ROOT/bench" 2>/dev/null
 }
 
-# Lattice as a part of another project, both ways, with the build types that no other build here has: the presets cover
-# RelWithDebInfo with both compilers, and Debug with clang. The library alone; each compiles it anew.
+# Builds Lattice as a part of another project, in both ways, with the build types that the presets do not cover: those
+# are RelWithDebInfo with both compilers, and Debug with clang. Each build compiles the library alone, anew.
 guest_builds='
 gcc g++ Debug add_subdirectory
 gcc g++ Release FetchContent
@@ -148,7 +149,7 @@ LIST
 }
 
 run_matrix() {
-  # Sanitized and unoptimized builds are several times slower: a fifth of the simulation's seeds.
+  # Sanitized and unoptimized builds are several times slower, so the simulation runs fewer seeds.
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
   export LATTICE_SIM_SEEDS
   if want_packages matrix; then

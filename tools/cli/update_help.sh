@@ -1,12 +1,12 @@
 #!/bin/sh
-# Writes the help of programs into tools/cli/help: tools/cli/update_help.sh BUILD-FOLDER [TO-FOLDER]
-# The texts lie in the tree so that ./lattice COMMAND --help need not compile; tests/frontdoor compares them.
+# Writes the help texts of the programs to tools/cli/help: tools/cli/update_help.sh BUILD-FOLDER [TO-FOLDER]
+# The texts are in the tree so that ./lattice COMMAND --help need not compile. tests/frontdoor compares them.
 set -eu
 tree=$(CDPATH='' cd -- "$(dirname "$0")/../.." && pwd)
 build=$1
 to=${2:-$tree/tools/cli/help}
 
-# text FILE PROGRAM ARGUMENTS...: paths of this tree as they are in any other.
+# text FILE PROGRAM ARGUMENTS...: writes the program's output to FILE, with paths from the top of the tree.
 text() {
   file=$to/$1
   shift

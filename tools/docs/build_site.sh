@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the site of guides and reference: build_site.sh TREE OUTPUT. Prints warnings and fails when there is one.
+# Makes the site with guide and reference: build_site.sh TREE OUTPUT. Prints warnings, and fails when there is one.
 set -eu
 LATTICE_ROOT=$(CDPATH='' cd -- "$1" && pwd)
 export LATTICE_ROOT

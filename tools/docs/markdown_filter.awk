@@ -1,10 +1,10 @@
 # Makes Doxygen read our Markdown as GitHub does: awk -v root=TREE -f markdown_filter.awk FILE
 #
-# Doxygen knows no heading by the anchor that GitHub makes of it, takes every README.md for the main page, and looks for
-# linked files beside its output. So every heading gets an id of page and anchor, links to Markdown become
-# references to those ids, other relative links lead from the output (build/docs) back into the tree, and pictures
-# are named without their folder (IMAGE_PATH finds them). HTML comments go: here they only name sources of code.
-# tests/docs/check_docs.sh checks the same links before.
+# Doxygen does not know the anchors that GitHub makes of headings, takes every README.md for the main page, and looks
+# for linked files beside its output. So this filter gives every heading an id of page and anchor. Links to Markdown
+# become references to those ids. Other relative links lead from the output (build/docs) back into the tree. Pictures
+# lose their folder (IMAGE_PATH finds them). HTML comments are removed: here they only name the sources of code.
+# tests/docs/check_docs.sh checks the same links.
 
 BEGIN {
   page = ARGV[1]
@@ -27,7 +27,7 @@ function anchor_of(heading) {
   gsub(/ /, "-", heading)
   return heading
 }
-# `path` as written in this page, from the top of the tree.
+# The path from the top of the tree to `path`, which is relative to this page.
 function from_root(path, parts, kept, n, i, count, out) {
   n = split((folder == "" ? "" : folder "/") path, parts, "/")
   count = 0

@@ -1,5 +1,5 @@
-// The log lines of a server about refused clients: at most one line at a time per reason and second. The
-// first refusal of a second is logged at once, the others in one line when the second is over.
+// The log lines of a server about refused clients: at most one line per reason and second. The first refusal
+// of a second is logged at once, the others in one line when the second is over.
 //
 // Must stay true: refused datagrams cause a bounded number of lines; every refusal appears in a line or in
 // its count.

@@ -56,8 +56,8 @@ PrivateFileResult check_owner(const struct stat& status) {
   return {};
 }
 
-/// Writes the user's folder to `out`. /run/user/UID is used only if it exists. XDG_RUNTIME_DIR is always used
-/// if it is set, and fails later if it is unusable: a fallback would hide a broken session.
+/// Writes the user's folder to `out`. /run/user/UID is used only if it exists. XDG_RUNTIME_DIR is used if it
+/// is an absolute path, and fails later if it is unusable: a fallback would hide a broken session.
 bool folder_path(char (&out)[kPrivatePathBytes]) {
   const char* runtime = secure_getenv("XDG_RUNTIME_DIR");
   const unsigned user = geteuid();

@@ -1,7 +1,7 @@
-"""A recorded session as a capture: every datagram opened with the session's keys (docs/capture.md).
+"""Turns a recorded session into a capture: every datagram, opened with the session's keys (docs/capture.md).
 
-`lattice_decode.py capture SESSION FILE` writes it; `datagrams` is for those who want more than the file, such as the
-test of the Wireshark dissector."""
+`lattice_decode.py capture SESSION FILE` writes the capture. Programs that need more than the file call `datagrams`, as
+the test of the Wireshark dissector does."""
 
 import json
 
@@ -9,19 +9,19 @@ import fields
 import pcapng
 import session
 
-# Of the recorder; a session names sides, not addresses.
+# The addresses for a capture: a session names sides, not addresses.
 ADDRESSES = {"client": ("192.0.2.1", 40000), "server": ("198.51.100.7", 27015)}
 
 
 class Datagram:
-    """What was sent, as a record of a capture and as the fields that should be read from it."""
+    """One datagram, as a record of a capture and as the fields that a reader should find in it."""
 
     def __init__(self, record, found):
         self.record, self.fields = record, found
 
 
 def of(sender, data, opened, modes, time_us=0):
-    """`opened`: (what is clear, the plaintext), or None for a datagram shown as it was on the wire."""
+    """`opened` is (the clear part, the plaintext), or None for a datagram that is shown as it was on the wire."""
     shown, name = (b"".join(opened), pcapng.OPENED) if opened else (data, pcapng.AS_ON_THE_WIRE)
     ends = ADDRESSES[sender], ADDRESSES[session.PEER[sender]]
     record = pcapng.Record(time_us, *ends, name, shown)
@@ -29,7 +29,7 @@ def of(sender, data, opened, modes, time_us=0):
 
 
 def datagrams(path):
-    """(channel modes, [Datagram]) of a recorded session, which is checked on the way."""
+    """Returns (channel modes, [Datagram]) of a recorded session, and checks the session on the way."""
     with open(path, encoding="utf-8") as lines:
         decoder, found = session.Session(json.loads(next(lines))), []
         for line in lines:
@@ -45,7 +45,7 @@ def datagrams(path):
 
 
 def convert(session_path, capture_path):
-    """Writes the capture; how many datagrams it holds."""
+    """Writes the capture and returns how many datagrams it holds."""
     _, found = datagrams(session_path)
     pcapng.write(capture_path, [each.record for each in found])
     return len(found)

@@ -1,5 +1,6 @@
-"""Which packets arrived, on both sides of a connection: the acknowledgements a client owes, and what those of its
-peer say about its own packets (docs/spec/reliability.md). Times are seconds of any steady clock."""
+"""Which packets arrived, on both sides of a connection: the acknowledgements that a client must send, and what its
+peer's acknowledgements say about the client's packets (docs/spec/reliability.md). Times are seconds of any steady
+clock."""
 
 import secrets
 
@@ -17,7 +18,7 @@ LONGEST_STRETCH = 999  # R-19
 
 
 class RoundTrip:
-    """R-8."""
+    """The round-trip estimate and the retransmission timeout (R-8)."""
 
     def __init__(self):
         self.srtt = self.rttvar = self.latest = None
@@ -53,18 +54,18 @@ class Arrivals:
         return 1 <= number <= LARGEST_NUMBER and number + REPLAY_WINDOW > self.newest and number not in self.opened
 
     def mark(self, number):
-        """The packet opened."""
+        """Notes that the packet opened."""
         self.opened.add(number)
         if number > self.newest:
             self.newest = number
             self.opened -= {n for n in self.opened if n + REPLAY_WINDOW <= number}
 
     def is_late(self, number):
-        """Message numbers may have come round since that packet (R-32)."""
+        """True when message numbers may have wrapped since that packet (R-32)."""
         return number + NUMBERED < self.newest
 
     def accept(self, number, asks, now_s):
-        """Everything in the packet was accepted: it may be acknowledged (R-2)."""
+        """Notes that everything in the packet was accepted: it may be acknowledged (R-2)."""
         self.accepted.add(number)
         if number > self.highest:
             self.highest, self.highest_s = number, now_s
@@ -75,23 +76,23 @@ class Arrivals:
                 self.owed_since_s = now_s
 
     def numbers(self):
-        """What the next block names: the highest, and those of the 32 below it that arrived."""
+        """The numbers that the next block names: the highest, and those of the 32 below it that arrived."""
         return [n for n in range(self.highest, max(self.highest - 33, 0), -1) if n in self.accepted]
 
     def take_block(self):
-        """(ack_seq, ack_bitfield), about to be sent."""
+        """Returns (ack_seq, ack_bitfield) of a block that is about to be sent."""
         self.owed, self.owed_since_s = 0, None
         return self.highest & 0xFFFF, sum(1 << (self.highest - n - 1) for n in self.numbers() if n != self.highest)
 
     def is_due(self, now_s, until_next_s):
-        """Must a block go now, when the next chance is `until_next_s` away?"""
+        """True when a block must go now, because the next chance is `until_next_s` away."""
         if self.owed == 0:
             return False
         return self.owed >= ACK_EVERY or now_s + until_next_s - self.owed_since_s >= ACK_DELAY_S
 
 
 class Sent:
-    """A packet of ours. `messages` are the reliable ones in it."""
+    """A packet that the client sent. `messages` are its reliable messages."""
 
     def __init__(self, sent_s, asks, messages, is_repeat):
         self.sent_s, self.messages, self.is_repeat = sent_s, messages, is_repeat
@@ -103,10 +104,10 @@ def _stretch():
 
 
 class AckBlockOrder:
-    """Which blocks of the peer can only mean one packet (R-4)."""
+    """Decides which of the peer's blocks can mean one packet only (R-4)."""
 
     def __init__(self):
-        self.before = self.last = (0, 0)  # number of the peer's packet, largest acknowledged by then
+        self.before = self.last = (0, 0)  # (number of the peer's packet, largest number acknowledged by then)
 
     def is_certain(self, number, newest, largest, last_sent):
         least = largest if number == newest else self.before[1]
@@ -118,7 +119,7 @@ class AckBlockOrder:
 
 
 class Departures:
-    """Our packets until they are acknowledged or lost."""
+    """The client's packets until they are acknowledged or lost."""
 
     def __init__(self):
         self.next_number, self.records = 1, {}
@@ -137,11 +138,11 @@ class Departures:
             self.next_number, self.until_left_out = self.next_number + 1, _stretch()
 
     def is_full(self):
-        """No message may leave (R-7); the next number may be left out."""
+        """True when no message may leave (R-7). The next number may be left out."""
         return self.next_number + 1 - self.largest >= MOST_UNACKNOWLEDGED
 
     def on_block(self, packet, newest, block, delay_s, now_s):
-        """The messages the block of a packet acknowledges (R-4), after its sample of the round trip (R-9)."""
+        """Returns the messages that the block of a packet acknowledges (R-4), and takes its round-trip sample (R-9)."""
         last = self.next_number - 1
         if not self.ack_block_order.is_certain(packet, newest, self.largest, last):
             return []
@@ -164,7 +165,7 @@ class Departures:
         return arrived
 
     def take_losses(self, now_s):
-        """(number, messages) of packets that are lost now (R-11)."""
+        """Returns (number, messages) of the packets that count as lost now (R-11)."""
         trip = self.round_trip
         overtaken_s = FIRST_RTO_S if trip.srtt is None else 9 / 8 * max(trip.srtt, trip.latest) + 0.001
         silent_s = 2 * trip.rto + ACK_DELAY_S

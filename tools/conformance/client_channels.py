@@ -1,5 +1,6 @@
-"""The sixteen channels of one connection, both directions (docs/spec/reliability.md): what is sent again, in which
-order messages are handed on, and what is a duplicate. No bytes and no clock here: connection.py has those."""
+"""The sixteen channels of one connection, in both directions (docs/spec/reliability.md): which messages are sent again,
+in which order they are delivered, and which are duplicates. No bytes and no clock here: client_connection.py has
+those."""
 
 from client_acks import NUMBERED
 from packets import BUILT_IN_CHANNELS, require
@@ -9,7 +10,7 @@ LONGEST_INTERVAL_S = 1.0  # R-12
 
 
 def difference(a, b):
-    """Signed 16-bit difference (R-13)."""
+    """The signed 16-bit difference (R-13)."""
     return ((a - b + 0x8000) & 0xFFFF) - 0x8000
 
 
@@ -18,7 +19,7 @@ class Outgoing:
 
     def __init__(self, channel, number, flags, body):
         self.channel, self.number, self.flags, self.body = channel, number, flags, body
-        self.carrier = None  # packet_seq of the last packet it was in
+        self.carrier = None  # packet_seq of the last packet that carried it
         self.interval_s = self.due_s = None
         self.sent_count = 0
 
@@ -32,7 +33,7 @@ class ReliableSender:
         self.waiting.append((flags, body))
 
     def take_new(self):
-        """Messages the window lets go now (R-14)."""
+        """Returns the messages that the window lets leave now (R-14)."""
         taken = []
         while self.waiting and self.next_number - min(self.in_flight, default=self.next_number) < WINDOW:
             flags, body = self.waiting.pop(0)
@@ -43,7 +44,7 @@ class ReliableSender:
         return taken
 
     def take_due(self, now_s):
-        """Messages whose interval is over or whose last carrier was lost (R-12)."""
+        """Returns the messages whose interval is over or whose last carrier was lost (R-12)."""
         return [m for m in self.in_flight.values() if m.due_s is not None and now_s >= m.due_s]
 
     def is_settled(self):
@@ -57,7 +58,7 @@ class ReliableReceiver:
         self.early = {}
 
     def offer(self, number, flags, body):
-        """The messages to deliver now (R-15); a duplicate delivers none."""
+        """Takes a message and returns the messages to deliver now (R-15). A duplicate delivers none."""
         at = self.next_number + difference(number, self.next_number & 0xFFFF)
         if at < self.next_number or at in self.early:
             return []
@@ -73,7 +74,7 @@ class ReliableReceiver:
 
 
 class SequencedReceiver:
-    """Newest wins (R-17)."""
+    """Delivers a message only when it is newer than all before it (R-17)."""
 
     def __init__(self):
         self.last, self.last_packet = None, 0
@@ -88,7 +89,7 @@ class SequencedReceiver:
 
 
 class Channels:
-    """`modes`: channel -> mode, as docs/spec/reliability.md names them."""
+    """`modes` maps a channel to its mode, by the names of docs/spec/reliability.md."""
 
     def __init__(self, modes=None):
         self.modes = dict(modes or BUILT_IN_CHANNELS)
@@ -110,5 +111,5 @@ class Channels:
         self.unreliable.append((channel, flags, number, body))
 
     def is_settled(self):
-        """Nothing waits, and every reliable message was acknowledged."""
+        """True when no message waits and every reliable message was acknowledged."""
         return not self.unreliable and all(s.is_settled() for s in self.senders.values())

@@ -18,7 +18,7 @@ REQUESTED, TIMEOUT, PROTOCOL_ERROR, SERVER_RESTARTED = 1, 2, 10, 15
 CONTROL = 15
 ROTATION_TYPES = [bytes([kind]) for kind in (REKEY_INIT, REKEY_RESPONSE, REKEY_ASK)]
 RESET_TOKEN, RESET_BODY_BYTES = b"\x0e", 27
-PUMP_S = 0.005  # how often update() is called
+PUMP_S = 0.005  # the interval at which update() is called
 
 
 class Connection:
@@ -31,10 +31,10 @@ class Connection:
         self.on_message, self.on_acknowledging = on_message, on_acknowledging
         self.channels, self.arrivals, self.departures = Channels(), Arrivals(), Departures()
         self.outbox = []
-        self.reset_token = None  # what a reset of this connection ends with
-        self.echo = None  # (probe_us, when it came)
-        self.path_response = None  # what a path challenge asks for
-        self.probes = {}  # probe_us -> when it left
+        self.reset_token = None  # the bytes with which a reset of this connection ends
+        self.echo = None  # (probe_us, time of arrival)
+        self.path_response = None  # the answer to a path challenge
+        self.probes = {}  # probe_us -> time of leaving
         self.heard_s = self.last_sent_s = now_s
         self.state, self.end = "connected", None  # end: (reason, text, who ended it)
         self.disconnects_sent, self.ending_since_s = 0, None
@@ -59,7 +59,7 @@ class Connection:
         except Malformed:
             return self._refuse()
         if header.type not in (PAYLOAD, KEEPALIVE, DISCONNECT):
-            return self._refuse()  # an answer of the handshake, repeated
+            return self._refuse()  # a repeated answer of the handshake
         if header.connection_id != self.connection_id or len(header.body) < TAG:
             return self._refuse()
         plaintext = None
@@ -79,7 +79,7 @@ class Connection:
         return None
 
     def _end_if_reset(self, body):
-        """L-13."""
+        """Ends the connection when the datagram is a reset of it (L-13)."""
         is_reset = (self.reset_token is not None and len(body) == RESET_BODY_BYTES and
                     hmac.compare_digest(body[-len(self.reset_token):], self.reset_token))
         if is_reset and self.state == "connected":
@@ -113,7 +113,7 @@ class Connection:
                     message.due_s = now_s  # R-12
 
     def _take_block_bytes(self):
-        """The block of the packet about to be sent (R-3)."""
+        """Returns the block of the packet that is about to be sent (R-3)."""
         self.on_acknowledging(self.arrivals.numbers())
         ack_seq, bitfield = self.arrivals.take_block()
         return u(ack_seq, 2) + u(bitfield, 4)
@@ -125,7 +125,7 @@ class Connection:
         self.channels.queue(channel, body, flags)
 
     def _on_message(self, number, message, now_s):
-        """Whether the packet may be acknowledged as far as this message goes."""
+        """Returns False when this message forbids to acknowledge its packet."""
         channels, channel = self.channels, message.channel
         is_numbered = channel in channels.receivers or channel in channels.sequenced and not message.flags & SNAPSHOT
         if is_numbered and self.arrivals.is_late(number):
@@ -160,7 +160,7 @@ class Connection:
             self._send_payload(reliable, unreliable, now_s)
 
     def _send_payload(self, reliable, unreliable, now_s):
-        """Takes from the front of both lists what fits one packet; the block goes first (W-18)."""
+        """Sends the messages at the front of both lists that fit one packet. The block goes first (W-18)."""
         block, carried, plaintext = self._take_block_bytes(), [], b""
         while reliable:
             message = reliable[0]
@@ -189,7 +189,7 @@ class Connection:
             message.carrier, message.due_s = number, now_s + message.interval_s
 
     def _delay_units(self, now_s):
-        """W-19."""
+        """The delay of the acknowledgement in units of W-19."""
         return min(int((now_s - self.arrivals.highest_s) * 1e6 / 32), 0xFFFF) if self.arrivals.highest else 0
 
     # ---- Keepalives, timers, the end --------------------------------------------------------------
@@ -211,7 +211,7 @@ class Connection:
         self._seal(KEEPALIVE, body, now_s, asks=probe)
 
     def _on_keepalive(self, number, keepalive, now_s):
-        """Whether it asks for an acknowledgement."""
+        """Returns True when the keepalive asks for an acknowledgement."""
         left_s = self.probes.pop(keepalive.get("echo_us"), None)
         if left_s is not None:
             self.departures.round_trip.add(now_s - left_s - keepalive["echo_delay_us"] / 1e6)
@@ -219,7 +219,7 @@ class Connection:
         if "probe_us" in keepalive:
             self.echo = (keepalive["probe_us"], now_s)
         if "challenge" in keepalive:
-            self.path_response = keepalive["challenge"]  # M-6: the latest
+            self.path_response = keepalive["challenge"]  # M-6: the latest challenge counts
             self.counts["path challenges"] += 1
         return bool(keepalive["flags"] & 32)
 
@@ -233,7 +233,7 @@ class Connection:
         self._seal(DISCONNECT, u(self.end[0], 2) + bytes([acknowledges, len(text)]) + text, now_s)
 
     def _on_disconnect(self, body, now_s):
-        """L-5."""
+        """The peer ends the connection (L-5)."""
         reason, flags, text = body
         if self.state == "disconnected":
             return
@@ -252,7 +252,7 @@ class Connection:
             self._send_disconnect(now_s, False)
 
     def update(self, now_s):
-        """Timers and everything queued; to be called every PUMP_S."""
+        """Runs the timers and sends the queued messages. Call it every PUMP_S."""
         if self.state == "disconnecting":
             self._end_in_order(now_s)
         if self.state != "connected":
@@ -275,12 +275,12 @@ def u(value, n):
 
 
 def frame(channel, flags, body, *header):
-    """One channel message (wire.md)."""
+    """Frames one channel message (wire.md)."""
     return bytes([channel << 4 | flags]) + b"".join(header) + (len(body) << 2).to_bytes(2, "big") + body
 
 
 def ack_delay_s(plaintext):
-    """W-19: of a Payload that begins with a channel-14 message of eight bytes."""
+    """The delay (W-19) in a Payload that begins with a channel-14 message of eight bytes."""
     if plaintext[:3] == bytes([14 << 4, 0, 8 << 2]):
         return int.from_bytes(plaintext[9:11], "little") * 32e-6
     return 0.0

@@ -1,5 +1,5 @@
-"""The initiator's half of the handshake (docs/spec/handshake.md). Datagrams and times come in as arguments; what is
-to be sent is collected in `outbox`."""
+"""The initiator's half of the handshake (docs/spec/handshake.md). Datagrams and times come in as arguments. Datagrams
+to send are collected in `outbox`."""
 
 import secrets
 
@@ -18,7 +18,7 @@ CLOCK_SKEW_S = 30
 
 
 class Accepted:
-    """What message 4 gives a client."""
+    """The values that message 4 gives a client."""
 
     def __init__(self, connection_id, peer_id, server_tick, tick_rate, master, is_aes):
         self.connection_id, self.peer_id = connection_id, peer_id
@@ -51,7 +51,7 @@ class ClientHandshake:
         self._schedule(now_s, is_first=True)
 
     def _check_token(self):
-        """S-17."""
+        """Checks the token (S-17)."""
         fields = self.fields
         require(fields["kind"] == 1 and fields["role"] == 1, "not an initiator's connect token")
         require(fields["protocol_id"] == packets.PROTOCOL_ID, "the token is of another version")
@@ -65,7 +65,7 @@ class ClientHandshake:
         self.outbox.append(request + bytes(1200 - len(request)))
 
     def _schedule(self, now_s, is_first=False):
-        """S-20: k counts from 0 in each state."""
+        """Sets the time of the next sending (S-20): k counts from 0 in each state."""
         self.tries = 0 if is_first else self.tries + 1
         interval_s = min(0.25 * 2 ** self.tries, 1.0)
         self.retry_s = now_s + interval_s * (0.9 + secrets.randbelow(201) / 1000)
@@ -89,7 +89,7 @@ class ClientHandshake:
         self._schedule(now_s, is_first=falls_back)
 
     def _reason_of_giving_up(self, now_s):
-        """L-7."""
+        """The reason for which the client gives up (L-7)."""
         if self.denied:
             return VERSION_MISMATCH
         if self.candidates:
@@ -99,7 +99,7 @@ class ClientHandshake:
     # ---- Receiving --------------------------------------------------------------------------------
 
     def on_datagram(self, datagram, now_s):
-        """One datagram from the server's address. What proves nothing is dropped; returns why, for the curious."""
+        """Takes one datagram from the server's address. Drops a datagram that proves nothing, and returns why."""
         try:
             header = packets.Header(datagram)
             require(header.type == HANDSHAKE and header.body, "no handshake message")
@@ -122,10 +122,10 @@ class ClientHandshake:
         if challenge not in self.candidates:
             candidate = self._answer(challenge)
             if len(self.candidates) == CHALLENGES_KEPT:
-                del self.candidates[next(iter(self.candidates))]  # the oldest makes way
+                del self.candidates[next(iter(self.candidates))]  # the oldest candidate makes way
             self.candidates[challenge] = candidate
         elif self.state == "handshake":
-            return  # answered already
+            return  # this Challenge was answered already
         self.outbox.append(self.candidates[challenge].datagram)
         if self.state == "connecting":
             self.state, self.responses = "handshake", 1
@@ -145,7 +145,7 @@ class ClientHandshake:
         return Candidate(clear + sealed, keys)
 
     def _on_answer(self, header, message):
-        """Messages 4 and 6: believed when they open under one of the Challenges (S-18)."""
+        """Takes messages 4 and 6. They count when they open under one of the Challenges (S-18)."""
         accept_random, sealed = header.body[1:17], header.body[17:]
         require((message == 3) == (header.connection_id != 0), "connection_id of an answer (S-7)")
         associated = header.bytes + header.body[:17]
@@ -172,7 +172,7 @@ class ClientHandshake:
         self.state = "connected"
 
     def _on_denial(self, body):
-        """Advisory (S-23)."""
+        """Takes a denial, which is advisory (S-23)."""
         cursor = packets.Bytes(body)
         cursor.uint(1)
         reason = cursor.uint(2)

@@ -7,7 +7,7 @@ import primitives as p
 from handshake import next_master, traffic_key
 from packets import require
 
-MIN_INTERVAL_S = 10.0  # S-27, of the end of the last rotation or the start
+MIN_INTERVAL_S = 10.0  # S-27: since the end of the last rotation, or since the start
 MIN_OVERLAP_S, MAX_OVERLAP_S = 1.0, 5.0  # S-30
 REKEY_INIT, REKEY_RESPONSE, REKEY_ASK = 1, 2, 13
 
@@ -16,7 +16,7 @@ class Epoch:
     def __init__(self, number, master):
         self.number, self.master = number, master
         self.send_key, self.receive_key = traffic_key(master, "client", number), traffic_key(master, "server", number)
-        self.first_opened = None  # smallest packet number that opened under it
+        self.first_opened = None  # smallest packet number that opened under this epoch
 
 
 class Rotation:
@@ -27,14 +27,15 @@ class Rotation:
         self.wanted, self.in_flight, self.ended_s, self.erase_old_s = False, None, now_s, None
 
     def seal(self, number, header_type, connection_id, plaintext):
-        """A datagram under the newest epoch, which is installed only when it may be sent under (S-29)."""
+        """Seals a datagram under the newest epoch. An epoch is installed only when it may seal (S-29)."""
         epoch = self.newest
         header = packets.write_header(header_type, connection_id, epoch.number & 0xFF, number)
         nonce = packets.nonce(number, epoch.number)
         return header + p.aead_seal(epoch.send_key, nonce, plaintext, header, self.is_aes)
 
     def open(self, header, now_s, rto_s):
-        """The plaintext, or None: no live epoch, not authentic, or an old epoch that went on after a newer (S-31)."""
+        """Returns the plaintext. None when the epoch is not live, the datagram is not authentic, or an old epoch
+        was used after a newer one (S-31)."""
         live = [epoch for epoch in (self.newest, self.old) if epoch and epoch.number & 0xFF == header.key_epoch]
         if not live:
             return None
@@ -51,7 +52,7 @@ class Rotation:
         return plaintext
 
     def update(self, now_s):
-        """The RekeyInit to send now, or None."""
+        """Returns the RekeyInit to send now, or None."""
         if self.erase_old_s is not None and now_s >= self.erase_old_s:
             self.old, self.erase_old_s = None, None
         if not self.wanted or self.in_flight or self.old or now_s - self.ended_s < MIN_INTERVAL_S:
@@ -63,7 +64,8 @@ class Rotation:
         return body
 
     def on_control(self, body, now_s):
-        """Whether a packet should go out so that the server follows (S-29). Raises Malformed for what closes (S-32)."""
+        """True when a packet should go out so that the server follows (S-29). Raises Malformed for a message
+        that closes the connection (S-32)."""
         if body[0] == REKEY_ASK:
             require(len(body) == 1, "RekeyAsk has another length")
             self.wanted = self.wanted or not self.in_flight

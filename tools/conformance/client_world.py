@@ -1,6 +1,6 @@
-"""What a client makes of snapshots that are lost, late and out of order (docs/spec/data.md, "At the client").
+"""How a client applies snapshots that are lost, late and out of order (docs/spec/data.md, "At the client").
 
-The decoder's `Snapshots` follows a session as it was sent; this follows it as it arrived."""
+The decoder's `Snapshots` follows a session in the order of sending. This module follows it in the order of arrival."""
 
 import packets
 from packets import require
@@ -13,11 +13,11 @@ OLDEST_PART_TICKS = 64  # D-27
 class ReceivedWorld(Snapshots):
     def __init__(self, schema):
         super().__init__(schema)
-        self.carried = {}  # packet_seq -> [(id, tick)] of its parts
+        self.carried = {}  # packet_seq -> [(id, tick)] of the parts in it
         self.stale_parts = 0
 
     def on_part(self, body, packet_seq):
-        """One is_snapshot message. False: too old, its packet is not acknowledged (D-27)."""
+        """Takes one is_snapshot message. Returns False when it is too old: its packet is not acknowledged (D-27)."""
         tick = packets.Bytes(body).uint(4)
         if self.tick - tick > OLDEST_PART_TICKS:
             self.stale_parts += 1
@@ -26,7 +26,7 @@ class ReceivedWorld(Snapshots):
         return True
 
     def on_acknowledging(self, numbers):
-        """These packets are acknowledged now: what they carried may become a baseline (D-15)."""
+        """These packets are acknowledged now: the states that they carried may become baselines (D-15)."""
         for number in numbers:
             self.on_acked(self.carried.pop(number, []))
 
@@ -34,7 +34,7 @@ class ReceivedWorld(Snapshots):
         self.tick = max(self.tick, tick)
 
     def _store(self, network_id, tick, state):
-        """D-26, D-28: an older state is a baseline, nothing more."""
+        """Stores a state (D-26). An older state serves as a baseline only (D-28)."""
         thing = self.objects[network_id]
         require(thing.states.setdefault(tick, state) == state, "two states of one tick")
         thing.newest = max(thing.newest, tick)
@@ -42,7 +42,7 @@ class ReceivedWorld(Snapshots):
             del thing.states[old]
 
     def newest(self, network_id):
-        """(tick, contents) of a live object, or None."""
+        """Returns (tick, contents) of a live object, or None."""
         thing = self.objects.get(network_id)
         if thing is None or thing.removed_tick is not None or not thing.states:
             return None

@@ -1,4 +1,4 @@
-"""The byte examples printed in docs/spec, decoded: what the text says they mean is what the decoder reads."""
+"""Decodes the byte examples that docs/spec prints, and compares them with the meaning that the text gives."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ SCHEMA = {"types": [{"type_id": 7, "name": "T", "behaviours": [{"name": "B", "st
                      "rpcs": [{"rpc_id": 300, "name": "r", "channel": 3, "target": 0, "owner_only": 0, "delivery": 0,
                                "arguments": None}]}],
           "input": {"name": "I", "structure": COMMAND}}
-NO_ACK = "e00018000000000000"  # in front, where an example shows a message without its packet
+NO_ACK = "e00018000000000000"  # put in front of an example that shows a message without its packet
 
 
 def messages(text):
@@ -26,7 +26,7 @@ def messages(text):
 
 
 def whole(*texts):
-    """The message that fragments make, and what they agree in."""
+    """Returns the message that fragments make, and the values that are equal in all of them."""
     assembler, body, seen = Assembler(unit=None), None, []
     for text in texts:
         found, _ = packets.parse_payload(bytes.fromhex(NO_ACK + text), packets.BUILT_IN_CHANNELS)
@@ -60,7 +60,7 @@ def rpc(text):
 
 def bits_of(text, *fields):
     cursor = state.Bits(bytes.fromhex(text))
-    values = [cursor.bits(n) if n > 0 else cursor.scalar(-n) for n in fields]  # negative: a scalar
+    values = [cursor.bits(n) if n > 0 else cursor.scalar(-n) for n in fields]  # a negative n stands for a scalar
     cursor.end()
     return values
 
@@ -99,7 +99,7 @@ def fragment_of(text):
 
 FRAGMENT_BODIES = ("000c667261", "000c676d65", "00086e74")
 
-# (page, bytes as printed with spaces removed, what reads them, what must come out)
+# (page, bytes as printed with spaces removed, the function that reads them, the expected result)
 PRINTED = [
     *[("wire.md", text, lambda t: packets.read_varint(iter(bytes.fromhex(t)).__next__), value)
       for text, value in (("7f", 127), ("8001", 128), ("ac02", 300), ("808001", 16384), ("ff" * 7 + "7f", 2**56 - 1),
@@ -156,7 +156,7 @@ COMPUTED = [
 
 
 def check(folder):
-    """How many examples agree; raises Malformed at the first that does not."""
+    """Returns how many examples agree. Raises Malformed at the first that does not."""
     pages = {path.name: re.sub(r"[^\S\n]", "", path.read_text(encoding="utf-8"))
              for path in pathlib.Path(folder).glob("*.md")}
     for page, text, read, expected in PRINTED:

@@ -1,5 +1,6 @@
-"""Every field of an opened datagram, in the order of its bytes, named and written as tools/wireshark/lattice.lua shows
-it. Written from docs/spec, apart from both dissector and decoder, so that comparing the three means something.
+"""Lists every field of an opened datagram in the order of its bytes, with the names and the form in which
+tools/wireshark/lattice.lua shows them. Written from docs/spec, independently of the dissector and the decoder, so that
+a comparison of the three has meaning.
 
 A field is (name without "lattice.", value): numbers in decimal, ids and masks in hexadecimal, bytes as a:b:c."""
 
@@ -28,7 +29,7 @@ def colons(data):
 
 
 class Reader:
-    """Adds what it takes to `found`."""
+    """A reader that adds each field it reads to `found`."""
 
     def __init__(self, data, found, prefix=""):
         self.cursor, self.found, self.prefix = Bytes(data), found, prefix
@@ -70,7 +71,7 @@ class Reader:
 
 
 def datagram(data, is_opened, from_server, modes=BUILT_IN_CHANNELS):
-    """`data` is header, clear part, and either plaintext (`is_opened`) or what is sealed."""
+    """`data` is the header, the clear part, and either the plaintext (`is_opened`) or the sealed part."""
     found = []
     r = Reader(data, found)
     r.take("protocol_id", 4, BYTES)
@@ -165,7 +166,7 @@ def _block(r):
     r.all([("seq", 2, DECIMAL), ("bitfield", 4, HEX)], "ack.")
 
 
-# Behind the type, in front of what is left (transfer.md).
+# The fields after the type and before the rest of the message (transfer.md).
 TRANSFER_FIELDS = {
     16: [("id", 2, DECIMAL), ("size", 8, DECIMAL)],
     17: [("id", 2, DECIMAL)],
@@ -229,7 +230,7 @@ def _rpc(r):
     rest = r.cursor.data[r.cursor.at:]
     require(rest, "target")
     r.add("target", rest[0] >> 6)
-    if rest[0] >> 6 == 3:  # the peer begins behind those two bits
+    if rest[0] >> 6 == 3:  # the peer begins after these two bits
         bits = int.from_bytes(rest, "big") << 2 & ((1 << 8 * len(rest)) - 1)
         r.add("peer", read_varint(iter(bits.to_bytes(len(rest), "big")).__next__))
     r.rest("arguments")

@@ -1,5 +1,5 @@
-"""Messages in fragments (docs/spec/fragmentation.md), as a reader of everything a side sends sees them: in the order
-of their first sending, and whole."""
+"""Puts messages together from their fragments (docs/spec/fragmentation.md). The reader sees everything that a side
+sends: the fragments come in the order of their first sending, and all of them come."""
 
 from packets import RPC, SNAPSHOT, require
 
@@ -7,19 +7,19 @@ UNIT, LONGEST = 1136, 290816
 
 
 class Assembler:
-    """The messages of one channel and direction. `unit` None: any unit, as a receiver must read it (G-10)."""
+    """The messages of one channel and direction. With `unit` None it accepts any unit, as a receiver must (G-10)."""
 
     def __init__(self, unit=UNIT):
         self.unit = unit
-        self.groups = 0  # complete ones
-        self.first = None  # fragment 0 of the message begun
+        self.groups = 0  # number of complete groups
+        self.first = None  # fragment 0 of the message in progress
         self.bodies = []
 
     def inside(self):
         return self.first is not None
 
     def add(self, message):
-        """The whole body when this was the last fragment, else None."""
+        """Returns the whole body when this was the last fragment, else None."""
         group, index, count = message.fragment
         require(message.channel < 14 and not message.flags & SNAPSHOT, "a message that must not be cut (G-7)")
         require(index == len(self.bodies), f"fragment {index} instead of {len(self.bodies)} (G-3, G-5)")

@@ -16,7 +16,7 @@ def u(value, n):
 
 
 class Keys:
-    """th1 to m0, as far as the given values reach."""
+    """The values from th1 to m0, as many as follow from the given values."""
 
     def __init__(self, protocol_id, server_pub, token, client_pub, challenge, es, ee):
         bucket_pub, nonce, key_index = challenge
@@ -54,7 +54,7 @@ def cookie(secret, address, port, protocol_id, client_pub, token, bucket_pub):
 
 
 def reset_token(reset_key, connection_id):
-    """What a reset of that connection ends with (docs/spec/states.md)."""
+    """The bytes with which a reset of that connection ends (docs/spec/states.md)."""
     return p.hmac_sha256(reset_key, b"lattice/v1/stateless-reset", u(connection_id, 8))[:16]
 
 
@@ -67,7 +67,7 @@ def make_token(v, kind, role, token_id, aud, cnf, user_data):
 
 
 def agree(keys, i, pub, token, nonce, token_id, features):
-    """Messages 3 and 4 when both sides have `features`, and what follows from them."""
+    """Computes messages 3 and 4 when both sides have `features`, and the values that follow from them."""
     out = {}
     schema_id, connection_id = int(i["schema_id"], 16), int(i["connection_id"], 16)
     clear = write_header(RESPONSE) + pub["client"] + nonce + bytes([i["key_index"]]) + u(len(token), 2) + token
@@ -91,7 +91,7 @@ def agree(keys, i, pub, token, nonce, token_id, features):
 
 
 def first_packets(m0, secret, pub, connection_id, is_aes):
-    """The client's first packet, the first rotation, and a packet after it."""
+    """Computes the client's first packet, the first rotation, and a packet after it."""
     out = {f"key_{role}_0": traffic_key(m0, role, 0) for role in ("client", "server")}
     plain = bytes.fromhex("e00018000000000000")  # the ack message that says "nothing received"
     clear = write_header(PAYLOAD, connection_id, 0, 1)
@@ -112,7 +112,7 @@ def first_packets(m0, secret, pub, connection_id, is_aes):
 
 
 def recompute(file):
-    """Every derived value of the vectors, by the file's names."""
+    """Recomputes every derived value of the vectors, by the names in the file."""
     i = file["inputs"]
     secret = {name: bytes.fromhex(value) for name, value in file["private_keys"].items()}
     out = {"public_keys": {name: p.x25519_public(key) for name, key in secret.items() if name != "issuer_ed25519"}}
@@ -122,7 +122,7 @@ def recompute(file):
     protocol_id = bytes.fromhex(i["protocol_id"])
     schema_id, connection_id = int(i["schema_id"], 16), int(i["connection_id"], 16)
 
-    # token_id, player and session are random in a token: those of the file are inputs.
+    # token_id, player and session of a token are random, so the values in the file are inputs.
     given = packets.parse_token(bytes.fromhex(file["token"]))
     v = {"inputs": i, "secret": secret, "issuer": pub["issuer"], "protocol_id": protocol_id,
          "player": given["player"], "session": given["session"]}
@@ -151,7 +151,7 @@ def recompute(file):
     refuse_random = bytes.fromhex(i["refuse_random"])
     clear = write_header(HANDSHAKE) + b"\x06" + refuse_random
     refused = bytes.fromhex(file["connection_refused_schema_mismatch"])
-    # The refusing server's schema and its text are inputs that only the sealed part names.
+    # The schema and the text of the refusing server are inputs. Only the sealed part names them.
     opened = p.aead_open(keys.k4(refuse_random), ZERO_NONCE, refused[len(clear):], clear)
     _, other_schema_id, text = packets.parse_refusal(opened or b"")
     plain = u(7, 2) + u(other_schema_id, 8) + bytes([len(text)]) + text
@@ -173,7 +173,7 @@ def recompute(file):
 
 
 def compare(file, computed, path=""):
-    """Names of the values that differ or were not recomputed."""
+    """Returns the names of the values that differ or were not recomputed."""
     wrong = []
     for name, value in file.items():
         if name in ("source", "private_keys", "inputs"):

@@ -37,7 +37,7 @@ NO_TYPES = {"types": [], "input": None}
 
 
 class Server:
-    """A note, read."""
+    """A server, as its note describes it."""
 
     def __init__(self, note):
         host, port = note["address"].rsplit(":", 1)
@@ -47,7 +47,7 @@ class Server:
         self.schema = Schema(note["schema"] or NO_TYPES, packets.BUILT_IN_CHANNELS)
 
     def issue(self, client_public, **spoilt):
-        """A connect token of five minutes for `client_public`; `spoilt` replaces fields."""
+        """Issues a connect token of five minutes for `client_public`. `spoilt` replaces fields."""
         now = int(time.time())
         inputs = {"schema_id": hex(self.schema.id), "token_issued": now, "token_expires": now + 300, **spoilt}
         values = {"inputs": inputs, "secret": {"issuer_ed25519": self.issuer_seed},
@@ -57,7 +57,7 @@ class Server:
 
 
 class Client:
-    """One connection attempt and what becomes of it. Messages arrive in `received`: (channel, body)."""
+    """One connection attempt and its connection. Messages arrive in `received` as (channel, body)."""
 
     def __init__(self, server, secret=None, token=None, budget_s=BUDGET_S, features=0, tick_rate=60):
         self.server, self.secret = server, secret or secrets.token_bytes(32)
@@ -69,7 +69,7 @@ class Client:
         self.connection, self.world, self.received = None, ReceivedWorld(server.schema), []
 
     def pump(self):
-        """Everything that is due, then waits for datagrams until the next pump."""
+        """Does everything that is due, then waits for datagrams until the next pump."""
         deadline_s = time.monotonic() + PUMP_S
         half = self.connection or self.handshake
         half.update(time.monotonic())
@@ -117,24 +117,24 @@ class Client:
         return self.connection.state if self.connection else self.handshake.state
 
     def connect(self):
-        """Whether the server let us in."""
+        """Connects. Returns True when the server accepted."""
         self.pump_until(lambda: self.state not in ("connecting", "handshake"))
         return self.connection is not None
 
     def rotate(self, at_most_s=40.0):
-        """New keys, as soon as the standard allows; True once the server follows and the old ones are erased."""
+        """Rotates the keys as soon as the standard allows. True once the server follows and the old keys are erased."""
         rotation = self.connection.rotation
         number, rotation.wanted = rotation.newest.number + 1, True
         return self.pump_until(lambda: rotation.newest.number == number and not rotation.old, at_most_s)
 
     def move(self):
-        """Goes on from another port, as a NAT does that forgot this one (docs/spec/paths.md)."""
+        """Goes on from another port, as a client does whose NAT forgot this port (docs/spec/paths.md)."""
         self.socket.close()
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.2", 0))
 
     def disconnect(self, text=""):
-        """Takes leave in order; True when the server confirmed or the grace is over."""
+        """Ends the connection in order. True when the server confirmed or the grace time is over."""
         self.connection.disconnect(time.monotonic(), text=text)
         return self.pump_until(lambda: self.state == "disconnected")
 

@@ -1,5 +1,5 @@
-"""Bytes outside bit-packed bodies: varints, the outer header, tokens, handshake bodies, framing (docs/spec/wire.md,
-handshake.md). Everything raises Malformed at the first byte the specification does not explain."""
+"""The bytes outside bit-packed bodies: varints, the outer header, tokens, handshake bodies, framing (docs/spec/wire.md,
+handshake.md). Every function raises Malformed at the first byte that the specification does not explain."""
 
 
 class Malformed(Exception):
@@ -69,7 +69,7 @@ def write_varint(value):
 
 
 def is_text(data):
-    """W-26."""
+    """True when the bytes are a text (W-26)."""
     try:
         return "\0" not in data.decode("utf-8")
     except UnicodeDecodeError:
@@ -147,7 +147,7 @@ def parse_challenge(body):
 
 
 def parse_response(body):
-    """(C_pub, nonce, key_index, token, clear part, sealed part)."""
+    """Returns (C_pub, nonce, key_index, token, clear part, sealed part)."""
     cursor = Bytes(body)
     client, cookie, key_index = cursor.take(32), cursor.take(16), cursor.uint(1)
     token = cursor.take(cursor.uint(2), "token")
@@ -189,7 +189,7 @@ class Message:
 
 
 def parse_payload(plaintext, channels):
-    """The messages of a Payload and its one acknowledgement block (W-17, W-18)."""
+    """Returns the messages of a Payload and its one acknowledgement block (W-17, W-18)."""
     cursor = Bytes(plaintext)
     messages, block = [], None
     while cursor.left():

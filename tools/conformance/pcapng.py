@@ -1,6 +1,7 @@
-"""pcapng files of exported PDUs: how captures leave Lattice (docs/capture.md says which tags and names).
+"""pcapng files of exported PDUs: the form of Lattice's captures (docs/capture.md gives the tags and names).
 
-Only what such a capture uses: one section, one interface of link type 252, one Enhanced Packet Block per datagram."""
+Supports only what such a capture uses: one section, one interface of link type 252, one Enhanced Packet Block per
+datagram."""
 
 import ipaddress
 import struct
@@ -61,7 +62,7 @@ def write(path, records):
 
 
 def read(path):
-    """The records of a file in the form write() makes."""
+    """Returns the records of a file in the form that write() makes."""
     with open(path, "rb") as file:
         data = file.read()
     at, records = 0, []

@@ -106,5 +106,5 @@ def hkdf_extract(salt, ikm):
 
 
 def hkdf_expand(prk, info):
-    """32 bytes: one block."""
+    """Returns 32 bytes, which are one block."""
     return hmac_sha256(prk, info, b"\x01")

@@ -1,8 +1,8 @@
 """Decodes a recorded session: every datagram, to the last bit, against docs/spec.
 
-Beyond that each byte can be explained, it checks what the specification promises across packets: numbers that
-only grow, acknowledgements of what was sent, exactly-once ids with the same body each time, baselines that were
-acknowledged, redundant inputs that agree, and that the last states are those the recorder ended with."""
+It explains each byte. Beyond that it checks the promises of the specification across packets: numbers only grow, only
+sent packets are acknowledged, each id occurs once and with the same body each time, baselines were acknowledged,
+redundant inputs agree, and the last states are those at the end of the recording."""
 
 import json
 
@@ -15,28 +15,28 @@ from state import Schema, Snapshots, content_text, read_inputs, read_rpc
 from transfers import Transfers
 
 PEER = {"client": "server", "server": "client"}
-AES = 1  # bit of `features`: session packets are sealed with AES-256-GCM
+AES = 1  # the bit of `features` for sealing session packets with AES-256-GCM
 
 
 class Side:
-    """What one side has sent."""
+    """What one side has sent so far."""
 
     def __init__(self):
         self.last_seq = 0
-        self.packets = {}  # packet_seq -> [(id, tick)] it carries; absent: nobody may acknowledge it
+        self.packets = {}  # packet_seq -> [(id, tick)] in it; a packet that is not here may not be acknowledged
         self.acked = set()
         self.probes = set()
         self.challenges = set()
         self.mtu_limit = 1200
-        self.mtu_probes = {}  # packet_seq -> bytes
+        self.mtu_probes = {}  # packet_seq -> size in bytes
         self.mtu_proved = 1200
         self.messages = {}  # (channel, message_id unwrapped) -> (flags, fragment, body)
-        self.next_id = {}  # channel -> unwrapped
-        self.sequence = {}  # channel or "engine" -> last
+        self.next_id = {}  # channel -> the next id, unwrapped
+        self.sequence = {}  # channel or "engine" -> the last sequence number
         self.engine_tick = None
-        self.epoch = 0  # it seals under
-        self.keys = {}  # epoch -> its traffic key
-        self.assemblers = {}  # channel -> the message in fragments it is in
+        self.epoch = 0  # the epoch under which it seals
+        self.keys = {}  # epoch -> the traffic key of the side
+        self.assemblers = {}  # channel -> the assembler of its message in fragments
         self.long = []  # (channel, hash) of each message that came in fragments
 
 
@@ -52,10 +52,10 @@ class Session:
         self.schema = Schema(head["schema"], self.channels)
         self.token = None
         self.challenges, self.responses = {}, {}
-        self.opened = None  # of the last datagram: (what is clear, the plaintext), or None when nothing is sealed
+        self.opened = None  # of the last datagram: (the clear part, the plaintext), or None when nothing is sealed
         self.connection_id = self.accepted = self.reset_token = None
         self.offered, self.aes = 0, False
-        self.master = None  # of the newest epoch
+        self.master = None  # the master secret of the newest epoch
         self.newest_epoch = 0
         self.rekey_secrets = {}  # public key -> secret of the client's half
         self.rekey_init = None  # body of the rotation in flight
@@ -169,8 +169,8 @@ class Session:
             side.keys[epoch] = traffic_key(master, role, epoch)
 
     def _rotation(self, sender, body):
-        """S-25 to S-29, seen as the messages are sent. A RekeyResponse is made before it is sent first, so that the
-        epoch begins here."""
+        """Checks S-25 to S-29 in the order of sending. A RekeyResponse is made before it is first sent, so the epoch
+        begins here."""
         cursor = packets.Bytes(body)
         kind = cursor.uint(1)
         require((kind == 1) == (sender == "client"), f"control type {kind} from the {sender} (S-26)")
@@ -237,7 +237,7 @@ class Session:
             packets.parse_disconnect(plain)
 
     def _is_reset(self, header):
-        """L-8 to L-13. The decoder takes the token for proof, as a client does."""
+        """Checks L-8 to L-13. The decoder takes the token as the proof, as a client does."""
         return (header.type == KEEPALIVE and len(header.body) == 27 and self.reset_token is not None and
                 header.body.endswith(self.reset_token))
 
@@ -254,7 +254,7 @@ class Session:
             self.counts["mtu probes"] += 1
 
     def _acknowledge(self, peer, block):
-        """R-4, for a block about what `peer` sent."""
+        """Checks R-4 for a block about the packets of `peer`."""
         ack_seq, bitfield = block
         highest = peer.last_seq - ((peer.last_seq - ack_seq) & 0xFFFF)
         if highest < 1:
@@ -271,7 +271,7 @@ class Session:
     # ---- Messages ---------------------------------------------------------------------------------
 
     def _message(self, sender, side, peer, message):
-        """The (id, tick) pairs the message carries, or None."""
+        """Returns the (id, tick) pairs that the message carries, or None."""
         engine = message.mode == "unreliable_sequenced" and message.channel == 1 and message.flags & packets.SNAPSHOT
         if message.mode.startswith("reliable") and not self._is_new(side, message):
             self.counts["resent"] += 1
@@ -279,7 +279,7 @@ class Session:
         self.counts["messages"] += 1
         if message.mode == "unreliable_sequenced" and not engine:
             last = side.sequence.get(message.channel, -1)
-            same = message.fragment is not None and message.fragment[1] != 0  # one sequence for all (G-6)
+            same = message.fragment is not None and message.fragment[1] != 0  # all fragments share one sequence (G-6)
             require(message.number == (last + (0 if same else 1)) & 0xFFFF, "sequence (R-16)")
             side.sequence[message.channel] = message.number
         if message.fragment is not None:
@@ -320,7 +320,7 @@ class Session:
             side.long.append((message.channel, p.sha256(body).hex()))
 
     def long(self, record):
-        """A message that was handed in whole: it has come, or comes later, in fragments."""
+        """Takes a message that was sent whole: it has come, or will come, in fragments."""
         self.expected_long.setdefault(record["long"], []).append((record["channel"], record["sha256"]))
 
     def _engine_message(self, sender, side, message):
@@ -337,7 +337,7 @@ class Session:
         return None
 
     def _is_new(self, side, message):
-        """Exactly one body for each message_id, ids in order at their first sending (R-12 to R-14)."""
+        """Checks that each message_id has one body, and that ids are first sent in order (R-12 to R-14)."""
         expected = side.next_id.get(message.channel, 0)
         number = expected + ((message.number - expected + 0x8000) & 0xFFFF) - 0x8000
         key = (message.channel, number)
@@ -354,7 +354,7 @@ class Session:
     # ---- The end ----------------------------------------------------------------------------------
 
     def end(self, record):
-        """Compares with what the recorder ended with."""
+        """Compares with the states at the end of the recording."""
         self.snapshots.finish()
         for network_id, thing in self.snapshots.objects.items():
             if thing.removed_tick is not None:
@@ -368,7 +368,7 @@ class Session:
         self._compare(record["objects"])
 
     def truth(self, record):
-        """A whole snapshot leaves nothing unsaid (D-13); an incomplete one promises nothing."""
+        """A whole snapshot gives every state (D-13). An incomplete one promises nothing."""
         require(self.snapshots.tick == record["truth"], "no snapshot of this tick")
         if self.snapshots.next_part == self.snapshots.parts:
             self.counts["whole compared"] += 1
@@ -387,12 +387,12 @@ class Session:
 
 
 def _content(text):
-    """A full rotation is written in hex, being wider than a word."""
+    """Reads one content. A full rotation is written in hex, because it is wider than a word."""
     return str(int(text[2:], 16)) if text.startswith("q:") else text
 
 
 def decode(path, say):
-    """Decodes the file; raises Malformed, which names line and side."""
+    """Decodes the file. Raises Malformed, which names the line and the side."""
     with open(path, encoding="utf-8") as lines:
         session = Session(json.loads(next(lines)))
         ended = False

@@ -1,6 +1,6 @@
 """Bit-packed bodies: schema, layouts, deltas, snapshots, inputs, RPCs (docs/spec/data.md).
 
-A state is a list of contents, one per component, in order: an int, ("x", bytes) for text and bytes, or
+A state is a list of contents, one per component, in order. A content is an int, ("x", bytes) for text and bytes, or
 ("b", bit count, bytes) for a custom value."""
 
 import math
@@ -13,7 +13,7 @@ from primitives import sha256
 WIDTH = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64,
          "fixed64": 64, "netid": 64, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32}
 COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4}
-ANGLE, NOT_PREDICTED = 128, 256  # of a member's flags
+ANGLE, NOT_PREDICTED = 128, 256  # bits of a member's flags
 PI = 3.141592653589793
 TEXT = ("string", "fixed_string", "bytes")
 
@@ -50,7 +50,7 @@ def bit_count(largest):
 
 
 def decimal_text(v):
-    """D-32."""
+    """A number as decimal text (D-32)."""
     if v == 0:
         return "-0" if math.copysign(1, v) < 0 else "0"
     sign, digits, exponent = Decimal(repr(v)).normalize().as_tuple()
@@ -67,7 +67,7 @@ def decimal_text(v):
 
 
 def quant_steps(low, high, precision):
-    """N of D-4."""
+    """The number of steps, N of D-4."""
     r = (high - low) / precision
     whole = math.floor(r)
     fraction = r - whole
@@ -75,7 +75,7 @@ def quant_steps(low, high, precision):
 
 
 def angle_code(v, low, high, steps):
-    """D-39."""
+    """The code of an angle (D-39)."""
     turns = ((v if math.isfinite(v) else 0.0) - low) / (high - low)
     part = turns - math.floor(turns) if abs(turns) < 2.0 ** 52 else 0.0
     return math.floor((part if part < 1 else 0.0) * steps + 0.5) % steps
@@ -85,7 +85,7 @@ def angle_code(v, low, high, steps):
 
 
 class Component:
-    """One component of a member: `read` gives its content, `zero` is that of the zero baseline (D-6)."""
+    """One component of a member. `read` returns its content; `zero` is its content in the zero baseline (D-6)."""
 
     def __init__(self, member, index):
         self.type = member["type"]
@@ -110,7 +110,7 @@ class Component:
         return "difference" if kind == "fixed64" and stated == "varint" else stated
 
     def _code(self, largest, text, zero=0):
-        """An n-bit field holding 0 … largest."""
+        """Sets up an n-bit field that holds 0 … largest."""
         width = bit_count(largest)
 
         def read(bits, _):
@@ -145,7 +145,7 @@ class Component:
         self._code(steps, f"compressed {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", min(zero, steps))
 
     def _angle(self, member, index):
-        """D-39."""
+        """Sets up an angle (D-39)."""
         low, high, precision = map(float, member.get("quant", [[-PI, PI, 2 * PI / 65536]])[0])
         steps = quant_steps(low, high, precision)
         self.code = lambda v: angle_code(v, low, high, steps)
@@ -187,7 +187,7 @@ class Component:
         self.read, self.text = lambda bits, _: bits.scalar(width), f" full {width}"
 
     def _varint(self, member, index):
-        width = WIDTH[self.type]  # signed: the zig-zag value is the content
+        width = WIDTH[self.type]  # of a signed number, the zig-zag value is the content
         self.read, self.text = lambda bits, _: bits.varint(width), f" varint {width}"
 
     def _difference(self, member, index):
@@ -228,7 +228,7 @@ class Component:
 
 
 def content_text(content):
-    """The form of a recorded session's last line."""
+    """A content in the form of a recorded session's last line."""
     if isinstance(content, int):
         return str(content)
     if content[0] == "x":
@@ -245,7 +245,7 @@ class Member:
         self.children, self.kind = [], "plain"
         indent = " " * depth
         count = desc.get("array", 0)
-        if count > 1:  # its elements are its children
+        if count > 1:  # the elements of an array are its children
             self.kind = "delta"
             self.children = [Member({**desc, "array": 0}, components, depth) for _ in range(count)]
             first = self.children[0].lines
@@ -268,7 +268,7 @@ class Member:
 
 
 class Layout:
-    """`structures`: [(name, structure)]; an object has presence bits, a lone structure has none."""
+    """`structures` is [(name, structure)]. An object has presence bits; a single structure has none."""
 
     def __init__(self, structures, is_object):
         self.components, self.is_object, self.behaviours, self.lines = [], is_object, [], []
@@ -341,14 +341,14 @@ class Object:
     def __init__(self, type_id):
         self.type_id, self.info = type_id, None
         self.states = {}  # tick -> contents
-        self.acked = set()  # ticks whose packet the client acknowledged
+        self.acked = set()  # ticks of states whose packet the client acknowledged
         self.newest = 0
         self.removed_tick = None
-        self.rpc_count = 0  # reliable RPCs its removal names (D-35)
+        self.rpc_count = 0  # number of reliable RPCs that its removal names (D-35)
 
 
 class Snapshots:
-    """What the server has sent so far, and what of it may serve as a baseline."""
+    """The states that the server has sent so far, and which of them may serve as baselines."""
 
     def __init__(self, schema):
         self.schema, self.objects = schema, {}
@@ -356,7 +356,7 @@ class Snapshots:
         self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "unchanged": 0, "incomplete": 0}
 
     def read(self, body):
-        """Decodes one part; returns the (id, tick) pairs its packet carries."""
+        """Decodes one part. Returns the (id, tick) pairs that its packet carries."""
         bits = Bits(body)
         tick = bits.scalar(32)
         bits.scalar(32), bits.scalar(8)
@@ -388,7 +388,7 @@ class Snapshots:
         self.next_part += 1
 
     def finish(self):
-        """The last snapshot is over: it was whole, or announced one part more than it sent (D-12)."""
+        """Checks the finished snapshot: it was whole, or it announced one part more than it sent (D-12)."""
         require(self.parts - self.next_part in (0, 1), f"{self.next_part} of {self.parts} parts were sent (D-12)")
         self.counts["incomplete"] += self.parts - self.next_part
 
@@ -452,7 +452,7 @@ class Snapshots:
 
 
 def read_inputs(layout, body):
-    """{tick: contents}."""
+    """Returns {tick: contents}."""
     bits = Bits(body)
     newest, count = bits.scalar(32), bits.scalar(8)
     require(1 <= count <= 32 and newest >= count, "input window (D-19)")

@@ -1,5 +1,5 @@
-"""Large transfers (docs/spec/transfer.md): control messages 16 to 19 and the chunks of bulk channels, followed from both
-ends. Raises Malformed at what no sender may send."""
+"""Large transfers (docs/spec/transfer.md): follows control messages 16 to 19 and the chunks of bulk channels of both
+ends. Raises Malformed at bytes that no sender may send."""
 
 from packets import Bytes, require
 
@@ -9,7 +9,7 @@ MAX_OPEN = 8
 
 
 def parse_control(body):
-    """A dictionary with `kind` and the fields of the body."""
+    """Returns a dictionary with `kind` and the fields of the body."""
     r = Bytes(body)
     out = {"kind": r.uint(1, "type"), "id": r.uint(2, "id")}
     if out["kind"] == OFFER:
@@ -40,11 +40,11 @@ class Transfer:
         self.size = offer["size"]
         self.accepted = False
         self.ended_by = set()
-        self.sent = bytearray()  # what left once at least, from the start on: fresh chunks go in order
+        self.sent = bytearray()  # the bytes that left at least once, from the start on: new chunks go in order
 
 
 class Direction:
-    """The transfers one side sends."""
+    """The transfers that one side sends."""
 
     def __init__(self):
         self.offers = 0

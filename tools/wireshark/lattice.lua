@@ -1,10 +1,10 @@
 -- A Wireshark dissector of the Lattice wire standard (docs/spec). Install: docs/capture.md.
 --
--- Two forms of the same datagram. "lattice" is a UDP payload as it was on the wire: header and clear parts are shown,
--- sealed parts are bytes. "lattice_opened" is what a capture exports: header, clear part and plaintext, the tag gone.
--- Field names follow the specification; W-, S-, R- and D-numbers are its.
+-- There are two forms of a datagram. "lattice" is a UDP payload as it was on the wire: header and clear parts are
+-- shown, and sealed parts are bytes. "lattice_opened" is the form that a capture exports: header, clear part and
+-- plaintext, without the tag. Field names, and W-, S-, R- and D-numbers, are those of the specification.
 --
--- Written for the Lua 5.2 of Wireshark 3.6 to 4.2 and the 5.4 of later ones: no bit operators, no bit library.
+-- Written for Lua 5.2, in Wireshark 3.6 to 4.2, and for Lua 5.4, in later versions: no bit operators, no bit library.
 
 local wire = Proto("lattice", "Lattice")
 local opened = Proto("lattice_opened", "Lattice, opened")
@@ -167,8 +167,8 @@ wire.experts = { malformed }
 
 -- ---- Reading ----------------------------------------------------------------------------------------------------
 
--- A cursor over bytes, little-endian, that adds what it reads to `tree`. A read past the end ends the dissection with
--- an entry "malformed", not with an error of Lua.
+-- A cursor over bytes, little-endian, that adds each field it reads to `tree`. A read past the end ends the dissection
+-- with an entry "malformed", not with an error of Lua.
 local Cursor = {}
 Cursor.__index = Cursor
 
@@ -195,7 +195,7 @@ function Cursor:uint(name, n)
   return range:le_uint()
 end
 
--- Nothing is shown for no bytes.
+-- Adds no entry when `n` is 0.
 function Cursor:bytes(name, n)
   if n == 0 then return nil end
   local range = self:take(n, name)
@@ -209,7 +209,7 @@ end
 
 function Cursor:rest(name) return self:bytes(name, self:left()) end
 
--- A varint (W-4) from `next_byte`, which returns one byte: the value as UInt64.
+-- Reads a varint (W-4) by calling `next_byte`, which returns one byte. Returns the value as UInt64.
 local function read_varint(next_byte)
   local low, high = 0, 0
   for group = 0, 8 do
@@ -378,7 +378,7 @@ local function rpc(c)
   return "rpc " .. tostring(id)
 end
 
--- Behind the type, in front of what is left.
+-- The fields after the type and before the rest of the message.
 local TRANSFER_FIELDS = {
   [16] = { { "id", 2 }, { "size", 8 } },
   [17] = { { "id", 2 } },
@@ -424,7 +424,7 @@ local function body_reader(channel, mode, flags, from_server)
   end
 end
 
--- One channel message; what it is, for the information column, or nil.
+-- Reads one channel message. Returns its description for the information column, or nil.
 local function message(c, modes, from_server)
   local outer, first = c.tree, c.at
   c.tree = outer:add(wire, c.tvb(first, c.last - first), "Message")
@@ -509,8 +509,8 @@ end
 
 -- ---- Datagrams --------------------------------------------------------------------------------------------------
 
--- Which address is the server of a connection: the one ConnectionAccepted came from. Needed because engine traffic is
--- snapshots one way and inputs the other.
+-- The address of the server of each connection: the source of ConnectionAccepted. It is needed because engine traffic
+-- is snapshots in one direction and inputs in the other.
 local server_of = {}
 
 function wire.init() server_of = {} end
@@ -576,7 +576,7 @@ function wire.dissector(tvb, pinfo, root) return dissect(tvb, pinfo, root, false
 
 function opened.dissector(tvb, pinfo, root) return dissect(tvb, pinfo, root, true) end
 
--- A capture of UDP itself: the magic (W-8) and a known type. Any port; nothing else begins like this.
+-- Recognizes Lattice in a capture of UDP itself, on any port, by the magic (W-8) and a known type.
 wire:register_heuristic("udp", function(tvb, pinfo, root)
   if tvb:len() < 15 or tvb(0, 2):uint() ~= 0x4c54 or tvb(4, 1):uint() > 5 then return false end
   dissect(tvb, pinfo, root, false)

@@ -1,7 +1,7 @@
 # Finds libsodium, the only library that Lattice links, and defines the target Lattice::sodium.
 #
-# libsodium comes with a file for pkg-config and none for CMake. pkg-config is asked where it is installed and is not
-# required. This file is installed beside LatticeConfig.cmake, which uses it as well.
+# libsodium comes with a file for pkg-config and none for CMake. This file asks pkg-config if it is installed, and works
+# without it too. It is installed beside LatticeConfig.cmake, which uses it.
 #
 # Variables: LatticeSodium_FOUND, LatticeSodium_VERSION; in the cache LatticeSodium_INCLUDE_DIR, LatticeSodium_LIBRARY.
 

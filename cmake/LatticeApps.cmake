@@ -1,4 +1,4 @@
-# Programs: each folder of apps/ and game-sim/ has a CMakeLists.txt of its own.
+# Adds the programs: each folder of apps/, and game-sim/, has a CMakeLists.txt of its own.
 
 if(TARGET lattice)
   foreach(folder game-sim apps)

@@ -1,5 +1,5 @@
-# What `cmake --install` writes: headers, both libraries, the CMake package, the pkg-config file, the licence. Nothing
-# of it holds an absolute path, so the whole prefix may be moved afterwards.
+# What `cmake --install` writes: headers, both libraries, the CMake package, the pkg-config file, the licence. None of
+# the files holds an absolute path, so the whole prefix may be moved afterwards.
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Lattice)
@@ -14,7 +14,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lattice DESTINATION ${CMAKE_INST
   COMPONENT Lattice_Development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT Lattice_Runtime)
 
-# The C++ run-time library by name, for C programs that link liblattice.a with the C compiler.
+# The names of the C++ run-time libraries, for C programs that link liblattice.a with the C compiler.
 set(cxx_runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM cxx_runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_DUPLICATES cxx_runtime)
@@ -26,7 +26,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/LatticeConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/LatticeConfig.cmake ${PROJECT_BINARY_DIR}/LatticeConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindLatticeSodium.cmake DESTINATION ${package_dir} COMPONENT Lattice_Development)
 
-# pkg-config: everything from the place of the file itself.
+# The file for pkg-config: all paths are relative to the file itself.
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE cxx_runtime_flags)
 list(JOIN cxx_runtime_flags " " cxx_runtime_flags)
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

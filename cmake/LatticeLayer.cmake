@@ -1,5 +1,5 @@
-# Defines lattice_layer(): one static library per layer whose include path holds links to exactly
-# the folders the layer may include. See cmake/layers.cmake for the table itself.
+# Defines lattice_layer(), which makes one static library per layer. The layer's include path holds links to exactly the
+# folders that the layer may include. cmake/layers.cmake has the table.
 
 set_property(GLOBAL PROPERTY LATTICE_LAYERS "")
 
@@ -46,8 +46,8 @@ function(lattice_layer name folder)
   endforeach()
   if(sources)
     if(LATTICE_COVERAGE)
-      # gcov tells files apart by the path they were included by: through the links, a header would be another
-      # file in every layer.
+      # gcov identifies a file by the path of its inclusion. Through the links, a header would be a different file in
+      # every layer, so coverage builds include from src/ directly.
       set(view ${PROJECT_SOURCE_DIR}/src)
     endif()
     target_include_directories(lattice_${name} PRIVATE ${view})

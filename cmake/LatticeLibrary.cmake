@@ -1,4 +1,4 @@
-# The library, twice, from the same objects of all layers: liblattice.so and liblattice.a. Only src/abi defines exported
+# The two libraries, liblattice.so and liblattice.a, from the same objects of all layers. Only src/abi defines exported
 # symbols.
 
 set(objects "")
@@ -16,7 +16,7 @@ target_link_libraries(lattice PUBLIC lattice_public_headers
   PRIVATE Lattice::sodium $<BUILD_INTERFACE:lattice_core_options>)
 target_link_options(lattice PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/lattice.map)
 if(LATTICE_WARNINGS_AS_ERRORS)
-  # Not for everybody: clang's sanitizers leave symbols of a shared library to the program.
+  # Not with every build: clang's sanitizers leave symbols of a shared library undefined, for the program to define.
   target_link_options(lattice PRIVATE -Wl,--no-undefined)
 endif()
 # Before 1.0 a minor version may change the binary interface, so it is part of the SONAME: liblattice.so.0.1.
@@ -31,7 +31,7 @@ target_link_libraries(lattice_static PUBLIC lattice_public_headers PRIVATE Latti
 set_target_properties(lattice_static PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME lattice)
 
 if(NOT LATTICE_INSTALL)
-  # A guest is built as far as the host links it.
+  # As a part of another project, only the targets that the project links are built.
   foreach(layer IN LISTS layers)
     set_target_properties(lattice_${layer} PROPERTIES EXCLUDE_FROM_ALL ON)
   endforeach()

@@ -1,12 +1,14 @@
-# Flags every target of this tree shares, what the public targets hand on, and the one system library the core links.
+# The flags that every target of this tree shares, the flags that the public targets hand on, and the one system library
+# that the core links.
 
-# Lattice::simulation: for the user's own simulation code, which must give the same bits on server and client.
+# Lattice::simulation is for the user's own simulation code, which must give the same bits on server and client.
 #
-# A compiler that may contract turns a * b + c into one fused multiply-add, which rounds once instead of twice. GCC does
-# so by default for processors that have the instruction (-march=native, arm64), and whether it does depends on how
-# an expression was inlined. Then a server and a client built for different processors, or at different optimization levels,
-# compute different states from the same inputs, and the client sees a misprediction in each tick. -ffp-contract=off
-# makes every multiplication and addition round by itself, as IEEE 754 says. The library is compiled the same way.
+# A compiler may contract a * b + c into one fused multiply-add, which rounds once instead of twice. GCC does so by
+# default for processors that have the instruction (-march=native, arm64). Whether it does depends on how an expression
+# was inlined. Then a server and a client that were built for different processors, or at different optimization levels,
+# compute different states from the same inputs, and the client sees a misprediction in each tick. With
+# -ffp-contract=off every multiplication and addition rounds by itself, as IEEE 754 says. The library is compiled the
+# same way.
 add_library(lattice_simulation_flags INTERFACE)
 add_library(Lattice::simulation ALIAS lattice_simulation_flags)
 target_compile_options(lattice_simulation_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)
@@ -22,14 +24,15 @@ endif()
 if(LATTICE_SANITIZE)
   target_compile_options(lattice_options INTERFACE -fsanitize=${LATTICE_SANITIZE} -fno-omit-frame-pointer
     -fno-sanitize-recover=all
-    # vptr checks need the type information that src/ is built without.
+    # vptr checks need run-time type information, and src/ is built without it.
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
-  # A C caller may hand over any int as an enumeration; that it is refused is what tests/abi checks.
+  # A C caller may pass any int as an enumeration. tests/abi checks that the library refuses it.
   target_compile_options(lattice_options INTERFACE -fno-sanitize=enum)
   target_link_options(lattice_options INTERFACE -fsanitize=${LATTICE_SANITIZE})
 endif()
 if(LATTICE_COVERAGE)
-  # Counters of one thread: atomic ones make the tests three times as slow. Tests with threads are left out.
+  # The counters are for one thread, because atomic counters make the tests three times as slow. Tests with threads
+  # are left out.
   target_compile_options(lattice_options INTERFACE --coverage -fprofile-update=single)
   target_link_options(lattice_options INTERFACE --coverage)
 endif()
@@ -40,14 +43,14 @@ if(LATTICE_CAPTURE)
   target_compile_definitions(lattice_options INTERFACE LATTICE_CAPTURE=1)
 endif()
 
-# What src/ is compiled with on top: no exceptions, no run-time type information.
+# Further flags for src/: no exceptions, no run-time type information.
 add_library(lattice_core_options INTERFACE)
 target_link_libraries(lattice_core_options INTERFACE lattice_options)
 target_compile_options(lattice_core_options INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
 
-# No language standard comes with the headers: the C interface is C17 and is included from older C++ too. The C++
-# headers say themselves that they need C++20.
+# The target of the headers sets no language standard: the C interface is C17, and older C++ may include it too. The C++
+# headers themselves check for C++20.
 add_library(lattice_public_headers INTERFACE)
 target_include_directories(lattice_public_headers INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -56,6 +59,6 @@ target_include_directories(lattice_public_headers INTERFACE
 if(NOT TARGET Lattice::sodium)
   list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
   find_package(LatticeSodium REQUIRED)
-  # Whoever links Lattice::lattice_static from another folder links it too.
+  # A target in another folder that links Lattice::lattice_static links it too, so it must be visible there.
   set_target_properties(Lattice::sodium PROPERTIES IMPORTED_GLOBAL TRUE)
 endif()

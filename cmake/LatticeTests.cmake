@@ -1,21 +1,21 @@
-# tests/unit mirrors src: one test program per layer, made of that folder's *_test.cpp.
-# fuzz/<name>_fuzz.cpp: see fuzz/CMakeLists.txt. Folders with a CMakeLists.txt add their own.
+# tests/unit mirrors src: one test program per layer, made of the *_test.cpp files in the layer's folder.
+# fuzz/<name>_fuzz.cpp: see fuzz/CMakeLists.txt. Folders with a CMakeLists.txt add their own tests.
 #
-# Labels: fuzz, layers, browser, perf (timing matters: not run under sanitizers), threads (what the
-# thread-sanitizer build runs; their programs are dependencies of the target thread_tests, which is all that
-# build makes). A test that cannot run prints "skipped: <reason>" and returns 77.
+# Labels: fuzz, layers, browser, perf (timing matters, so not run under sanitizers), threads (run by the
+# thread-sanitizer build, which builds only the target thread_tests; the programs of these tests are its dependencies).
+# A test that cannot run prints "skipped: <reason>" and returns 77.
 
 find_package(GTest REQUIRED)
 find_package(rapidcheck QUIET)
 
-# Test programs cost more to compile than the library, and most run for milliseconds: presets compile them
-# unoptimized. tests/system, which simulates for minutes, does not use this.
+# Test programs cost more to compile than the library, and most run for milliseconds, so the presets compile them
+# unoptimized. tests/system simulates for minutes and does not use this.
 add_library(lattice_test_flags INTERFACE)
 target_compile_options(lattice_test_flags INTERFACE ${LATTICE_TEST_FLAGS})
 
 add_library(lattice_test_options INTERFACE)
 target_link_libraries(lattice_test_options INTERFACE lattice_options GTest::gtest)
-# Tests look at every layer, and only tests do.
+# Tests include headers of every layer. Nothing else may.
 target_include_directories(lattice_test_options INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
 target_compile_definitions(lattice_test_options INTERFACE
@@ -24,8 +24,8 @@ if(TARGET rapidcheck)
   target_link_libraries(lattice_test_options INTERFACE rapidcheck)
 endif()
 
-# GoogleTest and RapidCheck are a third of what a test costs to compile: parsed once for all of tests/unit. Not
-# under a launcher such as ccache, which cannot look into precompiled headers and would cache nothing.
+# GoogleTest and RapidCheck are a third of a test's compile time, so they are parsed once for all of tests/unit. A
+# launcher such as ccache cannot look into precompiled headers and would cache nothing, so with one they are not used.
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   add_executable(test_headers EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
   target_link_libraries(test_headers PRIVATE lattice_test_options lattice_test_flags GTest::gtest_main)

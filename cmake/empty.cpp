@@ -1,1 +1,1 @@
-// A shared library target needs one source of its own; everything real comes from the layers.
+// A shared library target needs one source of its own. All code comes from the layers.

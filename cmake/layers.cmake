@@ -2,9 +2,9 @@
 #
 #   lattice_layer(<name> <folder under src/> USES <layers it may include> [SYSTEM <libraries>])
 #
-# A layer sees its own folder and the folders of the layers it USES, and nothing else: its include
-# path is a directory of links holding just those (cmake/LatticeLayer.cmake), so an upward include
-# does not compile, and an upward call does not link. tests/layers checks the same by reading the text.
+# A layer sees its own folder and the folders of the layers it USES, and nothing else. Its include path is a directory
+# with links to just those folders (cmake/LatticeLayer.cmake). So an upward include does not compile, and an upward call
+# does not link. tests/layers checks the same by reading the sources.
 
 lattice_layer(platform       platform              USES)
 lattice_layer(base           base                  USES platform)

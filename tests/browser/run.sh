@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs run.mjs when there is a node to run it: run.sh DEMO
+# run.sh DEMO: runs run.mjs, or skips when node is not installed.
 set -eu
 if ! command -v node >/dev/null 2>&1; then
   echo "skipped: node is not installed (Debian package nodejs)"

@@ -28,10 +28,10 @@ constexpr size_t kMaxDescriptors = 8;
 constexpr int kAboveAll = 64;  // no child is given a descriptor of this number or more
 
 void become(const ChildPlan& plan, const std::vector<char*>& argv, const std::vector<char*>& envp) {
-  // No bench that dies may leave a server behind.
+  // If the bench dies, its server must end too.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (plan.cpu >= 0) pin_self(plan.cpu);
-  // Out of the way first: one of ours may have the number another is to get.
+  // Copied to high numbers first: a descriptor may have the number that another one is to get.
   std::array<int, kMaxDescriptors> copies{};
   const size_t count = std::min(plan.descriptors.size(), copies.size());
   for (size_t i = 0; i < count; ++i) copies[i] = fcntl(plan.descriptors[i].first, F_DUPFD_CLOEXEC, kAboveAll);

@@ -14,8 +14,8 @@ namespace bench {
 struct ChildPlan {
   std::vector<std::string> arguments;            // [0] is the program
   int cpu = -1;                                  // pinned to it; -1: anywhere
-  std::vector<std::string> environment;          // "NAME=value", on top of ours
-  std::vector<std::pair<int, int>> descriptors;  // ours -> the child's number
+  std::vector<std::string> environment;          // "NAME=value", added to this process's
+  std::vector<std::pair<int, int>> descriptors;  // this process's number -> the child's number
 };
 
 class Child {
@@ -41,7 +41,7 @@ class Child {
   pid_t pid_ = -1;
 };
 
-/// Where the programs are: beside this one in the same build.
+/// The folder of the programs of this build.
 std::string build_folder();
 /// The processors this process may use, ascending.
 std::vector<int> allowed_cpus();
@@ -64,7 +64,7 @@ class UdpCounter {
   ~UdpCounter();
   UdpCounter(const UdpCounter&) = delete;
   UdpCounter& operator=(const UdpCounter&) = delete;
-  /// Makes the planned process count into this. `library` is the path of udp_counter.so.
+  /// Makes the planned process count into this object. `library` is the path of udp_counter.so.
   void attach(ChildPlan& plan, const std::string& library) const;
   UdpTraffic read() const;
 

@@ -1,7 +1,7 @@
-// codec: what replication costs without sockets, crypto or a game. 256 objects that all move, 256 clients
-// that all see them, 30 snapshots a second, receipts 6 ticks later; once without loss (every client holds
-// the same baseline, so one encoding serves all) and once losing 5 % of the parts (baselines drift apart).
-// And the codec alone: one object's delta, quantization, and the way back.
+// codec: the cost of replication without sockets, crypto or a game. 256 moving objects, 256 clients that see
+// all of them, 30 snapshots a second, receipts 6 ticks later; once without loss (every client has the same
+// baseline, so one encoding serves all) and once with 5 % of the parts lost (baselines differ). Then the
+// codec alone: the delta of one object, quantization, and the reverse.
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>

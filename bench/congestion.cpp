@@ -1,5 +1,5 @@
-// congestion: what each controller makes of links that are narrow and change. Cellular links made up from
-// seeds, and recorded ones where --traces names a folder of them; beside them a sender without control; and
+// congestion: each controller on links that are narrow and change. Cellular links are synthetic, from seeds,
+// and also recorded ones if --traces names their folder. For comparison, a sender without control. Then
 // transfers over a link of fixed rate and over a long lossy path. Virtual time: every number is the same on
 // every machine.
 #include <algorithm>

@@ -5,8 +5,8 @@
 //
 // `serve` prints its port, wakes 60 times a second, takes everything with recvmmsg, opens each datagram with
 // ChaCha20-Poly1305 (libsodium, a key per client), seals what is due and hands it over with sendmmsg. It
-// simulates nothing, replicates nothing, resends nothing, remembers nothing: what a real server spends
-// above it is what those cost. Every datagram has the mean size that was measured.
+// simulates nothing, replicates nothing, resends nothing and stores nothing: the additional time of a real
+// server is the cost of these. Every datagram has the mean size that was measured.
 //
 //   client u32 | counter u64 | ciphertext | tag 16        the first 12 bytes are the nonce
 #include <arpa/inet.h>
@@ -44,7 +44,7 @@ struct Arguments {
   uint16_t port = 0;
 };
 
-/// Keys that both processes can make: this measures, it protects nothing.
+/// Keys that both processes can compute. They protect nothing.
 Key key_of(uint32_t client) {
   Key key{};
   std::memcpy(key.data(), &client, sizeof client);

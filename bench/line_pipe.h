@@ -1,4 +1,4 @@
-// What a child process says, line by line, with a time limit.
+// Reads the output of a child process, line by line, with a time limit.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +30,8 @@ class LinePipe {
   int writer() const { return write_; }
   void close_writer() { close_one(&write_); }
 
-  /// Hands every line that arrives within `seconds` to `take`, which returns true to stop. True when it did.
+  /// Passes every line that arrives within `seconds` to `take`, which returns true to stop. True when it
+  /// stopped.
   template <class Take>
   bool read_for(double seconds, const Take& take) {
     const uint64_t until_ns = monotonic_ns() + static_cast<uint64_t>(seconds * 1e9);

@@ -1,5 +1,6 @@
-// One connection over a narrow link in virtual time: what a sender that always has more gets through, and how
-// long its datagrams stand in the link's queue. Simulated, so the numbers are the same on every machine.
+// One connection over a narrow link in virtual time: the throughput of a sender that always has more to send,
+// and the time that its datagrams wait in the link's queue. Simulated, so the numbers are the same on every
+// machine.
 #pragma once
 
 #include <cstdint>

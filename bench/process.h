@@ -1,4 +1,4 @@
-// A child that speaks in lines of "name value" and may be told to go: the processes of the transport bench.
+// A process of the transport bench: it prints lines of "name value", and a line "go" starts it.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   bool start(std::vector<std::string> arguments, int cpu);
-  /// Reads until the process has said `name`; false after `seconds`, or when it ended.
+  /// Reads until the process has printed `name`; false after `seconds`, or when it ended.
   bool await(const std::string& name, double seconds);
-  /// The line it may be waiting for.
+  /// Sends the line "go".
   void go();
-  /// Asks it to end, and reads what it says last.
+  /// Asks the process to end, and reads its last lines.
   void finish();
-  /// What it said about `name`, the latest; 0 when it did not.
+  /// The latest value that the process printed for `name`; 0 if there is none.
   double said(const std::string& name) const;
   /// The raw child, for processor time and memory.
   Child& child() { return child_; }

@@ -1,4 +1,4 @@
-// The benches there are, and what they may be told. One file per bench.
+// The list of benches, and their options. One file per bench.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What one bench measured. Every metric is sampled once per repetition; the report states the median, and
-// beside it the smallest and the largest, because a number without its spread says little.
+// The results of one bench. Every metric is sampled once per repetition; the report states the median, and
+// beside it the smallest and the largest sample, because a number without its spread says little.
 //
 // Metric names are flat and end in their unit (game64_server_cpu_ms_per_client_s); ratios have no unit.
 #pragma once

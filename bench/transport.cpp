@@ -1,6 +1,6 @@
-// transport: the whole of "Make it fast" in one run. Every contender does the same work in a process of its
-// own, server and load on processors of their own; contenders alternate inside a repetition, so that what
-// disturbs the machine for a while disturbs all of them, and ratios are formed per repetition.
+// transport: all transport measurements in one run. Every contender does the same work in its own process,
+// with server and load on separate processors. Contenders alternate inside a repetition, so that a
+// disturbance of the machine affects all of them, and ratios are formed per repetition.
 //
 // A ratio or metric that needs ENet is left out when ENet was not there at configure time.
 #include <sched.h>
@@ -251,7 +251,8 @@ std::string run_transport(const Options& options, Report& report) {
   report.workload("lattice", "reliability::Endpoint over UDP; default configuration, no per-range limits");
   report.workload("enet", LATTICE_BENCH_HAS_ENET ? "Debian's, unencrypted" : "not measured");
   if (!LATTICE_BENCH_HAS_ENET) {
-    std::fprintf(stderr, "ENet is not measured: it was not installed when this was built (Debian: libenet-dev).\n");
+    std::fprintf(stderr,
+                 "ENet is not measured: it was not installed when this was built (Debian: libenet-dev).\n");
   }
   report.workload("links", "simulated network, virtual time, pumped at 1 kHz");
   report.workload("warmup_s", options.warmup_s);

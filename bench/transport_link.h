@@ -1,6 +1,6 @@
-// Lattice over a bad link, in virtual time: what loss, delay and a narrow pipe do to reliable messages. Both
-// endpoints run in this process over the simulated network, pumped every millisecond, so the numbers are the
-// protocol's and do not depend on the machine.
+// Lattice over a bad link, in virtual time: the effect of loss, delay and a bottleneck on reliable messages.
+// Both endpoints run in this process over the simulated network, pumped every millisecond, so the numbers are
+// the protocol's and do not depend on the machine.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-/// What every run needs to know.
+/// The parameters of every run.
 struct TransportPlan {
   std::string program;  // transport-end
   int server_cpu = 0;

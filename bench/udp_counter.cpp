@@ -32,7 +32,7 @@ void add(std::atomic<uint64_t>& counter, uint64_t amount) {
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-/// Datagrams in one entry: more than one when it is a run that the kernel cuts apart or has put together.
+/// Datagrams in one entry: more than one in a run that the kernel divides or has joined.
 uint64_t datagrams_of(const mmsghdr& entry) {
   msghdr header = entry.msg_hdr;
   if (header.msg_control == nullptr) return 1;

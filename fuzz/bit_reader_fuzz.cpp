@@ -1,6 +1,6 @@
-// BitReader against any bytes: the first bytes choose which reads follow, the rest are read. Checks the
-// sticky failure (Y-12): after a bad read everything is zero and the end is never reached; and that what was
-// accepted writes back to the same bits.
+// BitReader against any bytes: the first bytes choose the reads, the rest is read. Checks the sticky failure
+// (Y-12): after a bad read every value is zero and the end is never reached. Checks also that accepted values
+// write back to the same bits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

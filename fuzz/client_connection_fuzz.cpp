@@ -1,4 +1,4 @@
-// A client behind the AEAD and a hostile server: connection_session.h says how an input is read.
+// A client behind the AEAD and a hostile server: connection_session.h describes the input.
 #include "connection_session.h"
 #include "unit/reliability/raw_server.h"
 

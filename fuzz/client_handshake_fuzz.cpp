@@ -1,6 +1,6 @@
-// Whatever can reach a client during its handshake. The first byte chooses: a raw datagram, a type-0x00 body,
-// damage to a real message 4, or the plaintext of message 4 or 6 sealed by a server that holds the right
-// keys.
+// Any datagram that can reach a client during its handshake. The first byte chooses: a raw datagram, a
+// type-0x00 body, damage to a real message 4, or the plaintext of message 4 or 6 sealed by a server that
+// holds the right keys.
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// A server behind the AEAD and a hostile client: connection_session.h says how an input is read.
+// A server behind the AEAD and a hostile client: connection_session.h describes the input.
 #include "connection_session.h"
 #include "unit/reliability/raw_client.h"
 

@@ -1,10 +1,10 @@
-// One connection, many datagrams behind the AEAD: an endpoint, in either role, and a peer with the right keys
-// whose steps the input lists, each honest or not, between which time passes and the endpoint sends. Behind
-// it is everything a connection has: channels, fragments, large transfers, rotation, paths, probes,
-// congestion control, receipts.
+// Fuzzes one connection with many datagrams behind the AEAD: an endpoint, in either role, and a peer with the
+// right keys. The input lists the steps of the peer, honest or not; between steps time passes and the
+// endpoint sends. So everything of a connection is fuzzed: channels, fragments, large transfers, rotation,
+// paths, probes, congestion control, receipts.
 //
 // A step is  operation u8 (mod 16) · its arguments, as the functions below read them. An input that ends
-// early reads zeros. endpoint_payload feeds an endpoint plaintexts that are the input itself.
+// early reads zeros. The target endpoint_payload feeds the input itself as plaintexts to an endpoint.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Input {
   std::span<const uint8_t> left_;
 };
 
-/// The endpoint's application: accepts every transfer and watches that none leaves its bounds.
+/// The endpoint's application: accepts every transfer and checks that none leaves its bounds.
 class Application final : public transfer::TransferLink, public transfer::TransferHandler {
  public:
   Application()
@@ -86,7 +86,7 @@ class Application final : public transfer::TransferLink, public transfer::Transf
              std::span<const uint8_t> bytes) override {
     const uint64_t size_bytes = size_bytes_.at(id.number);
     require(offset <= size_bytes && bytes.size() <= size_bytes - offset);
-    require((written_bytes_[id.number] += bytes.size()) <= size_bytes);  // Each byte once.
+    require((written_bytes_[id.number] += bytes.size()) <= size_bytes);  // Each byte comes once.
     return true;
   }
   void on_progress(test::ConnectionHandle, transfer::TransferId, uint64_t done_bytes,
@@ -160,8 +160,8 @@ class Session {
   void send_transfer(Input& input);
   void prove_path(Input& input);
 
-  /// A client talks to the address it connected to and no other (M-1). A server sends an address that never
-  /// proved itself three bytes for every one that came from there (L-04).
+  /// A client sends only to the address that it connected to (M-1). A server sends an unproved address at
+  /// most three bytes for every byte that came from there (L-04).
   static socket::TapVerdict watch(void* self, socket::TappedDatagram& datagram) {
     Session& session = *static_cast<Session*>(self);
     if (kTestsClient && datagram.from == session.node().address)
@@ -340,7 +340,8 @@ void Session<Raw>::send_transfer(Input& input) {
   peer_.send_message(message);
 }
 
-/// A client that is asked to: byte u8 of the challenge · 1 if it comes from elsewhere. A server: answered.
+/// Against a client: challenges it; byte u8 of the challenge · 1 if it comes from elsewhere. Against a
+/// server: answers the server's challenge.
 template <class Raw>
 void Session<Raw>::prove_path(Input& input) {
   if (!kTestsClient) return peer_.answer_challenge();
@@ -348,7 +349,7 @@ void Session<Raw>::prove_path(Input& input) {
   peer_.challenge_path(byte, input.u8() == 1 ? &spoofed_ : nullptr);
 }
 
-/// What holds at every moment.
+/// Checks the invariants of every moment.
 template <class Raw>
 void Session<Raw>::check() {
   require(handler().connected.size() <= 1);
@@ -356,13 +357,13 @@ void Session<Raw>::check() {
   require(to_spoofed_bytes_ <= 3 * from_spoofed_bytes_);
   if (alive()) {
     const platform::Address far = endpoint().endpoint().remote_address(handler().connected[0]);
-    require(kTestsClient ? far == first_address_ : far != spoofed_);  // Nothing was proved from there.
+    require(kTestsClient ? far == first_address_ : far != spoofed_);  // That address was never proved.
   }
   require(handler().receipts.size() <= receipts_asked_);
   for (const auto& [number, told] : handler().receipts) require(told.size() == 1);
 }
 
-/// And when the connection is over, whoever ended it: every receipt was told and every byte given back.
+/// Checks the end of a connection: every receipt was reported and every byte was returned to the pool.
 template <class Raw>
 void Session<Raw>::finish() {
   if (alive()) {

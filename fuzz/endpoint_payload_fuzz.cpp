@@ -1,6 +1,6 @@
-// A peer with valid keys sends whatever the input says: packets behind the AEAD, straight into an Endpoint
-// and what puts fragments together above it. Input: any number of  type u8 (low 6 bits mod 3: Payload,
-// Keepalive, Disconnect; 0x40: from another address; 0x80: time passes afterwards) · length u8 · plaintext.
+// A peer with valid keys sends the packets of the input behind the AEAD, straight into an Endpoint and the
+// layer that puts fragments together. Input: any number of  type u8 (low 6 bits mod 3: Payload, Keepalive,
+// Disconnect; 0x40: from another address; 0x80: time passes afterwards) · length u8 · plaintext.
 #include <algorithm>
 #include <cstdlib>
 

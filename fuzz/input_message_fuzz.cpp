@@ -1,5 +1,5 @@
-// Input messages (T-05): whatever bytes come, decoding stays in bounds, what it accepts has one encoding
-// only, and the jitter buffer keeps its promise of one input per tick.
+// Input messages (T-05): for any bytes, decoding stays in bounds, an accepted message has only one encoding,
+// and the jitter buffer gives one input per tick.
 #include <algorithm>
 #include <array>
 #include <cstddef>

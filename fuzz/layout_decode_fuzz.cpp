@@ -1,6 +1,6 @@
-// Layout::decode_delta and decode_whole against any bytes, over every wire type and encoding. What is refused
-// leaves a whole state behind; what is accepted is exactly what the encoder writes for that state, survives
-// host memory unchanged, and can be drawn.
+// Layout::decode_delta and decode_whole against any bytes, over every wire type and encoding. Refused bytes
+// leave a whole state. Accepted bytes are exactly the bytes that the encoder writes for that state; the state
+// survives host memory unchanged and can be drawn.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

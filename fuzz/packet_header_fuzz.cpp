@@ -1,4 +1,5 @@
-// Outer header: whatever parses has exactly one spelling (the AAD a receiver checks is what it parsed).
+// Outer header: every header that parses has exactly one encoding (the receiver checks the AAD that it
+// parsed).
 #include <cstdlib>
 #include <cstring>
 

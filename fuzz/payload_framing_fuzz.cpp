@@ -20,7 +20,8 @@ bool same(const wire::Message& a, const wire::Message& b) {
          a.body.size() == b.body.size();
 }
 
-/// What the check keeps, and a reader of the rest, are what a reader of all of it finds.
+/// The messages that the check keeps, and those read from the rest, equal those of a reader of the whole
+/// plaintext.
 void require_kept_is_read(std::span<const uint8_t> input, const wire::ChannelTable& channels) {
   std::array<wire::Message, 3> kept;
   wire::FramingSummary summary;
@@ -67,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(reader.error() == error);
   }
   require(writer.size() <= size);
-  // The ack_elided flag is derived from the block's absence, so what was read has one spelling.
+  // The ack_elided flag is derived from the absence of the ack block, so every message has one encoding.
   require(std::memcmp(again.data(), data, writer.size()) == 0 || size == 0);
   if (error == wire::FramingError::kNone) {
     require(writer.size() == size && messages == summary.message_count);

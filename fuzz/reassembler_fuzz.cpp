@@ -1,7 +1,8 @@
 // Fragments as a hostile peer sends them, behind the deduplication of their channels. Input: any number of
 //   kind u8 (mod 4: unreliable, sequenced, reliable unordered, ordered; 0x40: rpc; 0x80: half a second
 //   passes) · id u8 · group u8 · index u8 · count u8 · length u8
-// Whatever comes: memory stays within its bounds, a message is made of what was sent, and all is given back.
+// For any input: memory stays within its bounds, a message consists of sent bytes, and all memory is
+// returned.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

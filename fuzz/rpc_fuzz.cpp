@@ -1,5 +1,5 @@
 // Arbitrary RPC bodies. The first byte chooses the argument list.
-// What must hold: decoding never breaks, and a body that decodes is the one its encoder writes.
+// Must hold: decoding never breaks, and a body that decodes is the one that its encoder writes.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The far end of a connection under fuzzing: it has the right keys and keeps truthful books of what it
-// received, so that an input can be as honest or as hostile as it likes, one step at a time.
+// The peer of a connection under fuzzing. It has the right keys and records truthfully what it received, so
+// that each step of an input can be honest or hostile.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ class ScriptedPeer {
   ScriptedPeer(RawEnd& raw, crypto::Role role, const wire::ChannelTable& channels)
       : rig_(raw.rig), channels_(channels), raw_(raw), rotation_(role, quick_rotation(), rig_.now_ns) {}
 
-  /// Everything that arrived, opened and written down; the first `lose` datagrams are lost.
+  /// Opens and records every datagram that arrived; the first `lose` datagrams are lost.
   void hear(size_t lose) {
     test::Bytes buffer(socket::kMaxDatagramBytes);
     socket::Datagram in{{}, 0, buffer.data()};
@@ -58,7 +58,8 @@ class ScriptedPeer {
       }
     });
   }
-  /// A payload of one message; every payload has an acknowledgement, so one goes first if it has none.
+  /// Sends a payload of one message. Every payload has an acknowledgement, so an ack message goes first
+  /// if the message has none.
   void send_message(const wire::Message& message) {
     std::array<uint8_t, socket::kMaxDatagramBytes> plaintext;
     base::ByteWriter writer(std::span<uint8_t>(plaintext).first(wire::kFloorPlaintextBytes));
@@ -67,7 +68,7 @@ class ScriptedPeer {
     send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
   }
 
-  /// Sends the `index`-th newest datagram again, as it was.
+  /// Sends the `index`-th newest datagram again, unchanged.
   void replay(size_t index, const platform::Address& from) {
     if (sent_.empty()) return;
     const test::Bytes& datagram = sent_[sent_.size() - 1 - index % sent_.size()];
@@ -82,7 +83,7 @@ class ScriptedPeer {
     body.response = *challenge_;
     send_keepalive(body);
   }
-  /// Challenges the path itself, as servers do; from `spoofed` if that is given.
+  /// Sends a path challenge, as servers do; from `spoofed` if that is given.
   void challenge_path(uint8_t byte, const platform::Address* spoofed) {
     wire::KeepaliveBody body;
     body.flags = wire::kKeepalivePathChallenge;
@@ -90,7 +91,7 @@ class ScriptedPeer {
     send_keepalive(body, spoofed);
   }
 
-  /// A step of rotation: begins one, or sends what it owes.
+  /// A step of rotation: begins one, or sends its next message.
   void rotate() {
     rotation_.update(*raw_.link, rig_.entropy, rig_.now_ns);
     if (rotation_.outgoing().empty()) return;
@@ -115,7 +116,7 @@ class ScriptedPeer {
     return message;
   }
 
-  /// What was received, truthfully.
+  /// The truthful ack block.
   wire::AckBlock ack() const { return {static_cast<uint16_t>(highest_), bitfield_}; }
   uint16_t next_id(uint8_t channel) const { return next_id_[channel]; }
   const platform::Address& address() const { return raw_.address; }

@@ -1,6 +1,6 @@
-// Whatever a client can send a server. The first byte chooses how deep the rest gets: a raw datagram, the
-// body of message 1, damage to a real message 3, damage to the plaintext sealed in it, or a token that the
-// issuer signed.
+// Any datagram that a client can send to a server. The first byte chooses the form of the rest: a raw
+// datagram, the body of message 1, damage to a real message 3, damage to the plaintext sealed in it, or a
+// token that the issuer signed.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -17,7 +17,7 @@ void require(bool condition) {
 }
 
 void deliver(test::Rig& rig, const Bytes& datagram) {
-  rig.ask(datagram);  // Throws, and so fails, when an answer is larger than its question or goes elsewhere.
+  rig.ask(datagram);  // Throws when an answer is larger than the datagram or goes to another address.
   if (rig.last.accepted) {
     require(rig.refusal() == connection::ServerRefusal::kNone);
     require(rig.last.accepted->connection_id != 0);

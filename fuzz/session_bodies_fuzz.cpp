@@ -1,4 +1,5 @@
-// Keepalive, Disconnect, control, transfer and handshake bodies: what parses is written back as it was read.
+// Keepalive, Disconnect, control, transfer and handshake bodies: a body that parses is written back
+// unchanged.
 #include <cstdlib>
 #include <cstring>
 

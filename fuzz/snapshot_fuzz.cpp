@@ -1,5 +1,5 @@
 // A client fed with arbitrary snapshot parts. Input: parts, each behind a u16 length.
-// What must hold: no part breaks the applier, a refused part moves nothing, the mirror stays in bounds.
+// Must hold: no part breaks the applier, a refused part changes nothing, the client's objects stay in bounds.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,10 +1,10 @@
-// Large transfers of one connection whose peer sends what it likes, while the application and the network do
-// all they may. Input: any number of  op u8 · length u8 · that many bytes:
+// Large transfers of one connection. The peer sends anything; the application and the network do everything
+//   that is allowed. Input: any number of  op u8 · length u8 · that many bytes:
 //   op mod 8: 0 control message (its type from the first byte) · 1 chunk (of 256 bytes by 0x80 in op)
 //             2 start · 3 accept the newest offer (into memory by 0x80) · 4 cancel
 //             5 send chunks, each into a datagram with as many bytes more than the smallest
-//             6 fates of chunks in flight, a bit each · 7 hold, a full control queue, update
-// Whatever comes: every byte is stored at most once and within its transfer, every chunk's fate is told once,
+//             6 receipts of chunks in flight, a bit each · 7 hold, a full control queue, update
+// For any input: every byte is stored at most once and within its transfer, every chunk gets one receipt,
 // every transfer ends once, and bounds hold.
 #include <algorithm>
 #include <cstdlib>
@@ -116,7 +116,7 @@ class Run {
     return !app_.closed;
   }
 
-  /// As the endpoint ends a connection: every chunk's fate first.
+  /// Ends the connection as the endpoint does: receipts of all chunks come first.
   void end() {
     while (!in_flight_.empty()) tell_fates(0);
     transfers_.on_disconnected(kConnection);
@@ -176,7 +176,7 @@ class Run {
     }
   }
 
-  /// Into a datagram that has room for `room` more than the smallest.
+  /// Sends a chunk into a datagram with room for `room` bytes more than the smallest.
   void send_chunk(uint8_t room) {
     if (!transfers_.has_chunk(kConnection)) return;
     std::vector<uint8_t> body(reliability::kMaxUnreliableBody + room);

@@ -1,5 +1,5 @@
-// As many 64-byte messages as go through one connection. Who has no back-pressure gets credit from the
-// server, so that it is neither drowned nor flattered by what it loses.
+// As many 64-byte messages as one connection carries. A contender without back-pressure gets credit from the
+// server, so that lost messages neither stop it nor make it look faster.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -56,12 +56,12 @@ class BulkServer final : public EndEvents {
   /// One pump; false when nothing came.
   bool pump() {
     const bool any = end_.receive(*this);
-    // What is missing of the unreliable counts as used, or one lost datagram would take credit for ever.
+    // Missing unreliable messages count as used; otherwise each lost datagram would use up credit for ever.
     if (is_new_ && gives_credit_) end_.send(peer_, Delivery::kUnreliable, bytes_of(&highest_));
     is_new_ = false;
     if (is_last_) {
       is_last_ = false;
-      // Here, not later: what follows is waiting.
+      // Measured here and not later, because the rest is waiting.
       cpu_s_ = seconds(began_cpu_ns_, process_cpu_ns());
       wall_s_ = seconds(began_ns_, monotonic_ns());
       end_.send(peer_, Delivery::kReliableOrdered, bytes_of(&highest_));
@@ -124,8 +124,8 @@ class BulkClient final : public EndEvents {
     return any;
   }
 
-  /// Unreliable messages were lost, and with them the word that they were taken: count them as taken, and
-  /// send the last of all again.
+  /// Unreliable messages and their credit were lost: counts them as received, and sends the last message
+  /// again.
   void forgive_silence(uint64_t now_ns) {
     if (arguments_.reliable || now_ns - heard_ns_ < kQuietNs) return;
     heard_ns_ = now_ns;
@@ -179,7 +179,7 @@ int load_bulk(const Arguments& arguments) {
   say("cpu_s", seconds(began_cpu_ns, process_cpu_ns()));
   say("wall_s", seconds(began_ns, monotonic_ns()));
   say("done", 1);
-  while (!should_end()) {  // What is left to acknowledge still is.
+  while (!should_end()) {  // The remaining acknowledgements are still sent.
     client.pump();
     end->wait(kIdleWaitNs);
   }

@@ -1,4 +1,4 @@
-// Coming and going: what an association costs to make, and what one costs that only exists.
+// The cost of making a connection, and the cost of an idle connection.
 #include <algorithm>
 #include <vector>
 

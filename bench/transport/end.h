@@ -1,5 +1,6 @@
 // One end of a transport, as every workload of the transport bench sees it: a server, or one client with a
-// socket of its own. Four contenders implement it (lattice in two ways), so that each workload is written once:
+// socket of its own. Four contenders implement it (lattice in two ways), so that each workload is written
+// once:
 //
 //   lattice      reliability::Endpoint over UDP. Not the C interface: its pump belongs to a world with ticks
 //                and replication, which none of the others has; everything below it is measured.
@@ -35,14 +36,14 @@ class End {
   /// Queues a copy of `body` (at most 1100 bytes). False: full now, flush and try again. The floors deliver
   /// kReliableOrdered like anything else: they are a floor, and loopback with credit loses nothing.
   virtual bool send(uint32_t peer, Delivery delivery, std::span<const uint8_t> body) = 0;
-  /// Timers, and everything queued leaves.
+  /// Runs timers and sends everything queued.
   virtual void flush() = 0;
-  /// Ends the association; nothing for the floors, which have none.
+  /// Ends the connection; does nothing for the floors, which have none.
   virtual void disconnect(uint32_t peer) = 0;
   /// Sleeps until something arrives, at most `timeout_ns`.
   virtual void wait(uint64_t timeout_ns) = 0;
   virtual uint16_t port() const = 0;
-  /// Does send() say when there is enough? Otherwise the workload hands out credit.
+  /// True if send() refuses messages when its queue is full. Otherwise the workload limits sending by credit.
   virtual bool has_back_pressure() const = 0;
 };
 
@@ -54,7 +55,7 @@ struct Contender {
   std::unique_ptr<End> (*connect)(uint16_t port, uint32_t index);
 };
 
-/// Those this program was built with.
+/// The contenders of this build.
 std::span<const Contender> contenders();
 const Contender* find_contender(std::string_view name);
 

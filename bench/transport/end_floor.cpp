@@ -1,7 +1,7 @@
-// The two floors: the least that can be called moving messages over UDP, and the least that can be called
-// doing it in secret. recvmmsg and sendmmsg, 64 datagrams at a time; messages to one peer packed into
-// datagrams of at most 1200 bytes, all of a flush sealed first and sent then. Nothing is acknowledged,
-// resent, ordered or remembered.
+// The two floors: the least work that moves messages over UDP, and the least work that moves them encrypted.
+// recvmmsg and sendmmsg, 64 datagrams at a time. Messages to one peer are packed into datagrams of at most
+// 1200 bytes; all datagrams of a flush are sealed first and then sent. Nothing is acknowledged, resent,
+// ordered or stored.
 //
 //   client u32 | counter u64 | [ciphertext of] ( size u16 | message )… | [tag 16]
 //   the first 12 bytes are the nonce; the counter's top bit is the server's, so no nonce repeats
@@ -156,11 +156,11 @@ class FloorEnd final : public End {
     uint32_t id = 0;
     unsigned slot = 0;     // Its open datagram in outgoing_, when is_open.
     bool is_open = false;  // A datagram with room is being filled.
-    bool known = false;    // The address is.
+    bool known = false;    // The address is known.
     bool announced = false;
   };
 
-  /// Nonce, and seal: the datagram in `slot` is full or the flush has come.
+  /// Writes the nonce and seals: the datagram in `slot` is full, or the flush has come.
   void finish(unsigned slot) {
     Peer& to = peers_[owners_[slot]];
     to.is_open = false;

@@ -1,5 +1,5 @@
-// Lattice as a contender: one Endpoint on one UDP socket, everything on. What slows a crowd from one address
-// range down is set aside, because all clients of a load generator come from one.
+// Lattice as a contender: one Endpoint on one UDP socket, with all features on. The limits per address range
+// are raised, because all clients of a load generator come from one range.
 #include <algorithm>
 #include <vector>
 

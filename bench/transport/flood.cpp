@@ -2,8 +2,8 @@
 // answers, from 16384 loopback addresses in as many /24, so that no per-range limit stops them.
 //
 // One socket sends them all: IP_PKTINFO chooses the source address of each datagram, and any address of
-// 127.0.0.0/8 will do. The answers come back to the same socket and are counted, so that what the server
-// says is known without asking it.
+// 127.0.0.0/8 is allowed. The answers come back to the same socket and are counted there, so that the server
+// needs no report.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -26,7 +26,7 @@ namespace {
 using namespace lattice;
 
 constexpr size_t kBatch = 50;
-constexpr size_t kRequests = 64;  // different keys and tokens; a server hashes each anew
+constexpr size_t kRequests = 64;  // different keys and tokens; a server hashes each of them
 constexpr uint32_t kSources = 16384;
 constexpr int kSocketBufferBytes = 4 << 20;
 
@@ -83,7 +83,8 @@ class SpoofedBatch {
       parts_[i] = {request.data(), request.size()};
       in_pktinfo info{};
       info.ipi_spec_dst = source_address(next_);
-      std::memcpy(controls_[i].bytes + CMSG_LEN(0), &info, sizeof info);  // CMSG_LEN(0): where the data begins
+      std::memcpy(controls_[i].bytes + CMSG_LEN(0), &info,
+                  sizeof info);  // CMSG_LEN(0): where the data begins
     }
     return static_cast<uint64_t>(std::max(0, sendmmsg(fd, headers_.data(), kBatch, MSG_DONTWAIT)));
   }

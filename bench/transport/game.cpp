@@ -1,4 +1,5 @@
-// The shape of a game's traffic: small and often upwards, large and half as often downwards, rarely reliable.
+// The shape of a game's traffic: small messages to the server, large ones half as often to the clients, few
+// reliable.
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,5 +1,5 @@
-// The keys every process of the transport bench knows, so that a load can make tokens for a server it has
-// never spoken to. They protect nothing.
+// Keys that every process of the transport bench knows, so that a load can make tokens for any server. They
+// protect nothing.
 #pragma once
 
 #include <cstdint>

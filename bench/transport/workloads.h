@@ -1,5 +1,5 @@
-// The work a measured process does. One function per workload and side; each returns the process's exit code.
-// Processes talk to the bench in lines: "name value" on standard output, "go" on standard input.
+// The work of a measured process. One function per workload and side; each returns the process's exit code.
+// Processes and the bench exchange lines: "name value" on standard output, "go" on standard input.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +46,13 @@ int serve_connect(const Arguments& arguments);
 /// `count` connections, 32 being made at any time, each ended once made.
 int load_connect(const Arguments& arguments);
 
-/// 60 ticks a second on which nothing happens but keepalives.
+/// 60 ticks a second with no traffic but keepalives.
 int serve_idle(const Arguments& arguments);
 /// Lattice only: `clients` connections over 16 sockets, silent.
 int load_idle(const Arguments& arguments);
 
-/// Lattice only: ConnectionRequests that look right, from 16384 source addresses in as many /24, at `rate`.
+/// Lattice only: ConnectionRequests that pass every check, from 16384 source addresses in as many /24, at
+/// `rate`.
 int load_flood(const Arguments& arguments);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// The worlds that the generated misuse test calls into, and what it expects of each call.
+// The worlds that the generated misuse test calls into, and the expected result of each call.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Thing {
   int32_t value = 0;
 };
 
-/// How far a session has come.
+/// The stage of a session.
 enum class Stage { kFresh, kConnected, kEnded };
 
 /// An authority and a client on a simulated network; `world` is the one under test.
@@ -72,7 +72,7 @@ enum class Expect {
   kExempt,      // the last result stays
 };
 
-/// What a call returned, if that was a lattice_result.
+/// The result of a call, if it returned a lattice_result.
 using Returned = std::optional<lattice_result>;
 
 void expect_result(const char* function, const char* what, Expect expectation, Returned returned);
@@ -85,7 +85,7 @@ void check(Worlds&, const char* function, const char* what, Expect expectation, 
   expect_result(function, what, expectation, returned);
 }
 
-/// A number where C would let a caller put it.
+/// A number as an enumerator, which C allows a caller to pass.
 template <class Enum>
 Enum out_of_range(int number) {
   Enum out;

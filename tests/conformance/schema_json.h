@@ -10,8 +10,8 @@
 
 namespace lattice::test {
 
-/// {"types": [...], "input": {...}}. Nothing derived is in it: sizes and bit counts are the reader's to
-/// find from the specification.
+/// {"types": [...], "input": {...}}. It contains no derived values: the reader computes sizes and bit counts
+/// from the specification.
 std::string schema_json(std::span<const lattice_type_desc> types, const lattice_input_desc& input);
 
 /// One string per leaf, in order: a decimal word, "q:" and 32 hex digits for a full rotation, "x:" and hex

@@ -22,9 +22,9 @@ class SessionTransfers final : private transfer::TransferLink, private transfer:
 
   void prepare(reliability::EndpointConfig* config);
   void attach(Node& node);
-  /// Before the endpoint's update: what this end does of its own accord by tick `tick`.
+  /// Call before the endpoint's update: runs this end's own actions up to tick `tick`.
   void step(uint32_t tick);
-  /// What was offered here and wanted has come, whole, and the other two ended as they should.
+  /// The accepted offer has arrived completely, and the other two transfers have ended as expected.
   bool finished() const;
 
  private:

@@ -1,4 +1,4 @@
-// What one endpoint of a recorded session captures, as a pcapng file.
+// Writes the capture of one endpoint of a recorded session as a pcapng file.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace lattice::test {
 
 class SideCapture final : public reliability::CaptureObserver {
  public:
-  /// Begins to capture `node`, which must be gone before this, into the file `path`. False when this build
-  /// has no captures, or the file cannot be made.
+  /// Begins to capture `node` into the file `path`; `node` must be destroyed before this object. False when
+  /// this build has no captures, or when the file cannot be made.
   bool start(NodeOf<fragment::FragmentingEndpoint>& node, const std::string& path);
   void on_captured(const reliability::CapturedDatagram& datagram) override;
   bool finish() { return writer_.close(); }

@@ -69,7 +69,7 @@ class Arena {
   explicit Arena(const ArenaConfig& config);
   ~Arena();
 
-  /// Runs `seconds` of virtual time in steps of 1/240 s or so, everybody pumping at their own phase.
+  /// Runs `seconds` of virtual time in steps of about 1/240 s; each world pumps at its own phase.
   void run(double seconds);
   /// Stops churn, inputs and traffic, makes the network perfect, and runs until everything settled.
   void settle();
@@ -86,7 +86,7 @@ class Arena {
   lattice_conn_stats client_stats(size_t index) const;
   lattice_conn_stats server_stats(size_t index) const;
   uint64_t hash_of(lattice_world* world) const { return lattice_world_state_hash(world); }
-  /// Everything that went wrong, one line each; empty is good.
+  /// All failures, one line each; empty if the run was correct.
   const std::vector<std::string>& violations() const { return violations_; }
   void violation(const std::string& text);
 

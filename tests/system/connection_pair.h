@@ -1,4 +1,5 @@
-// A server and a client on one simulated network, through the public interface, with what each was told.
+// A server and a client on one simulated network, through the public interface, with a record of their
+// callbacks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -84,7 +85,7 @@ struct Pair {
     install(server, &server_events);
     EXPECT_EQ(lattice_world_public_key(server, server_key), LATTICE_OK);
   }
-  /// The process dies without a word, and another takes its address.
+  /// The server process ends without a Disconnect, and a new process takes its address.
   void restart_server(const uint8_t* identity) {
     lattice_world_destroy(server);
     lattice_world_config config = server_config();
@@ -136,7 +137,7 @@ struct Pair {
       if (client != nullptr) lattice_world_pump(client);
     }
   }
-  /// As run_ms, but nobody ticks: a lobby, with nothing to say.
+  /// The same as run_ms(), but without ticks: a lobby without traffic.
   void idle_ms(uint64_t ms) {
     for (uint64_t i = 0; i < ms; ++i) {
       lattice_netsim_advance(net, 1'000'000);

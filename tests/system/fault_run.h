@@ -4,8 +4,7 @@
 //
 // Checked at every message: reliable-ordered arrives in order without a gap, reliable-unordered once,
 // unreliable at most once, sequenced only forward, every byte as it was sent. Checked at the end: every
-// reliable message arrived, each receipt was told exactly once, and no connection ended that was not ended by
-// a fault.
+// reliable message arrived, each receipt was reported exactly once, and only faults ended connections.
 #pragma once
 
 #include <array>
@@ -49,7 +48,7 @@ enum class Fault : uint8_t {
 inline constexpr size_t kFaultCount = static_cast<size_t>(Fault::kCount);
 const char* fault_name(Fault fault);
 
-/// How often each fault was really committed.
+/// How often each fault was really injected.
 struct FaultCounts {
   std::array<uint64_t, kFaultCount> count{};
 
@@ -60,14 +59,14 @@ struct FaultCounts {
 class FaultRun {
  public:
   explicit FaultRun(uint64_t seed);
-  /// Everything: about ten seconds of faults, then a perfect network until all that was sent has arrived.
+  /// The whole run: about ten seconds of faults, then a perfect network until every sent message has arrived.
   void run();
 
-  /// One line each; empty is good.
+  /// All failures, one line each; empty if the run was correct.
   const std::vector<std::string>& violations() const { return violations_; }
   const FaultCounts& faults() const { return faults_; }
   uint64_t delivered() const { return delivered_; }
-  /// How often a client did not get in with its first token.
+  /// How often a client could not connect with its first token.
   uint64_t second_tokens() const { return second_tokens_; }
 
  private:
@@ -75,13 +74,13 @@ class FaultRun {
   using Node = Rig::Node;
   enum class Direction : uint8_t { kUp, kDown };
 
-  /// One channel of one direction of one association.
+  /// One channel of one direction of one connection.
   struct Stream {
     uint64_t sent = 0;
     uint64_t next = 0;  ///< One more than the number that arrived last.
     std::set<uint64_t> arrived;
   };
-  /// Two ends that shook hands, by the session peer id both know.
+  /// Two ends that completed a handshake, by the session peer id that both know.
   struct Association {
     std::array<std::array<Stream, 4>, 2> streams;
     std::array<std::vector<uint32_t>, 2> receipts;  ///< Asked for, by direction of the message.
@@ -105,7 +104,7 @@ class FaultRun {
     Node* node = nullptr;
     Direction hears = Direction::kUp;
   };
-  /// What the network had done on a client's path when it was asked last.
+  /// The faults of the network on a client's path at the last query.
   struct Seen {
     const Node* client = nullptr;
     socket::ImpairmentStats up;

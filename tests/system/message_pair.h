@@ -27,7 +27,7 @@ inline Bytes pattern(size_t bytes, uint32_t seed) {
   return out;
 }
 
-/// One world and what it heard.
+/// One world and a record of its callbacks.
 struct Side {
   lattice_world* world = nullptr;
   lattice_conn* conn = nullptr;

@@ -1,5 +1,5 @@
-// A NAT on loopback: forwards between one client and one server over real sockets, and gives the client
-// another outward address when it is told to.
+// A NAT on loopback: forwards between one client and one server over real sockets. rebind() gives the client
+// another outward address.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ class NatRelay {
     return result.ok() && rebind(outer);
   }
 
-  /// From now on the client comes from `outer`; what waits at the address it had is lost, as behind a NAT
-  /// whose mapping is gone.
+  /// From now on the client's datagrams come from `outer`. Datagrams that wait at the old address are lost,
+  /// as behind a NAT whose mapping has expired.
   bool rebind(const platform::Address& outer) {
     outer_.close();
     const platform::UdpOpenResult result = outer_.open(outer);
@@ -33,7 +33,7 @@ class NatRelay {
     return result.ok();
   }
 
-  /// Passes on what waits, both ways; returns how many datagrams that were.
+  /// Forwards the waiting datagrams in both directions; returns how many.
   size_t forward() {
     size_t count = 0;
     count += pass(inner_, [this](platform::UdpDatagram& datagram) {
@@ -44,7 +44,7 @@ class NatRelay {
     count += pass(outer_, [this](platform::UdpDatagram& datagram) {
       const bool is_servers = client_ && datagram.peer == server_;
       if (is_servers) datagram.peer = *client_;
-      return is_servers ? &inner_ : nullptr;  // A NAT lets nobody else in.
+      return is_servers ? &inner_ : nullptr;  // A NAT drops datagrams from other addresses.
     });
     return count;
   }

@@ -1,5 +1,5 @@
-// A server and clients on a simulated network in virtual time, each with a handler that writes down what it
-// heard.
+// A server and clients on a simulated network in virtual time, each with a handler that records its
+// callbacks.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class CountingEntropy final : public crypto::EntropySource {
     if (observer_ != nullptr) observer_(context_, out);
   }
 
-  /// Sees everything drawn from now on.
+  /// Called with all bytes drawn from now on.
   using Observer = void (*)(void* context, std::span<const uint8_t> drawn);
   void observe(Observer observer, void* context) {
     observer_ = observer;
@@ -161,8 +161,8 @@ class RigOf {
     for (size_t i = 0; i < options.client_count; ++i) add_client(options.client);
   }
 
-  /// The process of the server dies without a word, and another takes its address: the same server, or a new
-  /// one.
+  /// The server process ends without a Disconnect, and a new process takes its address, with the same
+  /// identity or a new one.
   void restart_server(bool keeps_identity) {
     server.endpoint.reset();
     server.socket.reset();

@@ -1,5 +1,5 @@
-// A client with the right keys and no manners: runs the handshake by itself and then seals any plaintext it
-// is given.
+// A client with the right keys that follows no other rule: it runs the handshake and then seals any given
+// plaintext.
 #pragma once
 
 #include "raw_end.h"
@@ -17,7 +17,7 @@ class RawClientOf final : public RawEndOf<AnyEndpoint> {
   explicit RawClientOf(RigOf<AnyEndpoint>& r)
       : End(r, platform::make_ipv4(192, 0, 2, 77, 7777), r.server.address) {}
 
-  /// Handshake with the rig's server; false when it does not come about within a second.
+  /// Handshake with the rig's server; false when it does not succeed within a second.
   bool connect() {
     const crypto::KeyPair key = crypto::KeyPair::generate(rig.entropy);
     const Bytes token = rig.sign(rig.token_fields(key.public_key()), rig.issuer);

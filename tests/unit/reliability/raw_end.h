@@ -1,5 +1,5 @@
-// One end of a connection with the right keys and no manners: seals any plaintext it is given, and hands out
-// what it opened.
+// One end of a connection with the right keys that follows no other rule: it seals any given plaintext, and
+// returns the plaintexts that it opened.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace lattice::test {
 
-/// What the two roles have in common; `link` is made by the handshake of a derived class.
+/// The common part of the two roles; the handshake of a derived class makes `link`.
 template <class AnyEndpoint>
 class RawEndOf : public connection::DatagramSink {
  public:
@@ -28,7 +28,7 @@ class RawEndOf : public connection::DatagramSink {
   void send(wire::PacketType type, std::span<const uint8_t> plaintext) {
     seal(type, plaintext, [this](std::span<const uint8_t> datagram) { emit(peer_address, datagram); });
   }
-  /// Likewise, but it arrives at once, from `source`.
+  /// The same, but the packet arrives at once, from `source`.
   void send_from(const platform::Address& source, wire::PacketType type, std::span<const uint8_t> plaintext) {
     seal(type, plaintext, [&](std::span<const uint8_t> datagram) {
       rig.network.inject(source, peer_address, datagram, rig.now_ns);
@@ -44,7 +44,7 @@ class RawEndOf : public connection::DatagramSink {
     if (sealed) send_sealed(sealed->datagram);
   }
 
-  /// Opens what arrived; returns the plaintexts of packets of `type`.
+  /// Opens the packets that arrived; returns the plaintexts of packets of `type`.
   std::vector<Bytes> receive(wire::PacketType type) {
     std::vector<Bytes> out;
     Bytes buffer(socket::kMaxDatagramBytes);
@@ -56,7 +56,7 @@ class RawEndOf : public connection::DatagramSink {
     return out;
   }
 
-  /// What it says in the handshake that it can receive.
+  /// The largest datagram that it announces in the handshake.
   uint16_t max_datagram_bytes = wire::kFloorDatagramBytes;
   RigOf<AnyEndpoint>& rig;
   platform::Address address;

@@ -1,5 +1,5 @@
-// A server with the right keys and no manners: lets the rig's first client in by an honest handshake and then
-// seals any plaintext it is given.
+// A server with the right keys that follows no other rule: it admits the rig's first client by an honest
+// handshake and then seals any given plaintext.
 #pragma once
 
 #include "raw_end.h"
@@ -17,7 +17,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
   explicit RawServerOf(RigOf<AnyEndpoint>& r)
       : End(r, platform::make_ipv4(192, 0, 2, 77, 7777), r.client().address) {}
 
-  /// Handshake with the rig's first client; false when it does not come about within a second.
+  /// Handshake with the rig's first client; false when it does not succeed within a second.
   bool connect() {
     const crypto::PublicKey issuer = rig.issuer.public_key();
     connection::ServerHandshake handshake({.mtu_hint_bytes = this->max_datagram_bytes, .max_claims = 4},

@@ -1,4 +1,4 @@
-// Remembers every datagram that enters a simulated network: what an attacker on the path has in hand.
+// Records every datagram that enters a simulated network, as an attacker on the path can.
 #pragma once
 
 #include <vector>

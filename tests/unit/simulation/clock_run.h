@@ -1,5 +1,5 @@
-// A client and a server exchanging inputs and snapshots over a seeded path in virtual time: what the
-// clock, the input window and the jitter buffer do together.
+// A client and a server that exchange inputs and snapshots over a seeded path in virtual time. Tests the
+// clock, the input window and the jitter buffer together.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A server, its issuer and as many clients as a test wants, joined by plain vectors of datagrams: the test is
-// the network, and the attacker on it.
+// A server, its issuer and any number of clients, joined by plain vectors of datagrams: the test is the
+// network, and the attacker on it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace lattice::test {
 
 using Bytes = std::vector<uint8_t>;
 
-/// Scripted blocks first (each fill must ask for exactly the block's size), then a deterministic stream.
+/// Scripted byte strings first (each fill must ask for exactly the size of one), then a deterministic stream.
 class ScriptedEntropy final : public crypto::EntropySource {
  public:
   explicit ScriptedEntropy(uint64_t seed) : seed_(seed) {}

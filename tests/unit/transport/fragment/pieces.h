@@ -1,4 +1,4 @@
-// Messages cut by hand, for tests of what puts them together.
+// Messages cut into fragments by hand, for tests of the reassembly.
 #pragma once
 
 #include <algorithm>

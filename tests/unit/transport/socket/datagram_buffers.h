@@ -1,4 +1,4 @@
-// Receive buffers and short-hands the socket tests share.
+// Receive buffers and helpers of the socket tests.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace lattice::socket {
 
-/// `count` receive buffers with views over them.
+/// `count` receive buffers, and datagrams that point into them.
 struct DatagramBuffers {
   explicit DatagramBuffers(size_t count) : bytes(count * kMaxDatagramBytes), views(count) {
     for (size_t i = 0; i < count; ++i) views[i].data = bytes.data() + i * kMaxDatagramBytes;

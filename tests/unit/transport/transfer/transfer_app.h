@@ -1,5 +1,5 @@
-// An application with transfers: its bytes are a function of their place, so that every one is checked, and
-// it writes down what it was told.
+// An application with transfers. Each byte depends on its offset, so that every byte is checked. The
+// application records its callbacks.
 #pragma once
 
 #include <gtest/gtest.h>

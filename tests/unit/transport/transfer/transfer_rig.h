@@ -10,7 +10,7 @@ namespace lattice::test {
 
 inline constexpr auto kTransferChannel = static_cast<Channel>(13);
 
-/// One side: its transfers, wired to an endpoint as a world wires them.
+/// One side: its transfers, connected to an endpoint as in a world.
 class TransferSide final : public transfer::TransferLink {
  public:
   explicit TransferSide(const transfer::TransferConfig& config) : transfers(config, *this, app) {
@@ -104,7 +104,7 @@ class TransferRig {
   }
 
  public:
-  TransferSide server{config()};  ///< Before the rig, whose endpoints ask them.
+  TransferSide server{config()};  ///< Before the rig, whose endpoints ask it for chunks.
   TransferSide client{config()};
   EndpointRig rig;
 };

@@ -1,6 +1,6 @@
 // The message that marks a key press. A playable client sends it beside the input command that holds the
 // press, so that the server can say when that command arrived. The marker leaves in the same datagrams as the
-// command and its repetitions. 12 bytes: "key1", the press id and the tick of the first command, both
+// command and its first repetitions. 12 bytes: "key1", the press id and the tick of the first command, both
 // little-endian.
 #pragma once
 

@@ -170,8 +170,8 @@ class Program {
     return kExitOk;
   }
 
-  /// A report is due right after a tick, so that it is as fresh as possible. It is also due when no tick has
-  /// run for kMaxReportIntervalNs.
+  /// A report is due right after a tick, so that it is as fresh as possible, and at the latest
+  /// kMaxReportIntervalNs after the last report.
   bool report_is_due(uint64_t now_ns) {
     const auto tick_rate = static_cast<uint32_t>(settings_.integer("tick_rate"));
     const auto report_rate = static_cast<uint32_t>(settings_.integer("report_rate"));

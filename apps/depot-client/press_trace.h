@@ -33,7 +33,7 @@ class PressTrace {
   uint32_t newest_heard_tick() const { return newest_heard_tick_; }
 
  private:
-  /// The newest inputs travel again in each packet. The marker does the same, for at least as long.
+  /// The newest inputs travel again in each packet. The marker does the same for so many ticks.
   static constexpr uint32_t kMarkerTicks = 16;
   static constexpr size_t kMaxPawns = 4;
   static constexpr size_t kMaxSeen = 256;

@@ -32,7 +32,7 @@ struct ErrorSummary {
 
 class ErrorMeter {
  public:
-  /// `step_m` is one quantization step. `settle_ticks` is how long after a disturbance ticks are not
+  /// `step_m` is one quantization step. For `settle_ticks` after a disturbance, no tick counts as
   /// undisturbed.
   ErrorMeter(double step_m, uint32_t settle_ticks) : step_m_(step_m), settle_ticks_(settle_ticks) {}
 

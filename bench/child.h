@@ -45,7 +45,7 @@ class Child {
 std::string build_folder();
 /// The processors this process may use, ascending.
 std::vector<int> allowed_cpus();
-/// Pins the calling process, and what it starts unless that is pinned elsewhere.
+/// Pins the calling process, and its children unless they are pinned elsewhere.
 void pin_self(int cpu);
 void pin_self(std::span<const int> cpus);
 

@@ -80,7 +80,7 @@ struct Session {
     return start_load(build, clients, load_cpu);
   }
 
-  /// "" when both still run and nobody was disconnected since start().
+  /// "" when both processes still run and no client was disconnected since start().
   std::string check() {
     load_log.read_for(0.01, [&](const std::string& line) { return note(line), false; });
     if (!server.running()) return "the server ended early. Run it by hand to see why.";

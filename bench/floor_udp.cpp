@@ -66,7 +66,7 @@ sockaddr_in loopback(uint16_t port) {
   return address;
 }
 
-/// Wakes at a fixed rate, skipping what it missed.
+/// Wakes at a fixed rate, and skips missed times.
 class Pacer {
  public:
   explicit Pacer(int per_second) : interval_ns_(1'000'000'000 / per_second) {

@@ -11,7 +11,7 @@ struct Machine {
   std::string kernel;
   std::string compiler;
   std::string build;
-  double load_1m = 0;  // as it was when the bench began
+  double load_1m = 0;  // when the bench began
 };
 
 /// Read once, at the first call.

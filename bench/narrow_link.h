@@ -22,7 +22,7 @@ struct NarrowRun {
   double skip_s = 0;                 // not counted, at the start
   double pump_ms = 5;                // of both ends
   uint64_t offered_bytes_per_s = 0;  // 0: as much as the connection takes
-  // A transfer of so many bytes in messages of 1150 over four reliable-ordered channels, instead of
+  // A transfer of this many bytes in messages of 1150 over four reliable-ordered channels, instead of
   // unreliable messages for ever; the run ends when everything has arrived.
   uint64_t transfer_bytes = 0;
   lattice::reliability::CongestionConfig congestion;

@@ -1,4 +1,5 @@
-// The text of a development key: what is read is written back as the same text, digits in lower case.
+// The text of a development key: every accepted text is written back as the same text, with digits in lower
+// case.
 #include <algorithm>
 #include <array>
 #include <cstdint>

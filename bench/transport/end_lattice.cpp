@@ -41,7 +41,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
   }
 
   /// `count` clients, numbered from `first`; flush() connects one after the other, since one socket may have
-  /// one handshake with one server under way.
+  /// one handshake with one server in progress.
   void plan_connections(uint16_t port, uint32_t first, uint32_t count) {
     server_ = platform::make_ipv4(127, 0, 0, 1, port);
     for (uint32_t i = count; i-- > 0;) {

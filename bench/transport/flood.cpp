@@ -100,7 +100,7 @@ class SpoofedBatch {
   uint32_t next_ = 0;
 };
 
-/// What came back, in datagrams and bytes.
+/// The received answers, in datagrams and bytes.
 class Answers {
  public:
   Answers() {

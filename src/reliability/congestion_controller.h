@@ -55,7 +55,7 @@ enum class CongestionPhase : uint8_t {
   kBad,
   kStartup,   ///< Mode kDelay: doubling until the queue shows.
   kSteady,    ///< Holding the queue at its target.
-  kDrain,     ///< Letting the queue run empty, to see the path as it is.
+  kDrain,     ///< Letting the queue run empty, to measure the path without it.
   kBlackout,  ///< No acknowledgement comes back.
 };
 

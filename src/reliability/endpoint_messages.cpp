@@ -121,7 +121,7 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
       count(Refusal::kMessageStale, &peer);
       return true;
     }
-    // One fragment is not yet a message: it overtakes nothing.
+    // A single fragment is not a whole message, so it makes no older message stale.
     if (!message.is_fragment()) state.note(message.id, current_payload.packet_seq);
   }
   return deliver(peer, message);

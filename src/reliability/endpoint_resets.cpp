@@ -49,7 +49,8 @@ void Endpoint::Core::refuse_unknown(const platform::Address& from, const wire::P
 }
 
 void Endpoint::Core::end_if_reset(Peer& peer, std::span<const uint8_t> datagram, size_t header_bytes) {
-  // Opening works in place, but never on the last 16 bytes: the tag, or here the token.
+  // A failed open may have changed the datagram, but never its last 16 bytes: the tag, or in a reset the
+  // token.
   if (!peer.connected() || !peer.reset_token) return;
   if (!connection::is_reset(datagram, header_bytes, *peer.reset_token)) return;
   peer.lifecycle.apply(connection::Event::kPeerDisconnect);

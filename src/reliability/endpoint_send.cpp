@@ -26,7 +26,7 @@ uint64_t resend_after_ns(const Peer& peer) {
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
 }
 
-// Fills one packet from a peer's queues in the order of R-14 and notes what it carries.
+// Fills one packet from a peer's queues in the order of R-14 and records the items it carries.
 class PacketFiller {
  public:
   PacketFiller(Peer& peer, const wire::ChannelTable& channels, CarriedItems& items, PacketBuilder& builder,
@@ -183,7 +183,7 @@ void Endpoint::Core::update_link(Peer& peer) {
     disconnect(peer, connection::DisconnectReason::kResourceLimit, "link_closed");
     return;
   }
-  if (!peer.connected()) return;  // Half-open: not a byte before it has shown that it hears us (H-11).
+  if (!peer.connected()) return;  // Half-open: no packet until the client has confirmed (H-11).
   update_loss_window(peer);
   detect_losses(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
@@ -414,8 +414,8 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   return bytes;
 }
 
-// A window ends with the first update of another second. A connection that this update did not service
-// catches up here, before anything more is counted or the rates are read.
+// A loss window ends with the first update of a new second. If that update did not service a connection, the
+// connection's window ends here, before further packets are counted or the rates are read.
 void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t second = last_update_second;
   if (second <= peer.window_second) return;
@@ -430,7 +430,7 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
     peer.stats.loss_out = std::min(1.0, static_cast<double>(gone) / static_cast<double>(tracked));
   }
   if (highest != peer.window_highest) {
-    // Late arrivals make up for what an earlier second missed.
+    // Packets that arrive late are subtracted from the missing packets of earlier seconds.
     const uint64_t newly_missing = missing - std::min(missing, peer.window_missing);
     peer.stats.loss_in = std::min(
         1.0, static_cast<double>(newly_missing) / static_cast<double>(highest - peer.window_highest));

@@ -19,7 +19,7 @@ inline constexpr uint64_t kMaxSettableRtoNs = 5'000'000'000;
 inline constexpr uint64_t kInitialRtoNs = 500'000'000;
 inline constexpr uint64_t kMaxRttSampleNs = 10'000'000'000;
 
-/// What rto_ns() stays within; 0 < min_ns <= max_ns.
+/// The bounds of rto_ns(); 0 < min_ns <= max_ns.
 struct RtoBounds {
   uint64_t min_ns = kMinRtoNs;
   uint64_t max_ns = kMaxRtoNs;

@@ -22,7 +22,7 @@
 
 namespace lattice::reliability {
 
-/// Is told of each carried item whether it was acked or lost. Must not send packets or touch the history from
+/// Gets a call for each carried item that was acked or lost. Must not send packets or touch the history from
 /// inside a call.
 class AckNotifier {
  public:

@@ -20,7 +20,7 @@
 
 namespace lattice::test {
 
-// One list for the enumerators and what is printed. Datagrams, except where the text says otherwise.
+// One list for the enumerators and the printed texts. Counts are datagrams unless the text says otherwise.
 #define LATTICE_FAULTS(X)                                             \
   X(kLoss, "lost at random")                                          \
   X(kBurst, "lost in bursts")                                         \

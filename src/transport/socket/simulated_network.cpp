@@ -68,7 +68,7 @@ class SimulatedNetwork::Socket final : public DatagramSocket {
 
 namespace {
 
-/// The tag of a queued datagram says which direction, in which epoch, counts its delivery.
+/// The tag of a queued datagram names the direction, and its epoch, that counts the delivery.
 constexpr uint64_t kInjectedTag = UINT64_MAX;
 
 uint64_t direction_tag(uint32_t index, uint32_t epoch) {

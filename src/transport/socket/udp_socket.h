@@ -22,7 +22,7 @@ class UdpSocket final : public DatagramSocket {
   const SocketStats& stats() const override { return stats_; }
   bool forbids_fragmentation() const override { return socket_.capabilities().forbids_fragmentation; }
 
-  /// Buffer sizes the kernel granted, and what it can do.
+  /// The buffer sizes that the kernel granted, and the options that it supports.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
 
   /// Blocks until a datagram waits or `timeout_ns` has passed; for programs without other work.

@@ -1,4 +1,4 @@
-// Control messages: bodies on channel 15, told apart by their first byte, and the shapes of the
+// Control messages: bodies on channel 15, distinguished by their first byte, and the layout of the
 // rotation bodies (handshake.md, "Rotation").
 //
 //   1 RekeyInit      u8 1 · epoch u32 · public key 32

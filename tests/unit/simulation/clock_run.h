@@ -61,7 +61,7 @@ class ClockRun {
     client_period_ns_ = static_cast<uint64_t>(1e9 / config.client_pump_hz);
     next_client_ns_ = kStartNs + random_.next_below(client_period_ns_);
     next_server_ns_ = kStartNs + random_.next_below(16 * kMs);
-    // The handshake tells the client the server's tick, one downlink old.
+    // The handshake gives the client the server's tick, which is one downlink delay old.
     pending_start_ = true;
   }
 
@@ -75,7 +75,7 @@ class ClockRun {
   void stop_server_for(uint64_t ns) { next_server_ns_ += ns; }
   void stop_client_for(uint64_t ns) { next_client_ns_ += ns; }
 
-  /// Runs on for `seconds`; what it returns covers just these.
+  /// Runs for another `seconds`; the result covers only these.
   RunResult run(double seconds) {
     const uint64_t until_ns = std::max(now_ns_, kStartNs) + static_cast<uint64_t>(seconds * 1e9);
     result_ = RunResult{};

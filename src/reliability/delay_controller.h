@@ -1,5 +1,6 @@
 // Keeps the queue of the path short: a window of bytes in flight, adjusted once per round trip by the
-// queueing delay (round trip minus the smallest of the last 10 s), and a pace of one window per round trip.
+// queueing delay (round trip minus the smallest of the last 10 s), and a pace of 5/4 windows per round trip
+// (two windows in STARTUP).
 //
 //              queue shows, or loss                      nothing comes back
 //   STARTUP ─────────────────────────▶ STEADY ─────────────────────────────────▶ BLACKOUT
@@ -14,8 +15,8 @@
 //
 //   q > T:  window × (base + T) / (base + q): exactly the excess leaves the queue within a round trip.
 //   q ≤ T:  window + (1200 + window · boost / 16) · (T − q) / T, if the round used the window. boost is 0
-//           near the target, where the additive part makes flows converge to equal shares. It grows 1, 1, 2,
-//           2, 4 with the rounds that showed less than T / 2, so that returning capacity is used quickly.
+//           near the target, where the additive part makes flows converge to equal shares. It grows 1, 2, 2,
+//           4 with the rounds that showed less than T / 2, so that returning capacity is used quickly.
 //
 // T is target_ns · (1 + min(1, 2 / √n)) for a window of n datagrams, plus half the path's jitter (mean
 // difference of consecutive round trips). The root makes flows that share a queue equal: the flow with the
@@ -27,9 +28,9 @@
 // Must stay true: an application that does not fill its window keeps at least the initial one, unless the
 // queue is over 4 T; the window is in [min_window_bytes, max_window_bytes].
 //
-// Kin: the once-per-round proportional cut is that of Swift (SIGCOMM 2020), delay as the signal and its
-// minimum as the base are those of TCP Vegas and LEDBAT (RFC 6817), the drain is BBR's. Numbers are measured
-// on the links of bench/congestion.
+// Related work: the once-per-round proportional cut comes from Swift (SIGCOMM 2020), delay as the signal and
+// its minimum as the base from TCP Vegas and LEDBAT (RFC 6817), the drain from BBR. Numbers are measured on
+// the links of bench/congestion.
 #pragma once
 
 #include <array>

@@ -4,6 +4,7 @@
 
 #include "abi/call.h"
 #include "abi/struct_size.h"
+#include "transport/wire/utf8.h"
 
 namespace {
 
@@ -135,12 +136,13 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
-  const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT;
+  const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT &&
+                        reason != LATTICE_DISCONNECT_TIMEOUT;
   if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
     return fail(
         LATTICE_ERROR_INVALID_ARGUMENT,
         "Disconnect reason %d is not the application's to give. Give one in 256..65535, or a built-in "
-        "one in 1..13.",
+        "one in 1..13 other than 2 (timeout).",
         reason);
   }
   constexpr size_t kMaxTextBytes = 64;
@@ -149,6 +151,10 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   if (text_bytes > kMaxTextBytes) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
                 kMaxTextBytes);
+  }
+  if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words.data()), words.size()})) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "The disconnect text is not UTF-8, or it holds a control character such as a line break.");
   }
   instance->world->disconnect(connection, static_cast<connection::DisconnectReason>(reason), words,
                               instance->now());

@@ -101,6 +101,7 @@ void Endpoint::Core::on_handshake_result(Peer& peer, connection::ClientResult& r
     case connection::ClientOutcome::kRefused:
     case connection::ClientOutcome::kGaveUp:
       peer.handshake.reset();
+      if (result.is_reason_reserved) count(Refusal::kReasonReserved, &peer);
       note_end(peer, result.reason, result.remote_schema_id, result.text.view());
       return;
   }
@@ -213,9 +214,9 @@ void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remo
   peer.end_reason = reason;
   peer.end_schema_id = remote_schema;
   size_t bytes = std::min(text.size(), peer.end_text.size());
-  // The text is cut between characters, so that the wire carries valid UTF-8.
+  // The text is cut before what may not go on the wire: half a character, or a control character.
   const auto* characters = reinterpret_cast<const uint8_t*>(text.data());
-  while (bytes != 0 && !wire::is_valid_text({characters, bytes})) --bytes;
+  while (bytes != 0 && !wire::is_valid_reason_text({characters, bytes})) --bytes;
   std::copy_n(text.begin(), bytes, peer.end_text.begin());
   peer.end_text_bytes = static_cast<uint8_t>(bytes);
   peer.report_pending = true;

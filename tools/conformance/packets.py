@@ -76,6 +76,11 @@ def is_text(data):
         return False
 
 
+def is_reason_text(data):
+    """W-27."""
+    return is_text(data) and not any(ord(c) < 0x20 or 0x7F <= ord(c) <= 0x9F for c in data.decode("utf-8"))
+
+
 # ---- Outer header ---------------------------------------------------------------------------------
 
 
@@ -168,7 +173,7 @@ def parse_refusal(data):
     reason, schema_id = cursor.uint(2), cursor.uint(8)
     text = cursor.take(cursor.uint(1), "text")
     cursor.end("ConnectionRefused")
-    require(len(text) <= 64 and is_text(text), "text (S-9)")
+    require(len(text) <= 64 and is_reason_text(text), "text (S-9)")
     return reason, schema_id, text
 
 
@@ -248,5 +253,5 @@ def parse_disconnect(plaintext):
     reason, flags = cursor.uint(2), cursor.uint(1)
     text = cursor.take(cursor.uint(1), "text")
     cursor.end("Disconnect")
-    require(flags <= 1 and len(text) <= 64 and is_text(text), "Disconnect (W-24)")
+    require(flags <= 1 and len(text) <= 64 and is_reason_text(text), "Disconnect (W-24)")
     return reason, flags, text

@@ -44,11 +44,14 @@ const char* disconnect_reason_name(DisconnectReason reason) {
   return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
 }
 
+bool is_reason_of_a_peer(uint16_t told) {
+  if (told >= kFirstApplicationReason) return true;
+  return told <= static_cast<uint16_t>(DisconnectReason::kConfigMismatch) &&
+         static_cast<DisconnectReason>(told) != DisconnectReason::kTimeout;
+}
+
 DisconnectReason reason_from_peer(uint16_t told) {
-  const auto reason = static_cast<DisconnectReason>(told);
-  if (told >= kFirstApplicationReason) return reason;
-  const bool is_reserved = told > static_cast<uint16_t>(DisconnectReason::kConfigMismatch);
-  return is_reserved || reason == DisconnectReason::kTimeout ? DisconnectReason::kProtocolError : reason;
+  return is_reason_of_a_peer(told) ? static_cast<DisconnectReason>(told) : DisconnectReason::kProtocolError;
 }
 
 }  // namespace lattice::connection

@@ -29,9 +29,11 @@ enum class DisconnectReason : uint16_t {
 
 inline constexpr uint16_t kFirstApplicationReason = 256;
 
-/// The reason in a peer's message. A reserved number, and a reason that is only local, gives kProtocolError:
-/// a peer that could claim a timeout or a restart would mislead applications that reconnect after one.
-/// Source: docs/spec/states.md L-15.
+/// Whether a peer may tell this reason: it is neither reserved nor only ever local.
+bool is_reason_of_a_peer(uint16_t told);
+
+/// The reason in a peer's message, or kProtocolError where no peer may tell it: a peer that could claim a timeout
+/// or a restart would mislead applications that reconnect after one. Source: docs/spec/states.md L-15.
 DisconnectReason reason_from_peer(uint16_t told);
 
 /// A fixed lower-case name ("schema_mismatch"); "application" from 256 on, "unknown" for the rest.

@@ -259,7 +259,7 @@ void ServerHandshake::refuse(const platform::Address& to, Response& response, Di
                              std::string_view text, DatagramSink& sink, ServerResult* result) {
   result->text = ReasonText(text);
   const std::span<const uint8_t> text_bytes = crypto::text(text);
-  LATTICE_ASSERT(text.size() <= wire::kMaxReasonTextBytes && wire::is_valid_text(text_bytes));
+  LATTICE_ASSERT(text.size() <= wire::kMaxReasonTextBytes && wire::is_valid_reason_text(text_bytes));
   crypto::AcceptRandom accept_random;
   entropy_.fill(accept_random);
 

@@ -14,7 +14,7 @@ bool parse_disconnect(std::span<const uint8_t> plaintext, DisconnectBody* out) {
   body.text = reader.bytes(text_bytes);
   if (!reader.ok() || reader.remaining() != 0) return false;
   if ((flags & ~unsigned{kDisconnectIsAcknowledgement}) != 0) return false;
-  if (text_bytes > kMaxReasonTextBytes || !is_valid_text(body.text)) return false;
+  if (text_bytes > kMaxReasonTextBytes || !is_valid_reason_text(body.text)) return false;
   body.is_acknowledgement = (flags & kDisconnectIsAcknowledgement) != 0;
   *out = body;
   return true;

@@ -198,7 +198,7 @@ bool parse_connection_refused_sealed(std::span<const uint8_t> plaintext, Connect
   const size_t text_bytes = reader.u8();
   message.text = reader.bytes(text_bytes);
   if (!reader.ok() || reader.remaining() != 0) return false;
-  if (text_bytes > kMaxReasonTextBytes || !is_valid_text(message.text)) return false;
+  if (text_bytes > kMaxReasonTextBytes || !is_valid_reason_text(message.text)) return false;
   *out = message;
   return true;
 }

@@ -4,18 +4,19 @@
 
 namespace lattice::wire {
 
-bool is_valid_text(std::span<const uint8_t> text) {
+bool is_valid_reason_text(std::span<const uint8_t> text) {
   size_t i = 0;
   while (i < text.size()) {
     const uint8_t lead = text[i];
     size_t tail = 0;
     uint32_t low = 0x80;   // bounds of the first continuation byte, which rule out overlong forms,
     uint32_t high = 0xBF;  // surrogates and values past U+10FFFF (RFC 3629 §4)
-    if (lead == 0) return false;
+    if (lead < 0x20 || lead == 0x7F) return false;  // control characters, those of ASCII
     if (lead < 0x80) {
       tail = 0;
     } else if (lead >= 0xC2 && lead <= 0xDF) {
       tail = 1;
+      if (lead == 0xC2) low = 0xA0;  // U+0080 to U+009F are control characters
     } else if (lead >= 0xE0 && lead <= 0xEF) {
       tail = 2;
       if (lead == 0xE0) low = 0xA0;

@@ -77,6 +77,7 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
   expect_protocol_error(PacketType::kKeepalive, {}, Refusal::kBadKeepalive);
   expect_protocol_error(PacketType::kKeepalive, Bytes(11, 0xFF), Refusal::kBadKeepalive);
   expect_protocol_error(PacketType::kDisconnect, {1, 0, 8, 0}, Refusal::kBadDisconnect);
+  expect_protocol_error(PacketType::kDisconnect, {1, 0, 0, 2, 'a', '\n'}, Refusal::kBadDisconnect);
   expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x00},
                         Refusal::kBadControl);
   expect_protocol_error(PacketType::kPayload, kAckMessage + Bytes{0xf8, 0, 0, 0x00, 0x04, 99},
@@ -89,6 +90,19 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
   Bytes token = {0xf8, 0, 0, 0x00, 17 << 2, 14};
   token.resize(token.size() + 16);
   expect_protocol_error(PacketType::kPayload, kAckMessage + token, Refusal::kBadResetToken);
+}
+
+TEST(HostilePeer, AReasonThatNoPeerMayTell) {
+  for (const int reserved : {2, 15, 18}) {
+    EndpointRig rig(no_clients());
+    RawClient peer(rig);
+    ASSERT_TRUE(peer.connect());
+    peer.send(PacketType::kDisconnect, Bytes{static_cast<uint8_t>(reserved), 0, 0, 0});
+    rig.run(20 * kMs);
+    ASSERT_EQ(rig.server.handler.ended.size(), 1u);
+    EXPECT_EQ(rig.server.handler.ended[0].reason, DisconnectReason::kProtocolError);
+    EXPECT_EQ(rig.server.endpoint->stats().refusals.get(Refusal::kReasonReserved), 1u);
+  }
 }
 
 TEST(HostilePeer, BeyondTheWindow) {

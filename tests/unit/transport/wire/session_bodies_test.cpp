@@ -130,13 +130,15 @@ TEST(Control, KnownTypes) {
   EXPECT_TRUE(is_known_control_type(255));
 }
 
-TEST(Text, Utf8) {
-  for (const char* good : {"", "61", "c3a9", "e282ac", "f09f9880", "f48fbfbf", "ed9fbf", "ee8080"}) {
-    EXPECT_TRUE(is_valid_text(from_hex(good))) << good;
+TEST(ReasonText, IsUtf8WithoutControlCharacters) {
+  for (const char* good :
+       {"", "20", "61", "7e", "c2a0", "c3a9", "e282ac", "f09f9880", "f48fbfbf", "ed9fbf", "ee8080"}) {
+    EXPECT_TRUE(is_valid_reason_text(from_hex(good))) << good;
   }
-  for (const char* bad : {"00", "80", "c0af", "c1bf", "e08080", "eda080", "f0808080", "f4908080", "f5808080",
-                          "c3", "e282", "f09f98", "c328", "ff"}) {
-    EXPECT_FALSE(is_valid_text(from_hex(bad))) << bad;
+  for (const char* bad : {"00",       "80",       "c0af", "c1bf", "e08080", "eda080", "f0808080",
+                          "f4908080", "f5808080", "c3",   "e282", "f09f98", "c328",   "ff",
+                          "1b",       "1f",       "610a", "7f",   "c280",   "c29b",   "c29f"}) {
+    EXPECT_FALSE(is_valid_reason_text(from_hex(bad))) << bad;
   }
 }
 

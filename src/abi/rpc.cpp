@@ -31,7 +31,8 @@ lattice_result make_call(lattice_world* world, const world::RpcCall& rpc) {
       return fail(LATTICE_ERROR_NOT_ALLOWED,
                   "A client may only call the server, and the authority only its clients.");
     case world::OpResult::kWouldBlock:
-      return fail(LATTICE_ERROR_WOULD_BLOCK, "A client's queue is full; it did not get RPC %u.", rpc.rpc_id);
+      return fail(LATTICE_ERROR_WOULD_BLOCK, "The queue of a callee is full; it did not get RPC %u.",
+                  rpc.rpc_id);
     case world::OpResult::kLimit:
       return fail(LATTICE_ERROR_LIMIT, "The arguments of RPC %u do not fit one message.", rpc.rpc_id);
     case world::OpResult::kInvalid:

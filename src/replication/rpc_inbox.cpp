@@ -2,109 +2,164 @@
 
 #include <algorithm>
 
-#include "base/assert.h"
-
 namespace lattice::replication {
 
-RpcInbox::RpcInbox() {
-  held_.reserve(kMaxHeld);
-  blocked_.reserve(kMaxHeld);
+namespace {
+
+constexpr auto kBySender = [](const auto& queue, uint64_t sender) { return queue.sender < sender; };
+
+}  // namespace
+
+const RpcInbox::Queue* RpcInbox::find(const std::vector<Queue>& queues, uint64_t sender) {
+  const auto it = std::lower_bound(queues.begin(), queues.end(), sender, kBySender);
+  return it != queues.end() && it->sender == sender ? &*it : nullptr;
 }
 
-bool RpcInbox::holds(uint64_t network_id) const {
-  return std::any_of(held_.begin(), held_.end(),
-                     [&](const Held& held) { return held.header.network_id == network_id; });
-}
-
-bool RpcInbox::holds(uint64_t network_id, uint64_t context) const {
-  return std::any_of(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.header.network_id == network_id && held.context == context;
-  });
-}
-
-RpcRefusal RpcInbox::hold(uint64_t now_ns, const RpcHeader& header, std::span<const uint8_t> body,
-                          uint64_t context) {
-  const auto same_object = std::count_if(held_.begin(), held_.end(), [&](const Held& held) {
-    return held.header.network_id == header.network_id;
-  });
-  if (held_.size() >= kMaxHeld || same_object >= static_cast<std::ptrdiff_t>(kMaxHeldPerObject) ||
-      bytes_.size() + body.size() > kMaxBytes) {
-    return RpcRefusal::kQueueFull;
+RpcInbox::Queue& RpcInbox::queue_of(std::vector<Queue>& queues, uint64_t sender) {
+  auto it = std::lower_bound(queues.begin(), queues.end(), sender, kBySender);
+  if (it == queues.end() || it->sender != sender) {
+    it = queues.emplace(it);
+    it->sender = sender;
   }
-  Held held;
-  held.header = header;
-  held.since_ns = now_ns;
-  held.context = context;
-  held.first_byte = static_cast<uint32_t>(bytes_.size());
-  held.size = static_cast<uint32_t>(body.size());
-  bytes_.insert(bytes_.end(), body.begin(), body.end());
-  held_.push_back(held);
+  return *it;
+}
+
+bool RpcInbox::holds(uint64_t network_id, uint64_t sender) const {
+  for (const std::vector<Queue>* queues : {&queues_, &visited_}) {
+    const Queue* queue = find(*queues, sender);
+    if (queue == nullptr) continue;
+    for (const Held& rpc : queue->held) {
+      if (!rpc.done && rpc.header.network_id == network_id) return true;
+    }
+  }
+  return false;
+}
+
+size_t RpcInbox::size() const {
+  size_t sum = 0;
+  for (const Queue& queue : queues_) sum += queue.held.size();
+  return sum;
+}
+
+RpcRefusal RpcInbox::hold(uint64_t now_ns, uint64_t sender, const RpcHeader& header,
+                          std::span<const uint8_t> body, bool has_object) {
+  size_t held = 0;
+  size_t on_object = 0;
+  size_t bytes = body.size();
+  for (const std::vector<Queue>* queues : {&queues_, &visited_}) {
+    const Queue* queue = find(*queues, sender);
+    if (queue == nullptr) continue;
+    bytes += queue->bytes.size();
+    held += queue->held.size();
+    for (const Held& rpc : queue->held) on_object += rpc.header.network_id == header.network_id ? 1 : 0;
+  }
+  if (held >= kMaxHeld || on_object >= kMaxHeldPerObject || bytes > kMaxBytes) return RpcRefusal::kQueueFull;
+  Queue& queue = queue_of(queues_, sender);
+  Held rpc;
+  rpc.header = header;
+  rpc.since_ns = now_ns;
+  rpc.object_since_ns = now_ns;
+  rpc.has_object = has_object;
+  rpc.first_byte = static_cast<uint32_t>(queue.bytes.size());
+  rpc.size = static_cast<uint32_t>(body.size());
+  queue.bytes.insert(queue.bytes.end(), body.begin(), body.end());
+  queue.held.push_back(rpc);
   return RpcRefusal::kNone;
 }
 
-void RpcInbox::poll(uint64_t now_ns, RpcSink& sink) {
-  if (held_.empty()) return;
-  blocked_.clear();
-  for (Held& held : held_) {
-    const uint64_t id = held.header.network_id;
-    if (std::find(blocked_.begin(), blocked_.end(), id) != blocked_.end()) continue;
-    const RpcSink::Readiness readiness = sink.readiness(held.header);
-    const std::span<const uint8_t> body =
-        std::span<const uint8_t>(bytes_).subspan(held.first_byte, held.size);
-    if (readiness == RpcSink::Readiness::kGone) {
-      sink.dropped(held.context, held.header, RpcRefusal::kUnknownObject);
-    } else if (readiness == RpcSink::Readiness::kNoObject) {
-      if (now_ns - held.since_ns < kObjectWaitNs) {
-        blocked_.push_back(id);
-        continue;
-      }
-      sink.dropped(held.context, held.header, RpcRefusal::kUnknownObject);
-    } else {
-      if (!held.has_object) {
-        held.has_object = true;
-        held.object_since_ns = now_ns;
-      }
-      if (readiness == RpcSink::Readiness::kTooEarly && now_ns - held.object_since_ns < kTickWaitNs) {
-        blocked_.push_back(id);
-        continue;
-      }
-      sink.deliver(held.context, held.header, body);
-    }
-    held.done = true;
+bool RpcInbox::is_due(uint64_t now_ns, const Held& rpc, RpcSink::Readiness readiness) {
+  switch (readiness) {
+    case RpcSink::Readiness::kNoObject:
+      return now_ns - rpc.since_ns >= kObjectWaitNs;
+    case RpcSink::Readiness::kTooEarly:
+      return now_ns - rpc.object_since_ns >= kTickWaitNs;
+    case RpcSink::Readiness::kGone:
+    case RpcSink::Readiness::kReady:
+      return true;
   }
-  remove_done();
+  return true;
+}
+
+void RpcInbox::poll(uint64_t now_ns, RpcSink& sink) {
+  if (queues_.empty()) return;
+  visited_.swap(queues_);
+  for (Queue& queue : visited_) poll(now_ns, queue, sink);
+  take_back_what_still_waits();
+}
+
+void RpcInbox::poll(uint64_t now_ns, Queue& queue, RpcSink& sink) {
+  blocked_.clear();
+  for (Held& rpc : queue.held) {
+    const uint64_t id = rpc.header.network_id;
+    const RpcSink::Readiness readiness = sink.readiness(rpc.header);
+    // Also of an RPC behind a blocked one: each waits for the tick from its own time on.
+    if (!rpc.has_object &&
+        (readiness == RpcSink::Readiness::kReady || readiness == RpcSink::Readiness::kTooEarly)) {
+      rpc.has_object = true;
+      rpc.object_since_ns = now_ns;
+    }
+    if (std::find(blocked_.begin(), blocked_.end(), id) != blocked_.end()) continue;
+    if (!is_due(now_ns, rpc, readiness)) {
+      blocked_.push_back(id);
+      continue;
+    }
+    rpc.done = true;
+    if (readiness == RpcSink::Readiness::kGone || readiness == RpcSink::Readiness::kNoObject) {
+      sink.dropped(RpcRefusal::kUnknownObject);
+    } else {
+      sink.deliver(queue.sender, rpc.header, queue.body(rpc));
+    }
+  }
+  remove_done(queue);
 }
 
 void RpcInbox::release(uint64_t network_id, RpcSink& sink) {
-  if (!holds(network_id)) return;
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (held_[i].done || held_[i].header.network_id != network_id) continue;
-    held_[i].done = true;
-    const Held held = held_[i];
-    sink.deliver(held.context, held.header,
-                 std::span<const uint8_t>(bytes_).subspan(held.first_byte, held.size));
+  if (queues_.empty()) return;
+  visited_.swap(queues_);
+  for (Queue& queue : visited_) {
+    for (Held& rpc : queue.held) {
+      if (rpc.header.network_id != network_id) continue;
+      rpc.done = true;
+      sink.deliver(queue.sender, rpc.header, queue.body(rpc));
+    }
+    remove_done(queue);
   }
-  remove_done();
+  take_back_what_still_waits();
 }
 
-void RpcInbox::forget(uint64_t context) {
-  for (Held& held : held_) held.done = held.done || held.context == context;
-  remove_done();
+void RpcInbox::forget(uint64_t sender) {
+  std::erase_if(queues_, [sender](const Queue& queue) { return queue.sender == sender; });
 }
 
-void RpcInbox::remove_done() {
+void RpcInbox::remove_done(Queue& queue) {
   uint32_t used = 0;
   size_t kept = 0;
-  for (const Held& held : held_) {
-    if (held.done) continue;
-    Held moved = held;
+  for (const Held& rpc : queue.held) {
+    if (rpc.done) continue;
+    Held moved = rpc;
     moved.first_byte = used;
-    std::copy_n(bytes_.begin() + held.first_byte, held.size, bytes_.begin() + used);
-    used += held.size;
-    held_[kept++] = moved;
+    std::copy_n(queue.bytes.begin() + rpc.first_byte, rpc.size, queue.bytes.begin() + used);
+    used += rpc.size;
+    queue.held[kept++] = moved;
   }
-  held_.resize(kept);
-  bytes_.resize(used);
+  queue.held.resize(kept);
+  queue.bytes.resize(used);
+}
+
+// What came meanwhile is behind what waited before.
+void RpcInbox::take_back_what_still_waits() {
+  std::erase_if(visited_, [](const Queue& queue) { return queue.held.empty(); });
+  visited_.swap(queues_);
+  for (const Queue& newer : visited_) {
+    Queue& queue = queue_of(queues_, newer.sender);
+    for (Held rpc : newer.held) {
+      const std::span<const uint8_t> body = newer.body(rpc);
+      rpc.first_byte = static_cast<uint32_t>(queue.bytes.size());
+      queue.bytes.insert(queue.bytes.end(), body.begin(), body.end());
+      queue.held.push_back(rpc);
+    }
+  }
+  visited_.clear();
 }
 
 }  // namespace lattice::replication

@@ -37,7 +37,7 @@ AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket
 
 AuthorityWorld::~AuthorityWorld() = default;
 
-void AuthorityWorld::on_sealed() {
+void AuthorityWorld::on_schema_fixed() {
   replication::SnapshotBuilder::Config build;
   build.part_capacity_bytes = static_cast<uint32_t>(reliability::kMaxSnapshotBody);
   build.tick_rate_hz = config_.tick_rate_hz;
@@ -77,7 +77,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
 uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
   // Checked before seal(): a spawn that fails leaves the schema open.
   if (schema_.find(type_id) == nullptr) return 0;
-  seal();
+  fix_schema();
   const replication::ObjectType* type = schema_.types().find(type_id);
   const Tick tick = current_tick_ + (phase_ == Phase::kTick ? 0 : 1);
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
@@ -413,9 +413,9 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
   if (error != RpcCallError::kNone) {
     return error == RpcCallError::kTooLarge ? OpResult::kLimit : OpResult::kInvalid;
   }
-  bool blocked = false;
   bool any = is_host() && is_callee(call, slot, kAuthorityPeer);
-  if (any) rpcs_.loop_back(now.ns, kAuthorityPeer);
+  if (any && !rpcs_.loop_back(now.ns, kAuthorityPeer)) return OpResult::kWouldBlock;
+  bool blocked = false;
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client || !is_callee(call, slot, client->peer) || !client->recipient->in_set(slot)) continue;
     any = true;

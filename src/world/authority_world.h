@@ -81,7 +81,7 @@ class AuthorityWorld final : public World {
   void do_send(Now now) override;
   void after_phase(Now now) override;
   reliability::EndpointConfig endpoint_config() const override;
-  void on_sealed() override;
+  void on_schema_fixed() override;
   void add_stats(WorldStats* stats) const override;
   uint64_t input_refusals(simulation::InputRefusal reason) const override {
     return input_refusals_.get(reason);

@@ -38,7 +38,7 @@ ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::Data
 
 ClientWorld::~ClientWorld() = default;
 
-void ClientWorld::on_sealed() {
+void ClientWorld::on_schema_fixed() {
   applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
   if (const serialization::Layout* input = schema_.input()) {
     simulation::InputHistoryConfig inputs;
@@ -81,7 +81,7 @@ OpResult ClientWorld::connect(const platform::Address& server, std::span<const u
         "lattice_world_new_client_key() gave.";
     return OpResult::kInvalid;
   }
-  seal();
+  fix_schema();
   switch (endpoint_->connect(server, token, *key, &connection_)) {
     case reliability::ConnectResult::kOk:
       keys_.erase(key);  // one key, one token, one connection

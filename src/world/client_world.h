@@ -89,7 +89,7 @@ class ClientWorld final : public World,
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;
   reliability::EndpointConfig endpoint_config() const override;
-  void on_sealed() override;
+  void on_schema_fixed() override;
   bool has_player() const override { return true; }
   void add_stats(WorldStats* stats) const override;
   uint64_t snapshot_refusals(replication::SnapshotRefusal reason) const override {

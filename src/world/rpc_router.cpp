@@ -76,22 +76,27 @@ void RpcRouter::receive(uint64_t now_ns, uint64_t sender, lattice_channel channe
   if (ready == Readiness::kGone || (ready == Readiness::kNoObject && !wait_for_object)) {
     return count_refusal(RpcRefusal::kUnknownObject);
   }
-  if (ready == Readiness::kReady && !inbox_.holds(header.network_id)) {
-    deliver(sender, header, body);
-  } else if (const RpcRefusal full = inbox_.hold(now_ns, header, body, sender); full != RpcRefusal::kNone) {
+  const bool has_object = ready != Readiness::kNoObject;
+  // Judged before it may wait: a call that will be refused holds nothing back.
+  if (const RpcRefusal refusal = has_object ? judge(sender, header) : RpcRefusal::kNone;
+      refusal != RpcRefusal::kNone) {
+    count_refusal(refusal);
+  } else if (ready == Readiness::kReady && !inbox_.holds(header.network_id, sender)) {
+    hand_over(sender, header, body);
+  } else if (const RpcRefusal full = inbox_.hold(now_ns, sender, header, body, has_object);
+             full != RpcRefusal::kNone) {
     count_refusal(full);
   }
   if (replication::is_reliable_rpc(channel)) host_.reliable_rpc_arrived(header.network_id);
 }
 
-void RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
+bool RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
   RpcHeader header;
   size_t argument_bit = 0;
-  if (replication::RpcCodec::decode_header(body(), &header, &argument_bit) != RpcRefusal::kNone) return;
+  replication::RpcCodec::decode_header(body(), &header, &argument_bit);
+  if (inbox_.hold(now_ns, sender, header, body(), true) != RpcRefusal::kNone) return false;
   ++received_;
-  if (const RpcRefusal full = inbox_.hold(now_ns, header, body(), sender); full != RpcRefusal::kNone) {
-    count_refusal(full);
-  }
+  return true;
 }
 
 uint64_t RpcRouter::refused() const {
@@ -114,15 +119,24 @@ replication::RpcSink::Readiness RpcRouter::readiness(const RpcHeader& header) {
                                                                            : Readiness::kReady;
 }
 
-void RpcRouter::deliver(uint64_t context, const RpcHeader& header, std::span<const uint8_t> body) {
+RpcRefusal RpcRouter::judge(uint64_t sender, const RpcHeader& header) const {
   uint32_t slot = 0;
   const RpcInfo* rpc = find(header, &slot);
-  lattice_rpc_desc declared{};
-  if (rpc != nullptr) declared = declaration(*rpc);
-  if (const RpcRefusal refusal = host_.check_rpc(header, slot, rpc == nullptr ? nullptr : &declared, context);
-      refusal != RpcRefusal::kNone) {
+  const lattice_rpc_desc declared = rpc == nullptr ? lattice_rpc_desc{} : declaration(*rpc);
+  return host_.check_rpc(header, slot, rpc == nullptr ? nullptr : &declared, sender);
+}
+
+void RpcRouter::deliver(uint64_t sender, const RpcHeader& header, std::span<const uint8_t> body) {
+  // Judged again after the wait: the object may have got another owner.
+  if (const RpcRefusal refusal = judge(sender, header); refusal != RpcRefusal::kNone) {
     return count_refusal(refusal);
   }
+  hand_over(sender, header, body);
+}
+
+void RpcRouter::hand_over(uint64_t sender, const RpcHeader& header, std::span<const uint8_t> body) {
+  uint32_t slot = 0;
+  const RpcInfo* rpc = find(header, &slot);
   RpcHeader again;
   size_t argument_bit = 0;
   replication::RpcCodec::decode_header(body, &again, &argument_bit);
@@ -134,17 +148,11 @@ void RpcRouter::deliver(uint64_t context, const RpcHeader& header, std::span<con
       refusal != RpcRefusal::kNone) {
     return count_refusal(refusal);
   }
-  sender_ = context;
+  sender_ = sender;
   tick_ = header.tick;
   observer_.on_rpc(header.network_id, header.rpc_id, rpc->has_arguments ? arguments : nullptr,
                    rpc->argument_bytes);
   sender_ = 0;
-}
-
-void RpcRouter::dropped(uint64_t context, const RpcHeader& header, RpcRefusal reason) {
-  static_cast<void>(context);
-  static_cast<void>(header);
-  count_refusal(reason);
 }
 
 }  // namespace lattice::world

@@ -62,7 +62,7 @@ class RpcRouter : private replication::RpcSink {
  public:
   RpcRouter(RpcHost& host, Observer& observer) : host_(host), observer_(observer) {}
 
-  /// Allocates the memory for bodies and arguments. Call it once, when the schema is sealed.
+  /// Allocates the memory for bodies and arguments. Call it once, when the schema is fixed.
   void prepare(const Schema& schema, size_t max_body_bytes);
 
   /// Checks a call against its declaration and writes its body into body(). Returns kNone on success.
@@ -75,8 +75,9 @@ class RpcRouter : private replication::RpcSink {
   void receive(uint64_t now_ns, uint64_t sender, lattice_channel channel, std::span<const uint8_t> body,
                bool wait_for_object);
   /// A call to this process, for the own player of a listen-server (B-08). The body that encode() wrote is
-  /// delivered in the next receive phase, by the same rules as a call from the network.
-  void loop_back(uint64_t now_ns, uint64_t sender);
+  /// delivered in the next receive phase, by the same rules as a call from the network. False when too many wait
+  /// already.
+  bool loop_back(uint64_t now_ns, uint64_t sender);
   void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
   /// Delivers the held calls that are due.
   void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }
@@ -95,10 +96,12 @@ class RpcRouter : private replication::RpcSink {
 
  private:
   Readiness readiness(const replication::RpcHeader& header) override;
-  void deliver(uint64_t context, const replication::RpcHeader& header,
-               std::span<const uint8_t> body) override;
-  void dropped(uint64_t context, const replication::RpcHeader& header,
-               replication::RpcRefusal reason) override;
+  void deliver(uint64_t sender, const replication::RpcHeader& header, std::span<const uint8_t> body) override;
+  void dropped(replication::RpcRefusal reason) override { count_refusal(reason); }
+  /// Whether `sender` may make this call on an object that is here.
+  replication::RpcRefusal judge(uint64_t sender, const replication::RpcHeader& header) const;
+  /// To the game, when the arguments can be decoded.
+  void hand_over(uint64_t sender, const replication::RpcHeader& header, std::span<const uint8_t> body);
   const serialization::RpcInfo* find(const replication::RpcHeader& header, uint32_t* slot) const;
 
   RpcHost& host_;

@@ -33,7 +33,7 @@ constexpr const char* kSealed =
 }  // namespace
 
 bool Schema::add_type(const lattice_type_desc& desc, std::string* error) {
-  if (sealed_) {
+  if (fixed_) {
     *error = kSealed;
     return false;
   }
@@ -50,16 +50,16 @@ bool Schema::add_type(const lattice_type_desc& desc, std::string* error) {
 }
 
 bool Schema::set_input(const lattice_input_desc& desc, std::string* error) {
-  if (sealed_) {
+  if (fixed_) {
     *error = kSealed;
     return false;
   }
   return registry_.set_input(desc, error);
 }
 
-void Schema::seal(bool quantize_all) {
-  if (sealed_) return;
-  sealed_ = true;
+void Schema::fix(bool quantize_all) {
+  if (fixed_) return;
+  fixed_ = true;
   for (size_t i = 0; i < registry_.type_count(); ++i) {
     const serialization::TypeInfo& type = registry_.type_at(i);
     const bool round = quantize_all || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;

@@ -1,5 +1,5 @@
 // Everything on which both ends must agree, compiled: object types, the input command, channels, the hash.
-// Types are registered until seal(); afterwards the schema is fixed (§20.2, §21.6).
+// Types are registered until fix(); afterwards the schema is fixed (§20.2, §21.6).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace lattice::world {
 
 class Schema {
  public:
-  /// Registers a type. When the description is refused or the schema is sealed, returns false, with a
+  /// Registers a type. When the description is refused or the schema is fixed, returns false, with a
   /// sentence in `error`.
   bool add_type(const lattice_type_desc& desc, std::string* error);
   bool set_input(const lattice_input_desc& desc, std::string* error);
@@ -26,8 +26,8 @@ class Schema {
   /// Fixes the schema and builds the tables that replication works on. Idempotent. With `quantize_all`,
   /// members of every type are rounded to their wire value after each tick (S-03). Otherwise only those of
   /// types that ask for it are.
-  void seal(bool quantize_all);
-  bool sealed() const { return sealed_; }
+  void fix(bool quantize_all);
+  bool is_fixed() const { return fixed_; }
   /// The hash of Y-15 over the registrations so far.
   uint64_t id() const;
 
@@ -45,7 +45,7 @@ class Schema {
  private:
   serialization::TypeRegistry registry_;
   replication::TypeTable types_;
-  bool sealed_ = false;
+  bool fixed_ = false;
   uint8_t transfer_channel_ = 0;
 };
 

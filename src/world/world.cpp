@@ -62,9 +62,9 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
 
 World::~World() = default;
 
-void World::seal() {
+void World::fix_schema() {
   if (endpoint_) return;
-  schema_.seal(config_.quantize_simulation);
+  schema_.fix(config_.quantize_simulation);
   if (const serialization::Layout* input = schema_.input(); input != nullptr && has_player()) {
     input_host_ = std::make_unique<HostScratch>(*input);
   }
@@ -96,7 +96,7 @@ void World::seal() {
   if (transfers_) transfers_->bind(endpoint_->endpoint());
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   if (timeout_paused_) endpoint_->endpoint().set_timeout_paused(true, 0);
-  on_sealed();
+  on_schema_fixed();
 }
 
 bool World::set_capture(reliability::CaptureObserver* observer) {
@@ -110,7 +110,7 @@ bool World::set_capture(reliability::CaptureObserver* observer) {
 
 bool World::receive(Now now) {
   if (phase_ != Phase::kIdle) return false;
-  seal();
+  fix_schema();
   {
     PhaseScope scope(*this, Phase::kReceive);
     do_receive(now);
@@ -121,7 +121,7 @@ bool World::receive(Now now) {
 
 bool World::tick(Tick tick, Now now) {
   if (phase_ != Phase::kIdle) return false;
-  seal();
+  fix_schema();
   if (tick == 0 || tick != next_tick()) return false;
   {
     PhaseScope scope(*this, Phase::kTick);
@@ -133,7 +133,7 @@ bool World::tick(Tick tick, Now now) {
 
 bool World::send(Now now) {
   if (phase_ != Phase::kIdle) return false;
-  seal();
+  fix_schema();
   {
     PhaseScope scope(*this, Phase::kSend);
     if (transfers_) transfers_->transfers().update();
@@ -283,7 +283,7 @@ uint64_t World::state_hash() const {
 
 OpResult World::set_input(const void* input, size_t bytes) {
   if (!has_player()) return OpResult::kNotAllowed;
-  seal();
+  fix_schema();
   if (!input_host_ || bytes != schema_.input()->host_bytes(0)) return OpResult::kInvalid;
   std::memcpy(input_host_->behaviours()[0], input, bytes);
   return OpResult::kOk;

@@ -63,10 +63,10 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   // --- Set-up
   Schema& schema() { return schema_; }
   /// Fixes the schema and opens the endpoint. The first pump or connect calls it.
-  void seal();
+  void fix_schema();
   const WorldConfig& config() const { return config_; }
   socket::DatagramSocket& socket() { return *socket_; }
-  /// Null before seal().
+  /// Null before fix_schema().
   fragment::FragmentingEndpoint* endpoint() { return endpoint_.get(); }
   /// Tells `observer` of every datagram from now on. It is borrowed; null ends the capture. Not to be called
   /// inside the pump. False in a build without LATTICE_CAPTURE.
@@ -141,7 +141,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual void do_send(Now now) = 0;
   virtual void after_phase(Now now);
   virtual reliability::EndpointConfig endpoint_config() const = 0;
-  virtual void on_sealed() = 0;
+  virtual void on_schema_fixed() = 0;
   virtual void add_stats(WorldStats* stats) const = 0;
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }

@@ -29,8 +29,8 @@ struct PrivateFileResult {
   char text[128] = "";  ///< a text of the operating system, or of this library
 };
 
-/// Writes the path of `name` in the user's folder to `out`. `name` must not contain '/'. If `make` is true,
-/// makes and checks the folder; otherwise does not look at the folder.
+/// Writes the path of `name` in the user's folder to `out`. `name` must not contain '/'. If `make` is true, makes
+/// the folder. kNotPrivate when the folder is a link, belongs to another user, or is open to others.
 PrivateFileResult private_path(const char* name, bool make, char (&out)[kPrivatePathBytes]);
 
 /// Replaces the file at `path` by `content` in one step, with mode 0600 from its first byte: a reader sees

@@ -73,8 +73,7 @@ bool folder_path(char (&out)[kPrivatePathBytes]) {
   return length > 0 && static_cast<size_t>(length) < sizeof out;
 }
 
-PrivateFileResult make_folder(const char* path) {
-  if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST) return system_error();
+PrivateFileResult check_folder(const char* path) {
   const Descriptor folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!folder.is_open()) {
     return errno == ENOTDIR ? refuse(PrivateFileError::kNotPrivate, "is not a folder") : system_error();
@@ -82,6 +81,11 @@ PrivateFileResult make_folder(const char* path) {
   struct stat status {};
   if (fstat(folder.get(), &status) != 0) return system_error();
   return check_owner(status);
+}
+
+PrivateFileResult make_folder(const char* path) {
+  if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST) return system_error();
+  return check_folder(path);
 }
 
 bool write_all(int descriptor, std::span<const uint8_t> content) {
@@ -105,7 +109,10 @@ PrivateFileResult private_path(const char* name, bool make, char (&out)[kPrivate
   if (rest < 0 || static_cast<size_t>(rest) >= sizeof out - used) {
     return refuse(PrivateFileError::kTooLarge, "XDG_RUNTIME_DIR is too long");
   }
-  return make ? make_folder(folder) : PrivateFileResult{};
+  if (make) return make_folder(folder);
+  // Without a folder there is no file either, and reading says so.
+  const PrivateFileResult found = check_folder(folder);
+  return found.error == PrivateFileError::kNotFound ? PrivateFileResult{} : found;
 }
 
 PrivateFileResult write_private_file(const char* path, std::span<const uint8_t> content) {

@@ -139,9 +139,11 @@ TEST_F(PrivateFile, AFolderThatOthersMayEnterIsRefused) {
   ASSERT_EQ(chmod((folder_ + "/lattice").c_str(), 0755), 0);
   char path[kPrivatePathBytes];
   EXPECT_EQ(private_path("name", true, path).error, PrivateFileError::kNotPrivate);
+  EXPECT_EQ(private_path("name", false, path).error, PrivateFileError::kNotPrivate);
   ASSERT_EQ(rmdir((folder_ + "/lattice").c_str()), 0);
   ASSERT_EQ(symlink("/tmp", (folder_ + "/lattice").c_str()), 0);
   EXPECT_EQ(private_path("name", true, path).error, PrivateFileError::kNotPrivate);
+  EXPECT_EQ(private_path("name", false, path).error, PrivateFileError::kNotPrivate);
 }
 
 TEST_F(PrivateFile, TooLongAPathIsRefused) {

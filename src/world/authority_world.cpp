@@ -75,7 +75,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
 // --- Objects
 
 uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
-  // Checked before seal(): a spawn that fails leaves the schema open.
+  // Checked before the schema is fixed: a spawn that fails leaves the schema open.
   if (schema_.find(type_id) == nullptr) return 0;
   fix_schema();
   const replication::ObjectType* type = schema_.types().find(type_id);

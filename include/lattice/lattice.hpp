@@ -97,7 +97,7 @@ class WorldRef {
     const lattice_behaviour_desc behaviours[] = {behaviour_desc<Behaviours>()...};
     lattice_type_desc desc;
     lattice_type_desc_init(&desc);
-    desc.type_id = type.id;
+    desc.type_id = type.type_id();
     desc.name = type.name;
     desc.flags = type.flags;
     desc.base_priority = type.base_priority;
@@ -168,8 +168,8 @@ class WorldRef {
   ///     if (Crate* state = world.state<Crate>(crate)) state->position = {10, 0};
   template <class... Behaviours>
   lattice_netid spawn(const Type<Behaviours...>& type, lattice_peer_id owner = 0) const {
-    return owner == 0 ? lattice_spawn(handle_, type.id, LATTICE_AUTHORITY_SERVER)
-                      : lattice_spawn_for(handle_, type.id, LATTICE_AUTHORITY_SERVER, owner);
+    return owner == 0 ? lattice_spawn(handle_, type.type_id(), LATTICE_AUTHORITY_SERVER)
+                      : lattice_spawn_for(handle_, type.type_id(), LATTICE_AUTHORITY_SERVER, owner);
   }
   /// Removes an object. Authority only. Calls lattice_despawn().
   ///
@@ -328,12 +328,12 @@ class World : public WorldRef {
   ///     world.each(kPawn, [&](lattice_netid id, Pawn& pawn) { report(id, pawn); });
   template <class State, class... More, class Visit>
   void each(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.id, lattice_objects, visit);
+    visit_all<State>(type.type_id(), lattice_objects, visit);
   }
   /// As each(), for the objects that on_tick steps here and now.
   template <class State, class... More, class Visit>
   void each_simulated(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.id, lattice_simulated_objects, visit);
+    visit_all<State>(type.type_id(), lattice_simulated_objects, visit);
   }
 
  private:

@@ -216,6 +216,27 @@ TEST_F(FaceSession, ObjectsAreSpawnedPredictedSeenAndDespawned) {
   EXPECT_GT(client.world.stats().snapshots_applied, 0u);
 }
 
+TEST(Face, ATypeWithoutAnIdIsKnownByTheHashOfItsName) {
+  constexpr lattice::Type<Mover> kNamed{.name = "Named"};
+  constexpr lattice::Type<Say> kOther{.name = "Other"};
+  lattice::Netsim network{1};
+  lattice::WorldConfig config;
+  config.bind_address = "10.0.0.1:1";
+  network.attach(config);
+  config.development_tokens = 1;
+  lattice::World world = lattice::World::create(config, LATTICE_ROLE_DEDICATED);
+  ASSERT_TRUE(world) << lattice_last_error();
+  ASSERT_EQ(world.add(kNamed), LATTICE_OK) << lattice_last_error();
+  ASSERT_EQ(world.add(kOther), LATTICE_OK) << lattice_last_error();
+  const lattice_netid named = world.spawn(kNamed);
+  const lattice_netid other = world.spawn(kOther);
+  ASSERT_TRUE(named != 0 && other != 0) << lattice_last_error();
+  EXPECT_EQ(world.info(named).type_id, kNamed.type_id());
+  std::vector<lattice_netid> visited;
+  world.each(kNamed, [&](lattice_netid id, Mover&) { visited.push_back(id); });
+  EXPECT_EQ(visited, std::vector<lattice_netid>{named});
+}
+
 TEST_F(FaceSession, RpcsCarryTheirStructuresBothWays) {
   const lattice_netid id = server.world.spawn(kMover);
   run(500);

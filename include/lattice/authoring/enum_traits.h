@@ -18,7 +18,7 @@
 #define LATTICE_ENUM_VALUE(Type, name) Type::name,
 /// @endcond
 
-/// Declares the values of the enum `Type` that travel, 1 to 122 of them. It stands in the namespace that
+/// Declares the values of the enum `Type` that travel, 1 to 365 of them. It stands in the namespace that
 /// declares the enum. A value that is not listed travels as the first one.
 #define LATTICE_ENUM(Type, ...)                                                            \
   [[maybe_unused]] constexpr auto lattice_enum_values(Type*) {                             \

@@ -11,13 +11,14 @@
 
 /// Keeps the next step from being expanded at once.
 #define LATTICE_FE_PARENS ()
-/// Scans its text often enough for 122 elements.
-#define LATTICE_FE_EXPAND(...) LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(__VA_ARGS__)))
+/// Scans its text often enough for 365 elements.
+#define LATTICE_FE_EXPAND(...) LATTICE_FE_EXPAND5(LATTICE_FE_EXPAND5(LATTICE_FE_EXPAND5(__VA_ARGS__)))
+#define LATTICE_FE_EXPAND5(...) LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(LATTICE_FE_EXPAND4(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND4(...) LATTICE_FE_EXPAND3(LATTICE_FE_EXPAND3(LATTICE_FE_EXPAND3(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND3(...) LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND2(...) LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND1(...) __VA_ARGS__
-/// LATTICE_FOR_EACH(m, context, a, b, ...) is m(context, a) m(context, b) ... for up to 122 elements.
+/// LATTICE_FOR_EACH(m, context, a, b, ...) is m(context, a) m(context, b) ... for up to 365 elements.
 #define LATTICE_FOR_EACH(m, context, ...) \
   __VA_OPT__(LATTICE_FE_EXPAND(LATTICE_FE_STEP(m, context, __VA_ARGS__)))
 /// Handles the first element and leaves the others to the next scan.

@@ -24,7 +24,11 @@ struct String {
   char data[Capacity + 1] = {};
 
   /// The text up to its final zero. Valid as long as this object.
-  std::string_view view() const { return std::string_view(data, std::strlen(data)); }
+  std::string_view view() const {
+    const void* end = std::memchr(data, 0, Capacity);
+    return std::string_view(
+        data, end != nullptr ? static_cast<size_t>(static_cast<const char*>(end) - data) : Capacity);
+  }
   /// The text as a C string.
   const char* c_str() const { return data; }
   /// Copies as much of `text` as fits, up to its first zero byte. It may cut a character: what is not valid
@@ -90,7 +94,10 @@ struct Bytes {
   }
   /// Equal when the bytes are. Neither `size` may be above `Capacity`.
   friend bool operator==(const Bytes& a, const Bytes& b) {
-    return a.size == b.size && std::memcmp(a.data, b.data, a.size) == 0;
+    const std::span<const uint8_t> left = a.view();
+    const std::span<const uint8_t> right = b.view();
+    return left.size() == right.size() &&
+           (left.empty() || std::memcmp(left.data(), right.data(), left.size()) == 0);
   }
 };
 

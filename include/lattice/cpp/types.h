@@ -76,13 +76,21 @@ struct Token {
 template <authoring::Declared... Behaviours>
 struct Type {
   static_assert(sizeof...(Behaviours) != 0, "an object type has at least one behaviour");
-  /// lattice_type_desc.type_id. It must not be 0 here: spawn() and each() know the type by this number.
+  /// lattice_type_desc.type_id; 0 means the hash of the name. type_id() is the id in either case.
   uint32_t id = 0;
   /// lattice_type_desc.name, unique within the schema.
   const char* name = nullptr;
   uint32_t flags = 0;  ///< a sum of lattice_type_flags
   double base_priority =
       1.0;  ///< lattice_type_desc.base_priority: how early objects are sent when not all fit
+
+  /// The id that registers, spawns and visits: `id`, or the 32-bit FNV-1a hash of the name where that is 0.
+  constexpr uint32_t type_id() const {
+    if (id != 0 || name == nullptr) return id;
+    uint32_t hash = 2166136261u;
+    for (const char* c = name; *c != '\0'; ++c) hash = (hash ^ static_cast<uint8_t>(*c)) * 16777619u;
+    return hash;
+  }
 };
 
 /// An RPC whose arguments are the members of `Arguments`; void for none. World::add() registers it,

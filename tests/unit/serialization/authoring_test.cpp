@@ -205,8 +205,13 @@ TEST(Values, TextAndBlobsKeepTheirBounds) {
   const uint8_t five[] = {1, 2, 3, 4, 5};
   b = std::span<const uint8_t>(five);
   EXPECT_EQ(b.view().size(), 4u);
+  Bytes<4> same = b;
   b.size = 9;
   EXPECT_EQ(b.view().size(), 4u);
+  EXPECT_TRUE(b == same) << "a size above the capacity counts as the capacity";
+  same.size = 3;
+  EXPECT_FALSE(b == same);
+  EXPECT_TRUE(Bytes<4>() == Bytes<4>());
 }
 
 }  // namespace

@@ -67,6 +67,7 @@ tree_changed_since() {
     "$LATTICE_ROOT/cmake" "$LATTICE_ROOT/include" "$LATTICE_ROOT/src" "$LATTICE_ROOT/game-sim" \
     "$LATTICE_ROOT/apps" "$LATTICE_ROOT/tests" "$LATTICE_ROOT/fuzz" "$LATTICE_ROOT/bench" \
     "$LATTICE_ROOT/examples" "$LATTICE_ROOT/docs" "$LATTICE_ROOT/tools" "$LATTICE_ROOT/lattice" \
+    "$LATTICE_ROOT/README.md" "$LATTICE_ROOT/CHANGELOG.md" "$LATTICE_ROOT/CONTRIBUTING.md" "$LATTICE_ROOT/SECURITY.md" \
     -newer "$1" 2>/dev/null | head -n 1)" ]
 }
 

@@ -65,9 +65,8 @@ typedef struct lattice_world_config {
 
   // ---- Simulation ----
   uint32_t tick_rate_hz;  ///< ticks per second, 1..240, default 60; authority and client must agree
-  /// Authority: how many snapshots per second each client gets at least, 1..tick_rate_hz. A snapshot leaves
-  /// every tick_rate_hz / snapshot_rate_hz ticks, rounded down. 0, the default, means 30, or tick_rate_hz
-  /// where that is less.
+  /// Authority: how many snapshots per second each client gets, 1..tick_rate_hz, spread over the ticks of a
+  /// second as evenly as ticks allow. 0, the default, means 30, or tick_rate_hz where that is less.
   uint32_t snapshot_rate_hz;
   uint32_t max_objects;  ///< live objects, 1..65535, default 4096; a client needs at least the authority's
   /// 1: after each tick every member is rounded to its value on the wire, so that a correct prediction is

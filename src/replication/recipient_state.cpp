@@ -13,7 +13,10 @@ constexpr float kMaxAccumulator = 1e6f;
 
 }  // namespace
 
-RecipientState::RecipientState(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {
+RecipientState::RecipientState(const Config& config)
+    : config_(config),
+      removal_of_(64, base::HashIndex::Growth::kDoubling),
+      ledger_(config.max_ledger_entries) {
   LATTICE_ASSERT(config.max_objects > 0);
 }
 
@@ -55,6 +58,7 @@ void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set)
     if (const PendingRemoval* removal = cancel_removal(network_id)) {
       at(slot).sent = true;
       at(slot).rpc_count = removal->rpc_count;
+      ++sent_objects_;
     }
   }
   validate();
@@ -63,10 +67,19 @@ void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set)
 void RecipientState::forget(uint32_t slot, uint64_t network_id) {
   ObjectKnowledge& known = at(slot);
   settle(known);
-  if (known.sent) add_removal(network_id, known.rpc_count);
+  if (known.sent) {
+    --sent_objects_;
+    add_removal(network_id, known.rpc_count);
+  }
   ObjectKnowledge fresh;
   fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
   known = fresh;
+}
+
+uint32_t RecipientState::room_for_new() const {
+  const uint32_t room = 2 * config_.max_objects;
+  const uint32_t held = sent_objects_ + pending_removals();
+  return room - std::min(room, held);
 }
 
 void RecipientState::settle(ObjectKnowledge& known) {
@@ -77,38 +90,36 @@ void RecipientState::settle(ObjectKnowledge& known) {
 }
 
 void RecipientState::add_removal(uint64_t network_id, uint32_t rpc_count) {
-  if (removal_order_.size() >= config_.max_objects) {
-    overflowed_ = true;
-    return;
-  }
   if (free_removals_.empty()) {
     free_removals_.push_back(static_cast<uint32_t>(removals_.size()));
     removals_.emplace_back();
   }
   const uint32_t index = free_removals_.back();
   free_removals_.pop_back();
-  removals_[index].network_id = network_id;
-  removals_[index].rpc_count = rpc_count;
-  removals_[index].used = true;
-  const auto place =
-      std::lower_bound(removal_order_.begin(), removal_order_.end(), network_id,
-                       [&](uint32_t other, uint64_t id) { return removals_[other].network_id < id; });
-  removal_order_.insert(place, index);
+  PendingRemoval& removal = removals_[index];
+  removal.network_id = network_id;
+  removal.rpc_count = rpc_count;
+  removal.sent_tick = 0;
+  removal.accumulator = 0;
+  removal.place = pending_removals();
+  pending_.push_back(index);
+  removal_of_.insert(network_id, index);
 }
 
 const PendingRemoval* RecipientState::cancel_removal(uint64_t network_id) {
-  for (const uint32_t index : removal_order_) {
-    if (removals_[index].network_id != network_id) continue;
-    free_removal(index);
-    return &removals_[index];
-  }
-  return nullptr;
+  const uint32_t index = removal_of_.find(network_id);
+  if (index == base::HashIndex::kNone) return nullptr;
+  free_removal(index);
+  return &removals_[index];
 }
 
 void RecipientState::free_removal(uint32_t index) {
-  removal_order_.erase(std::find(removal_order_.begin(), removal_order_.end(), index));
-  removals_[index].used = false;
-  ++removals_[index].incarnation;
+  PendingRemoval& removal = removals_[index];
+  removal_of_.erase(removal.network_id);
+  removals_[pending_.back()].place = removal.place;
+  pending_[removal.place] = pending_.back();
+  pending_.pop_back();
+  ++removal.incarnation;
   free_removals_.push_back(index);
 }
 
@@ -129,8 +140,7 @@ void RecipientState::on_receipt(uint32_t receipt, bool acked) {
 
 void RecipientState::on_acked(const SentEntry& entry, Tick tick) {
   if (entry.kind == EntryKind::kRemoved) {
-    const PendingRemoval& removal = removals_[entry.index];
-    if (removal.used && removal.incarnation == entry.incarnation) free_removal(entry.index);
+    if (removals_[entry.index].incarnation == entry.incarnation) free_removal(entry.index);
     return;
   }
   ObjectKnowledge& known = objects_[entry.index];
@@ -147,7 +157,13 @@ void RecipientState::on_acked(const SentEntry& entry, Tick tick) {
 }
 
 void RecipientState::on_lost(const SentEntry& entry) {
-  if (entry.kind == EntryKind::kRemoved) return;  // every snapshot repeats pending removals anyway
+  if (entry.kind == EntryKind::kRemoved) {
+    PendingRemoval& removal = removals_[entry.index];
+    if (removal.incarnation != entry.incarnation) return;
+    removal.sent_tick = 0;
+    removal.accumulator = std::min(removal.accumulator + entry.priority, kMaxAccumulator);
+    return;
+  }
   ObjectKnowledge& known = objects_[entry.index];
   if (known.incarnation != entry.incarnation) return;
   if (entry.kind == EntryKind::kUnchanged) {
@@ -160,16 +176,18 @@ void RecipientState::on_lost(const SentEntry& entry) {
 void RecipientState::validate() const {
 #if defined(LATTICE_VALIDATION)
   uint32_t owed = 0;
+  uint32_t sent = 0;
   for (const ObjectKnowledge& known : objects_) {
+    sent += known.sent ? 1 : 0;
     owed += known.owed_at_join ? 1 : 0;
     LATTICE_ASSERT(known.acked_full <= known.acked_version);
     LATTICE_ASSERT(known.acked_version == 0 || (known.in_set && known.sent));
   }
   LATTICE_ASSERT(owed == owed_at_join_);
-  for (size_t i = 0; i < removal_order_.size(); ++i) {
-    const PendingRemoval& removal = removals_[removal_order_[i]];
-    LATTICE_ASSERT(removal.used);
-    LATTICE_ASSERT(i == 0 || removals_[removal_order_[i - 1]].network_id < removal.network_id);
+  LATTICE_ASSERT(sent == sent_objects_);
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    const PendingRemoval& removal = removals_[pending_[i]];
+    LATTICE_ASSERT(removal.place == i && removal_of_.find(removal.network_id) == pending_[i]);
   }
 #endif
 }

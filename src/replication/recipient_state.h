@@ -3,13 +3,14 @@
 //
 // Flat arrays by dense slot. True at all times: a baseline is only taken from an acked part. An ack that
 // belongs to an earlier incarnation of an object, before a removal that was sent, changes nothing. A
-// removal is repeated until a part that carried it is acked.
+// removal is sent again when its part was lost, until a part that carried it is acked.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
 
@@ -34,16 +35,18 @@ struct ObjectKnowledge {
 struct PendingRemoval {
   uint64_t network_id = 0;
   uint32_t rpc_count =
-      0;  // reliable RPCs that the client must have received before it drops the object (D-35)
+      0;               // reliable RPCs that the client must have received before it drops the object (D-35)
+  Tick sent_tick = 0;  // tick of the entry in flight; 0: none is
+  float accumulator = 0;  // C-04
   uint16_t incarnation = 0;
-  bool used = false;
+  uint32_t place = 0;  // in pending_; only while pending
 };
 
 class RecipientState {
  public:
   struct Config {
     uint64_t peer_id = 0;                 // the peer whose own objects get the owner boost
-    uint32_t max_objects = 4096;          // the world's limit; also bounds pending removals
+    uint32_t max_objects = 4096;          // the world's limit
     uint32_t max_ledger_entries = 32768;  // bound on the entries remembered until they are acked or lost
   };
   explicit RecipientState(const Config& config);
@@ -65,10 +68,10 @@ class RecipientState {
 
   /// True when every object that was in the set at join has been acked once or is gone.
   bool loaded() const { return owed_at_join_ == 0; }
-  /// True when more removals are pending than the world may have objects: the client acks nothing. The caller
-  /// then closes the connection with ResourceLimit.
-  bool overflowed() const { return overflowed_; }
-  uint32_t pending_removals() const { return static_cast<uint32_t>(removal_order_.size()); }
+  /// How many objects may still be sent for the first time. The client has room for twice the world's limit:
+  /// for the live objects, and for those whose removal it has not acked.
+  uint32_t room_for_new() const;
+  uint32_t pending_removals() const { return static_cast<uint32_t>(pending_.size()); }
   uint64_t peer_id() const { return config_.peer_id; }
   bool knows(uint32_t slot) const { return slot < objects_.size() && objects_[slot].acked_version != 0; }
   /// True when the object is in this client's set.
@@ -93,10 +96,11 @@ class RecipientState {
   std::vector<ObjectKnowledge> objects_;  // by slot, grows with the table
   std::vector<PendingRemoval> removals_;  // pool
   std::vector<uint32_t> free_removals_;
-  std::vector<uint32_t> removal_order_;  // indexes of used removals, ascending network_id
+  std::vector<uint32_t> pending_;  // indexes of the removals that are pending, in no order
+  base::HashIndex removal_of_;     // network_id of a pending removal -> its index
+  uint32_t sent_objects_ = 0;      // live objects that were sent
   PartLedger ledger_;
   uint32_t owed_at_join_ = 0;
-  bool overflowed_ = false;
 };
 
 }  // namespace lattice::replication

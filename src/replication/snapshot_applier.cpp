@@ -45,10 +45,10 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
 }
 
 SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener)
-    : types_(types), mirror_(mirror), listener_(listener) {
-  known_.reserve(max_known());
-  free_rings_.reserve(max_known());
-}
+    : types_(types),
+      mirror_(mirror),
+      listener_(listener),
+      index_of_(mirror.max_objects(), base::HashIndex::Growth::kDoubling) {}
 
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   SnapshotHeader header;
@@ -89,6 +89,8 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
 }
 
 void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
+  // A tombstone that was there when the part was decoded may have made way for others of the same part.
+  if (entry.kind == EntryKind::kDelta && find_known(entry.info.network_id) == kNotKnown) return;
   Known& known = find_or_insert(entry.info.network_id);
   // The state was sent before a removal that is already here. It belongs to an earlier life of the object
   //
@@ -152,7 +154,7 @@ void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
   known.removed_tick = tick;
   if (known.slot == kNoSlot) {
     if (!was_tombstone) ++tombstones_;
-    return;
+    return bury(known);
   }
   known.rpc_count = entry.rpc_count;
   if (listener_.may_despawn(known.slot, known.rpc_count)) return despawn(known);
@@ -170,6 +172,7 @@ void SnapshotApplier::despawn(Known& known) {
   listener_.on_despawn(slot, known.removed_tick);
   ring_of_slot_[slot] = kNoRing;
   mirror_.despawn(slot);
+  bury(known);
 }
 
 void SnapshotApplier::retry_removals() {
@@ -211,23 +214,41 @@ bool SnapshotApplier::is_gone(uint64_t network_id, Tick tick) const {
 }
 
 void SnapshotApplier::commit_unchanged(uint64_t network_id, Tick tick) {
-  Known& known = known_[find_known(network_id)];
+  const uint32_t index = find_known(network_id);
+  if (index == kNotKnown) return;
+  Known& known = known_[index];
   if (known.slot == kNoSlot || known.leaving || !base::tick_after(tick, known.applied_tick)) return;
   if (!base::tick_after(tick, known.heard_tick)) return;
   known.heard_tick = tick;
   listener_.on_unchanged(known.slot, tick);
 }
 
+void SnapshotApplier::bury(const Known& known) {
+  const uint64_t network_id = known.network_id;
+  const Tick removed_tick = known.removed_tick;
+  if (graves_.full()) free_tombstone(graves_.pop_front());
+  graves_.push_back(Tombstone{network_id, removed_tick});
+}
+
+// The oldest burials are in front. One that a late part brought waits for those before it.
 void SnapshotApplier::expire_tombstones() {
-  if (tombstones_ == 0) return;
-  const auto expired = [&](Known& known) {
-    if (known.slot != kNoSlot) return false;
-    if (base::tick_distance(newest_tick_, known.removed_tick) <= kStalePartTicks) return false;
-    if (known.ring != kNoRing) free_rings_.push_back(known.ring);
-    --tombstones_;
-    return true;
-  };
-  known_.erase(std::remove_if(known_.begin(), known_.end(), expired), known_.end());
+  while (!graves_.empty() &&
+         base::tick_distance(newest_tick_, graves_.front().removed_tick) > kStalePartTicks) {
+    free_tombstone(graves_.pop_front());
+  }
+}
+
+// Unless the object came back since, or was removed once more.
+void SnapshotApplier::free_tombstone(const Tombstone& grave) {
+  const uint32_t index = find_known(grave.network_id);
+  if (index == kNotKnown) return;
+  Known& known = known_[index];
+  if (known.slot != kNoSlot || known.removed_tick != grave.removed_tick) return;
+  if (known.ring != kNoRing) free_rings_.push_back(known.ring);
+  known = Known();
+  index_of_.erase(grave.network_id);
+  free_known_.push_back(index);
+  --tombstones_;
 }
 
 // Ticks wrap. Parts as old as `oldest` are stale, so nothing is compared with a tick before it any more. Such
@@ -236,7 +257,7 @@ void SnapshotApplier::age() {
   aged_tick_ = newest_tick_;
   const Tick oldest = newest_tick_ - static_cast<Tick>(kClientBaselineTicks) - 1;
   for (Known& known : known_) {
-    if (known.slot == kNoSlot) continue;
+    if (known.network_id == 0 || known.slot == kNoSlot) continue;
     rings_[known.ring].age(oldest);
     for (Tick* tick : {&known.applied_tick, &known.full_tick, &known.heard_tick}) {
       if (base::tick_after(oldest, *tick)) *tick = oldest;
@@ -250,19 +271,20 @@ void SnapshotApplier::age() {
 // ---- Finding things -------------------------------------------------------------------------------
 
 uint32_t SnapshotApplier::find_known(uint64_t network_id) const {
-  const auto place = std::lower_bound(known_.begin(), known_.end(), network_id,
-                                      [](const Known& known, uint64_t id) { return known.network_id < id; });
-  if (place == known_.end() || place->network_id != network_id) return kNotKnown;
-  return static_cast<uint32_t>(place - known_.begin());
+  return index_of_.find(network_id);
 }
 
 SnapshotApplier::Known& SnapshotApplier::find_or_insert(uint64_t network_id) {
-  const auto place = std::lower_bound(known_.begin(), known_.end(), network_id,
-                                      [](const Known& known, uint64_t id) { return known.network_id < id; });
-  if (place != known_.end() && place->network_id == network_id) return *place;
-  Known fresh;
-  fresh.network_id = network_id;
-  return *known_.insert(place, fresh);
+  if (const uint32_t found = find_known(network_id); found != kNotKnown) return known_[found];
+  if (free_known_.empty()) {
+    free_known_.push_back(static_cast<uint32_t>(known_.size()));
+    known_.emplace_back();
+  }
+  const uint32_t index = free_known_.back();
+  free_known_.pop_back();
+  known_[index].network_id = network_id;
+  index_of_.insert(network_id, index);
+  return known_[index];
 }
 
 uint32_t SnapshotApplier::take_ring(const ObjectType& type) {
@@ -295,9 +317,9 @@ void SnapshotApplier::validate() const {
   uint32_t live = 0;
   uint32_t tombstones = 0;
   size_t leaving = 0;
-  for (size_t i = 0; i < known_.size(); ++i) {
-    const Known& known = known_[i];
-    LATTICE_ASSERT(i == 0 || known_[i - 1].network_id < known.network_id);
+  for (const Known& known : known_) {
+    if (known.network_id == 0) continue;
+    LATTICE_ASSERT(index_of_.contains(known.network_id));
     if (known.slot == kNoSlot) {
       LATTICE_ASSERT(known.was_removed);
       ++tombstones;

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "base/hash_index.h"
+#include "base/ring.h"
 #include "lattice/authoring/bit_reader.h"
 #include "replication/object_table.h"
 #include "replication/snapshot_format.h"
@@ -67,9 +69,12 @@ class SnapshotApplier {
  public:
   enum class Result : uint8_t { kApplied, kStale, kRefused };
 
-  /// `mirror` holds the objects. Its max_objects bounds the objects, and twice that number bounds objects and
-  /// tombstones together. Give it twice the authority's limit: when a removal was lost, its object is still
-  /// here beside the object that took its place. All arguments are borrowed.
+  /// At most so many removed ids are remembered; beyond that the oldest is forgotten. An entry from before
+  /// its removal, 64 ticks late at most, is then malformed.
+  static constexpr uint32_t kMaxTombstones = 1 << 14;
+
+  /// `mirror` holds the objects and bounds them. Give it twice the authority's limit: when a removal was
+  /// lost, its object is still here beside the object that took its place. All arguments are borrowed.
   SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener);
 
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
@@ -94,7 +99,7 @@ class SnapshotApplier {
   Tick last_heard(uint32_t slot) const;
 
  private:
-  static constexpr uint32_t kNotKnown = UINT32_MAX;
+  static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
   static constexpr uint32_t kNoRing = UINT32_MAX;
 
   /// An object or its tombstone. The ring of received states outlives a removal: entries sent before the
@@ -111,6 +116,10 @@ class SnapshotApplier {
     uint32_t rpc_count = 0;  // count that the held removal names
     bool was_removed = false;
     bool leaving = false;  // the authority removed it and it is still here: see may_despawn
+  };
+  struct Tombstone {
+    uint64_t network_id = 0;
+    Tick removed_tick = 0;
   };
   /// One decoded entry, not yet committed.
   struct Pending {
@@ -136,10 +145,11 @@ class SnapshotApplier {
   void commit_unchanged(uint64_t network_id, Tick tick);
   void spawn(Known& known, const ObjectInfo& info, Tick tick);
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
+  void bury(const Known& known);
   void expire_tombstones();
+  void free_tombstone(const Tombstone& grave);
   void age();
 
-  size_t max_known() const { return size_t{2} * mirror_.max_objects(); }
   uint32_t find_known(uint64_t network_id) const;
   Known& find_or_insert(uint64_t network_id);
   uint32_t take_ring(const ObjectType& type);
@@ -148,7 +158,10 @@ class SnapshotApplier {
   const TypeTable& types_;
   ObjectTable& mirror_;
   SnapshotListener& listener_;
-  std::vector<Known> known_;  // ascending network_id
+  std::vector<Known> known_;  // pool; network_id 0: free
+  std::vector<uint32_t> free_known_;
+  base::HashIndex index_of_;                      // network_id -> index in known_
+  base::Ring<Tombstone> graves_{kMaxTombstones};  // in the order of burial, those that came back included
   std::vector<StateRing> rings_;
   std::vector<uint32_t> free_rings_;
   std::vector<uint32_t> ring_of_slot_;

@@ -10,12 +10,15 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
-constexpr uint32_t kEndBits = 1;
+constexpr uint32_t kEndBits = 2;  // the end of the entries, and whether own objects are confirmed
 constexpr uint32_t kKindBits = 2;
 constexpr uint32_t kAgeBits = 8;  // an age is at most 60, so its varint is one byte
 static_assert(kMaxBaselineTicks < 128);
 constexpr uint32_t kScanAhead = 8;  // C-05
 constexpr float kMaxStaleness = 60.0f;
+// A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
+// moment it goes before any number of removals.
+constexpr float kRemovalPriority = 4.0f;
 // The "more" bit, the longest id, kind and age of an entry, and the header and end bit of its part.
 constexpr uint32_t kEntryOverheadBytes =
     kSnapshotHeaderBytes + (1 + 72 + kKindBits + kAgeBits + kEndBits + 7) / 8;
@@ -40,6 +43,7 @@ SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
       history_(history),
       cache_(table, history, config.part_capacity_bytes - kEntryOverheadBytes),
       marker_ticks_(config.unchanged_marker_ms * config.tick_rate_hz / 1000),
+      resend_ticks_(2 * config.tick_rate_hz),
       buffer_(size_t{config.part_capacity_bytes} * kMaxParts) {
   LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
                 config.part_capacity_bytes <= kMaxPartBytes);
@@ -70,31 +74,45 @@ std::span<const SnapshotPart> SnapshotBuilder::build(RecipientState& recipient, 
 
 void SnapshotBuilder::collect(RecipientState& recipient) {
   candidates_.clear();
+  own_count_ = 0;
+  own_bits_ = 0;
   if (table_.slot_count() > recipient.objects_.size()) recipient.objects_.resize(table_.slot_count());
-  size_t next_removal = 0;
-  const auto add_removals_before = [&](uint64_t network_id) {
-    for (; next_removal < recipient.removal_order_.size(); ++next_removal) {
-      const uint32_t index = recipient.removal_order_[next_removal];
-      const PendingRemoval& removal = recipient.removals_[index];
-      const uint64_t removed_id = removal.network_id;
-      if (removed_id >= network_id) break;
-      candidates_.push_back(Candidate{removed_id, index, EntryCache::kTooLarge, removal_bits(removal),
-                                      std::numeric_limits<float>::max(), EntryKind::kRemoved, 0});
-    }
-  };
+  collect_removals(recipient);
+  uint32_t room_for_new = recipient.room_for_new();
+  auto removal = removals_.begin();
   for (const uint32_t slot : table_.ascending()) {
     ObjectKnowledge& known = recipient.objects_[slot];
     const VersionSummary& newest = history_.summary(slot);
     if (!known.in_set || newest.version == 0) continue;
-    if (!recipient.removal_order_.empty()) add_removals_before(table_.network_id(slot));
+    while (removal != removals_.end() && removal->network_id < table_.network_id(slot)) {
+      candidates_.push_back(*removal++);
+    }
     if (known.acked_version == newest.version && known.acked_full >= newest.full_version) {
       known.accumulator = 0;  // nothing to send (C-04)
       if (newest.moving) collect_marker(known, slot);
-    } else {
-      collect_state(recipient, known, slot, newest);
+      continue;
     }
+    if (!known.sent) {
+      if (room_for_new == 0) continue;
+      --room_for_new;
+    }
+    collect_state(recipient, known, slot, newest);
   }
-  add_removals_before(std::numeric_limits<uint64_t>::max());
+  candidates_.insert(candidates_.end(), removal, removals_.end());
+}
+
+// What is in flight is not sent again. The transport says when a part is lost.
+void SnapshotBuilder::collect_removals(RecipientState& recipient) {
+  removals_.clear();
+  for (const uint32_t index : recipient.pending_) {
+    PendingRemoval& removal = recipient.removals_[index];
+    if (removal.sent_tick != 0 && tick_ - removal.sent_tick < resend_ticks_) continue;
+    removal.accumulator += kRemovalPriority;
+    removals_.push_back(Candidate{removal.network_id, index, EntryCache::kTooLarge, removal_bits(removal),
+                                  removal.accumulator, EntryKind::kRemoved, 0, false});
+  }
+  std::sort(removals_.begin(), removals_.end(),
+            [](const Candidate& a, const Candidate& b) { return a.network_id < b.network_id; });
 }
 
 void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot) {
@@ -103,7 +121,7 @@ void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot
   const uint32_t silence_at_next_send = tick_ + config_.send_interval_ticks - known.last_sent_tick;
   if (known.marked && silence_at_next_send <= marker_ticks_) return;
   candidates_.push_back(Candidate{table_.network_id(slot), slot, EntryCache::kTooLarge, kKindBits, 1.0f,
-                                  EntryKind::kUnchanged, 0});
+                                  EntryKind::kUnchanged, 0, false});
 }
 
 void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowledge& known, uint32_t slot,
@@ -112,7 +130,8 @@ void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowl
   const Tick since = known.last_sent_tick != 0 ? known.last_sent_tick : info.spawn_tick;
   const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
                           static_cast<float>(config_.send_interval_ticks);
-  const float boost = info.owner != 0 && info.owner == recipient.peer_id() ? config_.owner_boost : 1.0f;
+  const bool is_own = info.owner != 0 && info.owner == recipient.peer_id();
+  const float boost = is_own ? config_.owner_boost : 1.0f;
   known.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost;
 
   const int32_t age = base::tick_distance(tick_, known.acked_tick);
@@ -121,12 +140,17 @@ void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowl
   const uint32_t body = cache_.find(slot, delta ? known.acked_version : 0);
   if (body == EntryCache::kTooLarge) {
     ++stats_.oversized;
+    own_count_ += is_own ? 1 : 0;  // it will be missing from every part
     return;
   }
   const uint32_t bits = kKindBits + (delta ? kAgeBits : 0) + cache_.bits(body);
+  if (is_own) {
+    ++own_count_;
+    own_bits_ += id_bits(info.network_id) + bits;
+  }
   candidates_.push_back(Candidate{info.network_id, slot, body, bits, known.accumulator,
                                   delta ? EntryKind::kDelta : EntryKind::kFull,
-                                  static_cast<uint8_t>(delta ? age : 0)});
+                                  static_cast<uint8_t>(delta ? age : 0), is_own});
 }
 
 // ---- Which entries go out now, and in which part --------------------------------------------------
@@ -165,7 +189,9 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
   const uint32_t count = static_cast<uint32_t>(candidates_.size());
   order_.resize(count);
   for (uint32_t i = 0; i < count; ++i) order_[i] = i;
+  const bool own_first = own_go_first(budget_bytes);
   std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    if (own_first && candidates_[a].is_own != candidates_[b].is_own) return candidates_[a].is_own;
     const float x = candidates_[a].priority;
     const float y = candidates_[b].priority;
     return x != y ? x > y : a < b;
@@ -188,6 +214,24 @@ void SnapshotBuilder::choose(uint32_t budget_bytes) {
     budget_left -= used_bytes;
   }
   if (cuts_.empty()) cuts_.push_back(0);
+}
+
+// The client's own objects go first, together in the first part, so that this part can confirm them. Only
+// where they take at most half of what may be sent: otherwise a client that owns much would hear of nothing
+// else.
+bool SnapshotBuilder::own_go_first(uint32_t budget_bytes) const {
+  const uint32_t part_bits = config_.part_capacity_bytes * 8 - kHeaderBits - kEndBits;
+  const uint32_t half_bits = budget_bytes == 0 ? part_bits : budget_bytes * 4;
+  return own_bits_ <= std::min(part_bits, half_bits);
+}
+
+// Whether each of the client's own objects that differs from its acked state has an entry in this part.
+bool SnapshotBuilder::has_all_own(uint32_t part) const {
+  uint32_t missing = own_count_;
+  for (uint32_t i = part == 0 ? 0 : cuts_[part - 1]; missing != 0 && i < cuts_[part]; ++i) {
+    missing -= candidates_[chosen_[i]].is_own ? 1u : 0u;
+  }
+  return missing == 0;
 }
 
 // Takes candidates in order_ until one does not fit. Then takes any of the next few candidates that still fit
@@ -243,6 +287,7 @@ void SnapshotBuilder::write_parts(RecipientState& recipient, const SnapshotHeade
       previous = candidate.network_id;
     }
     out.WriteBool(false);
+    out.WriteBool(has_all_own(part));
     LATTICE_CHECK(out.ok());  // the sizes were computed before the first bit was written
     const std::span<const uint8_t> bytes = out.finish();
     stats_.bytes += bytes.size();
@@ -280,8 +325,11 @@ void SnapshotBuilder::write_entry(BitWriter& out, const RecipientState& recipien
 
 void SnapshotBuilder::account(RecipientState& recipient, const Candidate& candidate) {
   if (candidate.kind == EntryKind::kRemoved) {
-    recipient.ledger_.add(SentEntry{candidate.index, 0, 0, recipient.removals_[candidate.index].incarnation,
-                                    EntryKind::kRemoved});
+    PendingRemoval& removal = recipient.removals_[candidate.index];
+    recipient.ledger_.add(
+        SentEntry{candidate.index, 0, removal.accumulator, removal.incarnation, EntryKind::kRemoved});
+    removal.accumulator = 0;
+    removal.sent_tick = tick_;
     ++stats_.removed_entries;
     return;
   }
@@ -290,6 +338,7 @@ void SnapshotBuilder::account(RecipientState& recipient, const Candidate& candid
                                   known.incarnation, candidate.kind});
   known.accumulator = 0;
   known.last_sent_tick = tick_;
+  if (!known.sent) ++recipient.sent_objects_;
   known.sent = true;
   known.marked = candidate.kind == EntryKind::kUnchanged;
   switch (candidate.kind) {

@@ -65,15 +65,19 @@ class SnapshotBuilder {
     float priority;
     EntryKind kind;
     uint8_t age;  // age of a delta's baseline, in ticks
+    bool is_own;  // a state of an object that the client owns
   };
   static constexpr uint32_t kTaken = UINT32_MAX;
 
   void collect(RecipientState& recipient);
+  void collect_removals(RecipientState& recipient);
   void collect_marker(const ObjectKnowledge& known, uint32_t slot);
   void collect_state(const RecipientState& recipient, ObjectKnowledge& known, uint32_t slot,
                      const VersionSummary& newest);
   bool cut_in_order(uint32_t budget_bytes);
   void choose(uint32_t budget_bytes);
+  bool own_go_first(uint32_t budget_bytes) const;
+  bool has_all_own(uint32_t part) const;
   uint32_t fill_part(uint32_t bytes, uint32_t* start);
   void write_parts(RecipientState& recipient, const SnapshotHeader& header);
   void write_entry(BitWriter& out, const RecipientState& recipient, const Candidate& candidate,
@@ -86,6 +90,11 @@ class SnapshotBuilder {
   EntryCache cache_;
   Tick tick_ = 0;
   uint32_t marker_ticks_ = 0;
+  uint32_t resend_ticks_ =
+      0;                    // a removal whose part was neither acked nor lost is sent again after this time
+  uint32_t own_count_ = 0;  // own objects that differ from their acked state
+  uint32_t own_bits_ = 0;   // bits of their entries
+  std::vector<Candidate> removals_;    // of one client, ascending network_id
   std::vector<Candidate> candidates_;  // ascending network_id
   std::vector<uint32_t> order_;        // candidate indexes by priority, kTaken once chosen
   std::vector<uint32_t> chosen_;       // candidate indexes, part after part, ascending within each

@@ -28,7 +28,6 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   }
 
   uint64_t id = 0;
-  uint32_t new_ids = 0;
   uint32_t new_objects = 0;
   uint32_t revived = 0;
   while (in.ReadBool()) {
@@ -44,16 +43,14 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
     const Known* known = index == kNotKnown ? nullptr : &known_[index];
     const SnapshotRefusal refusal = decode_entry(in, header->server_tick, known, &entry);
     if (refusal != SnapshotRefusal::kNone) return refusal;
-    new_ids += known == nullptr ? 1 : 0;
     new_objects += entry.kind == EntryKind::kFull && (known == nullptr || known->slot == kNoSlot) ? 1 : 0;
     revived += revived_by(entry, known, header->server_tick);
     // Leaving objects make way for new ones; see spawn().
     const size_t staying = mirror_.size() - leaving_.size() + revived;
-    if (known_.size() + new_ids > max_known() || staying + new_objects > mirror_.max_objects()) {
-      return SnapshotRefusal::kTooManyObjects;
-    }
+    if (staying + new_objects > mirror_.max_objects()) return SnapshotRefusal::kTooManyObjects;
     pending_.push_back(entry);
   }
+  header->confirms_own = in.ReadBool();
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   return in.at_end() ? SnapshotRefusal::kNone : SnapshotRefusal::kTrailingBits;
 }

@@ -31,7 +31,8 @@ AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket
     : World(config, std::move(socket), observer),
       history_(static_cast<int32_t>(config.history_ticks)),
       slot_of_peer_(config.max_connections),
-      snapshot_interval_ticks_(std::max(1u, config.tick_rate_hz / config.snapshot_rate_hz)) {
+      snapshot_interval_ticks_((config.tick_rate_hz + config.snapshot_rate_hz - 1) /
+                               config.snapshot_rate_hz) {
   clients_.resize(config.max_connections);
 }
 
@@ -160,15 +161,21 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   remove_pending();
   for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);
   history_.record(table_, tick);
-  snapshot_due_ =
-      snapshot_due_ || last_snapshot_tick_ == 0 ||
-      base::tick_distance(tick, last_snapshot_tick_) >= static_cast<int32_t>(snapshot_interval_ticks_);
+  snapshot_due_ = snapshot_due_ || begins_snapshot(tick);
+}
+
+// The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
+// three.
+bool AuthorityWorld::begins_snapshot(Tick tick) const {
+  const auto snapshots_until = [this](Tick at) {
+    return uint64_t{at} * config_.snapshot_rate_hz / config_.tick_rate_hz;
+  };
+  return snapshots_until(tick) != snapshots_until(tick - 1);
 }
 
 void AuthorityWorld::do_send(Now now) {
   if (snapshot_due_) {
     snapshot_due_ = false;
-    last_snapshot_tick_ = current_tick_;
     for (const std::unique_ptr<Client>& client : clients_) {
       if (client) client->snapshot_due = true;
     }
@@ -212,10 +219,6 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
     const auto sent = endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags,
                                       part.bytes, part.receipt);
     if (sent != reliability::SendResult::kOk) client.recipient->on_receipt(part.receipt, false);
-  }
-  if (client.recipient->overflowed()) {
-    disconnect(client.connection, connection::DisconnectReason::kResourceLimit,
-               "client acknowledges no snapshots", {});
   }
 }
 

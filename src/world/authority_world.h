@@ -93,6 +93,7 @@ class AuthorityWorld final : public World {
   Client* client_of(ConnectionHandle connection) const;
   const Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
+  bool begins_snapshot(Tick tick) const;
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
   void remove_now(uint64_t network_id);
@@ -113,7 +114,6 @@ class AuthorityWorld final : public World {
   std::unique_ptr<HostScratch> input_out_;
   uint32_t snapshot_interval_ticks_;
   uint64_t next_peer_ = kFirstClientPeer;
-  Tick last_snapshot_tick_ = 0;
   bool snapshot_due_ = false;
   simulation::InputBufferStats closed_inputs_;  // counters of clients that left
   base::Counters<simulation::InputRefusal, static_cast<size_t>(simulation::InputRefusal::kCount)>

@@ -108,11 +108,12 @@ void ClientWorld::reconcile() {
   for (const uint32_t slot : table_.ascending()) {
     const Mirror& mirror = mirrors_[slot];
     if (!mirror.predicted) continue;
-    // The state at that tick is known if an entry of the tick was sent, or if a whole snapshot of the tick
-    // had none.
+    // The state at that tick is known if an entry of the tick was sent. Without an entry it is known too, if
+    // a part of the tick confirms what this client owns, or if a whole snapshot of the tick has arrived.
     const bool sent = mirror.newest_tick == reconcile_tick_;
-    const bool covered =
-        whole_tick_ == reconcile_tick_ && !base::tick_after(mirror.newest_tick, reconcile_tick_);
+    const bool confirmed =
+        whole_tick_ == reconcile_tick_ || (own_tick_ == reconcile_tick_ && table_.info(slot).owner == peer_);
+    const bool covered = confirmed && !base::tick_after(mirror.newest_tick, reconcile_tick_);
     if (sent || covered) reconciler_->authoritative(table_.network_id(slot), mirror.newest_words.data());
   }
   reconcile_tick_ = 0;

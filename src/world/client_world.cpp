@@ -149,7 +149,7 @@ void ClientWorld::forget_session() {
   render_clock_ = prediction::InterpolationClock(render_config(config_));
   if (inputs_) inputs_->clear();
   assembly_ = {};
-  whole_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
+  whole_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
 }
 
 // --- Receiving
@@ -211,6 +211,10 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
 }
 
 void ClientWorld::note_part(const replication::SnapshotHeader& header) {
+  if (header.confirms_own && (own_tick_ == 0 || base::tick_after(header.server_tick, own_tick_))) {
+    own_tick_ = header.server_tick;
+    if (reconcile_tick_ == 0 || base::tick_after(own_tick_, reconcile_tick_)) reconcile_tick_ = own_tick_;
+  }
   if (assembly_.tick == 0 || base::tick_after(header.server_tick, assembly_.tick)) {
     assembly_ = {header.server_tick, 0, header.parts};
   }

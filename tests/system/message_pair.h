@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -82,6 +83,8 @@ struct MessagePairOptions {
   uint32_t snapshot_budget_bytes = 0;
   uint32_t max_objects = 4096;
   lattice_role server_role = LATTICE_ROLE_DEDICATED;
+  /// Changes the configuration of both worlds before they are made.
+  std::function<void(lattice_world_config*)> adjust = nullptr;
 };
 
 class MessagePair {
@@ -192,6 +195,7 @@ class MessagePair {
     config.unix_seconds = [](void*) { return kUnixSeconds; };
     config.snapshot_budget_bytes = options.snapshot_budget_bytes;
     config.max_objects = options.max_objects;
+    if (options.adjust) options.adjust(&config);
     return config;
   }
 };

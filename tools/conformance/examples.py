@@ -133,7 +133,7 @@ PRINTED = [
     ("data.md", "dff7fdff", lambda t: rotation(t) == component(type="quaternion").zero, True),
     ("data.md", "368da368", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 872]),
     ("data.md", "1ff7fffe", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 1022]),
-    ("data.md", "e8030000000000000001" + "81a0e0000000000540a0", lambda t: snapshot(t)[0], {3: {1000: [0, 1, 0]}, 5: {}}),
+    ("data.md", "e8030000000000000001" + "81a0e0000000000540a2", lambda t: snapshot(t)[0], {3: {1000: [0, 1, 0]}, 5: {}}),
     ("data.md", "e803000003" + "3412b1a890", inputs, {1000: [0x1234, 1], 999: [0x1234, 1], 998: [0x1235, 1]}),
     ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
 ]

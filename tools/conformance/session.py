@@ -67,7 +67,7 @@ class Session:
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
                        "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "chunks": 0, "resets": 0,
-                       "whole compared": 0}
+                       "whole compared": 0, "own compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -146,7 +146,8 @@ class Session:
                 break
         else:
             raise Malformed("message 4 opens under no message 3")
-        connection_id, _, mtu_hint, tick_rate, _, schema_id, features = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)
+        connection_id, _, mtu_hint, tick_rate, self.peer_id, schema_id, features = packets.parse_fields(
+            plain, 8, 4, 2, 2, 8, 8, 4)
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
         require(schema_id == self.schema.id and features & ~self.offered == 0, "schema_id or features (S-15)")
         self.aes = features & AES != 0
@@ -368,15 +369,20 @@ class Session:
         self._compare(record["objects"])
 
     def truth(self, record):
-        """A whole snapshot gives every state (D-13). An incomplete one promises nothing."""
+        """A whole snapshot gives every state (D-13). An incomplete one gives those it confirms (D-38)."""
         require(self.snapshots.tick == record["truth"], "no snapshot of this tick")
         if self.snapshots.next_part == self.snapshots.parts:
             self.counts["whole compared"] += 1
             self._compare(record["objects"])
 
-    def _compare(self, objects):
+        elif self.snapshots.confirmed_own_tick == record["truth"]:  # D-38
+            own = [o for o in record["objects"] if o["owner"] == self.peer_id and o["id"] in self.snapshots.live()]
+            self.counts["own compared"] += len(own)
+            self._compare(own, own=True)
+
+    def _compare(self, objects, own=False):
         live = self.snapshots.live()
-        require(sorted(live) == sorted(o["id"] for o in objects), "the objects that live")
+        require(own or sorted(live) == sorted(o["id"] for o in objects), "the objects that live")
         for expected in objects:
             thing = live[expected["id"]]
             require(thing.type_id == expected["type_id"], f"type of object {expected['id']}")

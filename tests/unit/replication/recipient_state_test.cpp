@@ -161,22 +161,48 @@ TEST_F(RecipientStateTest, a_changed_owner_is_sent_as_a_full_entry) {
   EXPECT_EQ(client.log.take(), Lines{});
 }
 
-TEST(RecipientState, too_many_pending_removals_are_reported) {
+TEST_F(RecipientStateTest, a_removal_in_flight_is_not_sent_again) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  resolve(step(), true);
+  authority.despawn(slot);
+  const auto first = step();
+  step();
+  EXPECT_EQ(authority.builder.stats().removed_entries, 1u);
+  resolve(first, false);
+  step();
+  EXPECT_EQ(authority.builder.stats().removed_entries, 2u);
+  authority.tick += 116;
+  step();
+  EXPECT_EQ(authority.builder.stats().removed_entries, 2u);
+  step();  // two seconds without a verdict
+  EXPECT_EQ(authority.builder.stats().removed_entries, 3u);
+}
+
+// The client has room for twice the world's limit: what it may still hold counts.
+TEST(RecipientState, new_objects_wait_for_removals_that_are_not_acked) {
   Types types;
   Authority authority(types, {}, 4);
   RecipientState::Config config;
   config.max_objects = 4;
   RecipientState recipient(config);
   authority.recipients.push_back(&recipient);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_FALSE(recipient.overflowed());
+  std::vector<uint32_t> receipts;
+  for (int i = 0; i < 20; ++i) {
     const uint32_t slot = authority.spawn(types.lamp());
     authority.record();
-    authority.send(recipient);
+    for (const SnapshotPart& part : authority.send(recipient)) receipts.push_back(part.receipt);
     ++authority.tick;
     authority.despawn(slot);
   }
-  EXPECT_TRUE(recipient.overflowed());
+  EXPECT_EQ(authority.builder.stats().full_entries, 8u);
+  EXPECT_EQ(recipient.pending_removals(), 8u);
+  EXPECT_EQ(recipient.room_for_new(), 0u);
+  for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, true);
+  EXPECT_GT(recipient.room_for_new(), 0u);
+  authority.spawn(types.lamp());
+  authority.record();
+  authority.send(recipient);
+  EXPECT_EQ(authority.builder.stats().full_entries, 9u);
 }
 
 }  // namespace

@@ -50,8 +50,9 @@ class Forger {
     out.WriteBits(0b01, 2), out.WriteBits(level, 4);
     return *this;
   }
-  std::vector<uint8_t> done() {
+  std::vector<uint8_t> done(bool confirms_own = false) {
     out.WriteBool(false);
+    out.WriteBool(confirms_own);
     return copy(out.finish());
   }
   std::array<uint8_t, 1600> buffer{};
@@ -117,16 +118,25 @@ TEST_F(SnapshotApplierTest, refuses_hostile_parts_by_name) {
   EXPECT_STREQ(snapshot_refusal_name(SnapshotRefusal::kMissingBaseline), "snapshot_missing_baseline");
 }
 
-TEST_F(SnapshotApplierTest, removals_of_unknown_ids_are_bounded) {
-  Forger forged(50);
-  for (int i = 0; i < 9; ++i) forged.removed(1);
-  EXPECT_EQ(refusal_of(forged.done()), SnapshotRefusal::kTooManyObjects);  // twice the limit of 4, plus one
-  Forger legal(50);
-  for (int i = 0; i < 8; ++i) legal.removed(1);
-  EXPECT_EQ(refusal_of(legal.done()), SnapshotRefusal::kNone);
-  EXPECT_EQ(refusal_of(Forger(114).full_lamp(9, 1).done()), SnapshotRefusal::kTooManyObjects);
-  EXPECT_EQ(refusal_of(Forger(115).done()), SnapshotRefusal::kNone);  // 65 ticks later tombstones are gone
-  EXPECT_EQ(refusal_of(Forger(115).full_lamp(9, 1).done()), SnapshotRefusal::kNone);
+TEST_F(SnapshotApplierTest, the_oldest_of_too_many_removed_ids_is_forgotten) {
+  Forger first(50);
+  first.removed(1);
+  EXPECT_EQ(refusal_of(first.done()), SnapshotRefusal::kNone);
+  EXPECT_TRUE(client.applier.is_gone(1, 50));
+  uint32_t buried = 1;
+  for (uint64_t id = 2; buried < SnapshotApplier::kMaxTombstones;) {
+    Forger many(50);
+    many.removed(id);
+    ++id, ++buried;
+    for (int i = 0; i < 500 && buried < SnapshotApplier::kMaxTombstones; ++i, ++id, ++buried) many.removed(1);
+    ASSERT_EQ(refusal_of(many.done()), SnapshotRefusal::kNone);
+  }
+  EXPECT_TRUE(client.applier.is_gone(1, 50));
+  EXPECT_EQ(refusal_of(Forger(50).removed(1'000'000).done()), SnapshotRefusal::kNone);
+  EXPECT_FALSE(client.applier.is_gone(1, 50));
+  EXPECT_TRUE(client.applier.is_gone(1'000'000, 50));
+  EXPECT_EQ(refusal_of(Forger(115).done()), SnapshotRefusal::kNone);  // 65 ticks later none is left
+  EXPECT_FALSE(client.applier.is_gone(1'000'000, 50));
 }
 
 TEST_F(SnapshotApplierTest, every_truncation_is_refused_and_moves_nothing) {

@@ -1,0 +1,139 @@
+// A server and one client with pawns that move, crates that move, and crates that come and go. For tests of
+// what replication promises: the caller says what the server does with them in a tick.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "message_pair.h"
+
+namespace lattice::test {
+
+inline constexpr uint32_t kPawnType = 1;
+inline constexpr uint32_t kCrateType = 2;
+inline constexpr lattice_peer_id kFirstClientPeer = 2;
+
+struct Body {
+  float x, y;
+};
+
+inline void register_bodies(lattice_world* world) {
+  for (const uint32_t type_id : {kPawnType, kCrateType}) {
+    lattice_member_desc members[2];
+    for (size_t i = 0; i < 2; ++i) {
+      lattice_member_desc_init(&members[i]);
+      members[i].name = i == 0 ? "x" : "y";
+      members[i].type = LATTICE_WIRE_FLOAT;
+      members[i].offset = i == 0 ? offsetof(Body, x) : offsetof(Body, y);
+      members[i].quant[0] = {-1000, 1000, 1.0 / 256};
+    }
+    lattice_struct_desc structure;
+    lattice_struct_desc_init(&structure);
+    structure.name = "Body";
+    structure.host_bytes = sizeof(Body);
+    structure.host_align = alignof(Body);
+    structure.members = members;
+    structure.member_count = 2;
+    lattice_behaviour_desc behaviour;
+    lattice_behaviour_desc_init(&behaviour);
+    behaviour.structure = &structure;
+    lattice_type_desc type;
+    lattice_type_desc_init(&type);
+    type.type_id = type_id;
+    type.name = type_id == kPawnType ? "Pawn" : "Crate";
+    type.flags = type_id == kPawnType ? LATTICE_TYPE_PREDICTED : 0;
+    type.behaviours = &behaviour;
+    type.behaviour_count = 1;
+    ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+  }
+}
+
+class PlayPair {
+ public:
+  using Tick = std::function<void(lattice_world*, uint32_t tick)>;
+
+  explicit PlayPair(MessagePairOptions options = {}, uint32_t tick_rate_hz = 60)
+      : pair(with_rate(std::move(options), tick_rate_hz)), tick_ns_(1'000'000'000 / tick_rate_hz) {
+    register_bodies(pair.server.world);
+    register_bodies(pair.client.world);
+  }
+
+  /// Connects; then `on_server` and `on_client` are called in every tick of the side.
+  bool connect(Tick on_server, Tick on_client = {}) {
+    if (!pair.connect()) return false;
+    server_.step = std::move(on_server);
+    client_.step = std::move(on_client);
+    server_.listen(pair.server.world);
+    client_.listen(pair.client.world);
+    return true;
+  }
+  void run(double seconds) {
+    const auto steps = static_cast<uint64_t>(seconds * 4e9 / static_cast<double>(tick_ns_));
+    for (uint64_t i = 0; i < steps; ++i) {
+      pair.now_ns += tick_ns_ / 4;
+      lattice_netsim_advance(pair.net, tick_ns_ / 4);
+      lattice_world_pump(pair.server.world);
+      lattice_world_pump(pair.client.world);
+      if (each_step) each_step();
+    }
+  }
+  lattice_netid spawn(uint32_t type, lattice_peer_id owner = 0) {
+    return owner == 0 ? lattice_spawn(pair.server.world, type, LATTICE_AUTHORITY_SERVER)
+                      : lattice_spawn_for(pair.server.world, type, LATTICE_AUTHORITY_SERVER, owner);
+  }
+  static Body* body(lattice_world* world, lattice_netid id) {
+    return static_cast<Body*>(lattice_object_state(world, id, 0));
+  }
+  static lattice_world_stats stats(lattice_world* world) {
+    lattice_world_stats out;
+    lattice_world_stats_init(&out);
+    EXPECT_EQ(lattice_world_get_stats(world, &out), LATTICE_OK);
+    return out;
+  }
+  /// Why the connection ended at either side; LATTICE_DISCONNECT_NONE: it lives.
+  int ended() const { return std::max(server_.ended, client_.ended); }
+  const std::string& ended_text() const { return client_.ended != 0 ? client_.text : server_.text; }
+
+  MessagePair pair;
+  std::function<void()> each_step;
+
+ private:
+  struct Game {
+    Tick step;
+    int ended = 0;
+    std::string text;
+
+    void listen(lattice_world* world) {
+      lattice_callbacks callbacks;
+      lattice_callbacks_init(&callbacks);
+      callbacks.on_tick = [](void* ctx, lattice_world* of, const lattice_tick_context* tick) {
+        const auto& self = *static_cast<Game*>(ctx);
+        if (self.step) self.step(of, tick->tick);
+      };
+      callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
+        auto& self = *static_cast<Game*>(ctx);
+        self.ended = reason;
+        lattice_conn_info info;
+        lattice_conn_info_init(&info);
+        if (lattice_conn_get_info(conn, &info) == LATTICE_OK) self.text = info.disconnect_text;
+      };
+      ASSERT_EQ(lattice_set_callbacks(world, &callbacks, this), LATTICE_OK);
+    }
+  };
+  static MessagePairOptions with_rate(MessagePairOptions options, uint32_t tick_rate_hz) {
+    options.adjust = [adjust = std::move(options.adjust), tick_rate_hz](lattice_world_config* config) {
+      config->tick_rate_hz = tick_rate_hz;
+      if (adjust) adjust(config);
+    };
+    return options;
+  }
+
+  Game server_;
+  Game client_;
+  uint64_t tick_ns_;
+};
+
+}  // namespace lattice::test

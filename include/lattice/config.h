@@ -90,8 +90,9 @@ typedef struct lattice_world_config {
   /// A connection ends when nothing was heard for so long. 1000..600000, default 10000. A value below 4000
   /// needs a smaller keepalive_interval_ms.
   uint32_t connection_timeout_ms;
-  /// Authority: most bytes of one snapshot for one client, 0..2^20. 0, the default: as much as 15 datagrams
-  /// hold.
+  /// Authority: most bytes of one snapshot for one client, 128..2^20. 0, the default: as much as 15
+  /// datagrams hold. An object whose state is longer than this is not sent; the refusal counter
+  /// snapshot_over_budget counts it once per snapshot.
   uint32_t snapshot_budget_bytes;
 
   /// Authority: the Ed25519 public keys of the issuers whose tokens are honoured, 32 bytes each, back to
@@ -126,7 +127,7 @@ typedef struct lattice_world_config {
 
   // ---- Sending rate ----
   uint32_t congestion_mode;  ///< a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY
-  /// Most bytes of UDP payload per second that each connection sends, in any mode. 1200..4000000000, or 0,
+  /// Most bytes of UDP payload per second that each connection sends, in any mode. 2400..4000000000, or 0,
   /// the default, for no ceiling.
   uint32_t max_send_bytes_per_s;
 

@@ -14,6 +14,8 @@
 namespace lattice::abi {
 namespace {
 
+constexpr uint32_t kLeastSendBytesPerS = 2400;   // acknowledgements and keepalives alone take half of it
+constexpr uint32_t kLeastSnapshotBytes = 128;    // header, id and a state of some ninety bytes
 constexpr uint32_t kDefaultSnapshotRateHz = 30;  // or the tick rate, if that is lower
 
 struct Bound {
@@ -69,12 +71,17 @@ lattice_result check_bounds(const lattice_world_config& c) {
                 bound.field, static_cast<unsigned long long>(bound.value),
                 static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max));
   }
-  if (c.max_send_bytes_per_s != 0 && (c.max_send_bytes_per_s < reliability::kDatagramBytes ||
+  if (c.max_send_bytes_per_s != 0 && (c.max_send_bytes_per_s < kLeastSendBytesPerS ||
                                       c.max_send_bytes_per_s > reliability::kMaxRateBytesPerS)) {
     return fail(
         LATTICE_ERROR_CONFIG,
-        "lattice_world_config.max_send_bytes_per_s is %u. Give 0 for no ceiling, or 1200..4000000000.",
+        "lattice_world_config.max_send_bytes_per_s is %u. Give 0 for no ceiling, or 2400..4000000000.",
         c.max_send_bytes_per_s);
+  }
+  if (c.snapshot_budget_bytes != 0 && c.snapshot_budget_bytes < kLeastSnapshotBytes) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_world_config.snapshot_budget_bytes is %u. Give 0 for no bound, or 128..1048576.",
+                c.snapshot_budget_bytes);
   }
   if (c.worker_count > 1 && (c.enqueue_tasks == nullptr || c.finish_tasks == nullptr)) {
     return fail(

@@ -67,10 +67,9 @@ void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set)
 void RecipientState::forget(uint32_t slot, uint64_t network_id) {
   ObjectKnowledge& known = at(slot);
   settle(known);
-  if (known.sent) {
-    --sent_objects_;
-    add_removal(network_id, known.rpc_count);
-  }
+  // Calls on an object that was never sent wait at the client for an object that will not come.
+  if (known.sent || known.rpc_count != 0) add_removal(network_id, known.rpc_count);
+  if (known.sent) --sent_objects_;
   ObjectKnowledge fresh;
   fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
   known = fresh;

@@ -186,9 +186,19 @@ bool SnapshotBuilder::cut_in_order(uint32_t budget_bytes) {
 // Chooses by accumulated priority, highest first, part by part. A size here counts the whole id. The part is
 // sorted afterwards, and a difference of ids costs no more than the whole id.
 void SnapshotBuilder::choose(uint32_t budget_bytes) {
-  const uint32_t count = static_cast<uint32_t>(candidates_.size());
-  order_.resize(count);
-  for (uint32_t i = 0; i < count; ++i) order_[i] = i;
+  // An entry that fits no part of this budget would keep the highest priority and hold the others up.
+  const uint32_t largest_part =
+      budget_bytes == 0 ? config_.part_capacity_bytes : std::min(budget_bytes, config_.part_capacity_bytes);
+  order_.clear();
+  for (uint32_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& candidate = candidates_[i];
+    if (kHeaderBits + id_bits(candidate.network_id) + candidate.bits + kEndBits <= largest_part * 8) {
+      order_.push_back(i);
+    } else {
+      ++stats_.over_budget;
+    }
+  }
+  const uint32_t count = static_cast<uint32_t>(order_.size());
   const bool own_first = own_go_first(budget_bytes);
   std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
     if (own_first && candidates_[a].is_own != candidates_[b].is_own) return candidates_[a].is_own;

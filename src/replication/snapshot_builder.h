@@ -36,8 +36,9 @@ class SnapshotBuilder {
   struct Stats {
     uint64_t snapshots = 0, parts = 0, bytes = 0;
     uint64_t full_entries = 0, delta_entries = 0, removed_entries = 0, unchanged_entries = 0;
-    uint64_t postponed = 0;  // entries that did not fit the budget; they keep their priority
-    uint64_t oversized = 0;  // objects whose state does not fit one part; they are never sent
+    uint64_t postponed = 0;    // entries that did not fit the budget; they keep their priority
+    uint64_t over_budget = 0;  // entries that are longer than the budget of their snapshot
+    uint64_t oversized = 0;    // objects whose state does not fit one part; they are never sent
   };
 
   SnapshotBuilder(const Config& config, const ObjectTable& table, const VersionHistory& history);

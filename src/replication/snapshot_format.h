@@ -35,7 +35,7 @@ inline constexpr int32_t kHistoryTicks = 64;          // an authority keeps at m
 inline constexpr int32_t kMaxBaselineTicks = 60;      // age of the oldest baseline that it refers to
 inline constexpr int32_t kStalePartTicks = 64;        // older parts are not acked
 inline constexpr int32_t kClientBaselineTicks = 128;  // a client keeps this many ticks
-inline constexpr int32_t kMaxTickJump = 1 << 16;  // largest step forward between two parts of a connection
+inline constexpr int32_t kMaxTickJump = 1 << 24;  // largest step forward between two parts of a connection
 inline constexpr int32_t kAgingTicks = 1 << 20;   // how often old ticks are moved forward (StateRing::age)
 static_assert(kMaxBaselineTicks < kHistoryTicks);
 static_assert(kMaxBaselineTicks + kStalePartTicks < kClientBaselineTicks);

@@ -31,6 +31,14 @@ const uint64_t* InputHistory::find(Tick tick) const {
   return slot(tick);
 }
 
+void InputHistory::drop_after(Tick tick) {
+  LATTICE_ASSERT(newest_sent_ == 0 || !base::tick_after(newest_sent_, tick));
+  if (newest_ == 0 || !base::tick_after(newest_, tick)) return;
+  const auto dropped = static_cast<uint32_t>(base::tick_distance(newest_, tick));
+  held_count_ -= std::min(held_count_, dropped);
+  newest_ = tick;
+}
+
 void InputHistory::acknowledge(Tick tick) {
   if (acknowledged_ == 0 || base::tick_after(tick, acknowledged_)) acknowledged_ = tick;
 }

@@ -40,6 +40,9 @@ class InputHistory {
   /// place.
   const uint64_t* find(Tick tick) const;
 
+  /// Drops the inputs after `tick`, where the clock jumped back to. None of them may have been sent.
+  void drop_after(Tick tick);
+
   /// The server has run `tick`: it will never use an input up to that tick. The acknowledged tick never moves
   /// back.
   void acknowledge(Tick tick);

@@ -319,7 +319,7 @@ reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wir
   if (client->gate->take_token(now_ns)) {
     rpcs_.receive(now_ns, client->peer, static_cast<lattice_channel>(channel), body, false);
   } else {
-    rpcs_.count_refusal(replication::RpcRefusal::kRateLimited);
+    rpcs_.refuse_received(replication::RpcRefusal::kRateLimited);
   }
   return reliability::Verdict::kAccept;
 }
@@ -417,8 +417,7 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
     return error == RpcCallError::kTooLarge ? OpResult::kLimit : OpResult::kInvalid;
   }
   bool any = is_host() && is_callee(call, slot, kAuthorityPeer);
-  if (any && !rpcs_.loop_back(now.ns, kAuthorityPeer)) return OpResult::kWouldBlock;
-  bool blocked = false;
+  bool blocked = any && !rpcs_.loop_back(now.ns, kAuthorityPeer);
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client || !is_callee(call, slot, client->peer) || !client->recipient->in_set(slot)) continue;
     any = true;

@@ -86,6 +86,7 @@ class AuthorityWorld final : public World {
   uint64_t input_refusals(simulation::InputRefusal reason) const override {
     return input_refusals_.get(reason);
   }
+  uint64_t snapshot_over_budget() const override { return builder_ ? builder_->stats().over_budget : 0; }
   Tick object_tick(uint32_t slot) const override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;

@@ -32,6 +32,8 @@ uint32_t ClientWorld::ticks_due(Now now) {
 void ClientWorld::resync(const simulation::Steering& steering, Now now) {
   const Tick from = current_tick_;
   current_tick_ = steering.newest_tick;
+  // Inputs that had no budget yet may be of ticks that run once more.
+  if (inputs_) inputs_->drop_after(current_tick_);
   fixed_tick_.restart(now.ns);
   reconciler_->clear_histories();
   observer_.on_resync(from, current_tick_);

@@ -100,7 +100,9 @@ bool RpcRouter::loop_back(uint64_t now_ns, uint64_t sender) {
 }
 
 uint64_t RpcRouter::refused() const {
-  return std::accumulate(refused_.begin(), refused_.end(), uint64_t{0});
+  // An overdue despawn is about an object. It is not an RPC that was refused.
+  return std::accumulate(refused_.begin(), refused_.end(), uint64_t{0}) -
+         refused(RpcRefusal::kDespawnOverdue);
 }
 
 const RpcInfo* RpcRouter::find(const RpcHeader& header, uint32_t* slot) const {

@@ -75,10 +75,15 @@ class RpcRouter : private replication::RpcSink {
   void receive(uint64_t now_ns, uint64_t sender, lattice_channel channel, std::span<const uint8_t> body,
                bool wait_for_object);
   /// A call to this process, for the own player of a listen-server (B-08). The body that encode() wrote is
-  /// delivered in the next receive phase, by the same rules as a call from the network. False when too many wait
-  /// already.
+  /// delivered in the next receive phase, by the same rules as a call from the network. False when too many
+  /// wait already.
   bool loop_back(uint64_t now_ns, uint64_t sender);
   void count_refusal(replication::RpcRefusal reason) { ++refused_[static_cast<size_t>(reason)]; }
+  /// Counts an RPC that arrived and is refused before it is looked at.
+  void refuse_received(replication::RpcRefusal reason) {
+    ++received_;
+    count_refusal(reason);
+  }
   /// Delivers the held calls that are due.
   void poll(uint64_t now_ns) { inbox_.poll(now_ns, *this); }
   /// Delivers all held calls on an object that is about to go (D-35).

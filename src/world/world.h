@@ -143,6 +143,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual reliability::EndpointConfig endpoint_config() const = 0;
   virtual void on_schema_fixed() = 0;
   virtual void add_stats(WorldStats* stats) const = 0;
+  /// Entries that were longer than the budget of their snapshot and were not sent.
+  virtual uint64_t snapshot_over_budget() const { return 0; }
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
   /// Passes on a receipt of an application's message. False when the receipt is the engine's own.

@@ -37,6 +37,11 @@ class Search {
     name_ = name_of(reason);
     *value_ = count(reason);
   }
+  void one(const char* name, uint64_t value) {
+    if (!enter(1)) return;
+    name_ = name;
+    *value_ = value;
+  }
   void socket(const SocketStats& stats) {
     if (!enter(kSocketLosses.size())) return;
     name_ = kSocketLosses[left_].name;
@@ -87,6 +92,7 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
                [this](SnapshotRefusal reason) { return snapshot_refusals(reason); });
   search.group(InputRefusal{1}, simulation::input_refusal_name,
                [this](InputRefusal reason) { return input_refusals(reason); });
+  search.one("snapshot_over_budget", snapshot_over_budget());
   search.socket(socket_->back_end_stats());
   return search.name();
 }

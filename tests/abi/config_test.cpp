@@ -266,13 +266,22 @@ TEST_F(WorldConfig, SnapDistance) {
   EXPECT_TRUE(accepted()) << lattice_last_error();
 }
 
+TEST_F(WorldConfig, SnapshotBudget) {
+  config_.snapshot_budget_bytes = 127;
+  expect_refused({"lattice_world_config.snapshot_budget_bytes is 127", "128..1048576"});
+  for (const uint32_t good : {0u, 128u}) {
+    config_.snapshot_budget_bytes = good;
+    EXPECT_TRUE(accepted()) << lattice_last_error();
+  }
+}
+
 TEST_F(WorldConfig, SendCeiling) {
-  for (const uint32_t bad : {1u, 1199u, 4'000'000'001u, UINT32_MAX}) {
+  for (const uint32_t bad : {1u, 2399u, 4'000'000'001u, UINT32_MAX}) {
     config_.max_send_bytes_per_s = bad;
     expect_refused(
-        {"lattice_world_config.max_send_bytes_per_s is " + std::to_string(bad), "1200..4000000000"});
+        {"lattice_world_config.max_send_bytes_per_s is " + std::to_string(bad), "2400..4000000000"});
   }
-  for (const uint32_t good : {0u, 1200u, 4'000'000'000u}) {
+  for (const uint32_t good : {0u, 2400u, 4'000'000'000u}) {
     config_.max_send_bytes_per_s = good;
     EXPECT_TRUE(accepted()) << lattice_last_error();
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,39 +15,67 @@ namespace lattice::test {
 
 inline constexpr uint32_t kPawnType = 1;
 inline constexpr uint32_t kCrateType = 2;
+inline constexpr uint32_t kNoteType = 3;  // a body and a long text
+inline constexpr uint16_t kKnock = 1;
+inline constexpr uint16_t kKnockAligned = 2;
 inline constexpr lattice_peer_id kFirstClientPeer = 2;
 
 struct Body {
   float x, y;
 };
+struct Note {
+  Body body;
+  char text[256];
+};
 
 inline void register_bodies(lattice_world* world) {
-  for (const uint32_t type_id : {kPawnType, kCrateType}) {
-    lattice_member_desc members[2];
-    for (size_t i = 0; i < 2; ++i) {
+  for (const uint32_t type_id : {kPawnType, kCrateType, kNoteType}) {
+    lattice_member_desc members[3];
+    for (size_t i = 0; i < 3; ++i) {
       lattice_member_desc_init(&members[i]);
-      members[i].name = i == 0 ? "x" : "y";
       members[i].type = LATTICE_WIRE_FLOAT;
-      members[i].offset = i == 0 ? offsetof(Body, x) : offsetof(Body, y);
       members[i].quant[0] = {-1000, 1000, 1.0 / 256};
     }
+    members[0].name = "x";
+    members[1].name = "y";
+    members[1].offset = offsetof(Body, y);
+    members[2].name = "text";
+    members[2].type = LATTICE_WIRE_FIXED_STRING;
+    members[2].offset = offsetof(Note, text);
+    members[2].quant[0] = {};
+    members[2].capacity = sizeof(Note::text);
+    const bool is_note = type_id == kNoteType;
     lattice_struct_desc structure;
     lattice_struct_desc_init(&structure);
-    structure.name = "Body";
-    structure.host_bytes = sizeof(Body);
+    structure.name = is_note ? "Note" : "Body";
+    structure.host_bytes = is_note ? sizeof(Note) : sizeof(Body);
     structure.host_align = alignof(Body);
     structure.members = members;
-    structure.member_count = 2;
+    structure.member_count = is_note ? 3 : 2;
     lattice_behaviour_desc behaviour;
     lattice_behaviour_desc_init(&behaviour);
     behaviour.structure = &structure;
+    lattice_rpc_desc rpcs[2];
+    for (lattice_rpc_desc& rpc : rpcs) {
+      lattice_rpc_desc_init(&rpc);
+      rpc.target = LATTICE_RPC_TO_ALL;
+    }
+    rpcs[0].rpc_id = kKnock;
+    rpcs[0].name = "knock";
+    rpcs[0].channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
+    rpcs[1].rpc_id = kKnockAligned;
+    rpcs[1].name = "knock_aligned";
+    rpcs[1].channel = LATTICE_CHANNEL_RELIABLE_UNORDERED;
+    rpcs[1].delivery = LATTICE_RPC_TICK_ALIGNED;
     lattice_type_desc type;
     lattice_type_desc_init(&type);
     type.type_id = type_id;
-    type.name = type_id == kPawnType ? "Pawn" : "Crate";
+    type.name = is_note ? "Note" : type_id == kPawnType ? "Pawn" : "Crate";
     type.flags = type_id == kPawnType ? LATTICE_TYPE_PREDICTED : 0;
     type.behaviours = &behaviour;
     type.behaviour_count = 1;
+    type.rpcs = rpcs;
+    type.rpc_count = 2;
     ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
   }
 }
@@ -93,6 +122,16 @@ class PlayPair {
     EXPECT_EQ(lattice_world_get_stats(world, &out), LATTICE_OK);
     return out;
   }
+  static uint64_t refusals(lattice_world* world, const std::string& name) {
+    uint64_t value = 0;
+    for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
+      if (name == found) return value;
+    }
+    ADD_FAILURE() << "no refusal counter " << name;
+    return 0;
+  }
+  /// How many calls on the object the client heard.
+  uint32_t client_heard(lattice_netid id) { return client_.heard[id]; }
   /// Why the connection ended at either side; LATTICE_DISCONNECT_NONE: it lives.
   int ended() const { return std::max(server_.ended, client_.ended); }
   const std::string& ended_text() const { return client_.ended != 0 ? client_.text : server_.text; }
@@ -105,6 +144,7 @@ class PlayPair {
     Tick step;
     int ended = 0;
     std::string text;
+    std::map<lattice_netid, uint32_t> heard;
 
     void listen(lattice_world* world) {
       lattice_callbacks callbacks;
@@ -112,6 +152,9 @@ class PlayPair {
       callbacks.on_tick = [](void* ctx, lattice_world* of, const lattice_tick_context* tick) {
         const auto& self = *static_cast<Game*>(ctx);
         if (self.step) self.step(of, tick->tick);
+      };
+      callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t, const void*, size_t) {
+        ++static_cast<Game*>(ctx)->heard[id];
       };
       callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
         auto& self = *static_cast<Game*>(ctx);

@@ -104,6 +104,51 @@ TEST(Replication, RemovalsStarveNoState) {
   EXPECT_EQ(play.ended(), 0) << play.ended_text();
 }
 
+// An entry that fits no snapshot of the budget would keep the highest priority for ever.
+TEST(Replication, ObjectsLongerThanTheBudgetHoldNothingUp) {
+  MessagePairOptions options;
+  options.snapshot_budget_bytes = 128;
+  PlayPair play(options);
+  play.pair.impair(30, 0);
+  std::vector<lattice_netid> crates;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) { move_all(world, crates, tick); }));
+  for (int i = 0; i < 12; ++i) {
+    auto* note = static_cast<Note*>(lattice_object_state(play.pair.server.world, play.spawn(kNoteType), 0));
+    std::memset(note->text, 'a', sizeof note->text);
+  }
+  crates = spawn_crates(play, 5);
+  play.run(2);
+  for (const lattice_netid id : crates) EXPECT_NE(PlayPair::body(play.pair.client.world, id), nullptr);
+  EXPECT_GT(play.refusals(play.pair.server.world, "snapshot_over_budget"), 0u);
+}
+
+// A client cannot know that an object will never come. So the authority removes even what it never sent.
+TEST(Replication, CallsOnObjectsThatNeverCameDelayNoOthers) {
+  PlayPair play;
+  play.pair.impair(30, 0);
+  lattice_netid lasting = 0;
+  uint32_t made = 0;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t) {
+    if (lasting == 0) return;
+    for (int i = 0; i < 5; ++i) {
+      const lattice_netid spark = play.spawn(kCrateType);
+      lattice_rpc(world, spark, kKnock, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_RELIABLE_ORDERED, nullptr, 0);
+      lattice_despawn(world, spark);
+    }
+    made += lattice_rpc(world, lasting, kKnockAligned, LATTICE_RPC_TO_ALL, LATTICE_CHANNEL_RELIABLE_UNORDERED,
+                        nullptr, 0) == LATTICE_OK;
+  }));
+  const lattice_netid crate = play.spawn(kCrateType);
+  play.run(1);
+  lasting = crate;
+  play.run(10);
+  lasting = 0;
+  play.run(3);
+  EXPECT_EQ(play.client_heard(crate), made);
+  EXPECT_GT(made, 500u);
+  EXPECT_EQ(play.refusals(play.pair.client.world, "rpc_queue_full"), 0u);
+}
+
 TEST(Replication, SnapshotsLeaveAtTheConfiguredRate) {
   for (const uint32_t rate : {60u, 45u, 40u, 30u, 25u, 7u}) {
     MessagePairOptions options;

@@ -154,7 +154,7 @@ TEST(SnapshotBuilder, the_owner_hears_of_its_own_objects_first) {
   EXPECT_NE(client.mirror.find(91), kNoSlot);
 }
 
-TEST(SnapshotBuilder, past_one_that_does_not_fit_smaller_ones_are_found) {
+TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_holds_nothing_up) {
   Types types;
   SnapshotBuilder::Config config;
   config.part_capacity_bytes = 400;
@@ -170,7 +170,8 @@ TEST(SnapshotBuilder, past_one_that_does_not_fit_smaller_ones_are_found) {
   ASSERT_EQ(parts.size(), 1u);
   client.apply(parts[0].bytes);
   EXPECT_EQ(client.mirror.find(1), kNoSlot);
-  EXPECT_EQ(client.mirror.size(), 8u);  // C-05: eight candidates looked at past it
+  EXPECT_EQ(client.mirror.size(), 14u);  // the whole budget serves those that fit
+  EXPECT_EQ(authority.builder.stats().over_budget, 1u);
   EXPECT_GT(recipient.knowledge(big).accumulator, 0.0f);
 }
 

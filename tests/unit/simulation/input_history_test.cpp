@@ -35,6 +35,21 @@ TEST(InputHistory, AGapStartsAnew) {
   EXPECT_EQ(history.window_count(), 1u);
 }
 
+TEST(InputHistory, AJumpBackDropsWhatWasNotSent) {
+  InputHistory history(2);
+  for (Tick tick = 1; tick <= 20; ++tick) push(history, tick);
+  history.mark_sent(12);
+  history.drop_after(15);
+  EXPECT_EQ(history.newest(), 15u);
+  EXPECT_EQ(history.held_count(), 15u);
+  EXPECT_EQ(history.find(16), nullptr);
+  push(history, 16);
+  EXPECT_EQ(history.held_count(), 16u);
+  EXPECT_EQ(history.window_count(), 16u) << "all that was not sent, and all not acknowledged";
+  history.drop_after(40);
+  EXPECT_EQ(history.newest(), 16u);
+}
+
 TEST(InputHistory, WindowIsSinceLastPlusTwoAndAllUnacknowledged) {
   InputHistory history(2);
   EXPECT_EQ(history.window_count(), 0u);

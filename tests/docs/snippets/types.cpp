@@ -4,6 +4,12 @@
 namespace {
 
 // clang-format off
+//! [flag]
+LATTICE_NETWORKED(Flag,
+  (position, vec2, BOUNDS(-512, 512, 0.01), POSITION),
+  (holder, netid))
+//! [flag]
+
 //! [fighter]
 LATTICE_NETWORKED(Fighter,
   (position, vec3, BOUNDS(-512, 512, 0.01), POSITION),
@@ -28,4 +34,21 @@ bool add_fighter(lattice::World& world) {
   //! [add]
   return world.add(kFighter) == LATTICE_OK;
   //! [add]
+}
+
+void take(lattice::World& world, lattice_netid flag, lattice_netid fighter);
+void take(lattice::World& world, lattice_netid flag, lattice_netid fighter) {
+  //! [take]
+  if (Flag* state = world.state<Flag>(flag)) state->holder = {fighter};
+  //! [take]
+}
+
+void follow(lattice::World& world, lattice_netid flag);
+void follow(lattice::World& world, lattice_netid flag) {
+  Flag* state = world.state<Flag>(flag);
+  if (state == nullptr) return;
+  //! [follow]
+  const Fighter* holder = world.state<Fighter>(state->holder);
+  if (holder != nullptr) state->position = {holder->position.x, holder->position.y};
+  //! [follow]
 }

@@ -55,3 +55,7 @@ export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig LD_LIBRARY_PATH=$HOME/.local/l
 cc -std=c17 game.c -o game $(pkg-config --cflags --libs lattice)
 # [pkg_config]
 ./game
+# [static_link]
+cc -std=c17 game.c -o game $(pkg-config --cflags lattice) ~/.local/lib/liblattice.a -lsodium -lstdc++ -lm
+# [static_link]
+./game

@@ -33,9 +33,18 @@ inline bool is_loopback(const Address& address) {
   return address.family == 6 && address.ip == kLoopback6;
 }
 
+/// Why a text is not an address.
+enum class AddressError : uint8_t {
+  kNone,
+  kForm,  ///< not "host:port" or "[v6]:port"
+  kPort,  ///< the part after the host is not a number in 0..65535
+  kHost,  ///< the host is not an address, and as a name it does not resolve
+};
+
 /// Parses "1.2.3.4:27015", "[::1]:27015" or "host:27015"; a host name is resolved (blocking; only
-/// this function blocks, and only for names). False when the text is malformed or does not resolve.
-bool parse_address(const char* text, Address* out);
+/// this function blocks, and only for names). False when the text is malformed or does not resolve; `error`
+/// says which, if it is not null.
+bool parse_address(const char* text, Address* out, AddressError* error = nullptr);
 
 /// Longest text format_address writes, with its terminating zero: "[" 45 "]:" 5 digits.
 inline constexpr std::size_t kAddressTextBytes = 56;

@@ -68,33 +68,36 @@ bool resolve(const char* host, Address* out) {
   return found;
 }
 
-}  // namespace
-
-bool parse_address(const char* text, Address* out) {
-  if (text == nullptr) return false;
+AddressError parse(const char* text, Address* out) {
+  if (text == nullptr) return AddressError::kForm;
   const bool bracketed = text[0] == '[';
   const char* host_begin = bracketed ? text + 1 : text;
   const char* host_end = bracketed ? std::strchr(host_begin, ']') : std::strrchr(host_begin, ':');
-  if (host_end == nullptr) return false;
+  if (host_end == nullptr) return AddressError::kForm;
   const char* port = bracketed ? host_end + 1 : host_end;
-  if (*port != ':') return false;
+  if (*port != ':') return AddressError::kForm;
 
   const size_t host_bytes = static_cast<size_t>(host_end - host_begin);
-  if (host_bytes == 0 || host_bytes > kMaxHostBytes) return false;
+  if (host_bytes == 0 || host_bytes > kMaxHostBytes) return AddressError::kForm;
   char host[kMaxHostBytes + 1];
   std::memcpy(host, host_begin, host_bytes);
   host[host_bytes] = '\0';
 
+  if (!bracketed && std::strchr(host, ':') != nullptr) return AddressError::kForm;  // IPv6 without brackets
+  if (!parse_port(port + 1, &out->port)) return AddressError::kPort;
+  const bool ok = bracketed ? parse_ipv6(host, out)
+                            : parse_ipv4(host, out) || (!looks_numeric(host) && resolve(host, out));
+  return ok ? AddressError::kNone : AddressError::kHost;
+}
+
+}  // namespace
+
+bool parse_address(const char* text, Address* out, AddressError* error) {
   Address parsed;
-  if (!parse_port(port + 1, &parsed.port)) return false;
-  bool ok = false;
-  if (bracketed) {
-    ok = parse_ipv6(host, &parsed);
-  } else if (std::strchr(host, ':') == nullptr) {
-    ok = parse_ipv4(host, &parsed) || (!looks_numeric(host) && resolve(host, &parsed));
-  }
-  if (ok) *out = parsed;
-  return ok;
+  const AddressError found = parse(text, &parsed);
+  if (error != nullptr) *error = found;
+  if (found == AddressError::kNone) *out = parsed;
+  return found == AddressError::kNone;
 }
 
 const char* format_address(const Address& address, char (&out)[kAddressTextBytes]) {

@@ -77,6 +77,25 @@ TEST(Address, RefusesMalformedTextAndKeepsTheOutput) {
   EXPECT_FALSE(parse_address(nullptr, &address));
 }
 
+TEST(Address, WhatIsWrongIsTold) {
+  const auto error_of = [](const char* text) {
+    Address address;
+    AddressError error = AddressError::kNone;
+    parse_address(text, &address, &error);
+    return error;
+  };
+  EXPECT_EQ(error_of("127.0.0.1:0"), AddressError::kNone);
+  for (const char* text : {"127.0.0.1", "::1:1", "[::1]", ":1"}) {
+    EXPECT_EQ(error_of(text), AddressError::kForm) << text;
+  }
+  for (const char* text : {"127.0.0.1:99999", "127.0.0.1:65536", "127.0.0.1:", "[::1]:x", "host:1234567"}) {
+    EXPECT_EQ(error_of(text), AddressError::kPort) << text;
+  }
+  for (const char* text : {"256.0.0.1:1", "[::g]:1", "1.2.3:1"}) {
+    EXPECT_EQ(error_of(text), AddressError::kHost) << text;
+  }
+}
+
 TEST(Address, LongestTextFits) {
   Address address;
   address.family = 6;

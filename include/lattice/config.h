@@ -96,7 +96,8 @@ typedef struct lattice_world_config {
   uint32_t snapshot_budget_bytes;
 
   /// Authority: the Ed25519 public keys of the issuers whose tokens are honoured, 32 bytes each, back to
-  /// back. Two keys let an issuer change its key. Copied. NULL, the default, when the count is 0.
+  /// back. Two keys let an issuer change its key. A key that is all zero is refused. Copied. NULL, the
+  /// default, when the count is 0.
   const uint8_t* issuer_public_keys;
   /// How many keys there are, 0..2, default 0. An authority needs one, unless development_tokens is 1.
   uint32_t issuer_public_key_count;

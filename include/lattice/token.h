@@ -77,7 +77,7 @@ static inline void lattice_token_request_init(lattice_token_request* request) {
 
 /// Signs a connect token into `out` and writes its length to `out_bytes`. LATTICE_TOKEN_MAX_BYTES are always
 /// enough; with too few, LATTICE_ERROR_BUFFER_TOO_SMALL. LATTICE_ERROR_CONFIG names a member of `request`
-/// that is out of range. Needs no world; may be called on any thread.
+/// that is out of range, or a public key that is all zero. Needs no world; may be called on any thread.
 ///
 ///     uint8_t token[LATTICE_TOKEN_MAX_BYTES];
 ///     size_t token_bytes = 0;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "abi/call.h"
+#include "abi/key_check.h"
 #include "abi/struct_size.h"
 #include "replication/snapshot_format.h"
 #include "simulation/input_history.h"
@@ -23,6 +24,8 @@ struct Bound {
   uint64_t value;
   uint64_t min;
   uint64_t max;
+  const char* otherwise =
+      "";  // what else than another value of this field helps, where the value is too large
 };
 
 // RFC 9001, appendix B.1: one key of AES-GCM may seal 2^28 packets of up to 2^11 bytes. A packet has at least
@@ -33,7 +36,7 @@ static_assert((kMaxRekeyBytes + kMaxRekeyBytes / 8) / 31 < uint64_t{1} << 28);
 lattice_result check_bounds(const lattice_world_config& c) {
   const Bound bounds[] = {
       {"tick_rate_hz", c.tick_rate_hz, 1, 240},
-      {"snapshot_rate_hz", c.snapshot_rate_hz, 0, c.tick_rate_hz},
+      {"snapshot_rate_hz", c.snapshot_rate_hz, 0, c.tick_rate_hz, ", or raise tick_rate_hz to the same"},
       {"max_objects", c.max_objects, 1, 65535},
       {"quantize_simulation", c.quantize_simulation, 0, 1},
       {"max_connections", c.max_connections, 1, 16384},
@@ -53,8 +56,10 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"congestion_mode", c.congestion_mode, LATTICE_CONGESTION_DELAY, LATTICE_CONGESTION_NONE},
       {"rto_min_ms", c.rto_min_ms, 5, 1000},
       {"rto_max_ms", c.rto_max_ms, c.rto_min_ms, 5000},
-      {"keepalive_interval_ms", c.keepalive_interval_ms, 100, std::min(30000u, c.connection_timeout_ms / 4)},
-      {"connect_retry_ms", c.connect_retry_ms, 50, std::min(1000u, c.connect_budget_ms / 4)},
+      {"keepalive_interval_ms", c.keepalive_interval_ms, 100, std::min(30000u, c.connection_timeout_ms / 4),
+       c.connection_timeout_ms / 4 < 30000 ? ", or raise connection_timeout_ms to 4 times as much" : ""},
+      {"connect_retry_ms", c.connect_retry_ms, 50, std::min(1000u, c.connect_budget_ms / 4),
+       c.connect_budget_ms / 4 < 1000 ? ", or raise connect_budget_ms to 4 times as much" : ""},
       {"replay_window_packets", c.replay_window_packets, crypto::kMinReplayWindowPackets,
        crypto::kReplayWindowPackets},
       {"rekey_interval_s", c.rekey_interval_s, 10, 86400},
@@ -67,9 +72,10 @@ lattice_result check_bounds(const lattice_world_config& c) {
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
-    return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.%s is %llu. Give a value in %llu..%llu.",
+    return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.%s is %llu. Give a value in %llu..%llu%s.",
                 bound.field, static_cast<unsigned long long>(bound.value),
-                static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max));
+                static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max),
+                bound.value > bound.max ? bound.otherwise : "");
   }
   if (c.max_send_bytes_per_s != 0 && (c.max_send_bytes_per_s < kLeastSendBytesPerS ||
                                       c.max_send_bytes_per_s > reliability::kMaxRateBytesPerS)) {
@@ -156,9 +162,15 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
         "lattice_world_config.issuer_public_keys is empty. Give an authority 1 or 2 issuer keys, or, on "
         "loopback, development_tokens 1.");
   }
-  const auto is_zero = [](uint8_t byte) { return byte == 0; };
-  if (c.server_identity != nullptr &&
-      std::all_of(c.server_identity, c.server_identity + LATTICE_KEY_BYTES, is_zero)) {
+  for (uint32_t i = 0; i < c.issuer_public_key_count; ++i) {
+    if (!is_all_zero(c.issuer_public_keys + i * LATTICE_KEY_BYTES)) continue;
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.issuer_public_keys: key %u is all zero, which no issuer has. Fill it in "
+        "from lattice_issuer_generate() or lattice_issuer_public_key().",
+        i);
+  }
+  if (c.server_identity != nullptr && is_all_zero(c.server_identity)) {
     return fail(
         LATTICE_ERROR_CONFIG,
         "lattice_world_config.server_identity is all zero, a secret that everybody knows. Fill it with "

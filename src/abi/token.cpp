@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "abi/call.h"
+#include "abi/key_check.h"
 #include "abi/struct_size.h"
 #include "abi/token.h"
 #include "lattice/lattice.h"
@@ -140,6 +141,16 @@ lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],
   if (const lattice_result bad = lattice::abi::read_struct(request, &value, "lattice_token_request"))
     return bad;
   if (const lattice_result bad = lattice::abi::check_token_request(value)) return bad;
+  if (lattice::abi::is_all_zero(value.server_public_key)) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_token_request.server_public_key is all zero. Fill it in from "
+                "lattice_world_public_key() of the server.");
+  }
+  if (lattice::abi::is_all_zero(value.client_public_key)) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_token_request.client_public_key is all zero. Fill it in from "
+                "lattice_world_new_client_key() of the client.");
+  }
   return lattice::abi::issue_token(issuer_seed, value, {out, capacity}, out_bytes);
 }
 

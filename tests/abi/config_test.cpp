@@ -219,6 +219,9 @@ TEST_F(WorldConfig, OnePastEveryRangeIsRefusedByName) {
 TEST_F(WorldConfig, BoundsThatFollowAnotherMemberAreToldAsNumbers) {
   config_.connection_timeout_ms = 3999;
   expect_refused({"lattice_world_config.keepalive_interval_ms is 1000.", "100..999"});
+  config_.connection_timeout_ms = 2000;
+  expect_refused({"keepalive_interval_ms is 1000.", "100..500", "raise connection_timeout_ms"});
+  config_.connection_timeout_ms = 3999;
   config_.keepalive_interval_ms = 999;
   EXPECT_TRUE(accepted()) << lattice_last_error();
   config_.connection_timeout_ms = 600000;
@@ -255,6 +258,13 @@ TEST_F(WorldConfig, KeysAndTheirCount) {
   config_.issuer_public_key_count = 1;
   config_.issuer_public_keys = nullptr;
   expect_refused({"lattice_world_config.issuer_public_keys"});
+  uint8_t two[2 * LATTICE_KEY_BYTES] = {1};
+  config_.issuer_public_keys = two;
+  EXPECT_TRUE(accepted()) << lattice_last_error();
+  config_.issuer_public_key_count = 2;
+  expect_refused({"lattice_world_config.issuer_public_keys", "key 1 ", "all zero"});
+  two[LATTICE_KEY_BYTES] = 1;
+  EXPECT_TRUE(accepted()) << lattice_last_error();
 }
 
 TEST_F(WorldConfig, SnapDistance) {

@@ -107,6 +107,7 @@ TEST_F(StructSize, AConfigThatCannotHoldItsOwnSizeIsRefused) {
 TEST_F(StructSize, TokenRequestsFollowTheSameRules) {
   Newer<lattice_token_request> request;
   lattice_token_request_init(&request.known);
+  request.known.server_public_key[0] = request.known.client_public_key[0] = 1;
   std::array<uint8_t, LATTICE_TOKEN_MAX_BYTES> token{};
   size_t bytes = 0;
   const auto issue = [&] {

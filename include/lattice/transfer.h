@@ -33,6 +33,10 @@ typedef enum lattice_transfer_ending {
   LATTICE_TRANSFER_CONNECTION_LOST = 5  ///< the connection ended first
 } lattice_transfer_ending;
 
+/// The stable lower-case name of an ending, such as "too_large"; "unknown" for other numbers. Never NULL,
+/// lives as long as the library. Does not set lattice_last_result().
+LATTICE_API const char* lattice_transfer_ending_name(lattice_transfer_ending ending);
+
 /// The callbacks of large transfers. They run inside the pump. Each may be NULL. `ctx` is what
 /// lattice_set_transfer_callbacks() was given.
 typedef struct lattice_transfer_callbacks {
@@ -80,7 +84,8 @@ LATTICE_API lattice_result lattice_set_transfer_callbacks(lattice_world* world,
 /// lattice_transfer_cancel(). `data` may be NULL: the read callback is asked instead. `label` is copied.
 /// `label` may be NULL when `label_bytes` is 0.
 ///
-/// LATTICE_ERROR_LIMIT for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
+/// LATTICE_ERROR_INVALID_ARGUMENT when `data` is NULL and no read callback is set yet; LATTICE_ERROR_LIMIT
+/// for 0 bytes, above max_transfer_bytes, for a longer label and for a ninth transfer;
 /// LATTICE_ERROR_WOULD_BLOCK when the control channel is full.
 ///
 ///     lattice_transfer transfer;
@@ -92,7 +97,7 @@ LATTICE_API lattice_result lattice_transfer_start(lattice_conn* conn, const void
 /// Accepts an offer. `memory` has `capacity` bytes, exactly as many as the offer, and is borrowed until
 /// on_end or lattice_transfer_cancel(). `memory` may be NULL when `capacity` is 0: the write callback gets
 /// the bytes. LATTICE_ERROR_NOT_FOUND for a transfer that has ended, LATTICE_ERROR_INVALID_ARGUMENT for one
-/// that is not an open offer and for memory of another size.
+/// that is not an open offer, for memory of another size, and for no memory while no write callback is set.
 LATTICE_API lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_transfer transfer,
                                                    void* memory, uint64_t capacity);
 

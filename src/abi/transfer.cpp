@@ -88,6 +88,12 @@ lattice_result lattice_transfer_start(lattice_conn* conn, const void* data, uint
   }
   transfer::Transfers* transfers = transfers_of(call);
   if (transfers == nullptr) return call.result();
+  if (data == nullptr && !call.world()->transfers.has_read()) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "data is NULL and lattice_transfer_callbacks.read is not set. Give the data, or set the callback "
+        "first.");
+  }
   transfer::TransferId id;
   const TransferResult started = transfers->start(call.connection(), bytes, static_cast<const uint8_t*>(data),
                                                   {static_cast<const uint8_t*>(label), label_bytes}, &id);
@@ -103,6 +109,12 @@ lattice_result lattice_transfer_accept(lattice_conn* conn, lattice_transfer hand
   if (transfers == nullptr) return call.result();
   if ((memory == nullptr) != (capacity == 0)) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Give memory and its size, or neither.");
+  }
+  if (memory == nullptr && !call.world()->transfers.has_write()) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "memory is NULL and lattice_transfer_callbacks.write is not set. Give memory, or set the callback "
+        "first.");
   }
   const TransferResult accepted = transfers->accept(
       call.connection(), id, {static_cast<uint8_t*>(memory), static_cast<size_t>(capacity)});
@@ -138,6 +150,24 @@ lattice_result lattice_transfer_get_progress(lattice_conn* conn, lattice_transfe
   transfer::Transfers* transfers = transfers_of(call, handle, &id);
   if (transfers == nullptr) return call.result();
   return result_of(transfers->progress(call.connection(), id, done_bytes, total_bytes));
+}
+
+const char* lattice_transfer_ending_name(lattice_transfer_ending ending) {
+  switch (ending) {
+    case LATTICE_TRANSFER_DONE:
+      return "done";
+    case LATTICE_TRANSFER_REFUSED:
+      return "refused";
+    case LATTICE_TRANSFER_CANCELLED:
+      return "cancelled";
+    case LATTICE_TRANSFER_FAILED:
+      return "failed";
+    case LATTICE_TRANSFER_TOO_LARGE:
+      return "too_large";
+    case LATTICE_TRANSFER_CONNECTION_LOST:
+      return "connection_lost";
+  }
+  return "unknown";
 }
 
 }  // extern "C"

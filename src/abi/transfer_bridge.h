@@ -21,6 +21,8 @@ class TransferBridge final : public transfer::TransferHandler {
     callbacks_ = callbacks;
     ctx_ = ctx;
   }
+  bool has_read() const { return callbacks_.read != nullptr; }
+  bool has_write() const { return callbacks_.write != nullptr; }
 
   void on_offer(transfer::ConnectionHandle connection, transfer::TransferId id, uint64_t size_bytes,
                 std::span<const uint8_t> label) override;

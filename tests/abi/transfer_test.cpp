@@ -249,6 +249,23 @@ TEST_F(TransferAbi, BadArgumentsAreNamed) {
   EXPECT_EQ(lattice_set_transfer_callbacks(server.world, &unsized, nullptr), LATTICE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(TransferAbi, BytesFromNowhereAndToNowhereAreRefused) {
+  start();
+  ASSERT_TRUE(connected());
+  server.source = pattern(1000);
+  lattice_transfer transfer = 0;
+  ASSERT_EQ(lattice_transfer_start(server.conn, nullptr, 1000, nullptr, 0, &transfer), LATTICE_OK);
+  ASSERT_TRUE(pump_until([this] { return client.offered != 0; }));
+  ASSERT_EQ(lattice_set_transfer_callbacks(server.world, nullptr, nullptr), LATTICE_OK);
+  EXPECT_EQ(lattice_transfer_start(server.conn, nullptr, 1000, nullptr, 0, &transfer),
+            LATTICE_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(lattice_last_error()).find("lattice_transfer_callbacks.read"), std::string::npos);
+  ASSERT_EQ(lattice_set_transfer_callbacks(client.world, nullptr, nullptr), LATTICE_OK);
+  EXPECT_EQ(lattice_transfer_accept(client.conn, client.offered, nullptr, 0), LATTICE_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(lattice_last_error()).find("lattice_transfer_callbacks.write"), std::string::npos);
+  EXPECT_EQ(lattice_transfer_accept(client.conn, client.offered, client.stored.data(), 1000), LATTICE_OK);
+}
+
 TEST_F(TransferAbi, WithoutOnOfferEveryOfferIsRefused) {
   start();
   ASSERT_TRUE(connected());
@@ -282,6 +299,13 @@ TEST_F(TransferAbi, ChannelAndSizeAreChecked) {
   max_bytes = 0;
   EXPECT_EQ(create(LATTICE_ROLE_CLIENT, 13), nullptr);
   EXPECT_NE(std::string(lattice_last_error()).find("max_transfer_bytes"), std::string::npos);
+}
+
+TEST_F(TransferAbi, EndingsHaveNames) {
+  const char* names[] = {"done", "refused", "cancelled", "failed", "too_large", "connection_lost", "unknown"};
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_STREQ(lattice_transfer_ending_name(static_cast<lattice_transfer_ending>(i)), names[i]);
+  }
 }
 
 TEST_F(TransferAbi, RefusalsHaveNames) {

@@ -20,11 +20,15 @@ extern "C" {
 /// that the authority has despawned meanwhile is refused and counted there. Source: docs/spec/data.md, rule
 /// D-35.
 ///
-/// LATTICE_ERROR_NOT_FOUND for an unknown object or when nobody is there to be called (LATTICE_RPC_TO_ALL
-/// with nobody there succeeds), LATTICE_ERROR_NOT_ALLOWED when this role may not call that target,
-/// LATTICE_ERROR_INVALID_ARGUMENT when the RPC is not declared like this, LATTICE_ERROR_LIMIT when the
-/// arguments do not fit a message, LATTICE_ERROR_WOULD_BLOCK when the queue of a callee is full; callees
-/// whose queue has room get the call all the same.
+/// Inside a resimulated tick (lattice_tick_context.is_resimulating) a call returns LATTICE_OK and sends
+/// nothing: it was sent when the tick ran for the first time.
+///
+/// LATTICE_ERROR_NOT_CONNECTED on a client that is not connected, LATTICE_ERROR_NOT_FOUND for an unknown
+/// object or when nobody is there to be called (LATTICE_RPC_TO_ALL with nobody there succeeds),
+/// LATTICE_ERROR_NOT_ALLOWED when this role may not call that target, LATTICE_ERROR_INVALID_ARGUMENT when the
+/// type has no such RPC or it is not declared like this, LATTICE_ERROR_LIMIT when the arguments do not fit a
+/// message, LATTICE_ERROR_WOULD_BLOCK when the queue of a callee is full. After LATTICE_ERROR_WOULD_BLOCK
+/// with LATTICE_RPC_TO_ALL the callees whose queue has room have got the call: do not call all of them again.
 ///
 ///     open_door_args args = {.open = 1};
 ///     lattice_channel channel = LATTICE_CHANNEL_RELIABLE_ORDERED;

@@ -107,7 +107,7 @@ typedef enum lattice_option {
 
 /// Switches `option` on when `enabled` is not 0, else off. It takes effect with the next tick and the next
 /// frame, or with the next view in a world that never began a frame. LATTICE_ERROR_NOT_ALLOWED for an option
-/// of clients on an authority.
+/// of clients on an authority, LATTICE_ERROR_INVALID_ARGUMENT for an option that does not exist.
 ///
 ///     lattice_set_option(world, LATTICE_OPTION_PREDICTION, 0);
 LATTICE_API lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled);

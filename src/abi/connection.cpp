@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "abi/address_fault.h"
 #include "abi/call.h"
 #include "abi/struct_size.h"
 #include "transport/wire/utf8.h"
@@ -92,8 +93,10 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
     return nullptr;
   }
   platform::Address address;
-  if (!platform::parse_address(endpoint, &address)) {
-    fail(LATTICE_ERROR_ADDRESS, "'%s' is not an address that resolves. Give host:port.", endpoint);
+  platform::AddressError fault = platform::AddressError::kNone;
+  if (!platform::parse_address(endpoint, &address, &fault)) {
+    fail(LATTICE_ERROR_ADDRESS, "'%s': %s. Give the server's address, such as 127.0.0.1:27015.", endpoint,
+         abi::address_fault(fault));
     return nullptr;
   }
   const char* error = "";

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "abi/address_fault.h"
 #include "abi/call.h"
 #include "abi/netsim_instance.h"
 #include "abi/struct_size.h"
@@ -141,10 +142,11 @@ lattice_result find_development_key(const char* server, const lattice_netsim* ne
   // The same rule as in libpq and ssh: an address has no '/', the path of a file always has one.
   if (std::strchr(server, '/') != nullptr) return read_key_file(server, out);
   platform::Address address;
-  if (!platform::parse_address(server, &address)) {
+  platform::AddressError fault = platform::AddressError::kNone;
+  if (!platform::parse_address(server, &address, &fault)) {
     return fail(LATTICE_ERROR_ADDRESS,
-                "'%s' is neither host:port nor a path with a '/'. Give the address that you connect to.",
-                server);
+                "'%s': %s. Give the address that you connect to, or a path, which has a '/'.", server,
+                abi::address_fault(fault));
   }
   if (netsim != nullptr) return find_simulated_key(address, netsim, out);
   if (!platform::is_loopback(address)) {

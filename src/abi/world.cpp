@@ -1,6 +1,7 @@
 // lattice_world: creation, destruction, the pump.
 #include <memory>
 
+#include "abi/address_fault.h"
 #include "abi/call.h"
 #include "abi/config.h"
 #include "abi/netsim_instance.h"
@@ -67,9 +68,11 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
                                                     abi::NetsimInstance* netsim) {
   const char* text = config.bind_address == nullptr ? kAnyAddress : config.bind_address;
   platform::Address address;
-  if (!platform::parse_address(text, &address)) {
+  platform::AddressError fault = platform::AddressError::kNone;
+  if (!platform::parse_address(text, &address, &fault)) {
     fail(LATTICE_ERROR_ADDRESS,
-         "lattice_world_config.bind_address '%s' is not host:port. Give one such as 0.0.0.0:27015.", text);
+         "lattice_world_config.bind_address '%s': %s. Give an address such as 0.0.0.0:27015.", text,
+         abi::address_fault(fault));
     return nullptr;
   }
   if (config.development_tokens != 0 &&
@@ -122,11 +125,27 @@ bool offer_development_tokens(WorldInstance& instance, crypto::DevelopmentKey ke
   return true;
 }
 
-lattice_result out_of_order(const char* call) {
+lattice_result inside_callback(const char* function) {
   return fail(LATTICE_ERROR_OUT_OF_ORDER,
-              "%s was called from inside the pump, or out of order. Call recv, then tick with "
-              "lattice_world_next_tick(), then send.",
-              call);
+              "%s was called inside a callback of the same world. Call recv, then tick with "
+              "lattice_world_next_tick(), then send, all outside of its callbacks.",
+              function);
+}
+
+/// Says why `tick` is not the one to run.
+lattice_result not_next(const WorldInstance& instance, uint32_t tick) {
+  const uint32_t next = instance.world->next_tick();
+  if (next != 0) {
+    return fail(LATTICE_ERROR_OUT_OF_ORDER,
+                "The world is to run tick %u, not %u. Give lattice_world_next_tick().", next, tick);
+  }
+  if (instance.world->local_peer() == 0) {
+    return fail(LATTICE_ERROR_OUT_OF_ORDER,
+                "This client is not connected and has no tick to run. Pump until on_connected.");
+  }
+  return fail(LATTICE_ERROR_OUT_OF_ORDER,
+              "This client has no tick to run yet. Pump until "
+              "lattice_world_next_tick() is not 0.");
 }
 
 }  // namespace
@@ -193,7 +212,10 @@ lattice_result lattice_world_destroy(lattice_world* world) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (call.is_nested()) return out_of_order("lattice_world_destroy");
+  if (call.is_nested()) {
+    return fail(LATTICE_ERROR_OUT_OF_ORDER,
+                "The world is inside one of its callbacks. Destroy it outside of its callbacks.");
+  }
   abi::NetsimHold hold;
   abi::NetsimInstance* netsim = instance->netsim == nullptr ? nullptr : hold.enter(instance->netsim);
   abi::unregister_world(world);
@@ -223,7 +245,7 @@ lattice_result lattice_world_recv(lattice_world* world) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (call.is_nested() || !instance->receive(instance->now())) return out_of_order("lattice_world_recv");
+  if (call.is_nested() || !instance->receive(instance->now())) return inside_callback("lattice_world_recv");
   return LATTICE_OK;
 }
 
@@ -231,16 +253,16 @@ lattice_result lattice_world_tick(lattice_world* world, uint32_t tick) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (call.is_nested() || !instance->world->tick(tick, instance->now()))
-    return out_of_order("lattice_world_tick");
-  return LATTICE_OK;
+  if (call.is_nested()) return inside_callback("lattice_world_tick");
+  return instance->world->tick(tick, instance->now()) ? LATTICE_OK : not_next(*instance, tick);
 }
 
 lattice_result lattice_world_send(lattice_world* world) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (call.is_nested() || !instance->world->send(instance->now())) return out_of_order("lattice_world_send");
+  if (call.is_nested() || !instance->world->send(instance->now()))
+    return inside_callback("lattice_world_send");
   return LATTICE_OK;
 }
 
@@ -266,7 +288,7 @@ uint32_t lattice_world_pump(lattice_world* world) {
   if (instance == nullptr) return 0;
   const world::Now now = call.is_nested() ? world::Now{} : instance->now();
   if (call.is_nested() || !instance->receive(now)) {
-    out_of_order("lattice_world_pump");
+    inside_callback("lattice_world_pump");
     return 0;
   }
   const uint32_t due = instance->world->ticks_due(now);
@@ -288,7 +310,9 @@ lattice_result lattice_set_option(lattice_world* world, lattice_option option, i
     instance->world->set_timeout_paused(enabled != 0, instance->now());
     return LATTICE_OK;
   }
-  if (instance->client == nullptr) {
+  const bool is_known = option == LATTICE_OPTION_PREDICTION || option == LATTICE_OPTION_SMOOTHING ||
+                        option == LATTICE_OPTION_INTERPOLATION;
+  if (is_known && instance->client == nullptr) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Prediction, smoothing and interpolation are a client's options.");
   }
   using Option = world::ClientWorld::Option;

@@ -72,6 +72,7 @@ void WorldInstance::on_connect_refused(const platform::Address& from, connection
 }
 
 bool WorldInstance::receive(world::Now now) {
+  was_pumped = true;
   if (!world->receive(now)) return false;
   refusal_log.flush(now.ns, write_refusal, this);
   return true;
@@ -89,8 +90,9 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
     std::memcpy(entry.info.user_data, info.user_data.data(), entry.info.user_data_bytes);
   }
   note_address(entry);
-  write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected from %s",
-            static_cast<unsigned long long>(info.peer_id), entry.info.remote_address);
+  write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected %s %s",
+            static_cast<unsigned long long>(info.peer_id), client != nullptr ? "to" : "from",
+            entry.info.remote_address);
   if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
 }
 

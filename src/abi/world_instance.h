@@ -35,6 +35,7 @@ struct WorldInstance final : world::Observer {
   void* callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
   RefusalLog refusal_log;
+  bool was_pumped = false;
   lattice_tick_context tick_context{};
 
   // The answers of lattice_conn_get_info(), by connection slot; the callbacks below update them.

@@ -91,6 +91,9 @@ bool TypeRegistry::add_type(const lattice_type_desc& raw, std::string* error, ui
   info->type_id = desc.type_id != 0 ? desc.type_id : type_id_of_name(info->name);
   if (info->type_id == 0) return refuse(error, where + "its name hashes to 0; state a type_id");
   for (const auto& other : types_) {
+    if (other->type_id == info->type_id && other->name == info->name) {
+      return refuse(error, "type '" + info->name + "' is registered already");
+    }
     if (other->type_id == info->type_id) {
       return refuse(error, where + "type_id " + std::to_string(info->type_id) + " is taken by '" +
                                other->name + "'; state another type_id");

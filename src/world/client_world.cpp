@@ -77,8 +77,9 @@ OpResult ClientWorld::connect(const platform::Address& server, std::span<const u
                                 [&](const crypto::KeyPair& pair) { return pair.public_key() == fields.cnf; });
   if (key == keys_.end()) {
     *error =
-        "The connect token names a client key this world does not hold. Ask for the token with the key "
-        "lattice_world_new_client_key() gave.";
+        "The connect token was made for a client key that this world no longer holds: it was used, or made "
+        "for another world, or 4 newer keys took its place. Get a token for a new key of "
+        "lattice_world_new_client_key().";
     return OpResult::kInvalid;
   }
   fix_schema();
@@ -368,6 +369,7 @@ void ClientWorld::do_send(Now now) {
 OpResult ClientWorld::call(const RpcCall& call) {
   if (call.target != LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
   if (resimulating_) return OpResult::kOk;  // the call was sent when the tick ran for the first time
+  if (!connected_) return OpResult::kNotConnected;
   const RpcCallError error = rpcs_.encode(call);
   if (error == RpcCallError::kUnknownObject) return OpResult::kNotFound;
   if (error == RpcCallError::kTooLarge) return OpResult::kLimit;
@@ -382,8 +384,8 @@ OpResult ClientWorld::call(const RpcCall& call) {
       return OpResult::kWouldBlock;
     case reliability::SendResult::kTooLarge:
       return OpResult::kLimit;
-    case reliability::SendResult::kNotConnected:
-      return OpResult::kNotFound;
+    case reliability::SendResult::kNotConnected:  // inside on_disconnected
+      return OpResult::kNotConnected;
     case reliability::SendResult::kInvalidChannel:
       return OpResult::kInvalid;
   }

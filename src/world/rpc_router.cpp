@@ -38,11 +38,12 @@ void RpcRouter::prepare(const Schema& schema, size_t max_body_bytes) {
   arguments_.assign(largest + kArgumentAlign, std::byte{0});
 }
 
-RpcCallError RpcRouter::encode(const RpcCall& call) {
+RpcCallError RpcRouter::check(const RpcCall& call, const RpcInfo** declared) const {
+  *declared = nullptr;
   uint32_t slot = 0;
   const TypeInfo* type = host_.type_of(call.network_id, &slot);
   if (type == nullptr) return RpcCallError::kUnknownObject;
-  const RpcInfo* rpc = type->find_rpc(call.rpc_id);
+  const RpcInfo* rpc = *declared = type->find_rpc(call.rpc_id);
   if (rpc == nullptr) return RpcCallError::kUnknownRpc;
   // An RPC declared for all may be called for one peer: a server may tell one client what all may hear.
   if (rpc->target != call.target &&
@@ -53,6 +54,12 @@ RpcCallError RpcRouter::encode(const RpcCall& call) {
   if (rpc->argument_bytes != call.argument_bytes || (rpc->has_arguments && call.arguments == nullptr)) {
     return RpcCallError::kArguments;
   }
+  return RpcCallError::kNone;
+}
+
+RpcCallError RpcRouter::encode(const RpcCall& call) {
+  const RpcInfo* rpc = nullptr;
+  if (const RpcCallError error = check(call, &rpc); error != RpcCallError::kNone) return error;
   RpcHeader header;
   header.network_id = call.network_id;
   header.rpc_id = call.rpc_id;

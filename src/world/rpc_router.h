@@ -65,7 +65,9 @@ class RpcRouter : private replication::RpcSink {
   /// Allocates the memory for bodies and arguments. Call it once, when the schema is fixed.
   void prepare(const Schema& schema, size_t max_body_bytes);
 
-  /// Checks a call against its declaration and writes its body into body(). Returns kNone on success.
+  /// Checks a call against its declaration, which is written to `declared`: null when there is none.
+  RpcCallError check(const RpcCall& call, const serialization::RpcInfo** declared) const;
+  /// Checks a call as check() does and writes its body into body(). Returns kNone on success.
   RpcCallError encode(const RpcCall& call);
   std::span<const uint8_t> body() const { return {body_.data(), body_bytes_}; }
 

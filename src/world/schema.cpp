@@ -27,8 +27,8 @@ constexpr size_t kMaxObjectBytes =
     reliability::kMaxSnapshotBody - replication::kSnapshotHeaderBytes - kEntryOverheadBytes;
 
 constexpr const char* kSealed =
-    "The schema is fixed since the first pump or connect. Register every type right after creating the "
-    "world.";
+    "The schema is fixed since the first pump, lattice_connect(), lattice_spawn() or lattice_set_input(). "
+    "Register every type and the input right after creating the world.";
 
 }  // namespace
 

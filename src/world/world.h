@@ -45,6 +45,7 @@ enum class OpResult : uint8_t {
   kLimit,
   kWouldBlock,
   kOutOfOrder,
+  kNotConnected,
 };
 
 /// Snapshots and inputs travel on channel 1 only, and are never RPCs (spec W-27).

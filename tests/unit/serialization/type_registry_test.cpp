@@ -164,6 +164,7 @@ TEST(TypeRegistry, CollisionsAreRefused) {
   desc = type_desc("Door", kDoor);
   desc.type_id = 5;
   EXPECT_EQ(refusal(desc), "type 'Door': the name is taken");
+  EXPECT_EQ(refusal(type_desc("Door", kDoor)), "type 'Door' is registered already");
   const lattice_rpc_desc twice[] = {rpc_desc(1, "a", LATTICE_RPC_TO_SERVER),
                                     rpc_desc(1, "b", LATTICE_RPC_TO_SERVER)};
   EXPECT_EQ(refusal(type_desc("Gate", kDoor, twice)), "type 'Gate', rpc 'b': rpc_id 1 is taken by 'a'");

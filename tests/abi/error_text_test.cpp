@@ -251,6 +251,30 @@ TEST_F(ErrorText, AllZeroKeysOfATokenAreNamed) {
   expect_error(LATTICE_ERROR_CONFIG, {"lattice_token_request.client_public_key is all zero"});
 }
 
+TEST_F(ErrorText, AFullQueueOfOneCalleeKeepsTheOthersFromNothing) {
+  Game host;
+  start(host, LATTICE_ROLE_HOST, "10.0.0.3:1");
+  connection = client.world.connect_for_development("10.0.0.3:1");
+  ASSERT_TRUE(connection) << lattice_last_error();
+  const auto run_both = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      host.world.pump();
+      client.world.pump();
+      network.advance(4'000'000);
+    }
+  };
+  run_both(250);
+  const lattice_netid pawn = host.world.spawn(kPawn);
+  run_both(100);
+  // The host's own player hears in the next pump only, so its queue fills first.
+  int calls = 1;
+  while (host.world.call(pawn, kCheer) == LATTICE_OK && calls < 1000) ++calls;
+  expect_error(LATTICE_ERROR_WOULD_BLOCK, {"do not call all of them again"});
+  run_both(100);
+  EXPECT_EQ(client.cheers, calls);
+  EXPECT_EQ(host.cheers, calls - 1);
+}
+
 // ---- What the headers promise of the end of a connection and of resimulated ticks
 
 TEST_F(ErrorText, AClientHearsOfTheEndAndThenOfItsObjects) {

@@ -87,7 +87,7 @@ class WorldRef {
   /// Nanoseconds until the next tick is due. Calls lattice_world_time_to_tick_ns().
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(handle_); }
 
-  // ---- Schema and callbacks: before the first pump or connect ----
+  // ---- Schema and callbacks: before the first pump, connect(), spawn() or set_input() ----
 
   /// Registers an object type with its RPCs. Calls lattice_register_type().
   ///
@@ -248,6 +248,10 @@ class WorldRef {
                            const Arguments& arguments) const {
     return lattice_rpc_to(handle_, object, rpc.id, peer, rpc.channel, &arguments, sizeof arguments);
   }
+  /// Calls an RPC without arguments on one client. Calls lattice_rpc_to().
+  lattice_result call_peer(lattice_netid object, const Rpc<void>& rpc, lattice_peer_id peer) const {
+    return lattice_rpc_to(handle_, object, rpc.id, peer, rpc.channel, nullptr, 0);
+  }
   /// Inside on_rpc: the peer id of the caller. Calls lattice_rpc_sender().
   lattice_peer_id rpc_sender() const { return lattice_rpc_sender(handle_); }
   /// Inside on_rpc: the tick that the caller was at. Calls lattice_rpc_tick().
@@ -297,6 +301,10 @@ class World : public WorldRef {
   /// Takes the world of `other`, which has none afterwards.
   World(World&& other) noexcept : WorldRef(other.release()), ids_(std::move(other.ids_)) {}
   /// Destroys the world of this object, if any, and takes that of `other`.
+  ///
+  /// `world = World::create(...)` makes the new world first, while the old one still holds its port. The
+  /// destruction of the old one then resets lattice_last_error(), so why the new one failed is lost. To
+  /// replace a world, call reset() first.
   World& operator=(World&& other) noexcept {
     if (this != &other) reset(other.release());
     return *this;
@@ -308,7 +316,8 @@ class World : public WorldRef {
   /// Destroys the world. Not inside one of its callbacks: it would stay alive without an owner.
   ~World() { reset(); }
 
-  /// Makes a world with the given role. A false World on failure. Calls lattice_world_create().
+  /// Makes a world with the given role. A false World on failure. Calls lattice_world_create(). Where the
+  /// result replaces another World, call reset() on that one first: operator=() says why.
   static World create(const lattice_world_config& config, lattice_role role) {
     const lattice_role_context context = role_context(role);
     return World(lattice_world_create(&config, &context));

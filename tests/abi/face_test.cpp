@@ -247,6 +247,10 @@ TEST_F(FaceSession, RpcsCarryTheirStructuresBothWays) {
   EXPECT_EQ(server.said, "world");
   EXPECT_EQ(client.said, "hello world");
   EXPECT_EQ(client.cheers, 1);
+  EXPECT_EQ(server.world.call_peer(id, kCheer, client.world.local_peer()), LATTICE_OK)
+      << lattice_last_error();
+  run(500);
+  EXPECT_EQ(client.cheers, 2);
   EXPECT_NE(client.world.call(id, kCheer), LATTICE_OK) << "only the authority cheers";
 }
 
@@ -262,6 +266,22 @@ TEST_F(FaceSession, MessagesReceiptsAndTheEnd) {
   run(500);
   EXPECT_EQ(server.reason, 300);
   EXPECT_EQ(client.conn.send(LATTICE_CHANNEL_UNRELIABLE, "late"), LATTICE_ERROR_STALE_HANDLE);
+}
+
+TEST(Face, AWorldIsReplacedAfterItIsReset) {
+  lattice::Netsim network(1);
+  lattice::WorldConfig config;
+  network.attach(config);
+  config.bind_address = "10.0.0.2:1";
+  lattice::World world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  ASSERT_TRUE(world) << lattice_last_error();
+  world.reset();
+  world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  ASSERT_TRUE(world) << lattice_last_error();
+  // As documented: the new world finds the port of the old one taken, and the reason is lost.
+  world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  EXPECT_FALSE(world);
+  EXPECT_STREQ(lattice_last_error(), "");
 }
 
 TEST(Face, AWorldMovesAndAnEmptyOneRefuses) {

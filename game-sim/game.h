@@ -41,7 +41,7 @@ class Game : protected SceneEvents {
   Game(const Game&) = delete;
   Game& operator=(const Game&) = delete;
 
-  /// Registers the schema and installs the callbacks. Call before the first pump or connect.
+  /// Registers the schema and installs the callbacks. Call it right after the world is made.
   lattice_result attach();
 
   lattice::WorldRef world() const { return world_; }

@@ -39,15 +39,17 @@ typedef struct lattice_callbacks {
   void (*on_connected)(void* ctx, lattice_conn* conn);
   /// A connection, or an attempt to connect, has ended. `reason` is a lattice_disconnect_reason or an
   /// application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
-  /// lattice_connect() here.
+  /// lattice_connect() here. On a client the objects are still there: on_despawn follows for each of them.
   void (*on_disconnected)(void* ctx, lattice_conn* conn, int reason);
   /// Client: an object has appeared. Its state can be read already.
   void (*on_spawn)(void* ctx, lattice_netid object, uint32_t type_id);
-  /// Client: an object disappears. Its state can be read until this returns.
+  /// Client: an object disappears. Its state can be read until this returns. When the connection ends,
+  /// on_disconnected comes first, then this for every object.
   void (*on_despawn)(void* ctx, lattice_netid object);
-  /// A peer calls the RPC `rpc_id` on `object`. `args` is the host structure of its arguments and `bytes` the
-  /// size of it; NULL and 0 for an RPC without arguments. lattice_rpc_sender() says who called,
-  /// lattice_rpc_tick() when.
+  /// A peer calls the RPC `rpc_id` on `object`. Ids are unique within one type only: where two types have
+  /// RPCs with the same id, ask lattice_object_get_info() for the type of `object`. `args` is the host
+  /// structure of its arguments and `bytes` the size of it; NULL and 0 for an RPC without arguments.
+  /// lattice_rpc_sender() says who called, lattice_rpc_tick() when.
   void (*on_rpc)(void* ctx, lattice_netid object, uint16_t rpc_id, const void* args, size_t bytes);
   /// Client: `new_owner` owns the object from now on. 0: nobody owns it.
   void (*on_authority_changed)(void* ctx, lattice_netid object, lattice_peer_id new_owner);

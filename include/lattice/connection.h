@@ -19,7 +19,9 @@ extern "C" {
 /// one connection at a time; it may connect again from inside on_disconnected.
 ///
 /// NULL on failure: LATTICE_ERROR_ADDRESS when `endpoint` does not parse or resolve, LATTICE_ERROR_TOKEN when
-/// the token is malformed, states another schema or names a client key this world does not hold,
+/// the token is malformed, is for another protocol version, states another schema or names a client key that
+/// this world does not hold, such as that of a token it used before (LATTICE_DISCONNECT_TOKEN_INVALID says
+/// what becomes of other bad tokens),
 /// LATTICE_ERROR_NOT_ALLOWED on an authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while
 /// the world still tells earlier peers that their connections ended. A host name blocks while the resolver
 /// looks it up; a numeric address never blocks.
@@ -36,10 +38,10 @@ LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endp
 LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 
 /// As lattice_disconnect(), with a reason: 256 to 65535 for one of the application, or a built-in one from
-/// LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT except LATTICE_DISCONNECT_TIMEOUT. `text` is at
-/// most 64 bytes of UTF-8 with a final zero, without control characters such as a line break; the peer finds it
-/// in lattice_conn_info.disconnect_text. `text` may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason
-/// or another text.
+/// LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT except LATTICE_DISCONNECT_TIMEOUT. `text` is
+/// at most 64 bytes of UTF-8 with a final zero, without control characters such as a line break; the peer
+/// finds it in lattice_conn_info.disconnect_text. `text` may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for
+/// another reason or another text.
 ///
 ///     lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, "away for too long");
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);

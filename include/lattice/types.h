@@ -108,10 +108,21 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_REQUESTED = 1,
   LATTICE_DISCONNECT_TIMEOUT = 2,  ///< nothing was heard for connection_timeout_ms
   /// The server key in the token is not a valid key. Only the client gets this reason; a server never sends
-  /// it. Other faults of a token are refused by lattice_connect() with LATTICE_ERROR_TOKEN.
+  /// it.
+  ///
+  /// lattice_connect() itself refuses, with LATTICE_ERROR_TOKEN, a token that is malformed, is for another
+  /// protocol version, states another schema, or names a client key that the world does not hold. Only the
+  /// server can see the other faults. It does not answer such a token, so the attempt ends after
+  /// connect_budget_ms. An expired token ends with LATTICE_DISCONNECT_TOKEN_EXPIRED or
+  /// LATTICE_DISCONNECT_NO_ANSWER. One from the future, or for another server key, ends with
+  /// LATTICE_DISCONNECT_NO_ANSWER. One of an unknown issuer, or with a false signature, ends with
+  /// LATTICE_DISCONNECT_TIMEOUT.
   LATTICE_DISCONNECT_TOKEN_INVALID = 3,
-  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4,  ///< the lifetime of the token is over
-  /// Reserved: no connection ends with it. A server does not answer a token that was used before.
+  /// Nothing answered for connect_budget_ms, and by the clock of this client the lifetime of the token is
+  /// over. lattice_connect() does not look at the clock.
+  LATTICE_DISCONNECT_TOKEN_EXPIRED = 4,
+  /// Reserved: no connection ends with it. lattice_connect() refuses a token that this world has used. A
+  /// server does not let a used token in, and the attempt ends with LATTICE_DISCONNECT_TIMEOUT.
   LATTICE_DISCONNECT_TOKEN_REUSED = 5,
   LATTICE_DISCONNECT_VERSION_MISMATCH = 6,  ///< the two libraries speak different protocols
   LATTICE_DISCONNECT_SCHEMA_MISMATCH = 7,   ///< the two sides registered different types

@@ -38,6 +38,14 @@ TEST(Connection, AnExpiredTokenIsRefusedAndSaysSo) {
   EXPECT_GE(pair.refusals(pair.server, "server_token_expired"), 1u);
 }
 
+TEST(Connection, ATokenFromTheFutureIsMetWithSilence) {
+  Pair pair;
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix + 4000)), nullptr);
+  pair.run_ms(11000);
+  EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_NO_ANSWER);
+  EXPECT_GE(pair.refusals(pair.server, "server_token_not_yet_valid"), 1u);
+}
+
 TEST(Connection, ATokenOfAnotherIssuerIsRefused) {
   Pair pair;
   uint8_t other_seed[32];

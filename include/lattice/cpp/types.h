@@ -102,7 +102,7 @@ struct Rpc {
   static_assert(
       std::is_void_v<Arguments> || authoring::Declared<Arguments>,
       "the arguments of an RPC are a structure declared with LATTICE_NETWORKED or LATTICE_NETSTRUCT");
-  /// lattice_rpc_desc.rpc_id, unique within the type.
+  /// lattice_rpc_desc.rpc_id, unique within the type. Another type may have an RPC with the same id.
   uint16_t id = 0;
   /// lattice_rpc_desc.name, unique within the type.
   const char* name = nullptr;
@@ -142,7 +142,8 @@ struct Call {
       return rpc_id == rpc.id && bytes == sizeof(Arguments);
     }
   }
-  /// The arguments when this is a call of `rpc`, else null.
+  /// The arguments when this is a call of `rpc`, else null. As is(), it knows the id and the size only: where
+  /// two types share an id, ask for the type of the object first.
   ///
   ///     if (const Say* say = call.as(kSay)) show(say->text.view());
   template <class Arguments>

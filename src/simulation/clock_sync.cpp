@@ -204,13 +204,7 @@ Steering ClockSync::steer(TickTime position, Tick newest_sent_tick, uint64_t now
   } else if (std::abs(ahead) > config_.resync_ticks) {
     const TickTime target = target_time(now_ns);
     if (ahead < 0.0 || newest_sent_tick == 0 || base::tick_after(target.tick, newest_sent_tick)) {
-      ++stats_.jumps;
-      result.event = ClockEvent::kJump;
-      result.newest_tick = target.tick;
-      newest_position_ = target.tick;
-      lead_settled_tick_ = target.tick + 1;  // the inputs of the skipped ticks were never made
-      projected_margin_ = wanted_ - target.fraction;
-      return result;
+      return jump(now_ns);
     }
     ++stats_.stalls;
     stalled_ = true;
@@ -220,6 +214,19 @@ Steering ClockSync::steer(TickTime position, Tick newest_sent_tick, uint64_t now
   }
   if (ahead < -kConvergedTicks) lead_settled_tick_ = position.tick;
   result.rate_factor = std::clamp(1.0 - kSteeringGain * ahead, kMinRateFactor, kMaxRateFactor);
+  return result;
+}
+
+Steering ClockSync::jump(uint64_t now_ns) {
+  const TickTime target = target_time(now_ns);
+  ++stats_.jumps;
+  stalled_ = false;
+  newest_position_ = target.tick;
+  lead_settled_tick_ = target.tick + 1;  // the inputs of the skipped ticks were never made
+  projected_margin_ = wanted_ - target.fraction;
+  Steering result;
+  result.event = ClockEvent::kJump;
+  result.newest_tick = target.tick;
   return result;
 }
 

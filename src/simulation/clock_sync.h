@@ -92,6 +92,8 @@ class ClockSync {
   /// `newest_sent_tick` is the tick of the newest input already sent; 0: none. Call it once per frame, before
   /// FixedTick::advance. After kJump, this object already uses the new position.
   Steering steer(TickTime position, Tick newest_sent_tick, uint64_t now_ns);
+  /// A kJump to target_time(), whatever the distance. For a frame that was too long for its ticks.
+  Steering jump(uint64_t now_ns);
 
   /// Server time as it reaches this client: the tick of a snapshot that would arrive now. Interpolation runs
   /// on this time line (S-05). It is one downlink delay behind the server's own clock.

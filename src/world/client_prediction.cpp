@@ -26,7 +26,14 @@ uint32_t ClientWorld::ticks_due(Now now) {
   const simulation::Steering steering = clock_.steer(position, inputs_ ? inputs_->newest_sent() : 0, now.ns);
   if (steering.event == simulation::ClockEvent::kJump) resync(steering, now);
   fixed_tick_.set_rate_factor(steering.rate_factor);
-  return fixed_tick_.advance(now.ns).ticks;
+  const simulation::TickAdvance advance = fixed_tick_.advance(now.ns);
+  // After a frame too long for its ticks, steering would take ten times as long to catch up, and every input
+  // until then would be late.
+  const bool behind = advance.dropped_ns != 0 &&
+                      base::tick_after(clock_.target_time(now.ns).tick, current_tick_ + advance.ticks);
+  if (!behind) return advance.ticks;
+  resync(clock_.jump(now.ns), now);
+  return 0;
 }
 
 void ClientWorld::resync(const simulation::Steering& steering, Now now) {

@@ -157,7 +157,9 @@ void ClientWorld::forget_session() {
 
 void ClientWorld::do_receive(Now now) {
   now_ns_ = now.ns;
+  timing_.server_tick = 0;
   endpoint_->receive(now.ns, now.unix_s);
+  if (timing_.server_tick != 0) clock_.on_snapshot(timing_);
   reconcile();
   rpcs_.poll(now.ns);
   applier_->retry_removals();
@@ -200,7 +202,9 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
   timing.margin_quarter_ticks = header.input_margin;
   timing.received_ns = now_ns;
   timing.srtt_ns = link == nullptr ? 0 : link->srtt_ns;
-  clock_.on_snapshot(timing);
+  // Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
+  // after a pause of this process for as long as the pause.
+  if (timing_.server_tick == 0 || base::tick_after(timing.server_tick, timing_.server_tick)) timing_ = timing;
   if (inputs_ && base::tick_after(header.server_tick, acked_input_tick_)) {
     // The server has run this tick: it will use no input up to it any more.
     acked_input_tick_ = header.server_tick;

@@ -146,9 +146,10 @@ class ClientWorld final : public World,
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
   Assembly assembly_;
-  Tick whole_tick_ = 0;      // tick of the newest whole snapshot
-  Tick own_tick_ = 0;        // newest tick at which a part confirmed what this client owns (D-38)
-  Tick reconcile_tick_ = 0;  // newest tick with news about a predicted object
+  simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
+  Tick whole_tick_ = 0;                // tick of the newest whole snapshot
+  Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-38)
+  Tick reconcile_tick_ = 0;            // newest tick with news about a predicted object
   bool connected_ = false;
   bool ticking_ = false;
   bool predict_ = true;

@@ -109,6 +109,15 @@ class PlayPair {
       if (each_step) each_step();
     }
   }
+  /// Time passes for the server alone: the client's process does not run.
+  void pause_client(double seconds) {
+    const auto steps = static_cast<uint64_t>(seconds * 4e9 / static_cast<double>(tick_ns_));
+    for (uint64_t i = 0; i < steps; ++i) {
+      pair.now_ns += tick_ns_ / 4;
+      lattice_netsim_advance(pair.net, tick_ns_ / 4);
+      lattice_world_pump(pair.server.world);
+    }
+  }
   lattice_netid spawn(uint32_t type, lattice_peer_id owner = 0) {
     return owner == 0 ? lattice_spawn(pair.server.world, type, LATTICE_AUTHORITY_SERVER)
                       : lattice_spawn_for(pair.server.world, type, LATTICE_AUTHORITY_SERVER, owner);

@@ -149,6 +149,29 @@ TEST(Replication, CallsOnObjectsThatNeverCameDelayNoOthers) {
   EXPECT_EQ(play.refusals(play.pair.client.world, "rpc_queue_full"), 0u);
 }
 
+// Frames of 0.15 to 0.3 s are too long for their ticks and too short for the clock to call them a jump.
+TEST(Replication, AHitchOfTheClientCostsNoMoreThanALongPause) {
+  for (const double hitch_s : {0.15, 0.2, 0.25, 0.3, 1.0}) {
+    PlayPair play;
+    play.pair.impair(30, 0);
+    lattice_netid pawn = 0;
+    const auto walk = [](lattice_world* world, uint32_t) {
+      lattice_netid ids[4];
+      const size_t count = lattice_simulated_objects(world, kPawnType, ids, 4);
+      for (size_t i = 0; i < count; ++i) PlayPair::body(world, ids[i])->x += 0.05f;
+    };
+    ASSERT_TRUE(play.connect(walk, walk));
+    pawn = play.spawn(kPawnType, kFirstClientPeer);
+    play.run(2);
+    const uint64_t resets = PlayPair::stats(play.pair.client.world).hard_resets;
+    play.pause_client(hitch_s);
+    play.run(2);
+    EXPECT_LE(PlayPair::stats(play.pair.client.world).hard_resets - resets, 12u) << hitch_s << " s";
+    EXPECT_GT(PlayPair::body(play.pair.client.world, pawn)->x,
+              PlayPair::body(play.pair.server.world, pawn)->x);
+  }
+}
+
 TEST(Replication, SnapshotsLeaveAtTheConfiguredRate) {
   for (const uint32_t rate : {60u, 45u, 40u, 30u, 25u, 7u}) {
     MessagePairOptions options;

@@ -213,9 +213,13 @@ void Endpoint::wake(ConnectionHandle connection) {
   if (const Peer* peer = core_->find(connection)) core_->wake(*peer);
 }
 
-uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns) {
+uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns) {
   Peer* peer = core_->find(connection);
-  return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns);
+  return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns, during_ns);
+}
+
+void Endpoint::drop_waiting_snapshot(ConnectionHandle connection) {
+  if (Peer* peer = core_->find(connection)) core_->drop_waiting_snapshot(*peer);
 }
 
 SendResult Endpoint::send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags,

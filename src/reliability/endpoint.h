@@ -153,7 +153,12 @@ class Endpoint {
   /// allowance of congestion control, less the bytes that wait already. Beside much reliable traffic it is
   /// the quarter of R-14, rounded up to one datagram. UINT64_MAX without a limit; 0 when not even one
   /// datagram may leave, and for stale handles.
-  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns);
+  ///
+  /// With `during_ns`, they may also leave in later updates until that much after `now_ns`, if the first of
+  /// them leaves now.
+  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns = 0);
+  /// Takes back the messages with is_snapshot that wait. Receipts of such messages are told as lost.
+  void drop_waiting_snapshot(ConnectionHandle connection);
 
   /// Queues `body` as at least two fragments of `unit_bytes` (1 to kFragmentUnitBytes; the last may be
   /// shorter) of the group numbered `group`. Queues all of them, or none and returns the reason. Each carries

@@ -19,6 +19,13 @@ uint64_t reliable_waiting_bytes(const Peer& peer) {
   return bytes;
 }
 
+// What `allowance` leaves for messages with is_snapshot. Reliable messages go first, but leave a quarter.
+// EngineShare hands it out datagram by datagram.
+uint64_t engine_part(uint64_t allowance, uint64_t reliable_bytes, uint64_t engine_bytes) {
+  const uint64_t taken = std::min(reliable_bytes, allowance - allowance / 4) + engine_bytes;
+  return allowance > taken ? allowance - taken : 0;
+}
+
 }  // namespace
 
 PathState Endpoint::Core::path_state(const Peer& peer) const {
@@ -44,19 +51,23 @@ void Endpoint::Core::detect_losses(Peer& peer, const AckResult* ack, uint64_t rt
   peer.pacer.on_feedback(feedback, peer.history.largest_acked());
 }
 
-uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns) {
+uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns, uint64_t during_ns) {
   if (!peer.connected() || peer.history.is_full()) return 0;
   PathState path = path_state(peer);
   path.now_ns = std::max(at_ns, now_ns);
   peer.pacer.update(path);
-  const uint64_t allowance = peer.pacer.allowance_bytes(peer.history.bytes_in_flight());
+  const uint64_t in_flight = peer.history.bytes_in_flight();
+  const uint64_t allowance = peer.pacer.allowance_bytes(in_flight);
   if (allowance == Pacer::kUnlimited) return allowance;
   if (allowance == 0) return 0;
-  // Reliable messages go first, but leave a quarter. EngineShare hands it out datagram by datagram.
-  const uint64_t reliable = std::min(reliable_waiting_bytes(peer), allowance - allowance / 4);
-  const uint64_t taken = reliable + peer.engine_queue.bytes();
-  const uint64_t left = allowance > taken ? allowance - taken : 0;
-  return peer.engine_queue.empty() ? std::max(left, kDatagramBytes) : left;
+  const uint64_t reliable_bytes = reliable_waiting_bytes(peer);
+  const uint64_t engine_bytes = peer.engine_queue.bytes();
+  uint64_t now = engine_part(allowance, reliable_bytes, engine_bytes);
+  if (engine_bytes == 0) now = std::max(now, kDatagramBytes);
+  // What leaves later is made only together with something that leaves now.
+  if (during_ns == 0 || now < kDatagramBytes) return now;
+  const uint64_t later = peer.pacer.allowance_bytes_during(during_ns, path, in_flight);
+  return std::max(now, engine_part(later, reliable_bytes + peer.application_queue.bytes(), engine_bytes));
 }
 
 void Endpoint::Core::fill_congestion_stats(const Peer& peer, ConnectionStats* out) const {

@@ -117,6 +117,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   SendResult send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags, uint16_t group,
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
+  void drop_waiting_snapshot(Peer& peer);
 
   // endpoint_bulk.cpp
   bool has_chunks(const Peer& peer) const;
@@ -179,7 +180,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// Detects losses by time and order, and reports acks, losses and the sample to the pacer. `ack` is null
   /// when only time passed; `rtt_sample_ns` may be kNoSample.
   void detect_losses(Peer& peer, const AckResult* ack, uint64_t rtt_sample_ns);
-  uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns);
+  uint64_t send_budget_bytes(Peer& peer, uint64_t at_ns, uint64_t during_ns);
   void fill_congestion_stats(const Peer& peer, ConnectionStats* out) const;
 
   // endpoint_connections.cpp

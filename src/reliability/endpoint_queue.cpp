@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
+#include "reliability/peer_ack_notifier.h"
 #include "transport/wire/control_body.h"
 
 namespace lattice::reliability {
@@ -69,6 +70,12 @@ SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, 
   if (!peer.application_queue.queue(message)) return SendResult::kWouldBlock;
   if (mode == ChannelMode::kUnreliableSequenced) state.next_sent = state.next_sent.next();
   return SendResult::kOk;
+}
+
+void Endpoint::Core::drop_waiting_snapshot(Peer& peer) {
+  PeerAckNotifier notifier(handler, stats, peer);
+  peer.engine_queue.lose_everything(
+      [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); });
 }
 
 SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags,

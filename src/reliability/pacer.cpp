@@ -10,6 +10,9 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 /// A send gets the budget of at most this much time, so that a late send is not one large burst.
 constexpr uint64_t kMaxBurstNs = 100'000'000;
+/// This much of the window stays free for messages that come later. A larger reserve would keep the window
+/// from being used, and from growing.
+constexpr uint64_t kWindowReserveBytes = 2 * kDatagramBytes;
 /// This many unanswered packets are a silence; fewer may be chance.
 constexpr uint32_t kSilentPackets = 3;
 
@@ -72,6 +75,24 @@ uint64_t Pacer::allowance_bytes(uint64_t bytes_in_flight) const {
   const uint64_t room = window > bytes_in_flight ? window - bytes_in_flight : 0;
   const uint64_t bytes = std::min(balance > 0 ? static_cast<uint64_t>(balance) : 0, room);
   return bytes < kDatagramBytes ? 0 : bytes;
+}
+
+uint64_t Pacer::allowance_bytes_during(uint64_t during_ns, const PathState& path,
+                                       uint64_t bytes_in_flight) const {
+  const auto without = [](uint64_t bytes, uint64_t part) { return bytes - std::min(bytes, part); };
+  const uint64_t now = allowance_bytes(bytes_in_flight);
+  if (now == kUnlimited || now == 0) return now;
+  const uint64_t until_last_send_ns = std::min(without(during_ns, tick_ns_), kSecondNs);
+  const uint64_t gained = rate_bytes_per_s_ * until_last_send_ns / kSecondNs;
+  uint64_t bytes = without(static_cast<uint64_t>(bucket_.balance_bytes()) + gained, kDatagramBytes);
+  if (window_bytes() != CongestionController::kNoWindow) {
+    // One round trip acknowledges all that is in flight now.
+    const uint64_t acked = until_last_send_ns >= path.srtt_ns
+                               ? bytes_in_flight
+                               : bytes_in_flight * until_last_send_ns / path.srtt_ns;
+    bytes = std::min(bytes, without(window_bytes() - bytes_in_flight + acked, kWindowReserveBytes));
+  }
+  return std::max(now, bytes);
 }
 
 uint64_t Pacer::urgent_allowance_bytes() const {

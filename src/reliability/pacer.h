@@ -48,6 +48,10 @@ class Pacer {
   /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 if less
   /// than a whole datagram is allowed: the budget is not spent on small parts of a datagram.
   uint64_t allowance_bytes(uint64_t bytes_in_flight) const;
+  /// Bytes that ordinary datagrams may use in the sends of the next `during_ns`: what the bucket holds and
+  /// gains, within the room that the window has and gains by acknowledgements. At the end a datagram may
+  /// leave at once, and two fit the window. At least allowance_bytes(); 0 if nothing may leave now.
+  uint64_t allowance_bytes_during(uint64_t during_ns, const PathState& path, uint64_t bytes_in_flight) const;
   /// Bytes an urgent datagram may use now.
   uint64_t urgent_allowance_bytes() const;
 

@@ -177,13 +177,19 @@ void AuthorityWorld::do_send(Now now) {
   if (snapshot_due_) {
     snapshot_due_ = false;
     for (const std::unique_ptr<Client>& client : clients_) {
-      if (client) client->snapshot_due = true;
+      if (!client) continue;
+      // Parts that have waited for two intervals are old: their objects go into a newer snapshot.
+      if (client->snapshot_due) endpoint_->drop_waiting_snapshot(client->connection);
+      client->snapshot_due = true;
     }
   }
+  const uint64_t until_next_ns = until_next_snapshot_ns(now);
   bool begun = false;
   for (const std::unique_ptr<Client>& client : clients_) {
     if (!client || !client->snapshot_due) continue;
-    const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns);
+    // A snapshot holds what may leave until the next one is due, so its size does not depend on how often the
+    // application pumps.
+    const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns, until_next_ns);
     // Without room for a datagram no snapshot is made: it would wait in a queue and grow old there. The next
     // send makes a newer one.
     if (budget_bytes < reliability::kDatagramBytes) continue;
@@ -193,6 +199,16 @@ void AuthorityWorld::do_send(Now now) {
     send_snapshot(*client, budget_bytes);
   }
   endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+uint64_t AuthorityWorld::until_next_snapshot_ns(Now now) const {
+  const uint64_t rate_hz = config_.snapshot_rate_hz;
+  const uint64_t begun = current_tick_ * rate_hz / config_.tick_rate_hz;
+  // The first tick that begins_snapshot() says yes to.
+  const uint64_t next_tick = ((begun + 1) * config_.tick_rate_hz + rate_hz - 1) / rate_hz;
+  const simulation::TickTime next{static_cast<Tick>(next_tick), 0.0};
+  const double ticks = simulation::ticks_between(next, fixed_tick_.position_at(current_tick_, now.ns));
+  return static_cast<uint64_t>(std::max(ticks, 0.0) * fixed_tick_.tick_ns());
 }
 
 // The bytes that the builder may write: the share of the bodies in the connection's budget, within the

@@ -97,6 +97,7 @@ class AuthorityWorld final : public World {
   bool begins_snapshot(Tick tick) const;
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
+  uint64_t until_next_snapshot_ns(Now now) const;
   void remove_now(uint64_t network_id);
   void remove_pending();
   bool calls_own_player(uint64_t network_id) const;

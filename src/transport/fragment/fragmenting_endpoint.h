@@ -50,9 +50,10 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
                   std::string_view text = {}) {
     endpoint_->disconnect(connection, reason, text);
   }
-  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns) {
-    return endpoint_->send_budget_bytes(connection, now_ns);
+  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns = 0) {
+    return endpoint_->send_budget_bytes(connection, now_ns, during_ns);
   }
+  void drop_waiting_snapshot(ConnectionHandle connection) { endpoint_->drop_waiting_snapshot(connection); }
   const reliability::ConnectionStats* stats(ConnectionHandle connection) const {
     return endpoint_->stats(connection);
   }

@@ -92,6 +92,32 @@ TEST(Pacer, TheWindowLimitsOrdinaryDatagramsOnly) {
   EXPECT_GE(pacer.urgent_allowance_bytes(), 1200u);
 }
 
+TEST(Pacer, TheAllowanceOverATimeDoesNotDependOnTheTick) {
+  for (const uint64_t tick_ns : {1 * kMs, 4 * kMs, 10 * kMs}) {
+    Pacer pacer(setup(CongestionMode::kNone, 240'000));
+    pacer.begin_send(path_at(tick_ns));
+    pacer.begin_send(path_at(2 * tick_ns));
+    // The bucket holds 2400 bytes. 40 ms bring 9600, those of the last tick only after the last send.
+    EXPECT_EQ(pacer.allowance_bytes_during(40 * kMs + tick_ns, path_at(2 * tick_ns), 0), 2400u + 9600 - 1200);
+    EXPECT_EQ(pacer.allowance_bytes_during(0, path_at(2 * tick_ns), 0), 2400u);
+  }
+}
+
+TEST(Pacer, TheAllowanceOverATimeStaysWithinTheWindow) {
+  Pacer pacer(setup(CongestionMode::kDelay));
+  pacer.begin_send(path_at(kMs));
+  // 240 kB/s, a window of 12'000. In 20 ms, a fifth of what is in flight is acknowledged.
+  const uint64_t during_ns = 21 * kMs;
+  EXPECT_EQ(pacer.allowance_bytes_during(during_ns, path_at(kMs), 0), 2400u + 4800 - 1200);
+  EXPECT_EQ(pacer.allowance_bytes_during(during_ns, path_at(kMs), 6'000), 6000u + 1200 - 2400);
+  EXPECT_EQ(pacer.allowance_bytes_during(during_ns, path_at(kMs), 9'000), 3000u + 1800 - 2400);
+  EXPECT_EQ(pacer.allowance_bytes_during(500 * kMs, path_at(kMs), 9'000), 12'000u - 2400);
+  EXPECT_EQ(pacer.allowance_bytes_during(500 * kMs, path_at(kMs), 11'000), 0u);  // Nothing may leave now.
+  PathState no_delay = path_at(kMs);
+  no_delay.srtt_ns = 0;
+  EXPECT_EQ(pacer.allowance_bytes_during(2 * kMs, no_delay, 10'000), 2'000u);
+}
+
 TEST(Pacer, ACeilingHoldsInEveryMode) {
   for (const CongestionMode mode :
        {CongestionMode::kNone, CongestionMode::kDelay, CongestionMode::kGoodBad}) {

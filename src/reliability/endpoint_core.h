@@ -68,7 +68,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// False: because of this message, its packet must not be acked.
   bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
-  void refuse_for_memory(Peer& peer);
+  void refuse_for_memory(Peer& peer, uint8_t channel);
   bool on_sequenced_message(Peer& peer, const wire::Message& message);
   bool deliver(Peer& peer, const wire::Message& message);
   bool deliver_fragment(Peer& peer, const wire::Message& message);

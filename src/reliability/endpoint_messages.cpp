@@ -131,14 +131,15 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
   ReceiveChannel& channel = peer.reliable[message.channel]->receive;
   // An accepted fragment must be kept, so a fragment without room is not accepted.
   if (message.is_fragment() && !pool.has_room(message.body.size() + kFragmentRecordBytes)) {
-    refuse_for_memory(peer);
+    refuse_for_memory(peer, message.channel);
     return false;
   }
+  const bool is_next = message.id == channel.next_expected();
   switch (channel.offer(message.id, message.flags, message.body, message.fragment)) {
     case ReceiveChannel::Outcome::kDeliver:
       break;
     case ReceiveChannel::Outcome::kStored:
-      peer.memory_refused_since_ns.reset();
+      peer.memory_wait.end();
       return true;
     case ReceiveChannel::Outcome::kDuplicate:
       count(Refusal::kMessageDuplicate, &peer);
@@ -147,10 +148,14 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
       protocol_error(peer, Refusal::kMessageBeyondWindow);
       return false;
     case ReceiveChannel::Outcome::kNoMemory:
-      refuse_for_memory(peer);
+      refuse_for_memory(peer, message.channel);
       return false;
   }
-  if (message.is_fragment()) peer.memory_refused_since_ns.reset();
+  if (message.is_fragment()) {
+    peer.memory_wait.end();
+  } else if (is_next) {
+    peer.memory_wait.on_progress(message.channel);
+  }
   deliver(peer, message);
   ReceiveChannel::Ready ready;
   while (peer.connected() && channel.pop_ready(&ready)) {
@@ -167,10 +172,10 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
 
 // Connections that wait for each other's memory would wait for ever. So the connection that waited longest
 // ends. Its memory returns to the pool, and the waiting connections restart their timers.
-void Endpoint::Core::refuse_for_memory(Peer& peer) {
+void Endpoint::Core::refuse_for_memory(Peer& peer, uint8_t channel) {
   count(Refusal::kMessageNoMemory, &peer);
-  if (!peer.memory_refused_since_ns) peer.memory_refused_since_ns = now_ns;
-  const uint64_t since_ns = std::max(*peer.memory_refused_since_ns, memory_taken_back_ns);
+  peer.memory_wait.on_refusal(channel, now_ns);
+  const uint64_t since_ns = std::max(peer.memory_wait.since_ns(), memory_taken_back_ns);
   if (now_ns - since_ns < config.timers.timeout_ns) return;
   memory_taken_back_ns = now_ns;
   disconnect(peer, connection::DisconnectReason::kResourceLimit, refusal_name(Refusal::kMessageNoMemory));

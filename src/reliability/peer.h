@@ -73,6 +73,26 @@ struct ProbeTimes {
   size_t next = 0;
 };
 
+/// Since when the messages that need memory have been refused for lack of it. The wait ends when one of them
+/// is kept, or when each channel that was refused one has gone on in order without memory. A channel cannot
+/// go on for ever past a fragment that it was refused, so two connections that wait for each other are still
+/// found.
+class MemoryWait {
+ public:
+  void on_refusal(uint8_t channel, uint64_t now_ns) {
+    if (channels_ == 0) since_ns_ = now_ns;
+    channels_ |= uint32_t{1} << channel;
+  }
+  void on_progress(uint8_t channel) { channels_ &= ~(uint32_t{1} << channel); }
+  void end() { channels_ = 0; }
+  /// Of the wait that the last refusal began or continued.
+  uint64_t since_ns() const { return since_ns_; }
+
+ private:
+  uint32_t channels_ = 0;
+  uint64_t since_ns_ = 0;
+};
+
 struct alignas(64) Peer {
   Peer(base::BufferPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
        const Pacer::Setup& pace, const RtoBounds& rto)
@@ -169,8 +189,7 @@ struct alignas(64) Peer {
   std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;
   std::array<SequencedState, wire::kChannelCount> sequenced{};
   SequencedState engine;  ///< Channel 1, is_snapshot.
-  /// Since when every message that needed memory was refused for lack of it; empty while memory suffices.
-  std::optional<uint64_t> memory_refused_since_ns;
+  MemoryWait memory_wait;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
   // Statistics; traffic, round trips and queues are filled in by stats_of().

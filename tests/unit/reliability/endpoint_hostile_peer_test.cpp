@@ -194,6 +194,64 @@ TEST(HostilePeer, MessagesAheadOfAGapTakeNoMoreMemoryThanThereIs) {
   EXPECT_EQ(rig.server.handler.received.size(), 8u * 200);
 }
 
+TEST(HostilePeer, RefusalsForMemoryWithDeliveriesBetweenEndNobody) {
+  test::RigOptions options = no_clients();
+  options.server.pool_bytes = 1u << 20;
+  for (uint8_t channel = 4; channel < 12; ++channel) {
+    options.server.channels.declare(channel, wire::ChannelMode::kReliableOrdered);
+  }
+  EndpointRig rig(std::move(options));
+  RawClient hog(rig, 7001);
+  RawClient healthy(rig, 7002);
+  ASSERT_TRUE(hog.connect());
+  ASSERT_TRUE(healthy.connect());
+  const auto send = [&](RawClient& by, uint8_t channel, uint16_t id, size_t body_bytes) {
+    const Bytes body(body_bytes, 'm');
+    std::array<uint8_t, wire::kFloorPlaintextBytes> plaintext;
+    wire::Message message;
+    message.channel = channel;
+    message.mode = wire::ChannelMode::kReliableOrdered;
+    message.id = base::Sequence16{id};
+    message.has_ack = true;
+    message.body = body;
+    base::ByteWriter writer(plaintext);
+    wire::write_message(writer, message);
+    by.send(PacketType::kPayload, std::span(plaintext).first(writer.size()));
+  };
+  const auto refused = [&] { return rig.server.endpoint->stats().refusals.get(Refusal::kMessageNoMemory); };
+  uint16_t hog_next = 0;      // The message that the hog holds back.
+  uint16_t healthy_next = 0;  // On channel 4.
+  const auto starve_once = [&] {
+    for (uint16_t id = 1; id < 200; ++id) {
+      for (uint8_t channel = 4; channel < 12; ++channel) {
+        send(hog, channel, static_cast<uint16_t>(hog_next + id), 1000);
+      }
+      rig.step();
+    }
+    const uint64_t refused_before = refused();
+    send(healthy, 4, static_cast<uint16_t>(healthy_next + 1), 8);
+    rig.step();
+    EXPECT_EQ(refused(), refused_before + 1);
+    for (uint8_t channel = 4; channel < 12; ++channel) send(hog, channel, hog_next, 1000);
+    rig.step();
+    for (uint16_t id = 1; id < 200; ++id) {
+      for (uint8_t channel = 4; channel < 12; ++channel) {
+        send(hog, channel, static_cast<uint16_t>(hog_next + id), 1000);
+      }
+      rig.step();
+    }
+    hog_next = static_cast<uint16_t>(hog_next + 200);
+  };
+  starve_once();
+  for (int second = 0; second < 12; ++second) {
+    send(healthy, 4, healthy_next++, 8);
+    send(hog, 4, 0, 8);
+    rig.run(test::kSecond);
+  }
+  starve_once();
+  EXPECT_TRUE(rig.server.handler.ended.empty()) << "it was refused twice, and served in between";
+}
+
 TEST(HostilePeer, ProbesAreAnsweredWithin25Milliseconds) {
   EndpointRig rig(no_clients());
   RawClient peer(rig);

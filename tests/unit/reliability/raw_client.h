@@ -14,8 +14,8 @@ class RawClientOf final : public RawEndOf<AnyEndpoint> {
   using End::link, End::rig, End::socket;
   static constexpr crypto::Role kRole = crypto::Role::kClient;
 
-  explicit RawClientOf(RigOf<AnyEndpoint>& r)
-      : End(r, platform::make_ipv4(192, 0, 2, 77, 7777), r.server.address) {}
+  explicit RawClientOf(RigOf<AnyEndpoint>& r, uint16_t port = 7777)
+      : End(r, platform::make_ipv4(192, 0, 2, 77, port), r.server.address) {}
 
   /// Handshake with the rig's server; false when it does not succeed within a second.
   bool connect() {

@@ -139,14 +139,19 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
+  const bool is_authority = instance->authority != nullptr;
+  const auto teller = is_authority ? crypto::Role::kServer : crypto::Role::kClient;
   const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT &&
-                        reason != LATTICE_DISCONNECT_TIMEOUT;
+                        connection::is_reason_of_a_peer(teller, static_cast<uint16_t>(reason));
   if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
     return fail(
         LATTICE_ERROR_INVALID_ARGUMENT,
         "Disconnect reason %d is not the application's to give. Give one in 256..65535, or a built-in "
-        "one in 1..13 other than 2 (timeout).",
-        reason);
+        "one: %s.",
+        reason,
+        is_authority ? "1..13 other than 2 (timeout)"
+                     : "on a client 1 (requested), 10 (protocol_error), 11 (resource_limit) or 12 "
+                       "(internal_error)");
   }
   constexpr size_t kMaxTextBytes = 64;
   const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);

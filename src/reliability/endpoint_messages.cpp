@@ -269,8 +269,9 @@ void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Ope
   if (!body.is_acknowledgement) send_disconnect(peer, true);
   peer.lifecycle.apply(connection::Event::kPeerDisconnect);
   if (was_connected) {
-    if (!connection::is_reason_of_a_peer(body.reason)) count(Refusal::kReasonReserved, &peer);
-    note_end(peer, connection::reason_from_peer(body.reason), 0,
+    const crypto::Role teller = peer.incoming ? crypto::Role::kClient : crypto::Role::kServer;
+    if (!connection::is_reason_of_a_peer(teller, body.reason)) count(Refusal::kReasonReserved, &peer);
+    note_end(peer, connection::reason_from_peer(teller, body.reason), 0,
              {reinterpret_cast<const char*>(body.text.data()), body.text.size()});
   }
   list_ending(peer);

@@ -30,7 +30,7 @@ namespace lattice::reliability {
   X(kNotReady, "not_ready")                        /* the handshake is not over, or the end is near */ \
   X(kBadKeepalive, "bad_keepalive")                /* closes: ProtocolError */                         \
   X(kBadDisconnect, "bad_disconnect")              /* closes: ProtocolError */                         \
-  X(kReasonReserved, "reason_reserved")            /* a number that no peer may tell: ProtocolError */ \
+  X(kReasonReserved, "reason_reserved")            /* one this peer may not tell: ProtocolError */     \
   X(kFragmentUnsupported, "fragment_unsupported")  /* this handler takes no fragments; closes */       \
   X(kFragmentMismatch, "fragment_mismatch")        /* F-06, F-07: disagrees with its group */          \
   X(kFragmentLength, "fragment_length")            /* F-06: empty, or not as long as the others */     \

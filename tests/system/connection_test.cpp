@@ -143,6 +143,26 @@ TEST(Connection, DisconnectReachesTheOtherSideWithItsReason) {
   EXPECT_EQ(pair.client_events.disconnected, 1);
 }
 
+TEST(Connection, TheAuthorityMayGiveEveryReasonOfAServer) {
+  Pair pair(10);
+  lattice_conn* on_server = nullptr;
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_connected = [](void* ctx, lattice_conn* conn) { *static_cast<lattice_conn**>(ctx) = conn; };
+  ASSERT_EQ(lattice_set_callbacks(pair.server, &callbacks, &on_server), LATTICE_OK);
+  for (int reason = LATTICE_DISCONNECT_REQUESTED; reason <= LATTICE_DISCONNECT_HOST_LEFT; ++reason) {
+    ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr) << lattice_last_error();
+    pair.run_ms(500);
+    const bool legal = reason != LATTICE_DISCONNECT_TIMEOUT;
+    EXPECT_EQ(lattice_disconnect_with(on_server, reason, nullptr),
+              legal ? LATTICE_OK : LATTICE_ERROR_INVALID_ARGUMENT)
+        << reason;
+    lattice_disconnect(on_server);  // If it goes on.
+    pair.run_ms(500);
+    EXPECT_EQ(pair.client_events.reason, legal ? reason : LATTICE_DISCONNECT_KICKED);
+  }
+}
+
 TEST(Connection, AClientMayComeBackAtOnce) {
   Pair pair(10);
   for (int round = 1; round <= 3; ++round) {

@@ -229,8 +229,8 @@ class Connection:
             self._end_in_order(now_s)
 
     def _send_disconnect(self, now_s, acknowledges):
-        text = b"" if acknowledges else self.end[1].encode()
-        self._seal(DISCONNECT, u(self.end[0], 2) + bytes([acknowledges, len(text)]) + text, now_s)
+        reason, text = (0, b"") if acknowledges else (self.end[0], self.end[1].encode())
+        self._seal(DISCONNECT, u(reason, 2) + bytes([acknowledges, len(text)]) + text, now_s)
 
     def _on_disconnect(self, body, now_s):
         """The peer ends the connection (L-5)."""
@@ -238,7 +238,8 @@ class Connection:
         if self.state == "disconnected":
             return
         if self.state == "connected":
-            self.end = (reason, text.decode(), "peer")
+            told = reason if packets.is_reason_of("server", reason) else PROTOCOL_ERROR
+            self.end = (told, text.decode(), "peer")
         if not flags:
             self._send_disconnect(now_s, True)
         self.state = "disconnected"

@@ -248,6 +248,17 @@ def parse_keepalive(plaintext):
     return keepalive
 
 
+APPLICATION_REASON, PROTOCOL_ERROR = 256, 10
+REASONS_OF_A_CLIENT = (0, 1, 10, 11, 12)
+REASONS_OF_A_SERVER = (0, 1, *range(3, 15))
+
+
+def is_reason_of(teller, reason):
+    """Whether the client or the server may tell this reason (L-15, L-17)."""
+    known = REASONS_OF_A_CLIENT if teller == "client" else REASONS_OF_A_SERVER
+    return reason >= APPLICATION_REASON or reason in known
+
+
 def parse_disconnect(plaintext):
     cursor = Bytes(plaintext)
     reason, flags = cursor.uint(2), cursor.uint(1)

@@ -235,7 +235,8 @@ class Session:
         else:
             require(header.type == DISCONNECT, f"packet type {header.type}")
             self.counts["disconnects"] += 1
-            packets.parse_disconnect(plain)
+            reason, acknowledges, _ = packets.parse_disconnect(plain)
+            require(acknowledges or packets.is_reason_of(sender, reason), f"a {sender} told reason {reason} (L-17)")
 
     def _is_reset(self, header):
         """Checks L-8 to L-13. The decoder takes the token as the proof, as a client does."""

@@ -237,8 +237,8 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
   }
   ClientResult result;
   result.outcome = ClientOutcome::kRefused;
-  result.reason = reason_from_peer(fields.reason);
-  result.is_reason_reserved = !is_reason_of_a_peer(fields.reason);
+  result.reason = reason_from_peer(crypto::Role::kServer, fields.reason);
+  result.is_reason_reserved = !is_reason_of_a_peer(crypto::Role::kServer, fields.reason);
   result.remote_schema_id = fields.schema_id;
   result.text = ReasonText({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
   finish(Event::kRefuse);

@@ -44,14 +44,37 @@ const char* disconnect_reason_name(DisconnectReason reason) {
   return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
 }
 
-bool is_reason_of_a_peer(uint16_t told) {
+bool is_reason_of_a_peer(crypto::Role teller, uint16_t told) {
   if (told >= kFirstApplicationReason) return true;
-  return told <= static_cast<uint16_t>(DisconnectReason::kConfigMismatch) &&
-         static_cast<DisconnectReason>(told) != DisconnectReason::kTimeout;
+  switch (static_cast<DisconnectReason>(told)) {
+    case DisconnectReason::kNone:
+    case DisconnectReason::kRequested:
+    case DisconnectReason::kProtocolError:
+    case DisconnectReason::kResourceLimit:
+    case DisconnectReason::kInternalError:
+      return true;
+    case DisconnectReason::kTokenInvalid:
+    case DisconnectReason::kTokenExpired:
+    case DisconnectReason::kTokenReused:
+    case DisconnectReason::kVersionMismatch:
+    case DisconnectReason::kSchemaMismatch:
+    case DisconnectReason::kServerFull:
+    case DisconnectReason::kKicked:
+    case DisconnectReason::kHostLeft:
+    case DisconnectReason::kConfigMismatch:
+      return teller == crypto::Role::kServer;
+    case DisconnectReason::kTimeout:
+    case DisconnectReason::kServerRestarted:
+    case DisconnectReason::kNoAnswer:
+    case DisconnectReason::kUnreachable:
+      break;
+  }
+  return false;
 }
 
-DisconnectReason reason_from_peer(uint16_t told) {
-  return is_reason_of_a_peer(told) ? static_cast<DisconnectReason>(told) : DisconnectReason::kProtocolError;
+DisconnectReason reason_from_peer(crypto::Role teller, uint16_t told) {
+  return is_reason_of_a_peer(teller, told) ? static_cast<DisconnectReason>(told)
+                                           : DisconnectReason::kProtocolError;
 }
 
 }  // namespace lattice::connection

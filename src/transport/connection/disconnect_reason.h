@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "transport/crypto/key_schedule.h"
+
 namespace lattice::connection {
 
 enum class DisconnectReason : uint16_t {
@@ -29,12 +31,15 @@ enum class DisconnectReason : uint16_t {
 
 inline constexpr uint16_t kFirstApplicationReason = 256;
 
-/// Whether a peer may tell this reason: it is neither reserved nor only ever local.
-bool is_reason_of_a_peer(uint16_t told);
+/// Whether a peer of this role may tell this reason. Nobody tells one that is reserved or only ever local;
+/// and a client tells none that a server alone decides, such as kKicked. Source: docs/spec/states.md L-15,
+/// L-17.
+bool is_reason_of_a_peer(crypto::Role teller, uint16_t told);
 
-/// The reason in a peer's message, or kProtocolError where no peer may tell it: a peer that could claim a timeout
-/// or a restart would mislead applications that reconnect after one. Source: docs/spec/states.md L-15.
-DisconnectReason reason_from_peer(uint16_t told);
+/// The reason in a peer's message, or kProtocolError where this peer may not tell it: a peer that could claim
+/// a timeout or a restart would mislead applications that reconnect after one, and a client that says it was
+/// kicked would mislead whoever reads the server's log.
+DisconnectReason reason_from_peer(crypto::Role teller, uint16_t told);
 
 /// A fixed lower-case name ("schema_mismatch"); "application" from 256 on, "unknown" for the rest.
 const char* disconnect_reason_name(DisconnectReason reason);

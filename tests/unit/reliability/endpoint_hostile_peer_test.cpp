@@ -92,8 +92,8 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
   expect_protocol_error(PacketType::kPayload, kAckMessage + token, Refusal::kBadResetToken);
 }
 
-TEST(HostilePeer, AReasonThatNoPeerMayTell) {
-  for (const int reserved : {2, 15, 18}) {
+TEST(HostilePeer, AReasonThatNoClientMayTell) {
+  for (const int reserved : {2, 3, 8, 9, 13, 14, 15, 18}) {
     EndpointRig rig(no_clients());
     RawClient peer(rig);
     ASSERT_TRUE(peer.connect());

@@ -111,17 +111,30 @@ TEST(DisconnectReason, NumbersAreTheWires) {
 
 TEST(DisconnectReason, APeerCannotClaimWhatOnlyThisSideFindsOut) {
   using enum DisconnectReason;
-  for (const DisconnectReason local : {kTimeout, kServerRestarted, kNoAnswer, kUnreachable}) {
-    EXPECT_EQ(reason_from_peer(static_cast<uint16_t>(local)), kProtocolError)
-        << disconnect_reason_name(local);
+  for (const crypto::Role teller : {crypto::Role::kClient, crypto::Role::kServer}) {
+    for (const DisconnectReason local : {kTimeout, kServerRestarted, kNoAnswer, kUnreachable}) {
+      EXPECT_EQ(reason_from_peer(teller, static_cast<uint16_t>(local)), kProtocolError)
+          << disconnect_reason_name(local);
+    }
+    EXPECT_EQ(reason_from_peer(teller, 18), kProtocolError);
+    EXPECT_EQ(reason_from_peer(teller, 255), kProtocolError);
+    for (const DisconnectReason told : {kNone, kRequested, kProtocolError, kResourceLimit, kInternalError}) {
+      EXPECT_EQ(reason_from_peer(teller, static_cast<uint16_t>(told)), told);
+    }
+    EXPECT_EQ(reason_from_peer(teller, 256), static_cast<DisconnectReason>(256));
+    EXPECT_EQ(reason_from_peer(teller, 65535), static_cast<DisconnectReason>(65535));
   }
-  EXPECT_EQ(reason_from_peer(18), kProtocolError);
-  EXPECT_EQ(reason_from_peer(255), kProtocolError);
-  for (const DisconnectReason told : {kRequested, kKicked, kHostLeft, kConfigMismatch}) {
-    EXPECT_EQ(reason_from_peer(static_cast<uint16_t>(told)), told);
+}
+
+TEST(DisconnectReason, AClientCannotTellWhatAServerDecides) {
+  using enum DisconnectReason;
+  for (const DisconnectReason decided : {kTokenInvalid, kTokenExpired, kTokenReused, kVersionMismatch,
+                                         kSchemaMismatch, kServerFull, kKicked, kHostLeft, kConfigMismatch}) {
+    const auto told = static_cast<uint16_t>(decided);
+    EXPECT_EQ(reason_from_peer(crypto::Role::kServer, told), decided);
+    EXPECT_EQ(reason_from_peer(crypto::Role::kClient, told), kProtocolError)
+        << disconnect_reason_name(decided);
   }
-  EXPECT_EQ(reason_from_peer(256), static_cast<DisconnectReason>(256));
-  EXPECT_EQ(reason_from_peer(65535), static_cast<DisconnectReason>(65535));
 }
 
 }  // namespace

@@ -40,10 +40,11 @@ LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 /// As lattice_disconnect(), with a reason: 256 to 65535 for one of the application, or a built-in one. The
 /// authority may give those from LATTICE_DISCONNECT_REQUESTED to LATTICE_DISCONNECT_HOST_LEFT except
 /// LATTICE_DISCONNECT_TIMEOUT; a client LATTICE_DISCONNECT_REQUESTED, LATTICE_DISCONNECT_PROTOCOL_ERROR,
-/// LATTICE_DISCONNECT_RESOURCE_LIMIT and LATTICE_DISCONNECT_INTERNAL_ERROR. `text` is at
-/// most 64 bytes of UTF-8 with a final zero, without control characters such as a line break; the peer finds
-/// it in lattice_conn_info.disconnect_text. `text` may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another
-/// reason or another text.
+/// LATTICE_DISCONNECT_RESOURCE_LIMIT and LATTICE_DISCONNECT_INTERNAL_ERROR. `text` is at most 64 bytes of
+/// UTF-8 with a final zero, without control characters such as a line break, and without invisible characters
+/// that turn or hide text (docs/spec/wire.md, W-27, lists them); the peer finds it in
+/// lattice_conn_info.disconnect_text. `text` may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason
+/// or another text.
 ///
 ///     lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, "away for too long");
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);

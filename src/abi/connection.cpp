@@ -161,8 +161,10 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
                 kMaxTextBytes);
   }
   if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words.data()), words.size()})) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                "The disconnect text is not UTF-8, or it holds a control character such as a line break.");
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "The disconnect text is not UTF-8, or it holds a control character such as a line break, or an "
+        "invisible one that turns or hides text.");
   }
   instance->world->disconnect(connection, static_cast<connection::DisconnectReason>(reason), words,
                               instance->now());

@@ -340,7 +340,7 @@ TEST_F(Contract, AReasonOfTheLibrarysOwnIsNotForTheApplication) {
     EXPECT_NE(std::string(lattice_last_error()).find("on a client 1 "), std::string::npos)
         << lattice_last_error();
   }
-  for (const char* text : {"a\nb", "\x1b[2J", "\xc2\x9b", "\xff"}) {
+  for (const char* text : {"a\nb", "\x1b[2J", "\xc2\x9b", "\xff", "a\u202Eb", "\u200B"}) {
     EXPECT_EQ(lattice_disconnect_with(conn, LATTICE_DISCONNECT_REQUESTED, text),
               LATTICE_ERROR_INVALID_ARGUMENT);
   }

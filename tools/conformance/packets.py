@@ -76,9 +76,14 @@ def is_text(data):
         return False
 
 
+FORBIDDEN_IN_REASONS = ((0x00, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200B, 0x200F), (0x2028, 0x202E),
+                        (0x2060, 0x2069), (0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB))
+
+
 def is_reason_text(data):
     """W-27."""
-    return is_text(data) and not any(ord(c) < 0x20 or 0x7F <= ord(c) <= 0x9F for c in data.decode("utf-8"))
+    return is_text(data) and not any(first <= ord(c) <= last for c in data.decode("utf-8")
+                                     for first, last in FORBIDDEN_IN_REASONS)
 
 
 # ---- Outer header ---------------------------------------------------------------------------------

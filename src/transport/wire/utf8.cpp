@@ -3,6 +3,16 @@
 #include <cstddef>
 
 namespace lattice::wire {
+namespace {
+
+// Characters without a picture of their own that turn the direction of a text, break its line or hide in it.
+bool hides_or_turns(uint32_t character) {
+  return character == 0x061C || (character >= 0x200B && character <= 0x200F) ||
+         (character >= 0x2028 && character <= 0x202E) || (character >= 0x2060 && character <= 0x2069) ||
+         character == 0xFEFF || (character >= 0xFFF9 && character <= 0xFFFB);
+}
+
+}  // namespace
 
 bool is_valid_reason_text(std::span<const uint8_t> text) {
   size_t i = 0;
@@ -29,12 +39,15 @@ bool is_valid_reason_text(std::span<const uint8_t> text) {
       return false;
     }
     if (text.size() - i <= tail) return false;
+    uint32_t character = tail == 0 ? lead : lead & (0x3Fu >> tail);
     for (size_t k = 1; k <= tail; ++k) {
       const uint8_t byte = text[i + k];
       if (byte < low || byte > high) return false;
+      character = character << 6 | (byte & 0x3Fu);
       low = 0x80;
       high = 0xBF;
     }
+    if (hides_or_turns(character)) return false;
     i += tail + 1;
   }
   return true;

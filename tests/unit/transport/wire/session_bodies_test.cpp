@@ -142,5 +142,32 @@ TEST(ReasonText, IsUtf8WithoutControlCharacters) {
   }
 }
 
+TEST(ReasonText, HasNothingInvisibleThatTurnsOrHidesText) {
+  constexpr uint32_t kRanges[][2] = {{0x061C, 0x061C}, {0x200B, 0x200F}, {0x2028, 0x202E},
+                                     {0x2060, 0x2069}, {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}};
+  const auto is_valid = [](uint32_t character) {
+    std::vector<uint8_t> text = {'a'};
+    if (character >= 0x800) {
+      text.push_back(static_cast<uint8_t>(0xE0 | character >> 12));
+      text.push_back(static_cast<uint8_t>(0x80 | (character >> 6 & 0x3F)));
+    } else {
+      text.push_back(static_cast<uint8_t>(0xC0 | character >> 6));
+    }
+    text.push_back(static_cast<uint8_t>(0x80 | (character & 0x3F)));
+    text.push_back('b');
+    return is_valid_reason_text(text);
+  };
+  for (const auto& [first, last] : kRanges) {
+    for (uint32_t character = first; character <= last; ++character) {
+      EXPECT_FALSE(is_valid(character)) << std::hex << character;
+    }
+    EXPECT_TRUE(is_valid(first - 1)) << std::hex << first - 1;
+    EXPECT_TRUE(is_valid(last + 1)) << std::hex << last + 1;
+  }
+  // The same bits in another length are other characters.
+  EXPECT_TRUE(is_valid_reason_text(from_hex("f0928080")));  // U+12000
+  EXPECT_TRUE(is_valid_reason_text(from_hex("f09fbbbf")));  // U+1FEFF
+}
+
 }  // namespace
 }  // namespace lattice::wire

@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include "platform/clock.h"
 
@@ -60,6 +61,21 @@ void WorldInstance::note_address(Connection& connection) const {
 
 namespace {
 
+/// What the log says of the end of a connection: who ended it, the reason, the text. A peer's text is quoted,
+/// so that it cannot be taken for the library's own words.
+std::string describe_end(bool by_peer, connection::DisconnectReason reason, std::string_view text) {
+  std::string line = by_peer ? "ended by the peer: " : "ended here: ";
+  line += connection::disconnect_reason_name(reason);
+  if (text.empty()) return line;
+  if (!by_peer) return line.append(" (").append(text).append(")");
+  line += " \"";
+  for (const char character : text) {
+    if (character == '"' || character == '\\') line += '\\';
+    line += character;
+  }
+  return line += '"';
+}
+
 void write_refusal(void* ctx, const char* line) {
   static_cast<WorldInstance*>(ctx)->write_log(LATTICE_LOG_WARNING, "connect", "%s", line);
 }
@@ -106,11 +122,16 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
   const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);
   if (length != 0) std::memcpy(entry->info.disconnect_text, text.data(), length);
   entry->info.disconnect_text[length] = '\0';
-  const bool ours = reason == connection::DisconnectReason::kProtocolError ||
-                    reason == connection::DisconnectReason::kInternalError;
-  write_log(ours ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "connection", "peer %llu at %s ended: %s %s",
-            static_cast<unsigned long long>(entry->info.peer_id), entry->info.remote_address,
-            connection::disconnect_reason_name(reason), entry->info.disconnect_text);
+  if (log != nullptr) {
+    const reliability::ConnectionStats* link = world->connection_stats(connection);
+    const bool by_peer = link != nullptr && link->ended_by_peer;
+    // A peer cannot raise a warning by what it says: only a fault that this side found is one.
+    const bool is_fault = !by_peer && (reason == connection::DisconnectReason::kProtocolError ||
+                                       reason == connection::DisconnectReason::kInternalError);
+    write_log(is_fault ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "connection", "peer %llu at %s: %s",
+              static_cast<unsigned long long>(entry->info.peer_id), entry->info.remote_address,
+              describe_end(by_peer, reason, text).c_str());
+  }
   if (callbacks.on_disconnected != nullptr) {
     callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
   }

@@ -103,6 +103,7 @@ void Endpoint::Core::on_handshake_result(Peer& peer, connection::ClientResult& r
       peer.handshake.reset();
       if (result.is_reason_reserved) count(Refusal::kReasonReserved, &peer);
       note_end(peer, result.reason, result.remote_schema_id, result.text.view());
+      peer.stats.ended_by_peer = result.is_told_by_server;
       return;
   }
 }

@@ -273,6 +273,7 @@ void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Ope
     if (!connection::is_reason_of_a_peer(teller, body.reason)) count(Refusal::kReasonReserved, &peer);
     note_end(peer, connection::reason_from_peer(teller, body.reason), 0,
              {reinterpret_cast<const char*>(body.text.data()), body.text.size()});
+    peer.stats.ended_by_peer = true;
   }
   list_ending(peer);
 }

@@ -72,6 +72,8 @@ struct ConnectionStats {
   uint64_t waiting_bytes = 0;     ///< Bodies that were never sent, all channels.
   uint64_t queue_ns = 0;          ///< waiting_bytes at rate_bytes_per_s: how long a new message waits.
   uint32_t quality = 0;           ///< 0 to 100: connection_quality.h.
+
+  bool ended_by_peer = false;  ///< The peer ended it, with reason and text of its own. Until then false.
 };
 
 struct EndpointStats {

@@ -163,6 +163,63 @@ TEST(Connection, TheAuthorityMayGiveEveryReasonOfAServer) {
   }
 }
 
+// The lines of the category "connection", each with its level before it.
+void log_into(lattice_world_config& config, std::vector<std::string>* lines) {
+  config.log_ctx = lines;
+  config.log = [](void* ctx, lattice_log_level level, const char* category, const char* text) {
+    if (std::strcmp(category, "connection") != 0) return;
+    static_cast<std::vector<std::string>*>(ctx)->push_back(
+        (level == LATTICE_LOG_WARNING ? "warning " : "info ") + std::string(text));
+  };
+}
+
+TEST(Connection, TheLogSaysWhoEndedItAndQuotesThePeer) {
+  Pair pair(10);
+  std::vector<std::string> on_server, on_client;
+  lattice_world_config config = pair.server_config();
+  log_into(config, &on_server);
+  lattice_world_destroy(pair.server);
+  pair.start_server(config);
+  config = pair.base("10.0.0.2:1000");
+  log_into(config, &on_client);
+  lattice_world_destroy(pair.client);
+  pair.client = pair.make_client(config, &pair.client_events);
+  const auto ended_lines = [&](int reason, const char* text) {
+    lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+    pair.run_ms(500);
+    EXPECT_EQ(lattice_disconnect_with(conn, reason, text), LATTICE_OK);
+    pair.run_ms(500);
+    const auto end_of = [](const std::string& line) {
+      return line.substr(0, line.find(' ') + 1) + line.substr(line.find(": ") + 2);
+    };
+    return end_of(on_server.back()) + " | " + end_of(on_client.back());
+  };
+  EXPECT_EQ(ended_lines(300, "bored"),
+            "info ended by the peer: application \"bored\" | info ended here: application (bored)");
+  EXPECT_EQ(ended_lines(LATTICE_DISCONNECT_REQUESTED, nullptr),
+            "info ended by the peer: requested | info ended here: requested");
+  // What a peer says raises no warning, and does not get out of its quotes.
+  EXPECT_EQ(ended_lines(LATTICE_DISCONNECT_INTERNAL_ERROR, "a\" \\b"),
+            "info ended by the peer: internal_error \"a\\\" \\\\b\" | warning ended here: internal_error "
+            "(a\" \\b)");
+}
+
+TEST(Connection, TheLogNamesAServerThatIsGone) {
+  Pair pair(10);
+  std::vector<std::string> on_client;
+  lattice_world_config config = pair.base("10.0.0.2:1000");
+  log_into(config, &on_client);
+  lattice_world_destroy(pair.client);
+  pair.client = pair.make_client(config, &pair.client_events);
+  pair.connect(pair.client, pair.token(pair.client));
+  pair.run_ms(500);
+  lattice_world_destroy(pair.server);
+  pair.server = nullptr;
+  pair.run_ms(11000);
+  ASSERT_FALSE(on_client.empty());
+  EXPECT_NE(on_client.back().find(": ended here: timeout (silence"), std::string::npos) << on_client.back();
+}
+
 TEST(Connection, AClientMayComeBackAtOnce) {
   Pair pair(10);
   for (int round = 1; round <= 3; ++round) {

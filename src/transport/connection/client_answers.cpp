@@ -237,6 +237,7 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
   }
   ClientResult result;
   result.outcome = ClientOutcome::kRefused;
+  result.is_told_by_server = true;
   result.reason = reason_from_peer(crypto::Role::kServer, fields.reason);
   result.is_reason_reserved = !is_reason_of_a_peer(crypto::Role::kServer, fields.reason);
   result.remote_schema_id = fields.schema_id;

@@ -85,6 +85,7 @@ struct ClientResult {
   ClientOutcome outcome = ClientOutcome::kPending;
   ClientDrop drop = ClientDrop::kNone;                ///< Why the datagram was refused.
   DisconnectReason reason = DisconnectReason::kNone;  ///< With kRefused and kGaveUp.
+  bool is_told_by_server = false;   ///< With kRefused: the server's message 6 has reason and text.
   bool is_reason_reserved = false;  ///< With kRefused: the server told another, which no peer may.
   uint64_t remote_schema_id = 0;    ///< With kRefused: the server's.
   ReasonText text;                  ///< With kRefused and kGaveUp.

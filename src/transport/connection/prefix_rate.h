@@ -22,6 +22,10 @@ class Allowance {
   Allowance(uint32_t per_s, uint32_t burst);
   /// Takes one operation; false when the allowance is used up. `*full_at_ns` is the state, at first 0.
   bool take(uint64_t* full_at_ns, uint64_t now_ns) const;
+  /// Less than half of the burst is left.
+  bool is_low(uint64_t full_at_ns, uint64_t now_ns) const {
+    return full_at_ns > now_ns && full_at_ns - now_ns > burst_ns_ / 2;
+  }
 
  private:
   uint64_t cost_ns_;

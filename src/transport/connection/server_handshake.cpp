@@ -170,7 +170,12 @@ ServerRefusal ServerHandshake::on_request(const platform::Address& from, std::sp
   wire::TokenFields fields;
   const ServerRefusal token = check_token(request.token, request.client_pub, moment.unix_s, &fields);
   if (token != ServerRefusal::kNone) return token;
-  if (!request_rate_.take(prefix_of(from), moment.now_ns)) return ServerRefusal::kRequestRate;
+  // Anybody can forge sources of a prefix, so a prefix over its rate is turned away only when the hashes for
+  // all run low: a lesser flood keeps nobody out, and a greater one leaves half to the other prefixes.
+  const bool within_rate = request_rate_.take(prefix_of(from), moment.now_ns);
+  if (!within_rate && request_budget_.is_low(request_budget_full_at_ns_, moment.now_ns)) {
+    return ServerRefusal::kRequestRate;
+  }
   if (!request_budget_.take(&request_budget_full_at_ns_, moment.now_ns)) return ServerRefusal::kRequestBudget;
 
   const Bucket& bucket = buckets_.current(moment.now_ns);

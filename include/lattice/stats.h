@@ -54,9 +54,9 @@ typedef struct lattice_conn_stats {
   uint64_t bytes_in_flight;            ///< bytes sent, and neither acknowledged nor lost
   uint32_t congestion_mode;            ///< a lattice_congestion_mode, as configured
   uint32_t congestion_phase;           ///< a lattice_congestion_phase, now
-  /// How good the connection is, 0 to 100: 100 * L * R * J, with L = 1 - 5 * loss of the worse direction in
-  /// the last second (at least 0), R = 1 - (rtt - 50 ms) / 500 ms (0.1 to 1) and J = 1 - jitter / 100 ms (0.1
-  /// to 1)
+  /// How good the connection is, 0 to 100; 0 while there is none yet, or none any more. 100 * L * R * J, with
+  /// L = 1 - 5 * loss of the worse direction in the last second (at least 0), R = 1 - (rtt - 50 ms) / 500 ms
+  /// (0.1 to 1) and J = 1 - jitter / 100 ms (0.1 to 1)
   uint32_t quality;
   uint32_t reserved_1;  ///< always 0
 } lattice_conn_stats;

@@ -82,9 +82,10 @@ void Endpoint::Core::fill_congestion_stats(const Peer& peer, ConnectionStats* ou
   out->queue_ns = out->rate_bytes_per_s == Pacer::kUnlimited
                       ? 0
                       : out->waiting_bytes * 1'000'000'000 / out->rate_bytes_per_s;
-  out->quality = connection_quality({static_cast<double>(out->srtt_ns) / kNsPerMs,
-                                     static_cast<double>(out->jitter_ns) / kNsPerMs,
-                                     std::max(out->loss_out, out->loss_in)});
+  out->quality = !peer.connected() ? 0
+                                   : connection_quality({static_cast<double>(out->srtt_ns) / kNsPerMs,
+                                                         static_cast<double>(out->jitter_ns) / kNsPerMs,
+                                                         std::max(out->loss_out, out->loss_in)});
 }
 
 }  // namespace lattice::reliability

@@ -423,17 +423,17 @@ void Endpoint::Core::update_loss_window(Peer& peer) {
   const uint64_t tracked = out.tracked - peer.window_tracked;
   const uint64_t lost = out.lost - peer.window_lost;
   const uint64_t highest = peer.link->highest_received();
-  const uint64_t missing = missing_packets(highest, peer.traffic.packets_received);
+  const uint64_t missing = highest - std::min(highest, peer.traffic.packets_received);
   const uint64_t spurious = out.lost_spurious - peer.window_spurious;
   if (tracked != 0) {
     const uint64_t gone = lost - std::min(lost, spurious);
     peer.stats.loss_out = std::min(1.0, static_cast<double>(gone) / static_cast<double>(tracked));
   }
   if (highest != peer.window_highest) {
-    // Packets that arrive late are subtracted from the missing packets of earlier seconds.
-    const uint64_t newly_missing = missing - std::min(missing, peer.window_missing);
-    peer.stats.loss_in = std::min(
-        1.0, static_cast<double>(newly_missing) / static_cast<double>(highest - peer.window_highest));
+    const uint64_t numbers = highest - peer.window_highest;
+    const auto newly_missing = static_cast<int64_t>(missing - peer.window_missing);
+    const double lost_in = peer.skip_allowance.lost_of(numbers, newly_missing);
+    peer.stats.loss_in = std::min(1.0, lost_in / static_cast<double>(numbers));
   }
   peer.window_second = second;
   peer.window_tracked = out.tracked;

@@ -199,6 +199,7 @@ struct alignas(64) Peer {
   uint64_t window_spurious = 0;
   uint64_t window_highest = 0;
   uint64_t window_missing = 0;
+  SkipAllowance skip_allowance;
 };
 
 /// Deleter of a Peer in memory that it does not own.

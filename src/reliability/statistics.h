@@ -45,7 +45,7 @@ struct ConnectionStats {
   uint64_t packets_acked = 0;
   uint64_t packets_lost = 0;           ///< Declared lost; a late ack does not take it back.
   uint64_t packets_lost_spurious = 0;  ///< Of those, acked after all.
-  /// Packet numbers below the highest received that have not arrived, less those left out on average.
+  /// Packet numbers below the highest received that have not arrived, less those left out, about.
   uint64_t packets_missing = 0;
   double loss_out = 0;  ///< Ratio in the last whole second that had traffic.
   double loss_in = 0;
@@ -71,7 +71,7 @@ struct ConnectionStats {
   uint64_t rate_bytes_per_s = 0;  ///< The budget as of the last send; UINT64_MAX: none.
   uint64_t waiting_bytes = 0;     ///< Bodies that were never sent, all channels.
   uint64_t queue_ns = 0;          ///< waiting_bytes at rate_bytes_per_s: how long a new message waits.
-  uint32_t quality = 0;           ///< 0 to 100: connection_quality.h.
+  uint32_t quality = 0;           ///< 0 to 100: connection_quality.h; 0 unless connected.
 
   bool ended_by_peer = false;  ///< The peer ended it, with reason and text of its own. Until then false.
 };

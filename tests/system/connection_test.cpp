@@ -220,6 +220,23 @@ TEST(Connection, TheLogNamesAServerThatIsGone) {
   EXPECT_NE(on_client.back().find(": ended here: timeout (silence"), std::string::npos) << on_client.back();
 }
 
+TEST(Connection, ThereIsNoQualityWhileConnecting) {
+  Pair pair(5);
+  lattice_conn* conn = pair.connect(pair.client, pair.token(pair.client));
+  const auto quality = [&] {
+    lattice_conn_stats stats;
+    lattice_conn_stats_init(&stats);
+    EXPECT_EQ(lattice_conn_get_stats(conn, &stats), LATTICE_OK) << lattice_last_error();
+    return stats.quality;
+  };
+  pair.run_ms(10);
+  ASSERT_EQ(pair.client_events.connected, 0);
+  EXPECT_EQ(quality(), 0u);
+  pair.run_ms(500);
+  ASSERT_EQ(pair.client_events.connected, 1);
+  EXPECT_EQ(quality(), 100u);
+}
+
 TEST(Connection, AClientMayComeBackAtOnce) {
   Pair pair(10);
   for (int round = 1; round <= 3; ++round) {

@@ -50,7 +50,9 @@ TEST(NumberSkipper, MissingPacketsDoNotCountThem) {
   EXPECT_EQ(missing_packets(0, 0), 0u);
   EXPECT_EQ(missing_packets(499, 499), 0u);
   EXPECT_EQ(missing_packets(10'000, 9'980), 0u);
-  EXPECT_EQ(missing_packets(10'000, 9'000), 980u);
+  EXPECT_EQ(missing_packets(10'000, 9'000), 978u);
+  EXPECT_EQ(missing_packets(100, 98), 0u);
+  EXPECT_EQ(missing_packets(100, 97), 1u);
   EXPECT_EQ(missing_packets(10'000, 10'000), 0u);
 }
 
@@ -120,6 +122,76 @@ TEST(OptimisticAcks, HonestPeersNeverNameOne) {
   EXPECT_TRUE(rig.server.handler.ended.empty());
   EXPECT_TRUE(rig.client().handler.ended.empty());
   EXPECT_EQ(rig.client().handler.received.size(), 5000u);
+}
+
+TEST(SkipAllowance, GapsOfTheUsualRateAreForgivenAndNoMore) {
+  SkipAllowance fresh;
+  EXPECT_EQ(fresh.lost_of(60, 2), 0);
+  EXPECT_NEAR(fresh.lost_of(60, 1), 0.7, 1e-9);  // 120 of the 400 numbers that a third gap takes.
+  EXPECT_EQ(fresh.lost_of(400, 1), 0);
+  EXPECT_EQ(fresh.lost_of(100'000, 5), 2) << "it holds three";
+  EXPECT_EQ(fresh.lost_of(1, -1), 0) << "what comes late gives back";
+  EXPECT_EQ(fresh.lost_of(1, 1), 0);
+  EXPECT_NEAR(fresh.lost_of(0, 60), 60, 0.1);
+}
+
+// Sends 60 packets a second for a minute. What the receiver showed in each second.
+struct ShownLoss {
+  std::vector<double> loss;
+  uint32_t worst_quality = 100;
+  uint64_t missing = 0;
+};
+ShownLoss show_loss(double real_loss, uint64_t seed) {
+  test::RigOptions options;
+  options.seed = seed;
+  options.path.delay_ms = 5;
+  options.path.loss = real_loss;
+  options.step_ns = kSecond / 60;
+  EndpointRig rig(std::move(options));
+  rig.server.entropy = test::CountingEntropy(1000 + seed);
+  rig.client().entropy = test::CountingEntropy(2000 + seed);
+  ShownLoss out;
+  EXPECT_TRUE(rig.connect_all());
+  rig.run(2 * kSecond);
+  for (uint64_t i = 0; i < 3600; ++i) {
+    rig.client().endpoint->send(rig.client().connection, Channel::kUnreliable, {}, number_body(i));
+    rig.step();
+    if (i % 60 != 59) continue;
+    out.loss.push_back(rig.server_stats().loss_in);
+    out.worst_quality = std::min(out.worst_quality, rig.server_stats().quality);
+  }
+  out.missing = rig.server_stats().packets_missing;
+  return out;
+}
+
+TEST(OptimisticAcks, ALinkThatLosesNothingShowsNoLoss) {
+  size_t seconds = 0, with_loss = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    const ShownLoss shown = show_loss(0, seed);
+    for (const double loss : shown.loss) {
+      ++seconds;
+      with_loss += loss != 0 ? 1u : 0u;
+    }
+    if (with_loss == 0) {
+      EXPECT_EQ(shown.worst_quality, 100u);
+    }
+    EXPECT_LE(shown.missing, 3u);
+  }
+  EXPECT_EQ(seconds, 600u);
+  EXPECT_LE(with_loss, 6u);
+}
+
+TEST(OptimisticAcks, RealLossShows) {
+  double sum = 0;
+  uint64_t missing = 0;
+  constexpr uint64_t kRuns = 10;
+  for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    const ShownLoss shown = show_loss(0.02, seed);
+    for (const double loss : shown.loss) sum += loss;
+    missing += shown.missing;
+  }
+  EXPECT_NEAR(sum / (60 * kRuns), 0.02, 0.003);
+  EXPECT_NEAR(static_cast<double>(missing) / (3600 * kRuns), 0.02, 0.003);
 }
 
 TEST(OptimisticAcks, NumbersLeftOutAreNoLoss) {

@@ -42,7 +42,7 @@ LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 /// LATTICE_DISCONNECT_TIMEOUT; a client LATTICE_DISCONNECT_REQUESTED, LATTICE_DISCONNECT_PROTOCOL_ERROR,
 /// LATTICE_DISCONNECT_RESOURCE_LIMIT and LATTICE_DISCONNECT_INTERNAL_ERROR. `text` is at most 64 bytes of
 /// UTF-8 with a final zero, without control characters such as a line break, and without invisible characters
-/// that turn or hide text (docs/spec/wire.md, W-27, lists them); the peer finds it in
+/// that turn or hide text (docs/spec/wire.md, W-29, lists them); the peer finds it in
 /// lattice_conn_info.disconnect_text. `text` may be NULL. LATTICE_ERROR_INVALID_ARGUMENT for another reason
 /// or another text.
 ///

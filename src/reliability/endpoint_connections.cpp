@@ -215,7 +215,7 @@ void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remo
   peer.end_reason = reason;
   peer.end_schema_id = remote_schema;
   size_t bytes = std::min(text.size(), peer.end_text.size());
-  // The text is cut before what may not go on the wire: half a character, or one that W-27 forbids.
+  // The text is cut before what may not go on the wire: half a character, or one that W-29 forbids.
   const auto* characters = reinterpret_cast<const uint8_t*>(text.data());
   while (bytes != 0 && !wire::is_valid_reason_text({characters, bytes})) --bytes;
   std::copy_n(text.begin(), bytes, peer.end_text.begin());

@@ -8,7 +8,7 @@
 //     3 unchanged  nothing (S-06)
 //   changes: behaviour presence bits, then per behaviour the changed mask and members (Layout)
 //
-//   after bit 0: 1 bit confirms_own (D-38)
+//   after bit 0: 1 bit confirms_own (D-40)
 //
 // Entries are in ascending network_id within a part. Zero bits pad the body to a byte.
 //
@@ -47,7 +47,7 @@ struct SnapshotHeader {
   int8_t input_margin = 0;
   uint8_t part = 0;
   uint8_t parts = 1;
-  bool confirms_own = false;  // what the receiver owns and has no entry in this part did not change (D-38)
+  bool confirms_own = false;  // what the receiver owns and has no entry in this part did not change (D-40)
 };
 
 }  // namespace lattice::replication

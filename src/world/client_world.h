@@ -148,7 +148,7 @@ class ClientWorld final : public World,
   Assembly assembly_;
   simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
   Tick whole_tick_ = 0;                // tick of the newest whole snapshot
-  Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-38)
+  Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-40)
   Tick reconcile_tick_ = 0;            // newest tick with news about a predicted object
   bool connected_ = false;
   bool ticking_ = false;

@@ -5,7 +5,7 @@
 # - paths in backticks that start with a folder of this tree ("src/base/ring.h", "tests/layers");
 # - ./lattice commands and options named in backticks or code blocks are in ./lattice --help;
 # - public headers name only documents that are in this tree;
-# - no two decisions have one number;
+# - no two decisions have one number, and no two rules of docs/spec;
 # - CHANGELOG.md has an Unreleased section or this version's.
 set -eu
 cd "$1"
@@ -52,6 +52,11 @@ done
 
 for number in $(find docs/decisions -name '[0-9]*.md' | sed 's|.*/\([0-9]*\)-.*|\1|' | sort | uniq -d); do
   complain "docs/decisions: two pages have the number $number"
+done
+
+# A rule begins a paragraph or a list item with its number.
+for rule in $(cat docs/spec/*.md 2>/dev/null | grep -oE '^(- )?[A-Z]-[0-9]+ ' | tr -d -- ' ' | sed 's/^-//' | sort | uniq -d); do
+  complain "docs/spec: two rules have the number $rule"
 done
 
 for header in $(find include -name '*.h' -o -name '*.hpp'); do

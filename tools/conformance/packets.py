@@ -81,7 +81,7 @@ FORBIDDEN_IN_REASONS = ((0x00, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200B, 0
 
 
 def is_reason_text(data):
-    """W-27."""
+    """W-29."""
     return is_text(data) and not any(first <= ord(c) <= last for c in data.decode("utf-8")
                                      for first, last in FORBIDDEN_IN_REASONS)
 

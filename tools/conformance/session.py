@@ -370,13 +370,13 @@ class Session:
         self._compare(record["objects"])
 
     def truth(self, record):
-        """A whole snapshot gives every state (D-13). An incomplete one gives those it confirms (D-38)."""
+        """A whole snapshot gives every state (D-13). An incomplete one gives those it confirms (D-40)."""
         require(self.snapshots.tick == record["truth"], "no snapshot of this tick")
         if self.snapshots.next_part == self.snapshots.parts:
             self.counts["whole compared"] += 1
             self._compare(record["objects"])
 
-        elif self.snapshots.confirmed_own_tick == record["truth"]:  # D-38
+        elif self.snapshots.confirmed_own_tick == record["truth"]:  # D-40
             own = [o for o in record["objects"] if o["owner"] == self.peer_id and o["id"] in self.snapshots.live()]
             self.counts["own compared"] += len(own)
             self._compare(own, own=True)

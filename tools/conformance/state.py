@@ -353,7 +353,7 @@ class Snapshots:
     def __init__(self, schema):
         self.schema, self.objects = schema, {}
         self.tick = self.parts = self.next_part = 0
-        self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-38)
+        self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
         self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "unchanged": 0, "incomplete": 0}
 
     def read(self, body):

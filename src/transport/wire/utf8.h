@@ -11,7 +11,7 @@ namespace lattice::wire {
 
 /// True when `text` is well-formed UTF-8 without control characters (U+0000 to U+001F, U+007F to U+009F) and
 /// without the characters that turn or hide text: U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to
-/// U+2069, U+FEFF, U+FFF9 to U+FFFB. Source: docs/spec/wire.md W-26, W-27.
+/// U+2069, U+FEFF, U+FFF9 to U+FFFB. Source: docs/spec/wire.md W-26, W-29.
 bool is_valid_reason_text(std::span<const uint8_t> text);
 
 }  // namespace lattice::wire

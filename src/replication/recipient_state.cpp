@@ -67,9 +67,11 @@ void RecipientState::set_in_set(uint32_t slot, uint64_t network_id, bool in_set)
 void RecipientState::forget(uint32_t slot, uint64_t network_id) {
   ObjectKnowledge& known = at(slot);
   settle(known);
-  // Calls on an object that was never sent wait at the client for an object that will not come.
-  if (known.sent || known.rpc_count != 0) add_removal(network_id, known.rpc_count);
+  // Calls on an object that was never sent wait at the client for an object that will not come. A client that
+  // acks no removals gets none for such objects: the pending ones stay bounded, and only its own calls wait.
+  const bool awaited = !known.sent && known.rpc_count != 0 && room_for_new() != 0;
   if (known.sent) --sent_objects_;
+  if (known.sent || awaited) add_removal(network_id, known.rpc_count);
   ObjectKnowledge fresh;
   fresh.incarnation = static_cast<uint16_t>(known.incarnation + 1);
   known = fresh;

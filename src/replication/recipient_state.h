@@ -34,9 +34,9 @@ struct ObjectKnowledge {
 /// An object that the client may hold and must drop.
 struct PendingRemoval {
   uint64_t network_id = 0;
-  uint32_t rpc_count =
-      0;               // reliable RPCs that the client must have received before it drops the object (D-35)
-  Tick sent_tick = 0;  // tick of the entry in flight; 0: none is
+  /// Reliable RPCs that the client must have received before it drops the object (D-35).
+  uint32_t rpc_count = 0;
+  Tick sent_tick = 0;     // tick of the entry in flight; 0: none is
   float accumulator = 0;  // C-04
   uint16_t incarnation = 0;
   uint32_t place = 0;  // in pending_; only while pending

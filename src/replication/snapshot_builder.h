@@ -91,10 +91,10 @@ class SnapshotBuilder {
   EntryCache cache_;
   Tick tick_ = 0;
   uint32_t marker_ticks_ = 0;
-  uint32_t resend_ticks_ =
-      0;                    // a removal whose part was neither acked nor lost is sent again after this time
-  uint32_t own_count_ = 0;  // own objects that differ from their acked state
-  uint32_t own_bits_ = 0;   // bits of their entries
+  /// After so many ticks, a removal whose part was neither acked nor lost is sent again.
+  uint32_t resend_ticks_ = 0;
+  uint32_t own_count_ = 0;             // own objects that differ from their acked state
+  uint32_t own_bits_ = 0;              // bits of their entries
   std::vector<Candidate> removals_;    // of one client, ascending network_id
   std::vector<Candidate> candidates_;  // ascending network_id
   std::vector<uint32_t> order_;        // candidate indexes by priority, kTaken once chosen

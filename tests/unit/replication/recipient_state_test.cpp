@@ -178,6 +178,21 @@ TEST_F(RecipientStateTest, a_removal_in_flight_is_not_sent_again) {
   EXPECT_EQ(authority.builder.stats().removed_entries, 3u);
 }
 
+TEST(RecipientState, removals_of_objects_that_were_never_sent_are_bounded) {
+  Types types;
+  Authority authority(types, {}, 4);
+  RecipientState::Config config;
+  config.max_objects = 4;
+  RecipientState recipient(config);
+  authority.recipients.push_back(&recipient);
+  for (int i = 0; i < 100; ++i) {
+    const uint32_t slot = authority.spawn(types.lamp());
+    recipient.count_reliable_rpc(slot);
+    authority.despawn(slot);
+  }
+  EXPECT_EQ(recipient.pending_removals(), 8u);
+}
+
 // The client has room for twice the world's limit: what it may still hold counts.
 TEST(RecipientState, new_objects_wait_for_removals_that_are_not_acked) {
   Types types;

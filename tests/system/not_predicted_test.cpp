@@ -1,6 +1,7 @@
 // A predicted object with a member that its owner does not predict: the authority's changes arrive and cost
 // no rollback.
 #include "message_pair.h"
+#include "plain_type.h"
 
 namespace lattice::test {
 namespace {
@@ -24,24 +25,8 @@ void register_pawn(lattice_world* world, uint32_t score_flags) {
   members[1].name = "score";
   members[1].offset = offsetof(Pawn, score);
   members[1].flags = score_flags;
-  lattice_struct_desc structure;
-  lattice_struct_desc_init(&structure);
-  structure.name = "Pawn";
-  structure.host_bytes = sizeof(Pawn);
-  structure.host_align = alignof(Pawn);
-  structure.members = members;
-  structure.member_count = 2;
-  lattice_behaviour_desc behaviour;
-  lattice_behaviour_desc_init(&behaviour);
-  behaviour.structure = &structure;
-  lattice_type_desc type;
-  lattice_type_desc_init(&type);
-  type.type_id = kPawnType;
-  type.name = "Pawn";
-  type.flags = LATTICE_TYPE_PREDICTED;
-  type.behaviours = &behaviour;
-  type.behaviour_count = 1;
-  ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+  register_plain_type<Pawn>(
+      world, {.type_id = kPawnType, .name = "Pawn", .members = members, .flags = LATTICE_TYPE_PREDICTED});
 }
 
 /// Every pawn walks; only the authority scores. What a client makes of the score is nonsense.

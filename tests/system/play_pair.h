@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "message_pair.h"
+#include "plain_type.h"
 
 namespace lattice::test {
 
@@ -44,17 +45,6 @@ inline void register_bodies(lattice_world* world) {
     members[2].offset = offsetof(Note, text);
     members[2].quant[0] = {};
     members[2].capacity = sizeof(Note::text);
-    const bool is_note = type_id == kNoteType;
-    lattice_struct_desc structure;
-    lattice_struct_desc_init(&structure);
-    structure.name = is_note ? "Note" : "Body";
-    structure.host_bytes = is_note ? sizeof(Note) : sizeof(Body);
-    structure.host_align = alignof(Body);
-    structure.members = members;
-    structure.member_count = is_note ? 3 : 2;
-    lattice_behaviour_desc behaviour;
-    lattice_behaviour_desc_init(&behaviour);
-    behaviour.structure = &structure;
     lattice_rpc_desc rpcs[2];
     for (lattice_rpc_desc& rpc : rpcs) {
       lattice_rpc_desc_init(&rpc);
@@ -67,16 +57,19 @@ inline void register_bodies(lattice_world* world) {
     rpcs[1].name = "knock_aligned";
     rpcs[1].channel = LATTICE_CHANNEL_RELIABLE_UNORDERED;
     rpcs[1].delivery = LATTICE_RPC_TICK_ALIGNED;
-    lattice_type_desc type;
-    lattice_type_desc_init(&type);
-    type.type_id = type_id;
-    type.name = is_note ? "Note" : type_id == kPawnType ? "Pawn" : "Crate";
-    type.flags = type_id == kPawnType ? LATTICE_TYPE_PREDICTED : 0;
-    type.behaviours = &behaviour;
-    type.behaviour_count = 1;
-    type.rpcs = rpcs;
-    type.rpc_count = 2;
-    ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+    PlainType plain{
+        .type_id = type_id, .name = "Crate", .members = std::span(members).first(2), .rpcs = rpcs};
+    if (type_id == kNoteType) {
+      plain.name = "Note";
+      plain.members = members;
+      register_plain_type<Note>(world, plain);
+      continue;
+    }
+    if (type_id == kPawnType) {
+      plain.name = "Pawn";
+      plain.flags = LATTICE_TYPE_PREDICTED;
+    }
+    register_plain_type<Body>(world, plain);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "message_pair.h"
+#include "plain_type.h"
 
 namespace lattice::test {
 namespace {
@@ -30,23 +31,7 @@ void register_crate(lattice_world* world) {
   members[1].encoding = LATTICE_ENCODING_FIXED;
   members[1].offset = offsetof(Crate, load);
   members[1].array_count = kWords - 1;
-  lattice_struct_desc structure;
-  lattice_struct_desc_init(&structure);
-  structure.name = "Crate";
-  structure.host_bytes = sizeof(Crate);
-  structure.host_align = alignof(Crate);
-  structure.members = members;
-  structure.member_count = 2;
-  lattice_behaviour_desc behaviour;
-  lattice_behaviour_desc_init(&behaviour);
-  behaviour.structure = &structure;
-  lattice_type_desc type;
-  lattice_type_desc_init(&type);
-  type.type_id = kCrateType;
-  type.name = "Crate";
-  type.behaviours = &behaviour;
-  type.behaviour_count = 1;
-  ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
+  register_plain_type<Crate>(world, {.type_id = kCrateType, .name = "Crate", .members = members});
 }
 
 /// A server with moving crates, one client, and a pump at a fixed interval.

@@ -53,7 +53,9 @@ class SkipAllowance {
   double lost_of(uint64_t numbers, int64_t missing) {
     constexpr int64_t kMost = 3 * kNumbersPerGap;
     left_ = std::min(kMost, left_ + static_cast<int64_t>(std::min<uint64_t>(numbers, kMost)));
-    left_ = std::min(kMost, left_ - missing * kNumbersPerGap);
+    // A peer chooses its numbers and may leap far ahead.
+    const int64_t gaps = std::clamp(missing, -kMostGaps, kMostGaps);
+    left_ = std::min(kMost, left_ - gaps * kNumbersPerGap);
     const int64_t beyond = std::max<int64_t>(0, -left_);
     left_ += beyond;
     return static_cast<double>(beyond) / kNumbersPerGap;
@@ -61,6 +63,7 @@ class SkipAllowance {
 
  private:
   static constexpr int64_t kNumbersPerGap = 400;
+  static constexpr int64_t kMostGaps = int64_t{1} << 40;
   int64_t left_ = 2 * kNumbersPerGap;
 };
 

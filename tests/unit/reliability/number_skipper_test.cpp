@@ -133,6 +133,8 @@ TEST(SkipAllowance, GapsOfTheUsualRateAreForgivenAndNoMore) {
   EXPECT_EQ(fresh.lost_of(1, -1), 0) << "what comes late gives back";
   EXPECT_EQ(fresh.lost_of(1, 1), 0);
   EXPECT_NEAR(fresh.lost_of(0, 60), 60, 0.1);
+  EXPECT_EQ(fresh.lost_of(1, INT64_MIN), 0) << "a peer may choose its numbers";
+  EXPECT_GT(fresh.lost_of(1, INT64_MAX), 0);
 }
 
 // Sends 60 packets a second for a minute. What the receiver showed in each second.

@@ -1,7 +1,8 @@
 # The dependency table of the library: one line per layer, lowest first.
 #
-#   lattice_layer(<name> <folder under src/> USES <layers it may include> [SYSTEM <libraries>])
+#   lattice_layer(<name> <folder under src/> [ROOMS <folders>] USES <layers it may include> [SYSTEM <libraries>])
 #
+# A room is a folder inside the layer's folder. It groups files and has no rules of its own.
 # A layer sees its own folder and the folders of the layers it USES, and nothing else. Its include path is a directory
 # with links to just those folders (cmake/LatticeLayer.cmake). So an upward include does not compile, and an upward call
 # does not link. tests/layers checks the same by reading the sources.
@@ -18,7 +19,7 @@ lattice_layer(fragment       transport/fragment    USES platform base wire socke
 lattice_layer(transfer       transport/transfer    USES platform base wire socket crypto connection
                                                         reliability)
 lattice_layer(serialization  serialization         USES platform base SYSTEM sodium)
-lattice_layer(replication    replication           USES platform base serialization)
+lattice_layer(replication    replication ROOMS interest USES platform base serialization)
 lattice_layer(simulation     simulation            USES platform base serialization)
 lattice_layer(prediction     prediction            USES platform base serialization simulation)
 lattice_layer(world          world                 USES platform base wire socket crypto connection

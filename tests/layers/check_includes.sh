@@ -49,9 +49,9 @@ awk '
       uses[words[1], words[1]] = 1
       mode = ""
       for (i = 3; i <= count; i++) {
-        if (words[i] == "USES" || words[i] == "SYSTEM") mode = words[i]
+        if (words[i] == "ROOMS" || words[i] == "USES" || words[i] == "SYSTEM") mode = words[i]
         else if (mode == "USES") uses[words[1], words[i]] = 1
-        else system_library[words[1], words[i]] = 1
+        else if (mode == "SYSTEM") system_library[words[1], words[i]] = 1
       }
     }
   }

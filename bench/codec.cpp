@@ -111,7 +111,7 @@ void step(Body& body, Soul& soul, lattice::base::Random& random) {
 class Silent final : public replication::SnapshotListener {
   void on_spawn(uint32_t, replication::Tick) override {}
   void on_despawn(uint32_t, replication::Tick) override {}
-  void on_state(uint32_t, replication::Tick, const uint64_t*, replication::EntryKind) override {}
+  void on_state(uint32_t, replication::Tick, const serialization::Word*, replication::EntryKind) override {}
   void on_unchanged(uint32_t, replication::Tick) override {}
 };
 
@@ -259,7 +259,7 @@ class CodecLoop {
     const size_t words = layout_.word_count();
     std::vector<uint8_t> encoded(kStates * kRoomBytes);
     std::vector<size_t> bits(kStates);
-    std::vector<uint64_t> decoded(words);
+    std::vector<serialization::Word> decoded(words);
     for (uint32_t round = 0; round < rounds; ++round) {
       quantize.time(kStates, [&] {
         for (size_t i = 0; i < kStates; ++i) {
@@ -301,7 +301,7 @@ class CodecLoop {
   const serialization::Layout& layout_;
   std::vector<Body> bodies_;
   std::vector<Soul> souls_;
-  std::vector<uint64_t> words_;
+  std::vector<serialization::Word> words_;
 };
 
 void report_session(const Session& session, const std::string& prefix, Report& report) {

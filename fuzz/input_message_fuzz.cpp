@@ -16,7 +16,7 @@ namespace {
 using namespace lattice::simulation;
 
 void check_one_encoding(const lattice::serialization::Layout& layout, const DecodedInputs& decoded,
-                        std::span<const uint64_t> words, std::span<const uint8_t> body) {
+                        std::span<const lattice::serialization::Word> words, std::span<const uint8_t> body) {
   InputHistory history(layout.word_count());
   for (uint32_t i = decoded.count; i-- > 0;) {
     history.push(decoded.newest_tick - i, words.subspan(i * layout.word_count(), layout.word_count()));
@@ -27,15 +27,15 @@ void check_one_encoding(const lattice::serialization::Layout& layout, const Deco
 }
 
 void check_buffer(const lattice::serialization::Layout& layout, const DecodedInputs& decoded,
-                  std::span<const uint64_t> words, Tick server_tick) {
-  std::vector<uint64_t> none(layout.word_count());
+                  std::span<const lattice::serialization::Word> words, Tick server_tick) {
+  std::vector<lattice::serialization::Word> none(layout.word_count());
   layout.zero_baseline(none.data());
   InputBuffer buffer(InputBufferConfig{}, none, server_tick);
   buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{server_tick, 0.25});
   LATTICE_CHECK(buffer.depth() <= kJitterBufferTicks);
   for (Tick tick = server_tick + 1; tick != server_tick + 1 + kJitterBufferTicks; ++tick) {
     const TakenInput input = buffer.take(tick);
-    const std::vector<uint64_t> first(input.words, input.words + layout.word_count());
+    const std::vector<lattice::serialization::Word> first(input.words, input.words + layout.word_count());
     buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{tick, 0.0});
     LATTICE_CHECK(std::equal(first.begin(), first.end(), buffer.take(tick).words));
   }
@@ -46,7 +46,7 @@ void check_buffer(const lattice::serialization::Layout& layout, const DecodedInp
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 1500) return 0;
   static const lattice::serialization::Layout layout = test::move_input_layout();
-  static std::vector<uint64_t> words(layout.word_count() * kMaxInputsPerMessage);
+  static std::vector<lattice::serialization::Word> words(layout.word_count() * kMaxInputsPerMessage);
   const std::span<const uint8_t> body(data, size);
   const DecodedInputs decoded = decode_inputs(layout, body, words);
   LATTICE_CHECK((decoded.refusal == InputRefusal::kNone) == (decoded.count != 0));

@@ -61,7 +61,7 @@ using lattice::BitReader;
 using lattice::BitWriter;
 using lattice::serialization::Layout;
 using lattice::serialization::LeafKind;
-using Words = std::vector<uint64_t>;
+using Words = std::vector<lattice::serialization::Word>;
 
 void require(bool condition) {
   if (!condition) std::abort();
@@ -93,7 +93,8 @@ void use(const Layout& layout, const Words& before, const Words& words) {
   layout.quantize(host, again.data());
   for (const auto& leaf : layout.leaves()) {  // rotations within a step of a tie may settle on a neighbour
     if (leaf.kind == LeafKind::kSmallestThree) continue;
-    require(std::memcmp(&again[leaf.word], &words[leaf.word], leaf.word_count * sizeof(uint64_t)) == 0);
+    require(std::memcmp(&again[leaf.word], &words[leaf.word],
+                        leaf.word_count * sizeof(lattice::serialization::Word)) == 0);
   }
   layout.interpolate(before.data(), words.data(), 0.3, host);
   layout.extrapolate(words.data(), 0.1, host);

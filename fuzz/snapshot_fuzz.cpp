@@ -16,7 +16,7 @@ class Listener : public SnapshotListener {
  public:
   void on_spawn(uint32_t, Tick) override { ++events; }
   void on_despawn(uint32_t, Tick) override { ++events; }
-  void on_state(uint32_t, Tick, const uint64_t*, EntryKind) override { ++events; }
+  void on_state(uint32_t, Tick, const lattice::serialization::Word*, EntryKind) override { ++events; }
   void on_unchanged(uint32_t, Tick) override { ++events; }
   /// One that waits for RPCs may go when it is asked about for the fourth time, more or less.
   bool may_despawn(uint32_t, uint32_t rpc_count) override { return rpc_count == 0 || ++asked % 4 == 0; }
@@ -29,7 +29,7 @@ uint64_t hash_of(const ObjectTable& mirror, const SnapshotApplier& applier) {
   uint64_t hash = applier.newest_tick();
   for (const uint32_t slot : mirror.ascending()) {
     Tick tick = 0;
-    const uint64_t* words = applier.confirmed(slot, &tick);
+    const lattice::serialization::Word* words = applier.confirmed(slot, &tick);
     const ObjectInfo& info = mirror.info(slot);
     hash = hash * 31 + info.network_id + info.owner * 7 + tick;
     hash = hash * 31 + info.type->layout->state_hash(words);

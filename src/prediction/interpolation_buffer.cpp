@@ -27,7 +27,7 @@ void InterpolationBuffer::clear() {
   for (uint32_t i = 0; i < kInterpolationSamples; ++i) samples_[i] = Sample{0, 0, i, false};
 }
 
-bool InterpolationBuffer::push(Tick tick, const uint64_t* words, bool snaps) {
+bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool snaps) {
   size_t at = count_;
   while (at > 0 && base::tick_after(sample(at - 1).tick, tick)) --at;
   const bool held = at > 0 && sample(at - 1).tick == tick;

@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "serialization/word.h"
 #include "simulation/tick_time.h"
 
 namespace lattice::serialization {
@@ -45,9 +46,9 @@ enum class PoseKind : uint8_t {
 /// What to show. The words belong to the buffer and are valid until the next push().
 struct Pose {
   PoseKind kind = PoseKind::kNone;
-  const uint64_t* from = nullptr;  // the only state, except for kInterpolate
-  const uint64_t* to = nullptr;    // kInterpolate
-  double t = 0.0;                  // kInterpolate: in (0, 1)
+  const serialization::Word* from = nullptr;  // the only state, except for kInterpolate
+  const serialization::Word* to = nullptr;    // kInterpolate
+  double t = 0.0;                             // kInterpolate: in (0, 1)
   double extrapolate_seconds = 0.0;
   Tick from_tick = 0;
   bool underrun = false;  // render time is past all samples, and the newest sample was a change
@@ -67,7 +68,7 @@ class InterpolationBuffer {
 
   /// Adds the state of `tick` and copies the words. A sample that comes late is put in its place. `snaps`
   /// says that the object teleported into this state. False when the sample is of no use.
-  bool push(Tick tick, const uint64_t* words, bool snaps);
+  bool push(Tick tick, const serialization::Word* words, bool snaps);
 
   /// The object's newest sample was still its state at `tick`: an unchanged marker says so, or a whole
   /// snapshot of that tick without an entry for the object. Ignored when it says nothing new.
@@ -96,12 +97,12 @@ class InterpolationBuffer {
   // `index` 0 is the oldest sample; count_ is the place of the next sample, which owns a free slot.
   Sample& sample(size_t index) { return samples_[(head_ + index) % kInterpolationSamples]; }
   const Sample& sample(size_t index) const { return samples_[(head_ + index) % kInterpolationSamples]; }
-  const uint64_t* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
+  const serialization::Word* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
   void validate() const;
   Pose past_newest(simulation::TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns);
 
   size_t word_count_;
-  std::vector<uint64_t> words_;
+  std::vector<serialization::Word> words_;
   std::array<Sample, kInterpolationSamples> samples_{};  // a ring that starts at head_
   size_t head_ = 0;
   size_t count_ = 0;

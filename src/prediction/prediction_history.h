@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/sequence.h"
+#include "serialization/word.h"
 
 namespace lattice::prediction {
 
@@ -27,10 +28,10 @@ class PredictionHistory {
   explicit PredictionHistory(size_t word_count, size_t window_ticks = kPredictionWindowTicks);
 
   /// Returns the words to fill for `tick`, which is not 0. They replace those of an older tick.
-  uint64_t* write(Tick tick);
+  serialization::Word* write(Tick tick);
   /// The words of `tick`; null when they were never written or were replaced.
-  const uint64_t* find(Tick tick) const;
-  uint64_t* find(Tick tick);
+  const serialization::Word* find(Tick tick) const;
+  serialization::Word* find(Tick tick);
   void clear();
 
   size_t word_count() const { return word_count_; }
@@ -40,7 +41,7 @@ class PredictionHistory {
 
   size_t word_count_;
   std::vector<Tick> ticks_;  // 0: empty
-  std::vector<uint64_t> words_;
+  std::vector<serialization::Word> words_;
 };
 
 }  // namespace lattice::prediction

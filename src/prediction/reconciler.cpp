@@ -18,9 +18,9 @@ struct Reconciler::Object {
   uint64_t network_id;
   const serialization::Layout* layout;
   PredictionHistory history;
-  std::vector<uint64_t> truth;   // authoritative words for state_tick_, while has_truth
-  std::vector<uint64_t> before;  // the present state before a rewind, while has_before
-  Tick reconciled_tick = 0;      // newest tick whose authoritative state was used
+  std::vector<serialization::Word> truth;   // authoritative words for state_tick_, while has_truth
+  std::vector<serialization::Word> before;  // the present state before a rewind, while has_before
+  Tick reconciled_tick = 0;                 // newest tick whose authoritative state was used
   bool has_truth = false;
   bool has_before = false;
   bool waiting = false;  // not yet predicted at the tick that is being resimulated
@@ -75,7 +75,7 @@ bool Reconciler::begin(Tick state_tick) {
   return true;
 }
 
-void Reconciler::authoritative(uint64_t network_id, const uint64_t* words) {
+void Reconciler::authoritative(uint64_t network_id, const serialization::Word* words) {
   if (!open_) return;
   Object* object = find(network_id);
   if (object == nullptr || object->reconciled_tick == state_tick_) return;
@@ -108,7 +108,7 @@ ReconcileOutcome Reconciler::reconcile(Tick current, ResimulationHost& host) {
 
   if (missing) ++stats_.hard_resets;
   for (const auto& object : objects_) {
-    const uint64_t* present = object->history.find(current);
+    const serialization::Word* present = object->history.find(current);
     object->has_before = present != nullptr;
     if (present != nullptr) std::copy(present, present + object->before.size(), object->before.begin());
   }
@@ -150,7 +150,7 @@ void Reconciler::rewind(ResimulationHost& host) {
       // Overwrites the wrong prediction too. Otherwise the next part of this tick would rewind to it (S-01).
       std::copy(object->truth.begin(), object->truth.end(), object->history.write(state_tick_));
       host.load_state(object->network_id, object->truth.data());
-    } else if (const uint64_t* words = object->history.find(state_tick_)) {
+    } else if (const serialization::Word* words = object->history.find(state_tick_)) {
       host.load_state(object->network_id, words);
     } else {
       object->waiting = true;
@@ -167,7 +167,7 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
       if (object->waiting) {
         // Up to here the object was simulated from a wrong state. Its record begins at this tick: load that
         // state.
-        const uint64_t* own = object->history.find(tick);
+        const serialization::Word* own = object->history.find(tick);
         if (own == nullptr) continue;
         host.load_state(object->network_id, own);
         object->waiting = false;
@@ -183,7 +183,7 @@ void Reconciler::resimulate(Tick current, ResimulationHost& host) {
 
 void Reconciler::report_corrections(Tick current, ResimulationHost& host) {
   for (const auto& object : objects_) {
-    const uint64_t* after = object->history.find(current);
+    const serialization::Word* after = object->history.find(current);
     if (!object->has_before || after == nullptr) continue;
     if (object->layout->equal(object->before.data(), after)) continue;
     host.corrected(object->network_id, object->before.data(), after);
@@ -194,7 +194,7 @@ void Reconciler::clear_histories() {
   for (const auto& object : objects_) object->history.clear();
 }
 
-const uint64_t* Reconciler::predicted(uint64_t network_id, Tick tick) const {
+const serialization::Word* Reconciler::predicted(uint64_t network_id, Tick tick) const {
   const Object* object = find(network_id);
   return object == nullptr ? nullptr : static_cast<const PredictionHistory&>(object->history).find(tick);
 }

@@ -38,14 +38,15 @@ class ResimulationHost {
  public:
   virtual ~ResimulationHost() = default;
   /// Makes `words` the live state of an object.
-  virtual void load_state(uint64_t network_id, const uint64_t* words) = 0;
+  virtual void load_state(uint64_t network_id, const serialization::Word* words) = 0;
   /// Writes the live state of an object to `words`, quantized.
-  virtual void store_state(uint64_t network_id, uint64_t* words) = 0;
+  virtual void store_state(uint64_t network_id, serialization::Word* words) = 0;
   /// Runs `tick` again for all predicted objects in ascending network id, with the input of that tick and
   /// without side effects (S-04).
   virtual void resimulate_tick(Tick tick) = 0;
   /// Reconciling changed the present state of an object from `before` to `after`. For the smoother.
-  virtual void corrected(uint64_t network_id, const uint64_t* before, const uint64_t* after) = 0;
+  virtual void corrected(uint64_t network_id, const serialization::Word* before,
+                         const serialization::Word* after) = 0;
 };
 
 enum class ReconcileOutcome : uint8_t {
@@ -87,7 +88,7 @@ class Reconciler {
   /// another part of its snapshot.
   bool begin(Tick state_tick);
   /// Gives the server's state of one object at that tick. Ignored for objects that are not predicted.
-  void authoritative(uint64_t network_id, const uint64_t* words);
+  void authoritative(uint64_t network_id, const serialization::Word* words);
   /// Compares, and if needed rewinds and resimulates up to `current`, the client's newest tick.
   ReconcileOutcome reconcile(Tick current, ResimulationHost& host);
 
@@ -96,7 +97,7 @@ class Reconciler {
 
   Tick last_reconciled_tick() const { return last_reconciled_; }
   /// The predicted state of an object for a tick, or null.
-  const uint64_t* predicted(uint64_t network_id, Tick tick) const;
+  const serialization::Word* predicted(uint64_t network_id, Tick tick) const;
   const ReconcileStats& stats() const { return stats_; }
 
  private:

@@ -54,8 +54,8 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
 uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   ++encoded_;
   const ObjectInfo& info = table_.info(slot);
-  const uint64_t* from = history_.words(slot, baseline);
-  const uint64_t* to = history_.current(slot);
+  const serialization::Word* from = history_.words(slot, baseline);
+  const serialization::Word* to = history_.current(slot);
   LATTICE_CHECK(from != nullptr && to != nullptr);  // the baseline is no older than max_baseline_ticks()
   BitWriter writer(scratch_);
   if (baseline == 0) {

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "serialization/word.h"
+
 namespace lattice::serialization {
 class Layout;
 }
@@ -18,8 +20,8 @@ struct ObjectType {
   const serialization::Layout* layout = nullptr;  // borrowed, outlives the table
   float base_priority = 1.0f;                     // C-04: relative rate at which staleness becomes priority
   uint32_t word_count = 0;                        // words of one quantized state
-  bool round_host = false;           // S-03: members are rounded to their wire value after each tick
-  std::vector<uint64_t> zero_words;  // the zero baseline
+  bool round_host = false;  // S-03: members are rounded to their wire value after each tick
+  std::vector<serialization::Word> zero_words;  // the zero baseline
 };
 
 /// The types of a world, in ascending type_id. Filled before the first object; pointers handed out stay

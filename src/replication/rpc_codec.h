@@ -15,6 +15,7 @@
 #include "base/sequence.h"
 #include "lattice/types.h"
 #include "replication/rpc_refusal.h"
+#include "serialization/word.h"
 
 namespace lattice::serialization {
 class Layout;
@@ -55,7 +56,7 @@ class RpcCodec {
                               const serialization::Layout* arguments, void* host);
 
  private:
-  std::vector<uint64_t> words_;  // grows to the largest argument list seen
+  std::vector<serialization::Word> words_;  // grows to the largest argument list seen
 };
 
 }  // namespace lattice::replication

@@ -102,7 +102,7 @@ void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
   while (ring.size() > 1 && base::tick_distance(newest_tick_, ring.tick(0)) >= kClientBaselineTicks) {
     ring.pop_front();
   }
-  uint64_t* words = ring.insert(tick);
+  serialization::Word* words = ring.insert(tick);
   if (words == nullptr) return;  // the state of this tick is already here
   std::copy_n(scratch_.data() + entry.first_word, known.type->word_count, words);
 
@@ -298,7 +298,7 @@ uint32_t SnapshotApplier::take_ring(const ObjectType& type) {
   return ring;
 }
 
-const uint64_t* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
+const serialization::Word* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
   if (slot >= ring_of_slot_.size() || ring_of_slot_[slot] == kNoRing) return nullptr;
   const StateRing& ring = rings_[ring_of_slot_[slot]];
   LATTICE_ASSERT(!ring.empty());

@@ -55,10 +55,10 @@ class SnapshotListener {
   /// A held removal became void: the object came back before it left.
   virtual void on_stays(uint32_t /*slot*/) {}
   /// The newest state of the object. `words` stay valid until its next state. Host values are not changed.
-  virtual void on_state(uint32_t slot, Tick tick, const uint64_t* words, EntryKind kind) = 0;
+  virtual void on_state(uint32_t slot, Tick tick, const serialization::Word* words, EntryKind kind) = 0;
   /// A state that arrived after a newer one. It is kept as a baseline and may serve interpolation. It is
   /// never applied.
-  virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const uint64_t* /*words*/) {}
+  virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const serialization::Word* /*words*/) {}
   /// At `tick`, the object is unchanged since its last state (S-06).
   virtual void on_unchanged(uint32_t slot, Tick tick) = 0;
   /// Owner, mode or authority_tick changed. The table has the new values. Not called at spawn.
@@ -94,7 +94,7 @@ class SnapshotApplier {
   /// The newest server tick seen; 0 before the first part.
   Tick newest_tick() const { return newest_tick_; }
   /// The object's newest received state and its tick.
-  const uint64_t* confirmed(uint32_t slot, Tick* tick) const;
+  const serialization::Word* confirmed(uint32_t slot, Tick* tick) const;
   /// The tick of the newest entry about the object, unchanged markers included.
   Tick last_heard(uint32_t slot) const;
 
@@ -166,7 +166,7 @@ class SnapshotApplier {
   std::vector<uint32_t> free_rings_;
   std::vector<uint32_t> ring_of_slot_;
   std::vector<Pending> pending_;
-  std::vector<uint64_t> scratch_;  // decoded words of pending_
+  std::vector<serialization::Word> scratch_;  // decoded words of pending_
   uint32_t used_words_ = 0;
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;

@@ -84,7 +84,7 @@ SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, const Kn
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if (age == 0 || age > static_cast<uint64_t>(kMaxBaselineTicks)) return SnapshotRefusal::kBaselineAge;
   if (known == nullptr || !lives_at(*known, tick)) return SnapshotRefusal::kUnknownObject;
-  const uint64_t* baseline = rings_[known->ring].find(tick - static_cast<Tick>(age));
+  const serialization::Word* baseline = rings_[known->ring].find(tick - static_cast<Tick>(age));
   if (baseline == nullptr) return SnapshotRefusal::kMissingBaseline;
   entry->first_word = take_words(known->type->word_count);
   const bool read = known->type->layout->decode_delta(in, baseline, scratch_.data() + entry->first_word);

@@ -34,7 +34,7 @@ void StateRing::grow() {
   capacity_ = capacity;
 }
 
-uint64_t* StateRing::insert(Tick tick) {
+serialization::Word* StateRing::insert(Tick tick) {
   const int32_t before = at_or_before(tick);
   if (before >= 0 && this->tick(static_cast<uint32_t>(before)) == tick) return nullptr;
   uint32_t place = static_cast<uint32_t>(before + 1);
@@ -74,7 +74,7 @@ int32_t StateRing::at_or_before(Tick tick) const {
   return -1;
 }
 
-const uint64_t* StateRing::find(Tick tick) const {
+const serialization::Word* StateRing::find(Tick tick) const {
   const int32_t index = at_or_before(tick);
   if (index < 0 || this->tick(static_cast<uint32_t>(index)) != tick) return nullptr;
   return words(static_cast<uint32_t>(index));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/sequence.h"
+#include "serialization/word.h"
 
 namespace lattice::replication {
 
@@ -25,12 +26,12 @@ class StateRing {
   uint32_t word_count() const { return word_count_; }
   /// `index` 0 is the oldest state.
   Tick tick(uint32_t index) const { return entries_[wrap(index)].tick; }
-  const uint64_t* words(uint32_t index) const { return block(entries_[wrap(index)].block); }
+  const serialization::Word* words(uint32_t index) const { return block(entries_[wrap(index)].block); }
 
   /// Makes room for a state of `tick` at its place, and returns the words to fill. At the bound the oldest
   /// state makes way. Null when the tick is already there, or when the ring is full and the tick is older
   /// than its oldest.
-  uint64_t* insert(Tick tick);
+  serialization::Word* insert(Tick tick);
   void pop_front();
   /// If the newest state is older than `tick`, keeps only that state and gives it `tick`. Ticks wrap: a tick
   /// of long ago must be moved forward now and then, or it would one day seem to lie in the future.
@@ -40,7 +41,7 @@ class StateRing {
   /// The index of the newest state at or before `tick`, or -1.
   int32_t at_or_before(Tick tick) const;
   /// The words of exactly `tick`, or null.
-  const uint64_t* find(Tick tick) const;
+  const serialization::Word* find(Tick tick) const;
 
  private:
   struct Entry {
@@ -51,13 +52,13 @@ class StateRing {
     const uint32_t at = head_ + index;
     return at >= capacity_ ? at - capacity_ : at;
   }
-  const uint64_t* block(uint32_t b) const { return words_.data() + size_t{b} * word_count_; }
+  const serialization::Word* block(uint32_t b) const { return words_.data() + size_t{b} * word_count_; }
   void grow();
 
   // Entries outside [head, head + size) hold the free blocks, so entries_ is a permutation of the blocks at
   // all times.
   std::vector<Entry> entries_;
-  std::vector<uint64_t> words_;
+  std::vector<serialization::Word> words_;
   uint32_t word_count_ = 0;
   uint32_t max_states_ = 0;
   uint32_t capacity_ = 0;

@@ -49,7 +49,8 @@ uint32_t VersionHistory::record(ObjectTable& table, Tick tick) {
     type.layout->quantize(const_cast<const ObjectTable&>(table).host(slot), scratch_.data());
     if (type.round_host) type.layout->dequantize(scratch_.data(), table.host(slot));
     if (!first && !object.announced &&
-        std::memcmp(scratch_.data(), current(slot), size_t{type.word_count} * sizeof(uint64_t)) == 0) {
+        std::memcmp(scratch_.data(), current(slot), size_t{type.word_count} * sizeof(serialization::Word)) ==
+            0) {
       continue;
     }
     add_version(slot, tick, scratch_.data());
@@ -61,11 +62,11 @@ uint32_t VersionHistory::record(ObjectTable& table, Tick tick) {
   return changed;
 }
 
-void VersionHistory::add_version(uint32_t slot, Tick tick, const uint64_t* words) {
+void VersionHistory::add_version(uint32_t slot, Tick tick, const serialization::Word* words) {
   StateRing& ring = objects_[slot].ring;
   // The oldest version goes when the second oldest covers all ticks that are kept.
   while (ring.size() > 1 && base::tick_distance(tick, ring.tick(1)) >= history_ticks_) ring.pop_front();
-  uint64_t* room = ring.insert(tick);
+  serialization::Word* room = ring.insert(tick);
   LATTICE_CHECK(room != nullptr);  // ticks only grow, so the ring has no version of this tick yet
   std::copy_n(words, objects_[slot].type->word_count, room);
   VersionSummary& summary = summaries_[slot];
@@ -73,12 +74,12 @@ void VersionHistory::add_version(uint32_t slot, Tick tick, const uint64_t* words
   summary.moving = objects_[slot].type->layout->moving(words);
 }
 
-const uint64_t* VersionHistory::current(uint32_t slot) const {
+const serialization::Word* VersionHistory::current(uint32_t slot) const {
   const StateRing& ring = objects_[slot].ring;
   return ring.empty() ? nullptr : ring.words(ring.size() - 1);
 }
 
-const uint64_t* VersionHistory::words(uint32_t slot, uint32_t version) const {
+const serialization::Word* VersionHistory::words(uint32_t slot, uint32_t version) const {
   const Object& object = objects_[slot];
   if (version == 0) return object.type->zero_words.data();
   const uint32_t newest = summaries_[slot].version;
@@ -94,7 +95,7 @@ uint32_t VersionHistory::version_at(uint32_t slot, Tick tick) const {
   return summaries_[slot].version - (ring.size() - 1 - static_cast<uint32_t>(index));
 }
 
-const uint64_t* VersionHistory::at_tick(uint32_t slot, Tick tick) const {
+const serialization::Word* VersionHistory::at_tick(uint32_t slot, Tick tick) const {
   const uint32_t version = version_at(slot, tick);
   return version == 0 ? nullptr : words(slot, version);
 }

@@ -49,13 +49,13 @@ class VersionHistory {
   uint32_t version(uint32_t slot) const { return summaries_[slot].version; }
   const VersionSummary& summary(uint32_t slot) const { return summaries_[slot]; }
   /// The words of the newest version; null before the first record().
-  const uint64_t* current(uint32_t slot) const;
+  const serialization::Word* current(uint32_t slot) const;
   /// The words of version `version`; for 0 the zero baseline. Null when the version is no longer kept or not
   /// made yet.
-  const uint64_t* words(uint32_t slot, uint32_t version) const;
+  const serialization::Word* words(uint32_t slot, uint32_t version) const;
   /// The state at `tick`. Null before the object's first version, and when `tick` is more than history_ticks
   /// ago.
-  const uint64_t* at_tick(uint32_t slot, Tick tick) const;
+  const serialization::Word* at_tick(uint32_t slot, Tick tick) const;
   /// The number of the version that is the state at `tick`; 0 when there is none.
   uint32_t version_at(uint32_t slot, Tick tick) const;
   /// The oldest age of a state to which a delta may refer: the history keeps such a state, and the format can
@@ -68,13 +68,13 @@ class VersionHistory {
     const ObjectType* type = nullptr;
     bool announced = false;
   };
-  void add_version(uint32_t slot, Tick tick, const uint64_t* words);
+  void add_version(uint32_t slot, Tick tick, const serialization::Word* words);
   void age(Tick tick);
   void validate(uint32_t slot) const;
 
   std::vector<Object> objects_;            // by slot
   std::vector<VersionSummary> summaries_;  // by slot: all that a build reads of an object
-  std::vector<uint64_t> scratch_;
+  std::vector<serialization::Word> scratch_;
   int32_t history_ticks_;
   Tick last_tick_ = 0;
   Tick aged_tick_ = 0;

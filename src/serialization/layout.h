@@ -103,56 +103,56 @@ class Layout {
   size_t max_whole_bits() const { return max_whole_bits_; }
 
   /// The words of an all-zero host structure (see lattice/schema.h).
-  void zero_baseline(uint64_t* words) const;
+  void zero_baseline(Word* words) const;
   /// Converts host structures, one pointer per behaviour, to words. Values out of range are clamped (Y-05,
   /// Y-09). quantize(dequantize(words)) == words for all words that quantize() produced.
-  void quantize(const void* const* host, uint64_t* words) const;
+  void quantize(const void* const* host, Word* words) const;
   /// Converts words to host structures. Bytes that belong to no member (padding, private fields) stay as they
   /// are.
-  void dequantize(const uint64_t* words, void* const* host) const;
+  void dequantize(const Word* words, void* const* host) const;
 
-  bool equal(const uint64_t* a, const uint64_t* b) const;
+  bool equal(const Word* a, const Word* b) const;
   /// True when every compressed component and every rotation is equal within one quantization step, and
   /// everything else exactly (S-02).
-  bool approx_equal(const uint64_t* a, const uint64_t* b) const;
+  bool approx_equal(const Word* a, const Word* b) const;
   /// approx_equal(), of the predicted members only.
-  bool prediction_equal(const uint64_t* a, const uint64_t* b) const;
+  bool prediction_equal(const Word* a, const Word* b) const;
   /// dequantize(), of the members that are not predicted only.
-  void dequantize_not_predicted(const uint64_t* words, void* const* host) const;
+  void dequantize_not_predicted(const Word* words, void* const* host) const;
   /// A hash of the words, the same on every platform.
-  uint64_t state_hash(const uint64_t* words) const;
+  uint64_t state_hash(const Word* words) const;
 
   /// Appends the difference between `base` and `current`. writer.ok() is false after an overflow.
-  void encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const;
+  void encode_delta(BitWriter& writer, const Word* base, const Word* current) const;
   /// Reads bits that encode_delta() wrote against the same base. On failure returns false, and `out` is a
   /// copy of `base`, never a part of a state. `out` must not overlap `base`. The caller checks
   /// reader.at_end() at the end of the message.
-  bool decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const;
-  void encode_whole(BitWriter& writer, const uint64_t* words) const;
+  bool decode_delta(BitReader& reader, const Word* base, Word* out) const;
+  void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.
-  bool decode_whole(BitReader& reader, uint64_t* out) const;
+  bool decode_whole(BitReader& reader, Word* out) const;
 
   /// Writes the state between two states, at t in [0, 1], into host structures (§21.7). Numbers and vectors
   /// are interpolated linearly, rotations and angles the short way round. Everything else holds `a` until t
   /// reaches 1. If the object teleported between the two states, everything holds `a`.
-  void interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const;
+  void interpolate(const Word* a, const Word* b, double t, void* const* host) const;
   /// Dead reckoning, `seconds` after `last` (§12.2). Positions move by velocity and acceleration, rotations
   /// by angular velocity, all clamped to their declared bounds. Everything else holds.
-  void extrapolate(const uint64_t* last, double seconds, void* const* host) const;
+  void extrapolate(const Word* last, double seconds, void* const* host) const;
   /// True when a teleport counter differs (S-07).
-  bool teleported(const uint64_t* a, const uint64_t* b) const;
+  bool teleported(const Word* a, const Word* b) const;
   /// True when extrapolate() would move something: a velocity is not zero (S-06).
-  bool moving(const uint64_t* words) const;
+  bool moving(const Word* words) const;
 
   /// The member with a flat property id, which is (behaviour << 8) | member (Y-16); or null.
   const LayoutNode* member(uint16_t prop_id) const;
   /// Quantizes the host value of one member, of exactly `len` bytes, into `words`. False if the id or length
   /// is wrong.
-  bool set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_t len) const;
+  bool set_prop(Word* words, uint16_t prop_id, const void* data, size_t len) const;
   /// Writes the host value of one member and returns its bytes; 0 if the id is wrong or `cap` is too small.
-  size_t get_prop(const uint64_t* words, uint16_t prop_id, void* out, size_t cap) const;
+  size_t get_prop(const Word* words, uint16_t prop_id, void* out, size_t cap) const;
   /// The first differing leaf as "behaviour.member", or "" when equal: for diagnostics.
-  std::string first_difference(const uint64_t* a, const uint64_t* b) const;
+  std::string first_difference(const Word* a, const Word* b) const;
 
   /// The list of members as canonical schema text (Y-15): one line per member.
   const std::string& canonical_members() const { return canonical_members_; }
@@ -160,14 +160,13 @@ class Layout {
  private:
   friend class LayoutCompiler;
 
-  void encode_members(BitWriter& writer, std::span<const LayoutNode> members, const uint64_t* base,
-                      const uint64_t* current) const;
-  bool decode_members(BitReader& reader, std::span<const LayoutNode> members, const uint64_t* base,
-                      uint64_t* out) const;
-  void encode_changed(BitWriter& writer, const LayoutNode& node, const uint64_t* base,
-                      const uint64_t* current) const;
-  bool decode_changed(BitReader& reader, const LayoutNode& node, const uint64_t* base, uint64_t* out) const;
-  void interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b, double t, uint8_t* out) const;
+  void encode_members(BitWriter& writer, std::span<const LayoutNode> members, const Word* base,
+                      const Word* current) const;
+  bool decode_members(BitReader& reader, std::span<const LayoutNode> members, const Word* base,
+                      Word* out) const;
+  void encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
+  bool decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;
   std::span<const Leaf> leaves_of(const LayoutNode& node) const;
@@ -179,7 +178,7 @@ class Layout {
   std::vector<MotionMember> motion_;
   std::vector<uint16_t> teleport_leaves_;
   std::vector<uint16_t> not_predicted_leaves_;
-  std::vector<uint64_t> zero_words_;
+  std::vector<Word> zero_words_;
   std::string canonical_members_;
   size_t word_count_ = 0;
   size_t max_delta_bits_ = 0;

@@ -10,9 +10,9 @@
 namespace lattice::serialization {
 namespace {
 
-bool words_equal(const uint64_t* a, const uint64_t* b, uint32_t first, uint32_t count) {
+bool words_equal(const Word* a, const Word* b, uint32_t first, uint32_t count) {
   if (count == 1) return a[first] == b[first];
-  return std::memcmp(a + first, b + first, count * sizeof(uint64_t)) == 0;
+  return std::memcmp(a + first, b + first, count * sizeof(Word)) == 0;
 }
 
 // The changed mask of a structure or an array, in groups of 64 bits. The first member of a group has the
@@ -28,7 +28,7 @@ bool is_marked(const ChangedMask& masks, size_t index) {
 
 // A structure that is sent whole does not know its baseline (§21.4): differences in it are taken against
 // zero.
-constexpr uint64_t kNoBase[2] = {0, 0};
+constexpr Word kNoBase[2] = {0, 0};
 
 }  // namespace
 
@@ -44,7 +44,7 @@ std::span<const Leaf> Layout::leaves_of(const LayoutNode& node) const {
   return std::span<const Leaf>(leaves_).subspan(node.first_leaf, node.leaf_count);
 }
 
-void Layout::encode_delta(BitWriter& writer, const uint64_t* base, const uint64_t* current) const {
+void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* current) const {
   if (!has_presence_bits_) return encode_members(writer, members_of(behaviours_[0]), base, current);
   uint32_t present = 0;
   for (size_t i = 0; i < behaviours_.size(); ++i) {
@@ -58,8 +58,8 @@ void Layout::encode_delta(BitWriter& writer, const uint64_t* base, const uint64_
   }
 }
 
-void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> members, const uint64_t* base,
-                            const uint64_t* current) const {
+void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> members, const Word* base,
+                            const Word* current) const {
   ChangedMask masks{};
   bool any = false;
   for (size_t first = 0; first < members.size(); first += kMaskBits) {
@@ -79,8 +79,8 @@ void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> membe
   }
 }
 
-void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const uint64_t* base,
-                            const uint64_t* current) const {
+void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base,
+                            const Word* current) const {
   switch (node.kind) {
     case LayoutNode::Kind::kBool:
       return;  // the mask bit holds the whole change (Y-07)
@@ -97,8 +97,8 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const uin
   }
 }
 
-bool Layout::decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out) const {
-  std::memcpy(out, base, word_count_ * sizeof(uint64_t));
+bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const {
+  std::memcpy(out, base, word_count_ * sizeof(Word));
   bool ok = true;
   if (!has_presence_bits_) {
     ok = decode_members(reader, members_of(behaviours_[0]), base, out);
@@ -114,13 +114,13 @@ bool Layout::decode_delta(BitReader& reader, const uint64_t* base, uint64_t* out
   ok = ok && reader.ok();
   if (!ok) {
     reader.fail();
-    std::memcpy(out, base, word_count_ * sizeof(uint64_t));
+    std::memcpy(out, base, word_count_ * sizeof(Word));
   }
   return ok;
 }
 
-bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> members, const uint64_t* base,
-                            uint64_t* out) const {
+bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> members, const Word* base,
+                            Word* out) const {
   ChangedMask masks{};
   uint64_t any = 0;
   for (size_t first = 0; first < members.size(); first += kMaskBits) {
@@ -141,8 +141,7 @@ bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> membe
   return reader.ok();
 }
 
-bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const uint64_t* base,
-                            uint64_t* out) const {
+bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const {
   switch (node.kind) {
     case LayoutNode::Kind::kBool:
       out[node.first_word] = base[node.first_word] ^ 1u;
@@ -166,11 +165,11 @@ bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const uin
   return false;
 }
 
-void Layout::encode_whole(BitWriter& writer, const uint64_t* words) const {
+void Layout::encode_whole(BitWriter& writer, const Word* words) const {
   for (const Leaf& leaf : leaves_) encode_leaf(writer, leaf, kNoBase, words + leaf.word);
 }
 
-bool Layout::decode_whole(BitReader& reader, uint64_t* out) const {
+bool Layout::decode_whole(BitReader& reader, Word* out) const {
   bool ok = true;
   for (size_t i = 0; i < leaves_.size() && ok; ++i) {
     ok = decode_leaf(reader, leaves_[i], extras_[i], kNoBase, out + leaves_[i].word);

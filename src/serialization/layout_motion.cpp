@@ -22,7 +22,7 @@ Rotation normalized(Rotation q) {
   return {q.x / norm, q.y / norm, q.z / norm, q.w / norm};
 }
 
-Rotation from_leaf(const Leaf& leaf, const uint64_t* words) {
+Rotation from_leaf(const Leaf& leaf, const Word* words) {
   const Quaternion q = leaf_rotation(leaf, words + leaf.word);
   return normalized({q.x, q.y, q.z, q.w});
 }
@@ -62,7 +62,7 @@ Rotation integrate(Rotation q, const double (&omega)[3], double seconds) {
 
 // A rate of change. The code nearest to zero counts as zero: in a range with an odd number of steps no code
 // is exactly zero, and an object at rest would creep.
-double rate(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words) {
+double rate(const Leaf& leaf, const LeafExtra& extra, const Word* words) {
   if (leaf.kind == LeafKind::kCompressed && words[leaf.word] == extra.quant.code(0.0)) return 0.0;
   return leaf_number(leaf, extra, words + leaf.word);
 }
@@ -73,14 +73,14 @@ bool is_rotation(const Leaf& leaf) {
 
 }  // namespace
 
-void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* const* host) const {
+void Layout::interpolate(const Word* a, const Word* b, double t, void* const* host) const {
   t = t > 0.0 ? (t < 1.0 ? t : 1.0) : 0.0;  // for NaN, t is 0: hold
-  const uint64_t* held = t >= 1.0 ? b : a;
+  const Word* held = t >= 1.0 ? b : a;
   if (t == 0.0 || t == 1.0 || teleported(a, b)) return dequantize(held, host);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     uint8_t* out = static_cast<uint8_t*>(host[leaf.behaviour]);
-    const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(uint64_t)) == 0;
+    const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(Word)) == 0;
     if (same || !leaf.interpolates) {
       dequantize_leaf(leaf, extras_[i], held + leaf.word, out);
     } else if (is_rotation(leaf)) {
@@ -101,8 +101,7 @@ void Layout::interpolate(const uint64_t* a, const uint64_t* b, double t, void* c
   }
 }
 
-void Layout::interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b, double t,
-                              uint8_t* out) const {
+void Layout::interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const {
   const Leaf& leaf = leaves_[index];
   if (leaf.host == HostKind::kF64) {
     const double from = leaf_number(leaf, extras_[index], a + leaf.word);
@@ -123,7 +122,7 @@ void Layout::interpolate_wide(size_t index, const uint64_t* a, const uint64_t* b
   std::memcpy(out + leaf.host_offset, &value, sizeof value);
 }
 
-void Layout::extrapolate(const uint64_t* last, double seconds, void* const* host) const {
+void Layout::extrapolate(const Word* last, double seconds, void* const* host) const {
   dequantize(last, host);
   if (!(seconds > 0.0)) return;
   for (const MotionMember& member : motion_) {
@@ -157,7 +156,7 @@ void Layout::extrapolate(const uint64_t* last, double seconds, void* const* host
   }
 }
 
-bool Layout::moving(const uint64_t* words) const {
+bool Layout::moving(const Word* words) const {
   for (const MotionMember& member : motion_) {
     if (member.velocity < 0) continue;
     const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];

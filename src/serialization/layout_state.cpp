@@ -36,8 +36,8 @@ bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
   return chord2 <= 12.0 * step * step;
 }
 
-bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const uint64_t* a, const uint64_t* b) {
-  if (std::memcmp(a, b, leaf.word_count * sizeof(uint64_t)) == 0) return true;
+bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
+  if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return true;
   if (leaf.kind == LeafKind::kCompressed) return (a[0] > b[0] ? a[0] - b[0] : b[0] - a[0]) <= 1;
   if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(a[0], b[0]) <= 1;
   if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, a[0], b[0]);
@@ -46,29 +46,29 @@ bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const uint64_t* a, con
 
 }  // namespace
 
-void Layout::zero_baseline(uint64_t* words) const {
-  if (word_count_ != 0) std::memcpy(words, zero_words_.data(), word_count_ * sizeof(uint64_t));
+void Layout::zero_baseline(Word* words) const {
+  if (word_count_ != 0) std::memcpy(words, zero_words_.data(), word_count_ * sizeof(Word));
 }
 
-void Layout::quantize(const void* const* host, uint64_t* words) const {
+void Layout::quantize(const void* const* host, Word* words) const {
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     quantize_leaf(leaf, extras_[i], static_cast<const uint8_t*>(host[leaf.behaviour]), words + leaf.word);
   }
 }
 
-void Layout::dequantize(const uint64_t* words, void* const* host) const {
+void Layout::dequantize(const Word* words, void* const* host) const {
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     dequantize_leaf(leaf, extras_[i], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
   }
 }
 
-bool Layout::equal(const uint64_t* a, const uint64_t* b) const {
-  return word_count_ == 0 || std::memcmp(a, b, word_count_ * sizeof(uint64_t)) == 0;
+bool Layout::equal(const Word* a, const Word* b) const {
+  return word_count_ == 0 || std::memcmp(a, b, word_count_ * sizeof(Word)) == 0;
 }
 
-bool Layout::approx_equal(const uint64_t* a, const uint64_t* b) const {
+bool Layout::approx_equal(const Word* a, const Word* b) const {
   if (equal(a, b)) return true;
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
@@ -77,7 +77,7 @@ bool Layout::approx_equal(const uint64_t* a, const uint64_t* b) const {
   return true;
 }
 
-bool Layout::prediction_equal(const uint64_t* a, const uint64_t* b) const {
+bool Layout::prediction_equal(const Word* a, const Word* b) const {
   if (equal(a, b)) return true;
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
@@ -86,20 +86,20 @@ bool Layout::prediction_equal(const uint64_t* a, const uint64_t* b) const {
   return true;
 }
 
-void Layout::dequantize_not_predicted(const uint64_t* words, void* const* host) const {
+void Layout::dequantize_not_predicted(const Word* words, void* const* host) const {
   for (const uint16_t index : not_predicted_leaves_) {
     const Leaf& leaf = leaves_[index];
     dequantize_leaf(leaf, extras_[index], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
   }
 }
 
-uint64_t Layout::state_hash(const uint64_t* words) const {
+uint64_t Layout::state_hash(const Word* words) const {
   uint64_t hash = 0x9E3779B97F4A7C15u ^ word_count_;
   for (size_t i = 0; i < word_count_; ++i) hash = mix(hash ^ words[i]) + 0x9E3779B97F4A7C15u;
   return mix(hash);
 }
 
-bool Layout::teleported(const uint64_t* a, const uint64_t* b) const {
+bool Layout::teleported(const Word* a, const Word* b) const {
   for (uint16_t index : teleport_leaves_) {
     const Leaf& leaf = leaves_[index];
     if (a[leaf.word] != b[leaf.word]) return true;
@@ -114,7 +114,7 @@ const LayoutNode* Layout::member(uint16_t prop_id) const {
   return &nodes_[behaviours_[behaviour].first_node + index];
 }
 
-bool Layout::set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_t len) const {
+bool Layout::set_prop(Word* words, uint16_t prop_id, const void* data, size_t len) const {
   const LayoutNode* node = member(prop_id);
   if (!node || !data || len != node->host_bytes) return false;
   for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
@@ -125,7 +125,7 @@ bool Layout::set_prop(uint64_t* words, uint16_t prop_id, const void* data, size_
   return true;
 }
 
-size_t Layout::get_prop(const uint64_t* words, uint16_t prop_id, void* out, size_t cap) const {
+size_t Layout::get_prop(const Word* words, uint16_t prop_id, void* out, size_t cap) const {
   const LayoutNode* node = member(prop_id);
   if (!node || !out || cap < node->host_bytes) return 0;
   std::memset(out, 0, node->host_bytes);
@@ -137,12 +137,12 @@ size_t Layout::get_prop(const uint64_t* words, uint16_t prop_id, void* out, size
   return node->host_bytes;
 }
 
-std::string Layout::first_difference(const uint64_t* a, const uint64_t* b) const {
+std::string Layout::first_difference(const Word* a, const Word* b) const {
   for (const LayoutBehaviour& behaviour : behaviours_) {
     for (const LayoutNode& node : members_of(behaviour)) {
       const LayoutNode* at = &node;
       const auto differs = [&](const LayoutNode& n) {
-        return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(uint64_t)) != 0;
+        return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(Word)) != 0;
       };
       if (!differs(*at)) continue;
       std::string path = behaviour.name + "." + at->name;

@@ -8,6 +8,7 @@
 
 #include "lattice/authoring/quantize.h"
 #include "lattice/schema.h"
+#include "serialization/word.h"
 
 namespace lattice::serialization {
 
@@ -51,12 +52,12 @@ struct Leaf {
 };
 
 struct LeafExtra {
-  CompressedFloat quant;              ///< kCompressed
-  AngleQuant angle;                   ///< kAngle
-  int64_t min_value = 0;              ///< kRanged
-  std::vector<int64_t> enum_values;   ///< kEnum; empty: the ordinal is the value
-  lattice_custom_desc custom = {};    ///< kCustom
-  std::vector<uint64_t> custom_zero;  ///< kCustom: words of the all-zero host value
+  CompressedFloat quant;             ///< kCompressed
+  AngleQuant angle;                  ///< kAngle
+  int64_t min_value = 0;             ///< kRanged
+  std::vector<int64_t> enum_values;  ///< kEnum; empty: the ordinal is the value
+  lattice_custom_desc custom = {};   ///< kCustom
+  std::vector<Word> custom_zero;     ///< kCustom: words of the all-zero host value
 };
 
 }  // namespace lattice::serialization

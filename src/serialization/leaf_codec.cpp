@@ -40,7 +40,7 @@ uint64_t read_scalar(BitReader& reader, unsigned bits) {
   }
 }
 
-void write_data(BitWriter& writer, const uint64_t* words, size_t bits) {
+void write_data(BitWriter& writer, const Word* words, size_t bits) {
   for (size_t at = 0; at < bits; at += 8) {
     const uint8_t byte = word_byte(words, at / 8);
     const size_t left = bits - at;
@@ -54,11 +54,11 @@ void write_data(BitWriter& writer, const uint64_t* words, size_t bits) {
 
 // Reads bytes one at a time into the words, so that no buffer of 64 KiB is needed. UTF-8 is checked in the
 // words afterwards.
-bool decode_bytes(BitReader& reader, const Leaf& leaf, uint64_t* words) {
+bool decode_bytes(BitReader& reader, const Leaf& leaf, Word* words) {
   const size_t n = reader.ReadLength(leaf.capacity);
   if (!reader.ok()) return false;
   words[0] = n;
-  std::memset(words + 1, 0, (leaf.word_count - size_t{1}) * sizeof(uint64_t));
+  std::memset(words + 1, 0, (leaf.word_count - size_t{1}) * sizeof(Word));
   bool has_zero = false;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t byte = reader.ReadByte();
@@ -71,7 +71,7 @@ bool decode_bytes(BitReader& reader, const Leaf& leaf, uint64_t* words) {
 
 // Checks a window of 64 bytes at a time. A character has at most four bytes, so a valid window leaves at most
 // three bytes of a split character to the next window.
-bool valid_utf8_words(const uint64_t* words) {
+bool valid_utf8_words(const Word* words) {
   const size_t n = static_cast<size_t>(words[0]);
   char window[64];
   size_t at = 0;
@@ -88,7 +88,7 @@ bool valid_utf8_words(const uint64_t* words) {
   return true;
 }
 
-bool decode_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, uint64_t* words) {
+bool decode_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, Word* words) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
   const size_t available = reader.PeekBitSpan(scratch, size_t{leaf.capacity} * 8);
   const size_t bits = extra.custom.deserialize(scratch, available, nullptr);
@@ -100,7 +100,7 @@ bool decode_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, 
   return reader.ok();
 }
 
-bool decode_full_rotation(BitReader& reader, uint64_t* words) {
+bool decode_full_rotation(BitReader& reader, Word* words) {
   double length = 0.0;
   for (unsigned i = 0; i < 2; ++i) {
     words[i] = reader.ReadU32();
@@ -115,7 +115,7 @@ bool decode_full_rotation(BitReader& reader, uint64_t* words) {
 
 }  // namespace
 
-void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const uint64_t* base, const uint64_t* words) {
+void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const Word* base, const Word* words) {
   switch (leaf.kind) {
     case LeafKind::kFixed:
     case LeafKind::kFloatFull:
@@ -140,8 +140,8 @@ void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const uint64_t* base,
   }
 }
 
-bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
-                      uint64_t* words) {
+bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const Word* base,
+                      Word* words) {
   switch (leaf.kind) {
     case LeafKind::kSmallestThree:
       words[0] = reader.ReadBits(leaf.bits);

@@ -12,11 +12,11 @@
 
 namespace lattice::serialization {
 
-void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const uint64_t* base, const uint64_t* words);
-bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
-                      uint64_t* words);
+void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const Word* base, const Word* words);
+bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const Word* base,
+                      Word* words);
 
-inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const uint64_t* base, const uint64_t* words) {
+inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const Word* base, const Word* words) {
   if (leaf.kind <= LeafKind::kLastCode) {
     writer.WriteBits(words[0], leaf.bits);
   } else {
@@ -25,8 +25,8 @@ inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const uint64_t* bas
 }
 
 /// Writes all words of the leaf, or returns false.
-inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const uint64_t* base,
-                        uint64_t* words) {
+inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const Word* base,
+                        Word* words) {
   if (leaf.kind < LeafKind::kSmallestThree) {
     words[0] = reader.ReadCode(leaf.bits, leaf.max_code);
     return reader.ok();

@@ -95,12 +95,12 @@ size_t text_length(const uint8_t* text, size_t capacity) {
   return end ? static_cast<size_t>(static_cast<const uint8_t*>(end) - text) : capacity;
 }
 
-void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, uint64_t* words) {
+void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, Word* words) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES] = {};
   const size_t bits = extra.custom.serialize(p, scratch, leaf.capacity);
   if (bits >
       size_t{leaf.capacity} * 8) {  // a caller's error: the value does not fit, so the zero value is sent
-    std::memcpy(words, extra.custom_zero.data(), leaf.word_count * sizeof(uint64_t));
+    std::memcpy(words, extra.custom_zero.data(), leaf.word_count * sizeof(Word));
     return;
   }
   const size_t bytes = (bits + 7) / 8;
@@ -108,7 +108,7 @@ void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p,
   pack_word_bytes(words, leaf.word_count, bits, scratch, bytes);
 }
 
-void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* p) {
+void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* p) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
   const size_t bits = static_cast<size_t>(words[0]);
   LATTICE_ASSERT(bits <= size_t{leaf.capacity} * 8);
@@ -116,7 +116,7 @@ void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint64_t*
   extra.custom.deserialize(scratch, bits, p);
 }
 
-void quantize_full_rotation(const uint8_t* p, uint64_t* words) {
+void quantize_full_rotation(const uint8_t* p, Word* words) {
   uint32_t c[4];
   double length = 0.0;
   for (unsigned i = 0; i < 4; ++i) {
@@ -131,7 +131,7 @@ void quantize_full_rotation(const uint8_t* p, uint64_t* words) {
 
 }  // namespace
 
-void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, uint64_t* words) {
+void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words) {
   const uint8_t* p = host + leaf.host_offset;
   switch (leaf.kind) {
     case LeafKind::kBool:
@@ -191,7 +191,7 @@ void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
   }
 }
 
-void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* host) {
+void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host) {
   uint8_t* p = host + leaf.host_offset;
   switch (leaf.kind) {
     case LeafKind::kBool:
@@ -240,7 +240,7 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* w
   }
 }
 
-double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words) {
+double leaf_number(const Leaf& leaf, const LeafExtra& extra, const Word* words) {
   switch (leaf.kind) {
     case LeafKind::kRanged:
       return static_cast<double>(ranged_value(words[0], extra.min_value));
@@ -304,7 +304,7 @@ void store_host_number(const Leaf& leaf, double value, uint8_t* host) {
   }
 }
 
-Quaternion leaf_rotation(const Leaf& leaf, const uint64_t* words) {
+Quaternion leaf_rotation(const Leaf& leaf, const Word* words) {
   if (leaf.kind == LeafKind::kSmallestThree) return smallest_three_unpack(words[0], (leaf.bits - 2u) / 3u);
   LATTICE_ASSERT(leaf.kind == LeafKind::kQuaternionFull);
   const auto component = [](uint64_t w) { return std::bit_cast<float>(static_cast<uint32_t>(w)); };

@@ -13,20 +13,20 @@ namespace lattice::serialization {
 
 /// Writes leaf.word_count words. Values out of range are clamped. Text is cut at the first byte that is not
 /// UTF-8.
-void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, uint64_t* words);
+void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words);
 
 /// Writes the leaf's host bytes. Unused bytes of strings and blobs become zero.
-void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words, uint8_t* host);
+void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host);
 
 /// The number of a leaf of a kind from kRanged to kVarintSigned, rotations excepted, as a double. Exact below
 /// 2^53. For interpolation.
-double leaf_number(const Leaf& leaf, const LeafExtra& extra, const uint64_t* words);
+double leaf_number(const Leaf& leaf, const LeafExtra& extra, const Word* words);
 
 /// Stores a double as the leaf's host number. For integers it is rounded to nearest and clamped to the host
 /// type.
 void store_host_number(const Leaf& leaf, double value, uint8_t* host);
 
 /// The rotation of a kSmallestThree or kQuaternionFull leaf.
-Quaternion leaf_rotation(const Leaf& leaf, const uint64_t* words);
+Quaternion leaf_rotation(const Leaf& leaf, const Word* words);
 
 }  // namespace lattice::serialization

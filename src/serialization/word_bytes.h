@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "serialization/word.h"
+
 namespace lattice::serialization {
 
 /// The number of words for a string or blob of up to `capacity` bytes.
@@ -13,19 +15,19 @@ constexpr size_t byte_string_words(size_t capacity) {
   return 1 + (capacity + 7) / 8;
 }
 
-inline void pack_word_bytes(uint64_t* words, size_t word_count, uint64_t length, const uint8_t* bytes,
+inline void pack_word_bytes(Word* words, size_t word_count, uint64_t length, const uint8_t* bytes,
                             size_t byte_count) {
   words[0] = length;
-  std::memset(words + 1, 0, (word_count - 1) * sizeof(uint64_t));
+  std::memset(words + 1, 0, (word_count - 1) * sizeof(Word));
   for (size_t i = 0; i < byte_count; ++i)
     words[1 + i / 8] |= static_cast<uint64_t>(bytes[i]) << (8 * (i % 8));
 }
 
-inline uint8_t word_byte(const uint64_t* words, size_t index) {
+inline uint8_t word_byte(const Word* words, size_t index) {
   return static_cast<uint8_t>(words[1 + index / 8] >> (8 * (index % 8)));
 }
 
-inline void unpack_word_bytes(const uint64_t* words, size_t byte_count, uint8_t* out) {
+inline void unpack_word_bytes(const Word* words, size_t byte_count, uint8_t* out) {
   for (size_t i = 0; i < byte_count; ++i) out[i] = word_byte(words, i);
 }
 

@@ -13,7 +13,7 @@ static_assert(kSeenTicks > kMaxInputsPerMessage, "a whole late message can be to
 constexpr double kMarginClampTicks = 32.0;  // just beyond the range of the reported margin
 }  // namespace
 
-InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words,
+InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const serialization::Word> default_words,
                          Tick newest_tick)
     : word_count_(default_words.size()),
       repeat_max_ticks_(static_cast<uint32_t>(config.repeat_max_ns * config.tick_rate_hz / kNsPerSecond)),
@@ -25,7 +25,7 @@ InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const uint64
   taken_.words = default_.data();
 }
 
-void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words,
+void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const serialization::Word> words,
                           TickTime server_position) {
   LATTICE_ASSERT(count >= 1 && count <= kMaxInputsPerMessage);
   LATTICE_ASSERT(words.size() >= count * word_count_);
@@ -37,7 +37,7 @@ void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const uint
   validate();
 }
 
-void InputBuffer::store(Tick tick, const uint64_t* words) {
+void InputBuffer::store(Tick tick, const serialization::Word* words) {
   const int32_t ahead = base::tick_distance(tick, newest_taken_);
   if (ahead > static_cast<int32_t>(kJitterBufferTicks)) {
     ++stats_.too_early;
@@ -53,7 +53,7 @@ void InputBuffer::store(Tick tick, const uint64_t* words) {
     }
     return;
   }
-  uint64_t* held = slot(tick);
+  serialization::Word* held = slot(tick);
   Tick& held_tick = ticks_[tick % kJitterBufferTicks];
   if (held_tick == tick) {
     ++(std::equal(held, held + word_count_, words) ? stats_.duplicates : stats_.conflicting);

@@ -37,7 +37,7 @@ enum class InputSource : uint8_t {
 };
 
 struct TakenInput {
-  const uint64_t* words = nullptr;  // valid until the next call
+  const serialization::Word* words = nullptr;  // valid until the next call
   InputSource source = InputSource::kDefault;
   Tick input_tick = 0;  // the tick with which the input was stamped; 0 for the default
 };
@@ -58,14 +58,16 @@ class InputBuffer {
  public:
   /// `default_words` is the "no input" command; its length is the word count. Allocates all memory.
   /// `newest_tick` is the last tick that the server has run; 0 before the first.
-  InputBuffer(const InputBufferConfig& config, std::span<const uint64_t> default_words, Tick newest_tick);
+  InputBuffer(const InputBufferConfig& config, std::span<const serialization::Word> default_words,
+              Tick newest_tick);
   InputBuffer(InputBuffer&&) = default;
   InputBuffer& operator=(InputBuffer&&) = default;
 
   /// Stores the result of decode_inputs(): `count` inputs, newest first, beginning with that of `newest_tick`
   /// and not reaching tick 0. `server_position` is the position of the server's clock
   /// (FixedTick::position_at): only the margin uses it.
-  void receive(Tick newest_tick, uint32_t count, std::span<const uint64_t> words, TickTime server_position);
+  void receive(Tick newest_tick, uint32_t count, std::span<const serialization::Word> words,
+               TickTime server_position);
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
   TakenInput take(Tick tick);
@@ -79,16 +81,16 @@ class InputBuffer {
   const InputBufferStats& stats() const { return stats_; }
 
  private:
-  uint64_t* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
-  void store(Tick tick, const uint64_t* words);
+  serialization::Word* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
+  void store(Tick tick, const serialization::Word* words);
   void validate() const;
   void fold_margin(Tick newest_tick, TickTime server_position);
 
   size_t word_count_;
   uint32_t repeat_max_ticks_;
-  std::vector<uint64_t> words_;  // ring of 32
-  std::vector<uint64_t> last_;   // the last fresh input
-  std::vector<uint64_t> default_;
+  std::vector<serialization::Word> words_;  // ring of 32
+  std::vector<serialization::Word> last_;   // the last fresh input
+  std::vector<serialization::Word> default_;
   std::array<Tick, kJitterBufferTicks> ticks_{};  // the tick that a slot holds; 0: none
   Tick newest_taken_;
   TakenInput taken_;

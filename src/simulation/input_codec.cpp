@@ -30,7 +30,7 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   if (wanted == 0) return 0;
 
   BitWriter writer(out);
-  const uint64_t* newer = history.find(history.newest());
+  const serialization::Word* newer = history.find(history.newest());
   writer.WriteU32(history.newest());
   writer.WriteByte(1);  // a place for the count, which is known only at the end
   layout.encode_whole(writer, newer);
@@ -39,7 +39,7 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   uint32_t count = 1;
   for (; count < wanted; ++count) {
     const BitWriter::Mark before = writer.mark();
-    const uint64_t* older = history.find(history.newest() - count);
+    const serialization::Word* older = history.find(history.newest() - count);
     const bool changed = !layout.equal(newer, older);
     writer.WriteBool(changed);
     if (changed) layout.encode_delta(writer, newer, older);
@@ -55,7 +55,7 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
 }
 
 DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
-                            std::span<uint64_t> words) {
+                            std::span<serialization::Word> words) {
   const size_t word_count = layout.word_count();
   LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
 
@@ -68,10 +68,10 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   // count.
   if (newest_tick < count) return refuse(InputRefusal::kBadTick);
 
-  uint64_t* newer = words.data();
+  serialization::Word* newer = words.data();
   if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
   for (uint32_t i = 1; i < count; ++i) {
-    uint64_t* older = newer + word_count;
+    serialization::Word* older = newer + word_count;
     if (reader.ReadBool()) {
       if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);
       if (layout.equal(newer, older)) return refuse(InputRefusal::kNotCanonical);

@@ -51,6 +51,6 @@ struct DecodedInputs {
 /// Reads one message. `words` receives count × word_count words, newest input first. It must have room for
 /// 32 × layout.word_count() words. After a refusal its content is meaningless.
 DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
-                            std::span<uint64_t> words);
+                            std::span<serialization::Word> words);
 
 }  // namespace lattice::simulation

@@ -15,7 +15,7 @@ InputHistory::InputHistory(size_t word_count, const InputHistoryConfig& config)
   LATTICE_CHECK(word_count > 0 && max_redundant_inputs_ < kMaxInputsPerMessage);
 }
 
-void InputHistory::push(Tick tick, std::span<const uint64_t> words) {
+void InputHistory::push(Tick tick, std::span<const serialization::Word> words) {
   LATTICE_ASSERT(words.size() == word_count_);
   LATTICE_ASSERT(tick != 0);
   LATTICE_ASSERT(newest_ == 0 || base::tick_after(tick, newest_));
@@ -25,7 +25,7 @@ void InputHistory::push(Tick tick, std::span<const uint64_t> words) {
   held_count_ = std::min(held_count_ + 1, static_cast<uint32_t>(ticks_));
 }
 
-const uint64_t* InputHistory::find(Tick tick) const {
+const serialization::Word* InputHistory::find(Tick tick) const {
   const int32_t age = base::tick_distance(newest_, tick);
   if (age < 0 || static_cast<uint32_t>(age) >= held_count_) return nullptr;
   return slot(tick);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/sequence.h"
+#include "serialization/word.h"
 
 namespace lattice::simulation {
 
@@ -34,11 +35,11 @@ class InputHistory {
 
   /// Stores the input of `tick`, which must be newer than the newest tick and not 0. When `tick` does not
   /// follow the newest tick directly, all earlier inputs are dropped.
-  void push(Tick tick, std::span<const uint64_t> words);
+  void push(Tick tick, std::span<const serialization::Word> words);
 
   /// The words of one tick, or null when the tick is not held. They are valid until the ring reuses their
   /// place.
-  const uint64_t* find(Tick tick) const;
+  const serialization::Word* find(Tick tick) const;
 
   /// Drops the inputs after `tick`, where the clock jumped back to. None of them may have been sent.
   void drop_after(Tick tick);
@@ -62,13 +63,13 @@ class InputHistory {
   void clear();
 
  private:
-  uint64_t* slot(Tick tick) { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
-  const uint64_t* slot(Tick tick) const { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
+  serialization::Word* slot(Tick tick) { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
+  const serialization::Word* slot(Tick tick) const { return &words_[(tick & (ticks_ - 1)) * word_count_]; }
 
   size_t word_count_;
   size_t ticks_;  // a power of two, so that slots follow one another also where tick numbers wrap
   uint32_t max_redundant_inputs_;
-  std::vector<uint64_t> words_;
+  std::vector<serialization::Word> words_;
   Tick newest_ = 0;
   Tick newest_sent_ = 0;
   Tick acknowledged_ = 0;

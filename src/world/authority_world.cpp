@@ -128,7 +128,7 @@ const void* AuthorityWorld::view(uint32_t slot, uint32_t behaviour, Now) {
   return table_.host(slot)[behaviour];
 }
 
-const uint64_t* AuthorityWorld::confirmed(uint32_t slot, Tick* tick) const {
+const serialization::Word* AuthorityWorld::confirmed(uint32_t slot, Tick* tick) const {
   *tick = current_tick_;
   return history_.current(slot);
 }

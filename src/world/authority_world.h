@@ -39,7 +39,7 @@ class AuthorityWorld final : public World {
   bool simulated(uint32_t slot) const override { return table_.live(slot); }
   bool writable(uint32_t slot) const override { return table_.live(slot); }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
-  const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
+  const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
   /// The connection of a client, or an invalid handle.
   ConnectionHandle connection_of(uint64_t peer) const;
@@ -111,8 +111,8 @@ class AuthorityWorld final : public World {
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
   base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;
-  std::vector<uint64_t> default_input_;
-  std::vector<uint64_t> input_scratch_;
+  std::vector<serialization::Word> default_input_;
+  std::vector<serialization::Word> input_scratch_;
   std::unique_ptr<HostScratch> input_out_;
   uint32_t snapshot_interval_ticks_;
   uint64_t next_peer_ = kFirstClientPeer;

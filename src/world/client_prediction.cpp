@@ -61,7 +61,7 @@ void ClientWorld::do_tick(Tick tick, Now now) {
 int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
   const serialization::Layout* layout = schema_.input();
   if (layout == nullptr || bytes != layout->host_bytes(0)) return 0;
-  const uint64_t* words = peer == peer_ && inputs_ ? inputs_->find(current_tick_) : nullptr;
+  const serialization::Word* words = peer == peer_ && inputs_ ? inputs_->find(current_tick_) : nullptr;
   if (words == nullptr) {
     std::memset(out, 0, bytes);
     return 0;
@@ -133,7 +133,7 @@ void ClientWorld::reconcile() {
   resimulating_ = false;
 }
 
-void ClientWorld::load_state(uint64_t network_id, const uint64_t* words) {
+void ClientWorld::load_state(uint64_t network_id, const serialization::Word* words) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   const serialization::Layout& layout = *table_.info(slot).type->layout;
@@ -141,7 +141,7 @@ void ClientWorld::load_state(uint64_t network_id, const uint64_t* words) {
   layout.dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
 }
 
-void ClientWorld::store_state(uint64_t network_id, uint64_t* words) {
+void ClientWorld::store_state(uint64_t network_id, serialization::Word* words) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   const replication::ObjectType& type = *table_.info(slot).type;
@@ -156,7 +156,8 @@ void ClientWorld::resimulate_tick(Tick tick) {
   observer_.on_tick(tick, true);
 }
 
-void ClientWorld::corrected(uint64_t network_id, const uint64_t* before, const uint64_t* after) {
+void ClientWorld::corrected(uint64_t network_id, const serialization::Word* before,
+                            const serialization::Word* after) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot || !smooth_) return;
   const bool teleported = table_.info(slot).type->layout->teleported(before, after);

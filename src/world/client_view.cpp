@@ -7,7 +7,7 @@
 
 namespace lattice::world {
 
-const uint64_t* ClientWorld::confirmed(uint32_t slot, Tick* tick) const {
+const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) const {
   const Mirror& mirror = mirrors_[slot];
   if (mirror.newest_tick == 0) return nullptr;
   *tick = mirror.newest_tick;
@@ -35,8 +35,8 @@ void ClientWorld::draw(uint32_t slot, Now now) {
   }
   if (mirror.predicted) {
     const uint64_t id = table_.network_id(slot);
-    const uint64_t* to = reconciler_->predicted(id, current_tick_);
-    const uint64_t* from = reconciler_->predicted(id, current_tick_ - 1);
+    const serialization::Word* to = reconciler_->predicted(id, current_tick_);
+    const serialization::Word* from = reconciler_->predicted(id, current_tick_ - 1);
     if (to != nullptr) {
       const double t = from == nullptr ? 1.0 : std::min(1.0, fixed_tick_.alpha_at(now.ns));
       mirror.presentation->show_between(from == nullptr ? to : from, to, t, smooth_, now.ns);
@@ -46,7 +46,7 @@ void ClientWorld::draw(uint32_t slot, Now now) {
   if (interpolate_ && mirror.presentation->show_interpolated(render_clock_.render_time(), smooth_, now.ns)) {
     return;
   }
-  const uint64_t* newest = mirror.newest_words.data();
+  const serialization::Word* newest = mirror.newest_words.data();
   mirror.presentation->show_between(newest, newest, 1.0, false, now.ns);
 }
 

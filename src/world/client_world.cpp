@@ -256,7 +256,8 @@ void ClientWorld::on_spawn(uint32_t slot, Tick) {
   // The game hears of the object when its first state is in place: see on_state.
 }
 
-void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind) {
+void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* words,
+                           replication::EntryKind) {
   Mirror& mirror = mirrors_[slot];
   const replication::ObjectInfo& info = table_.info(slot);
   const bool first = mirror.newest_tick == 0;
@@ -278,7 +279,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const uint64_t* words, repl
   if (mirror.predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
 }
 
-void ClientWorld::on_late_state(uint32_t slot, Tick tick, const uint64_t* words) {
+void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.presentation) {
     mirror.presentation->received(tick, words, false, false, render_clock_.render_time(), now_ns_);

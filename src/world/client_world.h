@@ -52,7 +52,7 @@ class ClientWorld final : public World,
   bool simulated(uint32_t slot) const override;
   bool writable(uint32_t slot) const override { return phase_ == Phase::kTick && simulated(slot); }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
-  const uint64_t* confirmed(uint32_t slot, Tick* tick) const override;
+  const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
   OpResult call(const RpcCall& call);
 
@@ -76,7 +76,7 @@ class ClientWorld final : public World,
     uint64_t drawn_frame = 0;  // the frame of the drawn pose
     bool drawn = false;
     replication::DespawnGate despawn_gate;
-    std::vector<uint64_t> newest_words;
+    std::vector<serialization::Word> newest_words;
   };
   /// The parts of the newest snapshot that have arrived.
   struct Assembly {
@@ -108,16 +108,18 @@ class ClientWorld final : public World,
   void on_despawn(uint32_t slot, Tick tick) override;
   bool may_despawn(uint32_t slot, uint32_t rpc_count) override;
   void on_stays(uint32_t slot) override;
-  void on_state(uint32_t slot, Tick tick, const uint64_t* words, replication::EntryKind kind) override;
-  void on_late_state(uint32_t slot, Tick tick, const uint64_t* words) override;
+  void on_state(uint32_t slot, Tick tick, const serialization::Word* words,
+                replication::EntryKind kind) override;
+  void on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) override;
   void on_unchanged(uint32_t slot, Tick tick) override;
   void on_authority(uint32_t slot, Tick tick) override;
 
   // prediction::ResimulationHost
-  void load_state(uint64_t network_id, const uint64_t* words) override;
-  void store_state(uint64_t network_id, uint64_t* words) override;
+  void load_state(uint64_t network_id, const serialization::Word* words) override;
+  void store_state(uint64_t network_id, serialization::Word* words) override;
   void resimulate_tick(Tick tick) override;
-  void corrected(uint64_t network_id, const uint64_t* before, const uint64_t* after) override;
+  void corrected(uint64_t network_id, const serialization::Word* before,
+                 const serialization::Word* after) override;
 
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   void note_part(const replication::SnapshotHeader& header);
@@ -138,7 +140,7 @@ class ClientWorld final : public World,
   std::unique_ptr<prediction::Reconciler> reconciler_;
   std::vector<Mirror> mirrors_;  // by slot
   std::vector<std::unique_ptr<Presentation>> spare_presentations_;
-  std::vector<uint64_t> input_words_;
+  std::vector<serialization::Word> input_words_;
   std::unique_ptr<HostScratch> input_out_;
   std::vector<crypto::KeyPair> keys_;
   ConnectionHandle connection_;

@@ -30,7 +30,7 @@ void Presentation::reset() {
   smoother_.snap();
 }
 
-void Presentation::received(base::Tick tick, const uint64_t* words, bool snaps, bool smooth,
+void Presentation::received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
                             simulation::TickTime render_time, uint64_t now_ns) {
   const bool overtaken = smooth && samples_.sample_count() != 0 &&
                          simulation::ticks_since(render_time, samples_.known_until()) > 0.0;
@@ -47,8 +47,8 @@ void Presentation::received(base::Tick tick, const uint64_t* words, bool snaps, 
   }
 }
 
-void Presentation::corrected(const uint64_t* before, const uint64_t* after, bool teleported,
-                             uint64_t now_ns) {
+void Presentation::corrected(const serialization::Word* before, const serialization::Word* after,
+                             bool teleported, uint64_t now_ns) {
   layout_.dequantize(before, before_.behaviours());
   layout_.dequantize(after, after_.behaviours());
   smoother_.correct(std::as_const(before_).behaviours(), std::as_const(after_).behaviours(), teleported,
@@ -65,8 +65,8 @@ bool Presentation::show_interpolated(simulation::TickTime render_time, bool smoo
   return true;
 }
 
-void Presentation::show_between(const uint64_t* from, const uint64_t* to, double t, bool smooth,
-                                uint64_t now_ns) {
+void Presentation::show_between(const serialization::Word* from, const serialization::Word* to, double t,
+                                bool smooth, uint64_t now_ns) {
   layout_.interpolate(from, to, t, shown_.behaviours());
   if (smooth) smoother_.apply(shown_.behaviours(), now_ns);
 }

@@ -44,11 +44,12 @@ class Presentation {
 
   /// Takes a received state. When render time had already passed all known states, the object was
   /// extrapolated or held. The step to the new state is then eased instead of shown (§12.4).
-  void received(base::Tick tick, const uint64_t* words, bool snaps, bool smooth,
+  void received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
                 simulation::TickTime render_time, uint64_t now_ns);
   void confirm_unchanged_until(base::Tick tick) { samples_.confirm_unchanged_until(tick); }
   /// A correction moved the prediction from `before` to `after`.
-  void corrected(const uint64_t* before, const uint64_t* after, bool teleported, uint64_t now_ns);
+  void corrected(const serialization::Word* before, const serialization::Word* after, bool teleported,
+                 uint64_t now_ns);
   void snap() { smoother_.snap(); }
 
   /// Draws from the received states at `render_time`. False before the first state. `smooth` adds the rest of
@@ -56,7 +57,8 @@ class Presentation {
   bool show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns);
   /// Draws without interpolating between received states: the newest state, or a prediction between two
   /// ticks.
-  void show_between(const uint64_t* from, const uint64_t* to, double t, bool smooth, uint64_t now_ns);
+  void show_between(const serialization::Word* from, const serialization::Word* to, double t, bool smooth,
+                    uint64_t now_ns);
 
   /// The last drawn host structure of `behaviour`.
   const void* shown(size_t behaviour) const { return shown_.behaviours()[behaviour]; }

@@ -248,7 +248,7 @@ size_t World::read_confirmed(uint32_t slot, uint32_t behaviour, void* out, size_
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   if (behaviour >= layout.behaviour_count() || layout.host_bytes(behaviour) > capacity) return 0;
   Tick at = 0;
-  const uint64_t* words = confirmed(slot, &at);
+  const serialization::Word* words = confirmed(slot, &at);
   if (words == nullptr) return 0;
   const HostScratch& host = scratch_for(*table_.info(slot).type);
   layout.dequantize(words, host.writable());
@@ -270,7 +270,7 @@ uint64_t World::state_hash() const {
   const auto mix = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001B3u; };
   for (const uint32_t slot : table_.ascending()) {
     Tick tick = 0;
-    const uint64_t* words = confirmed(slot, &tick);
+    const serialization::Word* words = confirmed(slot, &tick);
     if (words == nullptr) continue;
     const replication::ObjectInfo& info = table_.info(slot);
     mix(info.network_id);

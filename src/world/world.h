@@ -116,7 +116,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// The structure of `behaviour` to draw at `now`; null before the first state of the object.
   virtual const void* view(uint32_t slot, uint32_t behaviour, Now now) = 0;
   /// The newest authoritative words and their tick, or null.
-  virtual const uint64_t* confirmed(uint32_t slot, Tick* tick) const = 0;
+  virtual const serialization::Word* confirmed(uint32_t slot, Tick* tick) const = 0;
   /// Writes those words as the host structure of `behaviour`. Returns the bytes written, or 0.
   size_t read_confirmed(uint32_t slot, uint32_t behaviour, void* out, size_t capacity, Tick* tick) const;
   uint64_t state_hash() const;

@@ -146,7 +146,7 @@ class Session {
    public:
     void on_spawn(uint32_t, Tick) override {}
     void on_despawn(uint32_t, Tick) override {}
-    void on_state(uint32_t, Tick, const uint64_t*, replication::EntryKind) override {}
+    void on_state(uint32_t, Tick, const serialization::Word*, replication::EntryKind) override {}
     void on_unchanged(uint32_t, Tick) override {}
   };
 
@@ -372,7 +372,7 @@ class Session {
       if (random_.chance(0.3)) command_.note = random_.chance(0.5) ? "" : "größer";
       command_.mood = EnumTraits<Mood>::value(random_.next_below(3));
     }
-    std::vector<uint64_t> words(layout.word_count());
+    std::vector<serialization::Word> words(layout.word_count());
     const void* host[] = {&command_};
     layout.quantize(host, words.data());
     inputs_.push(tick_ + 6, words);
@@ -463,7 +463,7 @@ class Session {
     }
     rig_.client().handler.received.clear();
     const serialization::Layout& layout = *types_.registry.input();
-    std::vector<uint64_t> words(layout.word_count() * simulation::kMaxInputsPerMessage);
+    std::vector<serialization::Word> words(layout.word_count() * simulation::kMaxInputsPerMessage);
     for (const Received& message : rig_.server.handler.received) {
       if (!message.flags.is_snapshot) continue;
       const simulation::DecodedInputs inputs = simulation::decode_inputs(layout, message.body, words);

@@ -111,7 +111,7 @@ std::string type_json(const lattice_type_desc& type) {
          ",\"behaviours\":[" + behaviours + "],\"rpcs\":[" + rpcs + "]}";
 }
 
-std::string leaf_json(const serialization::Leaf& leaf, const uint64_t* words) {
+std::string leaf_json(const serialization::Leaf& leaf, const serialization::Word* words) {
   using serialization::LeafKind;
   char text[48];
   const bool is_bits = leaf.kind == LeafKind::kCustom;
@@ -155,7 +155,7 @@ std::string schema_json(std::span<const lattice_type_desc> types, const lattice_
          ",\"structure\":" + structure_json(*input.structure) + "}}";
 }
 
-std::string leaves_json(const serialization::Layout& layout, const uint64_t* words) {
+std::string leaves_json(const serialization::Layout& layout, const serialization::Word* words) {
   std::string out;
   for (const serialization::Leaf& leaf : layout.leaves()) {
     append_item(out, quoted(leaf_json(leaf, words + leaf.word)));

@@ -16,7 +16,7 @@ std::string schema_json(std::span<const lattice_type_desc> types, const lattice_
 
 /// One string per leaf, in order: a decimal word, "q:" and 32 hex digits for a full rotation, "x:" and hex
 /// for text and bytes, "b:<bits>:" and hex for a custom value.
-std::string leaves_json(const serialization::Layout& layout, const uint64_t* words);
+std::string leaves_json(const serialization::Layout& layout, const serialization::Word* words);
 
 std::string hex(std::span<const uint8_t> bytes);
 

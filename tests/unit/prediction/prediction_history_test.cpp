@@ -14,7 +14,7 @@ TEST(PredictionHistory, AnswersOnlyForTicksWrittenInTheWindow) {
     for (size_t i = 0; i < 3; ++i) history.write(tick)[i] = tick * 10u + i;
   }
   for (Tick tick = 1; tick <= 300; ++tick) {
-    const uint64_t* words = history.find(tick);
+    const serialization::Word* words = history.find(tick);
     const bool held = tick > 200 - kPredictionWindowTicks && tick <= 200 && tick % 5 != 0;
     // A tick that was skipped leaves its slot to the one 64 before it.
     const bool left = tick <= 200 - kPredictionWindowTicks && tick + kPredictionWindowTicks <= 200 &&
@@ -39,7 +39,7 @@ TEST(PredictionHistory, HoldsItsWindowAlsoWhereTicksWrap) {
       if (i < static_cast<int>(window)) continue;
       for (Tick back = 0; back < window; ++back) {
         if (tick - back == 0) continue;
-        const uint64_t* words = history.find(tick - back);
+        const serialization::Word* words = history.find(tick - back);
         ASSERT_NE(words, nullptr) << window << " at " << tick << " - " << back;
         ASSERT_EQ(*words, tick - back);
       }

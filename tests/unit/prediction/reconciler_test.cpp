@@ -39,11 +39,11 @@ bool same(const Counter& a, const Counter& b) {
 class Host : public ResimulationHost {
  public:
   explicit Host(const serialization::Layout& layout) : layout_(layout) {}
-  void load_state(uint64_t id, const uint64_t* words) override {
+  void load_state(uint64_t id, const serialization::Word* words) override {
     void* hosts[1] = {&live[id]};
     layout_.dequantize(words, hosts);
   }
-  void store_state(uint64_t id, uint64_t* words) override {
+  void store_state(uint64_t id, serialization::Word* words) override {
     const void* hosts[1] = {&live.at(id)};
     layout_.quantize(hosts, words);
   }
@@ -51,7 +51,9 @@ class Host : public ResimulationHost {
     resimulated.push_back(tick);
     simulate(live, tick);
   }
-  void corrected(uint64_t id, const uint64_t*, const uint64_t*) override { corrections.insert(id); }
+  void corrected(uint64_t id, const serialization::Word*, const serialization::Word*) override {
+    corrections.insert(id);
+  }
 
   World live;
   std::vector<Tick> resimulated;
@@ -376,16 +378,16 @@ TEST_F(ReconcilerTest, QuantizationNoiseIsNoMisprediction) {
     const serialization::Layout& layout;
     test::Pawn live = test::pawn_at(10.0f);
     explicit PawnHost(const serialization::Layout& l) : layout(l) {}
-    void load_state(uint64_t, const uint64_t* words) override {
+    void load_state(uint64_t, const serialization::Word* words) override {
       void* hosts[1] = {&live};
       layout.dequantize(words, hosts);
     }
-    void store_state(uint64_t, uint64_t* words) override {
+    void store_state(uint64_t, serialization::Word* words) override {
       const void* hosts[1] = {&live};
       layout.quantize(hosts, words);
     }
     void resimulate_tick(Tick) override {}
-    void corrected(uint64_t, const uint64_t*, const uint64_t*) override {}
+    void corrected(uint64_t, const serialization::Word*, const serialization::Word*) override {}
   } host(pawn);
   Reconciler reconciler(1);
   reconciler.add(1, pawn);
@@ -403,13 +405,13 @@ TEST(ReconcilerMembers, WhatIsNotPredictedCostsNoRollback) {
   class StillHost : public ResimulationHost {
    public:
     explicit StillHost(const serialization::Layout& layout) : layout_(layout) {}
-    void load_state(uint64_t, const uint64_t*) override {}
-    void store_state(uint64_t, uint64_t* words) override {
+    void load_state(uint64_t, const serialization::Word*) override {}
+    void store_state(uint64_t, serialization::Word* words) override {
       const void* hosts[1] = {&live};
       layout_.quantize(hosts, words);
     }
     void resimulate_tick(Tick) override {}
-    void corrected(uint64_t, const uint64_t*, const uint64_t*) override {}
+    void corrected(uint64_t, const serialization::Word*, const serialization::Word*) override {}
     test::Scored live{7, 0};
 
    private:

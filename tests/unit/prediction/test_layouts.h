@@ -100,8 +100,8 @@ inline Pawn pawn_at(float x) {
 }
 
 template <typename Host>
-std::vector<uint64_t> words_of(const serialization::Layout& layout, const Host& host) {
-  std::vector<uint64_t> words(layout.word_count());
+std::vector<serialization::Word> words_of(const serialization::Layout& layout, const Host& host) {
+  std::vector<serialization::Word> words(layout.word_count());
   const void* hosts[1] = {&host};
   layout.quantize(hosts, words.data());
   return words;

@@ -50,9 +50,9 @@ struct Authority {
     builder.begin_send(tick);
     return builder.build(recipient, SnapshotHeader{}, budget);
   }
-  std::vector<uint64_t> words(uint32_t slot) const {
-    const uint64_t* w = history.current(slot);
-    return std::vector<uint64_t>(w, w + table.info(slot).type->word_count);
+  std::vector<serialization::Word> words(uint32_t slot) const {
+    const serialization::Word* w = history.current(slot);
+    return std::vector<serialization::Word>(w, w + table.info(slot).type->word_count);
   }
 
   const Types& types;
@@ -73,10 +73,12 @@ class EventLog : public SnapshotListener {
     return rpcs_arrived[mirror_.network_id(slot)] >= rpc_count;
   }
   void on_stays(uint32_t slot) override { note("stays ", slot); }
-  void on_state(uint32_t slot, Tick tick, const uint64_t*, EntryKind kind) override {
+  void on_state(uint32_t slot, Tick tick, const serialization::Word*, EntryKind kind) override {
     note(kind == EntryKind::kFull ? "full " : "delta ", slot, tick);
   }
-  void on_late_state(uint32_t slot, Tick tick, const uint64_t*) override { note("late ", slot, tick); }
+  void on_late_state(uint32_t slot, Tick tick, const serialization::Word*) override {
+    note("late ", slot, tick);
+  }
   void on_unchanged(uint32_t slot, Tick tick) override { note("unchanged ", slot, tick); }
   void on_authority(uint32_t slot, Tick tick) override { note("authority ", slot, tick); }
 
@@ -104,11 +106,11 @@ struct Client {
       : mirror(max_objects), log(mirror), applier(types.table, mirror, log) {}
 
   SnapshotApplier::Result apply(std::span<const uint8_t> bytes) { return applier.apply(bytes); }
-  std::vector<uint64_t> words(uint64_t network_id) const {
+  std::vector<serialization::Word> words(uint64_t network_id) const {
     const uint32_t slot = mirror.find(network_id);
     if (slot == kNoSlot) return {};
-    const uint64_t* w = applier.confirmed(slot, nullptr);
-    return std::vector<uint64_t>(w, w + mirror.info(slot).type->word_count);
+    const serialization::Word* w = applier.confirmed(slot, nullptr);
+    return std::vector<serialization::Word>(w, w + mirror.info(slot).type->word_count);
   }
 
   ObjectTable mirror;

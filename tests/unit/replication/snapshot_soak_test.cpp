@@ -18,7 +18,7 @@ struct LinkModel {
   Tick max_delay = 4;
 };
 
-using State = std::vector<uint64_t>;
+using State = std::vector<serialization::Word>;
 using Truth = std::map<Tick, std::map<uint64_t, State>>;
 
 class CheckingListener : public SnapshotListener {
@@ -26,13 +26,15 @@ class CheckingListener : public SnapshotListener {
   CheckingListener(const ObjectTable& mirror, const Truth& truth) : mirror_(mirror), truth_(truth) {}
   void on_spawn(uint32_t slot, Tick) override { shown_[mirror_.network_id(slot)]; }
   void on_despawn(uint32_t slot, Tick) override { shown_.erase(mirror_.network_id(slot)); }
-  void on_state(uint32_t slot, Tick tick, const uint64_t* words, EntryKind) override {
+  void on_state(uint32_t slot, Tick tick, const serialization::Word* words, EntryKind) override {
     check(slot, tick, words);
     Shown& shown = shown_[mirror_.network_id(slot)];
     EXPECT_TRUE(shown.tick == 0 || base::tick_after(tick, shown.tick));
     shown = Shown{tick, State(words, words + mirror_.info(slot).type->word_count)};
   }
-  void on_late_state(uint32_t slot, Tick tick, const uint64_t* words) override { check(slot, tick, words); }
+  void on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) override {
+    check(slot, tick, words);
+  }
   void on_unchanged(uint32_t slot, Tick tick) override {
     check(slot, tick, shown_[mirror_.network_id(slot)].state.data());
     ++markers;
@@ -45,7 +47,7 @@ class CheckingListener : public SnapshotListener {
     Tick tick = 0;
     State state;
   };
-  void check(uint32_t slot, Tick tick, const uint64_t* words) {
+  void check(uint32_t slot, Tick tick, const serialization::Word* words) {
     ++states;
     const uint64_t id = mirror_.network_id(slot);
     const auto at = truth_.find(tick);
@@ -155,16 +157,16 @@ class Soak {
       EXPECT_GT(client->listener.states, 100u);
       EXPECT_EQ(client->recipient.pending_removals(), 0u);
       EXPECT_TRUE(client->recipient.loaded());
-      std::vector<uint64_t> held;
+      std::vector<serialization::Word> held;
       for (const uint32_t slot : client->mirror.ascending()) held.push_back(client->mirror.network_id(slot));
-      std::vector<uint64_t> expected;
+      std::vector<serialization::Word> expected;
       for (const uint32_t slot : authority_.table.ascending()) {
         if (!client->recipient.in_set(slot)) continue;
         const ObjectInfo& info = authority_.table.info(slot);
         expected.push_back(info.network_id);
         const uint32_t mirrored = client->mirror.find(info.network_id);
         ASSERT_NE(mirrored, kNoSlot);
-        const uint64_t* words = client->applier.confirmed(mirrored, nullptr);
+        const serialization::Word* words = client->applier.confirmed(mirrored, nullptr);
         EXPECT_EQ(info.type->layout->state_hash(words),
                   info.type->layout->state_hash(authority_.history.current(slot)));
         EXPECT_EQ(client->mirror.info(mirrored).owner, info.owner);

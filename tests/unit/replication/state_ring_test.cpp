@@ -12,7 +12,7 @@ TEST(StateRing, keeps_ascending_ticks_and_their_words) {
   StateRing ring;
   ring.reset(2, 8);
   for (const Tick tick : {10u, 14u, 12u, 11u}) {
-    uint64_t* words = ring.insert(tick);
+    serialization::Word* words = ring.insert(tick);
     ASSERT_NE(words, nullptr);
     words[0] = tick, words[1] = tick * 2;
   }
@@ -55,7 +55,7 @@ TEST(StateRing, agrees_with_a_map) {
       const Tick tick = t + 1u;
       const bool room = model.size() < 16 || tick > model.begin()->first;
       const bool expected = room && model.count(tick) == 0;
-      uint64_t* words = ring.insert(tick);
+      serialization::Word* words = ring.insert(tick);
       RC_ASSERT((words != nullptr) == expected);
       if (!expected) continue;
       if (model.size() == 16) model.erase(model.begin());

@@ -32,7 +32,7 @@ void answers_for_every_tick_of(int32_t depth) {
   Authority authority(types, {}, 4096, depth);
   const auto kept = static_cast<Tick>(depth);
   const uint32_t slot = authority.spawn(types.actor());
-  std::map<Tick, std::vector<uint64_t>> truth;
+  std::map<Tick, std::vector<serialization::Word>> truth;
   base::Random random(5);
   for (; authority.tick <= 300; ++authority.tick) {
     if (random.chance(authority.tick < 150 ? 1.0 : 0.1)) {
@@ -42,9 +42,9 @@ void answers_for_every_tick_of(int32_t depth) {
     truth[authority.tick] = authority.words(slot);
     const Tick oldest = authority.tick > kept ? authority.tick - kept : 1;
     for (Tick t = oldest; t <= authority.tick; ++t) {
-      const uint64_t* words = authority.history.at_tick(slot, t);
+      const serialization::Word* words = authority.history.at_tick(slot, t);
       ASSERT_NE(words, nullptr) << t << " at " << authority.tick;
-      EXPECT_EQ(std::vector<uint64_t>(words, words + truth[t].size()), truth[t]);
+      EXPECT_EQ(std::vector<serialization::Word>(words, words + truth[t].size()), truth[t]);
       EXPECT_EQ(authority.history.words(slot, authority.history.version_at(slot, t)), words);
     }
     EXPECT_EQ(authority.history.at_tick(slot, authority.tick - kept - 1), nullptr);

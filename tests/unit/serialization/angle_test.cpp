@@ -20,8 +20,8 @@ constexpr double kTurn = 2 * kPi;
 
 class Angle : public ::testing::Test {
  protected:
-  std::vector<uint64_t> words(const Compass& compass) const {
-    std::vector<uint64_t> out(layout_.word_count());
+  std::vector<serialization::Word> words(const Compass& compass) const {
+    std::vector<serialization::Word> out(layout_.word_count());
     const void* host[] = {&compass};
     layout_.quantize(host, out.data());
     return out;

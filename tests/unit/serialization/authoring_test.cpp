@@ -45,7 +45,7 @@ struct ProjectileStateManual : INetworkSerializable {
 
 std::vector<uint8_t> by_layout(const lattice_struct_desc& desc, const void* value) {
   const serialization::Layout layout = test::layout_of(desc);
-  std::vector<uint64_t> words(layout.word_count());
+  std::vector<serialization::Word> words(layout.word_count());
   layout.quantize(&value, words.data());
   std::vector<uint8_t> buffer(layout.max_whole_bits() / 8 + 1);
   BitWriter w(buffer);

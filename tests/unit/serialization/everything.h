@@ -142,10 +142,10 @@ inline Everything plausible(base::Random& random) {
 }
 
 /// Words of plausible state, or of garbage.
-inline std::vector<uint64_t> words_of(const serialization::Layout& layout, base::Random& random) {
+inline std::vector<serialization::Word> words_of(const serialization::Layout& layout, base::Random& random) {
   Everything e = plausible(random);
   if (random.chance(0.3)) fill_garbage(random, &e);
-  std::vector<uint64_t> words(layout.word_count());
+  std::vector<serialization::Word> words(layout.word_count());
   const void* host[] = {&e};
   layout.quantize(host, words.data());
   return words;

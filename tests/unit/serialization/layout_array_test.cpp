@@ -18,7 +18,7 @@ LATTICE_NETWORKED(Spider, (body, vec2, POSITION), (eyes, vec2, ARRAY(2), POSITIO
                   (glances, vec2, ARRAY(2), VELOCITY), (legs, Leg, ARRAY(2)))
 // clang-format on
 
-using Words = std::vector<uint64_t>;
+using Words = std::vector<serialization::Word>;
 
 template <typename T>
 Words quantized(const Layout& layout, const T& value) {

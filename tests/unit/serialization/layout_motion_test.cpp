@@ -18,8 +18,8 @@ struct Odd { LATTICE_NETSTRUCT(Odd, (p, float, POSITION), (v, float, BOUNDS(-1, 
 
 class Motion : public ::testing::Test {
  protected:
-  std::vector<uint64_t> words(const Mover& m) const {
-    std::vector<uint64_t> out(layout_.word_count());
+  std::vector<serialization::Word> words(const Mover& m) const {
+    std::vector<serialization::Word> out(layout_.word_count());
     const void* host[] = {&m};
     layout_.quantize(host, out.data());
     return out;
@@ -158,7 +158,7 @@ TEST_F(Motion, RestIsRest) {
   // An odd number of steps has no exact zero; the code nearest to it still counts as rest.
   const Layout layout = layout_of(struct_desc<Odd>());
   ASSERT_EQ(layout.leaves()[1].max_code % 2, 1u);
-  std::vector<uint64_t> zero(layout.word_count());
+  std::vector<serialization::Word> zero(layout.word_count());
   layout.zero_baseline(zero.data());
   EXPECT_FALSE(layout.moving(zero.data()));
   Odd out;

@@ -27,15 +27,15 @@ std::string hex(std::span<const uint8_t> bytes) {
 }
 
 template <typename T>
-std::vector<uint64_t> quantized(const Layout& layout, const T& value) {
-  std::vector<uint64_t> words(layout.word_count());
+std::vector<serialization::Word> quantized(const Layout& layout, const T& value) {
+  std::vector<serialization::Word> words(layout.word_count());
   const void* host[] = {&value};
   layout.quantize(host, words.data());
   return words;
 }
 
-std::vector<uint8_t> delta(const Layout& layout, const std::vector<uint64_t>& base,
-                           const std::vector<uint64_t>& current) {
+std::vector<uint8_t> delta(const Layout& layout, const std::vector<serialization::Word>& base,
+                           const std::vector<serialization::Word>& current) {
   std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + 1);
   BitWriter w(buffer);
   layout.encode_delta(w, base.data(), current.data());
@@ -73,7 +73,7 @@ TEST(Layout, GoldenDeltaOfAnObject) {
   Small small;
   Other other;
   const void* host[] = {&small, &other};
-  std::vector<uint64_t> base(layout.word_count()), current(layout.word_count());
+  std::vector<serialization::Word> base(layout.word_count()), current(layout.word_count());
   layout.quantize(host, base.data());
   other.x = -1;
   layout.quantize(host, current.data());
@@ -104,7 +104,7 @@ TEST(Layout, ZeroBaselineIsTheZeroStructure) {
   const Layout layout = layout_of(struct_desc<Everything>());
   alignas(Everything) uint8_t zeros[sizeof(Everything)] = {};
   const void* host[] = {zeros};
-  std::vector<uint64_t> words(layout.word_count()), baseline(layout.word_count(), 7);
+  std::vector<serialization::Word> words(layout.word_count()), baseline(layout.word_count(), 7);
   layout.quantize(host, words.data());
   layout.zero_baseline(baseline.data());
   EXPECT_EQ(words, baseline);
@@ -142,7 +142,7 @@ TEST(Layout, DeltasRoundTrip) {
         std::copy_n(base.begin() + node.first_word, node.word_count, current.begin() + node.first_word);
     }
     const auto bytes = delta(layout, base, current);
-    std::vector<uint64_t> out(layout.word_count(), 99);
+    std::vector<serialization::Word> out(layout.word_count(), 99);
     BitReader r(bytes);
     RC_ASSERT(layout.decode_delta(r, base.data(), out.data()));
     RC_ASSERT(r.at_end());
@@ -161,7 +161,7 @@ TEST(Layout, WholeStatesRoundTrip) {
     BitWriter w(buffer);
     layout.encode_whole(w, words.data());
     RC_ASSERT(w.ok());
-    std::vector<uint64_t> out(layout.word_count(), 99);
+    std::vector<serialization::Word> out(layout.word_count(), 99);
     BitReader r(w.finish());
     RC_ASSERT(layout.decode_whole(r, out.data()));
     RC_ASSERT(r.at_end());
@@ -177,7 +177,7 @@ TEST(Layout, EveryTruncationIsRefusedAndLeavesTheBaseline) {
     const auto current = words_of(layout, random);
     const auto bytes = delta(layout, base, current);
     for (size_t n = 0; n < bytes.size(); ++n) {
-      std::vector<uint64_t> out(layout.word_count(), 99);
+      std::vector<serialization::Word> out(layout.word_count(), 99);
       BitReader r(std::span<const uint8_t>(bytes).first(n));
       RC_ASSERT(!layout.decode_delta(r, base.data(), out.data()));
       RC_ASSERT(!r.ok());
@@ -196,7 +196,7 @@ TEST(Layout, HostileBytesAreRefusedOrCanonical) {
     for (int flips = 0; flips < 3; ++flips) {
       bytes[random.next_below(bytes.size())] ^= static_cast<uint8_t>(1u << random.next_below(8));
     }
-    std::vector<uint64_t> out(layout.word_count());
+    std::vector<serialization::Word> out(layout.word_count());
     BitReader r(bytes);
     if (!layout.decode_delta(r, base.data(), out.data())) {
       RC_ASSERT(out == base);
@@ -217,7 +217,7 @@ TEST(Layout, HostileBytesAreRefusedOrCanonical) {
 
 TEST(Layout, EmptyChangesAreRefused) {
   const Layout object = test::object_layout_of<Small, Other>();
-  std::vector<uint64_t> base(object.word_count(), 0), out(object.word_count());
+  std::vector<serialization::Word> base(object.word_count(), 0), out(object.word_count());
   object.zero_baseline(base.data());
   const auto decodes = [&](std::vector<uint8_t> bytes) {
     BitReader r(bytes);
@@ -232,7 +232,7 @@ TEST(Layout, EmptyChangesAreRefused) {
 
 TEST(Layout, OneStepPastTheLimitIsRefused) {
   const Layout layout = layout_of(struct_desc<test::Slots>());
-  std::vector<uint64_t> base(layout.word_count()), out(layout.word_count());
+  std::vector<serialization::Word> base(layout.word_count()), out(layout.word_count());
   layout.zero_baseline(base.data());
   const auto level = [&](uint64_t code, uint64_t aim) {
     uint8_t buffer[16];
@@ -296,7 +296,7 @@ TEST(Layout, ApproxEqualOfRotations) {
 
 TEST(Layout, PropertiesByFlatId) {
   const Layout layout = test::object_layout_of<Small, Other>();
-  std::vector<uint64_t> words(layout.word_count());
+  std::vector<serialization::Word> words(layout.word_count());
   layout.zero_baseline(words.data());
   const uint16_t hp = prop_id(0, Small::Member::hp), x = prop_id(1, Other::Member::x);
   EXPECT_EQ(hp, 0x0001);
@@ -365,7 +365,7 @@ TEST(Layout, TextThatCannotTravelIsCut) {
 
 TEST(Layout, LongTextIsCheckedAcrossWindows) {
   const Layout layout = layout_of(struct_desc<Letter>());
-  std::vector<uint64_t> base(layout.word_count()), out(layout.word_count());
+  std::vector<serialization::Word> base(layout.word_count()), out(layout.word_count());
   layout.zero_baseline(base.data());
   const auto decodes = [&](const std::string& text) {
     std::vector<uint8_t> buffer(400);

@@ -56,7 +56,7 @@ class ClockRun {
         client_fixed_(60),
         clock_(ClockSyncConfig{}),
         history_(1),
-        buffer_(InputBufferConfig{}, std::vector<uint64_t>{0}, 60000) {
+        buffer_(InputBufferConfig{}, std::vector<serialization::Word>{0}, 60000) {
     server_newest_ = 60000;
     client_period_ns_ = static_cast<uint64_t>(1e9 / config.client_pump_hz);
     next_client_ns_ = kStartNs + random_.next_below(client_period_ns_);
@@ -108,7 +108,7 @@ class ClockRun {
     int8_t margin;
     uint64_t echo_sent_ns;
     uint64_t echo_held_since_ns;
-    std::vector<uint64_t> words;
+    std::vector<serialization::Word> words;
   };
 
   static uint64_t input_of(Tick tick) { return tick * 2654435761u + 1; }

@@ -14,13 +14,13 @@ namespace {
 constexpr uint64_t kDefaultWord = 0xD0;
 
 InputBuffer make(Tick newest_tick = 100) {
-  const uint64_t words[1] = {kDefaultWord};
+  const serialization::Word words[1] = {kDefaultWord};
   return InputBuffer(InputBufferConfig{}, words, newest_tick);
 }
 
 /// `count` inputs ending at `newest`, each word its own tick.
 void receive(InputBuffer& buffer, Tick newest, uint32_t count, TickTime at) {
-  std::vector<uint64_t> words;
+  std::vector<serialization::Word> words;
   for (uint32_t i = 0; i < count; ++i) words.push_back(newest - i);
   buffer.receive(newest, count, words, at);
 }
@@ -60,8 +60,8 @@ TEST(InputBuffer, DefaultThenRepeatFor250MsThenDefault) {
 
 TEST(InputBuffer, TheFirstInputOfATickStands) {
   InputBuffer buffer = make();
-  const uint64_t first[1] = {7};
-  const uint64_t second[1] = {8};
+  const serialization::Word first[1] = {7};
+  const serialization::Word second[1] = {8};
   buffer.receive(101, 1, first, TickTime{100, 0.0});
   buffer.receive(101, 1, second, TickTime{100, 0.0});
   EXPECT_EQ(buffer.take(101).words[0], 7u);
@@ -133,7 +133,7 @@ TEST(InputBuffer, AgreesWithAModel) {
   EXPECT_TRUE(rc::check("first arrival wins, one input per tick, counts add up", [] {
     const auto seed = *rc::gen::arbitrary<uint64_t>();
     base::Random random(seed);
-    const uint64_t default_words[1] = {kDefaultWord};
+    const serialization::Word default_words[1] = {kDefaultWord};
     const Tick start = random.chance(0.2) ? UINT32_MAX - 40 : 500;
     InputBuffer buffer(InputBufferConfig{}, default_words, start);
     std::map<uint64_t, uint64_t> first;  // ticks since start → word
@@ -146,7 +146,7 @@ TEST(InputBuffer, AgreesWithAModel) {
         const int64_t newest = static_cast<int64_t>(model_now) + ahead;
         if (newest < static_cast<int64_t>(count)) continue;
         if (start + static_cast<Tick>(newest) < count) continue;  // contains tick 0: refused by the codec
-        std::vector<uint64_t> words(count);
+        std::vector<serialization::Word> words(count);
         for (uint64_t& word : words) word = random.next_u64();
         for (uint32_t i = 0; i < count; ++i) {
           const uint64_t at = static_cast<uint64_t>(newest) - i;

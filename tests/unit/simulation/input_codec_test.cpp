@@ -25,8 +25,8 @@ MoveInput random_input(base::Random& random) {
   return input;
 }
 
-std::vector<uint64_t> words_of(const serialization::Layout& layout, const MoveInput& input) {
-  std::vector<uint64_t> words(layout.word_count());
+std::vector<serialization::Word> words_of(const serialization::Layout& layout, const MoveInput& input) {
+  std::vector<serialization::Word> words(layout.word_count());
   const void* host[1] = {&input};
   layout.quantize(host, words.data());
   return words;
@@ -35,7 +35,8 @@ std::vector<uint64_t> words_of(const serialization::Layout& layout, const MoveIn
 class InputCodec : public ::testing::Test {
  protected:
   serialization::Layout layout_ = move_input_layout();
-  std::vector<uint64_t> decoded_ = std::vector<uint64_t>(layout_.word_count() * kMaxInputsPerMessage);
+  std::vector<serialization::Word> decoded_ =
+      std::vector<serialization::Word>(layout_.word_count() * kMaxInputsPerMessage);
   std::array<uint8_t, 1200> buffer_{};
 
   std::span<const uint8_t> encode(const InputHistory& history, size_t capacity = 1200) {

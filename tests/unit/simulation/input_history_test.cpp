@@ -8,7 +8,7 @@ namespace lattice::simulation {
 namespace {
 
 void push(InputHistory& history, Tick tick) {
-  const std::array<uint64_t, 2> words{tick, tick * 3u};
+  const std::array<serialization::Word, 2> words{tick, tick * 3u};
   history.push(tick, words);
 }
 

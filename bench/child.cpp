@@ -160,8 +160,17 @@ void UdpCounter::attach(ChildPlan& plan, const std::string& library) const {
 UdpTraffic UdpCounter::read() const {
   if (page_ == nullptr) return {};
   const auto& c = *static_cast<const UdpCounters*>(page_);
-  return {c.send_calls.load(),    c.sent_datagrams.load(),     c.sent_bytes.load(),
-          c.receive_calls.load(), c.received_datagrams.load(), c.received_bytes.load()};
+  return {c.send_calls.load(),         c.sent_datagrams.load(), c.sent_bytes.load(), c.receive_calls.load(),
+          c.received_datagrams.load(), c.received_bytes.load(), c.send_ns.load(),    c.receive_ns.load()};
+}
+
+void UdpCounter::trace(double seconds) {
+  if (page_ == nullptr) return;
+  auto& c = *static_cast<UdpCounters*>(page_);
+  c.run_count.store(0);
+  c.traces.store(1);
+  sleep_s(seconds);
+  c.traces.store(0);
 }
 
 }  // namespace bench

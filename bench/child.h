@@ -56,6 +56,7 @@ void sleep_s(double seconds);
 struct UdpTraffic {
   uint64_t send_calls = 0, sent_datagrams = 0, sent_bytes = 0;
   uint64_t receive_calls = 0, received_datagrams = 0, received_bytes = 0;
+  uint64_t send_ns = 0, receive_ns = 0;  // wall time inside sendmmsg and recvmmsg
 };
 
 class UdpCounter {
@@ -67,6 +68,10 @@ class UdpCounter {
   /// Makes the planned process count into this object. `library` is the path of udp_counter.so.
   void attach(ChildPlan& plan, const std::string& library) const;
   UdpTraffic read() const;
+  /// Records every run that is sent, for `seconds`. Replaces what was recorded before.
+  void trace(double seconds);
+  /// The descriptor of the shared memory, for a process that repeats the recorded traffic.
+  int descriptor() const { return fd_; }
 
  private:
   int fd_ = -1;

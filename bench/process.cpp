@@ -12,12 +12,16 @@ Process::~Process() {
 }
 
 bool Process::start(std::vector<std::string> arguments, int cpu) {
-  int go[2] = {-1, -1};
-  if (pipe2(go, O_CLOEXEC) != 0) return false;
-  go_write_ = go[1];
   ChildPlan plan;
   plan.arguments = std::move(arguments);
   plan.cpu = cpu;
+  return start(std::move(plan));
+}
+
+bool Process::start(ChildPlan plan) {
+  int go[2] = {-1, -1};
+  if (pipe2(go, O_CLOEXEC) != 0) return false;
+  go_write_ = go[1];
   plan.descriptors.emplace_back(go[0], STDIN_FILENO);
   plan.descriptors.emplace_back(out_.writer(), STDOUT_FILENO);
   const bool started = child_.start(plan);

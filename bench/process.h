@@ -1,4 +1,4 @@
-// A process of the transport bench: it prints lines of "name value", and a line "go" starts it.
+// A process of a bench: it prints lines of "name value", and a line "go" starts it.
 #pragma once
 
 #include <map>
@@ -17,6 +17,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   bool start(std::vector<std::string> arguments, int cpu);
+  /// The same with everything else that a plan may say.
+  bool start(ChildPlan plan);
   /// Reads until the process has printed `name`; false after `seconds`, or when it ended.
   bool await(const std::string& name, double seconds);
   /// Sends the line "go".
@@ -25,6 +27,8 @@ class Process {
   void finish();
   /// The latest value that the process printed for `name`; 0 if there is none.
   double said(const std::string& name) const;
+  /// The latest values of all names.
+  const std::map<std::string, double>& all_said() const { return said_; }
   /// The raw child, for processor time and memory.
   Child& child() { return child_; }
 

@@ -10,7 +10,11 @@ constexpr Bench kBenches[] = {
      run_codec},
     {"transport", "the transport alone beside ENet and two floors: game shape, bulk, ping, connects, floods",
      run_transport},
-    {"congestion", "each congestion controller on narrow, changing links, simulated; --traces adds recorded ones",
+    {"replication",
+     "many players and objects: crowds on one processor beside a floor, caps, resting worlds, joins",
+     run_replication},
+    {"congestion",
+     "each congestion controller on narrow, changing links, simulated; --traces adds recorded ones",
      run_congestion},
 };
 

@@ -32,6 +32,7 @@ std::span<const Bench> benches();
 std::string run_demo_load(const Options& options, Report& report);
 std::string run_codec(const Options& options, Report& report);
 std::string run_transport(const Options& options, Report& report);
+std::string run_replication(const Options& options, Report& report);
 std::string run_congestion(const Options& options, Report& report);
 
 }  // namespace bench

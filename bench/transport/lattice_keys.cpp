@@ -15,6 +15,7 @@ namespace {
 using namespace lattice;
 
 constexpr uint64_t kTokenLifetimeS = 1800;
+constexpr uint8_t kServerSecretFill = 0x22;
 
 std::array<uint8_t, 32> fixed_secret(uint8_t fill) {
   std::array<uint8_t, 32> secret;
@@ -29,7 +30,13 @@ crypto::SigningKeyPair token_issuer() {
 }
 
 crypto::KeyPair server_identity() {
-  return crypto::KeyPair::from_secret(fixed_secret(0x22));
+  return crypto::KeyPair::from_secret(fixed_secret(kServerSecretFill));
+}
+
+std::array<uint8_t, 64> server_identity_bytes() {
+  std::array<uint8_t, 64> bytes;
+  bytes.fill(kServerSecretFill);
+  return bytes;
 }
 
 std::vector<uint8_t> make_token(const crypto::PublicKey& bearer, uint32_t index) {

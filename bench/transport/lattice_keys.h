@@ -1,7 +1,8 @@
-// Keys that every process of the transport bench knows, so that a load can make tokens for any server. They
+// Keys that every process of a bench knows, so that a load can make tokens for any server. They
 // protect nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace bench {
 
 lattice::crypto::SigningKeyPair token_issuer();
 lattice::crypto::KeyPair server_identity();
+/// The same as lattice_world_config.server_identity: the secret key, then a key for resets.
+std::array<uint8_t, 64> server_identity_bytes();
 
 /// A connect token for that server, valid half an hour from now, for the bearer of `bearer`. `index` makes
 /// its token id different from the others'.

@@ -1,0 +1,40 @@
+// The work of a process of the replication bench. Processes and the bench exchange lines: "name value" on
+// standard output; "go" on standard input begins the measured window and the next "go" ends it.
+#pragma once
+
+#include <cstdint>
+
+namespace bench {
+
+struct EndArguments {
+  uint32_t clients = 1;          // of the load; the server has room for so many
+  uint32_t objects = 0;          // server: besides one for each player
+  uint32_t moving_percent = 0;   // of those objects
+  uint16_t port = 0;             // of the server; loads only
+  uint32_t cap_bytes_per_s = 0;  // most bytes that a connection sends; 0: no cap
+  bool spectators = false;       // server: nobody has an object of its own
+  bool with_inputs = true;       // load: 60 inputs a second
+  uint32_t trace_fd = 0;         // floor: the descriptor of the recorded traffic that it repeats
+  double up_per_s = 60;          // floor: datagrams of each client to the server
+  uint32_t up_bytes = 64;        // floor: bytes of each
+};
+
+/// The server: a world behind the C interface with one thread.
+int serve_scene(const EndArguments& arguments);
+/// `clients` - 1 generators that decrypt and acknowledge, and one real client world, the witness.
+int load_generators(const EndArguments& arguments);
+/// `clients` real client worlds.
+int load_worlds(const EndArguments& arguments);
+/// The floor: receives, opens, seals and sends as much as a recorded server did.
+int serve_floor(const EndArguments& arguments);
+/// The sockets at the other end of the floor.
+int load_floor(const EndArguments& arguments);
+
+/// Prints "name value" at once.
+void say(const char* name, double value);
+/// True once for each line "go" that has come; never blocks.
+bool take_go();
+/// True once the bench wants this process to end (SIGTERM).
+bool should_end();
+
+}  // namespace bench

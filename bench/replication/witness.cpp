@@ -1,0 +1,74 @@
+#include "replication/witness.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "replication/processes.h"
+#include "transport/lattice_keys.h"
+
+namespace bench {
+
+bool Witness::start(uint16_t port, uint32_t index, double round_trip_ms) {
+  lattice::WorldConfig config;
+  config.bind_address = "127.0.0.1:0";
+  config.tick_rate_hz = kTickRateHz;
+  config.max_objects = 65535;
+  config.congestion_mode = LATTICE_CONGESTION_NONE;
+  world_ = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  lattice::Impairment delay;
+  delay.delay_ms = round_trip_ms;
+  lattice::crypto::PublicKey key{};
+  const std::string server = "127.0.0.1:" + std::to_string(port);
+  const bool ready = world_ && add_schema(world_) && world_.set_callbacks(*this) == LATTICE_OK &&
+                     world_.set_impairment(LATTICE_DIRECTION_SEND, delay) == LATTICE_OK &&
+                     lattice_world_new_client_key(world_, key.data()) == LATTICE_OK &&
+                     world_.connect(server.c_str(), make_token(key, index));
+  if (!ready) std::fprintf(stderr, "replication-end: %s\n", lattice_last_error());
+  return ready;
+}
+
+void Witness::on_tick(const lattice_tick_context& tick) {
+  world_.each_simulated(kPlayer, [&](lattice_netid id, Walker& walker) { step(walker, id, tick.tick); });
+}
+
+void Witness::pump() {
+  const uint32_t ticks = world_.pump();
+  if (open_ && ticks != 0) look();
+}
+
+void Witness::look() {
+  const size_t count = lattice_objects(world_, 0, nullptr, 0);
+  ids_.resize(count);
+  ids_.resize(std::min(count, lattice_objects(world_, 0, ids_.data(), ids_.size())));
+  if (ids_.size() != seen_.size()) {  // objects came or went: begin anew with them
+    seen_.clear();
+    for (const lattice_netid id : ids_) seen_.push_back({id, world_.info(id).confirmed_tick});
+  }
+  const auto now_tick = static_cast<uint32_t>(server_tick());
+  for (size_t i = 0; i < ids_.size(); ++i) {
+    const uint32_t tick = world_.info(ids_[i]).confirmed_tick;
+    updates_ += tick != seen_[i].tick;
+    seen_[i] = {ids_[i], tick};
+    if (now_tick > tick) worst_age_ticks_ = std::max(worst_age_ticks_, now_tick - tick);
+  }
+  ++looks_, seen_objects_ += ids_.size();
+}
+
+void Witness::go(double now_s) {
+  open_ = !open_;
+  const lattice_world_stats stats = world_.stats();
+  if (open_) {
+    began_s_ = now_s, before_ = stats;
+    updates_ = looks_ = seen_objects_ = worst_age_ticks_ = 0;
+    return;
+  }
+  const double s = now_s - began_s_;
+  const double objects = looks_ == 0 ? 0 : static_cast<double>(seen_objects_) / static_cast<double>(looks_);
+  say("witness_objects", objects);
+  say("witness_updates_hz", objects == 0 ? 0 : static_cast<double>(updates_) / objects / s);
+  say("witness_worst_age_ticks", worst_age_ticks_);
+  say("witness_rollbacks_per_s", static_cast<double>(stats.rollbacks - before_.rollbacks) / s);
+  say("witness_snapshots_hz", static_cast<double>(stats.snapshots_applied - before_.snapshots_applied) / s);
+}
+
+}  // namespace bench

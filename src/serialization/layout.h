@@ -28,6 +28,7 @@
 #include "lattice/authoring/bit_reader.h"
 #include "lattice/authoring/bit_writer.h"
 #include "lattice/schema.h"
+#include "serialization/flat_member.h"
 #include "serialization/leaf.h"
 
 namespace lattice::serialization {
@@ -128,6 +129,27 @@ class Layout {
   /// copy of `base`, never a part of a state. `out` must not overlap `base`. The caller checks
   /// reader.at_end() at the end of the message.
   bool decode_delta(BitReader& reader, const Word* base, Word* out) const;
+
+  /// The most bits that say what changed: a presence bit per behaviour, if there are several, and one bit per
+  /// top-level member.
+  size_t mask_bits_max() const { return mask_bits_max_; }
+  /// True when these bits fit one number. Only then may the functions from here to skip_members() be called.
+  bool has_flat_mask() const { return mask_bits_max_ <= 64; }
+  /// How many top-level members all behaviours have together.
+  unsigned flat_mask_bits() const { return static_cast<unsigned>(members_.size()); }
+  /// One bit per top-level member, in order; member 0 of behaviour 0 is the highest of flat_mask_bits() bits.
+  /// A bit is set when the member differs.
+  uint64_t changed_mask(const Word* base, const Word* current) const;
+  /// Appends the members that `mask` marks, in the form of encode_delta() but without the mask: nothing for a
+  /// bool. `mask` is changed_mask(base, current).
+  void encode_members(BitWriter& writer, uint64_t mask, const Word* base, const Word* current) const;
+  /// Reads what encode_members() wrote. Refuses a marked member that equals its baseline. With mask 0,
+  /// `out` is a copy of `base`. Fails as decode_delta() does.
+  bool decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const;
+  /// Moves past what encode_members() wrote, without a baseline. Checks lengths, not values. On failure
+  /// returns false, and the reader has failed.
+  bool skip_members(BitReader& reader, uint64_t mask) const;
+
   void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.
   bool decode_whole(BitReader& reader, Word* out) const;
@@ -160,10 +182,16 @@ class Layout {
  private:
   friend class LayoutCompiler;
 
-  void encode_members(BitWriter& writer, std::span<const LayoutNode> members, const Word* base,
-                      const Word* current) const;
-  bool decode_members(BitReader& reader, std::span<const LayoutNode> members, const Word* base,
-                      Word* out) const;
+  void encode_flat(BitWriter& writer, const Word* base, const Word* current) const;
+  bool decode_flat(BitReader& reader, const Word* base, Word* out) const;
+  void encode_marked(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
+  bool decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
+  bool decode_packed(BitReader& reader, const FlatMember& member, const Word* base, Word* out) const;
+  void encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, const Word* base,
+                    const Word* current) const;
+  bool decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, const Word* base, Word* out) const;
+  bool skip_nodes(BitReader& reader, std::span<const LayoutNode> nodes) const;
+  bool skip_changed(BitReader& reader, const LayoutNode& node) const;
   void encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
   bool decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
@@ -179,8 +207,11 @@ class Layout {
   std::vector<uint16_t> teleport_leaves_;
   std::vector<uint16_t> not_predicted_leaves_;
   std::vector<Word> zero_words_;
+  std::vector<FlatMember> members_;
+  std::vector<PackedField> fields_;
   std::string canonical_members_;
   size_t word_count_ = 0;
+  size_t mask_bits_max_ = 0;
   size_t max_delta_bits_ = 0;
   size_t max_whole_bits_ = 0;
   bool has_presence_bits_ = false;

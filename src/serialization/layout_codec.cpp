@@ -45,7 +45,7 @@ std::span<const Leaf> Layout::leaves_of(const LayoutNode& node) const {
 }
 
 void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* current) const {
-  if (!has_presence_bits_) return encode_members(writer, members_of(behaviours_[0]), base, current);
+  if (has_flat_mask()) return encode_flat(writer, base, current);
   uint32_t present = 0;
   for (size_t i = 0; i < behaviours_.size(); ++i) {
     const LayoutBehaviour& behaviour = behaviours_[i];
@@ -54,17 +54,16 @@ void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* curre
     writer.WriteBool(differs);
   }
   for (size_t i = 0; i < behaviours_.size(); ++i) {
-    if ((present >> i & 1u) != 0) encode_members(writer, members_of(behaviours_[i]), base, current);
+    if ((present >> i & 1u) != 0) encode_nodes(writer, members_of(behaviours_[i]), base, current);
   }
 }
 
-void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> members, const Word* base,
-                            const Word* current) const {
+void Layout::encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, const Word* base,
+                          const Word* current) const {
   ChangedMask masks{};
   bool any = false;
-  for (size_t first = 0; first < members.size(); first += kMaskBits) {
-    const std::span<const LayoutNode> group =
-        members.subspan(first, std::min(kMaskBits, members.size() - first));
+  for (size_t first = 0; first < nodes.size(); first += kMaskBits) {
+    const std::span<const LayoutNode> group = nodes.subspan(first, std::min(kMaskBits, nodes.size() - first));
     uint64_t mask = 0;  // member 0 is in the highest of group.size() bits, so that its bit goes first
     for (const LayoutNode& node : group) {
       mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
@@ -74,8 +73,8 @@ void Layout::encode_members(BitWriter& writer, std::span<const LayoutNode> membe
     any = any || mask != 0;
   }
   if (!any) return;
-  for (size_t i = 0; i < members.size(); ++i) {
-    if (is_marked(masks, i)) encode_changed(writer, members[i], base, current);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (is_marked(masks, i)) encode_changed(writer, nodes[i], base, current);
   }
 }
 
@@ -93,21 +92,21 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const Wor
       return;
     case LayoutNode::Kind::kStructDelta:
     case LayoutNode::Kind::kArray:
-      return encode_members(writer, children_of(node), base, current);
+      return encode_nodes(writer, children_of(node), base, current);
   }
 }
 
 bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const {
   std::memcpy(out, base, word_count_ * sizeof(Word));
   bool ok = true;
-  if (!has_presence_bits_) {
-    ok = decode_members(reader, members_of(behaviours_[0]), base, out);
+  if (has_flat_mask()) {
+    ok = decode_flat(reader, base, out);
   } else {
     const uint64_t present = reader.ReadBits(static_cast<int>(behaviours_.size()));
     for (size_t i = 0; i < behaviours_.size() && ok; ++i) {
       if ((present >> (behaviours_.size() - 1 - i) & 1u) == 0) continue;
       const LayoutBehaviour& behaviour = behaviours_[i];
-      ok = decode_members(reader, members_of(behaviour), base, out) &&
+      ok = decode_nodes(reader, members_of(behaviour), base, out) &&
            !words_equal(base, out, behaviour.first_word, behaviour.word_count);
     }
   }
@@ -119,19 +118,19 @@ bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const 
   return ok;
 }
 
-bool Layout::decode_members(BitReader& reader, std::span<const LayoutNode> members, const Word* base,
-                            Word* out) const {
+bool Layout::decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, const Word* base,
+                          Word* out) const {
   ChangedMask masks{};
   uint64_t any = 0;
-  for (size_t first = 0; first < members.size(); first += kMaskBits) {
-    const size_t count = std::min(kMaskBits, members.size() - first);
+  for (size_t first = 0; first < nodes.size(); first += kMaskBits) {
+    const size_t count = std::min(kMaskBits, nodes.size() - first);
     const uint64_t mask = reader.ReadBits(static_cast<int>(count));
     masks[first / kMaskBits] = mask << (kMaskBits - count);
     any |= mask;
   }
-  for (size_t i = 0; i < members.size() && any != 0; ++i) {
+  for (size_t i = 0; i < nodes.size() && any != 0; ++i) {
     if (!is_marked(masks, i)) continue;
-    const LayoutNode& node = members[i];
+    const LayoutNode& node = nodes[i];
     // No encoder marks an unchanged member as changed.
     if (!decode_changed(reader, node, base, out) ||
         words_equal(base, out, node.first_word, node.word_count)) {
@@ -160,7 +159,7 @@ bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const Wor
       return true;
     case LayoutNode::Kind::kStructDelta:
     case LayoutNode::Kind::kArray:
-      return decode_members(reader, children_of(node), base, out);
+      return decode_nodes(reader, children_of(node), base, out);
   }
   return false;
 }

@@ -392,9 +392,50 @@ size_t LayoutCompiler::max_members_bits(uint16_t first, uint16_t count) const {
   return bits;
 }
 
+void LayoutCompiler::plan_members() {
+  const size_t behaviours = layout_.behaviours_.size();
+  if (behaviours > 1) layout_.mask_bits_max_ = behaviours;
+  for (const LayoutBehaviour& behaviour : layout_.behaviours_) {
+    layout_.mask_bits_max_ += behaviour.node_count;
+    for (const LayoutNode& node : layout_.members_of(behaviour)) {
+      FlatMember member;
+      member.node = static_cast<uint16_t>(&node - layout_.nodes_.data());
+      member.first_word = node.first_word;
+      member.word_count = node.word_count;
+      if (node.kind == LayoutNode::Kind::kBool) {
+        member.form = FlatMember::Form::kBool;
+      } else if (plan_packed(node, &member)) {
+        member.form = FlatMember::Form::kPacked;
+      }
+      layout_.members_.push_back(member);
+    }
+  }
+}
+
+// A value or a whole structure of codes, each of at most 32 bits, that fit one number together.
+bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
+  if (node.kind != LayoutNode::Kind::kPlain && node.kind != LayoutNode::Kind::kStructWhole) return false;
+  unsigned bits = 0;
+  for (const Leaf& leaf : layout_.leaves_of(node)) {
+    if (leaf.kind > LeafKind::kLastCode || leaf.bits > 32) return false;
+    bits += leaf.bits;
+    if (bits > 64) return false;
+  }
+  member->bits = static_cast<uint8_t>(bits);
+  member->first_field = static_cast<uint16_t>(layout_.fields_.size());
+  member->field_count = static_cast<uint8_t>(node.leaf_count);
+  for (const Leaf& leaf : layout_.leaves_of(node)) {
+    const bool rotation = leaf.kind == LeafKind::kSmallestThree;
+    layout_.fields_.push_back(
+        {leaf.word, static_cast<uint32_t>(rotation ? UINT32_MAX : leaf.max_code), leaf.bits, rotation});
+  }
+  return true;
+}
+
 void LayoutCompiler::finish() {
   pair_motion();
   measure();
+  plan_members();
   uint32_t largest = 1;
   for (const LayoutBehaviour& behaviour : layout_.behaviours_)
     largest = std::max(largest, behaviour.host_bytes);

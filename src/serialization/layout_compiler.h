@@ -61,6 +61,8 @@ class LayoutCompiler {
   void add_motion(const lattice_member_desc& member, uint16_t first_leaf, const Scope& scope);
   void pair_motion();
   void measure();
+  void plan_members();
+  bool plan_packed(const LayoutNode& node, FlatMember* member);
   size_t max_members_bits(uint16_t first, uint16_t count) const;
   void describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf);
   void line(unsigned depth, const std::string& text);

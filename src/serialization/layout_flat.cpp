@@ -1,0 +1,247 @@
+// Layout: deltas of types whose changed mask fits one number. A mask inside this file is left-aligned: bit 63
+// is member 0 of behaviour 0.
+#include <bit>
+#include <cstring>
+
+#include "base/assert.h"
+#include "serialization/layout.h"
+#include "serialization/leaf_codec.h"
+
+namespace lattice::serialization {
+namespace {
+
+constexpr unsigned kMaskBits = 64;
+
+// `count` is 0..64, and a structure without members has the mask 0.
+uint64_t to_left(uint64_t mask, size_t count) {
+  return count == 0 ? 0 : mask << (kMaskBits - count);
+}
+uint64_t to_right(uint64_t mask, size_t count) {
+  return count == 0 ? 0 : mask >> (kMaskBits - count);
+}
+
+// The index of the first marked member. Its mark is removed.
+size_t take_first(uint64_t* marked) {
+  const int index = std::countl_zero(*marked);
+  *marked &= ~(uint64_t{1} << (kMaskBits - 1) >> index);
+  return static_cast<size_t>(index);
+}
+
+bool differs(const FlatMember& member, const Word* a, const Word* b) {
+  Word difference = 0;
+  for (uint32_t i = member.first_word, end = i + member.word_count; i < end; ++i) difference |= a[i] ^ b[i];
+  return difference != 0;
+}
+
+// Joins members to fields of up to 64 bits, so that the writer is called once for several.
+class Joiner {
+ public:
+  explicit Joiner(BitWriter& writer) : writer_(writer) {}
+  void add(uint64_t value, unsigned bits) {
+    if (count_ + bits > 64) flush();
+    value_ = bits == 64 ? value : value_ << bits | value;
+    count_ += bits;
+  }
+  void flush() {
+    writer_.WriteBits(value_, static_cast<int>(count_));
+    value_ = 0, count_ = 0;
+  }
+
+ private:
+  BitWriter& writer_;
+  uint64_t value_ = 0;
+  unsigned count_ = 0;
+};
+
+bool skip_bytes(BitReader& reader, size_t capacity) {
+  reader.Skip(reader.ReadLength(capacity) * 8);
+  return reader.ok();
+}
+
+bool skip_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra) {
+  uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
+  const size_t available = reader.PeekBitSpan(scratch, size_t{leaf.capacity} * 8);
+  const size_t bits = extra.custom.deserialize(scratch, available, nullptr);
+  if (bits > available) return false;
+  reader.Skip(bits);
+  return reader.ok();
+}
+
+bool skip_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra) {
+  switch (leaf.kind) {
+    case LeafKind::kVarintUnsigned:
+    case LeafKind::kVarintSigned:
+    case LeafKind::kFixed64Difference:
+      reader.ReadVarint();
+      return reader.ok();
+    case LeafKind::kString:
+    case LeafKind::kFixedString:
+    case LeafKind::kBytes:
+      return skip_bytes(reader, leaf.capacity);
+    case LeafKind::kCustom:
+      return skip_custom(reader, leaf, extra);
+    default:
+      reader.Skip(leaf.bits);
+      return reader.ok();
+  }
+}
+
+}  // namespace
+
+uint64_t Layout::changed_mask(const Word* base, const Word* current) const {
+  LATTICE_ASSERT(has_flat_mask());
+  uint64_t mask = 0;
+  for (const FlatMember& member : members_) mask = mask << 1 | (differs(member, base, current) ? 1u : 0u);
+  return mask;
+}
+
+void Layout::encode_members(BitWriter& writer, uint64_t mask, const Word* base, const Word* current) const {
+  LATTICE_ASSERT(has_flat_mask());
+  encode_marked(writer, to_left(mask, members_.size()), base, current);
+}
+
+bool Layout::decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const {
+  LATTICE_ASSERT(has_flat_mask());
+  std::memcpy(out, base, word_count_ * sizeof(Word));
+  if (decode_marked(reader, to_left(mask, members_.size()), base, out)) return true;
+  reader.fail();
+  std::memcpy(out, base, word_count_ * sizeof(Word));
+  return false;
+}
+
+bool Layout::skip_members(BitReader& reader, uint64_t mask) const {
+  LATTICE_ASSERT(has_flat_mask());
+  size_t bits = 0;  // of packed members that are not skipped yet
+  uint64_t marked = to_left(mask, members_.size());
+  while (marked != 0) {
+    const FlatMember& member = members_[take_first(&marked)];
+    bits += member.bits;
+    if (member.form != FlatMember::Form::kOther) continue;
+    reader.Skip(bits);
+    bits = 0;
+    if (!skip_changed(reader, nodes_[member.node])) reader.fail();
+    if (!reader.ok()) return false;
+  }
+  reader.Skip(bits);
+  return reader.ok();
+}
+
+void Layout::encode_flat(BitWriter& writer, const Word* base, const Word* current) const {
+  uint64_t marked = to_left(changed_mask(base, current), members_.size());
+  if (!has_presence_bits_) {
+    writer.WriteBits(to_right(marked, members_.size()), static_cast<int>(members_.size()));
+    return encode_marked(writer, marked, base, current);
+  }
+  uint64_t present = 0, rest = marked;
+  for (const LayoutBehaviour& behaviour : behaviours_) {
+    present = present << 1 | (to_right(rest, behaviour.node_count) != 0 ? 1u : 0u);
+    rest <<= behaviour.node_count;
+  }
+  writer.WriteBits(present, static_cast<int>(behaviours_.size()));
+  unsigned first = 0;
+  for (const LayoutBehaviour& behaviour : behaviours_) {
+    const uint64_t mask = to_right(marked << first, behaviour.node_count);
+    if (mask != 0) {
+      writer.WriteBits(mask, behaviour.node_count);
+      encode_marked(writer, to_left(mask, behaviour.node_count) >> first, base, current);
+    }
+    first += behaviour.node_count;
+  }
+}
+
+bool Layout::decode_flat(BitReader& reader, const Word* base, Word* out) const {
+  if (!has_presence_bits_) {
+    const uint64_t mask = reader.ReadBits(static_cast<int>(members_.size()));
+    return decode_marked(reader, to_left(mask, members_.size()), base, out);
+  }
+  const uint64_t present = to_left(reader.ReadBits(static_cast<int>(behaviours_.size())), behaviours_.size());
+  unsigned first = 0;
+  for (size_t i = 0; i < behaviours_.size(); ++i) {
+    const unsigned count = behaviours_[i].node_count;
+    if ((present << i >> 63) != 0) {
+      const uint64_t mask = reader.ReadBits(static_cast<int>(count));
+      // No encoder marks an unchanged behaviour as present.
+      if (mask == 0 || !decode_marked(reader, to_left(mask, count) >> first, base, out)) return false;
+    }
+    first += count;
+  }
+  return reader.ok();
+}
+
+void Layout::encode_marked(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const {
+  Joiner joiner(writer);
+  while (marked != 0) {
+    const FlatMember& member = members_[take_first(&marked)];
+    if (member.form == FlatMember::Form::kPacked) {
+      const PackedField* field = &fields_[member.first_field];
+      uint64_t value = 0;
+      for (unsigned i = 0; i < member.field_count; ++i, ++field) {
+        value = value << field->bits | current[field->word];
+      }
+      joiner.add(value, member.bits);
+    } else if (member.form == FlatMember::Form::kOther) {
+      joiner.flush();
+      encode_changed(writer, nodes_[member.node], base, current);
+    }
+  }
+  joiner.flush();
+}
+
+bool Layout::decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
+  while (marked != 0) {
+    const FlatMember& member = members_[take_first(&marked)];
+    if (member.form == FlatMember::Form::kBool) {
+      out[member.first_word] = base[member.first_word] ^ 1u;
+    } else if (member.form == FlatMember::Form::kPacked) {
+      if (!decode_packed(reader, member, base, out)) return false;
+    } else if (!decode_changed(reader, nodes_[member.node], base, out) || !differs(member, base, out)) {
+      return false;  // no encoder marks an unchanged member as changed
+    }
+  }
+  return reader.ok();
+}
+
+bool Layout::decode_packed(BitReader& reader, const FlatMember& member, const Word* base, Word* out) const {
+  const uint64_t value = reader.ReadBits(member.bits);
+  const PackedField* field = &fields_[member.first_field];
+  unsigned left = member.bits;
+  Word difference = 0;
+  bool valid = true;
+  for (unsigned i = 0; i < member.field_count; ++i, ++field) {
+    left -= field->bits;
+    const uint64_t code = value >> left & ((uint64_t{1} << field->bits) - 1);
+    valid = valid && code <= field->max_code;
+    if (field->is_rotation) valid = valid && smallest_three_valid(code, (field->bits - 2u) / 3u);
+    out[field->word] = static_cast<Word>(code);
+    difference |= out[field->word] ^ base[field->word];
+  }
+  return valid && difference != 0 && reader.ok();
+}
+
+bool Layout::skip_nodes(BitReader& reader, std::span<const LayoutNode> nodes) const {
+  uint64_t masks[LATTICE_MAX_ARRAY_ELEMENTS / kMaskBits] = {};
+  uint64_t any = 0;
+  for (size_t first = 0; first < nodes.size(); first += kMaskBits) {
+    const size_t count = nodes.size() - first < kMaskBits ? nodes.size() - first : kMaskBits;
+    masks[first / kMaskBits] = to_left(reader.ReadBits(static_cast<int>(count)), count);
+    any |= masks[first / kMaskBits];
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const bool is_marked = (masks[i / kMaskBits] << (i % kMaskBits) >> 63) != 0;
+    if (is_marked && !skip_changed(reader, nodes[i])) return false;
+  }
+  return any != 0 && reader.ok();
+}
+
+bool Layout::skip_changed(BitReader& reader, const LayoutNode& node) const {
+  if (node.kind == LayoutNode::Kind::kBool) return true;
+  if (node.kind == LayoutNode::Kind::kStructDelta || node.kind == LayoutNode::Kind::kArray) {
+    return skip_nodes(reader, children_of(node));
+  }
+  for (size_t i = node.first_leaf; i < size_t{node.first_leaf} + node.leaf_count; ++i) {
+    if (!skip_leaf(reader, leaves_[i], extras_[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace lattice::serialization

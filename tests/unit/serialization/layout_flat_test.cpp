@@ -1,0 +1,272 @@
+// The two halves of a delta: the mask and the changed members agree with the whole delta, refuse what it
+// refuses, and can be skipped without a baseline.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+#include "unit/serialization/everything.h"
+
+namespace lattice::serialization {
+namespace {
+
+using test::Everything;
+using test::layout_of;
+using test::words_of;
+using Words = std::vector<Word>;
+
+// clang-format off
+LATTICE_NETWORKED(Walker,
+  (position, vec3, BOUNDS(-500, 500, 0.01f), POSITION), (yaw, float, BOUNDS(-3.2f, 3.2f, 0.00625f)),
+  (armed, bool), (alive, bool))
+LATTICE_NETWORKED(Purse, (coins, uint16, BITS(10)), (open, bool), (heading, quat, SMALLEST_THREE(10)))
+struct Flags {
+  LATTICE_NETSTRUCT(Flags, (a, bool), (level, uint8, RANGED(0, 200)), (b, bool))
+};
+LATTICE_NETWORKED(Deep, (flags, Flags), (one, uint8, RANGED(7, 7)), (many, uint8, ARRAY(70)))
+// clang-format on
+
+std::vector<uint8_t> members(const Layout& layout, uint64_t mask, const Words& base, const Words& current,
+                             size_t* bits) {
+  std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + 1);
+  BitWriter w(buffer);
+  layout.encode_members(w, mask, base.data(), current.data());
+  EXPECT_TRUE(w.ok());
+  *bits = w.bit_count();
+  const auto out = w.finish();
+  return {out.begin(), out.end()};
+}
+
+// Current words of which about half are those of `base`.
+Words changed_words(const Layout& layout, base::Random& random, const Words& base) {
+  Words current = words_of(layout, random);
+  for (const LayoutNode& node : layout.nodes()) {
+    if (random.chance(0.5)) {
+      std::copy_n(base.begin() + node.first_word, node.word_count, current.begin() + node.first_word);
+    }
+  }
+  return current;
+}
+
+TEST(LayoutFlat, MaskBitsAreCounted) {
+  const Layout one = test::object_layout_of<Walker>();
+  EXPECT_EQ(one.mask_bits_max(), 4u);
+  EXPECT_EQ(one.flat_mask_bits(), 4u);
+  const Layout two = test::object_layout_of<Walker, Purse>();
+  EXPECT_EQ(two.mask_bits_max(), 2u + 4 + 3);
+  EXPECT_EQ(two.flat_mask_bits(), 7u);
+  EXPECT_TRUE(two.has_flat_mask());
+  EXPECT_EQ(layout_of(struct_desc<Everything>()).mask_bits_max(), 32u);
+  const Layout large = test::object_layout_of<Everything, Walker, test::Mover, Purse, test::Slots, Deep>();
+  EXPECT_EQ(large.mask_bits_max(), 6u + 32 + 4 + 12 + 3 + 4 + 3);
+  EXPECT_TRUE(large.has_flat_mask());
+}
+
+TEST(LayoutFlat, MemberZeroIsTheHighestBit) {
+  const Layout layout = test::object_layout_of<Walker, Purse>();
+  Walker walker;
+  Purse purse;
+  const void* host[] = {&walker, &purse};
+  Words base(layout.word_count()), current(layout.word_count());
+  layout.quantize(host, base.data());
+  EXPECT_EQ(layout.changed_mask(base.data(), base.data()), 0u);
+  walker.position.z = 1;
+  walker.alive = true;
+  purse.coins = 1000;
+  layout.quantize(host, current.data());
+  ASSERT_EQ(layout.changed_mask(base.data(), current.data()), 0b1001'100u);
+  size_t bits = 0;
+  const auto bytes = members(layout, 0b1001'100, base, current, &bits);
+  EXPECT_EQ(bits, 3 * 17u + 10);  // nothing for the bool
+  BitReader r(bytes);
+  EXPECT_EQ(r.ReadBits(17), 50000u);
+  EXPECT_EQ(r.ReadBits(17), 50000u);
+  EXPECT_EQ(r.ReadBits(17), 50100u);
+  EXPECT_EQ(r.ReadBits(10), 1000u);
+}
+
+TEST(LayoutFlat, TheHalvesMakeTheDeltaOfAStructure) {
+  const Layout layout = layout_of(struct_desc<Everything>());
+  EXPECT_TRUE(rc::check("mask and members are the delta", [&](uint64_t seed) {
+    base::Random random(seed);
+    const Words base = words_of(layout, random);
+    const Words current = changed_words(layout, random, base);
+    const uint64_t mask = layout.changed_mask(base.data(), current.data());
+    std::vector<uint8_t> whole(layout.max_delta_bits() / 8 + 1), halves(whole.size());
+    BitWriter w(whole), h(halves);
+    layout.encode_delta(w, base.data(), current.data());
+    h.WriteBits(mask, static_cast<int>(layout.flat_mask_bits()));
+    layout.encode_members(h, mask, base.data(), current.data());
+    RC_ASSERT(w.bit_count() == h.bit_count());
+    const auto a = w.finish(), b = h.finish();
+    RC_ASSERT(std::equal(a.begin(), a.end(), b.begin(), b.end()));
+  }));
+}
+
+TEST(LayoutFlat, MembersRoundTripAndAreSkipped) {
+  const Layout layout = layout_of(struct_desc<Everything>());
+  EXPECT_TRUE(rc::check("decode and skip end at the same bit", [&](uint64_t seed) {
+    base::Random random(seed);
+    const Words base = words_of(layout, random);
+    const Words current = changed_words(layout, random, base);
+    const uint64_t mask = layout.changed_mask(base.data(), current.data());
+    size_t bits = 0;
+    const auto bytes = members(layout, mask, base, current, &bits);
+    Words out(layout.word_count(), 99);
+    BitReader r(bytes), s(bytes);
+    RC_ASSERT(layout.decode_members(r, mask, base.data(), out.data()));
+    RC_ASSERT(out == current);
+    RC_ASSERT(r.position_bits() == bits);
+    RC_ASSERT(layout.skip_members(s, mask));
+    RC_ASSERT(s.position_bits() == bits);
+    for (size_t n = 0; n < bits; ++n) {
+      BitReader cut(bytes, n), skipped(bytes, n);
+      RC_ASSERT(!layout.decode_members(cut, mask, base.data(), out.data()));
+      RC_ASSERT(!cut.ok());
+      RC_ASSERT(out == base);
+      RC_ASSERT(!layout.skip_members(skipped, mask));
+      RC_ASSERT(!skipped.ok());
+    }
+  }));
+}
+
+// Whatever bytes decode, encode to themselves; and what decodes, can be skipped.
+TEST(LayoutFlat, HostileMembersAreRefusedOrCanonical) {
+  const Layout layout = layout_of(struct_desc<Everything>());
+  EXPECT_TRUE(rc::check("accepted means canonical", [&](uint64_t seed) {
+    base::Random random(seed);
+    const Words base = words_of(layout, random);
+    const Words current = changed_words(layout, random, base);
+    uint64_t mask = layout.changed_mask(base.data(), current.data());
+    size_t bits = 0;
+    auto bytes = members(layout, mask, base, current, &bits);
+    if (bytes.empty()) return;
+    for (int flips = 0; flips < 3; ++flips) {
+      bytes[random.next_below(bytes.size())] ^= static_cast<uint8_t>(1u << random.next_below(8));
+    }
+    if (random.chance(0.2)) mask ^= uint64_t{1} << random.next_below(layout.flat_mask_bits());
+    Words out(layout.word_count());
+    BitReader r(bytes), s(bytes);
+    const bool skipped = layout.skip_members(s, mask);
+    if (!layout.decode_members(r, mask, base.data(), out.data())) {
+      RC_ASSERT(out == base);
+      return;
+    }
+    RC_ASSERT(skipped);
+    RC_ASSERT(s.position_bits() == r.position_bits());
+    RC_ASSERT(layout.changed_mask(base.data(), out.data()) == mask);
+    const size_t used = r.position_bits();
+    const auto again = members(layout, mask, base, out, &bits);
+    RC_ASSERT(bits == used);
+    BitReader x(bytes, used), y(again, used);
+    while (x.bits_left() != 0) RC_ASSERT(x.ReadBool() == y.ReadBool());
+  }));
+}
+
+TEST(LayoutFlat, AMarkedMemberDiffersFromItsBaseline) {
+  const Layout layout = layout_of(struct_desc<Everything>());
+  base::Random random(1);
+  const Words base = words_of(layout, random);
+  Words out(layout.word_count(), 99);
+  BitReader none(std::span<const uint8_t>{});
+  EXPECT_TRUE(layout.decode_members(none, 0, base.data(), out.data()));
+  EXPECT_EQ(out, base);
+  unsigned refused = 0;
+  for (unsigned i = 0; i < layout.flat_mask_bits(); ++i) {
+    const uint64_t mask = uint64_t{1} << i;
+    size_t bits = 0;
+    const auto bytes = members(layout, mask, base, base, &bits);
+    BitReader r(bytes);
+    if (layout.decode_members(r, mask, base.data(), out.data())) {
+      EXPECT_EQ(layout.nodes()[layout.flat_mask_bits() - 1 - i].kind, LayoutNode::Kind::kBool);
+      continue;
+    }
+    EXPECT_FALSE(r.ok());
+    EXPECT_EQ(out, base);
+    ++refused;
+  }
+  EXPECT_EQ(refused, layout.flat_mask_bits() - 1);  // all but the only bool
+}
+
+TEST(LayoutFlat, ACodePastItsLimitIsRefused) {
+  const Layout layout = layout_of(struct_desc<Deep>());
+  Words base(layout.word_count()), out(layout.word_count());
+  layout.zero_baseline(base.data());
+  const auto decodes = [&](uint64_t level) {
+    uint8_t buffer[4];
+    BitWriter w(buffer);
+    w.WriteBits(0, 1), w.WriteBits(level, 8), w.WriteBits(1, 1);
+    BitReader r(w.finish());
+    return layout.decode_members(r, 0b100, base.data(), out.data());
+  };
+  EXPECT_TRUE(decodes(200));
+  EXPECT_FALSE(decodes(201));
+  const Layout purse = layout_of(struct_desc<Purse>());
+  Words rest(purse.word_count());
+  purse.zero_baseline(rest.data());
+  const uint8_t ones[] = {0xFF, 0xFF, 0xFF, 0xFF};  // three codes of 1023, which no rotation has
+  BitReader r(ones);
+  EXPECT_FALSE(purse.decode_members(r, 0b001, rest.data(), out.data()));
+}
+
+TEST(LayoutFlat, AFieldWithoutBitsIsNeverMarked) {
+  const Layout layout = layout_of(struct_desc<Deep>());
+  Words base(layout.word_count()), out(layout.word_count());
+  layout.zero_baseline(base.data());
+  BitReader r(std::span<const uint8_t>{});
+  EXPECT_FALSE(layout.decode_members(r, 0b010, base.data(), out.data()));
+}
+
+// An array of 70 has two mask numbers; its elements are skipped by them.
+TEST(LayoutFlat, SkipReadsTheMasksOfArrays) {
+  const Layout layout = layout_of(struct_desc<Deep>());
+  Deep value;
+  Words base(layout.word_count()), current(layout.word_count());
+  const void* host[] = {&value};
+  layout.quantize(host, base.data());
+  value.many[0] = 1, value.many[69] = 2;
+  layout.quantize(host, current.data());
+  size_t bits = 0;
+  const auto bytes = members(layout, 1, base, current, &bits);
+  EXPECT_EQ(bits, 70u + 16);
+  BitReader r(bytes);
+  EXPECT_TRUE(layout.skip_members(r, 1));
+  EXPECT_EQ(r.position_bits(), bits);
+  const std::vector<uint8_t> zeros(16);
+  BitReader empty(zeros);
+  EXPECT_FALSE(layout.skip_members(empty, 1));  // an array of which no element is marked
+}
+
+// clang-format off
+LATTICE_NETWORKED(Other1, (a, uint8), (b, bool))
+// clang-format on
+
+TEST(LayoutFlat, LargerMasksHaveNoHalvesButADelta) {
+  const Layout layout =
+      test::object_layout_of<Everything, test::Mover, Walker, Deep, Purse, Other1, test::Slots>();
+  EXPECT_EQ(layout.mask_bits_max(), 7u + 32 + 12 + 4 + 3 + 3 + 2 + 4);
+  ASSERT_FALSE(layout.has_flat_mask());
+  Everything everything;
+  test::Mover mover;
+  Walker walker;
+  Deep deep;
+  Purse purse;
+  Other1 other;
+  test::Slots slots;
+  const void* host[] = {&everything, &mover, &walker, &deep, &purse, &other, &slots};
+  Words base(layout.word_count()), current(layout.word_count()), out(layout.word_count());
+  layout.quantize(host, base.data());
+  walker.alive = true, deep.many[3] = 4, slots.inner.on = true;
+  layout.quantize(host, current.data());
+  std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + 1);
+  BitWriter w(buffer);
+  layout.encode_delta(w, base.data(), current.data());
+  // Presence; Walker's mask; Deep's mask, its array's mask and element; the mask of Slots, Inner whole.
+  EXPECT_EQ(w.bit_count(), 7u + 4 + (3 + 70 + 8) + (4 + 1 + 8 + 11 + 11));
+  BitReader r(w.finish());
+  EXPECT_TRUE(layout.decode_delta(r, base.data(), out.data()));
+  EXPECT_EQ(out, current);
+}
+
+}  // namespace
+}  // namespace lattice::serialization

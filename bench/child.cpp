@@ -164,13 +164,11 @@ UdpTraffic UdpCounter::read() const {
           c.received_datagrams.load(), c.received_bytes.load(), c.send_ns.load(),    c.receive_ns.load()};
 }
 
-void UdpCounter::trace(double seconds) {
+void UdpCounter::trace(bool on) {
   if (page_ == nullptr) return;
   auto& c = *static_cast<UdpCounters*>(page_);
-  c.run_count.store(0);
-  c.traces.store(1);
-  sleep_s(seconds);
-  c.traces.store(0);
+  if (on) c.run_count.store(0);
+  c.traces.store(on ? 1 : 0);
 }
 
 }  // namespace bench

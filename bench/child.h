@@ -68,8 +68,8 @@ class UdpCounter {
   /// Makes the planned process count into this object. `library` is the path of udp_counter.so.
   void attach(ChildPlan& plan, const std::string& library) const;
   UdpTraffic read() const;
-  /// Records every run that is sent, for `seconds`. Replaces what was recorded before.
-  void trace(double seconds);
+  /// Begins to record every run that is sent, in place of what was recorded before; or ends it.
+  void trace(bool on);
   /// The descriptor of the shared memory, for a process that repeats the recorded traffic.
   int descriptor() const { return fd_; }
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 
 #include "child.h"
 #include "registry.h"
 #include "replication_run.h"
+#include "replication_virtual.h"
 
 namespace bench {
 namespace {
@@ -41,12 +41,13 @@ class Replication {
     guess_ = amounts_.first_crowd;
   }
 
-  std::string repetition() {
+  std::string repetition(uint32_t number) {
     for (const auto part : {&Replication::crowd_players, &Replication::crowd, &Replication::real_clients,
                             &Replication::capped, &Replication::double_clients, &Replication::resting}) {
       if (std::string problem = (this->*part)(); !problem.empty()) return problem;
     }
-    return "";
+    std::fprintf(stderr, "replication: scenes in virtual time\n");
+    return measure_virtual_scenes(plan_, options_.quick, number, report_);
   }
 
  private:
@@ -106,8 +107,9 @@ class Replication {
     report_.metric("crowd256_down_bytes_per_client_s", r.down_per_s * r.down_bytes / clients);
     report_.metric("crowd256_down_datagrams_per_client_s", r.down_per_s / clients);
     report_.metric("crowd256_generator_inputs_per_client_s", r.server["inputs_per_s"] / clients);
-    report_.metric("crowd256_snapshot_bits_per_entry",
-                   8 * r.server["snapshot_bytes_per_s"] / (r.server["snapshots_per_s"] * clients));
+    const double bits = 8 * r.server["snapshot_bytes_per_s"] / (r.server["snapshots_per_s"] * clients);
+    report_.metric("crowd256_snapshot_bits_per_entry", bits);
+    report_.metric("entry_overhead_bits", bits - r.server["changed_bits"]);
     phases(r);
     report_.metric("allocations_per_tick", r.server["allocations_per_tick"]);
     if (!options_.with_floor) return "";
@@ -229,7 +231,7 @@ std::string run_replication(const Options& options, Report& report) {
   Replication replication(options, report, plan);
   for (uint32_t i = 1; i <= options.repetitions; ++i) {
     std::fprintf(stderr, "replication: repetition %u of %u\n", i, options.repetitions);
-    if (std::string problem = replication.repetition(); !problem.empty()) return problem;
+    if (std::string problem = replication.repetition(i); !problem.empty()) return problem;
   }
   return "";
 }

@@ -8,7 +8,6 @@ namespace {
 constexpr double kStartS = 20;
 constexpr double kReadyS = 60;
 constexpr double kReportS = 5;
-constexpr double kTraceS = 1.1;
 constexpr int kTraceDescriptor = 10;
 
 using Words = std::vector<std::string>;
@@ -68,8 +67,9 @@ void run_floor(const ReplicationPlan& plan, const Scene& scene, const UdpCounter
                SceneResult* result) {
   Process server, load;
   UdpCounter counter;
-  ChildPlan serve = child_plan(plan, "serve-floor", scene.clients,
-                               {"--trace-fd", std::to_string(kTraceDescriptor)}, plan.server_cpu);
+  ChildPlan serve = child_plan(
+      plan, "serve-floor", scene.clients,
+      {"--trace-fd", std::to_string(kTraceDescriptor), "--seconds", number(plan.window_s)}, plan.server_cpu);
   serve.descriptors.emplace_back(recorded.descriptor(), kTraceDescriptor);
   counter.attach(serve, plan.counter);
   if (!server.start(serve) || !server.await("port", kStartS)) {
@@ -118,12 +118,13 @@ SceneResult run_scene(const ReplicationPlan& plan, const Scene& scene) {
   sleep_s(plan.warmup_s);
   server.go(), load.go();
   const Window window(server, load, counter);
+  if (scene.with_floor) counter.trace(true);
   sleep_s(plan.window_s);
   window.close(&result);
+  counter.trace(false);
   result.server_rss_kb = server.child().rss_kb();
   server.go(), load.go();
   const bool told = server.await("window_s", kReportS) && load.await("load_late", kReportS);
-  if (scene.with_floor) counter.trace(kTraceS);
   load.finish(), server.finish();
   result.server = server.all_said(), result.load = load.all_said();
   if (!told || result.server["connections"] != scene.clients) {

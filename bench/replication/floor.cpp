@@ -100,19 +100,19 @@ struct PlannedRun {
   uint32_t segment_bytes;
 };
 
-/// The recorded runs by tick: what was sent between two ticks belongs to the earlier one.
-std::vector<std::vector<PlannedRun>> read_plan(int fd, uint32_t clients) {
+/// The recorded runs of the first `tick_count` ticks: what was sent between two ticks belongs to the earlier
+/// one.
+std::vector<std::vector<PlannedRun>> read_plan(int fd, uint32_t clients, size_t tick_count) {
   void* page = mmap(nullptr, sizeof(UdpCounters), PROT_READ, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED) return {};
   const auto& recorded = *static_cast<const UdpCounters*>(page);
   const uint32_t count = recorded.run_count.load(std::memory_order_acquire);
-  std::vector<std::vector<PlannedRun>> ticks;
+  std::vector<std::vector<PlannedRun>> ticks(count == 0 ? 0 : tick_count);
   std::map<uint16_t, uint32_t> client_of;
   for (uint32_t i = 0; i < count; ++i) {
     const SentRun& run = recorded.runs[i];
     const auto tick = static_cast<size_t>((run.time_ns - recorded.runs[0].time_ns) / kTickNs);
-    if (tick >= kTickRateHz) break;
-    ticks.resize(std::max(ticks.size(), tick + 1));
+    if (tick >= ticks.size()) break;
     const uint32_t client = client_of.try_emplace(run.port, client_of.size() % clients).first->second;
     if (run.bytes > kOverheadBytes) ticks[tick].push_back({client, run.bytes, run.segment_bytes});
   }
@@ -224,7 +224,8 @@ class FloorServer {
 
 int serve_floor(const EndArguments& arguments) {
   if (sodium_init() < 0) return 1;
-  const auto plan = read_plan(static_cast<int>(arguments.trace_fd), arguments.clients);
+  const auto plan = read_plan(static_cast<int>(arguments.trace_fd), arguments.clients,
+                              static_cast<size_t>(arguments.seconds * kTickRateHz));
   FloorServer server(arguments.clients);
   if (plan.empty() || !server.open()) return 1;
   say("port", server.port());

@@ -23,9 +23,11 @@ struct Role {
   std::string_view name;
   int (*run)(const EndArguments&);
 };
-constexpr std::array kRoles = {Role{"serve", serve_scene}, Role{"load", load_generators},
-                               Role{"worlds", load_worlds}, Role{"serve-floor", serve_floor},
-                               Role{"load-floor", load_floor}};
+constexpr std::array kRoles = {Role{"serve", serve_scene},     Role{"load", load_generators},
+                               Role{"worlds", load_worlds},    Role{"serve-floor", serve_floor},
+                               Role{"load-floor", load_floor}, Role{"change", run_change},
+                               Role{"storm", run_storm},       Role{"join", run_join},
+                               Role{"decode", run_decode},     Role{"rollback", run_rollback}};
 
 bool parse(int argc, char** argv, EndArguments* out) {
   for (int i = 2; i < argc; ++i) {
@@ -53,6 +55,10 @@ bool parse(int argc, char** argv, EndArguments* out) {
       out->cap_bytes_per_s = value;
     } else if (name == "--trace-fd") {
       out->trace_fd = value;
+    } else if (name == "--seed") {
+      out->seed = value;
+    } else if (name == "--seconds") {
+      out->seconds = number;
     } else if (name == "--up-per-s") {
       out->up_per_s = number;
     } else if (name == "--up-bytes") {
@@ -100,8 +106,9 @@ int main(int argc, char** argv) {
   const int code = bench::run(argc, argv);
   if (code == 2) {
     std::fprintf(stderr,
-                 "replication-end serve|load|worlds|serve-floor|load-floor [--clients N] [--objects N] "
-                 "[--moving-percent N] [--port P] [--cap BYTES_PER_S] [--spectators] [--no-inputs]\n");
+                 "replication-end serve|load|worlds|serve-floor|load-floor|change|storm|join|decode|rollback "
+                 "[--clients N] [--objects N] [--moving-percent N] [--port P] [--cap BYTES_PER_S] "
+                 "[--spectators] [--no-inputs] [--seed N] [--seconds S]\n");
   }
   return code;
 }

@@ -15,6 +15,8 @@ struct EndArguments {
   bool spectators = false;       // server: nobody has an object of its own
   bool with_inputs = true;       // load: 60 inputs a second
   uint32_t trace_fd = 0;         // floor: the descriptor of the recorded traffic that it repeats
+  uint64_t seed = 1;             // scenes in virtual time
+  double seconds = 10;           // the same: of virtual time, where that is measured
   double up_per_s = 60;          // floor: datagrams of each client to the server
   uint32_t up_bytes = 64;        // floor: bytes of each
 };
@@ -29,6 +31,19 @@ int load_worlds(const EndArguments& arguments);
 int serve_floor(const EndArguments& arguments);
 /// The sockets at the other end of the floor.
 int load_floor(const EndArguments& arguments);
+
+// In one process and in virtual time; each prints its numbers and "done".
+
+/// One change of all `objects`: bytes until the server is quiet, and bytes of one encoding.
+int run_change(const EndArguments& arguments);
+/// `objects` spawned in one tick, beside ten that move, under a cap and losses.
+int run_storm(const EndArguments& arguments);
+/// A client joins a world of `objects`.
+int run_join(const EndArguments& arguments);
+/// What a client needs to take in snapshots of `objects` that walk.
+int run_decode(const EndArguments& arguments);
+/// What a client needs to roll `objects` back.
+int run_rollback(const EndArguments& arguments);
 
 /// Prints "name value" at once.
 void say(const char* name, double value);

@@ -13,6 +13,7 @@ inline constexpr uint32_t kTickRateHz = 60;
 inline constexpr uint32_t kSnapshotRateHz = 30;
 inline constexpr double kRoundTripMs = 100;
 inline constexpr double kStepM = 0.02;  // between neighbouring positions on the wire
+inline constexpr uint32_t kPositionBits = 13 + 13 + 9, kYawBits = 8;
 inline constexpr int kLastXY = 8191, kLastZ = 511, kYawCount = 256;
 
 // 13 + 13 + 9 bits of position, 8 of yaw, one for each flag.

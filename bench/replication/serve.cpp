@@ -85,6 +85,23 @@ struct Server {
   }
 };
 
+/// The least bits of what a walker changes between a snapshot and one that was acknowledged before it: the
+/// widths of the members that differ.
+double changed_bits() {
+  constexpr uint32_t kAgeTicks = 8, kRounds = 2000;  // a round trip and one snapshot interval
+  uint64_t bits = 0;
+  for (lattice_netid id = 1; id <= kRounds; ++id) {
+    const Walker before = start_of(id);
+    Walker after = before;
+    for (uint32_t tick = 1; tick <= kAgeTicks; ++tick) step(after, id, tick);
+    bits += before.position == after.position ? 0 : kPositionBits;
+    bits += before.yaw == after.yaw ? 0 : kYawBits;
+    bits += before.crouched == after.crouched ? 0 : 1;
+    bits += before.armed == after.armed ? 0 : 1;
+  }
+  return static_cast<double>(bits) / kRounds;
+}
+
 /// Sums over the measured window.
 struct Sums {
   uint64_t receive_ns = 0, tick_ns = 0, send_ns = 0, pumps = 0;
@@ -153,6 +170,7 @@ class Meter {
     say("connections", now.connections), say("objects", now.objects);
     say("allocations_per_tick", static_cast<double>(lattice::test::allocation_count() - allocations_) /
                                     std::max(1.0, static_cast<double>(now.tick - before_.tick)));
+    say("changed_bits", changed_bits());
     say("window_s", s);
   }
 

@@ -7,6 +7,7 @@
 //   RecipientState   per client: the acked version of every object, its priority, removals not yet acked
 //   SnapshotBuilder  one client, one tick: builds the parts to send; encodes each entry once and copies the
 //   bits
+//   Interest         per client: the objects that it is to see, by rule, room and distance
 // Does, on a client:
 //   SnapshotApplier  checks a whole part, keeps every received state as a possible baseline for 128 ticks,
 //                    applies the states that are newer than the object's, and tells a SnapshotListener

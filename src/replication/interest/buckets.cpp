@@ -72,7 +72,6 @@ void Buckets::remove(uint32_t slot) {
   }
   locators_[slot] = Locator{};
   --bucket.size;
-  touch(hole.bucket);
   validate(hole.bucket);
 }
 
@@ -83,7 +82,6 @@ void Buckets::set(uint32_t slot, Offset offset) {
   block.x[at.entry] = offset.x;
   block.y[at.entry] = offset.y;
   block.z[at.entry] = offset.z;
-  touch(at.bucket);
 }
 
 void Buckets::validate([[maybe_unused]] uint32_t bucket) const {

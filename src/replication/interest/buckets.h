@@ -2,9 +2,8 @@
 // next to each other in memory, because a query reads all of them and an index is larger than the cache.
 //
 // True at all times: a slot is in at most one bucket. Only the first block of a bucket may have free entries.
-// Every change of a bucket gives it a stamp higher than all stamps before.
 //
-// Memory: 24 bytes for each slot up to the highest, 136 for each block of eight entries. There are at most as
+// Memory: 12 bytes for each slot up to the highest, 136 for each block of eight entries. There are at most as
 // many blocks as objects. Freed blocks and buckets are used again before new ones are made.
 #pragma once
 
@@ -43,9 +42,6 @@ class Buckets {
   /// The bucket of `slot`, or kNone.
   uint32_t bucket_of(uint32_t slot) const { return slot < locators_.size() ? locators_[slot].bucket : kNone; }
   uint32_t size(uint32_t bucket) const { return buckets_[bucket].size; }
-  uint64_t stamp(uint32_t bucket) const { return buckets_[bucket].stamp; }
-  /// The highest stamp given so far. While it stays the same, nothing has changed.
-  uint64_t newest_stamp() const { return newest_stamp_; }
   /// Blocks in memory, used and free. For tests of bounds.
   size_t block_count() const { return blocks_.size(); }
 
@@ -72,7 +68,6 @@ class Buckets {
     uint32_t count = 0;
   };
   struct Bucket {
-    uint64_t stamp = 0;
     uint32_t first_block = kNone;
     uint32_t size = 0;
   };
@@ -83,7 +78,6 @@ class Buckets {
   };
 
   uint32_t take_block();
-  void touch(uint32_t bucket) { buckets_[bucket].stamp = ++newest_stamp_; }
   void validate(uint32_t bucket) const;
 
   std::vector<Bucket> buckets_;
@@ -91,7 +85,6 @@ class Buckets {
   std::vector<Block> blocks_;
   uint32_t free_block_ = kNone;    // a chain through Block::next
   std::vector<Locator> locators_;  // by slot
-  uint64_t newest_stamp_ = 0;
 };
 
 }  // namespace lattice::replication

@@ -85,18 +85,15 @@ void InterestGrid::remove(uint32_t slot) {
 
 // A cell at the border may hold objects up to the limits of places, which is inside the cell: PlaceLimits
 // ends one cell before the last.
-bool InterestGrid::reaches(uint64_t key, const Place& centre, double radius) const {
-  const Place cell = centre_of(key);
-  const double dx = std::max(std::abs(cell.x - centre.x) - cell_ / 2, 0.0);
-  const double dy = std::max(std::abs(cell.y - centre.y) - cell_ / 2, 0.0);
-  const double dz = std::max(std::abs(cell.z - centre.z) - cell_ / 2, 0.0);
-  return dx * dx + dy * dy + dz * dz <= radius * radius;
+bool InterestGrid::meets(uint64_t key, const Shell& shell) const {
+  return box_meets(centre_of(key), cell_ / 2, shell);
 }
 
 template <class Visit>
-void InterestGrid::for_each_cell(uint16_t room, const Place& centre, double radius, IndexWork* work,
-                                 Visit visit) const {
+void InterestGrid::for_each_cell(uint16_t room, const Shell& shell, IndexWork* work, Visit visit) const {
   if (cells_.size() == 0) return;
+  const Place& centre = shell.centre;
+  const double radius = shell.outer;
   Cell low = cell_at({centre.x - radius, centre.y - radius, centre.z - radius});
   Cell high = cell_at({centre.x + radius, centre.y + radius, centre.z + radius});
   uint64_t count = 1;
@@ -109,7 +106,7 @@ void InterestGrid::for_each_cell(uint16_t room, const Place& centre, double radi
   if (count > cells_.size()) {
     work->buckets_probed += cells_.size();
     cells_.for_each([&](uint64_t key, uint32_t bucket) {
-      if (key >> 48 == room && reaches(key, centre, radius)) visit(key, bucket);
+      if (key >> 48 == room && meets(key, shell)) visit(key, bucket);
     });
     return;
   }
@@ -119,7 +116,7 @@ void InterestGrid::for_each_cell(uint16_t room, const Place& centre, double radi
       for (uint32_t z = low[2]; z <= high[2]; ++z) {
         const uint64_t key =
             key_of(room, {static_cast<uint16_t>(x), static_cast<uint16_t>(y), static_cast<uint16_t>(z)});
-        if (!reaches(key, centre, radius)) continue;
+        if (!meets(key, shell)) continue;
         const uint32_t bucket = cells_.find(key);
         if (bucket != base::HashIndex::kNone) visit(key, bucket);
       }
@@ -127,30 +124,21 @@ void InterestGrid::for_each_cell(uint16_t room, const Place& centre, double radi
   }
 }
 
-void InterestGrid::query(uint16_t room, const Place& centre, double radius, std::vector<Found>* found,
+void InterestGrid::query(uint16_t room, const Shell& shell, std::vector<Found>* found,
                          IndexWork* work) const {
-  found->clear();
-  const auto limit = static_cast<float>(radius * radius);
-  for_each_cell(room, centre, radius, work, [&](uint64_t key, uint32_t bucket) {
-    const Offset from = offset_in(key, centre);
+  const auto inner = static_cast<float>(shell.inner * shell.inner);
+  const auto outer = static_cast<float>(shell.outer * shell.outer);
+  for_each_cell(room, shell, work, [&](uint64_t key, uint32_t bucket) {
+    const Offset from = offset_in(key, shell.centre);
     work->objects_visited += buckets_.size(bucket);
     buckets_.for_each(bucket, [&](uint32_t slot, Offset at) {
       const float dx = at.x - from.x;
       const float dy = at.y - from.y;
       const float dz = at.z - from.z;
       const float squared = dx * dx + dy * dy + dz * dz;
-      if (squared <= limit) found->push_back({slot, squared});
+      if (squared >= inner && squared <= outer) found->push_back({slot, squared});
     });
   });
-}
-
-RegionMark InterestGrid::mark(uint16_t room, const Place& centre, double radius, IndexWork* work) const {
-  RegionMark mark;
-  for_each_cell(room, centre, radius, work, [&](uint64_t, uint32_t bucket) {
-    mark.newest = std::max(mark.newest, buckets_.stamp(bucket));
-    ++mark.buckets;
-  });
-  return mark;
 }
 
 }  // namespace lattice::replication

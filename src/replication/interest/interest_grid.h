@@ -1,7 +1,7 @@
 // A uniform grid of cubic cells, of which only those with objects exist (§15.1).
 //
 // The cells live in a hash by room and coordinates, so neither a wide world nor a far place costs memory. A
-// query looks up each cell of a cube around the sphere, cut to the range of cells in use: a flat world is one
+// query looks up each cell of a cube around the shell, cut to the range of cells in use: a flat world is one
 // layer of cells. Where the cube has more cells than there are cells in use, the query goes through those
 // instead. So a query looks at no more cells than the world has objects.
 #pragma once
@@ -25,10 +25,7 @@ class InterestGrid final : public SpatialIndex {
   void move(uint32_t slot, const Place& place) override;
   void remove(uint32_t slot) override;
   bool contains(uint32_t slot) const override { return buckets_.bucket_of(slot) != Buckets::kNone; }
-  void query(uint16_t room, const Place& centre, double radius, std::vector<Found>* found,
-             IndexWork* work) const override;
-  RegionMark mark(uint16_t room, const Place& centre, double radius, IndexWork* work) const override;
-  uint64_t version() const override { return buckets_.newest_stamp(); }
+  void query(uint16_t room, const Shell& shell, std::vector<Found>* found, IndexWork* work) const override;
 
   size_t cell_count() const { return cells_.size(); }
   size_t block_count() const { return buckets_.block_count(); }
@@ -44,9 +41,9 @@ class InterestGrid final : public SpatialIndex {
   static uint64_t key_of(uint16_t room, const Cell& cell);
   Offset offset_in(uint64_t key, const Place& place) const;
   void use(const Cell& cell);
-  bool reaches(uint64_t key, const Place& centre, double radius) const;
+  bool meets(uint64_t key, const Shell& shell) const;
   template <class Visit>
-  void for_each_cell(uint16_t room, const Place& centre, double radius, IndexWork* work, Visit visit) const;
+  void for_each_cell(uint16_t room, const Shell& shell, IndexWork* work, Visit visit) const;
 
   double cell_;
   Buckets buckets_;

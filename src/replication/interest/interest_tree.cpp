@@ -194,8 +194,7 @@ void InterestTree::move(uint32_t slot, const Place& place) {
 }
 
 template <class Visit>
-void InterestTree::for_each_leaf(uint16_t room, const Place& centre, double radius, IndexWork* work,
-                                 Visit visit) const {
+void InterestTree::for_each_leaf(uint16_t room, const Shell& shell, IndexWork* work, Visit visit) const {
   const uint32_t root = roots_.find(room);
   if (root == base::HashIndex::kNone) return;
   std::array<uint32_t, size_t{7} * kMaxDepth + 8>
@@ -206,11 +205,7 @@ void InterestTree::for_each_leaf(uint16_t room, const Place& centre, double radi
     const Node& node = nodes_[waiting[--count]];
     ++work->buckets_probed;
     if (node.count == 0) continue;
-    const double reach = 2 * node.half;
-    const double dx = std::max(std::abs(node.centre.x - centre.x) - reach, 0.0);
-    const double dy = std::max(std::abs(node.centre.y - centre.y) - reach, 0.0);
-    const double dz = std::max(std::abs(node.centre.z - centre.z) - reach, 0.0);
-    if (dx * dx + dy * dy + dz * dz > radius * radius) continue;
+    if (!box_meets(node.centre, 2 * node.half, shell)) continue;
     if (node.children == kNone) {
       visit(node);
       continue;
@@ -220,30 +215,21 @@ void InterestTree::for_each_leaf(uint16_t room, const Place& centre, double radi
   }
 }
 
-void InterestTree::query(uint16_t room, const Place& centre, double radius, std::vector<Found>* found,
+void InterestTree::query(uint16_t room, const Shell& shell, std::vector<Found>* found,
                          IndexWork* work) const {
-  found->clear();
-  const auto limit = static_cast<float>(radius * radius);
-  for_each_leaf(room, centre, radius, work, [&](const Node& leaf) {
-    const Offset from = offset_in(leaf, centre);
+  const auto inner = static_cast<float>(shell.inner * shell.inner);
+  const auto outer = static_cast<float>(shell.outer * shell.outer);
+  for_each_leaf(room, shell, work, [&](const Node& leaf) {
+    const Offset from = offset_in(leaf, shell.centre);
     work->objects_visited += leaf.count;
     buckets_.for_each(leaf.bucket, [&](uint32_t slot, Offset at) {
       const float dx = at.x - from.x;
       const float dy = at.y - from.y;
       const float dz = at.z - from.z;
       const float squared = dx * dx + dy * dy + dz * dz;
-      if (squared <= limit) found->push_back({slot, squared});
+      if (squared >= inner && squared <= outer) found->push_back({slot, squared});
     });
   });
-}
-
-RegionMark InterestTree::mark(uint16_t room, const Place& centre, double radius, IndexWork* work) const {
-  RegionMark mark;
-  for_each_leaf(room, centre, radius, work, [&](const Node& leaf) {
-    mark.newest = std::max(mark.newest, buckets_.stamp(leaf.bucket));
-    ++mark.buckets;
-  });
-  return mark;
 }
 
 }  // namespace lattice::replication

@@ -33,10 +33,7 @@ class InterestTree final : public SpatialIndex {
   void move(uint32_t slot, const Place& place) override;
   void remove(uint32_t slot) override;
   bool contains(uint32_t slot) const override { return buckets_.bucket_of(slot) != Buckets::kNone; }
-  void query(uint16_t room, const Place& centre, double radius, std::vector<Found>* found,
-             IndexWork* work) const override;
-  RegionMark mark(uint16_t room, const Place& centre, double radius, IndexWork* work) const override;
-  uint64_t version() const override { return buckets_.newest_stamp(); }
+  void query(uint16_t room, const Shell& shell, std::vector<Found>* found, IndexWork* work) const override;
 
   /// Nodes in memory, used and free. For tests of bounds.
   size_t node_count() const { return nodes_.size(); }
@@ -67,7 +64,7 @@ class InterestTree final : public SpatialIndex {
   void gather(uint32_t node);
   void empty_bucket(uint32_t leaf);
   template <class Visit>
-  void for_each_leaf(uint16_t room, const Place& centre, double radius, IndexWork* work, Visit visit) const;
+  void for_each_leaf(uint16_t room, const Shell& shell, IndexWork* work, Visit visit) const;
 
   double cell_;
   Buckets buckets_;

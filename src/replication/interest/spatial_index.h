@@ -7,6 +7,8 @@
 // that depends on the history of the calls alone.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -14,18 +16,28 @@
 
 namespace lattice::replication {
 
+/// A sphere without its core. An object exactly at `inner` or `outer` is in it.
+struct Shell {
+  Place centre;
+  double inner = 0;
+  double outer = 0;
+};
+
+/// True when a cube with edges of 2 * `half` may hold a place of the shell.
+inline bool box_meets(const Place& centre, double half, const Shell& shell) {
+  const double x = std::abs(centre.x - shell.centre.x);
+  const double y = std::abs(centre.y - shell.centre.y);
+  const double z = std::abs(centre.z - shell.centre.z);
+  const Place nearest{std::max(x - half, 0.0), std::max(y - half, 0.0), std::max(z - half, 0.0)};
+  const Place farthest{x + half, y + half, z + half};
+  return distance_squared(nearest, {}) <= shell.outer * shell.outer &&
+         distance_squared(farthest, {}) >= shell.inner * shell.inner;
+}
+
 /// One object of a result, with the square of its distance from the centre of the query.
 struct Found {
   uint32_t slot = 0;
   float distance_squared = 0;
-};
-
-/// What a region looked like. While a region has an equal mark, no object has entered, left or moved in it.
-struct RegionMark {
-  uint64_t newest = 0;   // the highest stamp of its buckets
-  uint32_t buckets = 0;  // how many have objects: an emptied bucket leaves no stamp behind
-
-  friend bool operator==(const RegionMark&, const RegionMark&) = default;
 };
 
 /// Work done, for tests of cost: what a clock would only suggest.
@@ -48,13 +60,8 @@ class SpatialIndex {
   virtual void remove(uint32_t slot) = 0;
   virtual bool contains(uint32_t slot) const = 0;
 
-  /// Replaces `found` by the objects of the room at most `radius` from `centre`.
-  virtual void query(uint16_t room, const Place& centre, double radius, std::vector<Found>* found,
-                     IndexWork* work) const = 0;
-  /// The mark of the buckets that such a query visits.
-  virtual RegionMark mark(uint16_t room, const Place& centre, double radius, IndexWork* work) const = 0;
-  /// While it stays the same, nothing in the index has changed.
-  virtual uint64_t version() const = 0;
+  /// Appends to `found` the objects of the room that lie in `shell`.
+  virtual void query(uint16_t room, const Shell& shell, std::vector<Found>* found, IndexWork* work) const = 0;
 };
 
 }  // namespace lattice::replication

@@ -1,0 +1,73 @@
+// Interest management of one world: the objects with their rules, and a set for each client (§15).
+//
+// An object that moves asks which clients are around it, and tells those whose border it crossed. So a
+// movement costs the clients nearby, a client's turn costs what was told it, and neither costs the world.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "replication/interest/interest_grid.h"
+#include "replication/interest/interest_objects.h"
+#include "replication/interest/interest_set.h"
+
+namespace lattice::replication {
+
+class Interest final : private MovementListener {
+ public:
+  struct Config {
+    InterestObjects::Config objects;
+    InterestSet::Config set;
+  };
+
+  explicit Interest(const Config& config);
+  Interest(const Interest&) = delete;
+  Interest& operator=(const Interest&) = delete;
+
+  InterestObjects& objects() { return objects_; }
+  const InterestObjects& objects() const { return objects_; }
+
+  /// `client` is a small number that no present client has.
+  void add_client(uint32_t client);
+  void remove_client(uint32_t client);
+  /// InterestSet::evaluate() for one client.
+  InterestSet::Changes evaluate(uint32_t client, const Viewer& viewer, base::Tick tick,
+                                InterestFilter* filter);
+  const InterestSet& set(uint32_t client) const { return *watches_[client].set; }
+
+  /// What the distance makes of an object's priority: 1 near, a half at one cell, towards 0 far. What
+  /// is attached is as near as its root. 1 when either side has no place.
+  float distance_factor(uint32_t client, uint32_t slot) const;
+
+  /// Work done by all evaluations and movements so far.
+  struct Work {
+    IndexWork index;
+    uint64_t considered = 0;  // objects judged for a client
+    uint64_t watched = 0;     // clients that a movement looked at
+  };
+  Work work() const { return {scratch_.work, scratch_.considered, watched_}; }
+
+ private:
+  /// A client as a movement sees it.
+  struct Watch {
+    Place place;  // that of InterestSet::viewer()
+    uint16_t room = 0;
+    bool placed = false;  // is in watch_index_
+    std::unique_ptr<InterestSet> set;
+  };
+
+  void on_moved(uint32_t slot, uint16_t room, const Place& from, const Place& to) override;
+  void tell(Watch& watch, uint32_t slot, const Place& from, const Place& to);
+  void watch(uint32_t client);
+
+  Config config_;
+  InterestObjects objects_;
+  std::vector<Watch> watches_;  // by client
+  InterestGrid watch_index_;    // clients instead of objects
+  InterestScratch scratch_;
+  std::vector<Found> nearby_;
+  uint64_t watched_ = 0;
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,296 @@
+// See interest_set.h.
+#include "replication/interest/interest_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/assert.h"
+
+namespace lattice::replication {
+
+using base::Tick;
+
+namespace {
+
+// An object that changes its root may enter with the new one and leave with the old one, or the other way
+// round, in one evaluation. That is no news. Both lists ascend.
+void cancel_common(std::vector<uint32_t>* a, std::vector<uint32_t>* b) {
+  size_t kept_a = 0;
+  size_t kept_b = 0;
+  size_t j = 0;
+  for (size_t i = 0; i < a->size(); ++i) {
+    while (j < b->size() && (*b)[j] < (*a)[i]) (*b)[kept_b++] = (*b)[j++];
+    if (j < b->size() && (*b)[j] == (*a)[i]) {
+      ++j;
+    } else {
+      (*a)[kept_a++] = (*a)[i];
+    }
+  }
+  while (j < b->size()) (*b)[kept_b++] = (*b)[j++];
+  a->resize(kept_a);
+  b->resize(kept_b);
+}
+
+}  // namespace
+
+struct InterestSet::Pass {
+  const InterestObjects& objects;
+  Tick tick;
+  InterestFilter* filter;
+  InterestScratch& scratch;
+  uint32_t filtered = 0;  // filtered objects met so far
+};
+
+InterestSet::InterestSet(const Config& config) : config_(config) {
+  LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
+}
+
+void InterestSet::hint(uint32_t slot) {
+  if (hints_.size() < kMaxHints) {
+    hints_.push_back(slot);
+  } else {
+    hints_lost_ = true;
+  }
+}
+
+InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const Viewer& viewer, Tick tick,
+                                           InterestFilter* filter, InterestScratch* scratch) {
+  LATTICE_ASSERT(viewer.room != kRoomAll);
+  scratch->entered.clear();
+  scratch->left.clear();
+  Pass pass{objects, tick, filter, *scratch};
+  const bool everything = must_read_everything(objects, viewer);
+  const Place from = viewer_.place;
+  const double slack = objects.slack();
+  const bool moved = viewer.placed && distance_squared(from, viewer.place) >= slack * slack;
+  viewer_ = viewer;
+  if (!everything && !moved) viewer_.place = from;
+  if (everything) {
+    read_everything(pass);
+  } else {
+    read_news(pass);
+    if (moved) follow_viewer(pass, from);
+    if (filter != nullptr && objects.any_filtered()) ask_filter(pass);
+  }
+  drop_rootless(pass);
+  hints_.clear();
+  hints_lost_ = false;
+  changes_read_ = objects.changes().end();
+  read_before_ = true;
+  filter_from_ = filter_from_ + kMaxFilterCalls < pass.filtered ? filter_from_ + kMaxFilterCalls : 0;
+  std::sort(scratch->entered.begin(), scratch->entered.end());
+  std::sort(scratch->left.begin(), scratch->left.end());
+  cancel_common(&scratch->entered, &scratch->left);
+  return {scratch->entered, scratch->left};
+}
+
+size_t InterestSet::heap_bytes() const {
+  return members_.heap_bytes() + (hints_.capacity() + stays_.capacity()) * sizeof(uint32_t);
+}
+
+// --- What to consider
+
+bool InterestSet::must_read_everything(const InterestObjects& objects, const Viewer& viewer) const {
+  return !read_before_ || hints_lost_ || viewer.peer != viewer_.peer || viewer.room != viewer_.room ||
+         viewer.teams != viewer_.teams || viewer.placed != viewer_.placed ||
+         !objects.changes().holds(changes_read_);
+}
+
+void InterestSet::read_everything(Pass& pass) {
+  const auto visit = [&](uint32_t slot) { consider(pass, slot); };
+  // A removed member is replaced by the last one, which was considered before.
+  for (size_t i = members_.size(); i-- > 0;) {
+    if (i < members_.size()) visit(members_.all()[i].slot);
+  }
+  pass.objects.for_each_owned(viewer_.peer, visit);
+  for (const uint16_t room : {viewer_.room, kRoomAll}) {
+    pass.objects.for_each_pinned(room, false, visit);
+    pass.objects.for_each_pinned(room, true, visit);
+  }
+  query(pass, 0, config_.enter_radius);
+  for (const Found& found : pass.scratch.found) visit(found.slot);
+  // What hangs on a root that stays may be visible now.
+  for (size_t i = members_.size(); i-- > 0;) enter_attached(pass, members_.all()[i].slot);
+}
+
+void InterestSet::read_news(Pass& pass) {
+  const RuleChanges& changes = pass.objects.changes();
+  for (uint64_t number = changes_read_; number < changes.end(); ++number) consider(pass, changes.at(number));
+  for (const uint32_t slot : hints_) consider(pass, slot);
+  if (stays_.empty() || pass.tick < stay_ends_) return;
+  pass.scratch.waiting.assign(stays_.begin(), stays_.end());
+  stays_.clear();
+  for (const uint32_t slot : pass.scratch.waiting) {
+    if (InterestMember* member = members_.find(slot)) member->stays = false;
+  }
+  for (const uint32_t slot : pass.scratch.waiting) consider(pass, slot);
+}
+
+// The game may change its mind about an object without a word.
+void InterestSet::ask_filter(Pass& pass) {
+  for (const uint16_t room : {viewer_.room, kRoomAll}) {
+    pass.objects.for_each_pinned(room, true, [&](uint32_t slot) { consider(pass, slot); });
+  }
+  query(pass, 0, config_.leave_radius);
+  pass.scratch.waiting.assign(stays_.begin(), stays_.end());
+  for (const Found& found : pass.scratch.found) pass.scratch.waiting.push_back(found.slot);
+  for (const uint32_t slot : pass.scratch.waiting) {
+    if (pass.objects.live(slot) && pass.objects.rule(slot).filtered) consider(pass, slot);
+  }
+}
+
+// Considers what crossed a border because the viewer moved. Every border of the client lies around the
+// viewer's place of the last evaluation, so what was not near one of the two places has crossed nothing.
+void InterestSet::follow_viewer(Pass& pass, const Place& from) {
+  const double leave_squared = config_.leave_radius * config_.leave_radius;
+  const double enter_squared = config_.enter_radius * config_.enter_radius;
+  const double moved = std::sqrt(distance_squared(from, viewer_.place));
+  if (moved > config_.enter_radius) {  // the two regions have little in common
+    for (size_t i = members_.size(); i-- > 0;) {
+      if (i < members_.size()) consider(pass, members_.all()[i].slot);
+    }
+    query(pass, 0, config_.enter_radius);
+    for (const Found& found : pass.scratch.found) consider(pass, found.slot);
+    return;
+  }
+  query(pass, config_.enter_radius - moved, config_.leave_radius + moved);
+  for (const Found& found : pass.scratch.found) {
+    const Place& place = pass.objects.place(found.slot);
+    const double before = distance_squared(place, from);
+    const double now = distance_squared(place, viewer_.place);
+    const bool enters = now <= enter_squared && before > enter_squared;
+    const bool leaves = now > leave_squared && before <= leave_squared;
+    if (enters || leaves) consider(pass, found.slot);
+  }
+}
+
+// Fills scratch.found with what may lie between the two distances, and with a little more: the index computes
+// with floats.
+void InterestSet::query(Pass& pass, double inner, double outer) {
+  pass.scratch.found.clear();
+  if (pass.objects.index() == nullptr || !viewer_.placed) return;
+  const SpatialIndex& index = *pass.objects.index();
+  const double margin = outer * 0.001;
+  const Shell shell{viewer_.place, std::max(inner - margin, 0.0), outer + margin};
+  index.query(viewer_.room, shell, &pass.scratch.found, &pass.scratch.work);
+  if (pass.objects.any_in_all_rooms()) {
+    index.query(kRoomAll, shell, &pass.scratch.found, &pass.scratch.work);
+  }
+}
+
+// --- One object
+
+void InterestSet::consider(Pass& pass, uint32_t slot) {
+  ++pass.scratch.considered;
+  InterestMember* member = members_.find(slot);
+  const bool live = pass.objects.live(slot);
+  if (member != nullptr && (!live || member->generation != pass.objects.generation(slot))) {
+    members_.remove(slot);
+    member = nullptr;
+  }
+  if (!live) return;
+  const InterestObjects::Verdict verdict = pass.objects.judge(slot, viewer_);
+  if (verdict.allowed && !verdict.owned && verdict.root != slot) {
+    consider_attached(pass, slot, verdict.root);
+    return;
+  }
+  if (wanted(pass, verdict, slot, member)) {
+    const Hold hold = verdict.pinned ? Hold::kPinned : Hold::kDistance;
+    if (member != nullptr) {
+      member->hold = hold;
+    } else {
+      enter(pass, slot, hold);
+    }
+  } else if (member != nullptr) {
+    leave(pass, slot);
+  }
+}
+
+// The root may enter or leave later in this evaluation, so a member whose root is missing waits for
+// drop_rootless().
+void InterestSet::consider_attached(Pass& pass, uint32_t slot, uint32_t root) {
+  if (InterestMember* member = members_.find(slot)) {
+    member->hold = Hold::kAttached;
+    pass.scratch.rootless.push_back(slot);
+  } else if (members_.find(root) != nullptr) {
+    enter(pass, slot, Hold::kAttached);
+  }
+}
+
+bool InterestSet::wanted(Pass& pass, const InterestObjects::Verdict& verdict, uint32_t slot,
+                         InterestMember* member) {
+  if (!verdict.allowed) return false;
+  if (verdict.owned) return true;
+  if (!verdict.pinned) {
+    if (!viewer_.placed) return false;
+    const double squared = distance_squared(pass.objects.place(slot), viewer_.place);
+    const double radius = member != nullptr ? config_.leave_radius : config_.enter_radius;
+    if (squared > radius * radius && (member == nullptr || !stays(pass, *member))) return false;
+  }
+  return admits(pass, slot, member != nullptr);
+}
+
+// True while a member that is too far away has not been in the set for long enough.
+bool InterestSet::stays(Pass& pass, InterestMember& member) {
+  const Tick ends = member.entered + config_.stay_ticks;
+  if (pass.tick >= ends) return false;
+  if (!member.stays) {
+    member.stays = true;
+    stay_ends_ = stays_.empty() ? ends : std::min(stay_ends_, ends);
+    stays_.push_back(member.slot);
+  }
+  return true;
+}
+
+bool InterestSet::admits(Pass& pass, uint32_t slot, bool present) {
+  if (pass.filter == nullptr || !pass.objects.rule(slot).filtered) return true;
+  const uint32_t number = pass.filtered++;
+  if (number < filter_from_ || number >= filter_from_ + kMaxFilterCalls) return present;
+  return pass.filter->relevant(viewer_, slot);
+}
+
+void InterestSet::drop_rootless(Pass& pass) {
+  for (const uint32_t slot : pass.scratch.rootless) {
+    const InterestMember* member = members_.find(slot);
+    if (member == nullptr || member->hold != Hold::kAttached) continue;
+    if (members_.find(pass.objects.root(slot)) == nullptr) leave(pass, slot);
+  }
+  pass.scratch.rootless.clear();
+}
+
+// --- Members
+
+void InterestSet::enter(Pass& pass, uint32_t slot, Hold hold) {
+  add_member(pass, slot, hold);
+  enter_attached(pass, slot);
+}
+
+void InterestSet::enter_attached(Pass& pass, uint32_t slot) {
+  pass.objects.for_each_attached(slot, [&](uint32_t child) {
+    if (members_.find(child) == nullptr && pass.objects.judge(child, viewer_).allowed) {
+      add_member(pass, child, Hold::kAttached);
+    }
+  });
+}
+
+void InterestSet::add_member(Pass& pass, uint32_t slot, Hold hold) {
+  InterestMember& member = members_.add(slot);
+  member.generation = pass.objects.generation(slot);
+  member.entered = pass.tick;
+  member.hold = hold;
+  pass.scratch.entered.push_back(slot);
+}
+
+// What hangs on the object leaves with it, unless the client owns it.
+void InterestSet::leave(Pass& pass, uint32_t slot) {
+  members_.remove(slot);
+  pass.scratch.left.push_back(slot);
+  pass.objects.for_each_attached(slot, [&](uint32_t child) {
+    const InterestMember* member = members_.find(child);
+    if (member == nullptr || pass.objects.judge(child, viewer_).owned) return;
+    members_.remove(child);
+    pass.scratch.left.push_back(child);
+  });
+}
+
+}  // namespace lattice::replication

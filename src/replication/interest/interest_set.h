@@ -1,0 +1,111 @@
+// The objects that one client is to see, kept up to date by what changed (§15.1, X-07).
+//
+// Three kinds of news reach a client, and each names the objects to consider:
+//   a rule, owner, room, team or parent changed     InterestObjects::changes()
+//   an object crossed a border of the client        hint(), from InterestWatches
+//   the viewer moved                                a query around it, for what crossed a border by that
+// Nothing else is looked at, so a client that stands in a resting world costs nothing, and no cost follows
+// the world. An object enters within `enter_radius` and leaves beyond `leave_radius`. It stays for at least
+// `stay_ticks` unless a rule hides it: on the border it would come and go, each time with its whole state.
+//
+// Left and destroyed differ: evaluate() reports an object that left the set. It drops one that no longer
+// exists without a word, because its removal was announced when it happened.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/interest/interest_members.h"
+#include "replication/interest/interest_objects.h"
+
+namespace lattice::replication {
+
+/// The game's own say about an object with InterestRule::filtered.
+class InterestFilter {
+ public:
+  virtual ~InterestFilter() = default;
+  virtual bool relevant(const Viewer& viewer, uint32_t slot) = 0;
+};
+
+/// One evaluation asks the filter at most so often. The objects after that keep what they had until the next
+/// one, which goes on where this one ended.
+inline constexpr uint32_t kMaxFilterCalls = 512;
+/// A client with more hints than this considers everything instead.
+inline constexpr size_t kMaxHints = 512;
+
+/// Memory of an evaluation. One for each thread serves all clients.
+struct InterestScratch {
+  std::vector<Found> found;
+  std::vector<uint32_t> entered;
+  std::vector<uint32_t> left;
+  std::vector<uint32_t> waiting;
+  std::vector<uint32_t> rootless;
+  IndexWork work;
+  uint64_t considered = 0;  // objects that were judged for the client
+};
+
+class InterestSet {
+ public:
+  struct Config {
+    double enter_radius = 64;
+    double leave_radius = 77;  // at least enter_radius
+    base::Tick stay_ticks = 60;
+  };
+  /// Slots in ascending order, valid until the next use of the scratch memory. No slot is in both.
+  struct Changes {
+    std::span<const uint32_t> entered;
+    std::span<const uint32_t> left;
+  };
+
+  explicit InterestSet(const Config& config);
+
+  /// The object may have crossed a border: the next evaluate() considers it.
+  void hint(uint32_t slot);
+  /// Brings the set up to date for `tick`. `filter` may be null: every filtered object is relevant then.
+  Changes evaluate(const InterestObjects& objects, const Viewer& viewer, base::Tick tick,
+                   InterestFilter* filter, InterestScratch* scratch);
+
+  bool contains(uint32_t slot) const { return members_.find(slot) != nullptr; }
+  size_t size() const { return members_.size(); }
+  /// The set, in no particular order.
+  std::span<const InterestMember> members() const { return members_.all(); }
+  const Config& config() const { return config_; }
+  /// The viewer of the last evaluation. Its place is the one that the borders lie around: the viewer may be
+  /// up to InterestObjects::slack() away.
+  const Viewer& viewer() const { return viewer_; }
+  size_t heap_bytes() const;
+
+ private:
+  struct Pass;
+
+  bool must_read_everything(const InterestObjects& objects, const Viewer& viewer) const;
+  void read_everything(Pass& pass);
+  void read_news(Pass& pass);
+  void ask_filter(Pass& pass);
+  void follow_viewer(Pass& pass, const Place& from);
+  void query(Pass& pass, double inner, double outer);
+  void consider(Pass& pass, uint32_t slot);
+  void consider_attached(Pass& pass, uint32_t slot, uint32_t root);
+  bool wanted(Pass& pass, const InterestObjects::Verdict& verdict, uint32_t slot, InterestMember* member);
+  bool stays(Pass& pass, InterestMember& member);
+  bool admits(Pass& pass, uint32_t slot, bool present);
+  void drop_rootless(Pass& pass);
+  void enter(Pass& pass, uint32_t slot, Hold hold);
+  void enter_attached(Pass& pass, uint32_t slot);
+  void add_member(Pass& pass, uint32_t slot, Hold hold);
+  void leave(Pass& pass, uint32_t slot);
+
+  Config config_;
+  InterestMembers members_;
+  Viewer viewer_;
+  bool read_before_ = false;     // evaluate() has run
+  bool hints_lost_ = false;      // there were more than kMaxHints
+  uint64_t changes_read_ = 0;    // in RuleChanges
+  std::vector<uint32_t> hints_;  // slots to consider, with repetitions
+  std::vector<uint32_t> stays_;  // members with InterestMember::stays, and slots that were some
+  base::Tick stay_ends_ = 0;     // the first of them may leave then
+  uint32_t filter_from_ = 0;     // filtered objects before this one were asked about last time
+};
+
+}  // namespace lattice::replication

@@ -27,6 +27,7 @@ constexpr const char* kUsage =
     "  --clients N[,N…]   demo-load: how many bots, 1..1024 (default 64,256)\n"
     "  --no-floor         demo-load: skip the floor and its ratios\n"
     "  --traces DIR       congestion: also the recorded links *.up and *.down of this folder\n"
+    "  --data FILE        snapshots: a recording of cubes (bench/recording.h), perhaps packed by xz\n"
     "  --quick            only to see that it runs: 8 clients, one short repetition\n"
     "\n"
     "Exit codes: 0 measured, 1 could not measure, 2 command line.\n";
@@ -102,6 +103,9 @@ std::string take_argument(int argc, char** argv, int* i, CommandLine* line) {
   } else if (argument == "--traces") {
     if (*i + 1 >= argc) return "--traces needs a folder.";
     options.traces = argv[++*i];
+  } else if (argument == "--data") {
+    if (*i + 1 >= argc) return "--data needs a file.";
+    options.data = argv[++*i];
   } else if (argument.starts_with("-") || !line->name.empty()) {
     return "'" + argument + "' is not understood.";
   } else {

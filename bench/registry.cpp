@@ -13,6 +13,8 @@ constexpr Bench kBenches[] = {
     {"replication",
      "many players and objects: crowds on one processor beside a floor, caps, resting worlds, joins",
      run_replication},
+    {"snapshots", "bytes of a snapshot on a recording of 901 cubes, decoded and compared; --data names it",
+     run_snapshots},
     {"congestion",
      "each congestion controller on narrow, changing links, simulated; --traces adds recorded ones",
      run_congestion},

@@ -18,6 +18,7 @@ struct Options {
   bool with_floor = true;
   bool quick = false;  // only see that it runs
   std::string traces;  // congestion: a folder of recorded links, or ""
+  std::string data;    // snapshots: a recording of cubes, or ""
 };
 
 struct Bench {
@@ -33,6 +34,7 @@ std::string run_demo_load(const Options& options, Report& report);
 std::string run_codec(const Options& options, Report& report);
 std::string run_transport(const Options& options, Report& report);
 std::string run_replication(const Options& options, Report& report);
+std::string run_snapshots(const Options& options, Report& report);
 std::string run_congestion(const Options& options, Report& report);
 
 }  // namespace bench

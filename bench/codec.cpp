@@ -18,6 +18,7 @@
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
 #include "replication/version_history.h"
+#include "rollback.h"
 #include "serialization/layout.h"
 
 namespace bench {
@@ -353,7 +354,7 @@ std::string run_codec(const Options& options, Report& report) {
       report.ratio("build_entry_vs_encode_object", session.build.each() / codec.encode.each());
     }
   }
-  return "";
+  return measure_rollback(options, report);
 }
 
 }  // namespace bench

@@ -1,7 +1,8 @@
 // Layer prediction: what a client shows before and after the authority's state arrives (§11, §12, S-01 to
 // S-07).
 //
-//   prediction_history   the states of one predicted object for the last 64 ticks, or as many as configured
+//   state_arena          the states of all predicted objects, one row per tick and one column per object
+//   timeline             which row holds which tick: the last 64 ticks, or as many as configured
 //   reconciler           compares them with the server's, rewinds all predicted objects and resimulates
 //   interpolation_clock  render time on the server's time line, with an adaptive delay
 //   interpolation_buffer the samples of one remote object: interpolate, extrapolate or hold

@@ -7,63 +7,80 @@
 
 namespace lattice::prediction {
 
-struct Reconciler::Object {
-  Object(uint64_t id, const serialization::Layout& object_layout, size_t window_ticks)
-      : network_id(id),
-        layout(&object_layout),
-        history(object_layout.word_count(), window_ticks),
-        truth(object_layout.word_count()),
-        before(object_layout.word_count()) {}
+Reconciler::Reconciler(const ReconcilerConfig& config)
+    : config_(config),
+      truth_row_(2 * Timeline::rows_for(config.window_ticks)),
+      aside_row_(truth_row_ + 1),
+      states_(aside_row_ + 1),
+      shown_(0, Timeline::rows_for(config.window_ticks)),
+      corrected_(shown_.row_count(), shown_.row_count()) {}
 
-  uint64_t network_id;
-  const serialization::Layout* layout;
-  PredictionHistory history;
-  std::vector<serialization::Word> truth;   // authoritative words for state_tick_, while has_truth
-  std::vector<serialization::Word> before;  // the present state before a rewind, while has_before
-  Tick reconciled_tick = 0;                 // newest tick whose authoritative state was used
-  bool has_truth = false;
-  bool has_before = false;
-  bool waiting = false;  // not yet predicted at the tick that is being resimulated
-};
+// --- Objects
 
-Reconciler::Reconciler(size_t max_objects, size_t window_ticks)
-    : max_objects_(max_objects), window_ticks_(window_ticks) {
-  objects_.reserve(max_objects);
-}
-
-Reconciler::~Reconciler() = default;
-
-Reconciler::Object* Reconciler::find(uint64_t network_id) const {
-  const auto at = std::lower_bound(objects_.begin(), objects_.end(), network_id,
-                                   [](const auto& object, uint64_t id) { return object->network_id < id; });
-  return at != objects_.end() && (*at)->network_id == network_id ? at->get() : nullptr;
-}
-
-bool Reconciler::add(uint64_t network_id, const serialization::Layout& layout) {
-  if (objects_.size() == max_objects_) return false;
-  const auto at = std::lower_bound(objects_.begin(), objects_.end(), network_id,
-                                   [](const auto& object, uint64_t id) { return object->network_id < id; });
-  if (at != objects_.end() && (*at)->network_id == network_id) return false;
-  objects_.insert(at, std::make_unique<Object>(network_id, layout, window_ticks_));
+bool Reconciler::add(uint32_t slot, const serialization::Layout& layout) {
+  if (objects_.size() == config_.max_objects || contains(slot)) return false;
+  if (object_of_slot_.size() <= slot) object_of_slot_.resize(size_t{slot} + 1, kNoObject);
+  object_of_slot_[slot] = static_cast<uint32_t>(objects_.size());
+  Object object{slot, &layout};
+  object.waiting = true;
+  objects_.push_back(object);
+  states_.add(static_cast<uint32_t>(layout.word_count()));
+  validate();
   return true;
 }
 
-void Reconciler::remove(uint64_t network_id) {
-  const auto at = std::lower_bound(objects_.begin(), objects_.end(), network_id,
-                                   [](const auto& object, uint64_t id) { return object->network_id < id; });
-  if (at != objects_.end() && (*at)->network_id == network_id) objects_.erase(at);
+void Reconciler::remove(uint32_t slot) {
+  const uint32_t object = find(slot);
+  if (object == kNoObject) return;
+  objects_[object] = objects_.back();
+  objects_.pop_back();
+  states_.remove(object);
+  object_of_slot_[slot] = kNoObject;
+  if (object < objects_.size()) object_of_slot_[objects_[object].slot] = object;
+  validate();
 }
 
-bool Reconciler::contains(uint64_t network_id) const {
-  return find(network_id) != nullptr;
+const serialization::Word* Reconciler::shown(uint32_t object, Tick tick) const {
+  const uint32_t row = shown_.find(tick);
+  const Tick first = objects_[object].first_tick;
+  if (row == Timeline::kNoRow || first == 0 || base::tick_after(first, tick)) return nullptr;
+  return states_.at(row, object);
+}
+
+const serialization::Word* Reconciler::predicted(uint32_t slot, Tick tick) const {
+  const uint32_t object = find(slot);
+  return object == kNoObject ? nullptr : shown(object, tick);
 }
 
 void Reconciler::record(Tick tick, ResimulationHost& host) {
-  for (const auto& object : objects_) host.store_state(object->network_id, object->history.write(tick));
+  const uint32_t row = shown_.write(tick);
+  const auto rows = static_cast<int32_t>(shown_.row_count());
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    host.store_state(object.slot, states_.at(row, i));
+    // A first tick that left the window moves along with it. So it stays near enough to be compared.
+    if (object.first_tick == 0) object.first_tick = tick;
+    if (base::tick_distance(tick, object.first_tick) >= 2 * rows) object.first_tick += shown_.row_count();
+  }
 }
 
+void Reconciler::clear_histories() {
+  shown_.clear();
+  finish();
+  for (Object& object : objects_) object.first_tick = 0;
+}
+
+void Reconciler::restart() {
+  clear_histories();
+  last_reconciled_ = 0;
+  open_ = false;
+  for (Object& object : objects_) object.reconciled_tick = 0;
+}
+
+// --- Comparing
+
 bool Reconciler::begin(Tick state_tick) {
-  for (const auto& object : objects_) object->has_truth = false;
+  for (Object& object : objects_) object.has_truth = false;
   open_ = false;
   if (state_tick == 0) return false;
   if (last_reconciled_ != 0 && base::tick_after(last_reconciled_, state_tick)) {
@@ -75,128 +92,204 @@ bool Reconciler::begin(Tick state_tick) {
   return true;
 }
 
-void Reconciler::authoritative(uint64_t network_id, const serialization::Word* words) {
+void Reconciler::authoritative(uint32_t slot, const serialization::Word* words) {
   if (!open_) return;
-  Object* object = find(network_id);
-  if (object == nullptr || object->reconciled_tick == state_tick_) return;
-  std::copy(words, words + object->truth.size(), object->truth.begin());
-  object->has_truth = true;
+  const uint32_t object = find(slot);
+  if (object == kNoObject || objects_[object].reconciled_tick == state_tick_) return;
+  std::copy_n(words, states_.word_count(object), states_.at(truth_row_, object));
+  objects_[object].has_truth = true;
 }
 
 ReconcileOutcome Reconciler::reconcile(Tick current, ResimulationHost& host) {
-  if (!open_) return ReconcileOutcome::kNothing;
+  ReconcileOutcome outcome = ReconcileOutcome::kNothing;
+  if (open_ && unfinished_ && !may_replace_unfinished()) {
+    ++stats_.deferred;
+  } else if (open_) {
+    outcome = compare(current, host);
+  }
   open_ = false;
+  if (unfinished_) advance(current, host);
+  return outcome;
+}
+
+bool Reconciler::may_replace_unfinished() const {
+  if (base::tick_after(reached_tick_, state_tick_)) return false;
+  return std::all_of(objects_.begin(), objects_.end(),
+                     [](const Object& object) { return !object.corrects || object.has_truth; });
+}
+
+ReconcileOutcome Reconciler::compare(Tick current, ResimulationHost& host) {
   const int32_t depth = base::tick_distance(current, state_tick_);
-  const bool in_window = depth >= 0 && depth < static_cast<int32_t>(window_ticks_);
-
-  bool any = false;
-  bool mismatch = false;
-  bool missing = false;
-  for (const auto& object : objects_) {
-    if (!object->has_truth) continue;
-    any = true;
-    object->reconciled_tick = state_tick_;
-    if (!in_window || object->history.find(state_tick_) == nullptr) {
-      missing = true;
-    } else if (!compare(*object)) {
-      mismatch = true;
-    }
-  }
-  if (!any) return ReconcileOutcome::kNothing;
+  const bool in_window = depth >= 0 && depth < static_cast<int32_t>(config_.window_ticks);
+  const Verdict truth = verdict(in_window);
+  if (!truth.any) return ReconcileOutcome::kNothing;
   last_reconciled_ = state_tick_;
-  if (!mismatch && !missing) return ReconcileOutcome::kConfirmed;
-
-  if (missing) ++stats_.hard_resets;
-  for (const auto& object : objects_) {
-    const serialization::Word* present = object->history.find(current);
-    object->has_before = present != nullptr;
-    if (present != nullptr) std::copy(present, present + object->before.size(), object->before.begin());
+  if (unfinished_) ++stats_.superseded;
+  if (!truth.mismatch && !truth.missing) {
+    finish();
+    return ReconcileOutcome::kConfirmed;
   }
+
+  if (truth.missing) ++stats_.hard_resets;
   if (in_window) {
     ++stats_.rollbacks;
-    stats_.resimulated_ticks += static_cast<uint32_t>(depth);
     stats_.max_depth_ticks = std::max(stats_.max_depth_ticks, static_cast<uint32_t>(depth));
-    rewind(host);
-    resimulate(current, host);
+    rewind();
   } else {
     take_as_present(current, host);
   }
-  report_corrections(current, host);
-  return missing ? ReconcileOutcome::kHardReset : ReconcileOutcome::kRolledBack;
+  return truth.missing ? ReconcileOutcome::kHardReset : ReconcileOutcome::kRolledBack;
 }
 
-bool Reconciler::compare(Object& object) {
-  ++stats_.compared;
-  if (object.layout->prediction_equal(object.history.find(state_tick_), object.truth.data())) return true;
-  ++stats_.mispredicted;
-  return false;
+Reconciler::Verdict Reconciler::verdict(bool in_window) {
+  Verdict result;
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    if (!object.has_truth) continue;
+    result.any = true;
+    object.reconciled_tick = state_tick_;
+    const serialization::Word* prediction = in_window ? shown(i, state_tick_) : nullptr;
+    if (prediction == nullptr) {
+      result.missing = true;
+      continue;
+    }
+    ++stats_.compared;
+    if (object.layout->prediction_equal(prediction, states_.at(truth_row_, i))) continue;
+    ++stats_.mispredicted;
+    result.mismatch = true;
+  }
+  return result;
 }
 
 // The authoritative state cannot be brought forward: it is older than the window, or of a tick that this
-// client has not reached. It becomes the present state. Objects without an authoritative state stay as they
-// are.
+// client has not reached. It becomes the present state, and no older state is kept. Objects without an
+// authoritative state stay as they are.
 void Reconciler::take_as_present(Tick current, ResimulationHost& host) {
-  for (const auto& object : objects_) {
-    object->history.clear();
-    if (object->has_truth) host.load_state(object->network_id, object->truth.data());
-    if (current != 0) host.store_state(object->network_id, object->history.write(current));
+  const uint32_t row = current == 0 ? aside_row_ : corrected_.write(current);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    if (object.has_truth) host.load_state(object.slot, states_.at(truth_row_, i));
+    host.store_state(object.slot, states_.at(row, i));
+    object.waiting = false;
+    object.joined_tick = current;
+  }
+  if (current == 0) return;  // before the first tick nothing is recorded
+  from_tick_ = reached_tick_ = current;
+  arrive(current, host);
+  for (Object& object : objects_) object.first_tick = current;
+}
+
+// --- Resimulating
+
+// Begins the corrected timeline at state_tick_. The wrong prediction for that tick is replaced too. Otherwise
+// the next part of this tick would rewind to it (S-01).
+void Reconciler::rewind() {
+  const uint32_t row = corrected_.write(state_tick_);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    const serialization::Word* words = object.has_truth ? states_.at(truth_row_, i) : shown(i, state_tick_);
+    object.corrects = object.has_truth;
+    object.waiting = words == nullptr;
+    object.joined_tick = state_tick_;
+    if (words != nullptr) std::copy_n(words, states_.word_count(i), states_.at(row, i));
+  }
+  from_tick_ = reached_tick_ = state_tick_;
+  unfinished_ = true;  // advanced_at_ stays: a replaced resimulation must not set the replacement back
+}
+
+void Reconciler::finish() {
+  unfinished_ = false;
+  advanced_at_ = 0;
+}
+
+void Reconciler::advance(Tick current, ResimulationHost& host) {
+  LATTICE_ASSERT(!base::tick_after(reached_tick_, current));  // a clock that jumps back drops the histories
+  uint32_t ticks = current - reached_tick_;
+  if (config_.budget_ticks != 0) {
+    const uint32_t since = advanced_at_ == 0 ? 0 : current - advanced_at_;
+    ticks = std::min(ticks, since + config_.budget_ticks);
+  }
+  advanced_at_ = current;
+  enter_corrected(current, host);
+  for (; ticks != 0; --ticks) resimulate(reached_tick_ + 1, host);
+  if (reached_tick_ == current) {
+    arrive(current, host);
+  } else {
+    leave_corrected(current, host);
   }
 }
 
-void Reconciler::rewind(ResimulationHost& host) {
-  for (const auto& object : objects_) {
-    object->waiting = false;
-    if (object->has_truth) {
-      // Overwrites the wrong prediction too. Otherwise the next part of this tick would rewind to it (S-01).
-      std::copy(object->truth.begin(), object->truth.end(), object->history.write(state_tick_));
-      host.load_state(object->network_id, object->truth.data());
-    } else if (const serialization::Word* words = object->history.find(state_tick_)) {
-      host.load_state(object->network_id, words);
-    } else {
-      object->waiting = true;
-      host.store_state(object->network_id, object->before.data());
+// Objects that wait keep their present state: the game may step them, but the result is dropped.
+void Reconciler::enter_corrected(Tick current, ResimulationHost& host) {
+  const uint32_t row = corrected_.find(reached_tick_);
+  LATTICE_ASSERT(row != Timeline::kNoRow);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    const Object& object = objects_[i];
+    if (shown(i, current) == nullptr) host.store_state(object.slot, states_.at(aside_row_, i));
+    if (!object.waiting) host.load_state(object.slot, states_.at(row, i));
+  }
+}
+
+void Reconciler::leave_corrected(Tick current, ResimulationHost& host) {
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    const serialization::Word* present = shown(i, current);
+    host.load_state(objects_[i].slot, present == nullptr ? states_.at(aside_row_, i) : present);
+  }
+}
+
+void Reconciler::resimulate(Tick tick, ResimulationHost& host) {
+  host.resimulate_tick(tick);
+  ++stats_.resimulated_ticks;
+  reached_tick_ = tick;
+  const uint32_t row = corrected_.write(tick);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    serialization::Word* words = states_.at(row, i);
+    if (!object.waiting) {
+      host.store_state(object.slot, words);
+      continue;
+    }
+    // Up to here the object was simulated from a wrong state. Its record begins at this tick: load that
+    // state.
+    const serialization::Word* own = shown(i, tick);
+    if (own == nullptr) continue;
+    std::copy_n(own, states_.word_count(i), words);
+    host.load_state(object.slot, words);
+    object.waiting = false;
+    object.joined_tick = tick;
+  }
+}
+
+void Reconciler::arrive(Tick current, ResimulationHost& host) {
+  const uint32_t row = corrected_.find(current);
+  for (uint32_t i = 0; i < objects_.size(); ++i) {
+    Object& object = objects_[i];
+    object.corrects = false;
+    if (object.waiting) {  // it has no record in these ticks, so it keeps its present state
+      LATTICE_ASSERT(shown(i, current) == nullptr);  // otherwise it would have joined there
+      host.load_state(object.slot, states_.at(aside_row_, i));
+      continue;
+    }
+    const serialization::Word* before = shown(i, current);
+    const serialization::Word* after = states_.at(row, i);
+    if (before != nullptr && !object.layout->equal(before, after)) host.corrected(object.slot, before, after);
+    if (object.first_tick == 0 || base::tick_after(object.first_tick, object.joined_tick)) {
+      object.first_tick = object.joined_tick;
     }
   }
-}
-
-void Reconciler::resimulate(Tick current, ResimulationHost& host) {
-  for (Tick tick = state_tick_; tick != current;) {
-    ++tick;
-    host.resimulate_tick(tick);
-    for (const auto& object : objects_) {
-      if (object->waiting) {
-        // Up to here the object was simulated from a wrong state. Its record begins at this tick: load that
-        // state.
-        const serialization::Word* own = object->history.find(tick);
-        if (own == nullptr) continue;
-        host.load_state(object->network_id, own);
-        object->waiting = false;
-      } else {
-        host.store_state(object->network_id, object->history.write(tick));
-      }
-    }
+  // Of a resimulation longer than the window, the rows of its oldest ticks were written over.
+  for (Tick tick = from_tick_;; ++tick) {
+    if (corrected_.find(tick) != Timeline::kNoRow) shown_.take(tick, corrected_);
+    if (tick == current) break;
   }
-  for (const auto& object : objects_) {  // an object without a record in these ticks keeps its present state
-    if (object->waiting) host.load_state(object->network_id, object->before.data());
-  }
+  finish();
 }
 
-void Reconciler::report_corrections(Tick current, ResimulationHost& host) {
-  for (const auto& object : objects_) {
-    const serialization::Word* after = object->history.find(current);
-    if (!object->has_before || after == nullptr) continue;
-    if (object->layout->equal(object->before.data(), after)) continue;
-    host.corrected(object->network_id, object->before.data(), after);
-  }
-}
-
-void Reconciler::clear_histories() {
-  for (const auto& object : objects_) object->history.clear();
-}
-
-const serialization::Word* Reconciler::predicted(uint64_t network_id, Tick tick) const {
-  const Object* object = find(network_id);
-  return object == nullptr ? nullptr : static_cast<const PredictionHistory&>(object->history).find(tick);
+void Reconciler::validate() const {
+#if defined(LATTICE_VALIDATION)
+  LATTICE_ASSERT(objects_.size() == states_.column_count());
+  for (uint32_t i = 0; i < objects_.size(); ++i) LATTICE_ASSERT(find(objects_[i].slot) == i);
+#endif
 }
 
 }  // namespace lattice::prediction

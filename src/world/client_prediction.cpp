@@ -85,9 +85,9 @@ void ClientWorld::set_predicted(uint32_t slot, bool predicted) {
   if (mirror.predicted == predicted) return;
   const replication::ObjectInfo& info = table_.info(slot);
   if (predicted) {
-    if (!reconciler_->add(info.network_id, *info.type->layout)) return;
+    if (!reconciler_->add(slot, *info.type->layout)) return;
   } else {
-    reconciler_->remove(info.network_id);
+    reconciler_->remove(slot);
     info.type->layout->dequantize(mirror.newest_words.data(), table_.host(slot));
   }
   mirror.predicted = predicted;
@@ -113,18 +113,8 @@ void ClientWorld::set_option(Option option, bool enabled) {
 // --- Reconciling
 
 void ClientWorld::reconcile() {
-  if (!ticking_ || reconcile_tick_ == 0 || !reconciler_->begin(reconcile_tick_)) return;
-  for (const uint32_t slot : table_.ascending()) {
-    const Mirror& mirror = mirrors_[slot];
-    if (!mirror.predicted) continue;
-    // The state at that tick is known if an entry of the tick was sent. Without an entry it is known too, if
-    // a part of the tick confirms what this client owns, or if a whole snapshot of the tick has arrived.
-    const bool sent = mirror.newest_tick == reconcile_tick_;
-    const bool confirmed =
-        whole_tick_ == reconcile_tick_ || (own_tick_ == reconcile_tick_ && table_.info(slot).owner == peer_);
-    const bool covered = confirmed && !base::tick_after(mirror.newest_tick, reconcile_tick_);
-    if (sent || covered) reconciler_->authoritative(table_.network_id(slot), mirror.newest_words.data());
-  }
+  if (!ticking_) return;
+  if (reconcile_tick_ != 0 && reconciler_->begin(reconcile_tick_)) offer_authoritative(reconcile_tick_);
   reconcile_tick_ = 0;
   resimulating_ = true;
   const Tick present = current_tick_;
@@ -133,17 +123,26 @@ void ClientWorld::reconcile() {
   resimulating_ = false;
 }
 
-void ClientWorld::load_state(uint64_t network_id, const serialization::Word* words) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot) return;
+void ClientWorld::offer_authoritative(Tick tick) {
+  for (size_t i = 0; i < reconciler_->object_count(); ++i) {
+    const uint32_t slot = reconciler_->slot(i);
+    const Mirror& mirror = mirrors_[slot];
+    // The state at that tick is known if an entry of the tick was sent. Without an entry it is known too, if
+    // a part of the tick confirms what this client owns, or if a whole snapshot of the tick has arrived.
+    const bool sent = mirror.newest_tick == tick;
+    const bool confirmed = whole_tick_ == tick || (own_tick_ == tick && table_.info(slot).owner == peer_);
+    const bool covered = confirmed && !base::tick_after(mirror.newest_tick, tick);
+    if (sent || covered) reconciler_->authoritative(slot, mirror.newest_words.data());
+  }
+}
+
+void ClientWorld::load_state(uint32_t slot, const serialization::Word* words) {
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   layout.dequantize(words, table_.host(slot));
   layout.dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
 }
 
-void ClientWorld::store_state(uint64_t network_id, serialization::Word* words) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot) return;
+void ClientWorld::store_state(uint32_t slot, serialization::Word* words) {
   const replication::ObjectType& type = *table_.info(slot).type;
   // After each tick, this overwrites the values that the game wrote into members that are not predicted.
   type.layout->dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
@@ -156,10 +155,9 @@ void ClientWorld::resimulate_tick(Tick tick) {
   observer_.on_tick(tick, true);
 }
 
-void ClientWorld::corrected(uint64_t network_id, const serialization::Word* before,
+void ClientWorld::corrected(uint32_t slot, const serialization::Word* before,
                             const serialization::Word* after) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot || !smooth_) return;
+  if (!smooth_) return;
   const bool teleported = table_.info(slot).type->layout->teleported(before, after);
   mirrors_[slot].presentation->corrected(before, after, teleported, now_ns_);
 }

@@ -34,9 +34,8 @@ void ClientWorld::draw(uint32_t slot, Now now) {
                          clock_.jitter_ns());
   }
   if (mirror.predicted) {
-    const uint64_t id = table_.network_id(slot);
-    const serialization::Word* to = reconciler_->predicted(id, current_tick_);
-    const serialization::Word* from = reconciler_->predicted(id, current_tick_ - 1);
+    const serialization::Word* to = reconciler_->predicted(slot, current_tick_);
+    const serialization::Word* from = reconciler_->predicted(slot, current_tick_ - 1);
     if (to != nullptr) {
       const double t = from == nullptr ? 1.0 : std::min(1.0, fixed_tick_.alpha_at(now.ns));
       mirror.presentation->show_between(from == nullptr ? to : from, to, t, smooth_, now.ns);

@@ -26,6 +26,13 @@ prediction::InterpolationClockConfig render_config(const WorldConfig& config) {
   return render;
 }
 
+prediction::ReconcilerConfig reconciler_config(const WorldConfig& config) {
+  prediction::ReconcilerConfig reconciler;
+  reconciler.max_objects = config.max_objects;
+  reconciler.window_ticks = config.prediction_window_ticks;
+  return reconciler;
+}
+
 }  // namespace
 
 ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
@@ -33,8 +40,7 @@ ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::Data
     : World(config, std::move(socket), observer),
       clock_(clock_config(config)),
       render_clock_(render_config(config)),
-      reconciler_(
-          std::make_unique<prediction::Reconciler>(config.max_objects, config.prediction_window_ticks)) {}
+      reconciler_(std::make_unique<prediction::Reconciler>(reconciler_config(config))) {}
 
 ClientWorld::~ClientWorld() = default;
 
@@ -149,6 +155,7 @@ void ClientWorld::forget_session() {
   clock_ = simulation::ClockSync(clock_config(config_));
   render_clock_ = prediction::InterpolationClock(render_config(config_));
   if (inputs_) inputs_->clear();
+  reconciler_->restart();
   assembly_ = {};
   whole_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
 }

@@ -115,16 +115,16 @@ class ClientWorld final : public World,
   void on_authority(uint32_t slot, Tick tick) override;
 
   // prediction::ResimulationHost
-  void load_state(uint64_t network_id, const serialization::Word* words) override;
-  void store_state(uint64_t network_id, serialization::Word* words) override;
+  void load_state(uint32_t slot, const serialization::Word* words) override;
+  void store_state(uint32_t slot, serialization::Word* words) override;
   void resimulate_tick(Tick tick) override;
-  void corrected(uint64_t network_id, const serialization::Word* before,
-                 const serialization::Word* after) override;
+  void corrected(uint32_t slot, const serialization::Word* before, const serialization::Word* after) override;
 
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   void note_part(const replication::SnapshotHeader& header);
   void confirm_whole_snapshot(Tick tick);
   void reconcile();
+  void offer_authoritative(Tick tick);
   void update_prediction(uint32_t slot);
   void set_predicted(uint32_t slot, bool predicted);
   void resync(const simulation::Steering& steering, Now now);

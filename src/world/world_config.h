@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lattice/types.h"
-#include "prediction/prediction_history.h"
+#include "prediction/reconciler.h"
 #include "reliability/caller_tasks.h"
 #include "reliability/congestion_config.h"
 #include "reliability/rtt_estimator.h"

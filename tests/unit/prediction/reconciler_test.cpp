@@ -16,9 +16,9 @@ namespace {
 using test::Counter;
 using test::words_of;
 
-using World = std::map<uint64_t, Counter>;
+using World = std::map<uint32_t, Counter>;  // by slot, which is the id too
 
-int32_t input_of(Tick tick, uint64_t id) {
+int32_t input_of(Tick tick, uint32_t id) {
   return static_cast<int32_t>((tick * 7u + id * 13u) % 11u) - 5;
 }
 
@@ -39,11 +39,11 @@ bool same(const Counter& a, const Counter& b) {
 class Host : public ResimulationHost {
  public:
   explicit Host(const serialization::Layout& layout) : layout_(layout) {}
-  void load_state(uint64_t id, const serialization::Word* words) override {
+  void load_state(uint32_t id, const serialization::Word* words) override {
     void* hosts[1] = {&live[id]};
     layout_.dequantize(words, hosts);
   }
-  void store_state(uint64_t id, serialization::Word* words) override {
+  void store_state(uint32_t id, serialization::Word* words) override {
     const void* hosts[1] = {&live.at(id)};
     layout_.quantize(hosts, words);
   }
@@ -51,13 +51,13 @@ class Host : public ResimulationHost {
     resimulated.push_back(tick);
     simulate(live, tick);
   }
-  void corrected(uint64_t id, const serialization::Word*, const serialization::Word*) override {
+  void corrected(uint32_t id, const serialization::Word*, const serialization::Word*) override {
     corrections.insert(id);
   }
 
   World live;
   std::vector<Tick> resimulated;
-  std::set<uint64_t> corrections;
+  std::set<uint32_t> corrections;
 
  private:
   const serialization::Layout& layout_;
@@ -72,12 +72,12 @@ class ReconcilerTest : public ::testing::Test {
       reconciler.record(current_, host_);
     }
   }
-  ReconcileOutcome truth(Reconciler& reconciler, Tick tick, uint64_t id, const Counter& value) {
+  ReconcileOutcome truth(Reconciler& reconciler, Tick tick, uint32_t id, const Counter& value) {
     if (!reconciler.begin(tick)) return ReconcileOutcome::kNothing;
     reconciler.authoritative(id, words_of(layout_, value).data());
     return reconciler.reconcile(current_, host_);
   }
-  Counter recorded(const Reconciler& reconciler, uint64_t id, Tick tick) {
+  Counter recorded(const Reconciler& reconciler, uint32_t id, Tick tick) {
     Counter value{};
     void* hosts[1] = {&value};
     layout_.dequantize(reconciler.predicted(id, tick), hosts);
@@ -90,7 +90,7 @@ class ReconcilerTest : public ::testing::Test {
 };
 
 TEST_F(ReconcilerTest, RightPredictionDoesNothing) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   ASSERT_TRUE(reconciler.add(1, layout_));
   predict_until(reconciler, 20);
@@ -104,7 +104,7 @@ TEST_F(ReconcilerTest, RightPredictionDoesNothing) {
 }
 
 TEST_F(ReconcilerTest, MispredictionRewindsAndOverwritesTheComparedState) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   reconciler.add(1, layout_);
   predict_until(reconciler, 20);
@@ -116,14 +116,14 @@ TEST_F(ReconcilerTest, MispredictionRewindsAndOverwritesTheComparedState) {
   for (Tick tick = 16; tick <= 20; ++tick) simulate(expected, tick);
   EXPECT_TRUE(same(host_.live[1], expected[1]));
   EXPECT_TRUE(same(recorded(reconciler, 1, 20), expected[1]));
-  EXPECT_EQ(host_.corrections, std::set<uint64_t>{1});
+  EXPECT_EQ(host_.corrections, std::set<uint32_t>{1});
   EXPECT_EQ(reconciler.stats().rollbacks, 1u);
   EXPECT_EQ(reconciler.stats().resimulated_ticks, 5u);
   EXPECT_EQ(reconciler.stats().max_depth_ticks, 5u);
 }
 
 TEST_F(ReconcilerTest, OlderThanTheLastReconciledIsIgnored) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   reconciler.add(1, layout_);
   predict_until(reconciler, 20);
@@ -136,7 +136,7 @@ TEST_F(ReconcilerTest, OlderThanTheLastReconciledIsIgnored) {
 }
 
 TEST_F(ReconcilerTest, ASecondPartOfTheSameTickKeepsTheFirst) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   host_.live[2] = Counter{};
   reconciler.add(2, layout_);
@@ -151,7 +151,7 @@ TEST_F(ReconcilerTest, ASecondPartOfTheSameTickKeepsTheFirst) {
 }
 
 TEST_F(ReconcilerTest, HardResetWhenTheTickLeftTheWindow) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   reconciler.add(1, layout_);
   predict_until(reconciler, 100);
@@ -161,11 +161,11 @@ TEST_F(ReconcilerTest, HardResetWhenTheTickLeftTheWindow) {
   EXPECT_EQ(reconciler.predicted(1, 99), nullptr);
   EXPECT_NE(reconciler.predicted(1, 100), nullptr);
   EXPECT_EQ(reconciler.stats().hard_resets, 1u);
-  EXPECT_EQ(host_.corrections, std::set<uint64_t>{1});
+  EXPECT_EQ(host_.corrections, std::set<uint32_t>{1});
 }
 
 TEST_F(ReconcilerTest, TheOldestTickOfTheWindowStillRollsBack) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   reconciler.add(1, layout_);
   predict_until(reconciler, 100);
@@ -174,7 +174,7 @@ TEST_F(ReconcilerTest, TheOldestTickOfTheWindowStillRollsBack) {
 }
 
 TEST_F(ReconcilerTest, HardResetWhenTheServerIsAhead) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   reconciler.add(1, layout_);
   predict_until(reconciler, 20);
@@ -183,7 +183,7 @@ TEST_F(ReconcilerTest, HardResetWhenTheServerIsAhead) {
 }
 
 TEST_F(ReconcilerTest, AStateNeverRecordedIsTakenAndBroughtForward) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[1] = Counter{};
   current_ = 20;
   reconciler.add(1, layout_);
@@ -194,7 +194,7 @@ TEST_F(ReconcilerTest, AStateNeverRecordedIsTakenAndBroughtForward) {
 }
 
 TEST_F(ReconcilerTest, AnObjectPredictedLaterRejoinsWhereItsRecordBegins) {
-  Reconciler reconciler(4);
+  Reconciler reconciler({4});
   host_.live[2] = Counter{};
   reconciler.add(2, layout_);
   predict_until(reconciler, 10);
@@ -215,7 +215,7 @@ TEST_F(ReconcilerTest, AnObjectPredictedLaterRejoinsWhereItsRecordBegins) {
 }
 
 TEST_F(ReconcilerTest, BoundsAndMembership) {
-  Reconciler reconciler(2);
+  Reconciler reconciler({2});
   EXPECT_TRUE(reconciler.add(5, layout_));
   EXPECT_FALSE(reconciler.add(5, layout_));
   EXPECT_TRUE(reconciler.add(3, layout_));
@@ -234,7 +234,7 @@ struct Model {
   std::map<Tick, World> recorded;
   World live;
   Tick last = 0;
-  std::map<uint64_t, Tick> reconciled;
+  std::map<uint32_t, Tick> reconciled;
 
   void run(Tick tick) {
     simulate(live, tick);
@@ -261,7 +261,7 @@ struct Model {
       differs = differs || predicted.count(id) == 0 || !same(predicted.at(id), value);
     }
     if (!differs) return;
-    std::set<uint64_t> waiting;  // no state at `tick`; they come back where one was recorded
+    std::set<uint32_t> waiting;  // no state at `tick`; they come back where one was recorded
     for (auto& [id, value] : live) {
       if (known.count(id) != 0) {
         recorded[tick][id] = value = known[id];
@@ -289,13 +289,13 @@ TEST_F(ReconcilerTest, AgreesWithABruteForceModel) {
   EXPECT_TRUE(rc::check("live and recorded states equal the model's", [this] {
     const auto seed = *rc::gen::arbitrary<uint64_t>();
     base::Random random(seed);
-    const uint64_t objects = 1 + random.next_below(4);
-    Reconciler reconciler(4);
+    const auto objects = static_cast<uint32_t>(1 + random.next_below(4));
+    Reconciler reconciler({4});
     Host host(layout_);
     Model model;
     World server;
     std::map<Tick, World> server_at;
-    for (uint64_t id = 1; id <= objects; ++id) {
+    for (uint32_t id = 1; id <= objects; ++id) {
       server[id] = Counter{static_cast<int32_t>(id) * 10, 0};
       host.live[id] = model.live[id] = server[id];
       RC_ASSERT(reconciler.add(id, layout_));
@@ -311,7 +311,7 @@ TEST_F(ReconcilerTest, AgreesWithABruteForceModel) {
       if (now <= lead) continue;
       const Tick at = now - lead;
       simulate(server, at);
-      if (random.chance(kicks)) server[1 + random.next_below(objects)].x += 17;
+      if (random.chance(kicks)) server[1 + static_cast<uint32_t>(random.next_below(objects))].x += 17;
       server_at[at] = server;
       while (random.chance(0.5)) {  // parts of this or an earlier tick, in any order
         const Tick tick = at - static_cast<Tick>(random.next_below(std::min<uint64_t>(at, 4)));
@@ -327,7 +327,7 @@ TEST_F(ReconcilerTest, AgreesWithABruteForceModel) {
         for (const auto& [id, value] : model.live) RC_ASSERT(same(host.live.at(id), value));
         if (!random.chance(0.2)) continue;
         for (Tick t = current > 63 ? current - 63 : 1; t <= current; ++t) {
-          for (uint64_t id = 1; id <= objects; ++id) {
+          for (uint32_t id = 1; id <= objects; ++id) {
             const bool held = reconciler.predicted(id, t) != nullptr;
             RC_ASSERT(held == (model.recorded[t].count(id) != 0));
             if (held) RC_ASSERT(same(recorded(reconciler, id, t), model.recorded[t][id]));
@@ -342,11 +342,11 @@ TEST_F(ReconcilerTest, ClientEqualsServerOnceTheSurprisesEnd) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     base::Random random(seed);
-    Reconciler reconciler(4);
+    Reconciler reconciler({4});
     Host host(layout_);
     World server;
     std::map<Tick, World> server_at;
-    for (uint64_t id = 1; id <= 3; ++id) {
+    for (uint32_t id = 1; id <= 3; ++id) {
       server[id] = host.live[id] = Counter{0, 0};
       reconciler.add(id, layout_);
     }
@@ -357,7 +357,7 @@ TEST_F(ReconcilerTest, ClientEqualsServerOnceTheSurprisesEnd) {
       if (now <= lead) continue;
       const Tick at = now - lead;
       simulate(server, at);
-      if (at < 120 && random.chance(0.2)) server[1 + random.next_below(3)].v += 9;
+      if (at < 120 && random.chance(0.2)) server[1 + static_cast<uint32_t>(random.next_below(3))].v += 9;
       server_at[at] = server;
       if (!random.chance(0.6)) continue;  // lost
       ASSERT_TRUE(reconciler.begin(at));
@@ -365,7 +365,7 @@ TEST_F(ReconcilerTest, ClientEqualsServerOnceTheSurprisesEnd) {
       reconciler.reconcile(now, host);
     }
     for (Tick tick = 150; tick <= 188; ++tick) {
-      for (uint64_t id = 1; id <= 3; ++id) {
+      for (uint32_t id = 1; id <= 3; ++id) {
         ASSERT_TRUE(same(recorded(reconciler, id, tick), server_at[tick][id])) << tick;
       }
     }
@@ -378,18 +378,18 @@ TEST_F(ReconcilerTest, QuantizationNoiseIsNoMisprediction) {
     const serialization::Layout& layout;
     test::Pawn live = test::pawn_at(10.0f);
     explicit PawnHost(const serialization::Layout& l) : layout(l) {}
-    void load_state(uint64_t, const serialization::Word* words) override {
+    void load_state(uint32_t, const serialization::Word* words) override {
       void* hosts[1] = {&live};
       layout.dequantize(words, hosts);
     }
-    void store_state(uint64_t, serialization::Word* words) override {
+    void store_state(uint32_t, serialization::Word* words) override {
       const void* hosts[1] = {&live};
       layout.quantize(hosts, words);
     }
     void resimulate_tick(Tick) override {}
-    void corrected(uint64_t, const serialization::Word*, const serialization::Word*) override {}
+    void corrected(uint32_t, const serialization::Word*, const serialization::Word*) override {}
   } host(pawn);
-  Reconciler reconciler(1);
+  Reconciler reconciler({1});
   reconciler.add(1, pawn);
   reconciler.record(1, host);
   reconciler.begin(1);
@@ -405,13 +405,13 @@ TEST(ReconcilerMembers, WhatIsNotPredictedCostsNoRollback) {
   class StillHost : public ResimulationHost {
    public:
     explicit StillHost(const serialization::Layout& layout) : layout_(layout) {}
-    void load_state(uint64_t, const serialization::Word*) override {}
-    void store_state(uint64_t, serialization::Word* words) override {
+    void load_state(uint32_t, const serialization::Word*) override {}
+    void store_state(uint32_t, serialization::Word* words) override {
       const void* hosts[1] = {&live};
       layout_.quantize(hosts, words);
     }
     void resimulate_tick(Tick) override {}
-    void corrected(uint64_t, const serialization::Word*, const serialization::Word*) override {}
+    void corrected(uint32_t, const serialization::Word*, const serialization::Word*) override {}
     test::Scored live{7, 0};
 
    private:
@@ -419,7 +419,7 @@ TEST(ReconcilerMembers, WhatIsNotPredictedCostsNoRollback) {
   };
   const serialization::Layout layout = test::scored_layout();
   StillHost host(layout);
-  Reconciler reconciler(1);
+  Reconciler reconciler({1});
   ASSERT_TRUE(reconciler.add(1, layout));
   for (Tick tick = 1; tick <= 30; ++tick) reconciler.record(tick, host);
   for (Tick tick = 2; tick <= 20; tick += 2) {

@@ -352,7 +352,15 @@ std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::
   config.smoother.snap_distance = config_.snap_distance;
   config.tick_seconds = fixed_tick_.tick_seconds();
   config.extrapolation_max_ns = config_.extrapolation_max_ns;
-  return std::make_unique<Presentation>(*type.layout, config);
+  return std::make_unique<Presentation>(*type.layout, pose_scratch(type), config);
+}
+
+PoseScratch& ClientWorld::pose_scratch(const replication::ObjectType& type) {
+  for (TypePoses& poses : pose_scratch_) {
+    if (poses.type == &type) return *poses.scratch;
+  }
+  pose_scratch_.push_back({&type, std::make_unique<PoseScratch>(*type.layout)});
+  return *pose_scratch_.back().scratch;
 }
 
 // --- Sending

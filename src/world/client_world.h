@@ -78,6 +78,10 @@ class ClientWorld final : public World,
     replication::DespawnGate despawn_gate;
     std::vector<serialization::Word> newest_words;
   };
+  struct TypePoses {
+    const replication::ObjectType* type;
+    std::unique_ptr<PoseScratch> scratch;
+  };
   /// The parts of the newest snapshot that have arrived.
   struct Assembly {
     Tick tick = 0;
@@ -131,6 +135,7 @@ class ClientWorld final : public World,
   void draw(uint32_t slot, Now now);
   void forget_session();
   std::unique_ptr<Presentation> take_presentation(const replication::ObjectType& type);
+  PoseScratch& pose_scratch(const replication::ObjectType& type);
 
   std::unique_ptr<replication::SnapshotApplier> applier_;
   replication::EarlyRpcs early_rpcs_;
@@ -138,7 +143,8 @@ class ClientWorld final : public World,
   prediction::InterpolationClock render_clock_;
   std::optional<simulation::InputHistory> inputs_;
   std::unique_ptr<prediction::Reconciler> reconciler_;
-  std::vector<Mirror> mirrors_;  // by slot
+  std::vector<TypePoses> pose_scratch_;  // one per type that was drawn; outlives the presentations
+  std::vector<Mirror> mirrors_;          // by slot
   std::vector<std::unique_ptr<Presentation>> spare_presentations_;
   std::vector<serialization::Word> input_words_;
   std::unique_ptr<HostScratch> input_out_;

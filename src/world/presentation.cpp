@@ -16,14 +16,14 @@ HostScratch::HostScratch(const serialization::Layout& layout) {
   }
 }
 
-Presentation::Presentation(const serialization::Layout& layout, const PresentationConfig& config)
+Presentation::Presentation(const serialization::Layout& layout, PoseScratch& scratch,
+                           const PresentationConfig& config)
     : layout_(layout),
       config_(config),
       samples_(layout.word_count()),
       smoother_(layout, config.smoother),
       shown_(layout),
-      before_(layout),
-      after_(layout) {}
+      scratch_(scratch) {}
 
 void Presentation::reset() {
   samples_.clear();
@@ -37,22 +37,23 @@ void Presentation::received(base::Tick tick, const serialization::Word* words, b
   if (overtaken) {
     const prediction::Pose pose =
         samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
-    prediction::write_pose(layout_, pose, before_.behaviours());
+    prediction::write_pose(layout_, pose, scratch_.before.behaviours());
   }
   if (!samples_.push(tick, words, snaps) || !overtaken) return;
   const prediction::Pose pose =
       samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
-  if (prediction::write_pose(layout_, pose, after_.behaviours())) {
-    smoother_.correct(std::as_const(before_).behaviours(), std::as_const(after_).behaviours(), snaps, now_ns);
+  if (prediction::write_pose(layout_, pose, scratch_.after.behaviours())) {
+    smoother_.correct(std::as_const(scratch_.before).behaviours(), std::as_const(scratch_.after).behaviours(),
+                      snaps, now_ns);
   }
 }
 
 void Presentation::corrected(const serialization::Word* before, const serialization::Word* after,
                              bool teleported, uint64_t now_ns) {
-  layout_.dequantize(before, before_.behaviours());
-  layout_.dequantize(after, after_.behaviours());
-  smoother_.correct(std::as_const(before_).behaviours(), std::as_const(after_).behaviours(), teleported,
-                    now_ns);
+  layout_.dequantize(before, scratch_.before.behaviours());
+  layout_.dequantize(after, scratch_.after.behaviours());
+  smoother_.correct(std::as_const(scratch_.before).behaviours(), std::as_const(scratch_.after).behaviours(),
+                    teleported, now_ns);
 }
 
 bool Presentation::show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns) {

@@ -29,6 +29,13 @@ class HostScratch {
   std::vector<void*> pointers_;
 };
 
+/// Two poses for the time of one call: all objects of a type share them.
+struct PoseScratch {
+  explicit PoseScratch(const serialization::Layout& layout) : before(layout), after(layout) {}
+  HostScratch before;
+  HostScratch after;
+};
+
 struct PresentationConfig {
   prediction::SmootherConfig smoother;
   double tick_seconds = 1.0 / 60.0;
@@ -37,7 +44,8 @@ struct PresentationConfig {
 
 class Presentation {
  public:
-  Presentation(const serialization::Layout& layout, const PresentationConfig& config);
+  /// `scratch` was made for `layout`, and both outlive the presentation.
+  Presentation(const serialization::Layout& layout, PoseScratch& scratch, const PresentationConfig& config);
 
   /// Prepares for another object of the same type.
   void reset();
@@ -73,8 +81,7 @@ class Presentation {
   prediction::InterpolationBuffer samples_;
   prediction::Smoother smoother_;
   HostScratch shown_;
-  HostScratch before_;
-  HostScratch after_;
+  PoseScratch& scratch_;
   uint64_t poses_ = 0;
   uint64_t underrun_poses_ = 0;
 };

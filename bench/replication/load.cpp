@@ -74,7 +74,7 @@ class Crowd final : private reliability::EndpointHandler {
   void prepare_input(double server_tick) {
     const auto tick = static_cast<simulation::Tick>(server_tick) + kLeadTicks;
     if (tick <= history_->newest()) return;
-    std::array<uint64_t, 16> words{};
+    std::array<serialization::Word, 16> words{};
     Keys keys;
     keys.buttons = static_cast<uint8_t>(tick & 1);
     const void* host = &keys;

@@ -17,7 +17,7 @@ namespace lattice::replication {
 
 /// The bits of one entry that follow its id, kind and age. Bits past the last are zero.
 struct EntryBody {
-  const serialization::Word* words = nullptr;  // valid until the next find() or begin_*()
+  const uint64_t* words = nullptr;  // valid until the next find() or begin_*()
   uint32_t bits = 0;
 };
 
@@ -68,7 +68,7 @@ class EntryCache {
   uint32_t send_ = 1;
   std::vector<Head> heads_;  // by slot
   std::vector<Body> bodies_;
-  std::vector<serialization::Word> words_;
+  std::vector<uint64_t> words_;
   uint32_t used_words_ = 0;
   std::vector<uint8_t> scratch_;
   uint32_t max_body_bits_;

@@ -1,7 +1,7 @@
 // Serialization: from a description of a type to bits, and back.
 //
 // Does: compile descriptors (lattice/schema.h) into flat layouts, with every refusal naming field, value and
-// bound; quantize host structures into canonical 64-bit words and back; compare, hash, interpolate and
+// bound; quantize host structures into canonical 32-bit words and back; compare, hash, interpolate and
 // extrapolate words; pack words whole or as a delta against a baseline; keep the table of types and its
 // schema hash.
 // Refuses to: know objects, ticks, peers or datagrams; allocate after a layout is compiled; trust a decoded

@@ -1,9 +1,10 @@
 // A type compiled from its descriptors. Higher layers know only through a Layout how state is packed.
 //
-// State is an array of word_count() canonical 64-bit words. Two states are equal exactly when their words are
+// State is an array of word_count() canonical 32-bit words. Two states are equal exactly when their words are
 // equal, and words hold quantized values only, so history, deltas and comparisons agree on every peer. Every
-// leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word. Strings,
-// bytes and custom values own a length word and ceil(capacity / 8) data words; unused data words are zero.
+// leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word, and a
+// number of more than 32 bits owns two, the low one first. Strings, bytes and custom values own a length word
+// and ceil(capacity / 4) data words; unused data words are zero.
 //
 // Delta encoding (X-03, Y-07, Y-17), in order:
 //   objects only:       one presence bit per behaviour, behaviour 0 first

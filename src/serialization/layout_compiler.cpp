@@ -303,6 +303,7 @@ bool LayoutCompiler::push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope) {
   leaf.behaviour = scope.behaviour;
   leaf.predicted = scope.predicted;
   if (!leaf.predicted) layout_.not_predicted_leaves_.push_back(static_cast<uint16_t>(layout_.leaves_.size()));
+  if (leaf.kind <= LeafKind::kFixed64Difference) leaf.word_count = words_for_bits(leaf.bits);
   leaf.word = static_cast<uint32_t>(layout_.word_count_);
   layout_.word_count_ += leaf.word_count;
   if (layout_.word_count_ > kMaxWords) return refuse(scope, "the type's state takes more than 256 KiB");
@@ -417,7 +418,7 @@ bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
   if (node.kind != LayoutNode::Kind::kPlain && node.kind != LayoutNode::Kind::kStructWhole) return false;
   unsigned bits = 0;
   for (const Leaf& leaf : layout_.leaves_of(node)) {
-    if (leaf.kind > LeafKind::kLastCode || leaf.bits > 32) return false;
+    if (leaf.kind > LeafKind::kLastCode || leaf.word_count != 1) return false;
     bits += leaf.bits;
     if (bits > 64) return false;
   }

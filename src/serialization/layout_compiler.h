@@ -14,7 +14,7 @@
 namespace lattice::serialization {
 
 inline constexpr size_t kMaxNodes = 1024;       // members of one type, nested ones included
-inline constexpr size_t kMaxWords = 32 * 1024;  // 256 KiB of state
+inline constexpr size_t kMaxWords = 64 * 1024;  // 256 KiB of state
 static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
 
 /// The most bits that one leaf can take on the wire.

@@ -327,7 +327,7 @@ bool LayoutCompiler::add_rotation(const lattice_member_desc& member, const Scope
   if (member.encoding == LATTICE_ENCODING_FULL) {
     leaf.kind = LeafKind::kQuaternionFull;
     leaf.bits = 128;
-    leaf.word_count = 2;
+    leaf.word_count = 4;
     return push_leaf(leaf, {}, scope);
   }
   if (member.encoding != LATTICE_ENCODING_DEFAULT && member.encoding != LATTICE_ENCODING_SMALLEST_THREE) {

@@ -63,7 +63,8 @@ Rotation integrate(Rotation q, const double (&omega)[3], double seconds) {
 // A rate of change. The code nearest to zero counts as zero: in a range with an odd number of steps no code
 // is exactly zero, and an object at rest would creep.
 double rate(const Leaf& leaf, const LeafExtra& extra, const Word* words) {
-  if (leaf.kind == LeafKind::kCompressed && words[leaf.word] == extra.quant.code(0.0)) return 0.0;
+  if (leaf.kind == LeafKind::kCompressed && leaf_value(leaf, words + leaf.word) == extra.quant.code(0.0))
+    return 0.0;
   return leaf_number(leaf, extra, words + leaf.word);
 }
 
@@ -87,8 +88,8 @@ void Layout::interpolate(const Word* a, const Word* b, double t, void* const* ho
       store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
     } else if (leaf.kind == LeafKind::kAngle) {
       const AngleQuant& angle = extras_[i].angle;
-      const double from = angle.value(a[leaf.word]);
-      const double way = angle.short_way(angle.value(b[leaf.word]) - from);
+      const double from = angle.value(leaf_value(leaf, a + leaf.word));
+      const double way = angle.short_way(angle.value(leaf_value(leaf, b + leaf.word)) - from);
       store_host_number(leaf, angle.wrapped(from + way * t), out);
     } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
       // A double cannot hold every 64-bit integer: scale the difference, not the values.

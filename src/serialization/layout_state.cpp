@@ -38,9 +38,11 @@ bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
 
 bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
   if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return true;
-  if (leaf.kind == LeafKind::kCompressed) return (a[0] > b[0] ? a[0] - b[0] : b[0] - a[0]) <= 1;
-  if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(a[0], b[0]) <= 1;
-  if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, a[0], b[0]);
+  if (leaf.kind > LeafKind::kLastCode) return false;
+  const uint64_t p = leaf_value(leaf, a), q = leaf_value(leaf, b);
+  if (leaf.kind == LeafKind::kCompressed) return (p > q ? p - q : q - p) <= 1;
+  if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(p, q) <= 1;
+  if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, p, q);
   return false;
 }
 
@@ -102,7 +104,7 @@ uint64_t Layout::state_hash(const Word* words) const {
 bool Layout::teleported(const Word* a, const Word* b) const {
   for (uint16_t index : teleport_leaves_) {
     const Leaf& leaf = leaves_[index];
-    if (a[leaf.word] != b[leaf.word]) return true;
+    if (leaf_value(leaf, a + leaf.word) != leaf_value(leaf, b + leaf.word)) return true;
   }
   return false;
 }

@@ -28,7 +28,7 @@ enum class LeafKind : uint8_t {
   kVarintUnsigned,     ///< value; `bits` 32 or 64 bounds it
   kVarintSigned,       ///< zig-zag of the value
   kFixed64Difference,  ///< raw q32.32; on the wire the zig-zag difference to the baseline
-  kQuaternionFull,     ///< two words: x | y << 32, z | w << 32
+  kQuaternionFull,     ///< four words: IEEE bits of x, y, z, w
   kString,             ///< word 0: number of bytes; then the data, first byte lowest
   kFixedString,
   kBytes,
@@ -42,7 +42,7 @@ struct Leaf {
   HostKind host = HostKind::kOther;
   uint8_t bits = 1;
   uint8_t behaviour = 0;
-  uint16_t word_count = 1;
+  uint16_t word_count = 1;    ///< 1 or 2, low word first, for numbers of up to 64 bits
   bool interpolates = false;  ///< interpolated between samples; otherwise it holds
   bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
   uint32_t word = 0;
@@ -59,5 +59,19 @@ struct LeafExtra {
   lattice_custom_desc custom = {};   ///< kCustom
   std::vector<Word> custom_zero;     ///< kCustom: words of the all-zero host value
 };
+
+/// How many words a number of `bits` bits owns.
+constexpr uint16_t words_for_bits(unsigned bits) {
+  return bits > kWordBits ? 2 : 1;
+}
+
+/// The number of a leaf, which is its whole content up to kFixed64Difference.
+inline uint64_t leaf_value(const Leaf& leaf, const Word* words) {
+  return leaf.word_count == 1 ? words[0] : words[0] | static_cast<uint64_t>(words[1]) << kWordBits;
+}
+inline void set_leaf_value(const Leaf& leaf, Word* words, uint64_t value) {
+  words[0] = static_cast<Word>(value);
+  if (leaf.word_count != 1) words[1] = static_cast<Word>(value >> kWordBits);
+}
 
 }  // namespace lattice::serialization

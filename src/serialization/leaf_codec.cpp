@@ -57,13 +57,13 @@ void write_data(BitWriter& writer, const Word* words, size_t bits) {
 bool decode_bytes(BitReader& reader, const Leaf& leaf, Word* words) {
   const size_t n = reader.ReadLength(leaf.capacity);
   if (!reader.ok()) return false;
-  words[0] = n;
+  words[0] = static_cast<Word>(n);
   std::memset(words + 1, 0, (leaf.word_count - size_t{1}) * sizeof(Word));
   bool has_zero = false;
   for (size_t i = 0; i < n; ++i) {
     const uint8_t byte = reader.ReadByte();
     has_zero = has_zero || byte == 0;
-    words[1 + i / 8] |= static_cast<uint64_t>(byte) << (8 * (i % 8));
+    set_word_byte(words, i, byte);
   }
   if (leaf.kind == LeafKind::kBytes) return reader.ok();
   return reader.ok() && !has_zero;  // a host string cannot hold a zero byte
@@ -72,7 +72,7 @@ bool decode_bytes(BitReader& reader, const Leaf& leaf, Word* words) {
 // Checks a window of 64 bytes at a time. A character has at most four bytes, so a valid window leaves at most
 // three bytes of a split character to the next window.
 bool valid_utf8_words(const Word* words) {
-  const size_t n = static_cast<size_t>(words[0]);
+  const size_t n = words[0];
   char window[64];
   size_t at = 0;
   while (at < n) {
@@ -102,13 +102,10 @@ bool decode_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, 
 
 bool decode_full_rotation(BitReader& reader, Word* words) {
   double length = 0.0;
-  for (unsigned i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < 4; ++i) {
     words[i] = reader.ReadU32();
-    words[i] |= static_cast<uint64_t>(reader.ReadU32()) << 32;
-    const double low = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(words[i])));
-    const double high = static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(words[i] >> 32)));
-    length += low * low;
-    length += high * high;
+    const double component = static_cast<double>(std::bit_cast<float>(words[i]));
+    length += component * component;
   }
   return reader.ok() && length > 0.0 && std::isfinite(length);
 }
@@ -119,24 +116,24 @@ void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const Word* base, con
   switch (leaf.kind) {
     case LeafKind::kFixed:
     case LeafKind::kFloatFull:
-      return write_scalar(writer, leaf.bits, words[0]);
+      return write_scalar(writer, leaf.bits, leaf_value(leaf, words));
     case LeafKind::kVarintUnsigned:
     case LeafKind::kVarintSigned:
-      return writer.WriteVarint(words[0]);
+      return writer.WriteVarint(leaf_value(leaf, words));
     case LeafKind::kFixed64Difference:
-      return writer.WriteLong(static_cast<int64_t>(words[0] - base[0]));
+      return writer.WriteLong(static_cast<int64_t>(leaf_value(leaf, words) - leaf_value(leaf, base)));
     case LeafKind::kQuaternionFull:
-      writer.WriteU64(words[0]);
-      return writer.WriteU64(words[1]);
+      for (unsigned i = 0; i < 4; ++i) writer.WriteU32(words[i]);
+      return;
     case LeafKind::kString:
     case LeafKind::kFixedString:
     case LeafKind::kBytes:
       writer.WriteVarint(words[0]);
-      return write_data(writer, words, static_cast<size_t>(words[0]) * 8);
+      return write_data(writer, words, size_t{words[0]} * 8);
     case LeafKind::kCustom:
-      return write_data(writer, words, static_cast<size_t>(words[0]));
+      return write_data(writer, words, words[0]);
     default:
-      return writer.WriteBits(words[0], leaf.bits);
+      return writer.WriteBits(leaf_value(leaf, words), leaf.bits);
   }
 }
 
@@ -144,18 +141,18 @@ bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extr
                       Word* words) {
   switch (leaf.kind) {
     case LeafKind::kSmallestThree:
-      words[0] = reader.ReadBits(leaf.bits);
-      return reader.ok() && smallest_three_valid(words[0], (leaf.bits - 2u) / 3u);
+      set_leaf_value(leaf, words, reader.ReadBits(leaf.bits));
+      return reader.ok() && smallest_three_valid(leaf_value(leaf, words), (leaf.bits - 2u) / 3u);
     case LeafKind::kFixed:
     case LeafKind::kFloatFull:
-      words[0] = read_scalar(reader, leaf.bits);
+      set_leaf_value(leaf, words, read_scalar(reader, leaf.bits));
       return reader.ok();
     case LeafKind::kVarintUnsigned:
     case LeafKind::kVarintSigned:
-      words[0] = leaf.bits == 32 ? reader.ReadVarint32() : reader.ReadVarint();
+      set_leaf_value(leaf, words, leaf.bits == 32 ? reader.ReadVarint32() : reader.ReadVarint());
       return reader.ok();
     case LeafKind::kFixed64Difference:
-      words[0] = base[0] + static_cast<uint64_t>(reader.ReadLong());
+      set_leaf_value(leaf, words, leaf_value(leaf, base) + static_cast<uint64_t>(reader.ReadLong()));
       return reader.ok();
     case LeafKind::kQuaternionFull:
       return decode_full_rotation(reader, words);
@@ -167,7 +164,7 @@ bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extr
     case LeafKind::kCustom:
       return decode_custom(reader, leaf, extra, words);
     default:
-      words[0] = reader.ReadCode(leaf.bits, leaf.max_code);
+      set_leaf_value(leaf, words, reader.ReadCode(leaf.bits, leaf.max_code));
       return reader.ok();
   }
 }

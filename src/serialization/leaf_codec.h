@@ -18,7 +18,7 @@ bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extr
 
 inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const Word* base, const Word* words) {
   if (leaf.kind <= LeafKind::kLastCode) {
-    writer.WriteBits(words[0], leaf.bits);
+    writer.WriteBits(leaf_value(leaf, words), leaf.bits);
   } else {
     encode_leaf_slow(writer, leaf, base, words);
   }
@@ -28,7 +28,7 @@ inline void encode_leaf(BitWriter& writer, const Leaf& leaf, const Word* base, c
 inline bool decode_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra, const Word* base,
                         Word* words) {
   if (leaf.kind < LeafKind::kSmallestThree) {
-    words[0] = reader.ReadCode(leaf.bits, leaf.max_code);
+    set_leaf_value(leaf, words, reader.ReadCode(leaf.bits, leaf.max_code));
     return reader.ok();
   }
   return decode_leaf_slow(reader, leaf, extra, base, words);

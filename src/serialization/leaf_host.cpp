@@ -110,7 +110,7 @@ void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p,
 
 void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* p) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
-  const size_t bits = static_cast<size_t>(words[0]);
+  const size_t bits = words[0];
   LATTICE_ASSERT(bits <= size_t{leaf.capacity} * 8);
   unpack_word_bytes(words, (bits + 7) / 8, scratch);
   extra.custom.deserialize(scratch, bits, p);
@@ -125,8 +125,7 @@ void quantize_full_rotation(const uint8_t* p, Word* words) {
     length += v * v;
   }
   if (!(length > 0.0) || !std::isfinite(length)) c[0] = c[1] = c[2] = 0, c[3] = std::bit_cast<uint32_t>(1.0f);
-  words[0] = c[0] | static_cast<uint64_t>(c[1]) << 32;
-  words[1] = c[2] | static_cast<uint64_t>(c[3]) << 32;
+  std::memcpy(words, c, sizeof c);
 }
 
 }  // namespace
@@ -135,40 +134,45 @@ void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
   const uint8_t* p = host + leaf.host_offset;
   switch (leaf.kind) {
     case LeafKind::kBool:
-      words[0] = *p != 0;
+      set_leaf_value(leaf, words, *p != 0);
       return;
     case LeafKind::kEnum:
-      words[0] = enum_ordinal(leaf, extra, static_cast<int64_t>(load_integer(leaf.host, p)));
+      set_leaf_value(leaf, words,
+                     enum_ordinal(leaf, extra, static_cast<int64_t>(load_integer(leaf.host, p))));
       return;
     case LeafKind::kRanged:
-      words[0] = ranged_word(leaf, extra, load_integer(leaf.host, p));
+      set_leaf_value(leaf, words, ranged_word(leaf, extra, load_integer(leaf.host, p)));
       return;
     case LeafKind::kBits: {
       const uint64_t v = load_integer(leaf.host, p);
-      words[0] = v < leaf.max_code ? v : leaf.max_code;
+      set_leaf_value(leaf, words, v < leaf.max_code ? v : leaf.max_code);
       return;
     }
     case LeafKind::kCompressed:
-      words[0] = extra.quant.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)});
+      set_leaf_value(
+          leaf, words,
+          extra.quant.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)}));
       return;
     case LeafKind::kAngle:
-      words[0] = extra.angle.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)});
+      set_leaf_value(
+          leaf, words,
+          extra.angle.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)}));
       return;
     case LeafKind::kSmallestThree:
-      words[0] = smallest_three_pack(load<Quaternion>(p), (leaf.bits - 2u) / 3u);
+      set_leaf_value(leaf, words, smallest_three_pack(load<Quaternion>(p), (leaf.bits - 2u) / 3u));
       return;
     case LeafKind::kFixed:
-      words[0] = load_integer(leaf.host, p) & low_bits(leaf.bits);
+      set_leaf_value(leaf, words, load_integer(leaf.host, p) & low_bits(leaf.bits));
       return;
     case LeafKind::kFloatFull:
-      words[0] = leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p);
+      set_leaf_value(leaf, words, leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p));
       return;
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
-      words[0] = load_integer(leaf.host, p);
+      set_leaf_value(leaf, words, load_integer(leaf.host, p));
       return;
     case LeafKind::kVarintSigned:
-      words[0] = zig_zag(static_cast<int64_t>(load_integer(leaf.host, p)));
+      set_leaf_value(leaf, words, zig_zag(static_cast<int64_t>(load_integer(leaf.host, p))));
       return;
     case LeafKind::kQuaternionFull:
       return quantize_full_rotation(p, words);
@@ -202,34 +206,34 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words
           leaf.host,
           extra.enum_values.empty() ? words[0] : static_cast<uint64_t>(extra.enum_values[words[0]]), p);
     case LeafKind::kRanged:
-      return store_integer(leaf.host, static_cast<uint64_t>(extra.min_value) + words[0], p);
+      return store_integer(leaf.host, static_cast<uint64_t>(extra.min_value) + leaf_value(leaf, words), p);
     case LeafKind::kBits:
     case LeafKind::kFixed:
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
-      return store_integer(leaf.host, words[0], p);
+      return store_integer(leaf.host, leaf_value(leaf, words), p);
     case LeafKind::kVarintSigned:
-      return store_integer(leaf.host, static_cast<uint64_t>(un_zig_zag(words[0])), p);
+      return store_integer(leaf.host, static_cast<uint64_t>(un_zig_zag(leaf_value(leaf, words))), p);
     case LeafKind::kCompressed:
     case LeafKind::kAngle: {
       const double v = leaf_number(leaf, extra, words);
       return leaf.host == HostKind::kF64 ? store(p, v) : store(p, static_cast<float>(v));
     }
     case LeafKind::kFloatFull:
-      return leaf.bits == 32 ? store(p, static_cast<uint32_t>(words[0])) : store(p, words[0]);
+      return leaf.bits == 32 ? store(p, words[0]) : store(p, leaf_value(leaf, words));
     case LeafKind::kSmallestThree:
     case LeafKind::kQuaternionFull:
       return store(p, leaf_rotation(leaf, words));
     case LeafKind::kString:
     case LeafKind::kFixedString: {
-      const size_t n = static_cast<size_t>(words[0]);
+      const size_t n = words[0];
       const size_t host_bytes = leaf.capacity + (leaf.kind == LeafKind::kString ? size_t{1} : size_t{0});
       unpack_word_bytes(words, n, p);
       std::memset(p + n, 0, host_bytes - n);
       return;
     }
     case LeafKind::kBytes: {
-      const size_t n = static_cast<size_t>(words[0]);
+      const size_t n = words[0];
       store(p, static_cast<uint16_t>(n));
       unpack_word_bytes(words, n, p + 2);
       std::memset(p + 2 + n, 0, leaf.capacity - n);
@@ -241,29 +245,30 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words
 }
 
 double leaf_number(const Leaf& leaf, const LeafExtra& extra, const Word* words) {
+  const uint64_t value = leaf_value(leaf, words);
   switch (leaf.kind) {
     case LeafKind::kRanged:
-      return static_cast<double>(ranged_value(words[0], extra.min_value));
+      return static_cast<double>(ranged_value(value, extra.min_value));
     case LeafKind::kCompressed:
-      return extra.quant.value(words[0]);
+      return extra.quant.value(value);
     case LeafKind::kAngle:
-      return extra.angle.value(words[0]);
+      return extra.angle.value(value);
     case LeafKind::kFloatFull:
-      return leaf.bits == 32 ? double{std::bit_cast<float>(static_cast<uint32_t>(words[0]))}
-                             : std::bit_cast<double>(words[0]);
+      return leaf.bits == 32 ? double{std::bit_cast<float>(static_cast<uint32_t>(value))}
+                             : std::bit_cast<double>(value);
     case LeafKind::kVarintSigned:
-      return static_cast<double>(un_zig_zag(words[0]));
+      return static_cast<double>(un_zig_zag(value));
     case LeafKind::kFixed64Difference:
-      return static_cast<double>(static_cast<int64_t>(words[0]));
+      return static_cast<double>(static_cast<int64_t>(value));
     case LeafKind::kFixed: {
       const bool is_signed = leaf.host == HostKind::kI8 || leaf.host == HostKind::kI16 ||
                              leaf.host == HostKind::kI32 || leaf.host == HostKind::kI64;
-      if (!is_signed) return static_cast<double>(words[0]);
+      if (!is_signed) return static_cast<double>(value);
       const unsigned shift = 64u - leaf.bits;
-      return static_cast<double>(static_cast<int64_t>(words[0] << shift) >> shift);
+      return static_cast<double>(static_cast<int64_t>(value << shift) >> shift);
     }
     default:
-      return static_cast<double>(words[0]);
+      return static_cast<double>(value);
   }
 }
 
@@ -305,10 +310,11 @@ void store_host_number(const Leaf& leaf, double value, uint8_t* host) {
 }
 
 Quaternion leaf_rotation(const Leaf& leaf, const Word* words) {
-  if (leaf.kind == LeafKind::kSmallestThree) return smallest_three_unpack(words[0], (leaf.bits - 2u) / 3u);
+  if (leaf.kind == LeafKind::kSmallestThree)
+    return smallest_three_unpack(leaf_value(leaf, words), (leaf.bits - 2u) / 3u);
   LATTICE_ASSERT(leaf.kind == LeafKind::kQuaternionFull);
-  const auto component = [](uint64_t w) { return std::bit_cast<float>(static_cast<uint32_t>(w)); };
-  return {component(words[0]), component(words[0] >> 32), component(words[1]), component(words[1] >> 32)};
+  return {std::bit_cast<float>(words[0]), std::bit_cast<float>(words[1]), std::bit_cast<float>(words[2]),
+          std::bit_cast<float>(words[3])};
 }
 
 }  // namespace lattice::serialization

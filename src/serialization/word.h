@@ -5,7 +5,9 @@
 
 namespace lattice::serialization {
 
-/// One word of a quantized state. Its width is not part of the wire format.
-using Word = uint64_t;
+/// One word of a quantized state. Most leaves have codes of up to 32 bits and own one word. Its width is not
+/// part of the wire format.
+using Word = uint32_t;
+inline constexpr unsigned kWordBits = 32;
 
 }  // namespace lattice::serialization

@@ -117,8 +117,7 @@ std::string leaf_json(const serialization::Leaf& leaf, const serialization::Word
   const bool is_bits = leaf.kind == LeafKind::kCustom;
   switch (leaf.kind) {
     case LeafKind::kQuaternionFull:
-      std::snprintf(text, sizeof text, "q:%016llx%016llx", static_cast<unsigned long long>(words[1]),
-                    static_cast<unsigned long long>(words[0]));
+      std::snprintf(text, sizeof text, "q:%08x%08x%08x%08x", words[3], words[2], words[1], words[0]);
       return text;
     case LeafKind::kString:
     case LeafKind::kFixedString:
@@ -130,7 +129,7 @@ std::string leaf_json(const serialization::Leaf& leaf, const serialization::Word
       return (is_bits ? "b:" + std::to_string(words[0]) + ":" : std::string("x:")) + hex(data);
     }
     default:
-      return std::to_string(words[0]);
+      return std::to_string(serialization::leaf_value(leaf, words));
   }
 }
 

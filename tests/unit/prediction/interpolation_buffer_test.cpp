@@ -18,7 +18,7 @@ using simulation::TickTime;
 
 constexpr double kTickSeconds = 1.0 / 60.0;
 
-bool push(InterpolationBuffer& buffer, Tick tick, uint64_t word, bool snaps = false) {
+bool push(InterpolationBuffer& buffer, Tick tick, serialization::Word word, bool snaps = false) {
   return buffer.push(tick, &word, snaps);
 }
 Pose at(InterpolationBuffer& buffer, Tick tick, double fraction = 0.0) {
@@ -149,7 +149,7 @@ TEST(InterpolationBuffer, AgreesWithAModelOfWhatIsKnown) {
         last.second = std::max(last.second, newest);
       } else {
         newest += static_cast<Tick>(1 + random.next_below(4));
-        const uint64_t v = random.next_below(1000);
+        const auto v = static_cast<serialization::Word>(random.next_below(1000));
         RC_ASSERT(push(buffer, newest, v));
         samples[newest] = {v, newest};
       }

@@ -57,7 +57,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
       timing.received_ns = now;
       timing.srtt_ns = 100 * kMs;
       sync.on_snapshot(timing);
-      const uint64_t word = packets.front().tick;
+      const serialization::Word word = packets.front().tick;
       buffer.push(packets.front().tick, &word, false);
       packets.erase(packets.begin());
     }

@@ -157,9 +157,9 @@ class Soak {
       EXPECT_GT(client->listener.states, 100u);
       EXPECT_EQ(client->recipient.pending_removals(), 0u);
       EXPECT_TRUE(client->recipient.loaded());
-      std::vector<serialization::Word> held;
+      std::vector<uint64_t> held;
       for (const uint32_t slot : client->mirror.ascending()) held.push_back(client->mirror.network_id(slot));
-      std::vector<serialization::Word> expected;
+      std::vector<uint64_t> expected;
       for (const uint32_t slot : authority_.table.ascending()) {
         if (!client->recipient.in_set(slot)) continue;
         const ObjectInfo& info = authority_.table.info(slot);

@@ -49,8 +49,8 @@ TEST(StateRing, agrees_with_a_map) {
   EXPECT_TRUE(rc::check("state ring is a bounded map", [](const std::vector<uint8_t>& ticks) {
     StateRing ring;
     ring.reset(1, 16);
-    std::map<Tick, uint64_t> model;
-    uint64_t value = 0;
+    std::map<Tick, serialization::Word> model;
+    serialization::Word value = 0;
     for (const uint8_t t : ticks) {
       const Tick tick = t + 1u;
       const bool room = model.size() < 16 || tick > model.begin()->first;

@@ -100,6 +100,28 @@ TEST(Layout, GoldenNestedDelta) {
   EXPECT_TRUE(r.at_end());
 }
 
+// clang-format off
+LATTICE_NETWORKED(Widths,
+  (narrow, uint64, BITS(32)), (broad, uint64, BITS(33)), (score, int32), (total, int64), (turn, quat),
+  (fine_turn, quat, SMALLEST_THREE(11)), (full_turn, quat, FULL), (name, string, STRING(5)), (on, bool))
+// clang-format on
+
+TEST(Layout, AWordHas32BitsAndAWideNumberTwo) {
+  const Layout layout = layout_of(struct_desc<Widths>());
+  std::vector<uint16_t> counts;
+  for (const Leaf& leaf : layout.leaves()) counts.push_back(leaf.word_count);
+  EXPECT_EQ(counts, (std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 4, 3, 1}));
+  EXPECT_EQ(layout.word_count(), 17u);
+  Widths value;
+  value.broad = 0x1'2345'6789;
+  value.total = INT64_MIN;  // zig-zag: all ones
+  const auto words = quantized(layout, value);
+  EXPECT_EQ(words[1], 0x2345'6789u);
+  EXPECT_EQ(words[2], 1u);
+  EXPECT_EQ(words[4], UINT32_MAX);
+  EXPECT_EQ(words[5], UINT32_MAX);
+}
+
 TEST(Layout, ZeroBaselineIsTheZeroStructure) {
   const Layout layout = layout_of(struct_desc<Everything>());
   alignas(Everything) uint8_t zeros[sizeof(Everything)] = {};
@@ -407,7 +429,7 @@ TEST(Layout, HashSeesEveryWord) {
   const Layout layout = layout_of(struct_desc<Everything>());
   auto words = quantized(layout, Everything{});
   const uint64_t before = layout.state_hash(words.data());
-  for (uint64_t& word : words) {
+  for (Word& word : words) {
     word ^= 1;
     EXPECT_NE(layout.state_hash(words.data()), before);
     word ^= 1;

@@ -111,7 +111,7 @@ class ClockRun {
     std::vector<serialization::Word> words;
   };
 
-  static uint64_t input_of(Tick tick) { return tick * 2654435761u + 1; }
+  static serialization::Word input_of(Tick tick) { return tick * 2654435761u + 1; }
 
   void send(std::vector<Packet>& queue, uint64_t& last_arrival, Packet packet) {
     if (random_.chance(config_.path.loss)) return;
@@ -171,7 +171,7 @@ class ClockRun {
     const TickAdvance advance = client_fixed_.advance(now);
     for (uint32_t i = 0; i < advance.ticks; ++i) {
       ++client_newest_;
-      const uint64_t word = input_of(client_newest_);
+      const serialization::Word word = input_of(client_newest_);
       history_.push(client_newest_, {&word, 1});
     }
     if (advance.ticks == 0) return;

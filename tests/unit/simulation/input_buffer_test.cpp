@@ -147,7 +147,7 @@ TEST(InputBuffer, AgreesWithAModel) {
         if (newest < static_cast<int64_t>(count)) continue;
         if (start + static_cast<Tick>(newest) < count) continue;  // contains tick 0: refused by the codec
         std::vector<serialization::Word> words(count);
-        for (uint64_t& word : words) word = random.next_u64();
+        for (serialization::Word& word : words) word = static_cast<serialization::Word>(random.next_u64());
         for (uint32_t i = 0; i < count; ++i) {
           const uint64_t at = static_cast<uint64_t>(newest) - i;
           if (at > model_now && at <= model_now + kJitterBufferTicks) first.emplace(at, words[i]);

@@ -26,7 +26,7 @@ constexpr uint32_t kCapBytesPerS = 64'000;
 struct Amounts {
   uint32_t first_crowd = 400, least_crowd = 16, most_crowd = 4000;
   double search_window_s = 3, search_warmup_s = 1.5;
-  uint32_t crowd = 256, capped = 800, half = 128, set = 200, resting = 10'000, spectators = 100;
+  uint32_t crowd = 256, capped = 800, half = 256, set = 200, resting = 10'000, spectators = 100;
 };
 constexpr Amounts kQuickAmounts = {4, 4, 4, 0.5, 0.2, 8, 8, 4, 16, 100, 4};
 
@@ -42,8 +42,9 @@ class Replication {
   }
 
   std::string repetition(uint32_t number) {
-    for (const auto part : {&Replication::crowd_players, &Replication::crowd, &Replication::real_clients,
-                            &Replication::capped, &Replication::double_clients, &Replication::resting}) {
+    for (const auto part :
+         {&Replication::crowd_players, &Replication::crowd, &Replication::uneven, &Replication::real_clients,
+          &Replication::capped, &Replication::double_clients, &Replication::resting}) {
       if (std::string problem = (this->*part)(); !problem.empty()) return problem;
     }
     std::fprintf(stderr, "replication: scenes in virtual time\n");
@@ -61,6 +62,7 @@ class Replication {
     plan.window_s = amounts_.search_window_s, plan.warmup_s = amounts_.search_warmup_s;
     SceneResult r = run_scene(plan, {.clients = clients});
     const double updates_hz = r.load["witness_updates_hz"], inputs_hz = r.server["inputs_per_s"] / clients;
+    load_percent_ = r.load_percent;
     const bool good = r.problem.empty() && r.server["tick_p99_ms"] < kMostTickMs &&
                       r.server_percent <= kMostPercent && updates_hz >= kLeastUpdatesHz &&
                       inputs_hz >= kLeastInputsHz;
@@ -75,19 +77,24 @@ class Replication {
   /// The largest crowd within 3 %: away from the guess until the answer changes, then the middle of what is
   /// left.
   std::string crowd_players() {
-    double good = 0, bad = 0;
+    double good = 0, bad = 0, load_percent = 0;
+    const auto attempt = [&](double clients) {
+      const bool carried = carries(static_cast<uint32_t>(clients));
+      (carried ? good : bad) = clients;
+      if (carried) load_percent = load_percent_;
+    };
     const double stride = found_ ? 1.08 : 1.4;
     for (double next = guess_; good == 0 || bad == 0;) {
-      (carries(static_cast<uint32_t>(next)) ? good : bad) = next;
+      attempt(next);
       if (good >= amounts_.most_crowd || (bad != 0 && bad <= amounts_.least_crowd)) break;
       next = good != 0 && bad == 0 ? std::min<double>(good * stride, amounts_.most_crowd)
                                    : std::max<double>(bad / stride, amounts_.least_crowd);
     }
     while (good != 0 && bad != 0 && bad > 1.03 * good) {
-      const double middle = std::round((good + bad) / 2);
-      (carries(static_cast<uint32_t>(middle)) ? good : bad) = middle;
+      attempt(std::round((good + bad) / 2));
     }
     report_.metric("crowd_players_per_core", std::floor(good));
+    report_.metric("crowd_players_load_percent", load_percent);
     found_ = good != 0;
     if (found_) guess_ = std::floor(good);
     return "";
@@ -130,6 +137,18 @@ class Replication {
     report_.metric("crowd256_phase_send_call_percent", r.send_call_percent);
   }
 
+  std::string uneven() {
+    tell("uneven crowd", amounts_.crowd);
+    SceneResult r = run_scene(plan_, {.clients = amounts_.crowd, .load_words = {"--uneven"}});
+    if (!r.problem.empty()) return r.problem;
+    report_.metric("crowd256_uneven_server_percent", r.server_percent);
+    report_.metric("crowd256_uneven_tick_p99_ms", r.server["tick_p99_ms"]);
+    report_.metric("crowd256_uneven_updates_hz", r.load["witness_updates_hz"]);
+    report_.metric("crowd256_uneven_snapshot_bits_per_entry",
+                   8 * r.server["snapshot_bytes_per_s"] / (r.server["snapshots_per_s"] * amounts_.crowd));
+    return "";
+  }
+
   std::string real_clients() {
     tell("crowd of real clients", amounts_.crowd);
     SceneResult r = run_scene(plan_, {.clients = amounts_.crowd, .load = "worlds"});
@@ -165,8 +184,8 @@ class Replication {
       if (!r.problem.empty()) return r.problem;
       percent[twice] += r.server_percent / 2;
     }
-    report_.metric("double_clients_128_percent", percent[0]);
-    report_.metric("double_clients_256_percent", percent[1]);
+    report_.metric("double_clients_256_percent", percent[0]);
+    report_.metric("double_clients_512_percent", percent[1]);
     report_.ratio("double_clients_ratio", percent[1] / percent[0]);
     return "";
   }
@@ -195,6 +214,7 @@ class Replication {
   const ReplicationPlan& plan_;
   Amounts amounts_;
   double guess_ = 0;
+  double load_percent_ = 0;  // of the last crowd that was tried
   bool found_ = false;
 };
 

@@ -35,14 +35,12 @@ int open_socket(uint16_t port) {
 
 }  // namespace
 
-CrowdSocket::CrowdSocket(uint16_t port, uint32_t count, uint64_t delay_ns)
-    : delay_ns_(delay_ns), run_(kRunBytes) {
+CrowdSocket::CrowdSocket(uint16_t port, uint32_t count, const Path& path) : path_(path), run_(kRunBytes) {
   for (uint32_t i = 0; i < count; ++i) {
     const int fd = open_socket(port);
     if (fd < 0) return;
     sockets_.push_back(fd);
   }
-  next_ = count;
   ok_ = true;
 }
 
@@ -60,19 +58,35 @@ Address CrowdSocket::local_address() const {
 }
 
 void CrowdSocket::begin_phase(uint32_t phase) {
-  next_ = phase;
+  group_.clear(), phase_ = phase;
+  for (size_t i = phase; i < sockets_.size(); i += kPhases) group_.push_back({sockets_[i], POLLIN, 0});
+  next_ = group_.size(), again_ = true;
+}
+
+/// One look at all sockets of the group costs less than a failing read at each of them.
+bool CrowdSocket::find_readable() {
+  for (;;) {
+    for (; next_ < group_.size(); ++next_) {
+      if ((group_[next_].revents & POLLIN) != 0) return true;
+    }
+    if (!again_) return false;
+    again_ = false, next_ = 0;
+    if (poll(group_.data(), group_.size(), 0) <= 0) next_ = group_.size();
+  }
 }
 
 bool CrowdSocket::read_run() {
-  for (; next_ < sockets_.size(); next_ += kPhases) {
+  while (find_readable()) {
     alignas(cmsghdr) std::array<uint8_t, CMSG_SPACE(sizeof(int))> control{};
     iovec part = {run_.data(), run_.size()};
     msghdr header{};
     header.msg_iov = &part, header.msg_iovlen = 1;
     header.msg_control = control.data(), header.msg_controllen = control.size();
-    const ssize_t got = recvmsg(sockets_[next_], &header, 0);
+    const size_t index = phase_ + next_ * kPhases;
+    const ssize_t got = recvmsg(group_[next_++].fd, &header, 0);
     if (got <= 0) continue;
-    run_index_ = next_, run_at_ = 0, run_bytes_ = segment_bytes_ = static_cast<size_t>(got);
+    again_ = true, run_index_ = static_cast<uint32_t>(index), run_at_ = 0,
+    run_bytes_ = segment_bytes_ = static_cast<size_t>(got);
     for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
       int segment = 0;
       if (c->cmsg_level != IPPROTO_UDP || c->cmsg_type != UDP_GRO) continue;
@@ -90,14 +104,11 @@ size_t CrowdSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   while (count < out.size()) {
     if (run_at_ == run_bytes_ && !read_run()) break;
     const size_t bytes = std::min(segment_bytes_, run_bytes_ - run_at_);
-    const bool fits = bytes <= lattice::socket::kMaxDatagramBytes;
-    if (fits) {
+    if (bytes <= lattice::socket::kMaxDatagramBytes && !random_.chance(path_.loss)) {
       Datagram& datagram = out[count++];
       std::memcpy(datagram.data, &run_[run_at_], bytes);
       datagram.size = static_cast<uint32_t>(bytes), datagram.peer = crowd_address(run_index_);
       ++stats_.datagrams_received, stats_.bytes_received += bytes;
-    } else {
-      ++stats_.receive_truncated;
     }
     run_at_ += bytes;
   }
@@ -105,23 +116,27 @@ size_t CrowdSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
 }
 
 void CrowdSocket::flush(uint64_t now_ns) {
-  while (!parcels_.empty() && parcels_.front().due_ns <= now_ns) {
-    Parcel& parcel = parcels_.front();
-    // A full buffer of the server drops it, as a network would.
-    const bool sent = ::send(sockets_[parcel.index], parcel.bytes.data(), parcel.bytes.size(), 0) >= 0;
-    stats_.send_full += !sent;
-    spare_.push_back(std::move(parcel.bytes));
-    parcels_.pop_front();
+  for (std::deque<Parcel>& parcels : parcels_) {
+    for (; !parcels.empty() && parcels.front().due_ns <= now_ns; parcels.pop_front()) {
+      Parcel& parcel = parcels.front();
+      // A full buffer of the server drops it, as a network would.
+      const bool sent = ::send(sockets_[parcel.index], parcel.bytes.data(), parcel.bytes.size(), 0) >= 0;
+      stats_.send_full += !sent;
+      spare_.push_back(std::move(parcel.bytes));
+    }
   }
 }
 
 size_t CrowdSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns) {
   for (const Datagram& datagram : datagrams) {
-    Parcel parcel = {
-        now_ns + delay_ns_, static_cast<uint32_t>(datagram.peer.ip[14] << 8 | datagram.peer.ip[15]), {}};
+    const auto index = static_cast<uint32_t>(datagram.peer.ip[14] << 8 | datagram.peer.ip[15]);
+    const uint32_t step = index % kDelays;
+    if (random_.chance(path_.loss)) continue;
+    const uint64_t delay_ns = path_.delay_ns - path_.spread_ns + 2 * path_.spread_ns * step / (kDelays - 1);
+    Parcel parcel = {now_ns + delay_ns, index, {}};
     if (!spare_.empty()) parcel.bytes = std::move(spare_.back()), spare_.pop_back();
     parcel.bytes.assign(datagram.data, datagram.data + datagram.size);
-    parcels_.push_back(std::move(parcel));
+    parcels_[step].push_back(std::move(parcel));
     ++stats_.datagrams_sent, stats_.bytes_sent += datagram.size;
   }
   flush(now_ns);

@@ -2,16 +2,19 @@
 // each have an address of their own. The endpoint connects to crowd_address(i); this class moves those
 // datagrams between socket i and the server.
 //
-// What the crowd sends leaves `delay_ns` later, and what it receives is handed over at once: the server sees
-// the whole round trip, and only the small direction is stored. Sockets are polled in kPhases groups, as
-// clients are spread over a tick; nothing waits in epoll, because waking a waiter is time of the sender.
+// What the crowd sends leaves after a delay, and what it receives is handed over at once: the server sees the
+// whole round trip, and only the small direction is stored. Sockets are polled in kPhases groups, as clients
+// are spread over a tick; nothing waits in epoll, because waking a waiter is time of the sender.
 #pragma once
+
+#include <poll.h>
 
 #include <array>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
+#include "base/random.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace bench {
@@ -20,8 +23,17 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
  public:
   static constexpr uint32_t kPhases = 4;
 
+  /// The way to the server and back.
+  struct Path {
+    uint64_t delay_ns = 0;  // mean
+    /// Client i has one of kDelays delays, from delay_ns less this to delay_ns and this.
+    uint64_t spread_ns = 0;
+    double loss = 0;  // of each direction
+  };
+  static constexpr uint32_t kDelays = 12;
+
   /// Opens `count` sockets, connected to `port` of 127.0.0.1.
-  CrowdSocket(uint16_t port, uint32_t count, uint64_t delay_ns);
+  CrowdSocket(uint16_t port, uint32_t count, const Path& path);
   ~CrowdSocket() override;
 
   bool ok() const { return ok_; }
@@ -46,14 +58,19 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
     std::vector<uint8_t> bytes;
   };
 
+  bool find_readable();
   bool read_run();
 
   bool ok_ = false;
-  uint64_t delay_ns_;
+  Path path_;
+  lattice::base::Random random_{1};
   std::vector<int> sockets_;
-  uint32_t next_ = 0;  // the socket to read
-  std::deque<Parcel> parcels_;
-  std::vector<std::vector<uint8_t>> spare_;  // buffers of parcels that have left
+  std::vector<pollfd> group_;  // those of the phase
+  uint32_t phase_ = 0;
+  size_t next_ = 0;                                  // in group_: the socket to read
+  bool again_ = false;                               // something was read since the last look
+  std::array<std::deque<Parcel>, kDelays> parcels_;  // in the order of their times
+  std::vector<std::vector<uint8_t>> spare_;          // buffers of parcels that have left
   // A received run, partly handed out.
   std::vector<uint8_t> run_;
   size_t run_at_ = 0, run_bytes_ = 0, segment_bytes_ = 0;

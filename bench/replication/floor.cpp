@@ -242,7 +242,7 @@ int serve_floor(const EndArguments& arguments) {
 
 int load_floor(const EndArguments& arguments) {
   if (sodium_init() < 0) return 1;
-  CrowdSocket socket(arguments.port, arguments.clients, 0);
+  CrowdSocket socket(arguments.port, arguments.clients, {});
   if (!socket.ok()) return 1;
   const size_t bytes = std::clamp<size_t>(arguments.up_bytes, kOverheadBytes + 1, kMaxDatagram);
   std::vector<std::vector<uint8_t>> up(arguments.clients);

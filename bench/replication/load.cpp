@@ -32,8 +32,8 @@ constexpr uint32_t kLeadTicks = 6 + 5;
 
 class Crowd final : private reliability::EndpointHandler {
  public:
-  Crowd(uint16_t port, uint32_t count)
-      : socket_(port, count, static_cast<uint64_t>(kRoundTripMs * 1e6)), handles_(count) {}
+  Crowd(uint16_t port, uint32_t count, const CrowdSocket::Path& path)
+      : socket_(port, count, path), handles_(count) {}
   ~Crowd() override { endpoint_.reset(); }
 
   bool open(uint64_t schema_id) {
@@ -151,8 +151,12 @@ class Crowd final : private reliability::EndpointHandler {
 
 int load_generators(const EndArguments& arguments) {
   Witness witness;
-  if (!witness.start(arguments.port, arguments.clients, kRoundTripMs)) return 1;
-  Crowd crowd(arguments.port, arguments.clients - 1);
+  if (!witness.start(arguments.port, arguments.clients, arguments.uneven ? kUnevenLossPercent : 0)) return 1;
+  CrowdSocket::Path path;
+  path.delay_ns = static_cast<uint64_t>(kRoundTripMs * 1e6);
+  path.spread_ns = arguments.uneven ? static_cast<uint64_t>(kUnevenMs * 1e6) : 0;
+  path.loss = arguments.uneven ? kUnevenLossPercent / 100 : 0;
+  Crowd crowd(arguments.port, arguments.clients - 1, path);
   if (!crowd.open(witness.schema_id())) return 1;
   const uint64_t began_ns = monotonic_ns();
   uint64_t due_ns = began_ns, bytes_before = 0, late = 0;

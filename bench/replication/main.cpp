@@ -40,6 +40,10 @@ bool parse(int argc, char** argv, EndArguments* out) {
       out->with_inputs = false;
       continue;
     }
+    if (name == "--uneven") {
+      out->uneven = true;
+      continue;
+    }
     if (i + 1 == argc) return false;
     const double number = std::strtod(argv[++i], nullptr);
     const auto value = static_cast<uint32_t>(number);
@@ -108,7 +112,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "replication-end serve|load|worlds|serve-floor|load-floor|change|storm|join|decode|rollback "
                  "[--clients N] [--objects N] [--moving-percent N] [--port P] [--cap BYTES_PER_S] "
-                 "[--spectators] [--no-inputs] [--seed N] [--seconds S]\n");
+                 "[--spectators] [--no-inputs] [--uneven] [--seed N] [--seconds S]\n");
   }
   return code;
 }

@@ -14,6 +14,7 @@ struct EndArguments {
   uint32_t cap_bytes_per_s = 0;  // most bytes that a connection sends; 0: no cap
   bool spectators = false;       // server: nobody has an object of its own
   bool with_inputs = true;       // load: 60 inputs a second
+  bool uneven = false;           // load: twelve different round trips and some loss
   uint32_t trace_fd = 0;         // floor: the descriptor of the recorded traffic that it repeats
   uint64_t seed = 1;             // scenes in virtual time
   double seconds = 10;           // the same: of virtual time, where that is measured

@@ -12,6 +12,8 @@ namespace bench {
 inline constexpr uint32_t kTickRateHz = 60;
 inline constexpr uint32_t kSnapshotRateHz = 30;
 inline constexpr double kRoundTripMs = 100;
+// Of uneven crowds: the round trips of clients differ from the mean by up to so much, and datagrams are lost.
+inline constexpr double kUnevenMs = 40, kUnevenLossPercent = 1;
 inline constexpr double kStepM = 0.02;  // between neighbouring positions on the wire
 inline constexpr uint32_t kPositionBits = 13 + 13 + 9, kYawBits = 8;
 inline constexpr int kLastXY = 8191, kLastZ = 511, kYawCount = 256;

@@ -8,19 +8,21 @@
 
 namespace bench {
 
-bool Witness::start(uint16_t port, uint32_t index, double round_trip_ms) {
+bool Witness::start(uint16_t port, uint32_t index, double loss_percent) {
   lattice::WorldConfig config;
   config.bind_address = "127.0.0.1:0";
   config.tick_rate_hz = kTickRateHz;
   config.max_objects = 65535;
   config.congestion_mode = LATTICE_CONGESTION_NONE;
   world_ = lattice::World::create(config, LATTICE_ROLE_CLIENT);
-  lattice::Impairment delay;
-  delay.delay_ms = round_trip_ms;
+  lattice::Impairment up, down;
+  up.delay_ms = kRoundTripMs;
+  up.loss_percent = down.loss_percent = loss_percent;
   lattice::crypto::PublicKey key{};
   const std::string server = "127.0.0.1:" + std::to_string(port);
   const bool ready = world_ && add_schema(world_) && world_.set_callbacks(*this) == LATTICE_OK &&
-                     world_.set_impairment(LATTICE_DIRECTION_SEND, delay) == LATTICE_OK &&
+                     world_.set_impairment(LATTICE_DIRECTION_SEND, up) == LATTICE_OK &&
+                     world_.set_impairment(LATTICE_DIRECTION_RECEIVE, down) == LATTICE_OK &&
                      lattice_world_new_client_key(world_, key.data()) == LATTICE_OK &&
                      world_.connect(server.c_str(), make_token(key, index));
   if (!ready) std::fprintf(stderr, "replication-end: %s\n", lattice_last_error());

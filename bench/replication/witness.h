@@ -12,9 +12,9 @@ namespace bench {
 
 class Witness {
  public:
-  /// Connects to the server on `port`; its datagrams to the server take `round_trip_ms`. `index` makes its
-  /// token different. False, and a line on standard error, when the world refuses.
-  bool start(uint16_t port, uint32_t index, double round_trip_ms);
+  /// Connects to the server on `port`; its datagrams to the server take kRoundTripMs. `index` makes its token
+  /// different. False, and a line on standard error, when the world refuses.
+  bool start(uint16_t port, uint32_t index, double loss_percent);
   /// Pumps the world, and looks at its objects once a tick while a window is open.
   void pump();
   /// Begins the window, or ends it with a report.

@@ -210,6 +210,7 @@ class Layout {
   std::vector<Word> zero_words_;
   std::vector<FlatMember> members_;
   std::vector<PackedField> fields_;
+  std::vector<uint64_t> word_masks_;  // by word: its member's bit of changed_mask(); empty for a large state
   std::string canonical_members_;
   size_t word_count_ = 0;
   size_t mask_bits_max_ = 0;

@@ -413,6 +413,20 @@ void LayoutCompiler::plan_members() {
   }
 }
 
+// Text makes a state of thousands of words, whose members are compared with less work one by one.
+void LayoutCompiler::plan_word_masks() {
+  constexpr size_t kMaxMaskedWords = 64;
+  if (!layout_.has_flat_mask() || layout_.word_count_ > kMaxMaskedWords || layout_.members_.empty()) {
+    return;
+  }
+  layout_.word_masks_.resize(layout_.word_count_);
+  uint64_t bit = uint64_t{1} << 63 >> (64 - layout_.members_.size());
+  for (const FlatMember& member : layout_.members_) {
+    for (uint32_t i = 0; i < member.word_count; ++i) layout_.word_masks_[member.first_word + i] = bit;
+    bit >>= 1;
+  }
+}
+
 // A value or a whole structure of codes, each of at most 32 bits, that fit one number together.
 bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
   if (node.kind != LayoutNode::Kind::kPlain && node.kind != LayoutNode::Kind::kStructWhole) return false;
@@ -437,6 +451,7 @@ void LayoutCompiler::finish() {
   pair_motion();
   measure();
   plan_members();
+  plan_word_masks();
   uint32_t largest = 1;
   for (const LayoutBehaviour& behaviour : layout_.behaviours_)
     largest = std::max(largest, behaviour.host_bytes);

@@ -62,6 +62,7 @@ class LayoutCompiler {
   void pair_motion();
   void measure();
   void plan_members();
+  void plan_word_masks();
   bool plan_packed(const LayoutNode& node, FlatMember* member);
   size_t max_members_bits(uint16_t first, uint16_t count) const;
   void describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf);

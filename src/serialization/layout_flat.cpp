@@ -28,6 +28,7 @@ size_t take_first(uint64_t* marked) {
 }
 
 bool differs(const FlatMember& member, const Word* a, const Word* b) {
+  if (member.word_count == 1) return a[member.first_word] != b[member.first_word];
   Word difference = 0;
   for (uint32_t i = member.first_word, end = i + member.word_count; i < end; ++i) difference |= a[i] ^ b[i];
   return difference != 0;
@@ -91,6 +92,12 @@ bool skip_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra) {
 uint64_t Layout::changed_mask(const Word* base, const Word* current) const {
   LATTICE_ASSERT(has_flat_mask());
   uint64_t mask = 0;
+  if (!word_masks_.empty()) {  // one pass without branches, four words at a time
+    for (size_t i = 0; i < word_masks_.size(); ++i) {
+      mask |= word_masks_[i] & (uint64_t{0} - static_cast<uint64_t>(base[i] != current[i]));
+    }
+    return mask;
+  }
   for (const FlatMember& member : members_) mask = mask << 1 | (differs(member, base, current) ? 1u : 0u);
   return mask;
 }
@@ -174,8 +181,9 @@ void Layout::encode_marked(BitWriter& writer, uint64_t marked, const Word* base,
     const FlatMember& member = members_[take_first(&marked)];
     if (member.form == FlatMember::Form::kPacked) {
       const PackedField* field = &fields_[member.first_field];
-      uint64_t value = 0;
-      for (unsigned i = 0; i < member.field_count; ++i, ++field) {
+      uint64_t value = current[field->word];
+      for (unsigned i = 1; i < member.field_count; ++i) {
+        ++field;
         value = value << field->bits | current[field->word];
       }
       joiner.add(value, member.bits);

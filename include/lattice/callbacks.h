@@ -76,6 +76,13 @@ typedef struct lattice_callbacks {
   /// message is given up. On an unreliable channel a packet with it was lost; on a reliable one the
   /// connection ended first.
   void (*on_receipt)(void* ctx, lattice_conn* conn, uint32_t receipt, int acked);
+  /// Authority: may the client get this object, or keep it? 0: no. Asked before each snapshot about each
+  /// object with lattice_object_interest.is_filtered that the other rules let through, in
+  /// lattice_world_send(). At most 512 objects for a client at a time; the others keep what they had, and
+  /// their turn comes with the next snapshots. The functions of
+  /// interest.h that change something answer LATTICE_ERROR_OUT_OF_ORDER inside it, and it must spawn nothing.
+  /// Without this callback every such object is let through.
+  int (*on_relevant)(void* ctx, lattice_world* world, lattice_conn* conn, lattice_netid object);
 } lattice_callbacks;
 
 /// No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result().

@@ -28,6 +28,16 @@ typedef enum lattice_congestion_mode {
   LATTICE_CONGESTION_NONE = 2  ///< no limit: for loopback, a network of your own, and measurements
 } lattice_congestion_mode;
 
+/// Which objects a client gets (interest.h).
+typedef enum lattice_interest_kind {
+  LATTICE_INTEREST_NONE = 0,   ///< all of them
+  LATTICE_INTEREST_RULES = 1,  ///< what owner, teams, rooms and on_relevant let through, from any distance
+  /// The same, and distance counts. Places lie in a grid of cubic cells: for most worlds.
+  LATTICE_INTEREST_GRID = 2,
+  /// The same in a tree of cubes, for worlds of sparse and crowded places far apart.
+  LATTICE_INTEREST_TREE = 3
+} lattice_interest_kind;
+
 /// Gets one line of the log. `category` names a part of the library, such as "connection"; `text` is English.
 /// Both are valid during the call. Called on the thread that uses the world. Must not call back into the
 /// world.
@@ -200,6 +210,21 @@ typedef struct lattice_world_config {
   /// Client: most inputs that an input message repeats, of those sent before and not acknowledged. 0..31,
   /// default 31.
   uint32_t input_redundancy;
+
+  // ---- Interest (interest.h). A client ignores these. ----
+
+  uint32_t interest_kind;  ///< Authority: a lattice_interest_kind, default LATTICE_INTEREST_NONE
+  /// Authority: how long an object stays with a client at least, unless a rule hides it. 0..60000, default
+  /// 1000.
+  uint32_t interest_stay_ms;
+  /// Authority: an object this near to a viewer comes, in position units. Above 0 to 1e6, default 64.
+  double interest_radius;
+  /// Authority: an object farther away than this goes. interest_radius..2e6. 0, the default, means 1.2 times
+  /// interest_radius.
+  double interest_leave_radius;
+  /// Authority: edge of a cell in position units, a sixteenth of interest_leave_radius to 2e6. Movements
+  /// below an eighth of it are not looked at. 0, the default, means half of interest_radius.
+  double interest_cell;
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

@@ -44,6 +44,7 @@
 #include "lattice/config.h"
 #include "lattice/connection.h"
 #include "lattice/input.h"
+#include "lattice/interest.h"
 #include "lattice/netsim.h"
 #include "lattice/object.h"
 #include "lattice/result.h"

@@ -233,8 +233,9 @@ typedef struct lattice_rpc_desc {
 
 /// What is special about a type of objects.
 typedef enum lattice_type_flags {
-  LATTICE_TYPE_PREDICTED = 1 << 0,        ///< the owner simulates it ahead of the authority
-  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,  ///< reserved: every client gets every object in this version
+  LATTICE_TYPE_PREDICTED = 1 << 0,  ///< the owner simulates it ahead of the authority
+  /// Its objects start with LATTICE_RELEVANCE_ALWAYS: they are seen from everywhere (interest.h).
+  LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,
   /// After each tick every member is rounded to its value on the wire, even if
   /// lattice_world_config.quantize_simulation is 0.
   LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2

@@ -69,6 +69,8 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"prediction_window_ticks", c.prediction_window_ticks, 8, 256},
       {"history_ticks", c.history_ticks, 8, uint64_t{replication::kHistoryTicks}},
       {"input_redundancy", c.input_redundancy, 0, simulation::kMaxInputsPerMessage - 1},
+      {"interest_kind", c.interest_kind, LATTICE_INTEREST_NONE, LATTICE_INTEREST_TREE},
+      {"interest_stay_ms", c.interest_stay_ms, 0, 60000},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
@@ -181,6 +183,47 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
 
 constexpr uint64_t kMs = 1'000'000;
 
+double leave_radius(const lattice_world_config& c) {
+  return c.interest_leave_radius != 0 ? c.interest_leave_radius : 1.2 * c.interest_radius;
+}
+
+double interest_cell(const lattice_world_config& c) {
+  return c.interest_cell != 0 ? c.interest_cell : c.interest_radius / 2;
+}
+
+lattice_result check_interest(const lattice_world_config& c) {
+  constexpr double kMaxRadius = 1e6;
+  const struct {
+    const char* field;
+    double value;
+    double used;
+    double min;
+    double max;
+  } bounds[] = {
+      {"interest_radius", c.interest_radius, c.interest_radius, 1e-6, kMaxRadius},
+      {"interest_leave_radius", c.interest_leave_radius, leave_radius(c), c.interest_radius, 2 * kMaxRadius},
+      // A query looks at no more than some 33 cells along each axis.
+      {"interest_cell", c.interest_cell, interest_cell(c), leave_radius(c) / 16, 2 * kMaxRadius},
+  };
+  for (const auto& bound : bounds) {
+    if (bound.used >= bound.min && bound.used <= bound.max) continue;
+    return fail(LATTICE_ERROR_CONFIG, "lattice_world_config.%s is %g. Give a value in %g..%g.", bound.field,
+                bound.value, bound.min, bound.max);
+  }
+  return LATTICE_OK;
+}
+
+void copy_interest(const lattice_world_config& c, world::InterestConfig* out) {
+  using replication::InterestKind;
+  out->enabled = c.interest_kind != LATTICE_INTEREST_NONE;
+  if (c.interest_kind == LATTICE_INTEREST_GRID) out->kind = InterestKind::kGrid;
+  if (c.interest_kind == LATTICE_INTEREST_TREE) out->kind = InterestKind::kTree;
+  out->cell = interest_cell(c);
+  out->enter_radius = c.interest_radius;
+  out->leave_radius = leave_radius(c);
+  out->stay_ms = c.interest_stay_ms;
+}
+
 // The members that tune transport, prediction and history.
 void copy_settings(const lattice_world_config& c, world::WorldConfig* world) {
   world->rto_min_ns = c.rto_min_ms * kMs;
@@ -195,6 +238,7 @@ void copy_settings(const lattice_world_config& c, world::WorldConfig* world) {
   world->prediction_window_ticks = c.prediction_window_ticks;
   world->history_ticks = c.history_ticks;
   world->input_redundancy = c.input_redundancy;
+  copy_interest(c, &world->interest);
 }
 
 reliability::CongestionMode congestion_mode(uint32_t mode) {
@@ -217,6 +261,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   if (const lattice_result bad = read_struct(in, out, "lattice_world_config")) return bad;
   if (const lattice_result bad = read_struct(role, &world->role, "lattice_role_context")) return bad;
   if (const lattice_result bad = check_bounds(*out)) return bad;
+  if (const lattice_result bad = check_interest(*out)) return bad;
   if (const lattice_result bad = check_role(*out, world->role)) return bad;
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = out->snapshot_rate_hz != 0 ? out->snapshot_rate_hz
@@ -283,5 +328,7 @@ extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* 
   config->prediction_window_ticks = 64;
   config->history_ticks = 64;
   config->input_redundancy = 31;
+  config->interest_stay_ms = 1000;
+  config->interest_radius = 64.0;
   return lattice::abi::write_defaults(value, out, struct_size);
 }

@@ -202,4 +202,9 @@ void WorldInstance::on_resync(world::Tick from, world::Tick to) {
   if (callbacks.on_resync != nullptr) callbacks.on_resync(callbacks_ctx, handle, from, to);
 }
 
+bool WorldInstance::on_relevant(world::ConnectionHandle connection, uint64_t network_id) {
+  if (callbacks.on_relevant == nullptr) return true;
+  return callbacks.on_relevant(callbacks_ctx, handle, handle_of(connection), network_id) != 0;
+}
+
 }  // namespace lattice::abi

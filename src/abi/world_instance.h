@@ -75,6 +75,7 @@ struct WorldInstance final : world::Observer {
   void on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) override;
   uint16_t on_admit(const world::Admission& who) override;
   void on_resync(world::Tick from, world::Tick to) override;
+  bool on_relevant(world::ConnectionHandle connection, uint64_t network_id) override;
   transfer::TransferHandler& transfer_handler() override { return transfers; }
 };
 

@@ -28,10 +28,15 @@ ObjectKnowledge& RecipientState::at(uint32_t slot) {
 void RecipientState::join(const ObjectTable& table) {
   for (const uint32_t slot : table.ascending()) {
     object_added(slot);
-    at(slot).owed_at_join = true;
-    ++owed_at_join_;
+    owe(slot);
   }
   validate();
+}
+
+void RecipientState::owe(uint32_t slot) {
+  LATTICE_ASSERT(in_set(slot) && !at(slot).owed_at_join);
+  at(slot).owed_at_join = true;
+  ++owed_at_join_;
 }
 
 void RecipientState::object_added(uint32_t slot) {

@@ -53,6 +53,8 @@ class RecipientState {
 
   /// Puts every live object into the set and marks it as owed. Call once, when the client joins.
   void join(const ObjectTable& table);
+  /// Marks an object of the set as owed, like join() does with all. Call it before anything is sent.
+  void owe(uint32_t slot);
   void object_added(uint32_t slot);
   /// Call before the table frees the slot.
   void object_removed(uint32_t slot, uint64_t network_id);

@@ -34,6 +34,7 @@ AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket
       snapshot_interval_ticks_((config.tick_rate_hz + config.snapshot_rate_hz - 1) /
                                config.snapshot_rate_hz) {
   clients_.resize(config.max_connections);
+  if (config.interest.enabled) interest_.emplace(config.interest, config.tick_rate_hz, table_, observer);
 }
 
 AuthorityWorld::~AuthorityWorld() = default;
@@ -84,8 +85,13 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
   if (slot == replication::kNoSlot) return 0;
   history_.begin(slot, *type);
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (client) client->recipient->object_added(slot);
+  if (interest_) {
+    // The clients that are to see it learn of it in update_set().
+    interest_->spawned(slot, (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0);
+  } else {
+    for (const std::unique_ptr<Client>& client : clients_) {
+      if (client) client->recipient->object_added(slot);
+    }
   }
   return table_.network_id(slot);
 }
@@ -120,6 +126,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client) client->recipient->object_removed(slot, network_id);
   }
+  if (interest_) interest_->removed(slot);
   history_.end(slot);
   table_.despawn(slot);
 }
@@ -161,6 +168,9 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   remove_pending();
   for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);
   history_.record(table_, tick);
+  if (interest_) {
+    for (const uint32_t slot : table_.ascending()) interest_->follow(slot);
+  }
   snapshot_due_ = snapshot_due_ || begins_snapshot(tick);
 }
 
@@ -222,6 +232,7 @@ uint32_t AuthorityWorld::snapshot_budget(uint64_t send_budget_bytes) const {
 }
 
 void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
+  if (interest_) update_set(client);
   replication::SnapshotHeader header;
   if (client.inputs) {
     header.last_input_tick = client.inputs->last_input_tick();
@@ -236,6 +247,25 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
                                       part.bytes, part.receipt);
     if (sent != reliability::SendResult::kOk) client.recipient->on_receipt(part.receipt, false);
   }
+}
+
+// What the client may not see leaves its set before anything is sent. An object spawned or moved since the
+// last snapshot enters it now.
+void AuthorityWorld::update_set(Client& client) {
+  const replication::InterestSet::Changes changes = interest_->evaluate(client.connection, current_tick_);
+  for (const uint32_t slot : changes.left) {
+    client.recipient->set_in_set(slot, table_.network_id(slot), false);
+  }
+  for (const uint32_t slot : changes.entered) {
+    client.recipient->set_in_set(slot, table_.network_id(slot), true);
+    if (!client.looked) client.recipient->owe(slot);
+  }
+  client.looked = true;
+}
+
+bool AuthorityWorld::sees(ConnectionHandle connection, uint32_t slot) const {
+  const Client* client = client_of(connection);
+  return client != nullptr && client->recipient->in_set(slot);
 }
 
 void AuthorityWorld::after_phase(Now now) {
@@ -258,7 +288,11 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
   known.peer_id = info.peer_id;
   known.max_objects = config_.max_objects;
   client->recipient = std::make_unique<replication::RecipientState>(known);
-  client->recipient->join(table_);
+  if (interest_) {
+    interest_->joined(connection, info.peer_id);
+  } else {
+    client->recipient->join(table_);
+  }
   client->gate.emplace(replication::RpcGate::Config{});
   slot_of_peer_.insert(client->peer, connection.slot);
   clients_[connection.slot] = std::move(client);
@@ -272,6 +306,7 @@ void AuthorityWorld::on_disconnected(ConnectionHandle connection, connection::Di
   end_transfers(connection);
   observer_.on_disconnected(connection, reason, remote_schema, text);
   if (client->inputs) add(&closed_inputs_, client->inputs->stats());
+  if (interest_) interest_->left(connection);
   rpcs_.forget(client->peer);
   slot_of_peer_.erase(client->peer);
   clients_[connection.slot].reset();
@@ -315,7 +350,7 @@ uint64_t AuthorityWorld::peer_of(ConnectionHandle connection) const {
 
 bool AuthorityWorld::loaded(ConnectionHandle connection) const {
   const Client* client = client_of(connection);
-  return client != nullptr && client->recipient->loaded();
+  return client != nullptr && (client->looked || !interest_) && client->recipient->loaded();
 }
 
 // --- Messages

@@ -16,6 +16,7 @@
 #include "replication/snapshot_builder.h"
 #include "replication/version_history.h"
 #include "simulation/input_buffer.h"
+#include "world/interest_hub.h"
 #include "world/world.h"
 
 namespace lattice::world {
@@ -50,6 +51,10 @@ class AuthorityWorld final : public World {
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection) const;
   OpResult call(const RpcCall& call, Now now);
+  /// Null when every client gets every object.
+  InterestHub* interest() { return interest_ ? &*interest_ : nullptr; }
+  /// True when the object is in the client's set.
+  bool sees(ConnectionHandle connection, uint32_t slot) const;
 
   // reliability::EndpointHandler
   void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
@@ -74,6 +79,7 @@ class AuthorityWorld final : public World {
     std::unique_ptr<replication::RecipientState> recipient;
     bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
+    bool looked = false;  // its set was made once
   };
 
   void do_receive(Now now) override;
@@ -96,6 +102,7 @@ class AuthorityWorld final : public World {
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
   bool begins_snapshot(Tick tick) const;
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
+  void update_set(Client& client);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
   uint64_t until_next_snapshot_ns(Now now) const;
   void remove_now(uint64_t network_id);
@@ -108,6 +115,7 @@ class AuthorityWorld final : public World {
 
   replication::VersionHistory history_;
   std::unique_ptr<replication::SnapshotBuilder> builder_;
+  std::optional<InterestHub> interest_;
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
   base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;

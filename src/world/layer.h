@@ -2,6 +2,7 @@
 //
 //   world             shared by both roles: schema, socket, endpoint, objects, phases of the pump
 //   authority_world   server or host: inputs in, game ticks, versions recorded, snapshots out
+//   interest_hub      authority: who sees what, from what the game said of objects and viewers
 //   client_world      client: snapshots in, predict and reconcile, inputs out
 //   presentation      client: what to draw for each object, between and beyond snapshots
 //   rpc_router        both: RPC bodies to and from the game

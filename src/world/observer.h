@@ -47,6 +47,8 @@ class Observer {
   /// Returns 0 to let the client in, else the reason of the refusal.
   virtual uint16_t on_admit(const Admission& who) = 0;
   virtual void on_resync(Tick from, Tick to) = 0;
+  /// May the client have the object? Asked for objects whose rule says so.
+  virtual bool on_relevant(ConnectionHandle connection, uint64_t network_id) = 0;
   /// The handler of large transfers. It lives as long as the observer.
   virtual transfer::TransferHandler& transfer_handler() = 0;
 };

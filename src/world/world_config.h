@@ -10,12 +10,23 @@
 #include "reliability/caller_tasks.h"
 #include "reliability/congestion_config.h"
 #include "reliability/rtt_estimator.h"
+#include "replication/interest/interest_objects.h"
 #include "replication/snapshot_format.h"
 #include "simulation/input_history.h"
 #include "transport/crypto/replay_window.h"
 #include "transport/crypto/secret.h"
 
 namespace lattice::world {
+
+/// Interest management of an authority (§15).
+struct InterestConfig {
+  bool enabled = false;  // false: every client gets every object
+  replication::InterestKind kind = replication::InterestKind::kNone;
+  double cell = 32;
+  double enter_radius = 64;
+  double leave_radius = 77;
+  uint32_t stay_ms = 1000;
+};
 
 struct WorldConfig {
   lattice_role_context role{};
@@ -62,6 +73,8 @@ struct WorldConfig {
   uint32_t prediction_window_ticks = prediction::kPredictionWindowTicks;
   uint32_t history_ticks = replication::kHistoryTicks;
   uint32_t input_redundancy = simulation::kMaxInputsPerMessage - 1;
+
+  InterestConfig interest;
 };
 
 /// Peer ids: the authority is 1, clients count from 2, 0 is nobody.

@@ -63,6 +63,8 @@ const std::vector<Ranged>& ranged_members() {
       ROW(prediction_window_ticks, 8, 256, 64),
       ROW(history_ticks, 8, 64, 64),
       ROW(input_redundancy, 0, 31, 31),
+      ROW(interest_kind, 0, 3, 0),
+      ROW(interest_stay_ms, 0, 60000, 1000),
   };
   return members;
 }
@@ -76,6 +78,9 @@ const std::set<std::string> kOthers = {
     "issuer_public_keys",       // KeysAndTheirCount
     "issuer_public_key_count",  // KeysAndTheirCount
     "snap_distance",            // SnapDistance
+    "interest_radius",          // InterestDistances
+    "interest_leave_radius",    // InterestDistances
+    "interest_cell",            // InterestDistances
     "clock",
     "clock_ctx",
     "unix_seconds",
@@ -264,6 +269,26 @@ TEST_F(WorldConfig, KeysAndTheirCount) {
   config_.issuer_public_key_count = 2;
   expect_refused({"lattice_world_config.issuer_public_keys", "key 1 ", "all zero"});
   two[LATTICE_KEY_BYTES] = 1;
+  EXPECT_TRUE(accepted()) << lattice_last_error();
+}
+
+TEST_F(WorldConfig, InterestDistances) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {0.0, -1.0, 1.1e6, nan}) {
+    config_.interest_radius = bad;
+    expect_refused({"lattice_world_config.interest_radius is ", "1e+06"});
+  }
+  config_.interest_radius = 100;
+  for (const double bad : {99.0, -1.0, 2.1e6, nan}) {
+    config_.interest_leave_radius = bad;
+    expect_refused({"lattice_world_config.interest_leave_radius is ", "100..2e+06"});
+  }
+  config_.interest_leave_radius = 160;
+  for (const double bad : {9.0, -1.0, 2.1e6, nan}) {
+    config_.interest_cell = bad;
+    expect_refused({"lattice_world_config.interest_cell is ", "10..2e+06"});
+  }
+  config_.interest_cell = 10;
   EXPECT_TRUE(accepted()) << lattice_last_error();
 }
 

@@ -28,7 +28,8 @@ int wired_by() {
   return (wired.on_connected != nullptr) + (wired.on_disconnected != nullptr) + (wired.on_spawn != nullptr) +
          (wired.on_despawn != nullptr) + (wired.on_rpc != nullptr) + (wired.on_authority_changed != nullptr) +
          (wired.on_tick != nullptr) + (wired.on_sample_input != nullptr) + (wired.on_message != nullptr) +
-         (wired.on_admit != nullptr) + (wired.on_resync != nullptr) + (wired.on_receipt != nullptr);
+         (wired.on_admit != nullptr) + (wired.on_resync != nullptr) + (wired.on_receipt != nullptr) +
+         (wired.on_relevant != nullptr);
 }
 
 struct Nothing {
@@ -135,10 +136,11 @@ struct Game {
     EXPECT_EQ(number, receipt);
     ++receipts;
   }
+  bool on_relevant(lattice::Connection, lattice_netid) { return true; }
 };
 
 TEST(Face, AllMembersAreWired) {
-  EXPECT_EQ(wired_by<Game>(), 12);
+  EXPECT_EQ(wired_by<Game>(), 13);
 }
 
 class FaceSession : public testing::Test {

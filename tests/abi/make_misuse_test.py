@@ -37,6 +37,8 @@ VALUES = {
     "uint16_t prop_id": "0",
     "uint16_t rpc_id": "kThingRpc",
     "lattice_netid object": "f.object",
+    "lattice_netid parent": "0",
+    "double": "1.0",
     "lattice_peer_id owner": "f.peer",
     "lattice_peer_id peer": "f.peer",
     "lattice_transfer transfer": "0x10000",
@@ -183,6 +185,9 @@ def misuses_of(function, structures, enums):
         elif p.type == "int":
             for number in ("-1", "std::numeric_limits<int>::min()", "std::numeric_limits<int>::max()"):
                 late.append((f"{p.name} {number}", with_value(i, number), "kConsistent"))
+        elif p.type == "double":
+            for number in ("quiet_NaN()", "infinity()", "lowest()"):
+                late.append((f"{p.name} {number}", with_value(i, f"std::numeric_limits<double>::{number}"), "kConsistent"))
         else:
             raise Unreadable(f"{function.name}: no misuse known for '{p.key}'")
     return early + late + [("all valid", valid, "kConsistent")]

@@ -55,6 +55,7 @@ lattice_world* make_world(Worlds& f, lattice_role role, const char* address, con
   f.config.issuer_public_keys = issuer;
   f.config.issuer_public_key_count = issuer != nullptr ? 1 : 0;
   f.config.transfer_channel = 4;
+  f.config.interest_kind = LATTICE_INTEREST_GRID;
   lattice_role_context_init(&f.role, role);
   lattice_world* world = lattice_world_create(&f.config, &f.role);
   EXPECT_NE(world, nullptr) << lattice_last_error();

@@ -18,6 +18,7 @@
 ///     int on_admit(const lattice_conn_info&)                 0, or a disconnect reason
 ///     void on_resync(uint32_t from_tick, uint32_t to_tick)
 ///     void on_receipt(lattice::Connection, uint32_t receipt, bool acked)
+///     bool on_relevant(lattice::Connection, lattice_netid)   false: the client does not get the object
 ///
 /// lattice_callbacks says when each is called. An exception that leaves a member ends the program, because it
 /// would unwind through the library.
@@ -70,6 +71,7 @@ LATTICE_HAS_MEMBER(on_message)
 LATTICE_HAS_MEMBER(on_admit)
 LATTICE_HAS_MEMBER(on_resync)
 LATTICE_HAS_MEMBER(on_receipt)
+LATTICE_HAS_MEMBER(on_relevant)
 #undef LATTICE_HAS_MEMBER
 
 /// The second parameter of on_sample_input, without its reference.
@@ -213,6 +215,22 @@ void wire_messages([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
+/// Sets on_relevant.
+template <class Game>
+void wire_interest([[maybe_unused]] lattice_callbacks& out) {
+  if constexpr (has_on_relevant<Game>()) {
+    static_assert(
+        requires(Game & game, Connection conn, lattice_netid object) {
+          bool{game.on_relevant(conn, object)};
+        },
+        "on_relevant must be public: bool on_relevant(lattice::Connection, lattice_netid)");
+    out.on_relevant = [](void* ctx, lattice_world*, lattice_conn* conn,
+                         lattice_netid object) noexcept -> int {
+      return static_cast<Game*>(ctx)->on_relevant(Connection(conn), object) ? 1 : 0;
+    };
+  }
+}
+
 /// Fills the C callbacks of a class; a callback without a member stays NULL.
 template <class Game>
 void fill(lattice_callbacks& callbacks) {
@@ -221,6 +239,7 @@ void fill(lattice_callbacks& callbacks) {
   wire_objects<Game>(callbacks);
   wire_simulation<Game>(callbacks);
   wire_messages<Game>(callbacks);
+  wire_interest<Game>(callbacks);
 }
 
 /// Sets the callbacks of `world` to the members of `game`, which is borrowed.

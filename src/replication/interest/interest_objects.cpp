@@ -83,18 +83,18 @@ void InterestObjects::set_owner(uint32_t slot, uint64_t owner) {
   announce(slot);
 }
 
-bool InterestObjects::attach(uint32_t slot, uint32_t parent) {
+AttachResult InterestObjects::attach(uint32_t slot, uint32_t parent) {
   LATTICE_ASSERT(live(slot) && live(parent));
   for (uint32_t above = parent; above != kNone; above = objects_[above].parent) {
-    if (above == slot) return false;
+    if (above == slot) return AttachResult::kCycle;
   }
-  if (depth(parent) + 1 + height(slot) > kMaxAttachDepth) return false;
+  if (depth(parent) + 1 + height(slot) > kMaxAttachDepth) return AttachResult::kTooDeep;
   unlist(slot);
   attached_.remove(slot);
   objects_[slot].parent = parent;
   attached_.add(parent, slot);
   announce(slot);
-  return true;
+  return AttachResult::kOk;
 }
 
 void InterestObjects::detach(uint32_t slot) {

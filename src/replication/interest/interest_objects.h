@@ -32,6 +32,7 @@ inline constexpr uint16_t kRoomAll = 65535;
 inline constexpr uint32_t kMaxAttachDepth = 8;
 
 enum class Relevance : uint8_t { kDistance, kAlways, kOwner };
+enum class AttachResult : uint8_t { kOk, kCycle, kTooDeep };
 enum class InterestKind : uint8_t { kNone, kGrid, kTree };
 
 struct InterestRule {
@@ -86,9 +87,9 @@ class InterestObjects {
   bool set_place(uint32_t slot, const Place& place);
   void set_rule(uint32_t slot, const InterestRule& rule);
   void set_owner(uint32_t slot, uint64_t owner);
-  /// False when the object would follow itself, or when the chain would be longer than kMaxAttachDepth. An
-  /// object that is attached already changes its parent.
-  bool attach(uint32_t slot, uint32_t parent);
+  /// An object that is attached already changes its parent. Nothing changes when the object would follow
+  /// itself, or when the chain would be longer than kMaxAttachDepth.
+  AttachResult attach(uint32_t slot, uint32_t parent);
   void detach(uint32_t slot);
 
   bool live(uint32_t slot) const { return slot < objects_.size() && objects_[slot].live; }

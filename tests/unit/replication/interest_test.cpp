@@ -225,9 +225,9 @@ TEST_P(InterestSetTest, AttachedObjectsComeAndGoWithTheirRoot) {
   InterestRule red;
   red.teams = 1;
   add_at(4, 10, red);
-  ASSERT_TRUE(objects_.attach(2, 1));
-  ASSERT_TRUE(objects_.attach(3, 2));
-  ASSERT_TRUE(objects_.attach(4, 1));
+  ASSERT_EQ(objects_.attach(2, 1), AttachResult::kOk);
+  ASSERT_EQ(objects_.attach(3, 2), AttachResult::kOk);
+  ASSERT_EQ(objects_.attach(4, 1), AttachResult::kOk);
   evaluate();
   EXPECT_EQ(entered_, (Slots{1, 2, 3}));
   objects_.set_place(1, {500, 0, 0});
@@ -251,7 +251,7 @@ TEST_P(InterestSetTest, AnAttachedObjectAppearsWhenTheViewerChangesSides) {
   red.teams = 1;
   add_at(1, 10);
   add_at(2, 10, red);
-  ASSERT_TRUE(objects_.attach(2, 1));
+  ASSERT_EQ(objects_.attach(2, 1), AttachResult::kOk);
   evaluate();
   EXPECT_EQ(entered_, (Slots{1}));
   viewer_.teams = 1;
@@ -263,9 +263,9 @@ TEST_P(InterestSetTest, AnObjectThatChangesHandsIsNotReportedTwice) {
   add_at(1, 10);
   add_at(2, 900);
   add_at(3, 900);
-  ASSERT_TRUE(objects_.attach(3, 1));
+  ASSERT_EQ(objects_.attach(3, 1), AttachResult::kOk);
   evaluate();
-  ASSERT_TRUE(objects_.attach(3, 2));
+  ASSERT_EQ(objects_.attach(3, 2), AttachResult::kOk);
   objects_.set_place(2, {15, 0, 0});
   evaluate();
   EXPECT_EQ(entered_, (Slots{2}));
@@ -275,11 +275,12 @@ TEST_P(InterestSetTest, AnObjectThatChangesHandsIsNotReportedTwice) {
 
 TEST_P(InterestSetTest, ChainsOfParentsAreBounded) {
   for (uint32_t slot = 0; slot <= kMaxAttachDepth + 1; ++slot) objects_.add(slot, {}, 0);
-  for (uint32_t slot = 1; slot <= kMaxAttachDepth; ++slot) ASSERT_TRUE(objects_.attach(slot, slot - 1));
-  EXPECT_FALSE(objects_.attach(kMaxAttachDepth + 1, kMaxAttachDepth));
-  EXPECT_FALSE(objects_.attach(0, kMaxAttachDepth + 1));
-  EXPECT_FALSE(objects_.attach(0, 3));
-  EXPECT_FALSE(objects_.attach(0, 0));
+  for (uint32_t slot = 1; slot <= kMaxAttachDepth; ++slot)
+    ASSERT_EQ(objects_.attach(slot, slot - 1), AttachResult::kOk);
+  EXPECT_EQ(objects_.attach(kMaxAttachDepth + 1, kMaxAttachDepth), AttachResult::kTooDeep);
+  EXPECT_EQ(objects_.attach(0, kMaxAttachDepth + 1), AttachResult::kTooDeep);
+  EXPECT_EQ(objects_.attach(0, 3), AttachResult::kCycle);
+  EXPECT_EQ(objects_.attach(0, 0), AttachResult::kCycle);
 }
 
 TEST_P(InterestSetTest, TheGameMayRefuse) {

@@ -92,6 +92,7 @@ struct Game : Observer {
   void on_receipt(ConnectionHandle, uint32_t, bool) override {}
   uint16_t on_admit(const Admission&) override { return 0; }
   void on_resync(Tick, Tick) override {}
+  bool on_relevant(ConnectionHandle, uint64_t) override { return true; }
   transfer::TransferHandler& transfer_handler() override { std::abort(); }
 
   const RpcRouter* router = nullptr;

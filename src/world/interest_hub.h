@@ -1,0 +1,79 @@
+// Interest management of an authority: what the game said of objects and viewers, turned into a set for each
+// client (§15). Clients are numbered by their connection slot.
+//
+// A client looks from the object or point that the game names. When the game names none, it looks from the
+// object with the lowest id that it owns and that has a place. When that object is gone, the last place
+// stays.
+//
+// An object is where its first member with LATTICE_MEMBER_POSITION says, until the game names a place.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replication/interest/interest.h"
+#include "replication/object_table.h"
+#include "world/observer.h"
+#include "world/world_config.h"
+
+namespace lattice::world {
+
+/// Where a client looks from, as the game said.
+struct ViewerChoice {
+  enum class Kind : uint8_t { kOwned, kObject, kPoint };
+  Kind kind = Kind::kOwned;
+  uint16_t room = 0;
+  uint32_t teams = 0;
+  uint64_t object = 0;
+  replication::Place point;
+};
+
+class InterestHub final : private replication::InterestFilter {
+ public:
+  InterestHub(const InterestConfig& config, uint32_t tick_rate_hz, const replication::ObjectTable& table,
+              Observer& observer);
+
+  void spawned(uint32_t slot, bool always_relevant);
+  /// Call it before the table frees the slot.
+  void removed(uint32_t slot);
+  /// Reads the place of an object from its state. Call it once for each object written in the tick.
+  void follow(uint32_t slot);
+
+  const replication::InterestRule& rule(uint32_t slot) const { return interest_.objects().rule(slot); }
+  void set_rule(uint32_t slot, const replication::InterestRule& rule);
+  /// The object is there from now on, whatever its state says. False when the place is not a number.
+  bool set_place(uint32_t slot, const replication::Place& place);
+  /// `parent` kNoSlot detaches the object.
+  replication::AttachResult attach(uint32_t slot, uint32_t parent);
+
+  void joined(ConnectionHandle connection, uint64_t peer);
+  void left(ConnectionHandle connection);
+  /// False for a connection that is not established.
+  bool set_viewer(ConnectionHandle connection, const ViewerChoice& choice);
+  /// What entered and left the client's set since the last call. Valid until the next call.
+  replication::InterestSet::Changes evaluate(ConnectionHandle connection, Tick tick);
+
+  /// True inside Observer::on_relevant(): nothing may be changed here then.
+  bool is_asking() const { return is_asking_; }
+
+ private:
+  struct Client {
+    ConnectionHandle connection;
+    ViewerChoice choice;
+    replication::Viewer viewer;
+  };
+
+  bool relevant(const replication::Viewer& viewer, uint32_t slot) override;
+  void aim(Client& client);
+  uint32_t eye_of(const Client& client) const;
+
+  const replication::ObjectTable& table_;
+  Observer& observer_;
+  replication::Interest interest_;
+  std::vector<Client> clients_;  // by connection slot
+  ConnectionHandle asking_;      // the client of the present evaluate()
+  bool is_asking_ = false;
+  std::vector<bool> named_;  // by slot: the game named the place
+};
+
+}  // namespace lattice::world

@@ -65,6 +65,7 @@ class Replication {
     load_percent_ = r.load_percent;
     const bool good = r.problem.empty() && r.server["tick_p99_ms"] < kMostTickMs &&
                       r.server_percent <= kMostPercent && updates_hz >= kLeastUpdatesHz &&
+                      r.server["snapshots_per_s"] / clients >= kLeastUpdatesHz &&
                       inputs_hz >= kLeastInputsHz;
     std::fprintf(stderr,
                  "replication: %u players: %s  tick p99 %.1f ms, server %.0f %%, load %.0f %%, "

@@ -14,10 +14,10 @@
 #include "lattice/schema.h"
 #include "registry.h"
 #include "replication/object_table.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 #include "rollback.h"
 #include "serialization/layout.h"
 
@@ -113,7 +113,7 @@ class Silent final : public replication::SnapshotListener {
   void on_spawn(uint32_t, replication::Tick) override {}
   void on_despawn(uint32_t, replication::Tick) override {}
   void on_state(uint32_t, replication::Tick, const serialization::Word*, replication::EntryKind) override {}
-  void on_unchanged(uint32_t, replication::Tick) override {}
+  void on_rested(uint32_t, replication::Tick) override {}
 };
 
 /// Time spent and things done in it.
@@ -136,17 +136,17 @@ class Session {
   Session(const replication::TypeTable& types, uint32_t objects, uint32_t clients, double loss)
       : type_(*types.find(kType)),
         table_(objects),
-        builder_({}, table_, history_),
+        builder_({}, table_, store_),
         loss_(loss),
         mirror_(2 * objects),
-        applier_(types, mirror_, listener_) {
+        applier_(types, mirror_, listener_, replication::slot_bound(objects)) {
     for (uint32_t i = 0; i < clients; ++i) {
-      recipients_.push_back(std::make_unique<replication::RecipientState>(replication::RecipientState::Config{
-          .peer_id = 2 + i, .max_objects = objects, .max_ledger_entries = 32768}));
+      recipients_.push_back(std::make_unique<replication::ReplicaList>(
+          replication::ReplicaList::Config{.peer_id = 2 + i, .max_ledger_entries = 32768}));
     }
     for (uint32_t i = 0; i < objects; ++i) {
       const uint32_t slot = table_.spawn(type_, 0, LATTICE_AUTHORITY_SERVER, 0, tick_);
-      history_.begin(slot, type_);
+      store_.begin(slot, type_);
     }
     for (auto& recipient : recipients_) recipient->join(table_);
   }
@@ -154,7 +154,7 @@ class Session {
   void run(uint32_t ticks) {
     for (const uint32_t end = tick_ + ticks; tick_ < end; ++tick_) {
       simulate();
-      record.time(table_.size(), [&] { history_.record(table_, tick_); });
+      record.time(table_.size(), [&] { store_.record(table_, tick_); });
       deliver_receipts();
       if (tick_ % kSendEveryTicks == 0) send();
     }
@@ -186,12 +186,12 @@ class Session {
   void simulate() {
     for (const uint32_t slot : table_.ascending()) {
       step(*static_cast<Body*>(table_.host(slot)[0]), *static_cast<Soul*>(table_.host(slot)[1]), random_);
-      table_.mark_written(slot);
+      store_.mark(slot);
     }
   }
   uint64_t entries() const {
     const replication::SnapshotBuilder::Stats& s = builder_.stats();
-    return s.full_entries + s.delta_entries + s.removed_entries + s.unchanged_entries;
+    return s.full_entries + s.delta_entries + s.removed_entries + s.rested_entries;
   }
   void send() {
     build.time(0, [&] { builder_.begin_send(tick_); });
@@ -226,9 +226,9 @@ class Session {
 
   const replication::ObjectType& type_;
   replication::ObjectTable table_;
-  replication::VersionHistory history_;
+  replication::StateStore store_;
   replication::SnapshotBuilder builder_;
-  std::vector<std::unique_ptr<replication::RecipientState>> recipients_;
+  std::vector<std::unique_ptr<replication::ReplicaList>> recipients_;
   double loss_;
   std::deque<Flight> flights_;
   Silent listener_;

@@ -17,10 +17,10 @@
 #include "recording.h"
 #include "registry.h"
 #include "replication/object_table.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 #include "serialization/layout.h"
 
 namespace bench {
@@ -98,7 +98,7 @@ class Mirror final : public replication::SnapshotListener {
                 replication::EntryKind) override {
     layout_.dequantize(words, table_.host(slot));
   }
-  void on_unchanged(uint32_t, replication::Tick) override {}
+  void on_rested(uint32_t, replication::Tick) override {}
 
  private:
   replication::ObjectTable& table_;
@@ -111,14 +111,14 @@ class Line {
   Line(const replication::TypeTable& types, uint32_t cubes)
       : type_(*types.find(kType)),
         table_(cubes),
-        builder_({.tick_rate_hz = 60, .send_interval_ticks = 1}, table_, history_),
-        recipient_({.peer_id = 2, .max_objects = cubes}),
+        builder_({.tick_rate_hz = 60, .send_interval_ticks = 1}, table_, store_),
+        recipient_({.peer_id = 2}),
         mirror_table_(2 * cubes),
         mirror_(mirror_table_, *type_.layout),
-        applier_(types, mirror_table_, mirror_) {
+        applier_(types, mirror_table_, mirror_, replication::slot_bound(cubes)) {
     for (uint32_t i = 0; i < cubes; ++i) {
       const uint32_t slot = table_.spawn(type_, 0, LATTICE_AUTHORITY_SERVER, 0, tick_);
-      history_.begin(slot, type_);
+      store_.begin(slot, type_);
     }
     recipient_.join(table_);
   }
@@ -128,9 +128,9 @@ class Line {
     ++tick_;
     for (size_t i = 0; const uint32_t slot : table_.ascending()) {
       *static_cast<Cube*>(table_.host(slot)[0]) = cube_of(frame[i++]);
-      table_.mark_written(slot);
+      store_.mark(slot);
     }
-    history_.record(table_, tick_);
+    store_.record(table_, tick_);
     for (; !flights_.empty() && flights_.front().due_tick <= tick_; flights_.pop_front()) {
       recipient_.on_receipt(flights_.front().receipt, true);
     }
@@ -162,9 +162,9 @@ class Line {
 
   const replication::ObjectType& type_;
   replication::ObjectTable table_;
-  replication::VersionHistory history_;
+  replication::StateStore store_;
   replication::SnapshotBuilder builder_;
-  replication::RecipientState recipient_;
+  replication::ReplicaList recipient_;
   std::deque<Flight> flights_;
   replication::ObjectTable mirror_table_;
   Mirror mirror_;

@@ -1,4 +1,4 @@
-// A client fed with arbitrary snapshot parts. Input: parts, each behind a u16 length.
+// A client fed with arbitrary snapshot parts (docs/spec/data.md). Input: parts, each behind a u16 length.
 // Must hold: no part breaks the applier, a refused part changes nothing, the client's objects stay in bounds.
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ class Listener : public SnapshotListener {
   void on_spawn(uint32_t, Tick) override { ++events; }
   void on_despawn(uint32_t, Tick) override { ++events; }
   void on_state(uint32_t, Tick, const lattice::serialization::Word*, EntryKind) override { ++events; }
-  void on_unchanged(uint32_t, Tick) override { ++events; }
+  void on_rested(uint32_t, Tick) override { ++events; }
   /// One that waits for RPCs may go when it is asked about for the fourth time, more or less.
   bool may_despawn(uint32_t, uint32_t rpc_count) override { return rpc_count == 0 || ++asked % 4 == 0; }
   void on_stays(uint32_t) override { ++events; }
@@ -44,7 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr uint32_t kMaxObjects = 32;
   ObjectTable mirror(kMaxObjects);
   Listener listener;
-  SnapshotApplier applier(types.table, mirror, listener);
+  SnapshotApplier applier(types.table, mirror, listener, 64);
   lattice::base::ByteReader in({data, size});
   while (in.remaining() > 2) {
     const uint16_t wanted = in.u16();

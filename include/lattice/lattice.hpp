@@ -182,13 +182,20 @@ class WorldRef {
     return info;
   }
 
-  /// The host structure of a behaviour, or null when there is none. Valid until the object despawns. `State`
-  /// must be the structure that the behaviour was registered with: the library cannot tell. Calls
+  /// The host structure of a behaviour to write, or null when there is none. Valid until the object despawns;
+  /// wake() announces later writes. `State` must be the structure that the behaviour was registered with: the library cannot tell. Calls
   /// lattice_object_state().
   template <authoring::Declared State>
   State* state(lattice_netid object, uint32_t behaviour = 0) const {
     return static_cast<State*>(lattice_object_state(handle_, object, behaviour));
   }
+  /// The same structure, to read only: that announces no write. Calls lattice_object_read().
+  template <authoring::Declared State>
+  const State* read(lattice_netid object, uint32_t behaviour = 0) const {
+    return static_cast<const State*>(lattice_object_read(handle_, object, behaviour));
+  }
+  /// Announces a write through a pointer that the game keeps. Calls lattice_object_wake().
+  lattice_result wake(lattice_netid object) const { return lattice_object_wake(handle_, object); }
   /// Fixes the moment that every view() shows until the next call. Calls lattice_frame_begin().
   lattice_result begin_frame() const { return lattice_frame_begin(handle_); }
   /// What to draw now; empty on failure. `State` as for state(). Calls lattice_object_view().

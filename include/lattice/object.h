@@ -61,14 +61,31 @@ LATTICE_API lattice_result lattice_set_prop(lattice_world* world, lattice_netid 
 LATTICE_API size_t lattice_get_prop(lattice_world* world, lattice_netid object, uint16_t prop_id, void* out,
                                     size_t cap);
 
-/// Returns the host structure of one behaviour, counted from 0. It is the copy that the simulation works on:
-/// on_tick writes it in place for the objects it simulates, and the library finds what changed. The library
-/// owns it. The pointer is valid until the object despawns. NULL with LATTICE_ERROR_NOT_FOUND when there is
-/// no such object or behaviour.
+/// Returns the host structure of one behaviour, counted from 0, to write. It is the copy that the simulation
+/// works on: on_tick writes it in place for the objects it simulates. The call announces a write: after the
+/// tick the authority compares the object with its last state and sends what changed. Objects that nobody
+/// announced are not looked at, so an object at rest costs nothing. To read, call lattice_object_read().
+///
+/// The library owns the structure. The pointer is valid until the object despawns. Who keeps it must announce
+/// later writes with lattice_object_wake(), or give the type LATTICE_TYPE_COMPARE_ALWAYS. NULL with
+/// LATTICE_ERROR_NOT_FOUND when there is no such object or behaviour.
 ///
 ///     pawn_state* pawn = lattice_object_state(world, object, 0);
 ///     if (pawn != NULL) pawn->x += pawn->velocity_x * dt_s;
 LATTICE_API void* lattice_object_state(lattice_world* world, lattice_netid object, uint32_t behaviour);
+
+/// Returns the same structure as lattice_object_state(), to read only. It announces nothing.
+///
+///     const pawn_state* pawn = lattice_object_read(world, object, 0);
+///     if (pawn != NULL) follow_camera(pawn->x, pawn->y);
+LATTICE_API const void* lattice_object_read(lattice_world* world, lattice_netid object, uint32_t behaviour);
+
+/// Announces that the game has written an object through a pointer that it keeps, or will before the current
+/// tick ends. Does nothing on a client. LATTICE_ERROR_NOT_FOUND when there is no such object.
+///
+///     kept->x += 1.0f; /* a pointer of lattice_object_state(), from an earlier tick */
+///     lattice_object_wake(world, object);
+LATTICE_API lattice_result lattice_object_wake(lattice_world* world, lattice_netid object);
 
 /// What is known of an object.
 typedef struct lattice_object_info {

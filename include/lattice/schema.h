@@ -238,7 +238,10 @@ typedef enum lattice_type_flags {
   LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,
   /// After each tick every member is rounded to its value on the wire, even if
   /// lattice_world_config.quantize_simulation is 0.
-  LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2
+  LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2,
+  /// The authority compares every object of the type in each tick, as if all were written: for a game that keeps
+  /// pointers to their states and does not call lattice_object_wake().
+  LATTICE_TYPE_COMPARE_ALWAYS = 1 << 3
 } lattice_type_flags;
 
 /// A type of objects: its behaviours and its RPCs.

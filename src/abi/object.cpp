@@ -224,6 +224,27 @@ void* lattice_object_state(lattice_world* world, lattice_netid object, uint32_t 
   return state;
 }
 
+const void* lattice_object_read(lattice_world* world, lattice_netid object, uint32_t behaviour) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  uint32_t slot = 0;
+  if (!find_object(*instance, object, &slot)) return nullptr;
+  const void* state = instance->world->read_state(object, behaviour);
+  if (state == nullptr) no_behaviour(*instance, slot, behaviour);
+  return state;
+}
+
+lattice_result lattice_object_wake(lattice_world* world, lattice_netid object) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  uint32_t slot = 0;
+  if (!find_object(*instance, object, &slot)) return call.result();
+  instance->world->announce_write(slot);
+  return LATTICE_OK;
+}
+
 lattice_result lattice_object_get_info(lattice_world* world, lattice_netid object, lattice_object_info* out) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();

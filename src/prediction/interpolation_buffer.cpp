@@ -24,10 +24,11 @@ void InterpolationBuffer::clear() {
   count_ = 0;
   head_ = 0;
   in_underrun_ = false;
-  for (uint32_t i = 0; i < kInterpolationSamples; ++i) samples_[i] = Sample{0, 0, i, false};
+  for (uint32_t i = 0; i < kInterpolationSamples; ++i) samples_[i] = Sample{0, 0, i, false, false};
 }
 
-bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool snaps) {
+bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool snaps,
+                               uint32_t interval_ticks) {
   size_t at = count_;
   while (at > 0 && base::tick_after(sample(at - 1).tick, tick)) --at;
   const bool held = at > 0 && sample(at - 1).tick == tick;
@@ -44,23 +45,29 @@ bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool
   const uint32_t free_slot = sample(count_).slot;
   for (size_t i = count_; i > at; --i) sample(i) = sample(i - 1);  // moves nothing when samples come in order
   Sample& added = sample(at);
-  added = Sample{tick, tick, free_slot, snaps};
+  added = Sample{tick, tick, free_slot, snaps, false};
   std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
   ++count_;
   if (at > 0) {
     // If the earlier sample was confirmed up to `tick` or later, the object had changed before that. The time
     // of the change is unknown, so the earlier sample holds at its own tick only.
     Sample& before = sample(at - 1);
-    if (!base::tick_after(tick, before.held_until)) before.held_until = before.tick;
+    if (!base::tick_after(tick, before.held_until)) {
+      before.held_until = before.tick;
+      before.rests = false;
+    }
+    const Tick last_rest = tick - interval_ticks;
+    if (before.rests && base::tick_after(last_rest, before.held_until)) before.held_until = last_rest;
   }
   ++stats_.samples;
   validate();
   return true;
 }
 
-void InterpolationBuffer::confirm_unchanged_until(Tick tick) {
+void InterpolationBuffer::rest(Tick tick) {
   if (count_ == 0) return;
   Sample& newest = sample(count_ - 1);
+  newest.rests = true;
   if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
   validate();
 }

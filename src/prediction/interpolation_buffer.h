@@ -1,7 +1,7 @@
 // The samples of one remote object, and the pose at a render time between or after them (§12, S-05, S-06).
 //
-// A sample is a state that held from `tick` to `held_until`. An unchanged marker, or a whole snapshot without
-// an entry for the object, extends the newest sample instead of adding one. So
+// A sample is a state that held from `tick` to `held_until`. A rested entry says that the newest sample holds
+// until the next one comes: then it held until one snapshot before that. So
 //
 //   render time within a sample                     hold      (exact)
 //   between two samples                             interpolate from held_until to the next tick
@@ -67,12 +67,12 @@ class InterpolationBuffer {
   explicit InterpolationBuffer(size_t word_count);
 
   /// Adds the state of `tick` and copies the words. A sample that comes late is put in its place. `snaps`
-  /// says that the object teleported into this state. False when the sample is of no use.
-  bool push(Tick tick, const serialization::Word* words, bool snaps);
+  /// says that the object teleported into this state. Snapshots are `interval_ticks` apart. False when the
+  /// sample is of no use.
+  bool push(Tick tick, const serialization::Word* words, bool snaps, uint32_t interval_ticks);
 
-  /// The object's newest sample was still its state at `tick`: an unchanged marker says so, or a whole
-  /// snapshot of that tick without an entry for the object. Ignored when it says nothing new.
-  void confirm_unchanged_until(Tick tick);
+  /// The object's newest sample was still its state at `tick`, and it stays its state until the next sample.
+  void rest(Tick tick);
 
   /// What to show at `render_time`. Render times should not decrease.
   Pose pose_at(simulation::TickTime render_time, double tick_seconds,
@@ -93,6 +93,7 @@ class InterpolationBuffer {
     Tick held_until = 0;
     uint32_t slot = 0;  // the sample's place in words_
     bool snaps = false;
+    bool rests = false;
   };
   // `index` 0 is the oldest sample; count_ is the place of the next sample, which owns a free slot.
   Sample& sample(size_t index) { return samples_[(head_ + index) % kInterpolationSamples]; }

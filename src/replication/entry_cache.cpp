@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "lattice/authoring/bit_writer.h"
+#include "replication/wire_mask.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
@@ -19,9 +20,9 @@ uint64_t load_u64_be(const uint8_t* p) {
 
 }  // namespace
 
-EntryCache::EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes)
+EntryCache::EntryCache(const ObjectTable& table, const StateStore& store, uint32_t max_body_bytes)
     : table_(table),
-      history_(history),
+      store_(store),
       scratch_((size_t{max_body_bytes} + 7) / 8 *
                8),  // a multiple of 8, because the bits are read back in whole words
       max_body_bits_(max_body_bytes * 8) {}
@@ -53,25 +54,32 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
 
 uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   ++encoded_;
-  const ObjectInfo& info = table_.info(slot);
-  const serialization::Word* from = history_.words(slot, baseline);
-  const serialization::Word* to = history_.current(slot);
-  LATTICE_CHECK(from != nullptr && to != nullptr);  // the baseline is no older than max_baseline_ticks()
+  const serialization::Layout& layout = *table_.info(slot).type->layout;
+  const serialization::Word* from = store_.words(slot, baseline);
+  const serialization::Word* to = store_.current(slot);
+  LATTICE_CHECK(from != nullptr && to != nullptr);  // the builder asked for this baseline
   BitWriter writer(scratch_);
-  if (baseline == 0) {
-    writer.WriteVarint(info.type->type_id);
-    writer.WriteVarint(info.owner);
-    writer.WriteBits(static_cast<uint64_t>(info.mode), 2);
-    writer.WriteU32(info.authority_tick);
-  }
-  info.type->layout->encode_delta(writer, from, to);
-
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
-  bodies_.push_back(Body{baseline, kTooLarge, used_words_, kNone});
-  if (!writer.ok() || writer.bit_count() > max_body_bits_) return index;
+  bodies_.push_back(Body{baseline, kTooLarge, used_words_, kNone, 0, 0});
+  Body& body = bodies_.back();
+  if (has_wire_mask(layout)) {
+    const uint64_t mask = layout.changed_mask(from, to);
+    const WireMask wire = to_wire(layout, mask);
+    body.mask = wire.bits;
+    body.mask_bits = wire.count;
+    layout.encode_members(writer, mask, from, to);
+  } else {
+    layout.encode_delta(writer, from, to);
+  }
   const uint32_t bits = static_cast<uint32_t>(writer.bit_count());
-  const uint32_t count = (bits + 63) / 64;
+  if (!writer.ok() || bits + body.mask_bits > max_body_bits_) return index;
   writer.finish();
+  keep_bits(body, bits);
+  return index;
+}
+
+void EntryCache::keep_bits(Body& body, uint32_t bits) {
+  const uint32_t count = (bits + 63) / 64;
   const unsigned tail = bits % 64;
   if (words_.size() < size_t{used_words_} + count) {
     words_.resize(std::max<size_t>(words_.size() * 2, size_t{used_words_} + count + 1024));
@@ -79,8 +87,7 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   for (uint32_t i = 0; i < count; ++i) words_[used_words_ + i] = load_u64_be(scratch_.data() + 8 * size_t{i});
   if (tail != 0) words_[used_words_ + count - 1] &= ~uint64_t{0} << (64 - tail);
   used_words_ += count;
-  bodies_[index].bits = bits;
-  return index;
+  body.bits = bits;
 }
 
 }  // namespace lattice::replication

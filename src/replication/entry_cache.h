@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "replication/object_table.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 
 namespace lattice::replication {
 
-/// The bits of one entry that follow its id, kind and age. Bits past the last are zero.
+/// The changes of one entry. Bits past the last are zero.
 struct EntryBody {
-  const uint64_t* words = nullptr;  // valid until the next find() or begin_*()
-  uint32_t bits = 0;
+  const uint64_t* words = nullptr;  // the members; valid until the next find() or begin_*()
+  uint32_t bits = 0;                // of the members
+  uint32_t mask_bits = 0;  // of the mask on the wire; 0: the type has no flat mask, and words hold all
+  uint64_t mask = 0;       // as on the wire, the last bit lowest
 };
 
 class EntryCache {
@@ -27,7 +29,7 @@ class EntryCache {
   static constexpr uint32_t kTooLarge = UINT32_MAX;
 
   /// `max_body_bytes`: a body longer than this is kTooLarge.
-  EntryCache(const ObjectTable& table, const VersionHistory& history, uint32_t max_body_bytes);
+  EntryCache(const ObjectTable& table, const StateStore& store, uint32_t max_body_bytes);
 
   /// Forgets all bodies. Objects may not change between this call and the last find() of the send.
   void begin_send();
@@ -37,14 +39,13 @@ class EntryCache {
   }
 
   /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
-  /// With `baseline` 0 the body leads from the zero baseline, and begins with the full entry's type, owner,
-  /// mode and authority_tick. The baseline must still be in the history. Indexes are valid until the next
-  /// begin_*().
+  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store.
+  /// Indexes are valid until the next begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
   EntryBody body(uint32_t index) const {
-    return EntryBody{words_.data() + bodies_[index].first_word, bodies_[index].bits};
+    const Body& body = bodies_[index];
+    return EntryBody{words_.data() + body.first_word, body.bits, body.mask_bits, body.mask};
   }
-  uint32_t bits(uint32_t index) const { return bodies_[index].bits; }
 
   /// How many bodies were encoded, and below: how many were reused.
   uint64_t encoded() const { return encoded_; }
@@ -56,15 +57,18 @@ class EntryCache {
     uint32_t bits = 0;
     uint32_t first_word = 0;
     uint32_t next = UINT32_MAX;  // further bodies of the same object
+    uint32_t mask_bits = 0;
+    uint64_t mask = 0;
   };
   struct Head {
     uint32_t send = 0;
     uint32_t body = UINT32_MAX;
   };
   uint32_t encode(uint32_t slot, uint32_t baseline);
+  void keep_bits(Body& body, uint32_t bits);
 
   const ObjectTable& table_;
-  const VersionHistory& history_;
+  const StateStore& store_;
   uint32_t send_ = 1;
   std::vector<Head> heads_;  // by slot
   std::vector<Body> bodies_;

@@ -1,28 +1,22 @@
 #include "replication/object_table.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/assert.h"
-#include "serialization/layout.h"
 
 namespace lattice::replication {
 namespace {
 
-size_t align_up(size_t n) {
-  return (n + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
-}
+constexpr size_t kFirstObjects = 64;
 
 }  // namespace
 
-ObjectTable::ObjectTable(uint32_t max_objects) : max_objects_(max_objects) {
-  LATTICE_ASSERT(max_objects > 0);
-  order_.reserve(max_objects);
-  ids_.reserve(max_objects);
-  free_slots_.reserve(max_objects);
+ObjectTable::ObjectTable(uint32_t max_objects, uint32_t resting_slots)
+    : max_objects_(max_objects),
+      resting_slots_(resting_slots),
+      slot_of_(kFirstObjects, base::HashIndex::Growth::kDoubling) {
+  LATTICE_ASSERT(max_objects > 0 && max_objects <= 2 * kMaxObjects);
 }
-
-ObjectTable::~ObjectTable() = default;
 
 uint32_t ObjectTable::spawn(const ObjectType& type, uint64_t owner, lattice_authority_mode mode,
                             Tick authority_tick, Tick spawn_tick) {
@@ -38,28 +32,31 @@ uint32_t ObjectTable::spawn(const ObjectType& type, uint64_t owner, lattice_auth
 
 uint32_t ObjectTable::mirror(const ObjectInfo& info) {
   LATTICE_ASSERT(info.type != nullptr);
-  if (info.network_id == 0 || order_.size() >= max_objects_) return kNoSlot;
-  const auto place = std::lower_bound(ids_.begin(), ids_.end(), info.network_id);
-  if (place != ids_.end() && *place == info.network_id) return kNoSlot;
+  if (info.network_id == 0 || size_ >= max_objects_ || slot_of_.contains(info.network_id)) return kNoSlot;
   const uint32_t slot = take_slot();
-  order_.insert(order_.begin() + (place - ids_.begin()), slot);
-  ids_.insert(place, info.network_id);
   slots_[slot].info = info;
-  slots_[slot].written = true;
-  prepare_storage(slots_[slot]);
+  slots_[slot].host = cells_.take(*info.type);
+  place_[slot] = static_cast<uint32_t>(order_.size());
+  in_order_ = in_order_ && info.network_id >= next_id_;
+  order_.push_back(slot);
+  slot_of_.insert(info.network_id, slot);
+  ++size_;
   next_id_ = std::max(next_id_, info.network_id + 1);
-  validate();
   return slot;
 }
 
 void ObjectTable::despawn(uint32_t slot) {
   LATTICE_ASSERT(live(slot));
-  const auto place = std::lower_bound(ids_.begin(), ids_.end(), slots_[slot].info.network_id);
-  order_.erase(order_.begin() + (place - ids_.begin()));
-  ids_.erase(place);
+  order_[place_[slot]] = kNoSlot;
+  in_order_ = false;
+  slot_of_.erase(slots_[slot].info.network_id);
+  cells_.give_back(*slots_[slot].info.type, slots_[slot].host);
   slots_[slot].info = ObjectInfo{};
-  free_slots_.push_back(slot);
-  validate();
+  slots_[slot].host = nullptr;
+  --size_;
+  free_slot(slot);
+  // Between two calls of ascending(), the list must not grow with the number of objects that came and went.
+  if (order_.size() > 2 * size_t{size_} + kFirstObjects) static_cast<void>(ascending());
 }
 
 void ObjectTable::set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode,
@@ -70,50 +67,49 @@ void ObjectTable::set_authority(uint32_t slot, uint64_t owner, lattice_authority
   slots_[slot].info.authority_tick = authority_tick;
 }
 
-uint32_t ObjectTable::find(uint64_t network_id) const {
-  const auto place = std::lower_bound(ids_.begin(), ids_.end(), network_id);
-  if (place == ids_.end() || *place != network_id) return kNoSlot;
-  return order_[static_cast<size_t>(place - ids_.begin())];
+std::span<const uint32_t> ObjectTable::ascending() const {
+  if (in_order_) return order_;
+  std::erase(order_, kNoSlot);
+  const auto by_id = [this](uint32_t a, uint32_t b) { return network_id(a) < network_id(b); };
+  if (!std::is_sorted(order_.begin(), order_.end(), by_id)) std::sort(order_.begin(), order_.end(), by_id);
+  for (uint32_t i = 0; i < order_.size(); ++i) place_[order_[i]] = i;
+  in_order_ = true;
+  validate();
+  return order_;
 }
 
 uint32_t ObjectTable::take_slot() {
-  if (!free_slots_.empty()) {
-    const uint32_t slot = free_slots_.back();
-    free_slots_.pop_back();
-    return slot;
+  const bool new_slot = slots_.size() < slot_bound(max_objects_) && free_count_ <= resting_slots_;
+  if (first_free_ == kNoSlot || (resting_slots_ != 0 && new_slot)) {
+    slots_.emplace_back();
+    place_.emplace_back();
+    return static_cast<uint32_t>(slots_.size() - 1);
   }
-  slots_.emplace_back();
-  return static_cast<uint32_t>(slots_.size() - 1);
+  const uint32_t slot = first_free_;
+  first_free_ = slots_[slot].next_free;
+  if (first_free_ == kNoSlot) last_free_ = kNoSlot;
+  --free_count_;
+  return slot;
 }
 
-void ObjectTable::prepare_storage(Slot& slot) {
-  const serialization::Layout& layout = *slot.info.type->layout;
-  size_t bytes = 0;
-  for (size_t b = 0; b < layout.behaviour_count(); ++b) bytes += align_up(layout.host_bytes(b));
-  if (slot.storage_bytes < bytes || !slot.storage) {
-    slot.storage = std::make_unique<std::byte[]>(bytes + kHostAlignment);
-    slot.storage_bytes = bytes;
+void ObjectTable::free_slot(uint32_t slot) {
+  slots_[slot].next_free = kNoSlot;
+  if (last_free_ == kNoSlot) {
+    first_free_ = slot;
+  } else {
+    slots_[last_free_].next_free = slot;
   }
-  void* start = slot.storage.get();
-  size_t space = slot.storage_bytes + kHostAlignment;
-  auto* at = static_cast<std::byte*>(std::align(kHostAlignment, bytes, start, space));
-  LATTICE_CHECK(at != nullptr);
-  std::memset(at, 0, bytes);
-  slot.behaviours.clear();
-  for (size_t b = 0; b < layout.behaviour_count(); ++b) {
-    LATTICE_ASSERT(layout.host_align(b) <= kHostAlignment);
-    slot.behaviours.push_back(at);
-    at += align_up(layout.host_bytes(b));
-  }
+  last_free_ = slot;
+  ++free_count_;
 }
 
 void ObjectTable::validate() const {
 #if defined(LATTICE_VALIDATION)
-  LATTICE_ASSERT(order_.size() == ids_.size());
-  LATTICE_ASSERT(order_.size() + free_slots_.size() == slots_.size());
+  LATTICE_ASSERT(order_.size() == size_ && slot_of_.size() == size_);
+  LATTICE_ASSERT(size_ + free_count_ == slots_.size());
   for (size_t i = 0; i < order_.size(); ++i) {
-    LATTICE_ASSERT(slots_[order_[i]].info.network_id == ids_[i]);
-    LATTICE_ASSERT(i == 0 || ids_[i - 1] < ids_[i]);
+    LATTICE_ASSERT(place_[order_[i]] == i);
+    LATTICE_ASSERT(i == 0 || network_id(order_[i - 1]) < network_id(order_[i]));
   }
 #endif
 }

@@ -1,19 +1,20 @@
 // The live objects of one world: ids, slots, owners, storage. On a client, the table mirrors the authority's.
-// Spec: §14.1, X-05, A-01, A-07.
+// Spec: §14.1, X-05, A-01, A-07, D-12.
 //
 // True at all times: every live object has one dense slot. ascending() lists exactly the live slots, in
 // ascending network_id: all simulated code visits objects in this order. An id is never reused. The storage
-// of an object does not move while the object lives.
+// of an object does not move while the object lives. Spawning and despawning cost the same in a world of any
+// size; the order is put right again by the next ascending().
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "base/sequence.h"
 #include "lattice/types.h"
+#include "replication/host_cells.h"
 #include "replication/object_type.h"
 
 namespace lattice::replication {
@@ -21,7 +22,13 @@ namespace lattice::replication {
 using base::Tick;
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
-inline constexpr size_t kHostAlignment = 64;  // the largest alignment that a description may ask for
+inline constexpr uint32_t kMaxObjects = 1u << 20;
+
+/// Slots of a world with room for `max_objects` are below this number (D-12). There are more slots than
+/// objects, so that a freed slot can rest before another object takes it.
+constexpr uint32_t slot_bound(uint32_t max_objects) {
+  return 2 * max_objects > 65536 ? 2 * max_objects : 65536;
+}
 
 /// The properties of an object beside its state. Owner 0 means nobody.
 struct ObjectInfo {
@@ -35,9 +42,9 @@ struct ObjectInfo {
 
 class ObjectTable {
  public:
-  /// `max_objects` in 1..65535: spawning beyond it is refused.
-  explicit ObjectTable(uint32_t max_objects);
-  ~ObjectTable();
+  /// `max_objects` in 1..kMaxObjects: spawning beyond it is refused. A freed slot is taken again once
+  /// `resting_slots` other slots are free, the longest free first.
+  explicit ObjectTable(uint32_t max_objects, uint32_t resting_slots = 0);
   ObjectTable(const ObjectTable&) = delete;
   ObjectTable& operator=(const ObjectTable&) = delete;
 
@@ -47,58 +54,53 @@ class ObjectTable {
   /// Client: creates the mirror of an object whose id the authority chose. kNoSlot at the bound, or when the
   /// id is 0 or belongs to a live object.
   uint32_t mirror(const ObjectInfo& info);
-  /// Frees the slot. The storage stays for the next object of the slot, so repeated spawns do not allocate.
+  /// Frees the slot. The storage serves the next object of the type, so repeated spawns do not allocate.
   void despawn(uint32_t slot);
-  /// Begins a new tenure. On the authority, the caller must also call VersionHistory::announce.
+  /// Begins a new tenure. On the authority, the caller must also call StateStore::announce.
   void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick authority_tick);
 
   /// The slot of a live object, or kNoSlot. A reference member is resolved with it, when it is used.
-  uint32_t find(uint64_t network_id) const;
+  uint32_t find(uint64_t network_id) const { return slot_of_.find(network_id); }
   bool live(uint32_t slot) const { return slot < slots_.size() && slots_[slot].info.network_id != 0; }
   /// The slot must be live.
   const ObjectInfo& info(uint32_t slot) const { return slots_[slot].info; }
   uint64_t network_id(uint32_t slot) const { return slots_[slot].info.network_id; }
 
-  /// One pointer per behaviour, each aligned to kHostAlignment, valid until despawn. Layout::quantize and
-  /// dequantize take pointers in this form.
-  void* const* host(uint32_t slot) { return slots_[slot].behaviours.data(); }
-  const void* const* host(uint32_t slot) const {
-    return const_cast<const void* const*>(slots_[slot].behaviours.data());
-  }
+  /// One pointer per behaviour, valid until despawn. Layout::quantize and dequantize take pointers in this
+  /// form.
+  void* const* host(uint32_t slot) { return slots_[slot].host; }
+  const void* const* host(uint32_t slot) const { return const_cast<const void* const*>(slots_[slot].host); }
 
   /// Live slots in ascending network_id. Invalid after the next spawn, mirror or despawn.
-  std::span<const uint32_t> ascending() const { return order_; }
-  uint32_t size() const { return static_cast<uint32_t>(order_.size()); }
+  std::span<const uint32_t> ascending() const;
+  uint32_t size() const { return size_; }
   uint32_t max_objects() const { return max_objects_; }
   /// One past the largest slot ever used: the length of arrays indexed by slot.
   uint32_t slot_count() const { return static_cast<uint32_t>(slots_.size()); }
 
-  /// Marks that the host values may have changed: the next VersionHistory::record compares the object.
-  void mark_written(uint32_t slot) { slots_[slot].written = true; }
-  bool take_written(uint32_t slot) {
-    const bool was = slots_[slot].written;
-    slots_[slot].written = false;
-    return was;
-  }
-
  private:
   struct Slot {
     ObjectInfo info;
-    bool written = false;
-    std::vector<void*> behaviours;
-    std::unique_ptr<std::byte[]> storage;  // with room to align
-    size_t storage_bytes = 0;
+    void* const* host = nullptr;
+    uint32_t next_free = 0;  // kNoSlot: the last; only while free
   };
   uint32_t take_slot();
-  void prepare_storage(Slot& slot);
+  void free_slot(uint32_t slot);
   void validate() const;
 
   uint32_t max_objects_;
+  uint32_t resting_slots_;
   uint64_t next_id_ = 1;
+  uint32_t size_ = 0;
   std::vector<Slot> slots_;
-  std::vector<uint32_t> free_slots_;
-  std::vector<uint32_t> order_;  // ascending network_id
-  std::vector<uint64_t> ids_;    // network_id of order_[i], for the search
+  HostCells cells_;
+  base::HashIndex slot_of_;
+  uint32_t first_free_ = kNoSlot;  // a queue: the longest free slot first
+  uint32_t last_free_ = kNoSlot;
+  uint32_t free_count_ = 0;
+  mutable std::vector<uint32_t> order_;  // kNoSlot: the object is gone
+  mutable std::vector<uint32_t> place_;  // by slot: where the slot is in order_
+  mutable bool in_order_ = true;         // false: order_ has gaps, or ids that do not ascend
 };
 
 }  // namespace lattice::replication

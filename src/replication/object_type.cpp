@@ -8,15 +8,17 @@
 namespace lattice::replication {
 
 const ObjectType* TypeTable::add(uint32_t type_id, const serialization::Layout& layout, float base_priority,
-                                 bool round_host) {
+                                 bool round_host, bool compare_always) {
   LATTICE_ASSERT(base_priority > 0.0f);
   if (find(type_id) != nullptr) return nullptr;
   auto type = std::make_unique<ObjectType>();
   type->type_id = type_id;
+  type->index = static_cast<uint32_t>(types_.size());
   type->layout = &layout;
   type->base_priority = base_priority;
   type->word_count = static_cast<uint32_t>(layout.word_count());
   type->round_host = round_host;
+  type->compare_always = compare_always;
   type->zero_words.resize(layout.word_count());
   layout.zero_baseline(type->zero_words.data());
   const auto place =

@@ -17,10 +17,12 @@ namespace lattice::replication {
 /// One replicated type. Made by TypeTable::add; lives as long as its table.
 struct ObjectType {
   uint32_t type_id = 0;
+  uint32_t index = 0;                             // in the order of add()
   const serialization::Layout* layout = nullptr;  // borrowed, outlives the table
   float base_priority = 1.0f;                     // C-04: relative rate at which staleness becomes priority
   uint32_t word_count = 0;                        // words of one quantized state
-  bool round_host = false;  // S-03: members are rounded to their wire value after each tick
+  bool round_host = false;      // S-03: members are rounded to their wire value after each tick
+  bool compare_always = false;  // every object is compared in each tick, as if it had been written
   std::vector<serialization::Word> zero_words;  // the zero baseline
 };
 
@@ -34,7 +36,7 @@ class TypeTable {
 
   /// Registers a type. `base_priority` > 0. Returns the entry, or null for a repeated id.
   const ObjectType* add(uint32_t type_id, const serialization::Layout& layout, float base_priority = 1.0f,
-                        bool round_host = false);
+                        bool round_host = false, bool compare_always = false);
   /// Null when there is no such type.
   const ObjectType* find(uint32_t type_id) const;
   size_t size() const { return types_.size(); }

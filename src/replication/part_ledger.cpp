@@ -7,26 +7,20 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kFirstEntries = 256;
-
-// The shortest entry is 11 bits long, unchanged or removed: the "more" bit, one id byte, the kind.
-static_assert((kMaxPartBytes - kSnapshotHeaderBytes) * 8 / 11 < PartLedger::kMinEntries);
+constexpr uint32_t kFirstEntries = 64;
+constexpr uint32_t kFirstParts = 16;
 static_assert((PartLedger::kMaxOpenParts & (PartLedger::kMaxOpenParts - 1)) == 0);
-
-constexpr uint32_t part_at(uint32_t position) {
-  return position & (PartLedger::kMaxOpenParts - 1);
-}
 
 }  // namespace
 
 PartLedger::PartLedger(uint32_t max_entries, uint32_t first_receipt)
-    : parts_(kMaxOpenParts),
+    : parts_(kFirstParts),
       entries_(kFirstEntries),
       max_entries_(std::max(max_entries, kMinEntries)),
       oldest_receipt_(first_receipt) {}
 
 uint32_t PartLedger::open(Tick tick) {
-  if (part_count_ == kMaxOpenParts) drop_oldest();
+  if (part_count_ == parts_.size()) grow_parts();
   const uint32_t receipt = (oldest_receipt_ + part_count_) & kMaxReceipt;
   newest_ = part_at(part_head_ + part_count_);
   parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false};
@@ -58,7 +52,12 @@ PartLedger::Record PartLedger::resolve(uint32_t receipt) {
 void PartLedger::drop_oldest() {
   LATTICE_ASSERT(part_count_ > 0);
   const Part& part = parts_[part_head_];
-  if (!part.resolved) ++forgotten_;
+  if (!part.resolved) {
+    ++forgotten_;
+    for (uint32_t i = 0; i < part.count; ++i) {
+      forgotten_entries_.push_back(entries_[wrap(part.first_entry + i)]);
+    }
+  }
   LATTICE_ASSERT(entry_count_ >= part.count);
   entry_head_ = wrap(entry_head_ + part.count);
   entry_count_ -= part.count;
@@ -74,6 +73,13 @@ void PartLedger::make_room() {
   }
   // The open part alone never fills the ring (kMinEntries), so an older one exists.
   while (entry_count_ == entries_.size()) drop_oldest();
+}
+
+void PartLedger::grow_parts() {
+  if (parts_.size() == kMaxOpenParts) return drop_oldest();
+  std::rotate(parts_.begin(), parts_.begin() + part_head_, parts_.end());
+  part_head_ = 0;
+  parts_.resize(parts_.size() * 2);
 }
 
 void PartLedger::grow() {

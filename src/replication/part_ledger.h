@@ -1,8 +1,8 @@
 // Records what each sent snapshot part carried, until the transport says whether the part arrived.
 //
 // Receipts are consecutive, so subtraction finds a record. Bounded: kMaxOpenParts parts and `max_entries`
-// entries; at either bound the oldest record is forgotten. Its objects then stay unacked and are sent again,
-// so a forgotten record costs bandwidth, never correctness.
+// entries; at either bound the oldest record is forgotten. Its entries count as lost and are sent again, so a
+// forgotten record costs bandwidth, never correctness.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,20 @@ namespace lattice::replication {
 
 /// One object, or one removal, in one sent part.
 struct SentEntry {
-  uint32_t index = 0;        // slot of the object; for kRemoved, index of the pending removal
-  uint32_t version = 0;      // the version to which the entry leads
-  float priority = 0;        // accumulated priority that was spent on the entry (C-04)
-  uint16_t incarnation = 0;  // when the recipient's differs by now, the entry is about an object that is gone
+  uint32_t index = 0;    // of the replica; for kRemoved, of the removal
+  uint32_t version = 0;  // the version to which the entry leads
+  float priority = 0;    // accumulated priority that was spent on the entry (C-04)
+  uint16_t stay = 0;     // when the recipient's differs by now, the entry is about a stay that has ended
+  uint16_t send = 0;     // count of the states of the object that were sent
   EntryKind kind = EntryKind::kDelta;
+  uint8_t keep_send = 0;  // likewise, of those in parts with keep
+  bool keep = false;
 };
 
 class PartLedger {
  public:
   static constexpr uint32_t kMaxOpenParts = 1024;
-  static constexpr uint32_t kMinEntries = 2048;  // more than one part can hold
+  static constexpr uint32_t kMinEntries = 2048;  // more than a builder puts into one part
 
   /// Receipts count from 1 to this number and then start again. The bits above are for other kinds of
   /// receipts.
@@ -54,6 +57,9 @@ class PartLedger {
   Record resolve(uint32_t receipt);
 
   uint64_t forgotten() const { return forgotten_; }
+  /// Entries of parts that were forgotten before they were resolved, since the last clear_forgotten().
+  std::span<const SentEntry> forgotten_entries() const { return forgotten_entries_; }
+  void clear_forgotten() { forgotten_entries_.clear(); }
 
  private:
   struct Part {
@@ -66,11 +72,13 @@ class PartLedger {
     const uint32_t n = static_cast<uint32_t>(entries_.size());
     return at >= n ? at - n : at;
   }
+  uint32_t part_at(uint32_t position) const { return position & (static_cast<uint32_t>(parts_.size()) - 1); }
   void make_room();
   void drop_oldest();
   void grow();
+  void grow_parts();
 
-  std::vector<Part> parts_;         // ring of kMaxOpenParts
+  std::vector<Part> parts_;         // ring; doubles up to kMaxOpenParts
   std::vector<SentEntry> entries_;  // ring; doubles up to max_entries_
   uint32_t max_entries_;
   uint32_t oldest_receipt_;
@@ -80,6 +88,7 @@ class PartLedger {
   uint32_t entry_head_ = 0;
   uint32_t entry_count_ = 0;
   uint64_t forgotten_ = 0;
+  std::vector<SentEntry> forgotten_entries_;
 };
 
 }  // namespace lattice::replication

@@ -34,7 +34,7 @@ bool RpcGate::take_token(uint64_t now_ns) {
 }
 
 RpcRefusal RpcGate::check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
-                                      const ObjectInfo& object, uint32_t slot, const RecipientState& sender) {
+                                      const ObjectInfo& object, uint32_t slot, const ReplicaList& sender) {
   if (header.target != LATTICE_RPC_TO_SERVER) return RpcRefusal::kTarget;
   if (!sender.in_set(slot)) return RpcRefusal::kNotInSet;
   if (rpc == nullptr) return RpcRefusal::kUnknownRpc;

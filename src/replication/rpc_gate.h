@@ -5,7 +5,7 @@
 
 #include "lattice/schema.h"
 #include "replication/object_table.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/rpc_codec.h"
 
 namespace lattice::replication {
@@ -26,7 +26,7 @@ class RpcGate {
   /// client's set, and the client owns the object if the RPC is declared owner-only. `rpc` is null when the
   /// type has no such rpc_id.
   static RpcRefusal check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
-                                      const ObjectInfo& object, uint32_t slot, const RecipientState& sender);
+                                      const ObjectInfo& object, uint32_t slot, const ReplicaList& sender);
 
   /// A client's rules for an RPC of the authority: neither its target nor the declared one is
   /// LATTICE_RPC_TO_SERVER.

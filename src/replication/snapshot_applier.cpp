@@ -1,6 +1,8 @@
 #include "replication/snapshot_applier.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -12,24 +14,34 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
       return "none";
     case SnapshotRefusal::kStale:
       return "snapshot_stale";
+    case SnapshotRefusal::kLateBaseline:
+      return "snapshot_late_baseline";
     case SnapshotRefusal::kTooLarge:
       return "snapshot_too_large";
     case SnapshotRefusal::kMalformed:
       return "snapshot_malformed";
-    case SnapshotRefusal::kTrailingBits:
-      return "snapshot_trailing_bits";
+    case SnapshotRefusal::kPadding:
+      return "snapshot_padding";
     case SnapshotRefusal::kTick:
       return "snapshot_tick";
-    case SnapshotRefusal::kPartNumber:
-      return "snapshot_part_number";
-    case SnapshotRefusal::kIdOrder:
-      return "snapshot_id_order";
+    case SnapshotRefusal::kFlags:
+      return "snapshot_flags";
+    case SnapshotRefusal::kBlock:
+      return "snapshot_block";
+    case SnapshotRefusal::kSlot:
+      return "snapshot_slot";
     case SnapshotRefusal::kUnknownType:
       return "snapshot_unknown_type";
     case SnapshotRefusal::kTypeChanged:
       return "snapshot_type_changed";
     case SnapshotRefusal::kMode:
       return "snapshot_mode";
+    case SnapshotRefusal::kNetworkId:
+      return "snapshot_network_id";
+    case SnapshotRefusal::kSlotTwice:
+      return "snapshot_slot_twice";
+    case SnapshotRefusal::kSlotTaken:
+      return "snapshot_slot_taken";
     case SnapshotRefusal::kBaselineAge:
       return "snapshot_baseline_age";
     case SnapshotRefusal::kUnknownObject:
@@ -44,18 +56,21 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
   return "unknown";
 }
 
-SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener)
+SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener,
+                                 uint32_t slot_bound)
     : types_(types),
       mirror_(mirror),
       listener_(listener),
-      index_of_(mirror.max_objects(), base::HashIndex::Growth::kDoubling) {}
+      slot_bound_(slot_bound),
+      index_of_(64, base::HashIndex::Growth::kDoubling) {}
 
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   SnapshotHeader header;
   refusal_ = decode(body, &header);
   if (refusal_ != SnapshotRefusal::kNone) {
     ++refusals_[static_cast<size_t>(refusal_)];
-    return refusal_ == SnapshotRefusal::kStale ? Result::kStale : Result::kRefused;
+    const bool late = refusal_ == SnapshotRefusal::kStale || refusal_ == SnapshotRefusal::kLateBaseline;
+    return late ? Result::kStale : Result::kRefused;
   }
   commit(header);
   return Result::kApplied;
@@ -79,8 +94,8 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
       case EntryKind::kRemoved:
         commit_removal(entry, tick);
         break;
-      case EntryKind::kUnchanged:
-        commit_unchanged(entry.info.network_id, tick);
+      case EntryKind::kRested:
+        commit_rested(entry, tick);
         break;
     }
   }
@@ -89,20 +104,20 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
 }
 
 void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
+  if (entry.kind == EntryKind::kFull && !make_known(entry.info.network_id, entry.remote_slot)) return;
   // A tombstone that was there when the part was decoded may have made way for others of the same part.
-  if (entry.kind == EntryKind::kDelta && find_known(entry.info.network_id) == kNotKnown) return;
-  Known& known = find_or_insert(entry.info.network_id);
-  // The state was sent before a removal that is already here. It belongs to an earlier life of the object
+  const uint32_t index = known_at(entry.remote_slot);
+  if (index == kNotKnown) return;
+  Known& known = known_[index];
+  if (known.type != entry.info.type && (known.type != nullptr || entry.kind != EntryKind::kFull)) return;
+  // The state was sent before a removal that is already here. It belongs to an earlier stay of the object
   //
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   const bool is_new = known.slot == kNoSlot;
+  if (is_new && entry.kind != EntryKind::kFull) return;
   if (is_new) spawn(known, entry.info, tick);
-
-  StateRing& ring = rings_[known.ring];
-  while (ring.size() > 1 && base::tick_distance(newest_tick_, ring.tick(0)) >= kClientBaselineTicks) {
-    ring.pop_front();
-  }
-  serialization::Word* words = ring.insert(tick);
+  if (entry.kind == EntryKind::kDelta) known.states.forget_before(entry.baseline, newest_tick_);
+  Word* words = known.states.insert(tick, header_.keep);
   if (words == nullptr) return;  // the state of this tick is already here
   std::copy_n(scratch_.data() + entry.first_word, known.type->word_count, words);
 
@@ -113,9 +128,11 @@ void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
   const uint32_t slot = known.slot;
   if (is_new || base::tick_after(tick, known.applied_tick)) {
     known.applied_tick = tick;
-    if (is_new || base::tick_after(tick, known.heard_tick)) known.heard_tick = tick;
     if (is_new) listener_.on_spawn(slot, tick);
     listener_.on_state(slot, tick, words, entry.kind);
+    if (known.rest_tick != 0 && known.rest_baseline == tick) listener_.on_rested(slot, known.rest_tick);
+    if (!base::tick_after(known.rest_baseline, tick))
+      known.rest_tick = 0;  // older states do not end the wait
   } else {
     listener_.on_late_state(slot, tick, words);
   }
@@ -130,11 +147,11 @@ void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   mirrored.spawn_tick = tick;
   known.slot = mirror_.mirror(mirrored);
   LATTICE_CHECK(known.slot != kNoSlot);  // the count was checked while decoding
+  if (known.type == nullptr) known.states.reset(info.type->word_count);
   known.type = info.type;
-  if (known.ring == kNoRing) known.ring = take_ring(*info.type);
-  if (known.slot >= ring_of_slot_.size()) ring_of_slot_.resize(size_t{known.slot} + 1, kNoRing);
-  ring_of_slot_[known.slot] = known.ring;
-  known.applied_tick = known.heard_tick = known.full_tick = tick;
+  if (known.slot >= known_of_mirror_.size()) known_of_mirror_.resize(size_t{known.slot} + 1, kNotKnown);
+  known_of_mirror_[known.slot] = find_known(info.network_id);
+  known.applied_tick = known.full_tick = tick;
 }
 
 void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Tick tick) {
@@ -145,7 +162,9 @@ void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Ti
 }
 
 void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
-  Known& known = find_or_insert(entry.info.network_id);
+  if (entry.info.network_id == 0) return;  // the client never heard of the object, or has forgotten it
+  if (!make_known(entry.info.network_id, entry.remote_slot)) return;
+  Known& known = known_[known_at(entry.remote_slot)];
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   if (known.slot != kNoSlot && !base::tick_after(tick, known.applied_tick))
     return;  // the object has come back since
@@ -170,9 +189,11 @@ void SnapshotApplier::despawn(Known& known) {
   const uint32_t slot = known.slot;
   known.slot = kNoSlot;
   listener_.on_despawn(slot, known.removed_tick);
-  ring_of_slot_[slot] = kNoRing;
+  known_of_mirror_[slot] = kNotKnown;
   mirror_.despawn(slot);
-  bury(known);
+  if (known.remote_slot != kNoSlot) return bury(known);
+  --tombstones_;
+  free_known(find_known(known.network_id));  // another object has the slot: nothing can come any more
 }
 
 void SnapshotApplier::retry_removals() {
@@ -213,14 +234,20 @@ bool SnapshotApplier::is_gone(uint64_t network_id, Tick tick) const {
   return !base::tick_after(tick, known_[index].removed_tick);
 }
 
-void SnapshotApplier::commit_unchanged(uint64_t network_id, Tick tick) {
-  const uint32_t index = find_known(network_id);
+void SnapshotApplier::commit_rested(const Pending& entry, Tick tick) {
+  const uint32_t index = known_at(entry.remote_slot);
   if (index == kNotKnown) return;
   Known& known = known_[index];
-  if (known.slot == kNoSlot || known.leaving || !base::tick_after(tick, known.applied_tick)) return;
-  if (!base::tick_after(tick, known.heard_tick)) return;
-  known.heard_tick = tick;
-  listener_.on_unchanged(known.slot, tick);
+  if (known.slot == kNoSlot || known.leaving || base::tick_after(known.applied_tick, tick)) return;
+  if (base::tick_after(known.applied_tick, entry.baseline)) {
+    const Word* rests = known.states.find(entry.baseline);
+    const size_t bytes = known.type->word_count * sizeof(Word);
+    if (rests == nullptr || std::memcmp(rests, known.states.newest(), bytes) != 0) return;  // it has moved on
+    return listener_.on_rested(known.slot, tick);
+  }
+  if (known.applied_tick == entry.baseline) return listener_.on_rested(known.slot, tick);
+  known.rest_baseline = entry.baseline;  // the state has not come yet
+  known.rest_tick = tick;
 }
 
 void SnapshotApplier::bury(const Known& known) {
@@ -242,24 +269,32 @@ void SnapshotApplier::expire_tombstones() {
 void SnapshotApplier::free_tombstone(const Tombstone& grave) {
   const uint32_t index = find_known(grave.network_id);
   if (index == kNotKnown) return;
-  Known& known = known_[index];
+  const Known& known = known_[index];
   if (known.slot != kNoSlot || known.removed_tick != grave.removed_tick) return;
-  if (known.ring != kNoRing) free_rings_.push_back(known.ring);
-  known = Known();
-  index_of_.erase(grave.network_id);
-  free_known_.push_back(index);
   --tombstones_;
+  free_known(index);
 }
 
-// Ticks wrap. Parts as old as `oldest` are stale, so nothing is compared with a tick before it any more. Such
-// a tick is moved forward to `oldest`, before it could seem to lie in the future.
+void SnapshotApplier::free_known(uint32_t index) {
+  Known& known = known_[index];
+  LATTICE_ASSERT(known.slot == kNoSlot);
+  if (known_at(known.remote_slot) == index) known_of_slot_[known.remote_slot] = kNotKnown;
+  index_of_.erase(known.network_id);
+  ReceivedStates states = std::move(known.states);
+  known = Known();
+  known.states = std::move(states);
+  free_known_.push_back(index);
+}
+
+// Ticks wrap. States as old as `oldest` are no baselines any more (D-15), so their ticks are moved forward to
+// `oldest` before they could seem to lie in the future.
 void SnapshotApplier::age() {
   aged_tick_ = newest_tick_;
-  const Tick oldest = newest_tick_ - static_cast<Tick>(kClientBaselineTicks) - 1;
+  const Tick oldest = newest_tick_ - static_cast<Tick>(kMaxBaselineTicks + kAgingTicks);
   for (Known& known : known_) {
     if (known.network_id == 0 || known.slot == kNoSlot) continue;
-    rings_[known.ring].age(oldest);
-    for (Tick* tick : {&known.applied_tick, &known.full_tick, &known.heard_tick}) {
+    known.states.age(oldest);
+    for (Tick* tick : {&known.applied_tick, &known.full_tick}) {
       if (base::tick_after(oldest, *tick)) *tick = oldest;
     }
     if (!known.was_removed || !base::tick_after(oldest, known.removed_tick)) continue;
@@ -270,12 +305,21 @@ void SnapshotApplier::age() {
 
 // ---- Finding things -------------------------------------------------------------------------------
 
-uint32_t SnapshotApplier::find_known(uint64_t network_id) const {
-  return index_of_.find(network_id);
-}
-
-SnapshotApplier::Known& SnapshotApplier::find_or_insert(uint64_t network_id) {
-  if (const uint32_t found = find_known(network_id); found != kNotKnown) return known_[found];
+// Makes the object known under the authority's slot. A former object of the slot was removed: its tombstone
+// goes, or it waits to leave without a slot. False when entries of one part contradict each other.
+bool SnapshotApplier::make_known(uint64_t network_id, uint32_t remote_slot) {
+  if (const uint32_t found = find_known(network_id); found != kNotKnown)
+    return found == known_at(remote_slot);
+  if (remote_slot >= known_of_slot_.size()) known_of_slot_.resize(size_t{remote_slot} + 1, kNotKnown);
+  if (const uint32_t former = known_of_slot_[remote_slot]; former != kNotKnown) {
+    if (!known_[former].was_removed) return false;
+    if (known_[former].slot == kNoSlot) {
+      --tombstones_;
+      free_known(former);
+    } else {
+      known_[former].remote_slot = kNoSlot;
+    }
+  }
   if (free_known_.empty()) {
     free_known_.push_back(static_cast<uint32_t>(known_.size()));
     known_.emplace_back();
@@ -283,33 +327,18 @@ SnapshotApplier::Known& SnapshotApplier::find_or_insert(uint64_t network_id) {
   const uint32_t index = free_known_.back();
   free_known_.pop_back();
   known_[index].network_id = network_id;
+  known_[index].remote_slot = remote_slot;
+  known_of_slot_[remote_slot] = index;
   index_of_.insert(network_id, index);
-  return known_[index];
+  return true;
 }
 
-uint32_t SnapshotApplier::take_ring(const ObjectType& type) {
-  if (free_rings_.empty()) {
-    free_rings_.push_back(static_cast<uint32_t>(rings_.size()));
-    rings_.emplace_back();
-  }
-  const uint32_t ring = free_rings_.back();
-  free_rings_.pop_back();
-  rings_[ring].reset(type.word_count, kClientBaselineTicks);
-  return ring;
-}
-
-const serialization::Word* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
-  if (slot >= ring_of_slot_.size() || ring_of_slot_[slot] == kNoRing) return nullptr;
-  const StateRing& ring = rings_[ring_of_slot_[slot]];
-  LATTICE_ASSERT(!ring.empty());
-  if (tick != nullptr) *tick = ring.tick(ring.size() - 1);
-  return ring.words(ring.size() - 1);
-}
-
-Tick SnapshotApplier::last_heard(uint32_t slot) const {
-  if (!mirror_.live(slot)) return 0;
-  const uint32_t index = find_known(mirror_.network_id(slot));
-  return index == kNotKnown ? 0 : known_[index].heard_tick;
+const Word* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
+  if (slot >= known_of_mirror_.size() || known_of_mirror_[slot] == kNotKnown) return nullptr;
+  const ReceivedStates& states = known_[known_of_mirror_[slot]].states;
+  LATTICE_ASSERT(!states.empty());
+  if (tick != nullptr) *tick = states.newest_tick();
+  return states.newest();
 }
 
 void SnapshotApplier::validate() const {
@@ -327,9 +356,8 @@ void SnapshotApplier::validate() const {
     }
     ++live;
     leaving += known.leaving ? 1 : 0;
-    const StateRing& ring = rings_[known.ring];
     LATTICE_ASSERT(mirror_.network_id(known.slot) == known.network_id);
-    LATTICE_ASSERT(ring.tick(ring.size() - 1) == known.applied_tick);
+    LATTICE_ASSERT(known.states.newest_tick() == known.applied_tick);
   }
   LATTICE_ASSERT(live == mirror_.size());
   LATTICE_ASSERT(tombstones == tombstones_);

@@ -1,8 +1,9 @@
-// The client's side of snapshots: checks a whole part, then applies it. Spec: X-02…, P-10.
+// The client's side of snapshots: checks a whole part, then applies it. Spec: D-11 to D-18, D-26 to D-29,
+// P-10.
 //
-// True at all times: nothing changes unless the entire part is well formed. Every state received in the last
-// 128 ticks can be found as a baseline. An object only moves forward in ticks. After a removal an id stays a
-// tombstone for 64 ticks, so that entries sent before the removal change nothing.
+// True at all times: nothing changes unless the entire part is well formed. An object only moves forward in
+// ticks. After a removal the object stays a tombstone for 64 ticks, so that entries sent before the removal
+// change nothing.
 #pragma once
 
 #include <array>
@@ -14,26 +15,32 @@
 #include "base/ring.h"
 #include "lattice/authoring/bit_reader.h"
 #include "replication/object_table.h"
+#include "replication/received_states.h"
 #include "replication/snapshot_format.h"
-#include "replication/state_ring.h"
 
 namespace lattice::replication {
 
-/// Why a part was refused. Every value but kNone and kStale means a broken or hostile peer (ProtocolError).
+/// Why a part was refused. Every value but kNone, kStale and kLateBaseline means a broken or hostile peer
+/// (ProtocolError).
 enum class SnapshotRefusal : uint8_t {
   kNone,
-  kStale,      // more than 64 ticks behind the newest: the part is dropped, and its packet must not be acked
-  kTooLarge,   // longer than any datagram
-  kMalformed,  // the part ends inside an entry, or holds a value that its codec refuses
-  kTrailingBits,     // more than padding after the end bit, or padding that is not zero
+  kStale,  // more than 64 ticks behind the newest: the part is dropped, and its packet must not be acked
+  kLateBaseline,     // behind the newest, and against a state that is forgotten: likewise
+  kTooLarge,         // longer than any datagram
+  kMalformed,        // the part ends inside an entry, or holds a value that its codec refuses
+  kPadding,          // bits behind a block that are not zero
   kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
-  kPartNumber,       // parts 0, or part >= parts
-  kIdOrder,          // an id of 0, not ascending, or past 64 bits
+  kFlags,            // a flag that does not exist
+  kBlock,            // a kind that does not exist, mixed where there are no ages, or no entries
+  kSlot,             // a slot above the bound
   kUnknownType,      // a full entry of a type_id that is not registered
   kTypeChanged,      // a full entry for a known object with another type
   kMode,             // an authority mode that does not exist
-  kBaselineAge,      // an age of 0 or above 60
-  kUnknownObject,    // a delta or unchanged entry for an object never received
+  kNetworkId,        // a network_id of 0, or of an object in another slot
+  kSlotTwice,        // two entries for the same object in one part
+  kSlotTaken,        // a full entry for a slot whose object was not removed
+  kBaselineAge,      // an age of 0 or above kMaxBaselineTicks
+  kUnknownObject,    // a delta for a slot without an object
   kMissingBaseline,  // a delta against a tick for which no state was received
   kTooManyObjects,   // more objects than the world's limit
   kCount
@@ -41,7 +48,7 @@ enum class SnapshotRefusal : uint8_t {
 /// A stable lower-case name such as "snapshot_missing_baseline".
 const char* snapshot_refusal_name(SnapshotRefusal refusal);
 
-/// Hears what a part did, in ascending network_id. It may read the table, and may not call the applier.
+/// Hears what a part did. It may read the table, and may not call the applier.
 class SnapshotListener {
  public:
   virtual ~SnapshotListener() = default;
@@ -55,12 +62,12 @@ class SnapshotListener {
   /// A held removal became void: the object came back before it left.
   virtual void on_stays(uint32_t /*slot*/) {}
   /// The newest state of the object. `words` stay valid until its next state. Host values are not changed.
-  virtual void on_state(uint32_t slot, Tick tick, const serialization::Word* words, EntryKind kind) = 0;
+  virtual void on_state(uint32_t slot, Tick tick, const Word* words, EntryKind kind) = 0;
   /// A state that arrived after a newer one. It is kept as a baseline and may serve interpolation. It is
   /// never applied.
-  virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const serialization::Word* /*words*/) {}
-  /// At `tick`, the object is unchanged since its last state (S-06).
-  virtual void on_unchanged(uint32_t slot, Tick tick) = 0;
+  virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const Word* /*words*/) {}
+  /// At `tick`, the object's newest state still holds, and it will until the next one comes (D-17).
+  virtual void on_rested(uint32_t slot, Tick tick) = 0;
   /// Owner, mode or authority_tick changed. The table has the new values. Not called at spawn.
   virtual void on_authority(uint32_t /*slot*/, Tick /*tick*/) {}
 };
@@ -74,8 +81,10 @@ class SnapshotApplier {
   static constexpr uint32_t kMaxTombstones = 1 << 14;
 
   /// `mirror` holds the objects and bounds them. Give it twice the authority's limit: when a removal was
-  /// lost, its object is still here beside the object that took its place. All arguments are borrowed.
-  SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener);
+  /// lost, its object is still here beside the object that took its place. Slots of the authority are below
+  /// `slot_bound`. All references are borrowed.
+  SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener,
+                  uint32_t slot_bound);
 
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
@@ -94,28 +103,28 @@ class SnapshotApplier {
   /// The newest server tick seen; 0 before the first part.
   Tick newest_tick() const { return newest_tick_; }
   /// The object's newest received state and its tick.
-  const serialization::Word* confirmed(uint32_t slot, Tick* tick) const;
-  /// The tick of the newest entry about the object, unchanged markers included.
-  Tick last_heard(uint32_t slot) const;
+  const Word* confirmed(uint32_t slot, Tick* tick) const;
 
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
-  static constexpr uint32_t kNoRing = UINT32_MAX;
 
-  /// An object or its tombstone. The ring of received states outlives a removal: entries sent before the
-  /// removal may still arrive, and must still decode.
+  /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
+  /// arrive, and must still decode.
   struct Known {
-    uint64_t network_id = 0;
+    uint64_t network_id = 0;           // 0: free
     const ObjectType* type = nullptr;  // null: removed before any state was received
-    uint32_t slot = kNoSlot;           // kNoSlot: tombstone
-    uint32_t ring = kNoRing;
+    uint32_t slot = kNoSlot;           // in the mirror; kNoSlot: tombstone
+    uint32_t remote_slot = kNoSlot;    // the authority's; kNoSlot: another object has it by now
     Tick applied_tick = 0;
-    Tick full_tick = 0;   // tick of the newest full entry, which gave owner and mode
-    Tick heard_tick = 0;  // tick of the newest entry that gave or confirmed the state
+    Tick full_tick = 0;  // tick of the newest full entry, which gave owner and mode
     Tick removed_tick = 0;
+    Tick rest_tick = 0;      // of a rested entry about a state that has not come; 0: none
+    Tick rest_baseline = 0;  // the tick of that state
     uint32_t rpc_count = 0;  // count that the held removal names
     bool was_removed = false;
     bool leaving = false;  // the authority removed it and it is still here: see may_despawn
+    uint32_t decoded = 0;  // number of the last part with an entry about it
+    ReceivedStates states;
   };
   struct Tombstone {
     uint64_t network_id = 0;
@@ -123,51 +132,79 @@ class SnapshotApplier {
   };
   /// One decoded entry, not yet committed.
   struct Pending {
-    ObjectInfo info;  // for kFull: all fields but spawn_tick; otherwise network_id only
+    ObjectInfo info;  // for kFull: all fields but spawn_tick; otherwise type only
     EntryKind kind = EntryKind::kDelta;
+    uint32_t remote_slot = 0;
     uint32_t first_word = 0;  // in scratch_
     uint32_t rpc_count = 0;   // kRemoved
+    Tick baseline = 0;        // kDelta, kRested
+  };
+  /// What one block says before its entries.
+  struct BlockHead {
+    EntryKind kind = EntryKind::kDelta;
+    bool mixed = false;
+    uint32_t k = 0;
+    uint32_t count = 0;
+    uint32_t age = 0;
+    uint32_t slot = 0;
+  };
+  /// What an entry takes over from the one before.
+  struct Previous {
+    const ObjectType* type = nullptr;  // null: the first entry
+    uint64_t mask = 0;
+    ObjectInfo head;
   };
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
-  SnapshotRefusal decode_entry(BitReader& in, Tick tick, const Known* known, Pending* entry);
-  SnapshotRefusal decode_delta(BitReader& in, Tick tick, const Known* known, Pending* entry);
-  SnapshotRefusal decode_full(BitReader& in, const Known* known, Pending* entry);
+  SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
+  SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
+  SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
+  SnapshotRefusal decode_entry(BitReader& in, Tick tick, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_delta(BitReader& in, Tick tick, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_removed(BitReader& in, Pending* entry);
+  SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
+  bool decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
+                      Previous* previous);
   static bool lives_at(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
 
   void commit(const SnapshotHeader& header);
   void commit_state(const Pending& entry, Tick tick);
   void commit_removal(const Pending& entry, Tick tick);
+  void commit_rested(const Pending& entry, Tick tick);
   void despawn(Known& known);
   void revive_leaving(Tick tick);
   uint32_t revived_by(const Pending& entry, const Known* known, Tick tick) const;
-  void commit_unchanged(uint64_t network_id, Tick tick);
   void spawn(Known& known, const ObjectInfo& info, Tick tick);
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
   void bury(const Known& known);
   void expire_tombstones();
   void free_tombstone(const Tombstone& grave);
+  void free_known(uint32_t index);
   void age();
 
-  uint32_t find_known(uint64_t network_id) const;
-  Known& find_or_insert(uint64_t network_id);
-  uint32_t take_ring(const ObjectType& type);
+  uint32_t find_known(uint64_t network_id) const { return index_of_.find(network_id); }
+  uint32_t known_at(uint32_t remote_slot) const {
+    return remote_slot < known_of_slot_.size() ? known_of_slot_[remote_slot] : kNotKnown;
+  }
+  bool make_known(uint64_t network_id, uint32_t remote_slot);
   void validate() const;
 
   const TypeTable& types_;
   ObjectTable& mirror_;
   SnapshotListener& listener_;
-  std::vector<Known> known_;  // pool; network_id 0: free
+  uint32_t slot_bound_;
+  std::vector<Known> known_;  // with free ones between; a free one keeps the memory of its states
   std::vector<uint32_t> free_known_;
+  std::vector<uint32_t> known_of_slot_;           // by the authority's slot: index in known_
+  std::vector<uint32_t> known_of_mirror_;         // by the mirror's slot
   base::HashIndex index_of_;                      // network_id -> index in known_
   base::Ring<Tombstone> graves_{kMaxTombstones};  // in the order of burial, those that came back included
-  std::vector<StateRing> rings_;
-  std::vector<uint32_t> free_rings_;
-  std::vector<uint32_t> ring_of_slot_;
   std::vector<Pending> pending_;
-  std::vector<serialization::Word> scratch_;  // decoded words of pending_
+  std::vector<Word> scratch_;  // decoded words of pending_
   uint32_t used_words_ = 0;
+  uint32_t decoding_ = 0;  // counts the parts
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};

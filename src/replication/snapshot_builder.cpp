@@ -1,7 +1,7 @@
 #include "replication/snapshot_builder.h"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
 
 #include "base/assert.h"
 #include "base/byte_cursor.h"
@@ -9,359 +9,423 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
-constexpr uint32_t kEndBits = 2;  // the end of the entries, and whether own objects are confirmed
-constexpr uint32_t kKindBits = 2;
-constexpr uint32_t kAgeBits = 8;  // an age is at most 60, so its varint is one byte
-static_assert(kMaxBaselineTicks < 128);
 constexpr uint32_t kScanAhead = 8;  // C-05
 constexpr float kMaxStaleness = 60.0f;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
-// The "more" bit, the longest id, kind and age of an entry, and the header and end bit of its part.
-constexpr uint32_t kEntryOverheadBytes =
-    kSnapshotHeaderBytes + (1 + 72 + kKindBits + kAgeBits + kEndBits + 7) / 8;
-static_assert(kEntryOverheadBytes < kMinPartCapacity);
-
-uint32_t id_bits(uint64_t id) {
-  return 1 + 8 * static_cast<uint32_t>(base::varint_bytes(id));
+uint32_t varint_bits(uint64_t value) {
+  return 8 * static_cast<uint32_t>(base::varint_bytes(value));
 }
 
-uint32_t removal_bits(const PendingRemoval& removal) {
-  const uint32_t count_bits =
-      removal.rpc_count == 0 ? 0 : 8 * static_cast<uint32_t>(base::varint_bytes(removal.rpc_count));
-  return kKindBits + 1 + count_bits;
+void write_varint_at(BitWriter& out, uint32_t value) {
+  if (value < 0x80) {
+    out.WriteBits(value, 8);
+  } else {
+    out.WriteVarint(value);
+  }
+}
+
+void write_gap(BitWriter& out, uint32_t gap, uint32_t k) {
+  const uint32_t quotient = gap >> k;
+  if (quotient < kGapEscape) {
+    const uint64_t ones = ((uint64_t{1} << quotient) - 1) << (k + 1);
+    out.WriteBits(ones | (gap & ((1u << k) - 1)), static_cast<int>(quotient + 1 + k));
+  } else {
+    out.WriteBits((uint64_t{1} << kGapEscape) - 1, kGapEscape);
+    out.WriteVarint(gap);
+  }
 }
 
 }  // namespace
 
-SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
-                                 const VersionHistory& history)
+SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table, const StateStore& store)
     : config_(config),
       table_(table),
-      history_(history),
-      cache_(table, history, config.part_capacity_bytes - kEntryOverheadBytes),
-      marker_ticks_(config.unchanged_marker_ms * config.tick_rate_hz / 1000),
+      store_(store),
+      cache_(table, store, config.part_capacity_bytes - static_cast<uint32_t>(kEntryOverheadBytes)),
       resend_ticks_(2 * config.tick_rate_hz),
-      buffer_(size_t{config.part_capacity_bytes} * kMaxParts) {
+      plan_(config.part_capacity_bytes) {
   LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
                 config.part_capacity_bytes <= kMaxPartBytes);
   LATTICE_CHECK(config.send_interval_ticks > 0);
-  parts_.reserve(kMaxParts);
-  cuts_.reserve(kMaxParts);
 }
 
 void SnapshotBuilder::begin_send(Tick tick) {
   LATTICE_ASSERT(tick != 0);
   tick_ = tick;
+  keep_ = store_.keep_ticks().contains(tick);
   cache_.begin_send();
 }
 
-std::span<const SnapshotPart> SnapshotBuilder::build(RecipientState& recipient, const SnapshotHeader& header,
-                                                     uint32_t budget_bytes) {
+std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, const SnapshotHeader& header,
+                                                     uint32_t budget_bytes, const Nearness* nearness) {
+  nearness_ = nearness;
   cache_.begin_client();
   collect(recipient);
-  if (!cut_in_order(budget_bytes)) choose(budget_bytes);
-  write_parts(recipient, header);
+  const bool all = plan_.plan(candidates_, table_, cache_, kMaxParts);
+  if (!all || (budget_bytes != 0 && plan_.bytes() > budget_bytes && !candidates_.empty())) {
+    choose(recipient, budget_bytes);
+  }
+  write(recipient, header);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
-  stats_.postponed += candidates_.size() - chosen_.size();
+  stats_.postponed += candidates_.size() - plan_.order().size();
   return parts_;
 }
 
 // ---- Which entries this client needs --------------------------------------------------------------
 
-void SnapshotBuilder::collect(RecipientState& recipient) {
+void SnapshotBuilder::collect(ReplicaList& recipient) {
   candidates_.clear();
   own_count_ = 0;
-  own_bits_ = 0;
-  if (table_.slot_count() > recipient.objects_.size()) recipient.objects_.resize(table_.slot_count());
+  recipient.begin_build(tick_);
   collect_removals(recipient);
-  uint32_t room_for_new = recipient.room_for_new();
-  auto removal = removals_.begin();
-  for (const uint32_t slot : table_.ascending()) {
-    ObjectKnowledge& known = recipient.objects_[slot];
-    const VersionSummary& newest = history_.summary(slot);
-    if (!known.in_set || newest.version == 0) continue;
-    while (removal != removals_.end() && removal->network_id < table_.network_id(slot)) {
-      candidates_.push_back(*removal++);
+  const std::span<uint64_t> awake = recipient.awake(store_);
+  size_t kept = 0;
+  for (const uint64_t entry : awake) {
+    const auto index = static_cast<uint32_t>(entry);
+    Replica& replica = recipient.replica(index);
+    if (collect_object(recipient, replica, index)) {
+      awake[kept++] = entry;
+    } else {
+      replica.awake = false;
     }
-    if (known.acked_version == newest.version && known.acked_full >= newest.full_version) {
-      known.accumulator = 0;  // nothing to send (C-04)
-      if (newest.moving) collect_marker(known, slot);
-      continue;
-    }
-    if (!known.sent) {
-      if (room_for_new == 0) continue;
-      --room_for_new;
-    }
-    collect_state(recipient, known, slot, newest);
   }
-  candidates_.insert(candidates_.end(), removal, removals_.end());
+  recipient.keep_awake(kept);
 }
 
 // What is in flight is not sent again. The transport says when a part is lost.
-void SnapshotBuilder::collect_removals(RecipientState& recipient) {
-  removals_.clear();
-  for (const uint32_t index : recipient.pending_) {
-    PendingRemoval& removal = recipient.removals_[index];
-    if (removal.sent_tick != 0 && tick_ - removal.sent_tick < resend_ticks_) continue;
+void SnapshotBuilder::collect_removals(ReplicaList& recipient) {
+  for (const uint32_t index : recipient.removals()) {
+    Removal& removal = recipient.removal(index);
+    if (removal.acked || (removal.in_flight && tick_ - removal.sent_tick < resend_ticks_)) continue;
     removal.accumulator += kRemovalPriority;
-    removals_.push_back(Candidate{removal.network_id, index, EntryCache::kTooLarge, removal_bits(removal),
-                                  removal.accumulator, EntryKind::kRemoved, 0, false});
+    Candidate candidate;
+    candidate.slot = removal.slot;
+    candidate.index = index;
+    candidate.kind = EntryKind::kRemoved;
+    candidate.body = EntryCache::kTooLarge;
+    candidate.bits = 3 + (removal.named ? varint_bits(removal.network_id) : 0) +
+                     (removal.rpc_count != 0 ? varint_bits(removal.rpc_count) : 0);
+    candidate.priority = removal.accumulator;
+    candidates_.push_back(candidate);
   }
-  std::sort(removals_.begin(), removals_.end(),
-            [](const Candidate& a, const Candidate& b) { return a.network_id < b.network_id; });
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; });
 }
 
-void SnapshotBuilder::collect_marker(const ObjectKnowledge& known, uint32_t slot) {
-  // The first marker goes out at once after the last change, so that no client extrapolates an object at
-  // rest. Later ones go out before the silence exceeds the limit (S-06).
-  const uint32_t silence_at_next_send = tick_ + config_.send_interval_ticks - known.last_sent_tick;
-  if (known.marked && silence_at_next_send <= marker_ticks_) return;
-  candidates_.push_back(Candidate{table_.network_id(slot), slot, EntryCache::kTooLarge, kKindBits, 1.0f,
-                                  EntryKind::kUnchanged, 0, false});
+// Returns false when the client holds the newest state and has been told all about it.
+bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index) {
+  const StateSummary& newest = store_.summary(replica.slot);
+  if (replica.waits || newest.version == 0) return true;
+  if (replica.acked_version == newest.version && replica.acked_full >= newest.full_version) {
+    replica.accumulator = 0;  // nothing to send (C-04)
+    return !replica.rest_sent && collect_rest(replica, index, newest);
+  }
+  const uint64_t owner = table_.info(replica.slot).owner;
+  // A client that has not heard of a new owner may still take the object for its own.
+  const bool is_own = (owner != 0 && owner == recipient.peer_id()) ||
+                      (replica.acked_full != 0 && replica.acked_full < newest.full_version);
+  const bool sent = replica.sent_version == newest.version && replica.in_flight &&
+                    tick_ - replica.sent_tick < resend_ticks_;
+  // The client's own objects are few, and each part that has them all confirms them (D-40).
+  if (!sent || is_own) {
+    collect_state(replica, index, newest, is_own);
+  } else if (!replica.rest_sent) {
+    static_cast<void>(collect_rest(replica, index, newest));
+  }
+  return true;
 }
 
-void SnapshotBuilder::collect_state(const RecipientState& recipient, ObjectKnowledge& known, uint32_t slot,
-                                    const VersionSummary& newest) {
-  const ObjectInfo& info = table_.info(slot);
-  const Tick since = known.last_sent_tick != 0 ? known.last_sent_tick : info.spawn_tick;
+// D-17. At once where a client would extrapolate; else with the second snapshot after the last change.
+bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const StateSummary& newest) {
+  const uint32_t silence = tick_ - newest.tick;
+  if (replica.acked_full == 0) return true;  // the client may not know the slot yet
+  if (silence < config_.send_interval_ticks * (newest.moving ? 1u : 2u)) return true;
+  Candidate candidate;
+  candidate.slot = replica.slot;
+  candidate.index = index;
+  candidate.kind = EntryKind::kRested;
+  candidate.body = EntryCache::kTooLarge;
+  const bool acked = replica.acked_version == newest.version && replica.acked_tick != 0;
+  candidate.age = tick_ - (acked ? replica.acked_tick : replica.sent_tick);
+  if (candidate.age == 0 || candidate.age > static_cast<uint32_t>(kMaxBaselineTicks))
+    return candidate.age == 0;
+  candidate.priority = 1.0f;
+  candidates_.push_back(candidate);
+  return true;
+}
+
+void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, const StateSummary& newest,
+                                    bool is_own) {
+  const ObjectInfo& info = table_.info(replica.slot);
+  const Tick since = replica.sent_tick != 0 ? replica.sent_tick : info.spawn_tick;
   const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
                           static_cast<float>(config_.send_interval_ticks);
-  const bool is_own = info.owner != 0 && info.owner == recipient.peer_id();
   const float boost = is_own ? config_.owner_boost : 1.0f;
-  known.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost;
+  const float near = nearness_ == nullptr ? 1.0f : nearness_->factor(replica.slot);
+  replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
+  own_count_ += is_own ? 1 : 0;
 
-  const int32_t age = base::tick_distance(tick_, known.acked_tick);
-  const bool delta = known.acked_version != 0 && known.acked_full >= newest.full_version && age >= 1 &&
-                     age <= history_.max_baseline_ticks();
-  const uint32_t body = cache_.find(slot, delta ? known.acked_version : 0);
+  const Baseline baseline = baseline_of(replica, newest);
+  const uint32_t body = cache_.find(replica.slot, baseline.version);
   if (body == EntryCache::kTooLarge) {
     ++stats_.oversized;
-    own_count_ += is_own ? 1 : 0;  // it will be missing from every part
     return;
   }
-  const uint32_t bits = kKindBits + (delta ? kAgeBits : 0) + cache_.bits(body);
-  if (is_own) {
-    ++own_count_;
-    own_bits_ += id_bits(info.network_id) + bits;
+  Candidate candidate;
+  candidate.slot = replica.slot;
+  candidate.index = index;
+  candidate.kind = baseline.version != 0 ? EntryKind::kDelta : EntryKind::kFull;
+  candidate.is_own = is_own;
+  candidate.age = baseline.age;
+  candidate.bits = cache_.body(body).bits;
+  candidate.body = body;
+  candidate.type = info.type;
+  candidate.priority = replica.accumulator;
+  if (candidate.kind == EntryKind::kFull) {
+    candidate.bits += varint_bits(info.network_id);
+    candidate.head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
+                          varint_bits(tick_ - info.authority_tick);
   }
-  candidates_.push_back(Candidate{info.network_id, slot, body, bits, known.accumulator,
-                                  delta ? EntryKind::kDelta : EntryKind::kFull,
-                                  static_cast<uint8_t>(delta ? age : 0), is_own});
+  candidates_.push_back(candidate);
 }
 
-// ---- Which entries go out now, and in which part --------------------------------------------------
-
-// The usual case: all entries fit, in ascending order. False when they do not.
-bool SnapshotBuilder::cut_in_order(uint32_t budget_bytes) {
-  const uint32_t part_bits = config_.part_capacity_bytes * 8 - kEndBits;
-  const uint32_t count = static_cast<uint32_t>(candidates_.size());
-  chosen_.clear();
-  cuts_.clear();
-  uint32_t bytes = 0;
-  uint32_t used = kHeaderBits;
-  uint64_t previous = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Candidate& candidate = candidates_[i];
-    uint32_t bits = id_bits(candidate.network_id - previous) + candidate.bits;
-    if (used + bits > part_bits) {
-      if (cuts_.size() + 1 == kMaxParts) return false;
-      bytes += (used + kEndBits + 7) / 8;
-      cuts_.push_back(i);
-      used = kHeaderBits;
-      bits = id_bits(candidate.network_id) + candidate.bits;
-    }
-    used += bits;
-    previous = candidate.network_id;
-    chosen_.push_back(i);
+// The newest state that the client has acked and, by D-26, still keeps. The store must have it too.
+SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const Replica& replica,
+                                                       const StateSummary& newest) const {
+  if (replica.acked_version == 0 || replica.acked_full < newest.full_version) return {};
+  const auto usable = [&](uint32_t version, Tick tick) {
+    const int32_t age = base::tick_distance(tick_, tick);
+    return age >= 1 && age <= kMaxBaselineTicks && store_.words(replica.slot, version) != nullptr;
+  };
+  if (replica.acked_tick != 0 && usable(replica.acked_version, replica.acked_tick)) {
+    return {replica.acked_version, tick_ - replica.acked_tick};
   }
-  cuts_.push_back(count);
-  bytes += (used + kEndBits + 7) / 8;
-  return budget_bytes == 0 || bytes <= budget_bytes || count == 0;
+  const auto sends = static_cast<uint8_t>(replica.keep_sends - replica.kept_send);
+  if (replica.kept_version != 0 && sends < kKeptStates && usable(replica.kept_version, replica.kept_tick)) {
+    return {replica.kept_version, tick_ - replica.kept_tick};
+  }
+  return {};
 }
 
-// Chooses by accumulated priority, highest first, part by part. A size here counts the whole id. The part is
-// sorted afterwards, and a difference of ids costs no more than the whole id.
-void SnapshotBuilder::choose(uint32_t budget_bytes) {
-  // An entry that fits no part of this budget would keep the highest priority and hold the others up.
-  const uint32_t largest_part =
-      budget_bytes == 0 ? config_.part_capacity_bytes : std::min(budget_bytes, config_.part_capacity_bytes);
-  order_.clear();
+// ---- Which entries go out now ---------------------------------------------------------------------
+
+// Takes candidates by accumulated priority, highest first, until an estimate says that the budget is full.
+// The plan then says how long they are, and the estimate is scaled by that, until the plan fits and uses most
+// of the budget. A scale between one that was too small and one that was too large is halved where the guess
+// leaves that range. The scale of one snapshot serves as the first guess of the next.
+void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes) {
+  constexpr uint32_t kRounds = 8;
+  const uint32_t most_bytes = config_.part_capacity_bytes * kMaxParts;
+  const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
+  sort_by_priority(std::min(budget_bits, config_.part_capacity_bytes * 8));
+  double scale = recipient.estimate_scale();
+  double best = 0;    // the largest scale that fitted
+  double over = 1e9;  // the smallest that did not
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const bool everything = select(budget_bits * scale);
+    const bool all = plan_.plan(candidates_, table_, cache_, kMaxParts);
+    const double used = all ? plan_.bytes() * 8.0 / budget_bits : 2.0;
+    if (used <= 1.0 && (everything || used >= 0.94)) break;
+    (used <= 1.0 ? best : over) = scale;
+    scale *= std::clamp(0.97 / used, 0.2, 4.0);
+    if (scale <= best || scale >= over) scale = (best + over) / 2;
+  }
+  for (double at = best; plan_.bytes() * 8 > budget_bits && !plan_.order().empty(); at = scale *= 0.5) {
+    select(budget_bits * at);
+    static_cast<void>(plan_.plan(candidates_, table_, cache_, kMaxParts));
+  }
+  recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
+}
+
+// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
+uint32_t SnapshotBuilder::estimate_bits(const Candidate& candidate) const {
+  constexpr uint32_t kGapBits = 4;
+  const uint32_t mask = candidate.body == EntryCache::kTooLarge ? 0 : cache_.body(candidate.body).mask_bits;
+  return candidate.bits + mask + kGapBits;
+}
+
+void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
+  by_priority_.clear();
+  uint32_t own_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
-    if (kHeaderBits + id_bits(candidate.network_id) + candidate.bits + kEndBits <= largest_part * 8) {
-      order_.push_back(i);
-    } else {
-      ++stats_.over_budget;
+    const uint32_t alone_bits = static_cast<uint32_t>(kSnapshotHeaderBytes) * 8 + 8 + 16 +
+                                varint_bits(candidate.age) + varint_bits(candidate.slot) +
+                                estimate_bits(candidate) + candidate.head_bits + 7;
+    if (alone_bits > part_bits) {
+      ++stats_.over_budget;  // it would keep the highest priority and hold the others up
+      candidates_[i].chosen = false;
+      continue;
     }
+    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
+    by_priority_.push_back(i);
   }
-  const uint32_t count = static_cast<uint32_t>(order_.size());
-  const bool own_first = own_go_first(budget_bytes);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+  // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
+  // what may be sent: otherwise a client that owns much would hear of nothing else.
+  const bool own_first = own_bits <= part_bits / 2;
+  std::sort(by_priority_.begin(), by_priority_.end(), [&](uint32_t a, uint32_t b) {
     if (own_first && candidates_[a].is_own != candidates_[b].is_own) return candidates_[a].is_own;
     const float x = candidates_[a].priority;
     const float y = candidates_[b].priority;
     return x != y ? x > y : a < b;
   });
-  chosen_.clear();
-  cuts_.clear();
-  uint32_t budget_left = budget_bytes == 0 ? config_.part_capacity_bytes * kMaxParts : budget_bytes;
-  uint32_t start = 0;  // all candidates before this place of order_ are taken
-  // One part number stays free. write_parts uses it to announce that entries were left out.
-  while (cuts_.size() < kMaxParts - 1) {
-    const uint32_t bytes = std::min(budget_left, config_.part_capacity_bytes);
-    if (bytes <= kSnapshotHeaderBytes) break;
-    const uint32_t used_bytes = fill_part(bytes, &start);
-    const size_t first = cuts_.empty() ? 0 : cuts_.back();
-    if (chosen_.size() == first) break;  // the next candidate does not fit the rest of the budget
-    std::sort(chosen_.begin() + static_cast<std::ptrdiff_t>(first), chosen_.end());
-    cuts_.push_back(static_cast<uint32_t>(chosen_.size()));
-    // A part whose limit was the rest of the budget is the last one.
-    if (start == count || bytes < config_.part_capacity_bytes) break;
-    budget_left -= used_bytes;
-  }
-  if (cuts_.empty()) cuts_.push_back(0);
 }
 
-// The client's own objects go first, together in the first part, so that this part can confirm them. Only
-// where they take at most half of what may be sent: otherwise a client that owns much would hear of nothing
-// else.
-bool SnapshotBuilder::own_go_first(uint32_t budget_bytes) const {
-  const uint32_t part_bits = config_.part_capacity_bytes * 8 - kHeaderBits - kEndBits;
-  const uint32_t half_bits = budget_bytes == 0 ? part_bits : budget_bytes * 4;
-  return own_bits_ <= std::min(part_bits, half_bits);
+// True when all of them were taken. One that does not fit makes way for one of the next few that do (C-05).
+bool SnapshotBuilder::select(double limit_bits) {
+  double used_bits = kSnapshotHeaderBytes * 8 + 48;
+  uint32_t skipped = 0;
+  for (const uint32_t at : by_priority_) {
+    Candidate& candidate = candidates_[at];
+    const uint32_t bits = estimate_bits(candidate);
+    candidate.chosen = skipped < kScanAhead && used_bits + bits <= limit_bits;
+    used_bits += candidate.chosen ? bits : 0;
+    skipped += candidate.chosen ? 0 : 1;
+  }
+  return skipped == 0;
 }
 
 // Whether each of the client's own objects that differs from its acked state has an entry in this part.
-bool SnapshotBuilder::has_all_own(uint32_t part) const {
+bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
   uint32_t missing = own_count_;
-  for (uint32_t i = part == 0 ? 0 : cuts_[part - 1]; missing != 0 && i < cuts_[part]; ++i) {
-    missing -= candidates_[chosen_[i]].is_own ? 1u : 0u;
+  for (uint32_t b = part.first_block; missing != 0 && b < part.first_block + part.block_count; ++b) {
+    const BlockPlan::Block& block = plan_.blocks()[b];
+    if (candidates_[plan_.order()[block.first]].is_own) missing -= block.count;
   }
   return missing == 0;
 }
 
-// Takes candidates in order_ until one does not fit. Then takes any of the next few candidates that still fit
-// (C-05). The candidate that did not fit keeps its priority and opens the next part. Returns an upper bound
-// of the part's bytes.
-uint32_t SnapshotBuilder::fill_part(uint32_t bytes, uint32_t* start) {
-  const uint32_t limit = bytes * 8 - kEndBits;
-  uint32_t used = kHeaderBits;
-  uint32_t scanned = 0;
-  bool full = false;
-  for (uint32_t i = *start; i < order_.size() && scanned < kScanAhead; ++i) {
-    if (order_[i] == kTaken) continue;
-    if (full) ++scanned;
-    const Candidate& candidate = candidates_[order_[i]];
-    const uint32_t bits = id_bits(candidate.network_id) + candidate.bits;
-    if (used + bits > limit) {
-      full = true;
-      continue;
-    }
-    used += bits;
-    chosen_.push_back(order_[i]);
-    order_[i] = kTaken;
-  }
-  while (*start < order_.size() && order_[*start] == kTaken) ++*start;
-  return (used + kEndBits + 7) / 8;
-}
-
 // ---- Writing --------------------------------------------------------------------------------------
 
-void SnapshotBuilder::write_parts(RecipientState& recipient, const SnapshotHeader& header) {
+void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header) {
   parts_.clear();
-  const uint32_t count = static_cast<uint32_t>(cuts_.size());
-  // In a whole snapshot, an object without an entry is unchanged. So a snapshot that leaves entries out must
-  // not look whole: it announces one part that never comes.
-  const uint32_t announced = count + (chosen_.size() < candidates_.size() ? 1 : 0);
-  LATTICE_ASSERT(count >= 1 && announced <= kMaxParts);
-  uint32_t next = 0;
-  for (uint32_t part = 0; part < count; ++part) {
-    const std::span<uint8_t> room =
-        std::span(buffer_).subspan(size_t{part} * config_.part_capacity_bytes, config_.part_capacity_bytes);
-    BitWriter out(room);
+  const size_t room_bytes = plan_.parts().size() * config_.part_capacity_bytes;
+  if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
+  std::span<uint8_t> room(buffer_);
+  for (const BlockPlan::Part& part : plan_.parts()) {
+    BitWriter out(room.first(config_.part_capacity_bytes));
+    const uint8_t flags =
+        static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
+                             (has_all_own(part) ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0));
     out.WriteU32(tick_);
-    out.WriteU32(header.last_input_tick);
-    out.WriteByte(static_cast<uint8_t>(header.input_margin));
-    out.WriteBits(part, 4);
-    out.WriteBits(announced, 4);
-    const uint32_t receipt = recipient.ledger_.open(tick_);
-    uint64_t previous = 0;
-    for (; next < cuts_[part]; ++next) {
-      const Candidate& candidate = candidates_[chosen_[next]];
-      write_entry(out, recipient, candidate, previous);
-      account(recipient, candidate);
-      previous = candidate.network_id;
+    out.WriteByte(flags);
+    if (header.has_input) {
+      out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
+      out.WriteByte(static_cast<uint8_t>(header.input_margin));
     }
-    out.WriteBool(false);
-    out.WriteBool(has_all_own(part));
-    LATTICE_CHECK(out.ok());  // the sizes were computed before the first bit was written
+    const uint32_t receipt = recipient.ledger().open(tick_);
+    for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
+      write_block(out, recipient, plan_.blocks()[b]);
+    }
+    LATTICE_CHECK(out.ok());  // the bits were counted before the first one was written
     const std::span<const uint8_t> bytes = out.finish();
     stats_.bytes += bytes.size();
     parts_.push_back(SnapshotPart{bytes, receipt});
+    room = room.subspan(bytes.size());
   }
 }
 
-void SnapshotBuilder::write_entry(BitWriter& out, const RecipientState& recipient, const Candidate& candidate,
-                                  uint64_t previous) {
-  const uint64_t difference = candidate.network_id - previous;
-  if (difference < 0x80) {
-    out.WriteBits(0x100u | difference, 9);  // the "more" bit and the one byte of the id together
-  } else {
-    out.WriteBool(true);
-    out.WriteVarint(difference);
+void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block) {
+  const std::span<const uint32_t> order = plan_.order().subspan(block.first, block.count);
+  const bool has_age = block.kind == EntryKind::kDelta || block.kind == EntryKind::kRested;
+  out.WriteBits(static_cast<uint64_t>(block.kind) << 5 | (block.mixed ? 0x10u : 0) | block.k, 8);
+  out.WriteVarint(block.count);
+  if (has_age) out.WriteVarint(block.age);
+  out.WriteVarint(candidates_[order[0]].slot);
+  const Candidate* previous = nullptr;
+  for (const uint32_t at : order) {
+    const Candidate& candidate = candidates_[at];
+    if (previous != nullptr) write_gap(out, candidate.slot - previous->slot - 1, block.k);
+    if (block.mixed) {
+      out.WriteBool(candidate.age != block.age);
+      if (candidate.age != block.age) write_varint_at(out, candidate.age);
+    }
+    if (candidate.kind == EntryKind::kRemoved) {
+      const Removal& removal = recipient.removal(candidate.index);
+      out.WriteBool(removal.left);
+      out.WriteBool(removal.named);
+      if (removal.named) out.WriteVarint(removal.network_id);
+      out.WriteBool(removal.rpc_count != 0);
+      if (removal.rpc_count != 0) out.WriteVarint(removal.rpc_count);
+    } else if (candidate.kind == EntryKind::kFull) {
+      const ObjectInfo& info = table_.info(candidate.slot);
+      const bool same = previous != nullptr && same_head(info, table_.info(previous->slot));
+      if (previous != nullptr) out.WriteBool(same);
+      if (!same) {
+        out.WriteVarint(info.type->type_id);
+        out.WriteVarint(info.owner);
+        out.WriteBits(static_cast<uint64_t>(info.mode), 2);
+        out.WriteVarint(tick_ - info.authority_tick);
+      }
+      out.WriteVarint(info.network_id);
+    }
+    if (candidate.body != EntryCache::kTooLarge) write_changes(out, candidate, previous);
+    account(recipient, candidate);
+    previous = &candidate;
   }
-  if (candidate.kind == EntryKind::kDelta) {
-    out.WriteBits(candidate.age, kKindBits + kAgeBits);  // kind 0 is two zero bits in front of the age
-  } else {
-    out.WriteBits(static_cast<uint64_t>(candidate.kind), kKindBits);
-  }
-  if (candidate.kind == EntryKind::kRemoved) {
-    const uint32_t rpc_count = recipient.removals_[candidate.index].rpc_count;
-    out.WriteBool(rpc_count != 0);
-    if (rpc_count != 0) out.WriteVarint(rpc_count);
-    return;
-  }
-  if (candidate.body == EntryCache::kTooLarge) return;
+  const auto rest = static_cast<int>((8 - out.bit_count() % 8) % 8);
+  out.WriteBits(0, rest);
+}
+
+void SnapshotBuilder::write_changes(BitWriter& out, const Candidate& candidate, const Candidate* previous) {
   const EntryBody body = cache_.body(candidate.body);
+  if (body.mask_bits != 0) {
+    bool same = false;
+    if (previous != nullptr && previous->type == candidate.type) {
+      const EntryBody before = cache_.body(previous->body);
+      same = before.mask == body.mask && before.mask_bits == body.mask_bits;
+      out.WriteBool(same);
+    }
+    if (!same) out.WriteBits(body.mask, static_cast<int>(body.mask_bits));
+  }
   const uint32_t whole = body.bits / 64;
   for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);
   const uint32_t tail = body.bits % 64;
   if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
 }
 
-void SnapshotBuilder::account(RecipientState& recipient, const Candidate& candidate) {
+void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate) {
+  SentEntry sent;
+  sent.index = candidate.index;
+  sent.kind = candidate.kind;
+  sent.priority = candidate.priority;
   if (candidate.kind == EntryKind::kRemoved) {
-    PendingRemoval& removal = recipient.removals_[candidate.index];
-    recipient.ledger_.add(
-        SentEntry{candidate.index, 0, removal.accumulator, removal.incarnation, EntryKind::kRemoved});
+    Removal& removal = recipient.removal(candidate.index);
+    sent.stay = removal.stay;
+    recipient.ledger().add(sent);
     removal.accumulator = 0;
     removal.sent_tick = tick_;
+    removal.in_flight = true;
     ++stats_.removed_entries;
     return;
   }
-  ObjectKnowledge& known = recipient.objects_[candidate.index];
-  recipient.ledger_.add(SentEntry{candidate.index, history_.version(candidate.index), known.accumulator,
-                                  known.incarnation, candidate.kind});
-  known.accumulator = 0;
-  known.last_sent_tick = tick_;
-  if (!known.sent) ++recipient.sent_objects_;
-  known.sent = true;
-  known.marked = candidate.kind == EntryKind::kUnchanged;
-  switch (candidate.kind) {
-    case EntryKind::kDelta:
-      ++stats_.delta_entries;
-      break;
-    case EntryKind::kFull:
-      ++stats_.full_entries;
-      break;
-    default:
-      ++stats_.unchanged_entries;
-      break;
+  Replica& replica = recipient.replica(candidate.index);
+  sent.stay = replica.stay;
+  if (candidate.kind == EntryKind::kRested) {
+    sent.version = replica.sent_version;
+    recipient.ledger().add(sent);
+    replica.rest_sent = true;
+    ++stats_.rested_entries;
+    return;
   }
+  sent.version = store_.version(candidate.slot);
+  sent.send = ++replica.sends;
+  sent.keep = keep_;
+  if (keep_) sent.keep_send = ++replica.keep_sends;
+  recipient.ledger().add(sent);
+  replica.accumulator = 0;
+  replica.sent_version = sent.version;
+  replica.sent_tick = tick_;
+  replica.held = true;
+  replica.in_flight = true;
+  replica.rest_sent = false;
+  // From here on the client may have forgotten the acked state (D-26).
+  if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
+  if (static_cast<uint8_t>(replica.keep_sends - replica.kept_send) >= kKeptStates) replica.kept_version = 0;
+  ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);
 }
 
 }  // namespace lattice::replication

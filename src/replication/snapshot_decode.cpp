@@ -1,77 +1,151 @@
 // The checking half of SnapshotApplier. It turns a part into a list of decoded entries, or refuses it with a
-// named reason, and changes nothing else. Spec, P-10.
+// named reason, and changes nothing else. Spec: D-11 to D-18, D-41 to D-43, P-10.
 #include <algorithm>
 
 #include "lattice/authoring/bit_reader.h"
 #include "replication/snapshot_applier.h"
+#include "replication/wire_mask.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
+namespace {
+
+constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep;
+
+bool has_age(EntryKind kind) {
+  return kind == EntryKind::kDelta || kind == EntryKind::kRested;
+}
+
+// The number of slots between an entry and the one before (D-14).
+uint32_t read_gap(BitReader& in, uint32_t k) {
+  uint32_t quotient = 0;
+  while (quotient < kGapEscape && in.ReadBool()) ++quotient;
+  if (quotient == kGapEscape) {
+    const uint32_t gap = in.ReadVarint32();
+    if (gap >> k < kGapEscape) in.fail();  // a shorter form exists
+    return gap;
+  }
+  return quotient << k | static_cast<uint32_t>(in.ReadBits(static_cast<int>(k)));
+}
+
+}  // namespace
 
 SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotHeader* header) {
   pending_.clear();
   used_words_ = 0;
+  ++decoding_;
   if (body.size() > kMaxPartBytes) return SnapshotRefusal::kTooLarge;
   BitReader in(body);
-  header->server_tick = in.ReadU32();
-  header->last_input_tick = in.ReadU32();
-  header->input_margin = static_cast<int8_t>(in.ReadByte());
-  header->part = static_cast<uint8_t>(in.ReadBits(4));
-  header->parts = static_cast<uint8_t>(in.ReadBits(4));
-  if (!in.ok()) return SnapshotRefusal::kMalformed;
-  if (header->server_tick == 0) return SnapshotRefusal::kTick;
-  if (header->part >= header->parts) return SnapshotRefusal::kPartNumber;
-  if (newest_tick_ != 0) {
-    const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);
-    if (behind > kStalePartTicks) return SnapshotRefusal::kStale;
-    if (behind < -kMaxTickJump) return SnapshotRefusal::kTick;
-  }
+  SnapshotRefusal refusal = decode_header(in, header);
+  while (refusal == SnapshotRefusal::kNone && in.bits_left() != 0) refusal = decode_block(in, *header);
+  if (refusal != SnapshotRefusal::kNone) return refusal;
 
-  uint64_t id = 0;
   uint32_t new_objects = 0;
   uint32_t revived = 0;
-  while (in.ReadBool()) {
-    const uint64_t difference = in.ReadVarint();
-    const uint64_t kind = in.ReadBits(2);
-    if (!in.ok()) return SnapshotRefusal::kMalformed;
-    if (difference == 0 || difference > UINT64_MAX - id) return SnapshotRefusal::kIdOrder;
-    id += difference;
-    Pending entry;
-    entry.info.network_id = id;
-    entry.kind = static_cast<EntryKind>(kind);
-    const uint32_t index = find_known(id);
+  for (const Pending& entry : pending_) {
+    if (entry.kind != EntryKind::kFull) continue;
+    const uint32_t index = find_known(entry.info.network_id);
     const Known* known = index == kNotKnown ? nullptr : &known_[index];
-    const SnapshotRefusal refusal = decode_entry(in, header->server_tick, known, &entry);
-    if (refusal != SnapshotRefusal::kNone) return refusal;
-    new_objects += entry.kind == EntryKind::kFull && (known == nullptr || known->slot == kNoSlot) ? 1 : 0;
+    new_objects += known == nullptr || known->slot == kNoSlot ? 1 : 0;
     revived += revived_by(entry, known, header->server_tick);
-    // Leaving objects make way for new ones; see spawn().
-    const size_t staying = mirror_.size() - leaving_.size() + revived;
-    if (staying + new_objects > mirror_.max_objects()) return SnapshotRefusal::kTooManyObjects;
-    pending_.push_back(entry);
   }
-  header->confirms_own = in.ReadBool();
-  if (!in.ok()) return SnapshotRefusal::kMalformed;
-  return in.at_end() ? SnapshotRefusal::kNone : SnapshotRefusal::kTrailingBits;
+  // Leaving objects make way for new ones; see spawn().
+  const size_t staying = mirror_.size() - leaving_.size() + revived;
+  return staying + new_objects > mirror_.max_objects() ? SnapshotRefusal::kTooManyObjects
+                                                       : SnapshotRefusal::kNone;
 }
 
-SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, const Known* known, Pending* entry) {
+SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* header) const {
+  header->server_tick = in.ReadU32();
+  const uint8_t flags = in.ReadByte();
+  header->has_input = (flags & kFlagHasInput) != 0;
+  header->confirms_own = (flags & kFlagConfirmsOwn) != 0;
+  header->keep = (flags & kFlagKeep) != 0;
+  header->last_input_tick = 0;
+  header->input_margin = 0;
+  if (header->has_input) {
+    const uint32_t age = in.ReadVarint32();
+    header->last_input_tick = age == 0 ? 0 : header->server_tick - (age - 1);
+    header->input_margin = static_cast<int8_t>(in.ReadByte());
+  }
+  if (!in.ok()) return SnapshotRefusal::kMalformed;
+  if ((flags & ~kKnownFlags) != 0) return SnapshotRefusal::kFlags;
+  if (header->server_tick == 0) return SnapshotRefusal::kTick;
+  if (newest_tick_ == 0) return SnapshotRefusal::kNone;
+  const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);
+  if (behind > kStalePartTicks) return SnapshotRefusal::kStale;
+  return behind < -kMaxTickJump ? SnapshotRefusal::kTick : SnapshotRefusal::kNone;
+}
+
+SnapshotRefusal SnapshotApplier::read_block_head(BitReader& in, BlockHead* head) const {
+  const auto first = static_cast<uint32_t>(in.ReadByte());
+  const uint32_t kind = first >> 5;
+  head->mixed = (first & 0x10u) != 0;
+  head->k = first & 0x0Fu;
+  head->count = in.ReadVarint32();
+  if (kind >= kEntryKinds || head->count == 0) return SnapshotRefusal::kBlock;
+  head->kind = static_cast<EntryKind>(kind);
+  if (has_age(head->kind)) {
+    head->age = in.ReadVarint32();
+    if (head->age == 0 || head->age > static_cast<uint32_t>(kMaxBaselineTicks)) {
+      return SnapshotRefusal::kBaselineAge;
+    }
+  } else if (head->mixed) {
+    return SnapshotRefusal::kBlock;
+  }
+  head->slot = in.ReadVarint32();
+  return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeader& header) {
+  BlockHead head;
+  const SnapshotRefusal bad_head = read_block_head(in, &head);
+  if (!in.ok()) return SnapshotRefusal::kMalformed;
+  if (bad_head != SnapshotRefusal::kNone) return bad_head;
+  uint64_t slot = head.slot;
+  Previous previous;
+  for (uint32_t i = 0; i < head.count; ++i) {
+    if (i != 0) slot += uint64_t{read_gap(in, head.k)} + 1;
+    if (!in.ok()) return SnapshotRefusal::kMalformed;
+    if (slot >= slot_bound_) return SnapshotRefusal::kSlot;
+    Pending entry;
+    entry.kind = head.kind;
+    entry.remote_slot = static_cast<uint32_t>(slot);
+    uint32_t age = head.age;
+    if (head.mixed && in.ReadBool()) {
+      age = in.ReadVarint32();
+      if (!in.ok()) return SnapshotRefusal::kMalformed;
+      if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return SnapshotRefusal::kBaselineAge;
+    }
+    entry.baseline = header.server_tick - age;
+    if (const uint32_t index = known_at(entry.remote_slot); index != kNotKnown) {
+      if (known_[index].decoded == decoding_) return SnapshotRefusal::kSlotTwice;
+      known_[index].decoded = decoding_;
+    }
+    const SnapshotRefusal refusal = decode_entry(in, header.server_tick, &entry, &previous);
+    if (refusal != SnapshotRefusal::kNone) return refusal;
+    pending_.push_back(entry);
+  }
+  const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
+  if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
+  return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
   switch (entry->kind) {
     case EntryKind::kDelta:
-      return decode_delta(in, tick, known, entry);
+      return decode_delta(in, tick, entry, previous);
     case EntryKind::kFull:
-      return decode_full(in, known, entry);
-    case EntryKind::kUnchanged:
-      return known != nullptr && lives_at(*known, tick) ? SnapshotRefusal::kNone
-                                                        : SnapshotRefusal::kUnknownObject;
+      return decode_full(in, tick, entry, previous);
     case EntryKind::kRemoved:
-      if (in.ReadBool() && (entry->rpc_count = in.ReadVarint32()) == 0) return SnapshotRefusal::kMalformed;
+      return decode_removed(in, entry);
+    case EntryKind::kRested:
       break;
   }
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-// True when an entry of `tick` can belong to a life of the object of which a state was received. Either no
+// True when an entry of `tick` can belong to a stay of the object of which a state was received. Either no
 // removal came, or the entry is not newer than the removal.
 bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   if (known.type == nullptr) return false;
@@ -79,34 +153,99 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   return staying || !base::tick_after(tick, known.removed_tick);
 }
 
-SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, const Known* known, Pending* entry) {
-  const uint64_t age = in.ReadVarint();
-  if (!in.ok()) return SnapshotRefusal::kMalformed;
-  if (age == 0 || age > static_cast<uint64_t>(kMaxBaselineTicks)) return SnapshotRefusal::kBaselineAge;
-  if (known == nullptr || !lives_at(*known, tick)) return SnapshotRefusal::kUnknownObject;
-  const serialization::Word* baseline = rings_[known->ring].find(tick - static_cast<Tick>(age));
-  if (baseline == nullptr) return SnapshotRefusal::kMissingBaseline;
-  entry->first_word = take_words(known->type->word_count);
-  const bool read = known->type->layout->decode_delta(in, baseline, scratch_.data() + entry->first_word);
+SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
+  const uint32_t index = known_at(entry->remote_slot);
+  if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
+  const Known& known = known_[index];
+  const Word* baseline = known.states.find(entry->baseline);
+  if (baseline == nullptr) {
+    const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
+    return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
+  }
+  entry->info.type = known.type;
+  entry->first_word = take_words(known.type->word_count);
+  const bool read = decode_changes(in, *known.type, baseline, scratch_.data() + entry->first_word, previous);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, const Known* known, Pending* entry) {
-  const uint32_t type_id = in.ReadVarint32();
-  entry->info.owner = in.ReadVarint();
-  const uint64_t mode = in.ReadBits(2);
-  entry->info.authority_tick = in.ReadU32();
+SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
+  if (previous->type != nullptr && in.ReadBool()) {
+    entry->info = previous->head;
+  } else {
+    const uint32_t type_id = in.ReadVarint32();
+    entry->info.owner = in.ReadVarint();
+    const uint64_t mode = in.ReadBits(2);
+    entry->info.authority_tick = tick - in.ReadVarint32();
+    if (!in.ok()) return SnapshotRefusal::kMalformed;
+    if (mode > LATTICE_AUTHORITY_SHARED) return SnapshotRefusal::kMode;
+    entry->info.mode = static_cast<lattice_authority_mode>(mode);
+    entry->info.type = types_.find(type_id);
+    if (entry->info.type == nullptr) return SnapshotRefusal::kUnknownType;
+  }
+  previous->head = entry->info;
+  entry->info.network_id = in.ReadVarint();
   if (!in.ok()) return SnapshotRefusal::kMalformed;
-  if (mode > LATTICE_AUTHORITY_SHARED) return SnapshotRefusal::kMode;
-  entry->info.mode = static_cast<lattice_authority_mode>(mode);
-  const ObjectType* type = types_.find(type_id);
-  if (type == nullptr) return SnapshotRefusal::kUnknownType;
-  if (known != nullptr && known->type != nullptr && known->type != type) return SnapshotRefusal::kTypeChanged;
-  entry->info.type = type;
-  entry->first_word = take_words(type->word_count);
+  const SnapshotRefusal refusal = check_full(*entry, tick);
+  if (refusal != SnapshotRefusal::kNone) return refusal;
+  const ObjectType& type = *entry->info.type;
+  entry->first_word = take_words(type.word_count);
   const bool read =
-      type->layout->decode_delta(in, type->zero_words.data(), scratch_.data() + entry->first_word);
+      decode_changes(in, type, type.zero_words.data(), scratch_.data() + entry->first_word, previous);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) const {
+  const uint64_t id = entry.info.network_id;
+  if (id == 0) return SnapshotRefusal::kNetworkId;
+  for (const Pending& other : pending_) {  // a full entry of the same part
+    if (other.kind == EntryKind::kFull &&
+        (other.info.network_id == id || other.remote_slot == entry.remote_slot)) {
+      return SnapshotRefusal::kNetworkId;
+    }
+  }
+  if (const uint32_t same = find_known(id); same != kNotKnown) {
+    if (known_[same].remote_slot != entry.remote_slot) return SnapshotRefusal::kNetworkId;
+    const bool changed = known_[same].type != nullptr && known_[same].type != entry.info.type;
+    return changed ? SnapshotRefusal::kTypeChanged : SnapshotRefusal::kNone;
+  }
+  const uint32_t former = known_at(entry.remote_slot);
+  const bool taken = former != kNotKnown &&
+                     (!known_[former].was_removed || !base::tick_after(tick, known_[former].removed_tick));
+  return taken ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
+}
+
+SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, Pending* entry) {
+  static_cast<void>(in.ReadBool());  // left the set, or destroyed: the object goes in both cases
+  const uint32_t index = known_at(entry->remote_slot);
+  const bool named = in.ReadBool();
+  if (named) entry->info.network_id = in.ReadVarint();
+  if (in.ReadBool() && (entry->rpc_count = in.ReadVarint32()) == 0) return SnapshotRefusal::kMalformed;
+  if (!in.ok()) return SnapshotRefusal::kMalformed;
+  if (!named) {
+    if (index != kNotKnown) entry->info.network_id = known_[index].network_id;
+    return SnapshotRefusal::kNone;
+  }
+  if (entry->info.network_id == 0) return SnapshotRefusal::kNetworkId;
+  const uint32_t same = find_known(entry->info.network_id);
+  if (same != kNotKnown) return same == index ? SnapshotRefusal::kNone : SnapshotRefusal::kNetworkId;
+  return index == kNotKnown || known_[index].was_removed ? SnapshotRefusal::kNone
+                                                         : SnapshotRefusal::kSlotTaken;
+}
+
+// D-43: the mask, unless it is that of the previous entry, then the members.
+bool SnapshotApplier::decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
+                                     Previous* previous) {
+  const serialization::Layout& layout = *type.layout;
+  const bool same_type = previous->type == &type;
+  previous->type = &type;
+  if (!has_wire_mask(layout)) return layout.decode_delta(in, baseline, out);
+  if (!same_type || !in.ReadBool()) {
+    uint64_t mask = 0;
+    if (!read_wire_mask(in, layout, &mask)) return false;
+    if (same_type && mask == previous->mask) return false;  // an encoder would have said so
+    previous->mask = mask;
+  }
+  return in.ok() && layout.decode_members(in, previous->mask, baseline, out);
 }
 
 // Takes room for one decoded state. The memory grows to what the largest part so far needed; the length of a

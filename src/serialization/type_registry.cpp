@@ -104,7 +104,7 @@ bool TypeRegistry::add_type(const lattice_type_desc& raw, std::string* error, ui
     return refuse(error, where + "authority is " + std::to_string(desc.authority) + "; must be 0 or 1");
   }
   if ((desc.flags & ~uint32_t{LATTICE_TYPE_PREDICTED | LATTICE_TYPE_ALWAYS_RELEVANT |
-                              LATTICE_TYPE_QUANTIZE_SIMULATION}) != 0) {
+                              LATTICE_TYPE_QUANTIZE_SIMULATION | LATTICE_TYPE_COMPARE_ALWAYS}) != 0) {
     return refuse(error,
                   where + "flags is " + std::to_string(desc.flags) + "; has bits that are not defined");
   }

@@ -2,6 +2,7 @@
 #include "world/authority_world.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "simulation/input_codec.h"
@@ -12,6 +13,10 @@ namespace {
 /// With a kept identity, a token may be this much older than the process: the clocks of server and issuer may
 /// differ by so much.
 constexpr uint64_t kTokenGraceS = 5;
+
+uint32_t snapshot_interval(const WorldConfig& config) {
+  return (config.tick_rate_hz + config.snapshot_rate_hz - 1) / config.snapshot_rate_hz;
+}
 
 void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& part) {
   sum->messages += part.messages;
@@ -29,12 +34,13 @@ void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& 
 AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
                                Observer& observer)
     : World(config, std::move(socket), observer),
-      history_(static_cast<int32_t>(config.history_ticks)),
+      store_(static_cast<int32_t>(config.history_ticks),
+             replication::KeepTicks(config.tick_rate_hz, snapshot_interval(config))),
       slot_of_peer_(config.max_connections),
-      snapshot_interval_ticks_((config.tick_rate_hz + config.snapshot_rate_hz - 1) /
-                               config.snapshot_rate_hz) {
+      snapshot_interval_ticks_(snapshot_interval(config)) {
   clients_.resize(config.max_connections);
   if (config.interest.enabled) interest_.emplace(config.interest, config.tick_rate_hz, table_, observer);
+  store_.set_unannounced_writes(this);
 }
 
 AuthorityWorld::~AuthorityWorld() = default;
@@ -44,7 +50,7 @@ void AuthorityWorld::on_schema_fixed() {
   build.part_capacity_bytes = static_cast<uint32_t>(reliability::kMaxSnapshotBody);
   build.tick_rate_hz = config_.tick_rate_hz;
   build.send_interval_ticks = snapshot_interval_ticks_;
-  builder_ = std::make_unique<replication::SnapshotBuilder>(build, table_, history_);
+  builder_ = std::make_unique<replication::SnapshotBuilder>(build, table_, store_);
   if (const serialization::Layout* input = schema_.input()) {
     default_input_.resize(input->word_count());
     input->zero_baseline(default_input_.data());
@@ -84,13 +90,13 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   const Tick tick = current_tick_ + (phase_ == Phase::kTick ? 0 : 1);
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
   if (slot == replication::kNoSlot) return 0;
-  history_.begin(slot, *type);
+  store_.begin(slot, *type);
   if (interest_) {
     // The clients that are to see it learn of it in update_set().
     interest_->spawned(slot, (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0);
   } else {
     for (const std::unique_ptr<Client>& client : clients_) {
-      if (client) client->recipient->object_added(slot);
+      if (client) client->recipient->enter(slot, table_.network_id(slot));
     }
   }
   return table_.network_id(slot);
@@ -124,10 +130,10 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (client) client->recipient->object_removed(slot, network_id);
+    if (client) client->recipient->destroyed(slot, network_id);
   }
   if (interest_) interest_->removed(slot);
-  history_.end(slot);
+  store_.end(slot);
   table_.despawn(slot);
 }
 
@@ -137,7 +143,7 @@ const void* AuthorityWorld::view(uint32_t slot, uint32_t behaviour, Now) {
 
 const serialization::Word* AuthorityWorld::confirmed(uint32_t slot, Tick* tick) const {
   *tick = current_tick_;
-  return history_.current(slot);
+  return store_.current(slot);
 }
 
 Tick AuthorityWorld::object_tick(uint32_t) const {
@@ -166,12 +172,36 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   }
   observer_.on_tick(tick, false);
   remove_pending();
-  for (const uint32_t slot : table_.ascending()) table_.mark_written(slot);
-  history_.record(table_, tick);
-  if (interest_) {
-    for (const uint32_t slot : table_.ascending()) interest_->follow(slot);
-  }
+  store_.record(table_, tick);
+  if (interest_) follow_changed();
   snapshot_due_ = snapshot_due_ || begins_snapshot(tick);
+}
+
+// Objects move where they changed.
+void AuthorityWorld::follow_changed() {
+  const replication::ChangeLog& changes = store_.changes();
+  if (!changes.reaches(changes_followed_)) {
+    for (const uint32_t slot : table_.ascending()) interest_->follow(slot);
+  } else {
+    for (uint64_t at = changes_followed_; at != changes.end(); ++at) {
+      if (table_.live(changes.at(at))) interest_->follow(changes.at(at));
+    }
+  }
+  changes_followed_ = changes.end();
+}
+
+// Only in validation builds, where a developer reads what the program prints.
+void AuthorityWorld::on_unannounced_write(uint32_t slot, Tick tick, const serialization::Word* recorded,
+                                          const serialization::Word* words) {
+  constexpr uint64_t kMostLines = 20;
+  if (++unannounced_writes_ > kMostLines) return;
+  const replication::ObjectInfo& info = table_.info(slot);
+  const std::string member = info.type->layout->first_difference(recorded, words);
+  std::fprintf(stderr,
+               "lattice: object %llu: %s was written before tick %u, and nobody said so. Call "
+               "lattice_object_wake(), or "
+               "ask for the state again with lattice_object_state().\n",
+               static_cast<unsigned long long>(info.network_id), member.c_str(), tick);
 }
 
 // The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
@@ -235,10 +265,14 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   if (interest_) update_set(client);
   replication::SnapshotHeader header;
   if (client.inputs) {
+    header.has_input = true;
     header.last_input_tick = client.inputs->last_input_tick();
     header.input_margin = client.inputs->margin_quarter_ticks();
   }
-  const auto parts = builder_->build(*client.recipient, header, snapshot_budget(send_budget_bytes));
+  std::optional<InterestHub::Nearness> view;
+  if (interest_) view.emplace(interest_->nearness(client.connection));
+  const replication::Nearness* nearness = view ? &*view : nullptr;
+  const auto parts = builder_->build(*client.recipient, header, snapshot_budget(send_budget_bytes), nearness);
   for (const replication::SnapshotPart& part : parts) {
     // messages with this flag that are queued between two sends share one sequence.
     reliability::MessageFlags flags;
@@ -254,10 +288,10 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
 void AuthorityWorld::update_set(Client& client) {
   const replication::InterestSet::Changes changes = interest_->evaluate(client.connection, current_tick_);
   for (const uint32_t slot : changes.left) {
-    client.recipient->set_in_set(slot, table_.network_id(slot), false);
+    client.recipient->leave(slot, table_.network_id(slot));
   }
   for (const uint32_t slot : changes.entered) {
-    client.recipient->set_in_set(slot, table_.network_id(slot), true);
+    client.recipient->enter(slot, table_.network_id(slot));
     if (!client.looked) client.recipient->owe(slot);
   }
   client.looked = true;
@@ -284,10 +318,9 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
     inputs.tick_rate_hz = config_.tick_rate_hz;
     client->inputs.emplace(inputs, default_input_, current_tick_);
   }
-  replication::RecipientState::Config known;
+  replication::ReplicaList::Config known;
   known.peer_id = info.peer_id;
-  known.max_objects = config_.max_objects;
-  client->recipient = std::make_unique<replication::RecipientState>(known);
+  client->recipient = std::make_unique<replication::ReplicaList>(known);
   if (interest_) {
     interest_->joined(connection, info.peer_id);
   } else {

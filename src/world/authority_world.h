@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/rpc_gate.h"
 #include "replication/snapshot_builder.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 #include "simulation/input_buffer.h"
 #include "world/interest_hub.h"
 #include "world/world.h"
 
 namespace lattice::world {
 
-class AuthorityWorld final : public World {
+class AuthorityWorld final : public World, private replication::UnannouncedWrites {
  public:
   AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
                  Observer& observer);
@@ -39,6 +39,7 @@ class AuthorityWorld final : public World {
   uint64_t local_peer() const override { return kAuthorityPeer; }
   bool simulated(uint32_t slot) const override { return table_.live(slot); }
   bool writable(uint32_t slot) const override { return table_.live(slot); }
+  void announce_write(uint32_t slot) override { store_.mark(slot); }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
@@ -76,7 +77,7 @@ class AuthorityWorld final : public World {
     uint64_t peer = 0;
     std::optional<simulation::InputBuffer> inputs;
     simulation::TakenInput taken;
-    std::unique_ptr<replication::RecipientState> recipient;
+    std::unique_ptr<replication::ReplicaList> recipient;
     bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
     bool looked = false;  // its set was made once
@@ -92,6 +93,9 @@ class AuthorityWorld final : public World {
   uint64_t input_refusals(simulation::InputRefusal reason) const override {
     return input_refusals_.get(reason);
   }
+  void on_unannounced_write(uint32_t slot, Tick tick, const serialization::Word* recorded,
+                            const serialization::Word* words) override;
+  uint64_t unannounced_writes() const override { return unannounced_writes_; }
   uint64_t snapshot_over_budget() const override { return builder_ ? builder_->stats().over_budget : 0; }
   Tick object_tick(uint32_t slot) const override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
@@ -107,13 +111,14 @@ class AuthorityWorld final : public World {
   uint64_t until_next_snapshot_ns(Now now) const;
   void remove_now(uint64_t network_id);
   void remove_pending();
+  void follow_changed();
   bool calls_own_player(uint64_t network_id) const;
   bool send_rpc(const Client& client, uint32_t slot, lattice_channel channel);
   bool has_player() const override { return is_host(); }
   bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 
-  replication::VersionHistory history_;
+  replication::StateStore store_;
   std::unique_ptr<replication::SnapshotBuilder> builder_;
   std::optional<InterestHub> interest_;
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
@@ -125,6 +130,8 @@ class AuthorityWorld final : public World {
   uint32_t snapshot_interval_ticks_;
   uint64_t next_peer_ = kFirstClientPeer;
   bool snapshot_due_ = false;
+  uint64_t unannounced_writes_ = 0;
+  uint64_t changes_followed_ = 0;               // how far interest has read the change log
   simulation::InputBufferStats closed_inputs_;  // counters of clients that left
   base::Counters<simulation::InputRefusal, static_cast<size_t>(simulation::InputRefusal::kCount)>
       input_refusals_;

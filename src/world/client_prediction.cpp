@@ -128,9 +128,9 @@ void ClientWorld::offer_authoritative(Tick tick) {
     const uint32_t slot = reconciler_->slot(i);
     const Mirror& mirror = mirrors_[slot];
     // The state at that tick is known if an entry of the tick was sent. Without an entry it is known too, if
-    // a part of the tick confirms what this client owns, or if a whole snapshot of the tick has arrived.
+    // a part of the tick confirms what this client owns.
     const bool sent = mirror.newest_tick == tick;
-    const bool confirmed = whole_tick_ == tick || (own_tick_ == tick && table_.info(slot).owner == peer_);
+    const bool confirmed = own_tick_ == tick && table_.info(slot).owner == peer_;
     const bool covered = confirmed && !base::tick_after(mirror.newest_tick, tick);
     if (sent || covered) reconciler_->authoritative(slot, mirror.newest_words.data());
   }

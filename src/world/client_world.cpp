@@ -45,7 +45,8 @@ ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::Data
 ClientWorld::~ClientWorld() = default;
 
 void ClientWorld::on_schema_fixed() {
-  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
+  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this,
+                                                            replication::slot_bound(config_.max_objects));
   if (const serialization::Layout* input = schema_.input()) {
     simulation::InputHistoryConfig inputs;
     inputs.resimulated_ticks = config_.prediction_window_ticks;
@@ -151,13 +152,13 @@ void ClientWorld::forget_session() {
     on_despawn(slot, current_tick_);
     table_.despawn(slot);
   }
-  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this);
+  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this,
+                                                            replication::slot_bound(config_.max_objects));
   clock_ = simulation::ClockSync(clock_config(config_));
   render_clock_ = prediction::InterpolationClock(render_config(config_));
   if (inputs_) inputs_->clear();
   reconciler_->restart();
-  assembly_ = {};
-  whole_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
+  snapshot_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
 }
 
 // --- Receiving
@@ -212,7 +213,7 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
   // Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
   // after a pause of this process for as long as the pause.
   if (timing_.server_tick == 0 || base::tick_after(timing.server_tick, timing_.server_tick)) timing_ = timing;
-  if (inputs_ && base::tick_after(header.server_tick, acked_input_tick_)) {
+  if (inputs_ && header.has_input && base::tick_after(header.server_tick, acked_input_tick_)) {
     // The server has run this tick: it will use no input up to it any more.
     acked_input_tick_ = header.server_tick;
     margin_quarter_ticks_ = header.input_margin;
@@ -223,31 +224,18 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
 }
 
 void ClientWorld::note_part(const replication::SnapshotHeader& header) {
-  if (header.confirms_own && (own_tick_ == 0 || base::tick_after(header.server_tick, own_tick_))) {
-    own_tick_ = header.server_tick;
-    if (reconcile_tick_ == 0 || base::tick_after(own_tick_, reconcile_tick_)) reconcile_tick_ = own_tick_;
-  }
-  if (assembly_.tick == 0 || base::tick_after(header.server_tick, assembly_.tick)) {
-    assembly_ = {header.server_tick, 0, header.parts};
-  }
-  if (header.server_tick != assembly_.tick) return;
-  assembly_.have = static_cast<uint16_t>(assembly_.have | (1u << header.part));
-  const uint32_t all = (1u << assembly_.parts) - 1;
-  if (assembly_.have == all && whole_tick_ != assembly_.tick) {
+  if (snapshot_tick_ == 0 || base::tick_after(header.server_tick, snapshot_tick_)) {
+    snapshot_tick_ = header.server_tick;
     ++snapshots_applied_;
-    whole_tick_ = assembly_.tick;
-    confirm_whole_snapshot(assembly_.tick);
   }
+  if (!header.confirms_own || (own_tick_ != 0 && !base::tick_after(header.server_tick, own_tick_))) return;
+  own_tick_ = header.server_tick;
+  if (reconcile_tick_ == 0 || base::tick_after(own_tick_, reconcile_tick_)) reconcile_tick_ = own_tick_;
 }
 
-void ClientWorld::confirm_whole_snapshot(Tick tick) {
-  for (const uint32_t slot : table_.ascending()) {
-    Mirror& mirror = mirrors_[slot];
-    if (mirror.presentation && !base::tick_after(mirror.newest_tick, tick)) {
-      mirror.presentation->confirm_unchanged_until(tick);
-    }
-  }
-  reconcile_tick_ = tick;
+uint32_t ClientWorld::snapshot_interval_ticks() const {
+  const double ticks = static_cast<double>(clock_.snapshot_interval_ns()) / fixed_tick_.tick_ns();
+  return std::max(1u, static_cast<uint32_t>(ticks + 0.5));
 }
 
 void ClientWorld::on_spawn(uint32_t slot, Tick) {
@@ -272,8 +260,8 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   std::copy_n(words, info.type->word_count, mirror.newest_words.data());
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
-  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, render_clock_.render_time(),
-                                now_ns_);
+  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks(),
+                                render_clock_.render_time(), now_ns_);
   if (mirror.predicted) {
     info.type->layout->dequantize_not_predicted(words, table_.host(slot));
   } else {
@@ -289,12 +277,13 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
 void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.presentation) {
-    mirror.presentation->received(tick, words, false, false, render_clock_.render_time(), now_ns_);
+    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks(),
+                                  render_clock_.render_time(), now_ns_);
   }
 }
 
-void ClientWorld::on_unchanged(uint32_t slot, Tick tick) {
-  mirrors_[slot].presentation->confirm_unchanged_until(tick);
+void ClientWorld::on_rested(uint32_t slot, Tick tick) {
+  mirrors_[slot].presentation->rest(tick);
 }
 
 void ClientWorld::on_authority(uint32_t slot, Tick) {

@@ -8,9 +8,9 @@
 // The host structures of predicted objects hold the predicted present. All others hold the newest
 // authoritative state.
 //
-// A whole snapshot, of which every part arrived and no entry was left out, tells the state of every object:
-// an object without an entry is unchanged. So it confirms a predicted object at rest, and another object at
-// rest is drawn without extrapolation. Neither costs a bit (S-06).
+// Nothing follows from an entry that is missing, except where a part says so: it may confirm all that this
+// client owns (D-40). A rested entry says that an object stays as it is, so it is drawn without extrapolation
+// (D-17).
 #pragma once
 
 #include <memory>
@@ -82,13 +82,6 @@ class ClientWorld final : public World,
     const replication::ObjectType* type;
     std::unique_ptr<PoseScratch> scratch;
   };
-  /// The parts of the newest snapshot that have arrived.
-  struct Assembly {
-    Tick tick = 0;
-    uint16_t have = 0;  // bit per part
-    uint8_t parts = 0;
-  };
-
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;
@@ -115,7 +108,7 @@ class ClientWorld final : public World,
   void on_state(uint32_t slot, Tick tick, const serialization::Word* words,
                 replication::EntryKind kind) override;
   void on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) override;
-  void on_unchanged(uint32_t slot, Tick tick) override;
+  void on_rested(uint32_t slot, Tick tick) override;
   void on_authority(uint32_t slot, Tick tick) override;
 
   // prediction::ResimulationHost
@@ -126,7 +119,7 @@ class ClientWorld final : public World,
 
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   void note_part(const replication::SnapshotHeader& header);
-  void confirm_whole_snapshot(Tick tick);
+  uint32_t snapshot_interval_ticks() const;
   void reconcile();
   void offer_authoritative(Tick tick);
   void update_prediction(uint32_t slot);
@@ -153,9 +146,8 @@ class ClientWorld final : public World,
   uint64_t peer_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
-  Assembly assembly_;
   simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
-  Tick whole_tick_ = 0;                // tick of the newest whole snapshot
+  Tick snapshot_tick_ = 0;             // tick of the newest snapshot of which a part arrived
   Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-40)
   Tick reconcile_tick_ = 0;            // newest tick with news about a predicted object
   bool connected_ = false;

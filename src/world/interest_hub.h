@@ -13,6 +13,7 @@
 
 #include "replication/interest/interest.h"
 #include "replication/object_table.h"
+#include "replication/snapshot_builder.h"
 #include "world/observer.h"
 #include "world/world_config.h"
 
@@ -52,6 +53,18 @@ class InterestHub final : private replication::InterestFilter {
   bool set_viewer(ConnectionHandle connection, const ViewerChoice& choice);
   /// What entered and left the client's set since the last call. Valid until the next call.
   replication::InterestSet::Changes evaluate(ConnectionHandle connection, Tick tick);
+
+  /// How near objects are to what a client looks from.
+  class Nearness final : public replication::Nearness {
+   public:
+    Nearness(const replication::Interest& interest, uint32_t client) : interest_(interest), client_(client) {}
+    float factor(uint32_t slot) const override { return interest_.distance_factor(client_, slot); }
+
+   private:
+    const replication::Interest& interest_;
+    uint32_t client_;
+  };
+  Nearness nearness(ConnectionHandle connection) const { return {interest_, connection.slot}; }
 
   /// True inside Observer::on_relevant(): nothing may be changed here then.
   bool is_asking() const { return is_asking_; }

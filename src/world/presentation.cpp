@@ -31,7 +31,7 @@ void Presentation::reset() {
 }
 
 void Presentation::received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
-                            simulation::TickTime render_time, uint64_t now_ns) {
+                            uint32_t interval_ticks, simulation::TickTime render_time, uint64_t now_ns) {
   const bool overtaken = smooth && samples_.sample_count() != 0 &&
                          simulation::ticks_since(render_time, samples_.known_until()) > 0.0;
   if (overtaken) {
@@ -39,7 +39,7 @@ void Presentation::received(base::Tick tick, const serialization::Word* words, b
         samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
     prediction::write_pose(layout_, pose, scratch_.before.behaviours());
   }
-  if (!samples_.push(tick, words, snaps) || !overtaken) return;
+  if (!samples_.push(tick, words, snaps, interval_ticks) || !overtaken) return;
   const prediction::Pose pose =
       samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
   if (prediction::write_pose(layout_, pose, scratch_.after.behaviours())) {

@@ -53,8 +53,8 @@ class Presentation {
   /// Takes a received state. When render time had already passed all known states, the object was
   /// extrapolated or held. The step to the new state is then eased instead of shown (§12.4).
   void received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
-                simulation::TickTime render_time, uint64_t now_ns);
-  void confirm_unchanged_until(base::Tick tick) { samples_.confirm_unchanged_until(tick); }
+                uint32_t interval_ticks, simulation::TickTime render_time, uint64_t now_ns);
+  void rest(base::Tick tick) { samples_.rest(tick); }
   /// A correction moved the prediction from `before` to `after`.
   void corrected(const serialization::Word* before, const serialization::Word* after, bool teleported,
                  uint64_t now_ns);

@@ -20,11 +20,8 @@ std::string channel_table(uint8_t transfer_channel) {
          "channel 15 reliable_ordered\n";
 }
 
-// The overhead of a snapshot part with one full entry: header, "more" bit, id, kind, type, owner, mode,
-// authority tick, end.
-constexpr size_t kEntryOverheadBytes = 40;
-constexpr size_t kMaxObjectBytes =
-    reliability::kMaxSnapshotBody - replication::kSnapshotHeaderBytes - kEntryOverheadBytes;
+// Largest changes of an object that fit one part of a snapshot.
+constexpr size_t kMaxObjectBytes = reliability::kMaxSnapshotBody - replication::kEntryOverheadBytes;
 
 constexpr const char* kSealed =
     "The schema is fixed since the first pump, lattice_connect(), lattice_spawn() or lattice_set_input(). "
@@ -63,7 +60,8 @@ void Schema::fix(bool quantize_all) {
   for (size_t i = 0; i < registry_.type_count(); ++i) {
     const serialization::TypeInfo& type = registry_.type_at(i);
     const bool round = quantize_all || (type.flags & LATTICE_TYPE_QUANTIZE_SIMULATION) != 0;
-    types_.add(type.type_id, type.layout, static_cast<float>(type.base_priority), round);
+    const bool compare = (type.flags & LATTICE_TYPE_COMPARE_ALWAYS) != 0;
+    types_.add(type.type_id, type.layout, static_cast<float>(type.base_priority), round, compare);
   }
 }
 

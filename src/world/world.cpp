@@ -15,8 +15,12 @@ namespace {
 /// When a removal was lost, a client briefly holds its object beside the object that took its place.
 uint32_t table_size(const WorldConfig& config) {
   const bool client = config.role.role == LATTICE_ROLE_CLIENT;
-  return std::min(client ? 2 * config.max_objects : config.max_objects, 65535u);
+  return client ? 2 * config.max_objects : config.max_objects;
 }
+
+/// A slot serves another object when a client that lost packets may read what was sent about the first
+/// (D-42).
+constexpr uint32_t kRestingSlots = 4096;
 
 std::unique_ptr<crypto::EntropySource> make_entropy(const WorldConfig& config) {
   if (!config.repeatable_entropy) return std::make_unique<crypto::SystemEntropy>();
@@ -50,7 +54,7 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
       entropy_(make_entropy(config)),
       identity_(make_identity(config, *entropy_)),
       socket_(std::move(socket)),
-      table_(table_size(config)),
+      table_(table_size(config), config.role.role == LATTICE_ROLE_CLIENT ? 0 : kRestingSlots),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
       keeps_identity_(config.server_identity != nullptr) {
@@ -209,6 +213,14 @@ void* World::object_state(uint64_t network_id, uint32_t behaviour) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return nullptr;
   if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
+  announce_write(slot);
+  return table_.host(slot)[behaviour];
+}
+
+const void* World::read_state(uint64_t network_id, uint32_t behaviour) const {
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return nullptr;
+  if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
   return table_.host(slot)[behaviour];
 }
 
@@ -228,6 +240,7 @@ OpResult World::set_prop(uint64_t network_id, uint16_t prop_id, const void* data
   const serialization::LayoutNode* member = table_.info(slot).type->layout->member(prop_id);
   if (member == nullptr || member->host_bytes != bytes) return OpResult::kInvalid;
   if (!writable(slot)) return OpResult::kNotAllowed;
+  announce_write(slot);
   auto* host = static_cast<std::byte*>(table_.host(slot)[member->behaviour]);
   std::memcpy(host + member->host_offset, data, bytes);
   return OpResult::kOk;

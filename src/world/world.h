@@ -102,7 +102,14 @@ class World : public reliability::EndpointHandler, protected RpcHost {
 
   // --- Objects
   const replication::ObjectTable& objects() const { return table_; }
+  /// The host structure of one behaviour, to read and write: that announces a write (announce_write()). Null
+  /// when there is no such object or behaviour.
   void* object_state(uint64_t network_id, uint32_t behaviour);
+  /// The same to read only.
+  const void* read_state(uint64_t network_id, uint32_t behaviour) const;
+  /// Announces that the game writes the object before the next tick is recorded. Writes through a pointer
+  /// that the game keeps need it.
+  virtual void announce_write(uint32_t) {}
   /// True when on_tick must step the object here and now.
   virtual bool simulated(uint32_t slot) const = 0;
   /// May the game write the object's state right now (I5)?
@@ -146,6 +153,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual void add_stats(WorldStats* stats) const = 0;
   /// Entries that were longer than the budget of their snapshot and were not sent.
   virtual uint64_t snapshot_over_budget() const { return 0; }
+  /// Writes of the game that were not announced. Only validation builds find any.
+  virtual uint64_t unannounced_writes() const { return 0; }
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
   /// Passes on a receipt of an application's message. False when the receipt is the engine's own.

@@ -11,7 +11,7 @@
 #include "reliability/congestion_config.h"
 #include "reliability/rtt_estimator.h"
 #include "replication/interest/interest_objects.h"
-#include "replication/snapshot_format.h"
+#include "replication/state_store.h"
 #include "simulation/input_history.h"
 #include "transport/crypto/replay_window.h"
 #include "transport/crypto/secret.h"

@@ -93,6 +93,7 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
   search.group(InputRefusal{1}, simulation::input_refusal_name,
                [this](InputRefusal reason) { return input_refusals(reason); });
   search.one("snapshot_over_budget", snapshot_over_budget());
+  search.one("unannounced_writes", unannounced_writes());
   search.socket(socket_->back_end_stats());
   return search.name();
 }

@@ -529,6 +529,7 @@ ENUM(lattice_type_flags, 4)
 VALUE(LATTICE_TYPE_PREDICTED, 1)
 VALUE(LATTICE_TYPE_ALWAYS_RELEVANT, 2)
 VALUE(LATTICE_TYPE_QUANTIZE_SIMULATION, 4)
+VALUE(LATTICE_TYPE_COMPARE_ALWAYS, 8)
 
 /* ---- world, stats: enumerations --------------------------------------------------- */
 

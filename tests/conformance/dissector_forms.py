@@ -5,8 +5,10 @@ import pathlib
 
 import handshake
 import primitives as p
+from blocks import REMOVED, RESTED
 from client_connection import frame, u
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, write_header
+from snapshot_writer import BitWriter, block, part, removed, rested
 
 VECTORS = pathlib.Path(__file__).resolve().parents[1] / "data" / "vectors" / "handshake.json"
 CONNECTION_ID = 0x1122334455667788
@@ -19,7 +21,7 @@ FRAGMENT, RPC, SNAPSHOT, ELIDED = 1, 2, 4, 8
 
 def forms():
     """[(sender, datagram or None, opened or None)]: `opened` as capture.of takes it."""
-    return [*_handshake(), *(_packet(*each) for each in _payloads() + _keepalives() + _disconnects()), *_sealed()]
+    return [*_handshake(), *(packet(*each) for each in _payloads() + _keepalives() + _disconnects()), *_sealed()]
 
 
 def _handshake():
@@ -54,16 +56,39 @@ def _sealed():
     return [("client", write_header(PAYLOAD, CONNECTION_ID, 3, 1 << 61) + bytes(range(40)), None)]
 
 
-def _packet(sender, packet_type, plaintext, number=300, epoch=1):
+def packet(sender, packet_type, plaintext, number=300, epoch=1):
     return sender, None, (write_header(packet_type, CONNECTION_ID, epoch, number), plaintext)
 
 
+def snapshot_bodies():
+    most = 1 << 32
+    full = BitWriter()  # one entry, up to its changes
+    for value in (1, most - 2, most - 1, (1 << 64) - 1):  # count, slot, type_id, owner
+        full.varint(value)
+    full.bits(1, 2)
+    full.varint(most - 1)
+    full.varint(1 << 63)
+    full.bits(0b101, 3)
+    gone = [removed(2), removed(3, 1, 300, 5), removed(900, 0, None, most - 1), removed(901, 1, 1)]
+    rest = [rested(0, 3), rested(12, 4), rested(25, 1 << 20), rested(70000, 3)]
+    return [
+        bytes.fromhex("e8030000 00 200102 07003a01c0d0 400105 00"),  # the example of the page
+        part(7, block(None, REMOVED, gone, 4), block(None, RESTED, rest), block(None, RESTED, rest[:1], 15), keep=True),
+        part(most - 1, b"\x13\x02\x05\x04\x83\x55", inputs=(most - 1, -16), confirms_own=True),  # a delta, own age 6
+        part(8, b"\x20" + full.bytes(), inputs=(0, 127)),
+        part(9),
+    ]
+
+
+def snapshot(body, number=1):
+    """The form of a packet with one part."""
+    return "server", PAYLOAD, NOTHING_RECEIVED + frame(1, SNAPSHOT, body, u(7, 2)), number
+
+
 def _payloads():
-    snapshot = bytes.fromhex("e8030000000000000001" + "81a0e0000000000540a0")
     inputs = bytes.fromhex("e803000003" + "3412b1a890")
     rpc = bytes.fromhex("03ac02e803000000")
     rpc_to_peer = bytes.fromhex("03ac02e8030000") + ((3 << 22 | 0xAC02 << 6 | 0x2A).to_bytes(3, "big"))
-    late = u(7, 4) + u(6, 4) + b"\xf0\x23\x00"  # margin -16, part 2 of 3
     control = [b"\x01" + u(1, 4) + bytes(range(32)), b"\x02" + u(2, 4) + bytes(32), b"\x0d", b"\x0e" + bytes(range(16)), b"\x07\x01\x02", b"\x80app",
                b"\x10" + u(1, 2) + u(8_000_000, 8) + b"map", b"\x11" + u(1, 2), b"\x12" + u(1, 2) + b"\x01",
                b"\x13" + u(1, 2) + b"\x01\x00"]
@@ -71,8 +96,7 @@ def _payloads():
     return [
         ("client", PAYLOAD, NOTHING_RECEIVED, 1, 0),
         ("server", PAYLOAD, frame(14, 0, ACK + u(1000, 2)), 127),
-        ("server", PAYLOAD, NOTHING_RECEIVED + frame(1, SNAPSHOT, snapshot, u(7, 2)), 128),
-        ("server", PAYLOAD, NOTHING_RECEIVED + frame(1, SNAPSHOT, late, u(8, 2)), 1 << 32),
+        *[snapshot(body, 128 << 7 * i) for i, body in enumerate(snapshot_bodies())],
         ("client", PAYLOAD, NOTHING_RECEIVED + frame(1, SNAPSHOT, inputs, u(9, 2)), large),
         ("client", PAYLOAD, frame(3, RPC, rpc, u(0, 2), ACK) + frame(2, RPC | ELIDED, rpc, u(1, 2))),
         ("server", PAYLOAD, frame(3, RPC, rpc_to_peer, u(0, 2), ACK)),

@@ -18,7 +18,7 @@ import capture  # noqa: E402  (found through the path above)
 import fields  # noqa: E402
 import packets  # noqa: E402
 import pcapng  # noqa: E402
-from dissector_forms import BULK_CHANNEL, forms  # noqa: E402
+from dissector_forms import BULK_CHANNEL, forms, packet, snapshot, snapshot_bodies  # noqa: E402
 from session import PEER  # noqa: E402
 
 MODES = {**packets.BUILT_IN_CHANNELS, BULK_CHANNEL: "bulk"}
@@ -41,6 +41,19 @@ def shown(path, modes):
         values = [(name[len("lattice."):], show) for name, show in names if name.startswith("lattice.")]
         found.append(([each for each in values if each[0] != "malformed"], ("malformed", "") in values))
     return found
+
+
+def size(form):
+    _, data, opened = form
+    return len(b"".join(opened) if opened else data)
+
+
+def record(form, n=None):
+    """The form, or its first `n` bytes, as a record of a capture."""
+    sender, data, opened = form
+    whole = b"".join(opened) if opened else data
+    name = pcapng.OPENED if opened else pcapng.AS_ON_THE_WIRE
+    return pcapng.Record(0, capture.ADDRESSES[sender], capture.ADDRESSES[PEER[sender]], name, whole[:n])
 
 
 class Dissector(unittest.TestCase):
@@ -70,23 +83,31 @@ class Dissector(unittest.TestCase):
         self.assertEqual(names ^ declared, set(), "fields the dissector declares and no form has, or the reverse")
 
     def test_truncations_are_malformed_and_no_error_of_the_script(self):
-        cut = []
-        for sender, data, opened in forms():
-            whole = b"".join(opened) if opened else data
-            name = pcapng.OPENED if opened else pcapng.AS_ON_THE_WIRE
-            ends = capture.ADDRESSES[sender], capture.ADDRESSES[PEER[sender]]
-            cut += [pcapng.Record(0, *ends, name, whole[:n]) for n in range(1, min(len(whole), 90))]
-        path = str(FOLDER / "cut.pcapng")
-        pcapng.write(path, cut)
+        self.check_damaged("cut.pcapng", [record(form, n) for form in forms() for n in range(1, min(size(form), 90))])
+
+    def test_damaged_snapshots_are_malformed_and_no_error_of_the_script(self):
+        damaged = []
+        for body in snapshot_bodies():
+            damaged += [body[:n] for n in range(len(body))]
+            damaged += [bytes(byte ^ (1 << bit if i == at else 0) for i, byte in enumerate(body))
+                        for at in range(len(body)) for bit in range(8)]
+        count = self.check_damaged("damaged.pcapng", [record(packet(*snapshot(body))) for body in damaged])
+        self.assertGreater(count, len(damaged) // 10)
+
+    def check_damaged(self, name, records):
+        """Returns how many are malformed."""
+        path = str(FOLDER / name)
+        pcapng.write(path, records)
         found = shown(path, MODES)
-        self.assertEqual(len(found), len(cut))
-        for (_, is_malformed), record in zip(found, cut):
+        self.assertEqual(len(found), len(records))
+        for (_, is_malformed), each in zip(found, records):
             try:
-                fields.datagram(record.data, record.dissector == pcapng.OPENED, record.source[1] == 27015, MODES)
+                fields.datagram(each.data, each.dissector == pcapng.OPENED, each.source[1] == 27015, MODES)
                 explained = True
             except (packets.Malformed, KeyError, UnicodeDecodeError):
                 explained = False
-            self.assertEqual(is_malformed, not explained, record)
+            self.assertEqual(is_malformed, not explained, each)
+        return sum(is_malformed for _, is_malformed in found)
 
 
 def declared_fields():

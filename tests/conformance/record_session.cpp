@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +21,11 @@
 #include "conformance/schema_json.h"
 #include "conformance/session_transfers.h"
 #include "conformance/side_capture.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/rpc_codec.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 #include "serialization/type_registry.h"
 #include "simulation/input_codec.h"
 #include "transport/fragment/fragmenting_endpoint.h"
@@ -103,7 +104,8 @@ class Session {
     rig_.client().entropy.observe(&Session::drawn, this);
     write_header();
     if (!connect()) return fail("no connection");
-    server_recipient_.join(table_);
+    server_recipient_.emplace(replication::ReplicaList::Config{rig_.client().handler.infos[0].peer_id});
+    server_recipient_->join(table_);
     spawn(kActorId, rig_.client().handler.infos[0].peer_id);
     for (int i = 0; i < 12; ++i) spawn(i % 3 == 0 ? kActorId : i % 3 == 1 ? kCrateId : kLampId, 0);
     for (tick_ = 1; tick_ <= kLastTick; ++tick_) {
@@ -147,7 +149,7 @@ class Session {
     void on_spawn(uint32_t, Tick) override {}
     void on_despawn(uint32_t, Tick) override {}
     void on_state(uint32_t, Tick, const serialization::Word*, replication::EntryKind) override {}
-    void on_unchanged(uint32_t, Tick) override {}
+    void on_rested(uint32_t, Tick) override {}
   };
 
   RigOptions options(uint64_t seed) {
@@ -237,7 +239,7 @@ class Session {
   bool step() {
     if (tick_ == kRebind) rebind();
     if (tick_ <= kLastChange) change_world();
-    history_.record(table_, tick_);
+    store_.record(table_, tick_);
     send_input();
     if (tick_ <= kLastChange) send_messages();
     server_transfers_.step(tick_);
@@ -258,8 +260,8 @@ class Session {
     const uint32_t slot = table_.spawn(
         type, owner, owner != 0 ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER, tick_, tick_);
     LATTICE_CHECK(slot != replication::kNoSlot);
-    history_.begin(slot, type);
-    server_recipient_.object_added(slot);
+    store_.begin(slot, type);
+    server_recipient_->enter(slot, table_.network_id(slot));
     slots_.push_back(slot);
   }
 
@@ -271,7 +273,7 @@ class Session {
     if (tick_ % 29 == 0) spawn(tick_ % 2 == 0 ? kCrateId : kActorId, 0);
     if (tick_ % 61 == 0) {  // a new tenure: the next entries are full ones
       table_.set_authority(slots_[0], 1 + random_.next_below(1000), LATTICE_AUTHORITY_SHARED, tick_);
-      history_.announce(slots_[0]);
+      store_.announce(slots_[0]);
     }
   }
 
@@ -302,7 +304,7 @@ class Session {
         break;
       }
     }
-    table_.mark_written(slot);
+    store_.mark(slot);
   }
 
   void change_rest(Rest& rest) {
@@ -322,14 +324,14 @@ class Session {
 
   void despawn(size_t index) {
     const uint32_t slot = slots_[index];
-    if (table_.info(slot).type->type_id == kActorId && server_recipient_.knows(slot)) {
+    if (table_.info(slot).type->type_id == kActorId && server_recipient_->find(slot)->acked_version != 0) {
       Say last_words;
       last_words.text = "bye";
       const uint64_t peer = rig_.client().handler.infos[0].peer_id;
       send_rpc(rig_.server, 3, {table_.network_id(slot), 9, tick_, LATTICE_RPC_TO_PEER, peer}, &last_words);
     }
-    server_recipient_.object_removed(slot, table_.network_id(slot));
-    history_.end(slot);
+    server_recipient_->destroyed(slot, table_.network_id(slot));
+    store_.end(slot);
     table_.despawn(slot);
     slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(index));
   }
@@ -337,11 +339,12 @@ class Session {
   bool send_snapshot() {
     builder_.begin_send(tick_);
     SnapshotHeader header;
+    header.has_input = true;
     header.last_input_tick = last_input_tick_;
     header.input_margin = static_cast<int8_t>(static_cast<int>(tick_ % 41) - 20);
     // Every third snapshot has a budget that postpones entries.
     const uint32_t budget_bytes = tick_ % 6 == 0 && tick_ < kLastChange ? 300 : 0;
-    for (const replication::SnapshotPart& part : builder_.build(server_recipient_, header, budget_bytes)) {
+    for (const replication::SnapshotPart& part : builder_.build(*server_recipient_, header, budget_bytes)) {
       if (rig_.server.endpoint->send(rig_.server.connection, Channel::kUnreliableSequenced, kSnapshot,
                                      part.bytes, part.receipt) != SendResult::kOk) {
         return false;
@@ -352,7 +355,7 @@ class Session {
 
   bool resolve_receipts() {
     for (const auto& [receipt, fates] : rig_.server.handler.receipts) {
-      server_recipient_.on_receipt(receipt, fates[0]);
+      server_recipient_->on_receipt(receipt, fates[0]);
     }
     rig_.server.handler.receipts.clear();
     return true;
@@ -450,7 +453,7 @@ class Session {
         from.endpoint->send(from.connection, static_cast<Channel>(channel), flags, {body, bytes});
     const bool counts = &from == &rig_.server && sent == SendResult::kOk &&
                         replication::is_reliable_rpc(static_cast<lattice_channel>(channel));
-    if (counts) server_recipient_.count_reliable_rpc(table_.find(header.network_id));
+    if (counts) server_recipient_->count_reliable_rpc(table_.find(header.network_id));
   }
 
   bool receive() {
@@ -488,7 +491,7 @@ class Session {
     for (const uint32_t slot : table_.ascending()) {
       const uint32_t mirrored = mirror_.find(table_.network_id(slot));
       if (mirrored == replication::kNoSlot ||
-          !table_.info(slot).type->layout->equal(history_.current(slot),
+          !table_.info(slot).type->layout->equal(store_.current(slot),
                                                  applier_.confirmed(mirrored, nullptr))) {
         return fail("the client's state differs");
       }
@@ -513,7 +516,7 @@ class Session {
              ",\"owner\":" + std::to_string(info.owner) +
              ",\"mode\":" + std::to_string(static_cast<int>(info.mode)) +
              ",\"authority_tick\":" + std::to_string(info.authority_tick) +
-             ",\"state\":" + leaves_json(*info.type->layout, history_.current(slot)) + "}";
+             ",\"state\":" + leaves_json(*info.type->layout, store_.current(slot)) + "}";
     }
     return out;
   }
@@ -530,16 +533,16 @@ class Session {
   uint32_t last_epoch_ = 0;
   uint32_t path_moves_ = 0;
 
-  replication::ObjectTable table_{512};
-  replication::VersionHistory history_;
-  replication::SnapshotBuilder builder_{{}, table_, history_};
-  replication::RecipientState server_recipient_{{.max_objects = 512}};
+  replication::ObjectTable table_{512, 256};
+  replication::StateStore store_{replication::kHistoryTicks, replication::KeepTicks(60, 2)};
+  replication::SnapshotBuilder builder_{{}, table_, store_};
+  std::optional<replication::ReplicaList> server_recipient_;
   std::vector<uint32_t> slots_;
   Tick last_input_tick_ = 0;
 
   replication::ObjectTable mirror_{1024};
   QuietListener listener_;
-  replication::SnapshotApplier applier_{types_.table, mirror_, listener_};
+  replication::SnapshotApplier applier_{types_.table, mirror_, listener_, replication::slot_bound(512)};
   simulation::InputHistory inputs_{types_.registry.input()->word_count()};
   Command command_;
   replication::RpcCodec rpcs_;

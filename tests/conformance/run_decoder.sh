@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the independent decoder:  run_decoder.sh TREE vectors | examples
+# Runs the independent decoder:  run_decoder.sh TREE vectors | examples | snapshots
 #                                run_decoder.sh TREE session RECORDER FOLDER
 # and the independent client:    run_decoder.sh TREE live SERVER
 # and the Wireshark dissector:   run_decoder.sh TREE dissector RECORDER FOLDER
@@ -25,6 +25,7 @@ decode="$python -B $tree/tools/conformance/lattice_decode.py"
 case $what in
   vectors) exec $decode vectors "$tree/tests/data/vectors/handshake.json" ;;
   examples) exec $decode examples "$tree/docs/spec" ;;
+  snapshots) exec "$python" -B "$tree/tests/conformance/snapshot_test.py" ;;
   live) exec "$python" -B "$tree/tests/conformance/live_client_test.py" "$3" ;;
 esac
 

@@ -13,6 +13,7 @@
 #include "replication/despawn_gate.h"
 #include "replication/rpc_gate.h"
 #include "replication/rpc_inbox.h"
+#include "replication/snapshot_builder.h"
 #include "replication/snapshot_format.h"
 #include "simulation/fixed_tick.h"
 #include "simulation/input_buffer.h"
@@ -58,7 +59,7 @@ void print_constants() {
   PRINT_CONSTANT(replication::RpcInbox::kMaxHeld);
   PRINT_CONSTANT(replication::RpcGate::Config{}.rate_per_s);
   PRINT_CONSTANT(replication::RpcGate::Config{}.burst);
-  PRINT_CONSTANT(replication::kMaxParts);
+  PRINT_CONSTANT(replication::SnapshotBuilder::kMaxParts);
   PRINT_CONSTANT(simulation::kJitterBufferTicks);
   PRINT_CONSTANT(simulation::kInputRepeatMaxNs);
   PRINT_CONSTANT(simulation::kMaxInputsPerMessage);

@@ -1,28 +1,35 @@
 """How a client applies snapshots that are lost, late and out of order (docs/spec/data.md, "At the client").
 
-The decoder's `Snapshots` follows a session in the order of sending. This module follows it in the order of arrival."""
+The decoder's `Snapshots` follows a session in the order of sending. This module follows it in the order of arrival, and
+forgets states as early as a client may."""
 
 import packets
-from packets import require
-from state import Snapshots
+from blocks import Forgotten, ahead
+from packets import Malformed
+from snapshots import Snapshots
 
-STATES_KEPT_TICKS = 128  # D-26
 OLDEST_PART_TICKS = 64  # D-27
+KEPT_BEFORE_BASELINE_TICKS = 16  # D-26
 
 
 class ReceivedWorld(Snapshots):
     def __init__(self, schema):
         super().__init__(schema)
-        self.carried = {}  # packet_seq -> [(id, tick)] of the parts in it
-        self.stale_parts = 0
+        self.carried = {}  # packet_seq -> what the parts in it carried
+        self.stale_parts = self.forgotten_parts = 0
 
     def on_part(self, body, packet_seq):
         """Takes one is_snapshot message. Returns False when it is too old: its packet is not acknowledged (D-27)."""
         tick = packets.Bytes(body).uint(4)
-        if self.tick - tick > OLDEST_PART_TICKS:
+        if self.tick and tick and ahead(self.tick, tick) > OLDEST_PART_TICKS:
             self.stale_parts += 1
             return False
-        self.carried.setdefault(packet_seq, []).extend(self.read(body))
+        try:
+            carried = self.read(body)
+        except Forgotten:
+            self.forgotten_parts += 1
+            return False
+        self.carried.setdefault(packet_seq, []).extend(carried)
         return True
 
     def on_acknowledging(self, numbers):
@@ -30,20 +37,26 @@ class ReceivedWorld(Snapshots):
         for number in numbers:
             self.on_acked(self.carried.pop(number, []))
 
-    def _follow_parts(self, tick, part, parts):
-        self.tick = max(self.tick, tick)
+    def promise(self, holds, text):
+        """A client cannot tell: what it misses may be on the way."""
 
-    def _store(self, network_id, tick, state):
-        """Stores a state (D-26). An older state serves as a baseline only (D-28)."""
-        thing = self.objects[network_id]
-        require(thing.states.setdefault(tick, state) == state, "two states of one tick")
-        thing.newest = max(thing.newest, tick)
-        for old in [t for t in thing.states if self.tick - t >= STATES_KEPT_TICKS and t != thing.newest]:
-            del thing.states[old]
+    def no_baseline(self, tick, base):
+        if self.tick and ahead(tick, self.tick) < 0:
+            raise Forgotten  # D-27
+        raise Malformed(f"no state at its baseline {base} (D-18)")
+
+    def is_rest(self, thing, base, says_so):
+        return base == thing.shown  # D-17
+
+    def needed(self, thing):
+        ticks = super().needed(thing)
+        if thing.named is None:
+            return ticks
+        return {t for t in ticks if ahead(t, thing.named) >= 0 or ahead(self.tick, t) <= KEPT_BEFORE_BASELINE_TICKS}
 
     def newest(self, network_id):
         """Returns (tick, contents) of a live object, or None."""
         thing = self.objects.get(network_id)
-        if thing is None or thing.removed_tick is not None or not thing.states:
+        if thing is None or not thing.is_there:
             return None
-        return thing.newest, thing.states[thing.newest]
+        return thing.shown, thing.states[thing.shown]

@@ -5,6 +5,7 @@ import re
 
 import packets
 import primitives
+import snapshots
 import state
 import transfers
 from fragments import Assembler
@@ -46,16 +47,20 @@ def component(**member):
 
 
 def snapshot(text):
-    snapshots = state.Snapshots(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS))
-    snapshots.read(bytes.fromhex(text))
-    return {i: o.states for i, o in snapshots.objects.items()}, snapshots.objects
+    """What the part says of slot 2, which was empty, and of slot 5, which had object 9."""
+    world = snapshots.Snapshots(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS))
+    world.slots[5] = world.objects[9] = there = snapshots.Object(5, 9, 7)
+    there.is_there, there.is_full_acked, there.shown = True, True, 900
+    world.read(bytes.fromhex(text))
+    here = world.slots[2]
+    return here.network_id, here.type_id, here.info, here.states, there.is_there, there.removed_tick, there.rpc_counts
 
 
 def rpc(text):
     schema = state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS)
     message = packets.Message()
     message.channel, message.body = 3, bytes.fromhex(text)
-    return state.read_rpc(schema, {3: state.Object(7)}, message, True)
+    return state.read_rpc(schema, {3: snapshots.Object(2, 3, 7)}, message, True)
 
 
 def bits_of(text, *fields):
@@ -133,7 +138,8 @@ PRINTED = [
     ("data.md", "dff7fdff", lambda t: rotation(t) == component(type="quaternion").zero, True),
     ("data.md", "368da368", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 872]),
     ("data.md", "1ff7fffe", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 1022]),
-    ("data.md", "e8030000000000000001" + "81a0e0000000000540a2", lambda t: snapshot(t)[0], {3: {1000: [0, 1, 0]}, 5: {}}),
+    ("data.md", "e803000000" + "20010207003a01c0d0" + "40010500", snapshot,
+     (3, 7, (0, 0, 0), {1000: [0, 1, 0]}, False, 1000, [0])),
     ("data.md", "e803000003" + "3412b1a890", inputs, {1000: [0x1234, 1], 999: [0x1234, 1], 998: [0x1235, 1]}),
     ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
 ]

@@ -5,6 +5,7 @@ a comparison of the three has meaning.
 A field is (name without "lattice.", value): numbers in decimal, ids and masks in hexadecimal, bytes as a:b:c."""
 
 from packets import BUILT_IN_CHANNELS, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, TAG, Bytes, read_varint, require
+from snapshot_fields import snapshot
 
 DECIMAL, HEX, BYTES, TEXT = "d", "x", "b", "t"
 
@@ -196,23 +197,11 @@ def _body(r, channel, mode, flags, from_server):
         r.varint("transfer.offset")
         r.rest("transfer.bytes")
     elif flags & 4:
-        (_snapshot if from_server else _inputs)(r)
+        (snapshot if from_server else _inputs)(r)
     elif flags & 2:
         _rpc(r)
     else:
         r.rest("message.body")
-
-
-def _snapshot(r):
-    r.prefix = "snapshot."
-    r.take("server_tick", 4, DECIMAL)
-    r.take("last_input_tick", 4, DECIMAL)
-    margin = r.cursor.uint(1)
-    r.add("input_margin", margin - 256 if margin > 127 else margin)
-    parts = r.cursor.uint(1)
-    r.add("part", parts >> 4)
-    r.add("parts", parts & 15)
-    r.rest("entries")
 
 
 def _inputs(r):

@@ -11,7 +11,8 @@ import primitives as p
 from fragments import Assembler
 from handshake import ZERO_NONCE, Keys, next_master, traffic_key
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
-from state import Schema, Snapshots, content_text, read_inputs, read_rpc
+from snapshots import Snapshots
+from state import Schema, content_text, read_inputs, read_rpc
 from transfers import Transfers
 
 PEER = {"client": "server", "server": "client"}
@@ -23,7 +24,7 @@ class Side:
 
     def __init__(self):
         self.last_seq = 0
-        self.packets = {}  # packet_seq -> [(id, tick)] in it; a packet that is not here may not be acknowledged
+        self.packets = {}  # packet_seq -> what its snapshot parts carry; no other packet may be acknowledged
         self.acked = set()
         self.probes = set()
         self.challenges = set()
@@ -67,7 +68,7 @@ class Session:
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
                        "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "chunks": 0, "resets": 0,
-                       "whole compared": 0, "own compared": 0}
+                       "entries compared": 0, "sets compared": 0, "own compared": 0}
 
     def datagram(self, sender, data):
         self.counts["datagrams"] += 1
@@ -123,12 +124,13 @@ class Session:
                     p.x25519(self.secret, challenge[0]))
         plain = p.aead_open(keys.k3, ZERO_NONCE, sealed, header.bytes + clear)
         require(plain is not None, "message 3 does not open under k3")
-        nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, _ = packets.parse_fields(
+        nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, max_objects = packets.parse_fields(
             plain, 16, 16, 8, 4, 2, 2, 2)
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features & ~AES == 0 and max_datagram >= 1200, "features or max_datagram")
         self.offered = features
+        self.snapshots.slot_bound = max(2 * max_objects, 65536)  # D-12
         self.sides["server"].mtu_limit = max_datagram
         keys.set_response(sealed)
         self.opened = (header.bytes + clear, plain)
@@ -148,6 +150,7 @@ class Session:
             raise Malformed("message 4 opens under no message 3")
         connection_id, _, mtu_hint, tick_rate, self.peer_id, schema_id, features = packets.parse_fields(
             plain, 8, 4, 2, 2, 8, 8, 4)
+        self.snapshots.own_peer_id = self.peer_id
         require(connection_id == header.connection_id != 0, "connection_id (S-18)")
         require(schema_id == self.schema.id and features & ~self.offered == 0, "schema_id or features (S-15)")
         self.aes = features & AES != 0
@@ -273,7 +276,7 @@ class Session:
     # ---- Messages ---------------------------------------------------------------------------------
 
     def _message(self, sender, side, peer, message):
-        """Returns the (id, tick) pairs that the message carries, or None."""
+        """Returns what a snapshot part carries, for the acknowledgement of its packet, or None."""
         engine = message.mode == "unreliable_sequenced" and message.channel == 1 and message.flags & packets.SNAPSHOT
         if message.mode.startswith("reliable") and not self._is_new(side, message):
             self.counts["resent"] += 1
@@ -357,40 +360,49 @@ class Session:
 
     def end(self, record):
         """Compares with the states at the end of the recording."""
-        self.snapshots.finish()
+        live = self.snapshots.live()
+        for network_id, thing in live.items():
+            has_rest = thing.rested == thing.states[thing.shown]
+            require(has_rest or not thing.has_changed, f"object {network_id} was never said to rest (D-17)")
         for network_id, thing in self.snapshots.objects.items():
-            if thing.removed_tick is not None:
-                seen = self.reliable_rpcs.get(network_id, 0)
-                require(thing.rpc_count == seen, f"removal of {network_id} names {thing.rpc_count} RPCs of {seen} (D-35)")
+            if network_id not in live:
+                seen, named = self.reliable_rpcs.get(network_id, 0), sum(thing.rpc_counts)
+                require(named == seen, f"removals of {network_id} name {named} RPCs of {seen} (D-35)")
                 self.counts["removals with rpcs"] += 1 if seen else 0
         for sender, messages in self.expected_long.items():
             require(sorted(messages) == sorted(self.sides[sender].long), f"the long messages of the {sender} (G-11)")
         newest = self.inputs[max(self.inputs)]
         require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
-        self._compare(record["objects"])
+        self._compare_all(record["objects"])
 
     def truth(self, record):
-        """A whole snapshot gives every state (D-13). An incomplete one gives those it confirms (D-40)."""
-        require(self.snapshots.tick == record["truth"], "no snapshot of this tick")
-        if self.snapshots.next_part == self.snapshots.parts:
-            self.counts["whole compared"] += 1
-            self._compare(record["objects"])
+        """Compares what a snapshot said: its entries, what it confirms (D-40), or everything, if nothing waits."""
+        tick, live = record["truth"], self.snapshots.live()
+        if record.get("all"):
+            self.counts["sets compared"] += 1
+            self._compare_all(record["objects"])
+            return
+        for expected in record["objects"]:
+            thing = live.get(expected["id"])
+            if thing and thing.said == tick:
+                self.counts["entries compared"] += 1
+                self._compare(thing, expected)
+            elif thing and expected["owner"] == self.peer_id and self.snapshots.confirmed_own_tick == tick:
+                self.counts["own compared"] += 1
+                self._compare(thing, expected)
 
-        elif self.snapshots.confirmed_own_tick == record["truth"]:  # D-40
-            own = [o for o in record["objects"] if o["owner"] == self.peer_id and o["id"] in self.snapshots.live()]
-            self.counts["own compared"] += len(own)
-            self._compare(own, own=True)
-
-    def _compare(self, objects, own=False):
+    def _compare_all(self, objects):
         live = self.snapshots.live()
-        require(own or sorted(live) == sorted(o["id"] for o in objects), "the objects that live")
+        require(sorted(live) == sorted(o["id"] for o in objects), "the objects that live")
         for expected in objects:
-            thing = live[expected["id"]]
-            require(thing.type_id == expected["type_id"], f"type of object {expected['id']}")
-            require(thing.info == (expected["owner"], expected["mode"], expected["authority_tick"]),
-                    f"owner of object {expected['id']}")
-            state = [content_text(c) for c in thing.states[thing.newest]]
-            require(state == list(map(_content, expected["state"])), f"state of object {expected['id']}")
+            self._compare(live[expected["id"]], expected)
+
+    def _compare(self, thing, expected):
+        require(thing.type_id == expected["type_id"], f"type of object {expected['id']}")
+        require(thing.info == (expected["owner"], expected["mode"], expected["authority_tick"]),
+                f"owner of object {expected['id']}")
+        state = [content_text(c) for c in thing.states[thing.shown]]
+        require(state == list(map(_content, expected["state"])), f"state of object {expected['id']}")
 
 
 def _content(text):

@@ -1,4 +1,4 @@
-"""Bit-packed bodies: schema, layouts, deltas, snapshots, inputs, RPCs (docs/spec/data.md).
+"""Bit-packed bodies: schema, layouts, deltas, inputs, RPCs (docs/spec/data.md). Snapshots are in snapshots.py.
 
 A state is a list of contents, one per component, in order. A content is an int, ("x", bytes) for text and bytes, or
 ("b", bit count, bytes) for a custom value."""
@@ -16,6 +16,7 @@ COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4}
 ANGLE, NOT_PREDICTED = 128, 256  # bits of a member's flags
 PI = 3.141592653589793
 TEXT = ("string", "fixed_string", "bytes")
+LARGEST_MASK_BITS = 64  # D-43
 
 
 class Bits:
@@ -39,6 +40,13 @@ class Bits:
         value = read_varint(lambda: self.bits(8))
         require(value < 1 << limit, f"varint {value} does not fit {limit} bits (W-5)")
         return value
+
+    def left(self):
+        return self.size - self.at
+
+    def pad(self):
+        """Goes on at the next byte."""
+        require(self.bits(-self.at % 8) == 0, "padding is not zero (D-18)")
 
     def end(self):
         require(self.size - self.at < 8, f"{self.size - self.at} bits behind the end (D-1)")
@@ -268,7 +276,8 @@ class Member:
 
 
 class Layout:
-    """`structures` is [(name, structure)]. An object has presence bits; a single structure has none."""
+    """`structures` is [(name, structure)]. A delta of an object (D-8) has presence bits; one of a single structure has
+    none. Entries of snapshots write the changes of an object with one mask of all its behaviours (D-43)."""
 
     def __init__(self, structures, is_object):
         self.components, self.is_object, self.behaviours, self.lines = [], is_object, [], []
@@ -277,6 +286,8 @@ class Layout:
             self.behaviours.append(members)
             self.lines += [f"behaviour {name}"] + [line for m in members for line in m.lines]
         self.zero = [c.zero for c in self.components]
+        presence_bits = len(self.behaviours) if len(self.behaviours) > 1 else 0
+        self.has_mask = presence_bits + sum(map(len, self.behaviours)) <= LARGEST_MASK_BITS
 
     def read_whole(self, bits):
         return [c.read(bits, 0) for c in self.components]
@@ -290,8 +301,29 @@ class Layout:
                 require(mask or not self.is_object, "a present behaviour that does not differ (D-10)")
         return state
 
+    def read_mask(self, bits):
+        """The mask of all behaviours (D-43): for each a tuple of one bit per member."""
+        several = len(self.behaviours) > 1
+        present = [bits.bits(1) if several else 1 for _ in self.behaviours]
+        mask = tuple(tuple(bits.bits(1) if there else 0 for _ in members)
+                     for members, there in zip(self.behaviours, present))
+        for there, marks in zip(present, mask):
+            require(not several or bool(there) == any(marks), "a behaviour that is marked without a member (D-43)")
+        return mask
+
+    def read_marked(self, bits, mask, base):
+        """The state that the members behind a mask make of `base`."""
+        state = list(base)
+        for members, marks in zip(self.behaviours, mask):
+            self._read_marked(bits, members, marks, base, state)
+        return state
+
     def _read_members(self, bits, members, base, state):
         mask = [bits.bits(1) for _ in members]
+        self._read_marked(bits, members, mask, base, state)
+        return any(mask)
+
+    def _read_marked(self, bits, members, mask, base, state):
         for member, changed in zip(members, mask):
             if not changed:
                 continue
@@ -304,7 +336,6 @@ class Layout:
                     state[i] = self.components[i].read(bits, base[i] if member.kind == "plain" else 0)
             require(state[member.first:member.last] != base[member.first:member.last],
                     "a member marked as changed that does not differ (D-10)")
-        return any(mask)
 
 
 # ---- Schema ---------------------------------------------------------------------------------------
@@ -332,123 +363,6 @@ class Schema:
             lines += [f"input {command['name']}"] + self.input.lines
         self.text = "\n".join(lines) + "\n"
         self.id = int.from_bytes(sha256(self.text.encode())[:8], "little")
-
-
-# ---- Snapshots ------------------------------------------------------------------------------------
-
-
-class Object:
-    def __init__(self, type_id):
-        self.type_id, self.info = type_id, None
-        self.states = {}  # tick -> contents
-        self.acked = set()  # ticks of states whose packet the client acknowledged
-        self.newest = 0
-        self.removed_tick = None
-        self.rpc_count = 0  # number of reliable RPCs that its removal names (D-35)
-
-
-class Snapshots:
-    """The states that the server has sent so far, and which of them may serve as baselines."""
-
-    def __init__(self, schema):
-        self.schema, self.objects = schema, {}
-        self.tick = self.parts = self.next_part = 0
-        self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
-        self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "unchanged": 0, "incomplete": 0}
-
-    def read(self, body):
-        """Decodes one part. Returns the (id, tick) pairs that its packet carries."""
-        bits = Bits(body)
-        tick = bits.scalar(32)
-        bits.scalar(32), bits.scalar(8)
-        part, parts = bits.bits(4), bits.bits(4)
-        require(tick != 0 and part < parts, "snapshot header (D-18)")
-        self._follow_parts(tick, part, parts)
-        carried, network_id = [], 0
-        while bits.bits(1):
-            step = bits.varint()
-            network_id += step
-            require(step != 0 and network_id < 1 << 64, "ids do not ascend (D-14)")
-            kind = bits.bits(2)
-            try:
-                getattr(self, ("_delta", "_full", "_removed", "_unchanged")[kind])(bits, network_id, tick)
-            except Malformed as error:
-                raise Malformed(f"object {network_id} at tick {tick}: {error}") from error
-            if kind < 2:
-                carried.append((network_id, tick))
-        if bits.bits(1):
-            self.confirmed_own_tick = tick
-        bits.end()
-        self.counts["parts"] += 1
-        return carried
-
-    def _follow_parts(self, tick, part, parts):
-        if tick != self.tick:
-            require(tick > self.tick, "ticks of snapshots go back")
-            self.finish()
-            self.tick, self.parts, self.next_part = tick, parts, 0
-        require(parts == self.parts and part == self.next_part, "part numbers (D-11)")
-        self.next_part += 1
-
-    def finish(self):
-        """Checks the finished snapshot: it was whole, or it announced one part more than it sent (D-12)."""
-        require(self.parts - self.next_part in (0, 1), f"{self.next_part} of {self.parts} parts were sent (D-12)")
-        self.counts["incomplete"] += self.parts - self.next_part
-
-    def _store(self, network_id, tick, state):
-        thing = self.objects[network_id]
-        require(tick not in thing.states, "two entries of one tick")
-        thing.states[tick] = state
-        thing.newest = tick
-        for old in [t for t in thing.states if tick - t >= 128 and t != thing.newest]:
-            del thing.states[old]
-
-    def _delta(self, bits, network_id, tick):
-        age = bits.varint()
-        require(1 <= age <= 60, f"baseline age {age} (D-15)")
-        thing = self.objects.get(network_id)
-        require(thing and thing.removed_tick is None, "a delta for an object that is not there (D-18)")
-        base = tick - age
-        require(base in thing.states, f"no state at its baseline {base} (D-18)")
-        require(base in thing.acked, f"its baseline {base} was never acknowledged (D-15)")
-        self._store(network_id, tick, self.schema.types[thing.type_id].read_delta(bits, thing.states[base]))
-        self.counts["delta"] += 1
-
-    def _full(self, bits, network_id, tick):
-        type_id, owner, mode, authority_tick = bits.varint(32), bits.varint(), bits.bits(2), bits.scalar(32)
-        require(type_id in self.schema.types, f"type_id {type_id} (D-18)")
-        require(mode <= 1, f"mode {mode} (D-18)")
-        thing = self.objects.get(network_id)
-        if thing is None or thing.removed_tick is not None:
-            thing = self.objects[network_id] = Object(type_id)
-        require(thing.type_id == type_id, "the type changed (D-18)")
-        layout = self.schema.types[type_id]
-        self._store(network_id, tick, layout.read_delta(bits, layout.zero))
-        thing.info = (owner, mode, authority_tick)
-        self.counts["full"] += 1
-
-    def _removed(self, bits, network_id, tick):
-        rpc_count = bits.varint(32) if bits.bits(1) else None
-        require(rpc_count != 0, "an rpc_count of 0 (D-18)")
-        thing = self.objects.setdefault(network_id, Object(None))
-        thing.removed_tick = tick
-        thing.rpc_count = rpc_count or 0
-        thing.acked.clear()
-        self.counts["removed"] += 1
-
-    def _unchanged(self, bits, network_id, tick):
-        thing = self.objects.get(network_id)
-        require(thing and thing.removed_tick is None, "unchanged, but not there (D-18)")
-        self.counts["unchanged"] += 1
-
-    def on_acked(self, carried):
-        for network_id, tick in carried:
-            thing = self.objects[network_id]
-            if thing.removed_tick is None:
-                thing.acked.add(tick)
-
-    def live(self):
-        return {i: o for i, o in self.objects.items() if o.removed_tick is None}
 
 
 # ---- Inputs and RPCs ------------------------------------------------------------------------------

@@ -17,6 +17,8 @@ wire.prefs.server_port = Pref.uint("Server port", 27015, "Who is the server, whe
 
 local HANDSHAKE, PAYLOAD, KEEPALIVE, DISCONNECT, RESPONSE = 0, 1, 2, 3, 4
 local TAG_BYTES = 16
+local DELTA, FULL, REMOVED, RESTED = 0, 1, 2, 3
+local LARGEST_U32, LARGEST_SLOT, LARGEST_AGE = 2 ^ 32 - 1, 2 ^ 32 - 2, 2 ^ 20
 
 local PACKET_TYPES = { [0] = "Handshake", "Payload", "Keepalive", "Disconnect", "ChallengeResponse", "RelayCtrl" }
 local HANDSHAKE_MESSAGES = { "ConnectionRequest", "Challenge", "ConnectionAccepted", "ConnectionDenied", "Punch",
@@ -29,6 +31,8 @@ local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenEx
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
   "RekeyAsk", "ResetToken", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
+local BLOCK_KINDS = { [0] = "delta", "full", "removed", "rested" }
+local AUTHORITY_MODES = { [0] = "server", "shared" }
 local RPC_TARGETS = { [0] = "to the authority", "to the owner", "to all", "to one peer" }
 local BUILT_IN_CHANNELS = { [0] = "unreliable", [1] = "unreliable_sequenced", [2] = "reliable_unordered",
   [3] = "reliable_ordered", [14] = "ack", [15] = "reliable_ordered" }
@@ -110,11 +114,27 @@ field("fragment.count", ProtoField.uint8, "Fragment count (0: 256)", DEC)
 field("fragment.data", ProtoField.bytes, "Fragment data")
 
 field("snapshot.server_tick", ProtoField.uint32, "Server tick", DEC)
-field("snapshot.last_input_tick", ProtoField.uint32, "Last input tick", DEC)
+field("snapshot.flags", ProtoField.uint8, "Flags", HEX)
+field("snapshot.has_input", ProtoField.bool, "Input", 8, nil, 0x80)
+field("snapshot.confirms_own", ProtoField.bool, "Confirms own objects", 8, nil, 0x40)
+field("snapshot.keep", ProtoField.bool, "Keep", 8, nil, 0x20)
+field("snapshot.input_age", ProtoField.uint32, "Input age (0: none, 1: this tick)", DEC)
 field("snapshot.input_margin", ProtoField.int8, "Input margin (quarter ticks)", DEC)
-field("snapshot.part", ProtoField.uint8, "Part", DEC, nil, 0xf0)
-field("snapshot.parts", ProtoField.uint8, "Parts", DEC, nil, 0x0f)
-field("snapshot.entries", ProtoField.bytes, "Entries")
+field("snapshot.block.kind", ProtoField.uint8, "Kind", DEC, BLOCK_KINDS, 0xe0)
+field("snapshot.block.mixed", ProtoField.bool, "Ages of entries", 8, nil, 0x10)
+field("snapshot.block.k", ProtoField.uint8, "Low bits of a gap", DEC, nil, 0x0f)
+field("snapshot.block.count", ProtoField.uint64, "Entries", DEC)
+field("snapshot.block.age", ProtoField.uint32, "Age", DEC)
+field("snapshot.entry.slot", ProtoField.uint32, "Slot", DEC)
+field("snapshot.entry.age", ProtoField.uint32, "Own age", DEC)
+field("snapshot.entry.type_id", ProtoField.uint32, "Type", DEC)
+field("snapshot.entry.owner", ProtoField.uint64, "Owner", DEC)
+field("snapshot.entry.mode", ProtoField.uint8, "Authority mode", DEC, AUTHORITY_MODES)
+field("snapshot.entry.tenure", ProtoField.uint32, "Tenure (ticks)", DEC)
+field("snapshot.entry.network_id", ProtoField.uint64, "Object", DEC)
+field("snapshot.entry.left", ProtoField.bool, "Left the set")
+field("snapshot.entry.rpc_count", ProtoField.uint32, "Reliable RPCs before it", DEC)
+field("snapshot.changes", ProtoField.bytes, "Changes and what follows")
 field("input.newest_tick", ProtoField.uint32, "Newest tick", DEC)
 field("input.count", ProtoField.uint8, "Inputs", DEC)
 field("input.values", ProtoField.bytes, "Values")
@@ -335,14 +355,135 @@ local function ack_block(c)
   c:uint("ack.bitfield", 4)
 end
 
+-- A cursor over bits, bit 7 of each byte first, from where the cursor `c` is.
+local Bits = {}
+Bits.__index = Bits
+
+local function bit_cursor(c) return setmetatable({ c = c, at = 8 * c.at, first = 8 * c.at }, Bits) end
+
+-- Reads up to 15 bits.
+function Bits:take(n)
+  if self.at + n > 8 * self.c.last then fail("a block is cut short") end
+  if n == 0 then return 0 end
+  local byte = math.floor(self.at / 8)
+  local range = self.c.tvb(byte, math.floor((self.at + n - 1) / 8) - byte + 1)
+  self.at = self.at + n
+  return range:bitfield(self.at - n - 8 * byte, n)
+end
+
+-- Begins a field.
+function Bits:mark() self.first = self.at end
+
+-- Adds a field: the bits since the last mark.
+function Bits:add(name, value)
+  local byte = math.floor(self.first / 8)
+  self.c.tree:add(f["snapshot." .. name], self.c.tvb(byte, math.floor((self.at + 7) / 8) - byte), value)
+  self:mark()
+end
+
+function Bits:varint64()
+  return read_varint(function() return self:take(8) end)
+end
+
+function Bits:varint(least, most)
+  local value = self:varint64():tonumber()
+  if value < least or value > most then fail("varint " .. value) end
+  return value
+end
+
+function Bits:age() return self:varint(1, LARGEST_AGE) end
+
+function Bits:network_id()
+  local value = self:varint64()
+  if tostring(value) == "0" then fail("network_id 0 (D-18)") end
+  self:add("entry.network_id", value)
+end
+
+function Bits:pad()
+  if self:take(-self.at % 8) ~= 0 then fail("padding is not zero (D-18)") end
+  self.c.at = math.floor(self.at / 8)
+end
+
+local function gap(bits, k)
+  local ones = 0
+  while ones < 12 and bits:take(1) == 1 do ones = ones + 1 end
+  if ones == 12 then return bits:varint(0, LARGEST_U32) end
+  return ones * 2 ^ k + bits:take(k)
+end
+
+local function full_entry(bits)
+  bits:add("entry.type_id", bits:varint(0, LARGEST_U32))
+  bits:add("entry.owner", bits:varint64())
+  local mode = bits:take(2)
+  bits:add("entry.mode", mode)
+  if mode > 1 then fail("mode " .. mode .. " (D-18)") end
+  bits:add("entry.tenure", bits:varint(0, LARGEST_U32))
+  bits:network_id()
+end
+
+local function removed_entry(bits)
+  bits:add("entry.left", bits:take(1) == 1)
+  if bits:take(1) == 1 then bits:network_id() end
+  if bits:take(1) == 1 then bits:add("entry.rpc_count", bits:varint(1, LARGEST_U32)) end
+end
+
+-- Changes have no length, and to read them takes the schema and all states before. So the first block with changes ends
+-- what can be shown.
+local function changes(c, bits)
+  c.at = math.floor(bits.at / 8)
+  if c:left() == 0 then fail("changes are cut short") end
+  c:rest("snapshot.changes")
+end
+
+local function block_entries(c, bits, kind, mixed, k)
+  local count = bits:varint64()
+  bits:add("block.count", count)
+  count = count:tonumber()
+  if count == 0 then fail("a block of no entries (D-18)") end
+  if kind == DELTA or kind == RESTED then bits:add("block.age", bits:age()) end
+  local slot = bits:varint(0, LARGEST_SLOT)
+  for i = 1, count do
+    bits:mark()
+    if i > 1 then slot = slot + 1 + gap(bits, k) end
+    if slot > LARGEST_SLOT then fail("slot " .. slot .. " (D-18)") end
+    bits:add("entry.slot", slot)
+    if mixed and bits:take(1) == 1 then bits:add("entry.age", bits:age()) end
+    if kind == FULL then full_entry(bits) end
+    if kind == DELTA or kind == FULL then return changes(c, bits) end
+    if kind == REMOVED then removed_entry(bits) end
+  end
+  bits:pad()
+end
+
+local function block(c)
+  local outer, first = c.tree, c.at
+  c.tree = outer:add(wire, c.tvb(first, c.last - first), "Block")
+  local head = c:take(1, "block")
+  for _, name in ipairs({ "kind", "mixed", "k" }) do c.tree:add(f["snapshot.block." .. name], head) end
+  local kind, mixed, k = math.floor(head:uint() / 32), head:uint() % 32 >= 16, head:uint() % 16
+  if kind > RESTED or mixed and kind ~= DELTA and kind ~= RESTED then fail("kind of a block (D-18)") end
+  block_entries(c, bit_cursor(c), kind, mixed, k)
+  c.tree:set_len(c.at - first)
+  c.tree:append_text(": " .. BLOCK_KINDS[kind])
+  c.tree = outer
+end
+
 local function snapshot(c)
   local tick = c:uint("snapshot.server_tick", 4)
-  c:uint("snapshot.last_input_tick", 4)
-  c:uint("snapshot.input_margin", 1)
-  local parts = c:take(1, "part")
-  c.tree:add(f["snapshot.part"], parts)
-  c.tree:add(f["snapshot.parts"], parts)
-  c:rest("snapshot.entries")
+  if tick == 0 then fail("server_tick 0 (D-18)") end
+  local range = c:take(1, "flags")
+  local flags = range:uint()
+  for _, name in ipairs({ "flags", "has_input", "confirms_own", "keep" }) do
+    c.tree:add(f["snapshot." .. name], range)
+  end
+  if flags % 32 > 0 then fail("reserved flags (D-18)") end
+  if flags >= 128 then
+    local bits = bit_cursor(c)
+    bits:add("input_age", bits:varint(0, LARGEST_U32))
+    c.at = math.floor(bits.at / 8)
+    c:uint("snapshot.input_margin", 1)
+  end
+  while c:left() > 0 do block(c) end
   return "snapshot " .. tick
 end
 

@@ -18,8 +18,10 @@ using simulation::TickTime;
 
 constexpr double kTickSeconds = 1.0 / 60.0;
 
+constexpr uint32_t kIntervalTicks = 2;
+
 bool push(InterpolationBuffer& buffer, Tick tick, serialization::Word word, bool snaps = false) {
-  return buffer.push(tick, &word, snaps);
+  return buffer.push(tick, &word, snaps, kIntervalTicks);
 }
 Pose at(InterpolationBuffer& buffer, Tick tick, double fraction = 0.0) {
   return buffer.pose_at(TickTime{tick, fraction}, kTickSeconds);
@@ -93,18 +95,18 @@ TEST(InterpolationBuffer, ExtrapolatesAfterAChangeUpToTheCap) {
 TEST(InterpolationBuffer, AnUnchangedObjectIsHeld) {
   InterpolationBuffer buffer(1);
   push(buffer, 10, 1);
-  buffer.confirm_unchanged_until(12);
+  buffer.rest(12);
   EXPECT_EQ(at(buffer, 12).kind, PoseKind::kHold);
   EXPECT_EQ(at(buffer, 300).kind, PoseKind::kHold);  // S-06: not through the wall
   EXPECT_EQ(buffer.stats().underruns, 0u);
-  buffer.confirm_unchanged_until(11);
+  buffer.rest(11);
   EXPECT_EQ(buffer.known_until(), 12u);
 }
 
 TEST(InterpolationBuffer, MotionStartsWhereTheRestEnded) {
   InterpolationBuffer buffer(1);
   push(buffer, 10, 0);
-  buffer.confirm_unchanged_until(40);
+  buffer.rest(14);  // said once, and true until the next state
   push(buffer, 42, 100);
   EXPECT_DOUBLE_EQ(value(at(buffer, 39)), 0.0);
   EXPECT_DOUBLE_EQ(value(at(buffer, 40)), 0.0);
@@ -114,7 +116,7 @@ TEST(InterpolationBuffer, MotionStartsWhereTheRestEnded) {
 TEST(InterpolationBuffer, AContradictedRestIsForgotten) {
   InterpolationBuffer buffer(1);
   push(buffer, 10, 0);
-  buffer.confirm_unchanged_until(40);
+  buffer.rest(40);
   push(buffer, 20, 100);
   EXPECT_DOUBLE_EQ(value(at(buffer, 15)), 50.0);
 }
@@ -141,16 +143,23 @@ TEST(InterpolationBuffer, AgreesWithAModelOfWhatIsKnown) {
     InterpolationBuffer buffer(1);
     std::map<Tick, std::pair<uint64_t, Tick>> samples;  // tick → value, held until
     Tick newest = 100;
+    bool resting = false;
     for (int step = 0; step < 30 && samples.size() < kInterpolationSamples; ++step) {
       if (random.chance(0.3) && !samples.empty()) {
         newest += static_cast<Tick>(random.next_below(6));
-        buffer.confirm_unchanged_until(newest);
+        buffer.rest(newest);
         auto& last = samples.rbegin()->second;
         last.second = std::max(last.second, newest);
+        resting = true;
       } else {
-        newest += static_cast<Tick>(1 + random.next_below(4));
+        newest += static_cast<Tick>(kIntervalTicks + random.next_below(4));
         const auto v = static_cast<serialization::Word>(random.next_below(1000));
         RC_ASSERT(push(buffer, newest, v));
+        // What rested rested until one interval ago.
+        if (resting)
+          samples.rbegin()->second.second =
+              std::max(samples.rbegin()->second.second, newest - kIntervalTicks);
+        resting = false;
         samples[newest] = {v, newest};
       }
     }
@@ -184,8 +193,8 @@ TEST(WritePose, FollowsTheLeafRules) {
   test::Pawn b = test::pawn_at(8.0f);
   b.velocity.x = 60.0f;
   b.health = 20;
-  buffer.push(10, test::words_of(layout, a).data(), false);
-  buffer.push(14, test::words_of(layout, b).data(), false);
+  buffer.push(10, test::words_of(layout, a).data(), false, kIntervalTicks);
+  buffer.push(14, test::words_of(layout, b).data(), false, kIntervalTicks);
   test::Pawn shown{};
   void* hosts[1] = {&shown};
   EXPECT_FALSE(write_pose(layout, Pose{}, hosts));

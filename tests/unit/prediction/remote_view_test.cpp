@@ -58,7 +58,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
       timing.srtt_ns = 100 * kMs;
       sync.on_snapshot(timing);
       const serialization::Word word = packets.front().tick;
-      buffer.push(packets.front().tick, &word, false);
+      buffer.push(packets.front().tick, &word, false, 2);
       packets.erase(packets.begin());
     }
     if (!sync.started()) continue;

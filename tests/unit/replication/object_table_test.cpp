@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <map>
 
 #include "unit/replication/replication_fixture.h"
@@ -51,12 +52,62 @@ TEST(ObjectTable, storage_is_zeroed_aligned_and_does_not_move) {
   soul->health = 42;
   for (int i = 0; i < 500; ++i) table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
   EXPECT_EQ(table.host(first)[1], soul);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[0]) % kHostAlignment, 0u);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[1]) % kHostAlignment, 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[0]) % alignof(Body), 0u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(table.host(first)[1]) % alignof(Soul), 0u);
   table.despawn(first);
   const uint32_t again = table.spawn(types.actor(), 0, LATTICE_AUTHORITY_SERVER, 0, 2);
   ASSERT_EQ(again, first);
   EXPECT_EQ(static_cast<Soul*>(table.host(again)[1])->health, 0);
+}
+
+TEST(ObjectTable, cells_of_one_type_never_overlap) {
+  Types types;
+  ObjectTable table(1000);
+  std::vector<uint32_t> slots;
+  for (int i = 0; i < 300; ++i) {
+    slots.push_back(table.spawn(i % 3 ? types.actor() : types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1));
+    if (i % 3) static_cast<Soul*>(table.host(slots.back())[1])->health = i;
+  }
+  for (int i = 0; i < 300; ++i) {
+    if (i % 3 == 1) table.despawn(slots[static_cast<size_t>(i)]);
+  }
+  for (int i = 0; i < 300; ++i) {
+    if (i % 3 != 2) continue;
+    EXPECT_EQ(static_cast<Soul*>(table.host(slots[static_cast<size_t>(i)])[1])->health, i);
+  }
+}
+
+TEST(ObjectTable, a_freed_slot_rests_until_enough_others_are_free) {
+  Types types;
+  constexpr uint32_t kResting = 5;
+  ObjectTable table(8, kResting);
+  const auto spawn = [&] { return table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1); };
+  std::vector<uint32_t> freed;
+  for (uint32_t i = 0; i < 40; ++i) {
+    const uint32_t slot = spawn();
+    const auto again = std::find(freed.begin(), freed.end(), slot);
+    if (again != freed.end()) {
+      EXPECT_EQ(again, freed.begin()) << "the longest free goes first";
+      freed.erase(again);
+    }
+    EXPECT_EQ(again == freed.end() || freed.size() >= kResting, true);
+    freed.push_back(slot);
+    table.despawn(slot);
+  }
+  EXPECT_EQ(table.slot_count(), kResting + 1);
+}
+
+TEST(ObjectTable, slots_stay_below_their_bound_whatever_rests) {
+  Types types;
+  EXPECT_EQ(slot_bound(4), 65536u);
+  EXPECT_EQ(slot_bound(40000), 80000u);
+  ObjectTable table(4, UINT32_MAX);
+  for (uint32_t i = 0; i < 70000; ++i) {
+    const uint32_t slot = table.spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 0, 1);
+    ASSERT_EQ(slot, i % 65536u);
+    table.despawn(slot);
+  }
+  EXPECT_EQ(table.slot_count(), 65536u);
 }
 
 TEST(ObjectTable, agrees_with_a_map_under_churn) {
@@ -76,10 +127,13 @@ TEST(ObjectTable, agrees_with_a_map_under_churn) {
       } else {
         auto victim = std::next(model.begin(), static_cast<std::ptrdiff_t>(action % model.size()));
         table.despawn(victim->second);
+        RC_ASSERT(!table.live(victim->second) && table.find(victim->first) == kNoSlot);
         model.erase(victim);
       }
+      if (action % 5 == 0) RC_ASSERT(table.ascending().size() == model.size());
     }
     RC_ASSERT(table.size() == model.size());
+    RC_ASSERT(table.ascending().size() == model.size());
     size_t i = 0;
     for (const auto& [id, slot] : model) {
       RC_ASSERT(table.ascending()[i++] == slot);

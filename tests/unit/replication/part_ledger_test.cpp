@@ -9,6 +9,12 @@
 namespace lattice::replication {
 namespace {
 
+SentEntry sent(uint32_t index) {
+  SentEntry entry;
+  entry.index = index;
+  return entry;
+}
+
 std::vector<uint32_t> indexes(const PartLedger::Record& record) {
   std::vector<uint32_t> all;
   for (const auto& run : {record.first, record.second}) {
@@ -20,8 +26,8 @@ std::vector<uint32_t> indexes(const PartLedger::Record& record) {
 TEST(PartLedger, gives_back_what_a_part_carried_once) {
   PartLedger ledger(0);
   const uint32_t a = ledger.open(5);
-  ledger.add(SentEntry{1, 0, 0, 0, EntryKind::kDelta});
-  ledger.add(SentEntry{2, 0, 0, 0, EntryKind::kDelta});
+  ledger.add(sent(1));
+  ledger.add(sent(2));
   const uint32_t b = ledger.open(5);
   EXPECT_NE(a, 0u);
   EXPECT_NE(a, b);
@@ -44,9 +50,9 @@ TEST(PartLedger, forgets_the_oldest_at_its_bounds) {
 
   PartLedger narrow(PartLedger::kMinEntries);
   const uint32_t a = narrow.open(1);
-  for (uint32_t i = 0; i < 1000; ++i) narrow.add(SentEntry{i, 0, 0, 0, EntryKind::kDelta});
+  for (uint32_t i = 0; i < 1000; ++i) narrow.add(sent(i));
   const uint32_t b = narrow.open(2);
-  for (uint32_t i = 0; i < 1500; ++i) narrow.add(SentEntry{i, 0, 0, 0, EntryKind::kDelta});
+  for (uint32_t i = 0; i < 1500; ++i) narrow.add(sent(i));
   EXPECT_FALSE(narrow.resolve(a).found);
   EXPECT_EQ(indexes(narrow.resolve(b)).size(), 1500u);
 }
@@ -56,7 +62,7 @@ TEST(PartLedger, receipts_go_around_below_their_upper_bits) {
   std::vector<uint32_t> receipts;
   for (Tick tick = 1; tick <= 5; ++tick) {
     receipts.push_back(ledger.open(tick));
-    ledger.add(SentEntry{tick, 0, 0, 0, EntryKind::kDelta});
+    ledger.add(sent(tick));
   }
   constexpr uint32_t kMax = PartLedger::kMaxReceipt;
   EXPECT_EQ(receipts, (std::vector<uint32_t>{kMax - 1, kMax, 1, 2, 3}));  // 0 means none.
@@ -84,7 +90,7 @@ TEST(PartLedger, agrees_with_a_list_over_growth_and_wrapping) {
     Open open{ledger.open(tick), tick, {}};
     const uint64_t count = random.next_below(40);
     for (uint64_t i = 0; i < count; ++i) {
-      ledger.add(SentEntry{++value, 0, 0, 0, EntryKind::kDelta});
+      ledger.add(sent(++value));
       open.entries.push_back(value);
     }
     model.push_back(open);

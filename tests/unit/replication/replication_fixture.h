@@ -12,10 +12,10 @@
 
 #include "base/random.h"
 #include "replication/object_table.h"
-#include "replication/recipient_state.h"
+#include "replication/replica_list.h"
 #include "replication/snapshot_applier.h"
 #include "replication/snapshot_builder.h"
-#include "replication/version_history.h"
+#include "replication/state_store.h"
 #include "serialization/layout.h"
 #include "unit/replication/replication_types.h"
 
@@ -24,42 +24,45 @@ namespace lattice::replication::test {
 /// The authority's half: objects, history, a builder; recipients are the test's own.
 struct Authority {
   explicit Authority(const Types& t, SnapshotBuilder::Config config = {}, uint32_t max_objects = 4096,
-                     int32_t history_ticks = kHistoryTicks)
-      : types(t), table(max_objects), history(history_ticks), builder(config, table, history) {}
+                     int32_t history_ticks = kHistoryTicks, uint32_t resting_slots = 1024)
+      : types(t),
+        table(max_objects, resting_slots),
+        store(history_ticks, KeepTicks(config.tick_rate_hz, config.send_interval_ticks)),
+        builder(config, table, store) {}
 
   uint32_t spawn(const ObjectType& type, uint64_t owner = 0) {
     const uint32_t slot = table.spawn(type, owner, LATTICE_AUTHORITY_SERVER, 0, tick);
     EXPECT_NE(slot, kNoSlot);
-    history.begin(slot, type);
-    for (RecipientState* recipient : recipients) recipient->object_added(slot);
+    store.begin(slot, type);
+    for (ReplicaList* recipient : recipients) recipient->enter(slot, table.network_id(slot));
     return slot;
   }
   void despawn(uint32_t slot) {
-    for (RecipientState* recipient : recipients) recipient->object_removed(slot, table.network_id(slot));
-    history.end(slot);
+    for (ReplicaList* recipient : recipients) recipient->destroyed(slot, table.network_id(slot));
+    store.end(slot);
     table.despawn(slot);
   }
   template <typename T>
   T& state(uint32_t slot, uint32_t behaviour = 0) {
-    table.mark_written(slot);
+    store.mark(slot);
     return *static_cast<T*>(table.host(slot)[behaviour]);
   }
   /// Ends the current tick and starts the next.
-  void record() { history.record(table, tick); }
-  std::span<const SnapshotPart> send(RecipientState& recipient, uint32_t budget = 0) {
+  void record() { store.record(table, tick); }
+  std::span<const SnapshotPart> send(ReplicaList& recipient, uint32_t budget = 0) {
     builder.begin_send(tick);
     return builder.build(recipient, SnapshotHeader{}, budget);
   }
   std::vector<serialization::Word> words(uint32_t slot) const {
-    const serialization::Word* w = history.current(slot);
+    const serialization::Word* w = store.current(slot);
     return std::vector<serialization::Word>(w, w + table.info(slot).type->word_count);
   }
 
   const Types& types;
   ObjectTable table;
-  VersionHistory history;
+  StateStore store;
   SnapshotBuilder builder;
-  std::vector<RecipientState*> recipients;
+  std::vector<ReplicaList*> recipients;
   Tick tick = 1;
 };
 
@@ -79,7 +82,7 @@ class EventLog : public SnapshotListener {
   void on_late_state(uint32_t slot, Tick tick, const serialization::Word*) override {
     note("late ", slot, tick);
   }
-  void on_unchanged(uint32_t slot, Tick tick) override { note("unchanged ", slot, tick); }
+  void on_rested(uint32_t slot, Tick tick) override { note("rested ", slot, tick); }
   void on_authority(uint32_t slot, Tick tick) override { note("authority ", slot, tick); }
 
   std::vector<std::string> take() {
@@ -103,7 +106,7 @@ class EventLog : public SnapshotListener {
 
 struct Client {
   explicit Client(const Types& types, uint32_t max_objects = 8192)
-      : mirror(max_objects), log(mirror), applier(types.table, mirror, log) {}
+      : mirror(max_objects), log(mirror), applier(types.table, mirror, log, slot_bound(max_objects)) {}
 
   SnapshotApplier::Result apply(std::span<const uint8_t> bytes) { return applier.apply(bytes); }
   std::vector<serialization::Word> words(uint64_t network_id) const {

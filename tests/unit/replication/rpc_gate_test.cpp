@@ -25,10 +25,10 @@ TEST(RpcGate, a_burst_of_120_then_60_per_second) {
 }
 
 TEST(RpcGate, what_a_client_may_send) {
-  RecipientState::Config config;
+  ReplicaList::Config config;
   config.peer_id = 9;
-  RecipientState sender(config);
-  sender.object_added(3);
+  ReplicaList sender(config);
+  sender.enter(3, 1);
   ObjectInfo object;
   object.network_id = 1;
   object.owner = 9;

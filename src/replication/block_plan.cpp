@@ -1,0 +1,133 @@
+#include "replication/block_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/assert.h"
+#include "base/byte_cursor.h"
+
+namespace lattice::replication {
+namespace {
+
+constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
+constexpr uint32_t kMaxK = 15;
+
+uint32_t varint_bits(uint64_t value) {
+  return 8 * static_cast<uint32_t>(base::varint_bytes(value));
+}
+
+bool has_age(EntryKind kind) {
+  return kind == EntryKind::kDelta || kind == EntryKind::kRested;
+}
+
+// The parameter with which the gaps of `count` entries in `range` slots take about the fewest bits.
+uint8_t best_k(uint32_t range, uint32_t count) {
+  const uint32_t gap = count < 2 ? 0 : (range - (count - 1)) / (count - 1);
+  return static_cast<uint8_t>(
+      std::min<uint32_t>(gap < 2 ? 0 : static_cast<uint32_t>(std::bit_width(gap * 3 / 4)) - 1, kMaxK));
+}
+
+}  // namespace
+
+bool same_head(const ObjectInfo& a, const ObjectInfo& b) {
+  return a.type == b.type && a.owner == b.owner && a.mode == b.mode && a.authority_tick == b.authority_tick;
+}
+
+bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, const EntryCache& cache,
+                     uint32_t max_parts) {
+  put_in_order(candidates);
+  blocks_.clear();
+  parts_.clear();
+  bytes_ = 0;
+  open_part();
+  uint32_t at = 0;
+  for (const Group& group : groups_) {
+    bool open = false;
+    for (; at < group.end; ++at) {
+      const Candidate& candidate = candidates[order_[at]];
+      const Candidate* previous = open ? &candidates[order_[at - 1]] : nullptr;
+      Block* block = open ? &blocks_.back() : nullptr;
+      const Block next{group.kind, group.mixed, group.k, group.age, at, 0};
+      const uint32_t block_bits =
+          open ? 0 : 8 + 16 + (group.age != 0 ? varint_bits(group.age) : 0) + varint_bits(candidate.slot) + 7;
+      const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table, cache);
+      const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
+      if (!fits) {
+        if (used_bits_ == kHeaderBits) return false;  // longer than a part
+        if (parts_.size() == max_parts) return false;
+        open_part();
+        open = false;
+        --at;
+        continue;
+      }
+      if (!open) {
+        blocks_.push_back(next);
+        ++parts_.back().block_count;
+        open = true;
+      }
+      ++blocks_.back().count;
+      ++part_entries_;
+      used_bits_ += bits;
+    }
+  }
+  bytes_ += (used_bits_ + 7) / 8;
+  return true;
+}
+
+void BlockPlan::open_part() {
+  if (!parts_.empty()) bytes_ += (used_bits_ + 7) / 8;
+  parts_.push_back(Part{static_cast<uint32_t>(blocks_.size()), 0});
+  used_bits_ = kHeaderBits;
+  part_entries_ = 0;
+}
+
+// Own states first, so that they lie in one part, which can confirm them. Then kind by kind.
+void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
+  order_.clear();
+  groups_.clear();
+  constexpr EntryKind kOrder[] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull,
+                                  EntryKind::kRested};
+  uint32_t counts[2][kEntryKinds] = {};
+  for (const Candidate& candidate : candidates) {
+    if (candidate.chosen) ++counts[candidate.is_own ? 0 : 1][static_cast<size_t>(candidate.kind)];
+  }
+  for (const bool own : {true, false}) {
+    for (const EntryKind kind : kOrder) {
+      if (counts[own ? 0 : 1][static_cast<size_t>(kind)] == 0) continue;
+      const uint32_t first = static_cast<uint32_t>(order_.size());
+      uint32_t newest_age = UINT32_MAX;
+      bool mixed = false;
+      for (uint32_t i = 0; i < candidates.size(); ++i) {
+        const Candidate& candidate = candidates[i];
+        if (!candidate.chosen || candidate.is_own != own || candidate.kind != kind) continue;
+        mixed = mixed || (order_.size() != first && candidate.age != newest_age);
+        newest_age = std::min(newest_age, candidate.age);
+        order_.push_back(i);
+      }
+      const uint32_t count = static_cast<uint32_t>(order_.size()) - first;
+      const uint32_t range = candidates[order_.back()].slot - candidates[order_[first]].slot + 1;
+      groups_.push_back(Group{kind, own, static_cast<uint32_t>(order_.size()), best_k(range, count),
+                              has_age(kind) ? newest_age : 0, mixed && has_age(kind)});
+    }
+  }
+}
+
+uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
+                               const ObjectTable& table, const EntryCache& cache) const {
+  uint32_t bits = candidate.bits;
+  if (previous != nullptr) bits += gap_bits(candidate.slot - previous->slot - 1, block.k);
+  if (block.mixed) bits += candidate.age == block.age ? 1 : 1 + varint_bits(candidate.age);
+  if (candidate.kind == EntryKind::kFull) {
+    const bool same =
+        previous != nullptr && same_head(table.info(candidate.slot), table.info(previous->slot));
+    bits += (previous != nullptr ? 1 : 0) + (same ? 0 : candidate.head_bits);
+  }
+  if (candidate.body == EntryCache::kTooLarge) return bits;
+  const EntryBody body = cache.body(candidate.body);
+  if (body.mask_bits == 0) return bits;
+  if (previous == nullptr || previous->type != candidate.type) return bits + body.mask_bits;
+  const EntryBody before = cache.body(previous->body);
+  return bits + (before.mask == body.mask && before.mask_bits == body.mask_bits ? 1 : 1 + body.mask_bits);
+}
+
+}  // namespace lattice::replication

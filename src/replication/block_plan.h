@@ -1,0 +1,97 @@
+// Cuts the entries of one snapshot into blocks and parts, and counts their bits before anything is written.
+// Spec: D-11, D-13, D-14, D-41, D-43.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/entry_cache.h"
+#include "replication/object_table.h"
+#include "replication/snapshot_format.h"
+
+namespace lattice::replication {
+
+/// An entry that a snapshot may hold.
+struct Candidate {
+  uint32_t slot = 0;
+  uint32_t index = 0;  // of the replica or the removal
+  EntryKind kind = EntryKind::kDelta;
+  bool is_own = false;     // a state of an object that the client owns
+  bool chosen = true;      // goes into this snapshot
+  uint32_t age = 0;        // of the baseline; 0: the kind has none
+  uint32_t bits = 0;       // of the content without mask and head
+  uint32_t body = 0;       // in the EntryCache; EntryCache::kTooLarge when the kind has none
+  uint32_t head_bits = 0;  // of a full entry's head
+  const ObjectType* type = nullptr;
+  float priority = 0;
+};
+
+class BlockPlan {
+ public:
+  struct Block {
+    EntryKind kind = EntryKind::kDelta;
+    bool mixed = false;
+    uint8_t k = 0;
+    uint32_t age = 0;    // of most of its entries
+    uint32_t first = 0;  // in order()
+    uint32_t count = 0;
+  };
+  struct Part {
+    uint32_t first_block = 0;
+    uint32_t block_count = 0;
+  };
+
+  explicit BlockPlan(uint32_t part_capacity_bytes) : capacity_bits_(part_capacity_bytes * 8) {}
+
+  /// Plans the chosen candidates, which ascend by slot within each kind. The result has one part at least,
+  /// even without candidates, and `max_parts` at most. False when not all of them found room.
+  bool plan(std::span<const Candidate> candidates, const ObjectTable& table, const EntryCache& cache,
+            uint32_t max_parts);
+
+  std::span<const Part> parts() const { return parts_; }
+  std::span<const Block> blocks() const { return blocks_; }
+  /// Indexes of candidates, block after block.
+  std::span<const uint32_t> order() const { return order_; }
+  /// At most so many bytes will be written.
+  uint32_t bytes() const { return bytes_; }
+
+ private:
+  void put_in_order(std::span<const Candidate> candidates);
+  void open_block(std::span<const Candidate> candidates, uint32_t at);
+  void open_part();
+  void close_block();
+  uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
+                      const ObjectTable& table, const EntryCache& cache) const;
+
+  uint32_t capacity_bits_;
+  uint32_t bytes_ = 0;
+  uint32_t used_bits_ = 0;  // of the open part
+  uint32_t part_entries_ = 0;
+  struct Group {
+    EntryKind kind;
+    bool own;
+    uint32_t end;  // in order_
+    uint8_t k;
+    uint32_t age;
+    bool mixed;
+  };
+  std::vector<Group> groups_;
+  std::vector<uint32_t> order_;
+  std::vector<Block> blocks_;
+  std::vector<Part> parts_;
+};
+
+/// Whether two full entries have the same head (D-41).
+bool same_head(const ObjectInfo& a, const ObjectInfo& b);
+
+/// Bits of a gap (D-14).
+inline uint32_t gap_bits(uint32_t gap, uint32_t k) {
+  const uint32_t quotient = gap >> k;
+  if (quotient < kGapEscape) return quotient + 1 + k;
+  uint32_t bits = kGapEscape + 8;
+  for (uint32_t rest = gap >> 7; rest != 0; rest >>= 7) bits += 8;
+  return bits;
+}
+
+}  // namespace lattice::replication

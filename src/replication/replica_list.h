@@ -1,0 +1,152 @@
+// What one client holds: a dense list of the objects in its set, and the removals that it has not acked.
+// Spec, C-04, D-15 to D-17, D-42.
+//
+// True at all times: a baseline is only taken from an acked part. An ack that belongs to an earlier stay of
+// an object changes nothing. An object that has news for the client, or news in flight, is awake; a build
+// visits those alone, and those that the change log names. An object in a slot whose former object the client
+// may still hold waits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/object_table.h"
+#include "replication/part_ledger.h"
+#include "replication/slot_map.h"
+#include "replication/state_store.h"
+
+namespace lattice::replication {
+
+/// One client's knowledge of one object.
+struct Replica {
+  uint32_t slot = kNoSlot;     // kNoSlot: free
+  uint32_t acked_version = 0;  // the newest version that the client has acked; 0: none
+  Tick acked_tick = 0;  // tick of the snapshot with that version: on the wire, it names the baseline. 0: the
+                        // client may have forgotten it
+  uint32_t acked_full = 0;    // the version of the newest acked full entry
+  uint32_t kept_version = 0;  // the newest acked version of a part with keep; 0: none
+  Tick kept_tick = 0;
+  uint32_t sent_version = 0;  // the newest version that was sent; 0: none in this stay
+  Tick sent_tick = 0;         // tick of the newest entry with a state
+  float accumulator = 0;      // C-04
+  uint32_t rpc_count = 0;     // reliable RPCs on the object that were sent to this client (D-35)
+  uint16_t stay = 0;          // counts stays; receipts of entries from an older stay are ignored
+  uint16_t sends = 0;         // states sent
+  uint16_t acked_send = 0;    // the number of the send of acked_version
+  uint8_t keep_sends = 0;     // states sent in parts with keep
+  uint8_t kept_send = 0;
+  bool held : 1 = false;  // an entry was sent, so the client may hold the object: leaving needs a removal
+  bool in_flight : 1 = false;     // the newest sent version was neither acked nor lost
+  bool rest_sent : 1 = false;     // a rested entry about the newest sent version was not lost (D-17)
+  bool awake : 1 = false;         // in the list of those with news
+  bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
+  bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
+};
+
+/// An object that the client may hold and must drop.
+struct Removal {
+  uint64_t network_id = 0;
+  uint32_t slot = 0;
+  /// Reliable RPCs that the client must have received before it drops the object (D-35).
+  uint32_t rpc_count = 0;
+  Tick sent_tick = 0;     // tick of the newest entry; 0: none
+  float accumulator = 0;  // C-04
+  uint16_t stay = 0;
+  bool in_flight = false;
+  bool acked = false;  // the slot rests until late parts are too old to be read (D-42)
+  bool left = false;   // the object lives on, outside of the client's set
+  bool named = false;  // the client may not know the object by its slot
+  uint32_t place = 0;  // in pending
+};
+
+class ReplicaList {
+ public:
+  struct Config {
+    uint64_t peer_id = 0;                 // the peer whose own objects get the owner boost
+    uint32_t max_ledger_entries = 32768;  // bound on the entries remembered until they are acked or lost
+  };
+  explicit ReplicaList(const Config& config);
+
+  /// Puts every live object into the set and marks it as owed. Call once, when the client joins.
+  void join(const ObjectTable& table);
+  /// Marks an object of the set as owed, as join() does with all. Call it before anything is sent.
+  void owe(uint32_t slot);
+  /// The object enters the client's set. It starts with a full entry.
+  void enter(uint32_t slot, uint64_t network_id);
+  /// The object leaves the client's set and lives on.
+  void leave(uint32_t slot, uint64_t network_id) { forget(slot, network_id, true); }
+  /// The object is destroyed. Call it before the table frees the slot, whether the object was in the set or
+  /// not.
+  void destroyed(uint32_t slot, uint64_t network_id) { forget(slot, network_id, false); }
+  /// Counts a reliable RPC on the object that was queued for this client: the object's removal names the
+  /// count (D-35).
+  void count_reliable_rpc(uint32_t slot);
+
+  /// Takes the transport's verdict on a part. Unknown receipts are ignored.
+  void on_receipt(uint32_t receipt, bool acked);
+
+  /// True when every object that was in the set at join has been acked once or is gone.
+  bool loaded() const { return owed_at_join_ == 0; }
+  uint32_t size() const { return replica_of_.size(); }
+  /// Removals that the client has not acked.
+  uint32_t pending_removals() const { return unacked_removals_; }
+  uint64_t peer_id() const { return config_.peer_id; }
+  /// True when the object is in this client's set.
+  bool in_set(uint32_t slot) const { return replica_of_.find(slot) != SlotMap::kNone; }
+  /// What the client knows of an object in its set, or null.
+  const Replica* find(uint32_t slot) const;
+
+  // --- For the snapshot builder.
+  /// Wakes every object that changed since the last call, and returns the awake ones in ascending slot: the
+  /// index of replica() is in the low half of each. Visits what changed or, if that is less, the set.
+  std::span<uint64_t> awake(const StateStore& store);
+  /// Keeps the first `count` of awake(): the others were put to rest.
+  void keep_awake(size_t count) { awake_.resize(count); }
+  Replica& replica(uint32_t index) { return replicas_[index]; }
+  /// Indexes of removal(), in no order.
+  std::span<const uint32_t> removals() const { return pending_; }
+  Removal& removal(uint32_t index) { return removals_[index]; }
+  /// Call it once, first in each build. Ends the rest of slots whose removal is long past, and gives up what
+  /// the ledger had no room to remember.
+  void begin_build(Tick tick);
+  PartLedger& ledger() { return ledger_; }
+  /// By how much the builder's estimate of entries was off in the last snapshot that was cut.
+  double estimate_scale() const { return estimate_scale_; }
+  void set_estimate_scale(double scale) { estimate_scale_ = scale; }
+  /// Replicas and changes that awake() visited, in all.
+  uint64_t visited() const { return visited_; }
+  /// Moves ticks of long ago forward: ticks wrap.
+  void age(Tick oldest);
+
+ private:
+  void wake(uint32_t index);
+  void drop_stale();
+  void forget(uint32_t slot, uint64_t network_id, bool left);
+  void settle(Replica& replica);
+  uint32_t take_removal();
+  void end_removal(uint32_t index);
+  void on_acked(const SentEntry& entry, Tick tick);
+  void on_lost(const SentEntry& entry);
+  void validate() const;
+
+  Config config_;
+  std::vector<Replica> replicas_;  // with free ones between
+  std::vector<uint32_t> free_replicas_;
+  SlotMap replica_of_;           // slot -> index in replicas_
+  std::vector<uint64_t> awake_;  // slot << 32 | index
+  bool awake_in_order_ = true;
+  bool awake_is_stale_ = false;    // some entries are of stays that have ended
+  uint64_t changes_read_ = 0;      // how far in the change log
+  std::vector<Removal> removals_;  // with free ones between
+  std::vector<uint32_t> free_removals_;
+  std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
+  SlotMap removal_of_;             // slot -> index in removals_
+  uint32_t unacked_removals_ = 0;
+  PartLedger ledger_;
+  uint32_t owed_at_join_ = 0;
+  double estimate_scale_ = 1.0;
+  uint64_t visited_ = 0;
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,111 @@
+// The authority's states: the quantized versions of every object, which objects were written, and which
+// changed. Spec: §14.4, X-01, X-06, D-15, D-26.
+//
+// Who writes an object announces it: mark(). record() looks at the objects that were marked, and at no other.
+// It makes a version where the words differ from the newest one. So an object at rest costs nothing per tick.
+//
+// The state at tick T is the newest version at or before T. Versions of one object are numbered 1, 2, 3 …
+// without gaps (0 is the zero baseline), so equal numbers mean equal words.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "replication/change_log.h"
+#include "replication/keep_ticks.h"
+#include "replication/object_table.h"
+#include "replication/snapshot_format.h"
+#include "replication/version_ring.h"
+
+namespace lattice::replication {
+
+inline constexpr int32_t kHistoryTicks = 64;  // every state of so many ticks is kept
+
+/// The values of one object that every build reads.
+struct StateSummary {
+  uint32_t version = 0;       // the newest version; 0 before the first record()
+  uint32_t full_version = 0;  // clients need an acked full entry of at least this version
+  Tick tick = 0;              // of the newest version
+  bool moving = false;        // a velocity member of the newest version is not zero (S-06)
+};
+
+/// Hears of a write that was not announced: in validation builds record() looks at all objects.
+class UnannouncedWrites {
+ public:
+  virtual ~UnannouncedWrites() = default;
+  /// `words` are what the host values are now, and `recorded` what they were when they were recorded last.
+  virtual void on_unannounced_write(uint32_t slot, Tick tick, const Word* recorded, const Word* words) = 0;
+};
+
+class StateStore {
+ public:
+  /// Keeps the states of the last `history_ticks` ticks, 2 to kHistoryTicks, and those of `keep`.
+  explicit StateStore(int32_t history_ticks = kHistoryTicks, KeepTicks keep = {});
+
+  /// Starts the versions of an object. It counts as written.
+  void begin(uint32_t slot, const ObjectType& type);
+  void end(uint32_t slot);
+
+  /// Announces that the host values of the object may have changed, or will before the next record().
+  void mark(uint32_t slot);
+  /// Quantizes every object that was marked, is new, or has a type that is always compared, and adds a
+  /// version where the words differ from the newest one. `tick` must come after the last recorded tick. Host
+  /// values of types with round_host are rounded to the values of their words (S-03). Returns how many
+  /// objects got a version.
+  uint32_t record(ObjectTable& table, Tick tick);
+
+  /// Makes clients receive the object's owner, mode and authority_tick again. The next record() adds a
+  /// version even if the words are the same. Until a client has acked a full entry of that version, it gets
+  /// full entries only.
+  void announce(uint32_t slot);
+
+  /// The number of the newest version; 0 before the first record().
+  uint32_t version(uint32_t slot) const { return summaries_[slot].version; }
+  const StateSummary& summary(uint32_t slot) const { return summaries_[slot]; }
+  /// The words of the newest version; null before the first record().
+  const Word* current(uint32_t slot) const;
+  /// The words of version `version`; for 0 the zero baseline. Null when the version is no longer kept or not
+  /// made yet.
+  const Word* words(uint32_t slot, uint32_t version) const;
+
+  const ChangeLog& changes() const { return changes_; }
+  const KeepTicks& keep_ticks() const { return keep_; }
+  /// Objects that record() compared, in all.
+  uint64_t compared() const { return compared_; }
+  /// Bytes that all versions take.
+  uint64_t allocated_bytes() const { return pool_.allocated_bytes(); }
+  /// Null ends the reports. Only validation builds make any.
+  void set_unannounced_writes(UnannouncedWrites* handler) { unannounced_ = handler; }
+
+ private:
+  struct Object {
+    VersionRing ring;
+    bool marked = false;
+    bool announced = false;
+    bool in_grown = false;
+  };
+  bool record_one(ObjectTable& table, uint32_t slot, Tick tick);
+  void add_version(uint32_t slot, Tick tick, const Word* words);
+  void shrink_resting(Tick tick);
+  void age(Tick tick);
+  void find_unannounced(ObjectTable& table, Tick tick);
+
+  int32_t history_ticks_;
+  KeepTicks keep_;
+  StatePool pool_;
+  std::vector<Object> objects_;          // by slot
+  std::vector<StateSummary> summaries_;  // by slot: all that a build reads of an object
+  std::vector<uint32_t> marked_;
+  std::vector<uint32_t> always_;  // objects of types that are always compared
+  std::vector<uint32_t> grown_;   // objects with memory for more than one version
+  uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
+  std::vector<Word> scratch_;
+  ChangeLog changes_;
+  UnannouncedWrites* unannounced_ = nullptr;
+  size_t next_unannounced_ = 0;  // in ascending order of ids
+  uint64_t compared_ = 0;
+  Tick last_tick_ = 0;
+  Tick aged_tick_ = 0;
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,634 @@
+#include "replication/replica_list.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test {
+namespace {
+
+using Receipts = std::vector<uint32_t>;
+
+/// Slots do not rest in the table, so that a slot is taken again at once.
+struct ReplicaListTest : testing::Test {
+  ReplicaListTest() { authority.recipients.push_back(&recipient); }
+  /// Records, sends, and lets the client have the parts. Returns their receipts.
+  Receipts step(bool delivered = true) {
+    authority.record();
+    Receipts receipts;
+    for (const SnapshotPart& part : authority.send(recipient)) {
+      receipts.push_back(part.receipt);
+      if (!delivered) continue;
+      EXPECT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+    }
+    authority.tick += 2;
+    return receipts;
+  }
+  void resolve(const Receipts& receipts, bool acked) {
+    for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, acked);
+  }
+  /// Steps whose parts are acked, until the client has been told everything.
+  void settle() {
+    for (int i = 0; i < 4; ++i) resolve(step(), true);
+    client.log.take();
+  }
+  const Removal& only_removal() {
+    EXPECT_EQ(recipient.removals().size(), 1u);
+    return recipient.removal(recipient.removals()[0]);
+  }
+  const SnapshotBuilder::Stats& sent() const { return authority.builder.stats(); }
+
+  Types types;
+  Authority authority{types, {}, 4096, kHistoryTicks, 0};
+  ReplicaList recipient{ReplicaList::Config{}};
+  Client client{types};
+};
+
+TEST_F(ReplicaListTest, full_until_acked_then_deltas_then_silence) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  step();
+  authority.state<Lamp>(slot).level = 4;
+  const Receipts second = step();
+  EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@1", "full 1@3"}));
+  resolve(second, true);
+  EXPECT_EQ(recipient.find(slot)->acked_tick, 3u);
+  authority.state<Lamp>(slot).level = 5;
+  resolve(step(), true);
+  EXPECT_EQ(client.log.take(), Lines{"delta 1@5"});
+  for (int i = 0; i < 100; ++i) resolve(step(), true);
+  EXPECT_EQ(client.log.take(), Lines{"rested 1@9"}) << "with the second snapshot after the last change";
+}
+
+TEST_F(ReplicaListTest, what_is_in_flight_is_not_sent_again) {
+  authority.spawn(types.lamp());
+  const Receipts first = step();
+  step();
+  EXPECT_EQ(sent().full_entries, 1u);
+  resolve(first, false);
+  step();
+  EXPECT_EQ(sent().full_entries, 2u) << "lost";
+  authority.tick += 114;
+  step();
+  EXPECT_EQ(sent().full_entries, 2u);
+  step();
+  step();
+  EXPECT_EQ(sent().full_entries, 3u) << "two seconds without a verdict";
+}
+
+TEST_F(ReplicaListTest, only_the_loss_of_the_newest_state_sends_it_again) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.state<Lamp>(slot).level = 1;
+  const Receipts old = step();
+  authority.state<Lamp>(slot).level = 2;
+  const Receipts newest = step();
+  const uint64_t states = sent().delta_entries;
+  resolve(old, false);
+  step();
+  EXPECT_EQ(sent().delta_entries, states);
+  resolve(newest, false);
+  step();
+  EXPECT_EQ(sent().delta_entries, states + 1);
+}
+
+TEST_F(ReplicaListTest, own_objects_are_sent_in_each_snapshot_until_acked) {
+  ReplicaList::Config config;
+  config.peer_id = 9;
+  ReplicaList owner(config);
+  authority.recipients = {&owner};
+  const uint32_t slot = authority.spawn(types.lamp(), 9);
+  uint32_t receipt = 0;
+  for (uint64_t i = 1; i <= 5; ++i, authority.tick += 2) {
+    authority.record();
+    receipt = authority.send(owner)[0].receipt;
+    EXPECT_EQ(sent().full_entries, i);
+  }
+  owner.on_receipt(receipt, true);
+  authority.record();
+  authority.send(owner);
+  EXPECT_EQ(sent().full_entries, 5u);
+  EXPECT_EQ(owner.find(slot)->acked_version, 1u);
+}
+
+TEST_F(ReplicaListTest, an_older_ack_does_not_move_the_baseline_back) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  const Receipts first = step();
+  authority.state<Lamp>(slot).level = 5;
+  const Receipts second = step();
+  resolve(second, true);
+  resolve(first, true);
+  EXPECT_EQ(recipient.find(slot)->acked_tick, 3u);
+  EXPECT_EQ(recipient.find(slot)->acked_version, 2u);
+}
+
+TEST_F(ReplicaListTest, lost_parts_give_their_priority_back) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  const Receipts receipts = step();
+  EXPECT_EQ(recipient.find(slot)->accumulator, 0.0f);
+  resolve(receipts, false);
+  EXPECT_GT(recipient.find(slot)->accumulator, 0.0f);
+}
+
+TEST_F(ReplicaListTest, a_changed_owner_is_sent_as_a_full_entry) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  const Tick tick = authority.tick;
+  authority.table.set_authority(slot, 77, LATTICE_AUTHORITY_SHARED, tick);
+  authority.store.announce(slot);
+  resolve(step(), true);
+  const std::string at = "1@" + std::to_string(tick);
+  EXPECT_EQ(client.log.take(), (Lines{"authority " + at, "full " + at}));
+  EXPECT_EQ(client.mirror.info(client.mirror.find(1)).owner, 77u);
+  EXPECT_EQ(client.mirror.info(client.mirror.find(1)).authority_tick, tick);
+}
+
+TEST_F(ReplicaListTest, loaded_once_everything_from_join_is_acked_or_gone) {
+  const uint32_t a = authority.spawn(types.lamp());
+  authority.spawn(types.lamp());
+  ReplicaList late{ReplicaList::Config{}};
+  late.join(authority.table);
+  EXPECT_FALSE(late.loaded());
+  authority.recipients.push_back(&late);
+  authority.spawn(types.lamp());  // after the join: does not count
+  authority.record();
+  const auto parts = authority.send(late);
+  ASSERT_EQ(parts.size(), 1u);
+  authority.despawn(a);
+  EXPECT_FALSE(late.loaded());
+  late.on_receipt(parts[0].receipt, true);
+  EXPECT_TRUE(late.loaded());
+}
+
+// ---- Rest (D-17) ------------------------------------------------------------------------------------
+
+TEST_F(ReplicaListTest, a_moving_object_that_stands_still_is_said_to_rest_at_once) {
+  const uint32_t slot = authority.spawn(types.actor());
+  authority.state<Body>(slot).velocity[0] = 3;  // pressed against a wall
+  for (int i = 0; i < 100; ++i) resolve(step(), true);
+  EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@1", "rested 1@3"}));
+  EXPECT_EQ(sent().rested_entries, 1u);
+}
+
+TEST_F(ReplicaListTest, a_lost_rested_entry_is_sent_again) {
+  authority.spawn(types.lamp());
+  resolve(step(), true);
+  resolve(step(), true);
+  resolve(step(false), false);
+  EXPECT_EQ(sent().rested_entries, 1u);
+  resolve(step(), true);
+  EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@1", "rested 1@7"}));
+  for (int i = 0; i < 10; ++i) resolve(step(), true);
+  EXPECT_EQ(sent().rested_entries, 2u);
+}
+
+TEST_F(ReplicaListTest, rest_is_said_again_after_a_later_state) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.state<Lamp>(slot).level = 3;
+  const Tick changed = authority.tick;
+  for (int i = 0; i < 10; ++i) resolve(step(), true);
+  EXPECT_EQ(client.log.take(),
+            (Lines{"delta 1@" + std::to_string(changed), "rested 1@" + std::to_string(changed + 4)}));
+}
+
+TEST_F(ReplicaListTest, a_state_in_flight_is_said_to_rest_too_and_again_when_it_was_lost) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.state<Lamp>(slot).level = 3;
+  const Tick changed = authority.tick;
+  const Receipts lost = step(false);
+  step(), step(), step();
+  EXPECT_EQ(client.log.take(), Lines{}) << "the client waits for the state that rests";
+  EXPECT_EQ(sent().rested_entries, 2u);
+  resolve(lost, false);
+  resolve(step(), true);
+  resolve(step(), true);
+  const auto at = [&](Tick after) { return "1@" + std::to_string(changed + after); };
+  EXPECT_EQ(client.log.take(), (Lines{"delta " + at(8), "rested " + at(10)}));
+}
+
+// ---- Removals ---------------------------------------------------------------------------------------
+
+TEST_F(ReplicaListTest, removals_repeat_until_acked) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  resolve(step(), true);
+  authority.despawn(slot);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
+  resolve(step(false), false);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
+  resolve(step(), true);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
+  EXPECT_EQ(client.mirror.size(), 0u);
+  step();
+  EXPECT_EQ(sent().removed_entries, 2u);
+}
+
+TEST_F(ReplicaListTest, a_removal_in_flight_is_not_sent_again) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  resolve(step(), true);
+  authority.despawn(slot);
+  const Receipts first = step();
+  step();
+  EXPECT_EQ(sent().removed_entries, 1u);
+  resolve(first, false);
+  step();
+  EXPECT_EQ(sent().removed_entries, 2u);
+  authority.tick += 116;
+  step();
+  EXPECT_EQ(sent().removed_entries, 2u);
+  step();  // two seconds without a verdict
+  EXPECT_EQ(sent().removed_entries, 3u);
+}
+
+TEST_F(ReplicaListTest, what_was_never_sent_needs_no_removal) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  authority.despawn(slot);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
+  const uint32_t called = authority.spawn(types.lamp());
+  recipient.count_reliable_rpc(called);
+  authority.despawn(called);  // a call on it may wait at the client (D-38)
+  EXPECT_EQ(recipient.pending_removals(), 1u);
+  EXPECT_TRUE(only_removal().named);
+  EXPECT_EQ(only_removal().rpc_count, 1u);
+}
+
+TEST_F(ReplicaListTest, a_removal_has_a_name_where_no_full_entry_was_acked) {
+  const uint32_t known = authority.spawn(types.lamp());
+  settle();
+  recipient.leave(known, 1);
+  EXPECT_FALSE(only_removal().named);
+  EXPECT_TRUE(only_removal().left);
+  settle();
+  authority.tick += 100;
+  settle();
+  EXPECT_TRUE(recipient.removals().empty());
+  const uint32_t unacked = authority.spawn(types.lamp());
+  step();
+  authority.despawn(unacked);
+  EXPECT_TRUE(only_removal().named);
+  EXPECT_FALSE(only_removal().left);
+  EXPECT_EQ(only_removal().network_id, 2u);
+  step();
+  EXPECT_EQ(client.mirror.size(), 0u);
+}
+
+TEST_F(ReplicaListTest, destruction_outside_of_the_set_is_not_told) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  recipient.leave(slot, 1);
+  settle();
+  authority.tick += 100;
+  settle();
+  authority.despawn(slot);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
+  step();
+  EXPECT_EQ(sent().removed_entries, 1u);
+}
+
+// ---- Stays ------------------------------------------------------------------------------------------
+
+TEST_F(ReplicaListTest, acks_from_before_a_removal_count_for_nothing) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  const Receipts before = step();
+  recipient.leave(slot, 1);
+  step();
+  recipient.enter(slot, 1);
+  resolve(before, true);
+  EXPECT_EQ(recipient.find(slot)->acked_version, 0u);
+  client.log.take();
+  step();
+  EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@5"}));
+}
+
+TEST_F(ReplicaListTest, losses_from_before_a_removal_count_for_nothing) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.state<Lamp>(slot).level = 3;
+  const Receipts state = step();
+  recipient.leave(slot, 1);
+  const Receipts removal = step();
+  recipient.enter(slot, 1);
+  step();
+  const uint64_t full = sent().full_entries;
+  resolve(state, false);
+  resolve(removal, false);
+  step();
+  EXPECT_EQ(sent().full_entries, full);
+  EXPECT_EQ(sent().removed_entries, 1u);
+}
+
+TEST_F(ReplicaListTest, re_entry_cancels_the_removal_and_leaving_again_restores_it) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  resolve(step(), true);
+  recipient.leave(slot, 1);
+  recipient.enter(slot, 1);
+  EXPECT_EQ(recipient.pending_removals(), 0u);
+  recipient.leave(slot, 1);
+  EXPECT_EQ(recipient.pending_removals(), 1u);
+  step();
+  EXPECT_EQ(client.mirror.size(), 0u);
+}
+
+TEST_F(ReplicaListTest, the_same_object_re_enters_at_once) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  for (const bool acked : {true, false}) {
+    settle();
+    recipient.leave(slot, 1);
+    const Receipts removal = step();
+    if (acked) resolve(removal, true);
+    recipient.enter(slot, 1);
+    client.log.take();
+    const std::string tick = std::to_string(authority.tick);
+    step();
+    EXPECT_EQ(client.log.take(), (Lines{"spawn 1", "full 1@" + tick}));
+  }
+}
+
+TEST_F(ReplicaListTest, another_object_in_the_slot_waits_for_ack_and_64_ticks) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.despawn(slot);
+  ASSERT_EQ(authority.spawn(types.lamp()), slot);
+  const Tick removed = authority.tick;
+  const Receipts removal = step();
+  for (int i = 0; i < 50; ++i) resolve(step(), true);
+  EXPECT_EQ(client.mirror.size(), 0u) << "as long as the removal is not acked";
+  resolve(removal, true);
+  ASSERT_GT(authority.tick, removed + 64);
+  const Tick entered = authority.tick;
+  step();
+  EXPECT_EQ(client.log.take(), (Lines{"despawn 1", "spawn 2", "full 2@" + std::to_string(entered)}));
+}
+
+TEST_F(ReplicaListTest, a_slot_rests_64_ticks_though_the_removal_is_acked) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.despawn(slot);
+  ASSERT_EQ(authority.spawn(types.lamp()), slot);
+  const Tick removed = authority.tick;
+  resolve(step(), true);
+  for (; authority.tick <= removed + 64;) resolve(step(), true);
+  EXPECT_EQ(client.mirror.size(), 0u);
+  EXPECT_EQ(authority.tick, removed + 66);
+  resolve(step(), true);
+  EXPECT_NE(client.mirror.find(2), kNoSlot);
+}
+
+TEST_F(ReplicaListTest, of_several_objects_that_waited_for_a_slot_only_the_last_is_told) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  authority.despawn(slot);
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(authority.spawn(types.lamp()), slot);
+    EXPECT_EQ(recipient.pending_removals(), 1u);
+    authority.despawn(slot);
+  }
+  ASSERT_EQ(authority.spawn(types.lamp()), slot);
+  for (int i = 0; i < 50; ++i) resolve(step(), true);
+  EXPECT_EQ(sent().removed_entries, 1u);
+  EXPECT_EQ(client.mirror.size(), 1u);
+  EXPECT_NE(client.mirror.find(7), kNoSlot);
+}
+
+TEST_F(ReplicaListTest, an_ack_for_a_slot_that_was_reused_is_ignored) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  const Receipts receipts = step();
+  authority.despawn(slot);
+  ASSERT_EQ(authority.spawn(types.lamp()), slot);
+  resolve(receipts, true);
+  EXPECT_EQ(recipient.find(slot)->acked_version, 0u);
+}
+
+TEST_F(ReplicaListTest, an_object_that_left_and_came_back_between_two_builds_is_sent_once) {
+  std::vector<uint32_t> slots;
+  for (int i = 0; i < 5; ++i) slots.push_back(authority.spawn(types.lamp()));
+  for (const uint32_t slot : slots) {
+    recipient.leave(slot, authority.table.network_id(slot));
+    recipient.enter(slot, authority.table.network_id(slot));
+  }
+  step();
+  EXPECT_EQ(sent().full_entries, 5u);
+  EXPECT_EQ(client.mirror.size(), 5u);
+}
+
+// ---- Cost -------------------------------------------------------------------------------------------
+
+/// What ten builds visit for a set of 64 objects, while `moving` objects of a world of `objects` change in
+/// each tick.
+uint64_t visited_in(uint32_t objects, uint32_t moving) {
+  Types types;
+  Authority authority(types, {}, 20000);
+  ReplicaList recipient{ReplicaList::Config{}};
+  for (uint32_t i = 0; i < objects; ++i) {
+    const uint32_t slot = authority.spawn(types.lamp());
+    if (i % (objects / 64) == 0) recipient.enter(slot, authority.table.network_id(slot));
+  }
+  EXPECT_EQ(recipient.size(), 64u);
+  uint64_t before = 0;
+  for (int build = 0; build < 15; ++build, ++authority.tick) {
+    if (build == 5) before = recipient.visited();
+    for (uint32_t i = 0; i < moving; ++i) {
+      const uint32_t slot = i * (objects / 64) % objects + i / 64;
+      authority.state<Lamp>(slot).level = static_cast<uint8_t>(authority.tick % 16);
+    }
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
+  }
+  return recipient.visited() - before;
+}
+
+TEST(ReplicaList, a_set_of_64_costs_the_same_in_any_world) {
+  const uint64_t alone = visited_in(64, 64);
+  EXPECT_GE(alone, 10u * 64u);
+  EXPECT_LE(alone, 10u * 128u);
+  EXPECT_EQ(visited_in(16384, 64), alone) << "only the set moves";
+  EXPECT_EQ(visited_in(16384, 16384), alone) << "all of the world moves";
+}
+
+TEST(ReplicaList, what_does_not_change_is_not_visited) {
+  Types types;
+  Authority authority(types);
+  ReplicaList recipient{ReplicaList::Config{}};
+  authority.recipients.push_back(&recipient);
+  for (int i = 0; i < 2000; ++i) authority.spawn(types.lamp());
+  uint64_t before = 0;
+  for (int build = 0; build < 20; ++build, authority.tick += 2) {
+    if (build == 10) before = recipient.visited();
+    authority.state<Lamp>(17).level ^= 1;
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
+  }
+  EXPECT_EQ(recipient.visited() - before, 10u * 2u) << "once in the change log, once awake";
+}
+
+TEST(ReplicaList, a_resting_world_of_100000_objects_costs_nothing) {
+  Types types;
+  SnapshotBuilder::Config config;
+  config.part_capacity_bytes = kMaxPartBytes;
+  Authority authority(types, config, 100000);
+  for (int i = 0; i < 100000; ++i) authority.spawn(types.lamp());
+  authority.record();
+  ReplicaList::Config wide;
+  wide.max_ledger_entries = 1 << 18;  // the rested entries of all go out at once
+  ReplicaList recipient(wide);
+  recipient.join(authority.table);
+  const auto build = [&] {
+    for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
+    authority.tick += 2;
+    authority.record();
+  };
+  for (int i = 0; i < 20; ++i) build();
+  ASSERT_TRUE(recipient.loaded());
+  const uint64_t visited = recipient.visited();
+  const SnapshotBuilder::Stats before = authority.builder.stats();
+  EXPECT_EQ(before.rested_entries, 100000u);
+  const uint64_t encoded = authority.builder.cache().encoded();
+  const uint64_t compared = authority.store.compared();
+  for (int i = 0; i < 100; ++i) build();
+  EXPECT_EQ(recipient.visited(), visited);
+  EXPECT_EQ(authority.builder.cache().encoded(), encoded);
+  EXPECT_EQ(authority.store.compared(), compared);
+  EXPECT_EQ(authority.builder.stats().bytes - before.bytes, 100u * 5u) << "a header in each";
+}
+
+// ---- Baselines --------------------------------------------------------------------------------------
+
+/// A world of one object that changes in each tick, sent to one client every `interval` ticks from tick
+/// `first` on.
+struct Stream {
+  Stream(uint32_t tick_rate_hz, uint32_t interval, Tick first)
+      : interval_(interval), authority(types, config(tick_rate_hz, interval)) {
+    authority.recipients.push_back(&recipient);
+    authority.tick = first;
+    slot = authority.spawn(types.actor());
+  }
+  static SnapshotBuilder::Config config(uint32_t tick_rate_hz, uint32_t interval) {
+    SnapshotBuilder::Config c;
+    c.tick_rate_hz = tick_rate_hz;
+    c.send_interval_ticks = interval;
+    return c;
+  }
+  /// Runs `ticks` ticks. Acks come `ack_sends` sends later; in a blackout they never come.
+  void run(Tick ticks, size_t ack_sends, bool blackout = false, bool changes = true) {
+    for (Tick i = 0; i < ticks; ++i, ++authority.tick) {
+      if (changes) authority.state<Soul>(slot, 1).target = ++value;
+      authority.record();
+      if (i % interval_ != 0) continue;
+      for (const SnapshotPart& part : authority.send(recipient)) {
+        ASSERT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied)
+            << snapshot_refusal_name(client.applier.refusal()) << " at " << authority.tick;
+        if (!blackout) acks.push_back(part.receipt);
+      }
+      while (acks.size() > ack_sends) {
+        recipient.on_receipt(acks.front(), true);
+        acks.erase(acks.begin());
+      }
+      ASSERT_EQ(client.words(1), authority.words(slot));
+    }
+  }
+  uint32_t interval_;
+  Types types;
+  Authority authority;
+  ReplicaList recipient{ReplicaList::Config{}};
+  Client client{types};
+  uint32_t slot = 0;
+  uint64_t value = 0;
+  Receipts acks;
+};
+
+TEST(Baselines, after_30_s_at_rest_the_next_change_is_a_delta) {
+  for (const uint32_t rate : {30u, 60u, 240u}) {
+    Stream stream(rate, 2, 1);
+    stream.run(100, 2);
+    stream.run(30 * rate, 2, false, false);
+    const uint64_t full = stream.authority.builder.stats().full_entries;
+    const uint64_t deltas = stream.authority.builder.stats().delta_entries;
+    stream.run(20, 2);
+    EXPECT_EQ(stream.authority.builder.stats().full_entries, full);
+    EXPECT_EQ(stream.authority.builder.stats().delta_entries, deltas + 10);
+  }
+}
+
+// D-15, D-26: in 3 s a client gets more than the 64 states that it must keep, and no ack comes back.
+TEST(Baselines, after_a_blackout_of_3_s_entries_are_deltas_against_a_kept_state) {
+  for (const uint32_t interval : {1u, 2u, 3u}) {
+    for (Tick phase = 0; phase < interval; ++phase) {
+      SCOPED_TRACE(testing::Message() << "every " << interval << " ticks from " << phase);
+      Stream stream(60, interval, 100 * interval + phase);
+      stream.run(240, 4);
+      const uint64_t full = stream.authority.builder.stats().full_entries;
+      stream.acks.clear();
+      stream.run(180, 4, true);
+      stream.run(60, 4);
+      if (testing::Test::HasFatalFailure()) return;
+      EXPECT_EQ(stream.authority.builder.stats().full_entries, full);
+    }
+  }
+}
+
+TEST(Baselines, a_blackout_of_any_length_is_never_a_refusal) {
+  for (const Tick ticks : {30u, 120u, 300u, 330u, 360u, 600u, 2000u}) {
+    Stream stream(60, 1, 1);
+    stream.run(400, 3);
+    stream.acks.clear();
+    stream.run(ticks, 3, true);
+    stream.run(200, 3);
+    if (testing::Test::HasFatalFailure()) return;
+    const uint64_t full = stream.authority.builder.stats().full_entries;
+    stream.run(100, 3);
+    EXPECT_EQ(stream.authority.builder.stats().full_entries, full) << "deltas again, after " << ticks;
+  }
+}
+
+TEST(Baselines, acks_that_come_after_64_later_states_are_no_baselines) {
+  for (const size_t sends : {62u, 63u, 64u, 65u, 79u, 80u, 81u, 100u, 200u}) {
+    SCOPED_TRACE(testing::Message() << "acks come " << sends << " sends later");
+    Stream stream(60, 1, 1);
+    stream.run(900, sends);
+    if (testing::Test::HasFatalFailure()) return;
+    EXPECT_GT(stream.authority.builder.stats().delta_entries, 500u);
+  }
+}
+
+// The same state is sent again and again to its owner, so it never leaves the store.
+TEST(Baselines, a_late_ack_of_a_state_that_was_sent_64_times_since_is_no_baseline) {
+  Types types;
+  Authority authority(types);
+  ReplicaList::Config config;
+  config.peer_id = 9;
+  ReplicaList owner(config);
+  authority.recipients.push_back(&owner);
+  const uint32_t slot = authority.spawn(types.actor(), 9);
+  Client client(types);
+  Receipts receipts;
+  for (; authority.tick <= 100; ++authority.tick) {
+    authority.record();
+    for (const SnapshotPart& part : authority.send(owner)) {
+      ASSERT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+      receipts.push_back(part.receipt);
+    }
+  }
+  owner.on_receipt(receipts[4], true);
+  authority.state<Soul>(slot, 1).health = 7;
+  authority.record();
+  ASSERT_EQ(client.apply(authority.send(owner)[0].bytes), SnapshotApplier::Result::kApplied)
+      << snapshot_refusal_name(client.applier.refusal());
+  EXPECT_EQ(client.words(1), authority.words(slot));
+}
+
+TEST(Baselines, the_client_never_refuses_whatever_the_acks_do) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    base::Random random(seed);
+    Stream stream(60, 1 + static_cast<uint32_t>(seed % 3), static_cast<Tick>(1 + seed % 2));
+    for (int phase = 0; phase < 30; ++phase) {
+      const bool blackout = random.chance(0.3);
+      const bool changes = random.chance(0.8);
+      stream.run(1 + static_cast<Tick>(random.next_below(200)), random.next_below(120), blackout, changes);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lattice::replication::test

@@ -1,0 +1,225 @@
+"""The objects that snapshots describe (docs/spec/data.md, "Snapshots"), in the order in which an authority sends.
+
+Here the rules that bind the authority are checked as well: its promises. client_world.py follows the same parts in the
+order of arrival."""
+
+from blocks import FULL, REMOVED, ahead, read_part
+from packets import Malformed, require
+
+STATES_KEPT, STATES_OF_KEEP_PARTS_KEPT = 64, 16  # D-26
+REUSE_TICKS = 64  # D-42
+LARGEST_BOUND = 2 * 65535  # of slots (D-12)
+
+
+class Object:
+    """What is known of the object of a slot. It stays known after its removal, until another object takes the slot."""
+
+    def __init__(self, slot, network_id=None, type_id=None):
+        self.slot, self.network_id, self.type_id = slot, network_id, type_id
+        self.info = self.info_tick = None  # (owner, mode, authority_tick), and the tick of the full entry with it
+        self.states = {}  # tick -> contents
+        self.kept = set()  # ticks of states that came in parts with keep
+        self.shown = None  # tick of the newest state
+        self.named = None  # tick of the newest baseline that an entry named
+        self.said = None  # tick of the newest entry that says what the state is
+        self.rested = None  # contents that do not change until a later entry
+        self.has_changed = False  # since its stay began
+        self.is_there, self.stay_tick, self.removed_tick = False, None, None
+        self.rpc_counts = []  # of each stay that ended: the number of reliable RPCs that its removal names (D-35)
+        # What the client acknowledged:
+        self.acked = set()  # ticks of states of this stay
+        self.is_full_acked = self.is_info_acked = self.is_removal_acked = False
+
+    def is_gone_at(self, tick):
+        """True for an entry sent at or before the newest removal (D-29)."""
+        return self.removed_tick is not None and ahead(tick, self.removed_tick) <= 0
+
+    def retain(self, ticks):
+        """Forgets all states but those of `ticks`."""
+        self.states = {t: state for t, state in self.states.items() if t in ticks}
+        self.kept &= ticks
+        self.acked &= ticks
+
+
+class Snapshots:
+    def __init__(self, schema):
+        self.schema, self.objects, self.slots = schema, {}, {}
+        self.slot_bound = LARGEST_BOUND
+        self.own_peer_id = None
+        self.tick = 0
+        self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
+        self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "rested": 0}
+
+    def promise(self, holds, text):
+        require(holds, text)
+
+    def read(self, body):
+        """Reads one part and applies it. Returns what its packet carries, for on_acked."""
+        part = read_part(body, self)
+        self.promise(not self.tick or ahead(part.tick, self.tick) >= 0, "ticks of snapshots go back")
+        if not self.tick or ahead(part.tick, self.tick) > 0:
+            self.tick = part.tick
+        carried = []
+        for entry in part.entries:
+            try:
+                thing = (self._delta, self._full, self._removed, self._rested)[entry.kind](entry)
+                if thing and entry.state is not None:
+                    self._store(thing, entry, part.keep)
+            except Malformed as error:
+                raise Malformed(f"slot {entry.slot} at tick {part.tick}: {error}") from error
+            self.counts[("delta", "full", "removed", "rested")[entry.kind]] += 1
+            carried.append((thing, entry))
+        if part.confirms_own:
+            self._confirm_own(part)
+        self.counts["parts"] += 1
+        return carried
+
+    # ---- What a part is read with -----------------------------------------------------------------
+
+    def baseline(self, slot, tick, base):
+        thing = self.slots.get(slot)
+        require(thing and (thing.is_there or thing.is_gone_at(tick)), "a delta for a slot without an object (D-18)")
+        if base not in thing.states:
+            self.no_baseline(tick, base)
+        require(base in thing.acked or thing.is_gone_at(tick), f"its baseline {base} was never acknowledged (D-15)")
+        return thing.type_id, thing.states[base]
+
+    def no_baseline(self, tick, base):
+        raise Malformed(f"no state at its baseline {base} (D-18)")
+
+    def check_full(self, slot, tick, network_id, type_id):
+        other = self.objects.get(network_id)
+        if other:
+            require(other.slot == slot or not other.is_there, f"object {network_id} has slot {other.slot} (D-18)")
+            require(other.type_id in (type_id, None), f"the type of object {network_id} changed (D-18)")
+            self.promise(other.slot == slot, f"object {network_id} moved from slot {other.slot} (D-12)")
+        thing = self.slots.get(slot)
+        if thing and thing.network_id != network_id:
+            require(not thing.is_there, f"object {thing.network_id} of this slot was not removed (D-18)")
+
+    def check_removed(self, slot, network_id):
+        thing = self.slots.get(slot)
+        is_other = thing and thing.is_there and network_id not in (None, thing.network_id)
+        require(not is_other, f"a removal of object {network_id} in the slot of another")
+
+    # ---- Entries ----------------------------------------------------------------------------------
+
+    def _delta(self, entry):
+        thing = self.slots[entry.slot]
+        self.promise(thing.is_info_acked, "no full entry with its owner and tenure was acknowledged (D-16)")
+        newer = thing.named is None or ahead(entry.base, thing.named) >= 0
+        self.promise(newer, f"baseline {entry.base} after {thing.named} (D-15)")
+        if newer:
+            thing.named = entry.base
+        return thing
+
+    def _full(self, entry):
+        thing = self._object_of(entry)
+        if thing is None or thing.is_gone_at(entry.tick):
+            return thing
+        if not thing.is_there:
+            self.promise(not thing.rpc_counts or thing.is_removal_acked, "its removal was not acknowledged (D-42)")
+            thing.is_there, thing.stay_tick = True, entry.tick
+            thing.acked.clear()
+            thing.has_changed = False
+            thing.is_info_acked = thing.is_removal_acked = False
+        if thing.info_tick is None or ahead(entry.tick, thing.info_tick) > 0:
+            thing.is_info_acked = thing.is_info_acked and thing.info == entry.info
+            thing.info, thing.info_tick = entry.info, entry.tick
+        return thing
+
+    def _object_of(self, entry):
+        """The object of a full entry, which may take the place of a removed one. None if it was removed meanwhile."""
+        thing = self.slots.get(entry.slot)
+        is_other = thing and thing.network_id != entry.network_id
+        if is_other and thing.is_gone_at(entry.tick):
+            return None
+        if is_other:
+            is_free = thing.is_removal_acked and ahead(entry.tick, thing.removed_tick) > REUSE_TICKS
+            self.promise(is_free, "the slot is used again too early (D-42)")
+        thing = self.objects.setdefault(entry.network_id, Object(entry.slot, entry.network_id))
+        thing.type_id = entry.type_id
+        self.slots[entry.slot] = thing
+        return thing
+
+    def _removed(self, entry):
+        here = self.slots.setdefault(entry.slot, Object(entry.slot, entry.network_id))
+        thing = here
+        if entry.network_id is None:
+            self.promise(here.is_full_acked, "a removal without a name (D-42)")
+        else:
+            thing = self.objects.setdefault(entry.network_id, here if here.network_id == entry.network_id else
+                                            Object(entry.slot, entry.network_id))
+        if thing.is_there and ahead(entry.tick, thing.shown) <= 0:
+            return thing  # D-28: another stay has begun
+        if thing.is_there or not thing.rpc_counts:
+            thing.rpc_counts.append(entry.rpc_count)
+        self.promise(thing.rpc_counts[-1] == entry.rpc_count, "another rpc_count in the same removal (D-35)")
+        thing.is_there = False
+        for each in (here, thing):  # a full entry of an object that never came is late, too
+            if not each.is_gone_at(entry.tick):
+                each.removed_tick = entry.tick
+        return thing
+
+    def _rested(self, entry):
+        """An entry about a state that is not there, or not the newest, is ignored (D-17)."""
+        thing = self.slots.get(entry.slot)
+        self.promise(thing and thing.is_there, "rested, but not there (D-42)")
+        holds = thing and thing.is_there and entry.base in thing.states
+        says_so = holds and thing.states[entry.base] == thing.states[thing.shown]
+        self.promise(says_so, f"its newest state is not that of tick {entry.base} (D-17)")
+        if holds and self.is_rest(thing, entry.base, says_so):
+            thing.said, thing.rested = entry.tick, thing.states[entry.base]
+        return thing
+
+    def is_rest(self, thing, base, says_so):
+        return says_so
+
+    def _store(self, thing, entry, keep):
+        """Stores a state (D-26). An older one serves as a baseline only (D-28)."""
+        self.promise(entry.tick not in thing.states, "two states of one tick")
+        thing.states.setdefault(entry.tick, entry.state)
+        if keep:
+            thing.kept.add(entry.tick)
+        is_newer = thing.shown is None or ahead(entry.tick, thing.shown) > 0
+        if thing.is_there and is_newer and not thing.is_gone_at(entry.tick):
+            began = thing.shown is None or ahead(thing.shown, thing.stay_tick) < 0
+            thing.has_changed |= not began and thing.states.get(thing.shown) != entry.state
+            thing.shown = thing.said = entry.tick
+            if thing.rested != entry.state:
+                thing.rested = None
+        thing.retain(self.needed(thing))
+
+    def needed(self, thing):
+        """The ticks of the states that a delta may still name (D-15, D-26)."""
+        newest = sorted(thing.states, key=lambda t: ahead(t, self.tick), reverse=True)
+        return set(newest[:STATES_KEPT] + [t for t in newest if t in thing.kept][:STATES_OF_KEEP_PARTS_KEPT])
+
+    def _confirm_own(self, part):
+        """Checks that the client has, or gets now, the newest state of each object it owns (D-40)."""
+        self.confirmed_own_tick = part.tick
+        here = {entry.slot for entry in part.entries}
+        for thing in self.live().values():
+            is_own = thing.info[0] == self.own_peer_id
+            held = any(thing.states.get(tick) == thing.states.get(thing.shown) for tick in thing.acked)
+            self.promise(not is_own or thing.slot in here or held,
+                         f"own object {thing.network_id} is neither acknowledged nor in this part (D-40)")
+
+    # ---- Acknowledgements -------------------------------------------------------------------------
+
+    def on_acked(self, carried):
+        for thing, entry in carried:
+            if thing is None:
+                continue
+            if entry.kind == REMOVED:
+                if thing.stay_tick is None or ahead(entry.tick, thing.stay_tick) > 0:  # not that of an earlier stay
+                    thing.is_removal_acked = True
+            elif entry.state is not None and not thing.is_gone_at(entry.tick):
+                if entry.tick in thing.states:
+                    thing.acked.add(entry.tick)
+                if entry.kind == FULL:
+                    thing.is_full_acked = True
+                    thing.is_info_acked = thing.is_info_acked or entry.info == thing.info
+
+    def live(self):
+        return {thing.network_id: thing for thing in self.slots.values() if thing.is_there}

@@ -19,5 +19,5 @@ namespace lattice::base {
 #if !defined(NDEBUG) || defined(LATTICE_VALIDATION)
 #define LATTICE_ASSERT(condition) LATTICE_CHECK(condition)
 #else
-#define LATTICE_ASSERT(condition) static_cast<void>(sizeof(!(condition)))
+#define LATTICE_ASSERT(condition) static_cast<void>(sizeof((condition) ? 1 : 0))
 #endif

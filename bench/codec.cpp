@@ -111,7 +111,7 @@ void step(Body& body, Soul& soul, lattice::base::Random& random) {
 
 class Silent final : public replication::SnapshotListener {
   void on_spawn(uint32_t, replication::Tick) override {}
-  void on_despawn(uint32_t, replication::Tick) override {}
+  void on_despawn(uint32_t, replication::Tick, replication::DespawnReason) override {}
   void on_state(uint32_t, replication::Tick, const serialization::Word*, replication::EntryKind) override {}
   void on_rested(uint32_t, replication::Tick) override {}
 };

@@ -93,7 +93,7 @@ class Mirror final : public replication::SnapshotListener {
   explicit Mirror(replication::ObjectTable& table, const lattice::serialization::Layout& layout)
       : table_(table), layout_(layout) {}
   void on_spawn(uint32_t, replication::Tick) override {}
-  void on_despawn(uint32_t, replication::Tick) override {}
+  void on_despawn(uint32_t, replication::Tick, replication::DespawnReason) override {}
   void on_state(uint32_t slot, replication::Tick, const lattice::serialization::Word* words,
                 replication::EntryKind) override {
     layout_.dequantize(words, table_.host(slot));

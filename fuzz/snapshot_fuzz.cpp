@@ -15,7 +15,7 @@ using namespace lattice::replication;
 class Listener : public SnapshotListener {
  public:
   void on_spawn(uint32_t, Tick) override { ++events; }
-  void on_despawn(uint32_t, Tick) override { ++events; }
+  void on_despawn(uint32_t, Tick, DespawnReason) override { ++events; }
   void on_state(uint32_t, Tick, const lattice::serialization::Word*, EntryKind) override { ++events; }
   void on_rested(uint32_t, Tick) override { ++events; }
   /// One that waits for RPCs may go when it is asked about for the fourth time, more or less.

@@ -12,8 +12,9 @@
 ///
 /// An object comes within interest_radius and goes beyond interest_leave_radius, and it stays for
 /// interest_stay_ms at least. What a rule hides goes with the next snapshot. The borders are exact to an
-/// eighth of interest_cell. On the client an object that goes is gone: on_despawn tells of it, and on_spawn
-/// when it comes back. RPCs to all reach the clients that have the object.
+/// eighth of interest_cell. On the client an object that goes is gone: on_despawn tells of it, with
+/// LATTICE_DESPAWN_LEFT as lattice_object_despawn_reason(), and on_spawn when it comes back. RPCs to all
+/// reach the clients that have the object.
 #ifndef LATTICE_INTEREST_H
 #define LATTICE_INTEREST_H
 

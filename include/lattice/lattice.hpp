@@ -175,6 +175,8 @@ class WorldRef {
   ///
   ///     world.despawn(crate);
   lattice_result despawn(lattice_netid object) const { return lattice_despawn(handle_, object); }
+  /// Inside on_despawn: why the object disappears. Calls lattice_object_despawn_reason().
+  lattice_despawn_reason despawn_reason() const { return lattice_object_despawn_reason(handle_); }
   /// What is known of an object; all zero but for struct_size on failure. Calls lattice_object_get_info().
   lattice_object_info info(lattice_netid object) const {
     lattice_object_info info = sized<lattice_object_info>();
@@ -183,8 +185,8 @@ class WorldRef {
   }
 
   /// The host structure of a behaviour to write, or null when there is none. Valid until the object despawns;
-  /// wake() announces later writes. `State` must be the structure that the behaviour was registered with: the library cannot tell. Calls
-  /// lattice_object_state().
+  /// wake() announces later writes. `State` must be the structure that the behaviour was registered with: the
+  /// library cannot tell. Calls lattice_object_state().
   template <authoring::Declared State>
   State* state(lattice_netid object, uint32_t behaviour = 0) const {
     return static_cast<State*>(lattice_object_state(handle_, object, behaviour));

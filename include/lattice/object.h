@@ -40,6 +40,21 @@ LATTICE_API lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_
 ///     lattice_despawn(world, crate);
 LATTICE_API lattice_result lattice_despawn(lattice_world* world, lattice_netid object);
 
+/// Why an object disappears at a client.
+typedef enum lattice_despawn_reason {
+  LATTICE_DESPAWN_NONE = 0,       ///< no object disappears now
+  LATTICE_DESPAWN_DESTROYED = 1,  ///< the authority destroyed it: its id is never used again
+  LATTICE_DESPAWN_LEFT =
+      2,  ///< this client no longer gets it; on_spawn tells when it comes back, by the same id
+  LATTICE_DESPAWN_SESSION_ENDED = 3  ///< the connection ended
+} lattice_despawn_reason;
+
+/// Inside on_despawn: why the object disappears. LATTICE_DESPAWN_NONE and LATTICE_ERROR_OUT_OF_ORDER
+/// elsewhere.
+///
+///     if (lattice_object_despawn_reason(world) == LATTICE_DESPAWN_DESTROYED) play_explosion(object);
+LATTICE_API lattice_despawn_reason lattice_object_despawn_reason(lattice_world* world);
+
 /// Writes one member. `prop_id` is behaviour index * 256 + member index, both counted from 0 in the order of
 /// registration. `data` is the host value of the member and `len` its exact size in bytes; an array is
 /// written whole. Allowed on the authority, and for the predicting owner inside on_tick.

@@ -164,6 +164,16 @@ lattice_result lattice_despawn(lattice_world* world, lattice_netid object) {
   return LATTICE_OK;
 }
 
+lattice_despawn_reason lattice_object_despawn_reason(lattice_world* world) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return LATTICE_DESPAWN_NONE;
+  if (instance->despawn_reason == LATTICE_DESPAWN_NONE) {
+    fail(LATTICE_ERROR_OUT_OF_ORDER, "No object disappears now. Ask from inside on_despawn.");
+  }
+  return instance->despawn_reason;
+}
+
 lattice_result lattice_set_prop(lattice_world* world, lattice_netid object, uint16_t prop_id,
                                 const void* data, size_t len) {
   abi::WorldCall call(world);

@@ -37,6 +37,7 @@ struct WorldInstance final : world::Observer {
   RefusalLog refusal_log;
   bool was_pumped = false;
   lattice_tick_context tick_context{};
+  lattice_despawn_reason despawn_reason = LATTICE_DESPAWN_NONE;  // of the present on_despawn
 
   // The answers of lattice_conn_get_info(), by connection slot; the callbacks below update them.
   struct Connection {
@@ -65,7 +66,7 @@ struct WorldInstance final : world::Observer {
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;
   void on_spawn(uint64_t network_id, uint32_t type_id) override;
-  void on_despawn(uint64_t network_id) override;
+  void on_despawn(uint64_t network_id, replication::DespawnReason reason) override;
   void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) override;
   void on_authority_changed(uint64_t network_id, uint64_t new_owner) override;
   void on_tick(world::Tick tick, bool resimulating) override;

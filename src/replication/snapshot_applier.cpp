@@ -176,6 +176,7 @@ void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
     return bury(known);
   }
   known.rpc_count = entry.rpc_count;
+  known.left = entry.left;
   if (listener_.may_despawn(known.slot, known.rpc_count)) return despawn(known);
   if (!known.leaving) leaving_.push_back(known.network_id);
   known.leaving = true;
@@ -188,7 +189,8 @@ void SnapshotApplier::despawn(Known& known) {
   ++tombstones_;
   const uint32_t slot = known.slot;
   known.slot = kNoSlot;
-  listener_.on_despawn(slot, known.removed_tick);
+  listener_.on_despawn(slot, known.removed_tick,
+                       known.left ? DespawnReason::kLeft : DespawnReason::kDestroyed);
   known_of_mirror_[slot] = kNotKnown;
   mirror_.despawn(slot);
   if (known.remote_slot != kNoSlot) return bury(known);

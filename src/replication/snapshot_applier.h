@@ -14,6 +14,7 @@
 #include "base/hash_index.h"
 #include "base/ring.h"
 #include "lattice/authoring/bit_reader.h"
+#include "replication/despawn_reason.h"
 #include "replication/object_table.h"
 #include "replication/received_states.h"
 #include "replication/snapshot_format.h"
@@ -55,7 +56,7 @@ class SnapshotListener {
   /// The object exists now, with zeroed host storage. Its first on_state() follows at once.
   virtual void on_spawn(uint32_t slot, Tick tick) = 0;
   /// The object is about to go. It can still be read.
-  virtual void on_despawn(uint32_t slot, Tick tick) = 0;
+  virtual void on_despawn(uint32_t slot, Tick tick, DespawnReason reason) = 0;
   /// A removal came, and `rpc_count` reliable RPCs on the object were sent before it (D-35). True lets the
   /// object go. False holds the removal: the object stays, frozen, and each retry_removals() asks again.
   virtual bool may_despawn(uint32_t /*slot*/, uint32_t /*rpc_count*/) { return true; }
@@ -123,6 +124,7 @@ class SnapshotApplier {
     uint32_t rpc_count = 0;  // count that the held removal names
     bool was_removed = false;
     bool leaving = false;  // the authority removed it and it is still here: see may_despawn
+    bool left = false;     // the newest removal says that the object lives on
     uint32_t decoded = 0;  // number of the last part with an entry about it
     ReceivedStates states;
   };
@@ -137,6 +139,7 @@ class SnapshotApplier {
     uint32_t remote_slot = 0;
     uint32_t first_word = 0;  // in scratch_
     uint32_t rpc_count = 0;   // kRemoved
+    bool left = false;        // kRemoved: the object lives on
     Tick baseline = 0;        // kDelta, kRested
   };
   /// What one block says before its entries.

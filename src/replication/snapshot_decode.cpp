@@ -215,7 +215,7 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
 }
 
 SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, Pending* entry) {
-  static_cast<void>(in.ReadBool());  // left the set, or destroyed: the object goes in both cases
+  entry->left = in.ReadBool();
   const uint32_t index = known_at(entry->remote_slot);
   const bool named = in.ReadBool();
   if (named) entry->info.network_id = in.ReadVarint();

@@ -149,7 +149,7 @@ void ClientWorld::forget_session() {
   while (table_.size() != 0) {
     const uint32_t slot = table_.ascending().back();
     mirrors_[slot].despawn_gate.stay();  // the session has ended: no RPC is missing any more
-    on_despawn(slot, current_tick_);
+    on_despawn(slot, current_tick_, replication::DespawnReason::kSessionEnded);
     table_.despawn(slot);
   }
   applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this,
@@ -291,12 +291,12 @@ void ClientWorld::on_authority(uint32_t slot, Tick) {
   observer_.on_authority_changed(table_.network_id(slot), table_.info(slot).owner);
 }
 
-void ClientWorld::on_despawn(uint32_t slot, Tick) {
+void ClientWorld::on_despawn(uint32_t slot, Tick, replication::DespawnReason reason) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
   rpcs_.release(table_.network_id(
       slot));  // delivers the RPCs that waited for a later tick: there will be no later tick
-  observer_.on_despawn(table_.network_id(slot));
+  observer_.on_despawn(table_.network_id(slot), reason);
   set_predicted(slot, false);
   if (mirror.presentation) {
     poses_ += mirror.presentation->poses();

@@ -102,7 +102,7 @@ class ClientWorld final : public World,
 
   // replication::SnapshotListener
   void on_spawn(uint32_t slot, Tick tick) override;
-  void on_despawn(uint32_t slot, Tick tick) override;
+  void on_despawn(uint32_t slot, Tick tick, replication::DespawnReason reason) override;
   bool may_despawn(uint32_t slot, uint32_t rpc_count) override;
   void on_stays(uint32_t slot) override;
   void on_state(uint32_t slot, Tick tick, const serialization::Word* words,

@@ -7,6 +7,7 @@
 
 #include "base/sequence.h"
 #include "reliability/endpoint.h"
+#include "replication/despawn_reason.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/transfer/transfer_handler.h"
 
@@ -33,7 +34,7 @@ class Observer {
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                uint64_t remote_schema_id, std::string_view text) = 0;
   virtual void on_spawn(uint64_t network_id, uint32_t type_id) = 0;
-  virtual void on_despawn(uint64_t network_id) = 0;
+  virtual void on_despawn(uint64_t network_id, replication::DespawnReason reason) = 0;
   /// `arguments` is the host structure and `bytes` its size; null and 0 without arguments.
   virtual void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) = 0;
   virtual void on_authority_changed(uint64_t network_id, uint64_t new_owner) = 0;

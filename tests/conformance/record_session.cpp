@@ -147,7 +147,7 @@ class Session {
   class QuietListener final : public replication::SnapshotListener {
    public:
     void on_spawn(uint32_t, Tick) override {}
-    void on_despawn(uint32_t, Tick) override {}
+    void on_despawn(uint32_t, Tick, replication::DespawnReason) override {}
     void on_state(uint32_t, Tick, const serialization::Word*, replication::EntryKind) override {}
     void on_rested(uint32_t, Tick) override {}
   };

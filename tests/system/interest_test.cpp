@@ -6,20 +6,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstddef>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "interest_pair.h"
 #include "lattice/lattice.hpp"
-#include "plain_type.h"
 
 namespace lattice::test {
 namespace {
 
-constexpr uint32_t kType = 3;
 constexpr uint32_t kTickRateHz = 60;
 constexpr uint32_t kStayTicks = 60;
 constexpr double kEnter = 30;
@@ -27,25 +25,6 @@ constexpr double kLeave = 40;
 constexpr double kCell = 16;
 constexpr double kSlack = 2 * kCell / 8 + 0.01;  // of the object, and of the viewer
 constexpr const char* kServer = "10.0.0.1:27015";
-
-/// Each state says in which tick it was written.
-struct Thing {
-  float place[2];
-  uint32_t tick;
-};
-
-void register_thing(lattice_world* world) {
-  lattice_member_desc members[2];
-  for (lattice_member_desc& member : members) lattice_member_desc_init(&member);
-  members[0].name = "place";
-  members[0].type = LATTICE_WIRE_VECTOR2;
-  members[0].flags = LATTICE_MEMBER_POSITION;
-  members[0].offset = offsetof(Thing, place);
-  members[1].name = "tick";
-  members[1].type = LATTICE_WIRE_UINT32;
-  members[1].offset = offsetof(Thing, tick);
-  register_plain_type<Thing>(world, {.type_id = kType, .name = "Thing", .members = members});
-}
 
 /// What the server knew of an object in one tick.
 struct Fact {
@@ -210,7 +189,7 @@ class Crowd {
   void spawn_one() {
     const lattice_peer_id owner =
         pick(6) == 0 ? players_[pick(static_cast<uint32_t>(players_.size()))]->peer : 0;
-    const lattice_netid id = lattice_spawn_for(server_, kType, LATTICE_AUTHORITY_SERVER, owner);
+    const lattice_netid id = lattice_spawn_for(server_, kThingType, LATTICE_AUTHORITY_SERVER, owner);
     ASSERT_NE(id, 0u) << lattice_last_error();
     Fact fact;
     fact.owner = owner;
@@ -360,6 +339,39 @@ INSTANTIATE_TEST_SUITE_P(Indexes, Interest, testing::Values(LATTICE_INTEREST_GRI
                          [](const auto& one) {
                            return std::string(one.param == LATTICE_INTEREST_GRID ? "grid" : "tree");
                          });
+
+// A client must not play an explosion for what only went out of sight.
+TEST(InterestEvents, LeavingAndDestructionAreToldApart) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect());
+  const lattice_netid first = pair.spawn_at(5);
+  const lattice_netid second = pair.spawn_at(6);
+  ASSERT_TRUE(pair.run_until([&] { return pair.heard.size() == 2; }));
+  EXPECT_EQ(pair.heard, (Lines{spawned(first), spawned(second)}));
+  pair.heard.clear();
+  EXPECT_EQ(lattice_object_despawn_reason(pair.client()), LATTICE_DESPAWN_NONE);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_OUT_OF_ORDER);
+
+  pair.look_from(500);
+  ASSERT_TRUE(pair.run_until([&] { return pair.heard.size() == 2; }));
+  EXPECT_EQ(pair.heard[0].substr(0, 4), "left");
+  EXPECT_EQ(pair.heard[1].substr(0, 4), "left");
+  pair.heard.clear();
+
+  pair.look_from(0);
+  ASSERT_TRUE(pair.run_until([&] { return pair.heard.size() == 2; }));
+  EXPECT_EQ(pair.heard, (Lines{spawned(first), spawned(second)}));
+  pair.heard.clear();
+
+  ASSERT_EQ(lattice_despawn(pair.server(), first), LATTICE_OK);
+  ASSERT_TRUE(pair.run_until([&] { return pair.heard.size() == 1; }));
+  EXPECT_EQ(pair.heard, Lines{"destroyed " + std::to_string(first)});
+  pair.heard.clear();
+
+  ASSERT_EQ(lattice_disconnect(pair.conn()), LATTICE_OK);
+  ASSERT_TRUE(pair.run_until([&] { return pair.heard.size() == 1; }));
+  EXPECT_EQ(pair.heard, Lines{"session ended " + std::to_string(second)});
+}
 
 }  // namespace
 }  // namespace lattice::test

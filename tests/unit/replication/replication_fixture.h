@@ -66,12 +66,15 @@ struct Authority {
   Tick tick = 1;
 };
 
-/// Notes every event as a line of text such as "spawn 3", "state 3@17", "despawn 3".
+/// Notes every event as a line of text such as "spawn 3", "state 3@17", "despawn 3",
+/// "left 3".
 class EventLog : public SnapshotListener {
  public:
   explicit EventLog(const ObjectTable& mirror) : mirror_(mirror) {}
   void on_spawn(uint32_t slot, Tick) override { note("spawn ", slot); }
-  void on_despawn(uint32_t slot, Tick) override { note("despawn ", slot); }
+  void on_despawn(uint32_t slot, Tick, DespawnReason reason) override {
+    note(reason == DespawnReason::kLeft ? "left " : "despawn ", slot);
+  }
   bool may_despawn(uint32_t slot, uint32_t rpc_count) override {
     return rpcs_arrived[mirror_.network_id(slot)] >= rpc_count;
   }

@@ -25,7 +25,7 @@ class CheckingListener : public SnapshotListener {
  public:
   CheckingListener(const ObjectTable& mirror, const Truth& truth) : mirror_(mirror), truth_(truth) {}
   void on_spawn(uint32_t slot, Tick) override { shown_[mirror_.network_id(slot)]; }
-  void on_despawn(uint32_t slot, Tick) override { shown_.erase(mirror_.network_id(slot)); }
+  void on_despawn(uint32_t slot, Tick, DespawnReason) override { shown_.erase(mirror_.network_id(slot)); }
   void on_state(uint32_t slot, Tick tick, const serialization::Word* words, EntryKind) override {
     check(slot, tick, words);
     Shown& shown = shown_[mirror_.network_id(slot)];

@@ -84,7 +84,7 @@ struct Game : Observer {
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
   void on_spawn(uint64_t, uint32_t) override {}
-  void on_despawn(uint64_t) override {}
+  void on_despawn(uint64_t, replication::DespawnReason) override {}
   void on_authority_changed(uint64_t, uint64_t) override {}
   void on_tick(Tick, bool) override {}
   void on_sample_input(Tick, void*, size_t) override {}

@@ -1,0 +1,186 @@
+// A server with interest management and one client that looks from a point, on a simulated network.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "lattice/lattice.h"
+#include "plain_type.h"
+
+namespace lattice::test {
+
+using Lines = std::vector<std::string>;
+
+inline constexpr uint32_t kThingType = 3;
+
+/// Each state says in which tick it was written.
+struct Thing {
+  float place[2];
+  uint32_t tick;
+};
+
+inline void register_thing(lattice_world* world) {
+  lattice_member_desc members[2];
+  for (lattice_member_desc& member : members) lattice_member_desc_init(&member);
+  members[0].name = "place";
+  members[0].type = LATTICE_WIRE_VECTOR2;
+  members[0].flags = LATTICE_MEMBER_POSITION;
+  members[0].offset = offsetof(Thing, place);
+  members[1].name = "tick";
+  members[1].type = LATTICE_WIRE_UINT32;
+  members[1].offset = offsetof(Thing, tick);
+  register_plain_type<Thing>(world, {.type_id = kThingType, .name = "Thing", .members = members});
+}
+
+inline std::string spawned(lattice_netid object) {
+  return "spawned " + std::to_string(object);
+}
+
+class InterestPair {
+ public:
+  static constexpr double kRadius = 30;
+  static constexpr double kLeaveRadius = 40;
+
+  explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0) {
+    net_ = lattice_netsim_create(1);
+    lattice_world_config config = base("10.0.0.1:27015");
+    config.development_tokens = 1;
+    config.interest_kind = kind;
+    config.snapshot_budget_bytes = budget_bytes;
+    if (kind != LATTICE_INTEREST_NONE) {
+      config.interest_radius = kRadius;
+      config.interest_leave_radius = kLeaveRadius;
+      config.interest_cell = 16;
+      config.interest_stay_ms = 100;
+    }
+    server_ = make(config, LATTICE_ROLE_DEDICATED);
+    client_ = make(base("10.0.0.2:1000"), LATTICE_ROLE_CLIENT);
+    listen();
+  }
+  InterestPair(const InterestPair&) = delete;
+  InterestPair& operator=(const InterestPair&) = delete;
+  ~InterestPair() {
+    lattice_world_destroy(client_);
+    lattice_world_destroy(server_);
+    lattice_netsim_destroy(net_);
+  }
+
+  /// Connects the client, which looks from the origin then.
+  bool connect() {
+    lattice_world_pump(server_);
+    uint8_t token[LATTICE_TOKEN_MAX_BYTES];
+    size_t bytes = 0;
+    if (lattice_dev_token(client_, kServer, nullptr, token, sizeof token, &bytes) != LATTICE_OK) return false;
+    if (lattice_connect(client_, kServer, token, bytes) == nullptr) return false;
+    if (!run_until([this] { return conn_ != nullptr; })) return false;
+    look_from(0);
+    return true;
+  }
+  void look_from(double x) {
+    lattice_viewer viewer;
+    lattice_viewer_init(&viewer);
+    viewer.kind = LATTICE_VIEWER_POINT;
+    viewer.x = x;
+    EXPECT_EQ(lattice_conn_set_viewer(conn_, &viewer), LATTICE_OK) << lattice_last_error();
+  }
+  lattice_netid spawn_at(double x, lattice_peer_id owner = 0) {
+    const lattice_netid id = lattice_spawn_for(server_, kThingType, LATTICE_AUTHORITY_SERVER, owner);
+    EXPECT_NE(id, 0u) << lattice_last_error();
+    write(id, x);
+    return id;
+  }
+  void write(lattice_netid object, double x, uint32_t tick = 0) {
+    auto* thing = static_cast<Thing*>(lattice_object_state(server_, object, 0));
+    thing->place[0] = static_cast<float>(x);
+    thing->tick = tick;
+  }
+  /// Loses everything in both directions from now on, or nothing.
+  void cut(bool is_cut) {
+    lattice_impairment impairment;
+    lattice_impairment_init(&impairment);
+    impairment.delay_ms = kDelayMs;
+    impairment.loss_percent = is_cut ? 100 : 0;
+    EXPECT_EQ(lattice_netsim_set_impairment(net_, &impairment), LATTICE_OK);
+  }
+
+  void run(uint32_t milliseconds) {
+    for (uint32_t ms = 0; ms < milliseconds; ms += 5) pump();
+  }
+  /// False when it did not happen in 4 s.
+  template <class Condition>
+  bool run_until(Condition condition) {
+    for (uint32_t ms = 0; ms < 4000; ms += 5) {
+      if (condition()) return true;
+      pump();
+    }
+    return false;
+  }
+
+  lattice_world* server() { return server_; }
+  lattice_world* client() { return client_; }
+  /// The server's side.
+  lattice_conn* conn() { return conn_; }
+  lattice_peer_id peer() { return lattice_local_peer(client_); }
+
+  /// Objects that came to the client, and why they went.
+  Lines heard;
+
+ private:
+  static constexpr const char* kServer = "10.0.0.1:27015";
+  static constexpr uint32_t kDelayMs = 20;
+
+  lattice_world_config base(const char* address) {
+    lattice_world_config config;
+    lattice_world_config_init(&config);
+    config.bind_address = address;
+    config.netsim = net_;
+    config.tick_rate_hz = 60;
+    config.clock = [](void* ctx) { return static_cast<InterestPair*>(ctx)->now_ns_; };
+    config.clock_ctx = this;
+    return config;
+  }
+  lattice_world* make(const lattice_world_config& config, lattice_role role) {
+    lattice_role_context context;
+    lattice_role_context_init(&context, role);
+    lattice_world* world = lattice_world_create(&config, &context);
+    EXPECT_NE(world, nullptr) << lattice_last_error();
+    register_thing(world);
+    return world;
+  }
+  void listen() {
+    lattice_callbacks callbacks;
+    lattice_callbacks_init(&callbacks);
+    callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
+      static_cast<InterestPair*>(ctx)->conn_ = conn;
+    };
+    EXPECT_EQ(lattice_set_callbacks(server_, &callbacks, this), LATTICE_OK);
+    lattice_callbacks_init(&callbacks);
+    callbacks.on_spawn = [](void* ctx, lattice_netid object, uint32_t) {
+      static_cast<InterestPair*>(ctx)->heard.push_back(spawned(object));
+    };
+    callbacks.on_despawn = [](void* ctx, lattice_netid object) {
+      auto& pair = *static_cast<InterestPair*>(ctx);
+      const char* const names[] = {"none ", "destroyed ", "left ", "session ended "};
+      pair.heard.push_back(names[lattice_object_despawn_reason(pair.client_)] + std::to_string(object));
+    };
+    EXPECT_EQ(lattice_set_callbacks(client_, &callbacks, this), LATTICE_OK);
+    cut(false);
+  }
+  void pump() {
+    now_ns_ += 5'000'000;
+    lattice_netsim_advance(net_, 5'000'000);
+    lattice_world_pump(server_);
+    lattice_world_pump(client_);
+  }
+
+  lattice_netsim* net_ = nullptr;
+  uint64_t now_ns_ = 0;
+  lattice_world* server_ = nullptr;
+  lattice_world* client_ = nullptr;
+  lattice_conn* conn_ = nullptr;
+};
+
+}  // namespace lattice::test

@@ -32,8 +32,10 @@ constexpr uint32_t kLeadTicks = 6 + 5;
 
 class Crowd final : private reliability::EndpointHandler {
  public:
-  Crowd(uint16_t port, uint32_t count, const CrowdSocket::Path& path)
-      : socket_(port, count, path), handles_(count) {}
+  Crowd(const EndArguments& arguments, const CrowdSocket::Path& path)
+      : socket_(arguments.port, arguments.clients - 1, path),
+        handles_(arguments.clients - 1),
+        datagram_ticks_(arguments.datagram_ticks) {}
   ~Crowd() override { endpoint_.reset(); }
 
   bool open(uint64_t schema_id) {
@@ -55,16 +57,20 @@ class Crowd final : private reliability::EndpointHandler {
     return endpoint_ != nullptr;
   }
 
-  /// One quarter of a tick: the clients of group `phase` receive, and send inputs and acknowledgements.
-  void pump(uint32_t phase, bool sends_inputs) {
+  /// One quarter of a tick: the clients of a group receive, and send acknowledgements; those whose turn
+  /// it is send inputs. A message repeats inputs that the server may have, so none is missing where a client
+  /// sends in every second tick.
+  void pump(uint32_t quarter, bool sends_inputs) {
     const uint64_t now_ns = monotonic_ns(), unix_s = platform::unix_seconds();
+    const uint32_t phase = quarter % CrowdSocket::kPhases, tick = quarter / CrowdSocket::kPhases;
     connect_more();
     socket_.begin_phase(phase);
     endpoint_->receive(now_ns, unix_s);
     for (uint32_t i = phase; sends_inputs && i < handles_.size(); i += CrowdSocket::kPhases) {
       reliability::MessageFlags flags;
       flags.is_snapshot = true;
-      if (here_[i] && !input_.empty())
+      const bool has_turn = (i / CrowdSocket::kPhases + tick) % datagram_ticks_ == 0;
+      if (here_[i] && has_turn && !input_.empty())
         endpoint_->send(handles_[i], wire::Channel::kUnreliableSequenced, flags, input_);
     }
     endpoint_->update_and_send(monotonic_ns(), unix_s);
@@ -141,6 +147,7 @@ class Crowd final : private reliability::EndpointHandler {
   std::unique_ptr<reliability::Endpoint> endpoint_;
   std::vector<reliability::ConnectionHandle> handles_;
   std::vector<bool> here_;
+  uint32_t datagram_ticks_;
   uint32_t asked_ = 0, connected_ = 0, lost_ = 0;
   serialization::Layout layout_;
   std::optional<simulation::InputHistory> history_;
@@ -156,7 +163,7 @@ int load_generators(const EndArguments& arguments) {
   path.delay_ns = static_cast<uint64_t>(kRoundTripMs * 1e6);
   path.spread_ns = arguments.uneven ? static_cast<uint64_t>(kUnevenMs * 1e6) : 0;
   path.loss = arguments.uneven ? kUnevenLossPercent / 100 : 0;
-  Crowd crowd(arguments.port, arguments.clients - 1, path);
+  Crowd crowd(arguments, path);
   if (!crowd.open(witness.schema_id())) return 1;
   const uint64_t began_ns = monotonic_ns();
   uint64_t due_ns = began_ns, bytes_before = 0, late = 0;
@@ -168,7 +175,7 @@ int load_generators(const EndArguments& arguments) {
     if (now_ns > due_ns + kPhaseNs) due_ns = now_ns, ++late;  // what is missed is not made up for
     const bool begins_tick = phase % CrowdSocket::kPhases == 0;
     if (begins_tick && ready) crowd.prepare_input(witness.server_tick());
-    crowd.pump(phase % CrowdSocket::kPhases, ready && arguments.with_inputs);
+    crowd.pump(phase, ready && arguments.with_inputs);
     witness.pump();
     if (!ready) {
       ready = crowd.connected() == arguments.clients - 1 && witness.is_connected();

@@ -59,6 +59,14 @@ bool parse(int argc, char** argv, EndArguments* out) {
       out->cap_bytes_per_s = value;
     } else if (name == "--trace-fd") {
       out->trace_fd = value;
+    } else if (name == "--snapshot-rate") {
+      out->snapshot_rate_hz = value;
+    } else if (name == "--in-set") {
+      out->in_set = value;
+    } else if (name == "--room-players") {
+      out->room_players = value;
+    } else if (name == "--datagram-ticks") {
+      out->datagram_ticks = value;
     } else if (name == "--seed") {
       out->seed = value;
     } else if (name == "--seconds") {
@@ -71,7 +79,7 @@ bool parse(int argc, char** argv, EndArguments* out) {
       return false;
     }
   }
-  return out->clients >= 1 && out->clients <= 16384;
+  return out->clients >= 1 && out->clients <= 16384 && out->datagram_ticks >= 1;
 }
 
 int run(int argc, char** argv) {
@@ -112,7 +120,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr,
                  "replication-end serve|load|worlds|serve-floor|load-floor|change|storm|join|decode|rollback "
                  "[--clients N] [--objects N] [--moving-percent N] [--port P] [--cap BYTES_PER_S] "
-                 "[--spectators] [--no-inputs] [--uneven] [--seed N] [--seconds S]\n");
+                 "[--snapshot-rate HZ] [--in-set N] [--room-players N] [--datagram-ticks N] [--spectators] "
+                 "[--no-inputs] [--uneven] [--seed N] [--seconds S]\n");
   }
   return code;
 }

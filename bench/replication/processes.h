@@ -7,19 +7,23 @@
 namespace bench {
 
 struct EndArguments {
-  uint32_t clients = 1;          // of the load; the server has room for so many
-  uint32_t objects = 0;          // server: besides one for each player
-  uint32_t moving_percent = 0;   // of those objects
-  uint16_t port = 0;             // of the server; loads only
-  uint32_t cap_bytes_per_s = 0;  // most bytes that a connection sends; 0: no cap
-  bool spectators = false;       // server: nobody has an object of its own
-  bool with_inputs = true;       // load: 60 inputs a second
-  bool uneven = false;           // load: twelve different round trips and some loss
-  uint32_t trace_fd = 0;         // floor: the descriptor of the recorded traffic that it repeats
-  uint64_t seed = 1;             // scenes in virtual time
-  double seconds = 10;           // the same: of virtual time, where that is measured
-  double up_per_s = 60;          // floor: datagrams of each client to the server
-  uint32_t up_bytes = 64;        // floor: bytes of each
+  uint32_t clients = 1;            // of the load; the server has room for so many
+  uint32_t objects = 0;            // server: besides one for each player
+  uint32_t moving_percent = 0;     // of those objects
+  uint16_t port = 0;               // of the server; loads only
+  uint32_t cap_bytes_per_s = 0;    // most bytes that a connection sends; 0: no cap
+  uint32_t snapshot_rate_hz = 30;  // server: snapshots a second for each client
+  uint32_t in_set = 0;             // server: about so many objects are near each viewer; 0: no interest
+  uint32_t room_players = 0;       // server: players share a room with so many; 0: no rooms
+  bool spectators = false;         // server: nobody has an object of its own
+  bool with_inputs = true;         // load: 60 inputs a second
+  uint32_t datagram_ticks = 1;     // load: a datagram holds the inputs of so many ticks
+  bool uneven = false;             // load: twelve different round trips and some loss
+  uint32_t trace_fd = 0;           // floor: the descriptor of the recorded traffic that it repeats
+  uint64_t seed = 1;               // scenes in virtual time
+  double seconds = 10;             // the same: of virtual time, where that is measured
+  double up_per_s = 60;            // floor: datagrams of each client to the server
+  uint32_t up_bytes = 64;          // floor: bytes of each
 };
 
 /// The server: a world behind the C interface with one thread.

@@ -8,6 +8,7 @@
 
 #include "allocation_counter.h"
 #include "platform/clock.h"
+#include "replication/audience.h"
 #include "replication/processes.h"
 #include "replication/scene.h"
 #include "transport/lattice_keys.h"
@@ -26,10 +27,13 @@ struct Server {
   lattice::World world;
   const EndArguments& arguments;
   std::vector<lattice_netid> moving;  // ascending: what walks
+  Audience audience;
   uint64_t game_ns = 0;
 
   void on_connected(lattice::Connection conn) {
-    if (!arguments.spectators) add(kPlayer, conn.info().peer_id, true);
+    audience.seat(world, conn, moving);
+    if (arguments.spectators) return;
+    audience.place(world, add(kPlayer, conn.info().peer_id, true));
   }
   void on_disconnected(lattice::Connection conn, int) {
     const lattice_peer_id peer = conn.info().peer_id;
@@ -51,13 +55,14 @@ struct Server {
     lattice::WorldConfig config;
     config.bind_address = "127.0.0.1:0";
     config.tick_rate_hz = kTickRateHz;
-    config.snapshot_rate_hz = kSnapshotRateHz;
+    config.snapshot_rate_hz = arguments.snapshot_rate_hz;
     config.max_connections = arguments.clients;
     config.max_objects = std::max(arguments.clients + arguments.objects + 16, config.max_objects);
     config.connects_per_s_per_prefix = kManyConnects;
     config.max_half_open_per_prefix = kNoLimit;
     config.congestion_mode = LATTICE_CONGESTION_NONE;
     config.max_send_bytes_per_s = arguments.cap_bytes_per_s;
+    audience.set_up(config);
     const lattice::crypto::PublicKey issuer = token_issuer().public_key();
     config.issuer_public_keys = issuer.data();
     config.issuer_public_key_count = 1;
@@ -73,15 +78,17 @@ struct Server {
   }
 
  private:
-  void add(const lattice::Type<Walker>& type, lattice_peer_id owner, bool moves) {
+  lattice_netid add(const lattice::Type<Walker>& type, lattice_peer_id owner, bool moves) {
     const lattice_netid id = world.spawn(type, owner);
     Walker* walker = id != 0 ? world.state<Walker>(id) : nullptr;
     if (walker == nullptr) {
       std::fprintf(stderr, "replication-end: %s\n", lattice_last_error());
-      return;
+      return 0;
     }
     *walker = start_of(id);
+    if (arguments.in_set != 0) walker->position.z = 0;
     if (moves) moving.push_back(id);
+    return id;
   }
 };
 
@@ -171,6 +178,7 @@ class Meter {
     say("allocations_per_tick", static_cast<double>(lattice::test::allocation_count() - allocations_) /
                                     std::max(1.0, static_cast<double>(now.tick - before_.tick)));
     say("changed_bits", changed_bits());
+    say("objects_in_set", server_.audience.mean_set(server_.world));
     say("window_s", s);
   }
 
@@ -185,7 +193,7 @@ class Meter {
 }  // namespace
 
 int serve_scene(const EndArguments& arguments) {
-  Server server{.world = {}, .arguments = arguments, .moving = {}};
+  Server server{.world = {}, .arguments = arguments, .moving = {}, .audience = Audience(arguments)};
   if (!server.start()) return 1;
   const lattice::Text<64> address = server.world.address();
   say("empty_live_kb", static_cast<double>(lattice::test::live_bytes()) / 1024);

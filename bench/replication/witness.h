@@ -35,6 +35,7 @@ class Witness {
   struct Seen {
     lattice_netid id;
     uint32_t tick;
+    bool changed;  // since it came
   };
   void look();
 
@@ -42,9 +43,9 @@ class Witness {
   bool connected_ = false, open_ = false;
   double began_s_ = 0;
   lattice_world_stats before_{};
-  uint64_t updates_ = 0, looks_ = 0, seen_objects_ = 0;
+  uint64_t updates_ = 0, looks_ = 0, seen_objects_ = 0, seen_moving_ = 0;
   uint32_t worst_age_ticks_ = 0;
-  std::vector<Seen> seen_;  // ascending by id
+  std::vector<Seen> seen_, now_seen_;  // ascending by id
   std::vector<lattice_netid> ids_;
 };
 

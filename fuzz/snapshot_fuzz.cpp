@@ -41,8 +41,8 @@ uint64_t hash_of(const ObjectTable& mirror, const SnapshotApplier& applier) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const lattice::replication::test::Types types;
-  constexpr uint32_t kMaxObjects = 32;
-  ObjectTable mirror(kMaxObjects);
+  constexpr uint32_t kClientObjects = 32;
+  ObjectTable mirror(kClientObjects);
   Listener listener;
   SnapshotApplier applier(types.table, mirror, listener, 64);
   lattice::base::ByteReader in({data, size});
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       LATTICE_CHECK(applier.refusal() != SnapshotRefusal::kNone);
       LATTICE_CHECK(hash_of(mirror, applier) == before && listener.events == events);
     }
-    LATTICE_CHECK(mirror.size() <= kMaxObjects);
+    LATTICE_CHECK(mirror.size() <= kClientObjects);
     applier.retry_removals();
   }
   return 0;

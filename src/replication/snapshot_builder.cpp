@@ -274,14 +274,17 @@ void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
   });
 }
 
-// True when all of them were taken. One that does not fit makes way for one of the next few that do (C-05).
+// True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
+// an estimate it might wait for ever. Of the others, one that does not fit makes way for one of the next few
+// that do (C-05).
 bool SnapshotBuilder::select(double limit_bits) {
   double used_bits = kSnapshotHeaderBytes * 8 + 48;
   uint32_t skipped = 0;
   for (const uint32_t at : by_priority_) {
     Candidate& candidate = candidates_[at];
     const uint32_t bits = estimate_bits(candidate);
-    candidate.chosen = skipped < kScanAhead && used_bits + bits <= limit_bits;
+    const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
+    candidate.chosen = fits || at == by_priority_.front();
     used_bits += candidate.chosen ? bits : 0;
     skipped += candidate.chosen ? 0 : 1;
   }

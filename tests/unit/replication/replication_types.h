@@ -37,6 +37,12 @@ struct Scroll {
   char text[1301] = {};
 };
 
+/// types 13 to 16: 1, 3, 7 and 16 behaviours of five ranged members. The largest has 80 members, more than a
+/// flat mask holds.
+struct Dials {
+  int32_t values[5] = {};
+};
+
 inline lattice_member_desc member(const char* name, lattice_wire_type type, size_t offset) {
   lattice_member_desc m;
   lattice_member_desc_init(&m);
@@ -80,6 +86,9 @@ class Types {
   static constexpr uint32_t kLamp = 7;
   static constexpr uint32_t kActor = 9;
   static constexpr uint32_t kScroll = 11;
+  static constexpr uint32_t kFirstPanel = 13;
+  static constexpr uint32_t kPanels = 4;
+  static constexpr uint32_t kPanelBehaviours[kPanels] = {1, 3, 7, 16};
 
   Types() {
     const std::vector<lattice_member_desc> lamp = {
@@ -99,11 +108,27 @@ class Types {
     std::vector<lattice_member_desc> scroll = {member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text))};
     scroll[0].capacity = 1300;
     add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)});
+    std::vector<lattice_member_desc> dials;
+    for (size_t i = 0; i < 5; ++i) {
+      static constexpr const char* kNames[] = {"a", "b", "c", "d", "e"};
+      dials.push_back(ranged(kNames[i], LATTICE_WIRE_INT32, i * sizeof(int32_t), 0, 1000));
+    }
+    static constexpr const char* kDials[] = {"D0", "D1", "D2",  "D3",  "D4",  "D5",  "D6",  "D7",
+                                             "D8", "D9", "D10", "D11", "D12", "D13", "D14", "D15"};
+    static constexpr const char* kPanelNames[] = {"Panel1", "Panel3", "Panel7", "Panel16"};
+    for (uint32_t i = 0; i < kPanels; ++i) {
+      std::vector<lattice_struct_desc> behaviours;
+      for (uint32_t b = 0; b < kPanelBehaviours[i]; ++b) {
+        behaviours.push_back(structure<Dials>(kDials[b], dials));
+      }
+      add(kFirstPanel + i, kPanelNames[i], behaviours);
+    }
   }
 
   const ObjectType& lamp() const { return *table.find(kLamp); }
   const ObjectType& actor() const { return *table.find(kActor); }
   const ObjectType& scroll() const { return *table.find(kScroll); }
+  const ObjectType& panel(uint32_t index) const { return *table.find(kFirstPanel + index); }
 
   TypeTable table;
 

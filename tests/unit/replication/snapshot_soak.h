@@ -1,0 +1,382 @@
+// Builder and applier against each other over a lossy, reordering, duplicating link, with objects that come,
+// go, change owner, are called and leave interest sets. Checked at every tick: each state that a client
+// applies is the authority's state of that tick, no part is refused, no snapshot is longer than its budget,
+// and nothing that has news waits longer than it must. After the noise ends, both sides hold the same (X-01,
+// X-02).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test {
+struct LinkModel {
+  double loss = 0;
+  double ack_loss = 0;  // the part arrived, but the sender is told it was lost
+  double duplicate = 0;
+  Tick min_delay = 1;
+  Tick max_delay = 4;
+};
+
+struct SoakOptions {
+  LinkModel link;
+  SnapshotBuilder::Config builder;
+  uint32_t budget_bytes = 0;
+  Tick first_tick = 1;
+  uint32_t max_objects = 256;
+  uint32_t resting_slots = 1024;
+  uint32_t clients = 3;
+  uint32_t objects = 40;
+  double churn = 0.15;                      // chance of a spawn, and of a despawn, in a tick
+  uint32_t changes = 20;                    // at most so many objects change in a tick
+  uint32_t panels = 0;                      // also objects of the first so many types with many behaviours
+  double calls = 0;                         // chance of a reliable RPC in a tick
+  Tick silence_from = 0;                    // from here on, for 3 s, every ack is lost
+  uint32_t most_silent_ticks = UINT32_MAX;  // an object with news is sent within this time
+};
+
+using State = std::vector<serialization::Word>;
+using Truth = std::map<Tick, std::map<uint64_t, State>>;
+
+class CheckingListener : public SnapshotListener {
+ public:
+  CheckingListener(const ObjectTable& mirror, const Truth& truth) : mirror_(mirror), truth_(truth) {}
+  void on_spawn(uint32_t slot, Tick) override { shown_[mirror_.network_id(slot)]; }
+  void on_despawn(uint32_t slot, Tick, DespawnReason) override {
+    shown_.erase(mirror_.network_id(slot));
+    calls_heard.erase(mirror_.network_id(slot));
+  }
+  bool may_despawn(uint32_t slot, uint32_t rpc_count) override {
+    const uint64_t id = mirror_.network_id(slot);
+    return calls_heard[id] >= rpc_count || ++asked_[id] % 200 == 0;  // it does not wait for ever (D-36)
+  }
+  void on_state(uint32_t slot, Tick tick, const serialization::Word* words, EntryKind) override {
+    check(slot, tick, words);
+    Shown& shown = shown_[mirror_.network_id(slot)];
+    EXPECT_TRUE(shown.tick == 0 || base::tick_after(tick, shown.tick));
+    shown = Shown{tick, State(words, words + mirror_.info(slot).type->word_count)};
+  }
+  void on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) override {
+    check(slot, tick, words);
+  }
+  void on_rested(uint32_t slot, Tick tick) override {
+    check(slot, tick, shown_[mirror_.network_id(slot)].state.data());
+    ++markers;
+  }
+  uint64_t states = 0;
+  uint64_t markers = 0;
+  std::map<uint64_t, uint32_t> calls_heard;
+
+ private:
+  struct Shown {
+    Tick tick = 0;
+    State state;
+  };
+  void check(uint32_t slot, Tick tick, const serialization::Word* words) {
+    ++states;
+    const uint64_t id = mirror_.network_id(slot);
+    const auto at = truth_.find(tick);
+    if (at == truth_.end()) return;  // longer ago than is remembered here
+    const auto object = at->second.find(id);
+    ASSERT_NE(object, at->second.end()) << "object " << id << " at tick " << tick;
+    ASSERT_EQ(State(words, words + object->second.size()), object->second) << "object " << id << " @" << tick;
+  }
+  const ObjectTable& mirror_;
+  const Truth& truth_;
+  std::map<uint64_t, Shown> shown_;
+  std::map<uint64_t, uint32_t> asked_;
+};
+
+class SoakClient {
+ public:
+  SoakClient(const Types& types, const Truth& truth, const SoakOptions& options, uint64_t seed, uint64_t peer)
+      : recipient(ReplicaList::Config{.peer_id = peer}),
+        mirror(2 * options.max_objects),
+        listener(mirror, truth),
+        applier(types.table, mirror, listener, slot_bound(2 * options.max_objects)),
+        link_(options.link),
+        random_(seed) {}
+
+  void send(Tick now, const SnapshotPart& part) {
+    if (random_.chance(link_.loss)) {
+      receipts_.push_back({now + 30, part.receipt, false});
+      return;
+    }
+    const Tick spread = link_.max_delay - link_.min_delay + 1;
+    const auto delay = [&] { return link_.min_delay + static_cast<Tick>(random_.next_below(spread)); };
+    const std::vector<uint8_t> bytes = copy(part.bytes);
+    if (random_.chance(link_.duplicate)) flying_.push_back({now + delay(), 0, bytes});
+    flying_.push_back({now + delay(), part.receipt, bytes});
+  }
+
+  /// A reliable RPC on the object is on its way.
+  void call(Tick now, uint64_t network_id) {
+    const Tick repeats = random_.chance(link_.loss) ? 30 : 0;
+    calls_.push_back({now + link_.min_delay + repeats, network_id});
+  }
+
+  /// While `silent`, no ack of this client arrives.
+  void deliver(Tick now, bool silent) {
+    std::erase_if(calls_, [&](const Call& call) {
+      if (base::tick_after(call.due, now)) return false;
+      ++listener.calls_heard[call.network_id];
+      return true;
+    });
+    applier.retry_removals();
+    for (size_t i = 0; i < flying_.size();) {
+      if (base::tick_after(flying_[i].due, now)) {
+        ++i;
+        continue;
+      }
+      const SnapshotApplier::Result result = applier.apply(flying_[i].bytes);
+      ASSERT_NE(result, SnapshotApplier::Result::kRefused) << snapshot_refusal_name(applier.refusal());
+      const bool acked =
+          result == SnapshotApplier::Result::kApplied && !silent && !random_.chance(link_.ack_loss);
+      if (flying_[i].receipt != 0) receipts_.push_back({now + link_.min_delay, flying_[i].receipt, acked});
+      flying_.erase(flying_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    for (size_t i = 0; i < receipts_.size();) {
+      if (base::tick_after(receipts_[i].due, now)) {
+        ++i;
+        continue;
+      }
+      recipient.on_receipt(receipts_[i].receipt, receipts_[i].acked);
+      receipts_.erase(receipts_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  ReplicaList recipient;
+  ObjectTable mirror;
+  CheckingListener listener;
+  SnapshotApplier applier;
+
+ private:
+  struct Flying {
+    Tick due;
+    uint32_t receipt;
+    std::vector<uint8_t> bytes;
+  };
+  struct Call {
+    Tick due;
+    uint64_t network_id;
+  };
+  struct Receipt {
+    Tick due;
+    uint32_t receipt;
+    bool acked;
+  };
+  LinkModel link_;
+  base::Random random_;
+  std::vector<Call> calls_;
+  std::vector<Flying> flying_;
+  std::vector<Receipt> receipts_;
+};
+
+class Soak {
+ public:
+  Soak(uint64_t seed, const SoakOptions& options)
+      : options_(options),
+        random_(seed),
+        authority_(types_, options.builder, options.max_objects, kHistoryTicks, options.resting_slots),
+        start_(options.first_tick) {
+    authority_.tick = options.first_tick;
+    for (uint64_t i = 0; i < options.clients; ++i) {
+      clients_.push_back(std::make_unique<SoakClient>(types_, truth_, options, seed * 100 + i, 10 + i));
+    }
+    for (uint32_t i = 0; i < options.objects; ++i) spawn();
+  }
+
+  void run(Tick ticks) {
+    for (Tick i = 0; i < ticks; ++i) {
+      for (size_t c = 0; i == 50 && c + 1 < clients_.size(); ++c) join(c);
+      if (i == ticks / 2) join(clients_.size() - 1);  // a late join
+      if (i < ticks * 3 / 4) disturb();
+      step();
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+
+  void settle(Tick ticks) {
+    for (Tick i = 0; i < ticks && !testing::Test::HasFatalFailure(); ++i) step();
+  }
+
+  void expect_equal() {
+    for (const auto& client : clients_) {
+      EXPECT_GT(client->listener.states, 100u);
+      EXPECT_EQ(client->recipient.pending_removals(), 0u);
+      EXPECT_TRUE(client->recipient.loaded());
+      std::vector<uint64_t> held;
+      for (const uint32_t slot : client->mirror.ascending()) held.push_back(client->mirror.network_id(slot));
+      std::vector<uint64_t> expected;
+      for (const uint32_t slot : authority_.table.ascending()) {
+        if (!client->recipient.in_set(slot)) continue;
+        const ObjectInfo& info = authority_.table.info(slot);
+        expected.push_back(info.network_id);
+        const uint32_t mirrored = client->mirror.find(info.network_id);
+        ASSERT_NE(mirrored, kNoSlot);
+        const serialization::Word* words = client->applier.confirmed(mirrored, nullptr);
+        EXPECT_EQ(info.type->layout->state_hash(words),
+                  info.type->layout->state_hash(authority_.store.current(slot)));
+        EXPECT_EQ(client->mirror.info(mirrored).owner, info.owner);
+      }
+      EXPECT_EQ(held, expected);
+    }
+  }
+
+  /// The longest time, in ticks, that an object with news was not sent.
+  uint32_t most_silent() const { return most_silent_; }
+  const SnapshotBuilder::Stats& stats() const { return authority_.builder.stats(); }
+
+ private:
+  void join(size_t index) {
+    clients_[index]->recipient.join(authority_.table);
+    authority_.recipients.push_back(&clients_[index]->recipient);
+  }
+
+  void spawn() {
+    if (authority_.table.size() >= options_.max_objects * 3 / 4) return;
+    const ObjectType* type = random_.chance(0.5) ? &types_.actor() : &types_.lamp();
+    if (options_.panels != 0 && random_.chance(0.5))
+      type = &types_.panel(static_cast<uint32_t>(random_.next_below(options_.panels)));
+    change(authority_.spawn(*type, random_.next_below(14)));
+  }
+
+  uint32_t any_slot() {
+    return authority_.table.ascending()[static_cast<size_t>(random_.next_below(authority_.table.size()))];
+  }
+
+  void change(uint32_t slot) {
+    if (authority_.table.info(slot).type == &types_.lamp()) {
+      authority_.state<Lamp>(slot) =
+          Lamp{static_cast<uint8_t>(random_.next_below(2)), static_cast<uint8_t>(random_.next_below(16))};
+      return;
+    }
+    if (authority_.table.info(slot).type != &types_.actor()) return turn_dials(slot);
+    Body& body = authority_.state<Body>(slot);
+    Soul& soul = authority_.state<Soul>(slot, 1);
+    for (float& x : body.position) x = static_cast<float>(random_.next_unit() * 200 - 100);
+    body.velocity[0] = random_.chance(0.5) ? 0.0f : 3.0f;
+    if (random_.chance(0.3)) soul.health = static_cast<int32_t>(random_.next_below(101));
+    if (random_.chance(0.1)) soul.target = random_.next_u64() >> random_.next_below(64);
+    if (random_.chance(0.1))
+      std::snprintf(soul.name, sizeof soul.name, "n%d", static_cast<int>(random_.next_below(999)));
+    if (random_.chance(0.2)) soul.alive ^= 1;
+  }
+
+  void turn_dials(uint32_t slot) {
+    const auto behaviours =
+        static_cast<uint32_t>(authority_.table.info(slot).type->layout->behaviour_count());
+    const bool all = random_.chance(0.1);
+    for (uint32_t b = 0; b < behaviours; ++b) {
+      if (!all && random_.chance(0.7)) continue;
+      for (int32_t& value : authority_.state<Dials>(slot, b).values) {
+        if (all || random_.chance(0.3)) value = static_cast<int32_t>(random_.next_below(1001));
+      }
+    }
+  }
+
+  void call() {
+    if (authority_.recipients.empty() || authority_.table.size() == 0) return;
+    const uint32_t slot = any_slot();
+    for (const auto& client : clients_) {
+      if (!client->recipient.in_set(slot)) continue;
+      client->recipient.count_reliable_rpc(slot);
+      client->call(authority_.tick, authority_.table.network_id(slot));
+    }
+  }
+
+  void disturb() {
+    if (random_.chance(options_.calls)) call();
+    for (uint64_t i = random_.next_below(options_.changes); i > 0 && authority_.table.size() > 0; --i)
+      change(any_slot());
+    for (double left = options_.churn; left > 0; left -= 1) {
+      if (random_.chance(left)) spawn();
+      if (random_.chance(left) && authority_.table.size() > 10) authority_.despawn(any_slot());
+    }
+    if (random_.chance(0.05)) {
+      const uint32_t slot = any_slot();
+      authority_.table.set_authority(slot, random_.next_below(5), LATTICE_AUTHORITY_SHARED, authority_.tick);
+      authority_.store.announce(slot);
+    }
+    if (random_.chance(0.2) && !authority_.recipients.empty()) {
+      ReplicaList* recipient = authority_.recipients[random_.next_below(authority_.recipients.size())];
+      const uint32_t slot = any_slot();
+      if (recipient->in_set(slot)) {
+        recipient->leave(slot, authority_.table.network_id(slot));
+      } else {
+        recipient->enter(slot, authority_.table.network_id(slot));
+      }
+    }
+  }
+
+  /// Nothing that the client does not know waits longer than it must.
+  void check_silence(SoakClient& client) {
+    for (const uint32_t slot : authority_.table.ascending()) {
+      const Replica* replica = client.recipient.find(slot);
+      auto& since = silent_since_[{&client, authority_.table.network_id(slot)}];
+      const bool is_silent = replica != nullptr && !replica->waits &&
+                             replica->sent_version != authority_.store.version(slot) &&
+                             replica->sent_tick == since.sent_tick;
+      if (!is_silent || since.tick == 0) {
+        since = {authority_.tick, replica == nullptr ? 0 : replica->sent_tick};
+        continue;
+      }
+      const uint32_t silent = authority_.tick - since.tick;
+      most_silent_ = std::max(most_silent_, silent);
+      ASSERT_LE(silent, options_.most_silent_ticks) << "object " << authority_.table.network_id(slot);
+    }
+  }
+
+  void step() {
+    const Tick age = authority_.tick - start_;
+    const bool silent = options_.silence_from != 0 && age >= options_.silence_from &&
+                        age < options_.silence_from + 3 * options_.builder.tick_rate_hz;
+    authority_.record();
+    auto& now = truth_[authority_.tick];
+    for (const uint32_t slot : authority_.table.ascending()) {
+      now[authority_.table.network_id(slot)] = authority_.words(slot);
+    }
+    truth_.erase(authority_.tick - 300);
+    if ((authority_.tick - start_) % options_.builder.send_interval_ticks == 0) {
+      authority_.builder.begin_send(authority_.tick);
+      for (const auto& client : clients_) {
+        if (std::find(authority_.recipients.begin(), authority_.recipients.end(), &client->recipient) ==
+            authority_.recipients.end()) {
+          continue;
+        }
+        uint32_t bytes = 0;
+        for (const SnapshotPart& part :
+             authority_.builder.build(client->recipient, SnapshotHeader{}, options_.budget_bytes)) {
+          client->send(authority_.tick, part);
+          bytes += static_cast<uint32_t>(part.bytes.size());
+        }
+        ASSERT_TRUE(options_.budget_bytes == 0 || bytes <= options_.budget_bytes) << bytes;
+        check_silence(*client);
+      }
+    }
+    for (const auto& client : clients_) client->deliver(authority_.tick, silent);
+    ++authority_.tick;
+  }
+
+  Types types_;
+  SoakOptions options_;
+  base::Random random_;
+  Truth truth_;
+  Authority authority_;
+  std::vector<std::unique_ptr<SoakClient>> clients_;
+  Tick start_;
+  struct Silence {
+    Tick tick = 0;
+    Tick sent_tick = 0;
+  };
+  std::map<std::pair<const SoakClient*, uint64_t>, Silence> silent_since_;
+  uint32_t most_silent_ = 0;
+};
+
+}  // namespace lattice::replication::test

@@ -33,6 +33,9 @@ class KeepTicks {
     }
     return false;
   }
+  /// So long a client keeps a state of such a tick in any case: fewer than kKeptStates later ones can have
+  /// come.
+  uint32_t sure_ticks() const { return period_ * (kKeptStates - 1); }
   /// How long a state is kept, in ticks.
   uint32_t span_ticks() const { return period_ * kKeptStates; }
 

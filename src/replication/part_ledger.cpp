@@ -19,15 +19,15 @@ PartLedger::PartLedger(uint32_t max_entries, uint32_t first_receipt)
       max_entries_(std::max(max_entries, kMinEntries)),
       oldest_receipt_(first_receipt) {}
 
-uint32_t PartLedger::open(Tick tick) {
+uint32_t PartLedger::open(Tick tick, bool keep) {
   if (part_count_ == parts_.size()) grow_parts();
   const uint32_t receipt = (oldest_receipt_ + part_count_) & kMaxReceipt;
   newest_ = part_at(part_head_ + part_count_);
-  parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false};
+  parts_[newest_] = Part{tick, wrap(entry_head_ + entry_count_), 0, false, keep};
   ++part_count_;
   if (receipt == 0) {  // to the transport 0 means "no receipt": after 2^30 parts, this number is left out
     parts_[newest_].resolved = true;
-    return open(tick);
+    return open(tick, keep);
   }
   return receipt;
 }
@@ -41,6 +41,7 @@ PartLedger::Record PartLedger::resolve(uint32_t receipt) {
   Record record;
   record.found = true;
   record.tick = part.tick;
+  record.keep = part.keep;
   const uint32_t until_wrap = static_cast<uint32_t>(entries_.size()) - part.first_entry;
   const uint32_t first = std::min(part.count, until_wrap);
   record.first = std::span<const SentEntry>(entries_).subspan(part.first_entry, first);

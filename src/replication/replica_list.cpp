@@ -7,9 +7,14 @@
 namespace lattice::replication {
 namespace {
 
-// The priority that lost parts give back is bounded, so that a dead link does not push it out of float's
-// range.
-constexpr float kMaxAccumulator = 1e6f;
+uint16_t next_stay(uint32_t stay) {
+  return static_cast<uint16_t>((stay + 1) & SentEntry::kStayMask);
+}
+
+// A ledger holds the low bits; no entry is newer than the newest that was sent.
+uint32_t version_of(const SentEntry& entry, const Replica& replica) {
+  return replica.sent_version - static_cast<uint16_t>(replica.sent_version - entry.version);
+}
 
 }  // namespace
 
@@ -40,20 +45,22 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   if (free_replicas_.empty()) {
     free_replicas_.push_back(static_cast<uint32_t>(replicas_.size()));
     replicas_.emplace_back();
+    details_.emplace_back();
   }
   const uint32_t index = free_replicas_.back();
   free_replicas_.pop_back();
   Replica& replica = replicas_[index];
-  const uint16_t stay = static_cast<uint16_t>(replica.stay + 1);
+  const uint16_t stay = replica.stay;
   replica = Replica();
+  details_[index] = ReplicaDetail();
   replica.slot = slot;
-  replica.stay = stay;
+  replica.stay = next_stay(stay);
   replica_of_.insert(slot, index);
   if (const uint32_t former = removal_of_.find(slot); former != SlotMap::kNone) {
     if (removals_[former].network_id == network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
       replica.held = !removals_[former].acked;
-      if (replica.held) replica.rpc_count = removals_[former].rpc_count;
+      if (replica.held) details_[index].rpc_count = removals_[former].rpc_count;
       end_removal(former);
     } else {
       replica.waits = true;
@@ -68,26 +75,26 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   Replica& replica = replicas_[index];
   settle(replica);
   // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
-  if ((replica.held || replica.rpc_count != 0) && !replica.waits) {
+  if ((replica.held || details_[index].rpc_count != 0) && !replica.waits) {
     const uint32_t at = take_removal();
     Removal& removal = removals_[at];
     const uint16_t stay = removal.stay;
     removal = Removal();
     removal.network_id = network_id;
     removal.slot = slot;
-    removal.rpc_count = replica.rpc_count;
-    removal.stay = stay;
+    removal.rpc_count = details_[index].rpc_count;
+    removal.stay = next_stay(stay);
     removal.left = left;
-    removal.named = replica.acked_full == 0;
+    removal.named = details_[index].acked_full == 0;
     removal.place = static_cast<uint32_t>(pending_.size());
     pending_.push_back(at);
     removal_of_.insert(slot, at);
     ++unacked_removals_;
   }
   if (replica.awake) awake_is_stale_ = true;
-  const uint16_t stay = static_cast<uint16_t>(replica.stay + 1);
+  const uint16_t stay = replica.stay;
   replica = Replica();
-  replica.stay = stay;
+  replica.stay = next_stay(stay);
   replica_of_.erase(slot);
   free_replicas_.push_back(index);
   validate();
@@ -96,7 +103,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
 void ReplicaList::count_reliable_rpc(uint32_t slot) {
   const uint32_t index = replica_of_.find(slot);
   LATTICE_ASSERT(index != SlotMap::kNone);
-  ++replicas_[index].rpc_count;
+  ++details_[index].rpc_count;
 }
 
 void ReplicaList::wake(uint32_t index) {
@@ -160,7 +167,7 @@ void ReplicaList::end_removal(uint32_t index) {
   removals_[pending_.back()].place = removal.place;
   pending_[removal.place] = pending_.back();
   pending_.pop_back();
-  ++removal.stay;
+  removal.stay = next_stay(removal.stay);
   free_removals_.push_back(index);
 }
 
@@ -187,7 +194,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   for (const std::span<const SentEntry> run : {record.first, record.second}) {
     for (const SentEntry& entry : run) {
       if (acked) {
-        on_acked(entry, record.tick);
+        on_acked(entry, record.tick, record.keep);
       } else {
         on_lost(entry);
       }
@@ -196,8 +203,9 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   validate();
 }
 
-void ReplicaList::on_acked(const SentEntry& entry, Tick tick) {
-  if (entry.kind == EntryKind::kRemoved) {
+void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
+  const auto kind = static_cast<EntryKind>(entry.kind);
+  if (kind == EntryKind::kRemoved) {
     Removal& removal = removals_[entry.index];
     if (removal.stay != entry.stay || removal.acked) return;
     removal.acked = true;
@@ -206,42 +214,47 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick) {
   }
   Replica& replica = replicas_[entry.index];
   // Acks of entries from before a removal change nothing.
-  if (replica.stay != entry.stay || entry.kind == EntryKind::kRested) return;
+  if (replica.stay != entry.stay || kind == EntryKind::kRested) return;
+  const uint32_t version = version_of(entry, replica);
   const bool newer = replica.acked_tick == 0 || base::tick_after(tick, replica.acked_tick);
-  if (newer && entry.version >= replica.acked_version) {
+  if (newer && version >= replica.acked_version) {
     // An ack that comes late: by now the client may have forgotten the state (D-26).
     const bool fresh = static_cast<uint16_t>(replica.sends - entry.send) < kBaselineSends;
-    replica.acked_version = entry.version;
+    replica.acked_version = version;
     replica.acked_tick = fresh ? tick : 0;
     replica.acked_send = entry.send;
+    replica.lost = false;
   }
-  if (entry.keep && (replica.kept_version == 0 || base::tick_after(tick, replica.kept_tick))) {
-    replica.kept_version = entry.version;
-    replica.kept_tick = tick;
-    replica.kept_send = entry.keep_send;
+  if (version == replica.sent_version) replica.in_flight = false;
+  if (keep || kind == EntryKind::kFull) {
+    ReplicaDetail& detail = details_[entry.index];
+    if (kind == EntryKind::kFull) detail.acked_full = std::max(detail.acked_full, version);
+    if (keep && (detail.kept_version == 0 || base::tick_after(tick, detail.kept_tick))) {
+      detail.kept_version = version;
+      detail.kept_tick = tick;
+    }
   }
-  if (entry.kind == EntryKind::kFull) replica.acked_full = std::max(replica.acked_full, entry.version);
-  if (entry.version == replica.sent_version) replica.in_flight = false;
-  settle(replica);
+  if (replica.owed_at_join) settle(replica);
 }
 
 void ReplicaList::on_lost(const SentEntry& entry) {
-  if (entry.kind == EntryKind::kRemoved) {
+  const auto kind = static_cast<EntryKind>(entry.kind);
+  if (kind == EntryKind::kRemoved) {
     Removal& removal = removals_[entry.index];
     if (removal.stay != entry.stay) return;
     removal.in_flight = false;
-    removal.accumulator = std::min(removal.accumulator + entry.priority, kMaxAccumulator);
     return;
   }
   Replica& replica = replicas_[entry.index];
   if (replica.stay != entry.stay) return;
-  if (entry.kind == EntryKind::kRested) {
-    if (entry.version == replica.sent_version) {
+  const uint32_t version = version_of(entry, replica);
+  if (kind == EntryKind::kRested) {
+    if (version == replica.sent_version) {
       replica.rest_sent = false;
       wake(entry.index);
     }
-  } else if (replica.acked_version < entry.version) {
-    replica.accumulator = std::min(replica.accumulator + entry.priority, kMaxAccumulator);
+  } else if (replica.acked_version < version) {
+    replica.lost = true;
     if (entry.send == replica.sends) replica.in_flight = false;
   }
 }
@@ -255,7 +268,7 @@ void ReplicaList::settle(Replica& replica) {
 
 void ReplicaList::age(Tick oldest) {
   for (Replica& replica : replicas_) {
-    for (Tick* tick : {&replica.acked_tick, &replica.kept_tick, &replica.sent_tick}) {
+    for (Tick* tick : {&replica.acked_tick, &replica.sent_tick}) {
       if (*tick != 0 && base::tick_after(oldest, *tick)) *tick = oldest;
     }
   }
@@ -273,7 +286,7 @@ void ReplicaList::validate() const {
     owed += replica.owed_at_join ? 1 : 0;
     awake += replica.awake ? 1 : 0;
     LATTICE_ASSERT(replica_of_.find(replica.slot) == i);
-    LATTICE_ASSERT(replica.acked_full <= replica.acked_version);
+    LATTICE_ASSERT(details_[i].acked_full <= replica.acked_version);
     LATTICE_ASSERT(replica.acked_version <= replica.sent_version);
     LATTICE_ASSERT(replica.acked_version == 0 || replica.held);
     LATTICE_ASSERT(!replica.waits || removal_of_.find(replica.slot) != SlotMap::kNone);

@@ -18,30 +18,35 @@
 
 namespace lattice::replication {
 
-/// One client's knowledge of one object.
+/// One client's knowledge of one object: what every build and every ack looks at. In 32 bytes, because a
+/// crowd's lists are larger than any cache.
 struct Replica {
   uint32_t slot = kNoSlot;     // kNoSlot: free
   uint32_t acked_version = 0;  // the newest version that the client has acked; 0: none
   Tick acked_tick = 0;  // tick of the snapshot with that version: on the wire, it names the baseline. 0: the
                         // client may have forgotten it
-  uint32_t acked_full = 0;    // the version of the newest acked full entry
-  uint32_t kept_version = 0;  // the newest acked version of a part with keep; 0: none
-  Tick kept_tick = 0;
   uint32_t sent_version = 0;  // the newest version that was sent; 0: none in this stay
   Tick sent_tick = 0;         // tick of the newest entry with a state
   float accumulator = 0;      // C-04
-  uint32_t rpc_count = 0;     // reliable RPCs on the object that were sent to this client (D-35)
-  uint16_t stay = 0;          // counts stays; receipts of entries from an older stay are ignored
   uint16_t sends = 0;         // states sent
   uint16_t acked_send = 0;    // the number of the send of acked_version
-  uint8_t keep_sends = 0;     // states sent in parts with keep
-  uint8_t kept_send = 0;
+  uint16_t stay = 0;  // below 2^kStayBits: counts stays; receipts of entries from an older stay are ignored
   bool held : 1 = false;  // an entry was sent, so the client may hold the object: leaving needs a removal
   bool in_flight : 1 = false;     // the newest sent version was neither acked nor lost
   bool rest_sent : 1 = false;     // a rested entry about the newest sent version was not lost (D-17)
   bool awake : 1 = false;         // in the list of those with news
   bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
   bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
+  bool lost : 1 = false;          // since the newest acked state, one was lost
+};
+static_assert(sizeof(Replica) == 32);
+
+/// What is seldom needed of it.
+struct ReplicaDetail {
+  uint32_t acked_full = 0;    // the version of the newest acked full entry
+  uint32_t kept_version = 0;  // the newest acked version of a part with keep; 0: none
+  Tick kept_tick = 0;
+  uint32_t rpc_count = 0;  // reliable RPCs on the object that were sent to this client (D-35)
 };
 
 /// An object that the client may hold and must drop.
@@ -104,6 +109,13 @@ class ReplicaList {
   /// Keeps the first `count` of awake(): the others were put to rest.
   void keep_awake(size_t count) { awake_.resize(count); }
   Replica& replica(uint32_t index) { return replicas_[index]; }
+  const ReplicaDetail& detail(uint32_t index) const { return details_[index]; }
+  /// True when the client has acked a full entry of version `full_version` or later.
+  bool has_full(uint32_t index, uint32_t full_version) const {
+    // The first entry of a stay is a full one.
+    return replicas_[index].acked_version != 0 &&
+           (full_version <= 1 || details_[index].acked_full >= full_version);
+  }
   /// Indexes of removal(), in no order.
   std::span<const uint32_t> removals() const { return pending_; }
   Removal& removal(uint32_t index) { return removals_[index]; }
@@ -126,12 +138,13 @@ class ReplicaList {
   void settle(Replica& replica);
   uint32_t take_removal();
   void end_removal(uint32_t index);
-  void on_acked(const SentEntry& entry, Tick tick);
+  void on_acked(const SentEntry& entry, Tick tick, bool keep);
   void on_lost(const SentEntry& entry);
   void validate() const;
 
   Config config_;
-  std::vector<Replica> replicas_;  // with free ones between
+  std::vector<Replica> replicas_;       // with free ones between
+  std::vector<ReplicaDetail> details_;  // beside replicas_
   std::vector<uint32_t> free_replicas_;
   SlotMap replica_of_;           // slot -> index in replicas_
   std::vector<uint64_t> awake_;  // slot << 32 | index

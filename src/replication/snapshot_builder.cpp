@@ -119,19 +119,19 @@ void SnapshotBuilder::collect_removals(ReplicaList& recipient) {
 bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index) {
   const StateSummary& newest = store_.summary(replica.slot);
   if (replica.waits || newest.version == 0) return true;
-  if (replica.acked_version == newest.version && replica.acked_full >= newest.full_version) {
+  if (replica.acked_version == newest.version && recipient.has_full(index, newest.full_version)) {
     replica.accumulator = 0;  // nothing to send (C-04)
     return !replica.rest_sent && collect_rest(replica, index, newest);
   }
   const uint64_t owner = table_.info(replica.slot).owner;
   // A client that has not heard of a new owner may still take the object for its own.
   const bool is_own = (owner != 0 && owner == recipient.peer_id()) ||
-                      (replica.acked_full != 0 && replica.acked_full < newest.full_version);
+                      (replica.acked_version != 0 && !recipient.has_full(index, newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    collect_state(replica, index, newest, is_own);
+    collect_state(recipient, replica, index, newest, is_own);
   } else if (!replica.rest_sent) {
     static_cast<void>(collect_rest(replica, index, newest));
   }
@@ -141,7 +141,7 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
 // D-17. At once where a client would extrapolate; else with the second snapshot after the last change.
 bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const StateSummary& newest) {
   const uint32_t silence = tick_ - newest.tick;
-  if (replica.acked_full == 0) return true;  // the client may not know the slot yet
+  if (replica.acked_version == 0) return true;  // the client may not know the slot yet
   if (silence < config_.send_interval_ticks * (newest.moving ? 1u : 2u)) return true;
   Candidate candidate;
   candidate.slot = replica.slot;
@@ -157,10 +157,14 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   return true;
 }
 
-void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, const StateSummary& newest,
-                                    bool is_own) {
+void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& replica, uint32_t index,
+                                    const StateSummary& newest, bool is_own) {
   const ObjectInfo& info = table_.info(replica.slot);
-  const Tick since = replica.sent_tick != 0 ? replica.sent_tick : info.spawn_tick;
+  // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
+  const bool since_ack = replica.lost && replica.acked_tick != 0;
+  const Tick since = since_ack                ? replica.acked_tick
+                     : replica.sent_tick != 0 ? replica.sent_tick
+                                              : info.spawn_tick;
   const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
                           static_cast<float>(config_.send_interval_ticks);
   const float boost = is_own ? config_.owner_boost : 1.0f;
@@ -168,7 +172,7 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, const Stat
   replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
   own_count_ += is_own ? 1 : 0;
 
-  const Baseline baseline = baseline_of(replica, newest);
+  const Baseline baseline = baseline_of(recipient, replica, index, newest);
   const uint32_t body = cache_.find(replica.slot, baseline.version);
   if (body == EntryCache::kTooLarge) {
     ++stats_.oversized;
@@ -192,20 +196,23 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, const Stat
   candidates_.push_back(candidate);
 }
 
-// The newest state that the client has acked and, by D-26, still keeps. The store must have it too.
-SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const Replica& replica,
-                                                       const StateSummary& newest) const {
-  if (replica.acked_version == 0 || replica.acked_full < newest.full_version) return {};
-  const auto usable = [&](uint32_t version, Tick tick) {
-    const int32_t age = base::tick_distance(tick_, tick);
-    return age >= 1 && age <= kMaxBaselineTicks && store_.words(replica.slot, version) != nullptr;
+// The newest state that the client has acked and, by D-26, still keeps. The store must have it too: it has
+// every state of the last ticks, so only an older one is looked for.
+SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipient, const Replica& replica,
+                                                       uint32_t index, const StateSummary& newest) const {
+  if (!recipient.has_full(index, newest.full_version)) return {};
+  const auto age_of = [this](Tick tick) { return static_cast<uint32_t>(base::tick_distance(tick_, tick)); };
+  const auto usable = [&](uint32_t version, uint32_t age) {
+    if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return false;
+    return age < store_.history_ticks() || store_.words(replica.slot, version) != nullptr;
   };
-  if (replica.acked_tick != 0 && usable(replica.acked_version, replica.acked_tick)) {
-    return {replica.acked_version, tick_ - replica.acked_tick};
-  }
-  const auto sends = static_cast<uint8_t>(replica.keep_sends - replica.kept_send);
-  if (replica.kept_version != 0 && sends < kKeptStates && usable(replica.kept_version, replica.kept_tick)) {
-    return {replica.kept_version, tick_ - replica.kept_tick};
+  const uint32_t age = age_of(replica.acked_tick);
+  if (replica.acked_tick != 0 && usable(replica.acked_version, age)) return {replica.acked_version, age};
+  const ReplicaDetail& detail = recipient.detail(index);
+  const uint32_t kept_age = age_of(detail.kept_tick);
+  if (detail.kept_version != 0 && kept_age <= store_.keep_ticks().sure_ticks() &&
+      usable(detail.kept_version, kept_age)) {
+    return {detail.kept_version, kept_age};
   }
   return {};
 }
@@ -319,7 +326,7 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
       out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
       out.WriteByte(static_cast<uint8_t>(header.input_margin));
     }
-    const uint32_t receipt = recipient.ledger().open(tick_);
+    const uint32_t receipt = recipient.ledger().open(tick_, keep_);
     for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
       write_block(out, recipient, plan_.blocks()[b]);
     }
@@ -392,12 +399,11 @@ void SnapshotBuilder::write_changes(BitWriter& out, const Candidate& candidate, 
 
 void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate) {
   SentEntry sent;
-  sent.index = candidate.index;
-  sent.kind = candidate.kind;
-  sent.priority = candidate.priority;
+  sent.index = candidate.index & 0xFFFFFu;
+  sent.kind = static_cast<uint32_t>(candidate.kind) & 3u;
   if (candidate.kind == EntryKind::kRemoved) {
     Removal& removal = recipient.removal(candidate.index);
-    sent.stay = removal.stay;
+    sent.stay = removal.stay & SentEntry::kStayMask;
     recipient.ledger().add(sent);
     removal.accumulator = 0;
     removal.sent_tick = tick_;
@@ -406,28 +412,25 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
     return;
   }
   Replica& replica = recipient.replica(candidate.index);
-  sent.stay = replica.stay;
+  sent.stay = replica.stay & SentEntry::kStayMask;
   if (candidate.kind == EntryKind::kRested) {
-    sent.version = replica.sent_version;
+    sent.version = static_cast<uint16_t>(replica.sent_version);
     recipient.ledger().add(sent);
     replica.rest_sent = true;
     ++stats_.rested_entries;
     return;
   }
-  sent.version = store_.version(candidate.slot);
+  replica.sent_version = store_.version(candidate.slot);
+  sent.version = static_cast<uint16_t>(replica.sent_version);
   sent.send = ++replica.sends;
-  sent.keep = keep_;
-  if (keep_) sent.keep_send = ++replica.keep_sends;
   recipient.ledger().add(sent);
   replica.accumulator = 0;
-  replica.sent_version = sent.version;
   replica.sent_tick = tick_;
   replica.held = true;
   replica.in_flight = true;
   replica.rest_sent = false;
   // From here on the client may have forgotten the acked state (D-26).
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
-  if (static_cast<uint8_t>(replica.keep_sends - replica.kept_send) >= kKeptStates) replica.kept_version = 0;
   ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);
 }
 

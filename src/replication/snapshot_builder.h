@@ -81,8 +81,10 @@ class SnapshotBuilder {
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
-  void collect_state(Replica& replica, uint32_t index, const StateSummary& newest, bool is_own);
-  Baseline baseline_of(const Replica& replica, const StateSummary& newest) const;
+  void collect_state(const ReplicaList& recipient, Replica& replica, uint32_t index,
+                     const StateSummary& newest, bool is_own);
+  Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,
+                       const StateSummary& newest) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes);
   void sort_by_priority(uint32_t part_bits);
   bool select(double limit_bits);

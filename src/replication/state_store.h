@@ -70,6 +70,8 @@ class StateStore {
 
   const ChangeLog& changes() const { return changes_; }
   const KeepTicks& keep_ticks() const { return keep_; }
+  /// The state of every tick so long ago is here.
+  uint32_t history_ticks() const { return static_cast<uint32_t>(history_ticks_); }
   /// Objects that record() compared, in all.
   uint64_t compared() const { return compared_; }
   /// Bytes that all versions take.

@@ -173,6 +173,11 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   observer_.on_tick(tick, false);
   remove_pending();
   store_.record(table_, tick);
+  if (tick % replication::kAgingTicks == 0) {
+    for (const std::unique_ptr<Client>& client : clients_) {
+      if (client) client->recipient->age(tick - 2 * replication::kAgingTicks);
+    }
+  }
   if (interest_) follow_changed();
   snapshot_due_ = snapshot_due_ || begins_snapshot(tick);
 }

@@ -11,7 +11,7 @@ namespace {
 
 SentEntry sent(uint32_t index) {
   SentEntry entry;
-  entry.index = index;
+  entry.index = index & 0xFFFFFu;
   return entry;
 }
 

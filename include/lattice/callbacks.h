@@ -80,8 +80,8 @@ typedef struct lattice_callbacks {
   /// object with lattice_object_interest.is_filtered that the other rules let through, in
   /// lattice_world_send(). At most 512 objects for a client at a time; the others keep what they had, and
   /// their turn comes with the next snapshots. The functions of
-  /// interest.h that change something answer LATTICE_ERROR_OUT_OF_ORDER inside it, and it must spawn nothing.
-  /// Without this callback every such object is let through.
+  /// interest.h that change something answer LATTICE_ERROR_OUT_OF_ORDER inside it, and so does
+  /// lattice_spawn(). Without this callback every such object is let through.
   int (*on_relevant)(void* ctx, lattice_world* world, lattice_conn* conn, lattice_netid object);
 } lattice_callbacks;
 

@@ -81,6 +81,11 @@ lattice_netid spawn(WorldInstance& instance, uint32_t type_id, lattice_authority
     fail(LATTICE_ERROR_INVALID_ARGUMENT, "Authority mode %d does not exist.", static_cast<int>(mode));
     return 0;
   }
+  const world::InterestHub* interest = instance.authority->interest();
+  if (interest != nullptr && interest->is_asking()) {
+    fail(LATTICE_ERROR_OUT_OF_ORDER, "on_relevant must not spawn. Spawn in on_tick.");
+    return 0;
+  }
   if (!instance.authority->is_owner(owner)) {
     fail(LATTICE_ERROR_NOT_FOUND,
          "Peer %llu cannot own an object: it is not connected. Spawn it in or after on_connected, or for 0.",

@@ -373,5 +373,27 @@ TEST(InterestEvents, LeavingAndDestructionAreToldApart) {
   EXPECT_EQ(pair.heard, Lines{"session ended " + std::to_string(second)});
 }
 
+// The set of a client is being made there: an object that appears in it would be missed.
+TEST(InterestEvents, OnRelevantMustNotSpawn) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect());
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_relevant = [](void* ctx, lattice_world* world, lattice_conn*, lattice_netid) {
+    EXPECT_EQ(lattice_spawn(world, kThingType, LATTICE_AUTHORITY_SERVER), 0u);
+    EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_OUT_OF_ORDER);
+    ++*static_cast<int*>(ctx);
+    return 1;
+  };
+  int asked = 0;
+  ASSERT_EQ(lattice_set_callbacks(pair.server(), &callbacks, &asked), LATTICE_OK);
+  lattice_object_interest rule;
+  lattice_object_interest_init(&rule);
+  rule.is_filtered = 1;
+  ASSERT_EQ(lattice_object_set_interest(pair.server(), pair.spawn_at(1), &rule), LATTICE_OK);
+  pair.run(200);
+  EXPECT_GT(asked, 0);
+}
+
 }  // namespace
 }  // namespace lattice::test

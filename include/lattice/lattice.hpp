@@ -223,6 +223,33 @@ class WorldRef {
     return out;
   }
 
+  // ---- Interest: authority only ----
+
+  /// Says who may see an object. Calls lattice_object_set_interest().
+  ///
+  ///     lattice::ObjectInterest interest;
+  ///     interest.team_mask = 1u << kRedTeam;
+  ///     world.set_interest(flag, interest);
+  lattice_result set_interest(lattice_netid object, const lattice_object_interest& interest) const {
+    return lattice_object_set_interest(handle_, object, &interest);
+  }
+  /// What set_interest() last said, or the default; empty on failure. Calls lattice_object_get_interest().
+  std::optional<lattice_object_interest> interest(lattice_netid object) const {
+    std::optional<lattice_object_interest> out(sized<lattice_object_interest>());
+    if (lattice_object_get_interest(handle_, object, &*out) != LATTICE_OK) out.reset();
+    return out;
+  }
+  /// Says where an object is. Calls lattice_object_set_position().
+  lattice_result set_position(lattice_netid object, double x, double y, double z = 0) const {
+    return lattice_object_set_position(handle_, object, x, y, z);
+  }
+  /// Attaches an object to another: it comes and goes with it. Calls lattice_object_attach().
+  lattice_result attach(lattice_netid object, lattice_netid parent) const {
+    return lattice_object_attach(handle_, object, parent);
+  }
+  /// Ends an attachment. Calls lattice_object_attach().
+  lattice_result detach(lattice_netid object) const { return lattice_object_attach(handle_, object, 0); }
+
   // ---- Input and RPCs ----
 
   /// Sets the input of the local player for the ticks to come. Calls lattice_set_input().

@@ -73,6 +73,18 @@ class Connection {
     return stats;
   }
 
+  /// Authority: says where the client looks from. Calls lattice_conn_set_viewer().
+  ///
+  ///     lattice::Viewer viewer;
+  ///     viewer.room = match;
+  ///     conn.set_viewer(viewer);
+  lattice_result set_viewer(const lattice_viewer& viewer) const {
+    return lattice_conn_set_viewer(handle_, &viewer);
+  }
+  /// Authority: true when the client has the object, or will have it with its next snapshots. Calls
+  /// lattice_conn_has_object().
+  bool has_object(lattice_netid object) const { return lattice_conn_has_object(handle_, object) == 1; }
+
  private:
   lattice_conn* handle_ = nullptr;
 };

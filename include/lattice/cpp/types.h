@@ -32,6 +32,16 @@ struct TokenRequest : lattice_token_request {
   /// Fills every default: lattice_token_request_init().
   TokenRequest() { lattice_token_request_init(this); }
 };
+/// lattice_object_interest of an object that everybody of room 0 sees from near.
+struct ObjectInterest : lattice_object_interest {
+  /// Fills every default: lattice_object_interest_init().
+  ObjectInterest() { lattice_object_interest_init(this); }
+};
+/// lattice_viewer of a client that looks from its own object, in room 0, of no team.
+struct Viewer : lattice_viewer {
+  /// Fills every default: lattice_viewer_init().
+  Viewer() { lattice_viewer_init(this); }
+};
 
 /// A structure for the library to fill: all zero, with struct_size.
 template <class T>

@@ -54,6 +54,7 @@
 #include "lattice/token.h"
 #include "lattice/transfer.h"
 #include "lattice/types.h"
+#include "lattice/why.h"
 #include "lattice/world.h"
 
 #endif

@@ -40,6 +40,21 @@ const Replica* ReplicaList::find(uint32_t slot) const {
   return index == SlotMap::kNone ? nullptr : &replicas_[index];
 }
 
+bool ReplicaList::removes(uint32_t slot, uint64_t network_id) const {
+  const uint32_t index = removal_of_.find(slot);
+  return index != SlotMap::kNone && removals_[index].network_id == network_id && !removals_[index].acked;
+}
+
+ReplicaList::Standing ReplicaList::standing(const Replica& replica) const {
+  Standing standing;
+  for (const Replica& other : replicas_) {
+    if (other.slot == kNoSlot || other.accumulator <= 0) continue;
+    ++standing.waiting;
+    standing.rank += other.accumulator > replica.accumulator ? 1 : 0;
+  }
+  return standing;
+}
+
 void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   if (in_set(slot)) return;
   if (free_replicas_.empty()) {
@@ -253,10 +268,12 @@ void ReplicaList::on_lost(const SentEntry& entry) {
       replica.rest_sent = false;
       wake(entry.index);
     }
-  } else if (replica.acked_version < version) {
-    replica.lost = true;
-    if (entry.send == replica.sends) replica.in_flight = false;
+    return;
   }
+  ++details_[entry.index].lost;
+  if (replica.acked_version >= version) return;
+  replica.lost = true;
+  if (entry.send == replica.sends) replica.in_flight = false;
 }
 
 void ReplicaList::settle(Replica& replica) {

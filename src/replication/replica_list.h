@@ -31,7 +31,8 @@ struct Replica {
   uint16_t sends = 0;         // states sent
   uint16_t acked_send = 0;    // the number of the send of acked_version
   uint16_t stay = 0;  // below 2^kStayBits: counts stays; receipts of entries from an older stay are ignored
-  bool held : 1 = false;  // an entry was sent, so the client may hold the object: leaving needs a removal
+  uint8_t entry_bytes = 0;  // of the newest entry with a state, 255 at most
+  bool held : 1 = false;    // an entry was sent, so the client may hold the object: leaving needs a removal
   bool in_flight : 1 = false;     // the newest sent version was neither acked nor lost
   bool rest_sent : 1 = false;     // a rested entry about the newest sent version was not lost (D-17)
   bool awake : 1 = false;         // in the list of those with news
@@ -47,6 +48,7 @@ struct ReplicaDetail {
   uint32_t kept_version = 0;  // the newest acked version of a part with keep; 0: none
   Tick kept_tick = 0;
   uint32_t rpc_count = 0;  // reliable RPCs on the object that were sent to this client (D-35)
+  uint32_t lost = 0;       // states that were lost in this stay
 };
 
 /// An object that the client may hold and must drop.
@@ -101,6 +103,17 @@ class ReplicaList {
   bool in_set(uint32_t slot) const { return replica_of_.find(slot) != SlotMap::kNone; }
   /// What the client knows of an object in its set, or null.
   const Replica* find(uint32_t slot) const;
+
+  /// The index of an object in the set.
+  uint32_t index_of(uint32_t slot) const { return replica_of_.find(slot); }
+  /// True when the client may hold an object that it must drop: its removal was not acked.
+  bool removes(uint32_t slot, uint64_t network_id) const;
+  /// How an object stands among those that were passed over. Visits the whole set.
+  struct Standing {
+    uint32_t rank = 0;  // of those that were passed over, so many have more priority
+    uint32_t waiting = 0;
+  };
+  Standing standing(const Replica& replica) const;
 
   // --- For the snapshot builder.
   /// Wakes every object that changed since the last call, and returns the awake ones in ascending slot: the

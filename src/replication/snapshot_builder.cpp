@@ -172,28 +172,48 @@ void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& repli
   replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
   own_count_ += is_own ? 1 : 0;
 
-  const Baseline baseline = baseline_of(recipient, replica, index, newest);
-  const uint32_t body = cache_.find(replica.slot, baseline.version);
-  if (body == EntryCache::kTooLarge) {
+  Candidate candidate;
+  if (!describe(recipient, replica, index, newest, &candidate)) {
     ++stats_.oversized;
     return;
   }
-  Candidate candidate;
-  candidate.slot = replica.slot;
   candidate.index = index;
-  candidate.kind = baseline.version != 0 ? EntryKind::kDelta : EntryKind::kFull;
   candidate.is_own = is_own;
-  candidate.age = baseline.age;
-  candidate.bits = cache_.body(body).bits;
-  candidate.body = body;
-  candidate.type = info.type;
   candidate.priority = replica.accumulator;
-  if (candidate.kind == EntryKind::kFull) {
-    candidate.bits += varint_bits(info.network_id);
-    candidate.head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
-                          varint_bits(tick_ - info.authority_tick);
-  }
   candidates_.push_back(candidate);
+}
+
+// Fills in what the entry of a state will hold. False when it does not fit one part.
+bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
+                               const StateSummary& newest, Candidate* candidate) {
+  const ObjectInfo& info = table_.info(replica.slot);
+  const Baseline baseline = baseline_of(recipient, replica, index, newest);
+  candidate->slot = replica.slot;
+  candidate->kind = baseline.version != 0 ? EntryKind::kDelta : EntryKind::kFull;
+  candidate->age = baseline.age;
+  candidate->type = info.type;
+  candidate->body = cache_.find(replica.slot, baseline.version);
+  if (candidate->body == EntryCache::kTooLarge) return false;
+  candidate->bits = cache_.body(candidate->body).bits;
+  if (candidate->kind == EntryKind::kFull) {
+    candidate->bits += varint_bits(info.network_id);
+    candidate->head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
+                           varint_bits(tick_ - info.authority_tick);
+  }
+  return true;
+}
+
+SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, uint32_t slot, Tick tick) {
+  begin_send(tick);
+  const Replica& replica = *recipient.find(slot);
+  Candidate candidate;
+  Outlook outlook;
+  outlook.too_large =
+      !describe(recipient, replica, recipient.index_of(slot), store_.summary(slot), &candidate);
+  outlook.full = candidate.kind == EntryKind::kFull;
+  outlook.age = candidate.age;
+  if (!outlook.too_large) outlook.alone_bits = alone_bits(candidate);
+  return outlook;
 }
 
 // The newest state that the client has acked and, by D-26, still keeps. The store must have it too: it has
@@ -254,15 +274,18 @@ uint32_t SnapshotBuilder::estimate_bits(const Candidate& candidate) const {
   return candidate.bits + mask + kGapBits;
 }
 
+// The bits of a part with this entry and no other.
+uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
+  return static_cast<uint32_t>(kSnapshotHeaderBytes) * 8 + 8 + 16 + varint_bits(candidate.age) +
+         varint_bits(candidate.slot) + estimate_bits(candidate) + candidate.head_bits + 7;
+}
+
 void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
   by_priority_.clear();
   uint32_t own_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
-    const uint32_t alone_bits = static_cast<uint32_t>(kSnapshotHeaderBytes) * 8 + 8 + 16 +
-                                varint_bits(candidate.age) + varint_bits(candidate.slot) +
-                                estimate_bits(candidate) + candidate.head_bits + 7;
-    if (alone_bits > part_bits) {
+    if (alone_bits(candidate) > part_bits) {
       ++stats_.over_budget;  // it would keep the highest priority and hold the others up
       candidates_[i].chosen = false;
       continue;
@@ -425,6 +448,8 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
   sent.send = ++replica.sends;
   recipient.ledger().add(sent);
   replica.accumulator = 0;
+  replica.entry_bytes =
+      static_cast<uint8_t>(std::min((estimate_bits(candidate) + candidate.head_bits + 7) / 8, 255u));
   replica.sent_tick = tick_;
   replica.held = true;
   replica.in_flight = true;

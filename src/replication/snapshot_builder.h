@@ -68,6 +68,19 @@ class SnapshotBuilder {
   std::span<const SnapshotPart> build(ReplicaList& recipient, const SnapshotHeader& header,
                                       uint32_t budget_bytes, const Nearness* nearness = nullptr);
 
+  /// What the next entry about an object would be.
+  struct Outlook {
+    bool too_large = false;   // its state does not fit one part
+    bool full = false;        // no baseline is left
+    uint32_t age = 0;         // of the baseline; 0 with `full`
+    uint32_t alone_bits = 0;  // of a part with this entry alone
+  };
+  /// Looks at an object of the set of which a state was recorded, as if it were sent at `tick`. Between
+  /// begin_send() and the last build() the tick must be that of the send.
+  Outlook outlook(const ReplicaList& recipient, uint32_t slot, Tick tick);
+  /// The longest part.
+  uint32_t part_capacity_bytes() const { return config_.part_capacity_bytes; }
+
   const Stats& stats() const { return stats_; }
   const EntryCache& cache() const { return cache_; }
 
@@ -85,6 +98,9 @@ class SnapshotBuilder {
                      const StateSummary& newest, bool is_own);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,
                        const StateSummary& newest) const;
+  bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
+                const StateSummary& newest, Candidate* candidate);
+  uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes);
   void sort_by_priority(uint32_t part_bits);
   bool select(double limit_bits);

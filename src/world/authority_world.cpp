@@ -277,7 +277,8 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   std::optional<InterestHub::Nearness> view;
   if (interest_) view.emplace(interest_->nearness(client.connection));
   const replication::Nearness* nearness = view ? &*view : nullptr;
-  const auto parts = builder_->build(*client.recipient, header, snapshot_budget(send_budget_bytes), nearness);
+  client.budget_bytes = snapshot_budget(send_budget_bytes);
+  const auto parts = builder_->build(*client.recipient, header, client.budget_bytes, nearness);
   for (const replication::SnapshotPart& part : parts) {
     // messages with this flag that are queued between two sends share one sequence.
     reliability::MessageFlags flags;

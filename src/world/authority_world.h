@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
+#include "lattice/why.h"
 #include "replication/replica_list.h"
 #include "replication/rpc_gate.h"
 #include "replication/snapshot_builder.h"
@@ -54,6 +55,9 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   OpResult call(const RpcCall& call, Now now);
   /// Null when every client gets every object.
   InterestHub* interest() { return interest_ ? &*interest_ : nullptr; }
+  /// Why the client has the object, has it not, or has an old state of it. False when the connection is not
+  /// established. `out` has its defaults.
+  bool why(ConnectionHandle connection, uint32_t slot, lattice_why_info* out);
   /// True when the object is in the client's set.
   bool sees(ConnectionHandle connection, uint32_t slot) const;
 
@@ -80,7 +84,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     std::unique_ptr<replication::ReplicaList> recipient;
     bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
-    bool looked = false;  // its set was made once
+    bool looked = false;        // its set was made once
+    uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
   };
 
   void do_receive(Now now) override;
@@ -107,6 +112,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   bool begins_snapshot(Tick tick) const;
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   void update_set(Client& client);
+  void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;
+  void explain_sending(const Client& client, const replication::Replica& replica, lattice_why_info* out);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
   uint64_t until_next_snapshot_ns(Now now) const;
   void remove_now(uint64_t network_id);

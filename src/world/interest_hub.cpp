@@ -1,6 +1,7 @@
 // See interest_hub.h.
 #include "world/interest_hub.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "lattice/schema.h"
@@ -147,6 +148,20 @@ replication::InterestSet::Changes InterestHub::evaluate(ConnectionHandle connect
   aim(client);
   asking_ = connection;
   return interest_.evaluate(connection.slot, client.viewer, tick, this);
+}
+
+InterestHub::Sight InterestHub::sight(ConnectionHandle connection, uint32_t slot) const {
+  const replication::InterestObjects& objects = interest_.objects();
+  const replication::InterestSet& set = interest_.set(connection.slot);
+  Sight sight{objects.judge(slot, set.viewer()), set.viewer(), objects.root(slot)};
+  sight.has_root = set.contains(sight.root);
+  if (sight.viewer.placed && objects.placed(sight.root)) {
+    sight.distance = std::sqrt(distance_squared(objects.place(sight.root), sight.viewer.place));
+  }
+  if (sight.verdict.allowed && !sight.verdict.pinned) {
+    sight.border = set.contains(slot) ? set.config().leave_radius : set.config().enter_radius;
+  }
+  return sight;
 }
 
 bool InterestHub::relevant(const replication::Viewer&, uint32_t slot) {

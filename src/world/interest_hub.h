@@ -66,6 +66,17 @@ class InterestHub final : private replication::InterestFilter {
   };
   Nearness nearness(ConnectionHandle connection) const { return {interest_, connection.slot}; }
 
+  /// What the rules say of an object and a client, as of the client's last evaluation.
+  struct Sight {
+    replication::InterestObjects::Verdict verdict;
+    const replication::Viewer& viewer;
+    uint32_t root = replication::kNoSlot;
+    bool has_root = false;  // the root is in the client's set
+    double distance = -1;   // from the viewer to the root; below 0: one of them has no place
+    double border = 0;      // 0: the distance does not matter
+  };
+  Sight sight(ConnectionHandle connection, uint32_t slot) const;
+
   /// True inside Observer::on_relevant(): nothing may be changed here then.
   bool is_asking() const { return is_asking_; }
 

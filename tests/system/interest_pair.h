@@ -15,6 +15,7 @@ namespace lattice::test {
 using Lines = std::vector<std::string>;
 
 inline constexpr uint32_t kThingType = 3;
+inline constexpr uint32_t kBulkType = 4;
 
 /// Each state says in which tick it was written.
 struct Thing {
@@ -35,6 +36,21 @@ inline void register_thing(lattice_world* world) {
   register_plain_type<Thing>(world, {.type_id = kThingType, .name = "Thing", .members = members});
 }
 
+/// An entry of up to 256 bytes.
+struct Bulk {
+  uint32_t numbers[64];
+};
+
+inline void register_bulk(lattice_world* world) {
+  lattice_member_desc member;
+  lattice_member_desc_init(&member);
+  member.name = "numbers";
+  member.type = LATTICE_WIRE_UINT32;
+  member.array_count = 64;
+  member.offset = offsetof(Bulk, numbers);
+  register_plain_type<Bulk>(world, {.type_id = kBulkType, .name = "Bulk", .members = std::span(&member, 1)});
+}
+
 inline std::string spawned(lattice_netid object) {
   return "spawned " + std::to_string(object);
 }
@@ -44,13 +60,14 @@ class InterestPair {
   static constexpr double kRadius = 30;
   static constexpr double kLeaveRadius = 40;
 
-  explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0) {
+  explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0)
+      : is_filtering_(kind != LATTICE_INTEREST_NONE) {
     net_ = lattice_netsim_create(1);
     lattice_world_config config = base("10.0.0.1:27015");
     config.development_tokens = 1;
     config.interest_kind = kind;
     config.snapshot_budget_bytes = budget_bytes;
-    if (kind != LATTICE_INTEREST_NONE) {
+    if (is_filtering_) {
       config.interest_radius = kRadius;
       config.interest_leave_radius = kLeaveRadius;
       config.interest_cell = 16;
@@ -76,7 +93,7 @@ class InterestPair {
     if (lattice_dev_token(client_, kServer, nullptr, token, sizeof token, &bytes) != LATTICE_OK) return false;
     if (lattice_connect(client_, kServer, token, bytes) == nullptr) return false;
     if (!run_until([this] { return conn_ != nullptr; })) return false;
-    look_from(0);
+    if (is_filtering_) look_from(0);
     return true;
   }
   void look_from(double x) {
@@ -90,6 +107,14 @@ class InterestPair {
     const lattice_netid id = lattice_spawn_for(server_, kThingType, LATTICE_AUTHORITY_SERVER, owner);
     EXPECT_NE(id, 0u) << lattice_last_error();
     write(id, x);
+    return id;
+  }
+  /// An object without a place, of which `count` numbers are not 0.
+  lattice_netid spawn_bulk(uint32_t count) {
+    const lattice_netid id = lattice_spawn(server_, kBulkType, LATTICE_AUTHORITY_SERVER);
+    EXPECT_NE(id, 0u) << lattice_last_error();
+    auto* bulk = static_cast<Bulk*>(lattice_object_state(server_, id, 0));
+    for (uint32_t i = 0; i < count; ++i) bulk->numbers[i] = 0x10000000u + i;
     return id;
   }
   void write(lattice_netid object, double x, uint32_t tick = 0) {
@@ -148,6 +173,7 @@ class InterestPair {
     lattice_world* world = lattice_world_create(&config, &context);
     EXPECT_NE(world, nullptr) << lattice_last_error();
     register_thing(world);
+    register_bulk(world);
     return world;
   }
   void listen() {
@@ -176,6 +202,7 @@ class InterestPair {
     lattice_world_pump(client_);
   }
 
+  bool is_filtering_;
   lattice_netsim* net_ = nullptr;
   uint64_t now_ns_ = 0;
   lattice_world* server_ = nullptr;

@@ -84,9 +84,25 @@ class Connection {
   /// Authority: true when the client has the object, or will have it with its next snapshots. Calls
   /// lattice_conn_has_object().
   bool has_object(lattice_netid object) const { return lattice_conn_has_object(handle_, object) == 1; }
+  /// Authority: why the client has the object, has it not, or has an old state of it; empty on failure. Calls
+  /// lattice_conn_why().
+  ///
+  ///     if (const auto why = conn.why(chest)) std::puts(lattice::why_text(*why).c_str());
+  std::optional<lattice_why_info> why(lattice_netid object) const {
+    std::optional<lattice_why_info> info(sized<lattice_why_info>());
+    if (lattice_conn_why(handle_, object, &*info) != LATTICE_OK) info.reset();
+    return info;
+  }
 
  private:
   lattice_conn* handle_ = nullptr;
 };
+
+/// The answer of Connection::why() as a sentence; "" on failure. Calls lattice_why_text().
+inline Text<LATTICE_WHY_TEXT_BYTES> why_text(const lattice_why_info& why) {
+  Text<LATTICE_WHY_TEXT_BYTES> text;
+  if (lattice_why_text(&why, text.data, sizeof text.data) != LATTICE_OK) text.data[0] = '\0';
+  return text;
+}
 
 }  // namespace lattice

@@ -114,8 +114,12 @@ InterestObjects::Verdict InterestObjects::judge(uint32_t slot, const Viewer& vie
     if (object.owner == viewer.peer && viewer.peer != 0) {
       verdict.owned = true;  // of a parent: what hangs on it comes with it
     } else if (!verdict.owned) {
-      if (object.rule.relevance == Relevance::kOwner) return verdict;
-      if (object.rule.teams != 0 && (object.rule.teams & viewer.teams) == 0) return verdict;
+      const bool for_owner = object.rule.relevance == Relevance::kOwner;
+      const bool for_others = object.rule.teams != 0 && (object.rule.teams & viewer.teams) == 0;
+      if (for_owner || for_others) {
+        verdict.hidden_by = for_owner ? HiddenBy::kOwner : HiddenBy::kTeams;
+        return verdict;
+      }
     }
     if (object.parent == kNone) break;
     at = object.parent;
@@ -123,6 +127,7 @@ InterestObjects::Verdict InterestObjects::judge(uint32_t slot, const Viewer& vie
   const Object& root = objects_[at];
   verdict.root = at;
   verdict.allowed = verdict.owned || root.rule.room == viewer.room || root.rule.room == kRoomAll;
+  if (!verdict.allowed) verdict.hidden_by = HiddenBy::kRoom;
   verdict.pinned = verdict.owned || root.rule.relevance != Relevance::kDistance || !root.placed || !index_;
   return verdict;
 }

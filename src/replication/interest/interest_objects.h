@@ -42,6 +42,9 @@ struct InterestRule {
   uint32_t teams = 0;  // one bit each; 0: every team
 };
 
+/// The rule that hides an object from a viewer.
+enum class HiddenBy : uint8_t { kNothing, kOwner, kTeams, kRoom };
+
 /// The client for which is decided.
 struct Viewer {
   uint64_t peer = 0;
@@ -73,6 +76,7 @@ class InterestObjects {
     bool allowed = false;
     bool pinned = false;  // the distance does not matter
     bool owned = false;   // the filter does not matter either
+    HiddenBy hidden_by = HiddenBy::kNothing;
     uint32_t root = kNone;
   };
 

@@ -1,0 +1,117 @@
+// The why-not query: lattice_conn_why() and its sentence.
+#include "lattice/why.h"
+
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+
+#include "abi/call.h"
+#include "abi/struct_size.h"
+
+namespace {
+
+using namespace lattice;
+using abi::fail;
+using abi::WorldInstance;
+
+[[gnu::format(printf, 3, 4)]] bool write(char* out, size_t capacity, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(out, capacity, format, values);
+  va_end(values);
+  return true;
+}
+
+/// What follows "object 7: ". False for a reason that does not exist.
+bool describe(const lattice_why_info& why, char* out, size_t capacity) {
+  switch (why.reason) {
+    case LATTICE_WHY_UP_TO_DATE:
+      return write(out, capacity, "the client has the newest state, of tick %u", why.changed_tick);
+    case LATTICE_WHY_IN_FLIGHT:
+      return write(out, capacity,
+                   "the state of tick %u is on its way since tick %u, now %u; %u entries were lost",
+                   why.changed_tick, why.sent_tick, why.tick, why.lost_count);
+    case LATTICE_WHY_WAITS_FOR_TURN:
+      return write(
+          out, capacity,
+          "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "
+          "its entry takes %u bits, and a snapshot has %u bytes",
+          why.changed_tick, why.rank, why.waiting_count, static_cast<double>(why.accumulator),
+          why.next_entry_bits, why.budget_bytes);
+    case LATTICE_WHY_WAITS_FOR_SLOT:
+      return write(out, capacity, "waits until the client has dropped the former object in its slot");
+    case LATTICE_WHY_NO_STATE:
+      return write(out, capacity, "no tick has recorded its state yet");
+    case LATTICE_WHY_OVER_BUDGET:
+      return write(out, capacity, "its entry of %u bits is longer than a snapshot of %u bytes",
+                   why.next_entry_bits, why.budget_bytes);
+    case LATTICE_WHY_TOO_LARGE:
+      return write(out, capacity, "its state is longer than a datagram: it is never sent");
+    case LATTICE_WHY_ENTERS:
+      return write(out, capacity, "comes with the next snapshot");
+    case LATTICE_WHY_OWNER:
+      return write(out, capacity, "not sent: it, or a parent, is for its owner only");
+    case LATTICE_WHY_TEAM:
+      return write(out, capacity,
+                   "not sent: it, or a parent, is for other teams; the client is of teams 0x%x",
+                   why.viewer_team_mask);
+    case LATTICE_WHY_ROOM:
+      return write(out, capacity, "not sent: it is in room %u, and the client in room %u", why.object_room,
+                   why.viewer_room);
+    case LATTICE_WHY_NO_VIEWER:
+      return write(out, capacity, "not sent: it is seen from near only, and the client has no place");
+    case LATTICE_WHY_DISTANCE:
+      return write(out, capacity, "not sent: %.1f away, and the border is %.1f", why.distance, why.border);
+    case LATTICE_WHY_CALLBACK:
+      return write(out, capacity, "not sent: on_relevant did not let it through");
+    case LATTICE_WHY_PARENT:
+      return write(out, capacity,
+                   "not sent: it is attached to object %" PRIu64 ", which the client does not get", why.root);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+lattice_result lattice_conn_why(lattice_conn* conn, lattice_netid object, lattice_why_info* out) {
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (abi::caller_size(out, "lattice_why_info") == 0) return call.result();
+  if (instance->authority == nullptr) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority knows what a client has.");
+  }
+  const uint32_t slot = instance->world->objects().find(object);
+  if (slot == replication::kNoSlot) {
+    return fail(LATTICE_ERROR_NOT_FOUND, "There is no object %" PRIu64 ".", object);
+  }
+  lattice_why_info value;
+  lattice_why_info_init(&value);
+  if (!instance->authority->why(call.connection(), slot, &value)) {
+    return fail(LATTICE_ERROR_NOT_CONNECTED, "The connection is not established.");
+  }
+  return abi::write_struct(value, out, "lattice_why_info");
+}
+
+lattice_result lattice_why_text(const lattice_why_info* why, char* out, size_t capacity) {
+  const abi::Call call;
+  lattice_why_info value;
+  lattice_why_info_init(&value);
+  if (const lattice_result bad = abi::read_struct(why, &value, "lattice_why_info")) return bad;
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the text to.");
+  if (capacity < LATTICE_WHY_TEXT_BYTES) {
+    return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "A sentence takes up to %u bytes.", LATTICE_WHY_TEXT_BYTES);
+  }
+  char text[LATTICE_WHY_TEXT_BYTES - 32];
+  if (!describe(value, text, sizeof text)) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_why_info.reason is %u, which is no reason.",
+                value.reason);
+  }
+  std::snprintf(out, capacity, "object %" PRIu64 ": %s", value.object, text);
+  return LATTICE_OK;
+}
+
+}  // extern "C"

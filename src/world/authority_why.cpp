@@ -1,0 +1,105 @@
+// Why a client has an object, has it not, or has an old state of it (§15). Nothing here runs unless somebody
+// asks: the numbers are those that interest and snapshots work with.
+#include <algorithm>
+
+#include "world/authority_world.h"
+
+namespace lattice::world {
+
+using replication::HiddenBy;
+using replication::kNoSlot;
+
+namespace {
+
+/// Why an object is not in the set, though interest management is on.
+lattice_why_reason reason_outside(const InterestHub::Sight& sight, uint32_t slot, bool filtered) {
+  switch (sight.verdict.hidden_by) {
+    case HiddenBy::kOwner:
+      return LATTICE_WHY_OWNER;
+    case HiddenBy::kTeams:
+      return LATTICE_WHY_TEAM;
+    case HiddenBy::kRoom:
+      return LATTICE_WHY_ROOM;
+    case HiddenBy::kNothing:
+      break;
+  }
+  if (sight.verdict.owned) return LATTICE_WHY_ENTERS;
+  if (sight.root != slot) return sight.has_root ? LATTICE_WHY_ENTERS : LATTICE_WHY_PARENT;
+  if (!sight.verdict.pinned && sight.distance < 0) return LATTICE_WHY_NO_VIEWER;
+  if (!sight.verdict.pinned && sight.distance > sight.border) return LATTICE_WHY_DISTANCE;
+  return filtered ? LATTICE_WHY_CALLBACK : LATTICE_WHY_ENTERS;
+}
+
+}  // namespace
+
+bool AuthorityWorld::why(ConnectionHandle connection, uint32_t slot, lattice_why_info* out) {
+  const Client* client = client_of(connection);
+  if (client == nullptr) return false;
+  out->object = out->root = table_.network_id(slot);
+  out->tick = current_tick_;
+  out->budget_bytes = client->budget_bytes;
+  out->distance = -1;
+  const replication::Replica* replica = client->recipient->find(slot);
+  out->is_in_set = replica != nullptr ? 1 : 0;
+  const bool held = replica != nullptr ? replica->held : client->recipient->removes(slot, out->object);
+  out->may_be_held = held ? 1 : 0;
+  out->reason = LATTICE_WHY_ENTERS;
+  if (interest_) explain_rules(*client, slot, out);
+  if (replica != nullptr) explain_sending(*client, *replica, out);
+  return true;
+}
+
+void AuthorityWorld::explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const {
+  const InterestHub::Sight sight = interest_->sight(client.connection, slot);
+  out->root = table_.network_id(sight.root);
+  out->object_room = interest_->rule(sight.root).room;
+  out->viewer_room = sight.viewer.room;
+  out->object_team_mask = interest_->rule(slot).teams;
+  out->viewer_team_mask = sight.viewer.teams;
+  out->distance = sight.distance;
+  out->border = sight.border;
+  if (client.looked) out->reason = reason_outside(sight, slot, interest_->rule(slot).filtered);
+}
+
+void AuthorityWorld::explain_sending(const Client& client, const replication::Replica& replica,
+                                     lattice_why_info* out) {
+  const replication::StateSummary& newest = store_.summary(replica.slot);
+  const uint32_t index = client.recipient->index_of(replica.slot);
+  out->sent_tick = replica.sent_tick;
+  out->acked_tick = replica.acked_tick;
+  out->is_in_flight = replica.in_flight ? 1 : 0;
+  out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
+  out->lost_count = client.recipient->detail(index).lost;
+  out->accumulator = replica.accumulator;
+  out->reason = LATTICE_WHY_NO_STATE;
+  if (newest.version == 0) return;
+  out->changed_tick = newest.tick;
+  out->reason = LATTICE_WHY_UP_TO_DATE;
+  if (replica.acked_version == newest.version && client.recipient->has_full(index, newest.full_version))
+    return;
+  const Tick tick = phase_ == Phase::kSend ? current_tick_ : next_tick();
+  const replication::SnapshotBuilder::Outlook next = builder_->outlook(*client.recipient, replica.slot, tick);
+  out->needs_full = next.full ? 1 : 0;
+  out->baseline_age_ticks = next.age;
+  out->next_entry_bits = next.alone_bits;
+  const replication::ReplicaList::Standing standing = client.recipient->standing(replica);
+  out->rank = standing.rank;
+  out->waiting_count = standing.waiting;
+
+  const uint32_t part_bytes = builder_->part_capacity_bytes();
+  const uint32_t room_bytes =
+      client.budget_bytes == 0 ? part_bytes : std::min(client.budget_bytes, part_bytes);
+  if (replica.waits) {
+    out->reason = LATTICE_WHY_WAITS_FOR_SLOT;
+  } else if (next.too_large) {
+    out->reason = LATTICE_WHY_TOO_LARGE;
+  } else if (replica.in_flight && replica.sent_version == newest.version) {
+    out->reason = LATTICE_WHY_IN_FLIGHT;
+  } else if (next.alone_bits > room_bytes * 8) {
+    out->reason = LATTICE_WHY_OVER_BUDGET;
+  } else {
+    out->reason = LATTICE_WHY_WAITS_FOR_TURN;
+  }
+}
+
+}  // namespace lattice::world

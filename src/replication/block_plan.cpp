@@ -53,8 +53,11 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
       const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table, cache);
       const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
       if (!fits) {
-        if (used_bits_ == kHeaderBits) return false;  // longer than a part
-        if (parts_.size() == max_parts) return false;
+        const bool longer_than_a_part = used_bits_ == kHeaderBits;
+        if (longer_than_a_part || parts_.size() == max_parts) {
+          bytes_ += (used_bits_ + 7) / 8;
+          return false;
+        }
         open_part();
         open = false;
         --at;

@@ -172,15 +172,15 @@ void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& repli
   replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
   own_count_ += is_own ? 1 : 0;
 
-  Candidate candidate;
+  Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
   if (!describe(recipient, replica, index, newest, &candidate)) {
+    candidates_.pop_back();
     ++stats_.oversized;
     return;
   }
   candidate.index = index;
   candidate.is_own = is_own;
   candidate.priority = replica.accumulator;
-  candidates_.push_back(candidate);
 }
 
 // Fills in what the entry of a state will hold. False when it does not fit one part.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "simulation/input_codec.h"
 
@@ -179,7 +180,9 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
     }
   }
   if (interest_) follow_changed();
-  snapshot_due_ = snapshot_due_ || begins_snapshot(tick);
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client && begins_snapshot(tick + turn_of(*client))) client->begins_snapshot = true;
+  }
 }
 
 // Objects move where they changed.
@@ -219,19 +222,16 @@ bool AuthorityWorld::begins_snapshot(Tick tick) const {
 }
 
 void AuthorityWorld::do_send(Now now) {
-  if (snapshot_due_) {
-    snapshot_due_ = false;
-    for (const std::unique_ptr<Client>& client : clients_) {
-      if (!client) continue;
+  bool begun = false;
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (!client) continue;
+    if (std::exchange(client->begins_snapshot, false)) {
       // Parts that have waited for two intervals are old: their objects go into a newer snapshot.
       if (client->snapshot_due) endpoint_->drop_waiting_snapshot(client->connection);
       client->snapshot_due = true;
     }
-  }
-  const uint64_t until_next_ns = until_next_snapshot_ns(now);
-  bool begun = false;
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client || !client->snapshot_due) continue;
+    if (!client->snapshot_due) continue;
+    const uint64_t until_next_ns = until_next_snapshot_ns(now, turn_of(*client));
     // A snapshot holds what may leave until the next one is due, so its size does not depend on how often the
     // application pumps.
     const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns, until_next_ns);
@@ -246,12 +246,17 @@ void AuthorityWorld::do_send(Now now) {
   endpoint_->update_and_send(now.ns, now.unix_s);
 }
 
-uint64_t AuthorityWorld::until_next_snapshot_ns(Now now) const {
+// Clients take turns: their snapshots leave on different ticks, so no tick has to serve all.
+Tick AuthorityWorld::turn_of(const Client& client) const {
+  return client.connection.slot % snapshot_interval_ticks_;
+}
+
+uint64_t AuthorityWorld::until_next_snapshot_ns(Now now, Tick turn) const {
   const uint64_t rate_hz = config_.snapshot_rate_hz;
-  const uint64_t begun = current_tick_ * rate_hz / config_.tick_rate_hz;
+  const uint64_t begun = (uint64_t{current_tick_} + turn) * rate_hz / config_.tick_rate_hz;
   // The first tick that begins_snapshot() says yes to.
   const uint64_t next_tick = ((begun + 1) * config_.tick_rate_hz + rate_hz - 1) / rate_hz;
-  const simulation::TickTime next{static_cast<Tick>(next_tick), 0.0};
+  const simulation::TickTime next{static_cast<Tick>(next_tick - turn), 0.0};
   const double ticks = simulation::ticks_between(next, fixed_tick_.position_at(current_tick_, now.ns));
   return static_cast<uint64_t>(std::max(ticks, 0.0) * fixed_tick_.tick_ns());
 }

@@ -82,6 +82,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     std::optional<simulation::InputBuffer> inputs;
     simulation::TakenInput taken;
     std::unique_ptr<replication::ReplicaList> recipient;
+    bool begins_snapshot = false;  // since the last send, a tick began a snapshot for the client
     bool snapshot_due = false;
     std::optional<replication::RpcGate> gate;
     bool looked = false;        // its set was made once
@@ -115,7 +116,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;
   void explain_sending(const Client& client, const replication::Replica& replica, lattice_why_info* out);
   uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
-  uint64_t until_next_snapshot_ns(Now now) const;
+  Tick turn_of(const Client& client) const;
+  uint64_t until_next_snapshot_ns(Now now, Tick turn) const;
   void remove_now(uint64_t network_id);
   void remove_pending();
   void follow_changed();
@@ -136,7 +138,6 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   std::unique_ptr<HostScratch> input_out_;
   uint32_t snapshot_interval_ticks_;
   uint64_t next_peer_ = kFirstClientPeer;
-  bool snapshot_due_ = false;
   uint64_t unannounced_writes_ = 0;
   uint64_t changes_followed_ = 0;               // how far interest has read the change log
   simulation::InputBufferStats closed_inputs_;  // counters of clients that left

@@ -83,6 +83,15 @@ typedef struct lattice_callbacks {
   /// interest.h that change something answer LATTICE_ERROR_OUT_OF_ORDER inside it, and so does
   /// lattice_spawn(). Without this callback every such object is let through.
   int (*on_relevant)(void* ctx, lattice_world* world, lattice_conn* conn, lattice_netid object);
+  /// Authority: a value that the game wrote does not fit its member and was clamped: a number out of range,
+  /// NaN, an unknown enum value, text that is not UTF-8, a size above the capacity. Clients get the clamped
+  /// value. An object whose members are rounded after each tick holds it from now on too. `object` is the
+  /// first that had such a value, `prop_id` the member as in lattice_set_prop(), `tick` the tick. Called once
+  /// for each member of a type in this world, after on_tick. It must spawn nothing. The log has a line that
+  /// says the same, and the counter values_clamped of lattice_world_refusal() goes up for every object with
+  /// such a member in every tick.
+  void (*on_value_clamped)(void* ctx, lattice_world* world, lattice_netid object, uint16_t prop_id,
+                           uint32_t tick);
 } lattice_callbacks;
 
 /// No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result().

@@ -219,4 +219,17 @@ bool WorldInstance::on_relevant(world::ConnectionHandle connection, uint64_t net
   return callbacks.on_relevant(callbacks_ctx, handle, handle_of(connection), network_id) != 0;
 }
 
+void WorldInstance::on_value_clamped(uint64_t network_id, uint16_t prop_id, world::Tick tick) {
+  const replication::ObjectTable& objects = world->objects();
+  const replication::ObjectType& type = *objects.info(objects.find(network_id)).type;
+  write_log(LATTICE_LOG_WARNING, "state",
+            "type %u: %s of object %llu does not fit its member in tick %u and was clamped; values_clamped "
+            "counts from here on",
+            type.type_id, type.layout->member_name(prop_id).c_str(),
+            static_cast<unsigned long long>(network_id), tick);
+  if (callbacks.on_value_clamped != nullptr) {
+    callbacks.on_value_clamped(callbacks_ctx, handle, network_id, prop_id, tick);
+  }
+}
+
 }  // namespace lattice::abi

@@ -77,6 +77,7 @@ struct WorldInstance final : world::Observer {
   uint16_t on_admit(const world::Admission& who) override;
   void on_resync(world::Tick from, world::Tick to) override;
   bool on_relevant(world::ConnectionHandle connection, uint64_t network_id) override;
+  void on_value_clamped(uint64_t network_id, uint16_t prop_id, world::Tick tick) override;
   transfer::TransferHandler& transfer_handler() override { return transfers; }
 };
 

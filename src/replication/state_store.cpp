@@ -37,6 +37,7 @@ void StateStore::begin(uint32_t slot, const ObjectType& type) {
   object.announced = false;
   summaries_[slot] = StateSummary{};
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
+  clamps_.add_type(type);
   if (type.compare_always) always_.push_back(slot);
   mark(slot);
 }
@@ -83,7 +84,8 @@ bool StateStore::record_one(ObjectTable& table, uint32_t slot, Tick tick) {
   const ObjectType& type = object.ring.type();
   const bool first = object.ring.empty();
   ++compared_;
-  type.layout->quantize(std::as_const(table).host(slot), scratch_.data());
+  const void* const* host = std::as_const(table).host(slot);
+  if (!type.layout->quantize(host, scratch_.data())) clamps_.count(type, slot, tick, host, scratch_.data());
   if (type.round_host) type.layout->dequantize(scratch_.data(), table.host(slot));
   if (!first && !object.announced &&
       std::memcmp(scratch_.data(), object.ring.newest(), size_t{type.word_count} * sizeof(Word)) == 0) {

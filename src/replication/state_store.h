@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "replication/change_log.h"
+#include "replication/clamp_log.h"
 #include "replication/keep_ticks.h"
 #include "replication/object_table.h"
 #include "replication/snapshot_format.h"
@@ -72,6 +73,9 @@ class StateStore {
   const KeepTicks& keep_ticks() const { return keep_; }
   /// The state of every tick so long ago is here.
   uint32_t history_ticks() const { return static_cast<uint32_t>(history_ticks_); }
+  /// What record() had to clamp, because it did not fit its member.
+  const ClampLog& clamps() const { return clamps_; }
+  void clear_clamp_reports() { clamps_.clear_reports(); }
   /// Objects that record() compared, in all.
   uint64_t compared() const { return compared_; }
   /// Bytes that all versions take.
@@ -103,6 +107,7 @@ class StateStore {
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;
   ChangeLog changes_;
+  ClampLog clamps_;
   UnannouncedWrites* unannounced_ = nullptr;
   size_t next_unannounced_ = 0;  // in ascending order of ids
   uint64_t compared_ = 0;

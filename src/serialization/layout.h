@@ -106,9 +106,12 @@ class Layout {
 
   /// The words of an all-zero host structure (see lattice/schema.h).
   void zero_baseline(Word* words) const;
-  /// Converts host structures, one pointer per behaviour, to words. Values out of range are clamped (Y-05,
-  /// Y-09). quantize(dequantize(words)) == words for all words that quantize() produced.
-  void quantize(const void* const* host, Word* words) const;
+  /// Converts host structures, one pointer per behaviour, to words. A value that does not fit its member is
+  /// clamped (Y-05, Y-09), and the result is false: quantize_member() tells whose value it was.
+  /// quantize(dequantize(words)) == words for all words that quantize() produced.
+  bool quantize(const void* const* host, Word* words) const;
+  /// The same for one member of nodes(): writes the member's words and no others.
+  bool quantize_member(const LayoutNode& member, const void* const* host, Word* words) const;
   /// Converts words to host structures. Bytes that belong to no member (padding, private fields) stay as they
   /// are.
   void dequantize(const Word* words, void* const* host) const;
@@ -169,6 +172,8 @@ class Layout {
 
   /// The member with a flat property id, which is (behaviour << 8) | member (Y-16); or null.
   const LayoutNode* member(uint16_t prop_id) const;
+  /// "behaviour.member" of a property id that member() knows.
+  std::string member_name(uint16_t prop_id) const;
   /// Quantizes the host value of one member, of exactly `len` bytes, into `words`. False if the id or length
   /// is wrong.
   bool set_prop(Word* words, uint16_t prop_id, const void* data, size_t len) const;

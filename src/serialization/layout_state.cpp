@@ -52,7 +52,8 @@ void Layout::zero_baseline(Word* words) const {
   if (word_count_ != 0) std::memcpy(words, zero_words_.data(), word_count_ * sizeof(Word));
 }
 
-void Layout::quantize(const void* const* host, Word* words) const {
+bool Layout::quantize(const void* const* host, Word* words) const {
+  bool fits = true;
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
     const uint8_t* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
@@ -60,11 +61,24 @@ void Layout::quantize(const void* const* host, Word* words) const {
     if (leaf.kind == LeafKind::kCompressed && leaf.host == HostKind::kF32 && leaf.word_count == 1) {
       float value;
       std::memcpy(&value, from + leaf.host_offset, sizeof value);
-      words[leaf.word] = static_cast<Word>(extras_[i].quant.code(double{value}));
+      const CompressedFloat& quant = extras_[i].quant;
+      words[leaf.word] = static_cast<Word>(quant.code(double{value}));
+      fits &= double{value} >= quant.min && double{value} <= quant.max;
     } else {
-      quantize_leaf(leaf, extras_[i], from, words + leaf.word);
+      fits &= quantize_leaf(leaf, extras_[i], from, words + leaf.word);
     }
   }
+  return fits;
+}
+
+bool Layout::quantize_member(const LayoutNode& member, const void* const* host, Word* words) const {
+  bool fits = true;
+  for (uint32_t i = member.first_leaf; i < uint32_t{member.first_leaf} + member.leaf_count; ++i) {
+    const Leaf& leaf = leaves_[i];
+    const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
+    fits &= quantize_leaf(leaf, extras_[i], from, words + leaf.word);
+  }
+  return fits;
 }
 
 void Layout::dequantize(const Word* words, void* const* host) const {
@@ -122,6 +136,12 @@ const LayoutNode* Layout::member(uint16_t prop_id) const {
   const size_t index = prop_id & 0xFFu;
   if (behaviour >= behaviours_.size() || index >= behaviours_[behaviour].node_count) return nullptr;
   return &nodes_[behaviours_[behaviour].first_node + index];
+}
+
+std::string Layout::member_name(uint16_t prop_id) const {
+  const LayoutNode* node = member(prop_id);
+  LATTICE_ASSERT(node);
+  return behaviours_[node->behaviour].name + "." + node->name;
 }
 
 bool Layout::set_prop(Word* words, uint16_t prop_id, const void* data, size_t len) const {

@@ -72,22 +72,41 @@ uint64_t low_bits(unsigned bits) {
   return bits >= 64 ? UINT64_MAX : (uint64_t{1} << bits) - 1;
 }
 
-uint64_t enum_ordinal(const Leaf& leaf, const LeafExtra& extra, int64_t value) {
-  if (extra.enum_values.empty()) {
-    return value >= 0 && static_cast<uint64_t>(value) <= leaf.max_code ? static_cast<uint64_t>(value) : 0;
-  }
-  for (size_t i = 0; i < extra.enum_values.size(); ++i) {
-    if (extra.enum_values[i] == value) return i;
-  }
-  return 0;
+// Sets the number of a leaf. `fits` is handed on.
+bool set_value(const Leaf& leaf, Word* words, uint64_t value, bool fits) {
+  set_leaf_value(leaf, words, value);
+  return fits;
 }
 
-uint64_t ranged_word(const Leaf& leaf, const LeafExtra& extra, uint64_t raw) {
-  if (leaf.host == HostKind::kU64 && raw > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-    return leaf.max_code;
+bool quantize_enum(const Leaf& leaf, const LeafExtra& extra, int64_t value, Word* words) {
+  if (extra.enum_values.empty()) {
+    const bool known = value >= 0 && static_cast<uint64_t>(value) <= leaf.max_code;
+    return set_value(leaf, words, known ? static_cast<uint64_t>(value) : 0, known);
   }
-  const int64_t max = static_cast<int64_t>(static_cast<uint64_t>(extra.min_value) + leaf.max_code);
-  return ranged_code(static_cast<int64_t>(raw), extra.min_value, max);
+  for (size_t i = 0; i < extra.enum_values.size(); ++i) {
+    if (extra.enum_values[i] == value) return set_value(leaf, words, i, true);
+  }
+  return set_value(leaf, words, 0, false);
+}
+
+bool quantize_ranged(const Leaf& leaf, const LeafExtra& extra, uint64_t raw, Word* words) {
+  if (leaf.host == HostKind::kU64 && raw > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    return set_value(leaf, words, leaf.max_code, false);
+  }
+  const auto value = static_cast<int64_t>(raw);
+  const int64_t max = ranged_value(leaf.max_code, extra.min_value);
+  return set_value(leaf, words, ranged_code(value, extra.min_value, max),
+                   value >= extra.min_value && value <= max);
+}
+
+double load_float(const Leaf& leaf, const uint8_t* p) {
+  return leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)};
+}
+
+bool quantize_rotation(const Leaf& leaf, const uint8_t* p, Word* words) {
+  const auto v = load<Quaternion>(p);
+  const double length = double{v.x} * v.x + double{v.y} * v.y + double{v.z} * v.z + double{v.w} * v.w;
+  return set_value(leaf, words, smallest_three_pack(v, (leaf.bits - 2u) / 3u), std::isfinite(length));
 }
 
 size_t text_length(const uint8_t* text, size_t capacity) {
@@ -95,17 +114,18 @@ size_t text_length(const uint8_t* text, size_t capacity) {
   return end ? static_cast<size_t>(static_cast<const uint8_t*>(end) - text) : capacity;
 }
 
-void quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, Word* words) {
+bool quantize_custom(const Leaf& leaf, const LeafExtra& extra, const uint8_t* p, Word* words) {
   uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES] = {};
   const size_t bits = extra.custom.serialize(p, scratch, leaf.capacity);
   if (bits >
       size_t{leaf.capacity} * 8) {  // a caller's error: the value does not fit, so the zero value is sent
     std::memcpy(words, extra.custom_zero.data(), leaf.word_count * sizeof(Word));
-    return;
+    return false;
   }
   const size_t bytes = (bits + 7) / 8;
   if (bits % 8 != 0) scratch[bytes - 1] &= static_cast<uint8_t>(0xFF00u >> (bits % 8));
   pack_word_bytes(words, leaf.word_count, bits, scratch, bytes);
+  return true;
 }
 
 void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* p) {
@@ -116,7 +136,7 @@ void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const Word* wor
   extra.custom.deserialize(scratch, bits, p);
 }
 
-void quantize_full_rotation(const uint8_t* p, Word* words) {
+bool quantize_full_rotation(const uint8_t* p, Word* words) {
   uint32_t c[4];
   double length = 0.0;
   for (unsigned i = 0; i < 4; ++i) {
@@ -126,73 +146,66 @@ void quantize_full_rotation(const uint8_t* p, Word* words) {
   }
   if (!(length > 0.0) || !std::isfinite(length)) c[0] = c[1] = c[2] = 0, c[3] = std::bit_cast<uint32_t>(1.0f);
   std::memcpy(words, c, sizeof c);
+  return std::isfinite(length);
 }
 
 }  // namespace
 
-void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words) {
+bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words) {
   const uint8_t* p = host + leaf.host_offset;
   switch (leaf.kind) {
     case LeafKind::kBool:
-      set_leaf_value(leaf, words, *p != 0);
-      return;
+      return set_value(leaf, words, *p != 0, true);
     case LeafKind::kEnum:
-      set_leaf_value(leaf, words,
-                     enum_ordinal(leaf, extra, static_cast<int64_t>(load_integer(leaf.host, p))));
-      return;
+      return quantize_enum(leaf, extra, static_cast<int64_t>(load_integer(leaf.host, p)), words);
     case LeafKind::kRanged:
-      set_leaf_value(leaf, words, ranged_word(leaf, extra, load_integer(leaf.host, p)));
-      return;
+      return quantize_ranged(leaf, extra, load_integer(leaf.host, p), words);
     case LeafKind::kBits: {
       const uint64_t v = load_integer(leaf.host, p);
-      set_leaf_value(leaf, words, v < leaf.max_code ? v : leaf.max_code);
-      return;
+      return set_value(leaf, words, v < leaf.max_code ? v : leaf.max_code, v <= leaf.max_code);
     }
-    case LeafKind::kCompressed:
-      set_leaf_value(
-          leaf, words,
-          extra.quant.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)}));
-      return;
-    case LeafKind::kAngle:
-      set_leaf_value(
-          leaf, words,
-          extra.angle.code(leaf.host == HostKind::kF64 ? load<double>(p) : double{load<float>(p)}));
-      return;
+    case LeafKind::kCompressed: {
+      const double v = load_float(leaf, p);
+      return set_value(leaf, words, extra.quant.code(v), v >= extra.quant.min && v <= extra.quant.max);
+    }
+    case LeafKind::kAngle: {
+      const double v = load_float(leaf, p);
+      return set_value(leaf, words, extra.angle.code(v), std::isfinite(v));
+    }
     case LeafKind::kSmallestThree:
-      set_leaf_value(leaf, words, smallest_three_pack(load<Quaternion>(p), (leaf.bits - 2u) / 3u));
-      return;
+      return quantize_rotation(leaf, p, words);
     case LeafKind::kFixed:
-      set_leaf_value(leaf, words, load_integer(leaf.host, p) & low_bits(leaf.bits));
-      return;
+      return set_value(leaf, words, load_integer(leaf.host, p) & low_bits(leaf.bits), true);
     case LeafKind::kFloatFull:
-      set_leaf_value(leaf, words, leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p));
-      return;
+      return set_value(leaf, words, leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p), true);
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
-      set_leaf_value(leaf, words, load_integer(leaf.host, p));
-      return;
+      return set_value(leaf, words, load_integer(leaf.host, p), true);
     case LeafKind::kVarintSigned:
-      set_leaf_value(leaf, words, zig_zag(static_cast<int64_t>(load_integer(leaf.host, p))));
-      return;
+      return set_value(leaf, words, zig_zag(static_cast<int64_t>(load_integer(leaf.host, p))), true);
     case LeafKind::kQuaternionFull:
       return quantize_full_rotation(p, words);
     case LeafKind::kString: {
       const std::string_view text(reinterpret_cast<const char*>(p), text_length(p, leaf.capacity));
       const size_t valid = utf8_valid_prefix(text);
-      return pack_word_bytes(words, leaf.word_count, valid, p, valid);
+      pack_word_bytes(words, leaf.word_count, valid, p, valid);
+      return valid == text.size();
     }
     case LeafKind::kFixedString: {
       const size_t n = text_length(p, leaf.capacity);
-      return pack_word_bytes(words, leaf.word_count, n, p, n);
+      pack_word_bytes(words, leaf.word_count, n, p, n);
+      return true;
     }
     case LeafKind::kBytes: {
       const size_t size = load<uint16_t>(p);
       const size_t n = size < leaf.capacity ? size : leaf.capacity;
-      return pack_word_bytes(words, leaf.word_count, n, p + 2, n);
+      pack_word_bytes(words, leaf.word_count, n, p + 2, n);
+      return n == size;
     }
     case LeafKind::kCustom:
       return quantize_custom(leaf, extra, p, words);
   }
+  return true;
 }
 
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host) {

@@ -11,9 +11,11 @@
 
 namespace lattice::serialization {
 
-/// Writes leaf.word_count words. Values out of range are clamped. Text is cut at the first byte that is not
-/// UTF-8.
-void quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words);
+/// Writes leaf.word_count words. A value that does not fit its leaf is replaced, and the result is false:
+/// numbers out of range are clamped; NaN, unknown enum values, rotations without a finite length and custom
+/// values that are too long count as what schema.h says; text is cut at the first byte that is not UTF-8. A
+/// rotation of length zero fits: it is what an object starts with, and stands for no rotation.
+bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words);
 
 /// Writes the leaf's host bytes. Unused bytes of strings and blobs become zero.
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host);

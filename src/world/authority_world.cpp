@@ -179,6 +179,7 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
       if (client) client->recipient->age(tick - 2 * replication::kAgingTicks);
     }
   }
+  report_clamped();
   if (interest_) follow_changed();
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client && begins_snapshot(tick + turn_of(*client))) client->begins_snapshot = true;
@@ -196,6 +197,15 @@ void AuthorityWorld::follow_changed() {
     }
   }
   changes_followed_ = changes.end();
+}
+
+// After the recording, which a game that spawns or writes here would disturb. The objects are all there: what
+// the game removes goes at the end of the phase.
+void AuthorityWorld::report_clamped() {
+  for (const replication::ClampReport& report : store_.clamps().reports()) {
+    observer_.on_value_clamped(table_.network_id(report.slot), report.prop_id, report.tick);
+  }
+  store_.clear_clamp_reports();
 }
 
 // Only in validation builds, where a developer reads what the program prints.

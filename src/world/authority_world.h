@@ -102,6 +102,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   void on_unannounced_write(uint32_t slot, Tick tick, const serialization::Word* recorded,
                             const serialization::Word* words) override;
   uint64_t unannounced_writes() const override { return unannounced_writes_; }
+  uint64_t values_clamped() const override { return store_.clamps().values(); }
   uint64_t snapshot_over_budget() const override { return builder_ ? builder_->stats().over_budget : 0; }
   Tick object_tick(uint32_t slot) const override;
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
@@ -121,6 +122,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   void remove_now(uint64_t network_id);
   void remove_pending();
   void follow_changed();
+  void report_clamped();
   bool calls_own_player(uint64_t network_id) const;
   bool send_rpc(const Client& client, uint32_t slot, lattice_channel channel);
   bool has_player() const override { return is_host(); }

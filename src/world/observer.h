@@ -50,6 +50,8 @@ class Observer {
   virtual void on_resync(Tick from, Tick to) = 0;
   /// May the client have the object? Asked for objects whose rule says so.
   virtual bool on_relevant(ConnectionHandle connection, uint64_t network_id) = 0;
+  /// A value that does not fit its member was clamped. Told once for each member of a type.
+  virtual void on_value_clamped(uint64_t network_id, uint16_t prop_id, Tick tick) = 0;
   /// The handler of large transfers. It lives as long as the observer.
   virtual transfer::TransferHandler& transfer_handler() = 0;
 };

@@ -155,6 +155,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual uint64_t snapshot_over_budget() const { return 0; }
   /// Writes of the game that were not announced. Only validation builds find any.
   virtual uint64_t unannounced_writes() const { return 0; }
+  /// Values of the game that did not fit their member and were clamped.
+  virtual uint64_t values_clamped() const { return 0; }
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
   /// Passes on a receipt of an application's message. False when the receipt is the engine's own.

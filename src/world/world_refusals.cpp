@@ -94,6 +94,7 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
                [this](InputRefusal reason) { return input_refusals(reason); });
   search.one("snapshot_over_budget", snapshot_over_budget());
   search.one("unannounced_writes", unannounced_writes());
+  search.one("values_clamped", values_clamped());
   search.socket(socket_->back_end_stats());
   return search.name();
 }

@@ -29,7 +29,7 @@ int wired_by() {
          (wired.on_despawn != nullptr) + (wired.on_rpc != nullptr) + (wired.on_authority_changed != nullptr) +
          (wired.on_tick != nullptr) + (wired.on_sample_input != nullptr) + (wired.on_message != nullptr) +
          (wired.on_admit != nullptr) + (wired.on_resync != nullptr) + (wired.on_receipt != nullptr) +
-         (wired.on_relevant != nullptr);
+         (wired.on_relevant != nullptr) + (wired.on_value_clamped != nullptr);
 }
 
 struct Nothing {
@@ -137,10 +137,11 @@ struct Game {
     ++receipts;
   }
   bool on_relevant(lattice::Connection, lattice_netid) { return true; }
+  void on_value_clamped(lattice_netid, uint16_t, uint32_t) {}
 };
 
 TEST(Face, AllMembersAreWired) {
-  EXPECT_EQ(wired_by<Game>(), 13);
+  EXPECT_EQ(wired_by<Game>(), 14);
 }
 
 class FaceSession : public testing::Test {

@@ -19,6 +19,7 @@
 ///     void on_resync(uint32_t from_tick, uint32_t to_tick)
 ///     void on_receipt(lattice::Connection, uint32_t receipt, bool acked)
 ///     bool on_relevant(lattice::Connection, lattice_netid)   false: the client does not get the object
+///     void on_value_clamped(lattice_netid, uint16_t prop_id, uint32_t tick)
 ///
 /// lattice_callbacks says when each is called. An exception that leaves a member ends the program, because it
 /// would unwind through the library.
@@ -72,6 +73,7 @@ LATTICE_HAS_MEMBER(on_admit)
 LATTICE_HAS_MEMBER(on_resync)
 LATTICE_HAS_MEMBER(on_receipt)
 LATTICE_HAS_MEMBER(on_relevant)
+LATTICE_HAS_MEMBER(on_value_clamped)
 #undef LATTICE_HAS_MEMBER
 
 /// The second parameter of on_sample_input, without its reference.
@@ -231,6 +233,23 @@ void wire_interest([[maybe_unused]] lattice_callbacks& out) {
   }
 }
 
+/// Sets on_value_clamped.
+template <class Game>
+void wire_state([[maybe_unused]] lattice_callbacks& out) {
+  if constexpr (has_on_value_clamped<Game>()) {
+    static_assert(
+        requires(Game & game, lattice_netid object, uint16_t prop_id, uint32_t tick) {
+          game.on_value_clamped(object, prop_id, tick);
+        },
+        "on_value_clamped must be public: void on_value_clamped(lattice_netid, uint16_t prop_id, "
+        "uint32_t tick)");
+    out.on_value_clamped = [](void* ctx, lattice_world*, lattice_netid object, uint16_t prop_id,
+                              uint32_t tick) noexcept {
+      static_cast<Game*>(ctx)->on_value_clamped(object, prop_id, tick);
+    };
+  }
+}
+
 /// Fills the C callbacks of a class; a callback without a member stays NULL.
 template <class Game>
 void fill(lattice_callbacks& callbacks) {
@@ -240,6 +259,7 @@ void fill(lattice_callbacks& callbacks) {
   wire_simulation<Game>(callbacks);
   wire_messages<Game>(callbacks);
   wire_interest<Game>(callbacks);
+  wire_state<Game>(callbacks);
 }
 
 /// Sets the callbacks of `world` to the members of `game`, which is borrowed.

@@ -93,6 +93,7 @@ struct Game : Observer {
   uint16_t on_admit(const Admission&) override { return 0; }
   void on_resync(Tick, Tick) override {}
   bool on_relevant(ConnectionHandle, uint64_t) override { return true; }
+  void on_value_clamped(uint64_t, uint16_t, Tick) override {}
   transfer::TransferHandler& transfer_handler() override { std::abort(); }
 
   const RpcRouter* router = nullptr;

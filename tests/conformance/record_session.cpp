@@ -501,7 +501,7 @@ class Session {
     return true;
   }
 
-  /// What the authority has at this tick: what a client with the whole snapshot of it must have too.
+  /// What the authority has at this tick: what a client that has all entries of it must have too.
   void write_truth() {
     std::fprintf(out_, "{\"truth\":%u,\"objects\":[%s]}\n", tick_, objects_json().c_str());
   }

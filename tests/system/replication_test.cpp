@@ -21,7 +21,7 @@ void move_all(lattice_world* world, const std::vector<lattice_netid>& ids, uint3
   }
 }
 
-// Silence says "unchanged" only in a whole snapshot, and under a byte cap no snapshot is whole.
+// Silence says nothing of an object, so a part must say that what the client owns is unchanged (D-40).
 TEST(Replication, APredictedPawnThatIsHeldStillIsCorrectedUnderAByteCap) {
   MessagePairOptions options;
   options.snapshot_budget_bytes = 300;

@@ -30,8 +30,8 @@ struct Pool {
 
 ArenaConfig crowd(Pool& pool, uint32_t worker_count) {
   ArenaConfig config;
-  config.clients = 30;
-  config.props = 60;
+  config.clients = 60;  // they take turns: half of them in a tick
+  config.props = 200;
   config.churn = false;
   lattice_impairment_init(&config.impairment);
   config.impairment.delay_ms = 30;

@@ -39,7 +39,8 @@ void StateArena::lay_out(size_t row_words) {
   if (row_words != row_words_)
     grown = std::make_unique_for_overwrite<serialization::Word[]>(row_count_ * row_words);
   serialization::Word* const base = grown ? grown.get() : words_.get();
-  for (uint32_t row = 0; row < row_count_; ++row) {
+  // Without words there may be no memory yet, and memmove takes no null pointer.
+  for (uint32_t row = 0; used_words_ != 0 && row < row_count_; ++row) {
     serialization::Word* to = base + row * row_words;
     for (const uint32_t column : order) {
       const uint32_t count = columns_[column].word_count;

@@ -104,11 +104,13 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
 }
 
 OpResult AuthorityWorld::despawn(uint64_t network_id) {
-  if (table_.find(network_id) == replication::kNoSlot) return OpResult::kNotFound;
+  const uint32_t slot = table_.find(network_id);
+  if (slot == replication::kNoSlot) return OpResult::kNotFound;
+  if (despawning_.size() <= slot) despawning_.resize(table_.slot_count());
   if (phase_ == Phase::kIdle && !calls_own_player(network_id)) {
     remove_now(network_id);
-  } else if (std::find(pending_despawns_.begin(), pending_despawns_.end(), network_id) ==
-             pending_despawns_.end()) {
+  } else if (!despawning_[slot]) {
+    despawning_[slot] = true;
     pending_despawns_.push_back(network_id);
   }
   return OpResult::kOk;
@@ -130,6 +132,7 @@ void AuthorityWorld::remove_pending() {
 void AuthorityWorld::remove_now(uint64_t network_id) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return;
+  despawning_[slot] = false;
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client) client->recipient->destroyed(slot, network_id);
   }

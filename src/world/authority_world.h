@@ -135,6 +135,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
   base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;
+  std::vector<bool> despawning_;  // by slot: in pending_despawns_
   std::vector<serialization::Word> default_input_;
   std::vector<serialization::Word> input_scratch_;
   std::unique_ptr<HostScratch> input_out_;

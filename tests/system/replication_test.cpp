@@ -75,6 +75,29 @@ TEST(Replication, ShortLivedObjectsEndNoHealthyConnection) {
   }
 }
 
+// An object that is despawned twice in a tick is removed once, and what takes its place stays.
+TEST(Replication, ASecondDespawnInATickChangesNothing) {
+  PlayPair play;
+  std::vector<lattice_netid> first, second;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t) {
+    for (const lattice_netid id : first) {
+      EXPECT_EQ(lattice_despawn(world, id), LATTICE_OK);
+      EXPECT_EQ(lattice_despawn(world, id), LATTICE_OK);
+    }
+    if (!first.empty()) second = spawn_crates(play, 200);
+    first.clear();
+  }));
+  first = spawn_crates(play, 200);
+  const std::vector<lattice_netid> gone = first;
+  play.run(2);
+  ASSERT_EQ(second.size(), 200u);
+  for (lattice_world* const world : {play.pair.server.world, play.pair.client.world}) {
+    for (const lattice_netid id : gone) EXPECT_EQ(PlayPair::body(world, id), nullptr);
+    for (const lattice_netid id : second) EXPECT_NE(PlayPair::body(world, id), nullptr);
+  }
+  EXPECT_EQ(lattice_despawn(play.pair.server.world, gone[0]), LATTICE_ERROR_NOT_FOUND);
+}
+
 TEST(Replication, RemovalsStarveNoState) {
   MessagePairOptions options;
   options.snapshot_budget_bytes = 1200;

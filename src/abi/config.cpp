@@ -7,6 +7,7 @@
 #include "abi/call.h"
 #include "abi/key_check.h"
 #include "abi/struct_size.h"
+#include "replication/object_table.h"
 #include "replication/snapshot_format.h"
 #include "simulation/input_history.h"
 #include "transport/crypto/replay_window.h"
@@ -37,7 +38,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
   const Bound bounds[] = {
       {"tick_rate_hz", c.tick_rate_hz, 1, 240},
       {"snapshot_rate_hz", c.snapshot_rate_hz, 0, c.tick_rate_hz, ", or raise tick_rate_hz to the same"},
-      {"max_objects", c.max_objects, 1, 65535},
+      {"max_objects", c.max_objects, 1, replication::kMaxObjects},
       {"quantize_simulation", c.quantize_simulation, 0, 1},
       {"max_connections", c.max_connections, 1, 16384},
       {"socket_buffer_bytes", c.socket_buffer_bytes, 4096, 1u << 30},

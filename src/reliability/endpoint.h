@@ -45,7 +45,7 @@ struct EndpointConfig {
   wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
   uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
   uint16_t tick_rate_hz = 60;      ///< Both ends must have the same; a server refuses a client with another.
-  uint16_t max_objects = 0;        ///< Room for objects. A server refuses a client with less room.
+  uint32_t max_objects = 0;        ///< Room for objects. A server refuses a client with less room.
   connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   connection::LinkLimits link_limits;   ///< K-04.

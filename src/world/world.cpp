@@ -77,7 +77,7 @@ void World::fix_schema() {
   config.schema_id = schema_.id();
   config.max_connections = config_.max_connections;
   config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
-  config.max_objects = static_cast<uint16_t>(config_.max_objects);
+  config.max_objects = config_.max_objects;
   config.timers.timeout_ns = config_.timeout_ns;
   config.timers.keepalive_idle_ns = config_.keepalive_interval_ns;
   config.connect_budget_ns = config_.connect_budget_ns;

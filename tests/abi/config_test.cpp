@@ -36,7 +36,7 @@ const std::vector<Ranged>& ranged_members() {
   static const std::vector<Ranged> members = {
       ROW(tick_rate_hz, 1, 240, 60),
       ROW(snapshot_rate_hz, 0, 60, 0),
-      ROW(max_objects, 1, 65535, 4096),
+      ROW(max_objects, 1, 1048576, 4096),
       ROW(quantize_simulation, 0, 1, 1),
       ROW(max_connections, 1, 16384, 64),
       ROW(socket_buffer_bytes, 4096, 1u << 30, 4u << 20),

@@ -204,9 +204,9 @@ class Refusals(unittest.TestCase):
         self.check(client, raw(RESTED, 1, 1, (1, 0), (1, 0), (1, 1), (1 << 20, 0)),
                    raw(RESTED, 1, 1, (1, 0), (1, 0), (1, 1), ((1 << 20) + 1, 0)))
         self.check(client, None, raw(RESTED, 1, 1, (1, 0), (1, 0), (1, 1), (0, 0)))
-        self.check(client, raw(RESTED, 0, 1, (1, 0), (131069, 0)), raw(RESTED, 0, 1, (1, 0), (131070, 0)))
+        self.check(client, raw(RESTED, 0, 1, (1, 0), (2097151, 0)), raw(RESTED, 0, 1, (1, 0), (2097152, 0)))
         self.check(client, None, raw(RESTED, 0, 1, (1, 0), ((1 << 32) - 1, 0)))
-        self.check(client, None, raw(RESTED, 0, 2, (1, 0), (131069, 0), (0, 1)))
+        self.check(client, None, raw(RESTED, 0, 2, (1, 0), (2097151, 0), (0, 1)))
         self.check(client, None, raw(RESTED, 0, 2, (1, 0), (2, 0), (0xFFF, 12), ((1 << 32) - 1, 0)))
         self.check(client, raw(RESTED, 0, 2, (1, 0), (2, 0), (0, 8)), raw(RESTED, 0, 2, (1, 0), (2, 0), (1, 8)))
         self.check(client, None, raw(RESTED, 0, 1, (1, 0), (1, 0)) + b"\0")

@@ -12,7 +12,7 @@ BUDGET_S = 10.0  # S-20
 CHALLENGES_KEPT = 4  # S-18
 RESPONSES_BEFORE_FALLBACK = 3  # S-20
 OWN_DATAGRAM = 1200
-OWN_ROOM = 65535  # objects
+OWN_ROOM = 1 << 20  # objects
 VERSION_MISMATCH, TOKEN_EXPIRED, TIMEOUT, NO_ANSWER = 6, 4, 2, 16
 CLOCK_SKEW_S = 30
 
@@ -139,7 +139,7 @@ class ClientHandshake:
                  len(self.token).to_bytes(2, "little") + self.token)
         plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") +
                  self.features.to_bytes(4, "little") + OWN_DATAGRAM.to_bytes(2, "little") +
-                 self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(2, "little"))
+                 self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(4, "little"))
         sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
         keys.set_response(sealed)
         return Candidate(clear + sealed, keys)

@@ -125,7 +125,7 @@ class Session:
         plain = p.aead_open(keys.k3, ZERO_NONCE, sealed, header.bytes + clear)
         require(plain is not None, "message 3 does not open under k3")
         nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, max_objects = packets.parse_fields(
-            plain, 16, 16, 8, 4, 2, 2, 2)
+            plain, 16, 16, 8, 4, 2, 2, 4)
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features & ~AES == 0 and max_datagram >= 1200, "features or max_datagram")

@@ -8,7 +8,7 @@ from packets import Malformed, require
 
 STATES_KEPT, STATES_OF_KEEP_PARTS_KEPT = 64, 16  # D-26
 REUSE_TICKS = 64  # D-42
-LARGEST_BOUND = 2 * 65535  # of slots (D-12)
+LARGEST_BOUND = 2 << 20  # of slots (D-12)
 
 
 class Object:

@@ -64,7 +64,7 @@ field("handshake.token_id", ProtoField.bytes, "Token id")
 field("handshake.schema_id", ProtoField.uint64, "Schema", HEX)
 field("handshake.features", ProtoField.uint32, "Features", HEX)
 field("handshake.max_datagram", ProtoField.uint16, "Largest datagram", DEC)
-field("handshake.max_objects", ProtoField.uint16, "Room for objects", DEC)
+field("handshake.max_objects", ProtoField.uint32, "Room for objects", DEC)
 field("handshake.connection_id", ProtoField.uint64, "Connection", HEX)
 field("handshake.server_tick", ProtoField.uint32, "Server tick", DEC)
 field("handshake.mtu_hint", ProtoField.uint16, "MTU hint", DEC)
@@ -336,7 +336,7 @@ local function response(c, is_opened)
   c:uint("handshake.features", 4)
   c:uint("handshake.max_datagram", 2)
   c:uint("handshake.tick_rate", 2)
-  c:uint("handshake.max_objects", 2)
+  c:uint("handshake.max_objects", 4)
 end
 
 -- ---- Channel messages -------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 namespace lattice::connection {
 namespace {
 
-ReasonText both_values(const char* field, uint16_t server, uint16_t client) {
+ReasonText both_values(const char* field, uint32_t server, uint32_t client) {
   char text[wire::kMaxReasonTextBytes];
   std::snprintf(text, sizeof text, "%s: server %u, client %u", field, server, client);
   return ReasonText(text);
@@ -17,7 +17,7 @@ ReasonText tick_rates_differ(uint16_t server_hz, uint16_t client_hz) {
   return both_values("tick_rate_hz", server_hz, client_hz);
 }
 
-ReasonText too_few_objects(uint16_t server_max, uint16_t client_max) {
+ReasonText too_few_objects(uint32_t server_max, uint32_t client_max) {
   return both_values("max_objects", server_max, client_max);
 }
 

@@ -10,6 +10,6 @@ namespace lattice::connection {
 /// "tick_rate_hz: server 60, client 30"
 ReasonText tick_rates_differ(uint16_t server_hz, uint16_t client_hz);
 /// "max_objects: server 4096, client 1000"
-ReasonText too_few_objects(uint16_t server_max, uint16_t client_max);
+ReasonText too_few_objects(uint32_t server_max, uint32_t client_max);
 
 }  // namespace lattice::connection

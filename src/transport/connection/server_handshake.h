@@ -84,7 +84,7 @@ struct ServerHandshakeConfig {
   uint32_t features = 0;            ///< Offered; the connection uses those that both sides have.
   uint16_t mtu_hint_bytes = 1200;   ///< UDP payload, 1200 … 1472.
   uint16_t tick_rate_hz = 60;       ///< A client's tick rate must be the same.
-  uint16_t max_objects = 0;         ///< A client must have room for this many objects.
+  uint32_t max_objects = 0;         ///< A client must have room for this many objects.
   uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be lost.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;

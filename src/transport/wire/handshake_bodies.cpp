@@ -119,7 +119,7 @@ bool parse_challenge_response_sealed(std::span<const uint8_t> plaintext, Challen
   out->features = reader.u32();
   out->max_datagram = reader.u16();
   out->tick_rate = reader.u16();
-  out->max_objects = reader.u16();
+  out->max_objects = reader.u32();
   return reader.ok();
 }
 
@@ -131,7 +131,7 @@ size_t encode_challenge_response_sealed(const ChallengeResponseSealed& message, 
   writer.u32(message.features);
   writer.u16(message.max_datagram);
   writer.u16(message.tick_rate);
-  writer.u16(message.max_objects);
+  writer.u32(message.max_objects);
   return written_or_zero(writer);
 }
 

@@ -190,7 +190,8 @@ TEST(HandshakeAttack, FeaturesAndVersionAreNotLoweredOnTheWay) {
            .responses_in_all_per_s = 100'000});
   ClientHandshake client = rig.new_client({.features = 0x13});
   const Bytes response = rig.response_of(client);
-  const size_t features_at = response.size() - wire::kTagBytes - 6;  // features u32, max_datagram u16, tag
+  const size_t features_at =
+      response.size() - wire::kTagBytes - 12;  // features u32, max_datagram, tick_rate, max_objects, tag
   for (size_t bit = 0; bit < 32; ++bit) {
     Bytes lowered = response;
     lowered[features_at + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));

@@ -265,15 +265,15 @@ TEST(Handshake, AnotherTickRateIsRefusedWithBothNumbersOnBothSides) {
 }
 
 TEST(Handshake, RoomForFewerObjectsThanTheServersIsRefused) {
-  const auto outcome = [](uint16_t server_max, uint16_t client_max) {
+  const auto outcome = [](uint32_t server_max, uint32_t client_max) {
     Rig rig({.max_objects = server_max});
     ClientHandshake client = rig.new_client({.max_objects = client_max});
     return rig.tell(client, rig.ask(rig.response_of(client)));
   };
-  const ClientResult refused = outcome(65535, 65534);
+  const ClientResult refused = outcome(1048576, 1048575);
   EXPECT_EQ(refused.reason, DisconnectReason::kConfigMismatch);
-  EXPECT_EQ(refused.text.view(), "max_objects: server 65535, client 65534");
-  EXPECT_EQ(outcome(65535, 65535).outcome, ClientOutcome::kAccepted);
+  EXPECT_EQ(refused.text.view(), "max_objects: server 1048576, client 1048575");
+  EXPECT_EQ(outcome(1048576, 1048576).outcome, ClientOutcome::kAccepted);
   EXPECT_EQ(outcome(100, 101).outcome, ClientOutcome::kAccepted);
 }
 

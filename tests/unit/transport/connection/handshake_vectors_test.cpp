@@ -31,7 +31,7 @@ class MessageVectors : public testing::Test {
     config.schema_id = v_.input_hex("schema_id");
     config.max_datagram_bytes = v_.input<uint16_t>("max_datagram");
     config.tick_rate_hz = v_.input<uint16_t>("tick_rate");
-    config.max_objects = v_.input<uint16_t>("max_objects");
+    config.max_objects = v_.input<uint32_t>("max_objects");
     return ClientHandshake(config, server_address_, v_.bytes("token"), v_.key_pair("client"));
   }
   /// A server whose bucket is the vectors'.

@@ -229,7 +229,6 @@ std::string run_replication(const Options& options, Report& report) {
   report.workload("interest",
                   "open world: 10,000 objects, 10 % moving, some 200 in each set, 20 Hz snapshots, 60 "
                   "inputs/s in 30 datagrams; rooms: 100 of 20 players");
-  report.workload("absent", "static_core_percent: a world holds 65,535 objects, so 65,000 rest");
   report.workload("warmup_s", plan.warmup_s);
   report.workload("window_s", plan.window_s);
   report.workload("repetitions", options.repetitions);

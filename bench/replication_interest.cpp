@@ -39,7 +39,7 @@ const InterestScenes::Amounts InterestScenes::kAmounts = {.first_clients = 1000,
                                                           .in_set = 200,
                                                           .few_clients = 64,
                                                           .more_clients = 256,
-                                                          .resting = 65'000,
+                                                          .resting = 100'000,
                                                           .resting_in_set = 500,
                                                           .spectators = 100,
                                                           .rooms = 100,
@@ -152,10 +152,10 @@ std::string InterestScenes::resting() {
     if (!r.problem.empty()) return r.problem;
     percent[with_objects] = r.server_percent;
     if (!with_objects) continue;
-    report_.metric("static65k_core_percent", percent[1] - percent[0]);
-    report_.metric("static65k_without_objects_percent", percent[0]);
-    report_.metric("static65k_objects_in_set", r.server["objects_in_set"]);
-    report_.metric("static65k_datagrams_per_client_s", r.down_per_s / amounts_.spectators);
+    report_.metric("static_core_percent", percent[1] - percent[0]);
+    report_.metric("static_without_objects_percent", percent[0]);
+    report_.metric("static_objects_in_set", r.server["objects_in_set"]);
+    report_.metric("static_datagrams_per_client_s", r.down_per_s / amounts_.spectators);
   }
   return "";
 }

@@ -51,7 +51,7 @@ class Crowd final : private reliability::EndpointHandler {
     config.schema_id = schema_id;
     config.max_connections = static_cast<uint32_t>(handles_.size());
     config.tick_rate_hz = kTickRateHz;
-    config.max_objects = 65535;
+    config.max_objects = 1u << 20;
     config.congestion.mode = reliability::CongestionMode::kNone;
     endpoint_ = reliability::Endpoint::create(std::move(config), socket_, *this, entropy_, nullptr);
     return endpoint_ != nullptr;

@@ -18,7 +18,7 @@ bool Witness::start(uint16_t port, uint32_t index, double loss_percent) {
   lattice::WorldConfig config;
   config.bind_address = "127.0.0.1:0";
   config.tick_rate_hz = kTickRateHz;
-  config.max_objects = 65535;
+  config.max_objects = 1u << 20;
   config.congestion_mode = LATTICE_CONGESTION_NONE;
   world_ = lattice::World::create(config, LATTICE_ROLE_CLIENT);
   lattice::Impairment up, down;

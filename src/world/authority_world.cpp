@@ -220,8 +220,7 @@ void AuthorityWorld::on_unannounced_write(uint32_t slot, Tick tick, const serial
   const std::string member = info.type->layout->first_difference(recorded, words);
   std::fprintf(stderr,
                "lattice: object %llu: %s was written before tick %u, and nobody said so. Call "
-               "lattice_object_wake(), or "
-               "ask for the state again with lattice_object_state().\n",
+               "lattice_object_wake(), or ask for the state again with lattice_object_state().\n",
                static_cast<unsigned long long>(info.network_id), member.c_str(), tick);
 }
 

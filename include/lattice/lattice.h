@@ -43,6 +43,7 @@
 #include "lattice/capture.h"
 #include "lattice/config.h"
 #include "lattice/connection.h"
+#include "lattice/frame.h"
 #include "lattice/input.h"
 #include "lattice/interest.h"
 #include "lattice/netsim.h"

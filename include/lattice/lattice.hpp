@@ -200,6 +200,18 @@ class WorldRef {
   lattice_result wake(lattice_netid object) const { return lattice_object_wake(handle_, object); }
   /// Fixes the moment that every view() shows until the next call. Calls lattice_frame_begin().
   lattice_result begin_frame() const { return lattice_frame_begin(handle_); }
+  /// What happened between the last two calls of begin_frame(); no objects on failure. Calls
+  /// lattice_frame_get().
+  ///
+  ///     world.begin_frame();
+  ///     const lattice::Frame frame = world.frame();
+  ///     for (const lattice_frame_object& gone : frame.gone()) sprites.erase(gone.object);
+  ///     for (const lattice_frame_object& added : frame.appeared()) sprites.insert(added.object);
+  Frame frame() const {
+    Frame frame;
+    lattice_frame_get(handle_, &frame);
+    return frame;
+  }
   /// What to draw now; empty on failure. `State` as for state(). Calls lattice_object_view().
   ///
   ///     world.begin_frame();

@@ -134,18 +134,6 @@ LATTICE_API size_t lattice_objects(lattice_world* world, uint32_t type_id, latti
 LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type_id, lattice_netid* out,
                                              size_t cap);
 
-/// Begins a frame. It reads the clock of the world once, and until the next call every lattice_object_view()
-/// shows its object at that one moment. An object is posed at its first view in the frame, and keeps that
-/// pose until the next frame, however often it is asked for and whatever is pumped in between. An object
-/// first viewed after another pump is posed from what that pump brought, so draw the whole frame between two
-/// pumps. Call it once before drawing. Allowed inside a callback.
-///
-///     lattice_frame_begin(world);
-///     for (size_t i = 0; i < count; ++i) {
-///       if (lattice_object_view(world, ids[i], 0, &pose, sizeof pose) != 0) draw_pawn(&pose);
-///     }
-LATTICE_API lattice_result lattice_frame_begin(lattice_world* world);
-
 /// Copies what to draw into `out`: the host structure of one behaviour. A client shows an own predicted
 /// object in the present, with corrections eased in. It shows every other object in the past, interpolated
 /// between snapshots, or extrapolated for up to extrapolation_max_ms when no newer one has come. On the

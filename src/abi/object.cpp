@@ -303,14 +303,6 @@ size_t lattice_simulated_objects(lattice_world* world, uint32_t type_id, lattice
                       [instance](uint32_t slot) { return instance->world->simulated(slot); });
 }
 
-lattice_result lattice_frame_begin(lattice_world* world) {
-  abi::WorldCall call(world);
-  WorldInstance* instance = call.world();
-  if (instance == nullptr) return call.result();
-  instance->world->begin_frame(instance->now());
-  return LATTICE_OK;
-}
-
 size_t lattice_object_view(lattice_world* world, lattice_netid object, uint32_t behaviour, void* out,
                            size_t cap) {
   abi::WorldCall call(world);

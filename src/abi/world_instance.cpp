@@ -143,17 +143,7 @@ void WorldInstance::on_spawn(uint64_t network_id, uint32_t type_id) {
 }
 
 void WorldInstance::on_despawn(uint64_t network_id, replication::DespawnReason reason) {
-  switch (reason) {
-    case replication::DespawnReason::kDestroyed:
-      despawn_reason = LATTICE_DESPAWN_DESTROYED;
-      break;
-    case replication::DespawnReason::kLeft:
-      despawn_reason = LATTICE_DESPAWN_LEFT;
-      break;
-    case replication::DespawnReason::kSessionEnded:
-      despawn_reason = LATTICE_DESPAWN_SESSION_ENDED;
-      break;
-  }
+  despawn_reason = world::public_reason(reason);
   if (callbacks.on_despawn != nullptr) callbacks.on_despawn(callbacks_ctx, network_id);
   despawn_reason = LATTICE_DESPAWN_NONE;
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/assert.h"
 #include "simulation/input_codec.h"
 
 namespace lattice::world {
@@ -92,6 +93,7 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
   if (slot == replication::kNoSlot) return 0;
   store_.begin(slot, *type);
+  frame_log_.spawned(slot, table_.info(slot));
   if (interest_) {
     // The clients that are to see it learn of it in update_set().
     interest_->spawned(slot, (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0);
@@ -137,6 +139,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
     if (client) client->recipient->destroyed(slot, network_id);
   }
   if (interest_) interest_->removed(slot);
+  frame_log_.left(slot, table_.info(slot), replication::DespawnReason::kDestroyed);
   store_.end(slot);
   table_.despawn(slot);
 }
@@ -176,6 +179,7 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   }
   observer_.on_tick(tick, false);
   remove_pending();
+  const uint64_t recorded_before = store_.changes().end();
   store_.record(table_, tick);
   if (tick % replication::kAgingTicks == 0) {
     for (const std::unique_ptr<Client>& client : clients_) {
@@ -183,23 +187,26 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
     }
   }
   report_clamped();
-  if (interest_) follow_changed();
+  if (interest_) each_change_since(recorded_before, [this](uint32_t slot) { interest_->follow(slot); });
+  if (frame_log_.collects()) each_change_since(recorded_before, [this](uint32_t slot) { log_change(slot); });
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client && begins_snapshot(tick + turn_of(*client))) client->begins_snapshot = true;
   }
 }
 
-// Objects move where they changed.
-void AuthorityWorld::follow_changed() {
+// After the recording: the log of changes has room for all objects, so it reaches back to `place`.
+template <class Visit>
+void AuthorityWorld::each_change_since(uint64_t place, Visit visit) const {
   const replication::ChangeLog& changes = store_.changes();
-  if (!changes.reaches(changes_followed_)) {
-    for (const uint32_t slot : table_.ascending()) interest_->follow(slot);
-  } else {
-    for (uint64_t at = changes_followed_; at != changes.end(); ++at) {
-      if (table_.live(changes.at(at))) interest_->follow(changes.at(at));
-    }
-  }
-  changes_followed_ = changes.end();
+  LATTICE_ASSERT(changes.reaches(place));
+  for (uint64_t at = place; at != changes.end(); ++at) visit(changes.at(at));
+}
+
+void AuthorityWorld::log_change(uint32_t slot) {
+  const serialization::Word* before = store_.words(slot, store_.version(slot) - 1);
+  LATTICE_ASSERT(before != nullptr);  // a store keeps two ticks at least
+  const replication::ObjectInfo& info = table_.info(slot);
+  frame_log_.changed(slot, info, frame_members(*info.type->layout, before, store_.current(slot)));
 }
 
 // After the recording, which a game that spawns or writes here would disturb. The objects are all there: what

@@ -121,11 +121,14 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   uint64_t until_next_snapshot_ns(Now now, Tick turn) const;
   void remove_now(uint64_t network_id);
   void remove_pending();
-  void follow_changed();
+  template <class Visit>
+  void each_change_since(uint64_t place, Visit visit) const;
+  void log_change(uint32_t slot);
   void report_clamped();
   bool calls_own_player(uint64_t network_id) const;
   bool send_rpc(const Client& client, uint32_t slot, lattice_channel channel);
   bool has_player() const override { return is_host(); }
+  bool is_known(uint32_t slot) const override { return table_.live(slot); }
   bool is_host() const { return config_.role.role == LATTICE_ROLE_HOST; }
   bool is_callee(const RpcCall& call, uint32_t slot, uint64_t peer) const;
 
@@ -142,7 +145,6 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   uint32_t snapshot_interval_ticks_;
   uint64_t next_peer_ = kFirstClientPeer;
   uint64_t unannounced_writes_ = 0;
-  uint64_t changes_followed_ = 0;               // how far interest has read the change log
   simulation::InputBufferStats closed_inputs_;  // counters of clients that left
   base::Counters<simulation::InputRefusal, static_cast<size_t>(simulation::InputRefusal::kCount)>
       input_refusals_;

@@ -157,8 +157,11 @@ void ClientWorld::resimulate_tick(Tick tick) {
 
 void ClientWorld::corrected(uint32_t slot, const serialization::Word* before,
                             const serialization::Word* after) {
+  const replication::ObjectInfo& info = table_.info(slot);
+  if (frame_log_.collects())
+    frame_log_.corrected(slot, info, frame_members(*info.type->layout, before, after));
   if (!smooth_) return;
-  const bool teleported = table_.info(slot).type->layout->teleported(before, after);
+  const bool teleported = info.type->layout->teleported(before, after);
   mirrors_[slot].presentation->corrected(before, after, teleported, now_ns_);
 }
 

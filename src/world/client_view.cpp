@@ -17,11 +17,11 @@ const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) con
 const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
   Mirror& mirror = mirrors_[slot];
   if (!mirror.presentation || mirror.newest_tick == 0) return nullptr;
-  if (!mirror.drawn || mirror.drawn_ns != now.ns || mirror.drawn_frame != frame_number_) {
+  if (!mirror.drawn || mirror.drawn_ns != now.ns || mirror.drawn_frame != frame_log_.number()) {
     draw(slot, now);
     mirror.drawn = true;
     mirror.drawn_ns = now.ns;
-    mirror.drawn_frame = frame_number_;
+    mirror.drawn_frame = frame_log_.number();
   }
   return mirror.presentation->shown(behaviour);
 }

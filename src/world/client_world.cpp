@@ -257,6 +257,9 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   const replication::ObjectInfo& info = table_.info(slot);
   const bool first = mirror.newest_tick == 0;
   const bool teleported = !first && info.type->layout->teleported(mirror.newest_words.data(), words);
+  if (!first && frame_log_.collects()) {
+    frame_log_.changed(slot, info, frame_members(*info.type->layout, mirror.newest_words.data(), words));
+  }
   std::copy_n(words, info.type->word_count, mirror.newest_words.data());
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
@@ -269,6 +272,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   }
   if (first) {
     update_prediction(slot);
+    frame_log_.spawned(slot, info);
     observer_.on_spawn(info.network_id, info.type->type_id);
   }
   if (mirror.predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
@@ -296,6 +300,7 @@ void ClientWorld::on_despawn(uint32_t slot, Tick, replication::DespawnReason rea
   if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
   rpcs_.release(table_.network_id(
       slot));  // delivers the RPCs that waited for a later tick: there will be no later tick
+  if (is_known(slot)) frame_log_.left(slot, table_.info(slot), reason);
   observer_.on_despawn(table_.network_id(slot), reason);
   set_predicted(slot, false);
   if (mirror.presentation) {

@@ -73,7 +73,7 @@ class ClientWorld final : public World,
     bool predicted = false;
     Tick newest_tick = 0;      // tick of the newest received state
     uint64_t drawn_ns = 0;     // the moment of the drawn pose
-    uint64_t drawn_frame = 0;  // the frame of the drawn pose
+    uint32_t drawn_frame = 0;  // the frame of the drawn pose
     bool drawn = false;
     replication::DespawnGate despawn_gate;
     std::vector<serialization::Word> newest_words;
@@ -88,6 +88,7 @@ class ClientWorld final : public World,
   reliability::EndpointConfig endpoint_config() const override;
   void on_schema_fixed() override;
   bool has_player() const override { return true; }
+  bool is_known(uint32_t slot) const override { return mirrors_[slot].newest_tick != 0; }
   void add_stats(WorldStats* stats) const override;
   uint64_t snapshot_refusals(replication::SnapshotRefusal reason) const override {
     return snapshot_refusals_.get(reason);

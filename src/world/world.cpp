@@ -226,7 +226,13 @@ const void* World::read_state(uint64_t network_id, uint32_t behaviour) const {
 
 void World::begin_frame(Now now) {
   frame_ = now;
-  ++frame_number_;
+  if (!frame_log_.collects()) {
+    frame_log_.start();
+    for (const uint32_t slot : table_.ascending()) {
+      if (is_known(slot)) frame_log_.spawned(slot, table_.info(slot));
+    }
+  }
+  frame_log_.begin(current_tick_);
 }
 
 const serialization::TypeInfo* World::type_of(uint64_t network_id, uint32_t* slot) const {

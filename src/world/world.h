@@ -20,6 +20,7 @@
 #include "transport/connection/server_identity.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
+#include "world/frame_log.h"
 #include "world/observer.h"
 #include "world/rpc_router.h"
 #include "world/schema.h"
@@ -116,8 +117,10 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual bool writable(uint32_t slot) const = 0;
   OpResult set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes);
   size_t get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity);
-  /// Begins a frame: it shows every object at `now`, and each pose is computed once.
+  /// Begins a frame: it shows every object at `now`, and each pose is computed once. What happened since the
+  /// frame before is in frame_log().
   void begin_frame(Now now);
+  const FrameLog& frame_log() const { return frame_log_; }
   /// The moment of the frame; null before the first begin_frame().
   const Now* frame() const { return frame_ ? &*frame_ : nullptr; }
   /// The structure of `behaviour` to draw at `now`; null before the first state of the object.
@@ -167,6 +170,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
                                                      std::span<const uint8_t> body);
   /// True when a local player has an input here.
   virtual bool has_player() const = 0;
+  /// True when the game knows the object: on a client from its first state on.
+  virtual bool is_known(uint32_t slot) const = 0;
   /// Ends the transfers of a connection. on_disconnected() calls it first.
   void end_transfers(ConnectionHandle connection);
 
@@ -189,7 +194,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   std::unique_ptr<HostScratch> input_host_;  // the local player's command; null where there is no player
   Tick current_tick_ = 0;
   std::optional<Now> frame_;
-  uint64_t frame_number_ = 0;  // counts begin_frame()
+  FrameLog frame_log_;
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;
   bool timeout_paused_ = false;

@@ -221,6 +221,28 @@ MEMBER(lattice_input_desc, reserved, 4, 4)
 MEMBER(lattice_input_desc, name, 8, 8)
 MEMBER(lattice_input_desc, structure, 16, 8)
 
+/* ---- lattice/frame.h ----------------------------------------------------------------------------- */
+
+STRUCT(lattice_frame_object, 24)
+MEMBER(lattice_frame_object, object, 0, 8)
+MEMBER(lattice_frame_object, members, 8, 8)
+MEMBER(lattice_frame_object, type_id, 16, 4)
+MEMBER(lattice_frame_object, reason, 20, 4)
+STRUCT(lattice_frame, 64)
+MEMBER(lattice_frame, struct_size, 0, 4)
+MEMBER(lattice_frame, number, 4, 4)
+MEMBER(lattice_frame, tick, 8, 4)
+MEMBER(lattice_frame, left_count, 12, 4)
+MEMBER(lattice_frame, spawned_count, 16, 4)
+MEMBER(lattice_frame, changed_count, 20, 4)
+MEMBER(lattice_frame, corrected_count, 24, 4)
+MEMBER(lattice_frame, reserved, 28, 4)
+MEMBER(lattice_frame, left, 32, 8)
+MEMBER(lattice_frame, spawned, 40, 8)
+MEMBER(lattice_frame, changed, 48, 8)
+MEMBER(lattice_frame, corrected, 56, 8)
+VALUE(LATTICE_FRAME_LAST_MEMBER, 63)
+
 /* ---- world, connection, object, stats: structures -------------------------------- */
 
 STRUCT(lattice_token_request, 136)

@@ -17,7 +17,7 @@ import sys
 
 HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*": "netsim"}
 # Structures that are values inside others, never handed over by themselves.
-NO_INIT = {"lattice_quant"}
+NO_INIT = {"lattice_quant", "lattice_frame_object"}
 
 # A valid value for an argument: by "type name", else by type.
 VALUES = {

@@ -1,10 +1,13 @@
 // See arena.h.
 #include "arena.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include "allocation_counter.h"
+#include "lattice/lattice.hpp"
 
 namespace lattice::test {
 namespace {
@@ -413,8 +416,26 @@ class Player {
   void draw() {
     lattice_netid ids[512];
     const size_t count = lattice_objects(world_, 0, ids, 512);
+    lattice_frame_begin(world_);
+    take_frame();
+    const bool same = count == framed_.size() && std::all_of(ids, ids + count, [this](lattice_netid id) {
+                        return framed_.contains(id);
+                      });
+    if (!same) violation("the frames do not add up to the objects");
     uint8_t shown[64];
     for (size_t i = 0; i < count; ++i) lattice_object_view(world_, ids[i], 0, shown, sizeof shown);
+  }
+
+  /// Follows the objects by what the frames say alone.
+  void take_frame() {
+    const PauseCounting pause;
+    const Frame frame = WorldRef(world_).frame();
+    for (const lattice_frame_object& gone : frame.gone()) {
+      if (framed_.erase(gone.object) == 0) violation("a frame has an unknown object that left");
+    }
+    for (const lattice_frame_object& added : frame.appeared()) {
+      if (!framed_.insert(added.object).second) violation("a frame has an object that appears twice");
+    }
   }
 
   void violation(const std::string& text) {
@@ -428,6 +449,7 @@ class Player {
   lattice_world* world_ = nullptr;
   lattice_conn* conn_ = nullptr;
   lattice_netid mover_ = 0;
+  std::set<lattice_netid> framed_;  // what the frames say is there
   bool connected_ = false;
   Stream up_;
   Stream down_;

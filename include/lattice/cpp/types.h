@@ -43,6 +43,20 @@ struct Viewer : lattice_viewer {
   Viewer() { lattice_viewer_init(this); }
 };
 
+/// What happened between two frames. The spans are valid until the next begin_frame() of the world.
+struct Frame : lattice_frame {
+  /// Nothing happened yet.
+  Frame() { lattice_frame_init(this); }
+  /// Objects that are gone: lattice_frame.left.
+  std::span<const lattice_frame_object> gone() const { return {left, left_count}; }
+  /// Objects that appeared: lattice_frame.spawned.
+  std::span<const lattice_frame_object> appeared() const { return {spawned, spawned_count}; }
+  /// Objects whose authoritative state changed: lattice_frame.changed.
+  std::span<const lattice_frame_object> updated() const { return {changed, changed_count}; }
+  /// Predicted objects that a rollback moved: lattice_frame.corrected.
+  std::span<const lattice_frame_object> moved() const { return {corrected, corrected_count}; }
+};
+
 /// A structure for the library to fill: all zero, with struct_size.
 template <class T>
 T sized() {

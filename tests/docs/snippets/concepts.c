@@ -1,7 +1,7 @@
 /* Code that docs/guide/concepts.md shows. Compiled, not run. */
 #include "lattice/lattice.h"
 
-enum { kSquareType = 1, kMaxSquares = 64 };
+enum { kSquareType = 1, kMaxSquares = 64, kHealthMember = 2 };
 typedef struct square {
   float x, y;
 } square;
@@ -30,6 +30,25 @@ void on_tick(void* ctx, lattice_world* world, const lattice_tick_context* tick) 
   (void)ctx;
 }
 //! [tick]
+
+void add_sprite(lattice_netid id);
+void remove_sprite(lattice_netid id);
+void show_health(lattice_netid id);
+void follow(lattice_world* world);
+
+void follow(lattice_world* world) {
+  //! [frame]
+  lattice_frame frame;
+  lattice_frame_init(&frame);
+  lattice_frame_begin(world);
+  lattice_frame_get(world, &frame);
+  for (uint32_t i = 0; i < frame.left_count; ++i) remove_sprite(frame.left[i].object);
+  for (uint32_t i = 0; i < frame.spawned_count; ++i) add_sprite(frame.spawned[i].object);
+  for (uint32_t i = 0; i < frame.changed_count; ++i) {
+    if (frame.changed[i].members & 1u << kHealthMember) show_health(frame.changed[i].object);
+  }
+  //! [frame]
+}
 
 void draw(lattice_world* world) {
   //! [draw]

@@ -1,60 +1,7 @@
 #include "arena.h"
 
-#include <iterator>
-
-#include "state.h"
-
 namespace depot {
 namespace {
-
-constexpr Box kWalls[] = {
-    // The outer wall.
-    {0, 0, 64, 1},
-    {0, 39, 64, 40},
-    {0, 1, 1, 39},
-    {63, 1, 64, 39},
-    // Left to middle, with gaps for doors 0 and 1.
-    {20, 1, 21, 9},
-    {20, 12, 21, 28},
-    {20, 31, 21, 39},
-    // Middle to right, with gaps for doors 2 and 3.
-    {43, 1, 44, 9},
-    {43, 12, 44, 28},
-    {43, 31, 44, 39},
-    // A wall across the middle hall, open between x 30 and 34.
-    {21, 19.5f, 30, 20.5f},
-    {34, 19.5f, 43, 20.5f},
-    // Racks, left and right.
-    {5, 6, 7, 16},
-    {11, 6, 13, 16},
-    {5, 24, 7, 34},
-    {11, 24, 13, 34},
-    {57, 6, 59, 16},
-    {51, 6, 53, 16},
-    {57, 24, 59, 34},
-    {51, 24, 53, 34},
-    // Pillars of the middle hall.
-    {26, 8, 28, 12},
-    {36, 8, 38, 12},
-    {26, 28, 28, 32},
-    {36, 28, 38, 32},
-};
-
-constexpr Belt kBelts[] = {
-    {{2, 18, 18, 22}, {2, 0}},
-    {{46, 18, 62, 22}, {-2, 0}},
-    {{31, 3, 33, 17}, {0, 2}},
-    {{31, 23, 33, 37}, {0, -2}},
-};
-
-constexpr Box kDoors[] = {
-    {20, 9, 21, 12},
-    {20, 28, 21, 31},
-    {43, 9, 44, 12},
-    {43, 28, 44, 31},
-};
-
-static_assert(std::size(kDoors) == kDoorCount);
 
 constexpr Box kBays[] = {
     {1, 1, 6, 4},
@@ -80,15 +27,6 @@ float distance(const Box& box, Vec2 point) {
   return length({x, y});
 }
 
-std::span<const Box> arena_walls() {
-  return kWalls;
-}
-std::span<const Belt> arena_belts() {
-  return kBelts;
-}
-std::span<const Box> arena_doors() {
-  return kDoors;
-}
 std::span<const Box> arena_bays() {
   return kBays;
 }
@@ -100,7 +38,7 @@ std::span<const Vec2> arena_spawn_points() {
 }
 
 Vec2 belt_velocity(Vec2 point) {
-  for (const Belt& belt : kBelts) {
+  for (const Belt& belt : arena_belts()) {
     if (contains(belt.area, point)) return belt.velocity;
   }
   return {0, 0};

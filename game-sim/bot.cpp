@@ -24,7 +24,7 @@ const DoorState* find_door(const Scene& scene, int index) {
 
 }  // namespace
 
-Bot::Bot(uint64_t seed) : random_state_(seed) {}
+Bot::Bot(uint64_t seed, BotHabit habit) : random_state_(seed), habit_(habit) {}
 
 uint32_t Bot::next_below(uint32_t bound) {
   // splitmix64.
@@ -35,6 +35,13 @@ uint32_t Bot::next_below(uint32_t bound) {
 }
 
 void Bot::choose_target(const PawnState& own) {
+  const auto any_of = [&](std::span<const Vec2> points) {
+    return static_cast<size_t>(next_below(static_cast<uint32_t>(points.size())));
+  };
+  if (habit_ == BotHabit::kWanderer) {
+    target_ = any_of(waypoints());
+    return;
+  }
   if (own.carried != ParcelKind::kNone) {
     // Walk to the nearer bay.
     Vec2 bay = centre(arena_bays()[0]);
@@ -45,12 +52,8 @@ void Bot::choose_target(const PawnState& own) {
     target_ = waypoint_near(bay);
     return;
   }
-  if (next_below(3) != 0) {
-    const uint32_t count = static_cast<uint32_t>(arena_pickups().size());
-    target_ = waypoint_near(arena_pickups()[next_below(count)]);
-  } else {
-    target_ = next_below(static_cast<uint32_t>(waypoints().size()));
-  }
+  target_ =
+      next_below(3) != 0 ? waypoint_near(arena_pickups()[any_of(arena_pickups())]) : any_of(dock_waypoints());
 }
 
 void Bot::notice_being_stuck(const BotView& view) {

@@ -1,7 +1,7 @@
-// A player that plays by itself. It wanders from waypoint to waypoint, opens the doors on its way, carries
-// parcels to a bay, dashes on long legs, and fires at pawns that come close. Its decisions follow from the
-// seed and from the views it is given, so a run can be repeated. Bots are clients: nothing here is networked
-// state.
+// A player that plays by itself. It walks from waypoint to waypoint, opens the doors on its way, dashes on
+// long legs, and fires at pawns that come close. A carrier brings parcels to a bay of the dock; a wanderer
+// roams the whole hall. Its decisions follow from the seed and from the views it is given, so a run can be
+// repeated. Bots are clients: nothing here is networked state.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,11 @@ struct BotDecision {
   int use_door = kNoDoor;  // the door to ask to open (an arena index)
 };
 
+enum class BotHabit : uint8_t { kCarrier, kWanderer };
+
 class Bot {
  public:
-  explicit Bot(uint64_t seed);
+  explicit Bot(uint64_t seed, BotHabit habit = BotHabit::kCarrier);
 
   /// Decides for one tick. Call it once per tick, in order of ticks. It allocates nothing.
   BotDecision decide(const BotView& view);
@@ -43,6 +45,7 @@ class Bot {
   void shoot(const BotView& view, BotDecision& decision);
 
   uint64_t random_state_;
+  BotHabit habit_;
   bool has_way_ = false;
   size_t at_ = 0;      // the waypoint that the bot comes from or stands at
   size_t next_ = 0;    // the waypoint that the bot walks to

@@ -19,13 +19,13 @@ const Actor<State>* find_actor(const std::vector<Actor<State>>& actors, lattice_
 
 }  // namespace
 
-Game::Game(lattice_world* world, uint32_t max_objects, GameListener& listener)
-    : world_(world), listener_(listener), ids_(max_objects), simulated_(max_objects) {
-  pawns_.reserve(max_objects);
-  projectiles_.reserve(max_objects);
-  doors_.reserve(max_objects);
-  pickups_.reserve(max_objects);
-  disturbed_.reserve(max_objects);
+Game::Game(lattice_world* world, uint32_t max_actors, GameListener& listener)
+    : world_(world), listener_(listener), ids_(max_actors), simulated_(max_actors) {
+  pawns_.reserve(max_actors);
+  projectiles_.reserve(max_actors);
+  doors_.reserve(kDoorCount);
+  pickups_.reserve(arena_pickups().size());
+  disturbed_.reserve(max_actors);
 }
 
 lattice_result Game::attach() {
@@ -49,10 +49,7 @@ lattice_result Game::install_callbacks() {
   callbacks.on_spawn = [](void* ctx, lattice_netid id, uint32_t type_id) {
     kSelf(ctx).on_spawn(id, type_id);
   };
-  callbacks.on_despawn = [](void* ctx, lattice_netid id) {
-    kSelf(ctx).objects_changed();
-    if (kSelf(ctx).own_pawn_ == id) kSelf(ctx).own_pawn_ = 0;
-  };
+  callbacks.on_despawn = [](void* ctx, lattice_netid id) { kSelf(ctx).on_despawn(id); };
   callbacks.on_rpc = [](void* ctx, lattice_netid id, uint16_t rpc_id, const void* arguments, size_t bytes) {
     kSelf(ctx).on_rpc({id, rpc_id, arguments, bytes});
   };
@@ -73,6 +70,7 @@ void Game::gather_type(uint32_t type_id, std::vector<Actor<State>>& out) {
   out.clear();
   const size_t count = std::min(lattice_objects(world_, type_id, ids_.data(), ids_.size()), ids_.size());
   for (size_t i = 0; i < count; ++i) {
+    if (out.size() == out.capacity()) return;
     if (State* const state = world_.state<State>(ids_[i])) out.push_back({ids_[i], state});
   }
 }
@@ -94,11 +92,25 @@ Scene Game::scene() {
 }
 
 const PawnState* Game::pawn(lattice_netid id) const {
-  return id == 0 ? nullptr : world_.state<PawnState>(id);
+  return id == 0 ? nullptr : world_.read<PawnState>(id);
 }
 
 void Game::note_disturbed(lattice_netid pawn) {
   if (!resimulating_ && disturbed_.size() < disturbed_.capacity()) disturbed_.push_back(pawn);
+}
+
+/// Calls step(id) for each object of the type that is simulated here.
+template <class Step>
+void Game::step_type(uint32_t type_id, Step step) {
+  const size_t count = std::min(
+      lattice_simulated_objects(world_, type_id, simulated_.data(), simulated_.size()), simulated_.size());
+  for (size_t i = 0; i < count; ++i) step(simulated_[i]);
+}
+
+void Game::step_pickup_of(const Actor<PickupState>& pickup, TickTime time) {
+  const bool was_taken = pickup.state->taken;
+  step_pickup({pawns_, doors_}, pickup, time, *this);
+  if (pickup.state->taken != was_taken) world_.wake(pickup.id);
 }
 
 void Game::step_pawn_of(const Actor<PawnState>& pawn, TickTime time) {
@@ -117,27 +129,35 @@ void Game::on_tick(const lattice_tick_context& tick) {
   }
   gather();
   const TickTime time = {tick.tick, static_cast<float>(tick.dt_s)};
-  const size_t count =
-      std::min(lattice_simulated_objects(world_, 0, simulated_.data(), simulated_.size()), simulated_.size());
-  for (size_t i = 0; i < count; ++i) {
-    const lattice_netid id = simulated_[i];
-    if (const auto* pawn = find_actor(pawns_, id)) {
-      step_pawn_of(*pawn, time);
-    } else if (const auto* projectile = find_actor(projectiles_, id)) {
+  step_type(kPawnType, [&](lattice_netid id) {
+    if (const auto* pawn = find_actor(pawns_, id)) step_pawn_of(*pawn, time);
+  });
+  step_type(kProjectileType, [&](lattice_netid id) {
+    if (const auto* projectile = find_actor(projectiles_, id))
       step_projectile({pawns_, doors_}, *projectile, time, *this);
-    } else if (const auto* pickup = find_actor(pickups_, id)) {
-      step_pickup({pawns_, doors_}, *pickup, time, *this);
-    }
-  }
+  });
+  step_type(kPickupType, [&](lattice_netid id) {
+    if (const auto* pickup = find_actor(pickups_, id)) step_pickup_of(*pickup, time);
+  });
+  // The kept pointers were written, so the authority announces it. A pickup did that only if it changed.
+  for (const Actor<PawnState>& pawn : pawns_) world_.wake(pawn.id);
+  for (const Actor<ProjectileState>& projectile : projectiles_) world_.wake(projectile.id);
   if (!resimulating_) listener_.ticked(tick.tick);
   resimulating_ = false;
 }
 
 void Game::on_spawn(lattice_netid id, uint32_t type_id) {
-  objects_changed();
+  listener_.appeared(id, type_id);
+  if (type_id != kParcelType) objects_changed();
   if (type_id != kPawnType) return;
   const lattice_peer_id owner = world_.info(id).owner;
   if (owner != 0 && owner == world_.local_peer()) own_pawn_ = id;
+}
+
+void Game::on_despawn(lattice_netid id) {
+  listener_.disappeared(id, world_.despawn_reason());
+  if (world_.info(id).type_id != kParcelType) objects_changed();
+  if (own_pawn_ == id) own_pawn_ = 0;
 }
 
 void Game::on_rpc(const lattice::Call& call) {

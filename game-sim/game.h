@@ -1,8 +1,9 @@
 // Depot on a Lattice world. Server, host and client run this same class, and the same object code (§18).
 //
-// on_tick() gathers the scene, then steps the objects that lattice_simulated_objects() names, in ascending
-// id: on the authority all objects, on a client its own pawn. GameServer does what only the authority can do:
-// it spawns, judges RPCs, and overrides the events of the rules. Here the events only note disturbed pawns.
+// on_tick() gathers the scene, then steps the objects that lattice_simulated_objects() names, type by type
+// and in ascending id: on the authority all objects, on a client its own pawn. Parcels are not among them:
+// the authority moves those on belts, and the others rest. GameServer does what only the authority can do: it
+// spawns, judges RPCs, and overrides the events of the rules. Here the events only note disturbed pawns.
 #pragma once
 
 #include <cstddef>
@@ -32,12 +33,16 @@ class GameListener {
   virtual void effect(lattice_netid /*pawn*/, Vec2 /*where*/) {}
   /// This peer's own pawn picked something up.
   virtual void picked_up(ParcelKind) {}
+  /// On a client: an object appeared, or disappeared for the reason given.
+  virtual void appeared(lattice_netid, uint32_t /*type_id*/) {}
+  virtual void disappeared(lattice_netid, lattice_despawn_reason) {}
 };
 
 class Game : protected SceneEvents {
  public:
-  /// `max_objects` is that of the world's configuration. All memory is allocated here.
-  Game(lattice_world* world, uint32_t max_objects, GameListener& listener);
+  /// `max_actors` bounds the pawns, projectiles, doors and pickups of each kind that take part. All memory is
+  /// allocated here.
+  Game(lattice_world* world, uint32_t max_actors, GameListener& listener);
   Game(const Game&) = delete;
   Game& operator=(const Game&) = delete;
 
@@ -85,14 +90,19 @@ class Game : protected SceneEvents {
   GameListener& listener() { return listener_; }
   std::span<const Actor<PawnState>> pawns() const { return pawns_; }
   std::span<const Actor<DoorState>> doors() const { return doors_; }
+  std::span<const Actor<ProjectileState>> projectiles() const { return projectiles_; }
 
  private:
   void gather();
   template <class State>
   void gather_type(uint32_t type_id, std::vector<Actor<State>>& out);
   void on_tick(const lattice_tick_context& tick);
+  template <class Step>
+  void step_type(uint32_t type_id, Step step);
   void step_pawn_of(const Actor<PawnState>& pawn, TickTime time);
+  void step_pickup_of(const Actor<PickupState>& pickup, TickTime time);
   void on_spawn(lattice_netid id, uint32_t type_id);
+  void on_despawn(lattice_netid id);
   void on_rpc(const lattice::Call& call);
   lattice_result install_callbacks();
 

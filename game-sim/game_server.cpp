@@ -8,13 +8,21 @@
 namespace depot {
 namespace {
 
+constexpr uint32_t kHallRoom = 0;
 constexpr uint32_t kRefusedSteps = 20;  // a third of a second: long enough to see, short enough to go on
+
+/// The first players begin in the dock, and a crowd all over the hall.
+Vec2 spawn_point(uint32_t index) {
+  const auto dock = arena_spawn_points(), hall = hall_crossings();
+  const size_t i = index % (dock.size() + hall.size());
+  return i < dock.size() ? dock[i] : hall[i - dock.size()];
+}
 
 }  // namespace
 
-GameServer::GameServer(lattice_world* world, uint32_t max_objects, uint32_t max_players,
-                       GameListener& listener)
-    : Game(world, max_objects, listener) {
+GameServer::GameServer(lattice_world* world, uint32_t max_actors, uint32_t max_players,
+                       GameListener& listener, const Furnishing& furnishing)
+    : Game(world, max_actors, listener), furnishing_(furnishing) {
   players_.reserve(max_players);
 }
 
@@ -26,19 +34,28 @@ Player* GameServer::player_of(lattice_peer_id peer) {
 // ---- Before each tick: the requests that arrived since the last tick take effect, in order of arrival --
 
 void GameServer::before_tick(uint32_t tick) {
-  if (!furnished_) furnish();
+  if (!furnished_) furnish(tick);
   for (Player& player : players_) {
     if (player.pawn == 0) spawn_pawn(player);
     if (player.is_shoved) knock_aside(player, tick);
   }
-  for (size_t i = 0; i < door_request_count_; ++i) {
-    DoorState* door = world().state<DoorState>(door_requests_[i].door);
-    if (door != nullptr) use_door(*door, door_requests_[i].open, tick);
-  }
-  door_request_count_ = 0;
+  take_door_requests(tick);
+  parcels_.step(world(), tick);
+  if (!furnishing_.has_interest) return;
+  see_doors(tick);
+  place_in_rooms();
 }
 
-void GameServer::furnish() {
+void GameServer::take_door_requests(uint32_t tick) {
+  for (Player& player : players_) {
+    if (player.asked_door == 0) continue;
+    DoorState* door = world().state<DoorState>(player.asked_door);
+    if (door != nullptr) use_door(*door, player.asked_open, tick);
+    player.asked_door = 0;
+  }
+}
+
+void GameServer::furnish(uint32_t tick) {
   furnished_ = true;
   objects_changed();
   for (size_t i = 0; i < arena_doors().size(); ++i) {
@@ -46,6 +63,7 @@ void GameServer::furnish() {
     if (DoorState* door = world().state<DoorState>(id)) {
       door->index = static_cast<int32_t>(i);
     }
+    set_room(id, LATTICE_ROOM_ALL, LATTICE_RELEVANCE_ALWAYS);
   }
   for (size_t i = 0; i < arena_pickups().size(); ++i) {
     const lattice_netid id = world().spawn(kPickup);
@@ -54,6 +72,60 @@ void GameServer::furnish() {
       pickup->kind = static_cast<ParcelKind>(1 + i % 3);
     }
   }
+  parcels_.spawn(world(), furnishing_.parcels, tick);
+  for (int vault = 0; vault < kVaultCount; ++vault) {
+    for (const lattice_netid id : parcels_.in_vault(vault)) {
+      set_room(id, static_cast<uint32_t>(vault) + 1, LATTICE_RELEVANCE_DISTANCE);
+    }
+  }
+}
+
+// ---- Who sees what ------------------------------------------------------------------------------------
+
+void GameServer::set_room(lattice_netid object, uint32_t room, lattice_relevance relevance) {
+  if (!furnishing_.has_interest) return;
+  lattice::ObjectInterest interest;
+  interest.room = room;
+  interest.relevance = relevance;
+  world().set_interest(object, interest);
+}
+
+uint32_t GameServer::room_at(Vec2 position) const {
+  const int vault = vault_at(position);
+  return vault == kNoVault || vault_open_[vault] ? kHallRoom : static_cast<uint32_t>(vault) + 1;
+}
+
+/// A vault whose door opened or shut joins or leaves the hall, with what lies and flies in it.
+void GameServer::see_doors(uint32_t tick) {
+  bool any_changed = false;
+  for (const Actor<DoorState>& door : scene().doors) {
+    const int vault = door.state->index - kDockDoorCount;
+    if (vault < 0 || door_is_open(*door.state, tick) == vault_open_[vault]) continue;
+    vault_open_[vault] = !vault_open_[vault];
+    any_changed = true;
+    const uint32_t room = vault_open_[vault] ? kHallRoom : static_cast<uint32_t>(vault) + 1;
+    for (const lattice_netid id : parcels_.in_vault(vault)) set_room(id, room, LATTICE_RELEVANCE_DISTANCE);
+  }
+  if (!any_changed) return;
+  for (const Actor<ProjectileState>& projectile : projectiles()) {
+    set_room(projectile.id, room_at(projectile.state->position), LATTICE_RELEVANCE_DISTANCE);
+  }
+}
+
+void GameServer::place_in_rooms() {
+  for (Player& player : players_) {
+    const PawnState* pawn = this->pawn(player.pawn);
+    if (pawn == nullptr) continue;
+    const uint32_t room = room_at(pawn->position);
+    if (room == player.room) continue;
+    player.room = room;
+    // The pawn of a person is in all rooms already.
+    if (player.is_bot) set_room(player.pawn, room, LATTICE_RELEVANCE_DISTANCE);
+    lattice_viewer viewer;
+    lattice_viewer_init(&viewer);
+    viewer.room = room;
+    lattice_conn_set_viewer(lattice_peer_conn(world(), player.peer), &viewer);
+  }
 }
 
 void GameServer::spawn_pawn(Player& player) {
@@ -61,12 +133,13 @@ void GameServer::spawn_pawn(Player& player) {
   PawnState* pawn = world().state<PawnState>(id);
   if (pawn == nullptr) return;
   objects_changed();
-  const auto points = arena_spawn_points();
   *pawn = PawnState{};
-  pawn->position = points[next_spawn_point_++ % points.size()];
+  pawn->position = spawn_point(next_spawn_point_++);
   pawn->facing = {1, 0};
   pawn->is_bot = player.is_bot;
   player.pawn = id;
+  // The demo shows how one player sees the other, wherever the two are.
+  if (!player.is_bot) set_room(id, LATTICE_ROOM_ALL, LATTICE_RELEVANCE_ALWAYS);
 }
 
 void GameServer::input_taken(lattice_netid pawn, int freshness, PawnInput& input) {
@@ -122,18 +195,19 @@ void GameServer::peer_disconnected(lattice_conn* conn) {
 }
 
 void GameServer::door_use_requested(lattice_netid door, bool open) {
-  const Player* player = player_of(world().rpc_sender());
+  Player* player = player_of(world().rpc_sender());
   const PawnState* pawn = player == nullptr ? nullptr : this->pawn(player->pawn);
   const DoorState* state = world().state<DoorState>(door);
   // At the caller, its predicted pawn is ahead of ours by the way of a one-way delay: allow it a metre.
   const bool near =
       pawn != nullptr && state != nullptr &&
       distance(arena_doors()[static_cast<size_t>(state->index)], pawn->position) <= kUseReach + 1.0f;
-  if (!near || door_request_count_ == door_requests_.size()) {
+  if (!near) {
     ++doors_refused_;
     return;
   }
-  door_requests_[door_request_count_++] = {door, open};
+  player->asked_door = door;
+  player->asked_open = open;
 }
 
 // ---- What the rules report ----------------------------------------------------------------------------
@@ -148,6 +222,8 @@ void GameServer::fired(lattice_netid pawn, Vec2 position, Vec2 velocity) {
   projectile->velocity = velocity;
   projectile->fired_tick = current_tick();
   projectile->shooter = {pawn};
+  if (const uint32_t room = room_at(position); room != kHallRoom)
+    set_room(id, room, LATTICE_RELEVANCE_DISTANCE);
 }
 
 void GameServer::projectile_ended(lattice_netid projectile, Vec2) {

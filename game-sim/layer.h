@@ -5,11 +5,12 @@
 // to read a clock, and to keep simulated state outside the networked structures (a rollback restores those
 // and nothing else).
 //
-//   vec2, arena, waypoints   geometry: constants, no state
+//   vec2, arena, hall, waypoints   geometry: constants, no state
 //   state                    the networked structures and the input command
 //   rules                    one tick of one object, on plain structures: no Lattice calls at all
 //   schema                   how the structures are described to Lattice
 //   game                     joins rules and Lattice: on_tick over lattice_simulated_objects()
+//   parcels                  the goods of the hall, on the authority
 //   game_server              the authority's part: spawning, validation of RPCs
 //   bot                      seeded players
 #pragma once

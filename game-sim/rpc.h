@@ -13,7 +13,7 @@ struct DoorUse {
 
 /// Pawn, authority -> all: the pawn was hit at `where`.
 struct PawnEffect {
-  LATTICE_NETSTRUCT(PawnEffect, (where, vec2, BOUNDS(0, 64, 1.0 / 64)))
+  LATTICE_NETSTRUCT(PawnEffect, (where, vec2, BOUNDS(0, 256, 1.0 / 64)))
 };
 
 /// Pawn, authority -> owner: the pawn picked up a parcel.

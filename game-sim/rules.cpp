@@ -56,7 +56,7 @@ void resolve_box(const Box& box, PawnState& pawn) {
 void resolve_boxes(const Scene& scene, PawnState& pawn, uint32_t tick) {
   // Twice, so that a corner between two walls settles within the tick.
   for (int pass = 0; pass < 2; ++pass) {
-    for (const Box& wall : arena_walls()) resolve_box(wall, pawn);
+    for (const Box& wall : walls_near(pawn.position)) resolve_box(wall, pawn);
     for (const Actor<DoorState>& door : scene.doors) {
       if (door_is_open(*door.state, tick)) continue;
       resolve_box(arena_doors()[static_cast<size_t>(door.state->index)], pawn);
@@ -114,7 +114,7 @@ void deliver(PawnState& pawn) {
 
 bool blocked(const Scene& scene, Vec2 point, uint32_t tick) {
   Push ignored;
-  for (const Box& wall : arena_walls()) {
+  for (const Box& wall : walls_near(point)) {
     if (push_out_of(wall, point, kProjectileRadius, ignored)) return true;
   }
   for (const Actor<DoorState>& door : scene.doors) {

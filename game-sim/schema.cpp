@@ -8,6 +8,7 @@ lattice_result register_schema(lattice::WorldRef world) {
       world.add(kProjectile),
       world.add(kDoor, kDoorUse),
       world.add(kPickup),
+      world.add(kParcel),
       world.add_input<PawnInput>(),
   };
   for (const lattice_result result : results) {

@@ -13,6 +13,7 @@ inline constexpr uint32_t kPawnType = 1;
 inline constexpr uint32_t kProjectileType = 2;
 inline constexpr uint32_t kDoorType = 3;
 inline constexpr uint32_t kPickupType = 4;
+inline constexpr uint32_t kParcelType = 5;
 
 inline constexpr lattice::Type<PawnState> kPawn{
     .id = kPawnType, .name = "Pawn", .flags = LATTICE_TYPE_PREDICTED};
@@ -20,6 +21,7 @@ inline constexpr lattice::Type<ProjectileState> kProjectile{.id = kProjectileTyp
 inline constexpr lattice::Type<DoorState> kDoor{
     .id = kDoorType, .name = "Door", .flags = LATTICE_TYPE_ALWAYS_RELEVANT};
 inline constexpr lattice::Type<PickupState> kPickup{.id = kPickupType, .name = "Pickup"};
+inline constexpr lattice::Type<ParcelState> kParcel{.id = kParcelType, .name = "Parcel"};
 
 // RPCs; ids are unique within their type.
 inline constexpr lattice::Rpc<DoorUse> kDoorUse{.id = 1, .name = "use", .target = LATTICE_RPC_TO_SERVER};

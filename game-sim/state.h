@@ -13,7 +13,9 @@
 namespace depot {
 
 inline constexpr int32_t kMaxScore = 4095;
-inline constexpr int kDoorCount = 4;
+inline constexpr int kDockDoorCount = 4;
+inline constexpr int kVaultCount = 8;
+inline constexpr int kDoorCount = kDockDoorCount + kVaultCount;
 
 enum class ParcelKind : uint8_t { kNone, kBox, kCrate, kBarrel };
 LATTICE_ENUM(ParcelKind, kNone, kBox, kCrate, kBarrel)
@@ -24,7 +26,7 @@ LATTICE_ENUM(ParcelKind, kNone, kBox, kCrate, kBarrel)
 /// A player's character: its owner predicts it.
 struct PawnState {
   LATTICE_NETSTRUCT(PawnState,
-    (position, vec2, BOUNDS(0, 64, 1.0 / 512), POSITION),
+    (position, vec2, BOUNDS(0, 256, 1.0 / 512), POSITION),
     (velocity, vec2, BOUNDS(-32, 32, 1.0 / 256), VELOCITY),
     (facing, vec2, BOUNDS(-1, 1, 1.0 / 64)),     // a unit vector
     (dash_tick, uint32, SNAP),                   // tick at which the last dash began
@@ -37,7 +39,7 @@ struct PawnState {
 
 struct ProjectileState {
   LATTICE_NETSTRUCT(ProjectileState,
-    (position, vec2, BOUNDS(0, 64, 1.0 / 512), POSITION),
+    (position, vec2, BOUNDS(0, 256, 1.0 / 512), POSITION),
     (velocity, vec2, BOUNDS(-32, 32, 1.0 / 256), VELOCITY),
     (fired_tick, uint32, SNAP),
     (shooter, netid))  // the pawn that fired it, which it cannot hit
@@ -58,6 +60,13 @@ struct PickupState {
     (kind, ParcelKind),
     (taken, bool),
     (taken_tick, uint32, SNAP))
+};
+
+/// Goods of the hall. Most lie in a rack for ever; those on a belt move a little in every tick.
+struct ParcelState {
+  LATTICE_NETSTRUCT(ParcelState,
+    (position, vec2, BOUNDS(0, 256, 1.0 / 64), POSITION),
+    (kind, ParcelKind))
 };
 
 /// What a player does in one tick. The use of a door is an RPC instead: it must arrive, and it happens once.

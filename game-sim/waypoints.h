@@ -1,5 +1,5 @@
 // The map by which the bots find their way: points, and which of them are joined by a straight walk.
-// Constants, and one table that is computed at first use; no state.
+// Constants, and tables that are computed at first use; no state.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,8 @@ inline constexpr int kNoDoor = -1;
 
 /// Points of the floor. A pawn reaches a point from each of its neighbours in a straight line.
 std::span<const Vec2> waypoints();
+/// The first of them: those on the floor of the dock, apart from its doors.
+std::span<const Vec2> dock_waypoints();
 
 /// The neighbour of `from` on a shortest way to `to`, by number of legs. `from` itself when the two are
 /// equal.

@@ -1,9 +1,11 @@
 #include "scene_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "arena.h"
+#include "hall.h"
 
 namespace app {
 namespace {
@@ -123,6 +125,19 @@ void write_object(JsonWriter& json, const Game& game, lattice_netid id, uint32_t
   }
 }
 
+template <class State>
+void write_places(JsonWriter& json, const Game& game, std::span<const lattice_netid> ids) {
+  json.begin_array();
+  for (const lattice_netid id : ids) {
+    State state;
+    if (!view_of(game.world(), id, state)) continue;
+    json.value(id);
+    json.value(std::lround(state.position.x * 100.0f));
+    json.value(std::lround(state.position.y * 100.0f));
+  }
+  json.end_array();
+}
+
 void write_box(JsonWriter& json, const Box& box) {
   json.begin_array();
   for (const float edge : {box.x0, box.y0, box.x1, box.y1}) json.value(static_cast<double>(edge));
@@ -137,13 +152,30 @@ void write_boxes(JsonWriter& json, const char* key, std::span<const Box> boxes) 
 
 }  // namespace
 
-void write_objects(JsonWriter& json, const Game& game, uint32_t tick) {
+std::vector<lattice_netid> ids_of(const Game& game, uint32_t type_id) {
+  std::vector<lattice_netid> ids(lattice_objects(game.world(), type_id, nullptr, 0));
+  ids.resize(std::min(lattice_objects(game.world(), type_id, ids.data(), ids.size()), ids.size()));
+  return ids;
+}
+
+void write_objects(JsonWriter& json, const Game& game, uint32_t tick, size_t max_pawns) {
   lattice_frame_begin(game.world());  // All objects of a picture are shown at one moment.
-  std::vector<lattice_netid> ids(lattice_objects(game.world(), 0, nullptr, 0));
-  const size_t count = std::min(lattice_objects(game.world(), 0, ids.data(), ids.size()), ids.size());
   json.begin_array();
-  for (size_t i = 0; i < count; ++i) write_object(json, game, ids[i], tick);
+  for (const uint32_t type_id : {kDoorType, kPickupType, kPawnType, kProjectileType}) {
+    size_t left = type_id == kPawnType ? max_pawns : SIZE_MAX;
+    for (const lattice_netid id : ids_of(game, type_id)) {
+      if (left-- == 0) break;
+      write_object(json, game, id, tick);
+    }
+  }
   json.end_array();
+}
+
+void write_parcels(JsonWriter& json, const Game& game, std::span<const lattice_netid> parcels) {
+  write_places<ParcelState>(json, game, parcels);
+}
+void write_pawn_places(JsonWriter& json, const Game& game, std::span<const lattice_netid> pawns) {
+  write_places<PawnState>(json, game, pawns);
 }
 
 void write_ghost(JsonWriter& json, const Game& game) {
@@ -157,6 +189,12 @@ void write_arena(JsonWriter& json) {
   json.begin_object();
   json.member("w", static_cast<double>(kArenaWidth));
   json.member("h", static_cast<double>(kArenaHeight));
+  json.key("dock");
+  write_box(json, kDock);
+  json.key("sight").begin_object();
+  json.member("radius", static_cast<double>(kSightRadius));
+  json.member("leave", static_cast<double>(kSightLeaveRadius));
+  json.end_object();
   write_boxes(json, "walls", arena_walls());
   json.key("belts").begin_array();
   for (const Belt& belt : arena_belts()) {

@@ -11,7 +11,8 @@
 namespace app {
 namespace {
 
-constexpr uint32_t kMaxObjects = 4096;
+constexpr uint32_t kMaxObjects = 16384;  // the server's
+constexpr uint32_t kMaxActors = 4096;
 constexpr size_t kMaxPredictions = 4096;
 
 }  // namespace
@@ -39,7 +40,7 @@ int Client::refuse(const char* doing) const {
 int Client::start(const ClientConfig& config) {
   config_ = config;
   bot_plays_ = config.is_bot;
-  bot_ = std::make_unique<depot::Bot>(config.seed);
+  bot_ = std::make_unique<depot::Bot>(config.seed, config.bot_habit);
   for (lattice_impairment& impairment : impairments_) lattice_impairment_init(&impairment);
   predictions_.reserve(kMaxPredictions);
 
@@ -52,7 +53,7 @@ int Client::start(const ClientConfig& config) {
   const lattice_role_context role = lattice::role_context(LATTICE_ROLE_CLIENT);
   world_ = lattice_world_create(&world, &role);
   if (world_ == nullptr) return refuse("making the world");
-  game_ = std::make_unique<depot::GameClient>(world_, kMaxObjects, static_cast<depot::GameListener&>(*this));
+  game_ = std::make_unique<depot::GameClient>(world_, kMaxActors, static_cast<depot::GameListener&>(*this));
   if (game_->attach() != LATTICE_OK) return refuse("registering the schema");
   return kExitOk;
 }
@@ -167,6 +168,15 @@ void Client::sample_input(uint32_t tick, depot::PawnInput& input) {
   input.fire = pad_.fire;
   if (use_pressed_) use_door_in_reach();
   use_pressed_ = false;
+}
+
+void Client::appeared(lattice_netid, uint32_t) {
+  ++sights_.entered;
+}
+
+void Client::disappeared(lattice_netid, lattice_despawn_reason reason) {
+  if (reason == LATTICE_DESPAWN_LEFT) ++sights_.left;
+  if (reason == LATTICE_DESPAWN_DESTROYED) ++sights_.destroyed;
 }
 
 void Client::ticked(uint32_t tick) {

@@ -21,6 +21,14 @@ struct ClientConfig {
   uint32_t tick_rate_hz = 60;
   uint64_t seed = 1;  // of the bot, and of all random numbers except keys
   bool is_bot = false;
+  depot::BotHabit bot_habit = depot::BotHabit::kCarrier;
+};
+
+/// How many objects came and went since the start.
+struct Sights {
+  uint64_t entered = 0;
+  uint64_t left = 0;       // they live on, out of this client's sight
+  uint64_t destroyed = 0;  // gone from the game
 };
 
 /// The controls that a player holds down.
@@ -91,12 +99,15 @@ class Client final : private depot::GameListener {
   /// Keeps predictions for take_predictions(); off for the clients of a load test.
   void keep_predictions(bool keep) { keep_predictions_ = keep; }
   std::vector<Prediction>& predictions() { return predictions_; }
+  const Sights& sights() const { return sights_; }
 
  private:
   void connected(lattice_conn* conn) override;
   void disconnected(lattice_conn* conn, int reason) override;
   void sample_input(uint32_t tick, depot::PawnInput& input) override;
   void ticked(uint32_t tick) override;
+  void appeared(lattice_netid object, uint32_t type_id) override;
+  void disappeared(lattice_netid object, lattice_despawn_reason reason) override;
   int refuse(const char* doing) const;
   void use_door_in_reach();
 
@@ -116,6 +127,7 @@ class Client final : private depot::GameListener {
   lattice_impairment impairments_[2] = {};
   std::string preset_ = "none";
   PressTrace presses_;
+  Sights sights_;
   bool keep_predictions_ = false;
   std::vector<Prediction> predictions_;
 };

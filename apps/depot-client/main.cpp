@@ -104,6 +104,7 @@ class Program {
     config.tick_rate_hz = static_cast<uint32_t>(settings_.integer("tick_rate"));
     config.seed = static_cast<uint64_t>(settings_.integer("seed")) + i;
     config.is_bot = settings_.is_on("bot") || settings_.integer("count") > 1;
+    if (settings_.integer("count") > 1) config.bot_habit = depot::BotHabit::kWanderer;
     auto client = std::make_unique<Client>();
     if (const int exit = client->start(config); exit != kExitOk) return exit;
     if (const std::string& preset = settings_.text("impairment"); !preset.empty()) {

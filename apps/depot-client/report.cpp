@@ -51,6 +51,15 @@ void Report::write_switches() {
   json_.end_object();
 }
 
+void Report::write_sights() {
+  json_.key("sight").begin_object();
+  json_.member("objects", lattice_objects(client_.world(), 0, nullptr, 0));
+  json_.member("entered", client_.sights().entered);
+  json_.member("left", client_.sights().left);
+  json_.member("destroyed", client_.sights().destroyed);
+  json_.end_object();
+}
+
 void Report::write_predictions() {
   json_.key("own").begin_array();
   for (const Client::Prediction& prediction : client_.predictions()) {
@@ -113,6 +122,11 @@ const std::string& Report::line(uint64_t now_ns, uint64_t ignored_lines, const S
   write_ghost(json_, client_.game());
   json_.key("objects");
   write_objects(json_, client_.game(), stats.tick);
+  if (parcels_due_.due(now_ns)) {
+    json_.key("parcels");
+    write_parcels(json_, client_.game(), ids_of(client_.game(), depot::kParcelType));
+  }
+  write_sights();
   write_predictions();
   client_.presses().write(json_);
   write_totals(stats, connection, ignored_lines, stalls);

@@ -1,6 +1,8 @@
 // The reports of a client under --control stdio: --report-rate times a second, one JSON object per line. A
 // report has the members that the page shows (connection.js documents them), and some more for measuring:
 //
+//   "parcels":[id, x, y, …]               twenty times a second: the parcels that the client has, x and y in
+//                                         centimetres
 //   "own":[[tick, x, y, disturbed], …]   the predicted position of the own pawn, each tick since the last
 //   line "press":{…}, "seen":[…]              key presses on their way (press_trace.h) "drawn_tick" the
 //   server tick at which other players' objects are drawn "totals":{…}                         counters since
@@ -31,6 +33,7 @@ class Report {
   };
   void write_rates(uint64_t now_ns, const lattice_conn_stats& connection);
   void write_switches();
+  void write_sights();
   void write_predictions();
   void write_totals(const lattice_world_stats& stats, const lattice_conn_stats& connection,
                     uint64_t ignored_lines, const StallWatch& stalls);
@@ -38,6 +41,7 @@ class Report {
   Client& client_;
   JsonWriter json_;
   std::deque<Traffic> traffic_;
+  Every parcels_due_{50'000'000};
 };
 
 }  // namespace app

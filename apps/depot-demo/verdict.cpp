@@ -103,6 +103,11 @@ std::vector<Target> judge(const HeadlessRun& run) {
       // The other targets mean nothing unless nearly all of the time was compared.
       target("seconds_not_compared", run.seconds - compared_s, run.seconds * 0.1),
   };
+  if (const ServerCounters& server = run.server_after; server.cap_bytes_per_s != 0) {
+    // Of every client, bots too, from the server's start on. In one second the bucket may come on top.
+    targets.push_back(target("client_bytes_per_s", server.most_bytes_per_s,
+                             static_cast<double>(server.cap_bytes_per_s + server.cap_bucket_bytes)));
+  }
   for (size_t i = 0; i < kWatchedClients && run.connect_rtt_ms >= 50; ++i) {
     // A connect takes two round trips, and the time that two processes wait for their turn. Three round trips
     // would be a fault of the protocol.
@@ -135,6 +140,8 @@ std::string describe(const HeadlessRun& run, const std::vector<Target>& targets)
   json.member("tick_p50_ms", run.server_after.tick_p50_ms);
   json.member("tick_p99_ms", run.server_after.tick_p99_ms);
   json.member("players", run.server_after.players);
+  json.member("sent_Bps", rate(run.server_before.bytes_sent, run.server_after.bytes_sent, run.seconds), 0);
+  json.member("most_client_Bps", run.server_after.most_bytes_per_s, 0);
   const uint64_t late = run.server_after.inputs_late - run.server_before.inputs_late;
   json.member("late_inputs", late);
   json.member("late_inputs_pct",
@@ -171,8 +178,11 @@ std::string describe_as_text(const HeadlessRun& run, const std::vector<Target>& 
            client.errors.mean_mm, client.errors.p99_mm,
            percent(client.errors.ticks - client.errors.undisturbed_ticks, client.errors.ticks));
   }
-  append(out, "server  tick p50 %.2f ms, p99 %.2f ms\n", run.server_after.tick_p50_ms,
-         run.server_after.tick_p99_ms);
+  const ServerCounters &before = run.server_before, &after = run.server_after;
+  append(out,
+         "server  tick p50 %.2f ms, p99 %.2f ms  %llu players  %.0f B/s to all, %.0f B/s to the busiest\n",
+         after.tick_p50_ms, after.tick_p99_ms, static_cast<unsigned long long>(after.players),
+         rate(before.bytes_sent, after.bytes_sent, run.seconds), after.most_bytes_per_s);
   for (const Target& t : targets) {
     append(out, "%s  %-28s %8.3f  (at most %g)\n", t.met ? "ok    " : "MISSED", t.name.c_str(), t.value,
            t.limit);

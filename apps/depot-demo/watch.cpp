@@ -17,6 +17,8 @@ using nlohmann::json;
 constexpr double kTickMs = 1000.0 / 60;
 // Without news, the page gets the ages of the parties this often.
 constexpr uint64_t kHeartbeatNs = 100'000'000;
+// Answers that wait while no page is open.
+constexpr size_t kMaxAnswers = 16;
 
 /// Reads a sighting from a row that a child printed: tick, [pawn,] x, y, disturbed. `x_index` is the place of
 /// x.
@@ -35,6 +37,12 @@ struct Watch::Impl {
     uint64_t heard_ns = 0;
 
     void take(json message) {
+      // What is told now and then only must not be lost with a line that the page never got.
+      for (const char* key : {"parcels", "riding", "resting", "crowd"}) {
+        if (const auto told = newest.find(key); is_news && told != newest.end() && !message.contains(key)) {
+          message[key] = std::move(*told);
+        }
+      }
       newest = std::move(message);
       is_news = true;
       heard_ns = monotonic_ns();
@@ -53,12 +61,14 @@ struct Watch::Impl {
   void take_peers(const json& peers);
   void take_presses(const json& message);
   void take_client_press(size_t index, const json& message);
+  void take_answers(const json& message);
   json ages(uint64_t now_ns) const;
   json press() const;
 
   Shown server_shown;
   PressJoin presses{kTickMs};
   std::string shown_press;
+  json answers = json::array();  // that the page has not got
   uint64_t told_ns = 0;
   ServerCounters server;
   std::array<ClientState, kWatchedClients> clients;
@@ -106,6 +116,20 @@ void Watch::Impl::take_presses(const json& message) {
   }
 }
 
+void Watch::Impl::take_answers(const json& message) {
+  const auto rows = message.find("why");
+  if (rows == message.end()) return;
+  for (const json& row : *rows) {
+    for (size_t i = 0; i < kWatchedClients; ++i) {
+      if (clients[i].peer != row.at("peer").get<uint64_t>() || answers.size() == kMaxAnswers) continue;
+      json answer = row;
+      answer.erase("peer");
+      answer["client"] = kClientNames[i];
+      answers.push_back(std::move(answer));
+    }
+  }
+}
+
 void Watch::Impl::take_client_press(size_t index, const json& message) {
   for (const json& row : message.at("seen")) {
     presses.seen(index, {.pawn = row.at(0).get<uint64_t>(),
@@ -133,13 +157,19 @@ void Watch::server_line(std::string_view line) {
     server.players = message.at("players").get<uint64_t>();
     server.inputs_received = message.at("inputs").at("received").get<uint64_t>();
     server.inputs_late = message.at("inputs").at("late").get<uint64_t>();
+    server.bytes_sent = message.at("bytes_sent").get<uint64_t>();
+    const json& cap = message.at("cap");
+    server.cap_bytes_per_s = cap.at("bytes_per_s").get<uint64_t>();
+    server.cap_bucket_bytes = cap.at("bucket_bytes").get<uint64_t>();
+    server.most_bytes_per_s = cap.at("most_bytes_per_s").get<double>();
     server.stalls = message.at("stalls").get<uint64_t>();
     server.longest_stall_ms = message.at("longest_stall_ms").get<double>();
     impl_->take_truth(message.at("truth"));
     impl_->take_peers(message.at("peers"));
     impl_->take_presses(message);
+    impl_->take_answers(message);
     for (const char* key : {"telemetry", "late_inputs", "inputs", "peers", "truth", "tick_times", "presses",
-                            "stalls", "longest_stall_ms"})
+                            "why", "stalls", "longest_stall_ms"})
       message.erase(key);
     impl_->server_shown.take(std::move(message));
   } catch (const std::exception&) {
@@ -243,6 +273,7 @@ std::string Watch::page_state() {
     json& shown = message["clients"][kClientNames[i]] = client.shown.newest;
     if (const auto error_mm = client.errors->take_recent_mm()) shown["error_mm"] = *error_mm;
   }
+  if (!impl_->answers.empty()) message["why"] = std::exchange(impl_->answers, json::array());
   if (message.empty() && now_ns - impl_->told_ns < kHeartbeatNs) return "";
   impl_->told_ns = now_ns;
   if (json press = impl_->press(); !press.is_null()) {
@@ -265,7 +296,9 @@ void Watch::show_all_again() {
 }
 
 std::string Watch::with_peer(const ViewerCommand& command) const {
-  return json{{command.line, {{"peer", impl_->clients[command.client].peer}}}}.dump();
+  json arguments = json::parse(command.arguments);
+  arguments["peer"] = impl_->clients[command.client].peer;
+  return json{{command.line, std::move(arguments)}}.dump();
 }
 
 // ---- What a viewer may say ------------------------------------------------------------------------------
@@ -274,6 +307,7 @@ namespace {
 
 constexpr const char* kInputKeys[] = {"x", "y", "dash", "fire", "use", "press", "pressed_ms"};
 constexpr const char* kImpairKeys[] = {"delay_ms", "jitter_ms", "loss_pct", "duplicate_pct", "reorder_pct"};
+constexpr const char* kWhyKeys[] = {"id", "x", "y"};
 constexpr const char* kToggleKeys[] = {"prediction", "smoothing", "interpolation"};
 
 /// Copies the known members that are numbers or booleans, and leaves out everything else.
@@ -300,9 +334,10 @@ bool parse_viewer_command(std::string_view text, ViewerCommand& out) {
   if (at == std::end(kClientNames)) return false;
   out.client = static_cast<size_t>(at - std::begin(kClientNames));
 
-  out.is_for_server = kind == "shove" || kind == "disagree";
+  out.is_for_server = kind == "shove" || kind == "disagree" || kind == "why";
   if (out.is_for_server) {
     out.line = kind;
+    out.arguments = (kind == "why" ? copy_known(body, kWhyKeys) : json::object()).dump();
     return true;
   }
   json checked;

@@ -32,6 +32,10 @@ struct ServerCounters {
   double tick_p50_ms = 0, tick_p99_ms = 0;
   uint64_t inputs_received = 0, inputs_late = 0;
   uint64_t players = 0;
+  uint64_t bytes_sent = 0;        // to all clients
+  uint64_t cap_bytes_per_s = 0;   // most that each client may get; 0: no ceiling
+  uint64_t cap_bucket_bytes = 0;  // more than that in a single second
+  double most_bytes_per_s = 0;    // that one client got in any second
   uint64_t stalls = 0;
   double longest_stall_ms = 0;
 };
@@ -70,8 +74,10 @@ class Watch {
 struct ViewerCommand {
   size_t client = 0;
   std::string line;
-  bool is_for_server =
-      false;  // a command about that client; `line` is its name, and Watch::with_peer() makes the line
+  // A command about that client: `line` is its name and `arguments` a JSON object, and Watch::with_peer()
+  // makes the line.
+  bool is_for_server = false;
+  std::string arguments;
 };
 bool parse_viewer_command(std::string_view text, ViewerCommand& out);
 

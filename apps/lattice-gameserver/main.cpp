@@ -31,6 +31,10 @@ constexpr SettingSpec kSettings[] = {
     {"max_players", SettingKind::kInteger, "N", "64", "players at a time", 1, 1024},
     {"connects_per_s", SettingKind::kInteger, "N", "100",
      "handshakes per second from one address range; many bots on one host need more", 1, 100000},
+    {"parcels", SettingKind::kInteger, "N", "10000", "parcels in the hall, a tenth of them on belts", 0,
+     10000},
+    {"client_bytes_per_s", SettingKind::kInteger, "N", "64000",
+     "most bytes of UDP payload per second to each client; 0: no ceiling", 0, 4e9},
     {"data_dir", SettingKind::kText, "DIR", "lattice-data", "holds the issuer key; server.json appears here"},
     {"server_key", SettingKind::kText, "FILE", "",
      "this server's identity, kept over restarts [DATA_DIR/server.key if it is there]"},
@@ -45,7 +49,7 @@ constexpr SettingSpec kSettings[] = {
      SettingScope::kCommandLine},
     {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
     {"telemetry_detail", SettingKind::kText, "WHAT", "scene",
-     "'scene': every object and player too; 'server': tick times and counters only"},
+     "'scene': every object and player too; 'players': no objects; 'server': tick times and counters only"},
     {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
 };
 
@@ -71,6 +75,13 @@ int config_error(const Settings& settings, const char* key, const std::string& s
   return settings.origin(key).starts_with("--") ? kExitUsage : kExitConfig;
 }
 
+std::optional<TelemetryDetail> detail_by_name(const std::string& name) {
+  if (name == "scene") return TelemetryDetail::kScene;
+  if (name == "players") return TelemetryDetail::kPlayers;
+  if (name == "server") return TelemetryDetail::kServer;
+  return std::nullopt;
+}
+
 int check(const Settings& settings) {
   if (!log_level_by_name(settings.text("log_level"))) {
     return config_error(
@@ -92,10 +103,9 @@ int check(const Settings& settings) {
   if (const std::string& how = settings.text("control"); !how.empty() && how != "stdio") {
     return config_error(settings, "control", "'" + how + "' is not a kind of control. Give 'stdio'.");
   }
-  if (const std::string& detail = settings.text("telemetry_detail");
-      detail != "scene" && detail != "server") {
+  if (const std::string& detail = settings.text("telemetry_detail"); !detail_by_name(detail)) {
     return config_error(settings, "telemetry_detail",
-                        "'" + detail + "' is no telemetry detail. Give 'scene' or 'server'.");
+                        "'" + detail + "' is no telemetry detail. Give 'scene', 'players' or 'server'.");
   }
   return kExitOk;
 }
@@ -108,7 +118,9 @@ int telemetry_descriptor(const Settings& settings) {
 /// Commands from stdin, until stdin ends.
 class Commands {
  public:
-  explicit Commands(depot::GameServer& game) : control_(game) { set_nonblocking(STDIN_FILENO); }
+  Commands(depot::GameServer& game, Questions& questions) : control_(game, questions) {
+    set_nonblocking(STDIN_FILENO);
+  }
   void take() {
     lines_.clear();
     if (is_open_) is_open_ = reader_.read(STDIN_FILENO, lines_);
@@ -124,15 +136,15 @@ class Commands {
 };
 
 void serve(Server& server, const Settings& settings) {
-  const bool scene = settings.text("telemetry_detail") == "scene";
+  const TelemetryDetail detail = *detail_by_name(settings.text("telemetry_detail"));
   const int telemetry_fd = telemetry_descriptor(settings);
+  Questions questions;
   std::unique_ptr<Telemetry> telemetry;
   if (telemetry_fd >= 0) {
-    telemetry = std::make_unique<Telemetry>(server, telemetry_fd,
-                                            scene ? TelemetryDetail::kScene : TelemetryDetail::kServer);
+    telemetry = std::make_unique<Telemetry>(server, telemetry_fd, detail, questions);
   }
   std::optional<Commands> commands;
-  if (settings.text("control") == "stdio") commands.emplace(server.game());
+  if (settings.text("control") == "stdio") commands.emplace(server.game(), questions);
   const auto ticks_per_line = static_cast<uint32_t>(
       std::max<int64_t>(1, settings.integer("tick_rate") / settings.integer("telemetry_rate")));
   uint32_t ticks = 0;
@@ -163,6 +175,8 @@ int run(int argc, char** argv) {
   config.snapshot_rate_hz = static_cast<uint32_t>(settings.integer("snapshot_rate"));
   config.max_players = static_cast<uint32_t>(settings.integer("max_players"));
   config.connects_per_s = static_cast<uint32_t>(settings.integer("connects_per_s"));
+  config.parcels = static_cast<uint32_t>(settings.integer("parcels"));
+  config.client_bytes_per_s = static_cast<uint32_t>(settings.integer("client_bytes_per_s"));
   config.seed = static_cast<uint64_t>(settings.integer("seed"));
   config.data_dir = settings.text("data_dir");
   config.server_key = settings.text("server_key");

@@ -16,7 +16,10 @@
 namespace app {
 namespace {
 
-constexpr uint32_t kMaxObjects = 4096;
+// Parcels, and as many actors as the game steps.
+constexpr uint32_t kMaxActors = 4096;
+constexpr uint32_t kMaxObjects = 16384;
+static_assert(depot::kHallParcels + kMaxActors <= kMaxObjects);
 constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
 
 }  // namespace
@@ -69,6 +72,10 @@ int Server::start(const ServerConfig& config) {
   // Half-open entries of one address range: as many as the range may open while one entry waits for its first
   // packet.
   world.max_half_open_per_prefix = std::clamp(config.connects_per_s / 25, 4u, config.max_players + 4u);
+  world.max_send_bytes_per_s = config.client_bytes_per_s;
+  world.interest_kind = LATTICE_INTEREST_GRID;
+  world.interest_radius = static_cast<double>(depot::kSightRadius);
+  world.interest_leave_radius = static_cast<double>(depot::kSightLeaveRadius);
   world.seed = config.seed;
   world.bind_address = config.bind.c_str();
   world.issuer_public_keys = issuer.public_key.data();
@@ -78,8 +85,9 @@ int Server::start(const ServerConfig& config) {
   const lattice_role_context role = lattice::role_context(LATTICE_ROLE_DEDICATED);
   world_ = lattice_world_create(&world, &role);
   if (world_ == nullptr) return refuse_to_start();
-  game_ = std::make_unique<depot::GameServer>(world_, kMaxObjects, config.max_players,
-                                              static_cast<depot::GameListener&>(*this));
+  game_ = std::make_unique<depot::GameServer>(world_, kMaxActors, config.max_players,
+                                              static_cast<depot::GameListener&>(*this),
+                                              depot::Furnishing{.parcels = config.parcels});
   if (game_->attach() != LATTICE_OK) return refuse_to_start();
   if (apply_preset(world_, config.impairment) != LATTICE_OK) return refuse_to_start();
   if (!config.capture.empty()) {
@@ -121,7 +129,18 @@ uint32_t Server::pump() {
   if (ticks == 0) return 0;
   const uint64_t each_ns = (monotonic_ns() - began_ns) / ticks;
   for (uint32_t i = 0; i < ticks; ++i) tick_timer_.add(each_ns);
+  if (began_ns - rates_read_ns_ >= RateMeter::kIntervalNs) read_rates(began_ns);
   return ticks;
+}
+
+void Server::read_rates(uint64_t now_ns) {
+  rates_read_ns_ = now_ns;
+  for (const depot::Player& player : game_->players()) {
+    lattice_conn_stats stats;
+    lattice_conn_stats_init(&stats);
+    if (lattice_conn_get_stats(lattice_peer_conn(world_, player.peer), &stats) != LATTICE_OK) continue;
+    rates_.add(player.peer, now_ns, stats.bytes_sent);
+  }
 }
 
 void Server::stop() {
@@ -157,6 +176,7 @@ void Server::connected(lattice_conn* conn) {
   lattice_conn_info info{};
   info.struct_size = sizeof info;
   if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  ++joins_;
   log_line(LATTICE_LOG_INFO, "session", "connected",
            {{"tick", lattice_world_next_tick(world_)},
             {"peer", info.peer_id},
@@ -168,6 +188,7 @@ void Server::disconnected(lattice_conn* conn, int reason) {
   lattice_conn_info info{};
   info.struct_size = sizeof info;
   if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
+  rates_.forget(info.peer_id);
   log_line(LATTICE_LOG_INFO, "session", "disconnected",
            {{"tick", lattice_world_next_tick(world_)},
             {"peer", info.peer_id},

@@ -11,6 +11,7 @@
 #include "frame_pacer.h"
 #include "game_server.h"
 #include "lattice/lattice.h"
+#include "rate_meter.h"
 #include "tick_timer.h"
 
 namespace app {
@@ -21,6 +22,8 @@ struct ServerConfig {
   uint32_t snapshot_rate_hz = 30;
   uint32_t max_players = 64;
   uint32_t connects_per_s = 100;
+  uint32_t parcels = depot::kHallParcels;
+  uint32_t client_bytes_per_s = 64'000;  // 0: no ceiling
   uint64_t seed = 1;
   std::string data_dir;
   std::string server_key;  // the file with the identity; "": the file in data_dir, if there is one
@@ -46,6 +49,11 @@ class Server final : private depot::GameListener {
   TickTimer& tick_timer() { return tick_timer_; }
   StallWatch& stall_watch() { return stall_watch_; }
   const std::string& address() const { return address_; }
+  const ServerConfig& config() const { return config_; }
+  /// How many players ever joined.
+  uint64_t joins() const { return joins_; }
+  /// Bytes per second that the server sent to single clients.
+  RateMeter& rates() { return rates_; }
 
   /// Hears of every tick, so that the tick can be compared with the clients' predictions, and of every
   /// message.
@@ -64,6 +72,7 @@ class Server final : private depot::GameListener {
   void disconnected(lattice_conn* conn, int reason) override;
   void ticked(uint32_t tick) override;
   void message(lattice_conn* conn, std::span<const std::byte> bytes) override;
+  void read_rates(uint64_t now_ns);
   int refuse_to_start() const;
 
   ServerConfig config_;
@@ -71,6 +80,9 @@ class Server final : private depot::GameListener {
   lattice_world* world_ = nullptr;
   std::unique_ptr<depot::GameServer> game_;
   TickTimer tick_timer_;
+  uint64_t joins_ = 0;
+  RateMeter rates_;
+  uint64_t rates_read_ns_ = 0;
   StallWatch stall_watch_;
   TickWatcher* watcher_ = nullptr;
   std::string address_;

@@ -5,11 +5,18 @@
 #include "scene_json.h"
 
 namespace app {
+namespace {
 
-Telemetry::Telemetry(Server& server, int fd, TelemetryDetail detail)
-    : server_(server), detail_(detail), out_(fd) {
+// How far a connection may exceed its rate for a moment: two datagrams of the bucket, and one that overdraws
+// it (docs/spec/reliability.md, R-20).
+constexpr uint32_t kCapBucketBytes = 3 * 1200;
+
+}  // namespace
+
+Telemetry::Telemetry(Server& server, int fd, TelemetryDetail detail, Questions& questions)
+    : server_(server), detail_(detail), out_(fd), questions_(questions) {
   set_nonblocking(fd);
-  if (detail_ == TelemetryDetail::kScene) server_.watch_ticks(this);
+  if (detail_ != TelemetryDetail::kServer) server_.watch_ticks(this);
 }
 
 Telemetry::~Telemetry() {
@@ -20,7 +27,7 @@ void Telemetry::ticked(uint32_t tick) {
   if (ticks_.size() < kMaxTicks) ticks_.push_back({tick, unix_time_ms()});
   presses_.ticked(tick, server_.game().players());
   const auto disturbed = server_.game().disturbed_pawns();
-  for (const depot::Player& player : server_.game().players()) {
+  for (const depot::Player& player : followed()) {
     const depot::PawnState* pawn = server_.game().pawn(player.pawn);
     if (pawn == nullptr || sightings_.size() == kMaxSightings) continue;
     const bool moved_by_others = std::ranges::count(disturbed, player.pawn) != 0;
@@ -35,11 +42,14 @@ void Telemetry::message(lattice_peer_id peer, std::span<const std::byte> bytes) 
   if (marker && player != players.end()) presses_.arrived(*player, *marker);
 }
 
-void Telemetry::write_scene(uint32_t tick) {
-  json_.key("objects");
-  write_objects(json_, server_.game(), tick);
+std::span<const depot::Player> Telemetry::followed() const {
+  const auto players = server_.game().players();
+  return players.first(std::min(players.size(), kMaxFollowed));
+}
+
+void Telemetry::write_players() {
   json_.key("peers").begin_array();
-  for (const depot::Player& player : server_.game().players()) {
+  for (const depot::Player& player : followed()) {
     json_.begin_object();
     json_.member("peer", player.peer);
     json_.member("pawn", player.pawn);
@@ -53,6 +63,35 @@ void Telemetry::write_scene(uint32_t tick) {
   write_truth();
   write_ticks();
   presses_.write(json_);
+  questions_.write(json_);
+}
+
+void Telemetry::write_scene(uint32_t tick) {
+  const depot::GameServer& game = server_.game();
+  json_.key("objects");
+  write_objects(json_, game, tick, kMaxFollowed);
+  const uint64_t now_ns = monotonic_ns();
+  if (places_due_.due(now_ns)) {
+    json_.key("riding");
+    write_parcels(json_, game, game.parcels().riding());
+    const std::vector<lattice_netid> pawns = ids_of(game, depot::kPawnType);
+    json_.key("crowd");
+    write_pawn_places(json_, game, std::span(pawns).subspan(std::min(pawns.size(), kMaxFollowed)));
+  }
+  if (resting_due_.due(now_ns)) {
+    json_.key("resting");
+    write_parcels(json_, game, game.parcels().resting());
+  }
+}
+
+void Telemetry::write_cap() {
+  if (recent_due_.due(monotonic_ns())) recent_most_ = server_.rates().take_recent_most();
+  json_.key("cap").begin_object();
+  json_.member("bytes_per_s", server_.config().client_bytes_per_s);
+  json_.member("bucket_bytes", kCapBucketBytes);
+  json_.member("most_bytes_per_s", server_.rates().most(), 0);
+  json_.member("recent_bytes_per_s", recent_most_, 0);
+  json_.end_object();
 }
 
 void Telemetry::write_truth() {
@@ -102,6 +141,11 @@ bool Telemetry::write() {
   json_.end_object();
   json_.member("stalls", server_.stall_watch().stalls());
   json_.member("longest_stall_ms", server_.stall_watch().longest_ms(), 1);
+  json_.member("joins", server_.joins());
+  json_.member("alive", stats.objects);
+  json_.member("bytes_sent", stats.bytes_sent);
+  write_cap();
+  if (detail_ != TelemetryDetail::kServer) write_players();
   if (detail_ == TelemetryDetail::kScene) write_scene(stats.tick);
   json_.end_object();
   out_.write_line(json_.text());

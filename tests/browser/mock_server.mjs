@@ -15,6 +15,7 @@ const kTickMs = 1000 / 60;
 
 const arena = {
   w: 64, h: 40,
+  sight: { radius: 12, leave: 14 },
   walls: [
     [0, 0, 64, 1], [0, 39, 64, 40], [0, 1, 1, 39], [63, 1, 64, 39],
     [20, 1, 21, 9], [20, 12, 21, 28], [20, 31, 21, 39], [43, 1, 44, 9], [43, 12, 44, 28], [43, 31, 44, 39],
@@ -47,6 +48,9 @@ spawn(2, false, 9, 20);
 spawn(3, false, 24, 25);
 for (let i = 0; i < 8; i++) spawn(10 + i, true, [9, 55, 3, 61, 16.5, 47.5, 23, 41][i], [36, 4, 36, 4, 4, 36, 14, 30][i]);
 const pickups = [[9, 11], [16.5, 36], [3, 30], [23, 16], [41, 16], [32, 10], [55, 11], [47.5, 4], [61, 30], [23, 24]];
+// Parcels, as [id, x, y] in centimetres; a client has those near its pawn.
+const parcels = Array.from({ length: 600 }, (_, i) => [1000 + i, (1 + (i % 30) * 2.1) * 100, (1 + Math.floor(i / 30) * 1.9) * 100].map(Math.round));
+const near = (at) => parcels.filter(([, x, y]) => Math.hypot(x / 100 - at.x, y / 100 - at.y) < arena.sight.leave);
 let shots = [];
 let tick = 0;
 let nextId = 500;
@@ -59,6 +63,7 @@ for (const [i, name] of ['A', 'B'].entries()) {
   };
 }
 const history = [];
+const answers = [];
 let press = null;
 const unixNow = () => performance.timeOrigin + performance.now();
 
@@ -145,6 +150,7 @@ function view(name) {
     t: unixNow(), loss_up_pct: client.impair.up.loss_pct, loss_down_pct: loss ? Math.max(0, loss + (Math.random() - 0.5) * 2) : 0,
     others_age_ms: delay, inputs_late: client.late, preset: client.preset, up_pps: 60, up_Bps: 4300 + Math.random() * 300, down_pps: 30, down_Bps: 5200 + Math.random() * 1800,
     snapshots: tick / 2, rollbacks: client.rollbacks, resim_ticks: client.resim, error_mm: client.error, interp_delay_ms: delay - client.impair.down.delay_ms, underruns: 0,
+    parcels: near(client.pawn).flat(), sight: { objects: seen.length + near(client.pawn).length, entered: tick >> 4, left: tick >> 5, destroyed: tick >> 6 },
     input_margin_ticks: 2 + Math.random(), unacked_inputs: Math.round(client.rtt / kTickMs) + 1, objects: seen, ghost: client.ghost, toggles: client.toggles, impair: client.impair,
   };
 }
@@ -153,7 +159,10 @@ const state = () => ({
   t: unixNow(),
   heard: { server: 0, A: 0, B: 0 },
   ...(press ? { press } : {}),
-  server: { t: unixNow(), tick, tick_p50_ms: 0.21, tick_p99_ms: 0.58, players: pawns.length, objects: objects() },
+  server: { t: unixNow(), tick, tick_p50_ms: 0.21, tick_p99_ms: 0.58, players: pawns.length, joins: pawns.length, alive: objects().length + parcels.length, bytes_sent: tick * 800,
+    cap: { bytes_per_s: 64000, bucket_bytes: 3600, most_bytes_per_s: 9000, recent_bytes_per_s: 7000 + Math.random() * 1000 },
+    objects: objects(), ...(tick % 30 < 2 ? { resting: parcels.flat() } : {}) },
+  ...(answers.length ? { why: answers.splice(0) } : {}),
   clients: { A: view('A'), B: view('B') },
 });
 
@@ -175,6 +184,12 @@ function receive(message) {
   if (!client) return;
   if (message.input) client.held = message.input;
   if (message.input?.press) press = travel(name, message.input);
+  if (message.why) {
+    const { x, y, id } = message.why;
+    const away = Math.hypot(x - client.pawn.x, y - client.pawn.y);
+    const text = away > arena.sight.leave ? `not sent: ${away.toFixed(1)} away, and the border is ${arena.sight.radius.toFixed(1)}` : 'up to date';
+    answers.push({ client: name, object: id ?? 1, kind: 'parcel', text: `object ${id ?? 1}: ${text}` });
+  }
   if (message.preset) {
     const values = presets.find((preset) => preset.name === message.preset.name) ?? perfect();
     for (const direction of ['up', 'down']) for (const key of Object.keys(perfect())) client.impair[direction][key] = values[key];

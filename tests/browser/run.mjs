@@ -152,7 +152,7 @@ async function checkMaps(page) {
   const moved = (was, is) => is.filter((o) => o.bot && was.some((p) => p.id === o.id && distance(p, o) > 0.1)).length;
   check('bots move on the server', moved(before.server.objects, after.server.objects) >= 2);
   for (const name of ['A', 'B']) {
-    check(`bots move for client ${name}`, moved(before.clients[name].objects, after.clients[name].objects) >= 2);
+    check(`bots move for client ${name}`, await eventually(page, (s) => moved(before.clients[name].objects, s.clients[name].objects) >= 1));
   }
   const painted = await page.evaluate(() => ['map-A', 'map-server', 'map-B'].map((id) => {
     const canvas = document.getElementById(id);
@@ -162,6 +162,43 @@ async function checkMaps(page) {
     return colours.size;
   }));
   check('three maps are drawn', painted.every((colours) => colours > 20), `${painted.join(', ')} colours`);
+}
+
+/** What a client does not see it does not have, and the page says why. */
+async function checkInterest(page) {
+  check('a client has a small part of the objects', await eventually(page, (s) => ['A', 'B'].every((c) =>
+    s.clients[c].sight.objects > 20 && s.clients[c].sight.objects < s.server.alive / 3)), `${(await state(page)).clients.A.sight.objects} of ${(await state(page)).server.alive}`);
+  const parcels = (map) => page.evaluate((name) => window.lattice.maps[name].parcels.count, map);
+  check('the map of the server has all parcels', await shows(page, async () => await parcels('server') >= (demo === 'mock' ? 600 : 9900)), `${await parcels('server')}`);
+  check('the map of A has those near A only', await page.evaluate(() => {
+    const { maps, state, hello } = window.lattice;
+    const pawn = state.server.objects.find((o) => o.kind === 'pawn' && String(o.owner) === String(state.clients.A.peer));
+    let farthest = 0;
+    maps.A.parcels.forEach((id, x, y) => (farthest = Math.max(farthest, Math.hypot(x - pawn.x, y - pawn.y))));
+    // Borders are exact to an eighth of a cell, and A sees the past.
+    return farthest > 3 && farthest < hello.arena.sight.leave + 4;
+  }));
+  const before = (await state(page)).clients.A.sight;
+  check('objects come into sight and go out of it', await eventually(page, (s) =>
+    s.clients.A.sight.entered > before.entered && s.clients.A.sight.left > before.left, 30000));
+  check('the page counts them', await shows(page, async () => Number((await page.locator('#client-A .sight dd').nth(2).textContent()).replaceAll(',', '')) > 0));
+
+  const answer = (name) => page.locator(`[data-why="${name}"] span`).textContent();
+  await page.locator('#zoom label', { hasText: 'Whole hall' }).click();
+  await page.waitForTimeout(300);
+  const box = await page.locator('#map-server').boundingBox();
+  // The far corner of the hall, away from both players.
+  await page.locator('#map-server').click({ position: { x: box.width * 0.93, y: box.height * (demo === 'mock' ? 0.9 : 0.12) } });
+  check('a click on a far object says how far it is', await shows(page, async () => /away, and the border is/.test(await answer('A'))), await answer('A'));
+  await page.locator('#zoom label', { hasText: '64 m' }).click();
+  await page.waitForTimeout(300);
+  const pawn = await page.evaluate(() => {
+    const map = window.lattice.maps.A, own = window.lattice.state.clients.A.objects.find((o) => o.own);
+    return { x: (own.x - map.window.left) * map.window.scale, y: (map.window.bottom + map.window.up - own.y) * map.window.scale };
+  });
+  await page.locator('#map-A').click({ position: pawn });
+  check('a click on what A has says so, for A only', await shows(page, async () => /: object \d+: (?!not sent)/.test(await answer('A'))) &&
+    await page.locator('[data-why="B"]').isHidden(), await answer('A'));
 }
 
 async function checkKeys(page) {
@@ -520,6 +557,7 @@ async function checkOddMessages(page, problems) {
       { server: {} }, { clients: {} }, { clients: { A: {} } }, { server: { objects: [null, {}, object] } },
       { server: { objects: [{ ...object, x: 1, y: 1, kind: 'door' }, { id: 2, kind: 'unheard-of', x: 1, y: 1 }] } },
       { clients: { A: { objects: [{ ...object, own: true, x: 2, y: 2, state: null }], ghost: {}, rollbacks: 'many' } } },
+      { server: { resting: 5, riding: [1, null], cap: 7 }, why: [{ client: 'C' }, { client: 'A' }] }, { clients: { A: { parcels: [1, 2], sight: 3 } }, why: 9 },
       { clients: { A: { objects: 'none', ghost: null, impair: 5, toggles: [] } }, server: { objects: 7 } },
     ].map((message) => JSON.stringify(message)),
   ];
@@ -543,6 +581,7 @@ try {
   await page.goto(url);
   await untilLive(page, kStartMs);
   await checkMaps(page);
+  await checkInterest(page);
   await clearImpairments(page);
   await checkKeys(page);
   await checkNetwork(page);

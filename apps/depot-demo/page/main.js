@@ -9,8 +9,10 @@ import { Tour } from './lessons.js';
 import { HallMap } from './map.js';
 import { Parties } from './parties.js';
 import { Strip } from './strip.js';
+import { Rate, SightPanel, bytesPerSecond } from './sight.js';
 import { Theme } from './theme.js';
 import { TouchPad } from './touch.js';
+import { Why } from './why.js';
 
 const kClients = ['A', 'B'];
 const kMaps = ['A', 'server', 'B'];
@@ -32,7 +34,7 @@ const theme = new Theme();
 const parties = new Parties();
 const cursor = (lattice.cursor = new ChartCursor());
 const strip = (lattice.strip = new Strip(byId('strip')));
-const maps = {};
+const maps = (lattice.maps = {});
 for (const name of kMaps) maps[name] = new HallMap(byId(`map-${name}`), name);
 
 const clients = {};
@@ -41,11 +43,13 @@ for (const name of kClients) {
   const controls = new ClientControls(name, send);
   const charts = document.createElement('div');
   charts.className = 'charts';
-  panel.append(controls.makeToggles(), charts, controls.makeSliders());
-  clients[name] = { controls, charts: new Charts(charts, name, cursor, theme), rollbacks: NaN, resim_ticks: NaN };
+  const sight = new SightPanel(name);
+  panel.append(controls.makeToggles(), sight.element, charts, controls.makeSliders());
+  clients[name] = { controls, sight, charts: new Charts(charts, name, cursor, theme), rollbacks: NaN, resim_ticks: NaN };
 }
 
-const zoom = makeSegments(byId('zoom'), 'zoom', [['1', 'Whole hall'], ['2', '2×'], ['4', '4×']], '2');
+// Metres across each map.
+const zoom = makeSegments(byId('zoom'), 'zoom', [['0', 'Whole hall'], ['64', '64 m'], ['32', '32 m']], '64');
 const camera = makeSegments(byId('camera'), 'camera', [['own', 'Each its own'], ['A', 'A'], ['B', 'B']], 'own');
 const presetTarget = makeSegments(byId('preset-target'), 'preset-target', [['A', 'A'], ['AB', 'both'], ['B', 'B']], 'AB');
 const input = new PlayerInput(send);
@@ -62,12 +66,18 @@ const tour = new Tour(byId('lesson'), (lesson) => {
   chooseSegment(byId('camera'), lesson.camera);
 });
 
+const why = (lattice.why = new Why(byId('why'), maps, send, () => lattice.state));
+const sending = new Rate();
+
 const kFacts = [
   ['Tick', (s) => number(s.tick)],
-  ['Players', (s) => number(s.players)],
-  ['Objects', (s) => number(s.objects?.length)],
+  ['Players, joined', (s) => `${number(s.players)}, ${number(s.joins)}`],
+  ['Objects', (s) => number(s.alive)],
   ['Tick time p50, 10 s', (s) => `${number(s.tick_p50_ms, 2)} ms`],
   ['Tick time p99, 10 s', (s) => `${number(s.tick_p99_ms, 2)} ms`],
+  ['Sends to all', () => bytesPerSecond(sending.rate)],
+  ['Busiest client', (s) => bytesPerSecond(s.cap?.recent_bytes_per_s)],
+  ['Cap per client', (s) => (s.cap?.bytes_per_s ? bytesPerSecond(s.cap.bytes_per_s) : 'none')],
   ['Last heard', (s, now) => `${number(parties.age('server', now) / 1000, 1)} s ago`],
 ];
 const facts = kFacts.map(([title, read]) => {
@@ -119,7 +129,15 @@ function receiveState(message) {
   state.t = message.t ?? state.t;
   lattice.messages++;
   lattice.received_at = now;
-  if (message.server) state.server = message.server;
+  if (message.server) {
+    state.server = message.server;
+    state.crowd = message.server.crowd ?? state.crowd;
+    for (const group of ['resting', 'riding']) {
+      if (Array.isArray(message.server[group])) maps.server.parcels.follow(group, message.server[group], now, false);
+    }
+    sending.add(message.server.t, message.server.bytes_sent);
+  }
+  why.answer(message.why);
   if (message.press) state.press = message.press;
   if (message.heard) parties.follow(message.heard, now);
   strip.follow(message.press);
@@ -127,6 +145,7 @@ function receiveState(message) {
     const client = message.clients?.[name];
     if (!client) continue;
     state.clients[name] = client;
+    if (Array.isArray(client.parcels)) maps[name].parcels.follow('all', client.parcels, now, true);
     const entry = clients[name];
     // Drawn at the time of the client's report: a page that was held up must draw no gap that was not there.
     entry.charts.add(client.t ?? unixMs(), client);
@@ -146,8 +165,10 @@ function drawMaps(now) {
   for (const name of kClients) {
     if (known[name]?.peer !== undefined) peers[String(known[name].peer)] = name;
   }
-  const shared = { zoom: Number(zoom()), overlay: byId('overlay').checked, peers, now };
   const pawn = (objects, name) => pawnOf(objects, (o) => peers[String(o.owner)] === name);
+  const eyes = {};
+  for (const name of kClients) eyes[name] = pawn(server?.objects, name);
+  const shared = { metres: Number(zoom()), eyes, overlay: byId('overlay').checked, peers, now };
   const others = {};
   for (const name of kClients) {
     const client = known[name] ?? {};
@@ -166,7 +187,7 @@ function drawMaps(now) {
   for (const name of kClients) {
     if (lattice.focus === undefined || (moves(name) && lattice.focus !== name && !moves(lattice.focus))) lattice.focus = name;
   }
-  maps.server.draw({ ...shared, objects: server?.objects, focus: pawn(server?.objects, camera() === 'own' ? lattice.focus : camera()), others });
+  maps.server.draw({ ...shared, objects: server?.objects, crowd: lattice.state.crowd, focus: pawn(server?.objects, camera() === 'own' ? lattice.focus : camera()), others });
   strip.drew('server', server?.t);
 }
 
@@ -186,6 +207,7 @@ function showParties(now) {
   const { server, clients: known } = lattice.state;
   for (const { read, value } of facts) setText(value, read(server ?? {}, now));
   setText(byId('caption-server'), parties.text('server', now) || `tick ${number(server?.tick)}`);
+  for (const name of kClients) clients[name].sight.show(known[name], server);
   for (const name of kClients) setText(byId(`caption-${name}`), parties.text(name, now) || captionOf(known[name]));
   for (const name of kMaps) byId(`map-${name}`).parentElement.classList.toggle('stale', parties.isStale(name, now));
   for (const name of kClients) byId(`client-${name}`).classList.toggle('stale', parties.isStale(name, now));

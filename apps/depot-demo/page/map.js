@@ -3,11 +3,14 @@
 
 import { fit } from './charts.js';
 import { paintHall } from './floor.js';
+import { Parcels } from './parcels.js';
 
 export const kColours = { A: '#ffb454', B: '#5cc8ff', server: '#8fdcab', bot: '#8b93a7' };
 
 const kTrailMs = 1200;
 const kFlashMs = 350;
+const kAskedMs = 8000;
+const kManyParcels = 2000, kPointScale = 5;  // below so many pixels per metre, so many parcels are drawn as points
 const kTinyMap = 0.27;  // width of the overview that is shown while zoomed, as a share of the map
 
 const calm = window.matchMedia?.('(prefers-reduced-motion: reduce)').matches ?? false;
@@ -22,28 +25,35 @@ export class HallMap {
     this.name = name;
     this.trail = [];
     this.flash = { at: -Infinity, ticks: 0 };
-    this.halls = new Map();
+    this.parcels = new Parcels();
+    this.asked = null;
   }
 
   setArena(arena) {
     this.arena = arena;
-    this.halls.clear();
+    this.floor = this.tinyFloor = null;
     this.trail.length = 0;
   }
 
-  hall(scale) {
-    const key = Math.round(scale * 100);
-    if (!this.halls.has(key)) {
-      if (this.halls.size > 3) this.halls.clear();
-      this.halls.set(key, paintHall(this.arena, scale));
+  /** Draws the floor of a window, in metres from the left and from the top. The painted region is larger, for a while of walking. */
+  drawFloor(context, scale, ratio, window_) {
+    const rounding = 1e-6;
+    const inside = (f) => f && f.scale === scale * ratio && f.x <= window_.x + rounding && f.y <= window_.y + rounding &&
+      f.x + f.w >= window_.x + window_.w - rounding && f.y + f.h >= window_.y + window_.h - rounding;
+    if (!inside(this.floor)) {
+      const x = Math.max(0, window_.x - window_.w / 2), y = Math.max(0, window_.y - window_.h / 2);
+      const region = { x, y, w: Math.min(this.arena.w - x, window_.w * 2), h: Math.min(this.arena.h - y, window_.h * 2) };
+      this.floor = { ...region, scale: scale * ratio, canvas: paintHall(this.arena, scale * ratio, region) };
     }
-    return this.halls.get(key);
+    const { x, y, canvas } = this.floor;
+    context.drawImage(canvas, (x - window_.left) * scale, (y - window_.top) * scale, canvas.width / ratio, canvas.height / ratio);
   }
 
   /**
-   * view: objects, ghost, focus {x, y} for the camera, zoom, overlay, peers (peer id to A or B), rtt_ms, now (ms),
+   * view: objects, ghost, focus {x, y} for the camera, metres (across the map; 0: the whole hall), overlay, peers (peer id to A or B), rtt_ms, now (ms),
    * predicts (this client predicts its pawn; otherwise there is no path ahead),
-   * others (client name to {x, y}: where each client predicts its pawn; on the server's map only).
+   * others (client name to {x, y}: where each client predicts its pawn; on the server's map only),
+   * eyes (client name to {x, y}: from where each client sees), crowd ([id, x, y, …] in centimetres: pawns drawn small).
    */
   draw(view) {
     if (!this.arena) return;
@@ -51,7 +61,7 @@ export class HallMap {
     if (!width || !height) return;
     const { w, h } = this.arena;
     const whole = Math.min(width / w, height / h);
-    const scale = whole * view.zoom;
+    const scale = view.metres > 0 ? Math.max(whole, width / view.metres) : whole;
     const across = width / scale, up = height / scale;
     const focus = view.focus ?? { x: w / 2, y: h / 2 };
     const left = across >= w ? (w - across) / 2 : clamp(focus.x - across / 2, 0, w - across);
@@ -61,17 +71,102 @@ export class HallMap {
 
     context.fillStyle = '#07090c';
     context.fillRect(0, 0, width, height);
-    context.drawImage(this.hall(scale * ratio), px(0), py(h), w * scale, h * scale);
+    const top = h - bottom - up;
+    this.drawFloor(context, scale, ratio, {
+      left, top, x: Math.max(0, left), y: Math.max(0, top), w: Math.min(across, w), h: Math.min(up, h),
+    });
+    this.window = { left, bottom, across, up, scale };
     const pen = { context, px, py, scale, view };
     this.drawBelts(pen);
     const objects = list(view.objects).filter((o) => o && finite(o.x, o.y));
     for (const o of objects) if (o.kind === 'door') this.drawDoor(pen, o);
+    if (scale < kPointScale && this.parcels.count > kManyParcels) {
+      this.parcels.drawLayer(context, { left: px(0), top: py(h), scale, ratio, w, h }, view.now);
+    } else {
+      this.parcels.draw(pen, this.window);
+    }
     for (const o of objects) if (o.kind === 'pickup') this.drawPickup(pen, o);
+    this.drawCrowd(pen);
+    this.drawSight(pen, width, height);
     if (view.overlay) this.drawOverlay(pen, objects);
     for (const o of objects) if (o.kind === 'pawn') this.drawPawn(pen, o);
     for (const o of objects) if (o.kind === 'projectile') this.drawProjectile(pen, o);
     this.drawFlash(pen, objects);
-    if (view.zoom > 1) this.drawTinyMap(context, width, height, objects, view, { left, bottom, across, up });
+    this.drawAsked(pen);
+    if (scale > whole) this.drawTinyMap(context, width, height, objects, view, this.window);
+  }
+
+  /** What a client may see: the world out of its sight is dark on its own map, and an outline on the server's. */
+  drawSight({ context, px, py, scale, view }, width, height) {
+    const sight = this.arena.sight;
+    if (!finite(sight?.radius, sight?.leave)) return;
+    context.save();
+    for (const [name, eye] of Object.entries(view.eyes ?? {})) {
+      if (!eye || !finite(eye.x, eye.y) || (this.name !== 'server' && this.name !== name)) continue;
+      const circle = (radius) => context.arc(px(eye.x), py(eye.y), radius * scale, 0, 2 * Math.PI);
+      if (this.name === name) {
+        context.fillStyle = 'rgba(3, 5, 8, .5)';
+        context.beginPath();
+        context.rect(0, 0, width, height);
+        circle(sight.leave);
+        context.fill('evenodd');
+      }
+      context.strokeStyle = kColours[name];
+      context.lineWidth = 1.4;
+      context.globalAlpha = 0.8;
+      context.beginPath();
+      circle(sight.radius);
+      context.stroke();
+      context.globalAlpha = 0.4;
+      context.setLineDash([3, 4]);
+      context.beginPath();
+      circle(sight.leave);
+      context.stroke();
+      context.setLineDash([]);
+      context.globalAlpha = 1;
+    }
+    context.restore();
+  }
+
+  drawCrowd({ context, px, py, scale, view }) {
+    const crowd = list(view.crowd);
+    context.fillStyle = kColours.bot;
+    const size = Math.max(2, scale * 0.7);
+    for (let i = 0; i + 2 < crowd.length; i += 3) {
+      context.fillRect(px(crowd[i + 1] / 100) - size / 2, py(crowd[i + 2] / 100) - size / 2, size, size);
+    }
+  }
+
+  /** The point of the hall under a point of the page. */
+  placeOf(clientX, clientY) {
+    if (!this.window) return null;
+    const box = this.canvas.getBoundingClientRect();
+    const { left, bottom, up, scale } = this.window;
+    return { x: left + (clientX - box.left) / scale, y: bottom + up - (clientY - box.top) / scale };
+  }
+
+  /** The object that is drawn nearest to a place, within 1.5 m or 12 pixels; null when there is none. */
+  objectAt(place, objects) {
+    let best = null, least = Math.max(1.5, 12 / this.window.scale) ** 2;
+    const consider = (id, x, y) => {
+      const gap = (x - place.x) ** 2 + (y - place.y) ** 2;
+      if (gap < least) [best, least] = [{ id, x, y }, gap];
+    };
+    this.parcels.forEach(consider);
+    for (const o of list(objects)) if (o && finite(o.x, o.y)) consider(o.id, o.x, o.y);
+    return best;
+  }
+
+  drawAsked({ context, px, py, scale, view }) {
+    if (!this.asked || view.now - this.asked.at > kAskedMs) return;
+    context.save();
+    context.strokeStyle = '#ffffff';
+    context.lineWidth = 1.5;
+    context.setLineDash([4, 3]);
+    context.beginPath();
+    context.arc(px(this.asked.x), py(this.asked.y), Math.max(9, scale * 0.9), 0, 2 * Math.PI);
+    context.stroke();
+    context.restore();
   }
 
   drawBelts({ context, px, py, scale, view }) {
@@ -257,6 +352,19 @@ export class HallMap {
     context.fill();
   }
 
+  drawTinySight(context, view, left, top, tiny) {
+    const radius = this.arena.sight?.radius;
+    if (!finite(radius)) return;
+    for (const [name, eye] of Object.entries(view.eyes ?? {})) {
+      if (!eye || !finite(eye.x, eye.y) || (this.name !== 'server' && this.name !== name)) continue;
+      context.strokeStyle = kColours[name];
+      context.lineWidth = 1.2;
+      context.beginPath();
+      context.arc(left + eye.x * tiny, top + (this.arena.h - eye.y) * tiny, radius * tiny, 0, 2 * Math.PI);
+      context.stroke();
+    }
+  }
+
   rolledBack(now, ticks) {
     if (!calm) this.flash = { at: now, ticks };
   }
@@ -279,8 +387,14 @@ export class HallMap {
     const left = width - w * tiny - 6, top = height - h * tiny - 6;
     context.save();
     context.globalAlpha = 0.88;
-    context.drawImage(this.hall(tiny * (globalThis.devicePixelRatio || 1)), left, top, w * tiny, h * tiny);
+    const ratio = globalThis.devicePixelRatio || 1;
+    if (this.tinyFloor?.scale !== tiny * ratio) {
+      this.tinyFloor = { scale: tiny * ratio, canvas: paintHall(this.arena, tiny * ratio, { x: 0, y: 0, w, h }) };
+    }
+    context.drawImage(this.tinyFloor.canvas, left, top, w * tiny, h * tiny);
     context.globalAlpha = 1;
+    this.parcels.drawLayer(context, { left, top, scale: tiny, ratio, w, h }, view.now);
+    this.drawTinySight(context, view, left, top, tiny);
     context.strokeStyle = '#4a5768';
     context.lineWidth = 1;
     context.strokeRect(left, top, w * tiny, h * tiny);

@@ -7,6 +7,7 @@
 
 #include "json_writer.h"
 #include "process.h"
+#include "rate_meter.h"
 #include "suggest.h"
 #include "text_codec.h"
 
@@ -97,6 +98,29 @@ TEST(LineReader, JoinsPiecesAndDropsWhatIsTooLong) {
   close(ends[1]);
   EXPECT_FALSE(reader.read(ends[0], lines));
   close(ends[0]);
+}
+
+TEST(RateMeter, FindsTheFullestSecond) {
+  RateMeter meter;
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i <= 30; ++i) {
+    // 1000 bytes in each tenth of a second, and 4000 in one of them.
+    bytes += i == 15 ? 4000 : 1000;
+    meter.add(7, i * RateMeter::kIntervalNs, bytes);
+    meter.add(8, i * RateMeter::kIntervalNs, 0);
+  }
+  EXPECT_EQ(meter.most(), 13'000);
+  EXPECT_EQ(meter.take_recent_most(), 13'000);
+  EXPECT_EQ(meter.take_recent_most(), 0);
+}
+
+TEST(RateMeter, ALateReadingIsNoPeak) {
+  RateMeter meter;
+  meter.add(7, 0, 0);
+  meter.add(7, 500'000'000, 5000);
+  EXPECT_EQ(meter.most(), 0) << "no second is over yet";
+  meter.add(7, 2'000'000'000, 20'000);
+  EXPECT_EQ(meter.most(), 10'000);
 }
 
 }  // namespace

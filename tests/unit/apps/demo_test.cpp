@@ -51,6 +51,8 @@ TEST(ViewerCommand, AsksTheServerAboutAClient) {
   EXPECT_EQ(watch.with_peer(command), R"({"shove":{"peer":0}})");
   ASSERT_TRUE(parse_viewer_command(R"({"disagree":{"client":"A"}})", command));
   EXPECT_EQ(watch.with_peer(command), R"({"disagree":{"peer":0}})");
+  ASSERT_TRUE(parse_viewer_command(R"({"why":{"client":"A","id":7,"x":1.5,"y":2,"peer":9}})", command));
+  EXPECT_EQ(watch.with_peer(command), R"({"why":{"id":7,"peer":0,"x":1.5,"y":2}})");
   ASSERT_TRUE(parse_viewer_command(R"({"toggle":{"client":"A","smoothing":false}})", command));
   EXPECT_FALSE(command.is_for_server);
 }
@@ -120,6 +122,7 @@ std::string server_line(uint32_t tick, double x) {
   const std::string at = std::to_string(tick);
   return R"({"t":1000,"tick":)" + at + R"(,"tick_p50_ms":1,"tick_p99_ms":1,"players":1,)" +
          R"("inputs":{"received":1,"late":0},"stalls":0,"longest_stall_ms":0,"objects":[],)" +
+         R"("bytes_sent":9,"cap":{"bytes_per_s":64000,"bucket_bytes":3600,"most_bytes_per_s":5},)" +
          R"("peers":[{"peer":2,"pawn":9,"fresh":1,"repeated":3,"missing":4}],"truth":[[)" + at + ",9," +
          std::to_string(x) + ",1,0]],\"tick_times\":[[" + at + R"(,1000]],"presses":[]})";
 }
@@ -153,6 +156,34 @@ TEST(Watch, TellsWhatIsNewOfWhomItIs) {
   EXPECT_EQ(second.find(R"("server":{)"), std::string::npos) << second;
 }
 
+TEST(Watch, KeepsWhatIsToldNowAndThen) {
+  Watch watch(1.0 / 512, 30);
+  std::string line = server_line(10, 1);
+  line.insert(1, R"("resting":[7,100,200],)");
+  watch.server_line(line);
+  watch.server_line(server_line(11, 1));
+  EXPECT_NE(watch.page_state().find(R"("resting":[7,100,200])"), std::string::npos);
+  watch.server_line(server_line(12, 1));
+  EXPECT_EQ(watch.page_state().find("resting"), std::string::npos);
+}
+
+TEST(Watch, PassesAnAnswerOnOnce) {
+  Watch watch(1.0 / 512, 30);
+  watch.client_line(1, client_line(10, 1));
+  std::string line = server_line(10, 1);
+  line.insert(
+      1, R"("why":[{"peer":2,"object":7,"kind":"parcel","text":"far"},{"peer":3,"object":7,"text":""}],)");
+  watch.server_line(line);
+  watch.server_line(server_line(11, 1));
+  EXPECT_EQ(watch.malformed_lines(), 0u);
+  const std::string first = watch.page_state();
+  EXPECT_NE(first.find(R"("why":[{"client":"B","kind":"parcel","object":7,"text":"far"}])"),
+            std::string::npos)
+      << first;
+  watch.server_line(server_line(12, 1));
+  EXPECT_EQ(watch.page_state().find("why"), std::string::npos);
+}
+
 TEST(Watch, APageBeginsWithoutTheErrorsOfThePast) {
   Watch watch(1.0 / 512, 30);
   watch.client_line(0, client_line(10, 1));
@@ -168,6 +199,8 @@ HeadlessRun good_run() {
   HeadlessRun run;
   run.seconds = 10;
   run.connect_rtt_ms = 100;
+  run.server_after.cap_bytes_per_s = 64'000;
+  run.server_after.cap_bucket_bytes = 3600;
   for (ClientRun& client : run.clients) {
     client.errors.ticks = client.errors.undisturbed_ticks = 600;
     client.after.inputs_fresh = 600;
@@ -197,6 +230,10 @@ TEST(Verdict, NamesWhatIsMissed) {
   EXPECT_FALSE(met(run, "late_inputs_pct"));
   run.clients[1].after.interpolation_underruns = 61;
   EXPECT_FALSE(met(run, "underruns_pct"));
+  run.server_after.most_bytes_per_s = 67'600;
+  EXPECT_TRUE(met(run, "client_bytes_per_s"));
+  run.server_after.most_bytes_per_s = 67'601;
+  EXPECT_FALSE(met(run, "client_bytes_per_s"));
   run.clients[0].after.connect_ms = 305;
   EXPECT_FALSE(met(run, "A.connect_round_trips"));
   EXPECT_TRUE(met(run, "B.connect_round_trips"));

@@ -8,7 +8,8 @@
 namespace depot::test {
 namespace {
 
-constexpr uint32_t kMaxObjects = 1024;
+constexpr uint32_t kMaxObjects = 12288;
+constexpr uint32_t kMaxActors = 1024;
 constexpr const char* kServerAddress = "10.0.0.1:27015";
 
 void expect_ok(lattice_result result) {
@@ -98,11 +99,17 @@ void Session::start_server(const SessionConfig& config) {
   world.max_connections = static_cast<uint32_t>(config.clients) + 1;
   world.issuer_public_keys = issuer_public.data();
   world.issuer_public_key_count = 1;
+  if (config.interest_radius > 0) {
+    world.interest_kind = LATTICE_INTEREST_GRID;
+    world.interest_radius = config.interest_radius;
+  }
   lattice_role_context role;
   lattice_role_context_init(&role, LATTICE_ROLE_DEDICATED);
   server_world_ = lattice_world_create(&world, &role);
   ASSERT_NE(server_world_, nullptr) << lattice_last_error();
-  server_game_ = std::make_unique<GameServer>(server_world_, kMaxObjects, world.max_connections, listener_);
+  server_game_ = std::make_unique<GameServer>(
+      server_world_, kMaxActors, world.max_connections, listener_,
+      Furnishing{.parcels = config.parcels, .has_interest = config.interest_radius > 0});
   expect_ok(server_game_->attach());
 }
 
@@ -117,8 +124,7 @@ void Session::add_client(const SessionConfig& config, size_t index) {
   lattice_role_context_init(&role, LATTICE_ROLE_CLIENT);
   client->world = lattice_world_create(&world, &role);
   ASSERT_NE(client->world, nullptr) << lattice_last_error();
-  client->game =
-      std::make_unique<GameClient>(client->world, kMaxObjects, static_cast<GameListener&>(*client));
+  client->game = std::make_unique<GameClient>(client->world, kMaxActors, static_cast<GameListener&>(*client));
   expect_ok(client->game->attach());
   client->bot = std::make_unique<Bot>(config.seed * 1000 + index);
 

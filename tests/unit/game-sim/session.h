@@ -24,6 +24,8 @@ struct SessionConfig {
   uint64_t seed = 1;
   size_t clients = 4;
   uint32_t snapshot_rate_hz = 30;
+  uint32_t parcels = 0;
+  double interest_radius = 0;       // 0: everybody sees everything
   bool record = true;               // keep predictions and truth; off where allocations are counted
   lattice_impairment impairment{};  // of every link; filled by perfect() or a preset
 };

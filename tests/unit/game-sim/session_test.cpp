@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "allocation_counter.h"
 #include "arena.h"
+#include "hall.h"
 
 namespace depot::test {
 namespace {
@@ -131,6 +134,65 @@ TEST(Session, RefusedStepsAreCorrectedAndEnd) {
   walker.client().pad.move = {0, 0};
   walker.session.run_ms(1000);
   EXPECT_LT(length(walker.client().own()->position - walker.on_server()), 0.01f);
+}
+
+size_t parcels_in_vault(const Session::Client& client, int vault) {
+  std::vector<lattice_netid> ids(lattice_objects(client.world, kParcelType, nullptr, 0));
+  lattice_objects(client.world, kParcelType, ids.data(), ids.size());
+  return static_cast<size_t>(std::ranges::count_if(ids, [&](lattice_netid id) {
+    const ParcelState* parcel = client.game->world().read<ParcelState>(id);
+    return parcel != nullptr && vault_at(parcel->position) == vault;
+  }));
+}
+
+TEST(Session, AShutDoorHidesWhatIsBehindIt) {
+  constexpr uint32_t kTicksMs = 1000 / 60;
+  Session session({.seed = 21,
+                   .clients = 1,
+                   .parcels = kHallParcels / 5,
+                   .interest_radius = static_cast<double>(kSightRadius),
+                   .impairment = preset_link("lan")});
+  session.run_ms(500);
+  ASSERT_TRUE(session.everyone_is_in());
+  Session::Client& client = *session.clients[0];
+  client.bot.reset();
+  const lattice_netid pawn = session.server().players()[0].pawn;
+  const Vec2 door = centre(arena_doors()[static_cast<size_t>(vault_door(0))]);
+  session.server().world().state<PawnState>(pawn)->position = {door.x, door.y - 1.5f};
+  session.run_ms(1500);
+  const size_t around = lattice_objects(client.world, kParcelType, nullptr, 0);
+  EXPECT_GT(around, 20u);
+  EXPECT_LT(around, 400u);
+  EXPECT_EQ(parcels_in_vault(client, 0), 0u);
+
+  client.game->request_door(vault_door(0), true);
+  session.run_ms(kDoorNoticeTicks * kTicksMs + 500);
+  EXPECT_EQ(parcels_in_vault(client, 0), 28u);
+  // Inside, with the door shut again, the player has the vault and nothing of the hall.
+  session.server().world().state<PawnState>(pawn)->position = {door.x, door.y + 3};
+  session.run_ms((kDoorNoticeTicks + kDoorOpenTicks) * kTicksMs + 500);
+  EXPECT_EQ(parcels_in_vault(client, 0), 28u);
+  EXPECT_EQ(lattice_objects(client.world, kParcelType, nullptr, 0), 28u);
+  EXPECT_EQ(client.game->scene().doors.size(), arena_doors().size());
+}
+
+TEST(Session, OneWhoAsksTooOftenTakesNobodysDoor) {
+  Session session({.seed = 4, .clients = 2, .impairment = perfect_link()});
+  session.run_ms(500);
+  ASSERT_TRUE(session.everyone_is_in());
+  for (size_t i = 0; i < 2; ++i) {
+    session.clients[i]->bot.reset();
+    const lattice_netid pawn = session.clients[i]->game->own_pawn();
+    session.server().world().state<PawnState>(pawn)->position = centre(arena_doors()[i]);
+  }
+  session.run_ms(200);
+  for (int i = 0; i < 100; ++i) session.clients[0]->game->request_door(0, true);
+  session.clients[1]->game->request_door(1, true);
+  session.run_ms(600);
+  const Scene scene = session.server().scene();
+  EXPECT_TRUE(door_is_open(*scene.doors[0].state, session.server_tick()));
+  EXPECT_TRUE(door_is_open(*scene.doors[1].state, session.server_tick()));
+  EXPECT_EQ(session.server().doors_refused(), 0u);
 }
 
 // A mirror grows when more objects are alive at once than ever before; an allocation per tick would leave

@@ -23,8 +23,8 @@ TEST(Waypoints, EveryLegIsClearOfWalls) {
   const size_t count = waypoints().size();
   for (size_t from = 0; from < count; ++from) {
     for (size_t to = 0; to < count; ++to) {
-      if (from == to) continue;
       const size_t next = next_waypoint(from, to);
+      if (from == to || next != to) continue;
       const Vec2 a = waypoints()[from], b = waypoints()[next];
       for (int i = 0; i <= 100; ++i) {
         const Vec2 point = a + (b - a) * (static_cast<float>(i) / 100.0f);
@@ -41,7 +41,7 @@ TEST(Waypoints, EveryLegIsClearOfWalls) {
 }
 
 TEST(Waypoints, EveryDoorIsOnALeg) {
-  std::array<bool, 4> seen{};
+  std::array<bool, kDoorCount> seen{};
   for (size_t a = 0; a < waypoints().size(); ++a) {
     for (size_t b = 0; b < waypoints().size(); ++b) {
       if (const int door = door_between(a, b); door != kNoDoor) seen[static_cast<size_t>(door)] = true;

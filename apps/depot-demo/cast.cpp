@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint64_t kStartNs = 10'000'000'000;
 constexpr uint64_t kEndNs = 1'500'000'000;
+constexpr uint32_t kSparePlayers = 8;  // who may join from elsewhere
 // The files that a second Ctrl-C removes. A regular end removes the whole folder.
 constexpr const char* kDataFiles[] = {"issuer.key", "issuer.pub", "server.json", "server.json.new"};
 
@@ -63,6 +64,7 @@ Cast::~Cast() {
 }
 
 std::string Cast::start(const CastConfig& config) {
+  config_ = config;
   const char* parent = std::getenv("TMPDIR");
   std::string path = std::string(parent != nullptr ? parent : "/tmp") + "/lattice-demo-XXXXXX";
   if (mkdtemp(path.data()) == nullptr) {
@@ -81,7 +83,10 @@ std::string Cast::start_server(const CastConfig& config) {
       "--bind", "127.0.0.1:0", "--data-dir", data_dir_, "--telemetry", "stdout", "--log-level",
       config.log_level, "--control", "stdio", "--telemetry-rate", std::to_string(config.report_rate_hz),
       // All clients connect from one address at once. With 400, the server lets 16 handshakes be half open.
-      "--connects-per-s", "400"};
+      "--connects-per-s", "400",
+      // A headless run shows no objects.
+      "--telemetry-detail", config.players_are_bots ? "players" : "scene", "--max-players",
+      std::to_string(kWatchedClients + config.bots + config.crowd + kSparePlayers)};
   if (!config.capture.empty()) arguments.insert(arguments.end(), {"--capture", config.capture});
   std::string problem =
       server_.start(programs_dir() + "/lattice-gameserver/lattice-gameserver", arguments, "");
@@ -118,6 +123,16 @@ std::string Cast::start_clients(const CastConfig& config) {
   return "";
 }
 
+std::string Cast::start_crowd() {
+  if (config_.crowd == 0) return "";
+  // A bot at a time connects, fifty in a second.
+  return crowd_.emplace_back().start(
+      programs_dir() + "/depot-client/depot-client",
+      {"--data-dir", data_dir_, "--bot", "--count", std::to_string(config_.crowd), "--seed", "5000",
+       "--log-level", config_.log_level},
+      "");
+}
+
 void Cast::listen(Watch& watch) {
   std::vector<std::string> lines;
   for (size_t i = 0; i < kWatchedClients; ++i) {
@@ -139,6 +154,9 @@ std::string Cast::missing() {
   }
   for (size_t i = 0; i < bots_.size() && text.empty(); ++i)
     text = gone(bots_[i], "Bot " + std::to_string(i + 1));
+  for (Child& crowd : crowd_) {
+    if (text.empty()) text = gone(crowd, "The crowd");
+  }
   return text;
 }
 
@@ -148,6 +166,7 @@ void Cast::end() {
   std::vector<Child*> clients;
   for (Child& child : players_) clients.push_back(&child);
   for (Child& child : bots_) clients.push_back(&child);
+  for (Child& child : crowd_) clients.push_back(&child);
   for (Child* child : clients) child->signal(SIGTERM);
   wait_for(clients, kEndNs);
   std::vector<Child*> server = {&server_};

@@ -1,4 +1,4 @@
-// The processes of the demo: one server, clients A and B, the bots, and the folder they share.
+// The processes of the demo: one server, clients A and B, the bots, the crowd, and the folder they share.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace app {
 
 struct CastConfig {
-  uint32_t bots = 8;
+  uint32_t bots = 8;              // one process each
+  uint32_t crowd = 0;             // further bots, all in one process
   bool players_are_bots = false;  // headless: A and B play by themselves
   uint32_t report_rate_hz = 30;   // of the server, A and B
   std::string log_level = "warning";
@@ -28,6 +29,9 @@ class Cast {
   std::string start(const CastConfig& config);
   /// Hands the lines that the server and the clients have printed to `watch`.
   void listen(Watch& watch);
+  /// Starts the crowd, if the configuration names one. It comes after A and B, so that these are among the
+  /// first players, of whom the server tells everything. Returns as start() does.
+  std::string start_crowd();
   void command(size_t client, const std::string& line) { players_[client].send_line(line); }
   void command_server(const std::string& line) { server_.send_line(line); }
   /// Returns "" while all processes run, else a sentence that says which one ended.
@@ -40,10 +44,12 @@ class Cast {
   std::string start_server(const CastConfig& config);
   std::string start_clients(const CastConfig& config);
 
+  CastConfig config_;
   std::string data_dir_;
   Child server_;
   Child players_[kWatchedClients];
   std::vector<Child> bots_;
+  std::vector<Child> crowd_;  // one process or none
   bool ended_ = true;
 };
 

@@ -28,10 +28,12 @@ constexpr uint32_t kMaxAttempts = 3;
 constexpr uint32_t kPageRateHz = 60;
 constexpr uint32_t kHeadlessRateHz = 30;
 constexpr uint64_t kConnectNs = 15'000'000'000;
+constexpr uint64_t kCrowdNs = 60'000'000'000;
 
 constexpr SettingSpec kSettings[] = {
     {"port", SettingKind::kInteger, "N", "0", "of the page, on 127.0.0.1; 0: any free one", 0, 65535},
     {"bots", SettingKind::kInteger, "N", "8", "bots beside clients A and B", 0, 60},
+    {"crowd", SettingKind::kInteger, "N", "0", "further bots all over the hall, in one process", 0, 1000},
     {"profile", SettingKind::kText, "PRESET", "demo",
      "impairment of A and B in each direction; 'none': perfect"},
     {"no_open", SettingKind::kSwitch, "", "", "do not open a browser"},
@@ -54,6 +56,7 @@ constexpr ProgramSpec kProgram = {
     .examples =
         "  lattice demo                                   play in the browser until Ctrl-C\n"
         "  lattice demo --profile wifi-busy --bots 20\n"
+        "  lattice demo --crowd 500                       the hall with 500 more bots\n"
         "  lattice demo --headless --seconds 20 --json    measure; exit 1 when a target is missed\n",
     .notes = R"(Headless, A and B are played by bots. A run has 3 s to settle, then every tick of --seconds
 counts; targets are judged over A and B together. Own-pawn error compares where a client first
@@ -107,6 +110,7 @@ class Demo {
   int start(bool players_are_bots, uint32_t report_rate_hz) {
     CastConfig config;
     config.bots = static_cast<uint32_t>(settings_.integer("bots"));
+    config.crowd = static_cast<uint32_t>(settings_.integer("crowd"));
     config.players_are_bots = players_are_bots;
     config.report_rate_hz = report_rate_hz;
     config.log_level = settings_.text("log_level");
@@ -125,6 +129,8 @@ class Demo {
       for (size_t i = 0; i < kWatchedClients && profile_ != "none"; ++i) {
         cast_.command(i, R"({"preset":{"name":")" + profile_ + R"("}})");
       }
+      problem_ = cast_.start_crowd();
+      if (!problem_.empty()) return false;
     }
     problem_ = cast_.missing();
     return problem_.empty();
@@ -288,11 +294,18 @@ int run_headless(const Settings& settings) {
   if (const int exit = demo.start(true, kHeadlessRateHz); exit != kExitOk) return exit;
   std::string problem = run_until(demo, monotonic_ns() + kConnectNs, [&] { return demo.both_connected(); });
   if (problem.empty() && !demo.both_connected()) problem = "A and B did not connect within 15 s.";
+  const auto players =
+      static_cast<uint64_t>(settings.integer("bots") + settings.integer("crowd")) + kWatchedClients;
+  const auto everyone_is_in = [&] { return demo.watch().server().players >= players; };
+  if (problem.empty() && settings.integer("crowd") > 0) {
+    problem = run_until(demo, monotonic_ns() + kCrowdNs, everyone_is_in);
+    if (problem.empty() && !everyone_is_in()) problem = "The crowd did not connect within 60 s.";
+  }
 
   HeadlessRun run;
   run.profile = demo.profile();
   run.connect_rtt_ms = demo.delay_rtt_ms();
-  run.bots = static_cast<uint32_t>(settings.integer("bots"));
+  run.bots = static_cast<uint32_t>(settings.integer("bots") + settings.integer("crowd"));
   std::vector<Target> targets;
   const auto all_met = [&] { return std::ranges::all_of(targets, &Target::met); };
   do {

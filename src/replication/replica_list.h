@@ -139,6 +139,9 @@ class ReplicaList {
   /// By how much the builder's estimate of entries was off in the last snapshot that was cut.
   double estimate_scale() const { return estimate_scale_; }
   void set_estimate_scale(double scale) { estimate_scale_ = scale; }
+  /// True when the newest snapshot said that nothing was new to the client (D-44).
+  bool told_unchanged() const { return told_unchanged_; }
+  void tell_unchanged(bool unchanged) { told_unchanged_ = unchanged; }
   /// Replicas and changes that awake() visited, in all.
   uint64_t visited() const { return visited_; }
   /// Moves ticks of long ago forward: ticks wrap.
@@ -172,6 +175,7 @@ class ReplicaList {
   PartLedger ledger_;
   uint32_t owed_at_join_ = 0;
   double estimate_scale_ = 1.0;
+  bool told_unchanged_ = false;
   uint64_t visited_ = 0;
 };
 

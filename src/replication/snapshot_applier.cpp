@@ -26,6 +26,8 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
       return "snapshot_tick";
     case SnapshotRefusal::kFlags:
       return "snapshot_flags";
+    case SnapshotRefusal::kUnchanged:
+      return "snapshot_unchanged";
     case SnapshotRefusal::kBlock:
       return "snapshot_block";
     case SnapshotRefusal::kSlot:

@@ -32,6 +32,7 @@ enum class SnapshotRefusal : uint8_t {
   kPadding,          // bits behind a block that are not zero
   kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
   kFlags,            // a flag that does not exist
+  kUnchanged,        // unchanged with a block behind it, or an interval of 0 (D-44)
   kBlock,            // a kind that does not exist, mixed where there are no ages, or no entries
   kSlot,             // a slot above the bound
   kUnknownType,      // a full entry of a type_id that is not registered

@@ -59,10 +59,13 @@ void SnapshotBuilder::begin_send(Tick tick) {
 }
 
 std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, const SnapshotHeader& header,
-                                                     uint32_t budget_bytes, const Nearness* nearness) {
+                                                     uint32_t budget_bytes, const Nearness* nearness,
+                                                     Silence silence) {
   nearness_ = nearness;
   cache_.begin_client();
   collect(recipient);
+  if (candidates_.empty() && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
+  recipient.tell_unchanged(candidates_.empty());
   const bool all = plan_.plan(candidates_, table_, cache_, kMaxParts);
   if (!all || (budget_bytes != 0 && plan_.bytes() > budget_bytes && !candidates_.empty())) {
     choose(recipient, budget_bytes);
@@ -340,15 +343,16 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
   std::span<uint8_t> room(buffer_);
   for (const BlockPlan::Part& part : plan_.parts()) {
     BitWriter out(room.first(config_.part_capacity_bytes));
-    const uint8_t flags =
-        static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
-                             (has_all_own(part) ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0));
+    const uint8_t flags = static_cast<uint8_t>(
+        (header.has_input ? kFlagHasInput : 0) | (has_all_own(part) ? kFlagConfirmsOwn : 0) |
+        (keep_ ? kFlagKeep : 0) | (candidates_.empty() ? kFlagUnchanged : 0));
     out.WriteU32(tick_);
     out.WriteByte(flags);
     if (header.has_input) {
       out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
       out.WriteByte(static_cast<uint8_t>(header.input_margin));
     }
+    if (candidates_.empty()) out.WriteVarint(config_.send_interval_ticks);
     const uint32_t receipt = recipient.ledger().open(tick_, keep_);
     for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
       write_block(out, recipient, plan_.blocks()[b]);

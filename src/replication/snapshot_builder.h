@@ -60,13 +60,18 @@ class SnapshotBuilder {
   /// build().
   void begin_send(Tick tick);
 
-  /// Builds the parts for one client. There is at least one part, whatever the budget, even without entries.
+  /// Whether a client to which nothing is new may get no snapshot at all.
+  enum class Silence : uint8_t { kForbidden, kAllowed };
+
+  /// Builds the parts for one client. There is at least one part, whatever the budget, even without entries,
+  /// unless `silence` allows none and the snapshot before said that nothing was new (D-44).
   /// `header` supplies the fields about inputs; the builder fills in the others. `budget_bytes` bounds the
   /// sum of the bodies; 0: only the number of parts bounds them. The result is valid until the next build().
   /// Each part's receipt must reach recipient.on_receipt once. With `nearness`, which may be null, near
   /// objects gain priority faster than far ones.
   std::span<const SnapshotPart> build(ReplicaList& recipient, const SnapshotHeader& header,
-                                      uint32_t budget_bytes, const Nearness* nearness = nullptr);
+                                      uint32_t budget_bytes, const Nearness* nearness = nullptr,
+                                      Silence silence = Silence::kForbidden);
 
   /// What the next entry about an object would be.
   struct Outlook {

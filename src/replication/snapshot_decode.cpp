@@ -10,7 +10,7 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep;
+constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep | kFlagUnchanged;
 
 bool has_age(EntryKind kind) {
   return kind == EntryKind::kDelta || kind == EntryKind::kRested;
@@ -61,6 +61,7 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
   header->has_input = (flags & kFlagHasInput) != 0;
   header->confirms_own = (flags & kFlagConfirmsOwn) != 0;
   header->keep = (flags & kFlagKeep) != 0;
+  header->unchanged = (flags & kFlagUnchanged) != 0;
   header->last_input_tick = 0;
   header->input_margin = 0;
   if (header->has_input) {
@@ -68,8 +69,12 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
     header->last_input_tick = age == 0 ? 0 : header->server_tick - (age - 1);
     header->input_margin = static_cast<int8_t>(in.ReadByte());
   }
+  header->interval_ticks = header->unchanged ? in.ReadVarint32() : 0;
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if ((flags & ~kKnownFlags) != 0) return SnapshotRefusal::kFlags;
+  if (header->unchanged && (header->interval_ticks == 0 || in.bits_left() != 0)) {
+    return SnapshotRefusal::kUnchanged;
+  }
   if (header->server_tick == 0) return SnapshotRefusal::kTick;
   if (newest_tick_ == 0) return SnapshotRefusal::kNone;
   const int32_t behind = base::tick_distance(newest_tick_, header->server_tick);

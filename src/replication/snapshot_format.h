@@ -1,7 +1,7 @@
 // The numbers of the snapshot body, shared by the builder and the applier. Spec: docs/spec/data.md,
 // Snapshots.
 //
-//   server_tick u32 · flags u8 · [input_age varint · input_margin i8] · blocks
+//   server_tick u32 · flags u8 · [input_age varint · input_margin i8] · [interval varint] · blocks
 //   block: kind 3 bits · mixed 1 bit · k 4 bits · count varint · [age varint] · slot varint · entries · zero
 //   bits entry: gap (not for the first) · [other bit · age varint] · content
 //
@@ -20,7 +20,7 @@ using base::Tick;
 enum class EntryKind : uint8_t { kDelta = 0, kFull = 1, kRemoved = 2, kRested = 3 };
 inline constexpr uint32_t kEntryKinds = 4;
 
-inline constexpr size_t kSnapshotHeaderBytes = 11;  // at most
+inline constexpr size_t kSnapshotHeaderBytes = 11;  // at most, in a part with blocks
 inline constexpr size_t kMaxPartBytes = 1500;       // no datagram is larger
 /// What a part holds beside the changes of one full entry, at most: header; head of the block, with two bytes
 /// for its count; head of the entry; network_id; padding.
@@ -40,6 +40,10 @@ inline constexpr uint32_t kGapEscape = 12;        // D-14
 inline constexpr uint8_t kFlagHasInput = 0x80;
 inline constexpr uint8_t kFlagConfirmsOwn = 0x40;
 inline constexpr uint8_t kFlagKeep = 0x20;
+inline constexpr uint8_t kFlagUnchanged = 0x10;
+
+/// While nothing changes for a client, it gets a snapshot only this often (D-44).
+inline constexpr uint32_t kQuietSnapshotsPerS = 2;
 
 /// The fixed fields of one part. `input_margin` is in quarter ticks; positive means early (T-02).
 struct SnapshotHeader {
@@ -49,6 +53,9 @@ struct SnapshotHeader {
   bool has_input = false;     // last_input_tick and input_margin are stated
   bool confirms_own = false;  // what the receiver owns and has no entry in this part did not change (D-40)
   bool keep = false;          // the receiver keeps the states of this part long (D-26)
+  bool unchanged =
+      false;  // nothing is new to the receiver: there are no blocks, and silence may follow (D-44)
+  uint32_t interval_ticks = 0;  // with unchanged: from one snapshot to the next where something is new
 };
 
 }  // namespace lattice::replication

@@ -21,6 +21,9 @@ constexpr uint32_t kOutliersToReset = 4;
 constexpr double kPathGain = 1.0 / 8.0;
 constexpr double kMaxPathTicks = 512.0;
 constexpr double kMaxIntervalTicks = 60.0;
+// A distance between snapshots counts as at most twice the interval, but no less than this: the first ones
+// must be able to raise it.
+constexpr double kLeastOfMostIntervalTicks = 8.0;
 
 // The steps of the stochastic approximation of the margin's miss quantile; see the header.
 constexpr double kMissStep = 0.5;
@@ -72,6 +75,7 @@ void ClockSync::start(Tick server_tick, uint64_t received_ns, uint64_t srtt_ns) 
   outliers_ = 0;
   newest_snapshot_tick_ = server_tick;
   interval_ticks_ = 1.0;
+  stated_interval_ticks_ = 0;
   lateness_count_ = 0;
   jitter_ns_ = 0;
   srtt_ticks_ = static_cast<double>(srtt_ns) / tick_ns_;
@@ -92,14 +96,29 @@ void ClockSync::on_snapshot(const SnapshotTiming& timing) {
     return;
   }
   ++stats_.snapshots;
-  const double gap = base::tick_distance(timing.server_tick, newest_snapshot_tick_);
-  if (stats_.snapshots > 1) interval_ticks_ += (std::min(gap, kMaxIntervalTicks) - interval_ticks_) / 8.0;
+  fold_interval(timing.server_tick, timing.interval_ticks);
   newest_snapshot_tick_ = timing.server_tick;
   if (timing.srtt_ns != 0) srtt_ticks_ = static_cast<double>(timing.srtt_ns) / tick_ns_;
   fold_arrival(timing.server_tick, timing.received_ns);
   if (timing.last_input_tick == 0) return;
   fold_margin(timing);
   fold_hit_or_miss(timing);
+}
+
+// A silence of the server says nothing about the interval. One that the client does not know of, because the
+// snapshot before it was lost, counts as one lost snapshot.
+void ClockSync::fold_interval(Tick server_tick, uint32_t stated_ticks) {
+  const bool silent = stated_interval_ticks_ != 0;
+  stated_interval_ticks_ = stated_ticks;
+  double sample = base::tick_distance(server_tick, newest_snapshot_tick_);
+  if (stated_ticks != 0) {
+    sample = std::min<double>(stated_ticks, kMaxIntervalTicks);
+    interval_ticks_ = std::max(interval_ticks_, sample);
+  } else if (silent || stats_.snapshots == 1) {
+    return;
+  }
+  const double most = std::min(std::max(2.0 * interval_ticks_, kLeastOfMostIntervalTicks), kMaxIntervalTicks);
+  interval_ticks_ += (std::min(sample, most) - interval_ticks_) / 8.0;
 }
 
 void ClockSync::fold_arrival(Tick server_tick, uint64_t received_ns) {

@@ -47,6 +47,9 @@ struct SnapshotTiming {
   int8_t margin_quarter_ticks = 0;  // meaningless while last_input_tick is 0
   uint64_t received_ns = 0;
   uint64_t srtt_ns = 0;
+  /// Of a snapshot in which nothing changed, after which the server may be silent (D-44): the ticks between
+  /// its snapshots while something changes. 0: not stated.
+  uint32_t interval_ticks = 0;
 };
 
 enum class ClockEvent : uint8_t {
@@ -106,7 +109,8 @@ class ClockSync {
   double projected_margin_ticks() const { return projected_margin_; }
   /// How late snapshots arrive against server_time(): the 95th percentile of the last 64.
   uint64_t jitter_ns() const { return jitter_ns_; }
-  /// The mean distance between received snapshots; one tick until two have come.
+  /// The mean distance between received snapshots while something changes; one tick until two have come. It
+  /// is not measured across a silence of the server, and never below what the server last stated.
   uint64_t snapshot_interval_ns() const;
   const ClockSyncStats& stats() const { return stats_; }
 
@@ -123,6 +127,7 @@ class ClockSync {
   TickTime time_of(double phase, uint64_t now_ns) const;
   double path_ticks() const;
   double target_phase() const { return server_phase_ + path_ticks() + wanted_; }
+  void fold_interval(Tick server_tick, uint32_t stated_ticks);
   void fold_arrival(Tick server_tick, uint64_t received_ns);
   void fold_lateness(double lateness_ticks);
   void fold_margin(const SnapshotTiming& timing);
@@ -141,6 +146,7 @@ class ClockSync {
   uint32_t outliers_ = 0;  // consecutive arrivals far off server_phase_
   Tick newest_snapshot_tick_ = 0;
   double interval_ticks_ = 1.0;
+  uint32_t stated_interval_ticks_ = 0;  // of the newest snapshot; 0: not stated, so no silence follows it
 
   std::array<float, kLatenessSamples> lateness_{};
   uint32_t lateness_count_ = 0;

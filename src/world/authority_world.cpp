@@ -94,6 +94,7 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   if (slot == replication::kNoSlot) return 0;
   store_.begin(slot, *type);
   frame_log_.spawned(slot, table_.info(slot));
+  if (Client* client = client_of_peer(owner)) ++client->owned;
   if (interest_) {
     // The clients that are to see it learn of it in update_set().
     interest_->spawned(slot, (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0);
@@ -140,6 +141,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
   }
   if (interest_) interest_->removed(slot);
   frame_log_.left(slot, table_.info(slot), replication::DespawnReason::kDestroyed);
+  if (Client* client = client_of_peer(table_.info(slot).owner)) --client->owned;
   store_.end(slot);
   table_.despawn(slot);
 }
@@ -302,7 +304,11 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   if (interest_) view.emplace(interest_->nearness(client.connection));
   const replication::Nearness* nearness = view ? &*view : nullptr;
   client.budget_bytes = snapshot_budget(send_budget_bytes);
-  const auto parts = builder_->build(*client.recipient, header, client.budget_bytes, nearness);
+  const auto parts =
+      builder_->build(*client.recipient, header, client.budget_bytes, nearness, silence_of(client));
+  if (parts.empty()) return;
+  client.snapshot_tick = current_tick_;
+  client.sent_inputs = false;
   for (const replication::SnapshotPart& part : parts) {
     // messages with this flag that are queued between two sends share one sequence.
     reliability::MessageFlags flags;
@@ -311,6 +317,15 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
                                       part.bytes, part.receipt);
     if (sent != reliability::SendResult::kOk) client.recipient->on_receipt(part.receipt, false);
   }
+}
+
+// A client that sends inputs hears at once what became of them, and one that owns objects predicts them and
+// waits for their confirmation.
+replication::SnapshotBuilder::Silence AuthorityWorld::silence_of(const Client& client) const {
+  using Silence = replication::SnapshotBuilder::Silence;
+  if (client.sent_inputs || client.owned != 0) return Silence::kForbidden;
+  const uint32_t longest_ticks = config_.tick_rate_hz / replication::kQuietSnapshotsPerS;
+  return current_tick_ - client.snapshot_tick < longest_ticks ? Silence::kAllowed : Silence::kForbidden;
 }
 
 // What the client may not see leaves its set before anything is sent. An object spawned or moved since the
@@ -392,7 +407,7 @@ AuthorityWorld::Client* AuthorityWorld::client_of(ConnectionHandle connection) c
   return client != nullptr && client->connection == connection ? client : nullptr;
 }
 
-const AuthorityWorld::Client* AuthorityWorld::client_of_peer(uint64_t peer) const {
+AuthorityWorld::Client* AuthorityWorld::client_of_peer(uint64_t peer) const {
   const uint32_t slot = slot_of_peer_.find(peer);
   return slot == base::HashIndex::kNone ? nullptr : clients_[slot].get();
 }
@@ -446,6 +461,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
     input_refusals_.add(decoded.refusal);
     return reliability::Verdict::kProtocolError;
   }
+  client.sent_inputs = true;
   client.inputs->receive(decoded.newest_tick, decoded.count, input_scratch_,
                          fixed_tick_.position_at(current_tick_, now_ns));
   return reliability::Verdict::kAccept;

@@ -87,6 +87,9 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     std::optional<replication::RpcGate> gate;
     bool looked = false;        // its set was made once
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
+    Tick snapshot_tick = 0;     // of the last snapshot
+    uint32_t owned = 0;         // objects that it owns
+    bool sent_inputs = false;   // since the last snapshot
   };
 
   void do_receive(Now now) override;
@@ -109,10 +112,11 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
 
   Client* client_of(ConnectionHandle connection) const;
-  const Client* client_of_peer(uint64_t peer) const;
+  Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
   bool begins_snapshot(Tick tick) const;
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
+  replication::SnapshotBuilder::Silence silence_of(const Client& client) const;
   void update_set(Client& client);
   void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;
   void explain_sending(const Client& client, const replication::Replica& replica, lattice_why_info* out);

@@ -209,6 +209,7 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
   timing.last_input_tick = header.last_input_tick;
   timing.margin_quarter_ticks = header.input_margin;
   timing.received_ns = now_ns;
+  timing.interval_ticks = header.interval_ticks;
   timing.srtt_ns = link == nullptr ? 0 : link->srtt_ns;
   // Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
   // after a pause of this process for as long as the pause.

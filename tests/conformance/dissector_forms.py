@@ -77,6 +77,7 @@ def snapshot_bodies():
         part(most - 1, b"\x13\x02\x05\x04\x83\x55", inputs=(most - 1, -16), confirms_own=True),  # a delta, own age 6
         part(8, b"\x20" + full.bytes(), inputs=(0, 127)),
         part(9),
+        part(10, inputs=(0, 127), interval=300),
     ]
 
 

@@ -186,10 +186,14 @@ class Refusals(unittest.TestCase):
         self.check_parts(client, part(1), part(0))
         self.check_parts(lambda: client(part(1000)), part(1000 + (1 << 24)), part(1001 + (1 << 24)))
         self.check_parts(lambda: client(part((1 << 32) - 5)), part((1 << 24) - 5), part((1 << 24) - 4))
-        for bit in range(5):
+        for bit in range(4):
             self.check_parts(client, None, bytes.fromhex("e8030000") + bytes([1 << bit]))
         flagged = part(9, inputs=((1 << 32) - 1, -128), keep=True, confirms_own=True)
         self.check_parts(client, flagged, flagged[:-1])
+        still = part(9, inputs=(1, 4), interval=3)
+        self.check_parts(client, still, still[:-1])
+        self.check_parts(client, part(9, interval=(1 << 32) - 1), part(9, interval=0))
+        self.check_parts(client, None, still + self.raw(REMOVED, 0, 1, (1, 0), (0, 3)))
         self.check_parts(client, None, bytes.fromhex("0900000080") + b"\x80\x80\x80\x80\x10" + b"\x00")  # 2^32
 
     def test_blocks(self):

@@ -1,7 +1,7 @@
 """Writes snapshot parts, for the tests of the decoder (docs/spec/data.md, "Snapshots"). A state is a list of contents,
 as tools/conformance/state.py has them."""
 
-from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, REMOVED
+from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, REMOVED, UNCHANGED
 
 WIDE = ("ordinal", "ranged", "bits", "compressed", "angle", "smallest_three")
 
@@ -175,12 +175,15 @@ def _removed(w, entry):
             w.varint(entry[name])
 
 
-def part(tick, *blocks, confirms_own=False, keep=False, inputs=None):
-    """`inputs` is (input_age, input_margin)."""
+def part(tick, *blocks, confirms_own=False, keep=False, inputs=None, interval=None):
+    """`inputs` is (input_age, input_margin); `interval` makes a part with unchanged."""
     w = BitWriter()
     w.scalar(tick, 32)
-    w.bits((HAS_INPUT if inputs else 0) | (CONFIRMS_OWN if confirms_own else 0) | (KEEP if keep else 0), 8)
+    w.bits((HAS_INPUT if inputs else 0) | (CONFIRMS_OWN if confirms_own else 0) | (KEEP if keep else 0) |
+           (UNCHANGED if interval is not None else 0), 8)
     if inputs:
         w.varint(inputs[0])
         w.bits(inputs[1] & 0xFF, 8)
+    if interval is not None:
+        w.varint(interval)
     return w.bytes() + b"".join(blocks)

@@ -12,7 +12,7 @@ from packets import Malformed, require
 from state import Bits
 
 DELTA, FULL, REMOVED, RESTED = range(4)
-HAS_INPUT, CONFIRMS_OWN, KEEP = 0x80, 0x40, 0x20
+HAS_INPUT, CONFIRMS_OWN, KEEP, UNCHANGED = 0x80, 0x40, 0x20, 0x10
 LARGEST_LEAP_TICKS = 1 << 24  # D-18
 LARGEST_AGE_TICKS = 1 << 20  # D-15
 LARGEST_SLOT = (1 << 32) - 2  # D-18
@@ -47,6 +47,7 @@ class Part:
     def __init__(self, tick, flags):
         self.tick, self.keep, self.confirms_own = tick, bool(flags & KEEP), bool(flags & CONFIRMS_OWN)
         self.input_age = self.input_margin = None
+        self.interval = None  # of a part with unchanged (D-44)
         self.entries = []
 
 
@@ -69,12 +70,16 @@ def _read_header(bits, world):
     tick, flags = bits.scalar(32), bits.scalar(8)
     require(tick != 0, "server_tick 0 (D-18)")
     require(not world.tick or ahead(tick, world.tick) <= LARGEST_LEAP_TICKS, f"tick {tick} is too far ahead (D-18)")
-    require(flags & ~(HAS_INPUT | CONFIRMS_OWN | KEEP) == 0, f"flags {flags:#x} (D-18)")
+    require(flags & ~(HAS_INPUT | CONFIRMS_OWN | KEEP | UNCHANGED) == 0, f"flags {flags:#x} (D-18)")
     part = Part(tick, flags)
     if flags & HAS_INPUT:
         part.input_age = bits.varint(32)
         margin = bits.scalar(8)
         part.input_margin = margin - 256 if margin > 127 else margin
+    if flags & UNCHANGED:
+        part.interval = bits.varint(32)
+        require(part.interval, "an interval of 0 (D-18)")
+        require(not bits.left(), "a block behind unchanged (D-18)")
     return part
 
 

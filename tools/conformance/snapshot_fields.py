@@ -7,7 +7,7 @@ what can be shown: the rest of the body is bytes."""
 from packets import read_varint, require
 
 DELTA, FULL, REMOVED, RESTED = range(4)
-FLAGS = [("has_input", 0x80), ("confirms_own", 0x40), ("keep", 0x20)]
+FLAGS = [("has_input", 0x80), ("confirms_own", 0x40), ("keep", 0x20), ("unchanged", 0x10)]
 
 
 class _Bits:
@@ -35,13 +35,18 @@ def snapshot(r):
     require(r.take("server_tick", 4, "d") != 0, "server_tick 0")
     flags = r.take("flags", 1, "x")
     r.flags(FLAGS, flags)
-    require(flags & 0x1F == 0, "reserved flags")
+    require(flags & 0x0F == 0, "reserved flags")
     if flags & 0x80:
         bits = _Bits(r.cursor.data, r.cursor.at)
         r.add("input_age", bits.varint(most=(1 << 32) - 1))
         margin = bits.take(8)
         r.add("input_margin", margin - 256 if margin > 127 else margin)
         r.cursor.at = bits.at // 8
+    if flags & 0x10:
+        bits = _Bits(r.cursor.data, r.cursor.at)
+        r.add("interval", bits.varint(1, (1 << 32) - 1))
+        r.cursor.at = bits.at // 8
+        require(not r.cursor.left(), "a block behind unchanged")
     while r.cursor.left():
         _block(r)
 

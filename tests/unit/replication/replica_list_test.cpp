@@ -495,7 +495,7 @@ TEST(ReplicaList, a_resting_world_of_100000_objects_costs_nothing) {
   EXPECT_EQ(recipient.visited(), visited);
   EXPECT_EQ(authority.builder.cache().encoded(), encoded);
   EXPECT_EQ(authority.store.compared(), compared);
-  EXPECT_EQ(authority.builder.stats().bytes - before.bytes, 100u * 5u) << "a header in each";
+  EXPECT_EQ(authority.builder.stats().bytes - before.bytes, 100u * 6u) << "a header in each";
 }
 
 // ---- Baselines --------------------------------------------------------------------------------------

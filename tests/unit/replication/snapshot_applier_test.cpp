@@ -132,18 +132,27 @@ TEST_F(SnapshotApplierTest, reports_the_header) {
   EXPECT_TRUE(client.applier.header().has_input);
   EXPECT_EQ(client.applier.header().last_input_tick, 0u) << "no input yet";
   EXPECT_EQ(client.applier.newest_tick(), 1003u);
+  ASSERT_EQ(apply(Forger(1004, kFlagHasInput | kFlagUnchanged).varint(0).bits(0, 8).varint(UINT32_MAX)),
+            Result::kApplied);
+  EXPECT_EQ(client.applier.header().interval_ticks, UINT32_MAX);
+  ASSERT_EQ(apply(Forger(1005)), Result::kApplied);
+  EXPECT_EQ(client.applier.header().interval_ticks, 0u) << "not stated";
 }
 
 TEST_F(SnapshotApplierTest, refuses_headers_by_name) {
   EXPECT_EQ(refusal_of(std::vector<uint8_t>{}), SnapshotRefusal::kMalformed);
   EXPECT_EQ(refusal_of(std::vector<uint8_t>(kMaxPartBytes + 1)), SnapshotRefusal::kTooLarge);
   EXPECT_EQ(refusal_of(Forger(0)), SnapshotRefusal::kTick);
-  for (const unsigned flag : {0x01u, 0x02u, 0x04u, 0x08u, 0x10u}) {
+  for (const unsigned flag : {0x01u, 0x02u, 0x04u, 0x08u}) {
     EXPECT_EQ(refusal_of(Forger(5, static_cast<uint8_t>(flag))), SnapshotRefusal::kFlags);
   }
   EXPECT_EQ(refusal_of(Forger(5, kFlagHasInput).varint(uint64_t{1} << 32).bits(0, 8)),
             SnapshotRefusal::kMalformed);
   EXPECT_EQ(refusal_of(Forger(5, kFlagHasInput).varint(UINT32_MAX).bits(0, 8)), SnapshotRefusal::kNone);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged)), SnapshotRefusal::kMalformed) << "no interval";
+  EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(uint64_t{1} << 32)), SnapshotRefusal::kMalformed);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(0)), SnapshotRefusal::kUnchanged);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(2).rested(10, 1)), SnapshotRefusal::kUnchanged);
   EXPECT_EQ(refusal_of(Forger(5 + kMaxTickJump)), SnapshotRefusal::kNone);
   EXPECT_EQ(refusal_of(Forger(6 + 2 * kMaxTickJump)), SnapshotRefusal::kTick);
 }

@@ -56,14 +56,37 @@ TEST_F(SnapshotBuilderTest, golden_bytes_of_each_kind) {
   authority.state<Lamp>(lamp).level = 11;
   // Delta, one entry, age 2, slot 0; mask 01, level 1011.
   EXPECT_EQ(part_at(1002), (Bytes{0xEA, 0x03, 0, 0, 0x40, 0x00, 1, 2, 0, 0x6C}));
-  EXPECT_EQ(part_at(1004), (Bytes{0xEC, 0x03, 0, 0, 0x40}))
-      << "a header, and that own objects did not change";
+  EXPECT_EQ(part_at(1004), (Bytes{0xEC, 0x03, 0, 0, 0x50, 2}))
+      << "a header: nothing is new, own objects did not change, snapshots come every two ticks";
   // Rested with the second snapshot after the change: the state of four ticks ago.
   EXPECT_EQ(part_at(1006), (Bytes{0xEE, 0x03, 0, 0, 0x40, 0x60, 1, 4, 0}));
   for (int i = 0; i < 130; ++i) recipient.count_reliable_rpc(lamp);
   authority.despawn(lamp);
   // Removed, one entry, slot 0: destroyed, no name, 130 RPCs.
   EXPECT_EQ(part_at(1008), (Bytes{0xF0, 0x03, 0, 0, 0x40, 0x40, 1, 0, 0x30, 0x40, 0x20}));
+}
+
+TEST_F(SnapshotBuilderTest, is_silent_only_behind_a_snapshot_that_said_so) {
+  const auto parts_at = [&](Tick tick, SnapshotBuilder::Silence silence) {
+    authority.tick = tick;
+    authority.record();
+    authority.builder.begin_send(tick);
+    const auto parts = authority.builder.build(recipient, {}, 0, nullptr, silence);
+    for (const SnapshotPart& part : parts) recipient.on_receipt(part.receipt, true);
+    return parts.size();
+  };
+  using Silence = SnapshotBuilder::Silence;
+  const uint32_t lamp = lamps(1)[0];
+  EXPECT_EQ(parts_at(1000, Silence::kAllowed), 1u) << "the object";
+  EXPECT_EQ(parts_at(1002, Silence::kAllowed), 1u) << "that nothing is new";
+  EXPECT_EQ(parts_at(1004, Silence::kAllowed), 1u) << "that it rests";
+  EXPECT_EQ(parts_at(1006, Silence::kAllowed), 1u) << "that nothing is new";
+  EXPECT_EQ(parts_at(1008, Silence::kAllowed), 0u);
+  EXPECT_EQ(parts_at(1010, Silence::kForbidden), 1u);
+  EXPECT_EQ(parts_at(1012, Silence::kAllowed), 0u);
+  authority.state<Lamp>(lamp).level = 3;
+  EXPECT_EQ(parts_at(1014, Silence::kAllowed), 1u) << "the change";
+  EXPECT_EQ(parts_at(1016, Silence::kAllowed), 1u) << "that nothing is new";
 }
 
 TEST_F(SnapshotBuilderTest, golden_bytes_of_a_removal_with_a_name) {
@@ -105,7 +128,7 @@ TEST_F(SnapshotBuilderTest, states_of_keep_ticks_are_in_parts_that_say_so) {
   Tick tick = 100;
   while (!authority.store.keep_ticks().contains(tick)) ++tick;
   EXPECT_EQ(part_at(tick)[4], kFlagKeep | kFlagConfirmsOwn);
-  EXPECT_EQ(part_at(tick + 1)[4], kFlagConfirmsOwn);
+  EXPECT_EQ(part_at(tick + 1)[4], kFlagConfirmsOwn | kFlagUnchanged);
 }
 
 // ---- Bytes ---------------------------------------------------------------------------------------------

@@ -201,6 +201,76 @@ TEST(ClockSync, OneLatePacketMovesNothing) {
   EXPECT_NEAR(static_cast<double>(clock.snapshot_interval_ns()), static_cast<double>(tick_ns), 1e6);
 }
 
+/// A server that sends a snapshot every three ticks, or, while nothing changes, every half second.
+struct QuietServer {
+  ClockSync clock{ClockSyncConfig{}};
+  double tick_ns = kNsPerSecond / 60.0;
+  uint64_t base_delay_ns = 50 * kMs;
+  uint64_t jitter_ns = 0;
+  base::Random random{7};
+
+  QuietServer() { clock.start(1000, base_delay_ns, 2 * base_delay_ns); }
+  void snapshot(Tick tick, bool unchanged) {
+    SnapshotTiming timing;
+    timing.server_tick = tick;
+    timing.received_ns = static_cast<uint64_t>((tick - 1000) * tick_ns) + base_delay_ns +
+                         (jitter_ns == 0 ? 0 : random.next_below(jitter_ns));
+    timing.srtt_ns = 2 * base_delay_ns;
+    timing.interval_ticks = unchanged ? 3 : 0;
+    clock.on_snapshot(timing);
+  }
+  double interval_ticks() const {
+    return static_cast<double>(clock.snapshot_interval_ns()) * 60 / kNsPerSecond;
+  }
+};
+
+TEST(ClockSync, SilenceIsNoInterval) {
+  QuietServer server;
+  Tick tick = 1000;
+  for (int i = 0; i < 60; ++i) server.snapshot(tick += 3, false);
+  EXPECT_NEAR(server.interval_ticks(), 3.0, 0.01);
+  server.snapshot(tick += 3, true);
+  for (int i = 0; i < 20; ++i) server.snapshot(tick += 30, true);
+  EXPECT_NEAR(server.interval_ticks(), 3.0, 0.01);
+  server.snapshot(tick += 20, false);
+  EXPECT_NEAR(server.interval_ticks(), 3.0, 0.01) << "the first one behind the silence";
+  for (int i = 0; i < 60; ++i) server.snapshot(tick += 6, false);
+  EXPECT_NEAR(server.interval_ticks(), 6.0, 0.1) << "what comes is still measured";
+}
+
+TEST(ClockSync, ASilenceWhoseBeginningWasLostCountsAsOneLostSnapshot) {
+  QuietServer server;
+  Tick tick = 1000;
+  for (int i = 0; i < 60; ++i) server.snapshot(tick += 3, false);
+  server.snapshot(tick + 30, false);
+  EXPECT_LE(server.interval_ticks(), 4.0);
+}
+
+TEST(ClockSync, TheIntervalIsKnownBeforeAnythingMoved) {
+  QuietServer server;
+  server.snapshot(1003, true);
+  EXPECT_NEAR(server.interval_ticks(), 3.0, 0.01);
+}
+
+TEST(ClockSync, FollowsTheServerThroughMinutesOfQuiet) {
+  for (const double drift : {-100e-6, 100e-6}) {
+    QuietServer server;
+    server.tick_ns *= 1 + drift;
+    server.jitter_ns = 10 * kMs;
+    Tick tick = 1000;
+    for (int i = 0; i < 600; ++i) {
+      server.snapshot(tick += 30, true);
+      if (i < 60) continue;
+      // The mean of the jitter is part of the downlink delay.
+      const auto now_ns =
+          static_cast<uint64_t>((tick - 1000) * server.tick_ns) + server.base_delay_ns + 5 * kMs;
+      EXPECT_NEAR(ticks_between(server.clock.server_time(now_ns), TickTime{tick, 0.0}), 0.0, 0.3)
+          << "after " << i / 2 << " s";
+      EXPECT_LE(server.clock.jitter_ns(), 8 * kMs);
+    }
+  }
+}
+
 TEST(ClockSync, HostileTimingIsBounded) {
   base::Random random(99);
   ClockSync clock{ClockSyncConfig{}};
@@ -214,7 +284,9 @@ TEST(ClockSync, HostileTimingIsBounded) {
     timing.margin_quarter_ticks = static_cast<int8_t>(random.next_u64());
     timing.received_ns = now;
     timing.srtt_ns = random.next_below(4) == 0 ? 0 : random.next_below(kNsPerSecond);
+    timing.interval_ticks = random.next_below(4) == 0 ? static_cast<uint32_t>(random.next_u64()) : 0;
     clock.on_snapshot(timing);
+    ASSERT_LE(clock.snapshot_interval_ns(), kNsPerSecond);
     clock.on_input_sent(TickTime{static_cast<Tick>(random.next_u64()), 0.0}, now);
     const Steering s = clock.steer(TickTime{static_cast<Tick>(random.next_u64()), 0.5}, 1, now);
     ASSERT_TRUE(s.rate_factor == 0.0 || (s.rate_factor >= kMinRateFactor && s.rate_factor <= kMaxRateFactor));

@@ -132,6 +132,35 @@ Session run_session(uint64_t seed, bool service_all) {
   return session;
 }
 
+/// Packets that the server sends in 10 s to a client whose inputs come every 30 ms, if it sends a snapshot
+/// every `snapshot_ms`; 0: none.
+uint64_t packets_to_one_who_sends_inputs(uint64_t snapshot_ms, MessageFlags flags) {
+  EndpointRig rig;
+  EXPECT_TRUE(rig.connect_all());
+  rig.run(kSecond);
+  const uint64_t before = rig.server.endpoint->stats().traffic.packets_sent;
+  for (uint64_t ms = 0; ms < 10'000; ms += 5) {
+    if (ms % 30 == 0) {
+      rig.clients[0]->endpoint->send(rig.clients[0]->connection, Channel::kUnreliableSequenced, flags,
+                                     Bytes(20));
+    }
+    if (snapshot_ms != 0 && ms % snapshot_ms == 0) {
+      rig.server.endpoint->send(rig.server.connection, Channel::kUnreliableSequenced, test::kSnapshot,
+                                Bytes(200));
+    }
+    rig.step();
+  }
+  return rig.server.endpoint->stats().traffic.packets_sent - before;
+}
+
+TEST(EndpointService, AcksOfInputsTravelWithSnapshots) {
+  EXPECT_LE(packets_to_one_who_sends_inputs(50, test::kSnapshot), 200u + 5);
+  const uint64_t alone = packets_to_one_who_sends_inputs(0, test::kSnapshot);
+  EXPECT_GE(alone, 10'000u / 90) << "an ack within 60 ms of the first input that it is for";
+  EXPECT_LE(alone, 10'000u / 60 + 5);
+  EXPECT_GE(packets_to_one_who_sends_inputs(50, {}), 300u) << "other messages do not wait so long";
+}
+
 TEST(EndpointService, WhoIsDueAndEverybodySendTheSameDatagrams) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

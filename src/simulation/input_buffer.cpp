@@ -111,6 +111,12 @@ TakenInput InputBuffer::take(Tick tick) {
   return taken_;
 }
 
+TakenInput InputBuffer::take_up_to(Tick tick) {
+  LATTICE_ASSERT(!base::tick_after(newest_taken_, tick));
+  while (newest_taken_ != tick) take(newest_taken_ + 1);
+  return taken_;
+}
+
 void InputBuffer::validate() const {
 #if defined(LATTICE_VALIDATION)
   for (size_t i = 0; i < kJitterBufferTicks; ++i) {

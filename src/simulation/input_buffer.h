@@ -71,6 +71,10 @@ class InputBuffer {
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
   TakenInput take(Tick tick);
+  /// take() of every tick up to `tick` that was not taken yet, for a server that runs its ticks one by one
+  /// and asks only when it needs an answer. Call it before receive() too: what comes after a tick is late for
+  /// it. Before the first tick of this buffer it is the default.
+  TakenInput take_up_to(Tick tick);
 
   /// How early the newest inputs come, smoothed, saturating at ±127 quarter ticks; 0 before the first input.
   int8_t margin_quarter_ticks() const;

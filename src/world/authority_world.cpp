@@ -41,6 +41,7 @@ AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket
       slot_of_peer_(config.max_connections),
       snapshot_interval_ticks_(snapshot_interval(config)) {
   clients_.resize(config.max_connections);
+  turns_.resize(snapshot_interval_ticks_);
   if (config.interest.enabled) interest_.emplace(config.interest, config.tick_rate_hz, table_, observer);
   store_.set_unannounced_writes(this);
 }
@@ -173,9 +174,6 @@ uint32_t AuthorityWorld::ticks_due(Now now) {
 void AuthorityWorld::do_tick(Tick tick, Now) {
   current_tick_ = tick;
   endpoint_->set_server_tick(tick);
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (client && client->inputs) client->taken = client->inputs->take(tick);
-  }
   if (input_host_) {
     observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
   }
@@ -191,8 +189,17 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
   report_clamped();
   if (interest_) each_change_since(recorded_before, [this](uint32_t slot) { interest_->follow(slot); });
   if (frame_log_.collects()) each_change_since(recorded_before, [this](uint32_t slot) { log_change(slot); });
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (client && begins_snapshot(tick + turn_of(*client))) client->begins_snapshot = true;
+  begin_snapshots(tick);
+}
+
+void AuthorityWorld::begin_snapshots(Tick tick) {
+  for (Tick turn = 0; turn < snapshot_interval_ticks_; ++turn) {
+    if (!begins_snapshot(tick + turn)) continue;
+    for (const uint32_t slot : turns_[turn]) {
+      Client& client = *clients_[slot];
+      client.begins_snapshot = true;
+      if (!std::exchange(client.is_listed, true)) due_.push_back(slot);
+    }
   }
 }
 
@@ -233,6 +240,13 @@ void AuthorityWorld::on_unannounced_write(uint32_t slot, Tick tick, const serial
                static_cast<unsigned long long>(info.network_id), member.c_str(), tick);
 }
 
+// Nobody can tell when a tick's input is taken, as long as it is before the next one comes. So ticks do not
+// visit the clients.
+std::optional<simulation::TakenInput> AuthorityWorld::take_input(Client& client) const {
+  if (!client.inputs) return std::nullopt;
+  return client.inputs->take_up_to(current_tick_);
+}
+
 // The snapshots of a second are spread over its ticks as evenly as ticks allow: at 40 Hz of 60 on two of
 // three.
 bool AuthorityWorld::begins_snapshot(Tick tick) const {
@@ -244,27 +258,34 @@ bool AuthorityWorld::begins_snapshot(Tick tick) const {
 
 void AuthorityWorld::do_send(Now now) {
   bool begun = false;
-  for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client) continue;
-    if (std::exchange(client->begins_snapshot, false)) {
-      // Parts that have waited for two intervals are old: their objects go into a newer snapshot.
-      if (client->snapshot_due) endpoint_->drop_waiting_snapshot(client->connection);
-      client->snapshot_due = true;
-    }
-    if (!client->snapshot_due) continue;
-    const uint64_t until_next_ns = until_next_snapshot_ns(now, turn_of(*client));
-    // A snapshot holds what may leave until the next one is due, so its size does not depend on how often the
-    // application pumps.
-    const uint64_t budget_bytes = endpoint_->send_budget_bytes(client->connection, now.ns, until_next_ns);
+  std::erase_if(due_, [&](uint32_t slot) {
+    Client* client = clients_[slot].get();
+    if (client == nullptr) return true;  // it left
+    const uint64_t budget_bytes = due_budget_bytes(*client, now);
     // Without room for a datagram no snapshot is made: it would wait in a queue and grow old there. The next
     // send makes a newer one.
-    if (budget_bytes < reliability::kDatagramBytes) continue;
-    if (!begun) builder_->begin_send(current_tick_);
-    begun = true;
+    client->is_listed = client->snapshot_due && budget_bytes < reliability::kDatagramBytes;
+    if (client->is_listed || !client->snapshot_due) return !client->is_listed;
+    if (!std::exchange(begun, true)) builder_->begin_send(current_tick_);
     client->snapshot_due = false;
     send_snapshot(*client, budget_bytes);
-  }
+    return true;
+  });
   endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+// What a snapshot to the client may hold now; 0 when none is due.
+uint64_t AuthorityWorld::due_budget_bytes(Client& client, Now now) {
+  if (std::exchange(client.begins_snapshot, false)) {
+    // Parts that have waited for two intervals are old: their objects go into a newer snapshot.
+    if (client.snapshot_due) endpoint_->drop_waiting_snapshot(client.connection);
+    client.snapshot_due = true;
+  }
+  if (!client.snapshot_due) return 0;
+  // A snapshot holds what may leave until the next one is due, so its size does not depend on how often the
+  // application pumps.
+  return endpoint_->send_budget_bytes(client.connection, now.ns,
+                                      until_next_snapshot_ns(now, turn_of(client)));
 }
 
 // Clients take turns: their snapshots leave on different ticks, so no tick has to serve all.
@@ -295,7 +316,7 @@ uint32_t AuthorityWorld::snapshot_budget(uint64_t send_budget_bytes) const {
 void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   if (interest_) update_set(client);
   replication::SnapshotHeader header;
-  if (client.inputs) {
+  if (take_input(client)) {
     header.has_input = true;
     header.last_input_tick = client.inputs->last_input_tick();
     header.input_margin = client.inputs->margin_quarter_ticks();
@@ -372,6 +393,7 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
     client->recipient->join(table_);
   }
   client->gate.emplace(replication::RpcGate::Config{});
+  turns_[turn_of(*client)].push_back(connection.slot);
   slot_of_peer_.insert(client->peer, connection.slot);
   clients_[connection.slot] = std::move(client);
   observer_.on_connected(connection, info);
@@ -383,7 +405,8 @@ void AuthorityWorld::on_disconnected(ConnectionHandle connection, connection::Di
   if (client == nullptr) return;
   end_transfers(connection);
   observer_.on_disconnected(connection, reason, remote_schema, text);
-  if (client->inputs) add(&closed_inputs_, client->inputs->stats());
+  if (take_input(*client)) add(&closed_inputs_, client->inputs->stats());
+  std::erase(turns_[turn_of(*client)], connection.slot);
   if (interest_) interest_->left(connection);
   rpcs_.forget(client->peer);
   slot_of_peer_.erase(client->peer);
@@ -462,6 +485,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
     return reliability::Verdict::kProtocolError;
   }
   client.sent_inputs = true;
+  take_input(client);
   client.inputs->receive(decoded.newest_tick, decoded.count, input_scratch_,
                          fixed_tick_.position_at(current_tick_, now_ns));
   return reliability::Verdict::kAccept;
@@ -479,14 +503,15 @@ int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
     std::memcpy(out, input_host_->behaviours()[0], bytes);
     return 1;
   }
-  const Client* client = client_of_peer(peer);
-  if (client == nullptr || client->taken.words == nullptr) {
+  Client* client = client_of_peer(peer);
+  const std::optional<simulation::TakenInput> taken = client == nullptr ? std::nullopt : take_input(*client);
+  if (!taken) {
     std::memset(out, 0, bytes);
     return 0;
   }
-  layout->dequantize(client->taken.words, input_out_->behaviours());
+  layout->dequantize(taken->words, input_out_->behaviours());
   std::memcpy(out, input_out_->behaviours()[0], bytes);
-  switch (client->taken.source) {
+  switch (taken->source) {
     case simulation::InputSource::kFresh:
       return 1;
     case simulation::InputSource::kRepeated:
@@ -562,7 +587,7 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
 void AuthorityWorld::add_stats(WorldStats* stats) const {
   simulation::InputBufferStats inputs = closed_inputs_;
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (client && client->inputs) add(&inputs, client->inputs->stats());
+    if (client && take_input(*client)) add(&inputs, client->inputs->stats());
   }
   stats->connections = static_cast<uint32_t>(slot_of_peer_.size());
   stats->inputs_received = inputs.accepted + inputs.late;

@@ -80,10 +80,10 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     ConnectionHandle connection;
     uint64_t peer = 0;
     std::optional<simulation::InputBuffer> inputs;
-    simulation::TakenInput taken;
     std::unique_ptr<replication::ReplicaList> recipient;
     bool begins_snapshot = false;  // since the last send, a tick began a snapshot for the client
     bool snapshot_due = false;
+    bool is_listed = false;  // in due_
     std::optional<replication::RpcGate> gate;
     bool looked = false;        // its set was made once
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
@@ -114,7 +114,11 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   Client* client_of(ConnectionHandle connection) const;
   Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
+  /// The client's input of the present tick; empty without a type of inputs.
+  std::optional<simulation::TakenInput> take_input(Client& client) const;
   bool begins_snapshot(Tick tick) const;
+  void begin_snapshots(Tick tick);
+  uint64_t due_budget_bytes(Client& client, Now now);
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   replication::SnapshotBuilder::Silence silence_of(const Client& client) const;
   void update_set(Client& client);
@@ -140,6 +144,9 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   std::unique_ptr<replication::SnapshotBuilder> builder_;
   std::optional<InterestHub> interest_;
   std::vector<std::unique_ptr<Client>> clients_;  // by connection slot; null: no client
+  std::vector<std::vector<uint32_t>> turns_;      // connection slots by the turn of their clients
+  /// Connection slots whose clients may be due a snapshot. A pump looks at no others.
+  std::vector<uint32_t> due_;
   base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;
   std::vector<bool> despawning_;  // by slot: in pending_despawns_

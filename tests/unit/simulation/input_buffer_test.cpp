@@ -129,6 +129,34 @@ TEST(InputBuffer, SkippedTicksAreGone) {
   EXPECT_EQ(buffer.take(109).words[0], 109u);
 }
 
+TEST(InputBuffer, TicksTakenLateAreTakenAsInTheirTime) {
+  base::Random random(5);
+  InputBuffer prompt = make();
+  InputBuffer late = make();
+  Tick now = 100;
+  for (int step = 0; step < 2000; ++step) {
+    const TakenInput expected = prompt.take(++now);
+    if (random.chance(0.2)) {
+      const TakenInput input = late.take_up_to(now);
+      EXPECT_EQ(input.source, expected.source);
+      EXPECT_EQ(input.words[0], expected.words[0]);
+    }
+    if (random.chance(0.4)) continue;
+    const Tick newest = now + static_cast<Tick>(random.next_below(6)) - 2;
+    late.take_up_to(now);
+    for (InputBuffer* buffer : {&prompt, &late}) receive(*buffer, newest, 2, TickTime{now, 0.0});
+  }
+  late.take_up_to(now);
+  EXPECT_EQ(late.stats().fresh, prompt.stats().fresh);
+  EXPECT_EQ(late.stats().repeated, prompt.stats().repeated);
+  EXPECT_EQ(late.stats().defaulted, prompt.stats().defaulted);
+  EXPECT_EQ(late.stats().late, prompt.stats().late);
+  EXPECT_EQ(late.stats().duplicates, prompt.stats().duplicates);
+  EXPECT_EQ(late.last_input_tick(), prompt.last_input_tick());
+  EXPECT_GT(prompt.stats().fresh, 500u);
+  EXPECT_GT(prompt.stats().late, 50u);
+}
+
 TEST(InputBuffer, AgreesWithAModel) {
   EXPECT_TRUE(rc::check("first arrival wins, one input per tick, counts add up", [] {
     const auto seed = *rc::gen::arbitrary<uint64_t>();

@@ -1,31 +1,14 @@
 #include "replication/block_plan.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/assert.h"
-#include "base/byte_cursor.h"
+#include "replication/entry_writer.h"
 
 namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
-constexpr uint32_t kMaxK = 15;
-
-uint32_t varint_bits(uint64_t value) {
-  return 8 * static_cast<uint32_t>(base::varint_bytes(value));
-}
-
-bool has_age(EntryKind kind) {
-  return kind == EntryKind::kDelta || kind == EntryKind::kRested;
-}
-
-// The parameter with which the gaps of `count` entries in `range` slots take about the fewest bits.
-uint8_t best_k(uint32_t range, uint32_t count) {
-  const uint32_t gap = count < 2 ? 0 : (range - (count - 1)) / (count - 1);
-  return static_cast<uint8_t>(
-      std::min<uint32_t>(gap < 2 ? 0 : static_cast<uint32_t>(std::bit_width(gap * 3 / 4)) - 1, kMaxK));
-}
 
 }  // namespace
 
@@ -109,8 +92,9 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
       }
       const uint32_t count = static_cast<uint32_t>(order_.size()) - first;
       const uint32_t range = candidates[order_.back()].slot - candidates[order_[first]].slot + 1;
-      groups_.push_back(Group{kind, own, static_cast<uint32_t>(order_.size()), best_k(range, count),
-                              has_age(kind) ? newest_age : 0, mixed && has_age(kind)});
+      groups_.push_back(Group{kind, own, static_cast<uint32_t>(order_.size()),
+                              static_cast<uint8_t>(best_gap_k(range, count)), has_age(kind) ? newest_age : 0,
+                              mixed && has_age(kind)});
     }
   }
 }

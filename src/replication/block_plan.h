@@ -18,6 +18,7 @@ struct Candidate {
   uint32_t index = 0;  // of the replica or the removal
   EntryKind kind = EntryKind::kDelta;
   bool is_own = false;     // a state of an object that the client owns
+  bool streams = false;    // the snapshot before had a state of it too
   bool chosen = true;      // goes into this snapshot
   uint32_t age = 0;        // of the baseline; 0: the kind has none
   uint32_t bits = 0;       // of the content without mask and head

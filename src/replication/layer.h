@@ -4,15 +4,15 @@
 // Does, on the authority:
 //   ObjectTable      ids, slots, host storage of every live object
 //   StateStore       quantized versions of the objects that were written, the log of what changed
-//   ReplicaList      per client: the objects in its set, their acked versions and priority; removals not yet
-//   acked SnapshotBuilder  one client, one tick: finds what is new to it, plans blocks and parts (BlockPlan),
-//   and writes them;
-//                    each entry is encoded once and copied (EntryCache)
+//   ReplicaList      per client: the objects in its set, their acked versions and priority; removals that are
+//                    not acked yet; groups of objects that change all the time (StepList)
+//   SnapshotBuilder  one client, one tick: finds what is new to it, plans blocks and parts (BlockPlan), and
+//                    writes them; each entry is encoded once and copied (EntryCache), and so are the blocks
+//                    of groups (BlockCache)
 //   Interest         per client: the objects that it is to see, by rule, room and distance
 // Does, on a client:
 //   SnapshotApplier  checks a whole part, keeps received states as baselines (ReceivedStates), applies the
-//   states that
-//                    are newer than the object's, and tells a SnapshotListener
+//                    states that are newer than the object's, and tells a SnapshotListener
 //   DespawnGate      holds an object's removal until the reliable RPCs before it have come; EarlyRpcs counts
 //                    the RPCs that came before the object
 // Does, on both:

@@ -56,7 +56,7 @@ void PartLedger::drop_oldest() {
   if (!part.resolved) {
     ++forgotten_;
     for (uint32_t i = 0; i < part.count; ++i) {
-      forgotten_entries_.push_back(entries_[wrap(part.first_entry + i)]);
+      forgotten_entries_.push_back({entries_[wrap(part.first_entry + i)], part.tick});
     }
   }
   LATTICE_ASSERT(entry_count_ >= part.count);

@@ -13,14 +13,27 @@
 
 namespace lattice::replication {
 
-/// One object, or one removal, in one sent part. In 8 bytes, because a crowd's ledgers are larger than any
-/// cache.
+/// One object, or one removal, or one block of objects in step, in one sent part. In 8 bytes, because a
+/// crowd's ledgers are larger than any cache.
 struct SentEntry {
-  static constexpr uint32_t kStayBits = 10;
+  static constexpr uint32_t kIndexBits = 20;
+  static constexpr uint32_t kStayBits = 9;
   static constexpr uint32_t kStayMask = (1u << kStayBits) - 1;
+  static constexpr uint32_t kBlock = kEntryKinds;  // as `kind`
 
-  uint32_t index : 20 = 0;  // of the replica; for kRemoved, of the removal
-  uint32_t kind : 2 = 0;    // an EntryKind
+  static SentEntry block(uint32_t group, uint32_t mask) {
+    SentEntry entry;
+    entry.index = group & ((1u << kIndexBits) - 1);
+    entry.kind = kBlock;
+    entry.version = static_cast<uint16_t>(mask);
+    entry.send = static_cast<uint16_t>(mask >> 16);
+    return entry;
+  }
+  /// The objects of a block.
+  uint32_t mask() const { return uint32_t{version} | uint32_t{send} << 16; }
+
+  uint32_t index : kIndexBits = 0;  // of the replica; for kRemoved, of the removal; for kBlock, the group
+  uint32_t kind : 3 = 0;            // an EntryKind or kBlock
   uint32_t stay : kStayBits =
                       0;  // when the recipient's differs by now, the entry is about a stay that has ended
   uint16_t version = 0;   // low bits of the version to which the entry leads
@@ -63,7 +76,11 @@ class PartLedger {
 
   uint64_t forgotten() const { return forgotten_; }
   /// Entries of parts that were forgotten before they were resolved, since the last clear_forgotten().
-  std::span<const SentEntry> forgotten_entries() const { return forgotten_entries_; }
+  struct Forgotten {
+    SentEntry entry;
+    Tick tick = 0;  // of its part
+  };
+  std::span<const Forgotten> forgotten_entries() const { return forgotten_entries_; }
   void clear_forgotten() { forgotten_entries_.clear(); }
 
  private:
@@ -94,7 +111,7 @@ class PartLedger {
   uint32_t entry_head_ = 0;
   uint32_t entry_count_ = 0;
   uint64_t forgotten_ = 0;
-  std::vector<SentEntry> forgotten_entries_;
+  std::vector<Forgotten> forgotten_entries_;
 };
 
 }  // namespace lattice::replication

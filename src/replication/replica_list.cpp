@@ -1,6 +1,7 @@
 #include "replication/replica_list.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/assert.h"
 
@@ -35,9 +36,11 @@ void ReplicaList::owe(uint32_t slot) {
   ++owed_at_join_;
 }
 
-const Replica* ReplicaList::find(uint32_t slot) const {
+std::optional<Replica> ReplicaList::find(uint32_t slot, const StateStore& store) const {
   const uint32_t index = replica_of_.find(slot);
-  return index == SlotMap::kNone ? nullptr : &replicas_[index];
+  if (index == SlotMap::kNone) return std::nullopt;
+  const Replica& replica = replicas_[index];
+  return replica.in_step ? replica_in_step(replica, *steps_.find(slot >> kGroupBits), store) : replica;
 }
 
 bool ReplicaList::removes(uint32_t slot, uint64_t network_id) const {
@@ -89,6 +92,7 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   if (index == SlotMap::kNone) return;
   Replica& replica = replicas_[index];
   settle(replica);
+  if (replica.in_step) steps_.remove(slot);
   // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
   if ((replica.held || details_[index].rpc_count != 0) && !replica.waits) {
     const uint32_t at = take_removal();
@@ -130,9 +134,22 @@ void ReplicaList::wake(uint32_t index) {
   awake_.push_back(entry);
 }
 
-std::span<uint64_t> ReplicaList::awake(const StateStore& store) {
+void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
+  const ChangeLog& announced = store.announced();
   const ChangeLog& changes = store.changes();
-  if (!changes.reaches(changes_read_) || changes.end() - changes_read_ > replicas_.size()) {
+  if (!steps_.empty() && (!announced.reaches(announced_read_) || !changes.reaches(changes_read_))) {
+    end_steps(store);
+  }
+  // What was announced takes full entries.
+  for (; !steps_.empty() && announced_read_ != announced.end(); ++announced_read_) {
+    const uint32_t slot = announced.at(announced_read_);
+    if (steps_.holds(slot)) leave_step(store, *steps_.find(slot >> kGroupBits), 1u << slot % kGroupSlots);
+  }
+  announced_read_ = announced.end();
+  const bool reached = changes.reaches(changes_read_);
+  if (!steps_.empty()) {
+    follow_groups(store, changed.since(changes_read_));
+  } else if (!reached || changes.end() - changes_read_ > replicas_.size()) {
     for (uint32_t index = 0; index < replicas_.size(); ++index) {
       const Replica& replica = replicas_[index];
       if (replica.slot != kNoSlot && replica.sent_version != store.version(replica.slot)) wake(index);
@@ -146,6 +163,9 @@ std::span<uint64_t> ReplicaList::awake(const StateStore& store) {
     }
   }
   changes_read_ = changes.end();
+}
+
+std::span<uint64_t> ReplicaList::awake() {
   if (awake_is_stale_) drop_stale();
   if (!awake_in_order_) std::sort(awake_.begin(), awake_.end());
   awake_in_order_ = true;
@@ -163,6 +183,156 @@ void ReplicaList::drop_stale() {
   });
   awake_is_stale_ = false;
   awake_in_order_ = true;
+}
+
+// ---- Objects in step --------------------------------------------------------------------------------
+
+// Of the objects in step, those that did not change come out of step.
+void ReplicaList::follow_groups(const StateStore& store, std::span<const ChangedGroups::Group> groups) {
+  std::vector<Step>& steps = steps_.steps();
+  for (Step& step : steps) step.changed = 0;
+  for (const ChangedGroups::Group& group : groups) {
+    Step* step = steps_.find(group.group);
+    if (step != nullptr) step->changed = group.mask;
+    for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
+      const uint32_t slot = (group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+      const uint32_t index = replica_of_.find(slot);
+      if (index != SlotMap::kNone) wake(index);
+      ++visited_;
+    }
+  }
+  visited_ += groups.size() + steps.size();
+  for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
+    Step& step = steps[at];
+    if (step.kept != 0) note_kept(store, step);
+    step.kept = 0;
+    const bool aged = base::tick_distance(tick_, step.base) > kOldestBaseTicks ||
+                      static_cast<uint32_t>(tick_ - step.base) >= store.history_ticks();
+    const uint32_t stay = step.mask & step.changed;
+    const bool few = static_cast<uint32_t>(std::popcount(stay)) < kLeastInStep / 2;
+    const uint32_t leave = aged || few ? step.mask : step.mask & ~stay;
+    if (leave != 0) leave_step(store, step, leave);
+  }
+}
+
+// The client keeps the states of `step.kept` long, as baselines for bad times.
+void ReplicaList::note_kept(const StateStore& store, const Step& step) {
+  for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    const VersionRing::Version kept = store.version_at(slot, step.kept);
+    if (!kept.exact) continue;
+    ReplicaDetail& detail = details_[replica_of_.find(slot)];
+    if (detail.kept_version != 0 && !base::tick_after(step.kept, detail.kept_tick)) continue;
+    detail.kept_version = kept.version;
+    detail.kept_tick = step.kept;
+  }
+}
+
+// By value: the step may end with its last object.
+void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) {
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    const uint32_t index = replica_of_.find(slot);
+    steps_.remove(slot);
+    replicas_[index] = replica_in_step(replicas_[index], step, store);
+    replicas_[index].in_step = false;
+    details_[index].step_sent = step.sent;
+    wake(index);
+  }
+  visited_ += static_cast<uint32_t>(std::popcount(mask));
+}
+
+// What the Replica of an object in step would say if each of its states had been an entry on its own. Where
+// that takes a count of sends, there was one in each tick: so many at most.
+Replica ReplicaList::replica_in_step(const Replica& replica, const Step& step,
+                                     const StateStore& store) const {
+  Replica now = replica;
+  if (step.sent == replica.sent_tick) return now;  // it came into step with the last snapshot
+  const uint32_t bit = 1u << replica.slot % kGroupSlots;
+  now.sent_version = store.version_at(replica.slot, step.sent).version;
+  now.sent_tick = step.sent;
+  now.sends = static_cast<uint16_t>(now.sends + (step.sent - replica.sent_tick));
+  const Tick acked_tick = (step.acked & bit) != 0 ? step.part : step.base;
+  const VersionRing::Version acked = store.version_at(replica.slot, acked_tick);
+  if (base::tick_distance(tick_, acked_tick) > kOldestBaseTicks || !acked.exact) {
+    now.acked_tick = 0;
+  } else if (replica.acked_tick == 0 || base::tick_after(acked_tick, replica.acked_tick)) {
+    now.acked_version = acked.version;
+    now.acked_tick = acked_tick;
+    now.acked_send = static_cast<uint16_t>(now.sends - (step.sent - acked_tick));
+  }
+  now.in_flight = now.acked_version != now.sent_version && (step.lost & bit) == 0;
+  now.lost = step.any_lost;
+  now.rest_sent = false;
+  return now;
+}
+
+void ReplicaList::end_steps(const StateStore& store) {
+  while (!steps_.empty()) leave_step(store, steps_.steps().back(), steps_.steps().back().mask);
+  steps_from_ = tick_ + static_cast<Tick>(kStepPauseTicks);
+}
+
+void ReplicaList::begin_step(uint32_t group, uint32_t mask, Tick base) {
+  Step* step = steps_.find(group);
+  if (step == nullptr) {
+    if (static_cast<uint32_t>(std::popcount(mask)) < kLeastInStep) return;
+    step = &steps_.add(group);
+    step->base = base;
+  } else if (step->base != base || base::tick_distance(tick_, step->joined) < kStepPauseTicks) {
+    return;
+  }
+  step->mask |= mask;
+  step->sent = tick_;
+  step->joined = tick_ + 1;
+  step->acked = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    Replica& replica = replicas_[replica_of_.find(slot)];
+    LATTICE_ASSERT(!replica.in_step && replica.sent_tick == tick_ && replica.acked_tick == base);
+    replica.in_step = true;
+    replica.awake = false;
+    awake_is_stale_ = true;
+  }
+}
+
+void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
+  const uint32_t group = entry.index;
+  const uint32_t mask = entry.mask();
+  const Step* step = steps_.find(group);
+  const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
+  if (acked) {
+    steps_.on_acked(group, mask, tick, keep);
+  } else {
+    for (uint32_t rest = steps_.on_lost(group, mask, tick); rest != 0; rest &= rest - 1) {
+      const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+      ++details_[replica_of_.find(slot)].lost;
+    }
+  }
+  for (uint32_t rest = mask & ~in_step; rest != 0; rest &= rest - 1) {
+    on_dropped((group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest)), tick, keep, acked);
+  }
+}
+
+// The verdict on the last block that held the object, which came out of step since. Of earlier blocks nothing
+// is learned: the version that they held is not known here, and what was sent later matters more.
+void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
+  const uint32_t index = replica_of_.find(slot);
+  if (index == SlotMap::kNone) return;
+  Replica& replica = replicas_[index];
+  ReplicaDetail& detail = details_[index];
+  if (detail.step_sent != tick || replica.sent_tick != tick || replica.in_step) return;
+  if (!acked) {
+    ++detail.lost;
+    if (replica.acked_version == replica.sent_version) return;
+    replica.lost = true;
+    replica.in_flight = false;
+    return;
+  }
+  const bool fresh = base::tick_distance(tick_, tick) <= kOldestBaseTicks;
+  take_ack(index, replica.sent_version, tick, fresh, replica.sends);
+  if (!keep) return;
+  detail.kept_version = replica.sent_version;
+  detail.kept_tick = tick;
 }
 
 uint32_t ReplicaList::take_removal() {
@@ -187,7 +357,9 @@ void ReplicaList::end_removal(uint32_t index) {
 }
 
 void ReplicaList::begin_build(Tick tick) {
-  for (const SentEntry& entry : ledger_.forgotten_entries()) on_lost(entry);
+  previous_tick_ = tick_;
+  tick_ = tick;
+  for (const PartLedger::Forgotten& lost : ledger_.forgotten_entries()) on_lost(lost.entry, lost.tick);
   ledger_.clear_forgotten();
   for (size_t i = 0; i < pending_.size();) {
     const Removal& removal = removals_[pending_[i]];
@@ -211,7 +383,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
       if (acked) {
         on_acked(entry, record.tick, record.keep);
       } else {
-        on_lost(entry);
+        on_lost(entry, record.tick);
       }
     }
   }
@@ -219,6 +391,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
 }
 
 void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
+  if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, keep, true);
   const auto kind = static_cast<EntryKind>(entry.kind);
   if (kind == EntryKind::kRemoved) {
     Removal& removal = removals_[entry.index];
@@ -231,16 +404,9 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   // Acks of entries from before a removal change nothing.
   if (replica.stay != entry.stay || kind == EntryKind::kRested) return;
   const uint32_t version = version_of(entry, replica);
-  const bool newer = replica.acked_tick == 0 || base::tick_after(tick, replica.acked_tick);
-  if (newer && version >= replica.acked_version) {
-    // An ack that comes late: by now the client may have forgotten the state (D-26).
-    const bool fresh = static_cast<uint16_t>(replica.sends - entry.send) < kBaselineSends;
-    replica.acked_version = version;
-    replica.acked_tick = fresh ? tick : 0;
-    replica.acked_send = entry.send;
-    replica.lost = false;
-  }
-  if (version == replica.sent_version) replica.in_flight = false;
+  // An ack that comes late: by now the client may have forgotten the state (D-26).
+  const bool fresh = static_cast<uint16_t>(replica.sends - entry.send) < kBaselineSends;
+  take_ack(entry.index, version, tick, fresh, entry.send);
   if (keep || kind == EntryKind::kFull) {
     ReplicaDetail& detail = details_[entry.index];
     if (kind == EntryKind::kFull) detail.acked_full = std::max(detail.acked_full, version);
@@ -252,7 +418,20 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   if (replica.owed_at_join) settle(replica);
 }
 
-void ReplicaList::on_lost(const SentEntry& entry) {
+void ReplicaList::take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send) {
+  Replica& replica = replicas_[index];
+  const bool newer = replica.acked_tick == 0 || base::tick_after(tick, replica.acked_tick);
+  if (newer && version >= replica.acked_version) {
+    replica.acked_version = version;
+    replica.acked_tick = fresh ? tick : 0;
+    replica.acked_send = send;
+    replica.lost = false;
+  }
+  if (version == replica.sent_version) replica.in_flight = false;
+}
+
+void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
+  if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, false, false);
   const auto kind = static_cast<EntryKind>(entry.kind);
   if (kind == EntryKind::kRemoved) {
     Removal& removal = removals_[entry.index];
@@ -289,6 +468,12 @@ void ReplicaList::age(Tick oldest) {
       if (*tick != 0 && base::tick_after(oldest, *tick)) *tick = oldest;
     }
   }
+  for (ReplicaDetail& detail : details_) {
+    if (detail.kept_version != 0 && base::tick_after(oldest, detail.kept_tick)) detail.kept_version = 0;
+    if (detail.step_sent != 0 && base::tick_after(oldest, detail.step_sent)) detail.step_sent = 0;
+  }
+  steps_.age(oldest);
+  steps_from_ = base::tick_after(oldest, steps_from_) ? oldest : steps_from_;
 }
 
 void ReplicaList::validate() const {
@@ -296,6 +481,7 @@ void ReplicaList::validate() const {
   uint32_t owed = 0;
   uint32_t live = 0;
   size_t awake = 0;
+  uint32_t in_step = 0;
   for (uint32_t i = 0; i < replicas_.size(); ++i) {
     const Replica& replica = replicas_[i];
     if (replica.slot == kNoSlot) continue;
@@ -306,8 +492,12 @@ void ReplicaList::validate() const {
     LATTICE_ASSERT(details_[i].acked_full <= replica.acked_version);
     LATTICE_ASSERT(replica.acked_version <= replica.sent_version);
     LATTICE_ASSERT(replica.acked_version == 0 || replica.held);
+    in_step += replica.in_step ? 1 : 0;
+    LATTICE_ASSERT(!replica.in_step || (steps_.holds(replica.slot) && !replica.awake));
     LATTICE_ASSERT(!replica.waits || removal_of_.find(replica.slot) != SlotMap::kNone);
   }
+  for (const Step& step : steps_.steps()) in_step -= static_cast<uint32_t>(std::popcount(step.mask));
+  LATTICE_ASSERT(in_step == 0);
   LATTICE_ASSERT(owed == owed_at_join_ && live == replica_of_.size());
   LATTICE_ASSERT(awake_is_stale_ || awake == awake_.size());
   uint32_t unacked = 0;

@@ -4,17 +4,21 @@
 // True at all times: a baseline is only taken from an acked part. An ack that belongs to an earlier stay of
 // an object changes nothing. An object that has news for the client, or news in flight, is awake; a build
 // visits those alone, and those that the change log names. An object in a slot whose former object the client
-// may still hold waits.
+// may still hold waits. The states of an object in step are told by its group (StepList): what its Replica
+// says of sending and acks is of the time when it came into step, and it sleeps.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "replication/changed_groups.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
 #include "replication/slot_map.h"
 #include "replication/state_store.h"
+#include "replication/step_list.h"
 
 namespace lattice::replication {
 
@@ -39,6 +43,7 @@ struct Replica {
   bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
   bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
   bool lost : 1 = false;          // since the newest acked state, one was lost
+  bool in_step : 1 = false;
 };
 static_assert(sizeof(Replica) == 32);
 
@@ -49,6 +54,7 @@ struct ReplicaDetail {
   Tick kept_tick = 0;
   uint32_t rpc_count = 0;  // reliable RPCs on the object that were sent to this client (D-35)
   uint32_t lost = 0;       // states that were lost in this stay
+  Tick step_sent = 0;      // tick of the last block that held the object in step; 0: none in this stay
 };
 
 /// An object that the client may hold and must drop.
@@ -73,6 +79,14 @@ class ReplicaList {
     uint64_t peer_id = 0;                 // the peer whose own objects get the owner boost
     uint32_t max_ledger_entries = 32768;  // bound on the entries remembered until they are acked or lost
   };
+  /// A group begins with so many objects at least.
+  static constexpr uint32_t kLeastInStep = 8;
+  /// An object comes out of step where the base of its group is so old.
+  static constexpr int32_t kOldestBaseTicks = static_cast<int32_t>(kBaselineSends) - 1;
+  /// A group takes further objects when so long none came: until each block since is acked, it keeps its
+  /// base.
+  static constexpr int32_t kStepPauseTicks = 64;
+
   explicit ReplicaList(const Config& config);
 
   /// Puts every live object into the set and marks it as owed. Call once, when the client joins.
@@ -101,8 +115,8 @@ class ReplicaList {
   uint64_t peer_id() const { return config_.peer_id; }
   /// True when the object is in this client's set.
   bool in_set(uint32_t slot) const { return replica_of_.find(slot) != SlotMap::kNone; }
-  /// What the client knows of an object in its set, or null.
-  const Replica* find(uint32_t slot) const;
+  /// What the client knows of an object, if that is in its set.
+  std::optional<Replica> find(uint32_t slot, const StateStore& store) const;
 
   /// The index of an object in the set.
   uint32_t index_of(uint32_t slot) const { return replica_of_.find(slot); }
@@ -116,11 +130,24 @@ class ReplicaList {
   Standing standing(const Replica& replica) const;
 
   // --- For the snapshot builder.
-  /// Wakes every object that changed since the last call, and returns the awake ones in ascending slot: the
-  /// index of replica() is in the low half of each. Visits what changed or, if that is less, the set.
-  std::span<uint64_t> awake(const StateStore& store);
+  /// Wakes every object that changed since the last call, but for those in step. Objects in step that did not
+  /// change come out of step. Visits what changed or, if that is less, the set.
+  void follow(const StateStore& store, ChangedGroups& changed);
+  /// The awake objects in ascending slot: the index of replica() is in the low half of each.
+  std::span<uint64_t> awake();
   /// Keeps the first `count` of awake(): the others were put to rest.
   void keep_awake(size_t count) { awake_.resize(count); }
+  /// The groups of objects in step. The builder sends all of them, or ends them.
+  std::vector<Step>& steps() { return steps_.steps(); }
+  /// Takes all objects out of step, and lets none come into step for a second.
+  void end_steps(const StateStore& store);
+  /// Brings objects into step whose state was just sent at the tick of the build, each on its own. `mask` has
+  /// objects of one group without reason to be sent on their own; the client acked their states at `base`.
+  /// Does nothing where the group is not ready for more objects.
+  void begin_step(uint32_t group, uint32_t mask, Tick base);
+  bool may_begin_steps() const { return !base::tick_after(steps_from_, tick_); }
+  /// The tick of the build before.
+  Tick previous_build() const { return previous_tick_; }
   Replica& replica(uint32_t index) { return replicas_[index]; }
   const ReplicaDetail& detail(uint32_t index) const { return details_[index]; }
   /// True when the client has acked a full entry of version `full_version` or later.
@@ -142,7 +169,7 @@ class ReplicaList {
   /// True when the newest snapshot said that nothing was new to the client (D-44).
   bool told_unchanged() const { return told_unchanged_; }
   void tell_unchanged(bool unchanged) { told_unchanged_ = unchanged; }
-  /// Replicas and changes that awake() visited, in all.
+  /// Replicas, changes and changed groups that follow() and awake() visited, in all.
   uint64_t visited() const { return visited_; }
   /// Moves ticks of long ago forward: ticks wrap.
   void age(Tick oldest);
@@ -150,12 +177,19 @@ class ReplicaList {
  private:
   void wake(uint32_t index);
   void drop_stale();
+  void follow_groups(const StateStore& store, std::span<const ChangedGroups::Group> groups);
+  void note_kept(const StateStore& store, const Step& step);
+  void leave_step(const StateStore& store, Step step, uint32_t mask);
+  Replica replica_in_step(const Replica& replica, const Step& step, const StateStore& store) const;
+  void on_block(const SentEntry& entry, Tick tick, bool keep, bool acked);
+  void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
+  void take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send);
   void forget(uint32_t slot, uint64_t network_id, bool left);
   void settle(Replica& replica);
   uint32_t take_removal();
   void end_removal(uint32_t index);
   void on_acked(const SentEntry& entry, Tick tick, bool keep);
-  void on_lost(const SentEntry& entry);
+  void on_lost(const SentEntry& entry, Tick tick);
   void validate() const;
 
   Config config_;
@@ -173,6 +207,11 @@ class ReplicaList {
   SlotMap removal_of_;             // slot -> index in removals_
   uint32_t unacked_removals_ = 0;
   PartLedger ledger_;
+  StepList steps_;
+  uint64_t announced_read_ = 0;  // how far in the log of announced objects
+  Tick tick_ = 0;                // of the newest build
+  Tick previous_tick_ = 0;       // of the build before
+  Tick steps_from_ = 0;          // from here on objects come into step
   uint32_t owed_at_join_ = 0;
   double estimate_scale_ = 1.0;
   bool told_unchanged_ = false;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "base/assert.h"
-#include "base/byte_cursor.h"
+#include "replication/entry_writer.h"
 
 namespace lattice::replication {
 namespace {
@@ -14,27 +15,17 @@ constexpr float kMaxStaleness = 60.0f;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
-uint32_t varint_bits(uint64_t value) {
-  return 8 * static_cast<uint32_t>(base::varint_bytes(value));
-}
+/// A block of objects in step takes this share of a part at most.
+constexpr uint32_t kSharedPerPart = 4;
+constexpr uint32_t kLeastCutEntries = 8;  // a smaller block is not cut to fill up a part
+constexpr uint32_t kLeastCutBytes = 48;   // and smaller room is left empty
+constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
 
-void write_varint_at(BitWriter& out, uint32_t value) {
-  if (value < 0x80) {
-    out.WriteBits(value, 8);
-  } else {
-    out.WriteVarint(value);
-  }
-}
-
-void write_gap(BitWriter& out, uint32_t gap, uint32_t k) {
-  const uint32_t quotient = gap >> k;
-  if (quotient < kGapEscape) {
-    const uint64_t ones = ((uint64_t{1} << quotient) - 1) << (k + 1);
-    out.WriteBits(ones | (gap & ((1u << k) - 1)), static_cast<int>(quotient + 1 + k));
-  } else {
-    out.WriteBits((uint64_t{1} << kGapEscape) - 1, kGapEscape);
-    out.WriteVarint(gap);
-  }
+/// The lower half of the bits that are set.
+uint32_t lower_half(uint32_t mask) {
+  uint32_t upper = mask;
+  for (int i = std::popcount(mask) / 2; i > 0; --i) upper &= upper - 1;
+  return mask & ~upper;
 }
 
 }  // namespace
@@ -44,6 +35,8 @@ SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
       table_(table),
       store_(store),
       cache_(table, store, config.part_capacity_bytes - static_cast<uint32_t>(kEntryOverheadBytes)),
+      blocks_(table, store, cache_, config.part_capacity_bytes / kSharedPerPart),
+      changed_(store.changes()),
       resend_ticks_(2 * config.tick_rate_hz),
       plan_(config.part_capacity_bytes) {
   LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
@@ -56,6 +49,7 @@ void SnapshotBuilder::begin_send(Tick tick) {
   tick_ = tick;
   keep_ = store_.keep_ticks().contains(tick);
   cache_.begin_send();
+  blocks_.begin_send(tick);
 }
 
 std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, const SnapshotHeader& header,
@@ -63,18 +57,105 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
                                                      Silence silence) {
   nearness_ = nearness;
   cache_.begin_client();
+  blocks_.begin_client();
+  recipient.begin_build(tick_);
+  recipient.follow(store_, changed_);
+  if (!plan_steps(recipient, budget_bytes)) {
+    recipient.end_steps(store_);
+    shared_.clear();
+    shared_bytes_ = shared_parts_ = 0;
+  }
   collect(recipient);
-  if (candidates_.empty() && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
-  recipient.tell_unchanged(candidates_.empty());
-  const bool all = plan_.plan(candidates_, table_, cache_, kMaxParts);
-  if (!all || (budget_bytes != 0 && plan_.bytes() > budget_bytes && !candidates_.empty())) {
-    choose(recipient, budget_bytes);
+  nearness_ = nullptr;
+  unchanged_ = candidates_.empty() && shared_.empty();
+  if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
+  recipient.tell_unchanged(unchanged_);
+  const uint32_t max_parts = kMaxParts - shared_parts_;
+  const uint32_t left_bytes = budget_bytes == 0 ? 0 : budget_bytes - shared_bytes_;
+  const bool all = plan_.plan(candidates_, table_, cache_, max_parts);
+  if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
+    choose(recipient, left_bytes, max_parts);
   }
   write(recipient, header);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
-  stats_.postponed += candidates_.size() - plan_.order().size();
+  const size_t postponed = candidates_.size() - plan_.order().size();
+  stats_.postponed += postponed;
+  if (postponed == 0) {
+    if (has_room(plan_.bytes() + shared_bytes_, budget_bytes)) begin_steps(recipient);
+  } else if (!shared_.empty()) {
+    recipient.end_steps(store_);  // those on their own have the same right to the budget
+  }
   return parts_;
+}
+
+// ---- Objects in step ------------------------------------------------------------------------------
+
+// Finds the blocks of all groups in step. False when that cannot be, or should not: too little would be left
+// of the budget for what else there is.
+bool SnapshotBuilder::plan_steps(ReplicaList& recipient, uint32_t budget_bytes) {
+  shared_.clear();
+  shared_bytes_ = shared_parts_ = 0;
+  if (recipient.steps().empty()) return true;
+  for (const Step& step : recipient.steps()) {
+    if (tick_ == step.base || !find_shared(Shared{step.group, step.mask, step.base, 0})) return false;
+  }
+  // A part is begun where less than a block's share is left in the one before.
+  const uint32_t least_bytes = config_.part_capacity_bytes - config_.part_capacity_bytes / kSharedPerPart -
+                               static_cast<uint32_t>(kSnapshotHeaderBytes);
+  shared_parts_ = shared_bytes_ / least_bytes + 1;
+  const uint32_t cuts = std::bit_width(kGroupSlots / kLeastCutEntries);
+  shared_bytes_ += shared_parts_ * (static_cast<uint32_t>(kSnapshotHeaderBytes) + cuts * kMostBlockHeadBytes);
+  return shared_parts_ <= kMaxParts / 2 && has_room(shared_bytes_, budget_bytes);
+}
+
+// Cuts what is longer than a block's share of a part. False when one entry is.
+bool SnapshotBuilder::find_shared(Shared shared) {
+  shared.block = blocks_.find(shared.group, shared.mask, shared.baseline);
+  if (shared.block != BlockCache::kTooLong) {
+    shared_bytes_ += static_cast<uint32_t>(blocks_.bytes(shared.block).size());
+    shared_.push_back(shared);
+    return true;
+  }
+  const uint32_t lower = lower_half(shared.mask);
+  if (lower == 0) return false;
+  return find_shared(Shared{shared.group, lower, shared.baseline, 0}) &&
+         find_shared(Shared{shared.group, shared.mask & ~lower, shared.baseline, 0});
+}
+
+// Whether a quarter of the budget is left behind `bytes`, and a part.
+bool SnapshotBuilder::has_room(uint32_t bytes, uint32_t budget_bytes) const {
+  return budget_bytes == 0 ||
+         uint64_t{bytes} + std::max(budget_bytes / 4, config_.part_capacity_bytes) <= budget_bytes;
+}
+
+// Brings into step what was sent in this snapshot and in the one before, by groups, where the client acked
+// the states of the same tick.
+void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
+  if (!recipient.may_begin_steps()) return;
+  uint32_t group = kNoSlot;
+  uint32_t mask = 0;
+  Tick base = 0;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.streams) continue;
+    // An entry that is much longer than others would make the blocks hard to place.
+    if (candidate.bits > config_.part_capacity_bytes / 2) continue;
+    const Tick acked_tick = recipient.replica(candidate.index).acked_tick;
+    if (acked_tick == 0 || tick_ - acked_tick != candidate.age) continue;
+    if (base::tick_distance(tick_, acked_tick) > ReplicaList::kOldestBaseTicks / 2) continue;
+    if (candidate.slot >> kGroupBits != group) {
+      if (mask != 0) recipient.begin_step(group, mask, base);
+      group = candidate.slot >> kGroupBits;
+      mask = 0;
+    }
+    if (mask != 0 && base::tick_after(base, acked_tick)) continue;
+    if (mask == 0 || acked_tick != base) {
+      mask = 0;
+      base = acked_tick;
+    }
+    mask |= 1u << candidate.slot % kGroupSlots;
+  }
+  if (mask != 0) recipient.begin_step(group, mask, base);
 }
 
 // ---- Which entries this client needs --------------------------------------------------------------
@@ -82,9 +163,8 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
 void SnapshotBuilder::collect(ReplicaList& recipient) {
   candidates_.clear();
   own_count_ = 0;
-  recipient.begin_build(tick_);
   collect_removals(recipient);
-  const std::span<uint64_t> awake = recipient.awake(store_);
+  const std::span<uint64_t> awake = recipient.awake();
   size_t kept = 0;
   for (const uint64_t entry : awake) {
     const auto index = static_cast<uint32_t>(entry);
@@ -183,6 +263,7 @@ void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& repli
   }
   candidate.index = index;
   candidate.is_own = is_own;
+  candidate.streams = replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
   candidate.priority = replica.accumulator;
 }
 
@@ -208,7 +289,7 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
 
 SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, uint32_t slot, Tick tick) {
   begin_send(tick);
-  const Replica& replica = *recipient.find(slot);
+  const Replica replica = *recipient.find(slot, store_);
   Candidate candidate;
   Outlook outlook;
   outlook.too_large =
@@ -246,9 +327,9 @@ SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipi
 // The plan then says how long they are, and the estimate is scaled by that, until the plan fits and uses most
 // of the budget. A scale between one that was too small and one that was too large is halved where the guess
 // leaves that range. The scale of one snapshot serves as the first guess of the next.
-void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes) {
+void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts) {
   constexpr uint32_t kRounds = 8;
-  const uint32_t most_bytes = config_.part_capacity_bytes * kMaxParts;
+  const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
   const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
   sort_by_priority(std::min(budget_bits, config_.part_capacity_bytes * 8));
   double scale = recipient.estimate_scale();
@@ -256,7 +337,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes) {
   double over = 1e9;  // the smallest that did not
   for (uint32_t round = 0; round < kRounds; ++round) {
     const bool everything = select(budget_bits * scale);
-    const bool all = plan_.plan(candidates_, table_, cache_, kMaxParts);
+    const bool all = plan_.plan(candidates_, table_, cache_, max_parts);
     const double used = all ? plan_.bytes() * 8.0 / budget_bits : 2.0;
     if (used <= 1.0 && (everything || used >= 0.94)) break;
     (used <= 1.0 ? best : over) = scale;
@@ -265,7 +346,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes) {
   }
   for (double at = best; plan_.bytes() * 8 > budget_bits && !plan_.order().empty(); at = scale *= 0.5) {
     select(budget_bits * at);
-    static_cast<void>(plan_.plan(candidates_, table_, cache_, kMaxParts));
+    static_cast<void>(plan_.plan(candidates_, table_, cache_, max_parts));
   }
   recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
 }
@@ -338,95 +419,124 @@ bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
 
 void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header) {
   parts_.clear();
-  const size_t room_bytes = plan_.parts().size() * config_.part_capacity_bytes;
+  used_bytes_ = 0;
+  const size_t room_bytes = (plan_.parts().size() + shared_parts_) * config_.part_capacity_bytes;
   if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
-  std::span<uint8_t> room(buffer_);
   for (const BlockPlan::Part& part : plan_.parts()) {
-    BitWriter out(room.first(config_.part_capacity_bytes));
-    const uint8_t flags = static_cast<uint8_t>(
-        (header.has_input ? kFlagHasInput : 0) | (has_all_own(part) ? kFlagConfirmsOwn : 0) |
-        (keep_ ? kFlagKeep : 0) | (candidates_.empty() ? kFlagUnchanged : 0));
-    out.WriteU32(tick_);
-    out.WriteByte(flags);
-    if (header.has_input) {
-      out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
-      out.WriteByte(static_cast<uint8_t>(header.input_margin));
-    }
-    if (candidates_.empty()) out.WriteVarint(config_.send_interval_ticks);
-    const uint32_t receipt = recipient.ledger().open(tick_, keep_);
+    BitWriter out = begin_part(recipient, header, has_all_own(part));
     for (uint32_t b = part.first_block; b < part.first_block + part.block_count; ++b) {
       write_block(out, recipient, plan_.blocks()[b]);
     }
-    LATTICE_CHECK(out.ok());  // the bits were counted before the first one was written
-    const std::span<const uint8_t> bytes = out.finish();
-    stats_.bytes += bytes.size();
-    parts_.push_back(SnapshotPart{bytes, receipt});
-    room = room.subspan(bytes.size());
+    end_part(out);
   }
+  for (const Shared& shared : shared_) write_shared(recipient, header, shared);
+  for (Step& step : recipient.steps()) {
+    step.sent = tick_;
+    step.lost = 0;
+  }
+}
+
+BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHeader& header,
+                                      bool confirms_own) {
+  BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_, config_.part_capacity_bytes));
+  out.WriteU32(tick_);
+  out.WriteByte(static_cast<uint8_t>((header.has_input ? kFlagHasInput : 0) |
+                                     (confirms_own ? kFlagConfirmsOwn : 0) | (keep_ ? kFlagKeep : 0) |
+                                     (unchanged_ ? kFlagUnchanged : 0)));
+  if (header.has_input) {
+    out.WriteVarint(header.last_input_tick == 0 ? 0 : tick_ - header.last_input_tick + 1);
+    out.WriteByte(static_cast<uint8_t>(header.input_margin));
+  }
+  if (unchanged_) out.WriteVarint(config_.send_interval_ticks);
+  parts_.push_back(SnapshotPart{{}, recipient.ledger().open(tick_, keep_)});
+  return out;
+}
+
+void SnapshotBuilder::end_part(BitWriter& out) {
+  LATTICE_CHECK(out.ok());  // the bits were counted before the first one was written
+  parts_.back().bytes = out.finish();
+  used_bytes_ += parts_.back().bytes.size();
+  stats_.bytes += parts_.back().bytes.size();
+}
+
+// Puts a block behind what is in the last part. Cuts it where that fills the part.
+void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader& header,
+                                   const Shared& shared) {
+  const std::span<const uint8_t> bytes = blocks_.bytes(shared.block);
+  const size_t room = config_.part_capacity_bytes - parts_.back().bytes.size();
+  const auto count = static_cast<uint32_t>(std::popcount(shared.mask));
+  if (bytes.size() > room && count >= kLeastCutEntries && room >= kLeastCutBytes) {
+    const uint32_t lower = lower_half(shared.mask);
+    for (const uint32_t mask : {lower, shared.mask & ~lower}) {
+      const uint32_t block = blocks_.find(shared.group, mask, shared.baseline);
+      write_shared(recipient, header, Shared{shared.group, mask, shared.baseline, block});
+    }
+    return;
+  }
+  if (bytes.size() > room) {
+    BitWriter out = begin_part(recipient, header, own_count_ == 0);
+    end_part(out);
+  }
+  SnapshotPart& part = parts_.back();
+  std::memcpy(buffer_.data() + used_bytes_, bytes.data(), bytes.size());
+  part.bytes = std::span<const uint8_t>(part.bytes.data(), part.bytes.size() + bytes.size());
+  used_bytes_ += bytes.size();
+  stats_.bytes += bytes.size();
+  recipient.ledger().add(SentEntry::block(shared.group, shared.mask));
+  stats_.delta_entries += count;
+  stats_.in_step += count;
 }
 
 void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block) {
   const std::span<const uint32_t> order = plan_.order().subspan(block.first, block.count);
-  const bool has_age = block.kind == EntryKind::kDelta || block.kind == EntryKind::kRested;
-  out.WriteBits(static_cast<uint64_t>(block.kind) << 5 | (block.mixed ? 0x10u : 0) | block.k, 8);
-  out.WriteVarint(block.count);
-  if (has_age) out.WriteVarint(block.age);
-  out.WriteVarint(candidates_[order[0]].slot);
+  write_block_head(
+      out, BlockHead{block.kind, block.mixed, block.k, block.count, block.age, candidates_[order[0]].slot});
   const Candidate* previous = nullptr;
   for (const uint32_t at : order) {
     const Candidate& candidate = candidates_[at];
     if (previous != nullptr) write_gap(out, candidate.slot - previous->slot - 1, block.k);
     if (block.mixed) {
       out.WriteBool(candidate.age != block.age);
-      if (candidate.age != block.age) write_varint_at(out, candidate.age);
+      if (candidate.age != block.age) out.WriteVarint(candidate.age);
     }
-    if (candidate.kind == EntryKind::kRemoved) {
-      const Removal& removal = recipient.removal(candidate.index);
-      out.WriteBool(removal.left);
-      out.WriteBool(removal.named);
-      if (removal.named) out.WriteVarint(removal.network_id);
-      out.WriteBool(removal.rpc_count != 0);
-      if (removal.rpc_count != 0) out.WriteVarint(removal.rpc_count);
-    } else if (candidate.kind == EntryKind::kFull) {
-      const ObjectInfo& info = table_.info(candidate.slot);
-      const bool same = previous != nullptr && same_head(info, table_.info(previous->slot));
-      if (previous != nullptr) out.WriteBool(same);
-      if (!same) {
-        out.WriteVarint(info.type->type_id);
-        out.WriteVarint(info.owner);
-        out.WriteBits(static_cast<uint64_t>(info.mode), 2);
-        out.WriteVarint(tick_ - info.authority_tick);
-      }
-      out.WriteVarint(info.network_id);
+    if (candidate.kind == EntryKind::kRemoved) write_removal(out, recipient.removal(candidate.index));
+    if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, previous);
+    if (candidate.body != EntryCache::kTooLarge) {
+      const bool same_type = previous != nullptr && previous->type == candidate.type;
+      const EntryBody before = same_type ? cache_.body(previous->body) : EntryBody{};
+      write_changes(out, cache_.body(candidate.body), same_type ? &before : nullptr);
     }
-    if (candidate.body != EntryCache::kTooLarge) write_changes(out, candidate, previous);
     account(recipient, candidate);
     previous = &candidate;
   }
-  const auto rest = static_cast<int>((8 - out.bit_count() % 8) % 8);
-  out.WriteBits(0, rest);
+  end_block(out);
 }
 
-void SnapshotBuilder::write_changes(BitWriter& out, const Candidate& candidate, const Candidate* previous) {
-  const EntryBody body = cache_.body(candidate.body);
-  if (body.mask_bits != 0) {
-    bool same = false;
-    if (previous != nullptr && previous->type == candidate.type) {
-      const EntryBody before = cache_.body(previous->body);
-      same = before.mask == body.mask && before.mask_bits == body.mask_bits;
-      out.WriteBool(same);
-    }
-    if (!same) out.WriteBits(body.mask, static_cast<int>(body.mask_bits));
+void SnapshotBuilder::write_removal(BitWriter& out, const Removal& removal) {
+  out.WriteBool(removal.left);
+  out.WriteBool(removal.named);
+  if (removal.named) out.WriteVarint(removal.network_id);
+  out.WriteBool(removal.rpc_count != 0);
+  if (removal.rpc_count != 0) out.WriteVarint(removal.rpc_count);
+}
+
+void SnapshotBuilder::write_full_head(BitWriter& out, const Candidate& candidate, const Candidate* previous) {
+  const ObjectInfo& info = table_.info(candidate.slot);
+  const bool same = previous != nullptr && same_head(info, table_.info(previous->slot));
+  if (previous != nullptr) out.WriteBool(same);
+  if (!same) {
+    out.WriteVarint(info.type->type_id);
+    out.WriteVarint(info.owner);
+    out.WriteBits(static_cast<uint64_t>(info.mode), 2);
+    out.WriteVarint(tick_ - info.authority_tick);
   }
-  const uint32_t whole = body.bits / 64;
-  for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);
-  const uint32_t tail = body.bits % 64;
-  if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
+  out.WriteVarint(info.network_id);
 }
 
 void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate) {
   SentEntry sent;
-  sent.index = candidate.index & 0xFFFFFu;
+  LATTICE_ASSERT(candidate.index < 1u << SentEntry::kIndexBits);
+  sent.index = candidate.index & ((1u << SentEntry::kIndexBits) - 1);
   sent.kind = static_cast<uint32_t>(candidate.kind) & 3u;
   if (candidate.kind == EntryKind::kRemoved) {
     Removal& removal = recipient.removal(candidate.index);

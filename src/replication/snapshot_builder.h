@@ -6,6 +6,10 @@
 // parts, and counts their bits exactly; write() writes them. True of every result: parts are at most
 // part_capacity_bytes long, and together within the budget. If not everything fits, the highest accumulated
 // priorities go first. The same inputs give the same bytes.
+//
+// Objects that change all the time come into step (StepList), and their blocks are copied from the BlockCache
+// behind the other entries. Nothing of such an object is visited. Where the budget is too small for all of
+// them, they come out of step, because then each has its own priority.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +17,9 @@
 #include <vector>
 
 #include "lattice/authoring/bit_writer.h"
+#include "replication/block_cache.h"
 #include "replication/block_plan.h"
+#include "replication/changed_groups.h"
 #include "replication/entry_cache.h"
 #include "replication/replica_list.h"
 #include "replication/snapshot_format.h"
@@ -52,6 +58,7 @@ class SnapshotBuilder {
     uint64_t postponed = 0;    // entries that did not fit the budget; they keep their priority
     uint64_t over_budget = 0;  // entries that are longer than the budget of their snapshot
     uint64_t oversized = 0;    // objects whose state does not fit one part; they are never sent
+    uint64_t in_step = 0;      // of the delta entries, those in shared blocks
   };
 
   SnapshotBuilder(const Config& config, const ObjectTable& table, const StateStore& store);
@@ -88,6 +95,7 @@ class SnapshotBuilder {
 
   const Stats& stats() const { return stats_; }
   const EntryCache& cache() const { return cache_; }
+  const BlockCache& blocks() const { return blocks_; }
 
  private:
   struct Baseline {
@@ -95,6 +103,17 @@ class SnapshotBuilder {
     uint32_t age = 0;
   };
 
+  /// A block of objects in step.
+  struct Shared {
+    uint32_t group = 0;
+    uint32_t mask = 0;
+    Tick baseline = 0;
+    uint32_t block = 0;  // in blocks_
+  };
+
+  bool plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
+  bool find_shared(Shared shared);
+  bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
   void collect(ReplicaList& recipient);
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
@@ -106,30 +125,42 @@ class SnapshotBuilder {
   bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
                 const StateSummary& newest, Candidate* candidate);
   uint32_t alone_bits(const Candidate& candidate) const;
-  void choose(ReplicaList& recipient, uint32_t budget_bytes);
+  void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
   void sort_by_priority(uint32_t part_bits);
   bool select(double limit_bits);
   uint32_t estimate_bits(const Candidate& candidate) const;
   void write(ReplicaList& recipient, const SnapshotHeader& header);
+  BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
+  void end_part(BitWriter& out);
+  void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const Shared& shared);
   void write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block);
-  void write_changes(BitWriter& out, const Candidate& candidate, const Candidate* previous);
+  static void write_removal(BitWriter& out, const Removal& removal);
+  void write_full_head(BitWriter& out, const Candidate& candidate, const Candidate* previous);
   void account(ReplicaList& recipient, const Candidate& candidate);
+  void begin_steps(ReplicaList& recipient);
   bool has_all_own(const BlockPlan::Part& part) const;
 
   Config config_;
   const ObjectTable& table_;
   const StateStore& store_;
   EntryCache cache_;
+  BlockCache blocks_;
+  ChangedGroups changed_;
   const Nearness* nearness_ = nullptr;  // of the client that build() works for
   Tick tick_ = 0;
-  bool keep_ = false;  // states of this tick are kept long
+  bool keep_ = false;       // states of this tick are kept long
+  bool unchanged_ = false;  // nothing is new to the client that build() works for (D-44)
   /// After so many ticks, an entry whose part was neither acked nor lost is sent again.
   uint32_t resend_ticks_ = 0;
   uint32_t own_count_ = 0;  // own objects that differ from their acked state
   std::vector<Candidate> candidates_;
   std::vector<uint32_t> by_priority_;
   BlockPlan plan_;
+  std::vector<Shared> shared_;   // of the client that build() works for
+  uint32_t shared_bytes_ = 0;    // at most so many bytes do they take, with the parts that they begin
+  uint32_t shared_parts_ = 0;    // at most so many parts do they begin
   std::vector<uint8_t> buffer_;  // one after another, the parts of a snapshot
+  size_t used_bytes_ = 0;        // of buffer_
   std::vector<SnapshotPart> parts_;
   Stats stats_;
 };

@@ -12,10 +12,6 @@ namespace {
 
 constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep | kFlagUnchanged;
 
-bool has_age(EntryKind kind) {
-  return kind == EntryKind::kDelta || kind == EntryKind::kRested;
-}
-
 // The number of slots between an entry and the one before (D-14).
 uint32_t read_gap(BitReader& in, uint32_t k) {
   uint32_t quotient = 0;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/byte_cursor.h"
 #include "base/sequence.h"
 
 namespace lattice::replication {
@@ -19,6 +20,13 @@ using base::Tick;
 
 enum class EntryKind : uint8_t { kDelta = 0, kFull = 1, kRemoved = 2, kRested = 3 };
 inline constexpr uint32_t kEntryKinds = 4;
+/// Whether entries of this kind name a baseline.
+inline bool has_age(EntryKind kind) {
+  return kind == EntryKind::kDelta || kind == EntryKind::kRested;
+}
+inline uint32_t varint_bits(uint64_t value) {
+  return 8 * static_cast<uint32_t>(base::varint_bytes(value));
+}
 
 inline constexpr size_t kSnapshotHeaderBytes = 11;  // at most, in a part with blocks
 inline constexpr size_t kMaxPartBytes = 1500;       // no datagram is larger

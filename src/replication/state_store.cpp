@@ -11,6 +11,8 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kFirstChanges = 1024;
+constexpr uint32_t kChangeTurns = 4;  // the change log has room for a change of every object in so many ticks
+constexpr uint32_t kAnnounced = 1024;
 constexpr size_t kUnannouncedLooks = 4096;
 constexpr uint32_t kShrinkTurns = 32;  // every grown object is looked at once in so many ticks
 
@@ -24,13 +26,15 @@ uint32_t newest_states(int32_t history_ticks) {
 }  // namespace
 
 StateStore::StateStore(int32_t history_ticks, KeepTicks keep)
-    : history_ticks_(history_ticks), keep_(keep), pool_(newest_states(history_ticks)) {}
+    : history_ticks_(history_ticks), keep_(keep), pool_(newest_states(history_ticks)) {
+  announced_.reserve(kAnnounced);
+}
 
 void StateStore::begin(uint32_t slot, const ObjectType& type) {
   if (slot >= objects_.size()) {
     objects_.resize(slot + 1);
     summaries_.resize(slot + 1);
-    changes_.reserve(std::max(kFirstChanges, slot + 1));
+    changes_.reserve(std::max(kFirstChanges, kChangeTurns * (slot + 1)));
   }
   Object& object = objects_[slot];
   object.ring.begin(type, pool_);
@@ -93,6 +97,7 @@ bool StateStore::record_one(ObjectTable& table, uint32_t slot, Tick tick) {
   }
   add_version(slot, tick, scratch_.data());
   if (first || object.announced) summaries_[slot].full_version = summaries_[slot].version;
+  if (object.announced) announced_.add(slot);
   object.announced = false;
   return true;
 }

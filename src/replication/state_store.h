@@ -69,7 +69,14 @@ class StateStore {
   /// made yet.
   const Word* words(uint32_t slot, uint32_t version) const;
 
+  /// The newest version at or before `tick` of an object with a version. See VersionRing::version_at().
+  VersionRing::Version version_at(uint32_t slot, Tick tick) const {
+    return objects_[slot].ring.version_at(tick);
+  }
+
   const ChangeLog& changes() const { return changes_; }
+  /// The objects whose owner, mode or authority_tick has to be sent again.
+  const ChangeLog& announced() const { return announced_; }
   const KeepTicks& keep_ticks() const { return keep_; }
   /// The state of every tick so long ago is here.
   uint32_t history_ticks() const { return static_cast<uint32_t>(history_ticks_); }
@@ -107,6 +114,7 @@ class StateStore {
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;
   ChangeLog changes_;
+  ChangeLog announced_;
   ClampLog clamps_;
   UnannouncedWrites* unannounced_ = nullptr;
   size_t next_unannounced_ = 0;  // in ascending order of ids

@@ -122,6 +122,17 @@ void VersionRing::age(Tick oldest) {
   if (count_ != 0 && base::tick_after(oldest, newest_tick())) newest_at(count_ - 1u)[0] = oldest;
 }
 
+VersionRing::Version VersionRing::version_at(Tick tick) const {
+  LATTICE_ASSERT(count_ != 0);
+  const int32_t distance = base::tick_distance(newest_tick(), tick);
+  // No two versions have the same tick, so one as many versions back is not after `tick`.
+  const uint32_t last = count_ - 1u;
+  uint32_t at = distance <= 0 ? last : last - std::min(last, static_cast<uint32_t>(distance));
+  if (base::tick_after(newest_at(at)[0], tick)) return {newest_version_ - count_, false};
+  while (at < last && !base::tick_after(newest_at(at + 1)[0], tick)) ++at;
+  return {newest_version_ - (last - at), true};
+}
+
 const Word* VersionRing::find(uint32_t version) const {
   if (count_ == 0) return nullptr;
   const uint32_t back = newest_version_ - version;  // the newest states have consecutive versions

@@ -72,6 +72,14 @@ class VersionRing {
   bool grown() const { return size_ != 0; }
   Tick newest_tick() const { return newest_at(count_ - 1u)[0]; }
   const Word* newest() const { return words_of(newest_at(count_ - 1u)); }
+  /// The state that was current at a tick.
+  struct Version {
+    uint32_t version = 0;
+    bool exact = false;
+  };
+  /// The newest version at or before `tick`. Not exact where that is no longer kept: then it is the one
+  /// before the oldest that is kept, which is not older. The ring is not empty.
+  Version version_at(Tick tick) const;
   /// The words of `version`, or null.
   const Word* find(uint32_t version) const;
 

@@ -1,6 +1,7 @@
 // Why a client has an object, has it not, or has an old state of it (§15). Nothing here runs unless somebody
 // asks: the numbers are those that interest and snapshots work with.
 #include <algorithm>
+#include <optional>
 
 #include "world/authority_world.h"
 
@@ -39,13 +40,13 @@ bool AuthorityWorld::why(ConnectionHandle connection, uint32_t slot, lattice_why
   out->tick = current_tick_;
   out->budget_bytes = client->budget_bytes;
   out->distance = -1;
-  const replication::Replica* replica = client->recipient->find(slot);
-  out->is_in_set = replica != nullptr ? 1 : 0;
-  const bool held = replica != nullptr ? replica->held : client->recipient->removes(slot, out->object);
+  const std::optional<replication::Replica> replica = client->recipient->find(slot, store_);
+  out->is_in_set = replica ? 1 : 0;
+  const bool held = replica ? replica->held : client->recipient->removes(slot, out->object);
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
   if (interest_) explain_rules(*client, slot, out);
-  if (replica != nullptr) explain_sending(*client, *replica, out);
+  if (replica) explain_sending(*client, *replica, out);
   return true;
 }
 

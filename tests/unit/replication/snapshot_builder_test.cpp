@@ -455,7 +455,7 @@ TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_holds_nothing_up) {
   EXPECT_EQ(client.mirror.find(1), kNoSlot);
   EXPECT_EQ(client.mirror.size(), 20u) << "the whole budget serves those that fit";
   EXPECT_EQ(authority.builder.stats().over_budget, 1u);
-  EXPECT_GT(recipient.find(big)->accumulator, 0.0f);
+  EXPECT_GT(recipient.find(big, authority.store)->accumulator, 0.0f);
 }
 
 TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {

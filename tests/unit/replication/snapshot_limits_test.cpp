@@ -117,7 +117,7 @@ TEST(SnapshotLimits, a_large_object_is_sent_beside_many_small_ones) {
       authority.record();
       for (const SnapshotPart& part : authority.send(recipient, budget))
         recipient.on_receipt(part.receipt, true);
-      const Replica& replica = *recipient.find(large);
+      const Replica replica = *recipient.find(large, authority.store);
       if (replica.sent_tick == authority.tick) last_sent = snapshot;
       longest = std::max(longest, snapshot - last_sent);
     }

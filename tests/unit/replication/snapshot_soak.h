@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "unit/replication/replication_fixture.h"
@@ -35,6 +36,7 @@ struct SoakOptions {
   uint32_t objects = 40;
   double churn = 0.15;                      // chance of a spawn, and of a despawn, in a tick
   uint32_t changes = 20;                    // at most so many objects change in a tick
+  double streams = 0;                       // chance that one of most objects changes in a tick
   uint32_t panels = 0;                      // also objects of the first so many types with many behaviours
   double calls = 0;                         // chance of a reliable RPC in a tick
   Tick silence_from = 0;                    // from here on, for 3 s, every ack is lost
@@ -295,6 +297,11 @@ class Soak {
     if (random_.chance(options_.calls)) call();
     for (uint64_t i = random_.next_below(options_.changes); i > 0 && authority_.table.size() > 0; --i)
       change(any_slot());
+    if (options_.streams != 0) {
+      for (const uint32_t slot : authority_.table.ascending()) {
+        if (slot % 8 != 0 && random_.chance(options_.streams)) change(slot);
+      }
+    }
     for (double left = options_.churn; left > 0; left -= 1) {
       if (random_.chance(left)) spawn();
       if (random_.chance(left) && authority_.table.size() > 10) authority_.despawn(any_slot());
@@ -318,13 +325,13 @@ class Soak {
   /// Nothing that the client does not know waits longer than it must.
   void check_silence(SoakClient& client) {
     for (const uint32_t slot : authority_.table.ascending()) {
-      const Replica* replica = client.recipient.find(slot);
+      const std::optional<Replica> replica = client.recipient.find(slot, authority_.store);
       auto& since = silent_since_[{&client, authority_.table.network_id(slot)}];
-      const bool is_silent = replica != nullptr && !replica->waits &&
+      const bool is_silent = replica && !replica->waits &&
                              replica->sent_version != authority_.store.version(slot) &&
                              replica->sent_tick == since.sent_tick;
       if (!is_silent || since.tick == 0) {
-        since = {authority_.tick, replica == nullptr ? 0 : replica->sent_tick};
+        since = {authority_.tick, replica ? replica->sent_tick : 0};
         continue;
       }
       const uint32_t silent = authority_.tick - since.tick;

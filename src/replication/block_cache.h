@@ -1,0 +1,78 @@
+// Blocks of deltas that many clients share: a block is encoded for the first client that needs it, and its
+// bytes are copied for every further client of the same send. Spec: D-13, D-15.
+//
+// The slots of the world are cut into groups of 32. A block holds the entries of some objects of one group,
+// all against their states at one tick. Blocks begin and end at a byte, so they do not depend on their place
+// in a part. Bounded as EntryCache is: past kMaxBytes the next client starts with an empty cache.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "replication/entry_cache.h"
+#include "replication/state_store.h"
+
+namespace lattice::replication {
+
+inline constexpr uint32_t kGroupBits = 5;
+inline constexpr uint32_t kGroupSlots = 1u << kGroupBits;
+
+class BlockCache {
+ public:
+  static constexpr uint32_t kMaxBytes = 8u << 20;
+  static constexpr uint32_t kTooLong = UINT32_MAX;
+
+  /// `max_block_bytes`: a block longer than this is kTooLong.
+  BlockCache(const ObjectTable& table, const StateStore& store, EntryCache& entries,
+             uint32_t max_block_bytes);
+
+  /// Forgets all blocks. Objects may not change between this call and the last find() of the send at `tick`.
+  void begin_send(Tick tick);
+  /// Call before the first find() for each client.
+  void begin_client() {
+    if (bytes_.size() >= kMaxBytes) begin_send(tick_);
+  }
+
+  /// The index of the block with the deltas of the objects in `mask`, bit i being slot 32 * group + i, from
+  /// their states at `baseline` to the newest ones. kTooLong when it is too long, or when one of its entries
+  /// is. `mask` is not 0, and the states at `baseline` are in the store. Indexes are valid until the next
+  /// begin_*().
+  uint32_t find(uint32_t group, uint32_t mask, Tick baseline);
+  /// Valid until the next find() or begin_*().
+  std::span<const uint8_t> bytes(uint32_t index) const {
+    return std::span<const uint8_t>(bytes_).subspan(blocks_[index].first_byte, blocks_[index].size);
+  }
+
+  /// How many blocks were encoded, and below: how many were reused.
+  uint64_t encoded() const { return encoded_; }
+  uint64_t shared() const { return shared_; }
+
+ private:
+  struct Block {
+    uint32_t mask = 0;
+    Tick baseline = 0;
+    uint32_t first_byte = 0;
+    uint32_t size = kTooLong;
+    uint32_t next = UINT32_MAX;  // further blocks of the same group
+  };
+  struct Head {
+    uint32_t send = 0;
+    uint32_t block = UINT32_MAX;
+  };
+  uint32_t encode(uint32_t group, uint32_t mask, Tick baseline);
+
+  const ObjectTable& table_;
+  const StateStore& store_;
+  EntryCache& entries_;
+  Tick tick_ = 0;
+  uint32_t send_ = 1;
+  std::vector<Head> heads_;  // by group
+  std::vector<Block> blocks_;
+  std::vector<uint8_t> bytes_;
+  std::vector<uint8_t> scratch_;
+  uint64_t encoded_ = 0;
+  uint64_t shared_ = 0;
+};
+
+}  // namespace lattice::replication

@@ -1,0 +1,53 @@
+#include "replication/entry_writer.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lattice::replication {
+namespace {
+
+constexpr uint32_t kMaxK = 15;
+
+}  // namespace
+
+uint32_t best_gap_k(uint32_t range, uint32_t count) {
+  const uint32_t gap = count < 2 ? 0 : (range - (count - 1)) / (count - 1);
+  return std::min(gap < 2 ? 0 : static_cast<uint32_t>(std::bit_width(gap * 3 / 4)) - 1, kMaxK);
+}
+
+void write_block_head(BitWriter& out, const BlockHead& head) {
+  out.WriteBits(static_cast<uint64_t>(head.kind) << 5 | (head.mixed ? 0x10u : 0) | head.k, 8);
+  out.WriteVarint(head.count);
+  if (has_age(head.kind)) out.WriteVarint(head.age);
+  out.WriteVarint(head.slot);
+}
+
+void write_gap(BitWriter& out, uint32_t gap, uint32_t k) {
+  const uint32_t quotient = gap >> k;
+  if (quotient < kGapEscape) {
+    const uint64_t ones = ((uint64_t{1} << quotient) - 1) << (k + 1);
+    out.WriteBits(ones | (gap & ((1u << k) - 1)), static_cast<int>(quotient + 1 + k));
+  } else {
+    out.WriteBits((uint64_t{1} << kGapEscape) - 1, kGapEscape);
+    out.WriteVarint(gap);
+  }
+}
+
+void write_changes(BitWriter& out, const EntryBody& body, const EntryBody* previous) {
+  if (body.mask_bits != 0) {
+    const bool same =
+        previous != nullptr && previous->mask == body.mask && previous->mask_bits == body.mask_bits;
+    if (previous != nullptr) out.WriteBool(same);
+    if (!same) out.WriteBits(body.mask, static_cast<int>(body.mask_bits));
+  }
+  const uint32_t whole = body.bits / 64;
+  for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);
+  const uint32_t tail = body.bits % 64;
+  if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
+}
+
+void end_block(BitWriter& out) {
+  out.WriteBits(0, static_cast<int>((8 - out.bit_count() % 8) % 8));
+}
+
+}  // namespace lattice::replication

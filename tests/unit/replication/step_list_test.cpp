@@ -1,0 +1,249 @@
+// Objects in step: what a client gets is the truth and converges whatever the link does, blocks are those
+// that entries on their own would make, and clients share them.
+#include "replication/step_list.h"
+
+#include "unit/replication/snapshot_soak.h"
+
+namespace lattice::replication::test {
+namespace {
+
+void soak(uint64_t first_seed, uint64_t seeds, SoakOptions options, double least_share) {
+  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    options.max_objects = 160;
+    options.objects = 90;
+    Soak run(seed, options);
+    run.run(600);
+    run.settle(500);
+    if (testing::Test::HasFatalFailure()) return;
+    run.expect_equal();
+    EXPECT_GE(static_cast<double>(run.stats().in_step),
+              least_share * static_cast<double>(run.stats().delta_entries));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(StepSoak, all_change_in_each_tick) {
+  SoakOptions options;
+  options.streams = 1;
+  options.churn = 0.02;
+  options.link.max_delay = 6;
+  soak(1, 2, options, 0.5);
+}
+
+TEST(StepSoak, objects_pause_come_go_and_change_owner) {
+  SoakOptions options;
+  options.streams = 0.9;
+  options.churn = 0.3;
+  options.calls = 0.2;
+  soak(10, 3, options, 0.1);
+}
+
+TEST(StepSoak, loss_reordering_and_duplicates) {
+  SoakOptions options;
+  options.streams = 0.97;
+  options.churn = 0.05;
+  options.link = {.loss = 0.2, .ack_loss = 0.1, .duplicate = 0.1, .max_delay = 12};
+  soak(20, 4, options, 0.05);
+}
+
+TEST(StepSoak, acks_come_late_and_in_any_order) {
+  SoakOptions options;
+  options.streams = 1;
+  options.churn = 0.05;
+  options.link = {.loss = 0.02, .duplicate = 0.05, .min_delay = 20, .max_delay = 61};
+  soak(30, 3, options, 0.0);
+}
+
+TEST(StepSoak, small_parts) {
+  SoakOptions options;
+  options.streams = 1;
+  options.churn = 0.05;
+  options.link.loss = 0.05;
+  options.builder.part_capacity_bytes = 300;
+  soak(40, 2, options, 0.2);
+}
+
+TEST(StepSoak, a_budget_that_is_sometimes_too_small) {
+  SoakOptions options;
+  options.streams = 0.98;
+  options.churn = 0.1;
+  options.link.loss = 0.05;
+  for (const uint32_t budget : {1500u, 2500u, 4000u}) {
+    options.budget_bytes = budget;
+    soak(50 + budget, 1, options, 0.0);
+  }
+}
+
+TEST(StepSoak, silence_and_the_wrap_of_ticks) {
+  SoakOptions options;
+  options.streams = 1;
+  options.churn = 0.02;
+  options.silence_from = 200;
+  options.first_tick = 0xFFFFFF01u;
+  soak(60, 2, options, 0.15);
+}
+
+// ---- The base of a group ------------------------------------------------------------------------------
+
+struct StepBase : testing::Test {
+  StepBase() {
+    Step& step = steps.add(3);
+    step.mask = 0xFF;
+    step.base = 10;
+    step.joined = 13;
+    step.sent = 40;
+  }
+  Tick base() const { return steps.find(3)->base; }
+  StepList steps;
+};
+
+TEST_F(StepBase, moves_with_acked_blocks_and_never_back) {
+  steps.on_acked(3, 0xFF, 20, false);
+  EXPECT_EQ(base(), 20u);
+  steps.on_acked(3, 0xFF, 18, false);
+  EXPECT_EQ(base(), 20u);
+  steps.on_acked(4, 0xFF, 22, false);
+  EXPECT_EQ(base(), 20u) << "another group";
+}
+
+TEST_F(StepBase, does_not_move_to_a_block_of_which_a_piece_was_lost) {
+  steps.on_acked(3, 0x0F, 20, false);
+  EXPECT_EQ(steps.on_lost(3, 0xF0, 20), 0xF0u);
+  EXPECT_EQ(base(), 10u);
+  steps.on_acked(3, 0xF0, 22, false);
+  EXPECT_EQ(base(), 10u) << "pieces of two snapshots";
+  steps.on_acked(3, 0x0F, 22, false);
+  EXPECT_EQ(base(), 22u);
+}
+
+TEST_F(StepBase, does_not_move_to_a_block_from_before_an_object_came_into_step) {
+  steps.on_acked(3, 0xFF, 12, false);
+  EXPECT_EQ(base(), 10u);
+  EXPECT_EQ(steps.on_lost(3, 0xFF, 12), 0u);
+}
+
+TEST_F(StepBase, an_object_that_left_is_not_waited_for) {
+  steps.on_acked(3, 0x7F, 20, false);
+  EXPECT_EQ(base(), 10u);
+  steps.remove(3 * kGroupSlots + 7);
+  steps.on_acked(3, 0x7F, 22, false);
+  EXPECT_EQ(base(), 22u);
+}
+
+// ---- Blocks -------------------------------------------------------------------------------------------
+
+/// A world of lamps and actors that all change in each tick, and clients that ack at once.
+struct Crowd {
+  explicit Crowd(uint32_t objects, uint32_t client_count) : authority(types) {
+    for (uint32_t i = 0; i < client_count; ++i) {
+      clients.push_back(std::make_unique<ReplicaList>(ReplicaList::Config{}));
+      authority.recipients.push_back(clients.back().get());
+    }
+    for (uint32_t i = 0; i < objects; ++i)
+      slots.push_back(authority.spawn(i % 3 == 0 ? types.lamp() : types.actor()));
+  }
+  void change(uint32_t slot) {
+    if (authority.table.info(slot).type == &types.lamp()) {
+      authority.state<Lamp>(slot).level = static_cast<uint8_t>((authority.tick + slot) % 16);
+    } else {
+      authority.state<Body>(slot).position[slot % 3] = static_cast<float>((authority.tick * 7 + slot) % 90);
+    }
+  }
+  void change_all() {
+    authority.tick += 2;
+    for (const uint32_t slot : slots) change(slot);
+    authority.record();
+  }
+  std::vector<std::vector<uint8_t>> send(ReplicaList& client) {
+    std::vector<std::vector<uint8_t>> bodies;
+    for (const SnapshotPart& part : authority.builder.build(client, SnapshotHeader{}, 0)) {
+      bodies.push_back(copy(part.bytes));
+      client.on_receipt(part.receipt, true);
+    }
+    return bodies;
+  }
+  void run(int snapshots) {
+    for (int i = 0; i < snapshots; ++i) {
+      change_all();
+      authority.builder.begin_send(authority.tick);
+      for (const auto& client : clients) send(*client);
+    }
+  }
+
+  Types types;
+  Authority authority;
+  std::vector<std::unique_ptr<ReplicaList>> clients;
+  std::vector<uint32_t> slots;
+};
+
+TEST(Blocks, are_those_that_entries_on_their_own_make) {
+  Crowd crowd(kGroupSlots, 2);
+  crowd.run(5);
+  ASSERT_EQ(crowd.clients[1]->steps().size(), 1u);
+  crowd.change_all();
+  crowd.authority.builder.begin_send(crowd.authority.tick);
+  crowd.clients[1]->begin_build(crowd.authority.tick);
+  crowd.clients[1]->end_steps(crowd.authority.store);
+  const uint64_t before = crowd.authority.builder.stats().in_step;
+  const auto shared = crowd.send(*crowd.clients[0]);
+  const uint64_t in_step = crowd.authority.builder.stats().in_step - before;
+  EXPECT_EQ(in_step, crowd.slots.size());
+  const auto alone = crowd.send(*crowd.clients[1]);
+  EXPECT_EQ(crowd.authority.builder.stats().in_step - before, in_step) << "the second was out of step";
+  EXPECT_EQ(shared, alone);
+}
+
+TEST(Blocks, are_encoded_once_for_all_clients_that_hold_the_same) {
+  const auto encoded = [](uint32_t clients) {
+    Crowd crowd(4 * kGroupSlots, clients);
+    crowd.run(5);
+    const uint64_t before = crowd.authority.builder.blocks().encoded();
+    const uint64_t in_step = crowd.authority.builder.stats().in_step;
+    crowd.run(1);
+    EXPECT_EQ(crowd.authority.builder.stats().in_step - in_step, uint64_t{clients} * crowd.slots.size());
+    return crowd.authority.builder.blocks().encoded() - before;
+  };
+  EXPECT_EQ(encoded(40), encoded(1));
+}
+
+TEST(Blocks, an_object_that_rests_comes_out_of_step_and_is_acked) {
+  Crowd crowd(kGroupSlots, 1);
+  crowd.run(5);
+  ReplicaList& client = *crowd.clients[0];
+  ASSERT_EQ(client.steps().at(0).mask, 0xFFFFFFFFu);
+  const uint32_t rests = crowd.slots[9];
+  crowd.slots.erase(crowd.slots.begin() + 9);
+  crowd.run(1);
+  EXPECT_EQ(client.steps().at(0).mask, ~(1u << rests % kGroupSlots));
+  const std::optional<Replica> replica = client.find(rests, crowd.authority.store);
+  EXPECT_EQ(replica->acked_version, crowd.authority.store.version(rests));
+  EXPECT_FALSE(replica->in_flight);
+}
+
+TEST(Blocks, a_lost_block_is_made_good_for_an_object_that_rests_since) {
+  Crowd crowd(kGroupSlots, 1);
+  crowd.run(5);
+  ReplicaList& client = *crowd.clients[0];
+  crowd.change_all();
+  for (const SnapshotPart& part : crowd.authority.send(client)) client.on_receipt(part.receipt, false);
+  const uint32_t rests = crowd.slots[9];
+  crowd.slots.erase(crowd.slots.begin() + 9);
+  crowd.run(1);
+  const std::optional<Replica> replica = client.find(rests, crowd.authority.store);
+  EXPECT_EQ(replica->sent_tick, crowd.authority.tick);
+  EXPECT_EQ(replica->acked_version, crowd.authority.store.version(rests));
+}
+
+TEST(Blocks, an_announced_object_comes_out_of_step) {
+  Crowd crowd(kGroupSlots, 1);
+  crowd.run(5);
+  const uint64_t before = crowd.authority.builder.stats().full_entries;
+  crowd.authority.table.set_authority(crowd.slots[4], 77, LATTICE_AUTHORITY_SHARED, crowd.authority.tick);
+  crowd.authority.store.announce(crowd.slots[4]);
+  crowd.run(1);
+  EXPECT_EQ(crowd.authority.builder.stats().full_entries - before, 1u);
+}
+
+}  // namespace
+}  // namespace lattice::replication::test

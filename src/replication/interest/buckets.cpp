@@ -84,6 +84,26 @@ void Buckets::set(uint32_t slot, Offset offset) {
   block.z[at.entry] = offset.z;
 }
 
+// The distances of a whole block come first, also those of its free entries: eight at once cost as much as
+// two.
+void Buckets::find(uint32_t bucket, const Offset& from, const Shell& shell, std::vector<Found>* found) const {
+  const auto inner = static_cast<float>(shell.inner * shell.inner);
+  const auto outer = static_cast<float>(shell.outer * shell.outer);
+  for (uint32_t b = buckets_[bucket].first_block; b != kNone; b = blocks_[b].next) {
+    const Block& block = blocks_[b];
+    std::array<float, kBlockEntries> squared;
+    for (uint32_t i = 0; i < kBlockEntries; ++i) {
+      const float dx = block.x[i] - from.x;
+      const float dy = block.y[i] - from.y;
+      const float dz = block.z[i] - from.z;
+      squared[i] = dx * dx + dy * dy + dz * dz;
+    }
+    for (uint32_t i = 0; i < block.count; ++i) {
+      if (squared[i] >= inner && squared[i] <= outer) found->push_back({block.slot[i], squared[i]});
+    }
+  }
+}
+
 void Buckets::validate([[maybe_unused]] uint32_t bucket) const {
 #if defined(LATTICE_VALIDATION)
   // Crowded buckets are checked at their first block only, or filling one would be quadratic.

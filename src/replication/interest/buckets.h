@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "replication/interest/spatial_index.h"
 
 namespace lattice::replication {
 
@@ -45,14 +46,14 @@ class Buckets {
   /// Blocks in memory, used and free. For tests of bounds.
   size_t block_count() const { return blocks_.size(); }
 
-  /// Calls visit(slot, offset) for each object of the bucket. `visit` must not change the bucket.
+  /// Appends to `found` the objects of the bucket that lie in `shell`, whose centre has the offset `from`.
+  void find(uint32_t bucket, const Offset& from, const Shell& shell, std::vector<Found>* found) const;
+  /// Calls visit(slot) for each object of the bucket. `visit` must not change the bucket.
   template <class Visit>
   void for_each(uint32_t bucket, Visit visit) const {
     for (uint32_t b = buckets_[bucket].first_block; b != kNone; b = blocks_[b].next) {
       const Block& block = blocks_[b];
-      for (uint32_t i = 0; i < block.count; ++i) {
-        visit(block.slot[i], Offset{block.x[i], block.y[i], block.z[i]});
-      }
+      for (uint32_t i = 0; i < block.count; ++i) visit(block.slot[i]);
     }
   }
 

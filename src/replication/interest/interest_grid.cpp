@@ -126,18 +126,9 @@ void InterestGrid::for_each_cell(uint16_t room, const Shell& shell, IndexWork* w
 
 void InterestGrid::query(uint16_t room, const Shell& shell, std::vector<Found>* found,
                          IndexWork* work) const {
-  const auto inner = static_cast<float>(shell.inner * shell.inner);
-  const auto outer = static_cast<float>(shell.outer * shell.outer);
   for_each_cell(room, shell, work, [&](uint64_t key, uint32_t bucket) {
-    const Offset from = offset_in(key, shell.centre);
     work->objects_visited += buckets_.size(bucket);
-    buckets_.for_each(bucket, [&](uint32_t slot, Offset at) {
-      const float dx = at.x - from.x;
-      const float dy = at.y - from.y;
-      const float dz = at.z - from.z;
-      const float squared = dx * dx + dy * dy + dz * dz;
-      if (squared >= inner && squared <= outer) found->push_back({slot, squared});
-    });
+    buckets_.find(bucket, offset_in(key, shell.centre), shell, found);
   });
 }
 

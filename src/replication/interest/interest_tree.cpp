@@ -101,7 +101,7 @@ void InterestTree::descend(uint32_t root, uint32_t slot) {
 // its children would not.
 void InterestTree::evict_strays(uint32_t leaf) {
   const Node& node = nodes_[leaf];
-  buckets_.for_each(node.bucket, [&](uint32_t slot, Offset) {
+  buckets_.for_each(node.bucket, [&](uint32_t slot) {
     if (!holds(node, places_[slot], node.half)) strays_.push_back(slot);
   });
   for (const uint32_t slot : strays_) {
@@ -116,7 +116,7 @@ void InterestTree::empty_bucket(uint32_t leaf) {
   const uint32_t bucket = nodes_[leaf].bucket;
   if (bucket == kNone) return;
   const size_t first = moving_.size();
-  buckets_.for_each(bucket, [this](uint32_t slot, Offset) { moving_.push_back(slot); });
+  buckets_.for_each(bucket, [this](uint32_t slot) { moving_.push_back(slot); });
   for (size_t i = first; i < moving_.size(); ++i) buckets_.remove(moving_[i]);
   buckets_.release(bucket);
   nodes_[leaf].bucket = kNone;
@@ -217,18 +217,9 @@ void InterestTree::for_each_leaf(uint16_t room, const Shell& shell, IndexWork* w
 
 void InterestTree::query(uint16_t room, const Shell& shell, std::vector<Found>* found,
                          IndexWork* work) const {
-  const auto inner = static_cast<float>(shell.inner * shell.inner);
-  const auto outer = static_cast<float>(shell.outer * shell.outer);
   for_each_leaf(room, shell, work, [&](const Node& leaf) {
-    const Offset from = offset_in(leaf, shell.centre);
     work->objects_visited += leaf.count;
-    buckets_.for_each(leaf.bucket, [&](uint32_t slot, Offset at) {
-      const float dx = at.x - from.x;
-      const float dy = at.y - from.y;
-      const float dz = at.z - from.z;
-      const float squared = dx * dx + dy * dy + dz * dz;
-      if (squared >= inner && squared <= outer) found->push_back({slot, squared});
-    });
+    buckets_.find(leaf.bucket, offset_in(leaf, shell.centre), shell, found);
   });
 }
 

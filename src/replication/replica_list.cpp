@@ -8,6 +8,9 @@
 namespace lattice::replication {
 namespace {
 
+/// Removals of a client that moves through a world: so many of a second need no memory of their own.
+constexpr size_t kUsualRemovals = 16;
+
 uint16_t next_stay(uint32_t stay) {
   return static_cast<uint16_t>((stay + 1) & SentEntry::kStayMask);
 }
@@ -19,7 +22,11 @@ uint32_t version_of(const SentEntry& entry, const Replica& replica) {
 
 }  // namespace
 
-ReplicaList::ReplicaList(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {}
+ReplicaList::ReplicaList(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {
+  removals_.reserve(kUsualRemovals);
+  free_removals_.reserve(kUsualRemovals);
+  pending_.reserve(kUsualRemovals);
+}
 
 void ReplicaList::join(const ObjectTable& table) {
   for (const uint32_t slot : table.ascending()) {
@@ -64,6 +71,7 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
     free_replicas_.push_back(static_cast<uint32_t>(replicas_.size()));
     replicas_.emplace_back();
     details_.emplace_back();
+    free_replicas_.reserve(replicas_.capacity());  // leaving must not allocate
   }
   const uint32_t index = free_replicas_.back();
   free_replicas_.pop_back();
@@ -339,6 +347,8 @@ uint32_t ReplicaList::take_removal() {
   if (free_removals_.empty()) {
     free_removals_.push_back(static_cast<uint32_t>(removals_.size()));
     removals_.emplace_back();
+    free_removals_.reserve(removals_.capacity());
+    pending_.reserve(removals_.capacity());
   }
   const uint32_t index = free_removals_.back();
   free_removals_.pop_back();

@@ -12,6 +12,9 @@ using base::Tick;
 
 namespace {
 
+/// Between two evaluations among moving objects. More allocate once, up to kMaxHints.
+constexpr size_t kUsualHints = 32;
+
 // An object that changes its root may enter with the new one and leave with the old one, or the other way
 // round, in one evaluation. That is no news. Both lists ascend.
 void cancel_common(std::vector<uint32_t>* a, std::vector<uint32_t>* b) {
@@ -43,6 +46,7 @@ struct InterestSet::Pass {
 
 InterestSet::InterestSet(const Config& config) : config_(config) {
   LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
+  hints_.reserve(kUsualHints);
 }
 
 void InterestSet::hint(uint32_t slot) {

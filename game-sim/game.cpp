@@ -99,14 +99,6 @@ void Game::note_disturbed(lattice_netid pawn) {
   if (!resimulating_ && disturbed_.size() < disturbed_.capacity()) disturbed_.push_back(pawn);
 }
 
-/// Calls step(id) for each object of the type that is simulated here.
-template <class Step>
-void Game::step_type(uint32_t type_id, Step step) {
-  const size_t count = std::min(
-      lattice_simulated_objects(world_, type_id, simulated_.data(), simulated_.size()), simulated_.size());
-  for (size_t i = 0; i < count; ++i) step(simulated_[i]);
-}
-
 void Game::step_pickup_of(const Actor<PickupState>& pickup, TickTime time) {
   const bool was_taken = pickup.state->taken;
   step_pickup({pawns_, doors_}, pickup, time, *this);
@@ -120,6 +112,26 @@ void Game::step_pawn_of(const Actor<PawnState>& pawn, TickTime time) {
   step_pawn({pawns_, doors_}, pawn, input, time, *this);
 }
 
+void Game::step_all(TickTime time) {
+  for (const Actor<PawnState>& pawn : pawns_) step_pawn_of(pawn, time);
+  for (const Actor<ProjectileState>& projectile : projectiles_) {
+    step_projectile({pawns_, doors_}, projectile, time, *this);
+  }
+  for (const Actor<PickupState>& pickup : pickups_) step_pickup_of(pickup, time);
+  // The kept pointers were written, so the authority announces it. A pickup did that only if it changed.
+  for (const Actor<PawnState>& pawn : pawns_) world_.wake(pawn.id);
+  for (const Actor<ProjectileState>& projectile : projectiles_) world_.wake(projectile.id);
+}
+
+void Game::step_predicted(TickTime time) {
+  // No other type is predicted. The list is empty while prediction is switched off.
+  const size_t count = std::min(
+      lattice_simulated_objects(world_, kPawnType, simulated_.data(), simulated_.size()), simulated_.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (const auto* pawn = find_actor(pawns_, simulated_[i])) step_pawn_of(*pawn, time);
+  }
+}
+
 void Game::on_tick(const lattice_tick_context& tick) {
   tick_ = tick.tick;
   resimulating_ = tick.is_resimulating != 0;
@@ -129,19 +141,11 @@ void Game::on_tick(const lattice_tick_context& tick) {
   }
   gather();
   const TickTime time = {tick.tick, static_cast<float>(tick.dt_s)};
-  step_type(kPawnType, [&](lattice_netid id) {
-    if (const auto* pawn = find_actor(pawns_, id)) step_pawn_of(*pawn, time);
-  });
-  step_type(kProjectileType, [&](lattice_netid id) {
-    if (const auto* projectile = find_actor(projectiles_, id))
-      step_projectile({pawns_, doors_}, *projectile, time, *this);
-  });
-  step_type(kPickupType, [&](lattice_netid id) {
-    if (const auto* pickup = find_actor(pickups_, id)) step_pickup_of(*pickup, time);
-  });
-  // The kept pointers were written, so the authority announces it. A pickup did that only if it changed.
-  for (const Actor<PawnState>& pawn : pawns_) world_.wake(pawn.id);
-  for (const Actor<ProjectileState>& projectile : projectiles_) world_.wake(projectile.id);
+  if (is_authority()) {
+    step_all(time);
+  } else {
+    step_predicted(time);
+  }
   if (!resimulating_) listener_.ticked(tick.tick);
   resimulating_ = false;
 }

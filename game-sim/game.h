@@ -1,9 +1,9 @@
 // Depot on a Lattice world. Server, host and client run this same class, and the same object code (§18).
 //
-// on_tick() gathers the scene, then steps the objects that lattice_simulated_objects() names, type by type
-// and in ascending id: on the authority all objects, on a client its own pawn. Parcels are not among them:
-// the authority moves those on belts, and the others rest. GameServer does what only the authority can do: it
-// spawns, judges RPCs, and overrides the events of the rules. Here the events only note disturbed pawns.
+// on_tick() gathers the scene, then steps it type by type and in ascending id: the authority all objects, a
+// client its own pawn. Parcels are not among them: the authority moves those on belts, and the others rest.
+// GameServer does what only the authority can do: it spawns, judges RPCs, and overrides the events of the
+// rules. Here the events only note disturbed pawns.
 #pragma once
 
 #include <cstddef>
@@ -75,6 +75,7 @@ class Game : protected SceneEvents {
   void pushed(lattice_netid pawn) override { note_disturbed(pawn); }
 
   // GameServer overrides these.
+  virtual bool is_authority() const { return false; }
   virtual void before_tick(uint32_t /*tick*/) {}
   /// The input of a pawn was read. `freshness` is the result of lattice_get_input(). May change the input.
   virtual void input_taken(lattice_netid /*pawn*/, int /*freshness*/, PawnInput&) {}
@@ -97,8 +98,8 @@ class Game : protected SceneEvents {
   template <class State>
   void gather_type(uint32_t type_id, std::vector<Actor<State>>& out);
   void on_tick(const lattice_tick_context& tick);
-  template <class Step>
-  void step_type(uint32_t type_id, Step step);
+  void step_all(TickTime time);
+  void step_predicted(TickTime time);
   void step_pawn_of(const Actor<PawnState>& pawn, TickTime time);
   void step_pickup_of(const Actor<PickupState>& pickup, TickTime time);
   void on_spawn(lattice_netid id, uint32_t type_id);

@@ -58,6 +58,7 @@ class GameServer final : public Game {
   uint64_t doors_refused() const { return doors_refused_; }
 
  private:
+  bool is_authority() const override { return true; }
   void before_tick(uint32_t tick) override;
   void input_taken(lattice_netid pawn, int freshness, PawnInput& input) override;
   void peer_connected(lattice_conn* conn) override;

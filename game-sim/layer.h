@@ -9,7 +9,7 @@
 //   state                    the networked structures and the input command
 //   rules                    one tick of one object, on plain structures: no Lattice calls at all
 //   schema                   how the structures are described to Lattice
-//   game                     joins rules and Lattice: on_tick over lattice_simulated_objects()
+//   game                     joins rules and Lattice: on_tick
 //   parcels                  the goods of the hall, on the authority
 //   game_server              the authority's part: spawning, validation of RPCs
 //   bot                      seeded players

@@ -141,6 +141,7 @@ try {
   const page = await browser.newPage({ viewport: { width: 1000, height: 800 }, colorScheme: 'dark' });
   await page.goto(url);
   await untilLive(page, 20000);
+  await page.locator('#zoom label', { hasText: '32 m' }).click();
   for (const client of ['A', 'B']) {
     for (const direction of ['up', 'down']) await page.evaluate((impair) => window.lattice.send({ impair }), { client, direction, delay_ms: kDelayMs });
   }

@@ -426,9 +426,9 @@ async function checkTricks(page) {
 }
 
 async function checkLessons(page) {
-  for (let number = 1; number <= 5; number++) {
+  for (let number = 1; number <= 6; number++) {
     await page.evaluate((n) => (location.hash = `lesson=${n}`), number);
-    check(`lesson ${number} says what to watch`, await shows(page, async () => (await page.locator('#lesson-title').textContent()).startsWith(`Lesson ${number} of 5`)) &&
+    check(`lesson ${number} says what to watch`, await shows(page, async () => (await page.locator('#lesson-title').textContent()).startsWith(`Lesson ${number} of 6`)) &&
       (await page.locator('#lesson-text').textContent()).length > 80);
     if (number === 2) check('lesson 2 switches prediction off', await eventually(page, (s) => s.clients.A.toggles.prediction === false && s.clients.A.impair.up.delay_ms === 100));
     if (number === 5) check('lesson 5 loses packets', await eventually(page, (s) => s.clients.A.toggles.prediction && s.clients.A.impair.down.loss_pct === 20));

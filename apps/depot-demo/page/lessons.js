@@ -1,4 +1,4 @@
-// A tour of five lessons. Each sets the controls, and says what to do and what to watch. #lesson=1 to 5 opens one.
+// A tour of six lessons. Each sets the controls, and says what to do and what to watch. #lesson=1 to 6 opens one.
 
 import { element, releaseAfterPointer } from './controls.js';
 
@@ -37,6 +37,13 @@ export const kLessons = [
     text: 'One packet in five of client A is lost, each way. Walk: it still feels the same. Each packet repeats the inputs the server has not ' +
       'acknowledged, so few are late (“Late inputs”). The loss chart shows what was lost in the last second beside the dashed line ' +
       'of what was set.',
+  },
+  {
+    title: 'A client has what it sees', camera: 'own', zoom: '64',
+    A: { toggles: kOn, impair: { delay_ms: 20 } }, B: { toggles: kOn, impair: { delay_ms: 20 } },
+    text: 'The circle is what client A sees. Beyond it the map of client A is dark, because client A has nothing there: the small map shows ' +
+      'how little of the hall that is. Walk with W through the gate: green frames come into sight, red ones go. The room ahead is shut ' +
+      'and looks empty. Press E at its door: its parcels appear. Click anything on a map, and the server says why a client has it or not.',
   },
 ];
 

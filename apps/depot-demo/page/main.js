@@ -64,6 +64,7 @@ for (const button of document.querySelectorAll('[data-trick]')) {
 const tour = new Tour(byId('lesson'), (lesson) => {
   for (const name of kClients) clients[name].controls.set(lesson[name]);
   chooseSegment(byId('camera'), lesson.camera);
+  if (lesson.zoom) chooseSegment(byId('zoom'), lesson.zoom);
 });
 
 const why = (lattice.why = new Why(byId('why'), maps, send, () => lattice.state));

@@ -33,7 +33,7 @@ constexpr uint64_t kCrowdNs = 60'000'000'000;
 constexpr SettingSpec kSettings[] = {
     {"port", SettingKind::kInteger, "N", "0", "of the page, on 127.0.0.1; 0: any free one", 0, 65535},
     {"bots", SettingKind::kInteger, "N", "8", "bots beside clients A and B", 0, 60},
-    {"crowd", SettingKind::kInteger, "N", "0", "further bots all over the hall, in one process", 0, 1000},
+    {"crowd", SettingKind::kInteger, "N", "0", "further bots all over the hall, in one process", 0, 900},
     {"profile", SettingKind::kText, "PRESET", "demo",
      "impairment of A and B in each direction; 'none': perfect"},
     {"no_open", SettingKind::kSwitch, "", "", "do not open a browser"},
@@ -65,6 +65,8 @@ pawn pushed it or a projectile hit it are not judged: no client can foresee thos
 else counts, doors and late inputs included. While A and B connect, their links have the
 profile's delay but neither jitter nor loss, so that round trips can be counted. A run that
 misses a target while the machine kept processes waiting 50 ms or more is repeated, twice at most.
+client_bytes_per_s is what the server sent to any client in any second: at most 64,000 bytes of UDP
+payload, and a bucket of 3,600.
 Exit codes: 0 all met, 1 a target missed, 2 usage, 3 configuration, 4 port taken.
 )",
     .settings = kSettings,

@@ -329,6 +329,13 @@ class WorldRef {
     lattice_world_get_stats(handle_, &stats);
     return stats;
   }
+  /// What a client received about the objects of one type; all zero but for struct_size on failure. Calls
+  /// lattice_world_get_type_stats().
+  lattice_type_stats type_stats(uint32_t type_id) const {
+    lattice_type_stats stats = sized<lattice_type_stats>();
+    lattice_world_get_type_stats(handle_, type_id, &stats);
+    return stats;
+  }
 
  private:
   lattice_result call_raw(lattice_netid object, uint16_t rpc_id, lattice_rpc_target target,

@@ -132,6 +132,32 @@ static inline void lattice_world_stats_init(lattice_world_stats* stats) {
 ///     if (lattice_world_get_stats(world, &stats) == LATTICE_OK) printf("tick %u\n", (unsigned)stats.tick);
 LATTICE_API lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats* out);
 
+/// What a client received about the objects of one type, since its connection began.
+typedef struct lattice_type_stats {
+  uint32_t struct_size;       ///< set by lattice_type_stats_init()
+  uint32_t objects;           ///< objects of the type that are alive here now
+  uint64_t entries_received;  ///< client: entries of snapshots about such objects
+  /// Client: bits of those entries. Not in it: what the entries of a block share, and the headers of packets.
+  uint64_t bits_received;
+} lattice_type_stats;
+
+/// All zero, with struct_size. Does nothing when `stats` is NULL. Does not set lattice_last_result().
+static inline void lattice_type_stats_init(lattice_type_stats* stats) {
+  if (stats == NULL) return;
+  memset(stats, 0, sizeof *stats);
+  stats->struct_size = (uint32_t)sizeof *stats;
+}
+
+/// Writes the statistics of one type of objects. `out` must have been initialised. LATTICE_ERROR_NOT_FOUND
+/// for a type that is not registered. Costs a walk over all objects.
+///
+///     lattice_type_stats pawns;
+///     lattice_type_stats_init(&pawns);
+///     if (lattice_world_get_type_stats(world, PAWN_TYPE, &pawns) == LATTICE_OK)
+///       printf("%llu bytes\n", (unsigned long long)(pawns.bits_received / 8));
+LATTICE_API lattice_result lattice_world_get_type_stats(lattice_world* world, uint32_t type_id,
+                                                        lattice_type_stats* out);
+
 /// Reads a counter of what came from the network and was not acted on, or could not be sent. There is one
 /// counter for each reason (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and
 /// returns its name, which lives as long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last.

@@ -139,6 +139,22 @@ lattice_result lattice_world_get_stats(lattice_world* world, lattice_world_stats
   return lattice::abi::write_struct(value, out, "lattice_world_stats");
 }
 
+lattice_result lattice_world_get_type_stats(lattice_world* world, uint32_t type_id, lattice_type_stats* out) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  const replication::ObjectType* type = instance->world->schema().types().find(type_id);
+  if (type == nullptr) return fail(LATTICE_ERROR_NOT_FOUND, "No type has the id %u.", type_id);
+  const auto traffic = instance->world->type_traffic(*type);
+  lattice_type_stats value{};
+  value.struct_size = sizeof value;
+  const replication::ObjectTable& objects = instance->world->objects();
+  for (const uint32_t slot : objects.ascending()) value.objects += objects.info(slot).type == type ? 1u : 0u;
+  value.entries_received = traffic.entries;
+  value.bits_received = traffic.bits;
+  return lattice::abi::write_struct(value, out, "lattice_type_stats");
+}
+
 const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();

@@ -64,7 +64,8 @@ SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, Sn
       mirror_(mirror),
       listener_(listener),
       slot_bound_(slot_bound),
-      index_of_(64, base::HashIndex::Growth::kDoubling) {}
+      index_of_(64, base::HashIndex::Growth::kDoubling),
+      traffic_(types.size()) {}
 
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   SnapshotHeader header;

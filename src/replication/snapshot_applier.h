@@ -102,6 +102,13 @@ class SnapshotApplier {
   SnapshotRefusal refusal() const { return refusal_; }
   /// How often each reason occurred.
   uint64_t refusals(SnapshotRefusal reason) const { return refusals_[static_cast<size_t>(reason)]; }
+  /// What came about the objects of a type: entries that were decoded, and their bits without the head of
+  /// their block.
+  struct TypeTraffic {
+    uint64_t entries = 0;
+    uint64_t bits = 0;
+  };
+  const TypeTraffic& traffic(const ObjectType& type) const { return traffic_[type.index]; }
   /// The newest server tick seen; 0 before the first part.
   Tick newest_tick() const { return newest_tick_; }
   /// The object's newest received state and its tick.
@@ -172,6 +179,7 @@ class SnapshotApplier {
                       Previous* previous);
   static bool lives_at(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
+  void count_traffic(const Pending& entry, size_t bits);
 
   void commit(const SnapshotHeader& header);
   void commit_state(const Pending& entry, Tick tick);
@@ -212,6 +220,7 @@ class SnapshotApplier {
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};
+  std::vector<TypeTraffic> traffic_;  // by ObjectType::index
   Tick newest_tick_ = 0;
   Tick aged_tick_ = 0;
   uint32_t tombstones_ = 0;

@@ -106,6 +106,7 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   uint64_t slot = head.slot;
   Previous previous;
   for (uint32_t i = 0; i < head.count; ++i) {
+    const size_t begins_bits = in.position_bits();
     if (i != 0) slot += uint64_t{read_gap(in, head.k)} + 1;
     if (!in.ok()) return SnapshotRefusal::kMalformed;
     if (slot >= slot_bound_) return SnapshotRefusal::kSlot;
@@ -125,11 +126,23 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
     }
     const SnapshotRefusal refusal = decode_entry(in, header.server_tick, &entry, &previous);
     if (refusal != SnapshotRefusal::kNone) return refusal;
+    count_traffic(entry, in.position_bits() - begins_bits);
     pending_.push_back(entry);
   }
   const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
   if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+void SnapshotApplier::count_traffic(const Pending& entry, size_t bits) {
+  const ObjectType* type = entry.info.type;
+  if (type == nullptr) {  // an entry without a state: its object says the type, if it is known
+    const uint32_t index = known_at(entry.remote_slot);
+    if (index == kNotKnown || (type = known_[index].type) == nullptr) return;
+  }
+  TypeTraffic& traffic = traffic_[type->index];
+  ++traffic.entries;
+  traffic.bits += bits;
 }
 
 SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, Pending* entry, Previous* previous) {

@@ -90,6 +90,9 @@ class ClientWorld final : public World,
   bool has_player() const override { return true; }
   bool is_known(uint32_t slot) const override { return mirrors_[slot].newest_tick != 0; }
   void add_stats(WorldStats* stats) const override;
+  replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType& type) const override {
+    return applier_ ? applier_->traffic(type) : replication::SnapshotApplier::TypeTraffic{};
+  }
   uint64_t snapshot_refusals(replication::SnapshotRefusal reason) const override {
     return snapshot_refusals_.get(reason);
   }

@@ -140,6 +140,10 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   RpcRouter& rpcs() { return rpcs_; }
 
   WorldStats stats() const;
+  /// What snapshots brought about the objects of a type; all zero on an authority.
+  virtual replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType&) const {
+    return {};
+  }
   const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
   /// The present address of the other side; family 0 for a stale handle.
   platform::Address remote_address(ConnectionHandle connection) const;

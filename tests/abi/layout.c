@@ -418,6 +418,12 @@ MEMBER(lattice_world_stats, rpcs_sent, 216, 8)
 MEMBER(lattice_world_stats, rpcs_received, 224, 8)
 MEMBER(lattice_world_stats, rpcs_refused, 232, 8)
 
+STRUCT(lattice_type_stats, 24)
+MEMBER(lattice_type_stats, struct_size, 0, 4)
+MEMBER(lattice_type_stats, objects, 4, 4)
+MEMBER(lattice_type_stats, entries_received, 8, 8)
+MEMBER(lattice_type_stats, bits_received, 16, 8)
+
 /* ---- lattice/types.h: enumerations ------------------------------------------------------------- */
 
 ENUM(lattice_role, 4)

@@ -53,6 +53,40 @@ TEST(Replication, APredictedPawnThatIsHeldStillIsCorrectedUnderAByteCap) {
   EXPECT_EQ(play.ended(), 0) << play.ended_text();
 }
 
+TEST(Replication, AClientKnowsWhatEachTypeCosts) {
+  PlayPair play{MessagePairOptions{}};
+  std::vector<lattice_netid> crates;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) { move_all(world, crates, tick); },
+                           [](lattice_world*, uint32_t) {}));
+  crates = spawn_crates(play, 10);
+  play.spawn(kPawnType);
+  play.run(2);
+  const auto stats_of = [](lattice_world* world, uint32_t type_id) {
+    lattice_type_stats stats;
+    lattice_type_stats_init(&stats);
+    EXPECT_EQ(lattice_world_get_type_stats(world, type_id, &stats), LATTICE_OK);
+    return stats;
+  };
+  lattice_world* client = play.pair.client.world;
+  const lattice_type_stats moving = stats_of(client, kCrateType), resting = stats_of(client, kPawnType);
+  EXPECT_EQ(moving.objects, 10u);
+  EXPECT_EQ(resting.objects, 1u);
+  EXPECT_GT(moving.entries_received, 10 * 30u);
+  EXPECT_GT(moving.bits_received, 20 * moving.entries_received);
+  EXPECT_LE(resting.entries_received, 20u);
+  lattice_world_stats all;
+  lattice_world_stats_init(&all);
+  ASSERT_EQ(lattice_world_get_stats(client, &all), LATTICE_OK);
+  EXPECT_LT(moving.bits_received + resting.bits_received, 8 * all.bytes_received);
+
+  const lattice_type_stats authority = stats_of(play.pair.server.world, kCrateType);
+  EXPECT_EQ(authority.objects, 10u);
+  EXPECT_EQ(authority.entries_received, 0u);
+  lattice_type_stats unknown;
+  lattice_type_stats_init(&unknown);
+  EXPECT_EQ(lattice_world_get_type_stats(client, 4711, &unknown), LATTICE_ERROR_NOT_FOUND);
+}
+
 TEST(Replication, ShortLivedObjectsEndNoHealthyConnection) {
   for (const double delay_ms : {25.0, 50.0, 100.0, 200.0}) {
     SCOPED_TRACE(delay_ms);

@@ -310,6 +310,19 @@ TEST_F(SnapshotApplierTest, full_entries_may_share_a_head) {
   EXPECT_EQ(level(2), 6u);
 }
 
+TEST_F(SnapshotApplierTest, counts_what_came_of_each_type) {
+  const ObjectType& lamp = types.lamp();
+  ASSERT_EQ(apply(Forger(100).lamp(11, 1, 3)), Result::kApplied);
+  const SnapshotApplier::TypeTraffic full = client.applier.traffic(lamp);
+  EXPECT_EQ(full.entries, 1u);
+  ASSERT_EQ(apply(Forger(101).delta(11, 1, 9)), Result::kApplied);
+  EXPECT_EQ(client.applier.traffic(lamp).entries, 2u);
+  EXPECT_EQ(client.applier.traffic(lamp).bits, full.bits + 2 + 4) << "a mask and a level";
+  ASSERT_EQ(apply(Forger(102).removed(11)), Result::kApplied);
+  EXPECT_EQ(client.applier.traffic(lamp).entries, 3u);
+  EXPECT_EQ(client.applier.traffic(lamp).bits, full.bits + 2 + 4 + 3);
+}
+
 TEST_F(SnapshotApplierTest, an_rpc_count_is_not_zero_and_fits_32_bits) {
   const auto removal = [](uint64_t rpc_count) {
     return Forger(100).block(EntryKind::kRemoved, 11).bits(0b001, 3).varint(rpc_count).done();

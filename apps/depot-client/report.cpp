@@ -60,6 +60,24 @@ void Report::write_sights() {
   json_.end_object();
 }
 
+void Report::write_types() {
+  json_.key("types").begin_array();
+  const auto write = [&](const char* name, uint32_t type_id) {
+    const lattice_type_stats stats = client_.game().world().type_stats(type_id);
+    json_.begin_object();
+    json_.member("name", name);
+    json_.member("objects", stats.objects);
+    json_.member("bits", stats.bits_received);
+    json_.end_object();
+  };
+  write("parcels", depot::kParcelType);
+  write("pawns", depot::kPawnType);
+  write("projectiles", depot::kProjectileType);
+  write("doors", depot::kDoorType);
+  write("pickups", depot::kPickupType);
+  json_.end_array();
+}
+
 void Report::write_predictions() {
   json_.key("own").begin_array();
   for (const Client::Prediction& prediction : client_.predictions()) {
@@ -127,6 +145,7 @@ const std::string& Report::line(uint64_t now_ns, uint64_t ignored_lines, const S
     write_parcels(json_, client_.game(), ids_of(client_.game(), depot::kParcelType));
   }
   write_sights();
+  if (types_due_.due(now_ns)) write_types();
   write_predictions();
   client_.presses().write(json_);
   write_totals(stats, connection, ignored_lines, stalls);

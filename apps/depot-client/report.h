@@ -3,6 +3,7 @@
 //
 //   "parcels":[id, x, y, …]               twenty times a second: the parcels that the client has, x and y in
 //                                         centimetres
+//   "types":[{"name","objects","bits"}]   what the client has and received of each type, twice a second
 //   "own":[[tick, x, y, disturbed], …]   the predicted position of the own pawn, each tick since the last
 //   line "press":{…}, "seen":[…]              key presses on their way (press_trace.h) "drawn_tick" the
 //   server tick at which other players' objects are drawn "totals":{…}                         counters since
@@ -34,6 +35,7 @@ class Report {
   void write_rates(uint64_t now_ns, const lattice_conn_stats& connection);
   void write_switches();
   void write_sights();
+  void write_types();
   void write_predictions();
   void write_totals(const lattice_world_stats& stats, const lattice_conn_stats& connection,
                     uint64_t ignored_lines, const StallWatch& stalls);
@@ -42,6 +44,7 @@ class Report {
   JsonWriter json_;
   std::deque<Traffic> traffic_;
   Every parcels_due_{50'000'000};
+  Every types_due_{500'000'000};
 };
 
 }  // namespace app

@@ -38,7 +38,7 @@ struct Watch::Impl {
 
     void take(json message) {
       // What is told now and then only must not be lost with a line that the page never got.
-      for (const char* key : {"parcels", "riding", "resting", "crowd"}) {
+      for (const char* key : {"parcels", "types", "riding", "resting", "crowd"}) {
         if (const auto told = newest.find(key); is_news && told != newest.end() && !message.contains(key)) {
           message[key] = std::move(*told);
         }

@@ -151,6 +151,8 @@ function view(name) {
     others_age_ms: delay, inputs_late: client.late, preset: client.preset, up_pps: 60, up_Bps: 4300 + Math.random() * 300, down_pps: 30, down_Bps: 5200 + Math.random() * 1800,
     snapshots: tick / 2, rollbacks: client.rollbacks, resim_ticks: client.resim, error_mm: client.error, interp_delay_ms: delay - client.impair.down.delay_ms, underruns: 0,
     parcels: near(client.pawn).flat(), sight: { objects: seen.length + near(client.pawn).length, entered: tick >> 4, left: tick >> 5, destroyed: tick >> 6 },
+    types: [['parcels', near(client.pawn).length, 300], ['pawns', pawns.length, 100], ['projectiles', shots.length, 40], ['doors', 4, 1], ['pickups', 10, 2]]
+      .map(([name, objects, bytes]) => ({ name, objects, bits: tick * bytes })),
     input_margin_ticks: 2 + Math.random(), unacked_inputs: Math.round(client.rtt / kTickMs) + 1, objects: seen, ghost: client.ghost, toggles: client.toggles, impair: client.impair,
   };
 }

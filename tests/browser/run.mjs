@@ -183,6 +183,9 @@ async function checkInterest(page) {
     s.clients.A.sight.entered > before.entered && s.clients.A.sight.left > before.left, 30000));
   check('the page counts them', await shows(page, async () => Number((await page.locator('#client-A .sight dd').nth(2).textContent()).replaceAll(',', '')) > 0));
 
+  check('the table of types has rates', await shows(page, async () =>
+    /kB\/s/.test(await page.locator('#client-A .sight td').first().textContent())), (await page.locator('#client-A .sight tr').allTextContents()).join(' | '));
+
   const answer = (name) => page.locator(`[data-why="${name}"] span`).textContent();
   await page.locator('#zoom label', { hasText: 'Whole hall' }).click();
   await page.waitForTimeout(300);
@@ -557,7 +560,7 @@ async function checkOddMessages(page, problems) {
       { server: {} }, { clients: {} }, { clients: { A: {} } }, { server: { objects: [null, {}, object] } },
       { server: { objects: [{ ...object, x: 1, y: 1, kind: 'door' }, { id: 2, kind: 'unheard-of', x: 1, y: 1 }] } },
       { clients: { A: { objects: [{ ...object, own: true, x: 2, y: 2, state: null }], ghost: {}, rollbacks: 'many' } } },
-      { server: { resting: 5, riding: [1, null], cap: 7 }, why: [{ client: 'C' }, { client: 'A' }] }, { clients: { A: { parcels: [1, 2], sight: 3 } }, why: 9 },
+      { server: { resting: 5, riding: [1, null], cap: 7 }, why: [{ client: 'C' }, { client: 'A' }] }, { clients: { A: { parcels: [1, 2], sight: 3, types: 'none' } }, why: 9 },
       { clients: { A: { objects: 'none', ghost: null, impair: 5, toggles: [] } }, server: { objects: 7 } },
     ].map((message) => JSON.stringify(message)),
   ];

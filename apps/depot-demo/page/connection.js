@@ -15,6 +15,7 @@
 //     "others_age_ms","inputs_late","underruns","input_margin_ticks","unacked_inputs","objects":[…],
 //     "parcels":[id, x, y, …],                         twenty times a second; cm
 //     "sight":{"objects","entered","left","destroyed"},
+//     "types":[{"name","objects","bits"}],              twice a second: what came of each type since the connection began
 //     "ghost":{"x","y"},"toggles":{"prediction","smoothing","interpolation"},"preset":"demo",
 //     "impair":{"up":{"delay_ms",…},"down":{…}}},"B":{…}},
 //    "why":[{"client","object","kind","text"}],           the server's answers

@@ -148,6 +148,7 @@ function receiveState(message) {
     state.clients[name] = client;
     if (Array.isArray(client.parcels)) maps[name].parcels.follow('all', client.parcels, now, true);
     const entry = clients[name];
+    if (Array.isArray(client.types)) entry.sight.follow(client.types, client.t);
     // Drawn at the time of the client's report: a page that was held up must draw no gap that was not there.
     entry.charts.add(client.t ?? unixMs(), client);
     entry.controls.follow(client);

@@ -44,7 +44,31 @@ export class SightPanel {
       counts.append(row);
       this.values[key] = value;
     }
-    this.element.append(title, counts);
+    const table = document.createElement('table');
+    const caption = document.createElement('caption');
+    caption.className = 'hidden';
+    caption.textContent = `What client ${name} receives, by type`;
+    this.head = table.createTHead().insertRow();
+    this.bytes = table.createTBody().insertRow();
+    table.prepend(caption);
+    this.rates = new Map();
+    this.element.append(title, counts, table);
+  }
+
+  /** Takes the totals of each type: [{"name","objects","bits"}]. */
+  follow(types, t_ms) {
+    for (const { name, objects, bits } of types) {
+      if (!this.rates.has(name)) {
+        const title = document.createElement('th');
+        title.scope = 'col';
+        this.head.append(title);
+        this.rates.set(name, { rate: new Rate(), title, value: this.bytes.insertCell() });
+      }
+      const { rate, title, value } = this.rates.get(name);
+      rate.add(t_ms, bits / 8);
+      title.textContent = `${number(objects)} ${name}`;
+      value.textContent = bytesPerSecond(rate.rate);
+    }
   }
 
   show(client, server) {

@@ -19,10 +19,11 @@ void check_one_encoding(const lattice::serialization::Layout& layout, const Deco
                         std::span<const lattice::serialization::Word> words, std::span<const uint8_t> body) {
   InputHistory history(layout.word_count());
   for (uint32_t i = decoded.count; i-- > 0;) {
-    history.push(decoded.newest_tick - i, words.subspan(i * layout.word_count(), layout.word_count()));
+    history.push(decoded.newest_tick - i, words.subspan(i * layout.word_count(), layout.word_count()),
+                 decoded.sights[i]);
   }
   std::array<uint8_t, 2048> again;
-  const size_t bytes = encode_inputs(layout, history, again);
+  const size_t bytes = encode_inputs(layout, history, decoded.lead_quarter_ticks, again);
   LATTICE_CHECK(bytes == body.size() && std::equal(body.begin(), body.end(), again.begin()));
 }
 
@@ -31,12 +32,16 @@ void check_buffer(const lattice::serialization::Layout& layout, const DecodedInp
   std::vector<lattice::serialization::Word> none(layout.word_count());
   layout.zero_baseline(none.data());
   InputBuffer buffer(InputBufferConfig{}, none, server_tick);
-  buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{server_tick, 0.25});
+  buffer.receive(decoded, words, TickTime{server_tick, 0.25});
   LATTICE_CHECK(buffer.depth() <= kJitterBufferTicks);
   for (Tick tick = server_tick + 1; tick != server_tick + 1 + kJitterBufferTicks; ++tick) {
     const TakenInput input = buffer.take(tick);
+    if (input.sight.view_tick != 0) {
+      const double age = ticks_between({tick, 0.0}, view_time(input.sight));
+      LATTICE_CHECK(age >= 1 && age <= InputBufferConfig{}.history_ticks);
+    }
     const std::vector<lattice::serialization::Word> first(input.words, input.words + layout.word_count());
-    buffer.receive(decoded.newest_tick, decoded.count, words, TickTime{tick, 0.0});
+    buffer.receive(decoded, words, TickTime{tick, 0.0});
     LATTICE_CHECK(std::equal(first.begin(), first.end(), buffer.take(tick).words));
   }
 }

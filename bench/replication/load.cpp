@@ -29,6 +29,8 @@ constexpr uint32_t kConnectsAtOnce = 256;  // so that the server answers before 
 /// An input is sent for a tick that the server has not run when the input arrives: a round trip and half of
 /// one snapshot interval ahead, and some for what the processors do in between.
 constexpr uint32_t kLeadTicks = 6 + 5;
+/// The age of what a player sees when its input is made: the lead and 100 ms of interpolation.
+constexpr uint32_t kViewTicks = kLeadTicks + 6;
 
 class Crowd final : private reliability::EndpointHandler {
  public:
@@ -86,11 +88,13 @@ class Crowd final : private reliability::EndpointHandler {
     const void* host = &keys;
     layout_.quantize(&host, words.data());
     for (uint32_t next = std::max(history_->newest() + 1, tick - 2); next <= tick; ++next) {
-      history_->push(next, std::span(words).first(layout_.word_count()));
+      const auto newest = static_cast<simulation::Tick>(server_tick);
+      const simulation::Sight sight{next - kViewTicks, next * 37 % 256, newest};  // a view that jitters
+      history_->push(next, std::span(words).first(layout_.word_count()), sight);
     }
     history_->acknowledge(tick - kLeadTicks);
     input_.resize(kMaxInputBytes);
-    input_.resize(simulation::encode_inputs(layout_, *history_, input_));
+    input_.resize(simulation::encode_inputs(layout_, *history_, 4 * kLeadTicks, input_));
     history_->mark_sent(tick);
   }
 

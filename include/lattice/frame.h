@@ -50,7 +50,8 @@ typedef struct lattice_frame {
   uint32_t spawned_count;    ///< how many are in `spawned`
   uint32_t changed_count;    ///< how many are in `changed`
   uint32_t corrected_count;  ///< how many are in `corrected`
-  uint32_t reserved;         ///< 0
+  /// Objects of others are drawn as they were this many 256ths of a tick after view_tick, 0..255.
+  uint32_t view_fraction;
   /// Objects that are gone, or left this client's interest and came back. Their state can no longer be read.
   const lattice_frame_object* left;
   /// Objects that appeared. The first frame of a world has every object here that is there already.
@@ -62,6 +63,10 @@ typedef struct lattice_frame {
   /// Client: predicted objects that a rollback moved in the present, and which of their members. Also those
   /// whose correction is eased in, and those of objects in `changed`.
   const lattice_frame_object* corrected;
+  /// The moment at which this frame draws the objects of others; the inputs that follow say it to the
+  /// authority (lattice_input_sight). 0: a client without a session. On the authority the last tick.
+  uint32_t view_tick;
+  uint32_t reserved;  ///< 0
 } lattice_frame;
 
 /// All zero, with struct_size. Does nothing when `frame` is NULL. Does not set lattice_last_result().

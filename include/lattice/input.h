@@ -33,6 +33,46 @@ LATTICE_API lattice_result lattice_set_input(lattice_world* world, const void* i
 ///     step_pawn(pawn, &input, tick->dt_s);
 LATTICE_API int lattice_get_input(lattice_world* world, lattice_peer_id peer, void* out, size_t bytes);
 
+/// What a player saw when an input was made. A client says it with each input; a server judges by it what the
+/// player aimed at.
+typedef struct lattice_input_sight {
+  uint32_t struct_size;  ///< set by lattice_input_sight_init()
+  uint32_t input_tick;  ///< the tick for which the input was made; before the present one when it is repeated
+  /// The objects of others were drawn as they were at this tick and view_fraction. 0: the client has drawn
+  /// nothing yet. Own predicted objects were drawn in the present.
+  uint32_t view_tick;
+  uint32_t view_fraction;  ///< 0..255: so many 256ths of a tick after view_tick
+  uint32_t snapshot_tick;  ///< tick of the newest snapshot that had arrived; 0: none
+  /// How early the client means its inputs to arrive, in quarter ticks. 255 stands for all that is more.
+  uint32_t lead_quarter_ticks;
+  /// Authority: 1 when the client named a moment that no honest client sees, or one older than
+  /// lattice_world_config.history_ticks. The nearest that can be is here instead.
+  uint32_t is_clamped;
+  uint32_t reserved;  ///< 0
+} lattice_input_sight;
+
+/// All zero, with struct_size. Does nothing when `sight` is NULL. Does not set lattice_last_result().
+static inline void lattice_input_sight_init(lattice_input_sight* sight) {
+  if (sight == NULL) return;
+  memset(sight, 0, sizeof *sight);
+  sight->struct_size = (uint32_t)sizeof *sight;
+}
+
+/// Inside on_tick: writes what `peer` saw when it made the input that lattice_get_input() gives. A client
+/// rounds the moment before it draws, so view_tick and view_fraction are exactly what was drawn. What a
+/// client says is not proof: on the authority it is held between the oldest state of
+/// lattice_world_config.history_ticks and the tick before this one, and a moment outside counts in
+/// lattice_world_refusal() as input_sight_future or input_sight_old. The player of a host sees the tick
+/// before. `out` must have been initialised. LATTICE_ERROR_NOT_FOUND when lattice_get_input() has nothing
+/// either.
+///
+///     lattice_input_sight seen;
+///     lattice_input_sight_init(&seen);
+///     if (lattice_get_input_sight(world, shooter, &seen) == LATTICE_OK && seen.view_tick != 0)
+///       judge_shot(shooter, seen.view_tick, seen.view_fraction / 256.0);
+LATTICE_API lattice_result lattice_get_input_sight(lattice_world* world, lattice_peer_id peer,
+                                                   lattice_input_sight* out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -280,6 +280,14 @@ class WorldRef {
     return lattice_get_input(handle_, peer, &out, sizeof out);
   }
 
+  /// Inside on_tick: what `peer` saw when it made that input; empty when there is none. Calls
+  /// lattice_get_input_sight().
+  std::optional<lattice_input_sight> input_sight(lattice_peer_id peer) const {
+    std::optional<lattice_input_sight> out(sized<lattice_input_sight>());
+    if (lattice_get_input_sight(handle_, peer, &*out) != LATTICE_OK) out.reset();
+    return out;
+  }
+
   /// Calls an RPC on an object, by its declared target and channel. Calls lattice_rpc().
   template <class Arguments>
   lattice_result call(lattice_netid object, const Rpc<Arguments>& rpc, const Arguments& arguments) const {

@@ -38,6 +38,9 @@ lattice_result lattice_frame_get(lattice_world* world, lattice_frame* out) {
   lattice_frame frame{};
   frame.number = log.number();
   frame.tick = log.tick();
+  const simulation::Sight view = simulation::sight_of(log.view_time(), 0);
+  frame.view_tick = view.view_tick;
+  frame.view_fraction = view.view_fraction;
   put(log.shown_left(), &frame.left, &frame.left_count);
   put(log.shown_spawned(), &frame.spawned, &frame.spawned_count);
   put(log.shown_changed(), &frame.changed, &frame.changed_count);

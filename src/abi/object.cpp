@@ -376,4 +376,24 @@ int lattice_get_input(lattice_world* world, lattice_peer_id peer, void* out, siz
   return source;
 }
 
+lattice_result lattice_get_input_sight(lattice_world* world, lattice_peer_id peer, lattice_input_sight* out) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return null_argument("lattice_get_input_sight", "out");
+  world::InputSight seen;
+  if (!instance->world->input_sight(peer, &seen)) {
+    return fail(LATTICE_ERROR_NOT_FOUND, "There is no input of peer %llu for this tick.",
+                static_cast<unsigned long long>(peer));
+  }
+  lattice_input_sight value{};
+  value.input_tick = seen.input_tick;
+  value.view_tick = seen.sight.view_tick;
+  value.view_fraction = seen.sight.view_fraction;
+  value.snapshot_tick = seen.sight.snapshot_tick;
+  value.lead_quarter_ticks = seen.lead_quarter_ticks;
+  value.is_clamped = seen.is_clamped ? 1 : 0;
+  return abi::write_struct(value, out, "lattice_input_sight");
+}
+
 }  // extern "C"

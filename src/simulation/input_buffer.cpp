@@ -20,24 +20,29 @@ InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const serial
       words_(kJitterBufferTicks * default_words.size()),
       last_(default_words.begin(), default_words.end()),
       default_(default_words.begin(), default_words.end()),
+      history_ticks_(config.history_ticks),
       newest_taken_(newest_tick) {
   LATTICE_CHECK(word_count_ > 0);
   taken_.words = default_.data();
 }
 
-void InputBuffer::receive(Tick newest_tick, uint32_t count, std::span<const serialization::Word> words,
+void InputBuffer::receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                           TickTime server_position) {
+  const Tick newest_tick = inputs.newest_tick;
+  const uint32_t count = inputs.count;
   LATTICE_ASSERT(count >= 1 && count <= kMaxInputsPerMessage);
   LATTICE_ASSERT(words.size() >= count * word_count_);
   ++stats_.messages;
-  fold_margin(newest_tick, server_position);
+  fold_margin(inputs, server_position);
   // Oldest first. Each input beyond the buffer is refused on its own, so the near ticks of such a message are
   // kept.
-  for (uint32_t i = count; i-- > 0;) store(newest_tick - i, words.data() + i * word_count_);
+  for (uint32_t i = count; i-- > 0;) {
+    store(newest_tick - i, words.data() + i * word_count_, inputs.sights[i]);
+  }
   validate();
 }
 
-void InputBuffer::store(Tick tick, const serialization::Word* words) {
+void InputBuffer::store(Tick tick, const serialization::Word* words, const Sight& sight) {
   const int32_t ahead = base::tick_distance(tick, newest_taken_);
   if (ahead > static_cast<int32_t>(kJitterBufferTicks)) {
     ++stats_.too_early;
@@ -62,13 +67,16 @@ void InputBuffer::store(Tick tick, const serialization::Word* words) {
   // The slot can only hold a tick that has run: ticks ahead are within 32, and no two of them share a slot.
   LATTICE_ASSERT(held_tick == 0 || !base::tick_after(held_tick, newest_taken_));
   std::copy(words, words + word_count_, held);
+  sights_[tick % kJitterBufferTicks] = sight;
   held_tick = tick;
   ++stats_.accepted;
 }
 
-void InputBuffer::fold_margin(Tick newest_tick, TickTime server_position) {
+void InputBuffer::fold_margin(const DecodedInputs& inputs, TickTime server_position) {
+  const Tick newest_tick = inputs.newest_tick;
   const double margin = ticks_between(TickTime{newest_tick, 0.0}, server_position);
   if (newest_seen_ != 0 && !base::tick_after(newest_tick, newest_seen_)) return;
+  lead_quarter_ticks_ = inputs.lead_quarter_ticks;
   // A tick far ahead still counts for the margin, which tells the client to slow down. But it must not make
   // every later message look old.
   if (base::tick_distance(newest_tick, newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks)) {
@@ -97,17 +105,20 @@ TakenInput InputBuffer::take(Tick tick) {
   if (ticks_[tick % kJitterBufferTicks] == tick) {
     seen_mask_ |= 1;
     std::copy(slot(tick), slot(tick) + word_count_, last_.begin());
+    last_sight_ = sights_[tick % kJitterBufferTicks];
     last_fresh_tick_ = tick;
     ++stats_.fresh;
-    taken_ = TakenInput{last_.data(), InputSource::kFresh, tick};
+    taken_ = TakenInput{last_.data(), InputSource::kFresh, tick, believed_sight(last_sight_, tick, true)};
   } else if (last_fresh_tick_ != 0 &&
              static_cast<uint32_t>(base::tick_distance(tick, last_fresh_tick_)) <= repeat_max_ticks_) {
     ++stats_.repeated;
-    taken_ = TakenInput{last_.data(), InputSource::kRepeated, last_fresh_tick_};
+    taken_ = TakenInput{last_.data(), InputSource::kRepeated, last_fresh_tick_,
+                        believed_sight(last_sight_, tick, false)};
   } else {
     ++stats_.defaulted;
-    taken_ = TakenInput{default_.data(), InputSource::kDefault, 0};
+    taken_ = TakenInput{default_.data(), InputSource::kDefault, 0, {}};
   }
+  taken_.sight_clamped = taken_.source != InputSource::kDefault && taken_.sight != last_sight_;
   return taken_;
 }
 
@@ -115,6 +126,27 @@ TakenInput InputBuffer::take_up_to(Tick tick) {
   LATTICE_ASSERT(!base::tick_after(newest_taken_, tick));
   while (newest_taken_ != tick) take(newest_taken_ + 1);
   return taken_;
+}
+
+// The newest state that a player can have seen is that of the tick before. A client that says otherwise is
+// not refused: after a stall of its own, an honest one says such things too.
+Sight InputBuffer::believed_sight(const Sight& said, Tick tick, bool counts) {
+  Sight sight = said;
+  const TickTime newest{tick - 1, 0.0};
+  const TickTime oldest{tick - history_ticks_, 0.0};
+  const TickTime view = view_time(said);
+  const bool has_view = said.view_tick != 0;
+  const bool future_view = has_view && ticks_between(view, newest) > 0;
+  const bool old_view = has_view && ticks_between(view, oldest) < 0;
+  const bool future_snapshot = said.snapshot_tick != 0 && base::tick_after(said.snapshot_tick, newest.tick);
+  if (future_snapshot) sight.snapshot_tick = newest.tick;
+  if (future_view || old_view) {
+    sight.view_tick = future_view ? newest.tick : oldest.tick;
+    sight.view_fraction = 0;
+  }
+  if (counts && (future_view || future_snapshot)) ++stats_.sights_future;
+  if (counts && old_view) ++stats_.sights_old;
+  return sight;
 }
 
 void InputBuffer::validate() const {

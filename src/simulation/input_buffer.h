@@ -8,6 +8,9 @@
 // The margin tells the client how early its inputs come, in quarter ticks, smoothed 7/8 (T-02). Every message
 // that brings a newer input than any before is measured, also a late one.
 //
+// What the player saw comes with each input. take() holds it within what can be judged: not after the last
+// tick, and not before the oldest state that the server keeps.
+//
 // Must stay true: take() returns one and the same input for a tick, however often it is called.
 #pragma once
 
@@ -17,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "simulation/input_history.h"
+#include "simulation/input_codec.h"
 #include "simulation/tick_time.h"
 
 namespace lattice::simulation {
@@ -28,6 +31,7 @@ inline constexpr uint64_t kInputRepeatMaxNs = 250'000'000;  // T-06
 struct InputBufferConfig {
   uint32_t tick_rate_hz = 60;
   uint64_t repeat_max_ns = kInputRepeatMaxNs;
+  uint32_t history_ticks = 64;  // how far back a view is believed
 };
 
 enum class InputSource : uint8_t {
@@ -39,17 +43,21 @@ enum class InputSource : uint8_t {
 struct TakenInput {
   const serialization::Word* words = nullptr;  // valid until the next call
   InputSource source = InputSource::kDefault;
-  Tick input_tick = 0;  // the tick with which the input was stamped; 0 for the default
+  Tick input_tick = 0;         // the tick with which the input was stamped; 0 for the default
+  Sight sight;                 // what the player saw then, bounded
+  bool sight_clamped = false;  // the client said another view or snapshot
 };
 
 struct InputBufferStats {
   uint64_t messages = 0;
-  uint64_t accepted = 0;     // inputs stored
-  uint64_t duplicates = 0;   // copies of inputs that came before: the redundancy of the window
-  uint64_t conflicting = 0;  // second, different inputs for a tick; the first input counts
-  uint64_t late = 0;         // inputs that first came after their tick had run
-  uint64_t too_early = 0;    // inputs more than 32 ticks ahead
-  uint64_t fresh = 0;        // from here on: ticks by the source of their input
+  uint64_t accepted = 0;       // inputs stored
+  uint64_t duplicates = 0;     // copies of inputs that came before: the redundancy of the window
+  uint64_t conflicting = 0;    // second, different inputs for a tick; the first input counts
+  uint64_t late = 0;           // inputs that first came after their tick had run
+  uint64_t too_early = 0;      // inputs more than 32 ticks ahead
+  uint64_t sights_future = 0;  // inputs used whose view or snapshot was not yet there
+  uint64_t sights_old = 0;     // inputs used whose view is older than what the server keeps
+  uint64_t fresh = 0;          // from here on: ticks by the source of their input
   uint64_t repeated = 0;
   uint64_t defaulted = 0;
 };
@@ -63,10 +71,9 @@ class InputBuffer {
   InputBuffer(InputBuffer&&) = default;
   InputBuffer& operator=(InputBuffer&&) = default;
 
-  /// Stores the result of decode_inputs(): `count` inputs, newest first, beginning with that of `newest_tick`
-  /// and not reaching tick 0. `server_position` is the position of the server's clock
-  /// (FixedTick::position_at): only the margin uses it.
-  void receive(Tick newest_tick, uint32_t count, std::span<const serialization::Word> words,
+  /// Stores the result of decode_inputs(), newest input first. `server_position` is the position of the
+  /// server's clock (FixedTick::position_at): only the margin uses it.
+  void receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                TickTime server_position);
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
@@ -80,15 +87,18 @@ class InputBuffer {
   int8_t margin_quarter_ticks() const;
   /// The newest tick for which the client's own input was applied; 0: none.
   Tick last_input_tick() const { return last_fresh_tick_; }
+  /// The lead that the client said in the message with its newest input.
+  uint8_t lead_quarter_ticks() const { return lead_quarter_ticks_; }
   /// The number of inputs stored for ticks that have not run yet.
   uint32_t depth() const;
   const InputBufferStats& stats() const { return stats_; }
 
  private:
   serialization::Word* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
-  void store(Tick tick, const serialization::Word* words);
+  void store(Tick tick, const serialization::Word* words, const Sight& sight);
+  Sight believed_sight(const Sight& said, Tick tick, bool counts);
   void validate() const;
-  void fold_margin(Tick newest_tick, TickTime server_position);
+  void fold_margin(const DecodedInputs& inputs, TickTime server_position);
 
   size_t word_count_;
   uint32_t repeat_max_ticks_;
@@ -96,6 +106,10 @@ class InputBuffer {
   std::vector<serialization::Word> last_;   // the last fresh input
   std::vector<serialization::Word> default_;
   std::array<Tick, kJitterBufferTicks> ticks_{};  // the tick that a slot holds; 0: none
+  std::array<Sight, kJitterBufferTicks> sights_{};
+  Sight last_sight_;  // of the last fresh input, as it was said
+  uint32_t history_ticks_;
+  uint8_t lead_quarter_ticks_ = 0;
   Tick newest_taken_;
   TakenInput taken_;
   bool taken_any_ = false;

@@ -13,7 +13,7 @@ using serialization::BitWriter;
 namespace {
 
 constexpr size_t kCountOffset = 4;
-static_assert(kCountOffset + 1 == kInputHeaderBytes);
+static_assert(kCountOffset + 2 == kInputHeaderBytes);
 
 DecodedInputs refuse(InputRefusal refusal) {
   DecodedInputs result;
@@ -21,10 +21,14 @@ DecodedInputs refuse(InputRefusal refusal) {
   return result;
 }
 
+InputRefusal refusal_of(SightFault fault) {
+  return fault == SightFault::kBadSight ? InputRefusal::kBadSight : InputRefusal::kNotCanonical;
+}
+
 }  // namespace
 
 size_t encode_inputs(const serialization::Layout& layout, const InputHistory& history,
-                     std::span<uint8_t> out) {
+                     uint8_t lead_quarter_ticks, std::span<uint8_t> out) {
   LATTICE_ASSERT(layout.word_count() == history.word_count());
   const uint32_t wanted = history.window_count();
   if (wanted == 0) return 0;
@@ -33,16 +37,20 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   const serialization::Word* newer = history.find(history.newest());
   writer.WriteU32(history.newest());
   writer.WriteByte(1);  // a place for the count, which is known only at the end
+  writer.WriteByte(lead_quarter_ticks);
+  encode_sight(writer, history.sight(history.newest()), history.newest());
   layout.encode_whole(writer, newer);
   if (!writer.ok()) return 0;
 
   uint32_t count = 1;
   for (; count < wanted; ++count) {
     const BitWriter::Mark before = writer.mark();
-    const serialization::Word* older = history.find(history.newest() - count);
+    const Tick tick = history.newest() - count;
+    const serialization::Word* older = history.find(tick);
     const bool changed = !layout.equal(newer, older);
     writer.WriteBool(changed);
     if (changed) layout.encode_delta(writer, newer, older);
+    encode_older_sight(writer, history.sight(tick + 1), history.sight(tick), tick);
     if (!writer.ok()) {
       writer.rewind(before);
       break;
@@ -60,17 +68,21 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
 
   BitReader reader(body);
-  const Tick newest_tick = reader.ReadU32();
-  const uint32_t count = reader.ReadByte();
+  DecodedInputs result;
+  result.newest_tick = reader.ReadU32();
+  result.count = reader.ReadByte();
+  result.lead_quarter_ticks = reader.ReadByte();
   if (!reader.ok()) return refuse(InputRefusal::kTruncated);
-  if (count == 0 || count > kMaxInputsPerMessage) return refuse(InputRefusal::kBadCount);
+  if (result.count == 0 || result.count > kMaxInputsPerMessage) return refuse(InputRefusal::kBadCount);
   // The window of `count` ticks up to newest_tick contains tick 0 exactly when newest_tick is smaller than
   // count.
-  if (newest_tick < count) return refuse(InputRefusal::kBadTick);
+  if (result.newest_tick < result.count) return refuse(InputRefusal::kBadTick);
 
   serialization::Word* newer = words.data();
+  const SightFault fault = decode_sight(reader, result.newest_tick, &result.sights[0]);
   if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
-  for (uint32_t i = 1; i < count; ++i) {
+  if (fault != SightFault::kNone) return refuse(refusal_of(fault));
+  for (uint32_t i = 1; i < result.count; ++i) {
     serialization::Word* older = newer + word_count;
     if (reader.ReadBool()) {
       if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);
@@ -78,11 +90,15 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
     } else {
       std::copy(newer, older, older);
     }
+    const SightFault bad =
+        decode_older_sight(reader, result.sights[i - 1], result.newest_tick - i, &result.sights[i]);
+    if (!reader.ok()) return refuse(InputRefusal::kTruncated);
+    if (bad != SightFault::kNone) return refuse(refusal_of(bad));
     newer = older;
   }
   if (!reader.ok()) return refuse(InputRefusal::kTruncated);
   if (!reader.at_end()) return refuse(InputRefusal::kTrailing);
-  return DecodedInputs{InputRefusal::kNone, newest_tick, count};
+  return result;
 }
 
 const char* input_refusal_name(InputRefusal refusal) {
@@ -99,6 +115,8 @@ const char* input_refusal_name(InputRefusal refusal) {
       return "input_not_canonical";
     case InputRefusal::kTrailing:
       return "input_trailing";
+    case InputRefusal::kBadSight:
+      return "input_bad_sight";
     case InputRefusal::kCount:
       break;
   }

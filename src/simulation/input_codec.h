@@ -1,14 +1,19 @@
 // The input message (T-05, C-06): body of a channel-1 message with is_snapshot, client to server.
 //
-//   u32 newest_tick | u8 count (1..32) | bits:
+//   u32 newest_tick | u8 count (1..32) | u8 lead | sight of the newest input | bits:
 //     newest input, whole
-//     count-1 times, going back one tick each:  1 bit changed, and if set the delta against the newer input
+//     count-1 times, going back one tick each:
+//       1 bit changed, and if set the delta against the newer input; then its sight against the newer
+//       (sight.h)
 //   zero bits up to the next byte
+//
+// The lead is how early the client means its inputs to arrive, in quarter ticks.
 //
 // Ticks are contiguous, so one tick number names them all. The encoding is canonical: a "changed" bit before
 // an equal input, padding that is not zero, and bytes after the end are refused.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -21,21 +26,22 @@ class Layout;
 
 namespace lattice::simulation {
 
-inline constexpr size_t kInputHeaderBytes = 5;
+inline constexpr size_t kInputHeaderBytes = 6;
 
 /// Writes the window that InputHistory asks for. Leaves out its oldest inputs until it fits `out`. `layout`
 /// is the input command's. Returns the bytes written; 0 when the history is empty or the newest input alone
 /// does not fit. Marks nothing as sent.
 size_t encode_inputs(const serialization::Layout& layout, const InputHistory& history,
-                     std::span<uint8_t> out);
+                     uint8_t lead_quarter_ticks, std::span<uint8_t> out);
 
 enum class InputRefusal : uint8_t {
   kNone,
   kTruncated,     // the message ends inside the header or an input, or a value is outside its field's range
   kBadCount,      // 0 or more than 32
   kBadTick,       // the window contains tick 0, which means "none"
-  kNotCanonical,  // an input is marked as changed and is equal
+  kNotCanonical,  // an input is marked as changed and is equal, or a sight is not in its shortest form
   kTrailing,      // padding that is not zero, or bytes after the end
+  kBadSight,      // a sight names a moment after its input, or too long before it
   kCount
 };
 
@@ -46,6 +52,8 @@ struct DecodedInputs {
   InputRefusal refusal = InputRefusal::kNone;
   Tick newest_tick = 0;
   uint32_t count = 0;  // 0 when refused
+  uint8_t lead_quarter_ticks = 0;
+  std::array<Sight, kMaxInputsPerMessage> sights;  // as many as count, newest input first
 };
 
 /// Reads one message. `words` receives count × word_count words, newest input first. It must have room for

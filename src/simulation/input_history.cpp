@@ -11,16 +11,18 @@ InputHistory::InputHistory(size_t word_count, const InputHistoryConfig& config)
     : word_count_(word_count),
       ticks_(std::bit_ceil(kMaxInputsPerMessage + config.resimulated_ticks)),
       max_redundant_inputs_(config.max_redundant_inputs),
-      words_(ticks_ * word_count) {
+      words_(ticks_ * word_count),
+      sights_(ticks_) {
   LATTICE_CHECK(word_count > 0 && max_redundant_inputs_ < kMaxInputsPerMessage);
 }
 
-void InputHistory::push(Tick tick, std::span<const serialization::Word> words) {
+void InputHistory::push(Tick tick, std::span<const serialization::Word> words, const Sight& sight) {
   LATTICE_ASSERT(words.size() == word_count_);
   LATTICE_ASSERT(tick != 0);
   LATTICE_ASSERT(newest_ == 0 || base::tick_after(tick, newest_));
   if (held_count_ == 0 || tick != newest_ + 1) held_count_ = 0;
   std::copy(words.begin(), words.end(), slot(tick));
+  sights_[tick & (ticks_ - 1)] = bounded_sight(sight, tick);
   newest_ = tick;
   held_count_ = std::min(held_count_ + 1, static_cast<uint32_t>(ticks_));
 }

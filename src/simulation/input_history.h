@@ -12,6 +12,7 @@
 
 #include "base/sequence.h"
 #include "serialization/word.h"
+#include "simulation/sight.h"
 
 namespace lattice::simulation {
 
@@ -34,12 +35,16 @@ class InputHistory {
   explicit InputHistory(size_t word_count, const InputHistoryConfig& config = {});
 
   /// Stores the input of `tick`, which must be newer than the newest tick and not 0. When `tick` does not
-  /// follow the newest tick directly, all earlier inputs are dropped.
-  void push(Tick tick, std::span<const serialization::Word> words);
+  /// follow the newest tick directly, all earlier inputs are dropped. `sight` is what the player saw: what of
+  /// it cannot be said is left out (bounded_sight).
+  void push(Tick tick, std::span<const serialization::Word> words, const Sight& sight = {});
 
   /// The words of one tick, or null when the tick is not held. They are valid until the ring reuses their
   /// place.
   const serialization::Word* find(Tick tick) const;
+
+  /// What the player saw; the tick is held.
+  const Sight& sight(Tick tick) const { return sights_[tick & (ticks_ - 1)]; }
 
   /// Drops the inputs after `tick`, where the clock jumped back to. None of them may have been sent.
   void drop_after(Tick tick);
@@ -70,6 +75,7 @@ class InputHistory {
   size_t ticks_;  // a power of two, so that slots follow one another also where tick numbers wrap
   uint32_t max_redundant_inputs_;
   std::vector<serialization::Word> words_;
+  std::vector<Sight> sights_;
   Tick newest_ = 0;
   Tick newest_sent_ = 0;
   Tick acknowledged_ = 0;

@@ -26,6 +26,8 @@ void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& 
   sum->duplicates += part.duplicates;
   sum->late += part.late;
   sum->too_early += part.too_early;
+  sum->sights_future += part.sights_future;
+  sum->sights_old += part.sights_old;
   sum->fresh += part.fresh;
   sum->repeated += part.repeated;
   sum->defaulted += part.defaulted;
@@ -382,6 +384,7 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
   if (schema_.input() != nullptr) {
     simulation::InputBufferConfig inputs;
     inputs.tick_rate_hz = config_.tick_rate_hz;
+    inputs.history_ticks = config_.history_ticks;
     client->inputs.emplace(inputs, default_input_, current_tick_);
   }
   replication::ReplicaList::Config known;
@@ -486,8 +489,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
   }
   client.sent_inputs = true;
   take_input(client);
-  client.inputs->receive(decoded.newest_tick, decoded.count, input_scratch_,
-                         fixed_tick_.position_at(current_tick_, now_ns));
+  client.inputs->receive(decoded, input_scratch_, fixed_tick_.position_at(current_tick_, now_ns));
   return reliability::Verdict::kAccept;
 }
 
@@ -520,6 +522,18 @@ int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {
       return 0;
   }
   return 0;
+}
+
+bool AuthorityWorld::input_sight(uint64_t peer, InputSight* out) const {
+  if (peer == kAuthorityPeer && input_host_) {  // the host's own player sees the state of the last tick
+    *out = {current_tick_, simulation::sight_of({current_tick_ - 1, 0.0}, current_tick_ - 1), 0, false};
+    return true;
+  }
+  Client* client = client_of_peer(peer);
+  const std::optional<simulation::TakenInput> taken = client == nullptr ? std::nullopt : take_input(*client);
+  if (!taken || taken->source == simulation::InputSource::kDefault) return false;
+  *out = {taken->input_tick, taken->sight, client->inputs->lead_quarter_ticks(), taken->sight_clamped};
+  return true;
 }
 
 // --- RPC
@@ -584,11 +598,16 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
 
 // --- Statistics
 
-void AuthorityWorld::add_stats(WorldStats* stats) const {
+simulation::InputBufferStats AuthorityWorld::input_stats() const {
   simulation::InputBufferStats inputs = closed_inputs_;
   for (const std::unique_ptr<Client>& client : clients_) {
     if (client && take_input(*client)) add(&inputs, client->inputs->stats());
   }
+  return inputs;
+}
+
+void AuthorityWorld::add_stats(WorldStats* stats) const {
+  const simulation::InputBufferStats inputs = input_stats();
   stats->connections = static_cast<uint32_t>(slot_of_peer_.size());
   stats->inputs_received = inputs.accepted + inputs.late;
   stats->inputs_used = inputs.fresh;

@@ -44,6 +44,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
+  bool input_sight(uint64_t peer, InputSight* out) const override;
   /// The connection of a client, or an invalid handle.
   ConnectionHandle connection_of(uint64_t peer) const;
   /// True when `peer` may own an object: 0 (nobody), a connected client, or the host's own player.
@@ -92,6 +93,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     bool sent_inputs = false;   // since the last snapshot
   };
 
+  simulation::TickTime look(Now) override { return {current_tick_, 0.0}; }
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;
@@ -102,6 +104,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   uint64_t input_refusals(simulation::InputRefusal reason) const override {
     return input_refusals_.get(reason);
   }
+  simulation::InputBufferStats input_stats() const override;
   void on_unannounced_write(uint32_t slot, Tick tick, const serialization::Word* recorded,
                             const serialization::Word* words) override;
   uint64_t unannounced_writes() const override { return unannounced_writes_; }

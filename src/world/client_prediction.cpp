@@ -1,5 +1,7 @@
 // The client's ticks: steering, predicting, and resimulating when the authority's state differs (§11, T-02,
 // T-03, S-01…S-04). See client_world.h.
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -52,7 +54,7 @@ void ClientWorld::do_tick(Tick tick, Now now) {
   if (inputs_) {
     observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
     schema_.input()->quantize(std::as_const(*input_host_).behaviours(), input_words_.data());
-    inputs_->push(tick, input_words_);
+    inputs_->push(tick, input_words_, simulation::sight_of(seen_time(), snapshot_tick_));
   }
   observer_.on_tick(tick, false);
   reconciler_->record(tick, *this);
@@ -70,6 +72,16 @@ int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
   layout->dequantize(words, input_out_->behaviours());
   std::memcpy(out, input_out_->behaviours()[0], bytes);
   return 1;
+}
+
+bool ClientWorld::input_sight(uint64_t peer, InputSight* out) const {
+  if (peer != peer_ || !inputs_ || inputs_->find(current_tick_) == nullptr) return false;
+  *out = {current_tick_, inputs_->sight(current_tick_), lead_quarter_ticks(), false};
+  return true;
+}
+
+uint8_t ClientWorld::lead_quarter_ticks() const {
+  return static_cast<uint8_t>(std::clamp(std::lround(clock_.wanted_ticks() * 4), 0L, 255L));
 }
 
 // --- Which objects are predicted

@@ -26,13 +26,25 @@ const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
   return mirror.presentation->shown(behaviour);
 }
 
+// The moment is rounded before anything is drawn, so the inputs can name it exactly.
+simulation::TickTime ClientWorld::look(Now now) {
+  if (!clock_.started() || render_ns_ == now.ns) return seen_time();
+  render_ns_ = now.ns;
+  const simulation::TickTime time = render_clock_.update(now.ns, clock_.server_time(now.ns),
+                                                         clock_.snapshot_interval_ns(), clock_.jitter_ns());
+  view_time_ = interpolate_ ? simulation::round_view(time) : simulation::TickTime{snapshot_tick_, 0.0};
+  return seen_time();
+}
+
+// Of what was before the first snapshot, nothing is known.
+simulation::TickTime ClientWorld::seen_time() const {
+  const bool is_known = first_snapshot_tick_ != 0 && !base::tick_after(first_snapshot_tick_, view_time_.tick);
+  return is_known ? view_time_ : simulation::TickTime{};
+}
+
 void ClientWorld::draw(uint32_t slot, Now now) {
   Mirror& mirror = mirrors_[slot];
-  if (clock_.started() && render_ns_ != now.ns) {
-    render_ns_ = now.ns;
-    render_clock_.update(now.ns, clock_.server_time(now.ns), clock_.snapshot_interval_ns(),
-                         clock_.jitter_ns());
-  }
+  look(now);
   if (mirror.predicted) {
     const serialization::Word* to = reconciler_->predicted(slot, current_tick_);
     const serialization::Word* from = reconciler_->predicted(slot, current_tick_ - 1);
@@ -42,7 +54,7 @@ void ClientWorld::draw(uint32_t slot, Now now) {
       return;
     }
   }
-  if (interpolate_ && mirror.presentation->show_interpolated(render_clock_.render_time(), smooth_, now.ns)) {
+  if (interpolate_ && mirror.presentation->show_interpolated(view_time_, smooth_, now.ns)) {
     return;
   }
   const serialization::Word* newest = mirror.newest_words.data();

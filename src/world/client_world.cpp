@@ -156,9 +156,10 @@ void ClientWorld::forget_session() {
                                                             replication::slot_bound(config_.max_objects));
   clock_ = simulation::ClockSync(clock_config(config_));
   render_clock_ = prediction::InterpolationClock(render_config(config_));
+  view_time_ = {};
   if (inputs_) inputs_->clear();
   reconciler_->restart();
-  snapshot_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
+  snapshot_tick_ = first_snapshot_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
 }
 
 // --- Receiving
@@ -225,6 +226,7 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
 }
 
 void ClientWorld::note_part(const replication::SnapshotHeader& header) {
+  if (first_snapshot_tick_ == 0) first_snapshot_tick_ = header.server_tick;
   if (snapshot_tick_ == 0 || base::tick_after(header.server_tick, snapshot_tick_)) {
     snapshot_tick_ = header.server_tick;
     ++snapshots_applied_;
@@ -265,7 +267,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
   mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks(),
-                                render_clock_.render_time(), now_ns_);
+                                view_time_, now_ns_);
   if (mirror.predicted) {
     info.type->layout->dequantize_not_predicted(words, table_.host(slot));
   } else {
@@ -282,8 +284,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
 void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.presentation) {
-    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks(),
-                                  render_clock_.render_time(), now_ns_);
+    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks(), view_time_, now_ns_);
   }
 }
 
@@ -367,7 +368,7 @@ void ClientWorld::do_send(Now now) {
   if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent() &&
       endpoint_->send_budget_bytes(connection_, now.ns) != 0) {
     uint8_t body[reliability::kMaxSnapshotBody];
-    const size_t bytes = simulation::encode_inputs(*schema_.input(), *inputs_, body);
+    const size_t bytes = simulation::encode_inputs(*schema_.input(), *inputs_, lead_quarter_ticks(), body);
     reliability::MessageFlags flags;
     flags.is_snapshot = true;
     if (bytes != 0 && endpoint_->send(connection_, wire::Channel::kUnreliableSequenced, flags,

@@ -54,6 +54,7 @@ class ClientWorld final : public World,
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
+  bool input_sight(uint64_t peer, InputSight* out) const override;
   OpResult call(const RpcCall& call);
 
   // reliability::EndpointHandler
@@ -129,7 +130,10 @@ class ClientWorld final : public World,
   void update_prediction(uint32_t slot);
   void set_predicted(uint32_t slot, bool predicted);
   void resync(const simulation::Steering& steering, Now now);
+  simulation::TickTime look(Now now) override;
+  simulation::TickTime seen_time() const;
   void draw(uint32_t slot, Now now);
+  uint8_t lead_quarter_ticks() const;
   void forget_session();
   std::unique_ptr<Presentation> take_presentation(const replication::ObjectType& type);
   PoseScratch& pose_scratch(const replication::ObjectType& type);
@@ -150,8 +154,10 @@ class ClientWorld final : public World,
   uint64_t peer_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
+  simulation::TickTime view_time_;     // the moment of the server's time line that is drawn
   simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
   Tick snapshot_tick_ = 0;             // tick of the newest snapshot of which a part arrived
+  Tick first_snapshot_tick_ = 0;       // of this session; 0: none yet
   Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-40)
   Tick reconcile_tick_ = 0;            // newest tick with news about a predicted object
   bool connected_ = false;

@@ -80,7 +80,7 @@ void FrameLog::Entries::show() {
 
 // --- All of them
 
-void FrameLog::begin(base::Tick tick) {
+void FrameLog::begin(base::Tick tick, simulation::TickTime view_time) {
   spawned_.show();
   changed_.show();
   corrected_.show();
@@ -89,6 +89,7 @@ void FrameLog::begin(base::Tick tick) {
   if (left_of_id_.size() != 0) left_of_id_.clear();
   ++number_;
   tick_ = tick;
+  view_time_ = view_time;
 }
 
 void FrameLog::spawned(uint32_t slot, const replication::ObjectInfo& info) {

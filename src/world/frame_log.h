@@ -15,6 +15,7 @@
 #include "lattice/frame.h"
 #include "replication/despawn_reason.h"
 #include "replication/object_table.h"
+#include "simulation/tick_time.h"
 
 namespace lattice::world {
 
@@ -30,9 +31,11 @@ class FrameLog {
   bool collects() const { return collects_; }
   /// Counts begin().
   uint32_t number() const { return number_; }
-  /// Shows what was collected up to `tick`, and begins to collect for the next frame.
-  void begin(base::Tick tick);
+  /// Shows what was collected up to `tick`, and begins to collect for the next frame. The frame draws the
+  /// objects of others at `view_time`.
+  void begin(base::Tick tick, simulation::TickTime view_time);
   base::Tick tick() const { return tick_; }
+  simulation::TickTime view_time() const { return view_time_; }
 
   // --- What happens to the object in `slot`
   void spawned(uint32_t slot, const replication::ObjectInfo& info);
@@ -73,6 +76,7 @@ class FrameLog {
   bool collects_ = false;
   uint32_t number_ = 0;
   base::Tick tick_ = 0;
+  simulation::TickTime view_time_;
 };
 
 }  // namespace lattice::world

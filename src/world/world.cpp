@@ -232,7 +232,7 @@ void World::begin_frame(Now now) {
       if (is_known(slot)) frame_log_.spawned(slot, table_.info(slot));
     }
   }
-  frame_log_.begin(current_tick_);
+  frame_log_.begin(current_tick_, look(now));
 }
 
 const serialization::TypeInfo* World::type_of(uint64_t network_id, uint32_t* slot) const {

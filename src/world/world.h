@@ -16,7 +16,7 @@
 #include "replication/object_table.h"
 #include "replication/snapshot_applier.h"
 #include "simulation/fixed_tick.h"
-#include "simulation/input_codec.h"
+#include "simulation/input_buffer.h"
 #include "transport/connection/server_identity.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
@@ -47,6 +47,14 @@ enum class OpResult : uint8_t {
   kWouldBlock,
   kOutOfOrder,
   kNotConnected,
+};
+
+/// What a player saw when an input was made.
+struct InputSight {
+  Tick input_tick = 0;
+  simulation::Sight sight;
+  uint8_t lead_quarter_ticks = 0;
+  bool is_clamped = false;  // the client said otherwise
 };
 
 /// Snapshots and inputs travel on channel 1 only, and are never RPCs (spec W-27).
@@ -135,6 +143,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   OpResult set_input(const void* input, size_t bytes);
   /// Reads the input of `peer` for the current tick. Returns 1 fresh, 2 repeated, 0 none.
   virtual int get_input(uint64_t peer, void* out, size_t bytes) = 0;
+  /// What the player saw when that input was made. False when there is no input.
+  virtual bool input_sight(uint64_t peer, InputSight* out) const = 0;
 
   // --- RPC
   RpcRouter& rpcs() { return rpcs_; }
@@ -166,6 +176,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual uint64_t values_clamped() const { return 0; }
   virtual uint64_t snapshot_refusals(replication::SnapshotRefusal) const { return 0; }
   virtual uint64_t input_refusals(simulation::InputRefusal) const { return 0; }
+  virtual simulation::InputBufferStats input_stats() const { return {}; }
   /// Passes on a receipt of an application's message. False when the receipt is the engine's own.
   bool tell_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
   /// The verdict on a message of the control channel or about large transfers; nullopt for every other
@@ -176,6 +187,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   virtual bool has_player() const = 0;
   /// True when the game knows the object: on a client from its first state on.
   virtual bool is_known(uint32_t slot) const = 0;
+  /// The moment of the server's time line at which objects of others are drawn at `now`; tick 0: none yet.
+  virtual simulation::TickTime look(Now now) = 0;
   /// Ends the transfers of a connection. on_disconnected() calls it first.
   void end_transfers(ConnectionHandle connection);
 

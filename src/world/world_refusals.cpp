@@ -92,6 +92,9 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
                [this](SnapshotRefusal reason) { return snapshot_refusals(reason); });
   search.group(InputRefusal{1}, simulation::input_refusal_name,
                [this](InputRefusal reason) { return input_refusals(reason); });
+  const simulation::InputBufferStats inputs = input_stats();
+  search.one("input_sight_future", inputs.sights_future);
+  search.one("input_sight_old", inputs.sights_old);
   search.one("snapshot_over_budget", snapshot_over_budget());
   search.one("unannounced_writes", unannounced_writes());
   search.one("values_clamped", values_clamped());

@@ -221,6 +221,18 @@ MEMBER(lattice_input_desc, reserved, 4, 4)
 MEMBER(lattice_input_desc, name, 8, 8)
 MEMBER(lattice_input_desc, structure, 16, 8)
 
+/* ---- lattice/input.h ----------------------------------------------------------------------------- */
+
+STRUCT(lattice_input_sight, 32)
+MEMBER(lattice_input_sight, struct_size, 0, 4)
+MEMBER(lattice_input_sight, input_tick, 4, 4)
+MEMBER(lattice_input_sight, view_tick, 8, 4)
+MEMBER(lattice_input_sight, view_fraction, 12, 4)
+MEMBER(lattice_input_sight, snapshot_tick, 16, 4)
+MEMBER(lattice_input_sight, lead_quarter_ticks, 20, 4)
+MEMBER(lattice_input_sight, is_clamped, 24, 4)
+MEMBER(lattice_input_sight, reserved, 28, 4)
+
 /* ---- lattice/frame.h ----------------------------------------------------------------------------- */
 
 STRUCT(lattice_frame_object, 24)
@@ -228,7 +240,7 @@ MEMBER(lattice_frame_object, object, 0, 8)
 MEMBER(lattice_frame_object, members, 8, 8)
 MEMBER(lattice_frame_object, type_id, 16, 4)
 MEMBER(lattice_frame_object, reason, 20, 4)
-STRUCT(lattice_frame, 64)
+STRUCT(lattice_frame, 72)
 MEMBER(lattice_frame, struct_size, 0, 4)
 MEMBER(lattice_frame, number, 4, 4)
 MEMBER(lattice_frame, tick, 8, 4)
@@ -236,11 +248,13 @@ MEMBER(lattice_frame, left_count, 12, 4)
 MEMBER(lattice_frame, spawned_count, 16, 4)
 MEMBER(lattice_frame, changed_count, 20, 4)
 MEMBER(lattice_frame, corrected_count, 24, 4)
-MEMBER(lattice_frame, reserved, 28, 4)
+MEMBER(lattice_frame, view_fraction, 28, 4)
 MEMBER(lattice_frame, left, 32, 8)
 MEMBER(lattice_frame, spawned, 40, 8)
 MEMBER(lattice_frame, changed, 48, 8)
 MEMBER(lattice_frame, corrected, 56, 8)
+MEMBER(lattice_frame, view_tick, 64, 4)
+MEMBER(lattice_frame, reserved, 68, 4)
 VALUE(LATTICE_FRAME_LAST_MEMBER, 63)
 
 /* ---- world, connection, object, stats: structures -------------------------------- */

@@ -87,7 +87,7 @@ def snapshot(body, number=1):
 
 
 def _payloads():
-    inputs = bytes.fromhex("e803000003" + "3412b1a890")
+    inputs = bytes.fromhex("e80300000308c1270b" + "34129931a89120")
     rpc = bytes.fromhex("03ac02e803000000")
     rpc_to_peer = bytes.fromhex("03ac02e8030000") + ((3 << 22 | 0xAC02 << 6 | 0x2A).to_bytes(3, "big"))
     control = [b"\x01" + u(1, 4) + bytes(range(32)), b"\x02" + u(2, 4) + bytes(32), b"\x0d", b"\x0e" + bytes(range(16)), b"\x07\x01\x02", b"\x80app",

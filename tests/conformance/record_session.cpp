@@ -31,6 +31,7 @@
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 #include "unit/serialization/lists.h"
+#include "unit/simulation/random_sight.h"
 
 namespace lattice::test {
 namespace {
@@ -378,16 +379,21 @@ class Session {
     std::vector<serialization::Word> words(layout.word_count());
     const void* host[] = {&command_};
     layout.quantize(host, words.data());
-    inputs_.push(tick_ + 6, words);
+    sight_ = simulation::test::next_sight(random_, sight_, tick_ + 6);
+    inputs_.push(tick_ + 6, words, sight_);
     last_sent_input_ = leaves_json(layout, words.data());
     if (tick_ % 2 != 0) return;
     uint8_t body[reliability::kMaxSnapshotBody];
-    const size_t bytes = simulation::encode_inputs(layout, inputs_, body);
+    const auto lead = static_cast<uint8_t>(random_.next_below(256));
+    const size_t bytes = simulation::encode_inputs(layout, inputs_, lead, body);
     Rig::Node& client = rig_.client();
     if (client.endpoint->send(client.connection, Channel::kUnreliableSequenced, kSnapshot, {body, bytes}) ==
         SendResult::kOk) {
       inputs_.mark_sent(inputs_.newest());
       newest_sent_input_ = last_sent_input_;
+      const simulation::Sight& sight = inputs_.sight(inputs_.newest());
+      newest_sent_sight_ = "[" + std::to_string(sight.view_tick) + "," + std::to_string(sight.view_fraction) +
+                           "," + std::to_string(sight.snapshot_tick) + "," + std::to_string(lead) + "]";
     }
   }
 
@@ -496,8 +502,8 @@ class Session {
         return fail("the client's state differs");
       }
     }
-    std::fprintf(out_, "{\"end\":true,\"newest_input\":%s,\"objects\":[%s]}\n", newest_sent_input_.c_str(),
-                 objects_json().c_str());
+    std::fprintf(out_, "{\"end\":true,\"newest_input\":%s,\"newest_sight\":%s,\"objects\":[%s]}\n",
+                 newest_sent_input_.c_str(), newest_sent_sight_.c_str(), objects_json().c_str());
     return true;
   }
 
@@ -548,6 +554,8 @@ class Session {
   replication::RpcCodec rpcs_;
   std::string last_sent_input_ = "[]";
   std::string newest_sent_input_ = "[]";
+  std::string newest_sent_sight_ = "[]";
+  simulation::Sight sight_;
 };
 
 }  // namespace

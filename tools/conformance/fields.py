@@ -208,6 +208,9 @@ def _inputs(r):
     r.prefix = "input."
     r.take("newest_tick", 4, DECIMAL)
     r.take("count", 1, DECIMAL)
+    r.take("lead", 1, DECIMAL)
+    r.varint("view_age")
+    r.varint("snapshot_age")
     r.rest("values")
 
 

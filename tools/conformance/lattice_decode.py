@@ -39,7 +39,7 @@ Before a RekeyInit, the client's X25519 key of that rotation, without which the 
 Between them, where a message longer than a packet was handed in, {"long": "client" | "server", "channel", "sha256":
 hex of its hash}; where the authority's states are known, {"truth": TICK, "all": BOOL, "objects": [O]} behind the
 snapshot of that tick, where "all" says that nothing waits to be sent; and, when the world has stood still for a while, as
-the last line {"end": true, "newest_input": [C], "objects": [O]}. An object O is {"id", "type_id",
+the last line {"end": true, "newest_input": [C], "newest_sight": [VIEW TICK, 256THS, SNAPSHOT TICK, LEAD], "objects": [O]}. An object O is {"id", "type_id",
 "owner", "mode", "authority_tick", "state": [C]} with one content C per component: decimal; "q:" and 32 hex digits
 for a full rotation; "x:" and hex for text and bytes; "b:BITS:" and hex for a custom value.
 """

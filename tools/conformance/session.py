@@ -64,6 +64,7 @@ class Session:
         self.snapshots = Snapshots(self.schema)
         self.reliable_rpcs = {}  # network_id -> calls from the server (D-35)
         self.inputs = {}
+        self.lead = None
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
                        "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
@@ -336,7 +337,8 @@ class Session:
         side.sequence["engine"], side.engine_tick = message.number, tick
         if sender == "server":
             return self.snapshots.read(message.body)
-        for tick, state in read_inputs(self.schema.input, message.body).items():
+        self.lead, inputs = read_inputs(self.schema.input, message.body)
+        for tick, state in inputs.items():
             require(self.inputs.setdefault(tick, state) == state, f"two different inputs for tick {tick} (D-21)")
         self.counts["inputs"] += 1
         return None
@@ -371,8 +373,10 @@ class Session:
                 self.counts["removals with rpcs"] += 1 if seen else 0
         for sender, messages in self.expected_long.items():
             require(sorted(messages) == sorted(self.sides[sender].long), f"the long messages of the {sender} (G-11)")
-        newest = self.inputs[max(self.inputs)]
+        newest, view, snapshot = self.inputs[max(self.inputs)]
         require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
+        sight = [(view or 0) >> 8 & 0xFFFFFFFF, (view or 0) & 255, (snapshot or 0) & 0xFFFFFFFF, self.lead]
+        require(sight == record["newest_sight"], f"the newest sight {sight}")
         self._compare_all(record["objects"])
 
     def truth(self, record):

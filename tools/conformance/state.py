@@ -368,21 +368,69 @@ class Schema:
 # ---- Inputs and RPCs ------------------------------------------------------------------------------
 
 
+MAX_SIGHT_TICKS = 4096
+
+
+def _age(bits, tick, limit, unit):
+    """A moment as an age against `tick`, in parts of a tick; None for none."""
+    said = bits.varint(32)
+    return None if said == 0 else _moment(tick * unit - (said - 1), tick, limit, unit)
+
+
+def _moment(moment, tick, limit, unit):
+    # Before tick 0 are the last ticks before the numbers came round.
+    require(0 <= tick * unit - moment <= limit * unit and moment // unit != 0, "a moment that its input cannot name (D-44)")
+    return moment
+
+
+def _older_view(bits, newer, tick):
+    code = bits.bits(2)
+    if code == 3:
+        view = _age(bits, tick, MAX_SIGHT_TICKS, 256)
+        drift = None if None in (view, newer) else view - (newer - 256)
+        require(drift is None and (view, newer) != (None, None) or drift is not None and not -256 <= drift <= 256,
+                "a view in the long form (D-45)")
+        return view
+    if newer is None:
+        require(code == 0, "a view against none (D-45)")
+        return None
+    if code == 0:
+        return _moment(newer, tick, MAX_SIGHT_TICKS, 256)
+    drift = bits.bits(5) - 16 if code == 1 else bits.bits(9) - 256
+    require(code == 1 or not -16 <= drift < 16, "a view in the longer form (D-45)")
+    return _moment(newer - 256 + drift, tick, MAX_SIGHT_TICKS, 256)
+
+
+def _older_snapshot(bits, newer, tick):
+    step = bits.bits(3) + 1 if bits.bits(1) else 0
+    if step == 8:
+        snapshot = _age(bits, tick, MAX_SIGHT_TICKS, 1)
+        require((snapshot is None) != (newer is None) or snapshot is not None and not 0 <= newer - snapshot <= 7,
+                "a snapshot in the long form (D-45)")
+        return snapshot
+    require(newer is not None or step == 0, "a snapshot against none (D-45)")
+    return None if newer is None else _moment(newer - step, tick, MAX_SIGHT_TICKS, 1)
+
+
 def read_inputs(layout, body):
-    """Returns {tick: contents}."""
+    """Returns the lead and {tick: (contents, view in 256ths of a tick or None, snapshot tick or None)}."""
     bits = Bits(body)
-    newest, count = bits.scalar(32), bits.scalar(8)
+    newest, count, lead = bits.scalar(32), bits.scalar(8), bits.scalar(8)
     require(1 <= count <= 32 and newest >= count, "input window (D-19)")
+    view = _age(bits, newest, MAX_SIGHT_TICKS, 256)
+    snapshot = _age(bits, newest, MAX_SIGHT_TICKS, 1)
     state = layout.read_whole(bits)
-    inputs = {newest: state}
-    for back in range(1, count):
+    inputs = {newest: (state, view, snapshot)}
+    for tick in range(newest - 1, newest - count, -1):
         if bits.bits(1):
             older = layout.read_delta(bits, state)
             require(older != state, "an input marked as changed that does not differ (D-19)")
             state = older
-        inputs[newest - back] = state
+        view = _older_view(bits, view, tick)
+        snapshot = _older_snapshot(bits, snapshot, tick)
+        inputs[tick] = (state, view, snapshot)
     bits.end()
-    return inputs
+    return lead, inputs
 
 
 def read_rpc(schema, objects, message, from_client):

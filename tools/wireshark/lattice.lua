@@ -139,6 +139,9 @@ field("snapshot.entry.rpc_count", ProtoField.uint32, "Reliable RPCs before it", 
 field("snapshot.changes", ProtoField.bytes, "Changes and what follows")
 field("input.newest_tick", ProtoField.uint32, "Newest tick", DEC)
 field("input.count", ProtoField.uint8, "Inputs", DEC)
+field("input.lead", ProtoField.uint8, "Lead (quarter ticks)", DEC)
+field("input.view_age", ProtoField.uint64, "View age (0: none, 1: this tick; 256ths)", DEC)
+field("input.snapshot_age", ProtoField.uint64, "Snapshot age (0: none, 1: this tick)", DEC)
 field("input.values", ProtoField.bytes, "Values")
 field("rpc.network_id", ProtoField.uint64, "Object", DEC)
 field("rpc.rpc_id", ProtoField.uint64, "RPC", DEC)
@@ -498,6 +501,9 @@ end
 local function inputs(c)
   local tick = c:uint("input.newest_tick", 4)
   c:uint("input.count", 1)
+  c:uint("input.lead", 1)
+  c:varint("input.view_age")
+  c:varint("input.snapshot_age")
   c:rest("input.values")
   return "inputs to " .. tick
 end

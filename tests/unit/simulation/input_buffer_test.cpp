@@ -18,11 +18,18 @@ InputBuffer make(Tick newest_tick = 100) {
   return InputBuffer(InputBufferConfig{}, words, newest_tick);
 }
 
+DecodedInputs inputs_of(Tick newest, uint32_t count) {
+  DecodedInputs inputs;
+  inputs.newest_tick = newest;
+  inputs.count = count;
+  return inputs;
+}
+
 /// `count` inputs ending at `newest`, each word its own tick.
 void receive(InputBuffer& buffer, Tick newest, uint32_t count, TickTime at) {
   std::vector<serialization::Word> words;
   for (uint32_t i = 0; i < count; ++i) words.push_back(newest - i);
-  buffer.receive(newest, count, words, at);
+  buffer.receive(inputs_of(newest, count), words, at);
 }
 
 TEST(InputBuffer, FreshInputsInOrder) {
@@ -58,14 +65,67 @@ TEST(InputBuffer, DefaultThenRepeatFor250MsThenDefault) {
   EXPECT_EQ(buffer.stats().defaulted, 2u);
 }
 
+TEST(InputBuffer, AnInputBringsWhatItsPlayerSaw) {
+  InputBuffer buffer = make();
+  DecodedInputs inputs = inputs_of(102, 2);
+  inputs.sights = {Sight{98, 200, 99}, Sight{97, 7, 99}};
+  inputs.lead_quarter_ticks = 6;
+  const serialization::Word words[2] = {};
+  buffer.receive(inputs, words, TickTime{100, 0.0});
+  EXPECT_EQ(buffer.take(101).sight, (Sight{97, 7, 99}));
+  EXPECT_EQ(buffer.take(102).sight, (Sight{98, 200, 99}));
+  EXPECT_FALSE(buffer.take(102).sight_clamped);
+  EXPECT_EQ(buffer.take(103).sight, (Sight{98, 200, 99})) << "of the input that is repeated";
+  EXPECT_EQ(buffer.lead_quarter_ticks(), 6);
+  inputs = inputs_of(101, 1);
+  inputs.lead_quarter_ticks = 9;
+  buffer.receive(inputs, words, TickTime{103, 0.0});
+  EXPECT_EQ(buffer.lead_quarter_ticks(), 6) << "an overtaken message says nothing new";
+  EXPECT_EQ(buffer.take(120).sight, Sight{}) << "the default input has none";
+}
+
+TEST(InputBuffer, AViewIsHeldWithinWhatCanBeSeen) {
+  const auto seen = [](Sight said, InputBufferStats* stats) {
+    InputBufferConfig config;
+    config.history_ticks = 20;
+    const serialization::Word words[1] = {};
+    InputBuffer buffer(config, words, 100);
+    DecodedInputs inputs = inputs_of(101, 1);
+    inputs.sights[0] = said;
+    buffer.receive(inputs, words, TickTime{100, 0.0});
+    const TakenInput taken = buffer.take(101);
+    EXPECT_EQ(taken.sight_clamped, taken.sight != said);
+    *stats = buffer.stats();
+    return taken.sight;
+  };
+  struct Case {
+    Sight said, believed;
+    uint64_t future, old;
+  };
+  const Case cases[] = {
+      {{100, 0, 100}, {100, 0, 100}, 0, 0}, {{100, 1, 100}, {100, 0, 100}, 1, 0},
+      {{101, 0, 0}, {100, 0, 0}, 1, 0},     {{0, 0, 101}, {0, 0, 100}, 1, 0},
+      {{101, 0, 101}, {100, 0, 100}, 1, 0}, {{81, 0, 1}, {81, 0, 1}, 0, 0},
+      {{80, 255, 100}, {81, 0, 100}, 0, 1}, {{1, 0, 101}, {81, 0, 100}, 1, 1},
+      {{0, 0, 0}, {0, 0, 0}, 0, 0},
+  };
+  for (const Case& each : cases) {
+    InputBufferStats stats;
+    EXPECT_EQ(seen(each.said, &stats), each.believed)
+        << each.said.view_tick << " + " << each.said.view_fraction;
+    EXPECT_EQ(stats.sights_future, each.future);
+    EXPECT_EQ(stats.sights_old, each.old);
+  }
+}
+
 TEST(InputBuffer, TheFirstInputOfATickStands) {
   InputBuffer buffer = make();
   const serialization::Word first[1] = {7};
   const serialization::Word second[1] = {8};
-  buffer.receive(101, 1, first, TickTime{100, 0.0});
-  buffer.receive(101, 1, second, TickTime{100, 0.0});
+  buffer.receive(inputs_of(101, 1), first, TickTime{100, 0.0});
+  buffer.receive(inputs_of(101, 1), second, TickTime{100, 0.0});
   EXPECT_EQ(buffer.take(101).words[0], 7u);
-  buffer.receive(101, 1, second, TickTime{101, 0.0});
+  buffer.receive(inputs_of(101, 1), second, TickTime{101, 0.0});
   EXPECT_EQ(buffer.take(101).words[0], 7u);
   EXPECT_EQ(buffer.stats().conflicting, 1u);
 }
@@ -180,7 +240,7 @@ TEST(InputBuffer, AgreesWithAModel) {
           const uint64_t at = static_cast<uint64_t>(newest) - i;
           if (at > model_now && at <= model_now + kJitterBufferTicks) first.emplace(at, words[i]);
         }
-        buffer.receive(start + static_cast<Tick>(newest), count, words,
+        buffer.receive(inputs_of(start + static_cast<Tick>(newest), count), words,
                        TickTime{start + static_cast<Tick>(model_now), 0.0});
       } else {
         ++model_now;

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "unit/simulation/input_layout.h"
+#include "unit/simulation/random_sight.h"
 
 namespace lattice::simulation {
 namespace {
@@ -40,19 +41,23 @@ class InputCodec : public ::testing::Test {
   std::array<uint8_t, 1200> buffer_{};
 
   std::span<const uint8_t> encode(const InputHistory& history, size_t capacity = 1200) {
-    const size_t bytes = encode_inputs(layout_, history, std::span(buffer_).first(capacity));
+    const size_t bytes = encode_inputs(layout_, history, kLead, std::span(buffer_).first(capacity));
     return std::span(buffer_).first(bytes);
   }
   DecodedInputs decode(std::span<const uint8_t> body) { return decode_inputs(layout_, body, decoded_); }
   InputHistory history_of(base::Random& random, Tick newest, uint32_t count, double change) {
     InputHistory history(layout_.word_count());
     MoveInput input = random_input(random);
+    Sight sight;
     for (uint32_t i = 0; i < count; ++i) {
+      const Tick tick = newest - (count - 1) + i;
       if (random.chance(change)) input = random_input(random);
-      history.push(newest - (count - 1) + i, words_of(layout_, input));
+      sight = test::next_sight(random, sight, tick);
+      history.push(tick, words_of(layout_, input), sight);
     }
     return history;
   }
+  static constexpr uint8_t kLead = 9;
 };
 
 TEST_F(InputCodec, GoldenBytes) {
@@ -64,9 +69,11 @@ TEST_F(InputCodec, GoldenBytes) {
   history.push(0x01020305, words_of(layout_, input));
   input.jump = 1;
   history.push(0x01020306, words_of(layout_, input));
-  // 06 03 02 01 | 03 | 1 101 1000000.. : jump 1, weapon 101, forward and turn 8 bits each (code 64 of
-  // 0..128), buttons varint 03, then: 1 changed, mask 10000 (jump differs), 0 unchanged, zero padding.
-  const std::vector<uint8_t> golden = {0x06, 0x03, 0x02, 0x01, 0x03, 0xD4, 0x04, 0x00, 0x3C, 0x00};
+  // 06 03 02 01 | 03 | 09 | 00 00: no sight | 1 101 1000000.. : jump 1, weapon 101, forward and turn 8 bits
+  // each (code 64 of 0..128), buttons varint 03, then: 1 changed, mask 10000 (jump differs), 00 0 the same
+  // sight, 0 unchanged, 00 0, zero padding.
+  const std::vector<uint8_t> golden = {0x06, 0x03, 0x02, 0x01, 0x03, 0x09, 0x00,
+                                       0x00, 0xD4, 0x04, 0x00, 0x3C, 0x00, 0x00};
   const auto body = encode(history);
   EXPECT_EQ(std::vector<uint8_t>(body.begin(), body.end()), golden);
 }
@@ -81,9 +88,11 @@ TEST_F(InputCodec, RoundTripsAnyWindow) {
     const DecodedInputs result = decode(encode(history));
     RC_ASSERT(result.refusal == InputRefusal::kNone);
     RC_ASSERT(result.newest_tick == newest);
+    RC_ASSERT(result.lead_quarter_ticks == kLead);
     RC_ASSERT(result.count == std::min(count, kMaxInputsPerMessage));
     for (uint32_t i = 0; i < result.count; ++i) {
       RC_ASSERT(layout_.equal(&decoded_[i * layout_.word_count()], history.find(newest - i)));
+      RC_ASSERT(result.sights[i] == history.sight(newest - i));
     }
   }));
 }
@@ -155,6 +164,8 @@ TEST_F(InputCodec, ChangedButEqualIsRefused) {
   serialization::BitWriter writer(forged);
   writer.WriteU32(10);
   writer.WriteByte(2);
+  writer.WriteByte(0);
+  writer.WriteBits(0, 16);  // no sight
   layout_.encode_whole(writer, history.find(10));
   writer.WriteBool(true);
   writer.WriteBits(0b01000, 5);  // weapon
@@ -184,10 +195,12 @@ TEST_F(InputCodec, RandomBytesNeverDecodeToASecondEncoding) {
     InputHistory history(layout_.word_count());
     for (uint32_t i = result.count; i-- > 0;) {
       history.push(result.newest_tick - i,
-                   std::span(decoded_).subspan(i * layout_.word_count(), layout_.word_count()));
+                   std::span(decoded_).subspan(i * layout_.word_count(), layout_.word_count()),
+                   result.sights[i]);
     }
-    const auto again = encode(history);
-    RC_ASSERT(std::vector<uint8_t>(again.begin(), again.end()) == bytes);
+    std::array<uint8_t, 1200> again{};
+    const size_t size = encode_inputs(layout_, history, result.lead_quarter_ticks, again);
+    RC_ASSERT(std::vector<uint8_t>(again.begin(), again.begin() + size) == bytes);
   }));
 }
 

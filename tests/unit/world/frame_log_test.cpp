@@ -41,7 +41,7 @@ TEST_F(FrameLogTest, NothingIsCollectedBeforeTheStart) {
   log_.changed(3, object(30), 1);
   log_.left(3, object(30), DespawnReason::kLeft);
   log_.start();
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   EXPECT_TRUE(log_.shown_spawned().empty() && log_.shown_changed().empty() && log_.shown_left().empty());
   EXPECT_EQ(log_.number(), 1u);
   EXPECT_EQ(log_.tick(), kTick);
@@ -50,15 +50,15 @@ TEST_F(FrameLogTest, NothingIsCollectedBeforeTheStart) {
 TEST_F(FrameLogTest, AFrameStaysAsItIsWhileTheNextIsCollected) {
   log_.start();
   log_.spawned(1, object(10));
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   log_.spawned(2, object(20));
   log_.left(1, object(10), DespawnReason::kDestroyed);
   EXPECT_EQ(ids(log_.shown_spawned()), Ids{10});
   EXPECT_TRUE(log_.shown_left().empty());
-  log_.begin(kTick + 1);
+  log_.begin(kTick + 1, {});
   EXPECT_EQ(ids(log_.shown_spawned()), Ids{20});
   EXPECT_EQ(ids(log_.shown_left()), Ids{10});
-  log_.begin(kTick + 2);
+  log_.begin(kTick + 2, {});
   EXPECT_TRUE(log_.shown_spawned().empty() && log_.shown_left().empty());
 }
 
@@ -69,7 +69,7 @@ TEST_F(FrameLogTest, MembersOfOneObjectAddUp) {
   log_.changed(5, object(50), 4);
   log_.changed(6, object(60), 0);
   log_.corrected(5, object(50), 2);
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   ASSERT_EQ(ids(log_.shown_changed()), (Ids{50, 60}));
   EXPECT_EQ(log_.shown_changed()[0].members, 5u);
   EXPECT_EQ(log_.shown_changed()[1].members, 2u);
@@ -85,7 +85,7 @@ TEST_F(FrameLogTest, WhatLeavesTakesItsOtherEntriesWithIt) {
   }
   log_.left(1, object(10), DespawnReason::kLeft);
   log_.changed(3, object(30), 8);  // its entry has moved
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   EXPECT_EQ(ids(log_.shown_changed()), (Ids{30, 20}));
   EXPECT_EQ(log_.shown_changed()[0].members, 9u);
   EXPECT_EQ(ids(log_.shown_corrected()), (Ids{30, 20}));
@@ -98,7 +98,7 @@ TEST_F(FrameLogTest, WhatComesAndGoesIsNowhereAndItsSlotServesAnother) {
   log_.spawned(1, object(10));
   log_.left(1, object(10), DespawnReason::kDestroyed);
   log_.spawned(1, object(11));
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   EXPECT_EQ(ids(log_.shown_spawned()), Ids{11});
   EXPECT_TRUE(log_.shown_left().empty());
 }
@@ -108,7 +108,7 @@ TEST_F(FrameLogTest, TheLastReasonCountsForWhatLeftTwice) {
   log_.left(1, object(10), DespawnReason::kLeft);
   log_.spawned(2, object(10));
   log_.left(2, object(10), DespawnReason::kDestroyed);
-  log_.begin(kTick);
+  log_.begin(kTick, {});
   EXPECT_TRUE(log_.shown_spawned().empty());
   ASSERT_EQ(ids(log_.shown_left()), Ids{10});
   EXPECT_EQ(log_.shown_left()[0].reason, uint32_t{LATTICE_DESPAWN_DESTROYED});

@@ -32,14 +32,22 @@ uint32_t BlockCache::find(uint32_t group, uint32_t mask, Tick baseline) {
   if (group >= heads_.size()) heads_.resize(size_t{group} + 1);
   Head& head = heads_[group];
   if (head.send != send_) head = Head{send_, kNone};
-  for (uint32_t index = head.block; index != kNone; index = blocks_[index].next) {
+  // What many ask for stays in front of what a client alone has, such as all of a group but its own object.
+  uint32_t before = kNone;
+  for (uint32_t index = head.block; index != kNone; before = index, index = blocks_[index].next) {
     if (blocks_[index].mask != mask || blocks_[index].baseline != baseline) continue;
     ++shared_;
+    if (before != kNone) {
+      blocks_[before].next = blocks_[index].next;
+      blocks_[index].next = head.block;
+      head.block = index;
+    }
     return blocks_[index].size == kTooLong ? kTooLong : index;
   }
   const uint32_t index = encode(group, mask, baseline);
-  blocks_[index].next = head.block;
-  head.block = index;
+  uint32_t& link = head.block == kNone ? head.block : blocks_[head.block].next;
+  blocks_[index].next = link;
+  link = index;
   return blocks_[index].size == kTooLong ? kTooLong : index;
 }
 

@@ -16,8 +16,7 @@ bool same_head(const ObjectInfo& a, const ObjectInfo& b) {
   return a.type == b.type && a.owner == b.owner && a.mode == b.mode && a.authority_tick == b.authority_tick;
 }
 
-bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, const EntryCache& cache,
-                     uint32_t max_parts) {
+bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts) {
   put_in_order(candidates);
   blocks_.clear();
   parts_.clear();
@@ -33,7 +32,7 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
       const Block next{group.kind, group.mixed, group.k, group.age, at, 0};
       const uint32_t block_bits =
           open ? 0 : 8 + 16 + (group.age != 0 ? varint_bits(group.age) : 0) + varint_bits(candidate.slot) + 7;
-      const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table, cache);
+      const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table);
       const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
       if (!fits) {
         const bool longer_than_a_part = used_bits_ == kHeaderBits;
@@ -69,38 +68,53 @@ void BlockPlan::open_part() {
 
 // Own states first, so that they lie in one part, which can confirm them. Then kind by kind.
 void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
-  order_.clear();
-  groups_.clear();
   constexpr EntryKind kOrder[] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull,
                                   EntryKind::kRested};
-  uint32_t counts[2][kEntryKinds] = {};
+  struct Class {
+    uint32_t count = 0;
+    uint32_t end = 0;  // in order_
+    uint32_t newest_age = UINT32_MAX;
+    uint32_t oldest_age = 0;
+  };
+  Class classes[2][kEntryKinds];
+  const auto class_of = [&classes](const Candidate& candidate) -> Class& {
+    return classes[candidate.is_own ? 0 : 1][static_cast<size_t>(candidate.kind)];
+  };
   for (const Candidate& candidate : candidates) {
-    if (candidate.chosen) ++counts[candidate.is_own ? 0 : 1][static_cast<size_t>(candidate.kind)];
+    if (!candidate.chosen) continue;
+    Class& its = class_of(candidate);
+    ++its.count;
+    its.newest_age = std::min(its.newest_age, candidate.age);
+    its.oldest_age = std::max(its.oldest_age, candidate.age);
   }
+  uint32_t first = 0;
+  for (Class(&of_owner)[kEntryKinds] : classes) {
+    for (const EntryKind kind : kOrder) {
+      Class& its = of_owner[static_cast<size_t>(kind)];
+      its.end = first;
+      first += its.count;
+    }
+  }
+  order_.resize(first);
+  for (uint32_t i = 0; i < candidates.size(); ++i) {
+    if (candidates[i].chosen) order_[class_of(candidates[i]).end++] = i;
+  }
+  groups_.clear();
   for (const bool own : {true, false}) {
     for (const EntryKind kind : kOrder) {
-      if (counts[own ? 0 : 1][static_cast<size_t>(kind)] == 0) continue;
-      const uint32_t first = static_cast<uint32_t>(order_.size());
-      uint32_t newest_age = UINT32_MAX;
-      bool mixed = false;
-      for (uint32_t i = 0; i < candidates.size(); ++i) {
-        const Candidate& candidate = candidates[i];
-        if (!candidate.chosen || candidate.is_own != own || candidate.kind != kind) continue;
-        mixed = mixed || (order_.size() != first && candidate.age != newest_age);
-        newest_age = std::min(newest_age, candidate.age);
-        order_.push_back(i);
-      }
-      const uint32_t count = static_cast<uint32_t>(order_.size()) - first;
-      const uint32_t range = candidates[order_.back()].slot - candidates[order_[first]].slot + 1;
-      groups_.push_back(Group{kind, own, static_cast<uint32_t>(order_.size()),
-                              static_cast<uint8_t>(best_gap_k(range, count)), has_age(kind) ? newest_age : 0,
-                              mixed && has_age(kind)});
+      const Class& its = classes[own ? 0 : 1][static_cast<size_t>(kind)];
+      if (its.count == 0) continue;
+      const uint32_t range =
+          candidates[order_[its.end - 1]].slot - candidates[order_[its.end - its.count]].slot + 1;
+      groups_.push_back(Group{kind, own, its.end, static_cast<uint8_t>(best_gap_k(range, its.count)),
+                              has_age(kind) ? its.newest_age : 0,
+                              has_age(kind) && its.newest_age != its.oldest_age});
     }
   }
 }
 
 uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
-                               const ObjectTable& table, const EntryCache& cache) const {
+                               const ObjectTable& table) {
   uint32_t bits = candidate.bits;
   if (previous != nullptr) bits += gap_bits(candidate.slot - previous->slot - 1, block.k);
   if (block.mixed) bits += candidate.age == block.age ? 1 : 1 + varint_bits(candidate.age);
@@ -109,12 +123,10 @@ uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* prev
         previous != nullptr && same_head(table.info(candidate.slot), table.info(previous->slot));
     bits += (previous != nullptr ? 1 : 0) + (same ? 0 : candidate.head_bits);
   }
-  if (candidate.body == EntryCache::kTooLarge) return bits;
-  const EntryBody body = cache.body(candidate.body);
-  if (body.mask_bits == 0) return bits;
-  if (previous == nullptr || previous->type != candidate.type) return bits + body.mask_bits;
-  const EntryBody before = cache.body(previous->body);
-  return bits + (before.mask == body.mask && before.mask_bits == body.mask_bits ? 1 : 1 + body.mask_bits);
+  if (candidate.mask_bits == 0) return bits;
+  if (previous == nullptr || previous->type != candidate.type) return bits + candidate.mask_bits;
+  const bool same_mask = previous->mask == candidate.mask && previous->mask_bits == candidate.mask_bits;
+  return bits + (same_mask ? 1 : 1 + candidate.mask_bits);
 }
 
 }  // namespace lattice::replication

@@ -23,6 +23,8 @@ struct Candidate {
   uint32_t age = 0;        // of the baseline; 0: the kind has none
   uint32_t bits = 0;       // of the content without mask and head
   uint32_t body = 0;       // in the EntryCache; EntryCache::kTooLarge when the kind has none
+  uint32_t mask_bits = 0;  // as in EntryBody
+  uint64_t mask = 0;
   uint32_t head_bits = 0;  // of a full entry's head
   const ObjectType* type = nullptr;
   float priority = 0;
@@ -47,8 +49,7 @@ class BlockPlan {
 
   /// Plans the chosen candidates, which ascend by slot within each kind. The result has one part at least,
   /// even without candidates, and `max_parts` at most. False when not all of them found room.
-  bool plan(std::span<const Candidate> candidates, const ObjectTable& table, const EntryCache& cache,
-            uint32_t max_parts);
+  bool plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts);
 
   std::span<const Part> parts() const { return parts_; }
   std::span<const Block> blocks() const { return blocks_; }
@@ -62,8 +63,8 @@ class BlockPlan {
   void open_block(std::span<const Candidate> candidates, uint32_t at);
   void open_part();
   void close_block();
-  uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
-                      const ObjectTable& table, const EntryCache& cache) const;
+  static uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
+                             const ObjectTable& table);
 
   uint32_t capacity_bits_;
   uint32_t bytes_ = 0;

@@ -149,6 +149,7 @@ class ReplicaList {
   /// The tick of the build before.
   Tick previous_build() const { return previous_tick_; }
   Replica& replica(uint32_t index) { return replicas_[index]; }
+  const Replica& replica(uint32_t index) const { return replicas_[index]; }
   const ReplicaDetail& detail(uint32_t index) const { return details_[index]; }
   /// True when the client has acked a full entry of version `full_version` or later.
   bool has_full(uint32_t index, uint32_t full_version) const {
@@ -169,6 +170,9 @@ class ReplicaList {
   /// True when the newest snapshot said that nothing was new to the client (D-44).
   bool told_unchanged() const { return told_unchanged_; }
   void tell_unchanged(bool unchanged) { told_unchanged_ = unchanged; }
+  /// The length of its entries.
+  double mean_entry_bits() const { return mean_entry_bits_; }
+  void set_mean_entry_bits(double bits) { mean_entry_bits_ = bits; }
   /// Replicas, changes and changed groups that follow() and awake() visited, in all.
   uint64_t visited() const { return visited_; }
   /// Moves ticks of long ago forward: ticks wrap.
@@ -215,6 +219,7 @@ class ReplicaList {
   uint32_t owed_at_join_ = 0;
   double estimate_scale_ = 1.0;
   bool told_unchanged_ = false;
+  double mean_entry_bits_ = 64.0;
   uint64_t visited_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 
 #include "base/assert.h"
 #include "replication/entry_writer.h"
@@ -20,6 +21,17 @@ constexpr uint32_t kSharedPerPart = 4;
 constexpr uint32_t kLeastCutEntries = 8;  // a smaller block is not cut to fill up a part
 constexpr uint32_t kLeastCutBytes = 48;   // and smaller room is left empty
 constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
+/// What alone_bits() adds to an entry, at most.
+constexpr uint32_t kMostAloneBits = 8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;
+
+/// In descending order: by priority, which is not negative, then by place.
+uint64_t rank(float priority, uint32_t place) {
+  return uint64_t{std::bit_cast<uint32_t>(priority)} << 32 | (UINT32_MAX - place);
+}
+uint32_t place_of(uint64_t rank) {
+  return UINT32_MAX - static_cast<uint32_t>(rank);
+}
+constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
 
 /// The lower half of the bits that are set.
 uint32_t lower_half(uint32_t mask) {
@@ -67,19 +79,20 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
   }
   collect(recipient);
   nearness_ = nullptr;
-  unchanged_ = candidates_.empty() && shared_.empty();
-  if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
-  recipient.tell_unchanged(unchanged_);
   const uint32_t max_parts = kMaxParts - shared_parts_;
   const uint32_t left_bytes = budget_bytes == 0 ? 0 : budget_bytes - shared_bytes_;
-  const bool all = plan_.plan(candidates_, table_, cache_, max_parts);
+  const size_t passed_over = admit(recipient, left_bytes);
+  unchanged_ = passed_over == 0 && candidates_.empty() && shared_.empty();
+  if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
+  recipient.tell_unchanged(unchanged_);
+  const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts);
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
     choose(recipient, left_bytes, max_parts);
   }
   write(recipient, header);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
-  const size_t postponed = candidates_.size() - plan_.order().size();
+  const size_t postponed = passed_over + candidates_.size() - plan_.order().size();
   stats_.postponed += postponed;
   if (postponed == 0) {
     if (has_room(plan_.bytes() + shared_bytes_, budget_bytes)) begin_steps(recipient);
@@ -162,6 +175,7 @@ void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
 
 void SnapshotBuilder::collect(ReplicaList& recipient) {
   candidates_.clear();
+  waiting_.clear();
   own_count_ = 0;
   collect_removals(recipient);
   const std::span<uint64_t> awake = recipient.awake();
@@ -214,7 +228,7 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
                     tick_ - replica.sent_tick < resend_ticks_;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    collect_state(recipient, replica, index, newest, is_own);
+    collect_state(replica, index, is_own);
   } else if (!replica.rest_sent) {
     static_cast<void>(collect_rest(replica, index, newest));
   }
@@ -240,8 +254,7 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   return true;
 }
 
-void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& replica, uint32_t index,
-                                    const StateSummary& newest, bool is_own) {
+void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own) {
   const ObjectInfo& info = table_.info(replica.slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
@@ -255,16 +268,59 @@ void SnapshotBuilder::collect_state(const ReplicaList& recipient, Replica& repli
   replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
   own_count_ += is_own ? 1 : 0;
 
-  Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
-  if (!describe(recipient, replica, index, newest, &candidate)) {
-    candidates_.pop_back();
-    ++stats_.oversized;
-    return;
+  waiting_.push_back(Waiting{replica.accumulator, index, is_own});
+}
+
+// Makes candidates of the states. Where they are far more than the budget has room for, of those with the
+// highest priority, and the client's own. Returns how many were passed over.
+size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes) {
+  const size_t others = candidates_.size();
+  const double budget_bits = 8.0 * budget_bytes;
+  const size_t wanted = budget_bytes == 0
+                            ? waiting_.size()
+                            : static_cast<size_t>(1.25 * budget_bits / recipient.mean_entry_bits()) + 64;
+  for (size_t count = wanted;; count *= 2) {
+    candidates_.resize(others);
+    uint64_t least = 0;
+    if (count < waiting_.size()) {
+      ranks_.clear();
+      for (uint32_t i = 0; i < waiting_.size(); ++i) ranks_.push_back(rank(waiting_[i].priority, i));
+      const auto last = ranks_.begin() + static_cast<std::ptrdiff_t>(count) - 1;
+      std::nth_element(ranks_.begin(), last, ranks_.end(), std::greater<>());
+      least = *last;
+    }
+    size_t usable = 0;
+    size_t passed_over = 0;
+    size_t oversized = 0;
+    for (uint32_t i = 0; i < waiting_.size(); ++i) {
+      const Waiting& waiting = waiting_[i];
+      if (rank(waiting.priority, i) < least && !waiting.is_own) {
+        ++passed_over;
+      } else if (!add_candidate(recipient, waiting)) {
+        ++oversized;
+      } else {
+        usable += estimate_bits(candidates_.back()) <= budget_bits ? 1u : 0u;
+      }
+    }
+    const double usable_bits = static_cast<double>(usable) * recipient.mean_entry_bits();
+    if (passed_over != 0 && usable_bits < 1.1 * budget_bits) continue;
+    stats_.oversized += oversized;
+    return passed_over;
   }
-  candidate.index = index;
-  candidate.is_own = is_own;
+}
+
+bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting) {
+  const Replica& replica = recipient.replica(waiting.index);
+  Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
+  if (!describe(recipient, replica, waiting.index, store_.summary(replica.slot), &candidate)) {
+    candidates_.pop_back();
+    return false;
+  }
+  candidate.index = waiting.index;
+  candidate.is_own = waiting.is_own;
   candidate.streams = replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
-  candidate.priority = replica.accumulator;
+  candidate.priority = waiting.priority;
+  return true;
 }
 
 // Fills in what the entry of a state will hold. False when it does not fit one part.
@@ -278,7 +334,10 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   candidate->type = info.type;
   candidate->body = cache_.find(replica.slot, baseline.version);
   if (candidate->body == EntryCache::kTooLarge) return false;
-  candidate->bits = cache_.body(candidate->body).bits;
+  const EntryBody body = cache_.body(candidate->body);
+  candidate->bits = body.bits;
+  candidate->mask = body.mask;
+  candidate->mask_bits = body.mask_bits;
   if (candidate->kind == EntryKind::kFull) {
     candidate->bits += varint_bits(info.network_id);
     candidate->head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
@@ -337,7 +396,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
   double over = 1e9;  // the smallest that did not
   for (uint32_t round = 0; round < kRounds; ++round) {
     const bool everything = select(budget_bits * scale);
-    const bool all = plan_.plan(candidates_, table_, cache_, max_parts);
+    const bool all = plan_.plan(candidates_, table_, max_parts);
     const double used = all ? plan_.bytes() * 8.0 / budget_bits : 2.0;
     if (used <= 1.0 && (everything || used >= 0.94)) break;
     (used <= 1.0 ? best : over) = scale;
@@ -346,16 +405,19 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
   }
   for (double at = best; plan_.bytes() * 8 > budget_bits && !plan_.order().empty(); at = scale *= 0.5) {
     select(budget_bits * at);
-    static_cast<void>(plan_.plan(candidates_, table_, cache_, max_parts));
+    static_cast<void>(plan_.plan(candidates_, table_, max_parts));
   }
   recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
+  if (!plan_.order().empty()) {
+    recipient.set_mean_entry_bits(
+        std::max(1.0, 8.0 * plan_.bytes() / static_cast<double>(plan_.order().size())));
+  }
 }
 
 // About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
 uint32_t SnapshotBuilder::estimate_bits(const Candidate& candidate) const {
   constexpr uint32_t kGapBits = 4;
-  const uint32_t mask = candidate.body == EntryCache::kTooLarge ? 0 : cache_.body(candidate.body).mask_bits;
-  return candidate.bits + mask + kGapBits;
+  return candidate.bits + candidate.mask_bits + kGapBits;
 }
 
 // The bits of a part with this entry and no other.
@@ -365,27 +427,25 @@ uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
 }
 
 void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
-  by_priority_.clear();
+  ranks_.clear();
   uint32_t own_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
-    if (alone_bits(candidate) > part_bits) {
+    const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
+    if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
       ++stats_.over_budget;  // it would keep the highest priority and hold the others up
       candidates_[i].chosen = false;
       continue;
     }
     own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
-    by_priority_.push_back(i);
+    ranks_.push_back(rank(candidate.priority, i));
   }
   // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
   // what may be sent: otherwise a client that owns much would hear of nothing else.
-  const bool own_first = own_bits <= part_bits / 2;
-  std::sort(by_priority_.begin(), by_priority_.end(), [&](uint32_t a, uint32_t b) {
-    if (own_first && candidates_[a].is_own != candidates_[b].is_own) return candidates_[a].is_own;
-    const float x = candidates_[a].priority;
-    const float y = candidates_[b].priority;
-    return x != y ? x > y : a < b;
-  });
+  if (own_bits <= part_bits / 2) {
+    for (uint64_t& rank : ranks_) rank |= candidates_[place_of(rank)].is_own ? kFirstRank : 0;
+  }
+  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }
 
 // True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
@@ -394,11 +454,11 @@ void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
 bool SnapshotBuilder::select(double limit_bits) {
   double used_bits = kSnapshotHeaderBytes * 8 + 48;
   uint32_t skipped = 0;
-  for (const uint32_t at : by_priority_) {
-    Candidate& candidate = candidates_[at];
+  for (const uint64_t rank : ranks_) {
+    Candidate& candidate = candidates_[place_of(rank)];
     const uint32_t bits = estimate_bits(candidate);
     const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
-    candidate.chosen = fits || at == by_priority_.front();
+    candidate.chosen = fits || rank == ranks_.front();
     used_bits += candidate.chosen ? bits : 0;
     skipped += candidate.chosen ? 0 : 1;
   }

@@ -103,6 +103,12 @@ class SnapshotBuilder {
     uint32_t age = 0;
   };
 
+  /// A state that the client needs.
+  struct Waiting {
+    float priority = 0;
+    uint32_t index = 0;  // of the replica
+    bool is_own = false;
+  };
   /// A block of objects in step.
   struct Shared {
     uint32_t group = 0;
@@ -118,8 +124,9 @@ class SnapshotBuilder {
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
-  void collect_state(const ReplicaList& recipient, Replica& replica, uint32_t index,
-                     const StateSummary& newest, bool is_own);
+  void collect_state(Replica& replica, uint32_t index, bool is_own);
+  size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
+  bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,
                        const StateSummary& newest) const;
   bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
@@ -154,7 +161,8 @@ class SnapshotBuilder {
   uint32_t resend_ticks_ = 0;
   uint32_t own_count_ = 0;  // own objects that differ from their acked state
   std::vector<Candidate> candidates_;
-  std::vector<uint32_t> by_priority_;
+  std::vector<Waiting> waiting_;  // states that the client needs, in ascending slot
+  std::vector<uint64_t> ranks_;
   BlockPlan plan_;
   std::vector<Shared> shared_;   // of the client that build() works for
   uint32_t shared_bytes_ = 0;    // at most so many bytes do they take, with the parts that they begin

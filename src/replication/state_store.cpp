@@ -42,14 +42,21 @@ void StateStore::begin(uint32_t slot, const ObjectType& type) {
   summaries_[slot] = StateSummary{};
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
   clamps_.add_type(type);
-  if (type.compare_always) always_.push_back(slot);
+  if (type.compare_always) {
+    object.always_place = static_cast<uint32_t>(always_.size());
+    always_.push_back(slot);
+  }
   mark(slot);
 }
 
 void StateStore::end(uint32_t slot) {
   LATTICE_ASSERT(slot < objects_.size());
   Object& object = objects_[slot];
-  if (object.ring.type().compare_always) std::erase(always_, slot);
+  if (object.ring.type().compare_always) {
+    objects_[always_.back()].always_place = object.always_place;
+    always_[object.always_place] = always_.back();
+    always_.pop_back();
+  }
   object.ring.end(pool_);
   summaries_[slot] = StateSummary{};
 }

@@ -96,6 +96,7 @@ class StateStore {
     bool marked = false;
     bool announced = false;
     bool in_grown = false;
+    uint32_t always_place = 0;  // in always_, if its type is always compared
   };
   bool record_one(ObjectTable& table, uint32_t slot, Tick tick);
   void add_version(uint32_t slot, Tick tick, const Word* words);

@@ -308,11 +308,9 @@ TEST(BlockPlan, plans_at_least_what_is_written_and_little_more) {
     base::Random random(seed);
     Types types;
     Authority authority(types);
-    EntryCache cache(authority.table, authority.store, 900);
     for (int i = 0; i < 400; ++i)
       authority.spawn(random.chance(0.5) ? types.actor() : types.lamp(), random.next_below(3));
     authority.record();
-    cache.begin_send();
     std::vector<Candidate> candidates;
     for (uint32_t slot = 0; slot < 400; ++slot) {
       if (random.chance(0.3)) continue;
@@ -324,7 +322,7 @@ TEST(BlockPlan, plans_at_least_what_is_written_and_little_more) {
       candidates.push_back(candidate);
     }
     BlockPlan plan(200);
-    ASSERT_TRUE(plan.plan(candidates, authority.table, cache, 64));
+    ASSERT_TRUE(plan.plan(candidates, authority.table, 64));
     EXPECT_EQ(plan.order().size(), candidates.size());
     uint32_t entries = 0;
     for (const BlockPlan::Block& block : plan.blocks()) {
@@ -334,7 +332,7 @@ TEST(BlockPlan, plans_at_least_what_is_written_and_little_more) {
     }
     EXPECT_EQ(entries, candidates.size());
     EXPECT_LE(plan.bytes(), plan.parts().size() * 200);
-    EXPECT_FALSE(BlockPlan(64).plan(candidates, authority.table, cache, 1));
+    EXPECT_FALSE(BlockPlan(64).plan(candidates, authority.table, 1));
   }
 }
 
@@ -342,7 +340,6 @@ TEST(BlockPlan, plans_at_least_what_is_written_and_little_more) {
 TEST(BlockPlan, gaps_of_any_density_cost_little) {
   Types types;
   Authority authority(types);
-  EntryCache cache(authority.table, authority.store, 900);
   for (const uint32_t step : {1u, 2u, 7u, 50u, 1000u, 20000u}) {
     std::vector<Candidate> candidates(100);
     for (uint32_t i = 0; i < 100; ++i) {
@@ -352,7 +349,7 @@ TEST(BlockPlan, gaps_of_any_density_cost_little) {
       candidates[i].age = 1;
     }
     BlockPlan plan(1100);
-    ASSERT_TRUE(plan.plan(candidates, authority.table, cache, 1));
+    ASSERT_TRUE(plan.plan(candidates, authority.table, 1));
     const double bits = static_cast<double>(plan.bytes() - kSnapshotHeaderBytes - 6) * 8 / 99;
     EXPECT_LE(bits, std::bit_width(step - 1) + 2.0) << step;
   }
@@ -363,7 +360,6 @@ TEST(BlockPlan, a_part_has_no_more_entries_than_the_smallest_ledger) {
   static_assert(kMaxPartEntries <= PartLedger::kMinEntries);
   Types types;
   Authority authority(types);
-  EntryCache cache(authority.table, authority.store, 900);
   std::vector<Candidate> candidates(8000);
   for (uint32_t i = 0; i < 8000; ++i) {
     candidates[i].slot = i;
@@ -372,7 +368,7 @@ TEST(BlockPlan, a_part_has_no_more_entries_than_the_smallest_ledger) {
     candidates[i].age = 1;
   }
   BlockPlan plan(1100);
-  ASSERT_TRUE(plan.plan(candidates, authority.table, cache, 64));
+  ASSERT_TRUE(plan.plan(candidates, authority.table, 64));
   for (const BlockPlan::Part& part : plan.parts()) {
     uint32_t entries = 0;
     for (uint32_t b = 0; b < part.block_count; ++b) entries += plan.blocks()[part.first_block + b].count;
@@ -456,6 +452,38 @@ TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_holds_nothing_up) {
   EXPECT_EQ(client.mirror.size(), 20u) << "the whole budget serves those that fit";
   EXPECT_EQ(authority.builder.stats().over_budget, 1u);
   EXPECT_GT(recipient.find(big, authority.store)->accumulator, 0.0f);
+}
+
+TEST(SnapshotBuilder, where_all_move_only_those_first_in_line_are_encoded_and_all_take_turns) {
+  constexpr uint32_t kObjects = 4000;
+  constexpr uint32_t kBudget = 500;
+  Types types;
+  Authority authority(types);
+  ReplicaList recipient{ReplicaList::Config{}};
+  authority.recipients.push_back(&recipient);
+  std::vector<uint32_t> slots;
+  for (uint32_t i = 0; i < kObjects; ++i) slots.push_back(authority.spawn(types.lamp()));
+  uint32_t fewest = kObjects;
+  uint32_t longest_wait = 0;
+  for (int snapshot = 0; snapshot < 200; ++snapshot, authority.tick += 2) {
+    for (const uint32_t slot : slots)
+      authority.state<Lamp>(slot).level ^= static_cast<uint8_t>(1 + slot % 15);
+    authority.record();
+    const uint64_t encoded = authority.builder.cache().encoded();
+    for (const SnapshotPart& part : authority.send(recipient, kBudget))
+      recipient.on_receipt(part.receipt, true);
+    uint32_t now = 0;
+    for (const uint32_t slot : slots) {
+      const Tick tick = recipient.find(slot, authority.store)->sent_tick;
+      now += tick == authority.tick ? 1 : 0;
+      if (snapshot > 100) longest_wait = std::max(longest_wait, (authority.tick - tick) / 2);
+    }
+    if (snapshot <= 100) continue;
+    fewest = std::min(fewest, now);
+    EXPECT_LT(authority.builder.cache().encoded() - encoded, 1000u);  // an entry takes 6 bits at least
+  }
+  EXPECT_GT(fewest, 100u);
+  EXPECT_LE(longest_wait, kObjects / fewest + 2);
 }
 
 TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {

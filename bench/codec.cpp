@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "child.h"
-#include "lattice/schema.h"
+#include "member.h"
 #include "registry.h"
 #include "replication/object_table.h"
 #include "replication/replica_list.h"
@@ -42,15 +42,6 @@ struct Soul {
   uint64_t target;
   uint8_t alive;
 };
-
-lattice_member_desc member(const char* name, lattice_wire_type type, size_t offset) {
-  lattice_member_desc desc;
-  lattice_member_desc_init(&desc);
-  desc.name = name;
-  desc.type = type;
-  desc.offset = static_cast<uint32_t>(offset);
-  return desc;
-}
 
 template <class Host, size_t count>
 lattice_struct_desc structure(const char* name, const lattice_member_desc (&members)[count]) {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lattice/schema.h"
+#include "member.h"
 #include "prediction/reconciler.h"
 #include "replication/object_table.h"
 #include "serialization/layout.h"
@@ -34,15 +34,6 @@ struct Actor {
   uint8_t alive;
   int32_t health;
 };
-
-lattice_member_desc member(const char* name, lattice_wire_type type, size_t offset) {
-  lattice_member_desc desc;
-  lattice_member_desc_init(&desc);
-  desc.name = name;
-  desc.type = type;
-  desc.offset = static_cast<uint32_t>(offset);
-  return desc;
-}
 
 bool compile_actor(serialization::Layout* layout, std::string* error) {
   std::vector<lattice_member_desc> members;

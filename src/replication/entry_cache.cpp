@@ -62,7 +62,7 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
   bodies_.push_back(Body{baseline, kTooLarge, used_words_, kNone, 0, 0});
   Body& body = bodies_.back();
-  if (has_wire_mask(layout)) {
+  if (layout.has_flat_mask()) {
     const uint64_t mask = layout.changed_mask(from, to);
     const WireMask wire = to_wire(layout, mask);
     body.mask = wire.bits;

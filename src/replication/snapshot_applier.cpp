@@ -65,6 +65,8 @@ SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, Sn
       listener_(listener),
       slot_bound_(slot_bound),
       index_of_(64, base::HashIndex::Growth::kDoubling),
+      full_ids_(64, base::HashIndex::Growth::kDoubling),
+      full_slots_(64, base::HashIndex::Growth::kDoubling),
       traffic_(types.size()) {}
 
 SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {

@@ -167,6 +167,7 @@ class SnapshotApplier {
   };
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
+  void forget_pending();
   SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
   SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
@@ -214,7 +215,9 @@ class SnapshotApplier {
   base::HashIndex index_of_;                      // network_id -> index in known_
   base::Ring<Tombstone> graves_{kMaxTombstones};  // in the order of burial, those that came back included
   std::vector<Pending> pending_;
-  std::vector<Word> scratch_;  // decoded words of pending_
+  base::HashIndex full_ids_;    // network_ids of the full entries in pending_
+  base::HashIndex full_slots_;  // their remote slots
+  std::vector<Word> scratch_;   // decoded words of pending_
   uint32_t used_words_ = 0;
   uint32_t decoding_ = 0;  // counts the parts
   SnapshotHeader header_;

@@ -26,8 +26,18 @@ uint32_t read_gap(BitReader& in, uint32_t k) {
 
 }  // namespace
 
-SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotHeader* header) {
+// Not clear(): that costs as much as the largest part so far.
+void SnapshotApplier::forget_pending() {
+  for (const Pending& entry : pending_) {
+    if (entry.kind != EntryKind::kFull) continue;
+    full_ids_.erase(entry.info.network_id);
+    full_slots_.erase(entry.remote_slot);
+  }
   pending_.clear();
+}
+
+SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotHeader* header) {
+  forget_pending();
   used_words_ = 0;
   ++decoding_;
   if (body.size() > kMaxPartBytes) return SnapshotRefusal::kTooLarge;
@@ -128,6 +138,9 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
     if (refusal != SnapshotRefusal::kNone) return refusal;
     count_traffic(entry, in.position_bits() - begins_bits);
     pending_.push_back(entry);
+    if (entry.kind != EntryKind::kFull) continue;
+    full_ids_.insert(entry.info.network_id, entry.remote_slot);
+    full_slots_.insert(entry.remote_slot, entry.remote_slot);
   }
   const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
   if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
@@ -211,12 +224,7 @@ SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* 
 SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) const {
   const uint64_t id = entry.info.network_id;
   if (id == 0) return SnapshotRefusal::kNetworkId;
-  for (const Pending& other : pending_) {  // a full entry of the same part
-    if (other.kind == EntryKind::kFull &&
-        (other.info.network_id == id || other.remote_slot == entry.remote_slot)) {
-      return SnapshotRefusal::kNetworkId;
-    }
-  }
+  if (full_ids_.contains(id) || full_slots_.contains(entry.remote_slot)) return SnapshotRefusal::kNetworkId;
   if (const uint32_t same = find_known(id); same != kNotKnown) {
     if (known_[same].remote_slot != entry.remote_slot) return SnapshotRefusal::kNetworkId;
     const bool changed = known_[same].type != nullptr && known_[same].type != entry.info.type;
@@ -252,7 +260,7 @@ bool SnapshotApplier::decode_changes(BitReader& in, const ObjectType& type, cons
   const serialization::Layout& layout = *type.layout;
   const bool same_type = previous->type == &type;
   previous->type = &type;
-  if (!has_wire_mask(layout)) return layout.decode_delta(in, baseline, out);
+  if (!layout.has_flat_mask()) return layout.decode_delta(in, baseline, out);
   if (!same_type || !in.ReadBool()) {
     uint64_t mask = 0;
     if (!read_wire_mask(in, layout, &mask)) return false;

@@ -14,12 +14,8 @@ struct WireMask {
   uint32_t count = 0;
 };
 
-/// False for types with too many members: their changes are written as D-8 says.
-inline bool has_wire_mask(const serialization::Layout& layout) {
-  return layout.has_flat_mask();
-}
-
-/// `mask` is Layout::changed_mask().
+/// `mask` is Layout::changed_mask() of a type that has one; the changes of a type with more members are
+/// written as D-8 says.
 inline WireMask to_wire(const serialization::Layout& layout, uint64_t mask) {
   if (layout.behaviour_count() == 1) return {mask, layout.flat_mask_bits()};
   uint64_t presence = 0;

@@ -134,10 +134,9 @@ class Layout {
   /// reader.at_end() at the end of the message.
   bool decode_delta(BitReader& reader, const Word* base, Word* out) const;
 
-  /// The most bits that say what changed: a presence bit per behaviour, if there are several, and one bit per
-  /// top-level member.
-  size_t mask_bits_max() const { return mask_bits_max_; }
-  /// True when these bits fit one number. Only then may the functions from here to skip_members() be called.
+  /// True when the bits that say what changed fit one number: a presence bit per behaviour, if there are
+  /// several, and one bit per top-level member. Only then may the functions from here to decode_members() be
+  /// called.
   bool has_flat_mask() const { return mask_bits_max_ <= 64; }
   /// How many top-level members all behaviours have together.
   unsigned flat_mask_bits() const { return static_cast<unsigned>(members_.size()); }
@@ -150,9 +149,6 @@ class Layout {
   /// Reads what encode_members() wrote. Refuses a marked member that equals its baseline. With mask 0,
   /// `out` is a copy of `base`. Fails as decode_delta() does.
   bool decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const;
-  /// Moves past what encode_members() wrote, without a baseline. Checks lengths, not values. On failure
-  /// returns false, and the reader has failed.
-  bool skip_members(BitReader& reader, uint64_t mask) const;
 
   void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.
@@ -196,8 +192,6 @@ class Layout {
   void encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, const Word* base,
                     const Word* current) const;
   bool decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, const Word* base, Word* out) const;
-  bool skip_nodes(BitReader& reader, std::span<const LayoutNode> nodes) const;
-  bool skip_changed(BitReader& reader, const LayoutNode& node) const;
   void encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
   bool decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;

@@ -54,39 +54,6 @@ class Joiner {
   unsigned count_ = 0;
 };
 
-bool skip_bytes(BitReader& reader, size_t capacity) {
-  reader.Skip(reader.ReadLength(capacity) * 8);
-  return reader.ok();
-}
-
-bool skip_custom(BitReader& reader, const Leaf& leaf, const LeafExtra& extra) {
-  uint8_t scratch[LATTICE_MAX_CUSTOM_BYTES + 8] = {};
-  const size_t available = reader.PeekBitSpan(scratch, size_t{leaf.capacity} * 8);
-  const size_t bits = extra.custom.deserialize(scratch, available, nullptr);
-  if (bits > available) return false;
-  reader.Skip(bits);
-  return reader.ok();
-}
-
-bool skip_leaf(BitReader& reader, const Leaf& leaf, const LeafExtra& extra) {
-  switch (leaf.kind) {
-    case LeafKind::kVarintUnsigned:
-    case LeafKind::kVarintSigned:
-    case LeafKind::kFixed64Difference:
-      reader.ReadVarint();
-      return reader.ok();
-    case LeafKind::kString:
-    case LeafKind::kFixedString:
-    case LeafKind::kBytes:
-      return skip_bytes(reader, leaf.capacity);
-    case LeafKind::kCustom:
-      return skip_custom(reader, leaf, extra);
-    default:
-      reader.Skip(leaf.bits);
-      return reader.ok();
-  }
-}
-
 }  // namespace
 
 uint64_t Layout::changed_mask(const Word* base, const Word* current) const {
@@ -114,23 +81,6 @@ bool Layout::decode_members(BitReader& reader, uint64_t mask, const Word* base, 
   reader.fail();
   std::memcpy(out, base, word_count_ * sizeof(Word));
   return false;
-}
-
-bool Layout::skip_members(BitReader& reader, uint64_t mask) const {
-  LATTICE_ASSERT(has_flat_mask());
-  size_t bits = 0;  // of packed members that are not skipped yet
-  uint64_t marked = to_left(mask, members_.size());
-  while (marked != 0) {
-    const FlatMember& member = members_[take_first(&marked)];
-    bits += member.bits;
-    if (member.form != FlatMember::Form::kOther) continue;
-    reader.Skip(bits);
-    bits = 0;
-    if (!skip_changed(reader, nodes_[member.node])) reader.fail();
-    if (!reader.ok()) return false;
-  }
-  reader.Skip(bits);
-  return reader.ok();
 }
 
 void Layout::encode_flat(BitWriter& writer, const Word* base, const Word* current) const {
@@ -224,32 +174,6 @@ bool Layout::decode_packed(BitReader& reader, const FlatMember& member, const Wo
     difference |= out[field->word] ^ base[field->word];
   }
   return valid && difference != 0 && reader.ok();
-}
-
-bool Layout::skip_nodes(BitReader& reader, std::span<const LayoutNode> nodes) const {
-  uint64_t masks[LATTICE_MAX_ARRAY_ELEMENTS / kMaskBits] = {};
-  uint64_t any = 0;
-  for (size_t first = 0; first < nodes.size(); first += kMaskBits) {
-    const size_t count = nodes.size() - first < kMaskBits ? nodes.size() - first : kMaskBits;
-    masks[first / kMaskBits] = to_left(reader.ReadBits(static_cast<int>(count)), count);
-    any |= masks[first / kMaskBits];
-  }
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const bool is_marked = (masks[i / kMaskBits] << (i % kMaskBits) >> 63) != 0;
-    if (is_marked && !skip_changed(reader, nodes[i])) return false;
-  }
-  return any != 0 && reader.ok();
-}
-
-bool Layout::skip_changed(BitReader& reader, const LayoutNode& node) const {
-  if (node.kind == LayoutNode::Kind::kBool) return true;
-  if (node.kind == LayoutNode::Kind::kStructDelta || node.kind == LayoutNode::Kind::kArray) {
-    return skip_nodes(reader, children_of(node));
-  }
-  for (size_t i = node.first_leaf; i < size_t{node.first_leaf} + node.leaf_count; ++i) {
-    if (!skip_leaf(reader, leaves_[i], extras_[i])) return false;
-  }
-  return true;
 }
 
 }  // namespace lattice::serialization

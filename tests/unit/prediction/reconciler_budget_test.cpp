@@ -1,60 +1,20 @@
 // Resimulations that a budget interrupts: what is seen meanwhile, and what comes out.
 #include <gtest/gtest.h>
 
-#include <map>
-#include <set>
 
 #include "base/random.h"
 #include "prediction/reconciler.h"
-#include "unit/prediction/test_layouts.h"
+#include "unit/prediction/counter_host.h"
 
 namespace lattice::prediction {
 namespace {
 
 using test::Counter;
+using test::same;
+using test::simulate;
 using test::words_of;
-
-using World = std::map<uint32_t, Counter>;  // by slot
-
-void simulate(World& world, Tick tick) {
-  int32_t push = 0;
-  for (auto& [id, object] : world) {
-    object.v = object.v / 2 + static_cast<int32_t>((tick * 7u + id * 13u) % 11u) - 5 + (push & 3);
-    object.x += object.v;
-    push = object.x;
-  }
-}
-
-bool same(const Counter& a, const Counter& b) {
-  return a.x == b.x && a.v == b.v;
-}
-
-class Host : public ResimulationHost {
- public:
-  explicit Host(const serialization::Layout& layout) : layout_(layout) {}
-  void load_state(uint32_t slot, const serialization::Word* words) override {
-    void* hosts[1] = {&live[slot]};
-    layout_.dequantize(words, hosts);
-  }
-  void store_state(uint32_t slot, serialization::Word* words) override {
-    const void* hosts[1] = {&live.at(slot)};
-    layout_.quantize(hosts, words);
-  }
-  void resimulate_tick(Tick tick) override {
-    resimulated.push_back(tick);
-    simulate(live, tick);
-  }
-  void corrected(uint32_t slot, const serialization::Word*, const serialization::Word*) override {
-    corrections.insert(slot);
-  }
-
-  World live;
-  std::vector<Tick> resimulated;
-  std::set<uint32_t> corrections;
-
- private:
-  const serialization::Layout& layout_;
-};
+using Host = test::CounterHost;
+using World = test::CounterWorld;
 
 class ReconcilerBudget : public ::testing::Test {
  protected:

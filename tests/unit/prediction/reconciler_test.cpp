@@ -4,64 +4,19 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/random.h"
-#include "unit/prediction/test_layouts.h"
+#include "unit/prediction/counter_host.h"
 
 namespace lattice::prediction {
 namespace {
 
 using test::Counter;
+using test::same;
+using test::simulate;
 using test::words_of;
-
-using World = std::map<uint32_t, Counter>;  // by slot, which is the id too
-
-int32_t input_of(Tick tick, uint32_t id) {
-  return static_cast<int32_t>((tick * 7u + id * 13u) % 11u) - 5;
-}
-
-/// One tick of a game whose objects push one another, in ascending id.
-void simulate(World& world, Tick tick) {
-  int32_t push = 0;
-  for (auto& [id, object] : world) {
-    object.v = object.v / 2 + input_of(tick, id) + (push & 3);
-    object.x += object.v;
-    push = object.x;
-  }
-}
-
-bool same(const Counter& a, const Counter& b) {
-  return a.x == b.x && a.v == b.v;
-}
-
-class Host : public ResimulationHost {
- public:
-  explicit Host(const serialization::Layout& layout) : layout_(layout) {}
-  void load_state(uint32_t id, const serialization::Word* words) override {
-    void* hosts[1] = {&live[id]};
-    layout_.dequantize(words, hosts);
-  }
-  void store_state(uint32_t id, serialization::Word* words) override {
-    const void* hosts[1] = {&live.at(id)};
-    layout_.quantize(hosts, words);
-  }
-  void resimulate_tick(Tick tick) override {
-    resimulated.push_back(tick);
-    simulate(live, tick);
-  }
-  void corrected(uint32_t id, const serialization::Word*, const serialization::Word*) override {
-    corrections.insert(id);
-  }
-
-  World live;
-  std::vector<Tick> resimulated;
-  std::set<uint32_t> corrections;
-
- private:
-  const serialization::Layout& layout_;
-};
+using Host = test::CounterHost;
+using World = test::CounterWorld;
 
 class ReconcilerTest : public ::testing::Test {
  protected:

@@ -1,5 +1,5 @@
-// The two halves of a delta: the mask and the changed members agree with the whole delta, refuse what it
-// refuses, and can be skipped without a baseline.
+// The two halves of a delta: the mask and the changed members agree with the whole delta, and refuse what it
+// refuses.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -50,16 +50,14 @@ Words changed_words(const Layout& layout, base::Random& random, const Words& bas
 
 TEST(LayoutFlat, MaskBitsAreCounted) {
   const Layout one = test::object_layout_of<Walker>();
-  EXPECT_EQ(one.mask_bits_max(), 4u);
   EXPECT_EQ(one.flat_mask_bits(), 4u);
   const Layout two = test::object_layout_of<Walker, Purse>();
-  EXPECT_EQ(two.mask_bits_max(), 2u + 4 + 3);
   EXPECT_EQ(two.flat_mask_bits(), 7u);
   EXPECT_TRUE(two.has_flat_mask());
-  EXPECT_EQ(layout_of(struct_desc<Everything>()).mask_bits_max(), 32u);
+  EXPECT_EQ(layout_of(struct_desc<Everything>()).flat_mask_bits(), 32u);
   const Layout large = test::object_layout_of<Everything, Walker, test::Mover, Purse, test::Slots, Deep>();
-  EXPECT_EQ(large.mask_bits_max(), 6u + 32 + 4 + 12 + 3 + 4 + 3);
-  EXPECT_TRUE(large.has_flat_mask());
+  EXPECT_EQ(large.flat_mask_bits(), 32u + 4 + 12 + 3 + 4 + 3);
+  EXPECT_TRUE(large.has_flat_mask());  // with 6 presence bits, exactly 64
 }
 
 TEST(LayoutFlat, MemberZeroIsTheHighestBit) {
@@ -103,9 +101,9 @@ TEST(LayoutFlat, TheHalvesMakeTheDeltaOfAStructure) {
   }));
 }
 
-TEST(LayoutFlat, MembersRoundTripAndAreSkipped) {
+TEST(LayoutFlat, MembersRoundTrip) {
   const Layout layout = layout_of(struct_desc<Everything>());
-  EXPECT_TRUE(rc::check("decode and skip end at the same bit", [&](uint64_t seed) {
+  EXPECT_TRUE(rc::check("decode ends where encode did", [&](uint64_t seed) {
     base::Random random(seed);
     const Words base = words_of(layout, random);
     const Words current = changed_words(layout, random, base);
@@ -113,24 +111,20 @@ TEST(LayoutFlat, MembersRoundTripAndAreSkipped) {
     size_t bits = 0;
     const auto bytes = members(layout, mask, base, current, &bits);
     Words out(layout.word_count(), 99);
-    BitReader r(bytes), s(bytes);
+    BitReader r(bytes);
     RC_ASSERT(layout.decode_members(r, mask, base.data(), out.data()));
     RC_ASSERT(out == current);
     RC_ASSERT(r.position_bits() == bits);
-    RC_ASSERT(layout.skip_members(s, mask));
-    RC_ASSERT(s.position_bits() == bits);
     for (size_t n = 0; n < bits; ++n) {
-      BitReader cut(bytes, n), skipped(bytes, n);
+      BitReader cut(bytes, n);
       RC_ASSERT(!layout.decode_members(cut, mask, base.data(), out.data()));
       RC_ASSERT(!cut.ok());
       RC_ASSERT(out == base);
-      RC_ASSERT(!layout.skip_members(skipped, mask));
-      RC_ASSERT(!skipped.ok());
     }
   }));
 }
 
-// Whatever bytes decode, encode to themselves; and what decodes, can be skipped.
+// Whatever bytes decode, encode to themselves.
 TEST(LayoutFlat, HostileMembersAreRefusedOrCanonical) {
   const Layout layout = layout_of(struct_desc<Everything>());
   EXPECT_TRUE(rc::check("accepted means canonical", [&](uint64_t seed) {
@@ -146,14 +140,11 @@ TEST(LayoutFlat, HostileMembersAreRefusedOrCanonical) {
     }
     if (random.chance(0.2)) mask ^= uint64_t{1} << random.next_below(layout.flat_mask_bits());
     Words out(layout.word_count());
-    BitReader r(bytes), s(bytes);
-    const bool skipped = layout.skip_members(s, mask);
+    BitReader r(bytes);
     if (!layout.decode_members(r, mask, base.data(), out.data())) {
       RC_ASSERT(out == base);
       return;
     }
-    RC_ASSERT(skipped);
-    RC_ASSERT(s.position_bits() == r.position_bits());
     RC_ASSERT(layout.changed_mask(base.data(), out.data()) == mask);
     const size_t used = r.position_bits();
     const auto again = members(layout, mask, base, out, &bits);
@@ -217,26 +208,6 @@ TEST(LayoutFlat, AFieldWithoutBitsIsNeverMarked) {
   EXPECT_FALSE(layout.decode_members(r, 0b010, base.data(), out.data()));
 }
 
-// An array of 70 has two mask numbers; its elements are skipped by them.
-TEST(LayoutFlat, SkipReadsTheMasksOfArrays) {
-  const Layout layout = layout_of(struct_desc<Deep>());
-  Deep value;
-  Words base(layout.word_count()), current(layout.word_count());
-  const void* host[] = {&value};
-  layout.quantize(host, base.data());
-  value.many[0] = 1, value.many[69] = 2;
-  layout.quantize(host, current.data());
-  size_t bits = 0;
-  const auto bytes = members(layout, 1, base, current, &bits);
-  EXPECT_EQ(bits, 70u + 16);
-  BitReader r(bytes);
-  EXPECT_TRUE(layout.skip_members(r, 1));
-  EXPECT_EQ(r.position_bits(), bits);
-  const std::vector<uint8_t> zeros(16);
-  BitReader empty(zeros);
-  EXPECT_FALSE(layout.skip_members(empty, 1));  // an array of which no element is marked
-}
-
 // clang-format off
 LATTICE_NETWORKED(Other1, (a, uint8), (b, bool))
 // clang-format on
@@ -244,7 +215,7 @@ LATTICE_NETWORKED(Other1, (a, uint8), (b, bool))
 TEST(LayoutFlat, LargerMasksHaveNoHalvesButADelta) {
   const Layout layout =
       test::object_layout_of<Everything, test::Mover, Walker, Deep, Purse, Other1, test::Slots>();
-  EXPECT_EQ(layout.mask_bits_max(), 7u + 32 + 12 + 4 + 3 + 3 + 2 + 4);
+  EXPECT_EQ(layout.flat_mask_bits(), 32u + 12 + 4 + 3 + 3 + 2 + 4);  // and 7 presence bits: 67
   ASSERT_FALSE(layout.has_flat_mask());
   Everything everything;
   test::Mover mover;

@@ -31,6 +31,7 @@
 #include "lattice/schema.h"
 #include "serialization/flat_member.h"
 #include "serialization/leaf.h"
+#include "serialization/leaf_columns.h"
 
 namespace lattice::serialization {
 
@@ -203,6 +204,7 @@ class Layout {
   std::vector<LayoutNode> nodes_;
   std::vector<Leaf> leaves_;
   std::vector<LeafExtra> extras_;
+  LeafColumns columns_;
   std::vector<MotionMember> motion_;
   std::vector<uint16_t> teleport_leaves_;
   std::vector<uint16_t> not_predicted_leaves_;

@@ -452,6 +452,7 @@ void LayoutCompiler::finish() {
   measure();
   plan_members();
   plan_word_masks();
+  layout_.columns_.compile(layout_.leaves_, layout_.extras_);
   uint32_t largest = 1;
   for (const LayoutBehaviour& behaviour : layout_.behaviours_)
     largest = std::max(largest, behaviour.host_bytes);

@@ -53,20 +53,11 @@ void Layout::zero_baseline(Word* words) const {
 }
 
 bool Layout::quantize(const void* const* host, Word* words) const {
-  bool fits = true;
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Leaf& leaf = leaves_[i];
-    const uint8_t* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
-    // Most leaves of a moving object; here the call and the switch cost more than the code.
-    if (leaf.kind == LeafKind::kCompressed && leaf.host == HostKind::kF32 && leaf.word_count == 1) {
-      float value;
-      std::memcpy(&value, from + leaf.host_offset, sizeof value);
-      const CompressedFloat& quant = extras_[i].quant;
-      words[leaf.word] = static_cast<Word>(quant.code(double{value}));
-      fits &= double{value} >= quant.min && double{value} <= quant.max;
-    } else {
-      fits &= quantize_leaf(leaf, extras_[i], from, words + leaf.word);
-    }
+  bool fits = columns_.quantize(host, words);
+  for (const uint16_t index : columns_.others()) {
+    const Leaf& leaf = leaves_[index];
+    const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
+    fits &= quantize_leaf(leaf, extras_[index], from, words + leaf.word);
   }
   return fits;
 }
@@ -82,9 +73,11 @@ bool Layout::quantize_member(const LayoutNode& member, const void* const* host, 
 }
 
 void Layout::dequantize(const Word* words, void* const* host) const {
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Leaf& leaf = leaves_[i];
-    dequantize_leaf(leaf, extras_[i], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
+  columns_.dequantize(words, host);
+  for (const uint16_t index : columns_.others()) {
+    const Leaf& leaf = leaves_[index];
+    auto* to = static_cast<uint8_t*>(host[leaf.behaviour]);
+    dequantize_leaf(leaf, extras_[index], words + leaf.word, to);
   }
 }
 

@@ -191,24 +191,40 @@ inline uint32_t rotation_code(double c, unsigned n) {
   if (scaled <= 0.0) return 0;
   return scaled >= top + 1.0 ? static_cast<uint32_t>(top) : static_cast<uint32_t>(scaled);
 }
-/// The index of the component with the largest magnitude; the first of equal ones.
+/// The index of the component with the largest magnitude; the first of equal ones. Without branches: which
+/// one it is, no processor can guess.
 inline unsigned largest_component(const double (&q)[4]) {
-  unsigned largest = 0;
-  for (unsigned i = 1; i < 4; ++i) {
-    if (std::fabs(q[i]) > std::fabs(q[largest])) largest = i;
-  }
-  return largest;
+  const double m[4] = {std::fabs(q[0]), std::fabs(q[1]), std::fabs(q[2]), std::fabs(q[3])};
+  const unsigned low = m[1] > m[0], high = 2u + (m[3] > m[2]);
+  return m[high] > m[low] ? high : low;
+}
+/// The index of the k-th component that is kept.
+constexpr unsigned kept_component(unsigned k, unsigned dropped) {
+  return k + (k >= dropped ? 1u : 0u);
 }
 /// Writes the components as host floats. The dropped one is what is left of unit length.
 inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) {
   double rest = 1.0;
-  for (unsigned i = 0, k = 0; i < 4; ++i) {
-    if (i == s.dropped) continue;
-    const double c = rotation_component(s.code[k++], n);
+  for (unsigned k = 0; k < 3; ++k) {
+    const double c = rotation_component(s.code[k], n);
     rest -= c * c;
-    q[i] = static_cast<double>(static_cast<float>(c));
+    q[kept_component(k, s.dropped)] = static_cast<double>(static_cast<float>(c));
   }
   q[s.dropped] = static_cast<double>(static_cast<float>(std::sqrt(rest > 0.0 ? rest : 0.0)));
+}
+
+/// True when no rounding of the kept components can make one of them as large as the dropped one. Let h be
+/// half a step, 1 / (sqrt 2 * top). A kept component grows by at most h, so its square by at most sqrt 2 * h
+/// + h^2. The square of the dropped one shrinks by at most 2 * h * 1.5 + 3 * h^2: the magnitudes of the
+/// others sum up to at most 1.5, because it is at least a half. Together that is below 4.5 * h + 4 * h^2, and
+/// 6 / top is above 8.4 * h; the rest of it covers the rounding to float at every width.
+inline bool is_far_from_tie(const double (&q)[4], unsigned dropped, unsigned n) {
+  double kept = 0.0;
+  for (unsigned k = 0; k < 3; ++k) {
+    const double c = q[kept_component(k, dropped)];
+    kept = c * c > kept ? c * c : kept;
+  }
+  return (q[dropped] * q[dropped] - kept) * static_cast<double>((uint64_t{1} << n) - 2) > 6.0;
 }
 
 }  // namespace detail
@@ -229,10 +245,11 @@ inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
     for (double& c : q) c /= norm;
   detail::SmallestThree s;
   s.dropped = detail::largest_component(q);
-  const double sign = q[s.dropped] < 0.0 ? -1.0 : 1.0;
-  for (unsigned i = 0, k = 0; i < 4; ++i) {
-    if (i != s.dropped) s.code[k++] = detail::rotation_code(q[i] * sign, n);
+  const double sign = std::copysign(1.0, q[s.dropped]);
+  for (unsigned k = 0; k < 3; ++k) {
+    s.code[k] = detail::rotation_code(q[detail::kept_component(k, s.dropped)] * sign, n);
   }
+  if (detail::is_far_from_tie(q, s.dropped, n)) return s;
   const uint32_t zero = (uint32_t{1} << (n - 1)) - 1;
   for (int pass = 0; pass < 4; ++pass) {  // each pass settles one component; three can need it
     double rebuilt[4];

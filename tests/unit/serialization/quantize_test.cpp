@@ -106,6 +106,50 @@ TEST(SmallestThree, QuantizingAQuantizedRotationChangesNothing) {
   }));
 }
 
+/// Rule D-5 word by word, without a short cut.
+uint64_t packed_by_the_rule(Quaternion v, unsigned n) {
+  double q[4] = {v.x, v.y, v.z, v.w};
+  const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  for (double& c : q) c /= norm;
+  const auto largest_of = [](const double(&of)[4]) {
+    unsigned largest = 0;
+    for (unsigned i = 1; i < 4; ++i) {
+      if (std::fabs(of[i]) > std::fabs(of[largest])) largest = i;
+    }
+    return largest;
+  };
+  detail::SmallestThree s;
+  s.dropped = largest_of(q);
+  for (unsigned i = 0, k = 0; i < 4; ++i) {
+    if (i != s.dropped) s.code[k++] = detail::rotation_code(q[s.dropped] < 0.0 ? -q[i] : q[i], n);
+  }
+  const uint32_t zero = (uint32_t{1} << (n - 1)) - 1;
+  for (int pass = 0; pass < 4; ++pass) {
+    double rebuilt[4];
+    detail::rotation_decode(s, n, rebuilt);
+    const unsigned largest = largest_of(rebuilt);
+    if (largest == s.dropped) break;
+    uint32_t& code = s.code[largest < s.dropped ? largest : largest - 1];
+    code = code > zero ? code - 1 : code + 1;
+  }
+  return uint64_t{s.dropped} << 3 * n | uint64_t{s.code[0]} << 2 * n | uint64_t{s.code[1]} << n | s.code[2];
+}
+
+TEST(SmallestThree, TheShortCutsChangeNoBit) {
+  base::Random random(11);
+  for (int i = 0; i < 20'000; ++i) {
+    Quaternion q = rotation_of(random);
+    // The second largest component approaches the largest one, past where the short cut ends.
+    const auto near =
+        static_cast<float>(std::ldexp(random.next_unit(), -static_cast<int>(random.next_below(20))));
+    if (random.chance(0.5)) q.w = (random.chance(0.5) ? q.x : -q.z) * (1.0f + near);
+    for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+      ASSERT_EQ(smallest_three_pack(q, n), packed_by_the_rule(q, n))
+          << n << ": " << q.x << " " << q.y << " " << q.z << " " << q.w;
+    }
+  }
+}
+
 TEST(SmallestThree, EveryCombinationNearATieIsStable) {
   // Exhaustive over signs and orders of the four-way tie and its neighbours, at every width.
   for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {

@@ -31,9 +31,8 @@ bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool
                                uint32_t interval_ticks) {
   size_t at = count_;
   while (at > 0 && base::tick_after(sample(at - 1).tick, tick)) --at;
-  const bool held = at > 0 && sample(at - 1).tick == tick;
   const bool full = count_ == kInterpolationSamples;
-  if (held || (full && at == 0)) {
+  if ((at > 0 && sample(at - 1).tick == tick) || (full && at == 0)) {
     ++stats_.stale;
     return false;
   }
@@ -44,24 +43,26 @@ bool InterpolationBuffer::push(Tick tick, const serialization::Word* words, bool
   }
   const uint32_t free_slot = sample(count_).slot;
   for (size_t i = count_; i > at; --i) sample(i) = sample(i - 1);  // moves nothing when samples come in order
-  Sample& added = sample(at);
-  added = Sample{tick, tick, free_slot, snaps, false};
-  std::copy(words, words + word_count_, words_.begin() + static_cast<ptrdiff_t>(added.slot * word_count_));
+  sample(at) = Sample{tick, tick, free_slot, snaps, false};
+  serialization::Word* to = words_.data() + free_slot * word_count_;
+  for (size_t i = 0; i < word_count_; ++i) to[i] = words[i];
   ++count_;
-  if (at > 0) {
-    // If the earlier sample was confirmed up to `tick` or later, the object had changed before that. The time
-    // of the change is unknown, so the earlier sample holds at its own tick only.
-    Sample& before = sample(at - 1);
-    if (!base::tick_after(tick, before.held_until)) {
-      before.held_until = before.tick;
-      before.rests = false;
-    }
-    const Tick last_rest = tick - interval_ticks;
-    if (before.rests && base::tick_after(last_rest, before.held_until)) before.held_until = last_rest;
-  }
+  if (at > 0) end_before(sample(at - 1), tick, interval_ticks);
   ++stats_.samples;
   validate();
   return true;
+}
+
+void InterpolationBuffer::end_before(Sample& before, Tick tick, uint32_t interval_ticks) {
+  if (!before.rests && before.held_until == before.tick) return;
+  // If the earlier sample was confirmed up to `tick` or later, the object had changed before that. The time
+  // of the change is unknown, so the earlier sample holds at its own tick only.
+  if (!base::tick_after(tick, before.held_until)) {
+    before.held_until = before.tick;
+    before.rests = false;
+  }
+  const Tick last_rest = tick - interval_ticks;
+  if (before.rests && base::tick_after(last_rest, before.held_until)) before.held_until = last_rest;
 }
 
 void InterpolationBuffer::rest(Tick tick) {

@@ -99,6 +99,7 @@ class InterpolationBuffer {
   Sample& sample(size_t index) { return samples_[(head_ + index) % kInterpolationSamples]; }
   const Sample& sample(size_t index) const { return samples_[(head_ + index) % kInterpolationSamples]; }
   const serialization::Word* words_of(const Sample& s) const { return &words_[s.slot * word_count_]; }
+  static void end_before(Sample& before, Tick tick, uint32_t interval_ticks);
   void validate() const;
   Pose past_newest(simulation::TickTime render_time, double tick_seconds, uint64_t extrapolate_max_ns);
 

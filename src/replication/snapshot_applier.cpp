@@ -93,8 +93,10 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   for (const Pending& entry : pending_) {
     switch (entry.kind) {
       case EntryKind::kDelta:
+        commit_delta(entry, tick);
+        break;
       case EntryKind::kFull:
-        commit_state(entry, tick);
+        commit_full(entry, tick);
         break;
       case EntryKind::kRemoved:
         commit_removal(entry, tick);
@@ -108,39 +110,50 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   validate();
 }
 
-void SnapshotApplier::commit_state(const Pending& entry, Tick tick) {
-  if (entry.kind == EntryKind::kFull && !make_known(entry.info.network_id, entry.remote_slot)) return;
+void SnapshotApplier::commit_delta(const Pending& entry, Tick tick) {
   // A tombstone that was there when the part was decoded may have made way for others of the same part.
   const uint32_t index = known_at(entry.remote_slot);
   if (index == kNotKnown) return;
   Known& known = known_[index];
-  if (known.type != entry.info.type && (known.type != nullptr || entry.kind != EntryKind::kFull)) return;
-  // The state was sent before a removal that is already here. It belongs to an earlier stay of the object
-  //
-  if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
+  if (known.type != entry.type || known.slot == kNoSlot || is_before_removal(known, tick)) return;
+  known.states.forget_before(entry.baseline, newest_tick_);
+  const Word* words = known.states.insert(tick, header_.keep);
+  if (words != nullptr) apply_state(known, tick, words, EntryKind::kDelta, false);
+}
+
+void SnapshotApplier::commit_full(const Pending& entry, Tick tick) {
+  if (!make_known(entry.network_id, entry.remote_slot)) return;
+  Known& known = known_[known_at(entry.remote_slot)];
+  if ((known.type != entry.type && known.type != nullptr) || is_before_removal(known, tick)) return;
+  const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
-  if (is_new && entry.kind != EntryKind::kFull) return;
-  if (is_new) spawn(known, entry.info, tick);
-  if (entry.kind == EntryKind::kDelta) known.states.forget_before(entry.baseline, newest_tick_);
+  if (is_new) spawn(known, full.info, tick);
   Word* words = known.states.insert(tick, header_.keep);
   if (words == nullptr) return;  // the state of this tick is already here
-  std::copy_n(scratch_.data() + entry.first_word, known.type->word_count, words);
-
-  if (entry.kind == EntryKind::kFull && (is_new || base::tick_after(tick, known.full_tick))) {
+  std::copy_n(scratch_.data() + full.first_word, known.type->word_count, words);
+  if (!is_new && base::tick_after(tick, known.full_tick)) {
     known.full_tick = tick;
-    if (!is_new) update_authority(known.slot, entry.info, tick);
+    update_authority(known.slot, full.info, tick);
   }
+  apply_state(known, tick, words, EntryKind::kFull, is_new);
+}
+
+// A state that was sent before a removal that is already here belongs to an earlier stay of the object
+//
+bool SnapshotApplier::is_before_removal(const Known& known, Tick tick) {
+  return known.was_removed && !base::tick_after(tick, known.removed_tick);
+}
+
+void SnapshotApplier::apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new) {
   const uint32_t slot = known.slot;
-  if (is_new || base::tick_after(tick, known.applied_tick)) {
-    known.applied_tick = tick;
-    if (is_new) listener_.on_spawn(slot, tick);
-    listener_.on_state(slot, tick, words, entry.kind);
-    if (known.rest_tick != 0 && known.rest_baseline == tick) listener_.on_rested(slot, known.rest_tick);
-    if (!base::tick_after(known.rest_baseline, tick))
-      known.rest_tick = 0;  // older states do not end the wait
-  } else {
-    listener_.on_late_state(slot, tick, words);
-  }
+  if (!is_new && !base::tick_after(tick, known.applied_tick))
+    return listener_.on_late_state(slot, tick, words);
+  known.applied_tick = tick;
+  if (is_new) listener_.on_spawn(slot, tick);
+  listener_.on_state(slot, tick, words, kind);
+  if (known.rest_tick == 0) return;
+  if (known.rest_baseline == tick) listener_.on_rested(slot, known.rest_tick);
+  if (!base::tick_after(known.rest_baseline, tick)) known.rest_tick = 0;  // older states do not end the wait
 }
 
 void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
@@ -167,8 +180,8 @@ void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Ti
 }
 
 void SnapshotApplier::commit_removal(const Pending& entry, Tick tick) {
-  if (entry.info.network_id == 0) return;  // the client never heard of the object, or has forgotten it
-  if (!make_known(entry.info.network_id, entry.remote_slot)) return;
+  if (entry.network_id == 0) return;  // the client never heard of the object, or has forgotten it
+  if (!make_known(entry.network_id, entry.remote_slot)) return;
   Known& known = known_[known_at(entry.remote_slot)];
   if (known.was_removed && !base::tick_after(tick, known.removed_tick)) return;
   if (known.slot != kNoSlot && !base::tick_after(tick, known.applied_tick))
@@ -218,7 +231,7 @@ void SnapshotApplier::retry_removals() {
 // object.
 void SnapshotApplier::revive_leaving(Tick tick) {
   for (const Pending& entry : pending_) {
-    const uint32_t index = find_known(entry.info.network_id);
+    const uint32_t index = find_known(entry.network_id);
     if (index == kNotKnown || revived_by(entry, &known_[index], tick) == 0) continue;
     Known& known = known_[index];
     leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
@@ -338,14 +351,6 @@ bool SnapshotApplier::make_known(uint64_t network_id, uint32_t remote_slot) {
   known_of_slot_[remote_slot] = index;
   index_of_.insert(network_id, index);
   return true;
-}
-
-const Word* SnapshotApplier::confirmed(uint32_t slot, Tick* tick) const {
-  if (slot >= known_of_mirror_.size() || known_of_mirror_[slot] == kNotKnown) return nullptr;
-  const ReceivedStates& states = known_[known_of_mirror_[slot]].states;
-  LATTICE_ASSERT(!states.empty());
-  if (tick != nullptr) *tick = states.newest_tick();
-  return states.newest();
 }
 
 void SnapshotApplier::validate() const {

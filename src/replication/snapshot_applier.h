@@ -18,6 +18,7 @@
 #include "replication/object_table.h"
 #include "replication/received_states.h"
 #include "replication/snapshot_format.h"
+#include "serialization/member_plan.h"
 
 namespace lattice::replication {
 
@@ -112,43 +113,58 @@ class SnapshotApplier {
   /// The newest server tick seen; 0 before the first part.
   Tick newest_tick() const { return newest_tick_; }
   /// The object's newest received state and its tick.
-  const Word* confirmed(uint32_t slot, Tick* tick) const;
+  /// Null for a slot without an object. The words stay valid until the next part.
+  const Word* confirmed(uint32_t slot, Tick* tick) const {
+    if (slot >= known_of_mirror_.size() || known_of_mirror_[slot] == kNotKnown) return nullptr;
+    const ReceivedStates& states = known_[known_of_mirror_[slot]].states;
+    if (tick != nullptr) *tick = states.newest_tick();
+    return states.newest();
+  }
+  /// Inside on_state(): the state that was the newest before, or null.
+  const Word* former(uint32_t slot) const { return known_[known_of_mirror_[slot]].states.before_newest(); }
 
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
+  static constexpr size_t kPlans = 16;
 
   /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
   /// arrive, and must still decode.
   struct Known {
-    uint64_t network_id = 0;           // 0: free
+    ReceivedStates states;
     const ObjectType* type = nullptr;  // null: removed before any state was received
     uint32_t slot = kNoSlot;           // in the mirror; kNoSlot: tombstone
-    uint32_t remote_slot = kNoSlot;    // the authority's; kNoSlot: another object has it by now
+    uint32_t decoded = 0;              // number of the last part with an entry about it
     Tick applied_tick = 0;
-    Tick full_tick = 0;  // tick of the newest full entry, which gave owner and mode
     Tick removed_tick = 0;
-    Tick rest_tick = 0;      // of a rested entry about a state that has not come; 0: none
-    Tick rest_baseline = 0;  // the tick of that state
-    uint32_t rpc_count = 0;  // count that the held removal names
     bool was_removed = false;
-    bool leaving = false;  // the authority removed it and it is still here: see may_despawn
-    bool left = false;     // the newest removal says that the object lives on
-    uint32_t decoded = 0;  // number of the last part with an entry about it
-    ReceivedStates states;
+    bool leaving = false;            // the authority removed it and it is still here: see may_despawn
+    bool left = false;               // the newest removal says that the object lives on
+    Tick rest_tick = 0;              // of a rested entry about a state that has not come; 0: none
+    Tick rest_baseline = 0;          // the tick of that state
+    Tick full_tick = 0;              // tick of the newest full entry, which gave owner and mode
+    uint64_t network_id = 0;         // 0: free
+    uint32_t remote_slot = kNoSlot;  // the authority's; kNoSlot: another object has it by now
+    uint32_t rpc_count = 0;          // count that the held removal names
   };
   struct Tombstone {
     uint64_t network_id = 0;
     Tick removed_tick = 0;
   };
-  /// One decoded entry, not yet committed.
+  /// One decoded entry, not yet committed. The state of a delta is in the draft of its object's states.
   struct Pending {
-    ObjectInfo info;  // for kFull: all fields but spawn_tick; otherwise type only
     EntryKind kind = EntryKind::kDelta;
+    bool left = false;  // kRemoved: the object lives on
     uint32_t remote_slot = 0;
+    Tick baseline = 0;                 // kDelta, kRested
+    uint32_t full = 0;                 // kFull: in fulls_
+    uint32_t rpc_count = 0;            // kRemoved
+    uint64_t network_id = 0;           // kFull, kRemoved
+    const ObjectType* type = nullptr;  // kDelta, kFull
+  };
+  /// What a full entry has beside.
+  struct Full {
+    ObjectInfo info;          // all fields but spawn_tick
     uint32_t first_word = 0;  // in scratch_
-    uint32_t rpc_count = 0;   // kRemoved
-    bool left = false;        // kRemoved: the object lives on
-    Tick baseline = 0;        // kDelta, kRested
   };
   /// What one block says before its entries.
   struct BlockHead {
@@ -161,8 +177,8 @@ class SnapshotApplier {
   };
   /// What an entry takes over from the one before.
   struct Previous {
-    const ObjectType* type = nullptr;  // null: the first entry
-    uint64_t mask = 0;
+    const ObjectType* type = nullptr;                 // null: the first entry
+    const serialization::MemberPlan* plan = nullptr;  // of the mask, where there is one
     ObjectInfo head;
   };
 
@@ -171,19 +187,23 @@ class SnapshotApplier {
   SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
   SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
-  SnapshotRefusal decode_entry(BitReader& in, Tick tick, Pending* entry, Previous* previous);
-  SnapshotRefusal decode_delta(BitReader& in, Tick tick, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_entry(BitReader& in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_delta(BitReader& in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous);
-  SnapshotRefusal decode_removed(BitReader& in, Pending* entry);
+  SnapshotRefusal decode_removed(BitReader& in, uint32_t index, Pending* entry);
   SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
   bool decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
                       Previous* previous);
+  const serialization::MemberPlan* plan_of(const serialization::Layout& layout, uint64_t mask);
   static bool lives_at(const Known& known, Tick tick);
+  static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
-  void count_traffic(const Pending& entry, size_t bits);
+  void count_traffic(const Pending& entry, uint32_t index, size_t bits);
 
   void commit(const SnapshotHeader& header);
-  void commit_state(const Pending& entry, Tick tick);
+  void commit_delta(const Pending& entry, Tick tick);
+  void commit_full(const Pending& entry, Tick tick);
+  void apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new);
   void commit_removal(const Pending& entry, Tick tick);
   void commit_rested(const Pending& entry, Tick tick);
   void despawn(Known& known);
@@ -217,7 +237,10 @@ class SnapshotApplier {
   std::vector<Pending> pending_;
   base::HashIndex full_ids_;    // network_ids of the full entries in pending_
   base::HashIndex full_slots_;  // their remote slots
-  std::vector<Word> scratch_;   // decoded words of pending_
+  std::vector<Full> fulls_;
+  std::array<serialization::MemberPlan, kPlans> plans_;  // of the masks that came last
+  uint32_t baseline_depth_ = 0;  // of the last delta's baseline: the objects of a block were sent together
+  std::vector<Word> scratch_;    // decoded words of fulls_: of some of these objects there are no states yet
   uint32_t used_words_ = 0;
   uint32_t decoding_ = 0;  // counts the parts
   SnapshotHeader header_;

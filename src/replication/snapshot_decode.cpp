@@ -30,15 +30,16 @@ uint32_t read_gap(BitReader& in, uint32_t k) {
 void SnapshotApplier::forget_pending() {
   for (const Pending& entry : pending_) {
     if (entry.kind != EntryKind::kFull) continue;
-    full_ids_.erase(entry.info.network_id);
+    full_ids_.erase(entry.network_id);
     full_slots_.erase(entry.remote_slot);
   }
   pending_.clear();
+  fulls_.clear();
+  used_words_ = 0;
 }
 
 SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotHeader* header) {
   forget_pending();
-  used_words_ = 0;
   ++decoding_;
   if (body.size() > kMaxPartBytes) return SnapshotRefusal::kTooLarge;
   BitReader in(body);
@@ -50,7 +51,7 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   uint32_t revived = 0;
   for (const Pending& entry : pending_) {
     if (entry.kind != EntryKind::kFull) continue;
-    const uint32_t index = find_known(entry.info.network_id);
+    const uint32_t index = find_known(entry.network_id);
     const Known* known = index == kNotKnown ? nullptr : &known_[index];
     new_objects += known == nullptr || known->slot == kNoSlot ? 1 : 0;
     revived += revived_by(entry, known, header->server_tick);
@@ -120,7 +121,7 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
     if (i != 0) slot += uint64_t{read_gap(in, head.k)} + 1;
     if (!in.ok()) return SnapshotRefusal::kMalformed;
     if (slot >= slot_bound_) return SnapshotRefusal::kSlot;
-    Pending entry;
+    Pending& entry = pending_.emplace_back();
     entry.kind = head.kind;
     entry.remote_slot = static_cast<uint32_t>(slot);
     uint32_t age = head.age;
@@ -130,27 +131,23 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
       if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return SnapshotRefusal::kBaselineAge;
     }
     entry.baseline = header.server_tick - age;
-    if (const uint32_t index = known_at(entry.remote_slot); index != kNotKnown) {
+    const uint32_t index = known_at(entry.remote_slot);
+    if (index != kNotKnown) {
       if (known_[index].decoded == decoding_) return SnapshotRefusal::kSlotTwice;
       known_[index].decoded = decoding_;
     }
-    const SnapshotRefusal refusal = decode_entry(in, header.server_tick, &entry, &previous);
+    const SnapshotRefusal refusal = decode_entry(in, header.server_tick, index, &entry, &previous);
     if (refusal != SnapshotRefusal::kNone) return refusal;
-    count_traffic(entry, in.position_bits() - begins_bits);
-    pending_.push_back(entry);
-    if (entry.kind != EntryKind::kFull) continue;
-    full_ids_.insert(entry.info.network_id, entry.remote_slot);
-    full_slots_.insert(entry.remote_slot, entry.remote_slot);
+    count_traffic(entry, index, in.position_bits() - begins_bits);
   }
   const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
   if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-void SnapshotApplier::count_traffic(const Pending& entry, size_t bits) {
-  const ObjectType* type = entry.info.type;
+void SnapshotApplier::count_traffic(const Pending& entry, uint32_t index, size_t bits) {
+  const ObjectType* type = entry.type;
   if (type == nullptr) {  // an entry without a state: its object says the type, if it is known
-    const uint32_t index = known_at(entry.remote_slot);
     if (index == kNotKnown || (type = known_[index].type) == nullptr) return;
   }
   TypeTraffic& traffic = traffic_[type->index];
@@ -158,14 +155,15 @@ void SnapshotApplier::count_traffic(const Pending& entry, size_t bits) {
   traffic.bits += bits;
 }
 
-SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
+SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, uint32_t index, Pending* entry,
+                                              Previous* previous) {
   switch (entry->kind) {
     case EntryKind::kDelta:
-      return decode_delta(in, tick, entry, previous);
+      return decode_delta(in, tick, index, entry, previous);
     case EntryKind::kFull:
       return decode_full(in, tick, entry, previous);
     case EntryKind::kRemoved:
-      return decode_removed(in, entry);
+      return decode_removed(in, index, entry);
     case EntryKind::kRested:
       break;
   }
@@ -180,54 +178,59 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   return staying || !base::tick_after(tick, known.removed_tick);
 }
 
-SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
-  const uint32_t index = known_at(entry->remote_slot);
+SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, uint32_t index, Pending* entry,
+                                              Previous* previous) {
   if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
-  const Known& known = known_[index];
-  const Word* baseline = known.states.find(entry->baseline);
+  Known& known = known_[index];
+  Word* words = known.states.draft();
+  const Word* baseline = known.states.find(entry->baseline, &baseline_depth_);
   if (baseline == nullptr) {
     const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
     return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
   }
-  entry->info.type = known.type;
-  entry->first_word = take_words(known.type->word_count);
-  const bool read = decode_changes(in, *known.type, baseline, scratch_.data() + entry->first_word, previous);
-  return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+  entry->type = known.type;
+  return decode_changes(in, *known.type, baseline, words, previous) ? SnapshotRefusal::kNone
+                                                                    : SnapshotRefusal::kMalformed;
 }
 
 SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
+  ObjectInfo info;
   if (previous->type != nullptr && in.ReadBool()) {
-    entry->info = previous->head;
+    info = previous->head;
   } else {
     const uint32_t type_id = in.ReadVarint32();
-    entry->info.owner = in.ReadVarint();
+    info.owner = in.ReadVarint();
     const uint64_t mode = in.ReadBits(2);
-    entry->info.authority_tick = tick - in.ReadVarint32();
+    info.authority_tick = tick - in.ReadVarint32();
     if (!in.ok()) return SnapshotRefusal::kMalformed;
     if (mode > LATTICE_AUTHORITY_SHARED) return SnapshotRefusal::kMode;
-    entry->info.mode = static_cast<lattice_authority_mode>(mode);
-    entry->info.type = types_.find(type_id);
-    if (entry->info.type == nullptr) return SnapshotRefusal::kUnknownType;
+    info.mode = static_cast<lattice_authority_mode>(mode);
+    info.type = types_.find(type_id);
+    if (info.type == nullptr) return SnapshotRefusal::kUnknownType;
   }
-  previous->head = entry->info;
-  entry->info.network_id = in.ReadVarint();
+  previous->head = info;
+  entry->type = info.type;
+  entry->network_id = info.network_id = in.ReadVarint();
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   const SnapshotRefusal refusal = check_full(*entry, tick);
   if (refusal != SnapshotRefusal::kNone) return refusal;
-  const ObjectType& type = *entry->info.type;
-  entry->first_word = take_words(type.word_count);
-  const bool read =
-      decode_changes(in, type, type.zero_words.data(), scratch_.data() + entry->first_word, previous);
+  full_ids_.insert(entry->network_id, entry->remote_slot);
+  full_slots_.insert(entry->remote_slot, entry->remote_slot);
+  entry->full = static_cast<uint32_t>(fulls_.size());
+  const ObjectType& type = *info.type;
+  const uint32_t first_word = take_words(type.word_count);
+  fulls_.push_back({info, first_word});
+  const bool read = decode_changes(in, type, type.zero_words.data(), scratch_.data() + first_word, previous);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
 SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) const {
-  const uint64_t id = entry.info.network_id;
+  const uint64_t id = entry.network_id;
   if (id == 0) return SnapshotRefusal::kNetworkId;
   if (full_ids_.contains(id) || full_slots_.contains(entry.remote_slot)) return SnapshotRefusal::kNetworkId;
   if (const uint32_t same = find_known(id); same != kNotKnown) {
     if (known_[same].remote_slot != entry.remote_slot) return SnapshotRefusal::kNetworkId;
-    const bool changed = known_[same].type != nullptr && known_[same].type != entry.info.type;
+    const bool changed = known_[same].type != nullptr && known_[same].type != entry.type;
     return changed ? SnapshotRefusal::kTypeChanged : SnapshotRefusal::kNone;
   }
   const uint32_t former = known_at(entry.remote_slot);
@@ -236,19 +239,18 @@ SnapshotRefusal SnapshotApplier::check_full(const Pending& entry, Tick tick) con
   return taken ? SnapshotRefusal::kSlotTaken : SnapshotRefusal::kNone;
 }
 
-SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, Pending* entry) {
+SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, Pending* entry) {
   entry->left = in.ReadBool();
-  const uint32_t index = known_at(entry->remote_slot);
   const bool named = in.ReadBool();
-  if (named) entry->info.network_id = in.ReadVarint();
+  if (named) entry->network_id = in.ReadVarint();
   if (in.ReadBool() && (entry->rpc_count = in.ReadVarint32()) == 0) return SnapshotRefusal::kMalformed;
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if (!named) {
-    if (index != kNotKnown) entry->info.network_id = known_[index].network_id;
+    if (index != kNotKnown) entry->network_id = known_[index].network_id;
     return SnapshotRefusal::kNone;
   }
-  if (entry->info.network_id == 0) return SnapshotRefusal::kNetworkId;
-  const uint32_t same = find_known(entry->info.network_id);
+  if (entry->network_id == 0) return SnapshotRefusal::kNetworkId;
+  const uint32_t same = find_known(entry->network_id);
   if (same != kNotKnown) return same == index ? SnapshotRefusal::kNone : SnapshotRefusal::kNetworkId;
   return index == kNotKnown || known_[index].was_removed ? SnapshotRefusal::kNone
                                                          : SnapshotRefusal::kSlotTaken;
@@ -264,10 +266,19 @@ bool SnapshotApplier::decode_changes(BitReader& in, const ObjectType& type, cons
   if (!same_type || !in.ReadBool()) {
     uint64_t mask = 0;
     if (!read_wire_mask(in, layout, &mask)) return false;
-    if (same_type && mask == previous->mask) return false;  // an encoder would have said so
-    previous->mask = mask;
+    if (same_type && mask == previous->plan->mask) return false;  // an encoder would have said so
+    if (!in.ok()) return false;
+    previous->plan = plan_of(layout, mask);
   }
-  return in.ok() && layout.decode_members(in, previous->mask, baseline, out);
+  return layout.decode_members(in, *previous->plan, baseline, out);
+}
+
+// A plan stays until another mask takes its place; the next entry of its block is decoded before that.
+const serialization::MemberPlan* SnapshotApplier::plan_of(const serialization::Layout& layout,
+                                                          uint64_t mask) {
+  serialization::MemberPlan& plan = plans_[(mask * 0x9E3779B97F4A7C15u) >> 60];
+  if (plan.layout != &layout || plan.mask != mask) layout.plan(mask, &plan);
+  return &plan;
 }
 
 // Takes room for one decoded state. The memory grows to what the largest part so far needed; the length of a

@@ -25,6 +25,7 @@ struct FlatMember {
 struct PackedField {
   uint32_t word = 0;
   uint32_t max_code = 0;
+  uint32_t bit_mask = 0;     ///< the lowest `bits` bits
   uint8_t bits = 0;          ///< 0..32
   bool is_rotation = false;  ///< its code is checked by smallest_three_valid(), not by max_code
 };

@@ -32,6 +32,7 @@
 #include "serialization/flat_member.h"
 #include "serialization/leaf.h"
 #include "serialization/leaf_columns.h"
+#include "serialization/member_plan.h"
 
 namespace lattice::serialization {
 
@@ -125,6 +126,7 @@ class Layout {
   bool prediction_equal(const Word* a, const Word* b) const;
   /// dequantize(), of the members that are not predicted only.
   void dequantize_not_predicted(const Word* words, void* const* host) const;
+  bool predicts_all() const { return not_predicted_leaves_.empty(); }
   /// A hash of the words, the same on every platform.
   uint64_t state_hash(const Word* words) const;
 
@@ -150,6 +152,10 @@ class Layout {
   /// Reads what encode_members() wrote. Refuses a marked member that equals its baseline. With mask 0,
   /// `out` is a copy of `base`. Fails as decode_delta() does.
   bool decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const;
+  /// Works out what decode_members() does for a mask.
+  void plan(uint64_t mask, MemberPlan* out) const;
+  /// decode_members() of the mask of a plan of this layout.
+  bool decode_members(BitReader& reader, const MemberPlan& plan, const Word* base, Word* out) const;
 
   void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.
@@ -162,8 +168,9 @@ class Layout {
   /// Dead reckoning, `seconds` after `last` (§12.2). Positions move by velocity and acceleration, rotations
   /// by angular velocity, all clamped to their declared bounds. Everything else holds.
   void extrapolate(const Word* last, double seconds, void* const* host) const;
-  /// True when a teleport counter differs (S-07).
+  /// True when a teleport counter differs (S-07). Never in a type without such counters.
   bool teleported(const Word* a, const Word* b) const;
+  bool can_teleport() const { return !teleport_leaves_.empty(); }
   /// True when extrapolate() would move something: a velocity is not zero (S-06).
   bool moving(const Word* words) const;
 
@@ -189,12 +196,12 @@ class Layout {
   bool decode_flat(BitReader& reader, const Word* base, Word* out) const;
   void encode_marked(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
   bool decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
-  bool decode_packed(BitReader& reader, const FlatMember& member, const Word* base, Word* out) const;
   void encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, const Word* base,
                     const Word* current) const;
   bool decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, const Word* base, Word* out) const;
   void encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
   bool decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  bool add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out) const;
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;

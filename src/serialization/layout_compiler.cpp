@@ -441,8 +441,11 @@ bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
   member->field_count = static_cast<uint8_t>(node.leaf_count);
   for (const Leaf& leaf : layout_.leaves_of(node)) {
     const bool rotation = leaf.kind == LeafKind::kSmallestThree;
-    layout_.fields_.push_back(
-        {leaf.word, static_cast<uint32_t>(rotation ? UINT32_MAX : leaf.max_code), leaf.bits, rotation});
+    layout_.fields_.push_back({.word = leaf.word,
+                               .max_code = static_cast<uint32_t>(rotation ? UINT32_MAX : leaf.max_code),
+                               .bit_mask = static_cast<uint32_t>((uint64_t{1} << leaf.bits) - 1),
+                               .bits = leaf.bits,
+                               .is_rotation = rotation});
   }
   return true;
 }

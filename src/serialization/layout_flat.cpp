@@ -34,6 +34,42 @@ bool differs(const FlatMember& member, const Word* a, const Word* b) {
   return difference != 0;
 }
 
+// Most states are short: a call of memcpy costs more than the copying.
+void copy_words(const Word* from, size_t count, Word* to) {
+  for (; count >= 2; count -= 2, from += 2, to += 2) std::memcpy(to, from, 2 * sizeof(Word));
+  if (count != 0) *to = *from;
+}
+
+bool rotation_valid(const PackedField& field, Word code) {
+  return !field.is_rotation || smallest_three_valid(code, (field.bits - 2u) / 3u);
+}
+
+// Takes the codes of a packed member, the last one lowest, out of `value`. False when one is too large, or
+// when none differs from its baseline.
+bool decode_fields(std::span<const PackedField> fields, uint64_t value, unsigned bits, const Word* base,
+                   Word* out) {
+  Word difference = 0;
+  unsigned wrong = 0;
+  for (const PackedField& field : fields) {
+    bits -= field.bits;
+    const Word code = static_cast<Word>(value >> bits) & field.bit_mask;
+    wrong |=
+        static_cast<unsigned>(code > field.max_code) | static_cast<unsigned>(!rotation_valid(field, code));
+    difference |= code ^ base[field.word];
+    out[field.word] = code;
+  }
+  return wrong == 0 && difference != 0;
+}
+
+bool rotations_valid(const MemberPlan& plan, const Word* words) {
+  for (size_t i = 0; i < plan.field_count; ++i) {
+    const MemberPlan::Field& field = plan.fields[i];
+    const unsigned n = field.rotation_component_bits;
+    if (n != 0 && !smallest_three_valid(words[field.word], n)) return false;
+  }
+  return true;
+}
+
 // Joins members to fields of up to 64 bits, so that the writer is called once for several.
 class Joiner {
  public:
@@ -76,10 +112,89 @@ void Layout::encode_members(BitWriter& writer, uint64_t mask, const Word* base, 
 
 bool Layout::decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const {
   LATTICE_ASSERT(has_flat_mask());
-  std::memcpy(out, base, word_count_ * sizeof(Word));
+  copy_words(base, word_count_, out);
   if (decode_marked(reader, to_left(mask, members_.size()), base, out)) return true;
   reader.fail();
   std::memcpy(out, base, word_count_ * sizeof(Word));
+  return false;
+}
+
+void Layout::plan(uint64_t mask, MemberPlan* out) const {
+  LATTICE_ASSERT(has_flat_mask());
+  out->layout = this;
+  out->mask = mask;
+  out->bool_mask = 0;
+  out->has_rotation = false;
+  out->bool_count = out->read_count = out->field_count = 0;
+  out->whole = true;
+  uint64_t marked = to_left(mask, members_.size());
+  while (marked != 0 && out->whole) {
+    const uint64_t before = marked;
+    const FlatMember& member = members_[take_first(&marked)];
+    out->whole = add_to_plan(member, to_right(before ^ marked, members_.size()), out);
+  }
+}
+
+// False when there is no room, or when the member is no plain number.
+bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out) const {
+  if (member.form == FlatMember::Form::kBool) {
+    if (out->bool_count == MemberPlan::kMaxBools) return false;
+    out->bool_mask |= bit;
+    out->bools[out->bool_count++] = member.first_word;
+    return true;
+  }
+  if (member.form != FlatMember::Form::kPacked) return false;
+  if (out->field_count + size_t{member.field_count} > MemberPlan::kMaxFields) return false;
+  const bool joins = out->read_count != 0 && out->reads[out->read_count - 1u].bits + member.bits <= 64;
+  if (!joins) {
+    if (out->read_count == MemberPlan::kMaxReads) return false;
+    out->reads[out->read_count++] = {};
+  }
+  MemberPlan::Read& read = out->reads[out->read_count - 1u];
+  const size_t first = out->read_count < 2 ? 0 : out->reads[out->read_count - 2u].fields_end;
+  // What the read has so far lies above this member. A field without bits may stand above 64 others.
+  for (size_t i = first; i < out->field_count; ++i) {
+    MemberPlan::Field& above = out->fields[i];
+    above.shift = static_cast<uint8_t>(above.bit_mask == 0 ? 0 : above.shift + member.bits);
+  }
+  unsigned left = member.bits;
+  for (const PackedField& field : std::span(fields_).subspan(member.first_field, member.field_count)) {
+    left -= field.bits;
+    MemberPlan::Field& added = out->fields[out->field_count++];
+    added = {
+        bit, field.word, field.max_code, field.bit_mask, static_cast<uint8_t>(field.bits == 0 ? 0 : left), 0};
+    if (!field.is_rotation) continue;
+    out->has_rotation = true;
+    added.rotation_component_bits = static_cast<uint8_t>((field.bits - 2u) / 3u);
+  }
+  read.bits = static_cast<uint8_t>(read.bits + member.bits);
+  read.fields_end = out->field_count;
+  return true;
+}
+
+bool Layout::decode_members(BitReader& reader, const MemberPlan& plan, const Word* base, Word* out) const {
+  LATTICE_ASSERT(plan.layout == this);
+  if (!plan.whole) return decode_members(reader, plan.mask, base, out);
+  copy_words(base, word_count_, out);
+  for (size_t i = 0; i < plan.bool_count; ++i) out[plan.bools[i]] ^= 1u;
+  uint64_t changed = plan.bool_mask;
+  unsigned wrong = 0;
+  const MemberPlan::Field* field = plan.fields.data();
+  for (size_t i = 0; i < plan.read_count; ++i) {
+    const uint64_t value = reader.ReadBits(plan.reads[i].bits);
+    const MemberPlan::Field* const end = plan.fields.data() + plan.reads[i].fields_end;
+    for (; field != end; ++field) {
+      const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
+      wrong |= static_cast<unsigned>(code > field->max_code);
+      changed |= code != base[field->word] ? field->member : 0;
+      out[field->word] = code;
+    }
+  }
+  if (plan.has_rotation && !rotations_valid(plan, out)) wrong = 1;
+  // No encoder marks an unchanged member as changed.
+  if (reader.ok() && wrong == 0 && changed == plan.mask) return true;
+  reader.fail();
+  copy_words(base, word_count_, out);
   return false;
 }
 
@@ -148,32 +263,16 @@ void Layout::encode_marked(BitWriter& writer, uint64_t marked, const Word* base,
 bool Layout::decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
   while (marked != 0) {
     const FlatMember& member = members_[take_first(&marked)];
-    if (member.form == FlatMember::Form::kBool) {
+    if (member.form == FlatMember::Form::kPacked) {
+      const std::span fields(fields_.data() + member.first_field, member.field_count);
+      if (!decode_fields(fields, reader.ReadBits(member.bits), member.bits, base, out)) return false;
+    } else if (member.form == FlatMember::Form::kBool) {
       out[member.first_word] = base[member.first_word] ^ 1u;
-    } else if (member.form == FlatMember::Form::kPacked) {
-      if (!decode_packed(reader, member, base, out)) return false;
     } else if (!decode_changed(reader, nodes_[member.node], base, out) || !differs(member, base, out)) {
       return false;  // no encoder marks an unchanged member as changed
     }
   }
   return reader.ok();
-}
-
-bool Layout::decode_packed(BitReader& reader, const FlatMember& member, const Word* base, Word* out) const {
-  const uint64_t value = reader.ReadBits(member.bits);
-  const PackedField* field = &fields_[member.first_field];
-  unsigned left = member.bits;
-  Word difference = 0;
-  bool valid = true;
-  for (unsigned i = 0; i < member.field_count; ++i, ++field) {
-    left -= field->bits;
-    const uint64_t code = value >> left & ((uint64_t{1} << field->bits) - 1);
-    valid = valid && code <= field->max_code;
-    if (field->is_rotation) valid = valid && smallest_three_valid(code, (field->bits - 2u) / 3u);
-    out[field->word] = static_cast<Word>(code);
-    difference |= out[field->word] ^ base[field->word];
-  }
-  return valid && difference != 0 && reader.ok();
 }
 
 }  // namespace lattice::serialization

@@ -98,9 +98,10 @@ void ClientWorld::set_predicted(uint32_t slot, bool predicted) {
   const replication::ObjectInfo& info = table_.info(slot);
   if (predicted) {
     if (!reconciler_->add(slot, *info.type->layout)) return;
+    host_for_game(slot);
   } else {
     reconciler_->remove(slot);
-    info.type->layout->dequantize(mirror.newest_words.data(), table_.host(slot));
+    info.type->layout->dequantize(newest_words(slot), table_.host(slot));
   }
   mirror.predicted = predicted;
   if (mirror.presentation) mirror.presentation->snap();
@@ -144,20 +145,22 @@ void ClientWorld::offer_authoritative(Tick tick) {
     const bool sent = mirror.newest_tick == tick;
     const bool confirmed = own_tick_ == tick && table_.info(slot).owner == peer_;
     const bool covered = confirmed && !base::tick_after(mirror.newest_tick, tick);
-    if (sent || covered) reconciler_->authoritative(slot, mirror.newest_words.data());
+    if (sent || covered) reconciler_->authoritative(slot, newest_words(slot));
   }
 }
 
 void ClientWorld::load_state(uint32_t slot, const serialization::Word* words) {
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   layout.dequantize(words, table_.host(slot));
-  layout.dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
+  if (!layout.predicts_all()) layout.dequantize_not_predicted(newest_words(slot), table_.host(slot));
 }
 
 void ClientWorld::store_state(uint32_t slot, serialization::Word* words) {
   const replication::ObjectType& type = *table_.info(slot).type;
   // After each tick, this overwrites the values that the game wrote into members that are not predicted.
-  type.layout->dequantize_not_predicted(mirrors_[slot].newest_words.data(), table_.host(slot));
+  if (!type.layout->predicts_all()) {
+    type.layout->dequantize_not_predicted(newest_words(slot), table_.host(slot));
+  }
   type.layout->quantize(std::as_const(table_).host(slot), words);
   if (type.round_host) type.layout->dequantize(words, table_.host(slot));
 }

@@ -11,7 +11,7 @@ const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) con
   const Mirror& mirror = mirrors_[slot];
   if (mirror.newest_tick == 0) return nullptr;
   *tick = mirror.newest_tick;
-  return mirror.newest_words.data();
+  return newest_words(slot);
 }
 
 const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
@@ -57,7 +57,7 @@ void ClientWorld::draw(uint32_t slot, Now now) {
   if (interpolate_ && mirror.presentation->show_interpolated(view_time_, smooth_, now.ns)) {
     return;
   }
-  const serialization::Word* newest = mirror.newest_words.data();
+  const serialization::Word* newest = newest_words(slot);
   mirror.presentation->show_between(newest, newest, 1.0, false, now.ns);
 }
 

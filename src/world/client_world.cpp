@@ -167,6 +167,8 @@ void ClientWorld::forget_session() {
 void ClientWorld::do_receive(Now now) {
   now_ns_ = now.ns;
   timing_.server_tick = 0;
+  const double interval_ticks = static_cast<double>(clock_.snapshot_interval_ns()) / fixed_tick_.tick_ns();
+  snapshot_interval_ticks_ = std::max(1u, static_cast<uint32_t>(interval_ticks + 0.5));
   endpoint_->receive(now.ns, now.unix_s);
   if (timing_.server_tick != 0) clock_.on_snapshot(timing_);
   reconcile();
@@ -236,21 +238,16 @@ void ClientWorld::note_part(const replication::SnapshotHeader& header) {
   if (reconcile_tick_ == 0 || base::tick_after(own_tick_, reconcile_tick_)) reconcile_tick_ = own_tick_;
 }
 
-uint32_t ClientWorld::snapshot_interval_ticks() const {
-  const double ticks = static_cast<double>(clock_.snapshot_interval_ns()) / fixed_tick_.tick_ns();
-  return std::max(1u, static_cast<uint32_t>(ticks + 0.5));
-}
-
 void ClientWorld::on_spawn(uint32_t slot, Tick) {
   if (mirrors_.size() <= slot) mirrors_.resize(slot + 1);
   Mirror& mirror = mirrors_[slot];
   const replication::ObjectType& type = *table_.info(slot).type;
   mirror.presentation = take_presentation(type);
   mirror.predicted = false;
+  mirror.host_kept = false;
   mirror.drawn = false;
   mirror.despawn_gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
   mirror.newest_tick = 0;
-  mirror.newest_words.assign(type.word_count, 0);
   // The game hears of the object when its first state is in place: see on_state.
 }
 
@@ -259,19 +256,19 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   Mirror& mirror = mirrors_[slot];
   const replication::ObjectInfo& info = table_.info(slot);
   const bool first = mirror.newest_tick == 0;
-  const bool teleported = !first && info.type->layout->teleported(mirror.newest_words.data(), words);
+  const serialization::Layout& layout = *info.type->layout;
+  const bool teleported = !first && layout.can_teleport() && layout.teleported(applier_->former(slot), words);
   if (!first && frame_log_.collects()) {
-    frame_log_.changed(slot, info, frame_members(*info.type->layout, mirror.newest_words.data(), words));
+    frame_log_.changed(slot, info, frame_members(layout, applier_->former(slot), words));
   }
-  std::copy_n(words, info.type->word_count, mirror.newest_words.data());
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
-  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks(),
+  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks_,
                                 view_time_, now_ns_);
   if (mirror.predicted) {
-    info.type->layout->dequantize_not_predicted(words, table_.host(slot));
-  } else {
-    info.type->layout->dequantize(words, table_.host(slot));
+    layout.dequantize_not_predicted(words, table_.host(slot));
+  } else if (mirror.host_kept) {
+    layout.dequantize(words, table_.host(slot));
   }
   if (first) {
     update_prediction(slot);
@@ -281,10 +278,20 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   if (mirror.predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
 }
 
+void* const* ClientWorld::host_for_game(uint32_t slot) {
+  Mirror& mirror = mirrors_[slot];
+  void* const* host = table_.host(slot);
+  if (!mirror.host_kept && mirror.newest_tick != 0) {
+    table_.info(slot).type->layout->dequantize(newest_words(slot), host);
+    mirror.host_kept = true;  // the game may keep the pointer
+  }
+  return host;
+}
+
 void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.presentation) {
-    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks(), view_time_, now_ns_);
+    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks_, view_time_, now_ns_);
   }
 }
 

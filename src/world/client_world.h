@@ -6,7 +6,7 @@
 //
 // An object is predicted when this peer owns it, its type asks for prediction, and prediction is switched on.
 // The host structures of predicted objects hold the predicted present. All others hold the newest
-// authoritative state.
+// authoritative state, from the moment when the game first asks for them: most objects are only drawn.
 //
 // Nothing follows from an entry that is missing, except where a part says so: it may confirm all that this
 // client owns (D-40). A rested entry says that an object stays as it is, so it is drawn without extrapolation
@@ -72,17 +72,19 @@ class ClientWorld final : public World,
   struct Mirror {
     std::unique_ptr<Presentation> presentation;
     bool predicted = false;
-    Tick newest_tick = 0;      // tick of the newest received state
+    bool host_kept =
+        false;             // the host structures are kept current: the game knows them, or they are simulated
+    Tick newest_tick = 0;  // tick of the newest received state
     uint64_t drawn_ns = 0;     // the moment of the drawn pose
     uint32_t drawn_frame = 0;  // the frame of the drawn pose
     bool drawn = false;
     replication::DespawnGate despawn_gate;
-    std::vector<serialization::Word> newest_words;
   };
   struct TypePoses {
     const replication::ObjectType* type;
     std::unique_ptr<PoseScratch> scratch;
   };
+  void* const* host_for_game(uint32_t slot) override;
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
   void do_send(Now now) override;
@@ -123,8 +125,8 @@ class ClientWorld final : public World,
   void corrected(uint32_t slot, const serialization::Word* before, const serialization::Word* after) override;
 
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
+  const serialization::Word* newest_words(uint32_t slot) const { return applier_->confirmed(slot, nullptr); }
   void note_part(const replication::SnapshotHeader& header);
-  uint32_t snapshot_interval_ticks() const;
   void reconcile();
   void offer_authoritative(Tick tick);
   void update_prediction(uint32_t slot);
@@ -154,12 +156,13 @@ class ClientWorld final : public World,
   uint64_t peer_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
-  simulation::TickTime view_time_;     // the moment of the server's time line that is drawn
-  simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
-  Tick snapshot_tick_ = 0;             // tick of the newest snapshot of which a part arrived
-  Tick first_snapshot_tick_ = 0;       // of this session; 0: none yet
-  Tick own_tick_ = 0;                  // newest tick at which a part confirmed what this client owns (D-40)
-  Tick reconcile_tick_ = 0;            // newest tick with news about a predicted object
+  uint32_t snapshot_interval_ticks_ = 1;  // in this receive phase
+  simulation::TickTime view_time_;        // the moment of the server's time line that is drawn
+  simulation::SnapshotTiming timing_;     // of the newest snapshot in this receive phase; tick 0: none
+  Tick snapshot_tick_ = 0;                // tick of the newest snapshot of which a part arrived
+  Tick first_snapshot_tick_ = 0;          // of this session; 0: none yet
+  Tick own_tick_ = 0;        // newest tick at which a part confirmed what this client owns (D-40)
+  Tick reconcile_tick_ = 0;  // newest tick with news about a predicted object
   bool connected_ = false;
   bool ticking_ = false;
   bool predict_ = true;

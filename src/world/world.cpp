@@ -214,14 +214,14 @@ void* World::object_state(uint64_t network_id, uint32_t behaviour) {
   if (slot == replication::kNoSlot) return nullptr;
   if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
   announce_write(slot);
-  return table_.host(slot)[behaviour];
+  return host_for_game(slot)[behaviour];
 }
 
-const void* World::read_state(uint64_t network_id, uint32_t behaviour) const {
+const void* World::read_state(uint64_t network_id, uint32_t behaviour) {
   const uint32_t slot = table_.find(network_id);
   if (slot == replication::kNoSlot) return nullptr;
   if (behaviour >= table_.info(slot).type->layout->behaviour_count()) return nullptr;
-  return table_.host(slot)[behaviour];
+  return host_for_game(slot)[behaviour];
 }
 
 void World::begin_frame(Now now) {
@@ -247,7 +247,7 @@ OpResult World::set_prop(uint64_t network_id, uint16_t prop_id, const void* data
   if (member == nullptr || member->host_bytes != bytes) return OpResult::kInvalid;
   if (!writable(slot)) return OpResult::kNotAllowed;
   announce_write(slot);
-  auto* host = static_cast<std::byte*>(table_.host(slot)[member->behaviour]);
+  auto* host = static_cast<std::byte*>(host_for_game(slot)[member->behaviour]);
   std::memcpy(host + member->host_offset, data, bytes);
   return OpResult::kOk;
 }
@@ -257,7 +257,7 @@ size_t World::get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t 
   if (slot == replication::kNoSlot) return 0;
   const serialization::LayoutNode* member = table_.info(slot).type->layout->member(prop_id);
   if (member == nullptr || member->host_bytes > capacity) return 0;
-  const auto* host = static_cast<const std::byte*>(table_.host(slot)[member->behaviour]);
+  const auto* host = static_cast<const std::byte*>(host_for_game(slot)[member->behaviour]);
   std::memcpy(out, host + member->host_offset, member->host_bytes);
   return member->host_bytes;
 }

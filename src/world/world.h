@@ -115,7 +115,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// when there is no such object or behaviour.
   void* object_state(uint64_t network_id, uint32_t behaviour);
   /// The same to read only.
-  const void* read_state(uint64_t network_id, uint32_t behaviour) const;
+  const void* read_state(uint64_t network_id, uint32_t behaviour);
   /// Announces that the game writes the object before the next tick is recorded. Writes through a pointer
   /// that the game keeps need it.
   virtual void announce_write(uint32_t) {}
@@ -161,6 +161,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   const char* refusal(uint32_t index, uint64_t* value) const;
 
  protected:
+  /// The host structures of an object, of which the game gets a pointer or a copy.
+  virtual void* const* host_for_game(uint32_t slot) { return table_.host(slot); }
   virtual void do_receive(Now now) = 0;
   virtual void do_tick(Tick tick, Now now) = 0;
   virtual void do_send(Now now) = 0;

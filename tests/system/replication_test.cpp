@@ -245,5 +245,27 @@ TEST(Replication, SnapshotsLeaveAtTheConfiguredRate) {
   }
 }
 
+TEST(Replication, AStructureIsCurrentFromTheFirstReadOn) {
+  PlayPair play;
+  lattice_netid crate = 0;
+  ASSERT_TRUE(play.connect([&](lattice_world* world, uint32_t tick) { move_all(world, {crate}, tick); }));
+  crate = play.spawn(kCrateType);
+  play.run(1);
+  lattice_world* const client = play.pair.client.world;
+  const auto confirmed = [&] {
+    Body body{};
+    uint32_t tick = 0;
+    EXPECT_NE(lattice_object_confirmed(client, crate, 0, &body, sizeof body, &tick), 0u);
+    return body;
+  };
+  const auto* kept = static_cast<const Body*>(lattice_object_read(client, crate, 0));
+  ASSERT_NE(kept, nullptr);
+  const float first = kept->x;
+  EXPECT_EQ(kept->x, confirmed().x) << "read for the first time after many states";
+  play.run(1);
+  EXPECT_NE(kept->x, first);
+  EXPECT_EQ(kept->x, confirmed().x) << "through a pointer that was kept";
+}
+
 }  // namespace
 }  // namespace lattice::test

@@ -48,7 +48,15 @@ class BitReader {
   /// A field of `bits` bits, 0 to 64.
   uint64_t ReadBits(int bits) { return read(static_cast<unsigned>(bits)); }
   /// One bit.
-  bool ReadBool() { return read(1) != 0; }
+  bool ReadBool() {
+    if (position_ >= end_) {
+      fail();
+      return false;
+    }
+    const unsigned bit = unsigned{data_[position_ / 8]} >> (7 - position_ % 8) & 1u;
+    ++position_;
+    return bit != 0;
+  }
   /// 8 bits.
   uint8_t ReadByte() { return static_cast<uint8_t>(read(8)); }
   /// A value of an enum that LATTICE_ENUM declares. A position past its list fails. The first value of the

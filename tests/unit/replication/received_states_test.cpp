@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/random.h"
 #include "replication/keep_ticks.h"
 #include "replication/snapshot_format.h"
 
@@ -22,7 +23,7 @@ TEST(ReceivedStates, keeps_states_of_any_order_and_their_words) {
     words[0] = tick, words[1] = tick * 2;
   }
   EXPECT_EQ(states.insert(12, false), nullptr) << "the tick is already there";
-  EXPECT_EQ(states.size(), 4u);
+  EXPECT_EQ(states.held(), 4u);
   EXPECT_EQ(states.newest_tick(), 14u);
   EXPECT_EQ(states.newest()[1], 28u);
   EXPECT_EQ(states.find(12)[1], 24u);
@@ -35,7 +36,7 @@ TEST(ReceivedStates, is_bounded_and_drops_the_oldest) {
   ReceivedStates states;
   states.reset(1);
   for (Tick tick = 1; tick <= 1000; ++tick) *states.insert(tick, false) = tick;
-  EXPECT_LE(states.size(), kBaselineSends + kKeptStates);
+  EXPECT_LE(states.held(), kBaselineSends + kKeptStates);
   for (Tick tick = 1000; tick > 1000 - kBaselineSends; --tick) EXPECT_EQ(*states.find(tick), tick);
   EXPECT_EQ(states.find(1000 - kBaselineSends - kKeptStates), nullptr);
   EXPECT_EQ(states.insert(2, false), nullptr);
@@ -83,8 +84,42 @@ TEST(ReceivedStates, forgets_what_a_named_baseline_made_useless) {
   EXPECT_EQ(states.find(119), nullptr);
   EXPECT_NE(states.find(120), nullptr);
   states.forget_before(1000, 5000);
-  EXPECT_EQ(states.size(), 2u) << "the newest stays";
-  EXPECT_EQ(*states.newest(), 140u);
+  EXPECT_EQ(states.find(139), nullptr);
+  EXPECT_EQ(*states.find(140), 140u) << "the newest stays";
+  EXPECT_EQ(*states.find(104), 104u);
+}
+
+TEST(ReceivedStates, memory_stays_small_while_baselines_move_on) {
+  ReceivedStates states;
+  states.reset(1);
+  for (Tick tick = 100; tick <= 5000; ++tick) {
+    *states.insert(tick, tick % 19 == 0) = tick;
+    states.forget_before(tick - 6, tick);
+    ASSERT_LE(states.held(), 54u);
+    for (Tick late = tick; late > 100 && late + kLateBaselineTicks >= tick; --late) {
+      ASSERT_EQ(*states.find(late), late);
+    }
+  }
+}
+
+TEST(ReceivedStates, a_draft_becomes_the_state_that_is_inserted) {
+  ReceivedStates states;
+  states.reset(1);
+  base::Random random(7);
+  for (Tick tick = 100; tick <= 1000; ++tick) {
+    const Tick late = random.chance(0.3) ? static_cast<Tick>(random.next_below(20)) : 0;
+    Word* draft = states.draft();
+    *draft = tick - late;
+    if (states.find(tick - late) != nullptr) {
+      EXPECT_EQ(states.insert(tick - late, false), nullptr);
+      EXPECT_EQ(states.draft(), draft) << "it was not needed";
+      continue;
+    }
+    Word* words = states.insert(tick - late, random.chance(0.1));
+    if (words == nullptr) continue;
+    EXPECT_EQ(words, draft);
+    EXPECT_EQ(*states.find(tick - late), tick - late);
+  }
 }
 
 TEST(ReceivedStates, orders_across_the_wrap_of_ticks) {
@@ -103,7 +138,7 @@ TEST(ReceivedStates, ageing_moves_the_newest_state_forward) {
   states.reset(1);
   for (const Tick tick : {10u, 20u, 30u}) *states.insert(tick, false) = tick;
   states.age(25);
-  EXPECT_EQ(states.size(), 1u);
+  EXPECT_EQ(states.held(), 1u);
   EXPECT_EQ(states.newest_tick(), 30u);
   states.age(1000);
   EXPECT_EQ(states.newest_tick(), 1000u);
@@ -147,7 +182,7 @@ TEST(ReceivedStates, the_newest_64_and_16_with_keep_are_always_here) {
               kept += k ? 1 : 0;
               if (must) RC_ASSERT(states.find(t) != nullptr && *states.find(t) == t);
             }
-            RC_ASSERT(states.size() <= kBaselineSends + kKeptStates);
+            RC_ASSERT(states.held() <= kBaselineSends + kKeptStates);
           }
           base += ascend ? 3 : 0;
         }

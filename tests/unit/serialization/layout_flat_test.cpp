@@ -20,6 +20,10 @@ LATTICE_NETWORKED(Walker,
   (position, vec3, BOUNDS(-500, 500, 0.01f), POSITION), (yaw, float, BOUNDS(-3.2f, 3.2f, 0.00625f)),
   (armed, bool), (alive, bool))
 LATTICE_NETWORKED(Purse, (coins, uint16, BITS(10)), (open, bool), (heading, quat, SMALLEST_THREE(10)))
+// Above and below 64 bits: fields without any, and a member that ends a read.
+LATTICE_NETWORKED(Wide,
+  (none, uint8, RANGED(3, 3)), (a, uint32, BITS(32)), (b, uint32, BITS(32)), (nothing, uint8, RANGED(4, 4)),
+  (c, vec3, BOUNDS(-500, 500, 0.01f)), (turn, quat, SMALLEST_THREE(10)), (on, bool), (d, uint16, BITS(9)))
 struct Flags {
   LATTICE_NETSTRUCT(Flags, (a, bool), (level, uint8, RANGED(0, 200)), (b, bool))
 };
@@ -37,15 +41,31 @@ std::vector<uint8_t> members(const Layout& layout, uint64_t mask, const Words& b
   return {out.begin(), out.end()};
 }
 
-// Current words of which about half are those of `base`.
-Words changed_words(const Layout& layout, base::Random& random, const Words& base) {
-  Words current = words_of(layout, random);
+// Words of host structures of random bytes, for a type without custom members.
+Words any_words(const Layout& layout, base::Random& random) {
+  std::vector<std::vector<uint8_t>> blocks;
+  std::vector<const void*> host;
+  for (const LayoutBehaviour& behaviour : layout.behaviours()) {
+    blocks.emplace_back(behaviour.host_bytes);
+    for (uint8_t& byte : blocks.back()) byte = static_cast<uint8_t>(random.next_below(256));
+    host.push_back(blocks.back().data());
+  }
+  Words words(layout.word_count());
+  layout.quantize(host.data(), words.data());
+  return words;
+}
+
+// `current`, of which about half are made those of `base`.
+Words half_of(const Layout& layout, base::Random& random, const Words& base, Words current) {
   for (const LayoutNode& node : layout.nodes()) {
     if (random.chance(0.5)) {
       std::copy_n(base.begin() + node.first_word, node.word_count, current.begin() + node.first_word);
     }
   }
   return current;
+}
+Words changed_words(const Layout& layout, base::Random& random, const Words& base) {
+  return half_of(layout, random, base, words_of(layout, random));
 }
 
 TEST(LayoutFlat, MaskBitsAreCounted) {
@@ -152,6 +172,41 @@ TEST(LayoutFlat, HostileMembersAreRefusedOrCanonical) {
     BitReader x(bytes, used), y(again, used);
     while (x.bits_left() != 0) RC_ASSERT(x.ReadBool() == y.ReadBool());
   }));
+}
+
+// Bits that were changed, cut, or are read by another mask: a plan takes and refuses what its mask does.
+void expect_plans_agree(const Layout& layout, bool whole) {
+  EXPECT_TRUE(rc::check("plan and mask agree", [&](uint64_t seed) {
+    base::Random random(seed);
+    const Words base = any_words(layout, random);
+    const Words current = half_of(layout, random, base, any_words(layout, random));
+    uint64_t mask = layout.changed_mask(base.data(), current.data());
+    size_t bits = 0;
+    auto bytes = members(layout, mask, base, current, &bits);
+    for (uint64_t flips = random.next_below(3); flips > 0 && !bytes.empty(); --flips) {
+      bytes[random.next_below(bytes.size())] ^= static_cast<uint8_t>(1u << random.next_below(8));
+    }
+    if (random.chance(0.2)) mask ^= uint64_t{1} << random.next_below(layout.flat_mask_bits());
+    if (random.chance(0.2)) bits = random.next_below(bits + 1);
+    MemberPlan plan;
+    layout.plan(~mask & ((uint64_t{2} << (layout.flat_mask_bits() - 1)) - 1),
+                &plan);  // leaves nothing behind
+    layout.plan(mask, &plan);
+    RC_ASSERT(plan.whole || !whole);
+    Words by_mask(layout.word_count(), 98), by_plan(layout.word_count(), 99);
+    BitReader r(bytes, bits), p(bytes, bits);
+    RC_ASSERT(layout.decode_members(r, mask, base.data(), by_mask.data()) ==
+              layout.decode_members(p, plan, base.data(), by_plan.data()));
+    RC_ASSERT(by_mask == by_plan);
+    RC_ASSERT(r.ok() == p.ok());
+    RC_ASSERT(r.position_bits() == p.position_bits());
+  }));
+}
+
+TEST(LayoutFlat, APlanDecodesAsItsMaskDoes) {
+  expect_plans_agree(test::object_layout_of<Walker, Purse>(), true);
+  expect_plans_agree(layout_of(struct_desc<Wide>()), true);
+  expect_plans_agree(layout_of(struct_desc<Deep>()), false);
 }
 
 TEST(LayoutFlat, AMarkedMemberDiffersFromItsBaseline) {

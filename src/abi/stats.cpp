@@ -143,6 +143,7 @@ lattice_result lattice_world_get_type_stats(lattice_world* world, uint32_t type_
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
+  if (abi::caller_size(out, "lattice_type_stats") == 0) return LATTICE_ERROR_INVALID_ARGUMENT;
   const replication::ObjectType* type = instance->world->schema().types().find(type_id);
   if (type == nullptr) return fail(LATTICE_ERROR_NOT_FOUND, "No type has the id %u.", type_id);
   const auto traffic = instance->world->type_traffic(*type);

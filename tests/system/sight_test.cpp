@@ -1,4 +1,4 @@
-// What a player saw reaches the server with each input, exactly as it was drawn (D-44).
+// What a player saw reaches the server with each input, exactly as it was drawn (D-45).
 #include <gtest/gtest.h>
 
 #include <map>

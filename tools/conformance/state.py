@@ -379,7 +379,7 @@ def _age(bits, tick, limit, unit):
 
 def _moment(moment, tick, limit, unit):
     # Before tick 0 are the last ticks before the numbers came round.
-    require(0 <= tick * unit - moment <= limit * unit and moment // unit != 0, "a moment that its input cannot name (D-44)")
+    require(0 <= tick * unit - moment <= limit * unit and moment // unit != 0, "a moment that its input cannot name (D-45)")
     return moment
 
 
@@ -389,15 +389,15 @@ def _older_view(bits, newer, tick):
         view = _age(bits, tick, MAX_SIGHT_TICKS, 256)
         drift = None if None in (view, newer) else view - (newer - 256)
         require(drift is None and (view, newer) != (None, None) or drift is not None and not -256 <= drift <= 256,
-                "a view in the long form (D-45)")
+                "a view in the long form (D-46)")
         return view
     if newer is None:
-        require(code == 0, "a view against none (D-45)")
+        require(code == 0, "a view against none (D-46)")
         return None
     if code == 0:
         return _moment(newer, tick, MAX_SIGHT_TICKS, 256)
     drift = bits.bits(5) - 16 if code == 1 else bits.bits(9) - 256
-    require(code == 1 or not -16 <= drift < 16, "a view in the longer form (D-45)")
+    require(code == 1 or not -16 <= drift < 16, "a view in the longer form (D-46)")
     return _moment(newer - 256 + drift, tick, MAX_SIGHT_TICKS, 256)
 
 
@@ -406,9 +406,9 @@ def _older_snapshot(bits, newer, tick):
     if step == 8:
         snapshot = _age(bits, tick, MAX_SIGHT_TICKS, 1)
         require((snapshot is None) != (newer is None) or snapshot is not None and not 0 <= newer - snapshot <= 7,
-                "a snapshot in the long form (D-45)")
+                "a snapshot in the long form (D-46)")
         return snapshot
-    require(newer is not None or step == 0, "a snapshot against none (D-45)")
+    require(newer is not None or step == 0, "a snapshot against none (D-46)")
     return None if newer is None else _moment(newer - step, tick, MAX_SIGHT_TICKS, 1)
 
 

@@ -325,7 +325,8 @@ class Session {
 
   void despawn(size_t index) {
     const uint32_t slot = slots_[index];
-    if (table_.info(slot).type->type_id == kActorId && server_recipient_->find(slot)->acked_version != 0) {
+    if (table_.info(slot).type->type_id == kActorId &&
+        server_recipient_->find(slot, store_)->acked_version != 0) {
       Say last_words;
       last_words.text = "bye";
       const uint64_t peer = rig_.client().handler.infos[0].peer_id;

@@ -76,7 +76,7 @@ inline lattice_role_context role_context(lattice_role role) {
 template <size_t kCapacity>
 struct Text {
   /// The text and its final zero.
-  char data[kCapacity] = "";
+  char data[kCapacity] = {};
   /// The text.
   const char* c_str() const { return data; }
 };

@@ -29,7 +29,7 @@ LATTICE_API lattice_result lattice_frame_begin(lattice_world* world);
 
 /// One object in an array of a frame.
 typedef struct lattice_frame_object {
-  lattice_netid object;
+  lattice_netid object;  ///< its id
   /// Which members changed: bit 0 is the first member of the first behaviour, and the members of the next
   /// behaviours follow. Bit LATTICE_FRAME_LAST_MEMBER stands for all members from that one on. 0 in `left`
   /// and `spawned`.

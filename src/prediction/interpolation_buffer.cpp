@@ -122,10 +122,13 @@ Pose InterpolationBuffer::past_newest(TickTime render_time, double tick_seconds,
   pose.from = words_of(newest);
   pose.from_tick = newest.tick;
   if (newest.held_until != newest.tick) return pose;  // S-06: the object was last known to be at rest
-  pose.underrun = true;
-  ++stats_.underrun_poses;
-  if (!in_underrun_) ++stats_.underruns;
-  in_underrun_ = true;
+  // After a first state nothing shows that the object moves. That it rests is said a round trip later (D-17).
+  if (count_ > 1) {
+    pose.underrun = true;
+    ++stats_.underrun_poses;
+    if (!in_underrun_) ++stats_.underruns;
+    in_underrun_ = true;
+  }
   if (extrapolate_max_ns == 0) return pose;
 
   // Beyond EXTRAP_MAX the object stays where dead reckoning left it: going back to the sample would be a

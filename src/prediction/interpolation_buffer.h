@@ -51,7 +51,7 @@ struct Pose {
   double t = 0.0;                             // kInterpolate: in (0, 1)
   double extrapolate_seconds = 0.0;
   Tick from_tick = 0;
-  bool underrun = false;  // render time is past all samples, and the newest sample was a change
+  bool underrun = false;  // render time is past all samples, and the newest sample changed an older one
 };
 
 struct InterpolationStats {

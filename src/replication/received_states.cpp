@@ -1,6 +1,7 @@
 #include "replication/received_states.h"
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 #include "base/assert.h"
@@ -113,7 +114,7 @@ void ReceivedStates::age(Tick oldest) {
 void ReceivedStates::validate() const {
 #if defined(LATTICE_VALIDATION)
   LATTICE_ASSERT(count_ <= kMostStates && kept_ <= kKeptStates);
-  std::vector<bool> owned(cells_.size());
+  std::bitset<kMostCells> owned;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < cells_.size(); ++i) {
     LATTICE_ASSERT(!owned[at(i).place]);  // each place has one owner

@@ -132,6 +132,26 @@ TEST(Replication, ASecondDespawnInATickChangesNothing) {
   EXPECT_EQ(lattice_despawn(play.pair.server.world, gone[0]), LATTICE_ERROR_NOT_FOUND);
 }
 
+// That an object rests is only said when the client has acknowledged it. Until then nothing is missing.
+TEST(Replication, AnObjectThatAppearsAtRestIsNoUnderrun) {
+  PlayPair play;
+  play.pair.impair(200, 0);
+  ASSERT_TRUE(play.connect([](lattice_world*, uint32_t) {}));
+  play.run(3);
+  const std::vector<lattice_netid> crates = spawn_crates(play, 20);
+  uint32_t views = 0;
+  play.each_step = [&] {
+    lattice_frame_begin(play.pair.client.world);
+    Body out{};
+    for (const lattice_netid id : crates) {
+      if (lattice_object_view(play.pair.client.world, id, 0, &out, sizeof out) != 0) ++views;
+    }
+  };
+  play.run(2);
+  EXPECT_GT(views, 1000u);
+  EXPECT_EQ(PlayPair::stats(play.pair.client.world).interpolation_underruns, 0u);
+}
+
 TEST(Replication, RemovalsStarveNoState) {
   MessagePairOptions options;
   options.snapshot_budget_bytes = 1200;

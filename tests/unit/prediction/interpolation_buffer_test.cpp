@@ -78,6 +78,7 @@ TEST(InterpolationBuffer, KeepsTheNewestSixteen) {
 
 TEST(InterpolationBuffer, ExtrapolatesAfterAChangeUpToTheCap) {
   InterpolationBuffer buffer(1);
+  push(buffer, 8, 0);
   push(buffer, 10, 1);
   const Pose soon = at(buffer, 13);
   EXPECT_EQ(soon.kind, PoseKind::kExtrapolate);
@@ -90,6 +91,15 @@ TEST(InterpolationBuffer, ExtrapolatesAfterAChangeUpToTheCap) {
   at(buffer, 150);
   at(buffer, 201);
   EXPECT_EQ(buffer.stats().underruns, 2u);
+}
+
+TEST(InterpolationBuffer, AFirstStateAloneIsNoUnderrun) {
+  InterpolationBuffer buffer(1);
+  push(buffer, 10, 1);
+  const Pose later = at(buffer, 13);
+  EXPECT_EQ(later.kind, PoseKind::kExtrapolate);  // it may have a velocity
+  EXPECT_FALSE(later.underrun);
+  EXPECT_EQ(buffer.stats().underruns, 0u);
 }
 
 TEST(InterpolationBuffer, AnUnchangedObjectIsHeld) {

@@ -47,7 +47,7 @@ class StepList {
     return step != nullptr && (step->mask >> slot % kGroupSlots & 1) != 0;
   }
 
-  /// The group must not be there yet. The reference is valid until the next add() or drop().
+  /// The group must not be there yet. The reference is valid until the next add() or remove().
   Step& add(uint32_t group);
   /// Takes an object of a step out. A step without objects ends.
   void remove(uint32_t slot);

@@ -225,6 +225,14 @@ typedef struct lattice_world_config {
   /// Authority: edge of a cell in position units, a sixteenth of interest_leave_radius to 2e6. Movements
   /// below an eighth of it are not looked at. 0, the default, means half of interest_radius.
   double interest_cell;
+
+  // ---- Prediction, continued. ----
+
+  /// Client: how many ticks one lattice_world_recv() runs again to correct a prediction, beyond the ticks
+  /// that ran since the one before. What is left runs in the next ones; until the present is reached, the old
+  /// prediction is shown and stepped. 0..256; 0, the default, corrects at once, however many ticks that
+  /// takes.
+  uint32_t resimulation_budget_ticks;
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

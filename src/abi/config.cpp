@@ -69,6 +69,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"initial_datagram_bytes", c.initial_datagram_bytes, 1200, c.max_datagram_bytes},
       {"prediction_window_ticks", c.prediction_window_ticks, 8, 256},
       {"history_ticks", c.history_ticks, 8, uint64_t{replication::kHistoryTicks}},
+      {"resimulation_budget_ticks", c.resimulation_budget_ticks, 0, 256},
       {"input_redundancy", c.input_redundancy, 0, simulation::kMaxInputsPerMessage - 1},
       {"interest_kind", c.interest_kind, LATTICE_INTEREST_NONE, LATTICE_INTEREST_TREE},
       {"interest_stay_ms", c.interest_stay_ms, 0, 60000},
@@ -239,6 +240,7 @@ void copy_settings(const lattice_world_config& c, world::WorldConfig* world) {
   world->prediction_window_ticks = c.prediction_window_ticks;
   world->history_ticks = c.history_ticks;
   world->input_redundancy = c.input_redundancy;
+  world->resimulation_budget_ticks = c.resimulation_budget_ticks;
   copy_interest(c, &world->interest);
 }
 

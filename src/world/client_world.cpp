@@ -30,6 +30,7 @@ prediction::ReconcilerConfig reconciler_config(const WorldConfig& config) {
   prediction::ReconcilerConfig reconciler;
   reconciler.max_objects = config.max_objects;
   reconciler.window_ticks = config.prediction_window_ticks;
+  reconciler.budget_ticks = config.resimulation_budget_ticks;
   return reconciler;
 }
 

@@ -71,6 +71,7 @@ struct WorldConfig {
 
   // Prediction and history.
   uint32_t prediction_window_ticks = prediction::kPredictionWindowTicks;
+  uint32_t resimulation_budget_ticks = 0;  // per receive phase, beyond the ticks that ran since; 0: no limit
   uint32_t history_ticks = replication::kHistoryTicks;
   uint32_t input_redundancy = simulation::kMaxInputsPerMessage - 1;
 

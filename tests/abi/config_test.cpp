@@ -63,6 +63,7 @@ const std::vector<Ranged>& ranged_members() {
       ROW(prediction_window_ticks, 8, 256, 64),
       ROW(history_ticks, 8, 64, 64),
       ROW(input_redundancy, 0, 31, 31),
+      ROW(resimulation_budget_ticks, 0, 256, 0),
       ROW(interest_kind, 0, 3, 0),
       ROW(interest_stay_ms, 0, 60000, 1000),
   };

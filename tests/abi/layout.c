@@ -69,7 +69,7 @@ VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 320)
+STRUCT(lattice_world_config, 328)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -126,6 +126,7 @@ MEMBER(lattice_world_config, interest_stay_ms, 288, 4)
 MEMBER(lattice_world_config, interest_radius, 296, 8)
 MEMBER(lattice_world_config, interest_leave_radius, 304, 8)
 MEMBER(lattice_world_config, interest_cell, 312, 8)
+MEMBER(lattice_world_config, resimulation_budget_ticks, 320, 4)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)

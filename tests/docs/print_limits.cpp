@@ -193,6 +193,7 @@ int main(int argc, char** argv) {
   PRINT_RANGE(prediction_window_ticks);
   PRINT_RANGE(history_ticks);
   PRINT_RANGE(input_redundancy);
+  PRINT_RANGE(resimulation_budget_ticks);
   PRINT_RANGE(interest_stay_ms);
   return 0;
 }

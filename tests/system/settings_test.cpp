@@ -34,6 +34,7 @@ void draw_settings(base::Random& random, lattice_world_config* c) {
   c->prediction_window_ticks = within(random, 8, 256);
   c->history_ticks = within(random, 8, 64);
   c->input_redundancy = within(random, 0, 31);
+  c->resimulation_budget_ticks = within(random, 0, 8);
 }
 
 std::string text_of(const lattice_world_config& c) {
@@ -42,7 +43,8 @@ std::string text_of(const lattice_world_config& c) {
       << " keepalive " << c.keepalive_interval_ms << " retry " << c.connect_retry_ms << " replay "
       << c.replay_window_packets << " rekey " << c.rekey_interval_s << " s, " << c.rekey_bytes
       << " datagrams " << c.initial_datagram_bytes << ".." << c.max_datagram_bytes << " window "
-      << c.prediction_window_ticks << " history " << c.history_ticks << " redundancy " << c.input_redundancy;
+      << c.prediction_window_ticks << " history " << c.history_ticks << " redundancy " << c.input_redundancy
+      << " resimulation " << c.resimulation_budget_ticks;
   return out.str();
 }
 

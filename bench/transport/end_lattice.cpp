@@ -128,7 +128,7 @@ reliability::EndpointConfig server_config(uint32_t max_clients) {
   config.issuers = {token_issuer().public_key()};
   config.max_claims = kNoClaimLimit;
   config.max_half_open = config.max_half_open_per_prefix = max_clients;
-  config.requests_per_s = config.responses_per_s = config.responses_in_all_per_s = kNoRateLimit;
+  config.requests_per_s = config.responses_per_s = config.verified_per_s = kNoRateLimit;
   return config;
 }
 

@@ -73,11 +73,16 @@ void Capture::begin_incoming(const platform::Address& from, std::span<const uint
   memory_->from = from;
   memory_->count_before_incoming = memory_->plaintext_count;
   memory_->incoming_bytes = datagram.size();
+  memory_->is_forgotten = false;
   std::copy(datagram.begin(), datagram.end(), memory_->incoming.begin());
 }
 
+void Capture::forget_incoming() {
+  if (observer_ != nullptr) memory_->is_forgotten = true;
+}
+
 void Capture::finish_incoming(uint64_t now_ns) {
-  if (observer_ == nullptr) return;
+  if (observer_ == nullptr || memory_->is_forgotten) return;
   // Only plaintexts of this datagram's opening count: a refused copy or forgery may end with the tag of an
   // older datagram.
   tell({now_ns, false, false, memory_->from, std::span(memory_->incoming).first(memory_->incoming_bytes)},

@@ -56,6 +56,8 @@ class Capture final : private crypto::AeadTap {
   /// A datagram arrived. It is kept until finish_incoming(), when its plaintext is known, if it opened.
   void begin_incoming(const platform::Address& from, std::span<const uint8_t> datagram);
   void finish_incoming(uint64_t now_ns);
+  /// The datagram that began is not reported: it comes again when it is opened.
+  void forget_incoming();
   /// A datagram leaves, sealed.
   void outgoing(const platform::Address& to, std::span<const uint8_t> datagram, uint64_t now_ns);
 
@@ -92,6 +94,7 @@ class Capture final : private crypto::AeadTap {
     platform::Address from;
     std::array<uint8_t, socket::kMaxDatagramBytes> incoming;
     size_t incoming_bytes = 0;
+    bool is_forgotten = false;
   };
 
   void on_plaintext(std::span<const uint8_t> aad, std::span<const uint8_t> plaintext) override;

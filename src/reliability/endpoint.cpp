@@ -60,8 +60,8 @@ const char* config_error(const EndpointConfig& config) {
       return "identity: a key pair on an accepting endpoint";
     if (config.max_claims == 0) return "max_claims: at least 1";
     if (config.max_half_open == 0 || config.max_half_open_per_prefix == 0) return "max_half_open: at least 1";
-    if (config.requests_per_s == 0 || config.responses_per_s == 0 || config.responses_in_all_per_s == 0) {
-      return "requests_per_s, responses_per_s, responses_in_all_per_s: at least 1";
+    if (config.requests_per_s == 0 || config.responses_per_s == 0 || config.verified_per_s == 0) {
+      return "requests_per_s, responses_per_s, verified_per_s: at least 1";
     }
     if (config.hashed_per_s == 0) return "hashed_per_s: at least 1";
     const connection::ResetLimits& resets = config.reset_limits;
@@ -69,6 +69,9 @@ const char* config_error(const EndpointConfig& config) {
   }
   return nullptr;
 }
+
+// A server that takes many clients a second may spend more at once: what comes in a 32nd of a second.
+constexpr uint32_t kVerifyingPumpsPerS = 32;
 
 connection::ServerHandshakeConfig server_config(const EndpointConfig& config, uint32_t features) {
   connection::ServerHandshakeConfig out;
@@ -86,7 +89,8 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.request_burst = config.requests_per_s * 2;
   out.responses_per_s = config.responses_per_s;
   out.response_burst = config.responses_per_s * 2;
-  out.responses_in_all_per_s = config.responses_in_all_per_s;
+  out.verified_per_s = config.verified_per_s;
+  out.verified_burst = std::max(out.verified_burst, config.verified_per_s / kVerifyingPumpsPerS);
   out.hashed_per_s = config.hashed_per_s;
   out.hashed_burst = std::max(1u, config.hashed_per_s / 20);
   out.half_open_ns = config.timers.half_open_ns;

@@ -50,6 +50,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
                              const wire::PacketHeader& header, size_t header_bytes);
   void on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram);
+  void verify_newcomers();
+  void note_refused(const platform::Address& from, connection::ServerRefusal refusal, std::string_view text);
   void on_client_datagram(Peer& peer, const platform::Address& from, std::span<const uint8_t> datagram);
   void on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
                            const wire::PacketHeader& header, size_t header_bytes,

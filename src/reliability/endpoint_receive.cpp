@@ -49,6 +49,7 @@ void Endpoint::Core::receive() {
     }
     if (received < receive_datagrams.size()) break;
   }
+  if (server) verify_newcomers();
   finish_phase();
   batch.flush();
 }
@@ -136,13 +137,30 @@ void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::s
 }
 
 void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram) {
-  connection::ServerResult result = server->on_datagram(from, datagram, moment(), batch);
-  if (result.accepted) {
-    on_accepted_client(*result.accepted);
-  } else if (result.refusal != connection::ServerRefusal::kNone) {
-    count(Refusal::kHandshakeRefused, nullptr);
-    handler.on_connect_refused(from, result.refusal, result.text.view());
+  const connection::ServerArrival arrival = server->on_datagram(from, datagram, moment(), batch);
+  if (arrival.waits) capture.forget_incoming();  // It is captured when it is verified, and so opened.
+  note_refused(from, arrival.refusal, {});
+}
+
+// The packets of players come first: what strangers cost in curve operations is spent after them.
+void Endpoint::Core::verify_newcomers() {
+  while (const auto waited = server->take_waiting(now_ns)) {
+    capture.begin_incoming(waited->from, waited->datagram());
+    connection::ServerResult result = server->verify(*waited, moment(), batch);
+    if (result.accepted) {
+      on_accepted_client(*result.accepted);
+    } else {
+      note_refused(waited->from, result.refusal, result.text.view());
+    }
+    capture.finish_incoming(now_ns);
   }
+}
+
+void Endpoint::Core::note_refused(const platform::Address& from, connection::ServerRefusal refusal,
+                                  std::string_view text) {
+  if (refusal == connection::ServerRefusal::kNone) return;
+  count(Refusal::kHandshakeRefused, nullptr);
+  handler.on_connect_refused(from, refusal, text);
 }
 
 void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& from,

@@ -77,7 +77,7 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
   config.max_half_open_per_prefix = config_.max_half_open_per_prefix;
   config.requests_per_s = 2 * config_.connects_per_s_per_prefix;
   config.responses_per_s = config_.connects_per_s_per_prefix;
-  config.responses_in_all_per_s = std::max(config.responses_in_all_per_s, config.responses_per_s);
+  config.verified_per_s = std::max(config.verified_per_s, config.responses_per_s);
   config.max_half_open = std::max(config.max_half_open, config_.max_half_open_per_prefix);
   // A connection holds a claim until its token expires. A new connection may take the slot of one that has
   // ended and whose claim still holds.

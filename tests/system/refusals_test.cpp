@@ -31,7 +31,7 @@ TEST(Refusals, EveryReasonHasANameOfItsOwnInEveryWorld) {
   EXPECT_EQ(names, names_of(arena.client(0))) << "an index means the same in both roles";
   for (const char* each :
        {"link_not_authentic", "framing_truncated", "rekey_too_soon", "foreign_address_rate",
-        "server_response_budget", "rpc_rate_limited", "transfer_too_many", "client_challenge_rate",
+        "server_response_queue", "rpc_rate_limited", "transfer_too_many", "client_challenge_rate",
         "snapshot_baseline_age", "input_bad_count", "socket_receive_truncated"}) {
     EXPECT_TRUE(names.contains(each)) << each;
   }

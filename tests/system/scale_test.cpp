@@ -54,7 +54,7 @@ class Crowd {
     config.identity = crypto::KeyPair::generate(entropy_);
     config.issuers = {issuer_.public_key()};
     config.max_half_open = config.max_half_open_per_prefix = connections_;
-    config.requests_per_s = config.responses_per_s = config.responses_in_all_per_s = 1'000'000;
+    config.requests_per_s = config.responses_per_s = config.verified_per_s = 1'000'000;
     config.hashed_per_s = 1'000'000;
     config.timers.timeout_ns = kTimeoutNs;
     server_key_ = config.identity.public_key();

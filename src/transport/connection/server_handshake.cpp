@@ -55,7 +55,7 @@ ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::Ke
       request_rate_(config.requests_per_s, config.request_burst, entropy),
       response_rate_(config.responses_per_s, config.response_burst, entropy),
       denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy),
-      response_budget_(config.responses_in_all_per_s, 2 * config.responses_in_all_per_s),
+      verify_budget_(config.verified_per_s, config.verified_burst),
       request_budget_(config.hashed_per_s, config.hashed_burst),
       cookie_budget_(config.hashed_per_s, config.hashed_burst) {
   set_issuers(issuers);
@@ -77,37 +77,37 @@ void ServerHandshake::on_ended(uint64_t connection_id) {
   claims_.on_connection_ended(connection_id);
 }
 
-ServerResult ServerHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
-                                          const ServerMoment& moment, DatagramSink& sink) {
+ServerArrival ServerHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                                           const ServerMoment& moment, DatagramSink& sink) {
   wire::PacketHeader header;
   size_t header_bytes = 0;
-  ServerResult result;
+  ServerArrival arrival;
   switch (wire::parse_packet_header(datagram, config_.protocol_id, &header, &header_bytes)) {
     case wire::HeaderStatus::kOk:
       break;
     case wire::HeaderStatus::kWrongVersion:
       maybe_deny(from, datagram, header, moment.now_ns, sink);
-      result.refusal = ServerRefusal::kWrongVersion;
+      arrival.refusal = ServerRefusal::kWrongVersion;
       break;
     default:
-      result.refusal = ServerRefusal::kMalformed;
+      arrival.refusal = ServerRefusal::kMalformed;
       break;
   }
-  if (result.refusal == ServerRefusal::kNone) {
+  if (arrival.refusal == ServerRefusal::kNone) {
     const std::span<const uint8_t> body = datagram.subspan(header_bytes);
     if (header.connection_id != 0 || header.key_epoch != 0 || header.packet_seq != 0) {
-      result.refusal = ServerRefusal::kMalformed;
+      arrival.refusal = ServerRefusal::kMalformed;
     } else if (header.type == wire::PacketType::kChallengeResponse) {
-      result = on_response(from, datagram, header_bytes, moment, sink);
+      arrival = on_response(from, datagram, header_bytes, moment);
     } else if (header.type == wire::PacketType::kHandshake &&
                wire::peek_handshake_message(body) == wire::HandshakeMessage::kConnectionRequest) {
-      result.refusal = on_request(from, body, moment, sink);
+      arrival.refusal = on_request(from, body, moment, sink);
     } else {
-      result.refusal = ServerRefusal::kUnexpectedMessage;
+      arrival.refusal = ServerRefusal::kUnexpectedMessage;
     }
   }
-  if (result.refusal != ServerRefusal::kNone) ++refusals_[static_cast<size_t>(result.refusal)];
-  return result;
+  count(arrival.refusal);
+  return arrival;
 }
 
 /// P-03: the only answer to a client of another version. It has that client's version, so that the client can

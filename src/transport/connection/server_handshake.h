@@ -2,12 +2,14 @@
 //
 //   1 ConnectionRequest  ─▶  size, version, token layout and fields, per-prefix rate, budget
 //   2 Challenge         ◀─   bucket key, cookie. No memory and no curve operation up to here
-//   3 ChallengeResponse  ─▶  budget → cookie → rates → es, ee → open → Ed25519 → claim → admit
+//   3 ChallengeResponse  ─▶  budget → cookie → rate → token fields → wait for its turn
+//                            verify(): es, ee → open → Ed25519 → claim → admit
 //   4 ConnectionAccepted ◀─  or ConnectionRefused, both sealed
 //
-// Must stay true: nothing about a peer is kept before its message 3 verified; no answer is larger than the
-// message that it answers; a token is claimed once and only for the key it names; a refusal leaves it
-// unclaimed; message 4 is sealed once per claim and then repeated byte for byte, so no key seals twice.
+// Must stay true: nothing about a peer is kept before the cookie of its message 3 came back, and then only
+// the message until it is verified (response_queue.h bounds it); no answer is larger than the message that it
+// answers; a token is claimed once and only for the key it names; a refusal leaves it unclaimed; message 4 is
+// sealed once per claim and then repeated byte for byte, so no key seals twice.
 #pragma once
 
 #include <array>
@@ -25,6 +27,7 @@
 #include "transport/connection/half_open_table.h"
 #include "transport/connection/prefix_rate.h"
 #include "transport/connection/reason_text.h"
+#include "transport/connection/response_queue.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/key_schedule.h"
 #include "transport/wire/handshake_bodies.h"
@@ -55,7 +58,7 @@ namespace lattice::connection {
   X(kCookieBudget, "server_cookie_budget")           /* message 3, all prefixes together */      \
   X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */        \
   X(kResponseRate, "server_response_rate")           /* per prefix */                            \
-  X(kResponseBudget, "server_response_budget")       /* in all */                                \
+  X(kResponseQueue, "server_response_queue")         /* too many wait to be verified */          \
   X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                      \
   X(kResponseNotAuthentic, "server_response_not_authentic")                                      \
   X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */   \
@@ -91,8 +94,9 @@ struct ServerHandshakeConfig {
   uint32_t max_half_open_per_prefix = 4;
   uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
   uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie, per /24 or /56.
-  /// Messages 3 of all prefixes together: bounds the curve operations for unknown senders (H-08).
-  uint32_t responses_in_all_per_s = 2000;
+  /// Messages 3 whose curve operations are done, of all prefixes together (H-08), and how many of them at
+  /// once.
+  uint32_t verified_per_s = 500, verified_burst = 16;
   uint64_t half_open_ns = 5'000'000'000;
   /// Messages 1 answered, and cookies of messages 3 recomputed, each for all prefixes together: bounds the
   /// hashing for spoofed sources. A message beyond this rate is only received and dropped; an honest client
@@ -149,6 +153,11 @@ struct ServerResult {
   std::optional<ServerAccepted> accepted;
 };
 
+struct ServerArrival {
+  ServerRefusal refusal = ServerRefusal::kNone;
+  bool waits = false;  ///< A message 3 that is to be verified.
+};
+
 class ServerHandshake {
  public:
   static constexpr size_t kMaxIssuers = 4;
@@ -165,10 +174,15 @@ class ServerHandshake {
   /// Replaces the accepted issuers (key rotation of the director).
   void set_issuers(std::span<const crypto::PublicKey> issuers);
 
-  /// Takes one datagram of packet type Handshake or ChallengeResponse from the network and answers through
-  /// `sink` at most once. A refused datagram is counted under the refusal returned.
-  ServerResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
-                           const ServerMoment& moment, DatagramSink& sink);
+  /// Takes one datagram of packet type Handshake or ChallengeResponse from the network. Answers a message 1
+  /// through `sink` at most once; a message 3 waits for verify(). A refused datagram is counted under
+  /// the refusal returned.
+  ServerArrival on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+                            const ServerMoment& moment, DatagramSink& sink);
+  /// The message 3 whose turn it is, for verify(). Nothing when none waits, or when their rate is used up.
+  std::optional<ResponseQueue::Response> take_waiting(uint64_t now_ns);
+  /// Verifies a message 3 and answers it through `sink` at most once. A refusal is counted.
+  ServerResult verify(const ResponseQueue::Response& waited, const ServerMoment& moment, DatagramSink& sink);
 
   /// Rotates bucket keys and drops expired claims; call about once a second.
   void update(const ServerMoment& moment);
@@ -194,15 +208,20 @@ class ServerHandshake {
 
   ServerRefusal on_request(const platform::Address& from, std::span<const uint8_t> body,
                            const ServerMoment& moment, DatagramSink& sink);
-  ServerResult on_response(const platform::Address& from, std::span<const uint8_t> datagram,
-                           size_t header_bytes, const ServerMoment& moment, DatagramSink& sink);
+  ServerArrival on_response(const platform::Address& from, std::span<const uint8_t> datagram,
+                            size_t header_bytes, const ServerMoment& moment);
+  ServerResult verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
+                        DatagramSink& sink);
   void maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
                   const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink);
+  void count(ServerRefusal refusal) {
+    if (refusal != ServerRefusal::kNone) ++refusals_[static_cast<size_t>(refusal)];
+  }
   ServerRefusal check_token(std::span<const uint8_t> token, const crypto::PublicKey& client, uint64_t unix_s,
                             wire::TokenFields* fields) const;
   ServerRefusal check_token_times(const wire::TokenFields& fields, uint64_t unix_s) const;
   ServerRefusal check_cookie(const platform::Address& from, const ServerMoment& moment, Response* response);
-  ServerRefusal open_response(std::span<const uint8_t> datagram, size_t header_bytes, Response* response);
+  ServerRefusal open_response(std::span<const uint8_t> datagram, Response* response);
   ServerRefusal verify_signature(const Response& response) const;
   std::optional<ReasonText> config_difference(const Response& response) const;
   ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
@@ -226,8 +245,9 @@ class ServerHandshake {
   PrefixRate request_rate_;
   PrefixRate response_rate_;
   PrefixRate denial_rate_;
-  Allowance response_budget_;
-  uint64_t response_budget_full_at_ns_ = 0;
+  ResponseQueue waiting_responses_;
+  Allowance verify_budget_;
+  uint64_t verify_budget_full_at_ns_ = 0;
   Allowance request_budget_;
   uint64_t request_budget_full_at_ns_ = 0;
   Allowance cookie_budget_;

@@ -1,5 +1,5 @@
-// Message 3 at the server, and its answers: budget → cookie → rates → token fields → es, ee → open → Ed25519
-// → claim → admit. The cheap checks come first; nothing is kept before the last of them.
+// Message 3 at the server, and its answers: budget → cookie → rate → token fields → wait → es, ee → open →
+// Ed25519 → claim → admit. The cheap checks come first; only what passed them waits for the curve operations.
 
 #include <algorithm>
 #include <cstring>
@@ -63,8 +63,7 @@ ServerRefusal ServerHandshake::check_cookie(const platform::Address& from, const
   return ServerRefusal::kNone;
 }
 
-ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, size_t header_bytes,
-                                             Response* response) {
+ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, Response* response) {
   const wire::ChallengeResponseClear& clear = response->clear;
   crypto::Key es, ee;
   if (!crypto::x25519(identity_.secret(), clear.client_pub, &es) ||
@@ -80,8 +79,8 @@ ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, 
 
   const crypto::Key k3 = crypto::client_handshake_key(response->prk);
   std::array<uint8_t, wire::kChallengeResponseSealedBytes> plaintext;
-  if (!crypto::open(k3, kHandshakeNonce, datagram.first(header_bytes + clear.clear_bytes), clear.sealed,
-                    plaintext)) {
+  if (!crypto::open(k3, kHandshakeNonce, datagram.first(wire::kMinHeaderBytes + clear.clear_bytes),
+                    clear.sealed, plaintext)) {
     return ServerRefusal::kResponseNotAuthentic;
   }
   if (!wire::parse_challenge_response_sealed(plaintext, &response->sealed) ||
@@ -103,38 +102,69 @@ ServerRefusal ServerHandshake::verify_signature(const Response& response) const 
   return ServerRefusal::kUnknownIssuer;
 }
 
-ServerResult ServerHandshake::on_response(const platform::Address& from, std::span<const uint8_t> datagram,
-                                          size_t header_bytes, const ServerMoment& moment,
-                                          DatagramSink& sink) {
+ServerArrival ServerHandshake::on_response(const platform::Address& from, std::span<const uint8_t> datagram,
+                                           size_t header_bytes, const ServerMoment& moment) {
+  Response response;
+  if (!wire::parse_challenge_response_clear(datagram.subspan(header_bytes), &response.clear)) {
+    return {ServerRefusal::kMalformed};
+  }
+  if (const ServerRefusal cookie = check_cookie(from, moment, &response); cookie != ServerRefusal::kNone) {
+    return {cookie};
+  }
+  if (!response_rate_.take(prefix_of(from), moment.now_ns)) return {ServerRefusal::kResponseRate};
+  // A valid cookie already proves these checks, except for the time.
+  const ServerRefusal token =
+      check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token);
+  if (token != ServerRefusal::kNone) return {token};
+  switch (waiting_responses_.push(from, datagram)) {
+    case ResponseQueue::Push::kWaits:
+      return {ServerRefusal::kNone, true};
+    case ResponseQueue::Push::kWaitsAnotherLost:
+      return {ServerRefusal::kResponseQueue, true};
+    case ResponseQueue::Push::kAlreadyWaits:
+      return {};
+    case ResponseQueue::Push::kLost:
+      break;
+  }
+  return {ServerRefusal::kResponseQueue};
+}
+
+std::optional<ResponseQueue::Response> ServerHandshake::take_waiting(uint64_t now_ns) {
+  // An attacker with many addresses may delay new clients, but not the ticks of the game.
+  if (waiting_responses_.empty() || !verify_budget_.take(&verify_budget_full_at_ns_, now_ns))
+    return std::nullopt;
+  return waiting_responses_.pop();
+}
+
+ServerResult ServerHandshake::verify(const ResponseQueue::Response& waited, const ServerMoment& moment,
+                                     DatagramSink& sink) {
+  ServerResult result = verified(waited, moment, sink);
+  count(result.refusal);
+  return result;
+}
+
+/// The curve operations for a message 3 that on_response() let wait, and the answer.
+ServerResult ServerHandshake::verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
+                                       DatagramSink& sink) {
+  const std::span<const uint8_t> datagram = waited.datagram();
   Response response;
   ServerResult result;
   const auto failed = [&result](ServerRefusal refusal) {
     result.refusal = refusal;
     return refusal != ServerRefusal::kNone;
   };
-  if (!wire::parse_challenge_response_clear(datagram.subspan(header_bytes), &response.clear)) {
-    result.refusal = ServerRefusal::kMalformed;
-    return result;
-  }
-  if (failed(check_cookie(from, moment, &response))) return result;
-  if (!response_rate_.take(prefix_of(from), moment.now_ns)) {
-    result.refusal = ServerRefusal::kResponseRate;
-    return result;
-  }
-  // The last cheap check: an attacker with many addresses may delay new clients, but not the ticks of the
-  // game.
-  if (!response_budget_.take(&response_budget_full_at_ns_, moment.now_ns)) {
-    result.refusal = ServerRefusal::kResponseBudget;
-    return result;
-  }
-  // A valid cookie already proves these checks, except for the time. They are cheap next to the steps that
-  // follow.
+  LATTICE_CHECK(
+      wire::parse_challenge_response_clear(datagram.subspan(wire::kMinHeaderBytes), &response.clear));
+  response.token_hash = crypto::sha256({response.clear.token});
+  response.bucket = buckets_.find(response.clear.key_index, moment.now_ns);
+  if (response.bucket == nullptr && failed(ServerRefusal::kCookie))
+    return result;  // It was erased meanwhile.
   if (failed(check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token))) {
     return result;
   }
-  if (failed(open_response(datagram, header_bytes, &response))) return result;
+  if (failed(open_response(datagram, &response))) return result;
   if (failed(verify_signature(response))) return result;
-  return settle(from, moment, response, sink);
+  return settle(waited.from, moment, response, sink);
 }
 
 /// Describes a configuration mismatch. A wrong tick rate would cause hard resets of the client's clock; too

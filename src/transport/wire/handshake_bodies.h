@@ -70,6 +70,9 @@ size_t encode_challenge(const Challenge& message, std::span<uint8_t> out);
 // --- ChallengeResponse (packet type 0x04) ----------------------------------------------------------
 
 inline constexpr size_t kChallengeResponseSealedBytes = 16 + 16 + 8 + 4 + 2 + 2 + 4;
+/// A whole datagram, header included.
+inline constexpr size_t kMaxChallengeResponseBytes =
+    kMinHeaderBytes + 32 + 16 + 1 + 2 + kMaxTokenBytes + kChallengeResponseSealedBytes + kTagBytes;
 
 struct ChallengeResponseClear {
   PublicKey client_pub{};

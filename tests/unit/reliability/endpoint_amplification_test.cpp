@@ -94,8 +94,7 @@ TEST(EndpointAmplification, NoAddressGetsMoreThanItSent) {
   test::RigOptions options;
   options.client_count = 2;
   options.path.delay_ms = 10;
-  options.server.requests_per_s = options.server.responses_per_s = options.server.responses_in_all_per_s =
-      100'000;
+  options.server.requests_per_s = options.server.responses_per_s = options.server.verified_per_s = 100'000;
   EndpointRig rig(std::move(options));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());

@@ -343,7 +343,7 @@ TEST(EndpointLifecycle, ConfigurationErrorsNameTheField) {
     };
   };
   expect_named("identity", serving([](EndpointConfig& c) { c.identity = {}; }));
-  expect_named("requests_per_s", serving([](EndpointConfig& c) { c.responses_in_all_per_s = 0; }));
+  expect_named("requests_per_s", serving([](EndpointConfig& c) { c.verified_per_s = 0; }));
   EXPECT_NE(error_of([](EndpointConfig& c) { c.max_connections = 0; }).find("max_connections"),
             std::string::npos);
   EXPECT_NE(error_of([](EndpointConfig& c) { c.accepts_connections = true; }).find("issuers"),

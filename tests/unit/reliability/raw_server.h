@@ -37,7 +37,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
       socket::Datagram in{{}, 0, buffer.data()};
       while (!link && socket->receive({&in, 1}, rig.now_ns) == 1) {
         connection::ServerResult result =
-            handshake.on_datagram(in.peer, {in.data, in.size}, {rig.now_ns, rig.unix_s(), 0}, *this);
+            test::deliver(handshake, in.peer, {in.data, in.size}, {rig.now_ns, rig.unix_s(), 0}, *this);
         if (!result.accepted) continue;
         link.emplace(wire::kProtocolId, result.accepted->connection_id, kRole,
                      std::move(result.accepted->master));

@@ -134,7 +134,7 @@ class Battlefield {
     ServerHandshakeConfig config;
     config.max_half_open = config.max_half_open_per_prefix = 4096;
     config.requests_per_s = config.request_burst = config.responses_per_s = config.response_burst = 1'000'000;
-    config.responses_in_all_per_s = 1'000'000;
+    config.verified_per_s = config.verified_burst = 1'000'000;
     ++lives_[index];
     servers_[index] =
         std::make_unique<test::ServerProcess>(random_.next_u64() | 1, issuer_.public_key(), config);
@@ -197,7 +197,7 @@ class Battlefield {
   void deliver_to_server(size_t index, const Flight& flight) {
     const size_t before = under_way_.size();
     ServerResult result =
-        servers_[index]->handshake.on_datagram(flight.from, flight.bytes, test::moment_at(now_ns_), sink_);
+        test::deliver(servers_[index]->handshake, flight.from, flight.bytes, test::moment_at(now_ns_), sink_);
     take_off(server_address(index));
     ASSERT_LE(under_way_.size(), before + 1);
     if (under_way_.size() > before) {

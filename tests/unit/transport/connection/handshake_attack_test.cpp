@@ -187,7 +187,8 @@ TEST(HandshakeAttack, FeaturesAndVersionAreNotLoweredOnTheWay) {
   Rig rig({.features = 7,
            .responses_per_s = 100'000,
            .response_burst = 100'000,
-           .responses_in_all_per_s = 100'000});
+           .verified_per_s = 100'000,
+           .verified_burst = 100'000});
   ClientHandshake client = rig.new_client({.features = 0x13});
   const Bytes response = rig.response_of(client);
   const size_t features_at =
@@ -232,8 +233,8 @@ TEST(HandshakeAttack, TokenOfAnotherServerIsForeignThere) {
   test::ServerProcess sibling(1234, rig.issuer.public_key());
   ClientHandshake client = rig.new_client();
   const Bytes response = rig.response_of(client);
-  ServerResult result =
-      sibling.handshake.on_datagram(rig.client_address, response, test::moment_at(rig.now_ns), sibling.sink);
+  ServerResult result = test::deliver(sibling.handshake, rig.client_address, response,
+                                      test::moment_at(rig.now_ns), sibling.sink);
   EXPECT_EQ(result.refusal, ServerRefusal::kCookie);
   EXPECT_TRUE(sibling.sink.take().empty());
 }
@@ -344,8 +345,8 @@ TEST(HandshakeAttack, ReplayedMessageThreeAfterARestartIsSilence) {
   const Bytes response = rig.response_of(client);
   ASSERT_FALSE(rig.ask(response).empty());
   test::ServerProcess restarted(4321, rig.issuer.public_key());
-  const ServerResult result = restarted.handshake.on_datagram(rig.client_address, response,
-                                                              test::moment_at(rig.now_ns), restarted.sink);
+  const ServerResult result = test::deliver(restarted.handshake, rig.client_address, response,
+                                            test::moment_at(rig.now_ns), restarted.sink);
   EXPECT_EQ(result.refusal, ServerRefusal::kCookie);
   EXPECT_TRUE(restarted.sink.take().empty());
 }
@@ -380,7 +381,10 @@ TEST(HandshakeAttack, EveryFlippedBitOfMessageFourIsRefused) {
 }
 
 TEST(HandshakeAttack, EveryFlippedByteOfMessageThreeIsRefused) {
-  Rig rig({.responses_per_s = 100'000, .response_burst = 100'000, .responses_in_all_per_s = 100'000});
+  Rig rig({.responses_per_s = 100'000,
+           .response_burst = 100'000,
+           .verified_per_s = 100'000,
+           .verified_burst = 100'000});
   ClientHandshake client = rig.new_client();
   const Bytes response = rig.response_of(client);
   for (size_t i = 0; i < response.size(); ++i) {
@@ -521,7 +525,8 @@ TEST(HandshakeAttack, RandomBytesNeverConnect) {
     for (uint64_t k = 0; k < flips; ++k) {
       bytes[random.next_below(bytes.size())] ^= static_cast<uint8_t>(1 + random.next_below(255));
     }
-    rig.server.handshake.on_datagram(rig.client_address, bytes, test::moment_at(rig.now_ns), rig.server.sink);
+    test::deliver(rig.server.handshake, rig.client_address, bytes, test::moment_at(rig.now_ns),
+                  rig.server.sink);
     ASSERT_EQ(rig.tell(client, bytes).outcome, ClientOutcome::kPending) << "seed 31, step " << i;
     rig.server.sink.take();
     rig.client_sink.take();
@@ -540,8 +545,8 @@ TEST(HandshakeAttack, NonceLedgerThroughLossRetriesRestartAndASecondWorker) {
 
   std::vector<SecureLink> server_links;
   const auto admit = [&](test::ServerProcess& server) {
-    ServerResult result =
-        server.handshake.on_datagram(rig.client_address, response, test::moment_at(rig.now_ns), server.sink);
+    ServerResult result = test::deliver(server.handshake, rig.client_address, response,
+                                        test::moment_at(rig.now_ns), server.sink);
     ASSERT_TRUE(result.accepted);
     server_links.emplace_back(wire::kProtocolId, result.accepted->connection_id, crypto::Role::kServer,
                               std::move(result.accepted->master));

@@ -93,6 +93,17 @@ struct ServerProcess {
   connection::ServerHandshake handshake;
 };
 
+/// Delivers a datagram and, when it is a message 3 that now waits, has it verified.
+inline connection::ServerResult deliver(connection::ServerHandshake& server, const platform::Address& from,
+                                        std::span<const uint8_t> datagram,
+                                        const connection::ServerMoment& moment,
+                                        connection::DatagramSink& sink) {
+  connection::ServerResult result;
+  result.refusal = server.on_datagram(from, datagram, moment, sink).refusal;
+  if (const auto waited = server.take_waiting(moment.now_ns)) return server.verify(*waited, moment, sink);
+  return result;
+}
+
 inline constexpr uint64_t kMs = 1'000'000;
 inline constexpr uint64_t kSecond = 1'000'000'000;
 inline constexpr uint64_t kStartUnixS = 1'800'000'000;
@@ -143,7 +154,7 @@ struct Rig {
   /// Delivers to the server and returns what it answered.
   Bytes ask(const Bytes& datagram) { return ask_from(client_address, datagram); }
   Bytes ask_from(const platform::Address& from, const Bytes& datagram) {
-    last = server.handshake.on_datagram(from, datagram, moment_at(now_ns), server.sink);
+    last = deliver(server.handshake, from, datagram, moment_at(now_ns), server.sink);
     const std::vector<Sent> sent = server.sink.take();
     if (sent.size() > 1) throw std::logic_error("more than one answer");
     if (sent.empty()) return {};

@@ -86,8 +86,8 @@ ClientResult run_lossy(Rig& rig, ClientHandshake& client, double loss, base::Ran
       const InFlight next = std::move(path.front());
       path.pop_front();
       if (next.to_server) {
-        ServerResult result = rig.server.handshake.on_datagram(rig.client_address, next.bytes,
-                                                               test::moment_at(rig.now_ns), rig.server.sink);
+        ServerResult result = test::deliver(rig.server.handshake, rig.client_address, next.bytes,
+                                            test::moment_at(rig.now_ns), rig.server.sink);
         if (result.accepted) {
           server_links->emplace_back(wire::kProtocolId, result.accepted->connection_id, crypto::Role::kServer,
                                      std::move(result.accepted->master));
@@ -466,28 +466,85 @@ TEST(Handshake, AForgedNeighbourKeepsNobodyOut) {
   EXPECT_EQ(rig.server.handshake.refusal_count(ServerRefusal::kRequestRate), 0u);
 }
 
-TEST(Handshake, AllPrefixesTogetherHaveABudget) {
-  Rig rig({.responses_in_all_per_s = 2});
+TEST(Handshake, CurveOperationsHaveARateAndWaitForIt) {
+  Rig rig({.verified_per_s = 2, .verified_burst = 4});
   std::vector<Bytes> responses;
   for (uint8_t i = 0; i < 6; ++i) {
     ClientHandshake client = rig.new_client();
     rig.client_address = platform::make_ipv4(203, 0, i, 1, 1);  // A prefix each.
     responses.push_back(rig.response_of(client));
     rig.ask(responses.back());
-    if (i < 4) {
-      EXPECT_TRUE(rig.last.accepted.has_value()) << "the burst is two seconds' worth";
-    } else {
-      EXPECT_EQ(rig.refusal(), ServerRefusal::kResponseBudget);
-    }
+    EXPECT_EQ(rig.last.accepted.has_value(), i < 4) << "the burst, then its turn is awaited";
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kNone);
   }
-  rig.now_ns += 500'000'000;
-  rig.ask_from(platform::make_ipv4(203, 0, 5, 1, 1), responses[5]);
-  EXPECT_TRUE(rig.last.accepted.has_value()) << "its token was not spent";
-  // What fails for nothing costs nothing: the cookie is looked at first.
-  const uint64_t before = rig.server.handshake.refusal_count(ServerRefusal::kResponseBudget);
-  rig.ask_from(platform::make_ipv4(203, 0, 9, 1, 1), responses[4]);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(rig.server.handshake.take_waiting(rig.now_ns));
+    rig.now_ns += 500 * kMs;
+    const auto waited = rig.server.handshake.take_waiting(rig.now_ns);
+    ASSERT_TRUE(waited);
+    EXPECT_EQ(waited->from, platform::make_ipv4(203, 0, static_cast<uint8_t>(4 + i), 1, 1));
+    EXPECT_TRUE(rig.server.handshake.verify(*waited, test::moment_at(rig.now_ns), rig.server.sink).accepted);
+  }
+  rig.now_ns += kSecond;
+  EXPECT_FALSE(rig.server.handshake.take_waiting(rig.now_ns)) << "none waits";
+}
+
+TEST(Handshake, AMessageThatFailsCheaplyDoesNotWait) {
+  Rig rig({.verified_per_s = 1, .verified_burst = 1});
+  ClientHandshake client = rig.new_client();
+  const Bytes response = rig.response_of(client);
+  rig.ask_from(platform::make_ipv4(203, 0, 9, 1, 1), response);
   EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
-  EXPECT_EQ(rig.server.handshake.refusal_count(ServerRefusal::kResponseBudget), before);
+  rig.ask(response);
+  EXPECT_TRUE(rig.last.accepted.has_value()) << "the rate was not used up";
+}
+
+TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesForge) {
+  // Right cookies and a wrong signature: each costs the curve operations.
+  Rig rig({.response_burst = 1000});
+  struct Flood {
+    platform::Address from;
+    Bytes response;
+  };
+  std::vector<Flood> floods;
+  for (uint8_t i = 0; i < 200; ++i) {
+    const crypto::KeyPair key = rig.new_key();
+    Bytes token = rig.sign(rig.token_fields(key.public_key()));
+    token.back() ^= 1;
+    ClientHandshake forger = rig.client_with(token, key);
+    rig.client_address = platform::make_ipv4(203, 0, i % 20, 1 + i / 20, 1);
+    floods.push_back({rig.client_address, rig.response_of(forger)});
+  }
+  rig.client_address = platform::make_ipv4(192, 0, 2, 1, 1);
+  ClientHandshake honest = rig.new_client();
+  const Bytes response = rig.response_of(honest);
+  const auto pump = [&] {
+    int verified = 0;
+    bool joined = false;
+    while (const auto waited = rig.server.handshake.take_waiting(rig.now_ns)) {
+      joined |= rig.server.handshake.verify(*waited, test::moment_at(rig.now_ns), rig.server.sink)
+                    .accepted.has_value();
+      ++verified;
+    }
+    EXPECT_LE(verified, 16);
+    return joined;
+  };
+  int pumps = 0;
+  for (bool joined = false; !joined && pumps < 60; ++pumps) {
+    for (const Flood& flood : floods) {
+      rig.server.handshake.on_datagram(flood.from, flood.response, test::moment_at(rig.now_ns),
+                                       rig.server.sink);
+    }
+    if (pumps == 5) {
+      rig.server.handshake.on_datagram(rig.client_address, response, test::moment_at(rig.now_ns),
+                                       rig.server.sink);
+    }
+    joined = pump();
+    rig.now_ns += 16 * kMs;
+  }
+  EXPECT_LE(pumps, 5 + 4) << "its turn comes within one round of the prefixes";
+  EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kResponseQueue), 0u);
+  EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kTokenSignature), 16u);
 }
 
 TEST(Handshake, DenialsAreTenASecondForEachPrefix) {

@@ -45,7 +45,7 @@ class MessageVectors : public testing::Test {
     return server;
   }
   Bytes ask(ServerHandshake& server, const Bytes& datagram) {
-    result_ = server.on_datagram(HandshakeVectors::client_address(), datagram, moment(), sink_);
+    result_ = test::deliver(server, HandshakeVectors::client_address(), datagram, moment(), sink_);
     return sink_.take_one();
   }
   ServerMoment moment() const {

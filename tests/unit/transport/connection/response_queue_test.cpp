@@ -1,0 +1,77 @@
+// ResponseQueue: prefixes in turn, one message for each address, room from the prefix that has most.
+#include "transport/connection/response_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace lattice::connection {
+namespace {
+
+using Push = ResponseQueue::Push;
+
+platform::Address at(uint8_t prefix, uint16_t port) {
+  return platform::make_ipv4(10, 0, prefix, 1, port);
+}
+ResponseQueue::Push push(ResponseQueue& queue, const platform::Address& from) {
+  return queue.push(from, std::array<uint8_t, 1>{7});
+}
+
+TEST(ResponseQueue, PrefixesInTurnAndEachInOrder) {
+  ResponseQueue queue;
+  for (uint16_t port = 1; port <= 3; ++port) push(queue, at(9, port));
+  push(queue, at(4, 1));
+  push(queue, at(200, 1));
+  const platform::Address expected[] = {at(4, 1), at(9, 1), at(200, 1), at(9, 2), at(9, 3)};
+  for (const platform::Address& from : expected) EXPECT_EQ(queue.pop().from, from);
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(ResponseQueue, KeepsTheBytes) {
+  ResponseQueue queue;
+  std::vector<uint8_t> bytes(wire::kMaxChallengeResponseBytes);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
+  EXPECT_EQ(queue.push(at(1, 1), bytes), Push::kWaits);
+  const ResponseQueue::Response kept = queue.pop();
+  EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept.datagram().begin(), kept.datagram().end()));
+}
+
+TEST(ResponseQueue, ARepetitionWaitsOnce) {
+  ResponseQueue queue;
+  EXPECT_EQ(push(queue, at(1, 1)), Push::kWaits);
+  EXPECT_EQ(push(queue, at(1, 1)), Push::kAlreadyWaits);
+  queue.pop();
+  EXPECT_TRUE(queue.empty());
+}
+
+TEST(ResponseQueue, ThePrefixWithTheMostGivesWay) {
+  ResponseQueue queue;
+  for (uint16_t port = 0; port < ResponseQueue::kMaxResponses - 2; ++port)
+    EXPECT_EQ(push(queue, at(1, port)), Push::kWaits);
+  EXPECT_EQ(push(queue, at(2, 1)), Push::kWaits);
+  EXPECT_EQ(push(queue, at(2, 2)), Push::kWaits);
+  EXPECT_EQ(push(queue, at(1, 5000)), Push::kLost) << "its own prefix has the most";
+  EXPECT_EQ(push(queue, at(3, 1)), Push::kWaitsAnotherLost) << "another gave way";
+  std::map<uint64_t, int> kept;
+  int newest_port = 0;
+  while (!queue.empty()) {
+    const ResponseQueue::Response next = queue.pop();
+    ++kept[next.from.ip[14]];
+    if (next.from.ip[14] == 1) newest_port = next.from.port;
+  }
+  EXPECT_EQ(kept[1], static_cast<int>(ResponseQueue::kMaxResponses) - 3);
+  EXPECT_EQ(kept[2], 2);
+  EXPECT_EQ(kept[3], 1);
+  EXPECT_EQ(newest_port, static_cast<int>(ResponseQueue::kMaxResponses) - 4) << "the newest went";
+}
+
+TEST(ResponseQueue, AStrangerFindsNoRoomAmongEquals) {
+  ResponseQueue queue;
+  for (uint8_t prefix = 0; prefix < ResponseQueue::kMaxResponses; ++prefix)
+    EXPECT_EQ(push(queue, at(prefix, 1)), Push::kWaits);
+  EXPECT_EQ(push(queue, at(250, 1)), Push::kLost);
+  EXPECT_EQ(queue.pop().from, at(0, 1)) << "all that waited still wait";
+}
+
+}  // namespace
+}  // namespace lattice::connection

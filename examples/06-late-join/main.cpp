@@ -2,8 +2,6 @@
 // as fast as the link carries them, highest priority first. The client shows its progress and knows when it
 // has all objects.
 #include <cstdio>
-#include <cstdlib>
-#include <string>
 
 #include <lattice/lattice.hpp>
 
@@ -17,7 +15,7 @@ constexpr lattice::Type<Tree> kTree{.id = 1, .name = "Tree"};
 struct Side {
   lattice::World world;
   lattice::Connection conn;
-  uint32_t here = 0, total = 0;  // on a client: the trees that have arrived, and all trees
+  uint32_t here = 0;  // on a client: the trees that have arrived
 
   bool start(lattice_role role, const char* address, const lattice::Netsim& network) {
     lattice::WorldConfig config;
@@ -37,19 +35,9 @@ struct Side {
     return true;
   }
 
-  //! [progress]
-  void on_connected(lattice::Connection peer) {
-    conn = peer;
-    // Only the game knows how many objects a new client will get, so the game's server says it.
-    const bool is_server = world.local_peer() == 1;
-    if (is_server) conn.send(LATTICE_CHANNEL_RELIABLE_ORDERED, std::to_string(kTrees));
-  }
-  void on_message(lattice::Connection, lattice_channel, std::span<const uint8_t> message) {
-    total = uint32_t(std::strtoul(std::string(message.begin(), message.end()).c_str(), nullptr, 10));
-  }
+  void on_connected(lattice::Connection peer) { conn = peer; }
   void on_spawn(lattice_netid, uint32_t) { ++here; }
   void on_despawn(lattice_netid) { --here; }
-  //! [progress]
 };
 
 int main() {
@@ -76,16 +64,15 @@ int main() {
     return 1;
   }
   //! [loaded]
-  // The server knows that a client has everything when the client has acknowledged it: time to let the player
-  // move.
-  bool is_loaded = false;
-  for (int ms = 0; !is_loaded && ms < 60000; ms += 100) {
+  // Both sides know how far the client has come. When it has everything, the player may move.
+  lattice_conn_info info{};
+  for (int ms = 0; info.is_loaded == 0 && ms < 60000; ms += 100) {
     run(100);
-    is_loaded = server.conn && server.conn.info().is_loaded != 0;
-    std::printf("%5d ms: %4u of %u trees%s\n", ms + 100, client.here, client.total,
-                is_loaded ? ", loaded" : "");
+    if (client.conn) info = client.conn.info();
+    std::printf("%5d ms: %4u of %u trees%s\n", ms + 100, info.join_objects_received, info.join_objects,
+                info.is_loaded != 0 ? ", loaded" : "");
   }
   //! [loaded]
   const bool same = client.world.state_hash() == server.world.state_hash();
-  return is_loaded && same && client.here == kTrees && client.total == kTrees ? 0 : 1;
+  return info.is_loaded != 0 && same && client.here == kTrees && info.join_objects == kTrees ? 0 : 1;
 }

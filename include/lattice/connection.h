@@ -62,8 +62,15 @@ typedef struct lattice_conn_info {
   /// The address of the peer now, with a final zero. A server follows a client whose address changes.
   char remote_address[64];
   char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
-  /// Authority: 1 once the client has acknowledged every object that existed when it joined.
+  /// 1 once the client has every object that was in its set when it joined. The authority knows it from
+  /// acknowledgements, the client from the authority.
   uint32_t is_loaded;
+  /// How many objects were in the client's set when it joined: with interest management those that it may
+  /// see from where it first looked. 0 on a client until the authority has said so, and while it connects.
+  uint32_t join_objects;
+  /// How many of those the client has received, or will not get any more because they went. A client hears of
+  /// it 5 times per second until is_loaded.
+  uint32_t join_objects_received;
   uint32_t reserved;  ///< always 0
 } lattice_conn_info;
 

@@ -52,6 +52,23 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
 }
 
+/// How far the client has come with the objects that were in its set when it joined.
+void tell_joining(const WorldInstance& instance, const world::ConnectionHandle& connection,
+                  lattice_conn_info* out) {
+  replication::JoinCount count;
+  bool loaded = false;
+  if (instance.authority != nullptr) {
+    count = instance.authority->join_count(connection);
+    loaded = instance.authority->loaded(connection);
+  } else {
+    count = instance.client->joining().count;
+    loaded = instance.client->joining().loaded;
+  }
+  out->join_objects = count.objects;
+  out->join_objects_received = count.objects - count.missing;
+  out->is_loaded = loaded ? 1 : 0;
+}
+
 }  // namespace
 
 extern "C" {
@@ -179,7 +196,7 @@ lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out)
   WorldInstance::Connection& entry = *instance->find({connection.slot, connection.generation});
   instance->note_address(entry);
   lattice_conn_info info = entry.info;
-  info.is_loaded = instance->authority != nullptr && instance->authority->loaded(connection) ? 1 : 0;
+  tell_joining(*instance, connection, &info);
   return lattice::abi::write_struct(info, out, "lattice_conn_info");
 }
 

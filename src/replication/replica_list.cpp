@@ -41,6 +41,7 @@ void ReplicaList::owe(uint32_t slot) {
   LATTICE_ASSERT(!replica.owed_at_join);
   replica.owed_at_join = true;
   ++owed_at_join_;
+  ++joined_objects_;
 }
 
 std::optional<Replica> ReplicaList::find(uint32_t slot, const StateStore& store) const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "replication/changed_groups.h"
+#include "replication/join_progress.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
 #include "replication/slot_map.h"
@@ -109,6 +110,8 @@ class ReplicaList {
 
   /// True when every object that was in the set at join has been acked once or is gone.
   bool loaded() const { return owed_at_join_ == 0; }
+  /// How far the client has come with the set that it had at join.
+  JoinCount join_count() const { return {joined_objects_, owed_at_join_}; }
   uint32_t size() const { return replica_of_.size(); }
   /// Removals that the client has not acked.
   uint32_t pending_removals() const { return unacked_removals_; }
@@ -217,6 +220,7 @@ class ReplicaList {
   Tick previous_tick_ = 0;       // of the build before
   Tick steps_from_ = 0;          // from here on objects come into step
   uint32_t owed_at_join_ = 0;
+  uint32_t joined_objects_ = 0;  // objects that owe() marked
   double estimate_scale_ = 1.0;
   bool told_unchanged_ = false;
   double mean_entry_bits_ = 64.0;

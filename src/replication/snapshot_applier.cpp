@@ -28,6 +28,8 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
       return "snapshot_flags";
     case SnapshotRefusal::kUnchanged:
       return "snapshot_unchanged";
+    case SnapshotRefusal::kProgress:
+      return "snapshot_progress";
     case SnapshotRefusal::kBlock:
       return "snapshot_block";
     case SnapshotRefusal::kSlot:

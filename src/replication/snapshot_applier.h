@@ -34,6 +34,7 @@ enum class SnapshotRefusal : uint8_t {
   kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
   kFlags,            // a flag that does not exist
   kUnchanged,        // unchanged with a block behind it, or an interval of 0 (D-44)
+  kProgress,         // progress with another flag or a block, or with more missing than there were (D-48)
   kBlock,            // a kind that does not exist, mixed where there are no ages, or no entries
   kSlot,             // a slot above the bound
   kUnknownType,      // a full entry of a type_id that is not registered

@@ -10,7 +10,7 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep | kFlagUnchanged;
+constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep | kFlagUnchanged | kFlagProgress;
 
 // The number of slots between an entry and the one before (D-14).
 uint32_t read_gap(BitReader& in, uint32_t k) {
@@ -69,6 +69,7 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
   header->confirms_own = (flags & kFlagConfirmsOwn) != 0;
   header->keep = (flags & kFlagKeep) != 0;
   header->unchanged = (flags & kFlagUnchanged) != 0;
+  header->progress = flags == kFlagProgress;
   header->last_input_tick = 0;
   header->input_margin = 0;
   if (header->has_input) {
@@ -77,8 +78,14 @@ SnapshotRefusal SnapshotApplier::decode_header(BitReader& in, SnapshotHeader* he
     header->input_margin = static_cast<int8_t>(in.ReadByte());
   }
   header->interval_ticks = header->unchanged ? in.ReadVarint32() : 0;
+  header->join_objects = header->progress ? in.ReadVarint32() : 0;
+  header->join_missing = header->progress ? in.ReadVarint32() : 0;
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if ((flags & ~kKnownFlags) != 0) return SnapshotRefusal::kFlags;
+  if ((flags & kFlagProgress) != 0 &&
+      (!header->progress || header->join_missing > header->join_objects || in.bits_left() != 0)) {
+    return SnapshotRefusal::kProgress;
+  }
   if (header->unchanged && (header->interval_ticks == 0 || in.bits_left() != 0)) {
     return SnapshotRefusal::kUnchanged;
   }

@@ -1,7 +1,8 @@
 // The numbers of the snapshot body, shared by the builder and the applier. Spec: docs/spec/data.md,
 // Snapshots.
 //
-//   server_tick u32 · flags u8 · [input_age varint · input_margin i8] · [interval varint] · blocks
+//   server_tick u32 · flags u8 · [input_age varint · input_margin i8] · [interval varint] ·
+//   [objects varint · missing varint] · blocks
 //   block: kind 3 bits · mixed 1 bit · k 4 bits · count varint · [age varint] · slot varint · entries · zero
 //   bits entry: gap (not for the first) · [other bit · age varint] · content
 //
@@ -49,6 +50,7 @@ inline constexpr uint8_t kFlagHasInput = 0x80;
 inline constexpr uint8_t kFlagConfirmsOwn = 0x40;
 inline constexpr uint8_t kFlagKeep = 0x20;
 inline constexpr uint8_t kFlagUnchanged = 0x10;
+inline constexpr uint8_t kFlagProgress = 0x08;
 
 /// While nothing changes for a client, it gets a snapshot only this often (D-44).
 inline constexpr uint32_t kQuietSnapshotsPerS = 2;
@@ -64,6 +66,9 @@ struct SnapshotHeader {
   bool unchanged =
       false;  // nothing is new to the receiver: there are no blocks, and silence may follow (D-44)
   uint32_t interval_ticks = 0;  // with unchanged: from one snapshot to the next where something is new
+  bool progress = false;        // a part about the receiver's joining and nothing else (D-48)
+  uint32_t join_objects = 0;    // with progress: in the receiver's set when it joined
+  uint32_t join_missing = 0;    // with progress: of those, neither acked nor gone
 };
 
 }  // namespace lattice::replication

@@ -332,21 +332,37 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   if (parts.empty()) return;
   client.snapshot_tick = current_tick_;
   client.sent_inputs = false;
-  for (const replication::SnapshotPart& part : parts) {
-    // messages with this flag that are queued between two sends share one sequence.
-    reliability::MessageFlags flags;
-    flags.is_snapshot = true;
-    const auto sent = endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags,
-                                      part.bytes, part.receipt);
-    if (sent != reliability::SendResult::kOk) client.recipient->on_receipt(part.receipt, false);
-  }
+  for (const replication::SnapshotPart& part : parts) send_part(client, part.bytes, part.receipt);
+  send_progress(client);
+}
+
+void AuthorityWorld::send_part(Client& client, std::span<const uint8_t> bytes, uint32_t receipt) {
+  // messages with this flag that are queued between two sends share one sequence.
+  reliability::MessageFlags flags;
+  flags.is_snapshot = true;
+  const auto sent =
+      endpoint_->send(client.connection, wire::Channel::kUnreliableSequenced, flags, bytes, receipt);
+  if (sent != reliability::SendResult::kOk) take_receipt(client, receipt, false);
+}
+
+// Tells a client how far it has come with the set that it had at join (D-48).
+void AuthorityWorld::send_progress(Client& client) {
+  const replication::JoinCount count = client.recipient->join_count();
+  if (!client.progress.due(current_tick_, count.missing, config_.tick_rate_hz)) return;
+  const uint32_t receipt = client.recipient->ledger().open(current_tick_);
+  send_part(client, client.progress.write(current_tick_, count, receipt), receipt);
+}
+
+void AuthorityWorld::take_receipt(Client& client, uint32_t receipt, bool acked) {
+  client.progress.on_receipt(receipt, acked);
+  client.recipient->on_receipt(receipt, acked);
 }
 
 // A client that sends inputs hears at once what became of them, and one that owns objects predicts them and
 // waits for their confirmation.
 replication::SnapshotBuilder::Silence AuthorityWorld::silence_of(const Client& client) const {
   using Silence = replication::SnapshotBuilder::Silence;
-  if (client.sent_inputs || client.owned != 0) return Silence::kForbidden;
+  if (client.sent_inputs || client.owned != 0 || !client.progress.done()) return Silence::kForbidden;
   const uint32_t longest_ticks = config_.tick_rate_hz / replication::kQuietSnapshotsPerS;
   return current_tick_ - client.snapshot_tick < longest_ticks ? Silence::kAllowed : Silence::kForbidden;
 }
@@ -457,6 +473,11 @@ bool AuthorityWorld::loaded(ConnectionHandle connection) const {
   return client != nullptr && (client->looked || !interest_) && client->recipient->loaded();
 }
 
+replication::JoinCount AuthorityWorld::join_count(ConnectionHandle connection) const {
+  const Client* client = client_of(connection);
+  return client == nullptr ? replication::JoinCount{} : client->recipient->join_count();
+}
+
 // --- Messages
 
 reliability::Verdict AuthorityWorld::on_message(ConnectionHandle connection, wire::Channel channel,
@@ -495,7 +516,7 @@ reliability::Verdict AuthorityWorld::receive_inputs(Client& client, std::span<co
 
 void AuthorityWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
   if (tell_receipt(connection, receipt, acked)) return;
-  if (Client* client = client_of(connection)) client->recipient->on_receipt(receipt, acked);
+  if (Client* client = client_of(connection)) take_receipt(*client, receipt, acked);
 }
 
 int AuthorityWorld::get_input(uint64_t peer, void* out, size_t bytes) {

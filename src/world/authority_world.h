@@ -53,6 +53,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   uint64_t peer_of(ConnectionHandle connection) const;
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection) const;
+  /// Of the objects in the client's set at join, how many there were and how many it lacks.
+  replication::JoinCount join_count(ConnectionHandle connection) const;
   OpResult call(const RpcCall& call, Now now);
   /// Null when every client gets every object.
   InterestHub* interest() { return interest_ ? &*interest_ : nullptr; }
@@ -86,7 +88,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     bool snapshot_due = false;
     bool is_listed = false;  // in due_
     std::optional<replication::RpcGate> gate;
-    bool looked = false;        // its set was made once
+    bool looked = false;  // its set was made once
+    replication::JoinProgress progress;
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot
     uint32_t owned = 0;         // objects that it owns
@@ -123,6 +126,9 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   void begin_snapshots(Tick tick);
   uint64_t due_budget_bytes(Client& client, Now now);
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
+  void send_part(Client& client, std::span<const uint8_t> bytes, uint32_t receipt);
+  void send_progress(Client& client);
+  static void take_receipt(Client& client, uint32_t receipt, bool acked);
   replication::SnapshotBuilder::Silence silence_of(const Client& client) const;
   void update_set(Client& client);
   void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;

@@ -158,6 +158,8 @@ void ClientWorld::forget_session() {
   clock_ = simulation::ClockSync(clock_config(config_));
   render_clock_ = prediction::InterpolationClock(render_config(config_));
   view_time_ = {};
+  joining_ = {};
+  joining_tick_ = 0;
   if (inputs_) inputs_->clear();
   reconciler_->restart();
   snapshot_tick_ = first_snapshot_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
@@ -207,6 +209,10 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
       break;
   }
   const replication::SnapshotHeader& header = applier_->header();
+  if (header.progress) {
+    note_progress(header);
+    return reliability::Verdict::kAccept;
+  }
   const reliability::ConnectionStats* link = endpoint_->stats(connection_);
   simulation::SnapshotTiming timing;
   timing.server_tick = header.server_tick;
@@ -226,6 +232,13 @@ reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, ui
   }
   note_part(header);
   return reliability::Verdict::kAccept;
+}
+
+void ClientWorld::note_progress(const replication::SnapshotHeader& header) {
+  if (joining_tick_ != 0 && !base::tick_after(header.server_tick, joining_tick_)) return;
+  joining_tick_ = header.server_tick;
+  joining_.count = {header.join_objects, header.join_missing};
+  joining_.loaded = header.join_missing == 0;
 }
 
 void ClientWorld::note_part(const replication::SnapshotHeader& header) {

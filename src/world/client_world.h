@@ -45,6 +45,13 @@ class ClientWorld final : public World,
   OpResult connect(const platform::Address& server, std::span<const uint8_t> token, ConnectionHandle* out,
                    const char** error);
   void set_option(Option option, bool enabled);
+  /// How far this client has come with the objects that were to be here when it joined, as the authority
+  /// last said. `loaded` once nothing is missing.
+  struct Joining {
+    replication::JoinCount count;
+    bool loaded = false;
+  };
+  const Joining& joining() const { return joining_; }
 
   Tick next_tick() const override { return ticking_ ? current_tick_ + 1 : 0; }
   uint32_t ticks_due(Now now) override;
@@ -127,6 +134,7 @@ class ClientWorld final : public World,
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   const serialization::Word* newest_words(uint32_t slot) const { return applier_->confirmed(slot, nullptr); }
   void note_part(const replication::SnapshotHeader& header);
+  void note_progress(const replication::SnapshotHeader& header);
   void reconcile();
   void offer_authoritative(Tick tick);
   void update_prediction(uint32_t slot);
@@ -161,6 +169,8 @@ class ClientWorld final : public World,
   simulation::SnapshotTiming timing_;     // of the newest snapshot in this receive phase; tick 0: none
   Tick snapshot_tick_ = 0;                // tick of the newest snapshot of which a part arrived
   Tick first_snapshot_tick_ = 0;          // of this session; 0: none yet
+  Joining joining_;
+  Tick joining_tick_ = 0;    // when the authority said so; 0: not yet
   Tick own_tick_ = 0;        // newest tick at which a part confirmed what this client owns (D-40)
   Tick reconcile_tick_ = 0;  // newest tick with news about a predicted object
   bool connected_ = false;

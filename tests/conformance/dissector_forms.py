@@ -8,7 +8,7 @@ import primitives as p
 from blocks import REMOVED, RESTED
 from client_connection import frame, u
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, write_header
-from snapshot_writer import BitWriter, block, part, removed, rested
+from snapshot_writer import BitWriter, block, part, progress_part, removed, rested
 
 VECTORS = pathlib.Path(__file__).resolve().parents[1] / "data" / "vectors" / "handshake.json"
 CONNECTION_ID = 0x1122334455667788
@@ -78,6 +78,7 @@ def snapshot_bodies():
         part(8, b"\x20" + full.bytes(), inputs=(0, 127)),
         part(9),
         part(10, inputs=(0, 127), interval=300),
+        progress_part(11, 10_000, 300),
     ]
 
 

@@ -347,16 +347,22 @@ class Session {
     // Every third snapshot has a budget that postpones entries.
     const uint32_t budget_bytes = tick_ % 6 == 0 && tick_ < kLastChange ? 300 : 0;
     for (const replication::SnapshotPart& part : builder_.build(*server_recipient_, header, budget_bytes)) {
-      if (rig_.server.endpoint->send(rig_.server.connection, Channel::kUnreliableSequenced, kSnapshot,
-                                     part.bytes, part.receipt) != SendResult::kOk) {
-        return false;
-      }
+      if (!send_part(part.bytes, part.receipt)) return false;
     }
-    return true;
+    const replication::JoinCount count = server_recipient_->join_count();
+    if (!progress_.due(tick_, count.missing, 60)) return true;
+    const uint32_t receipt = server_recipient_->ledger().open(tick_);
+    return send_part(progress_.write(tick_, count, receipt), receipt);
+  }
+
+  bool send_part(std::span<const uint8_t> bytes, uint32_t receipt) {
+    return rig_.server.endpoint->send(rig_.server.connection, Channel::kUnreliableSequenced, kSnapshot, bytes,
+                                      receipt) == SendResult::kOk;
   }
 
   bool resolve_receipts() {
     for (const auto& [receipt, fates] : rig_.server.handler.receipts) {
+      progress_.on_receipt(receipt, fates[0]);
       server_recipient_->on_receipt(receipt, fates[0]);
     }
     rig_.server.handler.receipts.clear();
@@ -469,7 +475,7 @@ class Session {
       if (applier_.apply(message.body) != replication::SnapshotApplier::Result::kApplied) {
         return fail(replication::snapshot_refusal_name(applier_.refusal()));
       }
-      inputs_.acknowledge(applier_.header().last_input_tick);
+      if (!applier_.header().progress) inputs_.acknowledge(applier_.header().last_input_tick);
     }
     rig_.client().handler.received.clear();
     const serialization::Layout& layout = *types_.registry.input();
@@ -544,6 +550,7 @@ class Session {
   replication::StateStore store_{replication::kHistoryTicks, replication::KeepTicks(60, 2)};
   replication::SnapshotBuilder builder_{{}, table_, store_};
   std::optional<replication::ReplicaList> server_recipient_;
+  replication::JoinProgress progress_;
   std::vector<uint32_t> slots_;
   Tick last_input_tick_ = 0;
 

@@ -16,7 +16,7 @@ from blocks import DELTA, FULL, REMOVED, RESTED  # noqa: E402
 from client_world import ReceivedWorld  # noqa: E402
 from packets import Malformed  # noqa: E402
 from snapshot_authority import Authority  # noqa: E402
-from snapshot_writer import BitWriter, block, delta, full, gap, part, removed, rested  # noqa: E402
+from snapshot_writer import BitWriter, block, delta, full, gap, part, progress_part, removed, rested  # noqa: E402
 from snapshots import Snapshots  # noqa: E402
 from state import Schema  # noqa: E402
 
@@ -186,13 +186,18 @@ class Refusals(unittest.TestCase):
         self.check_parts(client, part(1), part(0))
         self.check_parts(lambda: client(part(1000)), part(1000 + (1 << 24)), part(1001 + (1 << 24)))
         self.check_parts(lambda: client(part((1 << 32) - 5)), part((1 << 24) - 5), part((1 << 24) - 4))
-        for bit in range(4):
+        for bit in range(3):
             self.check_parts(client, None, bytes.fromhex("e8030000") + bytes([1 << bit]))
         flagged = part(9, inputs=((1 << 32) - 1, -128), keep=True, confirms_own=True)
         self.check_parts(client, flagged, flagged[:-1])
         still = part(9, inputs=(1, 4), interval=3)
         self.check_parts(client, still, still[:-1])
         self.check_parts(client, part(9, interval=(1 << 32) - 1), part(9, interval=0))
+        self.check_parts(client, progress_part(9, 10_000, 10_000), progress_part(9, 10_000, 10_001))
+        done = progress_part(9, (1 << 32) - 1, 0)
+        self.check_parts(client, done, done[:-1])
+        self.check_parts(client, None, done + self.raw(REMOVED, 0, 1, (1, 0), (0, 3)))
+        self.check_parts(client, None, bytes.fromhex("0900000048 0000"))  # with confirms_own
         self.check_parts(client, None, still + self.raw(REMOVED, 0, 1, (1, 0), (0, 3)))
         self.check_parts(client, None, bytes.fromhex("0900000080") + b"\x80\x80\x80\x80\x10" + b"\x00")  # 2^32
 

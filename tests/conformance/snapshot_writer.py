@@ -1,7 +1,7 @@
 """Writes snapshot parts, for the tests of the decoder (docs/spec/data.md, "Snapshots"). A state is a list of contents,
 as tools/conformance/state.py has them."""
 
-from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, REMOVED, UNCHANGED
+from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, PROGRESS, REMOVED, UNCHANGED
 
 WIDE = ("ordinal", "ranged", "bits", "compressed", "angle", "smallest_three")
 
@@ -187,3 +187,12 @@ def part(tick, *blocks, confirms_own=False, keep=False, inputs=None, interval=No
     if interval is not None:
         w.varint(interval)
     return w.bytes() + b"".join(blocks)
+
+
+def progress_part(tick, objects, missing):
+    w = BitWriter()
+    w.scalar(tick, 32)
+    w.bits(PROGRESS, 8)
+    w.varint(objects)
+    w.varint(missing)
+    return w.bytes()

@@ -91,7 +91,8 @@ class InterestPair {
     uint8_t token[LATTICE_TOKEN_MAX_BYTES];
     size_t bytes = 0;
     if (lattice_dev_token(client_, kServer, nullptr, token, sizeof token, &bytes) != LATTICE_OK) return false;
-    if (lattice_connect(client_, kServer, token, bytes) == nullptr) return false;
+    client_conn_ = lattice_connect(client_, kServer, token, bytes);
+    if (client_conn_ == nullptr) return false;
     if (!run_until([this] { return conn_ != nullptr; })) return false;
     if (is_filtering_) look_from(0);
     return true;
@@ -148,6 +149,7 @@ class InterestPair {
   lattice_world* client() { return client_; }
   /// The server's side.
   lattice_conn* conn() { return conn_; }
+  lattice_conn* client_conn() { return client_conn_; }
   lattice_peer_id peer() { return lattice_local_peer(client_); }
 
   /// Objects that came to the client, and why they went.
@@ -208,6 +210,7 @@ class InterestPair {
   lattice_world* server_ = nullptr;
   lattice_world* client_ = nullptr;
   lattice_conn* conn_ = nullptr;
+  lattice_conn* client_conn_ = nullptr;
 };
 
 }  // namespace lattice::test

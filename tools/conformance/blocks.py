@@ -12,7 +12,7 @@ from packets import Malformed, require
 from state import Bits
 
 DELTA, FULL, REMOVED, RESTED = range(4)
-HAS_INPUT, CONFIRMS_OWN, KEEP, UNCHANGED = 0x80, 0x40, 0x20, 0x10
+HAS_INPUT, CONFIRMS_OWN, KEEP, UNCHANGED, PROGRESS = 0x80, 0x40, 0x20, 0x10, 0x08
 LARGEST_LEAP_TICKS = 1 << 24  # D-18
 LARGEST_AGE_TICKS = 1 << 20  # D-15
 LARGEST_SLOT = (1 << 32) - 2  # D-18
@@ -48,6 +48,7 @@ class Part:
         self.tick, self.keep, self.confirms_own = tick, bool(flags & KEEP), bool(flags & CONFIRMS_OWN)
         self.input_age = self.input_margin = None
         self.interval = None  # of a part with unchanged (D-44)
+        self.progress = None  # (objects, missing) of a part with progress (D-48)
         self.entries = []
 
 
@@ -70,7 +71,8 @@ def _read_header(bits, world):
     tick, flags = bits.scalar(32), bits.scalar(8)
     require(tick != 0, "server_tick 0 (D-18)")
     require(not world.tick or ahead(tick, world.tick) <= LARGEST_LEAP_TICKS, f"tick {tick} is too far ahead (D-18)")
-    require(flags & ~(HAS_INPUT | CONFIRMS_OWN | KEEP | UNCHANGED) == 0, f"flags {flags:#x} (D-18)")
+    require(flags & ~(HAS_INPUT | CONFIRMS_OWN | KEEP | UNCHANGED | PROGRESS) == 0, f"flags {flags:#x} (D-18)")
+    require(flags == PROGRESS or not flags & PROGRESS, "progress with another flag (D-48)")
     part = Part(tick, flags)
     if flags & HAS_INPUT:
         part.input_age = bits.varint(32)
@@ -80,6 +82,10 @@ def _read_header(bits, world):
         part.interval = bits.varint(32)
         require(part.interval, "an interval of 0 (D-18)")
         require(not bits.left(), "a block behind unchanged (D-18)")
+    if flags & PROGRESS:
+        part.progress = bits.varint(32), bits.varint(32)
+        require(part.progress[1] <= part.progress[0], "more objects missing than there were (D-48)")
+        require(not bits.left(), "a block behind progress (D-48)")
     return part
 
 

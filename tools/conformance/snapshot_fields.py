@@ -7,7 +7,8 @@ what can be shown: the rest of the body is bytes."""
 from packets import read_varint, require
 
 DELTA, FULL, REMOVED, RESTED = range(4)
-FLAGS = [("has_input", 0x80), ("confirms_own", 0x40), ("keep", 0x20), ("unchanged", 0x10)]
+FLAGS = [("has_input", 0x80), ("confirms_own", 0x40), ("keep", 0x20), ("unchanged", 0x10),
+         ("progress", 0x08)]
 
 
 class _Bits:
@@ -35,7 +36,8 @@ def snapshot(r):
     require(r.take("server_tick", 4, "d") != 0, "server_tick 0")
     flags = r.take("flags", 1, "x")
     r.flags(FLAGS, flags)
-    require(flags & 0x0F == 0, "reserved flags")
+    require(flags & 0x07 == 0, "reserved flags")
+    require(flags == 0x08 or not flags & 0x08, "progress with another flag")
     if flags & 0x80:
         bits = _Bits(r.cursor.data, r.cursor.at)
         r.add("input_age", bits.varint(most=(1 << 32) - 1))
@@ -47,6 +49,13 @@ def snapshot(r):
         r.add("interval", bits.varint(1, (1 << 32) - 1))
         r.cursor.at = bits.at // 8
         require(not r.cursor.left(), "a block behind unchanged")
+    if flags & 0x08:
+        bits = _Bits(r.cursor.data, r.cursor.at)
+        objects = bits.varint(most=(1 << 32) - 1)
+        r.add("join_objects", objects)
+        r.add("join_missing", bits.varint(most=objects))
+        r.cursor.at = bits.at // 8
+        require(not r.cursor.left(), "a block behind progress")
     while r.cursor.left():
         _block(r)
 

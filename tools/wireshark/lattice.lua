@@ -119,9 +119,12 @@ field("snapshot.has_input", ProtoField.bool, "Input", 8, nil, 0x80)
 field("snapshot.confirms_own", ProtoField.bool, "Confirms own objects", 8, nil, 0x40)
 field("snapshot.keep", ProtoField.bool, "Keep", 8, nil, 0x20)
 field("snapshot.unchanged", ProtoField.bool, "Unchanged", 8, nil, 0x10)
+field("snapshot.progress", ProtoField.bool, "Progress of joining", 8, nil, 0x08)
 field("snapshot.input_age", ProtoField.uint32, "Input age (0: none, 1: this tick)", DEC)
 field("snapshot.input_margin", ProtoField.int8, "Input margin (quarter ticks)", DEC)
 field("snapshot.interval", ProtoField.uint32, "Interval (ticks)", DEC)
+field("snapshot.join_objects", ProtoField.uint32, "Objects at join", DEC)
+field("snapshot.join_missing", ProtoField.uint32, "Objects missing", DEC)
 field("snapshot.block.kind", ProtoField.uint8, "Kind", DEC, BLOCK_KINDS, 0xe0)
 field("snapshot.block.mixed", ProtoField.bool, "Ages of entries", 8, nil, 0x10)
 field("snapshot.block.k", ProtoField.uint8, "Low bits of a gap", DEC, nil, 0x0f)
@@ -478,10 +481,11 @@ local function snapshot(c)
   if tick == 0 then fail("server_tick 0 (D-18)") end
   local range = c:take(1, "flags")
   local flags = range:uint()
-  for _, name in ipairs({ "flags", "has_input", "confirms_own", "keep", "unchanged" }) do
+  for _, name in ipairs({ "flags", "has_input", "confirms_own", "keep", "unchanged", "progress" }) do
     c.tree:add(f["snapshot." .. name], range)
   end
-  if flags % 16 > 0 then fail("reserved flags (D-18)") end
+  if flags % 8 > 0 then fail("reserved flags (D-18)") end
+  if flags % 16 > 0 and flags ~= 8 then fail("progress with another flag (D-48)") end
   if flags >= 128 then
     local bits = bit_cursor(c)
     bits:add("input_age", bits:varint(0, LARGEST_U32))
@@ -493,6 +497,14 @@ local function snapshot(c)
     bits:add("interval", bits:varint(1, LARGEST_U32))
     c.at = math.floor(bits.at / 8)
     if c:left() > 0 then fail("a block behind unchanged (D-18)") end
+  end
+  if flags == 8 then
+    local bits = bit_cursor(c)
+    local objects = bits:varint(0, LARGEST_U32)
+    bits:add("join_objects", objects)
+    bits:add("join_missing", bits:varint(0, objects))
+    c.at = math.floor(bits.at / 8)
+    if c:left() > 0 then fail("a block behind progress (D-48)") end
   end
   while c:left() > 0 do block(c) end
   return "snapshot " .. tick

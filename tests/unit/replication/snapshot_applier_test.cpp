@@ -137,13 +137,17 @@ TEST_F(SnapshotApplierTest, reports_the_header) {
   EXPECT_EQ(client.applier.header().interval_ticks, UINT32_MAX);
   ASSERT_EQ(apply(Forger(1005)), Result::kApplied);
   EXPECT_EQ(client.applier.header().interval_ticks, 0u) << "not stated";
+  ASSERT_EQ(apply(Forger(1006, kFlagProgress).varint(UINT32_MAX).varint(7)), Result::kApplied);
+  EXPECT_TRUE(client.applier.header().progress);
+  EXPECT_EQ(client.applier.header().join_objects, UINT32_MAX);
+  EXPECT_EQ(client.applier.header().join_missing, 7u);
 }
 
 TEST_F(SnapshotApplierTest, refuses_headers_by_name) {
   EXPECT_EQ(refusal_of(std::vector<uint8_t>{}), SnapshotRefusal::kMalformed);
   EXPECT_EQ(refusal_of(std::vector<uint8_t>(kMaxPartBytes + 1)), SnapshotRefusal::kTooLarge);
   EXPECT_EQ(refusal_of(Forger(0)), SnapshotRefusal::kTick);
-  for (const unsigned flag : {0x01u, 0x02u, 0x04u, 0x08u}) {
+  for (const unsigned flag : {0x01u, 0x02u, 0x04u}) {
     EXPECT_EQ(refusal_of(Forger(5, static_cast<uint8_t>(flag))), SnapshotRefusal::kFlags);
   }
   EXPECT_EQ(refusal_of(Forger(5, kFlagHasInput).varint(uint64_t{1} << 32).bits(0, 8)),
@@ -153,6 +157,11 @@ TEST_F(SnapshotApplierTest, refuses_headers_by_name) {
   EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(uint64_t{1} << 32)), SnapshotRefusal::kMalformed);
   EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(0)), SnapshotRefusal::kUnchanged);
   EXPECT_EQ(refusal_of(Forger(5, kFlagUnchanged).varint(2).rested(10, 1)), SnapshotRefusal::kUnchanged);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagProgress).varint(3)), SnapshotRefusal::kMalformed) << "no missing";
+  EXPECT_EQ(refusal_of(Forger(5, kFlagProgress).varint(3).varint(4)), SnapshotRefusal::kProgress);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagProgress).varint(3).varint(3).rested(10, 1)),
+            SnapshotRefusal::kProgress);
+  EXPECT_EQ(refusal_of(Forger(5, kFlagProgress | kFlagKeep).varint(3).varint(3)), SnapshotRefusal::kProgress);
   EXPECT_EQ(refusal_of(Forger(5 + kMaxTickJump)), SnapshotRefusal::kNone);
   EXPECT_EQ(refusal_of(Forger(6 + 2 * kMaxTickJump)), SnapshotRefusal::kTick);
 }

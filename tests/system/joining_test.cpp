@@ -1,0 +1,81 @@
+// How far a client has come with the objects that were there when it joined: the authority knows, and tells
+// the client.
+#include "interest_pair.h"
+
+namespace lattice::test {
+namespace {
+
+lattice_conn_info info_of(lattice_conn* conn) {
+  lattice_conn_info info;
+  lattice_conn_info_init(&info);
+  EXPECT_EQ(lattice_conn_get_info(conn, &info), LATTICE_OK) << lattice_last_error();
+  return info;
+}
+
+TEST(Joining, both_sides_know_the_progress) {
+  constexpr uint32_t kObjects = 60;
+  InterestPair pair(LATTICE_INTEREST_NONE, 256);  // one object in a snapshot
+  for (uint32_t i = 0; i < kObjects; ++i) pair.spawn_bulk(40);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  EXPECT_EQ(info_of(pair.client_conn()).join_objects, 0u) << "nobody has told it yet";
+  EXPECT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
+  pair.run(200);
+  pair.spawn_bulk(40);  // too late to count
+
+  uint32_t received = 0;
+  uint32_t steps = 0;
+  while (info_of(pair.client_conn()).is_loaded == 0 && steps < 100) {
+    pair.run(100);
+    ++steps;
+    const lattice_conn_info client = info_of(pair.client_conn());
+    EXPECT_EQ(client.join_objects, kObjects);
+    EXPECT_GE(client.join_objects_received, received);
+    // The client hears of what it has a round trip later.
+    EXPECT_LE(client.join_objects_received, pair.heard.size());
+    EXPECT_LE(client.join_objects_received, info_of(pair.conn()).join_objects_received);
+    received = client.join_objects_received;
+  }
+  EXPECT_GT(steps, 10u) << "the progress was seen";
+  EXPECT_LT(steps, 100u);
+  EXPECT_EQ(received, kObjects);
+  EXPECT_EQ(info_of(pair.conn()).is_loaded, 1u);
+}
+
+TEST(Joining, what_goes_meanwhile_is_not_waited_for) {
+  InterestPair pair(LATTICE_INTEREST_NONE, 256);
+  std::vector<lattice_netid> objects;
+  for (uint32_t i = 0; i < 40; ++i) objects.push_back(pair.spawn_bulk(40));
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(150);
+  ASSERT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
+  for (const lattice_netid object : objects) lattice_despawn(pair.server(), object);
+  pair.run(200);
+  EXPECT_EQ(info_of(pair.client_conn()).is_loaded, 1u);
+  EXPECT_EQ(info_of(pair.client_conn()).join_objects_received, 40u);
+}
+
+// The part that says so is lost. It is sent again, though nothing else is to be said.
+TEST(Joining, the_end_is_told_over_a_bad_network) {
+  InterestPair pair(LATTICE_INTEREST_NONE);
+  pair.spawn_bulk(1);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  ASSERT_TRUE(pair.run_until([&] { return info_of(pair.conn()).is_loaded != 0; }));
+  pair.cut(true);
+  pair.run(1000);
+  ASSERT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
+  pair.cut(false);
+  EXPECT_TRUE(pair.run_until([&] { return info_of(pair.client_conn()).is_loaded != 0; }));
+}
+
+TEST(Joining, only_what_the_client_may_see_counts) {
+  InterestPair pair;
+  pair.spawn_at(5);
+  pair.spawn_at(10);
+  pair.spawn_at(500);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  ASSERT_TRUE(pair.run_until([&] { return info_of(pair.client_conn()).is_loaded != 0; }));
+  EXPECT_EQ(info_of(pair.client_conn()).join_objects, 2u);
+}
+
+}  // namespace
+}  // namespace lattice::test

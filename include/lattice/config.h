@@ -100,9 +100,9 @@ typedef struct lattice_world_config {
   /// A connection ends when nothing was heard for so long. 1000..600000, default 10000. A value below 4000
   /// needs a smaller keepalive_interval_ms.
   uint32_t connection_timeout_ms;
-  /// Authority: most bytes of one snapshot for one client, 128..2^20. 0, the default: as much as 15
-  /// datagrams hold. An object whose state is longer than this is not sent; the refusal counter
-  /// snapshot_over_budget counts it once per snapshot.
+  /// Authority: most bytes of one snapshot for one client, 64 + 2 * predicted_set_bytes to 2^20. 0, the
+  /// default: as much as 15 datagrams hold. An object whose state is longer than this is not sent; the
+  /// refusal counter snapshot_over_budget counts it once per snapshot.
   uint32_t snapshot_budget_bytes;
 
   /// Authority: the Ed25519 public keys of the issuers whose tokens are honoured, 32 bytes each, back to
@@ -138,8 +138,11 @@ typedef struct lattice_world_config {
 
   // ---- Sending rate ----
   uint32_t congestion_mode;  ///< a lattice_congestion_mode, default LATTICE_CONGESTION_DELAY
-  /// Most bytes of UDP payload per second that each connection sends, in any mode. 2400..4000000000, or 0,
-  /// the default, for no ceiling.
+  /// Most bytes of UDP payload per second that each connection sends, in any mode, up to 4000000000. 0, the
+  /// default, for no ceiling. The least is what the connection needs in any case: 40 packets per second or
+  /// more of 53 bytes with acknowledgements, and in them snapshots of 64 + 2 * predicted_set_bytes bytes at
+  /// the snapshot rate: 5960 with the defaults. On a client inputs of 16 bytes at the tick rate: 4140. A
+  /// refusal says the least and what it is made of.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----
@@ -233,6 +236,13 @@ typedef struct lattice_world_config {
   /// prediction is shown and stepped. 0..256; 0, the default, corrects at once, however many ticks that
   /// takes.
   uint32_t resimulation_budget_ticks;
+
+  // ---- Caps and rates of snapshots. A client ignores these. ----
+
+  /// Authority: bytes that the states of the objects that one client predicts take in a snapshot. The least
+  /// max_send_bytes_per_s and snapshot_budget_bytes follow from it, so that each snapshot can correct the
+  /// client and has as much room for what others do. 1..65536, default 32.
+  uint32_t predicted_set_bytes;
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

@@ -6,6 +6,7 @@
 
 #include "abi/call.h"
 #include "abi/key_check.h"
+#include "abi/least_cap.h"
 #include "abi/struct_size.h"
 #include "replication/object_table.h"
 #include "replication/snapshot_format.h"
@@ -16,8 +17,6 @@
 namespace lattice::abi {
 namespace {
 
-constexpr uint32_t kLeastSendBytesPerS = 2400;   // acknowledgements and keepalives alone take half of it
-constexpr uint32_t kLeastSnapshotBytes = 128;    // header, id and a state of some ninety bytes
 constexpr uint32_t kDefaultSnapshotRateHz = 30;  // or the tick rate, if that is lower
 
 struct Bound {
@@ -44,7 +43,8 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"socket_buffer_bytes", c.socket_buffer_bytes, 4096, 1u << 30},
       {"connect_budget_ms", c.connect_budget_ms, 1000, 60000},
       {"connection_timeout_ms", c.connection_timeout_ms, 1000, 600000},
-      {"snapshot_budget_bytes", c.snapshot_budget_bytes, 0, 1u << 20},
+      {"snapshot_budget_bytes", c.snapshot_budget_bytes, 0, kMostSnapshotBytes},
+      {"predicted_set_bytes", c.predicted_set_bytes, 1, 65536},
       {"issuer_public_key_count", c.issuer_public_key_count, 0, 2},
       {"connects_per_s_per_prefix", c.connects_per_s_per_prefix, 1, 100000},
       {"max_half_open_per_prefix", c.max_half_open_per_prefix, 1, 16384},
@@ -80,18 +80,6 @@ lattice_result check_bounds(const lattice_world_config& c) {
                 bound.field, static_cast<unsigned long long>(bound.value),
                 static_cast<unsigned long long>(bound.min), static_cast<unsigned long long>(bound.max),
                 bound.value > bound.max ? bound.otherwise : "");
-  }
-  if (c.max_send_bytes_per_s != 0 && (c.max_send_bytes_per_s < kLeastSendBytesPerS ||
-                                      c.max_send_bytes_per_s > reliability::kMaxRateBytesPerS)) {
-    return fail(
-        LATTICE_ERROR_CONFIG,
-        "lattice_world_config.max_send_bytes_per_s is %u. Give 0 for no ceiling, or 2400..4000000000.",
-        c.max_send_bytes_per_s);
-  }
-  if (c.snapshot_budget_bytes != 0 && c.snapshot_budget_bytes < kLeastSnapshotBytes) {
-    return fail(LATTICE_ERROR_CONFIG,
-                "lattice_world_config.snapshot_budget_bytes is %u. Give 0 for no bound, or 128..1048576.",
-                c.snapshot_budget_bytes);
   }
   if (c.worker_count > 1 && (c.enqueue_tasks == nullptr || c.finish_tasks == nullptr)) {
     return fail(
@@ -257,6 +245,11 @@ reliability::CongestionMode congestion_mode(uint32_t mode) {
 
 }  // namespace
 
+uint32_t snapshot_rate_hz(const lattice_world_config& config) {
+  return config.snapshot_rate_hz != 0 ? config.snapshot_rate_hz
+                                      : std::min(kDefaultSnapshotRateHz, config.tick_rate_hz);
+}
+
 lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
                            lattice_world_config* out, world::WorldConfig* world) {
   lattice_world_config_init(out);
@@ -266,9 +259,9 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_interest(*out)) return bad;
   if (const lattice_result bad = check_role(*out, world->role)) return bad;
+  if (const lattice_result bad = check_caps(*out, world->role.role)) return bad;
   world->tick_rate_hz = out->tick_rate_hz;
-  world->snapshot_rate_hz = out->snapshot_rate_hz != 0 ? out->snapshot_rate_hz
-                                                       : std::min(kDefaultSnapshotRateHz, out->tick_rate_hz);
+  world->snapshot_rate_hz = snapshot_rate_hz(*out);
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
@@ -333,5 +326,6 @@ extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* 
   config->input_redundancy = 31;
   config->interest_stay_ms = 1000;
   config->interest_radius = 64.0;
+  config->predicted_set_bytes = 32;
   return lattice::abi::write_defaults(value, out, struct_size);
 }

@@ -11,4 +11,7 @@ namespace lattice::abi {
 lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
                            lattice_world_config* out, world::WorldConfig* world);
 
+/// The snapshots per second that each client gets: snapshot_rate_hz, or its default.
+uint32_t snapshot_rate_hz(const lattice_world_config& config);
+
 }  // namespace lattice::abi

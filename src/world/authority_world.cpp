@@ -306,13 +306,18 @@ uint64_t AuthorityWorld::until_next_snapshot_ns(Now now, Tick turn) const {
 }
 
 // The bytes that the builder may write: the share of the bodies in the connection's budget, within the
-// configured bound.
-uint32_t AuthorityWorld::snapshot_budget(uint64_t send_budget_bytes) const {
-  const uint64_t configured = config_.snapshot_budget_bytes;
+// configured bound. Under a cap of less than a datagram for each snapshot, a client that owns objects gets an
+// even share with each: a whole datagram now and then would correct it too seldom.
+uint32_t AuthorityWorld::snapshot_budget(const Client& client, uint64_t send_budget_bytes) const {
+  constexpr uint64_t kPacketBytes = reliability::kDatagramBytes - reliability::kMaxSnapshotBody;
   if (send_budget_bytes == UINT64_MAX) return config_.snapshot_budget_bytes;
-  const uint64_t bodies = send_budget_bytes * reliability::kMaxSnapshotBody / reliability::kDatagramBytes;
-  return static_cast<uint32_t>(
-      std::min({bodies, configured == 0 ? bodies : configured, uint64_t{UINT32_MAX}}));
+  uint64_t bodies = send_budget_bytes * reliability::kMaxSnapshotBody / reliability::kDatagramBytes;
+  if (config_.snapshot_budget_bytes != 0) bodies = std::min<uint64_t>(bodies, config_.snapshot_budget_bytes);
+  const uint64_t even_bytes = config_.max_send_bytes_per_s / config_.snapshot_rate_hz;
+  if (client.owned != 0 && even_bytes > kPacketBytes && even_bytes < reliability::kDatagramBytes) {
+    bodies = std::min(bodies, even_bytes - kPacketBytes);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(bodies, UINT32_MAX));
 }
 
 void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
@@ -326,7 +331,7 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
   std::optional<InterestHub::Nearness> view;
   if (interest_) view.emplace(interest_->nearness(client.connection));
   const replication::Nearness* nearness = view ? &*view : nullptr;
-  client.budget_bytes = snapshot_budget(send_budget_bytes);
+  client.budget_bytes = snapshot_budget(client, send_budget_bytes);
   const auto parts =
       builder_->build(*client.recipient, header, client.budget_bytes, nearness, silence_of(client));
   if (parts.empty()) return;

@@ -133,7 +133,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   void update_set(Client& client);
   void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;
   void explain_sending(const Client& client, const replication::Replica& replica, lattice_why_info* out);
-  uint32_t snapshot_budget(uint64_t send_budget_bytes) const;
+  uint32_t snapshot_budget(const Client& client, uint64_t send_budget_bytes) const;
   Tick turn_of(const Client& client) const;
   uint64_t until_next_snapshot_ns(Now now, Tick turn) const;
   void remove_now(uint64_t network_id);

@@ -66,6 +66,7 @@ const std::vector<Ranged>& ranged_members() {
       ROW(resimulation_budget_ticks, 0, 256, 0),
       ROW(interest_kind, 0, 3, 0),
       ROW(interest_stay_ms, 0, 60000, 1000),
+      ROW(predicted_set_bytes, 1, 65536, 32),
   };
   return members;
 }
@@ -117,8 +118,8 @@ class WorldConfig : public ::testing::Test {
     lattice_role_context_init(&role, kind);
     return role;
   }
-  bool accepted() const {
-    const lattice_role_context role = role_of(LATTICE_ROLE_DEDICATED);
+  bool accepted(lattice_role kind = LATTICE_ROLE_DEDICATED) const {
+    const lattice_role_context role = role_of(kind);
     lattice_world* world = lattice_world_create(&config_, &role);
     if (world == nullptr) return false;
     lattice_world_destroy(world);
@@ -145,8 +146,8 @@ class WorldConfig : public ::testing::Test {
     return value;
   }
   /// Refused, with a text that has all of `words`.
-  void expect_refused(const std::vector<std::string>& words) {
-    EXPECT_FALSE(accepted()) << words.front();
+  void expect_refused(const std::vector<std::string>& words, lattice_role kind = LATTICE_ROLE_DEDICATED) {
+    EXPECT_FALSE(accepted(kind)) << words.front();
     EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_CONFIG) << words.front();
     const std::string text = lattice_last_error();
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << text;
@@ -309,18 +310,39 @@ TEST_F(WorldConfig, SnapshotBudget) {
     config_.snapshot_budget_bytes = good;
     EXPECT_TRUE(accepted()) << lattice_last_error();
   }
+  config_.predicted_set_bytes = 100;
+  config_.snapshot_budget_bytes = 263;
+  expect_refused(
+      {"lattice_world_config.snapshot_budget_bytes is 263", "264..1048576", "predicted_set_bytes"});
 }
 
 TEST_F(WorldConfig, SendCeiling) {
-  for (const uint32_t bad : {1u, 2399u, 4'000'000'001u, UINT32_MAX}) {
+  for (const uint32_t bad : {1u, 5959u, 4'000'000'001u, UINT32_MAX}) {
     config_.max_send_bytes_per_s = bad;
-    expect_refused(
-        {"lattice_world_config.max_send_bytes_per_s is " + std::to_string(bad), "2400..4000000000"});
+    expect_refused({"lattice_world_config.max_send_bytes_per_s is " + std::to_string(bad), "5960..4000000000",
+                    "40 packets per second of 53 bytes", "30 snapshots (snapshot_rate_hz)", "128 bytes"});
   }
-  for (const uint32_t good : {0u, 2400u, 4'000'000'000u}) {
+  for (const uint32_t good : {0u, 5960u, 4'000'000'000u}) {
     config_.max_send_bytes_per_s = good;
     EXPECT_TRUE(accepted()) << lattice_last_error();
   }
+}
+
+TEST_F(WorldConfig, SendCeilingFollowsFromRatesAndThePredictedSet) {
+  config_.max_send_bytes_per_s = 1;
+  config_.snapshot_rate_hz = 60;
+  config_.predicted_set_bytes = 200;
+  expect_refused({std::to_string(60 * 53 + 60 * (64 + 2 * 200)) + "..4000000000"});
+  config_.tick_rate_hz = 10;
+  config_.snapshot_rate_hz = 0;
+  expect_refused({std::to_string(40 * 53 + 10 * (64 + 2 * 200)) + "..4000000000"});
+}
+
+TEST_F(WorldConfig, SendCeilingOfAClientFollowsFromItsInputs) {
+  config_.max_send_bytes_per_s = 4139;
+  expect_refused({"4140..4000000000", "60 inputs (tick_rate_hz)"}, LATTICE_ROLE_CLIENT);
+  config_.max_send_bytes_per_s = 4140;
+  EXPECT_TRUE(accepted(LATTICE_ROLE_CLIENT)) << lattice_last_error();
 }
 
 TEST_F(WorldConfig, TransferChannel) {

@@ -127,6 +127,7 @@ MEMBER(lattice_world_config, interest_radius, 296, 8)
 MEMBER(lattice_world_config, interest_leave_radius, 304, 8)
 MEMBER(lattice_world_config, interest_cell, 312, 8)
 MEMBER(lattice_world_config, resimulation_budget_ticks, 320, 4)
+MEMBER(lattice_world_config, predicted_set_bytes, 324, 4)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)

@@ -131,6 +131,27 @@ void print_range(const char* name, Value lattice_world_config::*member) {
   lattice_world_destroy(world);
 }
 
+/// The least cap that a role may have, from the refusal of a smaller one.
+void print_least_cap(const char* name, lattice_role kind) {
+  uint8_t seed[LATTICE_KEY_BYTES];
+  uint8_t key[LATTICE_KEY_BYTES];
+  lattice_issuer_generate(seed, key);
+  lattice_world_config config;
+  lattice_world_config_init(&config);
+  config.issuer_public_keys = key;
+  config.issuer_public_key_count = kind == LATTICE_ROLE_CLIENT ? 0 : 1;
+  config.max_send_bytes_per_s = 1;
+  lattice_role_context role;
+  lattice_role_context_init(&role, kind);
+  lattice_world* world = lattice_world_create(&config, &role);
+  const char* at = std::strstr(lattice_last_error(), "no ceiling, or ");
+  unsigned bytes = 0;
+  if (world == nullptr && at != nullptr && std::sscanf(at, "no ceiling, or %u", &bytes) == 1) {
+    std::printf("%s %u\n", name, bytes);
+  }
+  lattice_world_destroy(world);
+}
+
 void print_names() {
   lattice_world_config config;
   lattice_world_config_init(&config);
@@ -195,5 +216,8 @@ int main(int argc, char** argv) {
   PRINT_RANGE(input_redundancy);
   PRINT_RANGE(resimulation_budget_ticks);
   PRINT_RANGE(interest_stay_ms);
+  PRINT_RANGE(predicted_set_bytes);
+  print_least_cap("least_cap_of_authority", LATTICE_ROLE_DEDICATED);
+  print_least_cap("least_cap_of_client", LATTICE_ROLE_CLIENT);
   return 0;
 }

@@ -60,7 +60,9 @@ class InterestPair {
   static constexpr double kRadius = 30;
   static constexpr double kLeaveRadius = 40;
 
-  explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0)
+  /// `adjust` changes the server's configuration.
+  explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0,
+                        void (*adjust)(lattice_world_config*) = nullptr)
       : is_filtering_(kind != LATTICE_INTEREST_NONE) {
     net_ = lattice_netsim_create(1);
     lattice_world_config config = base("10.0.0.1:27015");
@@ -73,6 +75,7 @@ class InterestPair {
       config.interest_cell = 16;
       config.interest_stay_ms = 100;
     }
+    if (adjust != nullptr) adjust(&config);
     server_ = make(config, LATTICE_ROLE_DEDICATED);
     client_ = make(base("10.0.0.2:1000"), LATTICE_ROLE_CLIENT);
     listen();
@@ -111,8 +114,8 @@ class InterestPair {
     return id;
   }
   /// An object without a place, of which `count` numbers are not 0.
-  lattice_netid spawn_bulk(uint32_t count) {
-    const lattice_netid id = lattice_spawn(server_, kBulkType, LATTICE_AUTHORITY_SERVER);
+  lattice_netid spawn_bulk(uint32_t count, lattice_peer_id owner = 0) {
+    const lattice_netid id = lattice_spawn_for(server_, kBulkType, LATTICE_AUTHORITY_SERVER, owner);
     EXPECT_NE(id, 0u) << lattice_last_error();
     auto* bulk = static_cast<Bulk*>(lattice_object_state(server_, id, 0));
     for (uint32_t i = 0; i < count; ++i) bulk->numbers[i] = 0x10000000u + i;

@@ -1,0 +1,44 @@
+// The least cap that a world accepts is enough: what a client owns is told in nearly each snapshot, whatever else
+// changes.
+#include "interest_pair.h"
+
+namespace lattice::test {
+namespace {
+
+constexpr uint32_t kOwnBytes = 32;
+
+/// Changes 5 numbers of some 32 bits each: with their mask and the object's head no more than kOwnBytes.
+void change(lattice_world* world, lattice_netid object, uint32_t step) {
+  auto* bulk = static_cast<Bulk*>(lattice_object_state(world, object, 0));
+  for (uint32_t i = 0; i < 5; ++i) bulk->numbers[i] = 0x10000000u + (step * 0x9E3779B1u >> 4) + i;
+}
+
+TEST(LeastCap, corrects_what_a_client_owns_in_each_snapshot) {
+  InterestPair pair(LATTICE_INTEREST_NONE, 0, [](lattice_world_config* config) {
+    config->predicted_set_bytes = kOwnBytes;
+    config->max_send_bytes_per_s = 40 * 53 + 30 * (64 + 2 * kOwnBytes);
+  });
+  std::vector<lattice_netid> others;
+  for (uint32_t i = 0; i < 20; ++i) others.push_back(pair.spawn_bulk(1));
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  const lattice_netid own = pair.spawn_bulk(1, pair.peer());
+  pair.run(3000);
+
+  uint32_t confirmed = 0;
+  uint32_t newest = 0;
+  constexpr uint32_t kSeconds = 4;
+  for (uint32_t ms = 0; ms < 1000 * kSeconds; ms += 5) {
+    change(pair.server(), own, ms);
+    for (const lattice_netid other : others) change(pair.server(), other, ms);
+    pair.run(5);
+    lattice_object_info info;
+    lattice_object_info_init(&info);
+    ASSERT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
+    confirmed += info.confirmed_tick != newest ? 1 : 0;
+    newest = info.confirmed_tick;
+  }
+  EXPECT_GE(confirmed, kSeconds * 27) << "of 30 snapshots a second";
+}
+
+}  // namespace
+}  // namespace lattice::test

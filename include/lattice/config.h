@@ -243,6 +243,14 @@ typedef struct lattice_world_config {
   /// max_send_bytes_per_s and snapshot_budget_bytes follow from it, so that each snapshot can correct the
   /// client and has as much room for what others do. 1..65536, default 32.
   uint32_t predicted_set_bytes;
+  /// Authority: within this distance states come with each snapshot, in position units. 0..interest_radius,
+  /// default 0.
+  double interest_near_radius;
+  /// Authority: how many states per second a client gets of an object at interest_radius or farther, 1 to the
+  /// snapshot rate. Between interest_near_radius and interest_radius the time between two states grows with
+  /// the distance. 0, the default: as many as of a near one.
+  uint32_t interest_far_rate_hz;
+  uint32_t reserved_interest;  ///< leave at 0
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

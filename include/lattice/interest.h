@@ -12,9 +12,10 @@
 ///
 /// An object comes within interest_radius and goes beyond interest_leave_radius, and it stays for
 /// interest_stay_ms at least. What a rule hides goes with the next snapshot. The borders are exact to an
-/// eighth of interest_cell. On the client an object that goes is gone: on_despawn tells of it, with
-/// LATTICE_DESPAWN_LEFT as lattice_object_despawn_reason(), and on_spawn when it comes back. RPCs to all
-/// reach the clients that have the object.
+/// eighth of interest_cell. With interest_far_rate_hz, states of what is far come less often. On the client
+/// an object that goes is gone: on_despawn tells of it, with LATTICE_DESPAWN_LEFT as
+/// lattice_object_despawn_reason(), and on_spawn when it comes back. RPCs to all reach the clients that have
+/// the object.
 #ifndef LATTICE_INTEREST_H
 #define LATTICE_INTEREST_H
 
@@ -42,7 +43,7 @@ typedef struct lattice_object_interest {
   uint32_t room;         ///< 0..65534, or LATTICE_ROOM_ALL
   uint32_t team_mask;    ///< one bit for each team that may see it; 0: everybody may
   uint32_t is_filtered;  ///< 1: on_relevant is asked about each client that may have the object; 0 or 1
-  uint32_t reserved;     ///< leave at 0
+  uint32_t is_full_rate;  ///< 1: the distance slows neither its states nor those of what is attached to it
 } lattice_object_interest;
 
 /// All zero, with struct_size: everybody of room 0 who is near. Does nothing when `interest` is NULL. Does

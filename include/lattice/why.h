@@ -13,8 +13,8 @@ extern "C" {
 
 #define LATTICE_WHY_TEXT_BYTES 256u  ///< room for every sentence of lattice_why_text(), with its final zero
 
-/// The main reason. Those from LATTICE_WHY_UP_TO_DATE to LATTICE_WHY_TOO_LARGE are of objects in the client's
-/// set, the others of objects outside of it.
+/// The main reason. Those from LATTICE_WHY_UP_TO_DATE to LATTICE_WHY_TOO_LARGE, and LATTICE_WHY_FAR, are of
+/// objects in the client's set, the others of objects outside of it.
 typedef enum lattice_why_reason {
   LATTICE_WHY_UP_TO_DATE = 0,      ///< the client has acknowledged the newest state
   LATTICE_WHY_IN_FLIGHT = 1,       ///< the newest state was sent in sent_tick, and nothing came back yet
@@ -30,7 +30,8 @@ typedef enum lattice_why_reason {
   LATTICE_WHY_NO_VIEWER = 11,      ///< the client never had a place, and the object is seen from near only
   LATTICE_WHY_DISTANCE = 12,       ///< it is farther away than `border`
   LATTICE_WHY_CALLBACK = 13,       ///< on_relevant refused it, or has not been asked about it yet
-  LATTICE_WHY_PARENT = 14          ///< it is attached to `root`, which is outside of the set: ask about that
+  LATTICE_WHY_PARENT = 14,         ///< it is attached to `root`, which is outside of the set: ask about that
+  LATTICE_WHY_FAR = 15  ///< far away: its states leave every interval_ticks, and the next is not due
 } lattice_why_reason;
 
 /// Why a client sees an object as it does. Ticks are 0 when there is none. Rules and places are those of the
@@ -63,6 +64,8 @@ typedef struct lattice_why_info {
   double distance;           ///< from the client's viewer to `root`; below 0: one of them has no place
   double border;             ///< the distance that decides: interest_leave_radius in the set, else
                              ///< interest_radius; 0 where the distance does not matter
+  uint32_t interval_ticks;   ///< least ticks between two states of the object, by its distance; 0 outside
+  uint32_t reserved;         ///< always 0
 } lattice_why_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

@@ -73,6 +73,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"input_redundancy", c.input_redundancy, 0, simulation::kMaxInputsPerMessage - 1},
       {"interest_kind", c.interest_kind, LATTICE_INTEREST_NONE, LATTICE_INTEREST_TREE},
       {"interest_stay_ms", c.interest_stay_ms, 0, 60000},
+      {"interest_far_rate_hz", c.interest_far_rate_hz, 0, snapshot_rate_hz(c)},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
@@ -191,6 +192,7 @@ lattice_result check_interest(const lattice_world_config& c) {
     double max;
   } bounds[] = {
       {"interest_radius", c.interest_radius, c.interest_radius, 1e-6, kMaxRadius},
+      {"interest_near_radius", c.interest_near_radius, c.interest_near_radius, 0, c.interest_radius},
       {"interest_leave_radius", c.interest_leave_radius, leave_radius(c), c.interest_radius, 2 * kMaxRadius},
       // A query looks at no more than some 33 cells along each axis.
       {"interest_cell", c.interest_cell, interest_cell(c), leave_radius(c) / 16, 2 * kMaxRadius},
@@ -212,6 +214,8 @@ void copy_interest(const lattice_world_config& c, world::InterestConfig* out) {
   out->enter_radius = c.interest_radius;
   out->leave_radius = leave_radius(c);
   out->stay_ms = c.interest_stay_ms;
+  out->near_radius = c.interest_near_radius;
+  out->far_rate_hz = c.interest_far_rate_hz;
 }
 
 // The members that tune transport, prediction and history.

@@ -74,9 +74,13 @@ lattice_result lattice_object_set_interest(lattice_world* world, lattice_netid o
   if (value.is_filtered > 1) {
     return out_of_range("lattice_object_interest.is_filtered", value.is_filtered, 1);
   }
+  if (value.is_full_rate > 1) {
+    return out_of_range("lattice_object_interest.is_full_rate", value.is_full_rate, 1);
+  }
   replication::InterestRule rule;
   rule.relevance = static_cast<replication::Relevance>(value.relevance);
   rule.filtered = value.is_filtered != 0;
+  rule.full_rate = value.is_full_rate != 0;
   rule.room = static_cast<uint16_t>(value.room);
   rule.teams = value.team_mask;
   hub->set_rule(slot, rule);
@@ -100,6 +104,7 @@ lattice_result lattice_object_get_interest(lattice_world* world, lattice_netid o
   value.room = rule.room;
   value.team_mask = rule.teams;
   value.is_filtered = rule.filtered ? 1 : 0;
+  value.is_full_rate = rule.full_rate ? 1 : 0;
   return abi::write_struct(value, out, "lattice_object_interest");
 }
 

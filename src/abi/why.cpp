@@ -67,6 +67,12 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
     case LATTICE_WHY_PARENT:
       return write(out, capacity,
                    "not sent: it is attached to object %" PRIu64 ", which the client does not get", why.root);
+    case LATTICE_WHY_FAR:
+      return write(
+          out, capacity,
+          "the state of tick %u waits: it is %.1f away, so its states leave every %u ticks, the last in "
+          "tick %u, now %u",
+          why.changed_tick, why.distance, why.interval_ticks, why.sent_tick, why.tick);
     default:
       return false;
   }

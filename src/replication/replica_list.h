@@ -142,6 +142,10 @@ class ReplicaList {
   void keep_awake(size_t count) { awake_.resize(count); }
   /// The groups of objects in step. The builder sends all of them, or ends them.
   std::vector<Step>& steps() { return steps_.steps(); }
+  /// Takes objects of one group out of step.
+  void end_step(const StateStore& store, uint32_t group, uint32_t mask) {
+    leave_step(store, *steps_.find(group), mask);
+  }
   /// Takes all objects out of step, and lets none come into step for a second.
   void end_steps(const StateStore& store);
   /// Brings objects into step whose state was just sent at the tick of the build, each on its own. `mask` has

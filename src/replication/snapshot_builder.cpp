@@ -12,6 +12,8 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kScanAhead = 8;  // C-05
+/// How often the distances of objects in step are looked at.
+constexpr uint32_t kSlowStepBuilds = 16;
 constexpr float kMaxStaleness = 60.0f;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
@@ -72,6 +74,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
   blocks_.begin_client();
   recipient.begin_build(tick_);
   recipient.follow(store_, changed_);
+  slow_steps(recipient);
   if (!plan_steps(recipient, budget_bytes)) {
     recipient.end_steps(store_);
     shared_.clear();
@@ -103,6 +106,23 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
 }
 
 // ---- Objects in step ------------------------------------------------------------------------------
+
+// Now and then, takes out of step what has gone so far away that it gets fewer snapshots.
+void SnapshotBuilder::slow_steps(ReplicaList& recipient) {
+  if (nearness_ == nullptr || !nearness_->slows()) return;
+  const uint64_t build = tick_ / config_.send_interval_ticks + recipient.peer_id();
+  if (build % kSlowStepBuilds != 0) return;
+  // From the back: a step that ends is replaced by the last one.
+  for (size_t i = recipient.steps().size(); i-- > 0;) {
+    const Step& step = recipient.steps()[i];
+    uint32_t slowed = 0;
+    for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+      const auto bit = static_cast<uint32_t>(std::countr_zero(rest));
+      if (interval_ticks((step.group << kGroupBits) + bit) > config_.send_interval_ticks) slowed |= 1u << bit;
+    }
+    if (slowed != 0) recipient.end_step(store_, step.group, slowed);
+  }
+}
 
 // Finds the blocks of all groups in step. False when that cannot be, or should not: too little would be left
 // of the budget for what else there is.
@@ -228,7 +248,9 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
                     tick_ - replica.sent_tick < resend_ticks_;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    collect_state(replica, index, is_own);
+    const uint32_t interval = is_own ? 0 : interval_ticks(replica.slot);
+    if (is_early(replica, interval)) return true;
+    collect_state(replica, index, is_own, interval > config_.send_interval_ticks);
   } else if (!replica.rest_sent) {
     static_cast<void>(collect_rest(replica, index, newest));
   }
@@ -254,7 +276,22 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   return true;
 }
 
-void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own) {
+uint32_t SnapshotBuilder::interval_ticks(uint32_t slot) const {
+  return nearness_ == nullptr || !nearness_->slows() ? 0 : nearness_->interval_ticks(slot);
+}
+
+// Whether the distance lets the object wait for a later snapshot. The first state of a stay never waits, nor
+// does one whose predecessor was lost. Time is cut into intervals, for each slot at other ticks, so that
+// objects that are equally far away do not leave with the same snapshot.
+bool SnapshotBuilder::is_early(const Replica& replica, uint32_t interval_ticks) const {
+  if (interval_ticks <= config_.send_interval_ticks || replica.sent_tick == 0) return false;
+  if (!replica.in_flight && replica.sent_version != replica.acked_version) return false;  // lost
+  if (tick_ - replica.sent_tick >= interval_ticks) return false;
+  const Tick phase = replica.slot * config_.send_interval_ticks;
+  return (tick_ + phase) / interval_ticks == (replica.sent_tick + phase) / interval_ticks;
+}
+
+void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own, bool is_slowed) {
   const ObjectInfo& info = table_.info(replica.slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
@@ -268,7 +305,7 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_ow
   replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
   own_count_ += is_own ? 1 : 0;
 
-  waiting_.push_back(Waiting{replica.accumulator, index, is_own});
+  waiting_.push_back(Waiting{replica.accumulator, index, is_own, is_slowed});
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
@@ -318,7 +355,8 @@ bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting&
   }
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
-  candidate.streams = replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
+  candidate.streams =
+      !waiting.is_slowed && replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
   candidate.priority = waiting.priority;
   return true;
 }

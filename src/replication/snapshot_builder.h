@@ -39,6 +39,10 @@ class Nearness {
   virtual ~Nearness() = default;
   /// 1 near, towards 0 far.
   virtual float factor(uint32_t slot) const = 0;
+  /// Least ticks between two states of the object.
+  virtual uint32_t interval_ticks(uint32_t /*slot*/) const { return 0; }
+  /// False when interval_ticks() asks for no more than the interval of snapshots.
+  virtual bool slows() const { return false; }
 };
 
 class SnapshotBuilder {
@@ -108,6 +112,7 @@ class SnapshotBuilder {
     float priority = 0;
     uint32_t index = 0;  // of the replica
     bool is_own = false;
+    bool is_slowed = false;  // by its distance
   };
   /// A block of objects in step.
   struct Shared {
@@ -117,6 +122,9 @@ class SnapshotBuilder {
     uint32_t block = 0;  // in blocks_
   };
 
+  uint32_t interval_ticks(uint32_t slot) const;
+  bool is_early(const Replica& replica, uint32_t interval_ticks) const;
+  void slow_steps(ReplicaList& recipient);
   bool plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
   bool find_shared(Shared shared);
   bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
@@ -124,7 +132,7 @@ class SnapshotBuilder {
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
-  void collect_state(Replica& replica, uint32_t index, bool is_own);
+  void collect_state(Replica& replica, uint32_t index, bool is_own, bool is_slowed);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,

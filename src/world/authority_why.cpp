@@ -62,6 +62,14 @@ void AuthorityWorld::explain_rules(const Client& client, uint32_t slot, lattice_
   if (client.looked) out->reason = reason_outside(sight, slot, interest_->rule(slot).filtered);
 }
 
+// Whether the distance alone keeps a state back.
+bool AuthorityWorld::is_slowed(const Client& client, const replication::Replica& replica,
+                               const lattice_why_info& why) const {
+  if (!interest_ || table_.info(replica.slot).owner == client.peer || replica.sent_tick == 0) return false;
+  return why.interval_ticks > snapshot_interval_ticks_ && !replica.lost &&
+         current_tick_ - replica.sent_tick < why.interval_ticks;
+}
+
 void AuthorityWorld::explain_sending(const Client& client, const replication::Replica& replica,
                                      lattice_why_info* out) {
   const replication::StateSummary& newest = store_.summary(replica.slot);
@@ -72,6 +80,7 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
   out->lost_count = client.recipient->detail(index).lost;
   out->accumulator = replica.accumulator;
+  if (interest_) out->interval_ticks = interest_->nearness(client.connection).interval_ticks(replica.slot);
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;
@@ -98,6 +107,8 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
     out->reason = LATTICE_WHY_IN_FLIGHT;
   } else if (next.alone_bits > room_bytes * 8) {
     out->reason = LATTICE_WHY_OVER_BUDGET;
+  } else if (is_slowed(client, replica, *out)) {
+    out->reason = LATTICE_WHY_FAR;
   } else {
     out->reason = LATTICE_WHY_WAITS_FOR_TURN;
   }

@@ -44,7 +44,9 @@ AuthorityWorld::AuthorityWorld(const WorldConfig& config, std::unique_ptr<socket
       snapshot_interval_ticks_(snapshot_interval(config)) {
   clients_.resize(config.max_connections);
   turns_.resize(snapshot_interval_ticks_);
-  if (config.interest.enabled) interest_.emplace(config.interest, config.tick_rate_hz, table_, observer);
+  if (config.interest.enabled) {
+    interest_.emplace(config.interest, config.tick_rate_hz, snapshot_interval_ticks_, table_, observer);
+  }
   store_.set_unannounced_writes(this);
 }
 

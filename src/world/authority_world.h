@@ -132,6 +132,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   replication::SnapshotBuilder::Silence silence_of(const Client& client) const;
   void update_set(Client& client);
   void explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const;
+  bool is_slowed(const Client& client, const replication::Replica& replica,
+                 const lattice_why_info& why) const;
   void explain_sending(const Client& client, const replication::Replica& replica, lattice_why_info* out);
   uint32_t snapshot_budget(const Client& client, uint64_t send_budget_bytes) const;
   Tick turn_of(const Client& client) const;

@@ -1,6 +1,7 @@
 // See interest_hub.h.
 #include "world/interest_hub.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -15,13 +16,20 @@ using serialization::MotionMember;
 
 namespace {
 
-replication::Interest::Config interest_config(const InterestConfig& config, uint32_t tick_rate_hz) {
+replication::Interest::Config interest_config(const InterestConfig& config, uint32_t tick_rate_hz,
+                                              uint32_t snapshot_interval_ticks) {
   replication::Interest::Config out;
   out.objects.kind = config.kind;
   out.objects.cell = config.cell;
   out.set.enter_radius = config.enter_radius;
   out.set.leave_radius = config.leave_radius;
   out.set.stay_ticks = static_cast<Tick>((uint64_t{config.stay_ms} * tick_rate_hz + 999) / 1000);
+  out.rates.near_radius = config.near_radius;
+  out.rates.far_radius = config.enter_radius;
+  out.rates.near_ticks = out.rates.far_ticks = snapshot_interval_ticks;
+  if (config.far_rate_hz != 0) {
+    out.rates.far_ticks = std::max(snapshot_interval_ticks, tick_rate_hz / config.far_rate_hz);
+  }
   return out;
 }
 
@@ -52,8 +60,11 @@ Place read_place(const MotionMember& member, const void* const* host) {
 }  // namespace
 
 InterestHub::InterestHub(const InterestConfig& config, uint32_t tick_rate_hz,
-                         const replication::ObjectTable& table, Observer& observer)
-    : table_(table), observer_(observer), interest_(interest_config(config, tick_rate_hz)) {}
+                         uint32_t snapshot_interval_ticks, const replication::ObjectTable& table,
+                         Observer& observer)
+    : table_(table),
+      observer_(observer),
+      interest_(interest_config(config, tick_rate_hz, snapshot_interval_ticks)) {}
 
 // --- Objects
 

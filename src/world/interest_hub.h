@@ -31,8 +31,9 @@ struct ViewerChoice {
 
 class InterestHub final : private replication::InterestFilter {
  public:
-  InterestHub(const InterestConfig& config, uint32_t tick_rate_hz, const replication::ObjectTable& table,
-              Observer& observer);
+  /// Clients get a snapshot every `snapshot_interval_ticks`.
+  InterestHub(const InterestConfig& config, uint32_t tick_rate_hz, uint32_t snapshot_interval_ticks,
+              const replication::ObjectTable& table, Observer& observer);
 
   void spawned(uint32_t slot, bool always_relevant);
   /// Call it before the table frees the slot.
@@ -59,6 +60,8 @@ class InterestHub final : private replication::InterestFilter {
    public:
     Nearness(const replication::Interest& interest, uint32_t client) : interest_(interest), client_(client) {}
     float factor(uint32_t slot) const override { return interest_.distance_factor(client_, slot); }
+    uint32_t interval_ticks(uint32_t slot) const override { return interest_.interval_ticks(client_, slot); }
+    bool slows() const override { return interest_.slows(); }
 
    private:
     const replication::Interest& interest_;

@@ -26,6 +26,8 @@ struct InterestConfig {
   double enter_radius = 64;
   double leave_radius = 77;
   uint32_t stay_ms = 1000;
+  double near_radius = 0;    // nearer objects come at full rate
+  uint32_t far_rate_hz = 0;  // states per second of an object at enter_radius; 0: as near
 };
 
 struct WorldConfig {

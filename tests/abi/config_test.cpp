@@ -66,6 +66,7 @@ const std::vector<Ranged>& ranged_members() {
       ROW(resimulation_budget_ticks, 0, 256, 0),
       ROW(interest_kind, 0, 3, 0),
       ROW(interest_stay_ms, 0, 60000, 1000),
+      ROW(interest_far_rate_hz, 0, 30, 0),
       ROW(predicted_set_bytes, 1, 65536, 32),
   };
   return members;
@@ -98,6 +99,8 @@ const std::set<std::string> kOthers = {
     "tasks_ctx",
     "server_identity",  // tests/system/identity_test.cpp
     "reserved_development",
+    "interest_near_radius",  // InterestDistances
+    "reserved_interest",
 };
 
 class WorldConfig : public ::testing::Test {
@@ -291,6 +294,11 @@ TEST_F(WorldConfig, InterestDistances) {
     expect_refused({"lattice_world_config.interest_cell is ", "10..2e+06"});
   }
   config_.interest_cell = 10;
+  for (const double bad : {-1.0, 101.0, nan}) {
+    config_.interest_near_radius = bad;
+    expect_refused({"lattice_world_config.interest_near_radius is ", "0..100"});
+  }
+  config_.interest_near_radius = 100;
   EXPECT_TRUE(accepted()) << lattice_last_error();
 }
 

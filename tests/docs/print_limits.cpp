@@ -216,6 +216,7 @@ int main(int argc, char** argv) {
   PRINT_RANGE(input_redundancy);
   PRINT_RANGE(resimulation_budget_ticks);
   PRINT_RANGE(interest_stay_ms);
+  PRINT_RANGE(interest_far_rate_hz);
   PRINT_RANGE(predicted_set_bytes);
   print_least_cap("least_cap_of_authority", LATTICE_ROLE_DEDICATED);
   print_least_cap("least_cap_of_client", LATTICE_ROLE_CLIENT);

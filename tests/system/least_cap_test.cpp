@@ -34,7 +34,7 @@ TEST(LeastCap, corrects_what_a_client_owns_in_each_snapshot) {
     lattice_object_info info;
     lattice_object_info_init(&info);
     ASSERT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
-    confirmed += info.confirmed_tick != newest ? 1 : 0;
+    confirmed += info.confirmed_tick != newest ? 1u : 0u;
     newest = info.confirmed_tick;
   }
   EXPECT_GE(confirmed, kSeconds * 27) << "of 30 snapshots a second";

@@ -193,7 +193,7 @@ TEST_F(Why, MisuseIsRefused) {
   EXPECT_EQ(lattice_conn_why(pair.conn(), 12345, &why), LATTICE_ERROR_NOT_FOUND);
   char text[LATTICE_WHY_TEXT_BYTES];
   EXPECT_EQ(lattice_why_text(&why, text, sizeof text - 1), LATTICE_ERROR_BUFFER_TOO_SMALL);
-  for (why.reason = 0; why.reason <= LATTICE_WHY_PARENT; ++why.reason) {
+  for (why.reason = 0; why.reason <= LATTICE_WHY_FAR; ++why.reason) {
     EXPECT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_OK) << why.reason;
   }
   EXPECT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_ERROR_INVALID_ARGUMENT);

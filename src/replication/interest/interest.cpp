@@ -83,12 +83,32 @@ void Interest::tell(Watch& watch, uint32_t slot, const Place& from, const Place&
   if (enters || leaves) watch.set->hint(slot);
 }
 
-float Interest::distance_factor(uint32_t client, uint32_t slot) const {
+std::optional<double> Interest::distance(uint32_t client, uint32_t root) const {
   const Viewer& viewer = watches_[client].set->viewer();
-  const uint32_t root = objects_.root(slot);
-  if (!viewer.placed || !objects_.placed(root)) return 1.0f;
-  const double distance = std::sqrt(distance_squared(objects_.place(root), viewer.place));
-  return static_cast<float>(1.0 / (1.0 + distance / config_.objects.cell));
+  if (!viewer.placed || !objects_.placed(root)) return std::nullopt;
+  return std::sqrt(distance_squared(objects_.place(root), viewer.place));
+}
+
+float Interest::distance_factor(uint32_t client, uint32_t slot) const {
+  const std::optional<double> far = distance(client, objects_.root(slot));
+  return far ? static_cast<float>(1.0 / (1.0 + *far / config_.objects.cell)) : 1.0f;
+}
+
+bool Interest::has_full_rate(uint32_t slot) const {
+  for (; slot != InterestObjects::kNone; slot = objects_.parent(slot)) {
+    if (objects_.rule(slot).full_rate) return true;
+  }
+  return false;
+}
+
+uint32_t Interest::interval_ticks(uint32_t client, uint32_t slot) const {
+  const Rates& rates = config_.rates;
+  if (!slows() || has_full_rate(slot)) return rates.near_ticks;
+  const double far = distance(client, objects_.root(slot)).value_or(0);
+  if (far <= rates.near_radius) return rates.near_ticks;
+  if (far >= rates.far_radius) return rates.far_ticks;
+  const double share = (far - rates.near_radius) / (rates.far_radius - rates.near_radius);
+  return rates.near_ticks + static_cast<uint32_t>(share * (rates.far_ticks - rates.near_ticks));
 }
 
 }  // namespace lattice::replication

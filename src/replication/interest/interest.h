@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "replication/interest/interest_grid.h"
@@ -16,9 +17,18 @@ namespace lattice::replication {
 
 class Interest final : private MovementListener {
  public:
+  /// How the rate of an object's states falls with its distance: from `near_ticks` between two states at
+  /// near_radius and nearer, in proportion to the distance, to `far_ticks` at far_radius and farther.
+  struct Rates {
+    double near_radius = 0;
+    double far_radius = 64;  // at least near_radius
+    uint32_t near_ticks = 1;
+    uint32_t far_ticks = 1;  // near_ticks or less: the distance slows nothing
+  };
   struct Config {
     InterestObjects::Config objects;
     InterestSet::Config set;
+    Rates rates;
   };
 
   explicit Interest(const Config& config);
@@ -39,6 +49,11 @@ class Interest final : private MovementListener {
   /// What the distance makes of an object's priority: 1 near, a half at one cell, towards 0 far. What
   /// is attached is as near as its root. 1 when either side has no place.
   float distance_factor(uint32_t client, uint32_t slot) const;
+  /// Least ticks between two states of the object to the client. What is attached is as near as its root;
+  /// near_ticks when either side has no place, or the object's rule or that of a parent says full_rate.
+  uint32_t interval_ticks(uint32_t client, uint32_t slot) const;
+  /// True when the distance slows anything.
+  bool slows() const { return config_.rates.far_ticks > config_.rates.near_ticks; }
 
   /// Work done by all evaluations and movements so far.
   struct Work {
@@ -57,6 +72,8 @@ class Interest final : private MovementListener {
     std::unique_ptr<InterestSet> set;
   };
 
+  std::optional<double> distance(uint32_t client, uint32_t root) const;
+  bool has_full_rate(uint32_t slot) const;
   void on_moved(uint32_t slot, uint16_t room, const Place& from, const Place& to) override;
   void tell(Watch& watch, uint32_t slot, const Place& from, const Place& to);
   void watch(uint32_t client);

@@ -37,7 +37,8 @@ enum class InterestKind : uint8_t { kNone, kGrid, kTree };
 
 struct InterestRule {
   Relevance relevance = Relevance::kDistance;
-  bool filtered = false;  // the game is asked about every client that may see the object
+  bool filtered = false;   // the game is asked about every client that may see the object
+  bool full_rate = false;  // the distance does not slow its states
   uint16_t room = 0;
   uint32_t teams = 0;  // one bit each; 0: every team
 };

@@ -19,6 +19,10 @@ void configure(lattice_world_config* config) {
   config->interest_radius = 60.0;       /* objects come within 60 m ... */
   config->interest_leave_radius = 72.0; /* ... and go beyond 72 m */
   //! [configure]
+  //! [rates]
+  config->interest_near_radius = 20.0; /* within 20 m 30 states a second, with the default snapshot rate ... */
+  config->interest_far_rate_hz = 5;    /* ... and 5 at 60 m: at 40 m one every 117 ms */
+  //! [rates]
 }
 
 void hide_flag(lattice_world* world, lattice_netid flag) {

@@ -30,6 +30,7 @@ Interest::Config config_of(InterestKind kind) {
   config.set.enter_radius = 40;
   config.set.leave_radius = 50;
   config.set.stay_ticks = 60;
+  config.rates = {.near_radius = 10, .far_radius = 40, .near_ticks = 2, .far_ticks = 20};
   return config;
 }
 
@@ -337,6 +338,30 @@ TEST_P(InterestSetTest, DistanceLowersTheFactor) {
   EXPECT_FLOAT_EQ(interest_.distance_factor(0, 5), 0.5f);
   EXPECT_FLOAT_EQ(interest_.distance_factor(0, 3), 0.1f);
   EXPECT_FLOAT_EQ(interest_.distance_factor(0, 4), 1.0f);
+}
+
+TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
+  InterestRule always;
+  always.relevance = Relevance::kAlways;
+  InterestRule full_rate = always;
+  full_rate.full_rate = true;
+  add_at(1, 10);
+  add_at(2, 25);
+  add_at(3, 90, always);
+  objects_.add(4, always, 0);  // without a place
+  add_at(5, 700);
+  objects_.attach(5, 2);
+  add_at(6, 90, full_rate);
+  add_at(7, 0);
+  objects_.attach(7, 6);
+  evaluate();
+  const uint32_t expected[] = {2, 11, 20, 2, 11, 2, 2};
+  for (uint32_t slot = 1; slot <= 7; ++slot) {
+    EXPECT_EQ(interest_.interval_ticks(0, slot), expected[slot - 1]) << slot;
+  }
+  viewer_.placed = false;
+  evaluate();
+  EXPECT_EQ(interest_.interval_ticks(0, 3), 2u);
 }
 
 TEST_P(InterestSetTest, AClientWithTooManyHintsConsidersEverything) {

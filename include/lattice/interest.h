@@ -38,11 +38,11 @@ typedef enum lattice_relevance {
 
 /// Who may see an object.
 typedef struct lattice_object_interest {
-  uint32_t struct_size;  ///< set by lattice_object_interest_init()
-  uint32_t relevance;    ///< a lattice_relevance
-  uint32_t room;         ///< 0..65534, or LATTICE_ROOM_ALL
-  uint32_t team_mask;    ///< one bit for each team that may see it; 0: everybody may
-  uint32_t is_filtered;  ///< 1: on_relevant is asked about each client that may have the object; 0 or 1
+  uint32_t struct_size;   ///< set by lattice_object_interest_init()
+  uint32_t relevance;     ///< a lattice_relevance
+  uint32_t room;          ///< 0..65534, or LATTICE_ROOM_ALL
+  uint32_t team_mask;     ///< one bit for each team that may see it; 0: everybody may
+  uint32_t is_filtered;   ///< 1: on_relevant is asked about each client that may have the object; 0 or 1
   uint32_t is_full_rate;  ///< 1: the distance slows neither its states nor those of what is attached to it
 } lattice_object_interest;
 

@@ -198,6 +198,8 @@ class WorldRef {
   }
   /// Announces a write through a pointer that the game keeps. Calls lattice_object_wake().
   lattice_result wake(lattice_netid object) const { return lattice_object_wake(handle_, object); }
+  /// Authority: no tick looks at the object until it is written or woken. Calls lattice_object_sleep().
+  lattice_result sleep(lattice_netid object) const { return lattice_object_sleep(handle_, object); }
   /// Fixes the moment that every view() shows until the next call. Calls lattice_frame_begin().
   lattice_result begin_frame() const { return lattice_frame_begin(handle_); }
   /// What happened between the last two calls of begin_frame(); no objects on failure. Calls

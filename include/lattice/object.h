@@ -102,6 +102,18 @@ LATTICE_API const void* lattice_object_read(lattice_world* world, lattice_netid 
 ///     lattice_object_wake(world, object);
 LATTICE_API lattice_result lattice_object_wake(lattice_world* world, lattice_netid object);
 
+/// Authority: lets an object sleep. Until it wakes, no tick looks at it: lattice_simulated_objects() leaves
+/// it out, and it is not compared even if its type has LATTICE_TYPE_COMPARE_ALWAYS. Clients keep its state,
+/// and those that join or come near still get it. What was written before in this tick is sent. It wakes with
+/// lattice_object_state(), lattice_set_prop() and lattice_object_wake(). A client that predicts the object
+/// goes on stepping it, so let only those sleep that a step leaves as they are. An object that nobody writes
+/// costs nothing even when it is awake, apart from its place in lattice_simulated_objects().
+///
+/// LATTICE_ERROR_NOT_FOUND when there is no such object, LATTICE_ERROR_NOT_ALLOWED on a client.
+///
+///     if (door->is_shut && door->angle == 0) lattice_object_sleep(world, object); /* until it is opened */
+LATTICE_API lattice_result lattice_object_sleep(lattice_world* world, lattice_netid object);
+
 /// What is known of an object.
 typedef struct lattice_object_info {
   uint32_t struct_size;     ///< set by lattice_object_info_init()
@@ -110,7 +122,8 @@ typedef struct lattice_object_info {
   uint32_t authority_mode;  ///< a lattice_authority_mode
   uint32_t spawn_tick;      ///< the tick it was spawned in; on a client that of the first state received
   uint32_t confirmed_tick;  ///< tick of its newest authoritative state; on the authority the last tick
-  uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority or the predicting owner
+  uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority of one that is awake, or the
+                            ///< predicting owner
 } lattice_object_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().
@@ -129,8 +142,8 @@ LATTICE_API lattice_result lattice_object_get_info(lattice_world* world, lattice
 /// Returns how many there are, which may be more than `cap`. `out` may be NULL when `cap` is 0.
 LATTICE_API size_t lattice_objects(lattice_world* world, uint32_t type_id, lattice_netid* out, size_t cap);
 
-/// As lattice_objects(), but only those that on_tick steps here: everything on the authority, the predicted
-/// ones on a client. `out` may be NULL when `cap` is 0.
+/// As lattice_objects(), but only those that on_tick steps here: on the authority all that do not sleep, on a
+/// client the predicted ones. `out` may be NULL when `cap` is 0.
 LATTICE_API size_t lattice_simulated_objects(lattice_world* world, uint32_t type_id, lattice_netid* out,
                                              size_t cap);
 

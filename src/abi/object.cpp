@@ -260,6 +260,19 @@ lattice_result lattice_object_wake(lattice_world* world, lattice_netid object) {
   return LATTICE_OK;
 }
 
+lattice_result lattice_object_sleep(lattice_world* world, lattice_netid object) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (instance->authority == nullptr) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority lets objects sleep.");
+  }
+  uint32_t slot = 0;
+  if (!find_object(*instance, object, &slot)) return call.result();
+  instance->authority->let_sleep(slot);
+  return LATTICE_OK;
+}
+
 lattice_result lattice_object_get_info(lattice_world* world, lattice_netid object, lattice_object_info* out) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();

@@ -39,31 +39,47 @@ void StateStore::begin(uint32_t slot, const ObjectType& type) {
   Object& object = objects_[slot];
   object.ring.begin(type, pool_);
   object.announced = false;
+  object.asleep = false;
   summaries_[slot] = StateSummary{};
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
   clamps_.add_type(type);
-  if (type.compare_always) {
-    object.always_place = static_cast<uint32_t>(always_.size());
-    always_.push_back(slot);
-  }
+  compare_always(slot);
   mark(slot);
 }
 
 void StateStore::end(uint32_t slot) {
   LATTICE_ASSERT(slot < objects_.size());
   Object& object = objects_[slot];
-  if (object.ring.type().compare_always) {
-    objects_[always_.back()].always_place = object.always_place;
-    always_[object.always_place] = always_.back();
-    always_.pop_back();
-  }
+  if (!object.asleep) compare_when_marked(slot);
   object.ring.end(pool_);
   summaries_[slot] = StateSummary{};
 }
 
+void StateStore::compare_always(uint32_t slot) {
+  if (!objects_[slot].ring.type().compare_always) return;
+  objects_[slot].always_place = static_cast<uint32_t>(always_.size());
+  always_.push_back(slot);
+}
+
+void StateStore::compare_when_marked(uint32_t slot) {
+  const Object& object = objects_[slot];
+  if (!object.ring.type().compare_always) return;
+  objects_[always_.back()].always_place = object.always_place;
+  always_[object.always_place] = always_.back();
+  always_.pop_back();
+}
+
 void StateStore::mark(uint32_t slot) {
+  if (std::exchange(objects_[slot].asleep, false)) compare_always(slot);
   if (std::exchange(objects_[slot].marked, true)) return;
   marked_.push_back(slot);
+}
+
+void StateStore::sleep(uint32_t slot) {
+  if (objects_[slot].asleep) return;
+  mark(slot);  // what was written in this tick still counts
+  objects_[slot].asleep = true;
+  compare_when_marked(slot);
 }
 
 void StateStore::announce(uint32_t slot) {

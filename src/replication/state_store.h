@@ -47,12 +47,16 @@ class StateStore {
   void begin(uint32_t slot, const ObjectType& type);
   void end(uint32_t slot);
 
-  /// Announces that the host values of the object may have changed, or will before the next record().
+  /// Announces that the host values of the object may have changed, or will before the next record(). Wakes
+  /// it.
   void mark(uint32_t slot);
-  /// Quantizes every object that was marked, is new, or has a type that is always compared, and adds a
-  /// version where the words differ from the newest one. `tick` must come after the last recorded tick. Host
-  /// values of types with round_host are rounded to the values of their words (S-03). Returns how many
-  /// objects got a version.
+  /// After the next record() the object is not compared until mark() wakes it, whatever its type.
+  void sleep(uint32_t slot);
+  bool asleep(uint32_t slot) const { return objects_[slot].asleep; }
+  /// Quantizes every object that was marked, is new, or is awake and of a type that is always compared, and
+  /// adds a version where the words differ from the newest one. `tick` must come after the last recorded
+  /// tick. Host values of types with round_host are rounded to the values of their words (S-03). Returns how
+  /// many objects got a version.
   uint32_t record(ObjectTable& table, Tick tick);
 
   /// Makes clients receive the object's owner, mode and authority_tick again. The next record() adds a
@@ -96,10 +100,13 @@ class StateStore {
     bool marked = false;
     bool announced = false;
     bool in_grown = false;
-    uint32_t always_place = 0;  // in always_, if its type is always compared
+    bool asleep = false;
+    uint32_t always_place = 0;  // in always_, if it is there
   };
   bool record_one(ObjectTable& table, uint32_t slot, Tick tick);
   void add_version(uint32_t slot, Tick tick, const Word* words);
+  void compare_always(uint32_t slot);
+  void compare_when_marked(uint32_t slot);
   void shrink_resting(Tick tick);
   void age(Tick tick);
   void find_unannounced(ObjectTable& table, Tick tick);
@@ -110,7 +117,7 @@ class StateStore {
   std::vector<Object> objects_;          // by slot
   std::vector<StateSummary> summaries_;  // by slot: all that a build reads of an object
   std::vector<uint32_t> marked_;
-  std::vector<uint32_t> always_;  // objects of types that are always compared
+  std::vector<uint32_t> always_;  // objects that are awake, of types that are always compared
   std::vector<uint32_t> grown_;   // objects with memory for more than one version
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;

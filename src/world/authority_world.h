@@ -38,9 +38,11 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   Tick next_tick() const override { return current_tick_ + 1; }
   uint32_t ticks_due(Now now) override;
   uint64_t local_peer() const override { return kAuthorityPeer; }
-  bool simulated(uint32_t slot) const override { return table_.live(slot); }
+  bool simulated(uint32_t slot) const override { return table_.live(slot) && !store_.asleep(slot); }
   bool writable(uint32_t slot) const override { return table_.live(slot); }
   void announce_write(uint32_t slot) override { store_.mark(slot); }
+  /// Until a write is announced, no tick looks at the object.
+  void let_sleep(uint32_t slot) { store_.sleep(slot); }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;

@@ -64,6 +64,41 @@ TEST(StateStore, some_types_are_always_compared) {
   EXPECT_EQ(authority.store.compared(), 3u + 2u + 1u);
 }
 
+TEST(StateStore, what_sleeps_is_not_compared_until_it_is_marked) {
+  Types types;
+  Authority authority(types);
+  ObjectType type = types.lamp();
+  type.compare_always = true;
+  const uint32_t sleeper = authority.spawn(type);
+  const uint32_t other = authority.spawn(type);
+  const auto level = [&](uint32_t slot) -> uint8_t& {
+    return static_cast<Lamp*>(authority.table.host(slot)[0])->level;
+  };
+  authority.record();
+  level(sleeper) = 3;
+  authority.store.sleep(sleeper);
+  authority.store.sleep(sleeper);
+  EXPECT_TRUE(authority.store.asleep(sleeper));
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u) << "written before it slept";
+  level(sleeper) = 4;
+  level(other) = 4;
+  const uint64_t compared = authority.store.compared();
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u);
+  EXPECT_EQ(authority.store.compared(), compared + 1);
+
+  authority.store.mark(sleeper);
+  EXPECT_FALSE(authority.store.asleep(sleeper));
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u);
+  level(sleeper) = 5;
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u) << "it is compared always again";
+
+  authority.store.sleep(sleeper);
+  authority.despawn(sleeper);
+  level(other) = 6;
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u) << "the other is still compared";
+  EXPECT_FALSE(authority.store.asleep(authority.spawn(type))) << "a new object in the slot is awake";
+}
+
 TEST(StateStore, logs_the_changes_in_order) {
   Types types;
   Authority authority(types);

@@ -139,7 +139,7 @@ class Session {
       const uint32_t slot = table_.spawn(type_, 0, LATTICE_AUTHORITY_SERVER, 0, tick_);
       store_.begin(slot, type_);
     }
-    for (auto& recipient : recipients_) recipient->join(table_);
+    for (auto& recipient : recipients_) recipient->join(table_, store_);
   }
 
   void run(uint32_t ticks) {

@@ -120,7 +120,7 @@ class Line {
       const uint32_t slot = table_.spawn(type_, 0, LATTICE_AUTHORITY_SERVER, 0, tick_);
       store_.begin(slot, type_);
     }
-    recipient_.join(table_);
+    recipient_.join(table_, store_);
   }
 
   /// Sends one frame. Returns the bytes of its snapshot; 0 when the client has not exactly this frame then.

@@ -41,10 +41,11 @@ typedef struct lattice_callbacks {
   /// application's own number. `conn` answers lattice_conn_get_info() until this returns. A client may call
   /// lattice_connect() here. On a client the objects are still there: on_despawn follows for each of them.
   void (*on_disconnected)(void* ctx, lattice_conn* conn, int reason);
-  /// Client: an object has appeared. Its state can be read already.
+  /// Client: an object has appeared. Its state can be read already. Not called for placed objects.
   void (*on_spawn)(void* ctx, lattice_netid object, uint32_t type_id);
   /// Client: an object disappears. Its state can be read until this returns. lattice_object_despawn_reason()
-  /// says why it goes. When the connection ends, on_disconnected comes first, then this for every object.
+  /// says why it goes. When the connection ends, on_disconnected comes first, then this for every object
+  /// that was not placed.
   void (*on_despawn)(void* ctx, lattice_netid object);
   /// A peer calls the RPC `rpc_id` on `object`. Ids are unique within one type only: where two types have
   /// RPCs with the same id, ask lattice_object_get_info() for the type of `object`. `args` is the host

@@ -40,7 +40,8 @@ typedef struct lattice_frame_object {
 
 /// What happened between two frames. Take the arrays in this order: what left, what appeared, what changed.
 /// After that the game knows exactly the objects that are there. An object that appeared and disappeared
-/// between the two frames is in no array. One that left and came back is in `left` and in `spawned`.
+/// between the two frames is in no array. One that left and came back is in `left` and in `spawned`; placed
+/// objects are never in `spawned`.
 /// The order within an array is not specified.
 typedef struct lattice_frame {
   uint32_t struct_size;      ///< set by lattice_frame_init()

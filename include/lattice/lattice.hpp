@@ -171,6 +171,19 @@ class WorldRef {
     return owner == 0 ? lattice_spawn(handle_, type.type_id(), LATTICE_AUTHORITY_SERVER)
                       : lattice_spawn_for(handle_, type.type_id(), LATTICE_AUTHORITY_SERVER, owner);
   }
+  /// Places an object of the level before the session, as it is at the start, on both sides. Calls
+  /// lattice_place().
+  ///
+  ///     for (const auto& [key, place] : level.doors) world.place(key, kDoor, Door{place, false});
+  template <class... Behaviours>
+  lattice_result place(uint64_t key, const Type<Behaviours...>& type, const Behaviours&... states) const {
+    const void* const pointers[] = {&states...};
+    return lattice_place(handle_, key, type.type_id(), pointers, sizeof...(states));
+  }
+  /// The id of a placed object; 0 when it is not here. Calls lattice_placed().
+  lattice_netid placed(uint64_t key) const { return lattice_placed(handle_, key); }
+  /// Forgets all placed objects, to place those of another level. Calls lattice_clear_placed().
+  lattice_result clear_placed() const { return lattice_clear_placed(handle_); }
   /// Removes an object. Authority only. Calls lattice_despawn().
   ///
   ///     world.despawn(crate);

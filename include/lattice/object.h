@@ -33,6 +33,48 @@ LATTICE_API lattice_netid lattice_spawn(lattice_world* world, uint32_t type_id, 
 LATTICE_API lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_id,
                                             lattice_authority_mode mode, lattice_peer_id owner);
 
+/// Places an object of the level: both sides place the same objects, and so none of them is ever sent. What
+/// differs from its placed state later is sent, to clients that join late too; an object that never changed
+/// costs nothing. Nobody owns it. The order of the calls does not matter.
+///
+/// On the authority, call it before the first pump and before the first lattice_spawn(); the objects are here
+/// from then on. On a client, call it while there is no connection. The objects are here from on_connected to
+/// on_disconnected, each time as they were placed, without on_spawn and in no lattice_frame.spawned. They
+/// stay when interest management takes them out of the client's set: then they do not change here any more.
+/// One that the authority despawns goes with on_despawn, but the end of a session calls no on_despawn for the
+/// others. The handshake compares both sides: where they differ, the connection ends with
+/// LATTICE_DISCONNECT_PLACED_MISMATCH.
+///
+/// `key` is the level's own number for the object, or a hash of its name: any but 0, of no other placed
+/// object. `states` has the host structure of each of its `state_count` behaviours, as it is at the start;
+/// they are copied. `states` may be NULL when `state_count` is 0: all zero. Fixes the types: call
+/// lattice_register_type() before.
+///
+/// LATTICE_ERROR_OUT_OF_ORDER after the start, LATTICE_ERROR_NOT_FOUND for a type that is not registered,
+/// LATTICE_ERROR_LIMIT when lattice_world_config.max_objects are placed, LATTICE_ERROR_INVALID_ARGUMENT for a
+/// key of 0 or one that is taken, for a wrong `state_count`, and for a value that does not fit its member.
+///
+///     door_state door = {.open = 0};
+///     const void* states[] = {&door};
+///     for (size_t i = 0; i < level->door_count; ++i) {
+///       door.x = level->doors[i].x;
+///       lattice_place(world, level->doors[i].key, DOOR_TYPE, states, 1);
+///     }
+LATTICE_API lattice_result lattice_place(lattice_world* world, uint64_t key, uint32_t type_id,
+                                         const void* const* states, size_t state_count);
+
+/// The id of the object that was placed under `key`. On the authority the first call ends the placing. 0 when
+/// it is not here: LATTICE_ERROR_NOT_FOUND for a key that was not placed and for an object that was
+/// despawned, LATTICE_ERROR_NOT_CONNECTED on a client without a session. lattice_object_info.placed_key is
+/// the way back.
+///
+///     lattice_netid door = lattice_placed(world, level->doors[i].key); /* on a client in on_connected */
+LATTICE_API lattice_netid lattice_placed(lattice_world* world, uint64_t key);
+
+/// Forgets all placed objects, to place those of another level. LATTICE_ERROR_OUT_OF_ORDER where
+/// lattice_place() is.
+LATTICE_API lattice_result lattice_clear_placed(lattice_world* world);
+
 /// Removes an object. Outside the pump it goes at once; inside a callback it goes at the end of the current
 /// phase. Its id is never used again. LATTICE_ERROR_NOT_ALLOWED on a client, LATTICE_ERROR_NOT_FOUND when
 /// there is no such object.
@@ -120,10 +162,12 @@ typedef struct lattice_object_info {
   uint32_t type_id;         ///< the type it was spawned with
   lattice_peer_id owner;    ///< peer id of the owner; 0: nobody
   uint32_t authority_mode;  ///< a lattice_authority_mode
-  uint32_t spawn_tick;      ///< the tick it was spawned in; on a client that of the first state received
+  /// The tick it was spawned in; on a client that of the first state received. 0: it was placed.
+  uint32_t spawn_tick;
   uint32_t confirmed_tick;  ///< tick of its newest authoritative state; on the authority the last tick
   uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority of one that is awake, or the
                             ///< predicting owner
+  uint64_t placed_key;      ///< key of lattice_place(); 0: it was spawned
 } lattice_object_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

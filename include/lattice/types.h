@@ -142,6 +142,8 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_SERVER_RESTARTED = 15,
   LATTICE_DISCONNECT_NO_ANSWER = 16,    ///< while connecting: no server answers, or its key changed
   LATTICE_DISCONNECT_UNREACHABLE = 17,  ///< while connecting: the machine says that nobody listens
+  /// The two sides placed different objects (lattice_place()). disconnect_text names the difference.
+  LATTICE_DISCONNECT_PLACED_MISMATCH = 18,
   LATTICE_DISCONNECT_APPLICATION = 256  ///< the first reason of the application's own
 } lattice_disconnect_reason;
 

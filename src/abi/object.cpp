@@ -286,7 +286,8 @@ lattice_result lattice_object_get_info(lattice_world* world, lattice_netid objec
   value.type_id = info.type->type_id;
   value.owner = info.owner;
   value.authority_mode = static_cast<uint32_t>(info.mode);
-  value.spawn_tick = info.spawn_tick;
+  value.placed_key = instance->world->placed().key_of(object);
+  value.spawn_tick = value.placed_key != 0 ? 0 : info.spawn_tick;
   world::Tick tick = 0;
   if (instance->world->confirmed(slot, &tick) != nullptr) value.confirmed_tick = tick;
   value.is_simulated = instance->world->simulated(slot) ? 1 : 0;

@@ -81,6 +81,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   out.tick_rate_hz = config.tick_rate_hz;
   out.max_objects = config.max_objects;
+  out.placed = config.placed;
   out.tokens_from_unix_s = config.tokens_from_unix_s;
   out.max_claims = config.max_claims;
   out.max_half_open = config.max_half_open;
@@ -196,6 +197,10 @@ bool Endpoint::set_capture(CaptureObserver* observer) {
 
 void Endpoint::set_timeout_paused(bool paused, uint64_t now_ns) {
   core_->set_timeout_paused(paused, now_ns);
+}
+
+void Endpoint::set_placed(const wire::PlacedSummary& placed) {
+  core_->config.placed = placed;
 }
 
 ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,

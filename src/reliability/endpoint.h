@@ -42,11 +42,12 @@ struct EndpointConfig {
   /// Offers AES-256-GCM for session packets if this processor supports it; used when the peer offers it too.
   /// It takes half the time of ChaCha20-Poly1305, which every peer supports.
   bool offer_aes256gcm = true;
-  wire::ChannelTable channels;     ///< Both ends must declare the same (R-10).
-  uint32_t max_connections = 1;    ///< 1 to 65536; incoming and outgoing together.
-  uint16_t tick_rate_hz = 60;      ///< Both ends must have the same; a server refuses a client with another.
-  uint32_t max_objects = 0;        ///< Room for objects. A server refuses a client with less room.
-  connection::TimerConfig timers;  ///< L-02, L-03, L-05, H-11.
+  wire::ChannelTable channels;      ///< Both ends must declare the same (R-10).
+  uint32_t max_connections = 1;     ///< 1 to 65536; incoming and outgoing together.
+  uint16_t tick_rate_hz = 60;       ///< Both ends must have the same; a server refuses a client with another.
+  uint32_t max_objects = 0;         ///< Room for objects. A server refuses a client with less room.
+  wire::PlacedSummary placed = {};  ///< Objects placed before the session. Both ends must have the same.
+  connection::TimerConfig timers;   ///< L-02, L-03, L-05, H-11.
   connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
   connection::LinkLimits link_limits;   ///< K-04.
   uint64_t connect_budget_ns = 10'000'000'000;
@@ -130,6 +131,8 @@ class Endpoint {
   /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
+  /// For later connect() calls: the objects that this side has placed by now.
+  void set_placed(const wire::PlacedSummary& placed);
   /// Starts connecting at the next update_and_send(). `token` and `client` are copied.
   ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);

@@ -81,6 +81,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.max_datagram_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   handshake_config.tick_rate_hz = config.tick_rate_hz;
   handshake_config.max_objects = config.max_objects;
+  handshake_config.placed = config.placed;
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.first_retry_ns = config.connect_retry_ns;
   handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);

@@ -30,8 +30,9 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
       const Candidate* previous = open ? &candidates[order_[at - 1]] : nullptr;
       Block* block = open ? &blocks_.back() : nullptr;
       const Block next{group.kind, group.mixed, group.k, group.age, at, 0};
-      const uint32_t block_bits =
-          open ? 0 : 8 + 16 + (group.age != 0 ? varint_bits(group.age) : 0) + varint_bits(candidate.slot) + 7;
+      const uint32_t block_bits = open ? 0
+                                       : 8 + 16 + (has_age(group.kind) ? varint_bits(group.age) : 0) +
+                                             varint_bits(candidate.slot) + 7;
       const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table);
       const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
       if (!fits) {
@@ -72,9 +73,10 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
                                   EntryKind::kRested};
   struct Class {
     uint32_t count = 0;
-    uint32_t end = 0;  // in order_
-    uint32_t newest_age = UINT32_MAX;
+    uint32_t end = 0;                  // in order_
+    uint32_t newest_age = UINT32_MAX;  // of those with one
     uint32_t oldest_age = 0;
+    bool any_placed = false;  // one is against the state in which its object was placed
   };
   Class classes[2][kEntryKinds];
   const auto class_of = [&classes](const Candidate& candidate) -> Class& {
@@ -84,7 +86,8 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
     if (!candidate.chosen) continue;
     Class& its = class_of(candidate);
     ++its.count;
-    its.newest_age = std::min(its.newest_age, candidate.age);
+    its.any_placed = its.any_placed || candidate.age == 0;
+    if (candidate.age != 0) its.newest_age = std::min(its.newest_age, candidate.age);
     its.oldest_age = std::max(its.oldest_age, candidate.age);
   }
   uint32_t first = 0;
@@ -107,8 +110,8 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
       const uint32_t range =
           candidates[order_[its.end - 1]].slot - candidates[order_[its.end - its.count]].slot + 1;
       groups_.push_back(Group{kind, own, its.end, static_cast<uint8_t>(best_gap_k(range, its.count)),
-                              has_age(kind) ? its.newest_age : 0,
-                              has_age(kind) && its.newest_age != its.oldest_age});
+                              its.oldest_age == 0 ? 0 : its.newest_age,
+                              its.oldest_age != 0 && (its.any_placed || its.newest_age != its.oldest_age)});
     }
   }
 }

@@ -20,7 +20,7 @@ struct Candidate {
   bool is_own = false;     // a state of an object that the client owns
   bool streams = false;    // the snapshot before had a state of it too
   bool chosen = true;      // goes into this snapshot
-  uint32_t age = 0;        // of the baseline; 0: the kind has none
+  uint32_t age = 0;        // of the baseline; 0: the kind has none, or it is the state as placed
   uint32_t bits = 0;       // of the content without mask and head
   uint32_t body = 0;       // in the EntryCache; EntryCache::kTooLarge when the kind has none
   uint32_t mask_bits = 0;  // as in EntryBody

@@ -92,7 +92,16 @@ uint32_t ObjectTable::take_slot() {
   return slot;
 }
 
+void ObjectTable::keep_slots() {
+  LATTICE_ASSERT(size_ == slots_.size());
+  kept_slots_ = size_;
+}
+
 void ObjectTable::free_slot(uint32_t slot) {
+  if (slot < kept_slots_) {
+    ++retired_count_;
+    return;
+  }
   slots_[slot].next_free = kNoSlot;
   if (last_free_ == kNoSlot) {
     first_free_ = slot;
@@ -106,7 +115,7 @@ void ObjectTable::free_slot(uint32_t slot) {
 void ObjectTable::validate() const {
 #if defined(LATTICE_VALIDATION)
   LATTICE_ASSERT(order_.size() == size_ && slot_of_.size() == size_);
-  LATTICE_ASSERT(size_ + free_count_ == slots_.size());
+  LATTICE_ASSERT(size_ + free_count_ + retired_count_ == slots_.size());
   for (size_t i = 0; i < order_.size(); ++i) {
     LATTICE_ASSERT(place_[order_[i]] == i);
     LATTICE_ASSERT(i == 0 || network_id(order_[i - 1]) < network_id(order_[i]));

@@ -56,6 +56,9 @@ class ObjectTable {
   uint32_t mirror(const ObjectInfo& info);
   /// Frees the slot. The storage serves the next object of the type, so repeated spawns do not allocate.
   void despawn(uint32_t slot);
+  /// Authority: the objects that are here now, in the slots from 0 on, were placed by both sides. No other
+  /// object ever takes their slots: every client that joins begins with them in it.
+  void keep_slots();
   /// Begins a new tenure. On the authority, the caller must also call StateStore::announce.
   void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick authority_tick);
 
@@ -98,6 +101,8 @@ class ObjectTable {
   uint32_t first_free_ = kNoSlot;  // a queue: the longest free slot first
   uint32_t last_free_ = kNoSlot;
   uint32_t free_count_ = 0;
+  uint32_t kept_slots_ = 0;              // slots below it are not taken again
+  uint32_t retired_count_ = 0;           // of these, the empty ones
   mutable std::vector<uint32_t> order_;  // kNoSlot: the object is gone
   mutable std::vector<uint32_t> place_;  // by slot: where the slot is in order_
   mutable bool in_order_ = true;         // false: order_ has gaps, or ids that do not ascend

@@ -28,12 +28,18 @@ ReplicaList::ReplicaList(const Config& config) : config_(config), ledger_(config
   pending_.reserve(kUsualRemovals);
 }
 
-void ReplicaList::join(const ObjectTable& table) {
+void ReplicaList::join(const ObjectTable& table, const StateStore& store) {
   for (const uint32_t slot : table.ascending()) {
+    if (store.is_untouched(slot)) continue;
     enter(slot, table.network_id(slot));
     owe(slot);
   }
   validate();
+}
+
+void ReplicaList::join_without(uint32_t slot, uint64_t network_id) {
+  LATTICE_ASSERT(is_placed(slot));
+  add_removal(slot, network_id);
 }
 
 void ReplicaList::owe(uint32_t slot) {
@@ -93,31 +99,45 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
       replica.waits = true;
     }
   }
+  if (is_placed(slot)) begin_placed(replica, details_[index]);
   wake(index);
+}
+
+// The client has had version 1 from the start. What it shows now may be of an earlier stay; but then there is
+// a later version than that, which is sent as changes from version 1.
+void ReplicaList::begin_placed(Replica& replica, ReplicaDetail& detail) {
+  replica.acked_version = replica.sent_version = 1;
+  replica.rest_sent = true;
+  replica.held = true;
+  detail.rpc_count = take_placed_rpcs(replica.slot);
+}
+
+uint32_t ReplicaList::take_placed_rpcs(uint32_t slot) {
+  const uint32_t count = placed_rpcs_.find(slot);
+  if (count == SlotMap::kNone) return 0;
+  placed_rpcs_.erase(slot);
+  return count;
 }
 
 void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   const uint32_t index = replica_of_.find(slot);
-  if (index == SlotMap::kNone) return;
+  if (index == SlotMap::kNone) {
+    if (!is_placed(slot) || left) return;
+    add_removal(slot, network_id).rpc_count = take_placed_rpcs(slot);
+    return;
+  }
   Replica& replica = replicas_[index];
   settle(replica);
   if (replica.in_step) steps_.remove(slot);
   // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
-  if ((replica.held || details_[index].rpc_count != 0) && !replica.waits) {
-    const uint32_t at = take_removal();
-    Removal& removal = removals_[at];
-    const uint16_t stay = removal.stay;
-    removal = Removal();
-    removal.network_id = network_id;
-    removal.slot = slot;
-    removal.rpc_count = details_[index].rpc_count;
-    removal.stay = next_stay(stay);
+  const uint32_t rpc_count = details_[index].rpc_count;
+  if (is_placed(slot) && left) {
+    if (rpc_count != 0) placed_rpcs_.insert(slot, rpc_count);
+  } else if ((replica.held || rpc_count != 0) && !replica.waits) {
+    Removal& removal = add_removal(slot, network_id);
+    removal.rpc_count = rpc_count;
     removal.left = left;
-    removal.named = details_[index].acked_full == 0;
-    removal.place = static_cast<uint32_t>(pending_.size());
-    pending_.push_back(at);
-    removal_of_.insert(slot, at);
-    ++unacked_removals_;
+    removal.named = !is_placed(slot) && details_[index].acked_full == 0;
   }
   if (replica.awake) awake_is_stale_ = true;
   const uint16_t stay = replica.stay;
@@ -342,6 +362,21 @@ void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
   if (!keep) return;
   detail.kept_version = replica.sent_version;
   detail.kept_tick = tick;
+}
+
+Removal& ReplicaList::add_removal(uint32_t slot, uint64_t network_id) {
+  const uint32_t at = take_removal();
+  Removal& removal = removals_[at];
+  const uint16_t stay = removal.stay;
+  removal = Removal();
+  removal.network_id = network_id;
+  removal.slot = slot;
+  removal.stay = next_stay(stay);
+  removal.place = static_cast<uint32_t>(pending_.size());
+  pending_.push_back(at);
+  removal_of_.insert(slot, at);
+  ++unacked_removals_;
+  return removal;
 }
 
 uint32_t ReplicaList::take_removal() {

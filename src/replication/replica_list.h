@@ -79,6 +79,7 @@ class ReplicaList {
   struct Config {
     uint64_t peer_id = 0;                 // the peer whose own objects get the owner boost
     uint32_t max_ledger_entries = 32768;  // bound on the entries remembered until they are acked or lost
+    uint32_t placed_count = 0;  // slots below it are those of placed objects (StateStore::placed_count)
   };
   /// A group begins with so many objects at least.
   static constexpr uint32_t kLeastInStep = 8;
@@ -90,13 +91,18 @@ class ReplicaList {
 
   explicit ReplicaList(const Config& config);
 
-  /// Puts every live object into the set and marks it as owed. Call once, when the client joins.
-  void join(const ObjectTable& table);
+  /// Puts every live object into the set and marks it as owed, but for those that are as they were
+  /// placed. Call once, when the client joins.
+  void join(const ObjectTable& table, const StateStore& store);
+  /// A placed object that was destroyed before the client joined. Call it before anything is sent.
+  void join_without(uint32_t slot, uint64_t network_id);
   /// Marks an object of the set as owed, as join() does with all. Call it before anything is sent.
   void owe(uint32_t slot);
-  /// The object enters the client's set. It starts with a full entry.
+  /// The object enters the client's set. It starts with a full entry, or, if it is placed, with its changes
+  /// since then. A placed object that is as it was placed may stay outside until it is needed here.
   void enter(uint32_t slot, uint64_t network_id);
-  /// The object leaves the client's set and lives on.
+  /// The object leaves the client's set and lives on. A placed object stays with the client, as
+  /// it is there now.
   void leave(uint32_t slot, uint64_t network_id) { forget(slot, network_id, true); }
   /// The object is destroyed. Call it before the table frees the slot, whether the object was in the set or
   /// not.
@@ -196,6 +202,10 @@ class ReplicaList {
   void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
   void take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send);
   void forget(uint32_t slot, uint64_t network_id, bool left);
+  bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
+  void begin_placed(Replica& replica, ReplicaDetail& detail);
+  Removal& add_removal(uint32_t slot, uint64_t network_id);
+  uint32_t take_placed_rpcs(uint32_t slot);
   void settle(Replica& replica);
   uint32_t take_removal();
   void end_removal(uint32_t index);
@@ -217,6 +227,7 @@ class ReplicaList {
   std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
   SlotMap removal_of_;             // slot -> index in removals_
   uint32_t unacked_removals_ = 0;
+  SlotMap placed_rpcs_;  // slot -> rpc_count of a placed object that left the set (D-35)
   PartLedger ledger_;
   StepList steps_;
   uint64_t announced_read_ = 0;  // how far in the log of announced objects

@@ -34,12 +34,12 @@ bool RpcGate::take_token(uint64_t now_ns) {
 }
 
 RpcRefusal RpcGate::check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
-                                      const ObjectInfo& object, uint32_t slot, const ReplicaList& sender) {
+                                      const ObjectInfo& object, uint64_t sender, bool has_object) {
   if (header.target != LATTICE_RPC_TO_SERVER) return RpcRefusal::kTarget;
-  if (!sender.in_set(slot)) return RpcRefusal::kNotInSet;
+  if (!has_object) return RpcRefusal::kNotInSet;
   if (rpc == nullptr) return RpcRefusal::kUnknownRpc;
   if (rpc->target != LATTICE_RPC_TO_SERVER) return RpcRefusal::kTarget;
-  if (rpc->owner_only != 0 && object.owner != sender.peer_id()) return RpcRefusal::kNotOwner;
+  if (rpc->owner_only != 0 && object.owner != sender) return RpcRefusal::kNotOwner;
   return RpcRefusal::kNone;
 }
 

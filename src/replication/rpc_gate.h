@@ -5,7 +5,6 @@
 
 #include "lattice/schema.h"
 #include "replication/object_table.h"
-#include "replication/replica_list.h"
 #include "replication/rpc_codec.h"
 
 namespace lattice::replication {
@@ -22,11 +21,11 @@ class RpcGate {
   /// RPC that is refused for another reason.
   bool take_token(uint64_t now_ns);
 
-  /// The authority's rules for an RPC of a client. The target is LATTICE_RPC_TO_SERVER, the object is in the
-  /// client's set, and the client owns the object if the RPC is declared owner-only. `rpc` is null when the
-  /// type has no such rpc_id.
+  /// The authority's rules for an RPC of a client. The target is LATTICE_RPC_TO_SERVER, the client has the
+  /// object (`has_object`), and `sender` owns the object if the RPC is declared owner-only. `rpc` is null
+  /// when the type has no such rpc_id.
   static RpcRefusal check_from_client(const RpcHeader& header, const lattice_rpc_desc* rpc,
-                                      const ObjectInfo& object, uint32_t slot, const ReplicaList& sender);
+                                      const ObjectInfo& object, uint64_t sender, bool has_object);
 
   /// A client's rules for an RPC of the authority: neither its target nor the declared one is
   /// LATTICE_RPC_TO_SERVER.

@@ -83,6 +83,16 @@ SnapshotApplier::Result SnapshotApplier::apply(std::span<const uint8_t> body) {
   return Result::kApplied;
 }
 
+uint32_t SnapshotApplier::place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick) {
+  LATTICE_ASSERT(newest_tick_ == 0 && find_known(info.network_id) == kNotKnown);
+  LATTICE_CHECK(make_known(info.network_id, remote_slot));
+  Known& known = known_[known_at(remote_slot)];
+  spawn(known, info, tick);
+  known.placed = words;
+  std::copy_n(words, info.type->word_count, known.states.insert(tick, false));
+  return known.slot;
+}
+
 // ---- Committing a well-formed part ------------------------------------------------------------------
 
 void SnapshotApplier::commit(const SnapshotHeader& header) {
@@ -118,7 +128,7 @@ void SnapshotApplier::commit_delta(const Pending& entry, Tick tick) {
   if (index == kNotKnown) return;
   Known& known = known_[index];
   if (known.type != entry.type || known.slot == kNoSlot || is_before_removal(known, tick)) return;
-  known.states.forget_before(entry.baseline, newest_tick_);
+  if (entry.baseline != tick) known.states.forget_before(entry.baseline, newest_tick_);
   const Word* words = known.states.insert(tick, header_.keep);
   if (words != nullptr) apply_state(known, tick, words, EntryKind::kDelta, false);
 }

@@ -43,7 +43,7 @@ enum class SnapshotRefusal : uint8_t {
   kNetworkId,        // a network_id of 0, or of an object in another slot
   kSlotTwice,        // two entries for the same object in one part
   kSlotTaken,        // a full entry for a slot whose object was not removed
-  kBaselineAge,      // an age of 0 or above kMaxBaselineTicks
+  kBaselineAge,      // an age above kMaxBaselineTicks, or of 0 for an object that was not placed
   kUnknownObject,    // a delta for a slot without an object
   kMissingBaseline,  // a delta against a tick for which no state was received
   kTooManyObjects,   // more objects than the world's limit
@@ -90,6 +90,12 @@ class SnapshotApplier {
   SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener,
                   uint32_t slot_bound);
 
+  /// An object that both sides placed, in the authority's slot `remote_slot`. It is here from now on, in the
+  /// state `words` of before the first part; `tick` is before that of the first part too. `words` are
+  /// borrowed and stay a baseline for as long as the object lives. Call it before the first part. Returns the
+  /// slot in the mirror; the listener is not told.
+  uint32_t place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick);
+
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
 
@@ -133,6 +139,7 @@ class SnapshotApplier {
   struct Known {
     ReceivedStates states;
     const ObjectType* type = nullptr;  // null: removed before any state was received
+    const Word* placed = nullptr;      // the state in which both sides placed it; null: they did not
     uint32_t slot = kNoSlot;           // in the mirror; kNoSlot: tombstone
     uint32_t decoded = 0;              // number of the last part with an entry about it
     Tick applied_tick = 0;
@@ -156,7 +163,7 @@ class SnapshotApplier {
     EntryKind kind = EntryKind::kDelta;
     bool left = false;  // kRemoved: the object lives on
     uint32_t remote_slot = 0;
-    Tick baseline = 0;                 // kDelta, kRested
+    Tick baseline = 0;                 // kDelta, kRested; the tick of the part: the state as placed
     uint32_t full = 0;                 // kFull: in fulls_
     uint32_t rpc_count = 0;            // kRemoved
     uint64_t network_id = 0;           // kFull, kRemoved

@@ -415,6 +415,7 @@ SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipi
       usable(detail.kept_version, kept_age)) {
     return {detail.kept_version, kept_age};
   }
+  if (store_.is_placed(replica.slot)) return {1, 0};  // D-51: every client has it
   return {};
 }
 

@@ -104,7 +104,7 @@ class SnapshotBuilder {
  private:
   struct Baseline {
     uint32_t version = 0;  // 0: none, a full entry is needed
-    uint32_t age = 0;
+    uint32_t age = 0;      // 0: the state in which the object was placed (D-51)
   };
 
   /// A state that the client needs.

@@ -12,6 +12,12 @@ namespace {
 
 constexpr uint8_t kKnownFlags = kFlagHasInput | kFlagConfirmsOwn | kFlagKeep | kFlagUnchanged | kFlagProgress;
 
+// Age 0 is the state in which both sides placed the object (D-51). Such an object need not rest: the client
+// shows it at rest from the start.
+bool may_have_age(EntryKind kind, uint32_t age) {
+  return age <= static_cast<uint32_t>(kMaxBaselineTicks) && (age != 0 || kind == EntryKind::kDelta);
+}
+
 // The number of slots between an entry and the one before (D-14).
 uint32_t read_gap(BitReader& in, uint32_t k) {
   uint32_t quotient = 0;
@@ -106,9 +112,7 @@ SnapshotRefusal SnapshotApplier::read_block_head(BitReader& in, BlockHead* head)
   head->kind = static_cast<EntryKind>(kind);
   if (has_age(head->kind)) {
     head->age = in.ReadVarint32();
-    if (head->age == 0 || head->age > static_cast<uint32_t>(kMaxBaselineTicks)) {
-      return SnapshotRefusal::kBaselineAge;
-    }
+    if (!may_have_age(head->kind, head->age)) return SnapshotRefusal::kBaselineAge;
   } else if (head->mixed) {
     return SnapshotRefusal::kBlock;
   }
@@ -135,7 +139,7 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
     if (head.mixed && in.ReadBool()) {
       age = in.ReadVarint32();
       if (!in.ok()) return SnapshotRefusal::kMalformed;
-      if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return SnapshotRefusal::kBaselineAge;
+      if (!may_have_age(head.kind, age)) return SnapshotRefusal::kBaselineAge;
     }
     entry.baseline = header.server_tick - age;
     const uint32_t index = known_at(entry.remote_slot);
@@ -190,8 +194,10 @@ SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, uint32_t
   if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
   Known& known = known_[index];
   Word* words = known.states.draft();
-  const Word* baseline = known.states.find(entry->baseline, &baseline_depth_);
+  const bool as_placed = entry->baseline == tick;
+  const Word* baseline = as_placed ? known.placed : known.states.find(entry->baseline, &baseline_depth_);
   if (baseline == nullptr) {
+    if (as_placed) return SnapshotRefusal::kBaselineAge;
     const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
     return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
   }

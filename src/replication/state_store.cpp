@@ -31,6 +31,22 @@ StateStore::StateStore(int32_t history_ticks, KeepTicks keep)
 }
 
 void StateStore::begin(uint32_t slot, const ObjectType& type) {
+  begin_unmarked(slot, type);
+  mark(slot);
+}
+
+void StateStore::place(uint32_t slot, const ObjectType& type, const Word* words) {
+  LATTICE_ASSERT(slot == placed_count() && last_tick_ == 0);
+  begin_unmarked(slot, type);
+  placed_first_.push_back(static_cast<uint32_t>(placed_words_.size()));
+  placed_words_.insert(placed_words_.end(), words, words + type.word_count);
+  StateSummary& summary = summaries_[slot];
+  summary.version = summary.full_version = 1;
+  summary.moving = type.layout->moving(words);
+  std::copy_n(words, type.word_count, objects_[slot].ring.push(0, 1, history_ticks_, keep_, pool_));
+}
+
+void StateStore::begin_unmarked(uint32_t slot, const ObjectType& type) {
   if (slot >= objects_.size()) {
     objects_.resize(slot + 1);
     summaries_.resize(slot + 1);
@@ -44,7 +60,6 @@ void StateStore::begin(uint32_t slot, const ObjectType& type) {
   if (scratch_.size() < type.word_count) scratch_.resize(type.word_count);
   clamps_.add_type(type);
   compare_always(slot);
-  mark(slot);
 }
 
 void StateStore::end(uint32_t slot) {
@@ -165,6 +180,7 @@ const Word* StateStore::current(uint32_t slot) const {
 const Word* StateStore::words(uint32_t slot, uint32_t version) const {
   const VersionRing& ring = objects_[slot].ring;
   if (version == 0) return ring.type().zero_words.data();
+  if (version == 1 && is_placed(slot)) return placed_words_.data() + placed_first_[slot];
   return ring.find(version);
 }
 

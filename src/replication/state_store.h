@@ -45,6 +45,15 @@ class StateStore {
 
   /// Starts the versions of an object. It counts as written.
   void begin(uint32_t slot, const ObjectType& type);
+  /// Starts the versions of an object that both sides placed: `words` are version 1, which every client has
+  /// from the start. Their host values are already in the table. Call it for slots 0, 1, 2 …, before any
+  /// begin().
+  void place(uint32_t slot, const ObjectType& type, const Word* words);
+  /// Slots below this number are those of placed objects.
+  uint32_t placed_count() const { return static_cast<uint32_t>(placed_first_.size()); }
+  bool is_placed(uint32_t slot) const { return slot < placed_count(); }
+  /// A live placed object that is still as it was placed: no client needs to hear of it.
+  bool is_untouched(uint32_t slot) const { return is_placed(slot) && summaries_[slot].version == 1; }
   void end(uint32_t slot);
 
   /// Announces that the host values of the object may have changed, or will before the next record(). Wakes
@@ -70,7 +79,7 @@ class StateStore {
   /// The words of the newest version; null before the first record().
   const Word* current(uint32_t slot) const;
   /// The words of version `version`; for 0 the zero baseline. Null when the version is no longer kept or not
-  /// made yet.
+  /// made yet. Version 1 of a placed object is always kept.
   const Word* words(uint32_t slot, uint32_t version) const;
 
   /// The newest version at or before `tick` of an object with a version. See VersionRing::version_at().
@@ -103,6 +112,7 @@ class StateStore {
     bool asleep = false;
     uint32_t always_place = 0;  // in always_, if it is there
   };
+  void begin_unmarked(uint32_t slot, const ObjectType& type);
   bool record_one(ObjectTable& table, uint32_t slot, Tick tick);
   void add_version(uint32_t slot, Tick tick, const Word* words);
   void compare_always(uint32_t slot);
@@ -121,6 +131,8 @@ class StateStore {
   std::vector<uint32_t> grown_;   // objects with memory for more than one version
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;
+  std::vector<Word> placed_words_;      // version 1 of the placed objects
+  std::vector<uint32_t> placed_first_;  // by slot: in placed_words_
   ChangeLog changes_;
   ChangeLog announced_;
   ClampLog clamps_;

@@ -41,12 +41,15 @@ bool AuthorityWorld::why(ConnectionHandle connection, uint32_t slot, lattice_why
   out->budget_bytes = client->budget_bytes;
   out->distance = -1;
   const std::optional<replication::Replica> replica = client->recipient->find(slot, store_);
-  out->is_in_set = replica ? 1 : 0;
-  const bool held = replica ? replica->held : client->recipient->removes(slot, out->object);
+  const bool in_set = has(*client, slot);
+  out->is_in_set = in_set ? 1 : 0;
+  const bool held =
+      store_.is_placed(slot) || (replica ? replica->held : client->recipient->removes(slot, out->object));
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
   if (interest_) explain_rules(*client, slot, out);
   if (replica) explain_sending(*client, *replica, out);
+  if (in_set && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
   return true;
 }
 

@@ -58,6 +58,7 @@ void AuthorityWorld::on_schema_fixed() {
   build.tick_rate_hz = config_.tick_rate_hz;
   build.send_interval_ticks = snapshot_interval_ticks_;
   builder_ = std::make_unique<replication::SnapshotBuilder>(build, table_, store_);
+  spawn_placed();
   if (const serialization::Layout* input = schema_.input()) {
     default_input_.resize(input->word_count());
     input->zero_baseline(default_input_.data());
@@ -89,6 +90,35 @@ reliability::EndpointConfig AuthorityWorld::endpoint_config() const {
 
 // --- Objects
 
+// Ids and slots are those that every client gives them: see PlacedSet.
+void AuthorityWorld::spawn_placed() {
+  for (const PlacedSet::Object& object : placed_.objects()) {
+    const uint32_t slot = table_.spawn(*object.type, 0, LATTICE_AUTHORITY_SERVER, 0, 0);
+    LATTICE_ASSERT(slot != replication::kNoSlot && table_.network_id(slot) == uint64_t{slot} + 1);
+    object.type->layout->dequantize(placed_.words(object), table_.host(slot));
+    store_.place(slot, *object.type, placed_.words(object));
+    if (interest_) interest_->spawned(slot, is_always_relevant(object.type->type_id));
+  }
+  table_.keep_slots();
+}
+
+bool AuthorityWorld::is_always_relevant(uint32_t type_id) const {
+  return (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0;
+}
+
+// The first change of a placed object. Until then no client has a replica of it.
+void AuthorityWorld::touch_placed(uint32_t slot) {
+  for (const std::unique_ptr<Client>& client : clients_) {
+    if (client && has(*client, slot)) client->recipient->enter(slot, table_.network_id(slot));
+  }
+}
+
+// A placed object that nobody has written since needs no replica. Whether it is in the set, the rules say.
+bool AuthorityWorld::has(const Client& client, uint32_t slot) const {
+  if (client.recipient->in_set(slot)) return true;
+  return store_.is_placed(slot) && (!interest_ || interest_->contains(client.connection, slot));
+}
+
 uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t owner) {
   // Checked before the schema is fixed: a spawn that fails leaves the schema open.
   if (schema_.find(type_id) == nullptr) return 0;
@@ -102,7 +132,7 @@ uint64_t AuthorityWorld::spawn(uint32_t type_id, lattice_authority_mode mode, ui
   if (Client* client = client_of_peer(owner)) ++client->owned;
   if (interest_) {
     // The clients that are to see it learn of it in update_set().
-    interest_->spawned(slot, (schema_.find(type_id)->flags & LATTICE_TYPE_ALWAYS_RELEVANT) != 0);
+    interest_->spawned(slot, is_always_relevant(type_id));
   } else {
     for (const std::unique_ptr<Client>& client : clients_) {
       if (client) client->recipient->enter(slot, table_.network_id(slot));
@@ -145,6 +175,7 @@ void AuthorityWorld::remove_now(uint64_t network_id) {
     if (client) client->recipient->destroyed(slot, network_id);
   }
   if (interest_) interest_->removed(slot);
+  if (store_.is_placed(slot)) destroyed_placed_.push_back(slot);
   frame_log_.left(slot, table_.info(slot), replication::DespawnReason::kDestroyed);
   if (Client* client = client_of_peer(table_.info(slot).owner)) --client->owned;
   store_.end(slot);
@@ -191,6 +222,11 @@ void AuthorityWorld::do_tick(Tick tick, Now) {
     }
   }
   report_clamped();
+  if (store_.placed_count() != 0) {
+    each_change_since(recorded_before, [this](uint32_t slot) {
+      if (store_.is_placed(slot) && store_.version(slot) == 2) touch_placed(slot);
+    });
+  }
   if (interest_) each_change_since(recorded_before, [this](uint32_t slot) { interest_->follow(slot); });
   if (frame_log_.collects()) each_change_since(recorded_before, [this](uint32_t slot) { log_change(slot); });
   begin_snapshots(tick);
@@ -382,6 +418,7 @@ void AuthorityWorld::update_set(Client& client) {
     client.recipient->leave(slot, table_.network_id(slot));
   }
   for (const uint32_t slot : changes.entered) {
+    if (store_.is_untouched(slot)) continue;
     client.recipient->enter(slot, table_.network_id(slot));
     if (!client.looked) client.recipient->owe(slot);
   }
@@ -390,7 +427,7 @@ void AuthorityWorld::update_set(Client& client) {
 
 bool AuthorityWorld::sees(ConnectionHandle connection, uint32_t slot) const {
   const Client* client = client_of(connection);
-  return client != nullptr && client->recipient->in_set(slot);
+  return client != nullptr && has(*client, slot);
 }
 
 void AuthorityWorld::after_phase(Now now) {
@@ -412,11 +449,15 @@ void AuthorityWorld::on_connected(ConnectionHandle connection, const reliability
   }
   replication::ReplicaList::Config known;
   known.peer_id = info.peer_id;
+  known.placed_count = store_.placed_count();
   client->recipient = std::make_unique<replication::ReplicaList>(known);
   if (interest_) {
     interest_->joined(connection, info.peer_id);
   } else {
-    client->recipient->join(table_);
+    client->recipient->join(table_, store_);
+  }
+  for (const uint32_t slot : destroyed_placed_) {
+    client->recipient->join_without(slot, uint64_t{slot} + 1);
   }
   client->gate.emplace(replication::RpcGate::Config{});
   turns_[turn_of(*client)].push_back(connection.slot);
@@ -576,7 +617,7 @@ replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& 
   }
   const Client* client = client_of_peer(sender);
   if (client == nullptr) return replication::RpcRefusal::kNotInSet;
-  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), slot, *client->recipient);
+  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), sender, has(*client, slot));
 }
 
 bool AuthorityWorld::send_rpc(const Client& client, uint32_t slot, lattice_channel channel) {
@@ -616,8 +657,9 @@ OpResult AuthorityWorld::call(const RpcCall& call, Now now) {
   bool any = is_host() && is_callee(call, slot, kAuthorityPeer);
   bool blocked = any && !rpcs_.loop_back(now.ns, kAuthorityPeer);
   for (const std::unique_ptr<Client>& client : clients_) {
-    if (!client || !is_callee(call, slot, client->peer) || !client->recipient->in_set(slot)) continue;
+    if (!client || !is_callee(call, slot, client->peer) || !has(*client, slot)) continue;
     any = true;
+    client->recipient->enter(slot, call.network_id);  // a placed object: its calls are counted from here on
     blocked = !send_rpc(*client, slot, call.channel) || blocked;
   }
   if (blocked) return OpResult::kWouldBlock;

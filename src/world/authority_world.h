@@ -63,7 +63,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   /// Why the client has the object, has it not, or has an old state of it. False when the connection is not
   /// established. `out` has its defaults.
   bool why(ConnectionHandle connection, uint32_t slot, lattice_why_info* out);
-  /// True when the object is in the client's set.
+  /// True when the client has the object: it is in the client's set.
   bool sees(ConnectionHandle connection, uint32_t slot) const;
 
   // reliability::EndpointHandler
@@ -119,6 +119,11 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   replication::RpcRefusal check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                     const lattice_rpc_desc* rpc, uint64_t sender) const override;
 
+  bool may_place() const override { return !endpoint_; }
+  void spawn_placed();
+  bool is_always_relevant(uint32_t type_id) const;
+  void touch_placed(uint32_t slot);
+  bool has(const Client& client, uint32_t slot) const;
   Client* client_of(ConnectionHandle connection) const;
   Client* client_of_peer(uint64_t peer) const;
   reliability::Verdict receive_inputs(Client& client, std::span<const uint8_t> body, uint64_t now_ns);
@@ -162,7 +167,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   std::vector<uint32_t> due_;
   base::HashIndex slot_of_peer_;  // the authority chooses peer ids, so no secret seed is needed
   std::vector<uint64_t> pending_despawns_;
-  std::vector<bool> despawning_;  // by slot: in pending_despawns_
+  std::vector<bool> despawning_;            // by slot: in pending_despawns_
+  std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   std::vector<serialization::Word> default_input_;
   std::vector<serialization::Word> input_scratch_;
   std::unique_ptr<HostScratch> input_out_;

@@ -115,7 +115,9 @@ void ClientWorld::set_option(Option option, bool enabled) {
       break;
     case Option::kSmoothing:
       smooth_ = enabled;
-      for (const uint32_t slot : table_.ascending()) mirrors_[slot].presentation->snap();
+      for (const uint32_t slot : table_.ascending()) {
+        if (mirrors_[slot].presentation) mirrors_[slot].presentation->snap();
+      }
       break;
     case Option::kInterpolation:
       interpolate_ = enabled;

@@ -16,7 +16,8 @@ const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) con
 
 const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
   Mirror& mirror = mirrors_[slot];
-  if (!mirror.presentation || mirror.newest_tick == 0) return nullptr;
+  if (mirror.newest_tick == 0) return nullptr;
+  if (!mirror.presentation) return host_for_game(slot)[behaviour];  // as it was placed
   if (!mirror.drawn || mirror.drawn_ns != now.ns || mirror.drawn_frame != frame_log_.number()) {
     draw(slot, now);
     mirror.drawn = true;

@@ -91,6 +91,8 @@ OpResult ClientWorld::connect(const platform::Address& server, std::span<const u
     return OpResult::kInvalid;
   }
   fix_schema();
+  placed_.put_in_order();
+  endpoint_->endpoint().set_placed(placed_.summary());
   switch (endpoint_->connect(server, token, *key, &connection_)) {
     case reliability::ConnectResult::kOk:
       keys_.erase(key);  // one key, one token, one connection
@@ -128,7 +130,28 @@ void ClientWorld::on_connected(ConnectionHandle connection, const reliability::C
   peer_ = info.peer_id;
   connected_ = true;
   clock_.start(info.server_tick, now_ns_, info.rtt_ns);
+  begin_placed(info.server_tick);
   observer_.on_connected(connection, info);
+}
+
+bool ClientWorld::may_place() const {
+  return table_.size() == 0 &&
+         (!endpoint_ || endpoint_->state(connection_) == connection::State::kDisconnected);
+}
+
+// They are here before the first snapshot, whose tick is not before `server_tick`.
+void ClientWorld::begin_placed(Tick server_tick) {
+  const Tick tick = server_tick <= 1 ? server_tick - 2 : server_tick - 1;  // not 0, which says "none"
+  uint32_t remote_slot = 0;
+  for (const PlacedSet::Object& object : placed_.objects()) {
+    replication::ObjectInfo info;
+    info.network_id = uint64_t{remote_slot} + 1;
+    info.type = object.type;
+    const uint32_t slot = applier_->place(info, remote_slot, placed_.words(object), tick);
+    begin_mirror(slot);
+    mirrors_[slot].newest_tick = tick;
+    ++remote_slot;
+  }
 }
 
 void ClientWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
@@ -253,16 +276,28 @@ void ClientWorld::note_part(const replication::SnapshotHeader& header) {
 }
 
 void ClientWorld::on_spawn(uint32_t slot, Tick) {
+  begin_mirror(slot);
+  mirrors_[slot].presentation = take_presentation(*table_.info(slot).type);
+  // The game hears of the object when its first state is in place: see on_state.
+}
+
+// A placed object gets a presentation with its first state: until then it is drawn as it was placed.
+void ClientWorld::begin_presentation(uint32_t slot, const serialization::Word* placed) {
+  Mirror& mirror = mirrors_[slot];
+  mirror.presentation = take_presentation(*table_.info(slot).type);
+  mirror.presentation->received(mirror.newest_tick, placed, false, false, snapshot_interval_ticks_,
+                                view_time_, now_ns_);
+  mirror.presentation->rest(mirror.newest_tick);
+}
+
+void ClientWorld::begin_mirror(uint32_t slot) {
   if (mirrors_.size() <= slot) mirrors_.resize(slot + 1);
   Mirror& mirror = mirrors_[slot];
-  const replication::ObjectType& type = *table_.info(slot).type;
-  mirror.presentation = take_presentation(type);
   mirror.predicted = false;
   mirror.host_kept = false;
   mirror.drawn = false;
   mirror.despawn_gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
   mirror.newest_tick = 0;
-  // The game hears of the object when its first state is in place: see on_state.
 }
 
 void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* words,
@@ -275,6 +310,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   if (!first && frame_log_.collects()) {
     frame_log_.changed(slot, info, frame_members(layout, applier_->former(slot), words));
   }
+  if (!mirror.presentation) begin_presentation(slot, applier_->former(slot));
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
   mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks_,
@@ -310,7 +346,7 @@ void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::W
 }
 
 void ClientWorld::on_rested(uint32_t slot, Tick tick) {
-  mirrors_[slot].presentation->rest(tick);
+  if (Mirror& mirror = mirrors_[slot]; mirror.presentation) mirror.presentation->rest(tick);
 }
 
 void ClientWorld::on_authority(uint32_t slot, Tick) {
@@ -323,8 +359,13 @@ void ClientWorld::on_despawn(uint32_t slot, Tick, replication::DespawnReason rea
   if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
   rpcs_.release(table_.network_id(
       slot));  // delivers the RPCs that waited for a later tick: there will be no later tick
-  if (is_known(slot)) frame_log_.left(slot, table_.info(slot), reason);
-  observer_.on_despawn(table_.network_id(slot), reason);
+  // A placed object does not end with the session: the next one begins with it.
+  const bool stays =
+      reason == replication::DespawnReason::kSessionEnded && placed_.has(table_.network_id(slot));
+  if (!stays) {
+    if (is_known(slot)) frame_log_.left(slot, table_.info(slot), reason);
+    observer_.on_despawn(table_.network_id(slot), reason);
+  }
   set_predicted(slot, false);
   if (mirror.presentation) {
     poses_ += mirror.presentation->poses();

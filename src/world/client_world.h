@@ -21,6 +21,7 @@
 #include "prediction/reconciler.h"
 #include "replication/despawn_gate.h"
 #include "replication/early_rpcs.h"
+#include "replication/join_progress.h"
 #include "replication/snapshot_applier.h"
 #include "simulation/clock_sync.h"
 #include "simulation/input_history.h"
@@ -77,7 +78,7 @@ class ClientWorld final : public World,
  private:
   /// The client's data for one mirrored object.
   struct Mirror {
-    std::unique_ptr<Presentation> presentation;
+    std::unique_ptr<Presentation> presentation;  // null: a placed object of which no state has come
     bool predicted = false;
     bool host_kept =
         false;             // the host structures are kept current: the game knows them, or they are simulated
@@ -98,6 +99,10 @@ class ClientWorld final : public World,
   reliability::EndpointConfig endpoint_config() const override;
   void on_schema_fixed() override;
   bool has_player() const override { return true; }
+  bool may_place() const override;
+  void begin_placed(Tick server_tick);
+  void begin_mirror(uint32_t slot);
+  void begin_presentation(uint32_t slot, const serialization::Word* placed);
   bool is_known(uint32_t slot) const override { return mirrors_[slot].newest_tick != 0; }
   void add_stats(WorldStats* stats) const override;
   replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType& type) const override {

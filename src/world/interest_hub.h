@@ -52,6 +52,10 @@ class InterestHub final : private replication::InterestFilter {
   void left(ConnectionHandle connection);
   /// False for a connection that is not established.
   bool set_viewer(ConnectionHandle connection, const ViewerChoice& choice);
+  /// Whether the object is in the client's set, as of its last evaluation.
+  bool contains(ConnectionHandle connection, uint32_t slot) const {
+    return interest_.set(connection.slot).contains(slot);
+  }
   /// What entered and left the client's set since the last call. Valid until the next call.
   replication::InterestSet::Changes evaluate(ConnectionHandle connection, Tick tick);
 

@@ -4,6 +4,7 @@
 //   authority_world   server or host: inputs in, game ticks, versions recorded, snapshots out
 //   interest_hub      authority: who sees what, from what the game said of objects and viewers
 //   client_world      client: snapshots in, predict and reconcile, inputs out
+//   placed_set        both: the objects that were placed before the session
 //   presentation      client: what to draw for each object, between and beyond snapshots
 //   rpc_router        both: RPC bodies to and from the game
 //

@@ -69,6 +69,7 @@ World::~World() = default;
 void World::fix_schema() {
   if (endpoint_) return;
   schema_.fix(config_.quantize_simulation);
+  placed_.put_in_order();
   if (const serialization::Layout* input = schema_.input(); input != nullptr && has_player()) {
     input_host_ = std::make_unique<HostScratch>(*input);
   }
@@ -78,6 +79,7 @@ void World::fix_schema() {
   config.max_connections = config_.max_connections;
   config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
   config.max_objects = config_.max_objects;
+  config.placed = placed_.summary();
   config.timers.timeout_ns = config_.timeout_ns;
   config.timers.keepalive_idle_ns = config_.keepalive_interval_ns;
   config.connect_budget_ns = config_.connect_budget_ns;
@@ -207,6 +209,30 @@ void World::end_transfers(ConnectionHandle connection) {
   if (transfers_) transfers_->transfers().on_disconnected(connection);
 }
 
+// --- Placed objects
+
+World::PlaceResult World::place(uint64_t key, uint32_t type_id, const void* const* states) {
+  if (!may_place()) return PlaceResult::kOutOfOrder;
+  if (schema_.find(type_id) == nullptr) return PlaceResult::kUnknownType;
+  if (placed_.size() == config_.max_objects) return PlaceResult::kFull;
+  schema_.fix(config_.quantize_simulation);
+  switch (placed_.add(key, *schema_.types().find(type_id), states)) {
+    case PlacedSet::Result::kOk:
+      break;
+    case PlacedSet::Result::kDuplicate:
+      return PlaceResult::kDuplicate;
+    case PlacedSet::Result::kDoesNotFit:
+      return PlaceResult::kDoesNotFit;
+  }
+  return PlaceResult::kOk;
+}
+
+bool World::clear_placed() {
+  if (!may_place()) return false;
+  placed_.clear();
+  return true;
+}
+
 // --- Objects
 
 void* World::object_state(uint64_t network_id, uint32_t behaviour) {
@@ -229,7 +255,8 @@ void World::begin_frame(Now now) {
   if (!frame_log_.collects()) {
     frame_log_.start();
     for (const uint32_t slot : table_.ascending()) {
-      if (is_known(slot)) frame_log_.spawned(slot, table_.info(slot));
+      const bool is_new = is_known(slot) && !placed_.has(table_.network_id(slot));
+      if (is_new) frame_log_.spawned(slot, table_.info(slot));
     }
   }
   frame_log_.begin(current_tick_, look(now));

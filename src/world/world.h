@@ -22,6 +22,7 @@
 #include "transport/socket/datagram_socket.h"
 #include "world/frame_log.h"
 #include "world/observer.h"
+#include "world/placed_set.h"
 #include "world/rpc_router.h"
 #include "world/schema.h"
 #include "world/transfer_hub.h"
@@ -109,6 +110,22 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// Large transfers; null without WorldConfig::transfer_channel.
   transfer::Transfers* transfers() { return transfers_ ? &transfers_->transfers() : nullptr; }
 
+  // --- Placed objects (D-51)
+  enum class PlaceResult : uint8_t {
+    kOk,
+    kOutOfOrder,   // the authority runs, or the client has a connection
+    kUnknownType,  // the type is not registered
+    kDuplicate,    // the key is taken
+    kFull,         // max_objects are placed
+    kDoesNotFit,   // a value does not fit its member
+  };
+  /// Places an object of a registered type. `states` has one host structure for each behaviour. Fixes the
+  /// types of the schema.
+  PlaceResult place(uint64_t key, uint32_t type_id, const void* const* states);
+  /// Forgets all that was placed. False where place() answers kOutOfOrder.
+  bool clear_placed();
+  const PlacedSet& placed() const { return placed_; }
+
   // --- Objects
   const replication::ObjectTable& objects() const { return table_; }
   /// The host structure of one behaviour, to read and write: that announces a write (announce_write()). Null
@@ -163,6 +180,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
  protected:
   /// The host structures of an object, of which the game gets a pointer or a copy.
   virtual void* const* host_for_game(uint32_t slot) { return table_.host(slot); }
+  virtual bool may_place() const = 0;
   virtual void do_receive(Now now) = 0;
   virtual void do_tick(Tick tick, Now now) = 0;
   virtual void do_send(Now now) = 0;
@@ -203,6 +221,7 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   std::unique_ptr<crypto::EntropySource> entropy_;
   connection::ServerIdentity identity_;
   Schema schema_;
+  PlacedSet placed_;
   std::unique_ptr<socket::DatagramSocket> socket_;
   reliability::CaptureObserver* capture_ = nullptr;
   std::unique_ptr<TransferHub> transfers_;  // outlives the endpoint, which asks it for chunks

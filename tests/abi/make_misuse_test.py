@@ -68,6 +68,9 @@ VALUES = {
     "const uint8_t*": "f.buffer",
     "void*": "f.buffer",
     "const void*": "f.buffer",
+    "const void* const* states": "f.states",
+    "size_t state_count": "1",
+    "uint64_t key": "7",
 }
 SIZES = re.compile(r"^(size_t|uint64_t|uint32_t) (cap|capacity|bytes|len|label_bytes|token_bytes|struct_size)$")
 # The handle of a network travels as void* where a lattice_clock_fn is expected.

@@ -51,6 +51,7 @@ struct Worlds {
   uint8_t token[LATTICE_TOKEN_MAX_BYTES] = {};
   size_t token_bytes = 0;
   uint8_t buffer[65536] = {};
+  const void* states[1] = {buffer};
   lattice_netid ids[65536 / sizeof(lattice_netid)] = {};
   size_t size = 0;
   uint32_t number = 0;

@@ -34,7 +34,7 @@ def _handshake():
         clear, sealed = data[name][:clear_bytes], data[name][clear_bytes:]
         return clear, p.aead_open(key, handshake.ZERO_NONCE, sealed, clear)
 
-    response_clear = len(data["challenge_response"]) - 68
+    response_clear = len(data["challenge_response"]) - 96
     refuse_random = bytes.fromhex(vectors["inputs"]["refuse_random"])
     refuse_key = p.hkdf_expand(data["prk"], b"lattice/v1/hs/server" + data["th3"] + refuse_random)
     denied = write_header(HANDSHAKE) + b"\x04" + u(6, 2) + bytes.fromhex("4c540101")

@@ -106,7 +106,7 @@ class Session {
     write_header();
     if (!connect()) return fail("no connection");
     server_recipient_.emplace(replication::ReplicaList::Config{rig_.client().handler.infos[0].peer_id});
-    server_recipient_->join(table_);
+    server_recipient_->join(table_, store_);
     spawn(kActorId, rig_.client().handler.infos[0].peer_id);
     for (int i = 0; i < 12; ++i) spawn(i % 3 == 0 ? kActorId : i % 3 == 1 ? kCrateId : kLampId, 0);
     for (tick_ = 1; tick_ <= kLastTick; ++tick_) {

@@ -369,6 +369,42 @@ class AtTheClient(unittest.TestCase):
         self.assertIsNone(after(part(107, block(SCHEMA, RESTED, [rested(2, 6)]))), "of a state that is not there")
 
 
+class PlacedObjects(unittest.TestCase):
+    """Two lamps in the slots 0 and 1 that both sides placed (D-51)."""
+
+    def world(self, of=ReceivedWorld):
+        world = of(SCHEMA)
+        world.place({9: (LAMP, [0, 3]), 5: (LAMP, [1, 2])})
+        return world
+
+    def entry(self, state, base, slot=1, age=0):
+        return block(SCHEMA, DELTA, [delta(slot, age, LAMP, base, state)])
+
+    def test_a_change_is_read_from_the_placed_state(self):
+        world = self.world()
+        self.assertEqual(world.newest(2), (None, [0, 3]))
+        world.on_part(part(100, self.entry([1, 3], [0, 3])), 0)
+        self.assertEqual(world.newest(2), (100, [1, 3]))
+        world.on_part(part(101, self.entry([0, 3], [0, 3])), 1)
+        self.assertEqual(world.newest(2), (101, [0, 3]))
+
+    def test_age_0_is_for_placed_objects_and_not_for_rest(self):
+        world = self.world()
+        world.on_part(lamp(100, slot=2, network_id=3), 0)
+        with self.assertRaises(Malformed):
+            world.on_part(part(101, self.entry([1, 4], [1, 5], slot=2)), 1)
+        with self.assertRaises(Malformed):
+            world.on_part(part(101, block(SCHEMA, RESTED, [rested(1, 0)])), 1)
+
+    def test_a_removal_is_not_named_and_the_slot_stays_empty(self):
+        world = self.world(Snapshots)
+        carried = world.read(part(100, block(SCHEMA, REMOVED, [removed(1)])))
+        self.assertEqual(list(world.live()), [1])
+        world.on_acked(carried)
+        with self.assertRaises(Malformed):
+            world.read(lamp(200, slot=1, network_id=3))
+
+
 class Promises(unittest.TestCase):
     """What an authority may not do and a client does not notice."""
 

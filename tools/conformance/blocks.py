@@ -3,7 +3,8 @@
 Reading a part changes nothing. What the objects are, and which states may be baselines, is asked of a `world`:
 
     world.tick, world.slot_bound, world.schema
-    world.baseline(slot, tick, base)        the (type_id, contents) that a delta begins with; may raise Forgotten
+    world.baseline(slot, tick, base)        the (type_id, contents) that a delta begins with; may raise Forgotten.
+                                            base == tick: the state in which the object was placed (D-51)
     world.check_full(slot, tick, network_id, type_id), world.check_removed(slot, network_id)
     world.promise(holds, text)              a rule that binds the authority and that a client does not check
 """
@@ -124,7 +125,8 @@ class _Block:
 
     def _age(self):
         age = self.bits.varint(32)
-        require(1 <= age <= LARGEST_AGE_TICKS, f"age {age} (D-18)")
+        require(self.kind == DELTA or age, "age 0 (D-18)")
+        require(age <= LARGEST_AGE_TICKS, f"age {age} (D-18)")
         return age
 
     def _gap(self):

@@ -7,6 +7,7 @@ import packets
 import primitives as p
 from handshake import AES_256_GCM, ZERO_NONCE, Keys
 from packets import HANDSHAKE, RESPONSE, Malformed, require, write_header
+from placed import NOTHING, summary_bytes
 
 BUDGET_S = 10.0  # S-20
 CHALLENGES_KEPT = 4  # S-18
@@ -38,7 +39,8 @@ class ClientHandshake:
     text)) or gave up (`refusal` is (reason, 0, ""))."""
 
     def __init__(self, secret, token, schema_id, now_s, unix_s, budget_s=BUDGET_S, features=0,
-                 tick_rate=60):
+                 tick_rate=60, placed=NOTHING):
+        self.placed = summary_bytes(placed)
         self.secret, self.public, self.token, self.schema_id = secret, p.x25519_public(secret), token, schema_id
         self.features, self.tick_rate, self.fields = features, tick_rate, packets.parse_token(token)
         self._check_token()
@@ -139,7 +141,7 @@ class ClientHandshake:
                  len(self.token).to_bytes(2, "little") + self.token)
         plain = (nonce + self.fields["token_id"] + self.schema_id.to_bytes(8, "little") +
                  self.features.to_bytes(4, "little") + OWN_DATAGRAM.to_bytes(2, "little") +
-                 self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(4, "little"))
+                 self.tick_rate.to_bytes(2, "little") + OWN_ROOM.to_bytes(4, "little") + self.placed)
         sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
         keys.set_response(sealed)
         return Candidate(clear + sealed, keys)

@@ -59,4 +59,4 @@ class ReceivedWorld(Snapshots):
         thing = self.objects.get(network_id)
         if thing is None or not thing.is_there:
             return None
-        return thing.shown, thing.states[thing.shown]
+        return thing.shown, thing.states[thing.shown] if thing.shown is not None else thing.placed

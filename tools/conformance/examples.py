@@ -4,6 +4,7 @@ import pathlib
 import re
 
 import packets
+import placed
 import primitives
 import snapshots
 import state
@@ -61,6 +62,20 @@ def rpc(text):
     message = packets.Message()
     message.channel, message.body = 3, bytes.fromhex(text)
     return state.read_rpc(schema, {3: snapshots.Object(2, 3, 7)}, message, True)
+
+
+LAMPS = [bytes.fromhex(text) for text in ("0507a0", "0907c0")]
+
+
+def placed_summary():
+    return placed.read_placed(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS), LAMPS)[1]
+
+
+def placed_delta(text):
+    world = snapshots.Snapshots(state.Schema(SCHEMA, packets.BUILT_IN_CHANNELS))
+    world.place(placed.read_placed(world.schema, LAMPS)[0])
+    world.read(bytes.fromhex(text))
+    return world.slots[1].network_id, world.slots[1].states
 
 
 def bits_of(text, *fields):
@@ -140,6 +155,8 @@ PRINTED = [
     ("data.md", "1ff7fffe", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 1022]),
     ("data.md", "e803000000" + "20010207003a01c0d0" + "40010500", snapshot,
      (3, 7, (0, 0, 0), {1000: [0, 1, 0]}, False, 1000, [0])),
+    ("data.md", "e903000000" + "0001000120", placed_delta, (2, {1001: [1, 0, 1]})),
+    ("handshake.md", "15242014ac913e99", lambda t: placed_summary()[3] == int.from_bytes(bytes.fromhex(t), "little"), True),
     ("data.md", "e80300000308c1270b" + "34129931a89120", inputs, (8, {1000: ([0x1234, 1], 980 * 256 + 64, 990), 999: ([0x1234, 1], 979 * 256 + 66, 990),
          998: ([0x1235, 1], 979 * 256 + 66, 988)})),
     ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
@@ -152,6 +169,7 @@ COMPUTED = [
                             (b"fragment", (1, 7, (5, 0, 3)), (1, 7, (5, 2, 3)))),
                            (("29090005000003", "290a0005000103", "290b0005000203"),
                             (b"fragment", (2, 9, (5, 0, 3)), (2, 11, (5, 2, 3)))))],
+    (lambda: placed_summary()[:3], (2, 14, 106)),
     (lambda: steps(-512.0, 512.0, 0.01), ["17", "102400"]),
     (lambda: steps(-1.0, 1.0, 1 / 512), ["11", "1024"]),
     (lambda: steps(0.0, 1.0, 1 / 255), ["8", "255"]),

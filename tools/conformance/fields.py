@@ -16,7 +16,9 @@ TOKEN = [("magic", 4, TEXT), ("kind", 1, DECIMAL), ("role", 1, DECIMAL), ("user_
 CHALLENGE = [("bucket_key", 32, BYTES), ("challenge_nonce", 16, BYTES), ("key_index", 1, DECIMAL)]
 RESPONSE_CLEAR = [("client_key", 32, BYTES), ("challenge_nonce", 16, BYTES), ("key_index", 1, DECIMAL)]
 RESPONSE_SEALED = [("challenge_nonce", 16, BYTES), ("token_id", 16, BYTES), ("schema_id", 8, HEX), ("features", 4, HEX),
-                   ("max_datagram", 2, DECIMAL), ("tick_rate", 2, DECIMAL), ("max_objects", 4, DECIMAL)]
+                   ("max_datagram", 2, DECIMAL), ("tick_rate", 2, DECIMAL), ("max_objects", 4, DECIMAL),
+                   ("placed_count", 4, DECIMAL), ("placed_key_sum", 8, HEX), ("placed_key_squares", 8, HEX),
+                   ("placed_digest", 8, HEX)]
 ACCEPTED_SEALED = [("connection_id", 8, HEX), ("server_tick", 4, DECIMAL), ("mtu_hint", 2, DECIMAL),
                    ("tick_rate", 2, DECIMAL), ("peer_id", 8, DECIMAL), ("schema_id", 8, HEX), ("features", 4, HEX)]
 DENIED = [("reason", 2, DECIMAL), ("protocol_id", 4, BYTES)]

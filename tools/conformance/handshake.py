@@ -72,7 +72,8 @@ def agree(keys, i, pub, token, nonce, token_id, features):
     schema_id, connection_id = int(i["schema_id"], 16), int(i["connection_id"], 16)
     clear = write_header(RESPONSE) + pub["client"] + nonce + bytes([i["key_index"]]) + u(len(token), 2) + token
     plain = (nonce + token_id + u(schema_id, 8) + u(features, 4) + u(i["max_datagram"], 2) + u(i["tick_rate"], 2) +
-             u(i["max_objects"], 4))
+             u(i["max_objects"], 4) + u(i["placed_count"], 4) +
+             b"".join(u(int(i[name], 16), 8) for name in ("placed_key_sum", "placed_key_squares", "placed_digest")))
     sealed = p.aead_seal(keys.k3, ZERO_NONCE, plain, clear)
     out["challenge_response"] = clear + sealed
     keys.set_response(sealed)

@@ -162,7 +162,7 @@ def parse_response(body):
     client, cookie, key_index = cursor.take(32), cursor.take(16), cursor.uint(1)
     token = cursor.take(cursor.uint(2), "token")
     clear = body[:cursor.at]
-    require(cursor.left() == 52 + TAG, "length of ChallengeResponse")
+    require(cursor.left() == 80 + TAG, "length of ChallengeResponse")
     return client, cookie, key_index, token, clear, cursor.rest()
 
 

@@ -11,6 +11,7 @@ import primitives as p
 from fragments import Assembler
 from handshake import ZERO_NONCE, Keys, next_master, traffic_key
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, Malformed, require
+from placed import read_placed
 from snapshots import Snapshots
 from state import Schema, content_text, read_inputs, read_rpc
 from transfers import Transfers
@@ -62,6 +63,8 @@ class Session:
         self.rekey_init = None  # body of the rotation in flight
         self.sides = {"client": Side(), "server": Side()}
         self.snapshots = Snapshots(self.schema)
+        placed, self.placed = read_placed(self.schema, [bytes.fromhex(text) for text in head.get("placed", [])])
+        self.snapshots.place(placed)
         self.reliable_rpcs = {}  # network_id -> calls from the server (D-35)
         self.inputs = {}
         self.lead = None
@@ -125,11 +128,12 @@ class Session:
                     p.x25519(self.secret, challenge[0]))
         plain = p.aead_open(keys.k3, ZERO_NONCE, sealed, header.bytes + clear)
         require(plain is not None, "message 3 does not open under k3")
-        nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, max_objects = packets.parse_fields(
-            plain, 16, 16, 8, 4, 2, 2, 4)
+        (nonce, token_id, schema_id, features, max_datagram, self.offered_tick_rate, max_objects,
+         *placed) = packets.parse_fields(plain, 16, 16, 8, 4, 2, 2, 4, 4, 8, 8, 8)
         require(nonce == cookie and token_id == self.fields["token_id"], "sealed part of message 3 (S-12)")
         require(schema_id == self.schema.id, f"schema_id {schema_id:#x}, but the text gives {self.schema.id:#x} (D-30)")
         require(features & ~AES == 0 and max_datagram >= 1200, "features or max_datagram")
+        require(tuple(placed) == self.placed, "other placed objects than were given (S-41)")
         self.offered = features
         self.snapshots.slot_bound = max(2 * max_objects, 65536)  # D-12
         self.sides["server"].mtu_limit = max_datagram
@@ -364,7 +368,7 @@ class Session:
         """Compares with the states at the end of the recording."""
         live = self.snapshots.live()
         for network_id, thing in live.items():
-            has_rest = thing.rested == thing.states[thing.shown]
+            has_rest = thing.shown is None or thing.rested == thing.states[thing.shown]
             require(has_rest or not thing.has_changed, f"object {network_id} was never said to rest (D-17)")
         for network_id, thing in self.snapshots.objects.items():
             if network_id not in live:

@@ -26,8 +26,8 @@ class _Bits:
         require(least <= value <= most, f"varint {value}")
         return value
 
-    def age(self):
-        return self.varint(1, 1 << 20)
+    def age(self, kind):
+        return self.varint(0 if kind == DELTA else 1, 1 << 20)
 
 
 def snapshot(r):
@@ -69,7 +69,7 @@ def _block(r):
     count = bits.varint(1)
     r.add("block.count", count)
     if kind in (DELTA, RESTED):
-        r.add("block.age", bits.age())
+        r.add("block.age", bits.age(kind))
     slot = bits.varint(0, (1 << 32) - 2)
     for i in range(count):
         if i:
@@ -77,7 +77,7 @@ def _block(r):
             require(slot <= (1 << 32) - 2, "slot")
         r.add("entry.slot", slot)
         if mixed and bits.take(1):
-            r.add("entry.age", bits.age())
+            r.add("entry.age", bits.age(kind))
         if kind == FULL:
             _head(r, bits)
         if kind in (DELTA, FULL):

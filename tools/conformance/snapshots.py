@@ -17,6 +17,7 @@ class Object:
     def __init__(self, slot, network_id=None, type_id=None):
         self.slot, self.network_id, self.type_id = slot, network_id, type_id
         self.info = self.info_tick = None  # (owner, mode, authority_tick), and the tick of the full entry with it
+        self.placed = None  # contents, if both sides placed it (D-51)
         self.states = {}  # tick -> contents
         self.kept = set()  # ticks of states that came in parts with keep
         self.shown = None  # tick of the newest state
@@ -50,6 +51,14 @@ class Snapshots:
         self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
         self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "rested": 0}
 
+    def place(self, placed):
+        """The objects that both sides placed before the session: key -> (type_id, contents) (D-51)."""
+        for slot, key in enumerate(sorted(placed)):
+            thing = self.slots[slot] = self.objects[slot + 1] = Object(slot, slot + 1)
+            thing.type_id, thing.placed = placed[key]
+            thing.info = (0, 0, 0)
+            thing.is_there = thing.is_full_acked = thing.is_info_acked = True
+
     def promise(self, holds, text):
         require(holds, text)
 
@@ -79,6 +88,9 @@ class Snapshots:
     def baseline(self, slot, tick, base):
         thing = self.slots.get(slot)
         require(thing and (thing.is_there or thing.is_gone_at(tick)), "a delta for a slot without an object (D-18)")
+        if base == tick:
+            require(thing.placed is not None, "age 0 for an object that was not placed (D-18)")
+            return thing.type_id, thing.placed
         if base not in thing.states:
             self.no_baseline(tick, base)
         require(base in thing.acked or thing.is_gone_at(tick), f"its baseline {base} was never acknowledged (D-15)")
@@ -96,6 +108,7 @@ class Snapshots:
         thing = self.slots.get(slot)
         if thing and thing.network_id != network_id:
             require(not thing.is_there, f"object {thing.network_id} of this slot was not removed (D-18)")
+            self.promise(thing.placed is None, "the slot of a placed object is used again (D-52)")
 
     def check_removed(self, slot, network_id):
         thing = self.slots.get(slot)
@@ -107,6 +120,8 @@ class Snapshots:
     def _delta(self, entry):
         thing = self.slots[entry.slot]
         self.promise(thing.is_info_acked, "no full entry with its owner and tenure was acknowledged (D-16)")
+        if entry.base == entry.tick:
+            return thing  # it stays a baseline for ever (D-51)
         newer = thing.named is None or ahead(entry.base, thing.named) >= 0
         self.promise(newer, f"baseline {entry.base} after {thing.named} (D-15)")
         if newer:
@@ -150,7 +165,7 @@ class Snapshots:
         else:
             thing = self.objects.setdefault(entry.network_id, here if here.network_id == entry.network_id else
                                             Object(entry.slot, entry.network_id))
-        if thing.is_there and ahead(entry.tick, thing.shown) <= 0:
+        if thing.is_there and thing.shown is not None and ahead(entry.tick, thing.shown) <= 0:
             return thing  # D-28: another stay has begun
         if thing.is_there or not thing.rpc_counts:
             thing.rpc_counts.append(entry.rpc_count)
@@ -183,8 +198,9 @@ class Snapshots:
             thing.kept.add(entry.tick)
         is_newer = thing.shown is None or ahead(entry.tick, thing.shown) > 0
         if thing.is_there and is_newer and not thing.is_gone_at(entry.tick):
-            began = thing.shown is None or ahead(thing.shown, thing.stay_tick) < 0
-            thing.has_changed |= not began and thing.states.get(thing.shown) != entry.state
+            has_begun = thing.placed or (thing.shown is not None and ahead(thing.shown, thing.stay_tick) >= 0)
+            before = thing.placed if thing.shown is None else thing.states.get(thing.shown)
+            thing.has_changed |= bool(has_begun) and before != entry.state
             thing.shown = thing.said = entry.tick
             if thing.rested != entry.state:
                 thing.rested = None

@@ -27,7 +27,8 @@ local TOKEN_KINDS = { "connect", "relay" }
 local TOKEN_ROLES = { "initiator", "responder" }
 local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenExpired", "TokenReused",
   "VersionMismatch", "SchemaMismatch", "ServerFull", "Kicked", "ProtocolError", "ResourceLimit", "InternalError",
-  "HostLeft", "ConfigMismatch", "ServerRestarted", "NoAnswer", "Unreachable" }
+  "HostLeft", "ConfigMismatch", "ServerRestarted", "NoAnswer", "Unreachable",
+  "PlacedMismatch" }
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
   "RekeyAsk", "ResetToken", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
@@ -65,6 +66,10 @@ field("handshake.schema_id", ProtoField.uint64, "Schema", HEX)
 field("handshake.features", ProtoField.uint32, "Features", HEX)
 field("handshake.max_datagram", ProtoField.uint16, "Largest datagram", DEC)
 field("handshake.max_objects", ProtoField.uint32, "Room for objects", DEC)
+field("handshake.placed_count", ProtoField.uint32, "Placed objects", DEC)
+field("handshake.placed_key_sum", ProtoField.uint64, "Sum of placed keys", HEX)
+field("handshake.placed_key_squares", ProtoField.uint64, "Sum of squares of placed keys", HEX)
+field("handshake.placed_digest", ProtoField.uint64, "Digest of placed objects", HEX)
 field("handshake.connection_id", ProtoField.uint64, "Connection", HEX)
 field("handshake.server_tick", ProtoField.uint32, "Server tick", DEC)
 field("handshake.mtu_hint", ProtoField.uint16, "MTU hint", DEC)
@@ -345,6 +350,10 @@ local function response(c, is_opened)
   c:uint("handshake.max_datagram", 2)
   c:uint("handshake.tick_rate", 2)
   c:uint("handshake.max_objects", 4)
+  c:uint("handshake.placed_count", 4)
+  c:uint("handshake.placed_key_sum", 8)
+  c:uint("handshake.placed_key_squares", 8)
+  c:uint("handshake.placed_digest", 8)
 end
 
 -- ---- Channel messages -------------------------------------------------------------------------------------------
@@ -399,7 +408,8 @@ function Bits:varint(least, most)
   return value
 end
 
-function Bits:age() return self:varint(1, LARGEST_AGE) end
+-- Age 0 of a delta: the state in which both sides placed the object (D-51).
+function Bits:age(kind) return self:varint(kind == DELTA and 0 or 1, LARGEST_AGE) end
 
 function Bits:network_id()
   local value = self:varint64()
@@ -448,14 +458,14 @@ local function block_entries(c, bits, kind, mixed, k)
   bits:add("block.count", count)
   count = count:tonumber()
   if count == 0 then fail("a block of no entries (D-18)") end
-  if kind == DELTA or kind == RESTED then bits:add("block.age", bits:age()) end
+  if kind == DELTA or kind == RESTED then bits:add("block.age", bits:age(kind)) end
   local slot = bits:varint(0, LARGEST_SLOT)
   for i = 1, count do
     bits:mark()
     if i > 1 then slot = slot + 1 + gap(bits, k) end
     if slot > LARGEST_SLOT then fail("slot " .. slot .. " (D-18)") end
     bits:add("entry.slot", slot)
-    if mixed and bits:take(1) == 1 then bits:add("entry.age", bits:age()) end
+    if mixed and bits:take(1) == 1 then bits:add("entry.age", bits:age(kind)) end
     if kind == FULL then full_entry(bits) end
     if kind == DELTA or kind == FULL then return changes(c, bits) end
     if kind == REMOVED then removed_entry(bits) end

@@ -149,6 +149,7 @@ bool ClientHandshake::build_response(const wire::Challenge& challenge, Candidate
   sealed.max_datagram = config_.max_datagram_bytes;
   sealed.tick_rate = config_.tick_rate_hz;
   sealed.max_objects = config_.max_objects;
+  sealed.placed = config_.placed;
   const size_t plaintext_bytes = wire::encode_challenge_response_sealed(sealed, out.subspan(front_bytes));
   LATTICE_CHECK(plaintext_bytes == wire::kChallengeResponseSealedBytes);
 

@@ -61,6 +61,7 @@ struct ClientHandshakeConfig {
   uint16_t max_datagram_bytes = 1200;  ///< What this side can receive, ≥ 1200.
   uint16_t tick_rate_hz = 60;          ///< The server's tick rate must be the same.
   uint32_t max_objects = 0;            ///< Room for objects; the server may require more.
+  wire::PlacedSummary placed = {};     ///< The server must have placed the same objects.
   uint64_t budget_ns = 10'000'000'000;
   /// The first interval between two sendings of one message. The second is twice as long, all later ones are
   /// four times as long.

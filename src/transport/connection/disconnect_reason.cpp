@@ -40,6 +40,8 @@ const char* disconnect_reason_name(DisconnectReason reason) {
       return "no_answer";
     case DisconnectReason::kUnreachable:
       return "unreachable";
+    case DisconnectReason::kPlacedMismatch:
+      return "placed_mismatch";
   }
   return static_cast<uint16_t>(reason) >= kFirstApplicationReason ? "application" : "unknown";
 }
@@ -62,6 +64,7 @@ bool is_reason_of_a_peer(crypto::Role teller, uint16_t told) {
     case DisconnectReason::kKicked:
     case DisconnectReason::kHostLeft:
     case DisconnectReason::kConfigMismatch:
+    case DisconnectReason::kPlacedMismatch:
       return teller == crypto::Role::kServer;
     case DisconnectReason::kTimeout:
     case DisconnectReason::kServerRestarted:

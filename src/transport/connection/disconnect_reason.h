@@ -27,6 +27,7 @@ enum class DisconnectReason : uint16_t {
   kServerRestarted = 15,  ///< Local, never sent: a stateless reset.
   kNoAnswer = 16,         ///< Local, never sent: no answer to any connection request.
   kUnreachable = 17,      ///< Local, never sent: no answer, and ICMP says that the address is unreachable.
+  kPlacedMismatch = 18,   ///< Other objects were placed before the session; the text names the difference.
 };
 
 inline constexpr uint16_t kFirstApplicationReason = 256;

@@ -205,6 +205,12 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
     refuse(from, response, DisconnectReason::kConfigMismatch, difference->view(), sink, &result);
     return result;
   }
+  if (response.sealed.placed != config_.placed) {
+    const ReasonText difference = placed_objects_differ(config_.placed, response.sealed.placed);
+    result.refusal = ServerRefusal::kPlacedMismatch;
+    refuse(from, response, DisconnectReason::kPlacedMismatch, difference.view(), sink, &result);
+    return result;
+  }
   if (!half_open_.has_room(prefix_of(from), moment.now_ns)) {
     result.refusal = ServerRefusal::kHalfOpenLimit;
     return result;

@@ -120,6 +120,10 @@ bool parse_challenge_response_sealed(std::span<const uint8_t> plaintext, Challen
   out->max_datagram = reader.u16();
   out->tick_rate = reader.u16();
   out->max_objects = reader.u32();
+  out->placed.count = reader.u32();
+  out->placed.key_sum = reader.u64();
+  out->placed.key_squares = reader.u64();
+  out->placed.digest = reader.u64();
   return reader.ok();
 }
 
@@ -132,6 +136,10 @@ size_t encode_challenge_response_sealed(const ChallengeResponseSealed& message, 
   writer.u16(message.max_datagram);
   writer.u16(message.tick_rate);
   writer.u32(message.max_objects);
+  writer.u32(message.placed.count);
+  writer.u64(message.placed.key_sum);
+  writer.u64(message.placed.key_squares);
+  writer.u64(message.placed.digest);
   return written_or_zero(writer);
 }
 

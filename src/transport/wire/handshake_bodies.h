@@ -5,7 +5,7 @@
 //   2 Challenge           u8 2 · E_pub 32 · challenge_nonce 16 · key_index u8
 //   - ChallengeResponse   C_pub 32 · challenge_nonce 16 · key_index u8 · token_len u16 · token
 //     (type 0x04)         | sealed, k3: challenge_nonce 16 · token_id 16 · schema_id u64 · features u32 ·
-//                         |             max_datagram u16 · tick_rate u16 · max_objects u32
+//                         |             max_datagram u16 · tick_rate u16 · max_objects u32 · placed 28
 //   3 ConnectionAccepted  u8 3 · accept_random 16
 //                         | sealed, k4: connection_id u64 · server_tick u32 · mtu_hint u16 · tick_rate u16 ·
 //                         |             peer_id u64 · schema_id u64 · features u32
@@ -69,7 +69,19 @@ size_t encode_challenge(const Challenge& message, std::span<uint8_t> out);
 
 // --- ChallengeResponse (packet type 0x04) ----------------------------------------------------------
 
-inline constexpr size_t kChallengeResponseSealedBytes = 16 + 16 + 8 + 4 + 2 + 2 + 4;
+/// What a side says of the objects that it placed before the session: key_sum is the sum of their keys and
+/// key_squares the sum of the squares, both modulo 2^64. So a single missing key can be told. The digest is
+/// about keys, types and states.
+struct PlacedSummary {
+  uint32_t count = 0;
+  uint64_t key_sum = 0;
+  uint64_t key_squares = 0;
+  uint64_t digest = 0;
+  bool operator==(const PlacedSummary&) const = default;
+};
+inline constexpr size_t kPlacedSummaryBytes = 4 + 8 + 8 + 8;
+
+inline constexpr size_t kChallengeResponseSealedBytes = 16 + 16 + 8 + 4 + 2 + 2 + 4 + kPlacedSummaryBytes;
 /// A whole datagram, header included.
 inline constexpr size_t kMaxChallengeResponseBytes =
     kMinHeaderBytes + 32 + 16 + 1 + 2 + kMaxTokenBytes + kChallengeResponseSealedBytes + kTagBytes;
@@ -91,6 +103,7 @@ struct ChallengeResponseSealed {
   uint16_t max_datagram = 0;
   uint16_t tick_rate = 0;    ///< Hz, of the client's simulation.
   uint32_t max_objects = 0;  ///< Number of objects that the client has room for.
+  PlacedSummary placed;      ///< The objects that the client placed.
 };
 
 bool parse_challenge_response_clear(std::span<const uint8_t> body, ChallengeResponseClear* out);

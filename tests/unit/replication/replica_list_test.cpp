@@ -153,7 +153,7 @@ TEST_F(ReplicaListTest, loaded_once_everything_from_join_is_acked_or_gone) {
   const uint32_t a = authority.spawn(types.lamp());
   authority.spawn(types.lamp());
   ReplicaList late{ReplicaList::Config{}};
-  late.join(authority.table);
+  late.join(authority.table, authority.store);
   EXPECT_FALSE(late.loaded());
   authority.recipients.push_back(&late);
   authority.spawn(types.lamp());  // after the join: does not count
@@ -479,7 +479,7 @@ TEST(ReplicaList, a_resting_world_of_100000_objects_costs_nothing) {
   ReplicaList::Config wide;
   wide.max_ledger_entries = 1 << 18;  // the rested entries of all go out at once
   ReplicaList recipient(wide);
-  recipient.join(authority.table);
+  recipient.join(authority.table, authority.store);
   const auto build = [&] {
     for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
     authority.tick += 2;

@@ -25,17 +25,14 @@ TEST(RpcGate, a_burst_of_120_then_60_per_second) {
 }
 
 TEST(RpcGate, what_a_client_may_send) {
-  ReplicaList::Config config;
-  config.peer_id = 9;
-  ReplicaList sender(config);
-  sender.enter(3, 1);
+  constexpr uint64_t kSender = 9;
   ObjectInfo object;
   object.network_id = 1;
-  object.owner = 9;
+  object.owner = kSender;
   lattice_rpc_desc rpc;
   lattice_rpc_desc_init(&rpc);
   RpcHeader header{1, 0, 5, LATTICE_RPC_TO_SERVER, 0};
-  const auto check = [&] { return RpcGate::check_from_client(header, &rpc, object, 3, sender); };
+  const auto check = [&] { return RpcGate::check_from_client(header, &rpc, object, kSender, true); };
   EXPECT_EQ(check(), RpcRefusal::kNone);
   for (const auto target : {LATTICE_RPC_TO_OWNER, LATTICE_RPC_TO_ALL, LATTICE_RPC_TO_PEER}) {
     header.target = target;
@@ -49,8 +46,8 @@ TEST(RpcGate, what_a_client_may_send) {
   EXPECT_EQ(check(), RpcRefusal::kNone);
   rpc.owner_only = 1;
   EXPECT_EQ(check(), RpcRefusal::kNotOwner);
-  EXPECT_EQ(RpcGate::check_from_client(header, nullptr, object, 3, sender), RpcRefusal::kUnknownRpc);
-  EXPECT_EQ(RpcGate::check_from_client(header, &rpc, object, 4, sender), RpcRefusal::kNotInSet);
+  EXPECT_EQ(RpcGate::check_from_client(header, nullptr, object, kSender, true), RpcRefusal::kUnknownRpc);
+  EXPECT_EQ(RpcGate::check_from_client(header, &rpc, object, kSender, false), RpcRefusal::kNotInSet);
 }
 
 TEST(RpcGate, what_the_authority_may_send) {

@@ -390,7 +390,7 @@ TEST(SnapshotBuilder, late_join_spreads_over_more_than_15_parts) {
   }
   authority.record();
   ReplicaList recipient{ReplicaList::Config{}};
-  recipient.join(authority.table);
+  recipient.join(authority.table, authority.store);
   Client client(types);
   const auto parts = authority.send(recipient);
   EXPECT_GT(parts.size(), 15u);

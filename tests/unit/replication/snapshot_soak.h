@@ -237,7 +237,7 @@ class Soak {
 
  private:
   void join(size_t index) {
-    clients_[index]->recipient.join(authority_.table);
+    clients_[index]->recipient.join(authority_.table, authority_.store);
     authority_.recipients.push_back(&clients_[index]->recipient);
   }
 

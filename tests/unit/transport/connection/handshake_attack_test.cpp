@@ -192,7 +192,8 @@ TEST(HandshakeAttack, FeaturesAndVersionAreNotLoweredOnTheWay) {
   ClientHandshake client = rig.new_client({.features = 0x13});
   const Bytes response = rig.response_of(client);
   const size_t features_at =
-      response.size() - wire::kTagBytes - 12;  // features u32, max_datagram, tick_rate, max_objects, tag
+      // features u32, max_datagram, tick_rate, max_objects, placed, tag
+      response.size() - wire::kTagBytes - 12 - wire::kPlacedSummaryBytes;
   for (size_t bit = 0; bit < 32; ++bit) {
     Bytes lowered = response;
     lowered[features_at + bit / 8] ^= static_cast<uint8_t>(1u << (bit % 8));

@@ -277,6 +277,32 @@ TEST(Handshake, RoomForFewerObjectsThanTheServersIsRefused) {
   EXPECT_EQ(outcome(100, 101).outcome, ClientOutcome::kAccepted);
 }
 
+TEST(Handshake, OtherPlacedObjectsAreRefusedAndTheTextSaysWhichSideLacksWhat) {
+  const wire::PlacedSummary two{2, 5 + 9, 25 + 81, 100};
+  const wire::PlacedSummary three{3, 5 + 9 + 7000000000, 25 + 81 + uint64_t{7000000000} * 7000000000, 101};
+  const auto text = [](wire::PlacedSummary server, wire::PlacedSummary clients) {
+    Rig rig({.placed = server});
+    ClientHandshake client = rig.new_client({.placed = clients});
+    const ClientResult done = rig.tell(client, rig.ask(rig.response_of(client)));
+    EXPECT_EQ(rig.refusal(), ServerRefusal::kPlacedMismatch);
+    EXPECT_EQ(done.reason, DisconnectReason::kPlacedMismatch);
+    EXPECT_EQ(done.text.view(), rig.last.text.view());
+    EXPECT_EQ(rig.server.handshake.claim_count(), 0u);
+    EXPECT_EQ(rig.server.policy.call_count, 0u);
+    return std::string(done.text.view());
+  };
+  EXPECT_EQ(text(three, two), "placed: server 3, client 2 lacks 7000000000");
+  EXPECT_EQ(text(two, three), "placed: client 3, server 2 lacks 7000000000");
+  EXPECT_EQ(text(two, {}), "placed: server 2, client 0");
+  EXPECT_EQ(text(two, {3, 999, 999, 1}), "placed: server 2, client 3") << "not the same but for one";
+  EXPECT_EQ(text(two, {2, 5 + 10, 25 + 100, 1}), "placed: 2, with other keys");
+  EXPECT_EQ(text(two, {2, 5 + 9, 25 + 81, 99}), "placed: 2, with other types or states");
+  EXPECT_EQ(text({1048576, UINT64_MAX, 1, 1}, {1048575, 0, 0, 1}).size(), 64u) << "the longest";
+  Rig rig({.placed = two});
+  ClientHandshake client = rig.new_client({.placed = two});
+  EXPECT_EQ(rig.tell(client, rig.ask(rig.response_of(client))).outcome, ClientOutcome::kAccepted);
+}
+
 /// A server that holds the right keys and says wrong things: answers message 3 with `fields` in message 4.
 Bytes accept_by_hand(const Bytes& response, const crypto::KeyPair& identity, const crypto::KeyPair& bucket,
                      uint64_t header_id, const wire::ConnectionAcceptedSealed& fields) {

@@ -23,7 +23,12 @@ class MessageVectors : public testing::Test {
     config.schema_id = schema_id;
     config.mtu_hint_bytes = v_.input<uint16_t>("mtu_hint");
     config.tick_rate_hz = v_.input<uint16_t>("tick_rate");
+    config.placed = placed();
     return config;
+  }
+  wire::PlacedSummary placed() const {
+    return {v_.input<uint32_t>("placed_count"), v_.input_hex("placed_key_sum"),
+            v_.input_hex("placed_key_squares"), v_.input_hex("placed_digest")};
   }
   ClientHandshake make_client() const {
     ClientHandshakeConfig config;
@@ -32,6 +37,7 @@ class MessageVectors : public testing::Test {
     config.max_datagram_bytes = v_.input<uint16_t>("max_datagram");
     config.tick_rate_hz = v_.input<uint16_t>("tick_rate");
     config.max_objects = v_.input<uint32_t>("max_objects");
+    config.placed = placed();
     return ClientHandshake(config, server_address_, v_.bytes("token"), v_.key_pair("client"));
   }
   /// A server whose bucket is the vectors'.

@@ -99,7 +99,7 @@ TEST(DisconnectReason, NumbersAreTheWires) {
                          "token_expired",  "token_reused", "version_mismatch", "schema_mismatch",
                          "server_full",    "kicked",       "protocol_error",   "resource_limit",
                          "internal_error", "host_left",    "config_mismatch",  "server_restarted",
-                         "no_answer",      "unreachable"};
+                         "no_answer",      "unreachable",  "placed_mismatch"};
   constexpr uint16_t kCount = std::size(names);
   for (uint16_t i = 0; i < kCount; ++i) {
     EXPECT_STREQ(disconnect_reason_name(static_cast<DisconnectReason>(i)), names[i]);
@@ -116,7 +116,7 @@ TEST(DisconnectReason, APeerCannotClaimWhatOnlyThisSideFindsOut) {
       EXPECT_EQ(reason_from_peer(teller, static_cast<uint16_t>(local)), kProtocolError)
           << disconnect_reason_name(local);
     }
-    EXPECT_EQ(reason_from_peer(teller, 18), kProtocolError);
+    EXPECT_EQ(reason_from_peer(teller, 19), kProtocolError);
     EXPECT_EQ(reason_from_peer(teller, 255), kProtocolError);
     for (const DisconnectReason told : {kNone, kRequested, kProtocolError, kResourceLimit, kInternalError}) {
       EXPECT_EQ(reason_from_peer(teller, static_cast<uint16_t>(told)), told);
@@ -128,8 +128,9 @@ TEST(DisconnectReason, APeerCannotClaimWhatOnlyThisSideFindsOut) {
 
 TEST(DisconnectReason, AClientCannotTellWhatAServerDecides) {
   using enum DisconnectReason;
-  for (const DisconnectReason decided : {kTokenInvalid, kTokenExpired, kTokenReused, kVersionMismatch,
-                                         kSchemaMismatch, kServerFull, kKicked, kHostLeft, kConfigMismatch}) {
+  for (const DisconnectReason decided :
+       {kTokenInvalid, kTokenExpired, kTokenReused, kVersionMismatch, kSchemaMismatch, kServerFull, kKicked,
+        kHostLeft, kConfigMismatch, kPlacedMismatch}) {
     const auto told = static_cast<uint16_t>(decided);
     EXPECT_EQ(reason_from_peer(crypto::Role::kServer, told), decided);
     EXPECT_EQ(reason_from_peer(crypto::Role::kClient, told), kProtocolError)

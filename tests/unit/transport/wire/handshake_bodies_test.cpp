@@ -124,15 +124,22 @@ TEST(ChallengeResponse, SealedRoundTrip) {
   message.max_datagram = 1200;
   message.tick_rate = 60;
   message.max_objects = 4096;
+  message.placed = {3, 4, 5, 6};
   uint8_t out[kChallengeResponseSealedBytes];
   ASSERT_EQ(encode_challenge_response_sealed(message, out), sizeof(out));
-  EXPECT_EQ(to_hex(std::span<const uint8_t>(out).subspan(32)), "8877665544332211d0c0b0a0b0043c0000100000");
+  EXPECT_EQ(to_hex(std::span<const uint8_t>(out).subspan(32)),
+            "8877665544332211d0c0b0a0b0043c0000100000"
+            "03000000"
+            "0400000000000000"
+            "0500000000000000"
+            "0600000000000000");
   ChallengeResponseSealed back;
   ASSERT_TRUE(parse_challenge_response_sealed(out, &back));
   EXPECT_EQ(back.schema_id, message.schema_id);
   EXPECT_EQ(back.max_datagram, 1200);
   EXPECT_EQ(back.tick_rate, 60);
   EXPECT_EQ(back.max_objects, 4096);
+  EXPECT_EQ(back.placed, message.placed);
   for (size_t n = 0; n < sizeof(out); ++n) {
     EXPECT_FALSE(parse_challenge_response_sealed(std::span<const uint8_t>(out).first(n), &back));
   }

@@ -85,8 +85,7 @@ class Host final : public prediction::ResimulationHost {
     layout_.dequantize(words, table_.host(slot));
   }
   void store_state(uint32_t slot, serialization::Word* words) override {
-    layout_.quantize(std::as_const(table_).host(slot), words);
-    layout_.dequantize(words, table_.host(slot));
+    layout_.round(table_.host(slot), words);
   }
   void resimulate_tick(prediction::Tick tick) override {
     for (const uint32_t slot : table_.ascending()) {

@@ -118,6 +118,10 @@ class Layout {
   /// are.
   void dequantize(const Word* words, void* const* host) const;
 
+  /// quantize(), and writes the values of the words back as dequantize() would (S-03). Values that the words
+  /// hold exactly are not written.
+  bool round(void* const* host, Word* words) const;
+
   bool equal(const Word* a, const Word* b) const;
   /// True when every compressed component and every rotation is equal within one quantization step, and
   /// everything else exactly (S-02).
@@ -201,6 +205,7 @@ class Layout {
   bool decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, const Word* base, Word* out) const;
   void encode_changed(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
   bool decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void dequantize_others(const Word* words, void* const* host) const;
   bool add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out) const;
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;

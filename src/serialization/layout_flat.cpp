@@ -179,15 +179,15 @@ bool Layout::decode_members(BitReader& reader, const MemberPlan& plan, const Wor
   for (size_t i = 0; i < plan.bool_count; ++i) out[plan.bools[i]] ^= 1u;
   uint64_t changed = plan.bool_mask;
   unsigned wrong = 0;
-  const MemberPlan::Field* field = plan.fields.data();
+  size_t next = 0;
   for (size_t i = 0; i < plan.read_count; ++i) {
     const uint64_t value = reader.ReadBits(plan.reads[i].bits);
-    const MemberPlan::Field* const end = plan.fields.data() + plan.reads[i].fields_end;
-    for (; field != end; ++field) {
-      const Word code = static_cast<Word>(value >> field->shift) & field->bit_mask;
-      wrong |= static_cast<unsigned>(code > field->max_code);
-      changed |= code != base[field->word] ? field->member : 0;
-      out[field->word] = code;
+    for (const size_t end = plan.reads[i].fields_end; next < end; ++next) {
+      const MemberPlan::Field& field = plan.fields[next];
+      const Word code = static_cast<Word>(value >> field.shift) & field.bit_mask;
+      wrong |= static_cast<unsigned>(code > field.max_code);
+      changed |= code != base[field.word] ? field.member : 0;
+      out[field.word] = code;
     }
   }
   if (plan.has_rotation && !rotations_valid(plan, out)) wrong = 1;

@@ -74,6 +74,20 @@ bool Layout::quantize_member(const LayoutNode& member, const void* const* host, 
 
 void Layout::dequantize(const Word* words, void* const* host) const {
   columns_.dequantize(words, host);
+  dequantize_others(words, host);
+}
+
+bool Layout::round(void* const* host, Word* words) const {
+  if (!quantize(host, words)) {  // a clamped value differs from its words, whatever its kind
+    dequantize(words, host);
+    return false;
+  }
+  columns_.dequantize_inexact(words, host);
+  dequantize_others(words, host);
+  return true;
+}
+
+void Layout::dequantize_others(const Word* words, void* const* host) const {
   for (const uint16_t index : columns_.others()) {
     const Leaf& leaf = leaves_[index];
     auto* to = static_cast<uint8_t*>(host[leaf.behaviour]);

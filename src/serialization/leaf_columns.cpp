@@ -274,6 +274,13 @@ bool LeafColumns::quantize_run(const Run& run, const void* const* host, Word* wo
 }
 
 void LeafColumns::dequantize(const Word* words, void* const* host) const {
+  dequantize_inexact(words, host);
+  for (const Run& run : runs_) {
+    if (is_exact(run)) dequantize_run(run, words, host);
+  }
+}
+
+void LeafColumns::dequantize_inexact(const Word* words, void* const* host) const {
   for (const Compressed& block : compressed_) dequantize_block(block, words, host);
   for (const Rotation& rotation : rotations_) {
     const Place& place = rotation.place;
@@ -284,7 +291,9 @@ void LeafColumns::dequantize(const Word* words, void* const* host) const {
     const double v = angle.quant.value(words[angle.place.word]);
     store(host[angle.place.behaviour], angle.place.host_offset, static_cast<float>(v));
   }
-  for (const Run& run : runs_) dequantize_run(run, words, host);
+  for (const Run& run : runs_) {
+    if (!is_exact(run)) dequantize_run(run, words, host);
+  }
 }
 
 void LeafColumns::dequantize_run(const Run& run, const Word* words, void* const* host) const {

@@ -21,6 +21,9 @@ class LeafColumns {
   bool quantize(const void* const* host, Word* words) const;
   /// Like dequantize_leaf() for every leaf but others().
   void dequantize(const Word* words, void* const* host) const;
+  /// dequantize(), but for numbers whose words hold every value that fits: of these quantize() kept the
+  /// value.
+  void dequantize_inexact(const Word* words, void* const* host) const;
   /// The indices of the leaves that are left to the caller.
   std::span<const uint16_t> others() const { return others_; }
 
@@ -66,6 +69,8 @@ class LeafColumns {
     uint16_t count = 0;
   };
 
+  /// A bool may be any byte but 0.
+  static bool is_exact(const Run& run) { return run.form != Form::kBool; }
   static Place place_of(const Leaf& leaf) { return {leaf.host_offset, leaf.word, leaf.behaviour}; }
   static bool number_of(const Leaf& leaf, const LeafExtra& extra, Number* out);
   static bool quantize_clamped(const Compressed& block, const void* const* host, Word* words);

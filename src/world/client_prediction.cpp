@@ -163,8 +163,11 @@ void ClientWorld::store_state(uint32_t slot, serialization::Word* words) {
   if (!type.layout->predicts_all()) {
     type.layout->dequantize_not_predicted(newest_words(slot), table_.host(slot));
   }
-  type.layout->quantize(std::as_const(table_).host(slot), words);
-  if (type.round_host) type.layout->dequantize(words, table_.host(slot));
+  if (type.round_host) {
+    type.layout->round(table_.host(slot), words);
+  } else {
+    type.layout->quantize(std::as_const(table_).host(slot), words);
+  }
 }
 
 void ClientWorld::resimulate_tick(Tick tick) {

@@ -57,21 +57,42 @@ void expect_same(const Layout& layout, const T& value) {
   }
 }
 
+/// The words and the host bytes of round() are those of quantize() and dequantize().
+template <typename T>
+void expect_same_rounding(const Layout& layout, const T& value) {
+  T rounded, rewritten;
+  std::memcpy(static_cast<void*>(&rounded), &value, sizeof value);
+  std::memcpy(static_cast<void*>(&rewritten), &value, sizeof value);
+  void* host[] = {&rounded};
+  void* other[] = {&rewritten};
+  const void* from[] = {&value};
+  std::vector<Word> words(layout.word_count(), 1), quantized(layout.word_count(), 2);
+  const bool fits = layout.quantize(from, quantized.data());
+  layout.dequantize(quantized.data(), other);
+  RC_ASSERT(layout.round(host, words.data()) == fits);
+  RC_ASSERT(words == quantized);
+  RC_ASSERT(std::memcmp(&rounded, &rewritten, sizeof value) == 0);
+}
+
 template <typename T>
 void check_type(const char* what) {
   const Layout layout = test::layout_of(struct_desc<T>());
   EXPECT_TRUE(rc::check(what, [&](uint64_t seed) {
     base::Random random(seed);
+    const auto check = [&](const T& value) {
+      expect_same(layout, value);
+      expect_same_rounding(layout, value);
+    };
     T value{};
-    expect_same(layout, value);
-    if constexpr (std::is_same_v<T, test::Everything>) expect_same(layout, test::plausible(random));
+    check(value);
+    if constexpr (std::is_same_v<T, test::Everything>) check(test::plausible(random));
     if constexpr (std::is_same_v<T, test::Lists>) {
       test::change_some(random, &value);
-      expect_same(layout, value);
+      check(value);
     }
     for (int i = 0; i < 20; ++i) {
       test::fill_garbage(random, &value);
-      expect_same(layout, value);
+      check(value);
     }
   }));
 }

@@ -82,8 +82,11 @@ LATTICE_API lattice_result lattice_object_set_position(lattice_world* world, lat
                                                        double y, double z);
 
 /// Attaches an object to another: it comes and goes with the object at the top of the chain, wherever it is
-/// itself. Its own team_mask and LATTICE_RELEVANCE_OWNER still hide it, as do those of its parents. `parent`
-/// 0 detaches it. When a parent despawns, what was attached to it stays and is judged by itself again.
+/// itself. Its own team_mask and LATTICE_RELEVANCE_OWNER still hide it, as do those of its parents. Objects
+/// that are attached to each other reach a client as one: they appear and disappear at the same moment, and
+/// what changed of them in a tick arrives together, as long as that fits one datagram and the client's
+/// budget. `parent` 0 detaches the object. When a parent despawns, what was attached to it stays and is
+/// judged by itself again.
 ///
 /// LATTICE_ERROR_INVALID_ARGUMENT when the object would hang on itself, LATTICE_ERROR_LIMIT when a chain
 /// would be longer than LATTICE_MAX_ATTACHED_DEPTH, LATTICE_ERROR_NOT_FOUND when one of the two does not

@@ -1,6 +1,7 @@
 #include "replication/block_plan.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/assert.h"
 #include "replication/entry_writer.h"
@@ -9,6 +10,14 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
+constexpr EntryKind kOrder[kEntryKinds] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull,
+                                           EntryKind::kRested};
+
+/// Where an entry comes within its group.
+uint32_t rank_of(const Candidate& candidate) {
+  const auto kind = static_cast<uint32_t>(std::find(kOrder, kOrder + kEntryKinds, candidate.kind) - kOrder);
+  return (candidate.is_own ? 0 : kEntryKinds) + kind;
+}
 
 }  // namespace
 
@@ -23,17 +32,20 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
   bytes_ = 0;
   open_part();
   uint32_t at = 0;
-  for (const Group& group : groups_) {
+  for (size_t r = 0; r < runs_.size(); ++r) {
+    const Run& run = runs_[r];
+    if (run.atom != 0 && used_bits_ != kHeaderBits && parts_.size() < max_parts) {
+      const uint32_t bits = atom_bits(candidates, table, r);
+      if (used_bits_ + bits > capacity_bits_ && kHeaderBits + bits <= capacity_bits_) open_part();
+    }
     bool open = false;
-    for (; at < group.end; ++at) {
+    for (; at < run.end; ++at) {
       const Candidate& candidate = candidates[order_[at]];
       const Candidate* previous = open ? &candidates[order_[at - 1]] : nullptr;
       Block* block = open ? &blocks_.back() : nullptr;
-      const Block next{group.kind, group.mixed, group.k, group.age, at, 0};
-      const uint32_t block_bits = open ? 0
-                                       : 8 + 16 + (has_age(group.kind) ? varint_bits(group.age) : 0) +
-                                             varint_bits(candidate.slot) + 7;
-      const uint32_t bits = block_bits + entry_bits(candidate, previous, open ? *block : next, table);
+      const Block next{run.kind, run.mixed, run.k, run.age, at, 0};
+      const uint32_t bits = (open ? 0 : block_bits(next, candidate)) +
+                            entry_bits(candidate, previous, open ? *block : next, table);
       const bool fits = used_bits_ + bits <= capacity_bits_ && part_entries_ < kMaxPartEntries;
       if (!fits) {
         const bool longer_than_a_part = used_bits_ == kHeaderBits;
@@ -60,6 +72,28 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
   return true;
 }
 
+// What a block takes beside its entries, at most.
+uint32_t BlockPlan::block_bits(const Block& block, const Candidate& first) {
+  return 8 + 16 + (has_age(block.kind) ? varint_bits(block.age) : 0) + varint_bits(first.slot) + 7;
+}
+
+// The bits of the runs that go into one part, from `run` on.
+uint32_t BlockPlan::atom_bits(std::span<const Candidate> candidates, const ObjectTable& table,
+                              size_t run) const {
+  uint32_t bits = 0;
+  uint32_t at = run == 0 ? 0 : runs_[run - 1].end;
+  for (size_t r = run; r < run + runs_[run].atom; ++r) {
+    const Block block{runs_[r].kind, runs_[r].mixed, runs_[r].k, runs_[r].age, at, 0};
+    bits += block_bits(block, candidates[order_[at]]);
+    const Candidate* previous = nullptr;
+    for (; at < runs_[r].end; ++at) {
+      bits += entry_bits(candidates[order_[at]], previous, block, table);
+      previous = &candidates[order_[at]];
+    }
+  }
+  return bits;
+}
+
 void BlockPlan::open_part() {
   if (!parts_.empty()) bytes_ += (used_bits_ + 7) / 8;
   parts_.push_back(Part{static_cast<uint32_t>(blocks_.size()), 0});
@@ -67,53 +101,95 @@ void BlockPlan::open_part() {
   part_entries_ = 0;
 }
 
-// Own states first, so that they lie in one part, which can confirm them. Then kind by kind.
+// Own states first, so that they lie in one part, which can confirm them. Then the groups, then kind by kind.
 void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
-  constexpr EntryKind kOrder[] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull,
-                                  EntryKind::kRested};
   struct Class {
     uint32_t count = 0;
-    uint32_t end = 0;                  // in order_
-    uint32_t newest_age = UINT32_MAX;  // of those with one
-    uint32_t oldest_age = 0;
-    bool any_placed = false;  // one is against the state in which its object was placed
+    uint32_t end = 0;  // in order_
+    Ages ages;
   };
   Class classes[2][kEntryKinds];
   const auto class_of = [&classes](const Candidate& candidate) -> Class& {
     return classes[candidate.is_own ? 0 : 1][static_cast<size_t>(candidate.kind)];
   };
-  for (const Candidate& candidate : candidates) {
+  grouped_.clear();
+  for (uint32_t i = 0; i < candidates.size(); ++i) {
+    const Candidate& candidate = candidates[i];
     if (!candidate.chosen) continue;
+    if (candidate.group != kNoSlot) {
+      grouped_.push_back(Grouped{candidate.group, i, rank_of(candidate)});
+      continue;
+    }
     Class& its = class_of(candidate);
     ++its.count;
-    its.any_placed = its.any_placed || candidate.age == 0;
-    if (candidate.age != 0) its.newest_age = std::min(its.newest_age, candidate.age);
-    its.oldest_age = std::max(its.oldest_age, candidate.age);
+    its.ages.add(candidate.age);
   }
   uint32_t first = 0;
+  uint32_t first_grouped = 0;
   for (Class(&of_owner)[kEntryKinds] : classes) {
     for (const EntryKind kind : kOrder) {
       Class& its = of_owner[static_cast<size_t>(kind)];
       its.end = first;
       first += its.count;
     }
+    if (&of_owner == &classes[0]) {
+      first_grouped = first;
+      first += static_cast<uint32_t>(grouped_.size());
+    }
   }
   order_.resize(first);
   for (uint32_t i = 0; i < candidates.size(); ++i) {
-    if (candidates[i].chosen) order_[class_of(candidates[i]).end++] = i;
+    if (candidates[i].chosen && candidates[i].group == kNoSlot) order_[class_of(candidates[i]).end++] = i;
   }
-  groups_.clear();
-  for (const bool own : {true, false}) {
+  runs_.clear();
+  for (Class(&of_owner)[kEntryKinds] : classes) {
     for (const EntryKind kind : kOrder) {
-      const Class& its = classes[own ? 0 : 1][static_cast<size_t>(kind)];
-      if (its.count == 0) continue;
-      const uint32_t range =
-          candidates[order_[its.end - 1]].slot - candidates[order_[its.end - its.count]].slot + 1;
-      groups_.push_back(Group{kind, own, its.end, static_cast<uint8_t>(best_gap_k(range, its.count)),
-                              its.oldest_age == 0 ? 0 : its.newest_age,
-                              its.oldest_age != 0 && (its.any_placed || its.newest_age != its.oldest_age)});
+      const Class& its = of_owner[static_cast<size_t>(kind)];
+      if (its.count != 0) add_run(candidates, kind, its.end, its.count, its.ages);
     }
+    if (&of_owner == &classes[0]) put_groups_in_order(candidates, first_grouped);
   }
+}
+
+// Group after group, those with own objects first; within a group own ones first, then kind by kind.
+void BlockPlan::put_groups_in_order(std::span<const Candidate> candidates, uint32_t first) {
+  const auto by_group = [](const Grouped& a, const Grouped& b) {
+    return std::tie(a.is_foreign, a.group, a.rank, a.candidate) <
+           std::tie(b.is_foreign, b.group, b.rank, b.candidate);
+  };
+  std::sort(grouped_.begin(), grouped_.end(), by_group);
+  bool foreign = false;
+  for (size_t i = 0; i < grouped_.size(); ++i) {
+    if (i == 0 || grouped_[i].group != grouped_[i - 1].group) foreign = grouped_[i].rank >= kEntryKinds;
+    grouped_[i].is_foreign = foreign;
+  }
+  std::sort(grouped_.begin(), grouped_.end(), by_group);
+  size_t atom = runs_.size();
+  for (size_t i = 0, end = 0; i < grouped_.size(); i = end) {
+    Ages ages;
+    for (; end < grouped_.size() && grouped_[end].group == grouped_[i].group &&
+           grouped_[end].rank == grouped_[i].rank;
+         ++end) {
+      order_[first + end] = grouped_[end].candidate;
+      ages.add(candidates[grouped_[end].candidate].age);
+    }
+    if (i == 0 || grouped_[i].group != grouped_[i - 1].group) atom = runs_.size();
+    add_run(candidates, kOrder[grouped_[i].rank % kEntryKinds], first + static_cast<uint32_t>(end),
+            static_cast<uint32_t>(end - i), ages);
+    ++runs_[atom].atom;
+  }
+}
+
+void BlockPlan::add_run(std::span<const Candidate> candidates, EntryKind kind, uint32_t end, uint32_t count,
+                        const Ages& ages) {
+  const uint32_t range = candidates[order_[end - 1]].slot - candidates[order_[end - count]].slot + 1;
+  Run run;
+  run.kind = kind;
+  run.mixed = ages.oldest != 0 && (ages.any_placed || ages.newest != ages.oldest);
+  run.k = static_cast<uint8_t>(best_gap_k(range, count));
+  run.age = ages.oldest == 0 ? 0 : ages.newest;
+  run.end = end;
+  runs_.push_back(run);
 }
 
 uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,

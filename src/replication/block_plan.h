@@ -2,6 +2,7 @@
 // Spec: D-11, D-13, D-14, D-41, D-43.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -14,6 +15,8 @@ namespace lattice::replication {
 
 /// An entry that a snapshot may hold.
 struct Candidate {
+  static constexpr uint32_t kNoUnit = UINT32_MAX;
+
   uint32_t slot = 0;
   uint32_t index = 0;  // of the replica or the removal
   EntryKind kind = EntryKind::kDelta;
@@ -28,6 +31,8 @@ struct Candidate {
   uint32_t head_bits = 0;  // of a full entry's head
   const ObjectType* type = nullptr;
   float priority = 0;
+  uint32_t group = kNoSlot;  // entries of one group go into one part, if they fit one
+  uint32_t unit = kNoUnit;   // where a budget chooses: what is chosen together
 };
 
 class BlockPlan {
@@ -59,7 +64,23 @@ class BlockPlan {
   uint32_t bytes() const { return bytes_; }
 
  private:
+  /// Of the baselines of a run.
+  struct Ages {
+    uint32_t newest = UINT32_MAX;  // of those with one
+    uint32_t oldest = 0;
+    bool any_placed = false;  // one is against the state in which its object was placed
+    void add(uint32_t age) {
+      any_placed = any_placed || age == 0;
+      if (age != 0) newest = std::min(newest, age);
+      oldest = std::max(oldest, age);
+    }
+  };
   void put_in_order(std::span<const Candidate> candidates);
+  void put_groups_in_order(std::span<const Candidate> candidates, uint32_t first);
+  void add_run(std::span<const Candidate> candidates, EntryKind kind, uint32_t end, uint32_t count,
+               const Ages& ages);
+  uint32_t atom_bits(std::span<const Candidate> candidates, const ObjectTable& table, size_t run) const;
+  static uint32_t block_bits(const Block& block, const Candidate& first);
   void open_block(std::span<const Candidate> candidates, uint32_t at);
   void open_part();
   void close_block();
@@ -70,15 +91,24 @@ class BlockPlan {
   uint32_t bytes_ = 0;
   uint32_t used_bits_ = 0;  // of the open part
   uint32_t part_entries_ = 0;
-  struct Group {
-    EntryKind kind;
-    bool own;
-    uint32_t end;  // in order_
-    uint8_t k;
-    uint32_t age;
-    bool mixed;
+  /// Entries of one kind that follow each other in order_.
+  struct Run {
+    EntryKind kind = EntryKind::kDelta;
+    bool mixed = false;
+    uint8_t k = 0;
+    uint32_t age = 0;
+    uint32_t end = 0;   // in order_
+    uint32_t atom = 0;  // so many runs from here on go into one part, if they fit one
   };
-  std::vector<Group> groups_;
+  /// A chosen candidate that belongs to a group.
+  struct Grouped {
+    uint32_t group = 0;
+    uint32_t candidate = 0;
+    uint32_t rank = 0;        // own ones first, then by kind
+    bool is_foreign = false;  // no object of the group is the client's own
+  };
+  std::vector<Run> runs_;
+  std::vector<Grouped> grouped_;
   std::vector<uint32_t> order_;
   std::vector<Block> blocks_;
   std::vector<Part> parts_;

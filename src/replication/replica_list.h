@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "replication/changed_groups.h"
@@ -148,6 +149,8 @@ class ReplicaList {
   void keep_awake(size_t count) { awake_.resize(count); }
   /// The groups of objects in step. The builder sends all of them, or ends them.
   std::vector<Step>& steps() { return steps_.steps(); }
+  /// True when the version of the attachments is another one than at the last call.
+  bool note_groups(uint32_t version) { return std::exchange(groups_version_, version) != version; }
   /// Takes objects of one group out of step.
   void end_step(const StateStore& store, uint32_t group, uint32_t mask) {
     leave_step(store, *steps_.find(group), mask);
@@ -234,6 +237,7 @@ class ReplicaList {
   Tick tick_ = 0;                // of the newest build
   Tick previous_tick_ = 0;       // of the build before
   Tick steps_from_ = 0;          // from here on objects come into step
+  uint32_t groups_version_ = 0;
   uint32_t owed_at_join_ = 0;
   uint32_t joined_objects_ = 0;  // objects that owe() marked
   double estimate_scale_ = 1.0;

@@ -22,9 +22,6 @@ constexpr float kRemovalPriority = 4.0f;
 constexpr uint32_t kSharedPerPart = 4;
 constexpr uint32_t kLeastCutEntries = 8;  // a smaller block is not cut to fill up a part
 constexpr uint32_t kLeastCutBytes = 48;   // and smaller room is left empty
-constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
-/// What alone_bits() adds to an entry, at most.
-constexpr uint32_t kMostAloneBits = 8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;
 
 /// In descending order: by priority, which is not negative, then by place.
 uint64_t rank(float priority, uint32_t place) {
@@ -67,21 +64,21 @@ void SnapshotBuilder::begin_send(Tick tick) {
 }
 
 std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, const SnapshotHeader& header,
-                                                     uint32_t budget_bytes, const Nearness* nearness,
+                                                     uint32_t budget_bytes, const SendRules* rules,
                                                      Silence silence) {
-  nearness_ = nearness;
+  rules_ = rules;
   cache_.begin_client();
   blocks_.begin_client();
   recipient.begin_build(tick_);
   recipient.follow(store_, changed_);
-  slow_steps(recipient);
+  end_unfit_steps(recipient);
   if (!plan_steps(recipient, budget_bytes)) {
     recipient.end_steps(store_);
     shared_.clear();
     shared_bytes_ = shared_parts_ = 0;
   }
   collect(recipient);
-  nearness_ = nullptr;
+  rules_ = nullptr;
   const uint32_t max_parts = kMaxParts - shared_parts_;
   const uint32_t left_bytes = budget_bytes == 0 ? 0 : budget_bytes - shared_bytes_;
   const size_t passed_over = admit(recipient, left_bytes);
@@ -107,20 +104,27 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
 
 // ---- Objects in step ------------------------------------------------------------------------------
 
-// Now and then, takes out of step what has gone so far away that it gets fewer snapshots.
-void SnapshotBuilder::slow_steps(ReplicaList& recipient) {
-  if (nearness_ == nullptr || !nearness_->slows()) return;
+// What is in step is sent with each snapshot, in the part where its block finds room.
+bool SnapshotBuilder::may_step(const SendTerms& terms) const {
+  return terms.interval_ticks <= config_.send_interval_ticks && terms.group == kNoSlot;
+}
+
+// Takes out of step what came into a group, and now and then what has gone so far away that it gets fewer
+// snapshots.
+void SnapshotBuilder::end_unfit_steps(ReplicaList& recipient) {
+  if (rules_ == nullptr) return;
+  const bool regrouped = recipient.note_groups(rules_->groups_version());
   const uint64_t build = tick_ / config_.send_interval_ticks + recipient.peer_id();
-  if (build % kSlowStepBuilds != 0) return;
+  if (!regrouped && (!rules_->slows() || build % kSlowStepBuilds != 0)) return;
   // From the back: a step that ends is replaced by the last one.
   for (size_t i = recipient.steps().size(); i-- > 0;) {
     const Step& step = recipient.steps()[i];
-    uint32_t slowed = 0;
+    uint32_t unfit = 0;
     for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
       const auto bit = static_cast<uint32_t>(std::countr_zero(rest));
-      if (interval_ticks((step.group << kGroupBits) + bit) > config_.send_interval_ticks) slowed |= 1u << bit;
+      if (!may_step(terms_of((step.group << kGroupBits) + bit))) unfit |= 1u << bit;
     }
-    if (slowed != 0) recipient.end_step(store_, step.group, slowed);
+    if (unfit != 0) recipient.end_step(store_, step.group, unfit);
   }
 }
 
@@ -197,6 +201,7 @@ void SnapshotBuilder::collect(ReplicaList& recipient) {
   candidates_.clear();
   waiting_.clear();
   own_count_ = 0;
+  any_groups_ = false;
   collect_removals(recipient);
   const std::span<uint64_t> awake = recipient.awake();
   size_t kept = 0;
@@ -210,6 +215,9 @@ void SnapshotBuilder::collect(ReplicaList& recipient) {
     }
   }
   recipient.keep_awake(kept);
+  if (!any_groups_) return;
+  complete_groups(recipient);
+  rank_groups();
 }
 
 // What is in flight is not sent again. The transport says when a part is lost.
@@ -226,6 +234,8 @@ void SnapshotBuilder::collect_removals(ReplicaList& recipient) {
     candidate.bits = 3 + (removal.named ? varint_bits(removal.network_id) : 0) +
                      (removal.rpc_count != 0 ? varint_bits(removal.rpc_count) : 0);
     candidate.priority = removal.accumulator;
+    candidate.group = removal_group(removal);
+    any_groups_ = any_groups_ || candidate.group != kNoSlot;
     candidates_.push_back(candidate);
   }
   std::sort(candidates_.begin(), candidates_.end(),
@@ -248,9 +258,9 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
                     tick_ - replica.sent_tick < resend_ticks_;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    const uint32_t interval = is_own ? 0 : interval_ticks(replica.slot);
-    if (is_early(replica, interval)) return true;
-    collect_state(replica, index, is_own, interval > config_.send_interval_ticks);
+    const SendTerms terms = terms_of(replica.slot);
+    if (!is_own && is_early(replica, terms)) return true;
+    collect_state(replica, index, is_own, terms);
   } else if (!replica.rest_sent) {
     static_cast<void>(collect_rest(replica, index, newest));
   }
@@ -276,22 +286,19 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   return true;
 }
 
-uint32_t SnapshotBuilder::interval_ticks(uint32_t slot) const {
-  return nearness_ == nullptr || !nearness_->slows() ? 0 : nearness_->interval_ticks(slot);
-}
-
 // Whether the distance lets the object wait for a later snapshot. The first state of a stay never waits, nor
-// does one whose predecessor was lost. Time is cut into intervals, for each slot at other ticks, so that
-// objects that are equally far away do not leave with the same snapshot.
-bool SnapshotBuilder::is_early(const Replica& replica, uint32_t interval_ticks) const {
-  if (interval_ticks <= config_.send_interval_ticks || replica.sent_tick == 0) return false;
+// does one whose predecessor was lost. Time is cut into intervals, for each object or group at other ticks,
+// so that those that are equally far away do not leave with the same snapshot.
+bool SnapshotBuilder::is_early(const Replica& replica, const SendTerms& terms) const {
+  if (terms.interval_ticks <= config_.send_interval_ticks || replica.sent_tick == 0) return false;
   if (!replica.in_flight && replica.sent_version != replica.acked_version) return false;  // lost
-  if (tick_ - replica.sent_tick >= interval_ticks) return false;
-  const Tick phase = replica.slot * config_.send_interval_ticks;
-  return (tick_ + phase) / interval_ticks == (replica.sent_tick + phase) / interval_ticks;
+  if (tick_ - replica.sent_tick >= terms.interval_ticks) return false;
+  const uint32_t turn = terms.group == kNoSlot ? replica.slot : terms.group;
+  const Tick phase = turn * config_.send_interval_ticks;
+  return (tick_ + phase) / terms.interval_ticks == (replica.sent_tick + phase) / terms.interval_ticks;
 }
 
-void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own, bool is_slowed) {
+void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms) {
   const ObjectInfo& info = table_.info(replica.slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
@@ -301,11 +308,14 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_ow
   const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
                           static_cast<float>(config_.send_interval_ticks);
   const float boost = is_own ? config_.owner_boost : 1.0f;
-  const float near = nearness_ == nullptr ? 1.0f : nearness_->factor(replica.slot);
-  replica.accumulator += info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * near;
+  replica.accumulator +=
+      info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * terms.nearness;
   own_count_ += is_own ? 1 : 0;
 
-  waiting_.push_back(Waiting{replica.accumulator, index, is_own, is_slowed});
+  any_groups_ = any_groups_ || terms.group != kNoSlot;
+  const auto place = static_cast<uint32_t>(waiting_.size());
+  waiting_.push_back(
+      Waiting{replica.accumulator, index, terms.group, place, is_own, may_step(terms), is_own});
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
@@ -321,7 +331,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
     uint64_t least = 0;
     if (count < waiting_.size()) {
       ranks_.clear();
-      for (uint32_t i = 0; i < waiting_.size(); ++i) ranks_.push_back(rank(waiting_[i].priority, i));
+      for (const Waiting& waiting : waiting_) ranks_.push_back(rank(waiting.priority, waiting.place));
       const auto last = ranks_.begin() + static_cast<std::ptrdiff_t>(count) - 1;
       std::nth_element(ranks_.begin(), last, ranks_.end(), std::greater<>());
       least = *last;
@@ -329,9 +339,8 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
     size_t usable = 0;
     size_t passed_over = 0;
     size_t oversized = 0;
-    for (uint32_t i = 0; i < waiting_.size(); ++i) {
-      const Waiting& waiting = waiting_[i];
-      if (rank(waiting.priority, i) < least && !waiting.is_own) {
+    for (const Waiting& waiting : waiting_) {
+      if (rank(waiting.priority, waiting.place) < least && !waiting.goes_with_own) {
         ++passed_over;
       } else if (!add_candidate(recipient, waiting)) {
         ++oversized;
@@ -356,7 +365,8 @@ bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting&
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
   candidate.streams =
-      !waiting.is_slowed && replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
+      waiting.may_step && replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
+  candidate.group = waiting.group;
   candidate.priority = waiting.priority;
   return true;
 }
@@ -429,7 +439,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
   constexpr uint32_t kRounds = 8;
   const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
   const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
-  sort_by_priority(std::min(budget_bits, config_.part_capacity_bytes * 8));
+  sort_by_priority(recipient, std::min(budget_bits, config_.part_capacity_bytes * 8));
   double scale = recipient.estimate_scale();
   double best = 0;    // the largest scale that fitted
   double over = 1e9;  // the smallest that did not
@@ -465,24 +475,33 @@ uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
          varint_bits(candidate.slot) + estimate_bits(candidate) + candidate.head_bits + 7;
 }
 
-void SnapshotBuilder::sort_by_priority(uint32_t part_bits) {
+void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits) {
+  make_units(recipient, part_bits);
   ranks_.clear();
   uint32_t own_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
+    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
+    if (candidate.unit != Candidate::kNoUnit) {
+      if (units_[candidate.unit].lead == i) ranks_.push_back(rank(candidate.priority, i));
+      continue;
+    }
     const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
     if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
       ++stats_.over_budget;  // it would keep the highest priority and hold the others up
       candidates_[i].chosen = false;
+      own_bits -= candidate.is_own ? estimate_bits(candidate) : 0;
       continue;
     }
-    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
     ranks_.push_back(rank(candidate.priority, i));
   }
   // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
   // what may be sent: otherwise a client that owns much would hear of nothing else.
   if (own_bits <= part_bits / 2) {
-    for (uint64_t& rank : ranks_) rank |= candidates_[place_of(rank)].is_own ? kFirstRank : 0;
+    const auto has_own = [this](const Candidate& candidate) {
+      return candidate.unit == Candidate::kNoUnit ? candidate.is_own : units_[candidate.unit].has_own;
+    };
+    for (uint64_t& rank : ranks_) rank |= has_own(candidates_[place_of(rank)]) ? kFirstRank : 0;
   }
   std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }
@@ -495,11 +514,18 @@ bool SnapshotBuilder::select(double limit_bits) {
   uint32_t skipped = 0;
   for (const uint64_t rank : ranks_) {
     Candidate& candidate = candidates_[place_of(rank)];
-    const uint32_t bits = estimate_bits(candidate);
+    const uint32_t bits =
+        candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
     const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
     candidate.chosen = fits || rank == ranks_.front();
     used_bits += candidate.chosen ? bits : 0;
     skipped += candidate.chosen ? 0 : 1;
+  }
+  if (!units_.empty()) {
+    for (Candidate& candidate : candidates_) {
+      if (candidate.unit != Candidate::kNoUnit)
+        candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
+    }
   }
   return skipped == 0;
 }

@@ -22,6 +22,7 @@
 #include "replication/changed_groups.h"
 #include "replication/entry_cache.h"
 #include "replication/replica_list.h"
+#include "replication/send_terms.h"
 #include "replication/snapshot_format.h"
 #include "replication/state_store.h"
 
@@ -31,18 +32,6 @@ namespace lattice::replication {
 struct SnapshotPart {
   std::span<const uint8_t> bytes;
   uint32_t receipt = 0;  // for the transport, whose verdict goes to ReplicaList::on_receipt
-};
-
-/// What the distance of an object makes of its priority (C-04).
-class Nearness {
- public:
-  virtual ~Nearness() = default;
-  /// 1 near, towards 0 far.
-  virtual float factor(uint32_t slot) const = 0;
-  /// Least ticks between two states of the object.
-  virtual uint32_t interval_ticks(uint32_t /*slot*/) const { return 0; }
-  /// False when interval_ticks() asks for no more than the interval of snapshots.
-  virtual bool slows() const { return false; }
 };
 
 class SnapshotBuilder {
@@ -63,6 +52,7 @@ class SnapshotBuilder {
     uint64_t over_budget = 0;  // entries that are longer than the budget of their snapshot
     uint64_t oversized = 0;    // objects whose state does not fit one part; they are never sent
     uint64_t in_step = 0;      // of the delta entries, those in shared blocks
+    uint64_t groups_cut = 0;   // groups that were too long to leave in one part
   };
 
   SnapshotBuilder(const Config& config, const ObjectTable& table, const StateStore& store);
@@ -78,10 +68,9 @@ class SnapshotBuilder {
   /// unless `silence` allows none and the snapshot before said that nothing was new (D-44).
   /// `header` supplies the fields about inputs; the builder fills in the others. `budget_bytes` bounds the
   /// sum of the bodies; 0: only the number of parts bounds them. The result is valid until the next build().
-  /// Each part's receipt must reach recipient.on_receipt once. With `nearness`, which may be null, near
-  /// objects gain priority faster than far ones.
+  /// Each part's receipt must reach recipient.on_receipt once. `rules` may be null.
   std::span<const SnapshotPart> build(ReplicaList& recipient, const SnapshotHeader& header,
-                                      uint32_t budget_bytes, const Nearness* nearness = nullptr,
+                                      uint32_t budget_bytes, const SendRules* rules = nullptr,
                                       Silence silence = Silence::kForbidden);
 
   /// What the next entry about an object would be.
@@ -102,6 +91,11 @@ class SnapshotBuilder {
   const BlockCache& blocks() const { return blocks_; }
 
  private:
+  static constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
+  /// What alone_bits() adds to an entry, at most.
+  static constexpr uint32_t kMostAloneBits =
+      8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;
+
   struct Baseline {
     uint32_t version = 0;  // 0: none, a full entry is needed
     uint32_t age = 0;      // 0: the state in which the object was placed (D-51)
@@ -111,8 +105,17 @@ class SnapshotBuilder {
   struct Waiting {
     float priority = 0;
     uint32_t index = 0;  // of the replica
+    uint32_t group = kNoSlot;
+    uint32_t place = 0;  // in waiting_: its own, or that of the first of its group
     bool is_own = false;
-    bool is_slowed = false;  // by its distance
+    bool may_step = true;        // may come into step
+    bool goes_with_own = false;  // an own object, or one in a group with one
+  };
+  /// What leaves together where a budget has to choose.
+  struct Unit {
+    uint32_t lead = 0;  // its first candidate
+    uint32_t bits = 0;  // about
+    bool has_own = false;
   };
   /// A block of objects in step.
   struct Shared {
@@ -122,9 +125,16 @@ class SnapshotBuilder {
     uint32_t block = 0;  // in blocks_
   };
 
-  uint32_t interval_ticks(uint32_t slot) const;
-  bool is_early(const Replica& replica, uint32_t interval_ticks) const;
-  void slow_steps(ReplicaList& recipient);
+  SendTerms terms_of(uint32_t slot) const { return rules_ == nullptr ? SendTerms{} : rules_->terms(slot); }
+  bool may_step(const SendTerms& terms) const;
+  bool is_early(const Replica& replica, const SendTerms& terms) const;
+  void end_unfit_steps(ReplicaList& recipient);
+  void complete_groups(ReplicaList& recipient);
+  void rank_groups();
+  template <class Item, class Visit>
+  void for_each_group(std::vector<Item>& items, Visit visit);
+  uint32_t removal_group(const Removal& removal) const;
+  void make_units(const ReplicaList& recipient, uint32_t part_bits);
   bool plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
   bool find_shared(Shared shared);
   bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
@@ -132,7 +142,7 @@ class SnapshotBuilder {
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
-  void collect_state(Replica& replica, uint32_t index, bool is_own, bool is_slowed);
+  void collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,
@@ -141,7 +151,7 @@ class SnapshotBuilder {
                 const StateSummary& newest, Candidate* candidate);
   uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
-  void sort_by_priority(uint32_t part_bits);
+  void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
   bool select(double limit_bits);
   uint32_t estimate_bits(const Candidate& candidate) const;
   void write(ReplicaList& recipient, const SnapshotHeader& header);
@@ -161,7 +171,7 @@ class SnapshotBuilder {
   EntryCache cache_;
   BlockCache blocks_;
   ChangedGroups changed_;
-  const Nearness* nearness_ = nullptr;  // of the client that build() works for
+  const SendRules* rules_ = nullptr;  // of the client that build() works for
   Tick tick_ = 0;
   bool keep_ = false;       // states of this tick are kept long
   bool unchanged_ = false;  // nothing is new to the client that build() works for (D-44)
@@ -171,6 +181,10 @@ class SnapshotBuilder {
   std::vector<Candidate> candidates_;
   std::vector<Waiting> waiting_;  // states that the client needs, in ascending slot
   std::vector<uint64_t> ranks_;
+  bool any_groups_ = false;         // among waiting_ and the removals
+  std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_
+  std::vector<uint32_t> members_;   // slots of a group
+  std::vector<Unit> units_;
   BlockPlan plan_;
   std::vector<Shared> shared_;   // of the client that build() works for
   uint32_t shared_bytes_ = 0;    // at most so many bytes do they take, with the parts that they begin

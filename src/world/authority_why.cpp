@@ -83,7 +83,8 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
   out->lost_count = client.recipient->detail(index).lost;
   out->accumulator = replica.accumulator;
-  if (interest_) out->interval_ticks = interest_->nearness(client.connection).interval_ticks(replica.slot);
+  if (interest_)
+    out->interval_ticks = interest_->send_rules(client.connection).terms(replica.slot).interval_ticks;
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;

@@ -366,12 +366,11 @@ void AuthorityWorld::send_snapshot(Client& client, uint64_t send_budget_bytes) {
     header.last_input_tick = client.inputs->last_input_tick();
     header.input_margin = client.inputs->margin_quarter_ticks();
   }
-  std::optional<InterestHub::Nearness> view;
-  if (interest_) view.emplace(interest_->nearness(client.connection));
-  const replication::Nearness* nearness = view ? &*view : nullptr;
+  std::optional<InterestHub::SendRules> rules;
+  if (interest_) rules.emplace(interest_->send_rules(client.connection));
   client.budget_bytes = snapshot_budget(client, send_budget_bytes);
-  const auto parts =
-      builder_->build(*client.recipient, header, client.budget_bytes, nearness, silence_of(client));
+  const auto parts = builder_->build(*client.recipient, header, client.budget_bytes,
+                                     rules ? &*rules : nullptr, silence_of(client));
   if (parts.empty()) return;
   client.snapshot_tick = current_tick_;
   client.sent_inputs = false;

@@ -59,19 +59,24 @@ class InterestHub final : private replication::InterestFilter {
   /// What entered and left the client's set since the last call. Valid until the next call.
   replication::InterestSet::Changes evaluate(ConnectionHandle connection, Tick tick);
 
-  /// How near objects are to what a client looks from.
-  class Nearness final : public replication::Nearness {
+  /// How the states of objects leave to a client.
+  class SendRules final : public replication::SendRules {
    public:
-    Nearness(const replication::Interest& interest, uint32_t client) : interest_(interest), client_(client) {}
-    float factor(uint32_t slot) const override { return interest_.distance_factor(client_, slot); }
-    uint32_t interval_ticks(uint32_t slot) const override { return interest_.interval_ticks(client_, slot); }
+    SendRules(const replication::Interest& interest, uint32_t client)
+        : interest_(interest), client_(client) {}
+    replication::SendTerms terms(uint32_t slot) const override { return interest_.terms(client_, slot); }
     bool slows() const override { return interest_.slows(); }
+    uint32_t groups_version() const override { return interest_.objects().attachments_version(); }
+    void add_members(uint32_t group, std::vector<uint32_t>* out) const override {
+      out->push_back(group);
+      interest_.objects().for_each_attached(group, [out](uint32_t slot) { out->push_back(slot); });
+    }
 
    private:
     const replication::Interest& interest_;
     uint32_t client_;
   };
-  Nearness nearness(ConnectionHandle connection) const { return {interest_, connection.slot}; }
+  SendRules send_rules(ConnectionHandle connection) const { return {interest_, connection.slot}; }
 
   /// What the rules say of an object and a client, as of the client's last evaluation.
   struct Sight {

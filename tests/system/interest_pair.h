@@ -127,11 +127,12 @@ class InterestPair {
     thing->tick = tick;
   }
   /// Loses everything in both directions from now on, or nothing.
-  void cut(bool is_cut) {
+  void cut(bool is_cut) { lose(is_cut ? 100 : 0); }
+  void lose(double percent) {
     lattice_impairment impairment;
     lattice_impairment_init(&impairment);
     impairment.delay_ms = kDelayMs;
-    impairment.loss_percent = is_cut ? 100 : 0;
+    impairment.loss_percent = percent;
     EXPECT_EQ(lattice_netsim_set_impairment(net_, &impairment), LATTICE_OK);
   }
 

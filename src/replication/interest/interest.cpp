@@ -89,11 +89,6 @@ std::optional<double> Interest::distance(uint32_t client, uint32_t root) const {
   return std::sqrt(distance_squared(objects_.place(root), viewer.place));
 }
 
-float Interest::distance_factor(uint32_t client, uint32_t slot) const {
-  const std::optional<double> far = distance(client, objects_.root(slot));
-  return far ? static_cast<float>(1.0 / (1.0 + *far / config_.objects.cell)) : 1.0f;
-}
-
 bool Interest::has_full_rate(uint32_t slot) const {
   for (; slot != InterestObjects::kNone; slot = objects_.parent(slot)) {
     if (objects_.rule(slot).full_rate) return true;
@@ -101,14 +96,23 @@ bool Interest::has_full_rate(uint32_t slot) const {
   return false;
 }
 
-uint32_t Interest::interval_ticks(uint32_t client, uint32_t slot) const {
+uint32_t Interest::interval_ticks(double distance) const {
   const Rates& rates = config_.rates;
-  if (!slows() || has_full_rate(slot)) return rates.near_ticks;
-  const double far = distance(client, objects_.root(slot)).value_or(0);
-  if (far <= rates.near_radius) return rates.near_ticks;
-  if (far >= rates.far_radius) return rates.far_ticks;
-  const double share = (far - rates.near_radius) / (rates.far_radius - rates.near_radius);
+  if (distance <= rates.near_radius) return rates.near_ticks;
+  if (distance >= rates.far_radius) return rates.far_ticks;
+  const double share = (distance - rates.near_radius) / (rates.far_radius - rates.near_radius);
   return rates.near_ticks + static_cast<uint32_t>(share * (rates.far_ticks - rates.near_ticks));
+}
+
+SendTerms Interest::terms(uint32_t client, uint32_t slot) const {
+  const uint32_t root = objects_.root(slot);
+  const double far = distance(client, root).value_or(0);
+  SendTerms terms;
+  terms.nearness = static_cast<float>(1.0 / (1.0 + far / config_.objects.cell));
+  terms.interval_ticks = config_.rates.near_ticks;
+  if (slows() && !has_full_rate(slot)) terms.interval_ticks = interval_ticks(far);
+  if (objects_.in_group(slot)) terms.group = root;
+  return terms;
 }
 
 }  // namespace lattice::replication

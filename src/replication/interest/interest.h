@@ -12,6 +12,7 @@
 #include "replication/interest/interest_grid.h"
 #include "replication/interest/interest_objects.h"
 #include "replication/interest/interest_set.h"
+#include "replication/send_terms.h"
 
 namespace lattice::replication {
 
@@ -46,12 +47,11 @@ class Interest final : private MovementListener {
                                 InterestFilter* filter);
   const InterestSet& set(uint32_t client) const { return *watches_[client].set; }
 
-  /// What the distance makes of an object's priority: 1 near, a half at one cell, towards 0 far. What
-  /// is attached is as near as its root. 1 when either side has no place.
-  float distance_factor(uint32_t client, uint32_t slot) const;
-  /// Least ticks between two states of the object to the client. What is attached is as near as its root;
-  /// near_ticks when either side has no place, or the object's rule or that of a parent says full_rate.
-  uint32_t interval_ticks(uint32_t client, uint32_t slot) const;
+  /// How the states of an object leave to a client. What is attached is as near as its root, and in a group
+  /// with it. nearness is 1 near, a half at one cell, towards 0 far. Where either side has no place
+  /// the object counts as near, and so it does for the interval where its rule or that of a parent says
+  /// full_rate.
+  SendTerms terms(uint32_t client, uint32_t slot) const;
   /// True when the distance slows anything.
   bool slows() const { return config_.rates.far_ticks > config_.rates.near_ticks; }
 
@@ -73,6 +73,7 @@ class Interest final : private MovementListener {
   };
 
   std::optional<double> distance(uint32_t client, uint32_t root) const;
+  uint32_t interval_ticks(double distance) const;
   bool has_full_rate(uint32_t slot) const;
   void on_moved(uint32_t slot, uint16_t room, const Place& from, const Place& to) override;
   void tell(Watch& watch, uint32_t slot, const Place& from, const Place& to);

@@ -2,6 +2,7 @@
 #include "replication/interest/interest_objects.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "replication/interest/interest_grid.h"
@@ -34,7 +35,7 @@ void InterestObjects::add(uint32_t slot, const InterestRule& rule, uint64_t owne
 void InterestObjects::remove(uint32_t slot) {
   LATTICE_ASSERT(live(slot));
   while (attached_.first(slot) != kNone) detach(attached_.first(slot));
-  attached_.remove(slot);
+  unhang(slot);
   unlist(slot);
   owned_.remove(slot);
   objects_[slot].live = false;
@@ -90,18 +91,31 @@ AttachResult InterestObjects::attach(uint32_t slot, uint32_t parent) {
   }
   if (depth(parent) + 1 + height(slot) > kMaxAttachDepth) return AttachResult::kTooDeep;
   unlist(slot);
-  attached_.remove(slot);
-  objects_[slot].parent = parent;
-  attached_.add(parent, slot);
+  unhang(slot);
+  hang(slot, parent);
   announce(slot);
   return AttachResult::kOk;
+}
+
+void InterestObjects::hang(uint32_t slot, uint32_t parent) {
+  objects_[slot].parent = parent;
+  ++objects_[parent].attached;
+  attached_.add(parent, slot);
+  ++attachments_version_;
+}
+
+void InterestObjects::unhang(uint32_t slot) {
+  const uint32_t parent = std::exchange(objects_[slot].parent, kNone);
+  if (parent == kNone) return;
+  --objects_[parent].attached;
+  attached_.remove(slot);
+  ++attachments_version_;
 }
 
 void InterestObjects::detach(uint32_t slot) {
   LATTICE_ASSERT(live(slot));
   if (objects_[slot].parent == kNone) return;
-  attached_.remove(slot);
-  objects_[slot].parent = kNone;
+  unhang(slot);
   list(slot);
   announce(slot);
 }

@@ -108,6 +108,12 @@ class InterestObjects {
   uint32_t parent(uint32_t slot) const { return objects_[slot].parent; }
   /// The object at the top of the chain of parents: `slot` itself when it is not attached.
   uint32_t root(uint32_t slot) const;
+  /// True when the object is attached, or something is attached to it.
+  bool in_group(uint32_t slot) const {
+    return objects_[slot].parent != kNone || objects_[slot].attached != 0;
+  }
+  /// Changes with every attach() and detach().
+  uint32_t attachments_version() const { return attachments_version_; }
 
   Verdict judge(uint32_t slot, const Viewer& viewer) const;
 
@@ -148,6 +154,7 @@ class InterestObjects {
     InterestRule rule;
     uint32_t parent = kNone;
     uint32_t generation = 0;
+    uint32_t attached = 0;  // objects that are attached to it itself
     bool live = false;
     bool placed = false;
   };
@@ -157,6 +164,8 @@ class InterestObjects {
   static void for_each(const SlotLists& lists, uint64_t key, Visit visit) {
     for (uint32_t slot = lists.first(key); slot != kNone; slot = lists.next(slot)) visit(slot);
   }
+  void hang(uint32_t slot, uint32_t parent);
+  void unhang(uint32_t slot);
   void unlist(uint32_t slot);
   void list(uint32_t slot);
   void announce(uint32_t slot);
@@ -174,6 +183,7 @@ class InterestObjects {
   SlotLists pinned_;             // by room and filter; roots that the index does not hold
   SlotLists attached_;           // by parent
   RuleChanges changes_;
+  uint32_t attachments_version_ = 0;
 };
 
 }  // namespace lattice::replication

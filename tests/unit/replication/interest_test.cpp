@@ -333,11 +333,11 @@ TEST_P(InterestSetTest, DistanceLowersTheFactor) {
   add_at(5, 700);
   objects_.attach(5, 2);
   evaluate();
-  EXPECT_FLOAT_EQ(interest_.distance_factor(0, 1), 1.0f);
-  EXPECT_FLOAT_EQ(interest_.distance_factor(0, 2), 0.5f);
-  EXPECT_FLOAT_EQ(interest_.distance_factor(0, 5), 0.5f);
-  EXPECT_FLOAT_EQ(interest_.distance_factor(0, 3), 0.1f);
-  EXPECT_FLOAT_EQ(interest_.distance_factor(0, 4), 1.0f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 1).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 2).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 5).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 3).nearness, 0.1f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 4).nearness, 1.0f);
 }
 
 TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
@@ -357,11 +357,30 @@ TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
   evaluate();
   const uint32_t expected[] = {2, 11, 20, 2, 11, 2, 2};
   for (uint32_t slot = 1; slot <= 7; ++slot) {
-    EXPECT_EQ(interest_.interval_ticks(0, slot), expected[slot - 1]) << slot;
+    EXPECT_EQ(interest_.terms(0, slot).interval_ticks, expected[slot - 1]) << slot;
   }
   viewer_.placed = false;
   evaluate();
-  EXPECT_EQ(interest_.interval_ticks(0, 3), 2u);
+  EXPECT_EQ(interest_.terms(0, 3).interval_ticks, 2u);
+}
+
+TEST_P(InterestSetTest, WhatIsAttachedIsAGroup) {
+  for (uint32_t slot = 1; slot <= 5; ++slot) add_at(slot, 1);
+  const auto group = [&](uint32_t slot) { return interest_.terms(0, slot).group; };
+  EXPECT_EQ(group(1), kNoSlot);
+  objects_.attach(2, 1);
+  objects_.attach(3, 2);
+  const uint32_t version = objects_.attachments_version();
+  for (const uint32_t slot : {1u, 2u, 3u}) EXPECT_EQ(group(slot), 1u);
+  EXPECT_EQ(group(4), kNoSlot);
+  objects_.attach(2, 4);
+  EXPECT_EQ(group(1), kNoSlot);
+  for (const uint32_t slot : {2u, 3u, 4u}) EXPECT_EQ(group(slot), 4u);
+  EXPECT_NE(objects_.attachments_version(), version);
+  objects_.remove(4);
+  EXPECT_EQ(group(3), 2u);
+  objects_.remove(3);
+  EXPECT_EQ(group(2), kNoSlot);
 }
 
 TEST_P(InterestSetTest, AClientWithTooManyHintsConsidersEverything) {

@@ -12,14 +12,15 @@ namespace {
 constexpr Tick kBetween = 2;  // ticks from one snapshot to the next
 
 /// Asks for the interval of each slot that has one.
-class Intervals : public Nearness {
+class Intervals : public SendRules {
  public:
-  float factor(uint32_t) const override { return 1.0f; }
-  uint32_t interval_ticks(uint32_t slot) const override {
+  SendTerms terms(uint32_t slot) const override {
     const auto at = ticks.find(slot);
-    return at == ticks.end() ? kBetween : at->second;
+    return {1.0f, at == ticks.end() ? kBetween : at->second, kNoSlot};
   }
   bool slows() const override { return true; }
+  uint32_t groups_version() const override { return 0; }
+  void add_members(uint32_t, std::vector<uint32_t>*) const override {}
 
   std::map<uint32_t, uint32_t> ticks;
 };

@@ -1,0 +1,113 @@
+// The builder's care for groups: what is attached to each other leaves in one part (D-49), and where a budget
+// has to choose, all of it or nothing.
+#include <algorithm>
+
+#include "replication/snapshot_builder.h"
+
+namespace lattice::replication {
+
+// Calls visit() with the places of the items of each group, in ascending order.
+template <class Item, class Visit>
+void SnapshotBuilder::for_each_group(std::vector<Item>& items, Visit visit) {
+  by_group_.clear();
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    if (items[i].group != kNoSlot) by_group_.push_back(uint64_t{items[i].group} << 32 | i);
+  }
+  std::sort(by_group_.begin(), by_group_.end());
+  for (size_t first = 0, end = 0; first < by_group_.size(); first = end) {
+    while (end < by_group_.size() && by_group_[end] >> 32 == by_group_[first] >> 32) ++end;
+    visit(std::span<const uint64_t>(by_group_).subspan(first, end - first));
+  }
+}
+
+// Where an object of a group is new to the client, all objects of the group that may be new to it go along,
+// even those in flight: none appears without the others.
+void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
+  const size_t collected = waiting_.size();
+  for_each_group(waiting_, [&](std::span<const uint64_t> group) {
+    const auto is_new = [&](uint64_t at) {
+      return recipient.replica(waiting_[static_cast<uint32_t>(at)].index).acked_version == 0;
+    };
+    if (std::none_of(group.begin(), group.end(), is_new)) return;
+    members_.clear();
+    rules_->add_members(static_cast<uint32_t>(group.front() >> 32), &members_);
+    for (const uint32_t slot : members_) {
+      const uint32_t index = recipient.index_of(slot);
+      if (index == SlotMap::kNone) continue;
+      const Replica& replica = recipient.replica(index);
+      if (replica.acked_version != 0 || replica.waits || store_.version(slot) == 0) continue;
+      const auto is_it = [&](uint64_t at) { return waiting_[static_cast<uint32_t>(at)].index == index; };
+      if (std::any_of(group.begin(), group.end(), is_it)) continue;
+      Waiting waiting;
+      waiting.priority = replica.accumulator;
+      waiting.index = index;
+      waiting.group = static_cast<uint32_t>(group.front() >> 32);
+      waiting.may_step = false;
+      waiting_.push_back(waiting);
+    }
+  });
+  if (waiting_.size() == collected) return;
+  std::sort(waiting_.begin(), waiting_.end(), [&](const Waiting& a, const Waiting& b) {
+    return recipient.replica(a.index).slot < recipient.replica(b.index).slot;
+  });
+  for (uint32_t i = 0; i < waiting_.size(); ++i) waiting_[i].place = i;
+}
+
+// The objects of a group have the highest priority among them, and one place.
+void SnapshotBuilder::rank_groups() {
+  for_each_group(waiting_, [&](std::span<const uint64_t> group) {
+    Waiting all = waiting_[static_cast<uint32_t>(group.front())];
+    for (const uint64_t at : group) {
+      const Waiting& waiting = waiting_[static_cast<uint32_t>(at)];
+      all.priority = std::max(all.priority, waiting.priority);
+      all.goes_with_own = all.goes_with_own || waiting.is_own;
+    }
+    for (const uint64_t at : group) {
+      Waiting& waiting = waiting_[static_cast<uint32_t>(at)];
+      waiting.priority = all.priority;
+      waiting.place = all.place;
+      waiting.goes_with_own = all.goes_with_own;
+    }
+  });
+}
+
+// Makes a unit of each group that fits `part_bits`. The objects of a longer one leave each on its own, by
+// their own priority.
+void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bits) {
+  units_.clear();
+  if (!any_groups_) return;
+  for_each_group(candidates_, [&](std::span<const uint64_t> group) {
+    Unit unit;
+    unit.lead = static_cast<uint32_t>(group.front());
+    float priority = 0;
+    for (const uint64_t at : group) {
+      const Candidate& candidate = candidates_[static_cast<uint32_t>(at)];
+      unit.bits += estimate_bits(candidate) + candidate.head_bits + 8 * kMostBlockHeadBytes;
+      unit.has_own = unit.has_own || candidate.is_own;
+      priority = std::max(priority, candidate.priority);
+    }
+    const bool fits = unit.bits + kMostAloneBits <= part_bits;
+    stats_.groups_cut += fits ? 0 : 1;
+    for (const uint64_t at : group) {
+      Candidate& candidate = candidates_[static_cast<uint32_t>(at)];
+      candidate.unit = fits ? static_cast<uint32_t>(units_.size()) : Candidate::kNoUnit;
+      if (fits) continue;
+      candidate.group = kNoSlot;
+      if (candidate.kind != EntryKind::kRemoved) {
+        candidate.priority = recipient.replica(candidate.index).accumulator;
+      }
+    }
+    if (!fits) return;
+    candidates_[unit.lead].priority = priority;
+    units_.push_back(unit);
+  });
+}
+
+// The group of an object that lives on outside of the set: those that leave together go together.
+uint32_t SnapshotBuilder::removal_group(const Removal& removal) const {
+  const bool lives =
+      removal.left && table_.live(removal.slot) && table_.network_id(removal.slot) == removal.network_id;
+  return lives ? terms_of(removal.slot).group : kNoSlot;
+}
+
+}  // namespace lattice::replication

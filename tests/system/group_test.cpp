@@ -1,0 +1,82 @@
+// Objects that are attached to each other reach a client as one, whatever the network loses.
+#include <algorithm>
+
+#include "interest_pair.h"
+
+namespace lattice::test {
+namespace {
+
+constexpr size_t kCars = 6;
+constexpr size_t kSeats = 4;
+
+struct Car {
+  lattice_netid car = 0;
+  std::vector<lattice_netid> all;  // the car and who sits in it
+};
+
+/// Newest tick of the object at the client; 0: it is not there.
+uint32_t confirmed_tick(lattice_world* world, lattice_netid object) {
+  lattice_object_info info;
+  lattice_object_info_init(&info);
+  return lattice_object_get_info(world, object, &info) == LATTICE_OK ? info.confirmed_tick : 0;
+}
+
+class Groups : public testing::Test {
+ protected:
+  /// Cars with passengers among loose objects, so that a snapshot has several parts.
+  void spawn() {
+    cars_.resize(kCars);
+    for (Car& car : cars_) {
+      car.car = pair_.spawn_at(5);
+      car.all.push_back(car.car);
+    }
+    for (size_t seat = 0; seat < kSeats; ++seat) {
+      for (uint32_t i = 0; i < 8; ++i) loose_.push_back(pair_.spawn_bulk(40));
+      for (Car& car : cars_) {
+        car.all.push_back(pair_.spawn_at(900));  // where it is itself does not matter
+        ASSERT_EQ(lattice_object_attach(pair_.server(), car.all.back(), car.car), LATTICE_OK);
+      }
+    }
+  }
+  void step(double x) {
+    for (const lattice_netid object : loose_) {
+      auto* bulk = static_cast<Bulk*>(lattice_object_state(pair_.server(), object, 0));
+      for (uint32_t i = 0; i < 40; ++i) bulk->numbers[i] += 0x01234567u;
+    }
+    ++written_;
+    for (const Car& car : cars_) {
+      for (const lattice_netid object : car.all) pair_.write(object, object == car.car ? x : 900, written_);
+    }
+    pair_.run(5);
+    for (const Car& car : cars_) {
+      const uint32_t tick = confirmed_tick(pair_.client(), car.car);
+      for (const lattice_netid object : car.all) {
+        ASSERT_EQ(confirmed_tick(pair_.client(), object), tick) << "object " << object;
+      }
+      appeared_ += tick != 0 ? 1u : 0u;
+    }
+  }
+
+  InterestPair pair_;
+  std::vector<Car> cars_;
+  std::vector<lattice_netid> loose_;
+  uint32_t written_ = 0;
+  uint32_t appeared_ = 0;
+};
+
+TEST_F(Groups, appear_change_and_leave_as_one_under_loss) {
+  spawn();
+  ASSERT_TRUE(pair_.connect()) << lattice_last_error();
+  pair_.lose(20);
+  for (uint32_t round = 0; round < 3; ++round) {
+    appeared_ = 0;
+    for (uint32_t i = 0; i < 160; ++i) step(5);
+    EXPECT_GT(appeared_, 60u * kCars);
+    appeared_ = 0;
+    for (uint32_t i = 0; i < 160; ++i) step(500);
+    EXPECT_LT(appeared_, 120u * kCars) << "they left";
+  }
+}
+
+}  // namespace
+}  // namespace lattice::test

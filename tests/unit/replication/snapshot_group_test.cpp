@@ -1,0 +1,213 @@
+// What is attached to each other leaves in one part, so that a client shows it as one (D-49).
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test {
+namespace {
+
+constexpr Tick kBetween = 2;  // ticks from one snapshot to the next
+
+class Groups : public SendRules {
+ public:
+  SendTerms terms(uint32_t slot) const override {
+    const auto at = of.find(slot);
+    return {1.0f, 0, at == of.end() ? kNoSlot : at->second};
+  }
+  bool slows() const override { return false; }
+  uint32_t groups_version() const override { return version; }
+  void add_members(uint32_t group, std::vector<uint32_t>* out) const override {
+    for (const auto& [slot, its] : of) {
+      if (its == group) out->push_back(slot);
+    }
+  }
+
+  std::map<uint32_t, uint32_t> of;
+  uint32_t version = 0;
+};
+
+SnapshotBuilder::Config small_parts() {
+  SnapshotBuilder::Config config;
+  config.part_capacity_bytes = 100;
+  return config;
+}
+
+class SnapshotGroups : public testing::Test {
+ protected:
+  SnapshotGroups() { authority_.recipients.push_back(&recipient_); }
+
+  std::vector<uint32_t> lamps(uint32_t count) {
+    std::vector<uint32_t> slots;
+    for (uint32_t i = 0; i < count; ++i) slots.push_back(authority_.spawn(types_.lamp()));
+    return slots;
+  }
+  void join(const std::vector<uint32_t>& slots) {
+    for (const uint32_t slot : slots) groups_.of[slot] = slots.front();
+    ++groups_.version;
+  }
+  void change(uint32_t slot) {
+    Lamp& lamp = authority_.state<Lamp>(slot);
+    lamp.level = static_cast<uint8_t>((lamp.level + 1) % 16);
+  }
+  /// Sends, and loses the parts that `loses` says. After each part the client has all of each group or
+  /// nothing, of one tick.
+  template <class Loses>
+  void send(uint32_t budget, Loses loses) {
+    authority_.tick += kBetween;
+    authority_.record();
+    authority_.builder.begin_send(authority_.tick);
+    const auto parts = authority_.builder.build(recipient_, SnapshotHeader{}, budget, &groups_);
+    parts_ = parts.size();
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const bool lost = loses(i);
+      if (!lost) {
+        EXPECT_EQ(client_.apply(parts[i].bytes), SnapshotApplier::Result::kApplied);
+      }
+      recipient_.on_receipt(parts[i].receipt, !lost);
+      for (const std::vector<uint32_t>& slots : whole_) expect_whole(slots);
+    }
+  }
+  void send(uint32_t budget = 0) {
+    send(budget, [](size_t) { return false; });
+  }
+  /// How many of the objects the client has.
+  size_t known(const std::vector<uint32_t>& slots) const {
+    return static_cast<size_t>(
+        std::count_if(slots.begin(), slots.end(), [&](uint32_t slot) { return tick_at_client(slot) != 0; }));
+  }
+  /// The tick of the object's newest state at the client; 0: it is not there.
+  Tick tick_at_client(uint32_t slot) const {
+    const uint32_t mirror = client_.mirror.find(authority_.table.network_id(slot));
+    Tick tick = 0;
+    if (mirror != kNoSlot) client_.applier.confirmed(mirror, &tick);
+    return tick;
+  }
+  void expect_whole(const std::vector<uint32_t>& slots) const {
+    const Tick tick = tick_at_client(slots.front());
+    for (const uint32_t slot : slots) ASSERT_EQ(tick_at_client(slot), tick) << "slot " << slot;
+  }
+
+  Types types_;
+  Authority authority_{types_, small_parts()};
+  ReplicaList recipient_{ReplicaList::Config{2}};
+  Client client_{types_};
+  Groups groups_;
+  std::vector<std::vector<uint32_t>> whole_;  // groups that must arrive whole
+  size_t parts_ = 0;                          // of the newest snapshot
+};
+
+TEST_F(SnapshotGroups, come_change_and_leave_in_one_part) {
+  const std::vector<uint32_t> slots = lamps(120);
+  whole_ = {{slots[0], slots[60], slots[119]}, {slots[3], slots[90]}};
+  for (const auto& group : whole_) join(group);
+  send();
+  ASSERT_GT(parts_, 2u);
+  EXPECT_EQ(known(whole_[0]), 3u);
+  for (uint32_t i = 0; i < 40; ++i) {
+    for (const uint32_t slot : slots) change(slot);
+    send(0, [](size_t part) { return part == 1; });
+  }
+  for (const auto& group : whole_) {
+    for (const uint32_t slot : group) recipient_.leave(slot, authority_.table.network_id(slot));
+  }
+  send(0, [](size_t part) { return part == 0; });
+  EXPECT_EQ(known(whole_[0]), 3u) << "the part was lost";
+  send();
+  EXPECT_EQ(known(whole_[0]) + known(whole_[1]), 0u);
+}
+
+TEST_F(SnapshotGroups, a_lost_group_comes_again_as_one) {
+  const std::vector<uint32_t> slots = lamps(60);
+  whole_ = {{slots[1], slots[30], slots[59]}};
+  join(whole_[0]);
+  send(0, [](size_t part) { return part == 0; });
+  EXPECT_EQ(known(whole_[0]), 0u);
+  send();
+  EXPECT_EQ(known(whole_[0]), 3u);
+}
+
+// The vehicle is on its way when a passenger gets in. That part may be lost: both go together.
+TEST_F(SnapshotGroups, a_new_object_takes_those_in_flight_along) {
+  const uint32_t vehicle = lamps(1).front();
+  authority_.tick += kBetween;
+  authority_.record();
+  authority_.builder.begin_send(authority_.tick);
+  const auto first = authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_);
+  const uint32_t receipt = first[0].receipt;  // no verdict on it yet
+  const uint32_t passenger = lamps(1).front();
+  whole_ = {{vehicle, passenger}};
+  join(whole_[0]);
+  send();
+  EXPECT_EQ(known(whole_[0]), 2u);
+  recipient_.on_receipt(receipt, false);
+  send();
+}
+
+TEST_F(SnapshotGroups, a_budget_takes_all_of_a_group_or_nothing) {
+  const std::vector<uint32_t> slots = lamps(200);
+  base::Random random(7);
+  for (uint32_t g = 0; g < 20; ++g) {
+    whole_.push_back({slots[g], slots[100 + 2 * g], slots[199 - g]});
+    join(whole_.back());
+  }
+  for (uint32_t i = 0; i < 200; ++i) {
+    for (const uint32_t slot : slots) change(slot);
+    send(80, [&](size_t) { return random.chance(0.2); });
+  }
+  EXPECT_EQ(authority_.builder.stats().groups_cut, 0u);
+  EXPECT_EQ(known(slots), slots.size()) << "nothing starves";
+}
+
+TEST_F(SnapshotGroups, a_group_longer_than_a_part_is_cut) {
+  const std::vector<uint32_t> slots = lamps(300);
+  join(slots);
+  send();
+  EXPECT_EQ(known(slots), slots.size());
+  for (uint32_t i = 0; i < 100; ++i) {
+    for (const uint32_t slot : slots) change(slot);
+    send(80);
+  }
+  EXPECT_GT(authority_.builder.stats().groups_cut, 0u);
+  for (const uint32_t slot : slots) EXPECT_GT(tick_at_client(slot), authority_.tick - 40 * kBetween);
+}
+
+TEST_F(SnapshotGroups, objects_in_step_come_out_when_they_are_attached) {
+  const std::vector<uint32_t> slots = lamps(64);
+  for (uint32_t i = 0; i < 20; ++i) {
+    for (const uint32_t slot : slots) change(slot);
+    send();
+  }
+  ASSERT_GT(authority_.builder.stats().in_step, 0u);
+  whole_ = {{slots[0], slots[40]}};
+  join(whole_[0]);
+  for (uint32_t i = 0; i < 20; ++i) {
+    for (const uint32_t slot : slots) change(slot);
+    send(0, [i](size_t part) { return part == i % 3; });
+  }
+}
+
+TEST_F(SnapshotGroups, own_objects_in_a_group_are_confirmed) {
+  const std::vector<uint32_t> others = lamps(40);
+  const uint32_t own = authority_.spawn(types_.lamp(), recipient_.peer_id());
+  join({others[3], own});
+  send();
+  for (uint32_t i = 0; i < 5; ++i) {
+    for (const uint32_t slot : others) change(slot);
+    change(own);
+    authority_.tick += kBetween;
+    authority_.record();
+    authority_.builder.begin_send(authority_.tick);
+    const auto parts = authority_.builder.build(recipient_, SnapshotHeader{}, 80, &groups_);
+    ASSERT_EQ(client_.apply(parts[0].bytes), SnapshotApplier::Result::kApplied);
+    EXPECT_TRUE(client_.applier.header().confirms_own);
+    EXPECT_EQ(tick_at_client(own), authority_.tick);
+    EXPECT_EQ(tick_at_client(others[3]), authority_.tick);
+    for (const SnapshotPart& part : parts) recipient_.on_receipt(part.receipt, true);
+  }
+}
+
+}  // namespace
+}  // namespace lattice::replication::test

@@ -13,7 +13,7 @@ extern "C" {
 
 #define LATTICE_WHY_TEXT_BYTES 256u  ///< room for every sentence of lattice_why_text(), with its final zero
 
-/// The main reason. Those from LATTICE_WHY_UP_TO_DATE to LATTICE_WHY_TOO_LARGE, and LATTICE_WHY_FAR, are of
+/// The main reason. Those from LATTICE_WHY_UP_TO_DATE to LATTICE_WHY_IN_PIECES, and LATTICE_WHY_FAR, are of
 /// objects in the client's set, the others of objects outside of it.
 typedef enum lattice_why_reason {
   LATTICE_WHY_UP_TO_DATE = 0,      ///< the client has acknowledged the newest state
@@ -22,7 +22,7 @@ typedef enum lattice_why_reason {
   LATTICE_WHY_WAITS_FOR_SLOT = 3,  ///< the client has not dropped a former object in the slot yet
   LATTICE_WHY_NO_STATE = 4,        ///< the object is new: no tick has recorded its state
   LATTICE_WHY_OVER_BUDGET = 5,     ///< its entry alone is longer than budget_bytes
-  LATTICE_WHY_TOO_LARGE = 6,       ///< its entry is longer than a datagram: it is never sent
+  LATTICE_WHY_IN_PIECES = 6,       ///< a state longer than a datagram is under way; see piece_count
   LATTICE_WHY_ENTERS = 7,          ///< the rules admit it: it enters the set with the next snapshot
   LATTICE_WHY_OWNER = 8,           ///< it, or a parent, is for its owner only
   LATTICE_WHY_TEAM = 9,            ///< it, or a parent, is for other teams
@@ -54,18 +54,21 @@ typedef struct lattice_why_info {
   uint32_t is_in_flight;        ///< 1: the state of sent_tick was neither acknowledged nor lost
   uint32_t needs_full;          ///< 1: the next entry holds the whole state, not what changed
   uint32_t baseline_age_ticks;  ///< ticks since the state that the next entry builds on; 0 with needs_full
-  uint32_t next_entry_bits;  ///< bits of the next entry if it were alone in its snapshot; 0: nothing to send
+  uint32_t next_entry_bits;  ///< bits of the next entry if it were alone in its snapshot; 0: nothing to send.
+                             ///< In LATTICE_WHY_IN_PIECES, of the state under way
   uint32_t last_entry_bits;  ///< of the newest entry that was sent: up to 8 more than it had, 2040 at most
   uint32_t budget_bytes;     ///< what the client's last snapshot could hold; 0: no bound but the datagrams
   uint32_t lost_count;       ///< states of the object that were lost since it entered the set
   uint32_t rank;             ///< passed over objects of the client that have more priority
   uint32_t waiting_count;    ///< objects of the client that its last snapshots passed over
-  float accumulator;         ///< the priority that the object has gathered since its newest entry
-  double distance;           ///< from the client's viewer to `root`; below 0: one of them has no place
-  double border;             ///< the distance that decides: interest_leave_radius in the set, else
-                             ///< interest_radius; 0 where the distance does not matter
-  uint32_t interval_ticks;   ///< least ticks between two states of the object, by its distance; 0 outside
-  uint32_t reserved;         ///< always 0
+  uint32_t piece_count;      ///< of the state that is under way in pieces since sent_tick; 0: none is
+  uint32_t acked_piece_count;  ///< the client acknowledged so many of them; it shows the object with the last
+  float accumulator;           ///< the priority that the object has gathered since its newest entry
+  double distance;             ///< from the client's viewer to `root`; below 0: one of them has no place
+  double border;               ///< the distance that decides: interest_leave_radius in the set, else
+                               ///< interest_radius; 0 where the distance does not matter
+  uint32_t interval_ticks;     ///< least ticks between two states of the object, by its distance; 0 outside
+  uint32_t reserved;           ///< always 0
 } lattice_why_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

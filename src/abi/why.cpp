@@ -45,8 +45,11 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
     case LATTICE_WHY_OVER_BUDGET:
       return write(out, capacity, "its entry of %u bits is longer than a snapshot of %u bytes",
                    why.next_entry_bits, why.budget_bytes);
-    case LATTICE_WHY_TOO_LARGE:
-      return write(out, capacity, "its state is longer than a datagram: it is never sent");
+    case LATTICE_WHY_IN_PIECES:
+      return write(
+          out, capacity,
+          "a state of %u bytes is on its way in pieces since tick %u, now %u: %u of %u were acknowledged",
+          why.next_entry_bits / 8, why.sent_tick, why.tick, why.acked_piece_count, why.piece_count);
     case LATTICE_WHY_ENTERS:
       return write(out, capacity, "comes with the next snapshot");
     case LATTICE_WHY_OWNER:

@@ -1,6 +1,7 @@
 #include "replication/block_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 #include "base/assert.h"
@@ -10,13 +11,14 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kHeaderBits = kSnapshotHeaderBytes * 8;
-constexpr EntryKind kOrder[kEntryKinds] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull,
-                                           EntryKind::kRested};
+// Pieces are no candidates: they fill what these leave.
+constexpr EntryKind kOrder[] = {EntryKind::kRemoved, EntryKind::kDelta, EntryKind::kFull, EntryKind::kRested};
+constexpr uint32_t kRanks = std::size(kOrder);
 
 /// Where an entry comes within its group.
 uint32_t rank_of(const Candidate& candidate) {
-  const auto kind = static_cast<uint32_t>(std::find(kOrder, kOrder + kEntryKinds, candidate.kind) - kOrder);
-  return (candidate.is_own ? 0 : kEntryKinds) + kind;
+  const auto kind = static_cast<uint32_t>(std::find(kOrder, kOrder + kRanks, candidate.kind) - kOrder);
+  return (candidate.is_own ? 0 : kRanks) + kind;
 }
 
 }  // namespace
@@ -108,7 +110,7 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
     uint32_t end = 0;  // in order_
     Ages ages;
   };
-  Class classes[2][kEntryKinds];
+  Class classes[2][kRanks];
   const auto class_of = [&classes](const Candidate& candidate) -> Class& {
     return classes[candidate.is_own ? 0 : 1][static_cast<size_t>(candidate.kind)];
   };
@@ -126,7 +128,7 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
   }
   uint32_t first = 0;
   uint32_t first_grouped = 0;
-  for (Class(&of_owner)[kEntryKinds] : classes) {
+  for (Class(&of_owner)[kRanks] : classes) {
     for (const EntryKind kind : kOrder) {
       Class& its = of_owner[static_cast<size_t>(kind)];
       its.end = first;
@@ -142,7 +144,7 @@ void BlockPlan::put_in_order(std::span<const Candidate> candidates) {
     if (candidates[i].chosen && candidates[i].group == kNoSlot) order_[class_of(candidates[i]).end++] = i;
   }
   runs_.clear();
-  for (Class(&of_owner)[kEntryKinds] : classes) {
+  for (Class(&of_owner)[kRanks] : classes) {
     for (const EntryKind kind : kOrder) {
       const Class& its = of_owner[static_cast<size_t>(kind)];
       if (its.count != 0) add_run(candidates, kind, its.end, its.count, its.ages);
@@ -160,7 +162,7 @@ void BlockPlan::put_groups_in_order(std::span<const Candidate> candidates, uint3
   std::sort(grouped_.begin(), grouped_.end(), by_group);
   bool foreign = false;
   for (size_t i = 0; i < grouped_.size(); ++i) {
-    if (i == 0 || grouped_[i].group != grouped_[i - 1].group) foreign = grouped_[i].rank >= kEntryKinds;
+    if (i == 0 || grouped_[i].group != grouped_[i - 1].group) foreign = grouped_[i].rank >= kRanks;
     grouped_[i].is_foreign = foreign;
   }
   std::sort(grouped_.begin(), grouped_.end(), by_group);
@@ -174,7 +176,7 @@ void BlockPlan::put_groups_in_order(std::span<const Candidate> candidates, uint3
       ages.add(candidates[grouped_[end].candidate].age);
     }
     if (i == 0 || grouped_[i].group != grouped_[i - 1].group) atom = runs_.size();
-    add_run(candidates, kOrder[grouped_[i].rank % kEntryKinds], first + static_cast<uint32_t>(end),
+    add_run(candidates, kOrder[grouped_[i].rank % kRanks], first + static_cast<uint32_t>(end),
             static_cast<uint32_t>(end - i), ages);
     ++runs_[atom].atom;
   }

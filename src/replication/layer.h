@@ -9,10 +9,12 @@
 //   SnapshotBuilder  one client, one tick: finds what is new to it, plans blocks and parts (BlockPlan), and
 //                    writes them; each entry is encoded once and copied (EntryCache), and so are the blocks
 //                    of groups (BlockCache)
+//   LongSends        per client: the states that are longer than a part and go in pieces
 //   Interest         per client: the objects that it is to see, by rule, room and distance
 // Does, on a client:
 //   SnapshotApplier  checks a whole part, keeps received states as baselines (ReceivedStates), applies the
 //                    states that are newer than the object's, and tells a SnapshotListener
+//   ReceivedPieces   the states that come in pieces, until they are complete
 //   DespawnGate      holds an object's removal until the reliable RPCs before it have come; EarlyRpcs counts
 //                    the RPCs that came before the object
 // Does, on both:

@@ -17,6 +17,7 @@ const ObjectType* TypeTable::add(uint32_t type_id, const serialization::Layout& 
   type->layout = &layout;
   type->base_priority = base_priority;
   type->word_count = static_cast<uint32_t>(layout.word_count());
+  type->max_entry_bytes = static_cast<uint32_t>((layout.max_delta_bits() + 7) / 8);
   type->round_host = round_host;
   type->compare_always = compare_always;
   type->zero_words.resize(layout.word_count());

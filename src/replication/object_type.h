@@ -21,6 +21,7 @@ struct ObjectType {
   const serialization::Layout* layout = nullptr;  // borrowed, outlives the table
   float base_priority = 1.0f;                     // C-04: relative rate at which staleness becomes priority
   uint32_t word_count = 0;                        // words of one quantized state
+  uint32_t max_entry_bytes = 0;                   // the changes of one entry take at most so many
   bool round_host = false;      // S-03: members are rounded to their wire value after each tick
   bool compare_always = false;  // every object is compared in each tick, as if it had been written
   std::vector<serialization::Word> zero_words;  // the zero baseline

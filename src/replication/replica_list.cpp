@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/assert.h"
 
@@ -94,6 +95,7 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
       replica.held = !removals_[former].acked;
       if (replica.held) details_[index].rpc_count = removals_[former].rpc_count;
+      details_[index].partial = std::exchange(removals_[former].partial, false);
       end_removal(former);
     } else {
       replica.waits = true;
@@ -110,6 +112,13 @@ void ReplicaList::begin_placed(Replica& replica, ReplicaDetail& detail) {
   replica.rest_sent = true;
   replica.held = true;
   detail.rpc_count = take_placed_rpcs(replica.slot);
+  detail.partial = take_placed_partial(replica.slot);
+}
+
+bool ReplicaList::take_placed_partial(uint32_t slot) {
+  if (placed_partial_.find(slot) == SlotMap::kNone) return false;
+  placed_partial_.erase(slot);
+  return true;
 }
 
 uint32_t ReplicaList::take_placed_rpcs(uint32_t slot) {
@@ -123,21 +132,30 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   const uint32_t index = replica_of_.find(slot);
   if (index == SlotMap::kNone) {
     if (!is_placed(slot) || left) return;
-    add_removal(slot, network_id).rpc_count = take_placed_rpcs(slot);
+    Removal& removal = add_removal(slot, network_id);
+    removal.rpc_count = take_placed_rpcs(slot);
+    removal.partial = take_placed_partial(slot);
     return;
   }
   Replica& replica = replicas_[index];
   settle(replica);
   if (replica.in_step) steps_.remove(slot);
+  // The client drops the pieces with the removal: until it is acked, they take a place there (D-57).
+  const bool partial = std::exchange(details_[index].partial, false) || longs_.holds(index);
+  partial_ += longs_.holds(index) ? 1u : 0u;
+  longs_.end(index);
+  longs_.release([index](uint32_t other, uint32_t) { return other != index; });
   // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
   const uint32_t rpc_count = details_[index].rpc_count;
   if (is_placed(slot) && left) {
     if (rpc_count != 0) placed_rpcs_.insert(slot, rpc_count);
+    if (partial) placed_partial_.insert(slot, 1);
   } else if ((replica.held || rpc_count != 0) && !replica.waits) {
     Removal& removal = add_removal(slot, network_id);
     removal.rpc_count = rpc_count;
     removal.left = left;
     removal.named = !is_placed(slot) && details_[index].acked_full == 0;
+    removal.partial = partial;
   }
   if (replica.awake) awake_is_stale_ = true;
   const uint16_t stay = replica.stay;
@@ -394,6 +412,7 @@ uint32_t ReplicaList::take_removal() {
 void ReplicaList::end_removal(uint32_t index) {
   Removal& removal = removals_[index];
   if (!removal.acked) --unacked_removals_;
+  end_partial(removal.partial);
   removal_of_.erase(removal.slot);
   removals_[pending_.back()].place = removal.place;
   pending_[removal.place] = pending_.back();
@@ -443,9 +462,11 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
     Removal& removal = removals_[entry.index];
     if (removal.stay != entry.stay || removal.acked) return;
     removal.acked = true;
+    end_partial(removal.partial);
     --unacked_removals_;
     return;
   }
+  if (kind == EntryKind::kPiece) return on_pieces(entry, true);
   Replica& replica = replicas_[entry.index];
   // Acks of entries from before a removal change nothing.
   if (replica.stay != entry.stay || kind == EntryKind::kRested) return;
@@ -456,6 +477,7 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   if (keep || kind == EntryKind::kFull) {
     ReplicaDetail& detail = details_[entry.index];
     if (kind == EntryKind::kFull) detail.acked_full = std::max(detail.acked_full, version);
+    end_partial(detail.partial);
     if (keep && (detail.kept_version == 0 || base::tick_after(tick, detail.kept_tick))) {
       detail.kept_version = version;
       detail.kept_tick = tick;
@@ -485,6 +507,7 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
     removal.in_flight = false;
     return;
   }
+  if (kind == EntryKind::kPiece) return on_pieces(entry, false);
   Replica& replica = replicas_[entry.index];
   if (replica.stay != entry.stay) return;
   const uint32_t version = version_of(entry, replica);
@@ -499,6 +522,68 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   if (replica.acked_version >= version) return;
   replica.lost = true;
   if (entry.send == replica.sends) replica.in_flight = false;
+}
+
+// ---- States in pieces -------------------------------------------------------------------------------
+
+LongSend& ReplicaList::begin_long(uint32_t index, StateStore& store, EntryKind kind) {
+  LATTICE_ASSERT(may_begin_long(index));
+  Replica& replica = replicas_[index];
+  end_partial(details_[index].partial);  // the new state takes the place of the old one
+  replica.sent_version = store.version(replica.slot);
+  replica.sent_tick = tick_;
+  replica.accumulator = 0;
+  replica.entry_bytes = UINT8_MAX;
+  replica.held = replica.in_flight = true;
+  replica.rest_sent = false;
+  LongSend& send = longs_.begin();
+  send.index = index;
+  send.slot = replica.slot;
+  send.version = replica.sent_version;
+  send.tick = send.sent_tick = tick_;
+  send.kind = kind;
+  send.send = ++replica.sends;
+  send.pinned = store.pin(replica.slot);
+  if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
+  return send;
+}
+
+void ReplicaList::follow_longs(const StateStore& store, uint32_t resend_ticks) {
+  longs_.renew(tick_, resend_ticks);
+  longs_.release([&](uint32_t index, uint32_t version) {
+    const Replica& replica = replicas_[index];
+    return replica.acked_version == version && store.version(replica.slot) != version;
+  });
+  // Pieces name the tick of their state by an age.
+  while (longs_.size() != 0 && base::tick_distance(tick_, longs_.sends().front().tick) >= kMaxBaselineTicks) {
+    const uint32_t index = longs_.sends().front().index;
+    longs_.end(index);
+    replicas_[index].in_flight = false;
+    details_[index].partial = true;
+    ++partial_;
+  }
+}
+
+void ReplicaList::on_pieces(const SentEntry& entry, bool acked) {
+  Replica& replica = replicas_[entry.index];
+  if (replica.stay != entry.stay) return;
+  const PieceRun run = PieceRun::unpack(entry.send);
+  if (!acked) {
+    ++details_[entry.index].lost;
+    return longs_.on_lost(entry.index, entry.version, run);
+  }
+  if (!longs_.on_acked(entry.index, entry.version, run)) return;
+  const LongSend& send = *longs_.find(entry.index);
+  if (send.kind == EntryKind::kFull) details_[entry.index].acked_full = send.version;
+  take_ack(entry.index, send.version, send.tick, true, send.send);
+  longs_.complete(entry.index);
+  if (replica.owed_at_join) settle(replica);
+}
+
+void ReplicaList::end_partial(bool& partial) {
+  if (!std::exchange(partial, false)) return;
+  LATTICE_ASSERT(partial_ > 0);
+  --partial_;
 }
 
 void ReplicaList::settle(Replica& replica) {
@@ -544,6 +629,12 @@ void ReplicaList::validate() const {
   }
   for (const Step& step : steps_.steps()) in_step -= static_cast<uint32_t>(std::popcount(step.mask));
   LATTICE_ASSERT(in_step == 0);
+  uint32_t partial = 0;
+  for (const ReplicaDetail& detail : details_) partial += detail.partial ? 1u : 0u;
+  for (const uint32_t index : pending_) partial += removals_[index].partial ? 1u : 0u;
+  partial += placed_partial_.size();
+  LATTICE_ASSERT(partial == partial_ && longs_.size() + partial <= kMaxLongStates);
+  for (const LongSend& send : longs_.sends()) LATTICE_ASSERT(replicas_[send.index].slot == send.slot);
   LATTICE_ASSERT(owed == owed_at_join_ && live == replica_of_.size());
   LATTICE_ASSERT(awake_is_stale_ || awake == awake_.size());
   uint32_t unacked = 0;

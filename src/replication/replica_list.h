@@ -16,6 +16,7 @@
 
 #include "replication/changed_groups.h"
 #include "replication/join_progress.h"
+#include "replication/long_sends.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
 #include "replication/slot_map.h"
@@ -57,6 +58,7 @@ struct ReplicaDetail {
   uint32_t rpc_count = 0;  // reliable RPCs on the object that were sent to this client (D-35)
   uint32_t lost = 0;       // states that were lost in this stay
   Tick step_sent = 0;      // tick of the last block that held the object in step; 0: none in this stay
+  bool partial = false;    // the client may hold pieces of a state that is not sent any more
 };
 
 /// An object that the client may hold and must drop.
@@ -69,10 +71,11 @@ struct Removal {
   float accumulator = 0;  // C-04
   uint16_t stay = 0;
   bool in_flight = false;
-  bool acked = false;  // the slot rests until late parts are too old to be read (D-42)
-  bool left = false;   // the object lives on, outside of the client's set
-  bool named = false;  // the client may not know the object by its slot
-  uint32_t place = 0;  // in pending
+  bool acked = false;    // the slot rests until late parts are too old to be read (D-42)
+  bool left = false;     // the object lives on, outside of the client's set
+  bool named = false;    // the client may not know the object by its slot
+  bool partial = false;  // it may hold pieces of a state of the object
+  uint32_t place = 0;    // in pending
 };
 
 class ReplicaList {
@@ -122,6 +125,8 @@ class ReplicaList {
   uint32_t size() const { return replica_of_.size(); }
   /// Removals that the client has not acked.
   uint32_t pending_removals() const { return unacked_removals_; }
+  /// The states that travel to the client in pieces.
+  const LongSends& longs() const { return longs_; }
   uint64_t peer_id() const { return config_.peer_id; }
   /// True when the object is in this client's set.
   bool in_set(uint32_t slot) const { return replica_of_.find(slot) != SlotMap::kNone; }
@@ -180,6 +185,15 @@ class ReplicaList {
   /// the ledger had no room to remember.
   void begin_build(Tick tick);
   PartLedger& ledger() { return ledger_; }
+  LongSends& longs() { return longs_; }
+  /// True when the client has room for a further state in pieces, of this replica.
+  bool may_begin_long(uint32_t index) const {
+    return longs_.size() + partial_ - (details_[index].partial ? 1u : 0u) < kMaxLongStates;
+  }
+  /// Begins a state of the replica in pieces. Its bytes are to be filled in.
+  LongSend& begin_long(uint32_t index, StateStore& store, EntryKind kind);
+  /// Takes all states in pieces that are under way for too long out of it (D-54).
+  void follow_longs(const StateStore& store, uint32_t resend_ticks);
   /// By how much the builder's estimate of entries was off in the last snapshot that was cut.
   double estimate_scale() const { return estimate_scale_; }
   void set_estimate_scale(double scale) { estimate_scale_ = scale; }
@@ -203,12 +217,15 @@ class ReplicaList {
   Replica replica_in_step(const Replica& replica, const Step& step, const StateStore& store) const;
   void on_block(const SentEntry& entry, Tick tick, bool keep, bool acked);
   void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
+  void on_pieces(const SentEntry& entry, bool acked);
+  void end_partial(bool& partial);
   void take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send);
   void forget(uint32_t slot, uint64_t network_id, bool left);
   bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
   void begin_placed(Replica& replica, ReplicaDetail& detail);
   Removal& add_removal(uint32_t slot, uint64_t network_id);
   uint32_t take_placed_rpcs(uint32_t slot);
+  bool take_placed_partial(uint32_t slot);
   void settle(Replica& replica);
   uint32_t take_removal();
   void end_removal(uint32_t index);
@@ -230,9 +247,12 @@ class ReplicaList {
   std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
   SlotMap removal_of_;             // slot -> index in removals_
   uint32_t unacked_removals_ = 0;
+  SlotMap placed_partial_;  // placed objects that left the set with a state in pieces under way
   SlotMap placed_rpcs_;  // slot -> rpc_count of a placed object that left the set (D-35)
   PartLedger ledger_;
   StepList steps_;
+  LongSends longs_;
+  uint32_t partial_ = 0;         // objects of which the client may hold pieces that are of no use any more
   uint64_t announced_read_ = 0;  // how far in the log of announced objects
   Tick tick_ = 0;                // of the newest build
   Tick previous_tick_ = 0;       // of the build before

@@ -54,6 +54,16 @@ const char* snapshot_refusal_name(SnapshotRefusal refusal) {
       return "snapshot_missing_baseline";
     case SnapshotRefusal::kTooManyObjects:
       return "snapshot_too_many_objects";
+    case SnapshotRefusal::kLongLength:
+      return "snapshot_long_length";
+    case SnapshotRefusal::kPieceRange:
+      return "snapshot_piece_range";
+    case SnapshotRefusal::kPieceDiffers:
+      return "snapshot_piece_differs";
+    case SnapshotRefusal::kTooManyLong:
+      return "snapshot_too_many_long";
+    case SnapshotRefusal::kLongState:
+      return "snapshot_long_state";
     case SnapshotRefusal::kCount:
       break;
   }
@@ -101,14 +111,17 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   if (newest_tick_ == 0) aged_tick_ = tick;
   if (newest_tick_ == 0 || base::tick_after(tick, newest_tick_)) newest_tick_ = tick;
   if (base::tick_distance(newest_tick_, aged_tick_) >= kAgingTicks) age();
-  if (!leaving_.empty()) revive_leaving(tick);
+  // Before the entries are applied: an object that comes back must not make way for a new object.
+  if (!leaving_.empty()) {
+    each_full(tick, [this](const Pending& entry, Tick of) { revive_leaving(entry, of); });
+  }
   for (const Pending& entry : pending_) {
     switch (entry.kind) {
       case EntryKind::kDelta:
-        commit_delta(entry, tick);
+        commit_delta(entry, tick, header.keep);
         break;
       case EntryKind::kFull:
-        commit_full(entry, tick);
+        commit_full(entry, tick, header.keep);
         break;
       case EntryKind::kRemoved:
         commit_removal(entry, tick);
@@ -116,31 +129,34 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
       case EntryKind::kRested:
         commit_rested(entry, tick);
         break;
+      case EntryKind::kPiece:
+        break;  // see commit_pieces()
     }
   }
+  if (!runs_.empty() || !received_pieces_.empty()) commit_pieces();
   expire_tombstones();
   validate();
 }
 
-void SnapshotApplier::commit_delta(const Pending& entry, Tick tick) {
+void SnapshotApplier::commit_delta(const Pending& entry, Tick tick, bool keep) {
   // A tombstone that was there when the part was decoded may have made way for others of the same part.
   const uint32_t index = known_at(entry.remote_slot);
   if (index == kNotKnown) return;
   Known& known = known_[index];
   if (known.type != entry.type || known.slot == kNoSlot || is_before_removal(known, tick)) return;
   if (entry.baseline != tick) known.states.forget_before(entry.baseline, newest_tick_);
-  const Word* words = known.states.insert(tick, header_.keep);
+  const Word* words = known.states.insert(tick, keep);
   if (words != nullptr) apply_state(known, tick, words, EntryKind::kDelta, false);
 }
 
-void SnapshotApplier::commit_full(const Pending& entry, Tick tick) {
+void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   if (!make_known(entry.network_id, entry.remote_slot)) return;
   Known& known = known_[known_at(entry.remote_slot)];
   if ((known.type != entry.type && known.type != nullptr) || is_before_removal(known, tick)) return;
   const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
   if (is_new) spawn(known, full.info, tick);
-  Word* words = known.states.insert(tick, header_.keep);
+  Word* words = known.states.insert(tick, keep);
   if (words == nullptr) return;  // the state of this tick is already here
   std::copy_n(scratch_.data() + full.first_word, known.type->word_count, words);
   if (!is_new && base::tick_after(tick, known.full_tick)) {
@@ -239,17 +255,13 @@ void SnapshotApplier::retry_removals() {
   }
 }
 
-// Runs before the entries of the part are applied: an object that comes back must not make way for a new
-// object.
-void SnapshotApplier::revive_leaving(Tick tick) {
-  for (const Pending& entry : pending_) {
-    const uint32_t index = find_known(entry.network_id);
-    if (index == kNotKnown || revived_by(entry, &known_[index], tick) == 0) continue;
-    Known& known = known_[index];
-    leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
-    known.leaving = false;
-    listener_.on_stays(known.slot);
-  }
+void SnapshotApplier::revive_leaving(const Pending& entry, Tick tick) {
+  const uint32_t index = find_known(entry.network_id);
+  if (index == kNotKnown || revived_by(entry, &known_[index], tick) == 0) return;
+  Known& known = known_[index];
+  leaving_.erase(std::find(leaving_.begin(), leaving_.end(), known.network_id));
+  known.leaving = false;
+  listener_.on_stays(known.slot);
 }
 
 // Returns 1 when the entry begins a new life of an object that has not left yet, else 0.

@@ -16,6 +16,7 @@
 #include "lattice/authoring/bit_reader.h"
 #include "replication/despawn_reason.h"
 #include "replication/object_table.h"
+#include "replication/received_pieces.h"
 #include "replication/received_states.h"
 #include "replication/snapshot_format.h"
 #include "serialization/member_plan.h"
@@ -47,6 +48,11 @@ enum class SnapshotRefusal : uint8_t {
   kUnknownObject,    // a delta for a slot without an object
   kMissingBaseline,  // a delta against a tick for which no state was received
   kTooManyObjects,   // more objects than the world's limit
+  kLongLength,       // pieces of an empty or too long state, or of one that had another length before
+  kPieceRange,       // no pieces, or such as lie behind the state's end
+  kPieceDiffers,     // a piece came again with other bytes
+  kTooManyLong,      // pieces of more states than the authority may have under way
+  kLongState,        // pieces that together are not one full or delta entry of their slot
   kCount
 };
 /// A stable lower-case name such as "snapshot_missing_baseline".
@@ -174,6 +180,11 @@ class SnapshotApplier {
     ObjectInfo info;          // all fields but spawn_tick
     uint32_t first_word = 0;  // in scratch_
   };
+  /// A state whose last piece is in the part.
+  struct Long {
+    Pending entry;
+    Tick tick = 0;
+  };
   /// What one block says before its entries.
   struct BlockHead {
     EntryKind kind = EntryKind::kDelta;
@@ -199,6 +210,10 @@ class SnapshotApplier {
   SnapshotRefusal decode_delta(BitReader& in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
   SnapshotRefusal decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous);
   SnapshotRefusal decode_removed(BitReader& in, uint32_t index, Pending* entry);
+  SnapshotRefusal decode_pieces(BitReader& in, const SnapshotHeader& header, const BlockHead& head);
+  SnapshotRefusal take_run(ReceivedRun run, const SnapshotHeader& header);
+  SnapshotRefusal decode_long(const ReceivedRun& run, SnapshotHeader header);
+  bool is_over(uint32_t remote_slot, Tick tick) const;
   SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
   bool decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
                       Previous* previous);
@@ -209,13 +224,24 @@ class SnapshotApplier {
   void count_traffic(const Pending& entry, uint32_t index, size_t bits);
 
   void commit(const SnapshotHeader& header);
-  void commit_delta(const Pending& entry, Tick tick);
-  void commit_full(const Pending& entry, Tick tick);
+  void commit_delta(const Pending& entry, Tick tick, bool keep);
+  void commit_full(const Pending& entry, Tick tick, bool keep);
+  void commit_pieces();
   void apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new);
   void commit_removal(const Pending& entry, Tick tick);
   void commit_rested(const Pending& entry, Tick tick);
   void despawn(Known& known);
-  void revive_leaving(Tick tick);
+  void revive_leaving(const Pending& entry, Tick tick);
+  /// Visits the full entries of the part, which is of `tick`, with the tick of each.
+  template <class Visit>
+  void each_full(Tick tick, Visit visit) const {
+    for (const Pending& entry : pending_) {
+      if (entry.kind == EntryKind::kFull) visit(entry, tick);
+    }
+    for (const Long& state : longs_) {
+      if (state.entry.kind == EntryKind::kFull) visit(state.entry, state.tick);
+    }
+  }
   uint32_t revived_by(const Pending& entry, const Known* known, Tick tick) const;
   void spawn(Known& known, const ObjectInfo& info, Tick tick);
   void update_authority(uint32_t slot, const ObjectInfo& info, Tick tick);
@@ -243,6 +269,11 @@ class SnapshotApplier {
   base::HashIndex index_of_;                      // network_id -> index in known_
   base::Ring<Tombstone> graves_{kMaxTombstones};  // in the order of burial, those that came back included
   std::vector<Pending> pending_;
+  std::span<const uint8_t> body_;  // of the part that is being decoded
+  std::vector<ReceivedRun> runs_;  // its pieces
+  std::vector<Long> longs_;        // the states that they complete
+  std::vector<uint8_t> whole_;     // the bytes of the last of these
+  ReceivedPieces received_pieces_;
   base::HashIndex full_ids_;    // network_ids of the full entries in pending_
   base::HashIndex full_slots_;  // their remote slots
   std::vector<Full> fulls_;

@@ -41,7 +41,7 @@ uint32_t lower_half(uint32_t mask) {
 
 }  // namespace
 
-SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table, const StateStore& store)
+SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table, StateStore& store)
     : config_(config),
       table_(table),
       store_(store),
@@ -72,30 +72,35 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
   recipient.begin_build(tick_);
   recipient.follow(store_, changed_);
   end_unfit_steps(recipient);
-  if (!plan_steps(recipient, budget_bytes)) {
+  recipient.follow_longs(store_, resend_ticks_);
+  const uint32_t others_bytes = budget_bytes - piece_share(recipient, budget_bytes);
+  if (!plan_steps(recipient, others_bytes)) {
     recipient.end_steps(store_);
     shared_.clear();
     shared_bytes_ = shared_parts_ = 0;
   }
   collect(recipient);
   rules_ = nullptr;
-  const uint32_t max_parts = kMaxParts - shared_parts_;
-  const uint32_t left_bytes = budget_bytes == 0 ? 0 : budget_bytes - shared_bytes_;
+  const uint32_t max_parts =
+      kMaxParts - shared_parts_ - (recipient.longs().has_unsent() ? kMaxPieceParts : 0);
+  const uint32_t left_bytes = budget_bytes == 0 ? 0 : others_bytes - shared_bytes_;
   const size_t passed_over = admit(recipient, left_bytes);
-  unchanged_ = passed_over == 0 && candidates_.empty() && shared_.empty();
+  begin_longs(recipient, budget_bytes);
+  unchanged_ = passed_over == 0 && candidates_.empty() && shared_.empty() && long_waiting_.empty() &&
+               !recipient.longs().has_unsent();
   if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
   recipient.tell_unchanged(unchanged_);
   const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts);
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
     choose(recipient, left_bytes, max_parts);
   }
-  write(recipient, header);
+  write(recipient, header, budget_bytes);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
   const size_t postponed = passed_over + candidates_.size() - plan_.order().size();
   stats_.postponed += postponed;
   if (postponed == 0) {
-    if (has_room(plan_.bytes() + shared_bytes_, budget_bytes)) begin_steps(recipient);
+    if (has_room(plan_.bytes() + shared_bytes_, others_bytes)) begin_steps(recipient);
   } else if (!shared_.empty()) {
     recipient.end_steps(store_);  // those on their own have the same right to the budget
   }
@@ -175,6 +180,7 @@ void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
   Tick base = 0;
   for (const Candidate& candidate : candidates_) {
     if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.streams) continue;
+    if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
     // An entry that is much longer than others would make the blocks hard to place.
     if (candidate.bits > config_.part_capacity_bytes / 2) continue;
     const Tick acked_tick = recipient.replica(candidate.index).acked_tick;
@@ -256,6 +262,7 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
                       (replica.acked_version != 0 && !recipient.has_full(index, newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
+  if (recipient.longs().holds(index)) return true;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
     const SendTerms terms = terms_of(replica.slot);
@@ -338,19 +345,18 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
     }
     size_t usable = 0;
     size_t passed_over = 0;
-    size_t oversized = 0;
+    long_waiting_.clear();
     for (const Waiting& waiting : waiting_) {
       if (rank(waiting.priority, waiting.place) < least && !waiting.goes_with_own) {
         ++passed_over;
       } else if (!add_candidate(recipient, waiting)) {
-        ++oversized;
+        long_waiting_.push_back(waiting);
       } else {
         usable += estimate_bits(candidates_.back()) <= budget_bits ? 1u : 0u;
       }
     }
     const double usable_bits = static_cast<double>(usable) * recipient.mean_entry_bits();
     if (passed_over != 0 && usable_bits < 1.1 * budget_bits) continue;
-    stats_.oversized += oversized;
     return passed_over;
   }
 }
@@ -397,13 +403,15 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
 SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, uint32_t slot, Tick tick) {
   begin_send(tick);
   const Replica replica = *recipient.find(slot, store_);
+  const uint32_t index = recipient.index_of(slot);
   Candidate candidate;
   Outlook outlook;
-  outlook.too_large =
-      !describe(recipient, replica, recipient.index_of(slot), store_.summary(slot), &candidate);
+  outlook.in_pieces = !describe(recipient, replica, index, store_.summary(slot), &candidate);
   outlook.full = candidate.kind == EntryKind::kFull;
   outlook.age = candidate.age;
-  if (!outlook.too_large) outlook.alone_bits = alone_bits(candidate);
+  outlook.alone_bits =
+      outlook.in_pieces ? 8 * static_cast<uint32_t>(encode_long(recipient, replica, index, candidate).size())
+                        : alone_bits(candidate);
   return outlook;
 }
 
@@ -542,10 +550,12 @@ bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
 
 // ---- Writing --------------------------------------------------------------------------------------
 
-void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header) {
+void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes) {
   parts_.clear();
   used_bytes_ = 0;
-  const size_t room_bytes = (plan_.parts().size() + shared_parts_) * config_.part_capacity_bytes;
+  const bool has_pieces = recipient.longs().has_unsent();
+  const size_t most_parts = plan_.parts().size() + shared_parts_ + (has_pieces ? kMaxPieceParts : 0);
+  const size_t room_bytes = most_parts * config_.part_capacity_bytes;
   if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
   for (const BlockPlan::Part& part : plan_.parts()) {
     BitWriter out = begin_part(recipient, header, has_all_own(part));
@@ -555,6 +565,7 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
     end_part(out);
   }
   for (const Shared& shared : shared_) write_shared(recipient, header, shared);
+  if (has_pieces) write_pieces(recipient, header, budget_bytes);
   for (Step& step : recipient.steps()) {
     step.sent = tick_;
     step.lost = 0;

@@ -10,6 +10,9 @@
 // Objects that change all the time come into step (StepList), and their blocks are copied from the BlockCache
 // behind the other entries. Nothing of such an object is visited. Where the budget is too small for all of
 // them, they come out of step, because then each has its own priority.
+//
+// A state whose entry is longer than a part goes in pieces (LongSends). Pieces fill what the other entries
+// leave of the budget. While there are any, the other entries leave at least a quarter.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +41,8 @@ class SnapshotBuilder {
  public:
   /// More parts than this in one snapshot are not sent: the rest keeps its priority.
   static constexpr uint32_t kMaxParts = 64;
+  /// States in pieces begin so many parts of one snapshot at most.
+  static constexpr uint32_t kMaxPieceParts = 16;
 
   struct Config {
     uint32_t part_capacity_bytes = 1100;  // kMinPartCapacity..kMaxPartBytes
@@ -50,12 +55,12 @@ class SnapshotBuilder {
     uint64_t full_entries = 0, delta_entries = 0, removed_entries = 0, rested_entries = 0;
     uint64_t postponed = 0;    // entries that did not fit the budget; they keep their priority
     uint64_t over_budget = 0;  // entries that are longer than the budget of their snapshot
-    uint64_t oversized = 0;    // objects whose state does not fit one part; they are never sent
+    uint64_t pieces = 0;       // of states that do not fit one part
     uint64_t in_step = 0;      // of the delta entries, those in shared blocks
     uint64_t groups_cut = 0;   // groups that were too long to leave in one part
   };
 
-  SnapshotBuilder(const Config& config, const ObjectTable& table, const StateStore& store);
+  SnapshotBuilder(const Config& config, const ObjectTable& table, StateStore& store);
 
   /// Starts a send at `tick`, the tick last recorded. No object may change between this call and the last
   /// build().
@@ -75,10 +80,10 @@ class SnapshotBuilder {
 
   /// What the next entry about an object would be.
   struct Outlook {
-    bool too_large = false;   // its state does not fit one part
+    bool in_pieces = false;   // it does not fit one part
     bool full = false;        // no baseline is left
     uint32_t age = 0;         // of the baseline; 0 with `full`
-    uint32_t alone_bits = 0;  // of a part with this entry alone
+    uint32_t alone_bits = 0;  // of a part with this entry alone; of all pieces of an entry in pieces
   };
   /// Looks at an object of the set of which a state was recorded, as if it were sent at `tick`. Between
   /// begin_send() and the last build() the tick must be that of the send.
@@ -154,7 +159,7 @@ class SnapshotBuilder {
   void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
   bool select(double limit_bits);
   uint32_t estimate_bits(const Candidate& candidate) const;
-  void write(ReplicaList& recipient, const SnapshotHeader& header);
+  void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
   void end_part(BitWriter& out);
   void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const Shared& shared);
@@ -165,9 +170,18 @@ class SnapshotBuilder {
   void begin_steps(ReplicaList& recipient);
   bool has_all_own(const BlockPlan::Part& part) const;
 
+  // In snapshot_builder_pieces.cpp.
+  static uint32_t piece_share(const ReplicaList& recipient, uint32_t budget_bytes);
+  void begin_longs(ReplicaList& recipient, uint32_t budget_bytes);
+  std::span<const uint8_t> encode_long(const ReplicaList& recipient, const Replica& replica, uint32_t index,
+                                       const Candidate& candidate);
+  void write_pieces(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
+  void fill_with_pieces(ReplicaList& recipient, size_t room_bytes);
+  void write_run(ReplicaList& recipient, LongSend& send, PieceRun run);
+
   Config config_;
   const ObjectTable& table_;
-  const StateStore& store_;
+  StateStore& store_;
   EntryCache cache_;
   BlockCache blocks_;
   ChangedGroups changed_;
@@ -179,7 +193,9 @@ class SnapshotBuilder {
   uint32_t resend_ticks_ = 0;
   uint32_t own_count_ = 0;  // own objects that differ from their acked state
   std::vector<Candidate> candidates_;
-  std::vector<Waiting> waiting_;  // states that the client needs, in ascending slot
+  std::vector<Waiting> waiting_;       // states that the client needs, in ascending slot
+  std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part
+  std::vector<uint8_t> long_scratch_;
   std::vector<uint64_t> ranks_;
   bool any_groups_ = false;         // among waiting_ and the removals
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_

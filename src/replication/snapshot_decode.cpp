@@ -34,12 +34,13 @@ uint32_t read_gap(BitReader& in, uint32_t k) {
 
 // Not clear(): that costs as much as the largest part so far.
 void SnapshotApplier::forget_pending() {
-  for (const Pending& entry : pending_) {
-    if (entry.kind != EntryKind::kFull) continue;
+  each_full(0, [this](const Pending& entry, Tick) {
     full_ids_.erase(entry.network_id);
     full_slots_.erase(entry.remote_slot);
-  }
+  });
   pending_.clear();
+  runs_.clear();
+  longs_.clear();
   fulls_.clear();
   used_words_ = 0;
 }
@@ -47,21 +48,26 @@ void SnapshotApplier::forget_pending() {
 SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotHeader* header) {
   forget_pending();
   ++decoding_;
+  body_ = body;
   if (body.size() > kMaxPartBytes) return SnapshotRefusal::kTooLarge;
   BitReader in(body);
   SnapshotRefusal refusal = decode_header(in, header);
   while (refusal == SnapshotRefusal::kNone && in.bits_left() != 0) refusal = decode_block(in, *header);
   if (refusal != SnapshotRefusal::kNone) return refusal;
+  for (const ReceivedRun& run : runs_) {
+    for (const Pending& entry : pending_) {
+      if (entry.remote_slot == run.slot) return SnapshotRefusal::kSlotTwice;
+    }
+  }
 
   uint32_t new_objects = 0;
   uint32_t revived = 0;
-  for (const Pending& entry : pending_) {
-    if (entry.kind != EntryKind::kFull) continue;
+  each_full(header->server_tick, [&](const Pending& entry, Tick tick) {
     const uint32_t index = find_known(entry.network_id);
     const Known* known = index == kNotKnown ? nullptr : &known_[index];
     new_objects += known == nullptr || known->slot == kNoSlot ? 1 : 0;
-    revived += revived_by(entry, known, header->server_tick);
-  }
+    revived += revived_by(entry, known, tick);
+  });
   // Leaving objects make way for new ones; see spawn().
   const size_t staying = mirror_.size() - leaving_.size() + revived;
   return staying + new_objects > mirror_.max_objects() ? SnapshotRefusal::kTooManyObjects
@@ -125,6 +131,7 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   const SnapshotRefusal bad_head = read_block_head(in, &head);
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if (bad_head != SnapshotRefusal::kNone) return bad_head;
+  if (head.kind == EntryKind::kPiece) return decode_pieces(in, header, head);
   uint64_t slot = head.slot;
   Previous previous;
   for (uint32_t i = 0; i < head.count; ++i) {
@@ -176,6 +183,7 @@ SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, uint32_t
     case EntryKind::kRemoved:
       return decode_removed(in, index, entry);
     case EntryKind::kRested:
+    case EntryKind::kPiece:
       break;
   }
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;

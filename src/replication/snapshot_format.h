@@ -19,8 +19,8 @@ namespace lattice::replication {
 
 using base::Tick;
 
-enum class EntryKind : uint8_t { kDelta = 0, kFull = 1, kRemoved = 2, kRested = 3 };
-inline constexpr uint32_t kEntryKinds = 4;
+enum class EntryKind : uint8_t { kDelta = 0, kFull = 1, kRemoved = 2, kRested = 3, kPiece = 4 };
+inline constexpr uint32_t kEntryKinds = 5;
 /// Whether entries of this kind name a baseline.
 inline bool has_age(EntryKind kind) {
   return kind == EntryKind::kDelta || kind == EntryKind::kRested;
@@ -45,6 +45,20 @@ inline constexpr int32_t kLateBaselineTicks = 16;      // D-26
 inline constexpr int32_t kMaxTickJump = 1 << 24;  // largest step forward between two parts of a connection
 inline constexpr int32_t kAgingTicks = 1 << 20;   // how often old ticks are moved forward
 inline constexpr uint32_t kGapEscape = 12;        // D-14
+
+// A state whose entry is longer than a part travels in pieces (D-54 to D-59).
+inline constexpr uint32_t kPieceBytes = 64;
+inline constexpr uint32_t kMaxLongBytes = 65536;  // of the pieces of one state together
+inline constexpr uint32_t kMaxPieces = kMaxLongBytes / kPieceBytes;
+inline constexpr uint32_t kMaxLongStates = 8;  // incomplete at one client
+inline uint32_t piece_count(uint32_t length_bytes) {
+  return (length_bytes + kPieceBytes - 1) / kPieceBytes;
+}
+/// Bytes of `count` pieces from `first` on, of a state of `length_bytes`.
+inline uint32_t run_bytes(uint32_t length_bytes, uint32_t first, uint32_t count) {
+  const uint32_t begin = first * kPieceBytes;
+  return count * kPieceBytes < length_bytes - begin ? count * kPieceBytes : length_bytes - begin;
+}
 
 inline constexpr uint8_t kFlagHasInput = 0x80;
 inline constexpr uint8_t kFlagConfirmsOwn = 0x40;

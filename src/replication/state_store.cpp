@@ -68,6 +68,9 @@ void StateStore::end(uint32_t slot) {
   if (!object.asleep) compare_when_marked(slot);
   object.ring.end(pool_);
   summaries_[slot] = StateSummary{};
+  for (const std::shared_ptr<PinnedVersion>& pinned : pinned_) {
+    if (pinned->slot == slot) pinned->slot = kNoSlot;
+  }
 }
 
 void StateStore::compare_always(uint32_t slot) {
@@ -181,7 +184,29 @@ const Word* StateStore::words(uint32_t slot, uint32_t version) const {
   const VersionRing& ring = objects_[slot].ring;
   if (version == 0) return ring.type().zero_words.data();
   if (version == 1 && is_placed(slot)) return placed_words_.data() + placed_first_[slot];
-  return ring.find(version);
+  if (const Word* kept = ring.find(version); kept != nullptr) return kept;
+  for (const std::shared_ptr<PinnedVersion>& pinned : pinned_) {
+    if (pinned.use_count() > 1 && pinned->slot == slot && pinned->version == version) {
+      return pinned->words.data();
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const PinnedVersion> StateStore::pin(uint32_t slot) {
+  const uint32_t version = summaries_[slot].version;
+  std::shared_ptr<PinnedVersion>* free = nullptr;
+  for (std::shared_ptr<PinnedVersion>& pinned : pinned_) {
+    if (pinned->slot == slot && pinned->version == version) return pinned;
+    if (pinned.use_count() == 1) free = &pinned;
+  }
+  if (free == nullptr) free = &pinned_.emplace_back(std::make_shared<PinnedVersion>());
+  PinnedVersion& pinned = **free;
+  pinned.slot = slot;
+  pinned.version = version;
+  const Word* newest = current(slot);
+  pinned.words.assign(newest, newest + objects_[slot].ring.type().word_count);
+  return *free;
 }
 
 void StateStore::age(Tick tick) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "replication/change_log.h"
@@ -28,6 +29,13 @@ struct StateSummary {
   uint32_t full_version = 0;  // clients need an acked full entry of at least this version
   Tick tick = 0;              // of the newest version
   bool moving = false;        // a velocity member of the newest version is not zero (S-06)
+};
+
+/// A version that stays, however old it becomes, while somebody holds it.
+struct PinnedVersion {
+  uint32_t slot = kNoSlot;  // kNoSlot: the object is gone
+  uint32_t version = 0;
+  std::vector<Word> words;
 };
 
 /// Hears of a write that was not announced: in validation builds record() looks at all objects.
@@ -82,6 +90,9 @@ class StateStore {
   /// made yet. Version 1 of a placed object is always kept.
   const Word* words(uint32_t slot, uint32_t version) const;
 
+  /// Keeps the newest version for words() until the last holder lets it go. All who pin one version share it.
+  std::shared_ptr<const PinnedVersion> pin(uint32_t slot);
+
   /// The newest version at or before `tick` of an object with a version. See VersionRing::version_at().
   VersionRing::Version version_at(uint32_t slot, Tick tick) const {
     return objects_[slot].ring.version_at(tick);
@@ -133,6 +144,7 @@ class StateStore {
   std::vector<Word> scratch_;
   std::vector<Word> placed_words_;      // version 1 of the placed objects
   std::vector<uint32_t> placed_first_;  // by slot: in placed_words_
+  std::vector<std::shared_ptr<PinnedVersion>> pinned_;  // those that nobody else holds are free
   ChangeLog changes_;
   ChangeLog announced_;
   ClampLog clamps_;

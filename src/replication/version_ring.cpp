@@ -44,7 +44,7 @@ void StatePool::give_back(const ObjectType& type, uint32_t size, uint32_t* block
 void VersionRing::begin(const ObjectType& type, StatePool& pool) {
   LATTICE_ASSERT(!begun());
   type_ = &type;
-  stride_ = static_cast<uint16_t>(StatePool::stride(type));
+  stride_ = StatePool::stride(type);
   size_ = 0;
   capacity_ = static_cast<uint8_t>(pool.newest_states(0));
   head_ = count_ = older_head_ = older_count_ = 0;

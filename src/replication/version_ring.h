@@ -98,7 +98,7 @@ class VersionRing {
   const ObjectType* type_ = nullptr;
   uint32_t* block_ = nullptr;
   uint32_t newest_version_ = 0;
-  uint16_t stride_ = 0;
+  uint32_t stride_ = 0;
   uint8_t size_ = 0;  // of the block, in StatePool
   uint8_t capacity_ = 0;
   uint8_t head_ = 0;

@@ -91,6 +91,14 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
   out->reason = LATTICE_WHY_UP_TO_DATE;
   if (replica.acked_version == newest.version && client.recipient->has_full(index, newest.full_version))
     return;
+  if (const replication::LongSend* send = client.recipient->longs().find(index)) {
+    out->reason = LATTICE_WHY_IN_PIECES;
+    out->needs_full = send->kind == replication::EntryKind::kFull ? 1 : 0;
+    out->next_entry_bits = 8 * static_cast<uint32_t>(send->bytes.size());
+    out->piece_count = send->pieces();
+    out->acked_piece_count = send->acked_pieces;
+    return;
+  }
   const Tick tick = phase_ == Phase::kSend ? current_tick_ : next_tick();
   const replication::SnapshotBuilder::Outlook next = builder_->outlook(*client.recipient, replica.slot, tick);
   out->needs_full = next.full ? 1 : 0;
@@ -105,11 +113,9 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
       client.budget_bytes == 0 ? part_bytes : std::min(client.budget_bytes, part_bytes);
   if (replica.waits) {
     out->reason = LATTICE_WHY_WAITS_FOR_SLOT;
-  } else if (next.too_large) {
-    out->reason = LATTICE_WHY_TOO_LARGE;
   } else if (replica.in_flight && replica.sent_version == newest.version) {
     out->reason = LATTICE_WHY_IN_FLIGHT;
-  } else if (next.alone_bits > room_bytes * 8) {
+  } else if (!next.in_pieces && next.alone_bits > room_bytes * 8) {
     out->reason = LATTICE_WHY_OVER_BUDGET;
   } else if (is_slowed(client, replica, *out)) {
     out->reason = LATTICE_WHY_FAR;

@@ -20,8 +20,9 @@ std::string channel_table(uint8_t transfer_channel) {
          "channel 15 reliable_ordered\n";
 }
 
-// Largest changes of an object that fit one part of a snapshot.
-constexpr size_t kMaxObjectBytes = reliability::kMaxSnapshotBody - replication::kEntryOverheadBytes;
+// Largest changes of an object that go in pieces, and of one that a single part of a snapshot always holds.
+constexpr size_t kMaxObjectBytes = replication::kMaxLongBytes - replication::kEntryOverheadBytes;
+constexpr size_t kMaxPredictedBytes = reliability::kMaxSnapshotBody - replication::kEntryOverheadBytes;
 
 constexpr const char* kSealed =
     "The schema is fixed since the first pump, lattice_connect(), lattice_spawn() or lattice_set_input(). "
@@ -40,7 +41,14 @@ bool Schema::add_type(const lattice_type_desc& desc, std::string* error) {
   if (largest_bytes > kMaxObjectBytes) {
     *error = "Type '" + std::string(desc.name) + "' can take " + std::to_string(largest_bytes) +
              " bytes; at most " + std::to_string(kMaxObjectBytes) +
-             " fit a datagram. Declare smaller capacities or split it into several objects.";
+             " can be sent. Declare smaller capacities or split it into several objects.";
+    return false;
+  }
+  // A state in pieces comes too late to correct a prediction.
+  if ((desc.flags & LATTICE_TYPE_PREDICTED) != 0 && largest_bytes > kMaxPredictedBytes) {
+    *error = "Type '" + std::string(desc.name) + "' can take " + std::to_string(largest_bytes) +
+             " bytes and is predicted; at most " + std::to_string(kMaxPredictedBytes) +
+             " fit a datagram. Declare smaller capacities, or take LATTICE_TYPE_PREDICTED away.";
     return false;
   }
   return registry_.add_type(desc, error);

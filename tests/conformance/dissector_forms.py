@@ -8,7 +8,7 @@ import primitives as p
 from blocks import REMOVED, RESTED
 from client_connection import frame, u
 from packets import DISCONNECT, HANDSHAKE, KEEPALIVE, PAYLOAD, write_header
-from snapshot_writer import BitWriter, block, part, progress_part, removed, rested
+from snapshot_writer import BitWriter, block, part, pieces, progress_part, removed, rested
 
 VECTORS = pathlib.Path(__file__).resolve().parents[1] / "data" / "vectors" / "handshake.json"
 CONNECTION_ID = 0x1122334455667788
@@ -79,6 +79,8 @@ def snapshot_bodies():
         part(9),
         part(10, inputs=(0, 127), interval=300),
         progress_part(11, 10_000, 300),
+        part(12, pieces(most - 2, 1 << 20, bytes(range(256)) * 256, 1022, 2), block(None, REMOVED, gone[:1]),
+             pieces(0, 0, b"x" * 65, 1, 1), pieces(300, 0, b"y", 0, 1)),
     ]
 
 

@@ -55,12 +55,15 @@ LATTICE_NETWORKED(Command,
 LATTICE_NETWORKED(Fire,
   (aim, vec2, BOUNDS(-1, 1, 0.001)), (charge, int32, RANGED(0, 1023)), (hot, bool), (slots, Slots),
   (target, netid), (drift, fixed64, VARINT), (pellets, vec2, ARRAY(3), BOUNDS(-1, 1, 0.01f)))
+/// Longer than a part: it goes in pieces.
+LATTICE_NETWORKED(Scroll, (reads, uint32), (text, string, STRING(3000)))
 LATTICE_NETWORKED(Say, (text, string, STRING(40)), (loud, bool))
 // clang-format on
 
 constexpr lattice_behaviour_desc kActor[] = {behaviour_desc<Everything>(), behaviour_desc<Mover>("Motion")};
 constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>(), behaviour_desc<Lists>()};
 constexpr lattice_behaviour_desc kLamp[] = {behaviour_desc<Switch>()};
+constexpr lattice_behaviour_desc kScroll[] = {behaviour_desc<Scroll>()};
 constexpr lattice_rpc_desc kActorRpcs[] = {
     rpc_desc<Fire>(7, "fire", LATTICE_RPC_TO_SERVER),
     rpc_desc(300, "reload", LATTICE_RPC_TO_SERVER, LATTICE_CHANNEL_RELIABLE_UNORDERED, true),
@@ -108,6 +111,7 @@ class Session {
     server_recipient_.emplace(replication::ReplicaList::Config{rig_.client().handler.infos[0].peer_id});
     server_recipient_->join(table_, store_);
     spawn(kActorId, rig_.client().handler.infos[0].peer_id);
+    spawn(kScrollId, 0);
     for (int i = 0; i < 12; ++i) spawn(i % 3 == 0 ? kActorId : i % 3 == 1 ? kCrateId : kLampId, 0);
     for (tick_ = 1; tick_ <= kLastTick; ++tick_) {
       if (!step()) return false;
@@ -122,6 +126,7 @@ class Session {
   static constexpr uint32_t kActorId = 40;
   static constexpr uint32_t kCrateId = 500;
   static constexpr uint32_t kLampId = 7;
+  static constexpr uint32_t kScrollId = 9;
 
   struct Types {
     Types() {
@@ -131,7 +136,9 @@ class Session {
       actor.type_id = kActorId;
       crate.type_id = kCrateId;
       lamp.type_id = kLampId;
-      descs = {actor, crate, lamp};
+      lattice_type_desc scroll = type_desc("Scroll", kScroll);
+      scroll.type_id = kScrollId;
+      descs = {actor, crate, lamp, scroll};
       std::string error;
       for (const lattice_type_desc& desc : descs) LATTICE_CHECK(registry.add_type(desc, &error));
       LATTICE_CHECK(registry.set_input(input_desc<Command>(), &error));
@@ -139,7 +146,7 @@ class Session {
         table.add(desc.type_id, registry.find(desc.type_id)->layout);
       }
     }
-    std::array<lattice_type_desc, 3> descs{};
+    std::array<lattice_type_desc, 4> descs{};
     serialization::TypeRegistry registry;
     replication::TypeTable table;
   };
@@ -272,6 +279,7 @@ class Session {
     }
     if (tick_ % 37 == 0) despawn(1 + random_.next_below(static_cast<uint32_t>(slots_.size()) - 1));
     if (tick_ % 29 == 0) spawn(tick_ % 2 == 0 ? kCrateId : kActorId, 0);
+    if (tick_ % 41 == 0) spawn(kScrollId, 0);
     if (tick_ % 61 == 0) {  // a new tenure: the next entries are full ones
       table_.set_authority(slots_[0], 1 + random_.next_below(1000), LATTICE_AUTHORITY_SHARED, tick_);
       store_.announce(slots_[0]);
@@ -299,6 +307,9 @@ class Session {
         change_rest(*static_cast<Rest*>(host[0]));
         change_some(random_, static_cast<Lists*>(host[1]));
         break;
+      case kScrollId:
+        change_scroll(*static_cast<Scroll*>(host[0]));
+        break;
       default: {
         auto& lamp = *static_cast<Switch*>(host[0]);
         lamp = {random_.chance(0.5), random_.chance(0.5), random_.chance(0.5)};
@@ -306,6 +317,16 @@ class Session {
       }
     }
     store_.mark(slot);
+  }
+
+  void change_scroll(Scroll& scroll) {
+    ++scroll.reads;
+    if (random_.chance(0.8)) return;
+    std::string text;
+    for (size_t left = random_.next_below(3000); left > 0; --left) {
+      text += static_cast<char>('a' + random_.next_below(26));
+    }
+    scroll.text = text;
   }
 
   void change_rest(Rest& rest) {

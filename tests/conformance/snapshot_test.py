@@ -12,11 +12,11 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "conformance"))
 
 import packets  # noqa: E402  (found through the path above)
-from blocks import DELTA, FULL, REMOVED, RESTED  # noqa: E402
+from blocks import DELTA, FULL, PIECES, REMOVED, RESTED  # noqa: E402
 from client_world import ReceivedWorld  # noqa: E402
 from packets import Malformed  # noqa: E402
 from snapshot_authority import Authority  # noqa: E402
-from snapshot_writer import BitWriter, block, delta, full, gap, part, progress_part, removed, rested  # noqa: E402
+from snapshot_writer import BitWriter, block, delta, full, gap, part, pieces, progress_part, removed, rested  # noqa: E402
 from snapshots import Snapshots  # noqa: E402
 from state import Schema  # noqa: E402
 
@@ -405,6 +405,80 @@ class PlacedObjects(unittest.TestCase):
             world.read(lamp(200, slot=1, network_id=3))
 
 
+class Pieces(unittest.TestCase):
+    """D-54 to D-59."""
+
+    NEW = [i + 1 for i in range(64)]
+    WHOLE = block(SCHEMA, FULL, [full(2, 3, (WIDE, 0, 0, 0), NEW)])  # two pieces
+
+    def test_a_state_comes_with_its_last_piece(self):
+        self.assertTrue(64 < len(self.WHOLE) <= 128)
+        for order in ((0, 1), (1, 0)):
+            world = client(part(100, pieces(2, 0, self.WHOLE, order[0], 1)))
+            self.assertEqual(world.live(), {})
+            world.on_part(part(300, pieces(2, 200, self.WHOLE, order[1], 1)), 2)  # the state may be old
+            self.assertEqual(world.newest(3), (100, self.NEW))
+            world.on_part(part(300, pieces(2, 200, self.WHOLE, 0, 2)), 3)  # sent again
+            self.assertEqual(world.newest(3), (100, self.NEW))
+
+    def test_a_delta_in_pieces_builds_on_an_acknowledged_state(self):
+        newer = [i + 2 for i in range(64)]
+        whole = block(SCHEMA, DELTA, [delta(2, 5, WIDE, self.NEW, newer)])
+        world = client(part(100, pieces(2, 0, self.WHOLE, 0, 2)), part(105, pieces(2, 0, whole, 0, 1)))
+        world.on_part(part(110, pieces(2, 5, whole, 1, 1)), 3)
+        self.assertEqual(world.newest(3), (105, newer))
+        early = client(part(100, pieces(2, 0, self.WHOLE, 0, 2)), acknowledges=False)
+        with self.assertRaises(Malformed):
+            early.on_part(part(105, pieces(2, 0, whole, 0, 2)), 3)
+
+    def test_a_newer_state_or_a_removal_ends_an_incomplete_one(self):
+        begun = part(100, pieces(2, 0, self.WHOLE, 0, 1))
+        gone = part(101, block(SCHEMA, REMOVED, [removed(2, name=3)]))
+        world = client(begun, gone, part(102, pieces(2, 2, self.WHOLE, 1, 1)))
+        self.assertEqual((world.live(), world.longs), ({}, {}))
+        other = block(SCHEMA, FULL, [full(2, 3, (WIDE, 0, 0, 0), self.NEW[:-1] + [99])])
+        world = client(begun, part(101, pieces(2, 0, other, 1, 1)), part(102, pieces(2, 2, self.WHOLE, 1, 1)))
+        self.assertEqual(world.live(), {})
+        world.on_part(part(103, pieces(2, 2, other, 0, 1)), 9)
+        self.assertEqual(world.newest(3)[0], 101)
+
+    def test_rules(self):
+        def raw(age=0, length=700, first=0, count=1, data=64, head=PIECES << 5, entries=1, slot=2):
+            w = BitWriter()
+            w.bits(head, 8)
+            for value in (entries, slot, age, length, first, count):
+                w.varint(value)
+            return part(1 << 21, w.bytes() + bytes(data))
+        for good in (dict(), dict(age=1 << 20), dict(length=65536, first=1023), dict(first=10, data=60)):
+            self.assertTrue(client().on_part(raw(**good), 1), good)
+        for bad in (dict(age=(1 << 20) + 1), dict(length=0), dict(length=65537), dict(first=11, data=60), dict(count=0),
+                    dict(first=10, count=2, data=60), dict(data=63), dict(head=PIECES << 5 | 16), dict(head=PIECES << 5 | 1),
+                    dict(entries=0), dict(entries=2), dict(slot=(1 << 32) - 1)):
+            with self.assertRaises(Malformed):
+                client().on_part(raw(**bad), 1)
+
+    def test_pieces_agree(self):
+        begun = part(100, pieces(2, 0, self.WHOLE, 0, 1))
+        for bad in (pieces(2, 0, b"?" + self.WHOLE[1:], 0, 1), pieces(2, 0, self.WHOLE + b"?", 1, 1),
+                    pieces(2, 0, self.WHOLE, 1, 1) * 2):
+            with self.assertRaises(Malformed):
+                client(begun).on_part(part(100, bad), 2)
+
+    def test_the_whole_is_one_state_of_the_slot(self):
+        one = full(2, 3, HEAD, [1, 5])
+        for whole in (block(SCHEMA, REMOVED, [removed(2)]), block(SCHEMA, FULL, [{**one, "slot": 3}]),
+                      block(SCHEMA, FULL, [one, {**one, "slot": 5, "network_id": 8}]), b"\x20",
+                      block(SCHEMA, FULL, [one]) + b"\0", pieces(2, 0, b"x", 0, 1)):
+            with self.assertRaises(Malformed):
+                client().on_part(part(100, pieces(2, 0, whole, 0, 1)), 1)
+
+    def test_eight_are_under_way_at_most(self):
+        world = client(*[part(100, pieces(slot, 0, bytes(100), 0, 1)) for slot in range(8)])
+        self.assertTrue(world.on_part(part(101, pieces(3, 0, bytes(200), 0, 1)), 20))  # takes a place over
+        with self.assertRaises(Malformed):
+            world.on_part(part(101, pieces(8, 0, bytes(100), 0, 1)), 21)
+
+
 class Promises(unittest.TestCase):
     """What an authority may not do and a client does not notice."""
 
@@ -502,7 +576,7 @@ class HonestAuthority(unittest.TestCase):
                 authority.on_acked(packet)
         self.check_end(authority, sent)
         self.check_end(authority, world)
-        self.assertGreater(min(world.counts.values()), 50)
+        self.assertGreater(min(n for name, n in world.counts.items() if name != "pieces"), 50)
         self.assertGreater(world.stale_parts, 0)
         return world
 

@@ -1,7 +1,7 @@
 """Writes snapshot parts, for the tests of the decoder (docs/spec/data.md, "Snapshots"). A state is a list of contents,
 as tools/conformance/state.py has them."""
 
-from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, PROGRESS, REMOVED, UNCHANGED
+from blocks import CONFIRMS_OWN, DELTA, ESCAPE, FULL, HAS_INPUT, KEEP, PIECE_BYTES, PIECES, PROGRESS, REMOVED, UNCHANGED
 
 WIDE = ("ordinal", "ranged", "bits", "compressed", "angle", "smallest_three")
 
@@ -173,6 +173,15 @@ def _removed(w, entry):
         w.bits(int(entry[name] is not None), 1)
         if entry[name] is not None:
             w.varint(entry[name])
+
+
+def pieces(slot, age, whole, first, count):
+    """A block with `count` pieces from `first` on, of the state with the bytes `whole`."""
+    w = BitWriter()
+    w.bits(PIECES << 5, 8)
+    for value in (1, slot, age, len(whole), first, count):
+        w.varint(value)
+    return w.bytes() + whole[first * PIECE_BYTES:(first + count) * PIECE_BYTES]
 
 
 def part(tick, *blocks, confirms_own=False, keep=False, inputs=None, interval=None):

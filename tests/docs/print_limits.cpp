@@ -60,6 +60,8 @@ void print_constants() {
   PRINT_CONSTANT(replication::RpcGate::Config{}.rate_per_s);
   PRINT_CONSTANT(replication::RpcGate::Config{}.burst);
   PRINT_CONSTANT(replication::SnapshotBuilder::kMaxParts);
+  PRINT_CONSTANT(replication::SnapshotBuilder::kMaxPieceParts);
+  PRINT_CONSTANT(replication::kMaxLongStates);
   PRINT_CONSTANT(simulation::kJitterBufferTicks);
   PRINT_CONSTANT(simulation::kInputRepeatMaxNs);
   PRINT_CONSTANT(simulation::kMaxInputsPerMessage);
@@ -74,8 +76,8 @@ lattice_role_context client_role() {
   return role;
 }
 
-/// The largest encoded object, from the refusal of a type that is larger.
-void print_largest_object() {
+/// The largest encoded object of a type with `flags`, from the refusal of a type that is larger.
+void print_largest_object(const char* name, uint32_t flags, uint32_t capacity) {
   lattice_world_config config;
   lattice_world_config_init(&config);
   config.netsim = lattice_netsim_create(1);
@@ -86,7 +88,7 @@ void print_largest_object() {
   lattice_member_desc_init(&member);
   member.name = "text";
   member.type = LATTICE_WIRE_STRING;
-  member.capacity = LATTICE_MAX_STRING_BYTES - 1;
+  member.capacity = capacity;
   lattice_struct_desc structure;
   lattice_struct_desc_init(&structure);
   structure.name = "Text";
@@ -100,13 +102,14 @@ void print_largest_object() {
   lattice_type_desc type;
   lattice_type_desc_init(&type);
   type.name = "Text";
+  type.flags = flags;
   type.behaviours = &behaviour;
   type.behaviour_count = 1;
   lattice_register_type(world, &type);
   const char* at = std::strstr(lattice_last_error(), "at most ");
   unsigned bytes = 0;
-  if (at != nullptr && std::sscanf(at, "at most %u fit a datagram", &bytes) == 1) {
-    std::printf("largest_object %u\n", bytes);
+  if (at != nullptr && std::sscanf(at, "at most %u", &bytes) == 1) {
+    std::printf("%s %u\n", name, bytes);
   }
   lattice_world_destroy(world);
   lattice_netsim_destroy(config.netsim);
@@ -185,7 +188,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   print_constants();
-  print_largest_object();
+  print_largest_object("largest_object", 0, LATTICE_MAX_STRING_BYTES - 1);
+  print_largest_object("largest_predicted_object", LATTICE_TYPE_PREDICTED, 2000);
   PRINT_RANGE(tick_rate_hz);
   PRINT_RANGE(snapshot_rate_hz);
   PRINT_RANGE(max_objects);

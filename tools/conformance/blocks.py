@@ -6,18 +6,20 @@ Reading a part changes nothing. What the objects are, and which states may be ba
     world.baseline(slot, tick, base)        the (type_id, contents) that a delta begins with; may raise Forgotten.
                                             base == tick: the state in which the object was placed (D-51)
     world.check_full(slot, tick, network_id, type_id), world.check_removed(slot, network_id)
+    world.whole(entry)                      the bytes of the state that these pieces complete, or None (D-55)
     world.promise(holds, text)              a rule that binds the authority and that a client does not check
 """
 
 from packets import Malformed, require
 from state import Bits
 
-DELTA, FULL, REMOVED, RESTED = range(4)
+DELTA, FULL, REMOVED, RESTED, PIECES = range(5)
 HAS_INPUT, CONFIRMS_OWN, KEEP, UNCHANGED, PROGRESS = 0x80, 0x40, 0x20, 0x10, 0x08
 LARGEST_LEAP_TICKS = 1 << 24  # D-18
 LARGEST_AGE_TICKS = 1 << 20  # D-15
 LARGEST_SLOT = (1 << 32) - 2  # D-18
 LARGEST_RPC_COUNT = (1 << 32) - 1
+PIECE_BYTES, LARGEST_LENGTH = 64, 65536  # of a state in pieces (D-55)
 ESCAPE = 12  # ones in front of a gap that is written as a varint (D-14)
 
 
@@ -42,6 +44,7 @@ class Entry:
         self.base = None  # tick of the state that a delta or rested entry names
         self.network_id = self.type_id = self.info = self.state = None  # info: (owner, mode, authority_tick)
         self.left, self.rpc_count = None, 0
+        self.length = self.first = self.pieces = self.data = self.whole = None  # of pieces; whole: the entry that they make
 
 
 class Part:
@@ -94,7 +97,7 @@ class _Block:
     def __init__(self, bits, tick, world):
         self.bits, self.tick, self.world = bits, tick, world
         self.kind, self.mixed, self.k = bits.bits(3), bits.bits(1), bits.bits(4)
-        require(self.kind <= RESTED, f"kind {self.kind} (D-18)")
+        require(self.kind <= PIECES, f"kind {self.kind} (D-18)")
         has_age = self.kind in (DELTA, RESTED)
         require(has_age or not self.mixed, f"mixed in a block of kind {self.kind} (D-18)")
         self.count = bits.varint()
@@ -105,6 +108,8 @@ class _Block:
         self.type_id = self.mask = None  # of the previous entry with changes
 
     def read(self):
+        if self.kind == PIECES:
+            return [self._pieces()]
         content = (self._delta, self._full, self._removed, self._rested)[self.kind]
         entries = []
         for i in range(self.count):
@@ -122,6 +127,34 @@ class _Block:
             entries.append(entry)
         self.bits.pad()
         return entries
+
+    def _pieces(self):
+        require(self.count == 1 and self.k == 0, "a block of pieces with more than one entry, or with gaps (D-59)")
+        require(self.slot <= LARGEST_SLOT and self.slot < self.world.slot_bound, f"slot {self.slot} (D-18)")
+        age, length, first, pieces = (self.bits.varint(32) for _ in range(4))
+        entry = Entry(PIECES, self.slot, before(self.tick, age))
+        require(age <= LARGEST_AGE_TICKS and entry.tick, f"age {age} of a state in pieces (D-59)")
+        require(1 <= length <= LARGEST_LENGTH, f"a state of {length} bytes in pieces (D-59)")
+        total = -(-length // PIECE_BYTES)
+        require(pieces and first < total and pieces <= total - first, f"pieces {first} + {pieces} of {total} (D-59)")
+        entry.length, entry.first, entry.pieces = length, first, pieces
+        entry.data = self.bits.bytes(min(pieces * PIECE_BYTES, length - first * PIECE_BYTES))
+        whole = self.world.whole(entry)
+        if whole is not None:
+            entry.whole = self._whole(entry, whole)
+        return entry
+
+    def _whole(self, pieces, data):
+        """The entry that pieces make together (D-55)."""
+        bits = Bits(data)
+        require(data[0] >> 5 in (DELTA, FULL), "pieces of no state (D-59)")
+        try:
+            entries = _Block(bits, pieces.tick, self.world).read()
+        except Forgotten as error:
+            raise Malformed(f"slot {self.slot}: pieces of a delta without its baseline (D-59)") from error
+        right = len(entries) == 1 and entries[0].slot == self.slot and not bits.left()
+        require(right, "pieces that are not one entry of their slot (D-59)")
+        return entries[0]
 
     def _age(self):
         age = self.bits.varint(32)

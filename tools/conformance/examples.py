@@ -155,6 +155,8 @@ PRINTED = [
     ("data.md", "1ff7fffe", lambda t: [rotation(t) >> 30, rotation(t) & 1023], [0, 1022]),
     ("data.md", "e803000000" + "20010207003a01c0d0" + "40010500", snapshot,
      (3, 7, (0, 0, 0), {1000: [0, 1, 0]}, False, 1000, [0])),
+    ("data.md", "e803000000" + "80010200090001" + "20010207003a01c0d0", snapshot,
+     (3, 7, (0, 0, 0), {1000: [0, 1, 0]}, True, None, [])),
     ("data.md", "e903000000" + "0001000120", placed_delta, (2, {1001: [1, 0, 1]})),
     ("handshake.md", "15242014ac913e99", lambda t: placed_summary()[3] == int.from_bytes(bytes.fromhex(t), "little"), True),
     ("data.md", "e80300000308c1270b" + "34129931a89120", inputs, (8, {1000: ([0x1234, 1], 980 * 256 + 64, 990), 999: ([0x1234, 1], 979 * 256 + 66, 990),

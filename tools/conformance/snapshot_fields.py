@@ -6,7 +6,7 @@ what can be shown: the rest of the body is bytes."""
 
 from packets import read_varint, require
 
-DELTA, FULL, REMOVED, RESTED = range(4)
+DELTA, FULL, REMOVED, RESTED, PIECES = range(5)
 FLAGS = [("has_input", 0x80), ("confirms_own", 0x40), ("keep", 0x20), ("unchanged", 0x10),
          ("progress", 0x08)]
 
@@ -65,12 +65,16 @@ def _block(r):
     kind, mixed, k = bits.take(3), bits.take(1), bits.take(4)
     for name, value in (("kind", kind), ("mixed", mixed), ("k", k)):
         r.add("block." + name, value)
-    require(kind <= RESTED and (kind in (DELTA, RESTED) or not mixed), "kind of a block")
+    require(kind <= PIECES and (kind in (DELTA, RESTED) or not mixed), "kind of a block")
     count = bits.varint(1)
     r.add("block.count", count)
     if kind in (DELTA, RESTED):
         r.add("block.age", bits.age(kind))
     slot = bits.varint(0, (1 << 32) - 2)
+    if kind == PIECES:
+        require(count == 1 and k == 0, "a block of pieces")
+        r.add("entry.slot", slot)
+        return _pieces(r, bits)
     for i in range(count):
         if i:
             slot += 1 + _gap(bits, k)
@@ -89,6 +93,19 @@ def _block(r):
             _removed(r, bits)
     require(bits.take(-bits.at % 8) == 0, "padding")
     r.cursor.at = bits.at // 8
+
+
+def _pieces(r, bits):
+    r.add("pieces.age", bits.varint(0, 1 << 20))
+    length = bits.varint(1, 65536)
+    r.add("pieces.length", length)
+    total = -(-length // 64)
+    first = bits.varint(0, total - 1)
+    r.add("pieces.first", first)
+    count = bits.varint(1, total - first)
+    r.add("pieces.count", count)
+    r.cursor.at = bits.at // 8
+    r.take("pieces.bytes", min(64 * count, length - 64 * first), "b")
 
 
 def _gap(bits, k):

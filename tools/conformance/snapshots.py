@@ -3,11 +3,12 @@
 Here the rules that bind the authority are checked as well: its promises. client_world.py follows the same parts in the
 order of arrival."""
 
-from blocks import FULL, REMOVED, ahead, read_part
+from blocks import FULL, PIECE_BYTES, PIECES, REMOVED, ahead, read_part
 from packets import Malformed, require
 
 STATES_KEPT, STATES_OF_KEEP_PARTS_KEPT = 64, 16  # D-26
 REUSE_TICKS = 64  # D-42
+MOST_UNDER_WAY = 8  # states in pieces (D-57)
 LARGEST_BOUND = 2 << 20  # of slots (D-12)
 
 
@@ -42,14 +43,44 @@ class Object:
         self.acked &= ticks
 
 
+class Long:
+    """A state in pieces."""
+
+    def __init__(self, slot, tick, length):
+        self.slot, self.tick, self.data = slot, tick, bytearray(length)
+        self.has, self.acked = set(), set()  # numbers of pieces
+        self.thing = self.entry = None  # when it is complete
+
+    def count(self):
+        return -(-len(self.data) // PIECE_BYTES)
+
+    def takes(self, entry):
+        """Checks that pieces agree with those before."""
+        require(len(self.data) == entry.length, f"slot {self.slot}: another length (D-59)")
+        for number in self.has & _numbers(entry):
+            at = number * PIECE_BYTES
+            old, new = self.data[at:at + PIECE_BYTES], entry.data[at - entry.first * PIECE_BYTES:][:PIECE_BYTES]
+            require(old == new, f"slot {self.slot}: piece {number} again with other bytes (D-59)")
+
+    def with_pieces(self, entry):
+        at = entry.first * PIECE_BYTES
+        return self.data[:at] + entry.data + self.data[at + len(entry.data):]
+
+
+def _numbers(entry):
+    return set(range(entry.first, entry.first + entry.pieces))
+
+
 class Snapshots:
     def __init__(self, schema):
         self.schema, self.objects, self.slots = schema, {}, {}
+        self.longs = {}  # slot -> the state in pieces that is incomplete
+        self.unacked = {}  # slot -> the newest state in pieces, until each of its pieces is acknowledged
         self.slot_bound = LARGEST_BOUND
         self.own_peer_id = None
         self.tick = 0
         self.confirmed_own_tick = 0  # newest tick with a part that confirms what the client owns (D-40)
-        self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "rested": 0}
+        self.counts = {"parts": 0, "delta": 0, "full": 0, "removed": 0, "rested": 0, "pieces": 0}
 
     def place(self, placed):
         """The objects that both sides placed before the session: key -> (type_id, contents) (D-51)."""
@@ -71,17 +102,73 @@ class Snapshots:
         carried = []
         for entry in part.entries:
             try:
-                thing = (self._delta, self._full, self._removed, self._rested)[entry.kind](entry)
-                if thing and entry.state is not None:
-                    self._store(thing, entry, part.keep)
+                if entry.kind == PIECES:
+                    thing = self._pieces(entry)
+                else:
+                    may_be = entry.kind in (FULL, REMOVED) or entry.slot not in self.unacked
+                    self.promise(may_be, "an entry while a state is under way in pieces (D-56)")
+                    thing = self._apply(entry, part.keep)
             except Malformed as error:
                 raise Malformed(f"slot {entry.slot} at tick {part.tick}: {error}") from error
-            self.counts[("delta", "full", "removed", "rested")[entry.kind]] += 1
+            self.counts[("delta", "full", "removed", "rested", "pieces")[entry.kind]] += 1
             carried.append((thing, entry))
+        self.longs = {slot: long for slot, long in self.longs.items() if not self._is_over(slot, long.tick)}
         if part.confirms_own:
             self._confirm_own(part)
         self.counts["parts"] += 1
         return carried
+
+    def _apply(self, entry, keep):
+        thing = (self._delta, self._full, self._removed, self._rested)[entry.kind](entry)
+        if thing and entry.state is not None:
+            self._store(thing, entry, keep)
+        if entry.kind in (FULL, REMOVED) and entry.slot in self.unacked:
+            if ahead(entry.tick, self.unacked[entry.slot].tick) > 0:
+                del self.unacked[entry.slot]  # this is of another stay, or ends it
+        return thing
+
+    # ---- States in pieces -------------------------------------------------------------------------
+
+    def _is_over(self, slot, tick):
+        """True when pieces of this state are of no use (D-58)."""
+        thing = self.slots.get(slot)
+        return thing is not None and (thing.is_gone_at(tick) or
+                                      thing.is_there and thing.shown is not None and ahead(tick, thing.shown) <= 0)
+
+    def _long_of(self, entry):
+        """The state to which pieces belong, or None if they come too late for it. It may be a new one."""
+        if self._is_over(entry.slot, entry.tick):
+            return None
+        long = self.longs.get(entry.slot)
+        if long is None:
+            require(len(self.longs) < MOST_UNDER_WAY, "too many states in pieces (D-57)")
+        elif ahead(entry.tick, long.tick) < 0:
+            return None
+        elif long.tick == entry.tick:
+            return long
+        return Long(entry.slot, entry.tick, entry.length)
+
+    def whole(self, entry):
+        long = self._long_of(entry)
+        if long is None:
+            return None
+        long.takes(entry)
+        return bytes(long.with_pieces(entry)) if len(long.has | _numbers(entry)) == long.count() else None
+
+    def _pieces(self, entry):
+        long = self._long_of(entry)
+        if long is None:  # sent again, though the client has the state by now
+            return self.unacked.get(entry.slot)
+        if not long.has:
+            self.promise(ahead(self.tick, entry.tick) >= 0, "a state of a later tick (D-56)")
+            self.unacked[entry.slot] = long
+        long.data = bytearray(long.with_pieces(entry))
+        long.has |= _numbers(entry)
+        self.longs[entry.slot] = long
+        if entry.whole is not None:
+            del self.longs[entry.slot]
+            long.entry, long.thing = entry.whole, self._apply(entry.whole, False)
+        return long
 
     # ---- What a part is read with -----------------------------------------------------------------
 
@@ -216,7 +303,7 @@ class Snapshots:
         self.confirmed_own_tick = part.tick
         here = {entry.slot for entry in part.entries}
         for thing in self.live().values():
-            is_own = thing.info[0] == self.own_peer_id
+            is_own = thing.info[0] == self.own_peer_id and thing.slot not in self.unacked
             held = any(thing.states.get(tick) == thing.states.get(thing.shown) for tick in thing.acked)
             self.promise(not is_own or thing.slot in here or held,
                          f"own object {thing.network_id} is neither acknowledged nor in this part (D-40)")
@@ -227,7 +314,9 @@ class Snapshots:
         for thing, entry in carried:
             if thing is None:
                 continue
-            if entry.kind == REMOVED:
+            if entry.kind == PIECES:
+                self._pieces_acked(thing, entry)
+            elif entry.kind == REMOVED:
                 if thing.stay_tick is None or ahead(entry.tick, thing.stay_tick) > 0:  # not that of an earlier stay
                     thing.is_removal_acked = True
             elif entry.state is not None and not thing.is_gone_at(entry.tick):
@@ -236,6 +325,17 @@ class Snapshots:
                 if entry.kind == FULL:
                     thing.is_full_acked = True
                     thing.is_info_acked = thing.is_info_acked or entry.info == thing.info
+
+    def _pieces_acked(self, long, entry):
+        if long.tick != entry.tick or long.slot != entry.slot:
+            return
+        long.acked |= _numbers(entry)
+        if len(long.acked) < long.count():
+            return
+        if self.unacked.get(long.slot) is long:
+            del self.unacked[long.slot]
+        if long.entry is not None:
+            self.on_acked([(long.thing, long.entry)])
 
     def live(self):
         return {thing.network_id: thing for thing in self.slots.values() if thing.is_there}

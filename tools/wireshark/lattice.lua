@@ -17,7 +17,8 @@ wire.prefs.server_port = Pref.uint("Server port", 27015, "Who is the server, whe
 
 local HANDSHAKE, PAYLOAD, KEEPALIVE, DISCONNECT, RESPONSE = 0, 1, 2, 3, 4
 local TAG_BYTES = 16
-local DELTA, FULL, REMOVED, RESTED = 0, 1, 2, 3
+local DELTA, FULL, REMOVED, RESTED, PIECES = 0, 1, 2, 3, 4
+local PIECE_BYTES, LARGEST_LENGTH = 64, 65536
 local LARGEST_U32, LARGEST_SLOT, LARGEST_AGE = 2 ^ 32 - 1, 2 ^ 32 - 2, 2 ^ 20
 
 local PACKET_TYPES = { [0] = "Handshake", "Payload", "Keepalive", "Disconnect", "ChallengeResponse", "RelayCtrl" }
@@ -32,7 +33,7 @@ local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenEx
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
   "RekeyAsk", "ResetToken", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
-local BLOCK_KINDS = { [0] = "delta", "full", "removed", "rested" }
+local BLOCK_KINDS = { [0] = "delta", "full", "removed", "rested", "pieces" }
 local AUTHORITY_MODES = { [0] = "server", "shared" }
 local RPC_TARGETS = { [0] = "to the authority", "to the owner", "to all", "to one peer" }
 local BUILT_IN_CHANNELS = { [0] = "unreliable", [1] = "unreliable_sequenced", [2] = "reliable_unordered",
@@ -144,6 +145,11 @@ field("snapshot.entry.tenure", ProtoField.uint32, "Tenure (ticks)", DEC)
 field("snapshot.entry.network_id", ProtoField.uint64, "Object", DEC)
 field("snapshot.entry.left", ProtoField.bool, "Left the set")
 field("snapshot.entry.rpc_count", ProtoField.uint32, "Reliable RPCs before it", DEC)
+field("snapshot.pieces.age", ProtoField.uint32, "Age of the state", DEC)
+field("snapshot.pieces.length", ProtoField.uint32, "Length of the state", DEC)
+field("snapshot.pieces.first", ProtoField.uint32, "First piece", DEC)
+field("snapshot.pieces.count", ProtoField.uint32, "Pieces", DEC)
+field("snapshot.pieces.bytes", ProtoField.bytes, "Bytes")
 field("snapshot.changes", ProtoField.bytes, "Changes and what follows")
 field("input.newest_tick", ProtoField.uint32, "Newest tick", DEC)
 field("input.count", ProtoField.uint8, "Inputs", DEC)
@@ -453,6 +459,20 @@ local function changes(c, bits)
   c:rest("snapshot.changes")
 end
 
+-- A run of pieces of a state that is longer than a part (D-55).
+local function pieces(c, bits)
+  bits:add("pieces.age", bits:varint(0, LARGEST_AGE))
+  local length = bits:varint(1, LARGEST_LENGTH)
+  bits:add("pieces.length", length)
+  local total = math.floor((length + PIECE_BYTES - 1) / PIECE_BYTES)
+  local first = bits:varint(0, total - 1)
+  bits:add("pieces.first", first)
+  local count = bits:varint(1, total - first)
+  bits:add("pieces.count", count)
+  c.at = math.floor(bits.at / 8)
+  c.tree:add(f["snapshot.pieces.bytes"], c:take(math.min(count * PIECE_BYTES, length - first * PIECE_BYTES), "pieces"))
+end
+
 local function block_entries(c, bits, kind, mixed, k)
   local count = bits:varint64()
   bits:add("block.count", count)
@@ -460,6 +480,12 @@ local function block_entries(c, bits, kind, mixed, k)
   if count == 0 then fail("a block of no entries (D-18)") end
   if kind == DELTA or kind == RESTED then bits:add("block.age", bits:age(kind)) end
   local slot = bits:varint(0, LARGEST_SLOT)
+  if kind == PIECES then
+    if count ~= 1 or k ~= 0 then fail("a block of pieces (D-59)") end
+    bits:mark()
+    bits:add("entry.slot", slot)
+    return pieces(c, bits)
+  end
   for i = 1, count do
     bits:mark()
     if i > 1 then slot = slot + 1 + gap(bits, k) end
@@ -479,7 +505,7 @@ local function block(c)
   local head = c:take(1, "block")
   for _, name in ipairs({ "kind", "mixed", "k" }) do c.tree:add(f["snapshot.block." .. name], head) end
   local kind, mixed, k = math.floor(head:uint() / 32), head:uint() % 32 >= 16, head:uint() % 16
-  if kind > RESTED or mixed and kind ~= DELTA and kind ~= RESTED then fail("kind of a block (D-18)") end
+  if kind > PIECES or mixed and kind ~= DELTA and kind ~= RESTED then fail("kind of a block (D-18)") end
   block_entries(c, bit_cursor(c), kind, mixed, k)
   c.tree:set_len(c.at - first)
   c.tree:append_text(": " .. BLOCK_KINDS[kind])

@@ -37,6 +37,12 @@ struct Scroll {
   char text[1301] = {};
 };
 
+/// type 12: many times as long as a part.
+struct Tome {
+  int32_t reads = 0;
+  char text[60001] = {};
+};
+
 /// types 13 to 16: 1, 3, 7 and 16 behaviours of five ranged members. The largest has 80 members, more than a
 /// flat mask holds.
 struct Dials {
@@ -86,6 +92,7 @@ class Types {
   static constexpr uint32_t kLamp = 7;
   static constexpr uint32_t kActor = 9;
   static constexpr uint32_t kScroll = 11;
+  static constexpr uint32_t kTome = 12;
   static constexpr uint32_t kFirstPanel = 13;
   static constexpr uint32_t kPanels = 4;
   static constexpr uint32_t kPanelBehaviours[kPanels] = {1, 3, 7, 16};
@@ -108,6 +115,10 @@ class Types {
     std::vector<lattice_member_desc> scroll = {member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text))};
     scroll[0].capacity = 1300;
     add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)});
+    std::vector<lattice_member_desc> tome = {member("reads", LATTICE_WIRE_INT32, offsetof(Tome, reads)),
+                                             member("text", LATTICE_WIRE_STRING, offsetof(Tome, text))};
+    tome[1].capacity = 60000;
+    add(kTome, "Tome", {structure<Tome>("Tome", tome)});
     std::vector<lattice_member_desc> dials;
     for (size_t i = 0; i < 5; ++i) {
       static constexpr const char* kNames[] = {"a", "b", "c", "d", "e"};
@@ -128,6 +139,7 @@ class Types {
   const ObjectType& lamp() const { return *table.find(kLamp); }
   const ObjectType& actor() const { return *table.find(kActor); }
   const ObjectType& scroll() const { return *table.find(kScroll); }
+  const ObjectType& tome() const { return *table.find(kTome); }
   const ObjectType& panel(uint32_t index) const { return *table.find(kFirstPanel + index); }
 
   TypeTable table;

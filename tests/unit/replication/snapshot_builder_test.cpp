@@ -486,24 +486,6 @@ TEST(SnapshotBuilder, where_all_move_only_those_first_in_line_are_encoded_and_al
   EXPECT_LE(longest_wait, kObjects / fewest + 2);
 }
 
-TEST(SnapshotBuilder, an_object_that_fits_no_part_is_left_out_and_counted) {
-  Types types;
-  SnapshotBuilder::Config config;
-  config.part_capacity_bytes = 200;
-  Authority authority(types, config);
-  ReplicaList recipient{ReplicaList::Config{}};
-  authority.recipients.push_back(&recipient);
-  const uint32_t big = authority.spawn(types.scroll());
-  std::memset(authority.state<Scroll>(big).text, 'x', 300);
-  authority.spawn(types.lamp());
-  authority.record();
-  Client client(types);
-  client.apply(authority.send(recipient)[0].bytes);
-  EXPECT_EQ(client.mirror.find(1), kNoSlot);
-  EXPECT_NE(client.mirror.find(2), kNoSlot);
-  EXPECT_EQ(authority.builder.stats().oversized, 1u);
-}
-
 TEST(SnapshotBuilder, many_clients_share_the_encoded_entries) {
   Types types;
   Authority authority(types);

@@ -1,0 +1,133 @@
+// States that are longer than a part: SnapshotBuilder encodes each once and cuts it into pieces, which fill
+// what other entries leave of the budget. Spec: D-54 to D-59.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include "base/assert.h"
+#include "replication/entry_writer.h"
+#include "replication/snapshot_builder.h"
+#include "replication/wire_mask.h"
+#include "serialization/layout.h"
+
+namespace lattice::replication {
+namespace {
+
+/// What stands in front of the bytes of a run, at most: kind, count, slot, age, length, first, pieces.
+constexpr uint32_t kMostRunHeadBytes = 1 + 1 + 5 + 3 + 3 + 2 + 1;
+constexpr uint32_t kLeastPartBytes =
+    static_cast<uint32_t>(kSnapshotHeaderBytes) + kMostRunHeadBytes + kPieceBytes;
+
+}  // namespace
+
+// Bytes of a snapshot that the other entries leave to pieces.
+uint32_t SnapshotBuilder::piece_share(const ReplicaList& recipient, uint32_t budget_bytes) {
+  if (budget_bytes == 0 || !recipient.longs().has_unsent()) return 0;
+  const uint32_t unsent_bytes = recipient.longs().unsent_bytes();
+  // Each part with pieces has a header, and a run a head.
+  const uint32_t all_bytes = unsent_bytes + (unsent_bytes / 1024 + 1) * kLeastPartBytes;
+  return std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, budget_bytes / 2});
+}
+
+// Begins those that wait, by priority, as long as what is under way does not fill this snapshot. The later a
+// state begins, the newer it is.
+void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes) {
+  if (long_waiting_.empty()) return;
+  const uint32_t most_bytes = budget_bytes == 0 ? kMaxPieceParts * config_.part_capacity_bytes : budget_bytes;
+  std::sort(long_waiting_.begin(), long_waiting_.end(), [](const Waiting& a, const Waiting& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.index < b.index;
+  });
+  for (const Waiting& waiting : long_waiting_) {
+    if (recipient.longs().unsent_bytes() >= most_bytes) return;
+    if (!recipient.may_begin_long(waiting.index)) continue;
+    const Replica& replica = recipient.replica(waiting.index);
+    Candidate candidate;
+    describe(recipient, replica, waiting.index, store_.summary(replica.slot), &candidate);
+    const std::span<const uint8_t> bytes = encode_long(recipient, replica, waiting.index, candidate);
+    LongSend& send = recipient.begin_long(waiting.index, store_, candidate.kind);
+    send.bytes.assign(bytes.begin(), bytes.end());
+    ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);
+  }
+}
+
+// A block of one entry, as a part of this tick could hold it if it were longer (D-55). Valid until the next
+// call.
+std::span<const uint8_t> SnapshotBuilder::encode_long(const ReplicaList& recipient, const Replica& replica,
+                                                      uint32_t index, const Candidate& candidate) {
+  const Baseline baseline = baseline_of(recipient, replica, index, store_.summary(replica.slot));
+  const serialization::Layout& layout = *candidate.type->layout;
+  const Word* from = store_.words(candidate.slot, baseline.version);
+  const Word* to = store_.current(candidate.slot);
+  LATTICE_CHECK(from != nullptr && to != nullptr);
+  long_scratch_.resize(kMaxLongBytes);
+  BitWriter out(long_scratch_);
+  write_block_head(out, BlockHead{candidate.kind, false, 0, 1, candidate.age, candidate.slot});
+  if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, nullptr);
+  if (layout.has_flat_mask()) {
+    const uint64_t mask = layout.changed_mask(from, to);
+    const WireMask wire = to_wire(layout, mask);
+    out.WriteBits(wire.bits, static_cast<int>(wire.count));
+    layout.encode_members(out, mask, from, to);
+  } else {
+    layout.encode_delta(out, from, to);
+  }
+  end_block(out);
+  LATTICE_CHECK(out.ok());  // the schema refuses types with longer states
+  return out.finish();
+}
+
+void SnapshotBuilder::write_pieces(ReplicaList& recipient, const SnapshotHeader& header,
+                                   uint32_t budget_bytes) {
+  const uint32_t capacity = config_.part_capacity_bytes;
+  if (capacity < kLeastPartBytes) return;
+  const size_t budget = budget_bytes == 0 ? SIZE_MAX : std::max<size_t>(budget_bytes, used_bytes_);
+  const size_t most_parts = std::min<size_t>(parts_.size() + kMaxPieceParts, kMaxParts);
+  while (true) {
+    fill_with_pieces(recipient, std::min(capacity - parts_.back().bytes.size(), budget - used_bytes_));
+    const bool has_room = budget - used_bytes_ >= kLeastPartBytes && parts_.size() < most_parts;
+    if (!has_room || !recipient.longs().has_unsent()) return;
+    BitWriter out = begin_part(recipient, header, own_count_ == 0);
+    end_part(out);
+  }
+}
+
+// Puts pieces behind what is in the last part, of each state one run at most.
+void SnapshotBuilder::fill_with_pieces(ReplicaList& recipient, size_t room_bytes) {
+  const size_t end = used_bytes_ + room_bytes;
+  for (LongSend& send : recipient.longs().sends()) {
+    if (end - used_bytes_ < kMostRunHeadBytes + kPieceBytes) return;
+    const auto most = static_cast<uint32_t>((end - used_bytes_ - kMostRunHeadBytes) / kPieceBytes);
+    const PieceRun run = send.next(most);
+    if (run.count != 0) write_run(recipient, send, run);
+  }
+}
+
+void SnapshotBuilder::write_run(ReplicaList& recipient, LongSend& send, PieceRun run) {
+  const auto length = static_cast<uint32_t>(send.bytes.size());
+  const uint32_t bytes = run_bytes(length, run.first, run.count);
+  BitWriter out(std::span<uint8_t>(buffer_).subspan(used_bytes_));
+  write_block_head(out, BlockHead{EntryKind::kPiece, false, 0, 1, 0, send.slot});
+  out.WriteVarint(tick_ - send.tick);
+  out.WriteVarint(length);
+  out.WriteVarint(run.first);
+  out.WriteVarint(run.count);
+  out.WriteRaw(send.bytes.data() + size_t{run.first} * kPieceBytes, bytes);
+  LATTICE_CHECK(out.ok());
+  SnapshotPart& part = parts_.back();
+  const size_t added = out.finish().size();
+  part.bytes = std::span<const uint8_t>(part.bytes.data(), part.bytes.size() + added);
+  used_bytes_ += added;
+  stats_.bytes += added;
+  stats_.pieces += run.count;
+  for (uint32_t piece = run.first; piece < run.first + run.count; ++piece) send.sent.set(piece);
+  send.sent_tick = tick_;
+  SentEntry sent;
+  sent.index = send.index & ((1u << SentEntry::kIndexBits) - 1);
+  sent.kind = static_cast<uint32_t>(EntryKind::kPiece);
+  sent.stay = recipient.replica(send.index).stay & SentEntry::kStayMask;
+  sent.version = static_cast<uint16_t>(send.version);
+  sent.send = run.packed();
+  recipient.ledger().add(sent);
+}
+
+}  // namespace lattice::replication

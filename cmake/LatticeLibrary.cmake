@@ -15,8 +15,8 @@ add_library(Lattice::lattice ALIAS lattice)
 target_link_libraries(lattice PUBLIC lattice_public_headers
   PRIVATE Lattice::sodium $<BUILD_INTERFACE:lattice_core_options>)
 target_link_options(lattice PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/lattice.map)
-if(LATTICE_WARNINGS_AS_ERRORS)
-  # Not with every build: clang's sanitizers leave symbols of a shared library undefined, for the program to define.
+if(LATTICE_WARNINGS_AS_ERRORS AND NOT (LATTICE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
+  # Clang's sanitizers leave symbols of a shared library undefined, for the program to define.
   target_link_options(lattice PRIVATE -Wl,--no-undefined)
 endif()
 # Before 1.0 a minor version may change the binary interface, so it is part of the SONAME: liblattice.so.0.1.

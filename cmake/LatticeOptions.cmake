@@ -29,6 +29,11 @@ if(LATTICE_SANITIZE)
   # A C caller may pass any int as an enumeration. tests/abi checks that the library refuses it.
   target_compile_options(lattice_options INTERFACE -fno-sanitize=enum)
   target_link_options(lattice_options INTERFACE -fsanitize=${LATTICE_SANITIZE})
+  if(CMAKE_C_COMPILER_ID MATCHES Clang)
+    # A C program gets only the sanitizers' part for C, and the library that it links is C++.
+    target_link_options(lattice_options INTERFACE $<$<LINK_LANGUAGE:C>:-fsanitize-link-c++-runtime>)
+    target_link_libraries(lattice_options INTERFACE $<$<LINK_LANGUAGE:C>:stdc++>)
+  endif()
 endif()
 if(LATTICE_COVERAGE)
   # The counters are for one thread, because atomic counters make the tests three times as slow. Tests with threads

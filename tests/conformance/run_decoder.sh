@@ -44,7 +44,7 @@ if [ "$what" = capture ]; then
   rm -f "$folder/captured".* # what another build left there proves nothing
   "$recorder" "$folder/captured.jsonl" 5 "$folder/captured" || code=$?
   if [ "$code" = 2 ]; then
-    echo "skipped: built without LATTICE_CAPTURE (the presets debug, asan, clang and capture have it)"
+    echo "skipped: built without LATTICE_CAPTURE (the presets debug, clang and capture have it)"
     exit 77
   fi
   [ "$code" = 0 ] || exit 1

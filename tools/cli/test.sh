@@ -153,19 +153,12 @@ run_matrix() {
   # Sanitized and unoptimized builds are several times slower, so the simulation runs fewer seeds.
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
   export LATTICE_SIM_SEEDS
-  if want_packages matrix; then
-    if build_for_test clang; then
-      run_ctest clang 'clang 14, debug, validation' -LE 'browser|perf'
-    fi
-    if build_for_test fuzz fuzz/all; then
-      run_ctest fuzz 'libFuzzer, address + undefined' -L fuzz
-    fi
-  else
+  # One build answers four questions: does clang take it, do sanitizers and validation find anything, does fuzzing.
+  if ! want_packages matrix; then
     add_skip clang 'the whole build' "missing packages: $wanted"
     add_row clang 'clang 14 (packages missing)' 0 0 1 0
-  fi
-  if build_for_test asan; then
-    run_ctest asan 'gcc, address + undefined' -LE 'browser|perf'
+  elif build_for_test clang; then
+    run_ctest clang 'clang 14, address + undefined, libFuzzer' -LE 'browser|perf'
   fi
   [ -n "$test_filter" ] || run_guests
   if [ -z "$(threaded_files)" ]; then

@@ -72,7 +72,7 @@ VALUES = {
     "size_t state_count": "1",
     "uint64_t key": "7",
 }
-SIZES = re.compile(r"^(size_t|uint64_t|uint32_t) (cap|capacity|bytes|len|label_bytes|token_bytes|struct_size)$")
+SIZES = re.compile(r"^(size_t|uint64_t|uint32_t) (cap|capacity|bytes|len|label_bytes|token_bytes|struct_size|state_count)$")
 # The handle of a network travels as void* where a lattice_clock_fn is expected.
 NETSIM_AS_VOID = "void* netsim"
 

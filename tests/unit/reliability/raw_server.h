@@ -36,8 +36,10 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
       Bytes buffer(socket::kMaxDatagramBytes);
       socket::Datagram in{{}, 0, buffer.data()};
       while (!link && socket->receive({&in, 1}, rig.now_ns) == 1) {
+        const connection::ServerMoment moment{rig.now_ns, rig.unix_s(), 0};
+        if (!handshake.on_datagram(in.peer, {in.data, in.size}, moment, *this).waits) continue;
         connection::ServerResult result =
-            test::deliver(handshake, in.peer, {in.data, in.size}, {rig.now_ns, rig.unix_s(), 0}, *this);
+            handshake.verify(*handshake.take_waiting(rig.now_ns), moment, *this);
         if (!result.accepted) continue;
         link.emplace(wire::kProtocolId, result.accepted->connection_id, kRole,
                      std::move(result.accepted->master));

@@ -383,31 +383,4 @@ TEST(Connection, MisuseIsNamed) {
   EXPECT_EQ(lattice_world_new_client_key(gone, key), LATTICE_ERROR_STALE_HANDLE);
 }
 
-TEST(Connection, ATypeThatFitsNoDatagramIsRefusedAtRegistration) {
-  Pair pair;
-  lattice_member_desc member;
-  lattice_member_desc_init(&member);
-  member.name = "novel";
-  member.type = LATTICE_WIRE_STRING;
-  member.capacity = 4000;
-  lattice_struct_desc structure;
-  lattice_struct_desc_init(&structure);
-  structure.name = "Novel";
-  structure.host_bytes = 4001;
-  structure.host_align = 1;
-  structure.members = &member;
-  structure.member_count = 1;
-  lattice_behaviour_desc behaviour;
-  lattice_behaviour_desc_init(&behaviour);
-  behaviour.structure = &structure;
-  lattice_type_desc type;
-  lattice_type_desc_init(&type);
-  type.name = "Book";
-  type.behaviours = &behaviour;
-  type.behaviour_count = 1;
-  EXPECT_EQ(lattice_register_type(pair.server, &type), LATTICE_ERROR_SCHEMA);
-  EXPECT_NE(std::string(lattice_last_error()).find("at most 1096 fit"), std::string::npos)
-      << lattice_last_error();
-}
-
 }  // namespace

@@ -139,7 +139,7 @@ void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::s
 void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram) {
   const connection::ServerArrival arrival = server->on_datagram(from, datagram, moment(), batch);
   if (arrival.waits) capture.forget_incoming();  // It is captured when it is verified, and so opened.
-  note_refused(from, arrival.refusal, {});
+  note_refused(arrival.displaced.value_or(from), arrival.refusal, {});
 }
 
 // The packets of players come first: what strangers cost in curve operations is spent after them.

@@ -1,6 +1,7 @@
 #include "transport/connection/response_queue.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/assert.h"
 #include "transport/connection/prefix_rate.h"
@@ -16,28 +17,37 @@ size_t ResponseQueue::count_of(uint64_t prefix) const {
                                            [prefix](const Response& r) { return r.prefix == prefix; }));
 }
 
-size_t ResponseQueue::first_to_give_way() const {
-  size_t chosen = 0;
-  size_t most = 0;
-  for (size_t i = 0; i < waiting_.size(); ++i) {
-    const size_t count = count_of(waiting_[i].prefix);
-    if (count < most) continue;
-    if (count > most || waiting_[i].prefix == waiting_[chosen].prefix) chosen = i;
-    most = count;
+ResponseQueue::Share ResponseQueue::largest_share() const {
+  std::array<uint64_t, kMaxResponses> prefixes;
+  const size_t count = waiting_.size();
+  for (size_t i = 0; i < count; ++i) prefixes[i] = waiting_[i].prefix;
+  std::sort(prefixes.begin(), prefixes.begin() + static_cast<std::ptrdiff_t>(count));
+  Share largest;
+  for (size_t first = 0, end = 0; first < count; first = end) {
+    while (end < count && prefixes[end] == prefixes[first]) ++end;
+    if (end - first > largest.count) largest = {prefixes[first], end - first};
   }
-  return chosen;
+  return largest;
 }
 
-ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span<const uint8_t> datagram) {
+void ResponseQueue::erase_newest_of(uint64_t prefix, platform::Address* from) {
+  const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(),
+                                   [prefix](const Response& r) { return r.prefix == prefix; });
+  *from = newest->from;
+  waiting_.erase(std::next(newest).base());
+}
+
+ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span<const uint8_t> datagram,
+                                        platform::Address* displaced) {
   LATTICE_CHECK(datagram.size() <= wire::kMaxChallengeResponseBytes);
   const auto same = [&from](const Response& r) { return r.from == from; };
   if (std::any_of(waiting_.begin(), waiting_.end(), same)) return Push::kAlreadyWaits;
   const uint64_t prefix = prefix_of(from);
   const bool is_full = waiting_.size() == kMaxResponses;
   if (is_full) {
-    const size_t victim = first_to_give_way();
-    if (count_of(prefix) + 1 >= count_of(waiting_[victim].prefix)) return Push::kLost;
-    waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(victim));
+    const Share largest = largest_share();
+    if (count_of(prefix) + 1 >= largest.count) return Push::kLost;
+    erase_newest_of(largest.prefix, displaced);
   }
   Response& response = waiting_.emplace_back();
   response.from = from;

@@ -32,20 +32,25 @@ class ResponseQueue {
 
   enum class Push : uint8_t {
     kWaits,
-    kWaitsAnotherLost,  ///< The queue was full and a message of another prefix gave way.
+    kWaitsAnotherLost,  ///< The queue was full and a message of another prefix gave way: see `displaced`.
     kAlreadyWaits,      ///< One of the same address; this one is forgotten.
     kLost,              ///< The queue is full and no other prefix has more.
   };
   /// Keeps a copy of a message 3 of at most kMaxChallengeResponseBytes.
-  Push push(const platform::Address& from, std::span<const uint8_t> datagram);
+  Push push(const platform::Address& from, std::span<const uint8_t> datagram, platform::Address* displaced);
   /// The oldest message of the prefix whose turn it is. The queue must not be empty.
   Response pop();
   bool empty() const { return waiting_.empty(); }
 
  private:
-  /// The newest message of the prefix that has the most.
-  size_t first_to_give_way() const;
+  struct Share {
+    uint64_t prefix = 0;
+    size_t count = 0;
+  };
+  /// The prefix that has the most.
+  Share largest_share() const;
   size_t count_of(uint64_t prefix) const;
+  void erase_newest_of(uint64_t prefix, platform::Address* from);
 
   std::vector<Response> waiting_;  // order of arrival
   uint64_t last_prefix_ = 0;       // had its turn last

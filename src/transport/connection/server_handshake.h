@@ -158,6 +158,8 @@ struct ServerResult {
 struct ServerArrival {
   ServerRefusal refusal = ServerRefusal::kNone;
   bool waits = false;  ///< A message 3 that is to be verified.
+  /// Who sent the message that gave way to this one. The refusal is about that one then.
+  std::optional<platform::Address> displaced = std::nullopt;
 };
 
 class ServerHandshake {

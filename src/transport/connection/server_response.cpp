@@ -116,11 +116,12 @@ ServerArrival ServerHandshake::on_response(const platform::Address& from, std::s
   const ServerRefusal token =
       check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token);
   if (token != ServerRefusal::kNone) return {token};
-  switch (waiting_responses_.push(from, datagram)) {
+  platform::Address displaced;
+  switch (waiting_responses_.push(from, datagram, &displaced)) {
     case ResponseQueue::Push::kWaits:
       return {ServerRefusal::kNone, true};
     case ResponseQueue::Push::kWaitsAnotherLost:
-      return {ServerRefusal::kResponseQueue, true};
+      return {ServerRefusal::kResponseQueue, true, displaced};
     case ResponseQueue::Push::kAlreadyWaits:
       return {};
     case ResponseQueue::Push::kLost:

@@ -14,7 +14,8 @@ platform::Address at(uint8_t prefix, uint16_t port) {
   return platform::make_ipv4(10, 0, prefix, 1, port);
 }
 ResponseQueue::Push push(ResponseQueue& queue, const platform::Address& from) {
-  return queue.push(from, std::array<uint8_t, 1>{7});
+  platform::Address displaced;
+  return queue.push(from, std::array<uint8_t, 1>{7}, &displaced);
 }
 
 TEST(ResponseQueue, PrefixesInTurnAndEachInOrder) {
@@ -31,7 +32,8 @@ TEST(ResponseQueue, KeepsTheBytes) {
   ResponseQueue queue;
   std::vector<uint8_t> bytes(wire::kMaxChallengeResponseBytes);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
-  EXPECT_EQ(queue.push(at(1, 1), bytes), Push::kWaits);
+  platform::Address displaced;
+  EXPECT_EQ(queue.push(at(1, 1), bytes, &displaced), Push::kWaits);
   const ResponseQueue::Response kept = queue.pop();
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept.datagram().begin(), kept.datagram().end()));
 }
@@ -51,7 +53,9 @@ TEST(ResponseQueue, ThePrefixWithTheMostGivesWay) {
   EXPECT_EQ(push(queue, at(2, 1)), Push::kWaits);
   EXPECT_EQ(push(queue, at(2, 2)), Push::kWaits);
   EXPECT_EQ(push(queue, at(1, 5000)), Push::kLost) << "its own prefix has the most";
-  EXPECT_EQ(push(queue, at(3, 1)), Push::kWaitsAnotherLost) << "another gave way";
+  platform::Address displaced;
+  EXPECT_EQ(queue.push(at(3, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  EXPECT_EQ(displaced, at(1, ResponseQueue::kMaxResponses - 3)) << "the newest of the prefix with the most";
   std::map<uint64_t, int> kept;
   int newest_port = 0;
   while (!queue.empty()) {

@@ -37,6 +37,16 @@ uint64_t hash_of(const ObjectTable& mirror, const SnapshotApplier& applier) {
   return hash;
 }
 
+// Two lamps that both sides placed, behind the slots and ids of the corpus (D-51).
+void place_lamps(const ObjectType& lamp, SnapshotApplier& applier) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    ObjectInfo info;
+    info.network_id = (uint64_t{1} << 40) + i;
+    info.type = &lamp;
+    applier.place(info, 60 + i, lamp.zero_words.data(), 1);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -45,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ObjectTable mirror(kClientObjects);
   Listener listener;
   SnapshotApplier applier(types.table, mirror, listener, 64);
+  place_lamps(types.lamp(), applier);
   lattice::base::ByteReader in({data, size});
   while (in.remaining() > 2) {
     const uint16_t wanted = in.u16();

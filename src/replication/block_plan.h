@@ -81,9 +81,7 @@ class BlockPlan {
                const Ages& ages);
   uint32_t atom_bits(std::span<const Candidate> candidates, const ObjectTable& table, size_t run) const;
   static uint32_t block_bits(const Block& block, const Candidate& first);
-  void open_block(std::span<const Candidate> candidates, uint32_t at);
   void open_part();
-  void close_block();
   static uint32_t entry_bits(const Candidate& candidate, const Candidate* previous, const Block& block,
                              const ObjectTable& table);
 

@@ -192,7 +192,8 @@ class ReplicaList {
   }
   /// Begins a state of the replica in pieces. Its bytes are to be filled in.
   LongSend& begin_long(uint32_t index, StateStore& store, EntryKind kind);
-  /// Takes all states in pieces that are under way for too long out of it (D-54).
+  /// Call it once in each build: sends pieces again of which nothing was heard in `resend_ticks`, lets go of
+  /// baselines that are of no use any more, and gives up states too old to be named by an age (D-54).
   void follow_longs(const StateStore& store, uint32_t resend_ticks);
   /// By how much the builder's estimate of entries was off in the last snapshot that was cut.
   double estimate_scale() const { return estimate_scale_; }
@@ -248,7 +249,7 @@ class ReplicaList {
   SlotMap removal_of_;             // slot -> index in removals_
   uint32_t unacked_removals_ = 0;
   SlotMap placed_partial_;  // placed objects that left the set with a state in pieces under way
-  SlotMap placed_rpcs_;  // slot -> rpc_count of a placed object that left the set (D-35)
+  SlotMap placed_rpcs_;     // slot -> rpc_count of a placed object that left the set (D-35)
   PartLedger ledger_;
   StepList steps_;
   LongSends longs_;

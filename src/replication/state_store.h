@@ -142,8 +142,8 @@ class StateStore {
   std::vector<uint32_t> grown_;   // objects with memory for more than one version
   uint32_t next_grown_ = 0;       // the next that shrink_resting() looks at
   std::vector<Word> scratch_;
-  std::vector<Word> placed_words_;      // version 1 of the placed objects
-  std::vector<uint32_t> placed_first_;  // by slot: in placed_words_
+  std::vector<Word> placed_words_;                      // version 1 of the placed objects
+  std::vector<uint32_t> placed_first_;                  // by slot: in placed_words_
   std::vector<std::shared_ptr<PinnedVersion>> pinned_;  // those that nobody else holds are free
   ChangeLog changes_;
   ChangeLog announced_;

@@ -1,5 +1,5 @@
-// The least cap that a world accepts is enough: what a client owns is told in nearly each snapshot, whatever else
-// changes.
+// The least cap that a world accepts is enough: what a client owns is told in nearly each snapshot, whatever
+// else changes.
 #include "interest_pair.h"
 
 namespace lattice::test {

@@ -153,7 +153,7 @@ run_matrix() {
   # Sanitized and unoptimized builds are several times slower, so the simulation runs fewer seeds.
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
   export LATTICE_SIM_SEEDS
-  # One build answers four questions: does clang take it, do sanitizers and validation find anything, does fuzzing.
+  # One build for all: clang's warnings, the sanitizers, validation and the fuzzing.
   if ! want_packages matrix; then
     add_skip clang 'the whole build' "missing packages: $wanted"
     add_row clang 'clang 14 (packages missing)' 0 0 1 0

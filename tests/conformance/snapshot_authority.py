@@ -33,9 +33,9 @@ class Replica:
 
     def baselines(self):
         """The acknowledged states that the client still keeps (D-15)."""
-        ticks = [t for t, _, _ in self.sent[-STATES_KEPT:]]
+        ticks = [t for t, _, _ in self.sent[-STATES_KEPT:] if t >= self.named]
         ticks += [t for t, _, keep in self.sent if keep][-STATES_OF_KEEP_PARTS_KEPT:]
-        return [t for t in ticks if t in self.acked and t >= self.named]
+        return sorted({t for t in ticks if t in self.acked})
 
 
 class Authority:
@@ -151,7 +151,7 @@ class Authority:
         replica.sent.append((self.tick, replica.state, keep))
         if kind == FULL:
             return full(replica.slot, replica.network_id, replica.head(self.tick), replica.state)
-        base = self.random.choice(replica.baselines()[-3:])
+        base = self.random.choice(replica.baselines()[-3 if self.random.random() < 0.9 else 0:])
         replica.named = max(replica.named, base)
         return delta(replica.slot, self.tick - base, replica.type_id, replica.acked[base], replica.state)
 

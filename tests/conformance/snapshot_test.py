@@ -309,6 +309,17 @@ class AtTheClient(unittest.TestCase):
             after(64).on_part(lamp_delta(1200, 200), 999)
         self.assertTrue(after(200, keeps=15).on_part(lamp_delta(1300, 300), 999))
 
+    def test_a_state_of_a_keep_part_stays_when_a_newer_one_was_named(self):
+        """An authority goes back to it when it has no other for a client that it did not hear for long (D-15, D-26)."""
+        for keep in (True, False):
+            first = part(100, block(SCHEMA, FULL, [full(2, 3, HEAD, [1, 5])]), keep=keep)
+            world = client(first, lamp_delta(110, 10), lamp_delta(112, 2), part(150), lamp_delta(151, 39))
+            if keep:
+                self.assertTrue(world.on_part(lamp_delta(190, 90), 999))
+            else:
+                with self.assertRaises(Malformed):
+                    world.on_part(lamp_delta(190, 90), 999)
+
     def test_states_of_keep_parts_go_after_16(self):
         world = client(part(1000, block(SCHEMA, FULL, [full(2, 3, HEAD, [1, 5])]), keep=True),
                        *[lamp_delta(1001 + i, 1 + i, keep=i < 16) for i in range(63)])
@@ -503,6 +514,11 @@ class Promises(unittest.TestCase):
     def test_baselines_only_grow(self):
         before = [lamp(100), lamp_delta(105, 5), lamp_delta(106, 1)]
         self.check(lamp_delta(108, 3), lamp_delta(108, 8), *before)
+
+    def test_but_they_go_back_to_a_state_of_a_keep_part(self):
+        before = [part(100, block(SCHEMA, FULL, [full(2, 3, HEAD, [1, 5])]), keep=True),
+                  lamp_delta(104, 4), lamp_delta(105, 5), lamp_delta(106, 1)]
+        self.check(lamp_delta(108, 8), lamp_delta(108, 4), *before)
 
     def test_a_slot_rests_for_64_ticks(self):
         gone = part(105, block(SCHEMA, REMOVED, [removed(2)]))

@@ -52,7 +52,8 @@ class ReceivedWorld(Snapshots):
         ticks = super().needed(thing)
         if thing.named is None:
             return ticks
-        return {t for t in ticks if ahead(t, thing.named) >= 0 or ahead(self.tick, t) <= KEPT_BEFORE_BASELINE_TICKS}
+        return {t for t in ticks if t in thing.kept or ahead(t, thing.named) >= 0 or
+                ahead(self.tick, t) <= KEPT_BEFORE_BASELINE_TICKS}
 
     def newest(self, network_id):
         """Returns (tick, contents) of a live object, or None."""

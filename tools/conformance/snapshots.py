@@ -210,7 +210,7 @@ class Snapshots:
         if entry.base == entry.tick:
             return thing  # it stays a baseline for ever (D-51)
         newer = thing.named is None or ahead(entry.base, thing.named) >= 0
-        self.promise(newer, f"baseline {entry.base} after {thing.named} (D-15)")
+        self.promise(newer or entry.base in thing.kept, f"baseline {entry.base} after {thing.named} (D-15)")
         if newer:
             thing.named = entry.base
         return thing

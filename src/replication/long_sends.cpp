@@ -31,7 +31,7 @@ LongSend* LongSends::find(uint32_t index, uint16_t version) {
   return nullptr;
 }
 
-bool LongSends::has_unsent() const {
+bool LongSends::any_unsent() const {
   return std::any_of(sends_.begin(), sends_.end(),
                      [](const LongSend& send) { return send.next(1).count != 0; });
 }

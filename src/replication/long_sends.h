@@ -57,8 +57,10 @@ class LongSends {
   /// In the order in which they began.
   std::vector<LongSend>& sends() { return sends_; }
   const std::vector<LongSend>& sends() const { return sends_; }
+  /// True when no state is under way and no baseline is kept.
+  bool empty() const { return sends_.empty() && baselines_.empty(); }
   /// True when some piece is not on its way.
-  bool has_unsent() const;
+  bool has_unsent() const { return !sends_.empty() && any_unsent(); }
   /// Bytes of the pieces that are not on their way; of the last ones, up to a piece more.
   uint32_t unsent_bytes() const;
 
@@ -88,6 +90,7 @@ class LongSends {
     std::shared_ptr<const PinnedVersion> pinned;
   };
   LongSend* find(uint32_t index, uint16_t version);
+  bool any_unsent() const;
 
   std::vector<LongSend> sends_;
   std::vector<Baseline> baselines_;

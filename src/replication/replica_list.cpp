@@ -193,10 +193,15 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
     if (steps_.holds(slot)) leave_step(store, *steps_.find(slot >> kGroupBits), 1u << slot % kGroupSlots);
   }
   announced_read_ = announced.end();
-  const bool reached = changes.reaches(changes_read_);
-  if (!steps_.empty()) {
-    follow_groups(store, changed.since(changes_read_));
-  } else if (!reached || changes.end() - changes_read_ > replicas_.size()) {
+  if (steps_.empty()) return wake_changed(store);
+  follow_groups(store, changed.since(changes_read_));
+  changes_read_ = changes.end();
+}
+
+void ReplicaList::wake_changed(const StateStore& store) {
+  const ChangeLog& changes = store.changes();
+  if (changes_read_ == changes.end()) return;
+  if (!changes.reaches(changes_read_) || changes.end() - changes_read_ > replicas_.size()) {
     for (uint32_t index = 0; index < replicas_.size(); ++index) {
       const Replica& replica = replicas_[index];
       if (replica.slot != kNoSlot && replica.sent_version != store.version(replica.slot)) wake(index);
@@ -210,6 +215,15 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
     }
   }
   changes_read_ = changes.end();
+}
+
+bool ReplicaList::rests(const StateStore& store) {
+  if (!told_unchanged_ || !awake_.empty() || !pending_.empty() || !steps_.empty() || longs_.size() != 0 ||
+      !ledger_.forgotten_entries().empty()) {
+    return false;
+  }
+  wake_changed(store);
+  return awake_.empty();
 }
 
 std::span<uint64_t> ReplicaList::awake() {
@@ -549,6 +563,7 @@ LongSend& ReplicaList::begin_long(uint32_t index, StateStore& store, EntryKind k
 }
 
 void ReplicaList::follow_longs(const StateStore& store, uint32_t resend_ticks) {
+  if (longs_.empty()) return;
   longs_.renew(tick_, resend_ticks);
   longs_.release([&](uint32_t index, uint32_t version) {
     const Replica& replica = replicas_[index];

@@ -144,6 +144,10 @@ class ReplicaList {
   };
   Standing standing(const Replica& replica) const;
 
+  /// True when the newest snapshot said that nothing was new, and since then nothing became new or needs
+  /// following: a build would find nothing to say. Wakes every object that changed since the last build.
+  bool rests(const StateStore& store);
+
   // --- For the snapshot builder.
   /// Wakes every object that changed since the last call, but for those in step. Objects in step that did not
   /// change come out of step. Visits what changed or, if that is less, the set.
@@ -211,6 +215,7 @@ class ReplicaList {
 
  private:
   void wake(uint32_t index);
+  void wake_changed(const StateStore& store);
   void drop_stale();
   void follow_groups(const StateStore& store, std::span<const ChangedGroups::Group> groups);
   void note_kept(const StateStore& store, const Step& step);

@@ -117,7 +117,7 @@ bool SnapshotBuilder::may_step(const SendTerms& terms) const {
 // Takes out of step what came into a group, and now and then what has gone so far away that it gets fewer
 // snapshots.
 void SnapshotBuilder::end_unfit_steps(ReplicaList& recipient) {
-  if (rules_ == nullptr) return;
+  if (rules_ == nullptr || recipient.steps().empty()) return;
   const bool regrouped = recipient.note_groups(rules_->groups_version());
   const uint64_t build = tick_ / config_.send_interval_ticks + recipient.peer_id();
   if (!regrouped && (!rules_->slows() || build % kSlowStepBuilds != 0)) return;

@@ -301,6 +301,10 @@ void AuthorityWorld::do_send(Now now) {
   std::erase_if(due_, [&](uint32_t slot) {
     Client* client = clients_[slot].get();
     if (client == nullptr) return true;  // it left
+    if (rests(*client)) {
+      client->begins_snapshot = client->is_listed = false;
+      return true;
+    }
     const uint64_t budget_bytes = due_budget_bytes(*client, now);
     // Without room for a datagram no snapshot is made: it would wait in a queue and grow old there. The next
     // send makes a newer one.
@@ -312,6 +316,15 @@ void AuthorityWorld::do_send(Now now) {
     return true;
   });
   endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+// Whether a snapshot would have nothing to say and may stay away (D-44). Most clients of a large world are so
+// most of the time, and nothing more is done for them.
+bool AuthorityWorld::rests(Client& client) {
+  if (client.snapshot_due || silence_of(client) == replication::SnapshotBuilder::Silence::kForbidden)
+    return false;
+  return client.recipient->rests(store_) &&
+         (!interest_ || !interest_->has_news(client.connection, current_tick_));
 }
 
 // What a snapshot to the client may hold now; 0 when none is due.

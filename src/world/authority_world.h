@@ -131,6 +131,7 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
   std::optional<simulation::TakenInput> take_input(Client& client) const;
   bool begins_snapshot(Tick tick) const;
   void begin_snapshots(Tick tick);
+  bool rests(Client& client);
   uint64_t due_budget_bytes(Client& client, Now now);
   void send_snapshot(Client& client, uint64_t send_budget_bytes);
   void send_part(Client& client, std::span<const uint8_t> bytes, uint32_t receipt);

@@ -154,6 +154,12 @@ void InterestHub::aim(Client& client) {
   client.viewer.place = interest_.objects().place(from);
 }
 
+bool InterestHub::has_news(ConnectionHandle connection, Tick tick) {
+  Client& client = clients_[connection.slot];
+  aim(client);
+  return interest_.has_news(connection.slot, client.viewer, tick, true);
+}
+
 replication::InterestSet::Changes InterestHub::evaluate(ConnectionHandle connection, Tick tick) {
   Client& client = clients_[connection.slot];
   aim(client);

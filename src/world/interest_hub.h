@@ -56,6 +56,8 @@ class InterestHub final : private replication::InterestFilter {
   bool contains(ConnectionHandle connection, uint32_t slot) const {
     return interest_.set(connection.slot).contains(slot);
   }
+  /// False when evaluate() would find the client's set as it is.
+  bool has_news(ConnectionHandle connection, Tick tick);
   /// What entered and left the client's set since the last call. Valid until the next call.
   replication::InterestSet::Changes evaluate(ConnectionHandle connection, Tick tick);
 

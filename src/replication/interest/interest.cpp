@@ -25,6 +25,7 @@ void Interest::remove_client(uint32_t client) {
 
 InterestSet::Changes Interest::evaluate(uint32_t client, const Viewer& viewer, base::Tick tick,
                                         InterestFilter* filter) {
+  if (!has_news(client, viewer, tick, filter != nullptr)) return {};
   const InterestSet::Changes changes =
       watches_[client].set->evaluate(objects_, viewer, tick, filter, &scratch_);
   watch(client);

@@ -42,6 +42,10 @@ class Interest final : private MovementListener {
   /// `client` is a small number that no present client has.
   void add_client(uint32_t client);
   void remove_client(uint32_t client);
+  /// InterestSet::has_news() for one client.
+  bool has_news(uint32_t client, const Viewer& viewer, base::Tick tick, bool asks_filter) const {
+    return watches_[client].set->has_news(objects_, viewer, tick, asks_filter);
+  }
   /// InterestSet::evaluate() for one client.
   InterestSet::Changes evaluate(uint32_t client, const Viewer& viewer, base::Tick tick,
                                 InterestFilter* filter);

@@ -65,8 +65,7 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
   Pass pass{objects, tick, filter, *scratch};
   const bool everything = must_read_everything(objects, viewer);
   const Place from = viewer_.place;
-  const double slack = objects.slack();
-  const bool moved = viewer.placed && distance_squared(from, viewer.place) >= slack * slack;
+  const bool moved = has_moved(objects, viewer);
   viewer_ = viewer;
   if (!everything && !moved) viewer_.place = from;
   if (everything) {
@@ -93,6 +92,18 @@ size_t InterestSet::heap_bytes() const {
 }
 
 // --- What to consider
+
+bool InterestSet::has_news(const InterestObjects& objects, const Viewer& viewer, Tick tick,
+                           bool asks_filter) const {
+  return must_read_everything(objects, viewer) || has_moved(objects, viewer) ||
+         changes_read_ != objects.changes().end() || !hints_.empty() || has_stays_to_end(tick) ||
+         filter_from_ != 0 || (asks_filter && objects.any_filtered());
+}
+
+bool InterestSet::has_moved(const InterestObjects& objects, const Viewer& viewer) const {
+  const double slack = objects.slack();
+  return viewer.placed && distance_squared(viewer_.place, viewer.place) >= slack * slack;
+}
 
 bool InterestSet::must_read_everything(const InterestObjects& objects, const Viewer& viewer) const {
   return !read_before_ || hints_lost_ || viewer.peer != viewer_.peer || viewer.room != viewer_.room ||
@@ -121,7 +132,7 @@ void InterestSet::read_news(Pass& pass) {
   const RuleChanges& changes = pass.objects.changes();
   for (uint64_t number = changes_read_; number < changes.end(); ++number) consider(pass, changes.at(number));
   for (const uint32_t slot : hints_) consider(pass, slot);
-  if (stays_.empty() || pass.tick < stay_ends_) return;
+  if (!has_stays_to_end(pass.tick)) return;
   pass.scratch.waiting.assign(stays_.begin(), stays_.end());
   stays_.clear();
   for (const uint32_t slot : pass.scratch.waiting) {

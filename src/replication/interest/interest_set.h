@@ -62,6 +62,9 @@ class InterestSet {
 
   /// The object may have crossed a border: the next evaluate() considers it.
   void hint(uint32_t slot);
+  /// False when evaluate() would find the set as it is. `asks_filter`: it would be given a filter.
+  bool has_news(const InterestObjects& objects, const Viewer& viewer, base::Tick tick,
+                bool asks_filter) const;
   /// Brings the set up to date for `tick`. `filter` may be null: every filtered object is relevant then.
   Changes evaluate(const InterestObjects& objects, const Viewer& viewer, base::Tick tick,
                    InterestFilter* filter, InterestScratch* scratch);
@@ -80,6 +83,8 @@ class InterestSet {
   struct Pass;
 
   bool must_read_everything(const InterestObjects& objects, const Viewer& viewer) const;
+  bool has_moved(const InterestObjects& objects, const Viewer& viewer) const;
+  bool has_stays_to_end(base::Tick tick) const { return !stays_.empty() && tick >= stay_ends_; }
   void read_everything(Pass& pass);
   void read_news(Pass& pass);
   void ask_filter(Pass& pass);

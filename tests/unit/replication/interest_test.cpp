@@ -440,6 +440,45 @@ TEST_P(InterestSetTest, ARestingWorldCostsNothing) {
   EXPECT_EQ(interest_.work().watched, before.watched);
 }
 
+TEST_P(InterestSetTest, ASetHasNewsOnlyWhereAnEvaluationMayChangeIt) {
+  const auto has_news = [&](bool asks_filter = false) {
+    return interest_.has_news(0, viewer_, ++tick_, asks_filter);
+  };
+  EXPECT_TRUE(has_news()) << "it was never evaluated";
+  for (uint32_t slot = 0; slot < 100; ++slot) add_at(slot, slot % 10 * 1.0);
+  add_at(100, 5000);
+  evaluate();
+  EXPECT_FALSE(has_news());
+  objects_.set_place(100, {6000, 0, 0});
+  EXPECT_FALSE(has_news()) << "far from its borders";
+  viewer_.place.x += objects_.slack() / 2;
+  EXPECT_FALSE(has_news()) << "less than the slack";
+  viewer_.place.x += objects_.slack();
+  EXPECT_TRUE(has_news());
+  evaluate();
+  EXPECT_FALSE(has_news());
+  objects_.set_place(100, {1, 0, 0});
+  EXPECT_TRUE(has_news()) << "it crossed a border";
+  evaluate();
+  EXPECT_TRUE(set().contains(100));
+  objects_.set_place(100, {5000, 0, 0});
+  evaluate();
+  EXPECT_TRUE(set().contains(100)) << "not long enough in the set";
+  tick_ += 100;
+  EXPECT_TRUE(has_news()) << "its stay ends";
+  evaluate();
+  EXPECT_FALSE(set().contains(100));
+  InterestRule rule = objects_.rule(5);
+  rule.filtered = true;
+  objects_.set_rule(5, rule);
+  EXPECT_TRUE(has_news()) << "a rule changed";
+  evaluate();
+  EXPECT_FALSE(has_news());
+  EXPECT_TRUE(has_news(true)) << "the game may change its mind about the object";
+  viewer_.room = 3;
+  EXPECT_TRUE(has_news());
+}
+
 TEST_P(InterestSetTest, MovementElsewhereReachesNobody) {
   for (uint32_t slot = 0; slot < 40; ++slot) add_at(slot, slot * 1.0);
   for (uint32_t slot = 40; slot < 4000; ++slot) add_at(slot, 5000 + slot * 5.0);

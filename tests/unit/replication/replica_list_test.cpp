@@ -469,6 +469,85 @@ TEST(ReplicaList, what_does_not_change_is_not_visited) {
   EXPECT_EQ(recipient.visited() - before, 10u * 2u) << "once in the change log, once awake";
 }
 
+/// A client with 300 resting lamps, and 300 outside of its set.
+struct RestingClient : testing::Test {
+  RestingClient() {
+    authority.recipients.push_back(&recipient);
+    for (int i = 0; i < 300; ++i) authority.spawn(types.lamp());
+    authority.recipients.clear();
+    for (int i = 0; i < 300; ++i) authority.spawn(types.lamp());
+  }
+  /// Builds until the client rests. False when it never does.
+  bool come_to_rest(bool acks = true) {
+    for (int build = 0; build < 10; ++build) {
+      if (rests()) return true;
+      for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, acks);
+    }
+    return false;
+  }
+  bool rests() {
+    authority.tick += 2;
+    authority.record();
+    return recipient.rests(authority.store);
+  }
+
+  Types types;
+  Authority authority{types};
+  ReplicaList recipient{ReplicaList::Config{}};
+};
+
+TEST_F(RestingClient, is_left_alone_without_a_visit) {
+  ASSERT_TRUE(come_to_rest());
+  const uint64_t visited = recipient.visited();
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(rests());
+  EXPECT_EQ(recipient.visited(), visited);
+  for (int i = 0; i < 100; ++i) {
+    authority.state<Lamp>(400).level ^= 1;
+    EXPECT_TRUE(rests()) << "what changes is not in its set";
+  }
+  EXPECT_EQ(recipient.visited(), visited + 100) << "once in the change log";
+}
+
+TEST_F(RestingClient, ends_its_rest_with_what_changes) {
+  ASSERT_TRUE(come_to_rest());
+  authority.state<Lamp>(17).level ^= 1;
+  EXPECT_FALSE(rests());
+  const auto parts = authority.send(recipient);
+  ASSERT_EQ(parts.size(), 1u);
+  const uint32_t receipt = parts[0].receipt;
+  EXPECT_FALSE(rests()) << "the change is in flight";
+  recipient.on_receipt(receipt, true);
+  EXPECT_TRUE(come_to_rest());
+  recipient.enter(500, authority.table.network_id(500));
+  EXPECT_FALSE(rests()) << "an object came";
+  ASSERT_TRUE(come_to_rest());
+  recipient.leave(17, authority.table.network_id(17));
+  EXPECT_FALSE(rests()) << "an object left";
+}
+
+TEST_F(RestingClient, rests_only_when_it_was_told_so_and_holds_everything) {
+  EXPECT_FALSE(come_to_rest(false)) << "nothing arrives";
+  EXPECT_TRUE(come_to_rest());
+  // The rested entry was lost: it is told again.
+  authority.state<Lamp>(17).level ^= 1;
+  uint32_t rested = 0;
+  for (int build = 0; build < 10 && rested == 0; ++build) {
+    EXPECT_FALSE(rests());
+    const uint64_t before = authority.builder.stats().rested_entries;
+    for (const SnapshotPart& part : authority.send(recipient)) {
+      if (authority.builder.stats().rested_entries == before) {
+        recipient.on_receipt(part.receipt, true);
+      } else {
+        rested = part.receipt;
+      }
+    }
+  }
+  ASSERT_NE(rested, 0u);
+  recipient.on_receipt(rested, false);
+  EXPECT_FALSE(rests());
+  EXPECT_TRUE(come_to_rest());
+}
+
 TEST(ReplicaList, a_resting_world_of_100000_objects_costs_nothing) {
   Types types;
   SnapshotBuilder::Config config;

@@ -5,7 +5,7 @@
 //   timeline             which row holds which tick: the last 64 ticks, or as many as configured
 //   reconciler           compares them with the server's, rewinds all predicted objects and resimulates
 //   interpolation_clock  render time on the server's time line, with an adaptive delay
-//   interpolation_buffer the samples of one remote object: interpolate, extrapolate or hold
+//   interpolation        the pose of one remote object: interpolate, extrapolate or hold
 //   smoother             eases a correction over about 200 ms instead of jumping
 //
 // Refuses to: run the game itself (a callback does), read a clock, know connections. It works on words of a

@@ -10,17 +10,24 @@
 namespace lattice::replication {
 namespace {
 
+// An object that rests has few states. One that moves holds those of parts with keep and those that came
+// since its baseline, or are drawn: 24 of these are 0.4 s at 60 snapshots a second, and 0.8 s at 30. A
+// quarter of the cells beyond that makes closing up seldom. Only a longer round trip takes the most there can
+// be.
 constexpr uint32_t kFirstCells = 4;
-constexpr uint32_t kSteadyCells = 36;  // two growths away; enough for an object that moves, at 30 Hz
+constexpr uint32_t kSteadyCells = 54;
 constexpr uint32_t kMostStates = kBaselineSends + kKeptStates;
 constexpr uint32_t kMostCells = kMostStates + 1;  // one is for the draft
+static_assert(kKeptStates + 24 <= kSteadyCells - kSteadyCells / 4 && kDrawnStates <= 24);
+static_assert(kMostCells <= UINT8_MAX);
 
 }  // namespace
 
 void ReceivedStates::reset(uint32_t word_count) {
   word_count_ = word_count;
   head_ = count_ = kept_ = 0;
-  grow(std::max(kFirstCells, static_cast<uint32_t>(cells_.size())));
+  if (capacity_ != 0 && capacity_ * word_count <= words_size_) return;
+  grow(std::max<uint32_t>(kFirstCells, capacity_));
 }
 
 const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
@@ -34,9 +41,34 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
   return nullptr;
 }
 
-Word* ReceivedStates::insert_anywhere(Tick tick, bool keep) {
-  if (count_ == cells_.size()) make_room();
-  if (count_ == 0) first_needed_ = tick - static_cast<Tick>(kMaxBaselineTicks);
+// If the earlier state was said to hold up to `tick` or later, the object had changed before that. The time
+// of the change is unknown, so the earlier state holds at its own tick only.
+void ReceivedStates::end_before(Cell& before, Tick tick, uint32_t interval_ticks) {
+  if (!base::tick_after(tick, before.held_until)) {
+    before.held_until = before.tick;
+    before.rests = false;
+  }
+  const Tick last_rest = tick - interval_ticks;
+  if (before.rests && base::tick_after(last_rest, before.held_until)) before.held_until = last_rest;
+}
+
+void ReceivedStates::rest(Tick tick) {
+  if (count_ == 0) return;
+  Cell& newest = at(count_ - 1u);
+  newest.rests = true;
+  if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
+}
+
+uint32_t ReceivedStates::drawn_count() const {
+  const uint32_t most = std::min<uint32_t>(count_, kDrawnStates);
+  uint32_t drawn = 0;
+  while (drawn < most && !base::tick_after(stay_began_, at(count_ - 1 - drawn).tick)) ++drawn;
+  return drawn;
+}
+
+Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks) {
+  if (count_ == capacity_) make_room();
+  if (count_ == 0) first_needed_ = stay_began_ = tick - static_cast<Tick>(kMaxBaselineTicks);
   uint32_t index = count_;
   while (index > 0 && base::tick_after(at(index - 1).tick, tick)) --index;
   if (index > 0 && at(index - 1).tick == tick) return nullptr;
@@ -60,11 +92,10 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep) {
   }
   const uint16_t place = at(count_).place;
   for (uint32_t i = count_; i > index; --i) at(i) = at(i - 1);  // nothing, when states come in order
-  at(index).place = place;
-  at(index).tick = tick;
-  at(index).keep = keep;
+  at(index) = {tick, tick, place, keep, false};
+  if (index > 0) end_before(at(index - 1), tick, interval_ticks);
   ++count_;
-  kept_ += keep ? 1 : 0;
+  if (keep) ++kept_;
   validate();
   return words_of(at(index));
 }
@@ -74,41 +105,56 @@ void ReceivedStates::drop(uint32_t index) {
   const Cell dropped = at(index);
   for (uint32_t i = index; i > 0; --i) at(i) = at(i - 1);
   at(0) = dropped;
-  kept_ -= dropped.keep ? 1u : 0u;
-  head_ = index_of(1);
+  if (dropped.keep) --kept_;
+  head_ = static_cast<uint8_t>(index_of(1));
   --count_;
 }
 
-// Closes up what was let go. Grows when few cells came free, so that this happens seldom.
+// Closes up what was let go and is not drawn. What stays of the older states moves, so that the draft stays
+// in its cell. Grows when few cells came free, so that this happens seldom.
 void ReceivedStates::make_room() {
-  uint32_t stay = 0;
-  for (uint32_t i = 0; i < count_; ++i) {
-    if (let_go(i)) continue;
-    if (stay != i) std::swap(at(stay), at(i));
-    ++stay;
+  const uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
+  uint32_t free = old_states;  // before this index; those that stay gather behind it
+  for (uint32_t i = old_states; i > 0; --i) {
+    if (let_go(i - 1)) continue;
+    --free;
+    if (free != i - 1) std::swap(at(free), at(i - 1));
   }
-  count_ = stay;
-  const auto cells = static_cast<uint32_t>(cells_.size());
-  if (count_ > cells - cells / 4)
-    grow(std::min(cells < kSteadyCells ? 3 * cells : cells + cells / 2, kMostCells));
-  LATTICE_ASSERT(count_ < cells_.size());
+  head_ = static_cast<uint8_t>(index_of(free));
+  count_ = static_cast<uint8_t>(count_ - free);
+  if (count_ > capacity_ - capacity_ / 4) grow(capacity_ < kSteadyCells ? kSteadyCells : kMostCells);
+  LATTICE_ASSERT(count_ < capacity_);
 }
 
-// To `cells`, which is no less than before. The words stay where they are.
+// To `cells`, which is no less than before, with words for each. The words keep their places.
 void ReceivedStates::grow(uint32_t cells) {
-  std::rotate(cells_.begin(), cells_.begin() + head_, cells_.end());
-  head_ = 0;
-  for (auto place = static_cast<uint32_t>(cells_.size()); place < cells; ++place) {
-    cells_.push_back(Cell{0, static_cast<uint16_t>(place), false});
+  auto grown = std::make_unique<Cell[]>(cells);
+  for (uint32_t i = 0; i < cells; ++i) {
+    if (i < capacity_)
+      grown[i] = at(i);
+    else
+      grown[i].place = static_cast<uint16_t>(i);
   }
-  words_.resize(std::max(words_.size(), size_t{cells} * word_count_));
+  cells_ = std::move(grown);
+  head_ = 0;
+  capacity_ = static_cast<uint8_t>(cells);
+  const uint32_t words = cells * word_count_;
+  if (words <= words_size_) return;
+  auto room = std::make_unique<Word[]>(words);
+  std::copy_n(words_.get(), words_size_, room.get());
+  words_ = std::move(room);
+  words_size_ = words;
 }
 
 void ReceivedStates::age(Tick oldest) {
   if (empty()) return;
   while (count_ > 1 && base::tick_after(oldest, at(0).tick)) drop(0);
-  if (base::tick_after(oldest, at(0).tick)) at(0).tick = oldest;
-  if (base::tick_after(oldest, first_needed_)) first_needed_ = oldest;
+  Cell& cell = at(0);
+  if (base::tick_after(oldest, cell.tick)) cell.tick = oldest;
+  if (base::tick_after(oldest, cell.held_until)) cell.held_until = oldest;
+  for (Tick* tick : {&first_needed_, &stay_began_}) {
+    if (base::tick_after(oldest, *tick)) *tick = oldest;
+  }
 }
 
 void ReceivedStates::validate() const {
@@ -116,12 +162,13 @@ void ReceivedStates::validate() const {
   LATTICE_ASSERT(count_ <= kMostStates && kept_ <= kKeptStates);
   std::bitset<kMostCells> owned;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < cells_.size(); ++i) {
+  for (uint32_t i = 0; i < capacity_; ++i) {
     LATTICE_ASSERT(!owned[at(i).place]);  // each place has one owner
     owned[at(i).place] = true;
     if (i >= count_) continue;
     kept += at(i).keep ? 1u : 0u;
-    LATTICE_ASSERT(i == 0 || base::tick_after(at(i).tick, at(i - 1).tick));
+    LATTICE_ASSERT(base::tick_distance(at(i).held_until, at(i).tick) >= 0);
+    LATTICE_ASSERT(i == 0 || base::tick_after(at(i).tick, at(i - 1).held_until));
   }
   LATTICE_ASSERT(kept == kept_);
 #endif

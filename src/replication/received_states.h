@@ -1,17 +1,19 @@
-// The states of one object that a client received: the baselines to which the authority may refer. Spec:
-// D-26.
+// The states of one object that a client received: the baselines to which the authority may refer (D-26), and
+// what is drawn between them. Each says until when it held: to its own tick, or longer once a rested entry
+// said so (D-17).
 //
 // They lie in a ring of cells, and each cell owns the words of one state. So a state is decoded into the
-// words that it keeps, and one that comes in order moves nothing.
+// words that it keeps, one that comes in order moves nothing, and no other copy of it is made.
 //
-// True at all times: states ascend in tick; the newest kBaselineSends are here, and of those in parts with
-// keep the newest kKeptStates, but for what forget_before() let go. The memory grows in steps and stays.
+// True at all times: states ascend in tick and do not overlap; the newest kBaselineSends are here, and of
+// those in parts with keep the newest kKeptStates, but for what forget_before() let go; the newest
+// kDrawnStates are here in any case. The memory grows in two steps at most, and stays.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "base/sequence.h"
 #include "replication/snapshot_format.h"
@@ -22,10 +24,21 @@ namespace lattice::replication {
 using base::Tick;
 using serialization::Word;
 
+inline constexpr uint32_t kDrawnStates = 16;  // S-05 asks for 8 or more
+
 class ReceivedStates {
  public:
+  /// A state that held from `tick` to `until`.
+  struct Held {
+    Tick tick = 0;
+    Tick until = 0;
+    const Word* words = nullptr;
+  };
+
   /// Empties it. Keeps the memory that it has.
   void reset(uint32_t word_count);
+  /// The object comes to this client, once more or for the first time: what is drawn begins after `removed`.
+  void begin_stay(Tick removed) { stay_began_ = removed + 1; }
 
   bool empty() const { return count_ == 0; }
   Tick newest_tick() const { return at(count_ - 1).tick; }
@@ -46,15 +59,25 @@ class ReceivedStates {
   /// Words to fill for a state that may follow. The next insert() takes them over. Valid until then; states
   /// that were let go may leave.
   Word* draft() {
-    if (count_ == cells_.size()) make_room();
+    if (count_ == capacity_) make_room();
     return words_of(at(count_));
   }
   /// Puts the state of `tick` in its place and returns its words, which are those of draft(). Null when the
-  /// tick is already there, or when the state is older than all that must be kept.
-  Word* insert(Tick tick, bool keep) {
-    const bool plain = count_ != 0 && count_ < std::min<size_t>(cells_.size(), kBaselineSends) && !keep &&
+  /// tick is already there, or when the state is older than all that must be kept. If the state before it
+  /// rested, that held until `interval_ticks` earlier: snapshots are so far apart.
+  Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1) {
+    const bool plain = count_ != 0 && count_ < std::min<uint32_t>(capacity_, kBaselineSends) && !keep &&
                        base::tick_after(tick, newest_tick());
-    return plain ? append(tick) : insert_anywhere(tick, keep);
+    return plain ? append(tick, interval_ticks) : insert_anywhere(tick, keep, interval_ticks);
+  }
+  /// The newest state still held at `tick`, and holds until the next one comes.
+  void rest(Tick tick);
+  /// How many states of this stay there are, at most kDrawnStates.
+  uint32_t drawn_count() const;
+  /// The state that `newer` states of this stay followed; `newer` is below drawn_count().
+  Held held_state(uint32_t newer) const {
+    const Cell& cell = at(count_ - 1 - newer);
+    return {cell.tick, cell.held_until, words_of(cell)};
   }
   /// Lets go of the states before `baseline` that are more than kLateBaselineTicks older than `now`. The
   /// newest state and those of parts with keep stay.
@@ -71,43 +94,49 @@ class ReceivedStates {
  private:
   struct Cell {
     Tick tick = 0;
+    Tick held_until = 0;
     uint16_t place = 0;  // in words_
     bool keep = false;
+    bool rests = false;
   };
   // `index` 0 is the oldest state; at(held()) is the cell of the draft.
   Cell& at(uint32_t index) { return cells_[index_of(index)]; }
   const Cell& at(uint32_t index) const { return cells_[index_of(index)]; }
   uint32_t index_of(uint32_t index) const {
     const uint32_t i = head_ + index;
-    const auto cells = static_cast<uint32_t>(cells_.size());
-    return i < cells ? i : i - cells;
+    return i < capacity_ ? i : i - capacity_;
   }
-  Word* words_of(const Cell& cell) { return words_.data() + size_t{cell.place} * word_count_; }
-  const Word* words_of(const Cell& cell) const { return words_.data() + size_t{cell.place} * word_count_; }
+  Word* words_of(const Cell& cell) { return words_.get() + size_t{cell.place} * word_count_; }
+  const Word* words_of(const Cell& cell) const { return words_.get() + size_t{cell.place} * word_count_; }
   bool let_go(uint32_t index) const {
     const Cell& cell = at(index);
     return !cell.keep && index + 1 != count_ && base::tick_after(first_needed_, cell.tick);
   }
-  Word* append(Tick tick) {
+  Word* append(Tick tick, uint32_t interval_ticks) {
+    Cell& before = at(count_ - 1u);
+    if (before.rests) end_before(before, tick, interval_ticks);
     Cell& cell = at(count_++);
-    cell.tick = tick;
-    cell.keep = false;
+    cell = {tick, tick, cell.place, false, false};
     return words_of(cell);
   }
+  static void end_before(Cell& before, Tick tick, uint32_t interval_ticks);
   const Word* search(Tick tick, uint32_t* depth) const;
-  Word* insert_anywhere(Tick tick, bool keep);
+  Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
   void drop(uint32_t index);
   void make_room();
   void grow(uint32_t cells);
   void validate() const;
 
-  std::vector<Cell> cells_;
-  std::vector<Word> words_;
+  std::unique_ptr<Cell[]> cells_;
+  std::unique_ptr<Word[]> words_;
   uint32_t word_count_ = 0;
-  uint32_t head_ = 0;
-  uint32_t count_ = 0;
-  uint32_t kept_ = 0;      // states with keep
+  uint32_t words_size_ = 0;
   Tick first_needed_ = 0;  // states before it that are neither the newest nor have keep were let go
+  Tick stay_began_ = 0;    // states before it belong to an earlier stay of the object
+  uint8_t capacity_ = 0;   // of cells_
+  uint8_t head_ = 0;
+  uint8_t count_ = 0;
+  uint8_t kept_ = 0;  // states with keep
 };
 
 }  // namespace lattice::replication

@@ -100,6 +100,7 @@ uint32_t SnapshotApplier::place(const ObjectInfo& info, uint32_t remote_slot, co
   spawn(known, info, tick);
   known.placed = words;
   std::copy_n(words, info.type->word_count, known.states.insert(tick, false));
+  known.states.rest(tick + 1);  // drawn as it was placed until a state comes
   return known.slot;
 }
 
@@ -145,7 +146,7 @@ void SnapshotApplier::commit_delta(const Pending& entry, Tick tick, bool keep) {
   Known& known = known_[index];
   if (known.type != entry.type || known.slot == kNoSlot || is_before_removal(known, tick)) return;
   if (entry.baseline != tick) known.states.forget_before(entry.baseline, newest_tick_);
-  const Word* words = known.states.insert(tick, keep);
+  const Word* words = known.states.insert(tick, keep, interval_ticks_);
   if (words != nullptr) apply_state(known, tick, words, EntryKind::kDelta, false);
 }
 
@@ -156,7 +157,7 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
   const Full& full = fulls_[entry.full];
   const bool is_new = known.slot == kNoSlot;
   if (is_new) spawn(known, full.info, tick);
-  Word* words = known.states.insert(tick, keep);
+  Word* words = known.states.insert(tick, keep, interval_ticks_);
   if (words == nullptr) return;  // the state of this tick is already here
   std::copy_n(scratch_.data() + full.first_word, known.type->word_count, words);
   if (!is_new && base::tick_after(tick, known.full_tick)) {
@@ -179,9 +180,14 @@ void SnapshotApplier::apply_state(Known& known, Tick tick, const Word* words, En
   known.applied_tick = tick;
   if (is_new) listener_.on_spawn(slot, tick);
   listener_.on_state(slot, tick, words, kind);
-  if (known.rest_tick == 0) return;
-  if (known.rest_baseline == tick) listener_.on_rested(slot, known.rest_tick);
-  if (!base::tick_after(known.rest_baseline, tick)) known.rest_tick = 0;  // older states do not end the wait
+  if (!known.rest_waits) return;
+  if (known.rest_baseline == tick) rest(known, known.rest_tick);
+  known.rest_waits = base::tick_after(known.rest_baseline, tick);  // older states do not end the wait
+}
+
+void SnapshotApplier::rest(Known& known, Tick tick) {
+  known.states.rest(tick);
+  listener_.on_rested(known.slot, tick);
 }
 
 void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
@@ -194,6 +200,7 @@ void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
   known.slot = mirror_.mirror(mirrored);
   LATTICE_CHECK(known.slot != kNoSlot);  // the count was checked while decoding
   if (known.type == nullptr) known.states.reset(info.type->word_count);
+  if (known.was_removed) known.states.begin_stay(known.removed_tick);
   known.type = info.type;
   if (known.slot >= known_of_mirror_.size()) known_of_mirror_.resize(size_t{known.slot} + 1, kNotKnown);
   known_of_mirror_[known.slot] = find_known(info.network_id);
@@ -287,11 +294,12 @@ void SnapshotApplier::commit_rested(const Pending& entry, Tick tick) {
     const Word* rests = known.states.find(entry.baseline);
     const size_t bytes = known.type->word_count * sizeof(Word);
     if (rests == nullptr || std::memcmp(rests, known.states.newest(), bytes) != 0) return;  // it has moved on
-    return listener_.on_rested(known.slot, tick);
+    return rest(known, tick);
   }
-  if (known.applied_tick == entry.baseline) return listener_.on_rested(known.slot, tick);
+  if (known.applied_tick == entry.baseline) return rest(known, tick);
   known.rest_baseline = entry.baseline;  // the state has not come yet
   known.rest_tick = tick;
+  known.rest_waits = true;
 }
 
 void SnapshotApplier::bury(const Known& known) {

@@ -73,11 +73,11 @@ class SnapshotListener {
   virtual void on_stays(uint32_t /*slot*/) {}
   /// The newest state of the object. `words` stay valid until its next state. Host values are not changed.
   virtual void on_state(uint32_t slot, Tick tick, const Word* words, EntryKind kind) = 0;
-  /// A state that arrived after a newer one. It is kept as a baseline and may serve interpolation. It is
-  /// never applied.
+  /// A state that arrived after a newer one. It is kept as a baseline and is drawn in its place. It is never
+  /// applied.
   virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const Word* /*words*/) {}
   /// At `tick`, the object's newest state still holds, and it will until the next one comes (D-17).
-  virtual void on_rested(uint32_t slot, Tick tick) = 0;
+  virtual void on_rested(uint32_t /*slot*/, Tick /*tick*/) {}
   /// Owner, mode or authority_tick changed. The table has the new values. Not called at spawn.
   virtual void on_authority(uint32_t /*slot*/, Tick /*tick*/) {}
 };
@@ -102,6 +102,9 @@ class SnapshotApplier {
   /// slot in the mirror; the listener is not told.
   uint32_t place(const ObjectInfo& info, uint32_t remote_slot, const Word* words, Tick tick);
 
+  /// How many ticks lie between two snapshots at present, 1 or more: an object that rested, and then moves,
+  /// rested until one snapshot before.
+  void set_interval(uint32_t ticks) { interval_ticks_ = ticks; }
   /// Decodes one part. kStale: do not ack its packet. kRefused: refusal() says why, no state moved.
   Result apply(std::span<const uint8_t> body);
 
@@ -129,31 +132,34 @@ class SnapshotApplier {
   /// Null for a slot without an object. The words stay valid until the next part.
   const Word* confirmed(uint32_t slot, Tick* tick) const {
     if (slot >= known_of_mirror_.size() || known_of_mirror_[slot] == kNotKnown) return nullptr;
-    const ReceivedStates& states = known_[known_of_mirror_[slot]].states;
-    if (tick != nullptr) *tick = states.newest_tick();
-    return states.newest();
+    const ReceivedStates& received = states(slot);
+    if (tick != nullptr) *tick = received.newest_tick();
+    return received.newest();
   }
+  /// All received states of an object that is there. They stay valid until the next part.
+  const ReceivedStates& states(uint32_t slot) const { return known_[known_of_mirror_[slot]].states; }
   /// Inside on_state(): the state that was the newest before, or null.
-  const Word* former(uint32_t slot) const { return known_[known_of_mirror_[slot]].states.before_newest(); }
+  const Word* former(uint32_t slot) const { return states(slot).before_newest(); }
 
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
   static constexpr size_t kPlans = 16;
 
   /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
-  /// arrive, and must still decode.
-  struct Known {
+  /// arrive, and must still decode. What every delta reads stands first, in one cache line.
+  struct alignas(64) Known {
     ReceivedStates states;
     const ObjectType* type = nullptr;  // null: removed before any state was received
-    const Word* placed = nullptr;      // the state in which both sides placed it; null: they did not
     uint32_t slot = kNoSlot;           // in the mirror; kNoSlot: tombstone
     uint32_t decoded = 0;              // number of the last part with an entry about it
     Tick applied_tick = 0;
-    Tick removed_tick = 0;
     bool was_removed = false;
-    bool leaving = false;            // the authority removed it and it is still here: see may_despawn
-    bool left = false;               // the newest removal says that the object lives on
-    Tick rest_tick = 0;              // of a rested entry about a state that has not come; 0: none
+    bool leaving = false;     // the authority removed it and it is still here: see may_despawn
+    bool left = false;        // the newest removal says that the object lives on
+    bool rest_waits = false;  // a rested entry was about a state that has not come
+    Tick removed_tick = 0;
+    const Word* placed = nullptr;    // the state in which both sides placed it; null: they did not
+    Tick rest_tick = 0;              // of that rested entry
     Tick rest_baseline = 0;          // the tick of that state
     Tick full_tick = 0;              // tick of the newest full entry, which gave owner and mode
     uint64_t network_id = 0;         // 0: free
@@ -194,6 +200,12 @@ class SnapshotApplier {
     uint32_t age = 0;
     uint32_t slot = 0;
   };
+  /// Entries of one type that follow each other in a block.
+  struct TrafficRun {
+    const ObjectType* type = nullptr;  // null: not known
+    uint32_t entries = 0;
+    size_t first_bit = 0;
+  };
   /// What an entry takes over from the one before.
   struct Previous {
     const ObjectType* type = nullptr;                 // null: the first entry
@@ -221,13 +233,14 @@ class SnapshotApplier {
   static bool lives_at(const Known& known, Tick tick);
   static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
-  void count_traffic(const Pending& entry, uint32_t index, size_t bits);
+  void count_traffic(const TrafficRun& run, size_t end_bit);
 
   void commit(const SnapshotHeader& header);
   void commit_delta(const Pending& entry, Tick tick, bool keep);
   void commit_full(const Pending& entry, Tick tick, bool keep);
   void commit_pieces();
   void apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new);
+  void rest(Known& known, Tick tick);
   void commit_removal(const Pending& entry, Tick tick);
   void commit_rested(const Pending& entry, Tick tick);
   void despawn(Known& known);
@@ -282,6 +295,7 @@ class SnapshotApplier {
   std::vector<Word> scratch_;    // decoded words of fulls_: of some of these objects there are no states yet
   uint32_t used_words_ = 0;
   uint32_t decoding_ = 0;  // counts the parts
+  uint32_t interval_ticks_ = 1;
   SnapshotHeader header_;
   SnapshotRefusal refusal_ = SnapshotRefusal::kNone;
   std::array<uint64_t, static_cast<size_t>(SnapshotRefusal::kCount)> refusals_{};

@@ -20,7 +20,8 @@ bool may_have_age(EntryKind kind, uint32_t age) {
 
 // The number of slots between an entry and the one before (D-14).
 uint32_t read_gap(BitReader& in, uint32_t k) {
-  uint32_t quotient = 0;
+  if (k == 0 && !in.ReadBool()) return 0;  // next to each other
+  uint32_t quotient = k == 0 ? 1 : 0;
   while (quotient < kGapEscape && in.ReadBool()) ++quotient;
   if (quotient == kGapEscape) {
     const uint32_t gap = in.ReadVarint32();
@@ -134,8 +135,10 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   if (head.kind == EntryKind::kPiece) return decode_pieces(in, header, head);
   uint64_t slot = head.slot;
   Previous previous;
+  TrafficRun run;
+  run.first_bit = in.position_bits();
   for (uint32_t i = 0; i < head.count; ++i) {
-    const size_t begins_bits = in.position_bits();
+    const size_t first_bit = in.position_bits();
     if (i != 0) slot += uint64_t{read_gap(in, head.k)} + 1;
     if (!in.ok()) return SnapshotRefusal::kMalformed;
     if (slot >= slot_bound_) return SnapshotRefusal::kSlot;
@@ -156,21 +159,25 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
     }
     const SnapshotRefusal refusal = decode_entry(in, header.server_tick, index, &entry, &previous);
     if (refusal != SnapshotRefusal::kNone) return refusal;
-    count_traffic(entry, index, in.position_bits() - begins_bits);
+    // An entry without a state: its object says the type, if it is known.
+    const ObjectType* type = entry.type == nullptr && index != kNotKnown ? known_[index].type : entry.type;
+    if (type != run.type) {
+      count_traffic(run, first_bit);
+      run = {type, 0, first_bit};
+    }
+    ++run.entries;
   }
+  count_traffic(run, in.position_bits());
   const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
   if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
-void SnapshotApplier::count_traffic(const Pending& entry, uint32_t index, size_t bits) {
-  const ObjectType* type = entry.type;
-  if (type == nullptr) {  // an entry without a state: its object says the type, if it is known
-    if (index == kNotKnown || (type = known_[index].type) == nullptr) return;
-  }
-  TypeTraffic& traffic = traffic_[type->index];
-  ++traffic.entries;
-  traffic.bits += bits;
+void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
+  if (run.type == nullptr) return;
+  TypeTraffic& traffic = traffic_[run.type->index];
+  traffic.entries += run.entries;
+  traffic.bits += end_bit - run.first_bit;
 }
 
 SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, uint32_t index, Pending* entry,

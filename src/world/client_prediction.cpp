@@ -180,9 +180,10 @@ void ClientWorld::corrected(uint32_t slot, const serialization::Word* before,
   const replication::ObjectInfo& info = table_.info(slot);
   if (frame_log_.collects())
     frame_log_.corrected(slot, info, frame_members(*info.type->layout, before, after));
-  if (!smooth_) return;
+  Presentation* presentation = mirrors_[slot].presentation.get();
+  if (!smooth_ || presentation == nullptr) return;  // what was never drawn has no step to ease
   const bool teleported = info.type->layout->teleported(before, after);
-  mirrors_[slot].presentation->corrected(before, after, teleported, now_ns_);
+  presentation->corrected(before, after, teleported, now_ns_);
 }
 
 }  // namespace lattice::world

@@ -17,7 +17,6 @@ const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) con
 const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
   Mirror& mirror = mirrors_[slot];
   if (mirror.newest_tick == 0) return nullptr;
-  if (!mirror.presentation) return host_for_game(slot)[behaviour];  // as it was placed
   if (!mirror.drawn || mirror.drawn_ns != now.ns || mirror.drawn_frame != frame_log_.number()) {
     draw(slot, now);
     mirror.drawn = true;
@@ -45,21 +44,22 @@ simulation::TickTime ClientWorld::seen_time() const {
 
 void ClientWorld::draw(uint32_t slot, Now now) {
   Mirror& mirror = mirrors_[slot];
+  Presentation& presentation = presentation_of(mirror);
   look(now);
   if (mirror.predicted) {
     const serialization::Word* to = reconciler_->predicted(slot, current_tick_);
     const serialization::Word* from = reconciler_->predicted(slot, current_tick_ - 1);
     if (to != nullptr) {
       const double t = from == nullptr ? 1.0 : std::min(1.0, fixed_tick_.alpha_at(now.ns));
-      mirror.presentation->show_between(from == nullptr ? to : from, to, t, smooth_, now.ns);
+      presentation.show_between(from == nullptr ? to : from, to, t, smooth_, now.ns);
       return;
     }
   }
-  if (interpolate_ && mirror.presentation->show_interpolated(view_time_, smooth_, now.ns)) {
+  if (interpolate_ && presentation.show_interpolated(applier_->states(slot), view_time_, smooth_, now.ns)) {
     return;
   }
   const serialization::Word* newest = newest_words(slot);
-  mirror.presentation->show_between(newest, newest, 1.0, false, now.ns);
+  presentation.show_between(newest, newest, 1.0, false, now.ns);
 }
 
 }  // namespace lattice::world

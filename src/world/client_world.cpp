@@ -194,7 +194,7 @@ void ClientWorld::do_receive(Now now) {
   now_ns_ = now.ns;
   timing_.server_tick = 0;
   const double interval_ticks = static_cast<double>(clock_.snapshot_interval_ns()) / fixed_tick_.tick_ns();
-  snapshot_interval_ticks_ = std::max(1u, static_cast<uint32_t>(interval_ticks + 0.5));
+  applier_->set_interval(std::max(1u, static_cast<uint32_t>(interval_ticks + 0.5)));
   endpoint_->receive(now.ns, now.unix_s);
   if (timing_.server_tick != 0) clock_.on_snapshot(timing_);
   reconcile();
@@ -277,22 +277,12 @@ void ClientWorld::note_part(const replication::SnapshotHeader& header) {
 
 void ClientWorld::on_spawn(uint32_t slot, Tick) {
   begin_mirror(slot);
-  mirrors_[slot].presentation = take_presentation(*table_.info(slot).type);
-  // The game hears of the object when its first state is in place: see on_state.
-}
-
-// A placed object gets a presentation with its first state: until then it is drawn as it was placed.
-void ClientWorld::begin_presentation(uint32_t slot, const serialization::Word* placed) {
-  Mirror& mirror = mirrors_[slot];
-  mirror.presentation = take_presentation(*table_.info(slot).type);
-  mirror.presentation->received(mirror.newest_tick, placed, false, false, snapshot_interval_ticks_,
-                                view_time_, now_ns_);
-  mirror.presentation->rest(mirror.newest_tick);
 }
 
 void ClientWorld::begin_mirror(uint32_t slot) {
   if (mirrors_.size() <= slot) mirrors_.resize(slot + 1);
   Mirror& mirror = mirrors_[slot];
+  mirror.type = table_.info(slot).type;
   mirror.predicted = false;
   mirror.host_kept = false;
   mirror.drawn = false;
@@ -303,29 +293,33 @@ void ClientWorld::begin_mirror(uint32_t slot) {
 void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* words,
                            replication::EntryKind) {
   Mirror& mirror = mirrors_[slot];
-  const replication::ObjectInfo& info = table_.info(slot);
+  const serialization::Layout& layout = *mirror.type->layout;
   const bool first = mirror.newest_tick == 0;
-  const serialization::Layout& layout = *info.type->layout;
-  const bool teleported = !first && layout.can_teleport() && layout.teleported(applier_->former(slot), words);
   if (!first && frame_log_.collects()) {
-    frame_log_.changed(slot, info, frame_members(layout, applier_->former(slot), words));
+    frame_log_.changed(slot, table_.info(slot), frame_members(layout, applier_->former(slot), words));
   }
-  if (!mirror.presentation) begin_presentation(slot, applier_->former(slot));
   mirror.newest_tick = tick;
   if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
-  mirror.presentation->received(tick, words, teleported, smooth_ && interpolate_, snapshot_interval_ticks_,
-                                view_time_, now_ns_);
+  if (!first && mirror.presentation && smooth_ && interpolate_) {
+    const bool teleported = layout.teleported(applier_->former(slot), words);
+    mirror.presentation->received(applier_->states(slot), teleported, view_time_, now_ns_);
+  }
   if (mirror.predicted) {
     layout.dequantize_not_predicted(words, table_.host(slot));
+    if (base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
   } else if (mirror.host_kept) {
     layout.dequantize(words, table_.host(slot));
   }
-  if (first) {
-    update_prediction(slot);
-    frame_log_.spawned(slot, info);
-    observer_.on_spawn(info.network_id, info.type->type_id);
-  }
-  if (mirror.predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
+  if (first) begin_showing(slot, tick);
+}
+
+// The game hears of the object when its first state is in place.
+void ClientWorld::begin_showing(uint32_t slot, Tick tick) {
+  const replication::ObjectInfo& info = table_.info(slot);
+  update_prediction(slot);
+  frame_log_.spawned(slot, info);
+  observer_.on_spawn(info.network_id, info.type->type_id);
+  if (mirrors_[slot].predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
 }
 
 void* const* ClientWorld::host_for_game(uint32_t slot) {
@@ -336,17 +330,6 @@ void* const* ClientWorld::host_for_game(uint32_t slot) {
     mirror.host_kept = true;  // the game may keep the pointer
   }
   return host;
-}
-
-void ClientWorld::on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) {
-  Mirror& mirror = mirrors_[slot];
-  if (mirror.presentation) {
-    mirror.presentation->received(tick, words, false, false, snapshot_interval_ticks_, view_time_, now_ns_);
-  }
-}
-
-void ClientWorld::on_rested(uint32_t slot, Tick tick) {
-  if (Mirror& mirror = mirrors_[slot]; mirror.presentation) mirror.presentation->rest(tick);
 }
 
 void ClientWorld::on_authority(uint32_t slot, Tick) {
@@ -394,6 +377,11 @@ void ClientWorld::reliable_rpc_arrived(uint64_t network_id) {
   } else {
     mirrors_[slot].despawn_gate.rpc_arrived();
   }
+}
+
+Presentation& ClientWorld::presentation_of(Mirror& mirror) {
+  if (!mirror.presentation) mirror.presentation = take_presentation(*mirror.type);
+  return *mirror.presentation;
 }
 
 std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::ObjectType& type) {

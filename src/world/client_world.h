@@ -78,11 +78,11 @@ class ClientWorld final : public World,
  private:
   /// The client's data for one mirrored object.
   struct Mirror {
-    std::unique_ptr<Presentation> presentation;  // null: a placed object of which no state has come
+    const replication::ObjectType* type = nullptr;
+    std::unique_ptr<Presentation> presentation;  // from the first drawing on
+    Tick newest_tick = 0;                        // tick of the newest received state
     bool predicted = false;
-    bool host_kept =
-        false;             // the host structures are kept current: the game knows them, or they are simulated
-    Tick newest_tick = 0;  // tick of the newest received state
+    bool host_kept = false;    // the host structures are kept current: the game or a simulation reads them
     uint64_t drawn_ns = 0;     // the moment of the drawn pose
     uint32_t drawn_frame = 0;  // the frame of the drawn pose
     bool drawn = false;
@@ -102,7 +102,6 @@ class ClientWorld final : public World,
   bool may_place() const override;
   void begin_placed(Tick server_tick);
   void begin_mirror(uint32_t slot);
-  void begin_presentation(uint32_t slot, const serialization::Word* placed);
   bool is_known(uint32_t slot) const override { return mirrors_[slot].newest_tick != 0; }
   void add_stats(WorldStats* stats) const override;
   replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType& type) const override {
@@ -126,8 +125,6 @@ class ClientWorld final : public World,
   void on_stays(uint32_t slot) override;
   void on_state(uint32_t slot, Tick tick, const serialization::Word* words,
                 replication::EntryKind kind) override;
-  void on_late_state(uint32_t slot, Tick tick, const serialization::Word* words) override;
-  void on_rested(uint32_t slot, Tick tick) override;
   void on_authority(uint32_t slot, Tick tick) override;
 
   // prediction::ResimulationHost
@@ -138,6 +135,7 @@ class ClientWorld final : public World,
 
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   const serialization::Word* newest_words(uint32_t slot) const { return applier_->confirmed(slot, nullptr); }
+  void begin_showing(uint32_t slot, Tick tick);
   void note_part(const replication::SnapshotHeader& header);
   void note_progress(const replication::SnapshotHeader& header);
   void reconcile();
@@ -150,6 +148,7 @@ class ClientWorld final : public World,
   void draw(uint32_t slot, Now now);
   uint8_t lead_quarter_ticks() const;
   void forget_session();
+  Presentation& presentation_of(Mirror& mirror);
   std::unique_ptr<Presentation> take_presentation(const replication::ObjectType& type);
   PoseScratch& pose_scratch(const replication::ObjectType& type);
 
@@ -169,11 +168,10 @@ class ClientWorld final : public World,
   uint64_t peer_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
-  uint32_t snapshot_interval_ticks_ = 1;  // in this receive phase
-  simulation::TickTime view_time_;        // the moment of the server's time line that is drawn
-  simulation::SnapshotTiming timing_;     // of the newest snapshot in this receive phase; tick 0: none
-  Tick snapshot_tick_ = 0;                // tick of the newest snapshot of which a part arrived
-  Tick first_snapshot_tick_ = 0;          // of this session; 0: none yet
+  simulation::TickTime view_time_;     // the moment of the server's time line that is drawn
+  simulation::SnapshotTiming timing_;  // of the newest snapshot in this receive phase; tick 0: none
+  Tick snapshot_tick_ = 0;             // tick of the newest snapshot of which a part arrived
+  Tick first_snapshot_tick_ = 0;       // of this session; 0: none yet
   Joining joining_;
   Tick joining_tick_ = 0;    // when the authority said so; 0: not yet
   Tick own_tick_ = 0;        // newest tick at which a part confirmed what this client owns (D-40)

@@ -16,36 +16,39 @@ HostScratch::HostScratch(const serialization::Layout& layout) {
   }
 }
 
+DrawnSamples::DrawnSamples(const replication::ReceivedStates& states, simulation::TickTime render_time,
+                           uint32_t skipped) {
+  const uint32_t drawn = states.drawn_count();
+  bool reached = false;
+  for (uint32_t newer = skipped; newer < drawn && !(reached && count_ > 1); ++newer) {
+    const replication::ReceivedStates::Held state = states.held_state(newer);
+    samples_[count_++] = {state.tick, state.until, state.words};
+    reached = simulation::ticks_since(render_time, state.tick) >= 0.0;
+  }
+}
+
 Presentation::Presentation(const serialization::Layout& layout, PoseScratch& scratch,
                            const PresentationConfig& config)
     : layout_(layout),
       config_(config),
-      samples_(layout.word_count()),
       smoother_(layout, config.smoother),
       shown_(layout),
       scratch_(scratch) {}
 
 void Presentation::reset() {
-  samples_.clear();
   smoother_.snap();
 }
 
-void Presentation::received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
-                            uint32_t interval_ticks, simulation::TickTime render_time, uint64_t now_ns) {
-  const bool overtaken = smooth && samples_.sample_count() != 0 &&
-                         simulation::ticks_since(render_time, samples_.known_until()) > 0.0;
-  if (overtaken) {
-    const prediction::Pose pose =
-        samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
-    prediction::write_pose(layout_, pose, scratch_.before.behaviours());
-  }
-  if (!samples_.push(tick, words, snaps, interval_ticks) || !overtaken) return;
-  const prediction::Pose pose =
-      samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
-  if (prediction::write_pose(layout_, pose, scratch_.after.behaviours())) {
-    smoother_.correct(std::as_const(scratch_.before).behaviours(), std::as_const(scratch_.after).behaviours(),
-                      snaps, now_ns);
-  }
+void Presentation::received(const replication::ReceivedStates& states, bool teleported,
+                            simulation::TickTime render_time, uint64_t now_ns) {
+  if (states.drawn_count() < 2) return;
+  if (simulation::ticks_since(render_time, states.held_state(1).until) <= 0.0) return;
+  prediction::write_pose(layout_, pose_at(DrawnSamples(states, render_time, 1), render_time),
+                         scratch_.before.behaviours());
+  prediction::write_pose(layout_, pose_at(DrawnSamples(states, render_time), render_time),
+                         scratch_.after.behaviours());
+  smoother_.correct(std::as_const(scratch_.before).behaviours(), std::as_const(scratch_.after).behaviours(),
+                    teleported, now_ns);
 }
 
 void Presentation::corrected(const serialization::Word* before, const serialization::Word* after,
@@ -56,9 +59,9 @@ void Presentation::corrected(const serialization::Word* before, const serializat
                     teleported, now_ns);
 }
 
-bool Presentation::show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns) {
-  const prediction::Pose pose =
-      samples_.pose_at(render_time, config_.tick_seconds, config_.extrapolation_max_ns);
+bool Presentation::show_interpolated(const replication::ReceivedStates& states,
+                                     simulation::TickTime render_time, bool smooth, uint64_t now_ns) {
+  const prediction::Pose pose = pose_at(DrawnSamples(states, render_time), render_time);
   if (!prediction::write_pose(layout_, pose, shown_.behaviours())) return false;
   ++poses_;
   if (pose.underrun) ++underrun_poses_;

@@ -5,12 +5,15 @@
 // Must stay true: nothing here changes simulated state.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
-#include "prediction/interpolation_buffer.h"
+#include "prediction/interpolation.h"
 #include "prediction/smoother.h"
+#include "replication/received_states.h"
 #include "serialization/layout.h"
 
 namespace lattice::world {
@@ -36,6 +39,19 @@ struct PoseScratch {
   HostScratch after;
 };
 
+/// The received states of an object that a pose at one render time needs, as samples.
+class DrawnSamples {
+ public:
+  /// As if the newest `skipped` states had not come.
+  DrawnSamples(const replication::ReceivedStates& states, simulation::TickTime render_time,
+               uint32_t skipped = 0);
+  std::span<const prediction::Sample> newest_first() const { return {samples_.data(), count_}; }
+
+ private:
+  std::array<prediction::Sample, replication::kDrawnStates> samples_;
+  size_t count_ = 0;
+};
+
 struct PresentationConfig {
   prediction::SmootherConfig smoother;
   double tick_seconds = 1.0 / 60.0;
@@ -50,11 +66,10 @@ class Presentation {
   /// Prepares for another object of the same type.
   void reset();
 
-  /// Takes a received state. When render time had already passed all known states, the object was
-  /// extrapolated or held. The step to the new state is then eased instead of shown (§12.4).
-  void received(base::Tick tick, const serialization::Word* words, bool snaps, bool smooth,
-                uint32_t interval_ticks, simulation::TickTime render_time, uint64_t now_ns);
-  void rest(base::Tick tick) { samples_.rest(tick); }
+  /// A state came, which is now the newest of `states`. When render time had already passed all earlier ones,
+  /// the object was extrapolated or held. The step to the new state is then eased instead of shown (§12.4).
+  void received(const replication::ReceivedStates& states, bool teleported, simulation::TickTime render_time,
+                uint64_t now_ns);
   /// A correction moved the prediction from `before` to `after`.
   void corrected(const serialization::Word* before, const serialization::Word* after, bool teleported,
                  uint64_t now_ns);
@@ -62,7 +77,8 @@ class Presentation {
 
   /// Draws from the received states at `render_time`. False before the first state. `smooth` adds the rest of
   /// the corrections.
-  bool show_interpolated(simulation::TickTime render_time, bool smooth, uint64_t now_ns);
+  bool show_interpolated(const replication::ReceivedStates& states, simulation::TickTime render_time,
+                         bool smooth, uint64_t now_ns);
   /// Draws without interpolating between received states: the newest state, or a prediction between two
   /// ticks.
   void show_between(const serialization::Word* from, const serialization::Word* to, double t, bool smooth,
@@ -71,14 +87,17 @@ class Presentation {
   /// The last drawn host structure of `behaviour`.
   const void* shown(size_t behaviour) const { return shown_.behaviours()[behaviour]; }
   const serialization::Layout& layout() const { return layout_; }
-  const prediction::InterpolationStats& stats() const { return samples_.stats(); }
   uint64_t poses() const { return poses_; }
   uint64_t underrun_poses() const { return underrun_poses_; }
 
  private:
+  prediction::Pose pose_at(const DrawnSamples& samples, simulation::TickTime render_time) const {
+    return prediction::pose_at(samples.newest_first(), render_time, config_.tick_seconds,
+                               config_.extrapolation_max_ns);
+  }
+
   const serialization::Layout& layout_;
   PresentationConfig config_;
-  prediction::InterpolationBuffer samples_;
   prediction::Smoother smoother_;
   HostScratch shown_;
   PoseScratch& scratch_;

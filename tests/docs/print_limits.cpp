@@ -8,9 +8,10 @@
 
 #include "lattice/lattice.h"
 #include "lattice/transfer.h"
-#include "prediction/interpolation_buffer.h"
+#include "prediction/interpolation.h"
 #include "reliability/limits.h"
 #include "replication/despawn_gate.h"
+#include "replication/received_states.h"
 #include "replication/rpc_gate.h"
 #include "replication/rpc_inbox.h"
 #include "replication/snapshot_builder.h"
@@ -67,7 +68,7 @@ void print_constants() {
   PRINT_CONSTANT(simulation::kMaxInputsPerMessage);
   PRINT_CONSTANT(simulation::kMaxFrameNs);
   PRINT_CONSTANT(simulation::kMaxTicksPerAdvance);
-  PRINT_CONSTANT(prediction::kInterpolationSamples);
+  PRINT_CONSTANT(replication::kDrawnStates);
 }
 
 lattice_role_context client_role() {

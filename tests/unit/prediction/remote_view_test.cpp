@@ -1,14 +1,15 @@
-// Clock, interpolation clock and interpolation buffer together, over a seeded path: how a remote object
-// looks.
+// Clock, interpolation clock and interpolation together, over a seeded path: how a remote object looks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/random.h"
-#include "prediction/interpolation_buffer.h"
+#include "prediction/interpolation.h"
 #include "prediction/interpolation_clock.h"
 #include "simulation/clock_sync.h"
 
@@ -19,6 +20,23 @@ using simulation::TickTime;
 
 constexpr uint64_t kMs = 1'000'000;
 constexpr double kTickNs = 1e9 / 60.0;
+
+/// The newest states of an object that counts ticks.
+class CountedStates {
+ public:
+  void push(Tick tick) {
+    ticks_.push_back(tick);
+    std::sort(ticks_.begin(), ticks_.end(), std::greater<>());
+    if (ticks_.size() > 16) ticks_.pop_back();
+    samples_.clear();
+    for (const Tick& held : ticks_) samples_.push_back({held, held, &held});
+  }
+  std::span<const Sample> newest_first() const { return samples_; }
+
+ private:
+  std::vector<Tick> ticks_;
+  std::vector<Sample> samples_;
+};
 
 struct View {
   double underrun_ratio = 0;
@@ -35,7 +53,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
   base::Random random(seed);
   simulation::ClockSync sync{simulation::ClockSyncConfig{}};
   InterpolationClock clock{InterpolationClockConfig{}};
-  InterpolationBuffer buffer(1);
+  CountedStates states;
   std::vector<Packet> packets;
   View view;
   uint64_t poses = 0;
@@ -57,8 +75,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
       timing.received_ns = now;
       timing.srtt_ns = 100 * kMs;
       sync.on_snapshot(timing);
-      const serialization::Word word = packets.front().tick;
-      buffer.push(packets.front().tick, &word, false, 2);
+      states.push(packets.front().tick);
       packets.erase(packets.begin());
     }
     if (!sync.started()) continue;
@@ -67,7 +84,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
     EXPECT_GE(simulation::ticks_between(render, last), 0.0);
     last = render;
     if (now < 2000 * kMs) continue;
-    const Pose pose = buffer.pose_at(render, kTickNs / 1e9);
+    const Pose pose = pose_at(states.newest_first(), render, kTickNs / 1e9);
     ++poses;
     underruns += pose.underrun ? 1 : 0;
     view.mean_delay_ticks += clock.delay_ticks();

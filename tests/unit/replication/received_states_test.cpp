@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "allocation_counter.h"
 #include "base/random.h"
 #include "replication/keep_ticks.h"
 #include "replication/snapshot_format.h"
@@ -102,6 +103,50 @@ TEST(ReceivedStates, memory_stays_small_while_baselines_move_on) {
   }
 }
 
+uint64_t allocations_of(auto&& run) {
+  const uint64_t before = test::allocation_count();
+  run();
+  return test::allocation_count() - before;
+}
+
+// 30 snapshots a second, a round trip of 200 ms, a part with keep every third of a second.
+void receive_like_a_client(ReceivedStates& states, Tick from, Tick to) {
+  for (Tick tick = from; tick <= to; tick += 2) {
+    states.draft();
+    ASSERT_NE(states.insert(tick, tick % 20 == 0, 2), nullptr);
+    states.forget_before(tick - 12, tick);
+  }
+}
+
+TEST(ReceivedStates, an_object_that_moves_takes_its_memory_with_its_first_states) {
+  ReceivedStates states;
+  states.reset(8);
+  EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 108); }), 2u);
+  EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 110, 6000); }), 0u);
+}
+
+TEST(ReceivedStates, grows_once_more_for_a_client_that_is_not_heard) {
+  ReceivedStates states;
+  states.reset(8);
+  receive_like_a_client(states, 100, 1000);
+  const auto unheard = [&](Tick from) {
+    for (Tick tick = from; tick < from + 200; ++tick) states.insert(tick, tick % 20 == 0);
+  };
+  EXPECT_EQ(allocations_of([&] { unheard(1001); }), 2u);
+  EXPECT_EQ(allocations_of([&] { unheard(1201); }), 0u);
+}
+
+TEST(ReceivedStates, memory_serves_the_next_object) {
+  ReceivedStates states;
+  states.reset(8);
+  receive_like_a_client(states, 100, 1000);
+  for (const uint32_t words : {8u, 3u, 8u}) {
+    EXPECT_EQ(allocations_of([&] { states.reset(words); }), 0u) << words;
+    EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 1000); }), 0u) << words;
+  }
+  EXPECT_EQ(allocations_of([&] { states.reset(9); }), 2u) << "longer words";
+}
+
 TEST(ReceivedStates, a_draft_becomes_the_state_that_is_inserted) {
   ReceivedStates states;
   states.reset(1);
@@ -131,6 +176,97 @@ TEST(ReceivedStates, orders_across_the_wrap_of_ticks) {
   EXPECT_EQ(*states.find(0xFFFFFFFEu), 1u);
   states.forget_before(3, 0x40);
   EXPECT_NE(states.find(0xFFFFFFFEu), nullptr);
+}
+
+Tick held_until(const ReceivedStates& states, uint32_t newer = 0) {
+  return states.held_state(newer).until;
+}
+
+TEST(ReceivedStates, a_state_holds_at_its_own_tick_or_until_it_is_said) {
+  ReceivedStates states;
+  states.reset(1);
+  states.rest(5);  // of no state
+  states.insert(10, false, 2);
+  EXPECT_EQ(held_until(states), 10u);
+  states.rest(14);
+  states.rest(13);
+  EXPECT_EQ(held_until(states), 14u);
+  states.insert(42, false,
+                2);  // the rest was said once, and is true until one snapshot before the next state
+  EXPECT_EQ(held_until(states), 42u);
+  EXPECT_EQ(held_until(states, 1), 40u);
+  states.insert(44, false, 2);
+  EXPECT_EQ(held_until(states, 1), 42u) << "nobody said that it rested";
+}
+
+TEST(ReceivedStates, a_contradicted_rest_is_forgotten) {
+  for (const bool keep : {false, true}) {
+    ReceivedStates states;
+    states.reset(1);
+    states.insert(10, false, 2);
+    states.rest(40);
+    states.insert(20, keep, 2);
+    EXPECT_EQ(held_until(states, 1), 10u);
+  }
+}
+
+TEST(ReceivedStates, a_late_state_is_drawn_in_its_place) {
+  ReceivedStates states;
+  states.reset(1);
+  for (const Tick tick : {10u, 14u, 12u}) *states.insert(tick, false, 2) = tick;
+  ASSERT_EQ(states.drawn_count(), 3u);
+  for (uint32_t newer = 0; newer < 3; ++newer) {
+    EXPECT_EQ(states.held_state(newer).tick, 14 - 2 * newer);
+    EXPECT_EQ(*states.held_state(newer).words, 14 - 2 * newer);
+  }
+}
+
+TEST(ReceivedStates, the_newest_sixteen_can_be_drawn_whatever_was_let_go) {
+  ReceivedStates states;
+  states.reset(1);
+  for (Tick tick = 100; tick <= 1000; tick += 2) {
+    *states.insert(tick, false, 2) = tick;
+    states.forget_before(tick, tick + 1000);
+    const uint32_t drawn = std::min<uint32_t>((tick - 100) / 2 + 1, kDrawnStates);
+    ASSERT_EQ(states.drawn_count(), drawn);
+    for (uint32_t newer = 0; newer < drawn; ++newer) {
+      ASSERT_EQ(states.held_state(newer).tick, tick - 2 * newer);
+      ASSERT_EQ(*states.held_state(newer).words, tick - 2 * newer);
+    }
+    ASSERT_LE(states.held(), 54u);
+  }
+}
+
+TEST(ReceivedStates, what_is_drawn_begins_with_the_stay) {
+  ReceivedStates states;
+  states.reset(1);
+  states.insert(10, false);
+  states.insert(20, false);
+  states.begin_stay(25);
+  states.insert(40, false);
+  EXPECT_EQ(states.drawn_count(), 1u);
+  states.insert(30, false);
+  EXPECT_EQ(states.drawn_count(), 2u);
+  states.insert(15, false);
+  EXPECT_EQ(states.drawn_count(), 2u);
+  EXPECT_NE(states.find(20), nullptr) << "still a baseline";
+}
+
+TEST(ReceivedStates, ticks_of_any_size_can_be_drawn) {
+  ReceivedStates states;
+  states.reset(1);
+  states.insert(0x90000000u, false);
+  EXPECT_EQ(states.drawn_count(), 1u);
+}
+
+TEST(ReceivedStates, ageing_keeps_what_is_drawn) {
+  ReceivedStates states;
+  states.reset(1);
+  states.insert(10, false);
+  states.rest(12);
+  for (Tick oldest = 1u << 30; oldest != 0; oldest += 1u << 30) states.age(oldest);  // once round
+  ASSERT_EQ(states.drawn_count(), 1u);
+  EXPECT_EQ(held_until(states), states.newest_tick());
 }
 
 TEST(ReceivedStates, ageing_moves_the_newest_state_forward) {

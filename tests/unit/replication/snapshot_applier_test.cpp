@@ -586,6 +586,30 @@ TEST_F(SnapshotApplierTest, a_rested_entry_may_overtake_its_state) {
   EXPECT_EQ(client.log.take(), (Lines{"delta 1@104", "rested 1@108"}));
 }
 
+TEST_F(SnapshotApplierTest, a_state_is_drawn_until_the_rested_entry_or_one_snapshot_before_the_next) {
+  client.applier.set_interval(2);
+  apply(Forger(100).lamp(11, 1, 1));
+  apply(Forger(108).rested(11, 4));
+  apply(Forger(104).delta(11, 4, 5));
+  const ReceivedStates& states = client.applier.states(client.mirror.find(1));
+  ASSERT_EQ(states.drawn_count(), 2u);
+  EXPECT_EQ(states.held_state(0).until, 108u);
+  EXPECT_EQ(states.held_state(1).until, 100u);
+  apply(Forger(120).delta(11, 16, 6));
+  EXPECT_EQ(states.held_state(0).until, 120u);
+  EXPECT_EQ(states.held_state(1).until, 118u);
+}
+
+TEST_F(SnapshotApplierTest, states_of_an_earlier_stay_are_not_drawn) {
+  apply(Forger(100).lamp(11, 1, 1));
+  apply(Forger(102).delta(11, 2, 2));
+  apply(Forger(110).removed(11));
+  apply(Forger(120).lamp(11, 1, 3));
+  const ReceivedStates& states = client.applier.states(client.mirror.find(1));
+  EXPECT_EQ(states.held(), 3u);
+  EXPECT_EQ(states.drawn_count(), 1u);
+}
+
 TEST_F(SnapshotApplierTest, a_rested_entry_that_waits_outlives_older_states) {
   apply(Forger(100).lamp(11, 1, 1));
   apply(Forger(108).rested(11, 4));

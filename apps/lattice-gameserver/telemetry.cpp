@@ -94,6 +94,14 @@ void Telemetry::write_cap() {
   json_.end_object();
 }
 
+void Telemetry::write_refused() {
+  json_.key("refused").begin_object();
+  server_.each_refusal([this](const char* name, uint64_t count) {
+    if (count != 0) json_.member(name, count);
+  });
+  json_.end_object();
+}
+
 void Telemetry::write_truth() {
   json_.key("truth").begin_array();
   for (const Sighting& sighting : sightings_) {
@@ -144,6 +152,7 @@ bool Telemetry::write() {
   json_.member("joins", server_.joins());
   json_.member("alive", stats.objects);
   json_.member("bytes_sent", stats.bytes_sent);
+  write_refused();
   write_cap();
   if (detail_ != TelemetryDetail::kServer) write_players();
   if (detail_ == TelemetryDetail::kScene) write_scene(stats.tick);

@@ -5,6 +5,7 @@
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
 //    "joins", "alive",                                players that ever joined; objects of the world
 //    "bytes_sent",                                    UDP payload to all clients, since the start
+//    "refused":{name: count, …},                      what was not acted on or not sent, but for what is 0
 //    "cap":{"bytes_per_s","bucket_bytes",             most that each client may get; 0: no ceiling
 //           "most_bytes_per_s","recent_bytes_per_s"}  what the busiest got in any second; of late
 //   with TelemetryDetail::kPlayers also
@@ -68,6 +69,7 @@ class Telemetry final : private Server::TickWatcher {
 
   void ticked(uint32_t tick) override;
   void message(lattice_peer_id peer, std::span<const std::byte> bytes) override;
+  void write_refused();
   void write_cap();
   void write_players();
   void write_scene(uint32_t tick);

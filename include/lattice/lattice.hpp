@@ -352,6 +352,19 @@ class WorldRef {
     lattice_world_get_stats(handle_, &stats);
     return stats;
   }
+  /// Calls `visit(name, count)` for each counter of what was not acted on or could not be sent.
+  /// lattice_refusal_text() says what a name means. Calls lattice_world_refusal().
+  ///
+  ///     world.each_refusal([](const char* name, uint64_t count) {
+  ///       if (count != 0) std::printf("%s: %llu\n", name, static_cast<unsigned long long>(count));
+  ///     });
+  template <class Visit>
+  void each_refusal(Visit visit) const {
+    uint64_t count = 0;
+    const char* name = nullptr;
+    for (uint32_t i = 0; (name = lattice_world_refusal(handle_, i, &count)) != nullptr; ++i)
+      visit(name, count);
+  }
   /// What a client received about the objects of one type; all zero but for struct_size on failure. Calls
   /// lattice_world_get_type_stats().
   lattice_type_stats type_stats(uint32_t type_id) const {

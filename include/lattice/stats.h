@@ -171,6 +171,14 @@ LATTICE_API lattice_result lattice_world_get_type_stats(lattice_world* world, ui
 ///     }
 LATTICE_API const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value);
 
+/// What the counter of that name says: a sentence, in English, that lives as long as the library. It says
+/// what happened and, where that is clear, whether it is normal or what to do. docs/guide/refusals.md lists
+/// all. NULL and LATTICE_ERROR_NOT_FOUND when no counter has the name, NULL and
+/// LATTICE_ERROR_INVALID_ARGUMENT for NULL. May be called from any thread.
+///
+///     printf("%s: %s\n", name, lattice_refusal_text(name));
+LATTICE_API const char* lattice_refusal_text(const char* counter);
+
 #ifdef __cplusplus
 }
 #endif

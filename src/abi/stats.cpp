@@ -1,6 +1,7 @@
 // Statistics of worlds and connections.
 #include "abi/call.h"
 #include "abi/struct_size.h"
+#include "base/events.h"
 
 namespace {
 
@@ -168,6 +169,17 @@ const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t
   if (name == nullptr)
     fail(LATTICE_ERROR_NOT_FOUND, "There is no counter %u. The one before was the last.", index);
   return name;
+}
+
+const char* lattice_refusal_text(const char* counter) {
+  const abi::Call call;
+  if (counter == nullptr) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_refusal_text needs the name of a counter.");
+    return nullptr;
+  }
+  const char* text = base::event_text(counter);
+  if (text == nullptr) fail(LATTICE_ERROR_NOT_FOUND, "No counter has the name \"%.64s\".", counter);
+  return text;
 }
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 #include "reliability/refusal.h"
 
 #include "base/assert.h"
+#include "base/events.h"
 
 namespace lattice::reliability {
 namespace {
@@ -11,16 +12,14 @@ static_assert(static_cast<int>(Refusal::kRekeyMalformed) == static_cast<int>(Ref
 }  // namespace
 
 const char* refusal_name(Refusal refusal) {
-  switch (refusal) {
-#define LATTICE_X(name, text) \
-  case Refusal::name:         \
-    return text;
-    LATTICE_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-    case Refusal::kCount:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {
+#define LATTICE_EVENT_LINK(id, name, text) name,
+#define LATTICE_EVENT_FRAMING LATTICE_EVENT_LINK
+#define LATTICE_EVENT_ROTATION LATTICE_EVENT_LINK
+#define LATTICE_EVENT_ENDPOINT LATTICE_EVENT_LINK
+#include "base/events.def"
+  };
+  return base::event_name(kNames, refusal);
 }
 
 Refusal refusal_of(connection::OpenRefusal refusal) {

@@ -5,69 +5,17 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/events.h"
 
 namespace lattice::replication {
 
 const char* snapshot_refusal_name(SnapshotRefusal refusal) {
-  switch (refusal) {
-    case SnapshotRefusal::kNone:
-      return "none";
-    case SnapshotRefusal::kStale:
-      return "snapshot_stale";
-    case SnapshotRefusal::kLateBaseline:
-      return "snapshot_late_baseline";
-    case SnapshotRefusal::kTooLarge:
-      return "snapshot_too_large";
-    case SnapshotRefusal::kMalformed:
-      return "snapshot_malformed";
-    case SnapshotRefusal::kPadding:
-      return "snapshot_padding";
-    case SnapshotRefusal::kTick:
-      return "snapshot_tick";
-    case SnapshotRefusal::kFlags:
-      return "snapshot_flags";
-    case SnapshotRefusal::kUnchanged:
-      return "snapshot_unchanged";
-    case SnapshotRefusal::kProgress:
-      return "snapshot_progress";
-    case SnapshotRefusal::kBlock:
-      return "snapshot_block";
-    case SnapshotRefusal::kSlot:
-      return "snapshot_slot";
-    case SnapshotRefusal::kUnknownType:
-      return "snapshot_unknown_type";
-    case SnapshotRefusal::kTypeChanged:
-      return "snapshot_type_changed";
-    case SnapshotRefusal::kMode:
-      return "snapshot_mode";
-    case SnapshotRefusal::kNetworkId:
-      return "snapshot_network_id";
-    case SnapshotRefusal::kSlotTwice:
-      return "snapshot_slot_twice";
-    case SnapshotRefusal::kSlotTaken:
-      return "snapshot_slot_taken";
-    case SnapshotRefusal::kBaselineAge:
-      return "snapshot_baseline_age";
-    case SnapshotRefusal::kUnknownObject:
-      return "snapshot_unknown_object";
-    case SnapshotRefusal::kMissingBaseline:
-      return "snapshot_missing_baseline";
-    case SnapshotRefusal::kTooManyObjects:
-      return "snapshot_too_many_objects";
-    case SnapshotRefusal::kLongLength:
-      return "snapshot_long_length";
-    case SnapshotRefusal::kPieceRange:
-      return "snapshot_piece_range";
-    case SnapshotRefusal::kPieceDiffers:
-      return "snapshot_piece_differs";
-    case SnapshotRefusal::kTooManyLong:
-      return "snapshot_too_many_long";
-    case SnapshotRefusal::kLongState:
-      return "snapshot_long_state";
-    case SnapshotRefusal::kCount:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {
+      "none",
+#define LATTICE_EVENT_SNAPSHOT(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, refusal);
 }
 
 SnapshotApplier::SnapshotApplier(const TypeTable& types, ObjectTable& mirror, SnapshotListener& listener,

@@ -27,33 +27,9 @@ namespace lattice::replication {
 /// (ProtocolError).
 enum class SnapshotRefusal : uint8_t {
   kNone,
-  kStale,  // more than 64 ticks behind the newest: the part is dropped, and its packet must not be acked
-  kLateBaseline,     // behind the newest, and against a state that is forgotten: likewise
-  kTooLarge,         // longer than any datagram
-  kMalformed,        // the part ends inside an entry, or holds a value that its codec refuses
-  kPadding,          // bits behind a block that are not zero
-  kTick,             // server_tick 0, or more than kMaxTickJump ahead of the newest
-  kFlags,            // a flag that does not exist
-  kUnchanged,        // unchanged with a block behind it, or an interval of 0 (D-44)
-  kProgress,         // progress with another flag or a block, or with more missing than there were (D-48)
-  kBlock,            // a kind that does not exist, mixed where there are no ages, or no entries
-  kSlot,             // a slot above the bound
-  kUnknownType,      // a full entry of a type_id that is not registered
-  kTypeChanged,      // a full entry for a known object with another type
-  kMode,             // an authority mode that does not exist
-  kNetworkId,        // a network_id of 0, or of an object in another slot
-  kSlotTwice,        // two entries for the same object in one part
-  kSlotTaken,        // a full entry for a slot whose object was not removed
-  kBaselineAge,      // an age above kMaxBaselineTicks, or of 0 for an object that was not placed
-  kUnknownObject,    // a delta for a slot without an object
-  kMissingBaseline,  // a delta against a tick for which no state was received
-  kTooManyObjects,   // more objects than the world's limit
-  kLongLength,       // pieces of an empty or too long state, or of one that had another length before
-  kPieceRange,       // no pieces, or such as lie behind the state's end
-  kPieceDiffers,     // a piece came again with other bytes
-  kTooManyLong,      // pieces of more states than the authority may have under way
-  kLongState,        // pieces that together are not one full or delta entry of their slot
-  kCount
+#define LATTICE_EVENT_SNAPSHOT(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 /// A stable lower-case name such as "snapshot_missing_baseline".
 const char* snapshot_refusal_name(SnapshotRefusal refusal);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/events.h"
 #include "serialization/layout.h"
 
 namespace lattice::simulation {
@@ -102,25 +103,12 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
 }
 
 const char* input_refusal_name(InputRefusal refusal) {
-  switch (refusal) {
-    case InputRefusal::kNone:
-      return "none";
-    case InputRefusal::kTruncated:
-      return "input_truncated";
-    case InputRefusal::kBadCount:
-      return "input_bad_count";
-    case InputRefusal::kBadTick:
-      return "input_bad_tick";
-    case InputRefusal::kNotCanonical:
-      return "input_not_canonical";
-    case InputRefusal::kTrailing:
-      return "input_trailing";
-    case InputRefusal::kBadSight:
-      return "input_bad_sight";
-    case InputRefusal::kCount:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {
+      "none",
+#define LATTICE_EVENT_INPUT(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, refusal);
 }
 
 }  // namespace lattice::simulation

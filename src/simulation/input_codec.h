@@ -36,13 +36,9 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
 
 enum class InputRefusal : uint8_t {
   kNone,
-  kTruncated,     // the message ends inside the header or an input, or a value is outside its field's range
-  kBadCount,      // 0 or more than 32
-  kBadTick,       // the window contains tick 0, which means "none"
-  kNotCanonical,  // an input is marked as changed and is equal, or a sight is not in its shortest form
-  kTrailing,      // padding that is not zero, or bytes after the end
-  kBadSight,      // a sight names a moment after its input, or too long before it
-  kCount
+#define LATTICE_EVENT_INPUT(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 /// A stable lower-case name, for counters.

@@ -1,7 +1,8 @@
 // One index over all refusal counters of a world: the reasons why it did not act on bytes from the network,
 // or could not send.
-#include <array>
+#include <iterator>
 
+#include "base/events.h"
 #include "transport/transfer/transfer_refusal.h"
 #include "world/world.h"
 
@@ -14,14 +15,24 @@ struct SocketLoss {
   const char* name;
   uint64_t SocketStats::*value;
 };
-constexpr std::array<SocketLoss, 6> kSocketLosses = {{
-    {"socket_receive_truncated", &SocketStats::receive_truncated},
-    {"socket_receive_overflow", &SocketStats::receive_overflow},
-    {"socket_receive_errors", &SocketStats::receive_errors},
-    {"socket_send_full", &SocketStats::send_full},
-    {"socket_send_refused", &SocketStats::send_refused},
-    {"socket_send_oversize", &SocketStats::send_oversize},
-}};
+constexpr SocketLoss kSocketLosses[] = {
+#define LATTICE_EVENT_SOCKET(id, name, text) {name, &SocketStats::id},
+#include "base/events.def"
+};
+
+enum class WorldEvent : uint8_t {
+#define LATTICE_EVENT_WORLD(id, name, text) id,
+#include "base/events.def"
+  kCount,
+};
+
+const char* world_event_name(WorldEvent event) {
+  static constexpr const char* kNames[] = {
+#define LATTICE_EVENT_WORLD(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, event);
+}
 
 /// Finds one counter by its index, among groups of counters that follow one another.
 class Search {
@@ -37,13 +48,8 @@ class Search {
     name_ = name_of(reason);
     *value_ = count(reason);
   }
-  void one(const char* name, uint64_t value) {
-    if (!enter(1)) return;
-    name_ = name;
-    *value_ = value;
-  }
   void socket(const SocketStats& stats) {
-    if (!enter(kSocketLosses.size())) return;
+    if (!enter(std::size(kSocketLosses))) return;
     name_ = kSocketLosses[left_].name;
     *value_ = stats.*kSocketLosses[left_].value;
   }
@@ -92,12 +98,23 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
                [this](SnapshotRefusal reason) { return snapshot_refusals(reason); });
   search.group(InputRefusal{1}, simulation::input_refusal_name,
                [this](InputRefusal reason) { return input_refusals(reason); });
-  const simulation::InputBufferStats inputs = input_stats();
-  search.one("input_sight_future", inputs.sights_future);
-  search.one("input_sight_old", inputs.sights_old);
-  search.one("snapshot_over_budget", snapshot_over_budget());
-  search.one("unannounced_writes", unannounced_writes());
-  search.one("values_clamped", values_clamped());
+  search.group(WorldEvent{}, world_event_name, [this](WorldEvent event) {
+    switch (event) {
+      case WorldEvent::kSightFuture:
+        return input_stats().sights_future;
+      case WorldEvent::kSightOld:
+        return input_stats().sights_old;
+      case WorldEvent::kOverBudget:
+        return snapshot_over_budget();
+      case WorldEvent::kUnannouncedWrites:
+        return unannounced_writes();
+      case WorldEvent::kValuesClamped:
+        return values_clamped();
+      case WorldEvent::kCount:
+        break;
+    }
+    return uint64_t{0};
+  });
   search.socket(socket_->back_end_stats());
   return search.name();
 }

@@ -26,6 +26,7 @@ VALUES = {
     "const char* from": '"10.0.0.1:1000"',
     "const char* to": '"10.0.0.2:2000"',
     "const char* name": '"lan"',
+    "const char* counter": '"link_duplicate"',
     "const char* text": '"bye"',
     "const lattice_world_config* config": "&f.config",
     "const lattice_role_context* role": "&f.role",

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -308,15 +309,19 @@ TEST_F(TransferAbi, EndingsHaveNames) {
   }
 }
 
-TEST_F(TransferAbi, RefusalsHaveNames) {
+TEST_F(TransferAbi, EachRefusalHasANameAndATextOfItsOwn) {
   start();
-  bool found = false;
+  std::set<std::string> names;
   uint64_t value = 0;
   const char* name = nullptr;
   for (uint32_t i = 0; (name = lattice_world_refusal(server.world, i, &value)) != nullptr; ++i) {
-    found = found || std::string(name) == "transfer_too_many";
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_NE(lattice_refusal_text(name), nullptr) << name;
   }
-  EXPECT_TRUE(found);
+  EXPECT_EQ(names.count("transfer_too_many"), 1u);
+  EXPECT_EQ(names.count("socket_send_oversize"), 1u);
+  EXPECT_EQ(lattice_refusal_text("no_such_counter"), nullptr);
+  EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_NOT_FOUND);
 }
 
 }  // namespace

@@ -54,4 +54,17 @@ printf '```\nint a;\n```\n' >"$tree/docs/guide/page.md"
 fails 'no language' 'say what the block holds' snippets
 printf '```c\nint a;\n' >"$tree/docs/guide/page.md"
 fails 'no end' 'never ends' snippets
+
+refusals() { python3 "$checkers/check_refusals.py" "$tree" "$@"; }
+mkdir -p "$tree/src/base"
+printf 'LATTICE_EVENT_RPC(kA, "rpc_a", "A.")\n' >"$tree/src/base/events.def"
+printf '<!-- events RPC -->\n' >"$tree/docs/guide/refusals.md"
+fails 'a missing row' 'differs from src/base/events.def' refusals
+passes 'writing the table' refusals --write
+passes 'after writing' refusals
+printf 'LATTICE_EVENT_RPC(kB, "rpc_a",\n  "B.")\n' >>"$tree/src/base/events.def"
+fails 'a name twice' 'two events are named rpc_a' refusals --write
+printf 'LATTICE_EVENT_LINK(kC, "link_c", "C.")\nLATTICE_EVENT_LINK(kD, "link_d", C)\n' >>"$tree/src/base/events.def"
+fails 'a group without a table' 'no table of LINK' refusals
+fails 'an event without a text' 'has an event that this cannot read' refusals
 echo "every fault was found"

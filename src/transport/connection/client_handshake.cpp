@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "base/events.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/hash.h"
 
@@ -27,18 +28,12 @@ constexpr ReasonText kNoAnswer("no answer: server absent or its key changed");
 }  // namespace
 
 const char* client_drop_name(ClientDrop drop) {
-  switch (drop) {
-    case ClientDrop::kNone:
-      return "none";
-#define LATTICE_X(name, text) \
-  case ClientDrop::name:      \
-    return text;
-      LATTICE_CLIENT_DROPS(LATTICE_X)
-#undef LATTICE_X
-    case ClientDrop::kCount:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {
+      "none",
+#define LATTICE_EVENT_CLIENT(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, drop);
 }
 
 ClientHandshake::ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,

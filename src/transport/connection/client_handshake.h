@@ -31,24 +31,11 @@
 
 namespace lattice::connection {
 
-// One list for the enumerators and their counter names.
-#define LATTICE_CLIENT_DROPS(X)                                                                    \
-  X(kMalformed, "client_malformed")                  /* header or body layout */                   \
-  X(kWrongVersion, "client_wrong_version")           /* another protocol_id */                     \
-  X(kForeignAddress, "client_foreign_address")       /* not from the server's address */           \
-  X(kUnexpectedMessage, "client_unexpected_message") /* a type no client receives, or too late */  \
-  X(kChallengeRate, "client_challenge_rate")         /* more new challenges than a server sends */ \
-  X(kLowOrderKey, "client_low_order_key")            /* X25519 gave zero */                        \
-  X(kAnswerNotAuthentic, "client_answer_not_authentic")                                            \
-  X(kAnswerMismatch, "client_answer_mismatch") /* sealed part contradicts the clear one */         \
-  X(kAdvisoryDenial, "client_advisory_denial") /* a hint only: ends nothing */
-
 enum class ClientDrop : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_CLIENT_DROPS(LATTICE_X)
-#undef LATTICE_X
-      kCount,
+#define LATTICE_EVENT_CLIENT(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 const char* client_drop_name(ClientDrop drop);

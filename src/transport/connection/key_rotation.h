@@ -34,20 +34,12 @@ struct RotationConfig {
   uint64_t max_overlap_ns = 5'000'000'000;
 };
 
-// One list for the enumerators and their counter names. Each closes the connection with ProtocolError.
-#define LATTICE_ROTATION_REFUSALS(X)                                                              \
-  X(kRekeyMalformed, "rekey_malformed")    /* not the length of its type */                       \
-  X(kRekeyWrongRole, "rekey_wrong_role")   /* RekeyInit to a client, the others to a server */    \
-  X(kRekeyWrongEpoch, "rekey_wrong_epoch") /* not the next epoch, or an unrequested answer */     \
-  X(kRekeyTooSoon, "rekey_too_soon")       /* less than half of min_interval_ns after the last */ \
-  X(kRekeyWeakKey, "rekey_weak_key")       /* X25519 gives zero */
-
+// Why a message about new keys was refused. Each reason closes the connection with ProtocolError.
 enum class RotationRefusal : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_ROTATION_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-      kCount,
+#define LATTICE_EVENT_ROTATION(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 class KeyRotation {

@@ -22,25 +22,12 @@
 
 namespace lattice::connection {
 
-// One list for the enumerators and their counter names.
-#define LATTICE_OPEN_REFUSALS(X)                                                    \
-  X(kMalformed, "link_malformed")                  /* header or size, P-01 */       \
-  X(kNotSessionPacket, "link_not_session_packet")  /* a handshake or relay type */  \
-  X(kForeignConnection, "link_foreign_connection") /* another connection_id */      \
-  X(kUnknownEpoch, "link_unknown_epoch")           /* no live key has that epoch */ \
-  X(kSequenceRange, "link_sequence_range")         /* 0, or 2^62 and above */       \
-  X(kDuplicate, "link_duplicate")                  /* number already accepted */    \
-  X(kTooOld, "link_too_old")                       /* the window or more behind */  \
-  X(kLateOldEpoch, "link_late_old_epoch")          /* old key, number of the new */ \
-  X(kNotAuthentic, "link_not_authentic")           /* the tag does not match */     \
-  X(kForgeryLimit, "link_forgery_limit")           /* closed by LinkLimits */
-
+// Why a packet did not open.
 enum class OpenRefusal : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_OPEN_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-      kCount,
+#define LATTICE_EVENT_LINK(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 /// Why a link can no longer be used and its connection must close.

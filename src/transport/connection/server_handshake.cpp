@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/events.h"
 #include "platform/byte_order.h"
 #include "transport/crypto/cookie.h"
 #include "transport/crypto/hash.h"
@@ -28,18 +29,12 @@ uint64_t random_u64(crypto::EntropySource& entropy) {
 }  // namespace
 
 const char* server_refusal_name(ServerRefusal refusal) {
-  switch (refusal) {
-    case ServerRefusal::kNone:
-      return "none";
-#define LATTICE_X(name, text) \
-  case ServerRefusal::name:   \
-    return text;
-      LATTICE_SERVER_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-    case ServerRefusal::kCount:
-      break;
-  }
-  return "unknown";
+  static constexpr const char* kNames[] = {
+      "none",
+#define LATTICE_EVENT_SERVER(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, refusal);
 }
 
 ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::KeyPair identity,

@@ -36,48 +36,13 @@
 
 namespace lattice::connection {
 
-// One list for the enumerators and their counter names. Down to kHalfOpenLimit the peer gets no answer; the
+// Why a message was refused. Down to kHalfOpenLimit the peer gets no answer; the
 // later ones are sent to it, sealed.
-#define LATTICE_SERVER_REFUSALS(X)                                                                \
-  X(kMalformed, "server_malformed")                  /* size, header or body layout */            \
-  X(kWrongVersion, "server_wrong_version")           /* may be answered by a denial, P-03 */      \
-  X(kUnexpectedMessage, "server_unexpected_message") /* a type no server receives */              \
-  X(kTokenMalformed, "server_token_malformed")       /* length, magic, reserved bytes */          \
-  X(kTokenKind, "server_token_kind")                 /* not a connect token */                    \
-  X(kTokenProtocol, "server_token_protocol")         /* made for another protocol version */      \
-  X(kTokenForeign, "server_token_foreign")           /* aud is another process */                 \
-  X(kTokenKeyMismatch, "server_token_key_mismatch")  /* cnf is not the sender's key */            \
-  X(kOwnKey, "server_own_key")                       /* the sender's key is the server's */       \
-  X(kTokenExpired, "server_token_expired")           /* beyond the skew */                        \
-  X(kTokenNotYetValid, "server_token_not_yet_valid") /* issued in the future, beyond the skew */  \
-  X(kTokenBeforeStart, "server_token_before_start")  /* its claim may be lost by a restart */     \
-  X(kTokenLifetime, "server_token_lifetime")         /* longer than an hour, or negative */       \
-  X(kTokenRole, "server_token_role")                 /* not an initiator's */                     \
-  X(kRequestRate, "server_request_rate")             /* per prefix */                             \
-  X(kRequestBudget, "server_request_budget")         /* all prefixes together */                  \
-  X(kCookieBudget, "server_cookie_budget")           /* message 3, all prefixes together */       \
-  X(kCookie, "server_cookie")                        /* wrong, or its bucket is erased */         \
-  X(kResponseRate, "server_response_rate")           /* per prefix */                             \
-  X(kResponseQueue, "server_response_queue")         /* too many wait to be verified */           \
-  X(kLowOrderKey, "server_low_order_key")            /* X25519 gave zero */                       \
-  X(kResponseNotAuthentic, "server_response_not_authentic")                                       \
-  X(kResponseMismatch, "server_response_mismatch") /* sealed part contradicts the clear one */    \
-  X(kUnknownIssuer, "server_unknown_issuer")       /* key id not configured */                    \
-  X(kTokenSignature, "server_token_signature")                                                    \
-  X(kTokenReused, "server_token_reused") /* claimed, and not by a live connection */              \
-  X(kHalfOpenLimit, "server_half_open_limit")                                                     \
-  X(kSchemaMismatch, "server_schema_mismatch")                                                    \
-  X(kConfigMismatch, "server_config_mismatch") /* tick rate, room for objects */                  \
-  X(kPlacedMismatch, "server_placed_mismatch") /* other objects were placed before the session */ \
-  X(kServerFull, "server_full")                /* claim table, or the policy says so */           \
-  X(kPolicyRefused, "server_policy_refused")   /* kicked, application reasons */
-
 enum class ServerRefusal : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_SERVER_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-      kCount,
+#define LATTICE_EVENT_SERVER(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 const char* server_refusal_name(ServerRefusal refusal);

@@ -1,20 +1,16 @@
 #include "transport/transfer/transfer_refusal.h"
 
+#include "base/events.h"
+
 namespace lattice::transfer {
 
 const char* transfer_refusal_name(TransferRefusal refusal) {
-  switch (refusal) {
-#define LATTICE_X(name, text) \
-  case TransferRefusal::name: \
-    return text;
-    LATTICE_TRANSFER_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-    case TransferRefusal::kNone:
-      return "transfer_ok";
-    case TransferRefusal::kCount:
-      break;
-  }
-  return "transfer_unknown_refusal";
+  static constexpr const char* kNames[] = {
+      "none",
+#define LATTICE_EVENT_TRANSFER(id, name, text) name,
+#include "base/events.def"
+  };
+  return base::event_name(kNames, refusal);
 }
 
 }  // namespace lattice::transfer

@@ -7,26 +7,11 @@
 
 namespace lattice::transfer {
 
-#define LATTICE_TRANSFER_REFUSALS(X)                                                                \
-  X(kMalformed, "transfer_malformed")        /* a body that no sender may send */                   \
-  X(kNoChannel, "transfer_no_channel")       /* control messages without a bulk channel */          \
-  X(kBadId, "transfer_bad_id")               /* an offer out of sequence (B-3) */                   \
-  X(kTooMany, "transfer_too_many")           /* a ninth at a time (B-4) */                          \
-  X(kUnknown, "transfer_unknown")            /* of a transfer that was never offered */             \
-  X(kBadState, "transfer_bad_state")         /* accepted twice; held or sent before it was */       \
-  X(kPastEnd, "transfer_past_end")           /* a chunk past the end */                             \
-  X(kTooShort, "transfer_too_short")         /* a chunk below 256 bytes before the end (B-9) */     \
-  X(kTooScattered, "transfer_too_scattered") /* chunks that leave too many gaps (B-14) */           \
-  X(kTooLarge, "transfer_too_large")         /* an offer over the configured size: answered */      \
-  X(kDuplicate, "transfer_duplicate")        /* a chunk that was here already: normal after loss */ \
-  X(kLate, "transfer_late")                  /* a chunk of a transfer that ended: normal */
-
 enum class TransferRefusal : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_TRANSFER_REFUSALS(LATTICE_X)
-#undef LATTICE_X
-      kCount,
+#define LATTICE_EVENT_TRANSFER(id, name, text) id,
+#include "base/events.def"
+  kCount,
 };
 
 /// A stable lower-case name such as "transfer_too_many"; never null.

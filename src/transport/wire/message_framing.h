@@ -64,20 +64,10 @@ struct Message : MessageHead {
 };
 
 // One list for the enumerators and their counter names.
-#define LATTICE_FRAMING_ERRORS(X)            \
-  X(kTruncated, "framing_truncated")         \
-  X(kUndeclaredChannel, "framing_channel")   \
-  X(kReservedFlag, "framing_reserved_flag")  \
-  X(kReservedBits, "framing_reserved_bits")  \
-  X(kBadFragment, "framing_fragment_header") \
-  X(kBadAckMessage, "framing_ack_message")   \
-  X(kMissingAck, "framing_missing_ack")
-
 enum class FramingError : uint8_t {
   kNone,
-#define LATTICE_X(name, text) name,
-  LATTICE_FRAMING_ERRORS(LATTICE_X)
-#undef LATTICE_X
+#define LATTICE_EVENT_FRAMING(id, name, text) id,
+#include "base/events.def"
 };
 
 /// Walks the messages of one plaintext. Fails sticky: after an error next() is false for ever.

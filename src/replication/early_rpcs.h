@@ -29,6 +29,7 @@ class EarlyRpcs {
 
   std::array<Count, kMaxObjects> counts_{};
   size_t oldest_ = 0;
+  size_t held_ = 0;  // counts that are not free
 };
 
 }  // namespace lattice::replication

@@ -52,6 +52,8 @@ TEST(EarlyRpcs, CountsPerObjectAndForgetsTheOldest) {
   EXPECT_EQ(early.take(100), 1u);
   early.clear();
   EXPECT_EQ(early.take(101), 0u);
+  early.add(101);
+  EXPECT_EQ(early.take(101), 1u);
 }
 
 }  // namespace

@@ -490,7 +490,11 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   take_ack(entry.index, version, tick, fresh, entry.send);
   if (keep || kind == EntryKind::kFull) {
     ReplicaDetail& detail = details_[entry.index];
-    if (kind == EntryKind::kFull) detail.acked_full = std::max(detail.acked_full, version);
+    if (kind == EntryKind::kFull) {
+      // A rested entry that overtook the first full entry said nothing to the client (D-17).
+      if (detail.acked_full == 0) replica.rest_sent = false;
+      detail.acked_full = std::max(detail.acked_full, version);
+    }
     end_partial(detail.partial);
     if (keep && (detail.kept_version == 0 || base::tick_after(tick, detail.kept_tick))) {
       detail.kept_version = version;

@@ -253,8 +253,9 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
   const StateSummary& newest = store_.summary(replica.slot);
   if (replica.waits || newest.version == 0) return true;
   if (replica.acked_version == newest.version && recipient.has_full(index, newest.full_version)) {
+    if (!replica.rest_sent) return collect_rest(replica, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
-    return !replica.rest_sent && collect_rest(replica, index, newest);
+    return false;
   }
   const uint64_t owner = table_.info(replica.slot).owner;
   // A client that has not heard of a new owner may still take the object for its own.
@@ -268,17 +269,22 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
     const SendTerms terms = terms_of(replica.slot);
     if (!is_own && is_early(replica, terms)) return true;
     collect_state(replica, index, is_own, terms);
-  } else if (!replica.rest_sent) {
+  } else {
     static_cast<void>(collect_rest(replica, index, newest));
   }
   return true;
 }
 
-// D-17. At once where a client would extrapolate; else with the second snapshot after the last change.
+// D-17. At once where a client would extrapolate; else with the second snapshot after the last change. Twice,
+// in snapshots that follow each other, unless the state was acked by then: a loss is known only a round trip
+// later, and until then a client that lacks the entry would take the object for one that moves on.
 bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const StateSummary& newest) {
-  const uint32_t silence = tick_ - newest.tick;
-  if (replica.acked_version == 0) return true;  // the client may not know the slot yet
-  if (silence < config_.send_interval_ticks * (newest.moving ? 1u : 2u)) return true;
+  const uint32_t silence = (tick_ - newest.tick) / config_.send_interval_ticks;
+  const uint32_t first = newest.moving ? 1 : 2;
+  const bool is_repeated = silence == first + 1 && replica.acked_version != newest.version;
+  if (replica.rest_sent ? !is_repeated : silence < first) return true;
+  // After its first state a client takes an object for one that rests, unless that has a velocity.
+  if (replica.acked_version == 0 && replica.sends < 2 && !newest.moving) return true;
   Candidate candidate;
   candidate.slot = replica.slot;
   candidate.index = index;
@@ -288,7 +294,9 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   candidate.age = tick_ - (acked ? replica.acked_tick : replica.sent_tick);
   if (candidate.age == 0 || candidate.age > static_cast<uint32_t>(kMaxBaselineTicks))
     return candidate.age == 0;
-  candidate.priority = 1.0f;
+  const SendTerms terms = terms_of(replica.slot);
+  replica.accumulator += gain(table_.info(replica.slot), replica.sent_tick, terms.nearness);
+  candidate.priority = replica.accumulator;
   candidates_.push_back(candidate);
   return true;
 }
@@ -305,6 +313,14 @@ bool SnapshotBuilder::is_early(const Replica& replica, const SendTerms& terms) c
   return (tick_ + phase) / terms.interval_ticks == (replica.sent_tick + phase) / terms.interval_ticks;
 }
 
+// What the priority of an object gains with each snapshot while the client waits for news since `since`
+// (C-04).
+float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) const {
+  const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
+                          static_cast<float>(config_.send_interval_ticks);
+  return info.type->base_priority * std::min(staleness, kMaxStaleness) * weight;
+}
+
 void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms) {
   const ObjectInfo& info = table_.info(replica.slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
@@ -312,11 +328,7 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_ow
   const Tick since = since_ack                ? replica.acked_tick
                      : replica.sent_tick != 0 ? replica.sent_tick
                                               : info.spawn_tick;
-  const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
-                          static_cast<float>(config_.send_interval_ticks);
-  const float boost = is_own ? config_.owner_boost : 1.0f;
-  replica.accumulator +=
-      info.type->base_priority * std::min(staleness, kMaxStaleness) * boost * terms.nearness;
+  replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness);
   own_count_ += is_own ? 1 : 0;
 
   any_groups_ = any_groups_ || terms.group != kNoSlot;
@@ -690,6 +702,7 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
     sent.version = static_cast<uint16_t>(replica.sent_version);
     recipient.ledger().add(sent);
     replica.rest_sent = true;
+    replica.accumulator = 0;
     ++stats_.rested_entries;
     return;
   }

@@ -147,6 +147,7 @@ class SnapshotBuilder {
   void collect_removals(ReplicaList& recipient);
   bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
+  float gain(const ObjectInfo& info, Tick since, float weight) const;
   void collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);

@@ -128,11 +128,13 @@ class InterestPair {
   }
   /// Loses everything in both directions from now on, or nothing.
   void cut(bool is_cut) { lose(is_cut ? 100 : 0); }
-  void lose(double percent) {
+  void lose(double percent) { set_link(kDelayMs, percent); }
+  /// Each way.
+  void set_link(double delay_ms, double loss_percent) {
     lattice_impairment impairment;
     lattice_impairment_init(&impairment);
-    impairment.delay_ms = kDelayMs;
-    impairment.loss_percent = percent;
+    impairment.delay_ms = delay_ms;
+    impairment.loss_percent = loss_percent;
     EXPECT_EQ(lattice_netsim_set_impairment(net_, &impairment), LATTICE_OK);
   }
 

@@ -206,12 +206,71 @@ TEST_F(ReplicaListTest, a_state_in_flight_is_said_to_rest_too_and_again_when_it_
   const Receipts lost = step(false);
   step(), step(), step();
   EXPECT_EQ(client.log.take(), Lines{}) << "the client waits for the state that rests";
-  EXPECT_EQ(sent().rested_entries, 2u);
+  EXPECT_EQ(sent().rested_entries, 3u) << "the newest twice: it is not acked";
   resolve(lost, false);
   resolve(step(), true);
   resolve(step(), true);
   const auto at = [&](Tick after) { return "1@" + std::to_string(changed + after); };
   EXPECT_EQ(client.log.take(), (Lines{"delta " + at(8), "rested " + at(10)}));
+}
+
+TEST_F(ReplicaListTest, rest_is_said_twice_while_the_state_is_not_acked) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  const uint64_t before = sent().rested_entries;
+  authority.state<Lamp>(slot).level = 3;
+  const Receipts changed = step();
+  step();
+  EXPECT_EQ(sent().rested_entries, before);
+  step();
+  EXPECT_EQ(sent().rested_entries, before + 1);
+  step();
+  EXPECT_EQ(sent().rested_entries, before + 2);
+  step(), step();
+  EXPECT_EQ(sent().rested_entries, before + 2);
+  resolve(changed, true);
+  step(), step();
+  EXPECT_EQ(sent().rested_entries, before + 2) << "both are on their way";
+}
+
+TEST_F(ReplicaListTest, rest_of_a_new_object_waits_for_no_ack_and_is_said_again_behind_it) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  const Receipts first = step(false);
+  authority.state<Lamp>(slot).level = 3;
+  const Receipts second = step(false);
+  step(), step(), step(), step();
+  EXPECT_EQ(sent().rested_entries, 2u);
+  EXPECT_EQ(client.log.take(), Lines{}) << "the client has no object yet, and ignores what is said of it";
+  resolve(first, false);
+  resolve(second, true);
+  step();
+  EXPECT_EQ(sent().rested_entries, 3u);
+}
+
+TEST_F(ReplicaListTest, rest_of_an_object_with_a_single_state_waits_for_its_ack) {
+  authority.spawn(types.lamp());
+  const Receipts first = step();
+  step(), step(), step(), step();
+  EXPECT_EQ(sent().rested_entries, 0u);
+  resolve(first, true);
+  step();
+  EXPECT_EQ(sent().rested_entries, 1u);
+}
+
+// The removal is on its way when the object comes back, and the client has neither.
+TEST_F(ReplicaListTest, rest_of_an_object_that_came_back_does_not_touch_its_earlier_stay) {
+  const uint32_t slot = authority.spawn(types.lamp());
+  settle();
+  recipient.leave(slot, authority.table.network_id(slot));
+  step(false);
+  authority.state<Lamp>(slot).level = 7;
+  recipient.enter(slot, authority.table.network_id(slot));
+  step(false);
+  authority.state<Lamp>(slot).level = 8;
+  step(false);
+  step();
+  step();
+  EXPECT_EQ(client.log.take(), Lines{}) << "remembered for the state that has not come";
 }
 
 // ---- Removals ---------------------------------------------------------------------------------------

@@ -197,6 +197,14 @@ class WorldRef {
     return info;
   }
 
+  /// The peer that writes the object, whose state of it is the true one; 0 on failure. The first tick of its
+  /// tenure is written to `since_tick` if that is not null. Calls lattice_object_writer().
+  ///
+  ///     const bool is_mine = world.writer(crate) == world.local_peer();
+  lattice_peer_id writer(lattice_netid object, uint32_t* since_tick = nullptr) const {
+    return lattice_object_writer(handle_, object, since_tick);
+  }
+
   /// The host structure of a behaviour to write, or null when there is none. Valid until the object despawns;
   /// wake() announces later writes. `State` must be the structure that the behaviour was registered with: the
   /// library cannot tell. Calls lattice_object_state().

@@ -99,7 +99,8 @@ LATTICE_API lattice_despawn_reason lattice_object_despawn_reason(lattice_world* 
 
 /// Writes one member. `prop_id` is behaviour index * 256 + member index, both counted from 0 in the order of
 /// registration. `data` is the host value of the member and `len` its exact size in bytes; an array is
-/// written whole. Allowed on the authority, and for the predicting owner inside on_tick.
+/// written whole. Allowed for the object's writer (lattice_object_writer()), and for a predicting owner
+/// inside on_tick, whose writes are a prediction.
 ///
 /// LATTICE_ERROR_NOT_ALLOWED elsewhere, LATTICE_ERROR_NOT_FOUND for an unknown object,
 /// LATTICE_ERROR_INVALID_ARGUMENT for an unknown member or another size.
@@ -138,7 +139,8 @@ LATTICE_API void* lattice_object_state(lattice_world* world, lattice_netid objec
 LATTICE_API const void* lattice_object_read(lattice_world* world, lattice_netid object, uint32_t behaviour);
 
 /// Announces that the game has written an object through a pointer that it keeps, or will before the current
-/// tick ends. Does nothing on a client. LATTICE_ERROR_NOT_FOUND when there is no such object.
+/// tick ends. Does nothing when another peer writes the object. LATTICE_ERROR_NOT_FOUND when there is no such
+/// object.
 ///
 ///     kept->x += 1.0f; /* a pointer of lattice_object_state(), from an earlier tick */
 ///     lattice_object_wake(world, object);
@@ -151,16 +153,17 @@ LATTICE_API lattice_result lattice_object_wake(lattice_world* world, lattice_net
 /// goes on stepping it, so let only those sleep that a step leaves as they are. An object that nobody writes
 /// costs nothing even when it is awake, apart from its place in lattice_simulated_objects().
 ///
-/// LATTICE_ERROR_NOT_FOUND when there is no such object, LATTICE_ERROR_NOT_ALLOWED on a client.
+/// LATTICE_ERROR_NOT_FOUND when there is no such object, LATTICE_ERROR_NOT_ALLOWED on a client, and when
+/// another peer writes the object.
 ///
 ///     if (door->is_shut && door->angle == 0) lattice_object_sleep(world, object); /* until it is opened */
 LATTICE_API lattice_result lattice_object_sleep(lattice_world* world, lattice_netid object);
 
 /// What is known of an object.
 typedef struct lattice_object_info {
-  uint32_t struct_size;     ///< set by lattice_object_info_init()
-  uint32_t type_id;         ///< the type it was spawned with
-  lattice_peer_id owner;    ///< peer id of the owner; 0: nobody
+  uint32_t struct_size;   ///< set by lattice_object_info_init()
+  uint32_t type_id;       ///< the type it was spawned with
+  lattice_peer_id owner;  ///< peer whose object it is; 0: nobody. lattice_object_writer() tells who writes it
   uint32_t authority_mode;  ///< a lattice_authority_mode
   /// The tick it was spawned in; on a client that of the first state received. 0: it was placed.
   uint32_t spawn_tick;
@@ -181,6 +184,23 @@ static inline void lattice_object_info_init(lattice_object_info* info) {
 /// no such object.
 LATTICE_API lattice_result lattice_object_get_info(lattice_world* world, lattice_netid object,
                                                    lattice_object_info* out);
+
+/// Returns the peer that writes an object, and the first tick of its tenure in `since_tick`. `since_tick` may
+/// be NULL. An object has one writer in each tick: the peer whose state of it is the true one, which all
+/// others receive. Only the writer may set the state; lattice_local_peer() says whether that is this peer. In
+/// this version the writer is the authority, peer 1, and its tenure began when the object was spawned. The
+/// tick is 0 for a placed object.
+///
+/// The writer is not the owner. The owner is the peer whose object it is (lattice_object_info.owner): it may
+/// predict the object, its input moves the object, and it makes the calls that are for owners only. Nobody
+/// has to own an object.
+///
+/// 0 on failure: LATTICE_ERROR_NOT_FOUND when there is no such object. `since_tick` is left as it is then.
+///
+///     uint32_t since = 0;
+///     const bool is_mine = lattice_object_writer(world, crate, &since) == lattice_local_peer(world);
+LATTICE_API lattice_peer_id lattice_object_writer(lattice_world* world, lattice_netid object,
+                                                  uint32_t* since_tick);
 
 /// Writes the ids of up to `cap` objects of a type, or of all types for `type_id` 0, in ascending order.
 /// Returns how many there are, which may be more than `cap`. `out` may be NULL when `cap` is 0.

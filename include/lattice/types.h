@@ -71,9 +71,9 @@ static inline void lattice_role_context_init(lattice_role_context* context, latt
   context->authority_peer_id = 1;
 }
 
-/// Who may write an object's state.
+/// How the writer of an object follows from its owner. lattice_object_writer() tells the writer.
 typedef enum lattice_authority_mode {
-  LATTICE_AUTHORITY_SERVER = 0,  ///< the authority writes; the owner may predict
+  LATTICE_AUTHORITY_SERVER = 0,  ///< the authority writes, whoever owns the object; the owner may predict
   LATTICE_AUTHORITY_SHARED = 1   ///< reserved: refused with LATTICE_ERROR_UNSUPPORTED
 } lattice_authority_mode;
 

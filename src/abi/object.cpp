@@ -193,8 +193,8 @@ lattice_result lattice_set_prop(lattice_world* world, lattice_netid object, uint
     case world::OpResult::kNotAllowed:
       return fail(
           LATTICE_ERROR_NOT_ALLOWED,
-          "This peer may not write object %llu now: only the authority may, or its predicting owner inside "
-          "on_tick.",
+          "This peer may not write object %llu now: only its writer may (lattice_object_writer()), or its "
+          "predicting owner inside on_tick.",
           static_cast<unsigned long long>(object));
     default:
       break;
@@ -269,8 +269,9 @@ lattice_result lattice_object_sleep(lattice_world* world, lattice_netid object) 
   }
   uint32_t slot = 0;
   if (!find_object(*instance, object, &slot)) return call.result();
-  instance->authority->let_sleep(slot);
-  return LATTICE_OK;
+  if (instance->authority->let_sleep(slot)) return LATTICE_OK;
+  return fail(LATTICE_ERROR_NOT_ALLOWED, "Another peer writes object %llu.",
+              static_cast<unsigned long long>(object));
 }
 
 lattice_result lattice_object_get_info(lattice_world* world, lattice_netid object, lattice_object_info* out) {
@@ -292,6 +293,17 @@ lattice_result lattice_object_get_info(lattice_world* world, lattice_netid objec
   if (instance->world->confirmed(slot, &tick) != nullptr) value.confirmed_tick = tick;
   value.is_simulated = instance->world->simulated(slot) ? 1 : 0;
   return abi::write_struct(value, out, "lattice_object_info");
+}
+
+lattice_peer_id lattice_object_writer(lattice_world* world, lattice_netid object, uint32_t* since_tick) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return 0;
+  uint32_t slot = 0;
+  if (!find_object(*instance, object, &slot)) return 0;
+  const replication::Authority& authority = instance->world->objects().info(slot).authority;
+  if (since_tick != nullptr) *since_tick = authority.since_tick;
+  return authority.writer;
 }
 
 size_t lattice_objects(lattice_world* world, uint32_t type_id, lattice_netid* out, size_t cap) {

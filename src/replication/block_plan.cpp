@@ -24,7 +24,7 @@ uint32_t rank_of(const Candidate& candidate) {
 }  // namespace
 
 bool same_head(const ObjectInfo& a, const ObjectInfo& b) {
-  return a.type == b.type && a.owner == b.owner && a.mode == b.mode && a.authority_tick == b.authority_tick;
+  return a.type == b.type && a.owner == b.owner && a.mode == b.mode && a.authority == b.authority;
 }
 
 bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& table, uint32_t max_parts) {

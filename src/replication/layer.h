@@ -18,6 +18,7 @@
 //   DespawnGate      holds an object's removal until the reliable RPCs before it have come; EarlyRpcs counts
 //                    the RPCs that came before the object
 // Does, on both:
+//   Authority        who writes an object, and since when
 //   RpcCodec, RpcGate, RpcInbox   the RPC body, who may send an RPC, and the RPCs that must wait
 //
 // Order of calls on the authority, once per tick and once per send:

@@ -11,27 +11,29 @@ constexpr size_t kFirstObjects = 64;
 
 }  // namespace
 
-ObjectTable::ObjectTable(uint32_t max_objects, uint32_t resting_slots)
+ObjectTable::ObjectTable(uint32_t max_objects, uint32_t resting_slots, uint64_t local_peer)
     : max_objects_(max_objects),
       resting_slots_(resting_slots),
+      local_peer_(local_peer),
       slot_of_(kFirstObjects, base::HashIndex::Growth::kDoubling) {
   LATTICE_ASSERT(max_objects > 0 && max_objects <= 2 * kMaxObjects);
 }
 
 uint32_t ObjectTable::spawn(const ObjectType& type, uint64_t owner, lattice_authority_mode mode,
-                            Tick authority_tick, Tick spawn_tick) {
+                            Tick since_tick, Tick spawn_tick) {
   ObjectInfo info;
   info.network_id = next_id_;
   info.type = &type;
   info.owner = owner;
   info.mode = mode;
-  info.authority_tick = authority_tick;
+  info.authority = begin_tenure(mode, owner, since_tick);
   info.spawn_tick = spawn_tick;
   return mirror(info);
 }
 
 uint32_t ObjectTable::mirror(const ObjectInfo& info) {
   LATTICE_ASSERT(info.type != nullptr);
+  LATTICE_ASSERT(info.authority == begin_tenure(info.mode, info.owner, info.authority.since_tick));
   if (info.network_id == 0 || size_ >= max_objects_ || slot_of_.contains(info.network_id)) return kNoSlot;
   const uint32_t slot = take_slot();
   slots_[slot].info = info;
@@ -59,12 +61,11 @@ void ObjectTable::despawn(uint32_t slot) {
   if (order_.size() > 2 * size_t{size_} + kFirstObjects) static_cast<void>(ascending());
 }
 
-void ObjectTable::set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode,
-                                Tick authority_tick) {
+void ObjectTable::set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick since_tick) {
   LATTICE_ASSERT(live(slot));
   slots_[slot].info.owner = owner;
   slots_[slot].info.mode = mode;
-  slots_[slot].info.authority_tick = authority_tick;
+  slots_[slot].info.authority = begin_tenure(mode, owner, since_tick);
 }
 
 std::span<const uint32_t> ObjectTable::ascending() const {

@@ -1,4 +1,5 @@
-// The live objects of one world: ids, slots, owners, storage. On a client, the table mirrors the authority's.
+// The live objects of one world: ids, slots, owners, writers, storage. On a client, the table mirrors the
+// authority's.
 // Spec: §14.1, X-05, A-01, A-07, D-12.
 //
 // True at all times: every live object has one dense slot. ascending() lists exactly the live slots, in
@@ -12,14 +13,12 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "base/sequence.h"
 #include "lattice/types.h"
+#include "replication/authority.h"
 #include "replication/host_cells.h"
 #include "replication/object_type.h"
 
 namespace lattice::replication {
-
-using base::Tick;
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
 inline constexpr uint32_t kMaxObjects = 1u << 20;
@@ -35,24 +34,27 @@ struct ObjectInfo {
   uint64_t network_id = 0;
   const ObjectType* type = nullptr;
   uint64_t owner = 0;
+  Authority authority;
   lattice_authority_mode mode = LATTICE_AUTHORITY_SERVER;
-  Tick authority_tick = 0;  // when the owner's tenure began; constant for the tenure
   Tick spawn_tick = 0;
+
+  bool owned_by(uint64_t peer) const { return peer != 0 && owner == peer; }
 };
 
 class ObjectTable {
  public:
   /// `max_objects` in 1..kMaxObjects: spawning beyond it is refused. A freed slot is taken again once
-  /// `resting_slots` other slots are free, the longest free first.
-  explicit ObjectTable(uint32_t max_objects, uint32_t resting_slots = 0);
+  /// `resting_slots` other slots are free, the longest free first. `local_peer` is set_local_peer()'s.
+  explicit ObjectTable(uint32_t max_objects, uint32_t resting_slots = 0,
+                       uint64_t local_peer = kAuthorityPeer);
   ObjectTable(const ObjectTable&) = delete;
   ObjectTable& operator=(const ObjectTable&) = delete;
 
   /// Authority: creates an object under the next id, its host storage zeroed. kNoSlot at the bound.
-  uint32_t spawn(const ObjectType& type, uint64_t owner, lattice_authority_mode mode, Tick authority_tick,
+  uint32_t spawn(const ObjectType& type, uint64_t owner, lattice_authority_mode mode, Tick since_tick,
                  Tick spawn_tick);
   /// Client: creates the mirror of an object whose id the authority chose. kNoSlot at the bound, or when the
-  /// id is 0 or belongs to a live object.
+  /// id is 0 or belongs to a live object. `info.authority` must be that of its mode and owner.
   uint32_t mirror(const ObjectInfo& info);
   /// Frees the slot. The storage serves the next object of the type, so repeated spawns do not allocate.
   void despawn(uint32_t slot);
@@ -60,7 +62,14 @@ class ObjectTable {
   /// object ever takes their slots: every client that joins begins with them in it.
   void keep_slots();
   /// Begins a new tenure. On the authority, the caller must also call StateStore::announce.
-  void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick authority_tick);
+  void set_authority(uint32_t slot, uint64_t owner, lattice_authority_mode mode, Tick since_tick);
+  /// The peer that this side is; 0 while it is none: a client without a session.
+  void set_local_peer(uint64_t peer) { local_peer_ = peer; }
+  uint64_t local_peer() const { return local_peer_; }
+  /// True when this side is the writer of a live object: its state here is the true one (I5).
+  bool writes(uint32_t slot) const { return live(slot) && info(slot).authority.writer == local_peer_; }
+  /// True when this side owns a live object.
+  bool owns(uint32_t slot) const { return live(slot) && info(slot).owned_by(local_peer_); }
 
   /// The slot of a live object, or kNoSlot. A reference member is resolved with it, when it is used.
   uint32_t find(uint64_t network_id) const { return slot_of_.find(network_id); }
@@ -93,6 +102,7 @@ class ObjectTable {
 
   uint32_t max_objects_;
   uint32_t resting_slots_;
+  uint64_t local_peer_;
   uint64_t next_id_ = 1;
   uint32_t size_ = 0;
   std::vector<Slot> slots_;

@@ -39,7 +39,7 @@ RpcRefusal RpcGate::check_from_client(const RpcHeader& header, const lattice_rpc
   if (!has_object) return RpcRefusal::kNotInSet;
   if (rpc == nullptr) return RpcRefusal::kUnknownRpc;
   if (rpc->target != LATTICE_RPC_TO_SERVER) return RpcRefusal::kTarget;
-  if (rpc->owner_only != 0 && object.owner != sender) return RpcRefusal::kNotOwner;
+  if (rpc->owner_only != 0 && !object.owned_by(sender)) return RpcRefusal::kNotOwner;
   return RpcRefusal::kNone;
 }
 

@@ -157,8 +157,8 @@ void SnapshotApplier::spawn(Known& known, const ObjectInfo& info, Tick tick) {
 
 void SnapshotApplier::update_authority(uint32_t slot, const ObjectInfo& info, Tick tick) {
   const ObjectInfo& now = mirror_.info(slot);
-  if (now.owner == info.owner && now.mode == info.mode && now.authority_tick == info.authority_tick) return;
-  mirror_.set_authority(slot, info.owner, info.mode, info.authority_tick);
+  if (now.owner == info.owner && now.mode == info.mode && now.authority == info.authority) return;
+  mirror_.set_authority(slot, info.owner, info.mode, info.authority.since_tick);
   listener_.on_authority(slot, tick);
 }
 

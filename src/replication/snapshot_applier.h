@@ -54,7 +54,7 @@ class SnapshotListener {
   virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const Word* /*words*/) {}
   /// At `tick`, the object's newest state still holds, and it will until the next one comes (D-17).
   virtual void on_rested(uint32_t /*slot*/, Tick /*tick*/) {}
-  /// Owner, mode or authority_tick changed. The table has the new values. Not called at spawn.
+  /// Owner, mode or authority changed. The table has the new values. Not called at spawn.
   virtual void on_authority(uint32_t /*slot*/, Tick /*tick*/) {}
 };
 

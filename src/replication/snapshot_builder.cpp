@@ -257,9 +257,8 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
-  const uint64_t owner = table_.info(replica.slot).owner;
   // A client that has not heard of a new owner may still take the object for its own.
-  const bool is_own = (owner != 0 && owner == recipient.peer_id()) ||
+  const bool is_own = table_.info(replica.slot).owned_by(recipient.peer_id()) ||
                       (replica.acked_version != 0 && !recipient.has_full(index, newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
@@ -407,7 +406,7 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   if (candidate->kind == EntryKind::kFull) {
     candidate->bits += varint_bits(info.network_id);
     candidate->head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
-                           varint_bits(tick_ - info.authority_tick);
+                           varint_bits(tick_ - info.authority.since_tick);
   }
   return true;
 }
@@ -676,7 +675,7 @@ void SnapshotBuilder::write_full_head(BitWriter& out, const Candidate& candidate
     out.WriteVarint(info.type->type_id);
     out.WriteVarint(info.owner);
     out.WriteBits(static_cast<uint64_t>(info.mode), 2);
-    out.WriteVarint(tick_ - info.authority_tick);
+    out.WriteVarint(tick_ - info.authority.since_tick);
   }
   out.WriteVarint(info.network_id);
 }

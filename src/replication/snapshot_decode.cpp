@@ -229,10 +229,11 @@ SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* 
     const uint32_t type_id = in.ReadVarint32();
     info.owner = in.ReadVarint();
     const uint64_t mode = in.ReadBits(2);
-    info.authority_tick = tick - in.ReadVarint32();
+    const Tick since_tick = tick - in.ReadVarint32();
     if (!in.ok()) return SnapshotRefusal::kMalformed;
     if (mode > LATTICE_AUTHORITY_SHARED) return SnapshotRefusal::kMode;
     info.mode = static_cast<lattice_authority_mode>(mode);
+    info.authority = begin_tenure(info.mode, info.owner, since_tick);
     info.type = types_.find(type_id);
     if (info.type == nullptr) return SnapshotRefusal::kUnknownType;
   }

@@ -128,10 +128,7 @@ bool StateStore::record_one(ObjectTable& table, uint32_t slot, Tick tick) {
   Object& object = objects_[slot];
   const ObjectType& type = object.ring.type();
   const bool first = object.ring.empty();
-  ++compared_;
-  const void* const* host = std::as_const(table).host(slot);
-  if (!type.layout->quantize(host, scratch_.data())) clamps_.count(type, slot, tick, host, scratch_.data());
-  if (type.round_host) type.layout->dequantize(scratch_.data(), table.host(slot));
+  take_words(table, slot, tick);
   if (!first && !object.announced &&
       std::memcmp(scratch_.data(), object.ring.newest(), size_t{type.word_count} * sizeof(Word)) == 0) {
     return false;
@@ -141,6 +138,21 @@ bool StateStore::record_one(ObjectTable& table, uint32_t slot, Tick tick) {
   if (object.announced) announced_.add(slot);
   object.announced = false;
   return true;
+}
+
+// Leaves the words of the object in scratch_: those of the host values, or the recorded ones when another
+// peer writes the object. Its first state comes from here all the same: an object is not without one.
+void StateStore::take_words(ObjectTable& table, uint32_t slot, Tick tick) {
+  const VersionRing& ring = objects_[slot].ring;
+  const ObjectType& type = ring.type();
+  if (!ring.empty() && !table.writes(slot)) {
+    std::copy_n(ring.newest(), type.word_count, scratch_.data());
+    return;
+  }
+  ++compared_;
+  const void* const* host = std::as_const(table).host(slot);
+  if (!type.layout->quantize(host, scratch_.data())) clamps_.count(type, slot, tick, host, scratch_.data());
+  if (type.round_host) type.layout->dequantize(scratch_.data(), table.host(slot));
 }
 
 void StateStore::add_version(uint32_t slot, Tick tick, const Word* words) {
@@ -226,6 +238,7 @@ void StateStore::find_unannounced(ObjectTable& table, Tick tick) {
   for (size_t i = 0; i < std::min<size_t>(slots.size(), kUnannouncedLooks); ++i) {
     if (next_unannounced_ >= slots.size()) next_unannounced_ = 0;
     const uint32_t slot = slots[next_unannounced_++];
+    if (!table.writes(slot)) continue;  // such a write has no effect, announced or not
     const VersionRing& ring = objects_[slot].ring;
     const ObjectType& type = ring.type();
     type.layout->quantize(std::as_const(table).host(slot), scratch_.data());

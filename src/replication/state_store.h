@@ -3,6 +3,7 @@
 //
 // Who writes an object announces it: mark(). record() looks at the objects that were marked, and at no other.
 // It makes a version where the words differ from the newest one. So an object at rest costs nothing per tick.
+// Host values become versions only of objects that this side writes (I5).
 //
 // The state at tick T is the newest version at or before T. Versions of one object are numbered 1, 2, 3 …
 // without gaps (0 is the zero baseline), so equal numbers mean equal words.
@@ -71,12 +72,13 @@ class StateStore {
   void sleep(uint32_t slot);
   bool asleep(uint32_t slot) const { return objects_[slot].asleep; }
   /// Quantizes every object that was marked, is new, or is awake and of a type that is always compared, and
-  /// adds a version where the words differ from the newest one. `tick` must come after the last recorded
-  /// tick. Host values of types with round_host are rounded to the values of their words (S-03). Returns how
-  /// many objects got a version.
+  /// adds a version where the words differ from the newest one. An object with another writer gets its first
+  /// version so, and then keeps its words. `tick` must come after the last recorded tick. Host values of
+  /// types with round_host are rounded to the values of their words (S-03). Returns how many objects got a
+  /// version.
   uint32_t record(ObjectTable& table, Tick tick);
 
-  /// Makes clients receive the object's owner, mode and authority_tick again. The next record() adds a
+  /// Makes clients receive the object's owner, mode and authority again. The next record() adds a
   /// version even if the words are the same. Until a client has acked a full entry of that version, it gets
   /// full entries only.
   void announce(uint32_t slot);
@@ -99,7 +101,7 @@ class StateStore {
   }
 
   const ChangeLog& changes() const { return changes_; }
-  /// The objects whose owner, mode or authority_tick has to be sent again.
+  /// The objects whose owner, mode or authority has to be sent again.
   const ChangeLog& announced() const { return announced_; }
   const KeepTicks& keep_ticks() const { return keep_; }
   /// The state of every tick so long ago is here.
@@ -125,6 +127,7 @@ class StateStore {
   };
   void begin_unmarked(uint32_t slot, const ObjectType& type);
   bool record_one(ObjectTable& table, uint32_t slot, Tick tick);
+  void take_words(ObjectTable& table, uint32_t slot, Tick tick);
   void add_version(uint32_t slot, Tick tick, const Word* words);
   void compare_always(uint32_t slot);
   void compare_when_marked(uint32_t slot);

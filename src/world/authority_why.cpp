@@ -68,7 +68,7 @@ void AuthorityWorld::explain_rules(const Client& client, uint32_t slot, lattice_
 // Whether the distance alone keeps a state back.
 bool AuthorityWorld::is_slowed(const Client& client, const replication::Replica& replica,
                                const lattice_why_info& why) const {
-  if (!interest_ || table_.info(replica.slot).owner == client.peer || replica.sent_tick == 0) return false;
+  if (!interest_ || table_.info(replica.slot).owned_by(client.peer) || replica.sent_tick == 0) return false;
   return why.interval_ticks > snapshot_interval_ticks_ && !replica.lost &&
          current_tick_ - replica.sent_tick < why.interval_ticks;
 }

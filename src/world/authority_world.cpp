@@ -621,15 +621,13 @@ bool AuthorityWorld::input_sight(uint64_t peer, InputSight* out) const {
 
 replication::RpcRefusal AuthorityWorld::check_rpc(const replication::RpcHeader& header, uint32_t slot,
                                                   const lattice_rpc_desc* rpc, uint64_t sender) const {
-  if (sender == kAuthorityPeer) {  // the host's own player, whose calls were checked when they were made
-    if (rpc == nullptr) return replication::RpcRefusal::kUnknownRpc;
-    const bool foreign = rpc->owner_only != 0 && header.target == LATTICE_RPC_TO_SERVER &&
-                         table_.info(slot).owner != kAuthorityPeer;
-    return foreign ? replication::RpcRefusal::kNotOwner : replication::RpcRefusal::kNone;
+  const bool is_own = sender == kAuthorityPeer;  // it calls the host's own player, or that player calls it
+  if (is_own && header.target != LATTICE_RPC_TO_SERVER) {
+    return rpc == nullptr ? replication::RpcRefusal::kUnknownRpc : replication::RpcRefusal::kNone;
   }
   const Client* client = client_of_peer(sender);
-  if (client == nullptr) return replication::RpcRefusal::kNotInSet;
-  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), sender, has(*client, slot));
+  const bool has_object = is_own || (client != nullptr && has(*client, slot));
+  return replication::RpcGate::check_from_client(header, rpc, table_.info(slot), sender, has_object);
 }
 
 bool AuthorityWorld::send_rpc(const Client& client, uint32_t slot, lattice_channel channel) {
@@ -650,7 +648,7 @@ bool AuthorityWorld::is_callee(const RpcCall& call, uint32_t slot, uint64_t peer
     case LATTICE_RPC_TO_ALL:
       return true;
     case LATTICE_RPC_TO_OWNER:
-      return peer == table_.info(slot).owner;
+      return table_.info(slot).owned_by(peer);
     case LATTICE_RPC_TO_PEER:
       return peer == call.peer;
   }

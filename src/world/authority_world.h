@@ -37,12 +37,12 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
 
   Tick next_tick() const override { return current_tick_ + 1; }
   uint32_t ticks_due(Now now) override;
-  uint64_t local_peer() const override { return kAuthorityPeer; }
-  bool simulated(uint32_t slot) const override { return table_.live(slot) && !store_.asleep(slot); }
-  bool writable(uint32_t slot) const override { return table_.live(slot); }
-  void announce_write(uint32_t slot) override { store_.mark(slot); }
-  /// Until a write is announced, no tick looks at the object.
-  void let_sleep(uint32_t slot) { store_.sleep(slot); }
+  /// Until a write is announced, no tick looks at the object. False when another peer writes it.
+  bool let_sleep(uint32_t slot) {
+    if (!table_.writes(slot)) return false;
+    store_.sleep(slot);
+    return true;
+  }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
@@ -98,6 +98,8 @@ class AuthorityWorld final : public World, private replication::UnannouncedWrite
     bool sent_inputs = false;   // since the last snapshot
   };
 
+  void note_write(uint32_t slot) override { store_.mark(slot); }
+  bool asleep(uint32_t slot) const override { return store_.asleep(slot); }
   simulation::TickTime look(Now) override { return {current_tick_, 0.0}; }
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;

@@ -9,10 +9,6 @@
 
 namespace lattice::world {
 
-bool ClientWorld::simulated(uint32_t slot) const {
-  return table_.live(slot) && mirrors_[slot].predicted;
-}
-
 // --- Ticks
 
 uint32_t ClientWorld::ticks_due(Now now) {
@@ -63,7 +59,7 @@ void ClientWorld::do_tick(Tick tick, Now now) {
 int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
   const serialization::Layout* layout = schema_.input();
   if (layout == nullptr || bytes != layout->host_bytes(0)) return 0;
-  const serialization::Word* words = peer == peer_ && inputs_ ? inputs_->find(current_tick_) : nullptr;
+  const serialization::Word* words = peer == local_peer() && inputs_ ? inputs_->find(current_tick_) : nullptr;
   if (words == nullptr) {
     std::memset(out, 0, bytes);
     return 0;
@@ -75,7 +71,7 @@ int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
 }
 
 bool ClientWorld::input_sight(uint64_t peer, InputSight* out) const {
-  if (peer != peer_ || !inputs_ || inputs_->find(current_tick_) == nullptr) return false;
+  if (peer != local_peer() || !inputs_ || inputs_->find(current_tick_) == nullptr) return false;
   *out = {current_tick_, inputs_->sight(current_tick_), lead_quarter_ticks(), false};
   return true;
 }
@@ -87,9 +83,10 @@ uint8_t ClientWorld::lead_quarter_ticks() const {
 // --- Which objects are predicted
 
 void ClientWorld::update_prediction(uint32_t slot) {
-  const replication::ObjectInfo& info = table_.info(slot);
-  const bool own = info.owner == peer_ && peer_ != 0 && !mirrors_[slot].despawn_gate.waiting();
-  set_predicted(slot, predict_ && own && schema_.info(*info.type).predicted());
+  const bool stays_own = table_.owns(slot) && !mirrors_[slot].despawn_gate.waiting();
+  const bool runs_ahead =
+      stays_own && !table_.writes(slot) && schema_.info(*table_.info(slot).type).predicted();
+  set_predicted(slot, predict_ && runs_ahead);
 }
 
 void ClientWorld::set_predicted(uint32_t slot, bool predicted) {
@@ -145,7 +142,7 @@ void ClientWorld::offer_authoritative(Tick tick) {
     // The state at that tick is known if an entry of the tick was sent. Without an entry it is known too, if
     // a part of the tick confirms what this client owns.
     const bool sent = mirror.newest_tick == tick;
-    const bool confirmed = own_tick_ == tick && table_.info(slot).owner == peer_;
+    const bool confirmed = own_tick_ == tick && table_.owns(slot);
     const bool covered = confirmed && !base::tick_after(mirror.newest_tick, tick);
     if (sent || covered) reconciler_->authoritative(slot, newest_words(slot));
   }

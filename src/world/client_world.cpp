@@ -127,7 +127,7 @@ connection::Admission ClientWorld::on_admission(const connection::AdmissionReque
 
 void ClientWorld::on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) {
   connection_ = connection;
-  peer_ = info.peer_id;
+  table_.set_local_peer(info.peer_id);
   connected_ = true;
   clock_.start(info.server_tick, now_ns_, info.rtt_ns);
   begin_placed(info.server_tick);
@@ -167,7 +167,7 @@ void ClientWorld::on_disconnected(ConnectionHandle connection, connection::Disco
 void ClientWorld::forget_session() {
   connected_ = false;
   ticking_ = false;
-  peer_ = 0;
+  table_.set_local_peer(0);
   rpcs_.forget(kAuthorityPeer);
   early_rpcs_.clear();
   while (table_.size() != 0) {
@@ -307,7 +307,7 @@ void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* 
   if (mirror.predicted) {
     layout.dequantize_not_predicted(words, table_.host(slot));
     if (base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
-  } else if (mirror.host_kept) {
+  } else if (mirror.host_kept && !table_.writes(slot)) {
     layout.dequantize(words, table_.host(slot));
   }
   if (first) begin_showing(slot, tick);

@@ -4,7 +4,8 @@
 //   tick      sample the input, let the game step its predicted objects, record their new states
 //   send      the input window, when there is a new input
 //
-// An object is predicted when this peer owns it, its type asks for prediction, and prediction is switched on.
+// An object is predicted when this peer owns it and another peer writes it, its type asks for prediction, and
+// prediction is switched on.
 // The host structures of predicted objects hold the predicted present. All others hold the newest
 // authoritative state, from the moment when the game first asks for them: most objects are only drawn.
 //
@@ -56,9 +57,6 @@ class ClientWorld final : public World,
 
   Tick next_tick() const override { return ticking_ ? current_tick_ + 1 : 0; }
   uint32_t ticks_due(Now now) override;
-  uint64_t local_peer() const override { return peer_; }
-  bool simulated(uint32_t slot) const override;
-  bool writable(uint32_t slot) const override { return phase_ == Phase::kTick && simulated(slot); }
   const void* view(uint32_t slot, uint32_t behaviour, Now now) override;
   const serialization::Word* confirmed(uint32_t slot, Tick* tick) const override;
   int get_input(uint64_t peer, void* out, size_t bytes) override;
@@ -92,6 +90,7 @@ class ClientWorld final : public World,
     const replication::ObjectType* type;
     std::unique_ptr<PoseScratch> scratch;
   };
+  bool predicts(uint32_t slot) const override { return table_.live(slot) && mirrors_[slot].predicted; }
   void* const* host_for_game(uint32_t slot) override;
   void do_receive(Now now) override;
   void do_tick(Tick tick, Now now) override;
@@ -165,7 +164,6 @@ class ClientWorld final : public World,
   std::unique_ptr<HostScratch> input_out_;
   std::vector<crypto::KeyPair> keys_;
   ConnectionHandle connection_;
-  uint64_t peer_ = 0;
   uint64_t now_ns_ = 0;
   uint64_t render_ns_ = 0;
   simulation::TickTime view_time_;     // the moment of the server's time line that is drawn

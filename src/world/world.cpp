@@ -18,6 +18,11 @@ uint32_t table_size(const WorldConfig& config) {
   return client ? 2 * config.max_objects : config.max_objects;
 }
 
+/// A client learns who it is when it has a session.
+uint64_t first_peer(const WorldConfig& config) {
+  return config.role.role == LATTICE_ROLE_CLIENT ? 0 : kAuthorityPeer;
+}
+
 /// A slot serves another object when a client that lost packets may read what was sent about the first
 /// (D-42).
 constexpr uint32_t kRestingSlots = 4096;
@@ -54,7 +59,8 @@ World::World(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> 
       entropy_(make_entropy(config)),
       identity_(make_identity(config, *entropy_)),
       socket_(std::move(socket)),
-      table_(table_size(config), config.role.role == LATTICE_ROLE_CLIENT ? 0 : kRestingSlots),
+      table_(table_size(config), config.role.role == LATTICE_ROLE_CLIENT ? 0 : kRestingSlots,
+             first_peer(config)),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
       keeps_identity_(config.server_identity != nullptr) {

@@ -102,7 +102,8 @@ class World : public reliability::EndpointHandler, protected RpcHost {
                   Now now);
   /// While the timeout is paused, silence ends no established connection.
   void set_timeout_paused(bool paused, Now now);
-  virtual uint64_t local_peer() const = 0;
+  /// The peer that this side is; 0 on a client without a session.
+  uint64_t local_peer() const { return table_.local_peer(); }
   /// Sends a message of the application, of up to fragment::kMaxMessageBytes. With `receipt` not null, a
   /// number is written there, and Observer::on_receipt() will name that number.
   reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
@@ -134,12 +135,14 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   /// The same to read only.
   const void* read_state(uint64_t network_id, uint32_t behaviour);
   /// Announces that the game writes the object before the next tick is recorded. Writes through a pointer
-  /// that the game keeps need it.
-  virtual void announce_write(uint32_t) {}
-  /// True when on_tick must step the object here and now.
-  virtual bool simulated(uint32_t slot) const = 0;
-  /// May the game write the object's state right now (I5)?
-  virtual bool writable(uint32_t slot) const = 0;
+  /// that the game keeps need it. Does nothing when another peer writes the object.
+  void announce_write(uint32_t slot) {
+    if (table_.writes(slot)) note_write(slot);
+  }
+  /// True when on_tick must step the object here and now: its true state, or a prediction of it.
+  bool simulated(uint32_t slot) const { return (table_.writes(slot) && !asleep(slot)) || predicts(slot); }
+  /// May the game write the object's state right now (I5)? A prediction only in the tick that it is of.
+  bool writable(uint32_t slot) const { return table_.writes(slot) || (in_tick() && predicts(slot)); }
   OpResult set_prop(uint64_t network_id, uint16_t prop_id, const void* data, size_t bytes);
   size_t get_prop(uint64_t network_id, uint16_t prop_id, void* out, size_t capacity);
   /// Begins a frame: it shows every object at `now`, and each pose is computed once. What happened since the
@@ -178,6 +181,14 @@ class World : public reliability::EndpointHandler, protected RpcHost {
   const char* refusal(uint32_t index, uint64_t* value) const;
 
  protected:
+  /// The game steps its objects now, for the first time or again.
+  bool in_tick() const { return phase_ == Phase::kTick || resimulating_; }
+  /// Notes that an object changes that this side writes.
+  virtual void note_write(uint32_t) {}
+  /// True while nobody steps an object that this side writes.
+  virtual bool asleep(uint32_t) const { return false; }
+  /// True when this side steps an object ahead of the state that its writer sends.
+  virtual bool predicts(uint32_t) const { return false; }
   /// The host structures of an object, of which the game gets a pointer or a copy.
   virtual void* const* host_for_game(uint32_t slot) { return table_.host(slot); }
   virtual bool may_place() const = 0;

@@ -80,8 +80,7 @@ struct WorldConfig {
   InterestConfig interest;
 };
 
-/// Peer ids: the authority is 1, clients count from 2, 0 is nobody.
-inline constexpr uint64_t kAuthorityPeer = 1;
-inline constexpr uint64_t kFirstClientPeer = 2;
+using replication::kAuthorityPeer;
+using replication::kFirstClientPeer;
 
 }  // namespace lattice::world

@@ -281,7 +281,9 @@ class Session {
     if (tick_ % 29 == 0) spawn(tick_ % 2 == 0 ? kCrateId : kActorId, 0);
     if (tick_ % 41 == 0) spawn(kScrollId, 0);
     if (tick_ % 61 == 0) {  // a new tenure: the next entries are full ones
-      table_.set_authority(slots_[0], 1 + random_.next_below(1000), LATTICE_AUTHORITY_SHARED, tick_);
+      const uint64_t owner = 1 + random_.next_below(1000);  // a shared one rests: this side does not write it
+      const auto mode = owner % 2 == 0 ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER;
+      table_.set_authority(slots_[0], owner, mode, tick_);
       store_.announce(slots_[0]);
     }
   }
@@ -549,7 +551,7 @@ class Session {
              ",\"type_id\":" + std::to_string(info.type->type_id) +
              ",\"owner\":" + std::to_string(info.owner) +
              ",\"mode\":" + std::to_string(static_cast<int>(info.mode)) +
-             ",\"authority_tick\":" + std::to_string(info.authority_tick) +
+             ",\"authority_tick\":" + std::to_string(info.authority.since_tick) +
              ",\"state\":" + leaves_json(*info.type->layout, store_.current(slot)) + "}";
     }
     return out;

@@ -142,5 +142,40 @@ TEST(ObjectTable, agrees_with_a_map_under_churn) {
   }));
 }
 
+TEST(ObjectTable, the_owner_writes_a_shared_object_and_the_authority_every_other) {
+  Types types;
+  ObjectTable table(8);
+  const auto writer = [&](lattice_authority_mode mode, uint64_t owner) {
+    return table.info(table.spawn(types.lamp(), owner, mode, 77, 78)).authority;
+  };
+  EXPECT_EQ(writer(LATTICE_AUTHORITY_SERVER, 5), (replication::Authority{kAuthorityPeer, 77}));
+  EXPECT_EQ(writer(LATTICE_AUTHORITY_SHARED, 5), (replication::Authority{5, 77}));
+  EXPECT_EQ(writer(LATTICE_AUTHORITY_SERVER, 0).writer, kAuthorityPeer);
+  EXPECT_EQ(writer(LATTICE_AUTHORITY_SHARED, 0).writer, kAuthorityPeer)
+      << "nobody owns it, somebody writes it";
+}
+
+TEST(ObjectTable, each_side_knows_what_it_writes_and_what_it_owns) {
+  Types types;
+  ObjectTable authority(8);
+  ObjectTable client(8, 0, 0);
+  for (ObjectTable* side : {&authority, &client}) {
+    const uint32_t pawn = side->spawn(types.lamp(), 5, LATTICE_AUTHORITY_SERVER, 1, 1);
+    const uint32_t ball = side->spawn(types.lamp(), 5, LATTICE_AUTHORITY_SHARED, 1, 1);
+    const uint32_t rock = side->spawn(types.lamp(), 0, LATTICE_AUTHORITY_SERVER, 1, 1);
+    EXPECT_EQ(side->writes(pawn), side == &authority);
+    EXPECT_FALSE(side->writes(ball)) << "a client without a session is nobody";
+    EXPECT_FALSE(side->owns(ball));
+    if (side == &client) side->set_local_peer(5);
+    EXPECT_EQ(side->writes(ball), side == &client);
+    EXPECT_EQ(side->owns(pawn), side == &client);
+    EXPECT_FALSE(side->owns(rock));
+    side->set_authority(ball, 6, LATTICE_AUTHORITY_SHARED, 9);
+    EXPECT_FALSE(side->writes(ball)) << "exactly one peer writes in any tick (I5)";
+    side->despawn(pawn);
+    EXPECT_FALSE(side->writes(pawn));
+  }
+}
+
 }  // namespace
 }  // namespace lattice::replication::test

@@ -146,7 +146,7 @@ TEST_F(ReplicaListTest, a_changed_owner_is_sent_as_a_full_entry) {
   const std::string at = "1@" + std::to_string(tick);
   EXPECT_EQ(client.log.take(), (Lines{"authority " + at, "full " + at}));
   EXPECT_EQ(client.mirror.info(client.mirror.find(1)).owner, 77u);
-  EXPECT_EQ(client.mirror.info(client.mirror.find(1)).authority_tick, tick);
+  EXPECT_EQ(client.mirror.info(client.mirror.find(1)).authority, (replication::Authority{77, tick}));
 }
 
 TEST_F(ReplicaListTest, loaded_once_everything_from_join_is_acked_or_gone) {

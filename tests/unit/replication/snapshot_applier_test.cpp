@@ -315,7 +315,7 @@ TEST_F(SnapshotApplierTest, full_entries_may_share_a_head) {
   const ObjectInfo& info = client.mirror.info(client.mirror.find(2));
   EXPECT_EQ(info.owner, 77u);
   EXPECT_EQ(info.mode, LATTICE_AUTHORITY_SHARED);
-  EXPECT_EQ(info.authority_tick, 91u);
+  EXPECT_EQ(info.authority.since_tick, 91u);
   EXPECT_EQ(level(2), 6u);
 }
 
@@ -557,7 +557,7 @@ TEST_F(SnapshotApplierTest, the_owner_follows_the_newest_full_entry) {
   client.apply(owned(102, 9));
   const ObjectInfo& info = client.mirror.info(client.mirror.find(1));
   EXPECT_EQ(info.owner, 8u);
-  EXPECT_EQ(info.authority_tick, 101u);
+  EXPECT_EQ(info.authority.since_tick, 101u);
   EXPECT_EQ(info.mode, LATTICE_AUTHORITY_SHARED);
   EXPECT_EQ(client.log.take(),
             (Lines{"spawn 1", "full 1@100", "authority 1@104", "full 1@104", "late 1@102"}));

@@ -42,6 +42,7 @@ struct SnapshotBuilderTest : testing::Test {
 
 TEST_F(SnapshotBuilderTest, golden_bytes_of_each_kind) {
   authority.tick = 900;
+  authority.table.set_local_peer(5);  // the writer of the lamp
   const uint32_t lamp = authority.table.spawn(types.lamp(), 5, LATTICE_AUTHORITY_SHARED, 990, 900);
   authority.store.begin(lamp, types.lamp());
   recipient.enter(lamp, 1);

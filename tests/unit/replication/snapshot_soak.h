@@ -308,7 +308,10 @@ class Soak {
     }
     if (random_.chance(0.05)) {
       const uint32_t slot = any_slot();
-      authority_.table.set_authority(slot, random_.next_below(5), LATTICE_AUTHORITY_SHARED, authority_.tick);
+      const uint64_t owner = random_.next_below(5);
+      // A shared object of a client would change no more: this side does not write it.
+      const auto mode = owner <= kAuthorityPeer ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER;
+      authority_.table.set_authority(slot, owner, mode, authority_.tick);
       authority_.store.announce(slot);
     }
     if (random_.chance(0.2) && !authority_.recipients.empty()) {

@@ -492,5 +492,37 @@ TEST(StateStore, reports_writes_that_were_not_announced) {
 }
 #endif
 
+TEST(StateStore, records_no_writes_to_an_object_that_another_peer_writes) {
+  Types types;
+  Authority authority(types);
+  HeardWrites heard;
+  authority.store.set_unannounced_writes(&heard);
+  ObjectType always = types.lamp();
+  always.compare_always = true;
+  const uint32_t marked = authority.spawn(types.lamp());
+  const uint32_t compared = authority.spawn(always);
+  for (const uint32_t slot : {marked, compared}) {
+    authority.table.set_authority(slot, 2, LATTICE_AUTHORITY_SHARED, authority.tick);
+    authority.state<Lamp>(slot).level = 3;
+  }
+  authority.record();
+  EXPECT_EQ(authority.store.version(marked), 1u) << "its first state is that of its spawning";
+  for (const uint32_t slot : {marked, compared}) authority.state<Lamp>(slot).level = 9;
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 0u);
+  static_cast<Lamp*>(authority.table.host(marked)[0])->level = 11;
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 0u);
+  EXPECT_EQ(heard.slots, std::vector<uint32_t>{}) << "a write without effect is none to announce";
+
+  const std::vector<Word> before = authority.words(marked);
+  authority.store.announce(marked);
+  EXPECT_EQ(authority.store.record(authority.table, ++authority.tick), 1u);
+  EXPECT_EQ(authority.words(marked), before);
+
+  authority.table.set_authority(marked, 2, LATTICE_AUTHORITY_SERVER, authority.tick);
+  authority.store.announce(marked);
+  authority.store.record(authority.table, ++authority.tick);
+  EXPECT_NE(authority.words(marked), before) << "from its tenure on, what this side wrote counts";
+}
+
 }  // namespace
 }  // namespace lattice::replication::test

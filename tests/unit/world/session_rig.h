@@ -1,0 +1,253 @@
+// An authority and its clients, as worlds without the C interface, on a simulated network in virtual time.
+// One type, a predicted ball that its owner pushes; the game is what the test puts into the functions of
+// Game.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/crypto/nonce_ledger.h"
+#include "transport/crypto/repeatable_entropy.h"
+#include "transport/crypto/token_signature.h"
+#include "transport/socket/simulated_network.h"
+#include "world/authority_world.h"
+#include "world/client_world.h"
+
+namespace lattice::world::test {
+
+inline constexpr uint32_t kBallType = 3;
+inline constexpr uint16_t kX = 0;  // its member
+inline constexpr uint64_t kUnixS = 1'800'000'000;
+
+inline constexpr uint16_t kKick = 1;   // from an owner to the server
+inline constexpr uint16_t kCheer = 2;  // from the server to all
+
+struct Ball {
+  int32_t x;
+};
+struct Push {
+  int32_t by;
+};
+
+/// The structure of one 32-bit number.
+inline lattice_struct_desc one_number(const char* name, lattice_member_desc* member) {
+  lattice_member_desc_init(member);
+  member->name = "x";
+  member->type = LATTICE_WIRE_INT32;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = name;
+  structure.host_bytes = sizeof(int32_t);
+  structure.host_align = alignof(int32_t);
+  structure.members = member;
+  structure.member_count = 1;
+  return structure;
+}
+
+inline void register_ball(Schema& schema) {
+  lattice_member_desc member;
+  const lattice_struct_desc structure = one_number("Ball", &member);
+  lattice_rpc_desc rpcs[2];
+  for (lattice_rpc_desc& rpc : rpcs) {
+    lattice_rpc_desc_init(&rpc);
+    rpc.channel = LATTICE_CHANNEL_RELIABLE_ORDERED;
+  }
+  rpcs[0].rpc_id = kKick;
+  rpcs[0].name = "kick";
+  rpcs[0].target = LATTICE_RPC_TO_SERVER;
+  rpcs[0].owner_only = 1;
+  rpcs[1].rpc_id = kCheer;
+  rpcs[1].name = "cheer";
+  rpcs[1].target = LATTICE_RPC_TO_ALL;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &structure;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.type_id = kBallType;
+  type.name = "Ball";
+  type.flags = LATTICE_TYPE_PREDICTED;
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  type.rpcs = rpcs;
+  type.rpc_count = 2;
+  std::string error;
+  ASSERT_TRUE(schema.add_type(type, &error)) << error;
+}
+
+inline void register_push(Schema& schema) {
+  lattice_member_desc member;
+  const lattice_struct_desc structure = one_number("Push", &member);
+  lattice_input_desc input;
+  lattice_input_desc_init(&input);
+  input.structure = &structure;
+  std::string error;
+  ASSERT_TRUE(schema.set_input(input, &error)) << error;
+}
+
+/// The game of one side. What has no function here does nothing.
+class Game : public Observer, private transfer::TransferHandler {
+ public:
+  std::function<void(Tick, bool resimulating)> step;
+  std::function<int32_t(Tick)> push;
+  std::function<void(uint64_t network_id, uint16_t rpc_id)> called;
+  std::function<bool(uint64_t network_id)> relevant;
+
+  void on_tick(Tick tick, bool resimulating) override {
+    if (step) step(tick, resimulating);
+  }
+  void on_connect_refused(const platform::Address&, connection::ServerRefusal, std::string_view) override {}
+  void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
+  void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
+  void on_spawn(uint64_t, uint32_t) override {}
+  void on_despawn(uint64_t, replication::DespawnReason) override {}
+  void on_rpc(uint64_t network_id, uint16_t rpc_id, const void*, size_t) override {
+    if (called) called(network_id, rpc_id);
+  }
+  void on_authority_changed(uint64_t, uint64_t) override {}
+  void on_sample_input(Tick tick, void* input, size_t) override {
+    if (push) static_cast<Push*>(input)->by = push(tick);
+  }
+  void on_message(ConnectionHandle, uint8_t, std::span<const uint8_t>) override {}
+  void on_receipt(ConnectionHandle, uint32_t, bool) override {}
+  uint16_t on_admit(const Admission&) override { return 0; }
+  void on_resync(Tick, Tick) override {}
+  bool on_relevant(ConnectionHandle, uint64_t network_id) override {
+    return !relevant || relevant(network_id);
+  }
+  void on_value_clamped(uint64_t, uint16_t, Tick) override {}
+  transfer::TransferHandler& transfer_handler() override { return *this; }
+
+ private:
+  void on_offer(ConnectionHandle, transfer::TransferId, uint64_t, std::span<const uint8_t>) override {}
+  bool read(ConnectionHandle, transfer::TransferId, uint64_t, std::span<uint8_t>) override { return false; }
+  bool write(ConnectionHandle, transfer::TransferId, uint64_t, std::span<const uint8_t>) override {
+    return false;
+  }
+  void on_progress(ConnectionHandle, transfer::TransferId, uint64_t, uint64_t) override {}
+  void on_end(ConnectionHandle, transfer::TransferId, transfer::TransferEnding) override {}
+};
+
+class SessionRig {
+ public:
+  struct Client {
+    Game game;
+    std::unique_ptr<ClientWorld> world;
+    ConnectionHandle connection;
+  };
+
+  struct Options {
+    lattice_role role = LATTICE_ROLE_DEDICATED;  // of the authority
+    size_t client_count = 1;
+    bool has_input = false;
+    bool has_interest = false;
+  };
+
+  SessionRig() : SessionRig(Options{LATTICE_ROLE_DEDICATED, 1, false, false}) {}
+  explicit SessionRig(const Options& options) : has_input_(options.has_input) {
+    crypto::nonce_ledger_clear();  // every rig makes the same keys
+    crypto::RepeatableEntropy entropy(5);
+    issuer_ = crypto::SigningKeyPair::generate(entropy);
+    WorldConfig config = base(options.role, 1);
+    config.interest.enabled = options.has_interest;
+    config.issuers = {issuer_.public_key()};
+    authority = std::make_unique<AuthorityWorld>(config, network.attach(kServer), game);
+    register_types(authority->schema());
+    authority->receive(now());
+    for (size_t i = 0; i < options.client_count; ++i) add_client(i);
+  }
+
+  bool connect() {
+    for (const auto& client : clients) {
+      if (!begin_connect(*client)) return false;
+    }
+    for (int i = 0; i < 1000; ++i) {
+      pump();
+      if (is_connected()) return true;
+    }
+    return false;
+  }
+  void pump(int times = 1) {
+    for (; times > 0; --times) {
+      now_ns += 1'000'000'000 / 60;
+      pump(*authority);
+      for (const auto& client : clients) pump(*client->world);
+    }
+  }
+  Now now() const { return {now_ns, kUnixS + now_ns / 1'000'000'000}; }
+  ClientWorld& client() { return *clients[0]->world; }
+
+  static Ball* ball(World& world, uint64_t id) { return static_cast<Ball*>(world.object_state(id, 0)); }
+  static int32_t x(World& world, uint64_t id) {
+    const auto* found = static_cast<const Ball*>(world.read_state(id, 0));
+    return found == nullptr ? -1 : found->x;
+  }
+  static OpResult set_x(World& world, uint64_t id, int32_t x) { return world.set_prop(id, kX, &x, sizeof x); }
+
+  uint64_t now_ns = 1'000'000'000;
+  socket::SimulatedNetwork network{{.seed = 3}};
+  Game game;
+  std::unique_ptr<AuthorityWorld> authority;
+  std::vector<std::unique_ptr<Client>> clients;
+
+ private:
+  static inline const platform::Address kServer = platform::make_ipv4(10, 0, 0, 1, 27015);
+
+  static WorldConfig base(lattice_role role, uint64_t seed) {
+    WorldConfig config;
+    lattice_role_context_init(&config.role, role);
+    config.seed = seed;
+    config.repeatable_entropy = seed;
+    config.max_objects = 64;
+    config.max_connections = 4;
+    config.created_unix_s = kUnixS;
+    return config;
+  }
+  void register_types(Schema& schema) const {
+    register_ball(schema);
+    if (has_input_) register_push(schema);
+  }
+  void add_client(size_t index) {
+    auto client = std::make_unique<Client>();
+    client->world = std::make_unique<ClientWorld>(
+        base(LATTICE_ROLE_CLIENT, 10 + index),
+        network.attach(platform::make_ipv4(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))), client->game);
+    register_types(client->world->schema());
+    clients.push_back(std::move(client));
+  }
+  bool begin_connect(Client& client) {
+    wire::TokenFields fields;
+    fields.token_id[0] = ++token_;
+    fields.issued_s = kUnixS;
+    fields.expires_s = kUnixS + 600;
+    fields.aud = authority->public_key();
+    fields.cnf = client.world->new_client_key();
+    std::vector<uint8_t> token(wire::kMaxTokenBytes);
+    token.resize(crypto::sign_token(fields, issuer_, token));
+    const char* error = "";
+    const OpResult begun = client.world->connect(kServer, token, &client.connection, &error);
+    EXPECT_EQ(begun, OpResult::kOk) << error;
+    return begun == OpResult::kOk;
+  }
+  bool is_connected() const {
+    for (const auto& client : clients) {
+      if (client->world->local_peer() == 0 || client->world->next_tick() == 0) return false;
+    }
+    return true;
+  }
+  void pump(World& world) {
+    world.receive(now());
+    for (uint32_t due = world.ticks_due(now()); due > 0; --due) world.tick(world.next_tick(), now());
+    world.send(now());
+  }
+
+  bool has_input_;
+  crypto::SigningKeyPair issuer_;
+  uint8_t token_ = 0;
+};
+
+}  // namespace lattice::world::test

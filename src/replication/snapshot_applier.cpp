@@ -87,7 +87,7 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   validate();
 }
 
-void SnapshotApplier::commit_delta(const Pending& entry, Tick tick, bool keep) {
+[[gnu::flatten]] void SnapshotApplier::commit_delta(const Pending& entry, Tick tick, bool keep) {
   // A tombstone that was there when the part was decoded may have made way for others of the same part.
   const uint32_t index = known_at(entry.remote_slot);
   if (index == kNotKnown) return;

@@ -204,8 +204,10 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   return staying || !base::tick_after(tick, known.removed_tick);
 }
 
-SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, uint32_t index, Pending* entry,
-                                              Previous* previous) {
+// Flat, as commit_delta() is: a snapshot of a crowd has hundreds of these, and the calls within took a
+// sixteenth of the instructions of apply().
+[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, uint32_t index,
+                                                               Pending* entry, Previous* previous) {
   if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
   Known& known = known_[index];
   Word* words = known.states.draft();

@@ -16,11 +16,11 @@
 #include "replication/object_table.h"
 #include "replication/snapshot_applier.h"
 #include "simulation/fixed_tick.h"
-#include "simulation/input_buffer.h"
 #include "transport/connection/server_identity.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/frame_log.h"
+#include "world/input_receiver.h"
 #include "world/observer.h"
 #include "world/placed_set.h"
 #include "world/rpc_router.h"
@@ -48,14 +48,6 @@ enum class OpResult : uint8_t {
   kWouldBlock,
   kOutOfOrder,
   kNotConnected,
-};
-
-/// What a player saw when an input was made.
-struct InputSight {
-  Tick input_tick = 0;
-  simulation::Sight sight;
-  uint8_t lead_quarter_ticks = 0;
-  bool is_clamped = false;  // the client said otherwise
 };
 
 /// Snapshots and inputs travel on channel 1 only, and are never RPCs (spec W-27).

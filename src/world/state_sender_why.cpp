@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "world/authority_world.h"
+#include "world/state_sender.h"
 
 namespace lattice::world {
 
@@ -33,28 +33,29 @@ lattice_why_reason reason_outside(const InterestHub::Sight& sight, uint32_t slot
 
 }  // namespace
 
-bool AuthorityWorld::why(ConnectionHandle connection, uint32_t slot, lattice_why_info* out) {
-  const Client* client = client_of(connection);
-  if (client == nullptr) return false;
+bool StateSender::why(ConnectionHandle connection, uint32_t slot, Tick tick, Tick next_tick,
+                      lattice_why_info* out) {
+  const Recipient* recipient = find(connection);
+  if (recipient == nullptr) return false;
   out->object = out->root = table_.network_id(slot);
-  out->tick = current_tick_;
-  out->budget_bytes = client->budget_bytes;
+  out->tick = tick;
+  out->budget_bytes = recipient->budget_bytes;
   out->distance = -1;
-  const std::optional<replication::Replica> replica = client->recipient->find(slot, store_);
-  const bool in_set = has(*client, slot);
+  const std::optional<replication::Replica> replica = recipient->list.find(slot, store_);
+  const bool in_set = has(*recipient, slot);
   out->is_in_set = in_set ? 1 : 0;
   const bool held =
-      store_.is_placed(slot) || (replica ? replica->held : client->recipient->removes(slot, out->object));
+      store_.is_placed(slot) || (replica ? replica->held : recipient->list.removes(slot, out->object));
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
-  if (interest_) explain_rules(*client, slot, out);
-  if (replica) explain_sending(*client, *replica, out);
+  if (interest_) explain_rules(*recipient, slot, out);
+  if (replica) explain_sending(*recipient, *replica, next_tick, out);
   if (in_set && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
   return true;
 }
 
-void AuthorityWorld::explain_rules(const Client& client, uint32_t slot, lattice_why_info* out) const {
-  const InterestHub::Sight sight = interest_->sight(client.connection, slot);
+void StateSender::explain_rules(const Recipient& recipient, uint32_t slot, lattice_why_info* out) const {
+  const InterestHub::Sight sight = interest_->sight(recipient.connection, slot);
   out->root = table_.network_id(sight.root);
   out->object_room = interest_->rule(sight.root).room;
   out->viewer_room = sight.viewer.room;
@@ -62,36 +63,36 @@ void AuthorityWorld::explain_rules(const Client& client, uint32_t slot, lattice_
   out->viewer_team_mask = sight.viewer.teams;
   out->distance = sight.distance;
   out->border = sight.border;
-  if (client.looked) out->reason = reason_outside(sight, slot, interest_->rule(slot).filtered);
+  if (recipient.looked) out->reason = reason_outside(sight, slot, interest_->rule(slot).filtered);
 }
 
 // Whether the distance alone keeps a state back.
-bool AuthorityWorld::is_slowed(const Client& client, const replication::Replica& replica,
-                               const lattice_why_info& why) const {
-  if (!interest_ || table_.info(replica.slot).owned_by(client.peer) || replica.sent_tick == 0) return false;
-  return why.interval_ticks > snapshot_interval_ticks_ && !replica.lost &&
-         current_tick_ - replica.sent_tick < why.interval_ticks;
+bool StateSender::is_slowed(const Recipient& recipient, const replication::Replica& replica,
+                            const lattice_why_info& why) const {
+  if (!interest_ || table_.info(replica.slot).owned_by(recipient.list.peer_id()) || replica.sent_tick == 0)
+    return false;
+  return why.interval_ticks > interval_ticks_ && !replica.lost &&
+         why.tick - replica.sent_tick < why.interval_ticks;
 }
 
-void AuthorityWorld::explain_sending(const Client& client, const replication::Replica& replica,
-                                     lattice_why_info* out) {
+void StateSender::explain_sending(const Recipient& recipient, const replication::Replica& replica,
+                                  Tick next_tick, lattice_why_info* out) {
   const replication::StateSummary& newest = store_.summary(replica.slot);
-  const uint32_t index = client.recipient->index_of(replica.slot);
+  const uint32_t index = recipient.list.index_of(replica.slot);
   out->sent_tick = replica.sent_tick;
   out->acked_tick = replica.acked_tick;
   out->is_in_flight = replica.in_flight ? 1 : 0;
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
-  out->lost_count = client.recipient->detail(index).lost;
+  out->lost_count = recipient.list.detail(index).lost;
   out->accumulator = replica.accumulator;
   if (interest_)
-    out->interval_ticks = interest_->send_rules(client.connection).terms(replica.slot).interval_ticks;
+    out->interval_ticks = interest_->send_rules(recipient.connection).terms(replica.slot).interval_ticks;
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;
   out->reason = LATTICE_WHY_UP_TO_DATE;
-  if (replica.acked_version == newest.version && client.recipient->has_full(index, newest.full_version))
-    return;
-  if (const replication::LongSend* send = client.recipient->longs().find(index)) {
+  if (replica.acked_version == newest.version && recipient.list.has_full(index, newest.full_version)) return;
+  if (const replication::LongSend* send = recipient.list.longs().find(index)) {
     out->reason = LATTICE_WHY_IN_PIECES;
     out->needs_full = send->kind == replication::EntryKind::kFull ? 1 : 0;
     out->next_entry_bits = 8 * static_cast<uint32_t>(send->bytes.size());
@@ -99,25 +100,25 @@ void AuthorityWorld::explain_sending(const Client& client, const replication::Re
     out->acked_piece_count = send->acked_pieces;
     return;
   }
-  const Tick tick = phase_ == Phase::kSend ? current_tick_ : next_tick();
-  const replication::SnapshotBuilder::Outlook next = builder_->outlook(*client.recipient, replica.slot, tick);
+  const replication::SnapshotBuilder::Outlook next =
+      builder_->outlook(recipient.list, replica.slot, next_tick);
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;
-  const replication::ReplicaList::Standing standing = client.recipient->standing(replica);
+  const replication::ReplicaList::Standing standing = recipient.list.standing(replica);
   out->rank = standing.rank;
   out->waiting_count = standing.waiting;
 
   const uint32_t part_bytes = builder_->part_capacity_bytes();
   const uint32_t room_bytes =
-      client.budget_bytes == 0 ? part_bytes : std::min(client.budget_bytes, part_bytes);
+      recipient.budget_bytes == 0 ? part_bytes : std::min(recipient.budget_bytes, part_bytes);
   if (replica.waits) {
     out->reason = LATTICE_WHY_WAITS_FOR_SLOT;
   } else if (replica.in_flight && replica.sent_version == newest.version) {
     out->reason = LATTICE_WHY_IN_FLIGHT;
   } else if (!next.in_pieces && next.alone_bits > room_bytes * 8) {
     out->reason = LATTICE_WHY_OVER_BUDGET;
-  } else if (is_slowed(client, replica, *out)) {
+  } else if (is_slowed(recipient, replica, *out)) {
     out->reason = LATTICE_WHY_FAR;
   } else {
     out->reason = LATTICE_WHY_WAITS_FOR_TURN;

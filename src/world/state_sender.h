@@ -1,0 +1,148 @@
+// Sends the states that this side writes: records their versions, and gives each client those of its set that
+// it lacks, in snapshots (§14, §15). It knows nothing of roles, of inputs or of the game.
+//
+//   each tick   record(), after the game wrote and announced what it wrote (StateStore::mark): versions, and
+//               whose turn for a snapshot it is
+//   each send   send(): for each client whose snapshot is due, its set, then the snapshot within its budget
+//
+// Must stay true: state is recorded once per tick, after the game ran and before anything is sent. What a
+// client may not see leaves its set before anything is sent to it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/assert.h"
+#include "lattice/why.h"
+#include "replication/replica_list.h"
+#include "replication/snapshot_builder.h"
+#include "replication/state_store.h"
+#include "simulation/fixed_tick.h"
+#include "transport/fragment/fragmenting_endpoint.h"
+#include "world/input_receiver.h"
+#include "world/interest_hub.h"
+#include "world/world_config.h"
+
+namespace lattice::world {
+
+class StateSender {
+ public:
+  /// `config`, `table` and `clock` outlive this.
+  StateSender(const WorldConfig& config, const replication::ObjectTable& table,
+              const simulation::FixedTick& clock, Observer& observer);
+
+  /// The types are fixed. Comes before all that follows.
+  void start(fragment::FragmentingEndpoint& endpoint);
+
+  // --- Objects. The table has the object already, or still.
+  void begin(uint32_t slot, bool always_relevant);
+  /// An object that both sides placed, with `words` as its state. Comes before any begin().
+  void place(uint32_t slot, const serialization::Word* words, bool always_relevant);
+  void end(uint32_t slot);
+  replication::StateStore& store() { return store_; }
+  const replication::StateStore& store() const { return store_; }
+  /// Null when every client gets every object.
+  InterestHub* interest() { return interest_ ? &*interest_ : nullptr; }
+
+  // --- Ticks
+  /// Makes versions of what was written and begins the snapshots of those whose turn it is. What changed
+  /// begins at the returned place of the change log.
+  uint64_t record(replication::ObjectTable& table, Tick tick);
+  /// Visits the slots of the objects that changed, until the next record().
+  template <class Visit>
+  void each_change_since(uint64_t place, Visit visit) const {
+    const replication::ChangeLog& changes = store_.changes();
+    LATTICE_ASSERT(changes.reaches(place));  // the log has room for all objects
+    for (uint64_t at = place; at != changes.end(); ++at) visit(changes.at(at));
+  }
+  /// Sends what is due. `inputs` is null when this side receives none.
+  void send(uint64_t now_ns, InputReceiver* inputs);
+
+  // --- Clients. All but join() do nothing, or answer false or nothing, when the client is not here.
+  void join(ConnectionHandle connection, uint64_t peer);
+  void leave(ConnectionHandle connection);
+  void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
+  /// Inputs of the client came: it hears at once what became of them.
+  void heard_inputs(ConnectionHandle connection);
+  /// The client owns one object more or less: +1, -1.
+  void count_owned(ConnectionHandle connection, int change);
+  /// A reliable call on the object went to the client, which has the object (D-35).
+  void count_reliable_rpc(ConnectionHandle connection, uint32_t slot);
+  /// Makes sure that calls on an object of the client's set are counted: a placed one may have no replica
+  /// yet.
+  void begin_calls(ConnectionHandle connection, uint32_t slot);
+  /// True when the object is in the client's set.
+  bool has(ConnectionHandle connection, uint32_t slot) const;
+  /// True when every object that was in the client's set at join has been acked once or is gone.
+  bool loaded(ConnectionHandle connection) const;
+  /// Of the objects in the client's set at join, how many there were and how many it lacks.
+  replication::JoinCount join_count(ConnectionHandle connection) const;
+  /// Why the client has the object, has it not, or has an old state of it, at `tick`; the next snapshot is
+  /// one of `next_tick`. `out` has its defaults.
+  bool why(ConnectionHandle connection, uint32_t slot, Tick tick, Tick next_tick, lattice_why_info* out);
+
+  uint64_t snapshots_sent() const { return builder_ ? builder_->stats().snapshots : 0; }
+  uint64_t snapshot_bytes_sent() const { return builder_ ? builder_->stats().bytes : 0; }
+  /// Entries that were longer than the budget of their snapshot and were not sent.
+  uint64_t over_budget() const { return builder_ ? builder_->stats().over_budget : 0; }
+
+ private:
+  /// A client, as the one who receives.
+  struct Recipient {
+    Recipient(ConnectionHandle to, const replication::ReplicaList::Config& known)
+        : connection(to), list(known) {}
+    ConnectionHandle connection;
+    replication::ReplicaList list;
+    bool begins_snapshot = false;  // since the last send, a tick began a snapshot for the client
+    bool snapshot_due = false;
+    bool is_listed = false;     // in due_
+    bool looked = false;        // its set was made once
+    bool sent_inputs = false;   // since the last snapshot
+    uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
+    Tick snapshot_tick = 0;     // of the last snapshot
+    uint32_t owned = 0;         // objects that it owns
+    replication::JoinProgress progress;
+  };
+
+  Recipient* find(ConnectionHandle connection) const;
+  bool has(const Recipient& recipient, uint32_t slot) const;
+  void touch_placed(uint32_t slot);
+  /// Clients take turns: their snapshots leave on different ticks, so no tick has to serve all.
+  Tick turn_of(ConnectionHandle connection) const { return connection.slot % interval_ticks_; }
+  bool begins_snapshot(Tick tick) const;
+  void begin_snapshots(Tick tick);
+  bool rests(Recipient& recipient);
+  uint64_t due_budget_bytes(Recipient& recipient, uint64_t now_ns);
+  uint64_t until_next_snapshot_ns(uint64_t now_ns, Tick turn) const;
+  uint32_t snapshot_budget(const Recipient& recipient, uint64_t send_budget_bytes) const;
+  replication::SnapshotBuilder::Silence silence_of(const Recipient& recipient) const;
+  void update_set(Recipient& recipient);
+  void send_snapshot(Recipient& recipient, uint64_t send_budget_bytes, InputReceiver* inputs);
+  void send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt);
+  void send_progress(Recipient& recipient);
+  static void take_receipt(Recipient& recipient, uint32_t receipt, bool acked);
+  void explain_rules(const Recipient& recipient, uint32_t slot, lattice_why_info* out) const;
+  void explain_sending(const Recipient& recipient, const replication::Replica& replica, Tick next_tick,
+                       lattice_why_info* out);
+  bool is_slowed(const Recipient& recipient, const replication::Replica& replica,
+                 const lattice_why_info& why) const;
+
+  const WorldConfig& config_;
+  const replication::ObjectTable& table_;
+  const simulation::FixedTick& clock_;
+  uint32_t interval_ticks_;  // from snapshot to snapshot, rounded up
+  replication::StateStore store_;
+  std::unique_ptr<replication::SnapshotBuilder> builder_;
+  fragment::FragmentingEndpoint* endpoint_ = nullptr;
+  std::optional<InterestHub> interest_;
+  std::vector<std::unique_ptr<Recipient>> recipients_;  // by connection slot; null: no client
+  std::vector<std::vector<uint32_t>> turns_;            // connection slots by the turn of their clients
+  /// Connection slots whose clients may be due a snapshot. A send looks at no others.
+  std::vector<uint32_t> due_;
+  std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
+  Tick tick_ = 0;                           // the last that was recorded
+};
+
+}  // namespace lattice::world

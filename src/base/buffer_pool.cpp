@@ -1,65 +1,104 @@
-// Size-classed free lists over 64 KiB slabs.
+// Size-classed free lists in slabs of 64 KiB.
 #include "base/buffer_pool.h"
 
 namespace lattice::base {
 namespace {
 
 constexpr size_t kClasses = BufferPool::kClassBytes.size();
+constexpr size_t kSmallChunkBytes = size_t{1} << 20;
 
 }  // namespace
 
 BufferPool::BufferPool(uint64_t limit_bytes, PageSize pages)
-    : chunk_bytes_(pages == PageSize::kLarge ? platform::kLargePageBytes : kSlabBytes),
-      chunk_used_bytes_(chunk_bytes_),
+    : chunk_bytes_(pages == PageSize::kLarge ? platform::kLargePageBytes : kSmallChunkBytes),
+      pages_(pages),
+      next_slab_(chunk_bytes_ / kSlabBytes),
       limit_bytes_(limit_bytes) {
   static_assert(kSlabBytes >= kLargestBuffer && platform::kLargePageBytes % kSlabBytes == 0);
   static_assert(kClassBytes[0] >= sizeof(FreeBlock));
+  static_assert(platform::kLargePageBytes / kSlabBytes * sizeof(Slab) <= kSlabBytes);
   chunks_.reserve(64);
 }
 
-uint8_t* BufferPool::take_slab() {
-  if (chunk_used_bytes_ == chunk_bytes_) {
-    chunks_.emplace_back(chunk_bytes_, chunk_bytes_ == kSlabBytes ? PageSize::kSmall : PageSize::kLarge);
-    chunk_used_bytes_ = 0;
+// The first slab of a chunk holds the table of its slabs. It is not counted: the system backs only the page
+// of it that is used.
+BufferPool::Slab* BufferPool::take_slab() {
+  if (Slab* slab = empty_) {
+    empty_ = slab->next;
+    --stats_.slabs_empty;
+    return slab;
   }
-  uint8_t* slab = chunks_.back().data() + chunk_used_bytes_;
-  chunk_used_bytes_ += kSlabBytes;
+  if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return nullptr;
+  if (next_slab_ == chunk_bytes_ / kSlabBytes) {
+    chunks_.emplace_back(chunk_bytes_, pages_, chunk_bytes_);
+    next_slab_ = 1;
+  }
+  uint8_t* chunk = chunks_.back().data();
+  uint8_t* memory = chunk + next_slab_ * kSlabBytes;
+  Slab* slab = new (chunk + next_slab_ * sizeof(Slab)) Slab{};
+  slab->memory = memory;
+  ++next_slab_;
+  ++stats_.slabs;
+  stats_.slab_bytes += kSlabBytes;
   return slab;
 }
 
 bool BufferPool::add_slab(size_t size_class) {
-  if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return false;
-  uint8_t* memory = take_slab();
-  ++stats_.slabs;
-  stats_.slab_bytes += kSlabBytes;
-  // The rest of the previous fresh slab joins the free list; only reserve() can leave a rest.
-  Fresh& fresh = fresh_[size_class];
-  for (; fresh.buffers > 0; --fresh.buffers, fresh.next += kClassBytes[size_class]) {
-    free_[size_class] = new (fresh.next) FreeBlock{free_[size_class]};
-  }
-  fresh = {memory, kSlabBytes / kClassBytes[size_class]};
-  free_count_[size_class] += fresh.buffers;
+  Slab* slab = take_slab();
+  if (slab == nullptr) return false;
+  const auto capacity = static_cast<uint16_t>(kSlabBytes / kClassBytes[size_class]);
+  uint8_t* memory = slab->memory;
+  *slab = {};
+  slab->memory = slab->fresh = memory;
+  slab->fresh_count = slab->capacity = capacity;
+  slab->size_class = static_cast<uint8_t>(size_class);
+  free_count_[size_class] += capacity;
+  link(*slab);
   return true;
+}
+
+void BufferPool::link(Slab& slab) {
+  Slab*& head = partial_[slab.size_class];
+  slab.previous = nullptr;
+  slab.next = head;
+  if (head != nullptr) head->previous = &slab;
+  head = &slab;
+}
+
+void BufferPool::unlink(Slab& slab) {
+  (slab.previous == nullptr ? partial_[slab.size_class] : slab.previous->next) = slab.next;
+  if (slab.next != nullptr) slab.next->previous = slab.previous;
+}
+
+void BufferPool::on_empty(Slab& slab) {
+  if (free_count_[slab.size_class] < kept_[slab.size_class] + slab.capacity) return;
+  free_count_[slab.size_class] -= slab.capacity;
+  unlink(slab);
+  slab.next = empty_;
+  empty_ = &slab;
+  ++stats_.slabs_empty;
 }
 
 Buffer BufferPool::allocate_fresh(size_t bytes) {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return {};
-  Fresh& fresh = fresh_[size_class];
-  if (fresh.buffers == 0 && !add_slab(size_class)) {
+  if (partial_[size_class] == nullptr && !add_slab(size_class)) {
     ++stats_.refused_limit;
     return {};
   }
-  uint8_t* buffer = fresh.next;
-  fresh.next += kClassBytes[size_class];
-  --fresh.buffers;
-  return lend(buffer, bytes, size_class);
+  Slab& slab = *partial_[size_class];
+  LATTICE_ASSERT(slab.fresh_count > 0);
+  uint8_t* buffer = slab.fresh;
+  slab.fresh += kClassBytes[size_class];
+  --slab.fresh_count;
+  return lend(slab, buffer, bytes);
 }
 
 bool BufferPool::has_room(size_t bytes) const {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return false;
-  return free_count_[size_class] != 0 || stats_.slab_bytes + kSlabBytes <= limit_bytes_;
+  return partial_[size_class] != nullptr || empty_ != nullptr ||
+         stats_.slab_bytes + kSlabBytes <= limit_bytes_;
 }
 
 bool BufferPool::reserve(size_t bytes, size_t count) {
@@ -68,7 +107,28 @@ bool BufferPool::reserve(size_t bytes, size_t count) {
   while (free_count_[size_class] < count) {
     if (!add_slab(size_class)) return false;
   }
+  kept_[size_class] = std::max(kept_[size_class], count);
   return true;
+}
+
+bool BufferPool::validate() const {
+  uint64_t live = 0;
+  for (size_t size_class = 0; size_class < kClasses; ++size_class) {
+    size_t free = 0;
+    for (const Slab* slab = partial_[size_class]; slab != nullptr; slab = slab->next) {
+      if (slab->size_class != size_class || slab->live >= slab->capacity) return false;
+      if (slab->next != nullptr && slab->next->previous != slab) return false;
+      free += slab->capacity - slab->live;
+      live += slab->live;
+    }
+    if (free != free_count_[size_class]) return false;
+  }
+  uint64_t empty = 0;
+  for (const Slab* slab = empty_; slab != nullptr; slab = slab->next) {
+    if (slab->live != 0) return false;
+    ++empty;
+  }
+  return empty == stats_.slabs_empty && live <= stats_.buffers_live && stats_.slab_bytes <= limit_bytes_;
 }
 
 }  // namespace lattice::base

@@ -1,5 +1,11 @@
-// Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of 64 KiB.
-// It stays on per-class free lists until the pool is destroyed, so a steady load allocates nothing once its
+// Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of 64 KiB,
+// and each slab serves one class at a time.
+//
+//   chunk (1 or 2 MiB, aligned)  | table of its slabs | slab | slab | ...      one class per slab
+//   class  ─▶ slabs with a free buffer ─▶ free buffers
+//
+// A slab whose buffers have all returned serves whichever class needs one next, except for the buffers that
+// reserve() set aside. Chunks stay until the pool is destroyed, so a steady load allocates nothing once its
 // peak has been reached. A byte limit bounds the growth.
 #pragma once
 
@@ -28,6 +34,7 @@ struct Buffer {
 struct BufferPoolStats {
   uint64_t slabs = 0;          ///< Allocated so far; only ever rises.
   uint64_t slab_bytes = 0;     ///< Their total size.
+  uint64_t slabs_empty = 0;    ///< Of these, the ones that serve no class now.
   uint64_t buffers_live = 0;   ///< On loan now.
   uint64_t buffers_peak = 0;   ///< Most ever on loan at once.
   uint64_t capacity_live = 0;  ///< Sum of capacity_bytes on loan.
@@ -42,7 +49,7 @@ class BufferPool {
   static constexpr uint32_t kSlabBytes = 65536;
 
   /// No memory is taken until the first allocate() or reserve(); all slabs together stay within
-  /// `limit_bytes`. With large pages, slabs are cut from regions of kLargePageBytes.
+  /// `limit_bytes`. With large pages, chunks are as large as one page.
   explicit BufferPool(uint64_t limit_bytes, PageSize pages = PageSize::kSmall);
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
@@ -51,11 +58,12 @@ class BufferPool {
   /// kLargestBuffer or the limit is reached. bytes == 0 gives a buffer of the smallest class.
   Buffer allocate(size_t bytes) {
     const size_t size_class = class_of(bytes);
-    FreeBlock* used_before = size_class == kClassBytes.size() ? nullptr : free_[size_class];
-    if (used_before == nullptr) return allocate_fresh(bytes);
-    free_[size_class] = used_before->next;
-    __builtin_prefetch(used_before->next);  // Most likely the next buffer on loan; it is written then.
-    return lend(reinterpret_cast<uint8_t*>(used_before), bytes, size_class);
+    Slab* slab = size_class == kClassBytes.size() ? nullptr : partial_[size_class];
+    if (slab == nullptr || slab->used_before == nullptr) return allocate_fresh(bytes);
+    FreeBlock* block = slab->used_before;
+    slab->used_before = block->next;
+    __builtin_prefetch(block->next);  // Most likely the next buffer on loan; it is written then.
+    return lend(*slab, reinterpret_cast<uint8_t*>(block), bytes);
   }
 
   /// Whether allocate(bytes) would give a buffer now.
@@ -64,31 +72,42 @@ class BufferPool {
   /// Returns a buffer to the pool and zeroes the caller's copy; a false buffer is ignored.
   void release(Buffer& buffer) {
     if (!buffer) return;
-    const size_t size_class = class_of(buffer.capacity_bytes);
-    LATTICE_CHECK(size_class < kClassBytes.size() && kClassBytes[size_class] == buffer.capacity_bytes);
-    LATTICE_CHECK(stats_.buffers_live > 0);
-    free_[size_class] = new (buffer.data) FreeBlock{free_[size_class]};
-    ++free_count_[size_class];
+    Slab& slab = slab_of(buffer.data);
+    LATTICE_CHECK(slab.live > 0 && kClassBytes[slab.size_class] == buffer.capacity_bytes);
+    slab.used_before = new (buffer.data) FreeBlock{slab.used_before};
+    ++free_count_[slab.size_class];
     --stats_.buffers_live;
     stats_.capacity_live -= buffer.capacity_bytes;
+    if (slab.live-- == slab.capacity) link(slab);
+    if (slab.live == 0) on_empty(slab);
     buffer = {};
   }
 
   /// Makes room for `count` buffers of the class that holds `bytes`, so that this many allocations of the
-  /// class need no slab. False when the limit does not allow it.
+  /// class need no slab. The class keeps that room. False when the limit does not allow it.
   bool reserve(size_t bytes, size_t count);
 
   const BufferPoolStats& stats() const { return stats_; }
+
+  /// Slabs, classes and counts agree. For tests.
+  bool validate() const;
 
  private:
   struct FreeBlock {
     FreeBlock* next;
   };
-  /// The part of the newest slab of a class that was never on loan. It is kept apart from the free list, so
-  /// that unused memory is never touched: a reserved slab costs address space, not pages.
-  struct Fresh {
-    uint8_t* next = nullptr;
-    size_t buffers = 0;
+  struct Slab {
+    FreeBlock* used_before = nullptr;  ///< Free buffers that were on loan, the newest first.
+    /// The first buffer never on loan. These are kept apart, so that unused memory is never touched: a
+    /// reserved slab costs address space, not pages.
+    uint8_t* fresh = nullptr;
+    Slab* next = nullptr;  ///< In partial_ of its class or in empty_.
+    Slab* previous = nullptr;
+    uint8_t* memory = nullptr;
+    uint16_t fresh_count = 0;
+    uint16_t live = 0;
+    uint16_t capacity = 0;  ///< Buffers of its class that it holds.
+    uint8_t size_class = 0;
   };
 
   /// From a table in steps of 64 bytes up to 4 KiB; powers of two from there.
@@ -105,23 +124,35 @@ class BufferPool {
     if (bytes > kLargestBuffer) return kClassBytes.size();
     return kSmall.back() + static_cast<size_t>(std::bit_width(bytes - 1)) - 12;
   }
+  /// The chunk of an address begins at a multiple of the chunk's size, and its table is in its first slab.
+  Slab& slab_of(uint8_t* data) const {
+    const size_t offset = reinterpret_cast<uintptr_t>(data) & (chunk_bytes_ - 1);
+    return reinterpret_cast<Slab*>(data - offset)[offset / kSlabBytes];
+  }
   Buffer allocate_fresh(size_t bytes);
-  Buffer lend(uint8_t* data, size_t bytes, size_t size_class) {
-    --free_count_[size_class];
+  Buffer lend(Slab& slab, uint8_t* data, size_t bytes) {
+    const uint32_t capacity_bytes = kClassBytes[slab.size_class];
+    if (++slab.live == slab.capacity) unlink(slab);
+    --free_count_[slab.size_class];
     ++stats_.buffers_live;
     stats_.buffers_peak = std::max(stats_.buffers_peak, stats_.buffers_live);
-    stats_.capacity_live += kClassBytes[size_class];
-    return {data, static_cast<uint32_t>(bytes), kClassBytes[size_class]};
+    stats_.capacity_live += capacity_bytes;
+    return {data, static_cast<uint32_t>(bytes), capacity_bytes};
   }
-  uint8_t* take_slab();
+  void link(Slab& slab);
+  void unlink(Slab& slab);
+  void on_empty(Slab& slab);
+  Slab* take_slab();
   bool add_slab(size_t size_class);
 
-  std::array<FreeBlock*, kClassBytes.size()> free_{};
-  std::array<Fresh, kClassBytes.size()> fresh_{};
-  std::array<size_t, kClassBytes.size()> free_count_{};  ///< In the free list and fresh together.
-  std::vector<PagedMemory> chunks_;                      ///< Large regions; the last one provides slabs.
+  std::array<Slab*, kClassBytes.size()> partial_{};      ///< Slabs with a free buffer, by class.
+  std::array<size_t, kClassBytes.size()> free_count_{};  ///< Free buffers in them.
+  std::array<size_t, kClassBytes.size()> kept_{};        ///< Free buffers that the class keeps.
+  Slab* empty_ = nullptr;                                ///< Slabs that serve no class.
+  std::vector<PagedMemory> chunks_;                      ///< The last one provides slabs.
   size_t chunk_bytes_;
-  size_t chunk_used_bytes_;
+  PageSize pages_;
+  size_t next_slab_;  ///< Of the last chunk.
   uint64_t limit_bytes_;
   BufferPoolStats stats_;
 };

@@ -1,6 +1,7 @@
 // Raw memory for a table at its full size. A page that is never touched costs address space only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,9 +18,11 @@ enum class PageSize : uint8_t {
 
 class PagedMemory {
  public:
-  /// Uninitialised, aligned to 64 bytes.
-  PagedMemory(size_t bytes, PageSize pages)
-      : memory_(nullptr, Delete{pages == PageSize::kLarge ? platform::kLargePageBytes : kSmallAlignment}) {
+  /// Uninitialised, aligned to 64 bytes, or to `alignment_bytes`, a power of two, if that is more.
+  PagedMemory(size_t bytes, PageSize pages, size_t alignment_bytes = kSmallAlignment)
+      : memory_(nullptr,
+                Delete{std::max(pages == PageSize::kLarge ? platform::kLargePageBytes : kSmallAlignment,
+                                alignment_bytes)}) {
     const size_t alignment = memory_.get_deleter().alignment;
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     memory_.reset(static_cast<uint8_t*>(::operator new[](rounded, std::align_val_t{alignment})));

@@ -72,6 +72,46 @@ TEST(BufferPool, ReserveHonoursTheLimit) {
   EXPECT_FALSE(pool.reserve(65537, 1));
 }
 
+std::vector<Buffer> fill(BufferPool& pool, size_t bytes) {
+  std::vector<Buffer> buffers;
+  while (const Buffer buffer = pool.allocate(bytes)) buffers.push_back(buffer);
+  return buffers;
+}
+
+TEST(BufferPool, MemoryReturnsBetweenClasses) {
+  constexpr size_t kSlabs = 40;  // More than one chunk.
+  BufferPool pool(kSlabs * BufferPool::kSlabBytes);
+  for (int round = 0; round < 2; ++round) {
+    for (const uint32_t bytes : BufferPool::kClassBytes) {
+      std::vector<Buffer> buffers = fill(pool, bytes);
+      EXPECT_EQ(buffers.size(), kSlabs * (BufferPool::kSlabBytes / bytes)) << bytes;
+      // Every second buffer first: slabs empty in another order than they filled.
+      for (size_t i = 0; i < buffers.size(); i += 2) pool.release(buffers[i]);
+      ASSERT_TRUE(pool.validate());
+      for (Buffer& buffer : buffers) pool.release(buffer);
+      ASSERT_TRUE(pool.validate());
+      EXPECT_EQ(pool.stats().slabs_empty, kSlabs);
+    }
+  }
+  EXPECT_EQ(pool.stats().slabs, kSlabs);
+}
+
+TEST(BufferPool, OneBufferHoldsOneSlab) {
+  BufferPool pool(2 * BufferPool::kSlabBytes);
+  std::vector<Buffer> small = fill(pool, 64);
+  for (size_t i = 1; i < small.size(); ++i) pool.release(small[i]);
+  EXPECT_EQ(fill(pool, 65536).size(), 1u);
+}
+
+TEST(BufferPool, AClassKeepsWhatWasReservedForIt) {
+  BufferPool pool(2 * BufferPool::kSlabBytes);
+  ASSERT_TRUE(pool.reserve(1200, 1));
+  Buffer buffer = pool.allocate(1200);
+  pool.release(buffer);
+  EXPECT_EQ(fill(pool, 65536).size(), 1u) << "the other slab is the reserve";
+  EXPECT_TRUE(pool.allocate(1200));
+}
+
 TEST(BufferPool, LiveBuffersNeverOverlap) {
   EXPECT_TRUE(rc::check("contents survive other buffers' traffic", [] {
     const auto operations = *rc::gen::container<std::vector<std::pair<uint8_t, uint32_t>>>(
@@ -96,6 +136,7 @@ TEST(BufferPool, LiveBuffersNeverOverlap) {
       }
       RC_ASSERT(pool.stats().buffers_live == live.size());
       RC_ASSERT(pool.stats().capacity_live == capacity);
+      RC_ASSERT(pool.validate());
     }
   }));
 }

@@ -375,6 +375,7 @@ void Session<Raw>::finish() {
   if (handler().ended.empty()) return;
   require(handler().receipts.size() == receipts_asked_);
   require(endpoint().endpoint().pool_stats().buffers_live == 0);
+  require(endpoint().endpoint().receive_memory().blocks_live() == 0);
 }
 
 /// Plays a whole input.

@@ -11,6 +11,7 @@ namespace {
 // Most carried items of all connections together; 12 bytes each.
 constexpr size_t kMaxCarriedItems = size_t{1} << 22;
 constexpr size_t kReservedItemsPerConnection = 64;
+constexpr uint64_t kReservedBlocksPerConnection = 4;
 
 const char* config_error(const EndpointConfig& config) {
   if (config.max_connections < 1 || config.max_connections > 65536) return "max_connections: 1 to 65536";
@@ -110,6 +111,15 @@ void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
   }
 }
 
+// One share for each reliable channel of each connection, and one for all of its unreliable channels.
+uint64_t receive_share_count(const EndpointConfig& config) {
+  uint64_t each = 1;
+  for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
+    if (wire::is_reliable(config.channels.mode(i))) ++each;
+  }
+  return each * config.max_connections;
+}
+
 /// A server visits all of its clients every tick, which large pages make faster. With few clients large pages
 /// would be mostly empty.
 base::PageSize pages_of(const EndpointConfig& config) {
@@ -127,6 +137,8 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       handler(h),
       entropy(e),
       pool(config.pool_bytes, pages_of(config)),
+      receive_memory(receive_share_count(config), config.receive_growth_bytes / ReceiveMemory::kBlockBytes,
+                     kReservedBlocksPerConnection * config.max_connections, pages_of(config)),
       items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
       batch(s, capture, config.tasks),
@@ -256,8 +268,11 @@ std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle conne
   return state.has_seen ? std::optional(state.last_seen) : std::nullopt;
 }
 
-base::BufferPool& Endpoint::pool() {
-  return core_->pool;
+ReceiveMemory& Endpoint::receive_memory() {
+  return core_->receive_memory;
+}
+const ReceiveMemory& Endpoint::receive_memory() const {
+  return core_->receive_memory;
 }
 
 const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {

@@ -24,6 +24,7 @@
 #include "reliability/congestion_config.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/limits.h"
+#include "reliability/receive_memory.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/statistics.h"
 #include "transport/connection/connection_timers.h"
@@ -63,8 +64,11 @@ struct EndpointConfig {
   uint64_t jitter_seed = 0;  ///< Seeds the handshake's retry intervals, with address and time; no secret.
   /// Source of transfer chunks, which use the remaining budget; borrowed. Null: no transfers.
   BulkSource* bulk = nullptr;
-  /// Limit of the shared buffer pool: queued and out-of-order messages of all connections.
+  /// Limit of the shared buffer pool: queued messages of all connections.
   uint64_t pool_bytes = 64u << 20;
+  /// Memory for received messages that cannot be delivered yet, beyond the share of every connection
+  /// (receive_memory.h); connections use it first come, first served.
+  uint64_t receive_growth_bytes = 16u << 20;
   /// Memory taken at create, so that a steady load within it never allocates.
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
   CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.
@@ -178,8 +182,9 @@ class Endpoint {
               connection::DisconnectReason reason = connection::DisconnectReason::kProtocolError);
   /// Sequence of the newest message delivered on an unreliable-sequenced channel; empty before the first.
   std::optional<base::Sequence16> newest_sequence(ConnectionHandle connection, Channel channel) const;
-  /// The pool of message bodies. The caller returns its buffers before the endpoint is destroyed.
-  base::BufferPool& pool();
+  /// The memory of fragments. The caller gives its blocks back before the endpoint is destroyed.
+  ReceiveMemory& receive_memory();
+  const ReceiveMemory& receive_memory() const;
 
   /// Null for a stale handle. Valid until the next call that may end the connection.
   const ConnectionStats* stats(ConnectionHandle connection) const;

@@ -46,7 +46,8 @@ crypto::Cipher Endpoint::Core::cipher_of(uint32_t features) {
 Peer& Endpoint::Core::make_peer(ConnectionHandle handle) {
   LATTICE_CHECK(!peers[handle.slot]);
   void* room = peer_memory.data() + handle.slot * sizeof(Peer);
-  peers[handle.slot].reset(new (room) Peer(pool, items, config.channels, pacer_setup(), config.rto));
+  peers[handle.slot].reset(new (room)
+                               Peer(pool, receive_memory, items, config.channels, pacer_setup(), config.rto));
   Peer& peer = *peers[handle.slot];
   peer.bulk = config.bulk;
   peer.handle = handle;

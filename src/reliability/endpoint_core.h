@@ -70,7 +70,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// False: because of this message, its packet must not be acked.
   bool on_message(Peer& peer, const wire::Message& message);
   bool on_reliable_message(Peer& peer, const wire::Message& message);
-  void refuse_for_memory(Peer& peer, uint8_t channel);
   bool on_sequenced_message(Peer& peer, const wire::Message& message);
   bool deliver(Peer& peer, const wire::Message& message);
   bool deliver_fragment(Peer& peer, const wire::Message& message);
@@ -226,7 +225,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   socket::DatagramSocket& socket;
   EndpointHandler& handler;
   crypto::EntropySource& entropy;
-  base::BufferPool pool;
+  base::BufferPool pool;  ///< Everything that is sent, and the arrays of what is received.
+  ReceiveMemory receive_memory;
   CarriedItems items;
   Capture capture;
   DatagramBatch batch;
@@ -263,7 +263,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     platform::Address about;
     uint64_t at_ns = 0;
   } unreachable;
-  uint64_t memory_taken_back_ns = 0;  ///< When a connection last ended because memory was short.
   uint32_t server_tick = 0;
   bool timeout_paused = false;
   bool in_phase = false;

@@ -145,17 +145,10 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
 
 bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& message) {
   ReceiveChannel& channel = peer.reliable[message.channel]->receive;
-  // An accepted fragment must be kept, so a fragment without room is not accepted.
-  if (message.is_fragment() && !pool.has_room(message.body.size() + kFragmentRecordBytes)) {
-    refuse_for_memory(peer, message.channel);
-    return false;
-  }
-  const bool is_next = message.id == channel.next_expected();
   switch (channel.offer(message.id, message.flags, message.body, message.fragment)) {
     case ReceiveChannel::Outcome::kDeliver:
       break;
     case ReceiveChannel::Outcome::kStored:
-      peer.memory_wait.end();
       return true;
     case ReceiveChannel::Outcome::kDuplicate:
       count(Refusal::kMessageDuplicate, &peer);
@@ -164,13 +157,8 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
       protocol_error(peer, Refusal::kMessageBeyondWindow);
       return false;
     case ReceiveChannel::Outcome::kNoMemory:
-      refuse_for_memory(peer, message.channel);
+      count(Refusal::kMessageNoMemory, &peer);  // Its packet is not acked, so it comes again.
       return false;
-  }
-  if (message.is_fragment()) {
-    peer.memory_wait.end();
-  } else if (is_next) {
-    peer.memory_wait.on_progress(message.channel);
   }
   deliver(peer, message);
   ReceiveChannel::Ready ready;
@@ -179,22 +167,11 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
     stored.id = ready.id;
     stored.flags = ready.flags;
     stored.fragment = ready.fragment;
-    stored.body = ready.body.bytes();
+    stored.body = ready.body();
     deliver(peer, stored);
     channel.release(ready);
   }
   return true;
-}
-
-// Connections that wait for each other's memory would wait for ever. So the connection that waited longest
-// ends. Its memory returns to the pool, and the waiting connections restart their timers.
-void Endpoint::Core::refuse_for_memory(Peer& peer, uint8_t channel) {
-  count(Refusal::kMessageNoMemory, &peer);
-  peer.memory_wait.on_refusal(channel, now_ns);
-  const uint64_t since_ns = std::max(peer.memory_wait.since_ns(), memory_taken_back_ns);
-  if (now_ns - since_ns < config.timers.timeout_ns) return;
-  memory_taken_back_ns = now_ns;
-  disconnect(peer, connection::DisconnectReason::kResourceLimit, refusal_name(Refusal::kMessageNoMemory));
 }
 
 bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
@@ -227,6 +204,9 @@ bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) 
   const FragmentOutcome outcome =
       handler.on_fragment(peer.handle, static_cast<Channel>(message.channel), flags_of(message.flags),
                           fragment, message.body, now_ns);
+  if (wire::is_reliable(message.mode)) {
+    peer.reliable[message.channel]->receive.set_oldest_incomplete(outcome.oldest_incomplete);
+  }
   if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
     // The message is newer than last_seen: this fragment was, and no message has come in between.
     peer.sequenced[message.channel].note(message.id, current_payload.packet_seq);

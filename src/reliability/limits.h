@@ -69,8 +69,6 @@ inline constexpr size_t kMaxBulkBody =
 // block.
 inline constexpr size_t kFragmentUnitBytes = 1136;
 inline constexpr size_t kMaxFragments = 256;
-/// Pool memory of a stored fragment beyond its body.
-inline constexpr size_t kFragmentRecordBytes = 16;
 static_assert(kFragmentUnitBytes + wire::kFragmentHeaderBytes <= kMaxSequencedBody);
 static_assert(kFragmentUnitBytes + wire::kFragmentHeaderBytes <= kMaxReliableBody);
 static_assert(kMaxFragments == static_cast<size_t>(kReliableWindow));  // F-08: one message fills the window.

@@ -41,8 +41,9 @@ void for_each_bit(uint32_t bits, Visit visit) {
 }
 
 struct ReliableChannel {
-  ReliableChannel(base::BufferPool& pool, bool ordered, uint64_t max_resend_interval_ns)
-      : send(pool, max_resend_interval_ns), receive(pool, ordered) {}
+  ReliableChannel(base::BufferPool& pool, ReceiveMemory& memory, bool ordered,
+                  uint64_t max_resend_interval_ns)
+      : send(pool, max_resend_interval_ns), receive(pool, memory, ordered) {}
   SendChannel send;
   ReceiveChannel receive;
 };
@@ -73,34 +74,14 @@ struct ProbeTimes {
   size_t next = 0;
 };
 
-/// Since when the messages that need memory have been refused for lack of it. The wait ends when one of them
-/// is kept, or when each channel that was refused one has gone on in order without memory. A channel cannot
-/// go on for ever past a fragment that it was refused, so two connections that wait for each other are still
-/// found.
-class MemoryWait {
- public:
-  void on_refusal(uint8_t channel, uint64_t now_ns) {
-    if (channels_ == 0) since_ns_ = now_ns;
-    channels_ |= uint32_t{1} << channel;
-  }
-  void on_progress(uint8_t channel) { channels_ &= ~(uint32_t{1} << channel); }
-  void end() { channels_ = 0; }
-  /// Of the wait that the last refusal began or continued.
-  uint64_t since_ns() const { return since_ns_; }
-
- private:
-  uint32_t channels_ = 0;
-  uint64_t since_ns_ = 0;
-};
-
 struct alignas(64) Peer {
-  Peer(base::BufferPool& pool, CarriedItems& items, const wire::ChannelTable& channels,
+  Peer(base::BufferPool& pool, ReceiveMemory& memory, CarriedItems& items, const wire::ChannelTable& channels,
        const Pacer::Setup& pace, const RtoBounds& rto)
       : history(pool, items), pacer(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
     for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
       if (!wire::is_reliable(channels.mode(i))) continue;
-      reliable[i] = std::make_unique<ReliableChannel>(pool, channels.mode(i) == ChannelMode::kReliableOrdered,
-                                                      rto.max_ns);
+      reliable[i] = std::make_unique<ReliableChannel>(
+          pool, memory, channels.mode(i) == ChannelMode::kReliableOrdered, rto.max_ns);
     }
   }
 
@@ -188,8 +169,7 @@ struct alignas(64) Peer {
   // Channels.
   std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;
   std::array<SequencedState, wire::kChannelCount> sequenced{};
-  SequencedState engine;  ///< Channel 1, is_snapshot.
-  MemoryWait memory_wait;
+  SequencedState engine;       ///< Channel 1, is_snapshot.
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
   // Statistics; traffic, round trips and queues are filled in by stats_of().

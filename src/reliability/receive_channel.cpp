@@ -1,5 +1,7 @@
 #include "reliability/receive_channel.h"
 
+#include <cstring>
+
 #include "base/assert.h"
 
 namespace lattice::reliability {
@@ -7,9 +9,15 @@ namespace lattice::reliability {
 ReceiveChannel::~ReceiveChannel() {
   if (stored_count_ != 0) {
     received_.for_each_set(
-        [this](size_t i) { release_body(*pool_, reinterpret_cast<Ready*>(array_.data)[i].body); });
+        [this](size_t i) { memory_->give(reinterpret_cast<Ready*>(array_.data)[i].block); });
   }
   pool_->release(array_);
+}
+
+bool ReceiveChannel::may_keep(base::Sequence16 id) const {
+  const bool is_inside = oldest_incomplete_ && oldest_incomplete_->distance_from(next_) < 0;
+  const base::Sequence16 base = is_inside ? *oldest_incomplete_ : next_;
+  return id.distance_from(base) < static_cast<int32_t>(ReceiveMemory::kShareBlocks) || memory_->may_grow();
 }
 
 ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags,
@@ -20,6 +28,8 @@ ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags
   if (ahead >= kReliableWindow) return Outcome::kBeyondWindow;
   const size_t bit = id.value % kWindow;
   if (received_.test(bit)) return Outcome::kDuplicate;
+  const bool is_kept = (flags & wire::kFlagFragment) != 0 || (ordered_ && ahead != 0);
+  if (is_kept && !may_keep(id)) return Outcome::kNoMemory;
   if (ahead == 0) {
     next_ = next_.next();
     if (!ordered_) {
@@ -33,11 +43,14 @@ ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags
   if (ordered_) {
     if (!array_) array_ = pool_->allocate(kWindow * sizeof(Ready));
     if (!array_) return Outcome::kNoMemory;
+    LATTICE_CHECK(body.size() <= ReceiveMemory::kBlockBytes);
     Ready entry;
+    entry.block = memory_->take();
+    entry.size_bytes = static_cast<uint16_t>(body.size());
+    if (!body.empty()) std::memcpy(entry.block, body.data(), body.size());
     entry.id = id;
     entry.fragment = fragment;
     entry.flags = flags;
-    if (!store_body(*pool_, {}, body, &entry.body)) return Outcome::kNoMemory;
     stored(id) = entry;
     ++stored_count_;
   }

@@ -5,19 +5,23 @@
 //   id < next_: duplicate      next_ … next_ + 255: window      beyond: ProtocolError
 //
 // Both modes use this window. A sender never sends a message 256 or more beyond the oldest unacked one, so
-// every id older than the window was already delivered. Ordered channels keep early bodies in an array, which
-// exists only while there are early bodies.
+// every id older than the window was already delivered. Ordered channels keep early bodies in blocks, and an
+// array of them, which exists only while there are early bodies.
+//
+// A message that must be kept, here or as a fragment, is refused if its id is not in the channel's share of
+// memory and there is no room for growth (receive_memory.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "base/bit_set.h"
 #include "base/buffer_pool.h"
 #include "base/sequence.h"
 #include "reliability/limits.h"
-#include "reliability/pooled_ring.h"
+#include "reliability/receive_memory.h"
 #include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {
@@ -33,13 +37,18 @@ class ReceiveChannel {
   };
 
   struct Ready {
-    StoredBody body;
+    uint8_t* block = nullptr;
+    uint16_t size_bytes = 0;
     base::Sequence16 id;
     wire::FragmentHeader fragment;  ///< Meaningful with wire::kFlagFragment.
     uint8_t flags = 0;
+
+    std::span<const uint8_t> body() const { return {block, size_bytes}; }
   };
 
-  ReceiveChannel(base::BufferPool& pool, bool ordered) : pool_(&pool), ordered_(ordered) {}
+  /// `pool` lends the array, `memory` the blocks; both outlive the channel.
+  ReceiveChannel(base::BufferPool& pool, ReceiveMemory& memory, bool ordered)
+      : pool_(&pool), memory_(&memory), ordered_(ordered) {}
   ~ReceiveChannel();
   ReceiveChannel(const ReceiveChannel&) = delete;
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
@@ -49,7 +58,11 @@ class ReceiveChannel {
 
   /// The next stored message that is in order now. The caller hands it up, then calls release().
   bool pop_ready(Ready* out);
-  void release(Ready& ready) { release_body(*pool_, ready.body); }
+  void release(Ready& ready) { memory_->give(ready.block); }
+
+  /// The first id of the oldest message of which a fragment was delivered and another was not. Call it after
+  /// every fragment: the channel's share of memory begins there.
+  void set_oldest_incomplete(std::optional<base::Sequence16> first) { oldest_incomplete_ = first; }
 
   base::Sequence16 next_expected() const { return next_; }
   size_t stored_messages() const { return stored_count_; }
@@ -57,12 +70,16 @@ class ReceiveChannel {
  private:
   static constexpr size_t kWindow = static_cast<size_t>(kReliableWindow);
 
+  /// Whether there is memory for the message `id`, for as long as it may take.
+  bool may_keep(base::Sequence16 id) const;
   Ready& stored(base::Sequence16 id) { return reinterpret_cast<Ready*>(array_.data)[id.value % kWindow]; }
 
   base::BufferPool* pool_;
+  ReceiveMemory* memory_;
   base::Buffer array_;                   ///< kWindow entries of Ready while any is stored.
   base::FixedBitSet<kWindow> received_;  ///< By id mod 256; only ids in the window.
   base::Sequence16 next_;
+  std::optional<base::Sequence16> oldest_incomplete_;
   size_t stored_count_ = 0;
   bool ordered_;
 };

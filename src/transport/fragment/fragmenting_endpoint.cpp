@@ -79,7 +79,7 @@ void FragmentingEndpoint::expire(uint64_t now_ns) {
 
 FragmentingEndpoint::Lane& FragmentingEndpoint::lane_of(ConnectionHandle connection) {
   std::unique_ptr<Lane>& lane = lanes_[connection.slot];
-  if (!lane) lane = std::make_unique<Lane>(endpoint_->pool());
+  if (!lane) lane = std::make_unique<Lane>(endpoint_->receive_memory());
   lane->connection = connection;
   return *lane;
 }
@@ -121,12 +121,13 @@ FragmentOutcome FragmentingEndpoint::on_fragment(ConnectionHandle connection, Ch
   if (result.refusal) return refuse(connection, piece, *result.refusal);
   if (!result.is_complete) {
     if (!piece.is_reliable()) next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + kGroupTimeoutNs);
-    return {Verdict::kAccept, false};
+    return {Verdict::kAccept, false, lane.reassembler.oldest_incomplete(piece.channel)};
   }
   if (piece.mode == ChannelMode::kUnreliableSequenced) drop_overtaken(lane, channel, piece.id);
   MessageFlags whole = flags;
   whole.is_fragment = false;
-  return {above_.on_message(connection, channel, whole, message_, now_ns), true};
+  const auto oldest_incomplete = lane.reassembler.oldest_incomplete(piece.channel);
+  return {above_.on_message(connection, channel, whole, message_, now_ns), true, oldest_incomplete};
 }
 
 void FragmentingEndpoint::drop_overtaken(Lane& lane, Channel channel, base::Sequence16 newest) {
@@ -138,12 +139,10 @@ FragmentOutcome FragmentingEndpoint::refuse(ConnectionHandle connection, const P
                                             Refusal refusal) {
   if (!piece.is_reliable()) {
     endpoint_->count_refusal(connection, refusal);
-    return {Verdict::kAccept, false};
+    return {Verdict::kAccept, false, {}};
   }
-  endpoint_->refuse(connection, refusal,
-                    refusal == Refusal::kFragmentNoMemory ? connection::DisconnectReason::kResourceLimit
-                                                          : connection::DisconnectReason::kProtocolError);
-  return {Verdict::kAcceptButDoNotAck, false};
+  endpoint_->refuse(connection, refusal);
+  return {Verdict::kAcceptButDoNotAck, false, {}};
 }
 
 // --- Calls passed to the handler above

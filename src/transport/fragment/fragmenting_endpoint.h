@@ -70,7 +70,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
  private:
   /// State of a connection for long messages; made at the first long message and kept for the slot.
   struct Lane {
-    explicit Lane(base::BufferPool& pool) : reassembler(pool) {}
+    explicit Lane(reliability::ReceiveMemory& memory) : reassembler(memory) {}
     ConnectionHandle connection;  ///< The one the slot serves now.
     std::array<uint16_t, wire::kChannelCount> next_group{};
     Reassembler reassembler;
@@ -104,7 +104,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   reliability::EndpointHandler& above_;
   wire::ChannelTable channels_;
   std::unique_ptr<reliability::Endpoint> endpoint_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< By slot; after endpoint_, whose pool they borrow.
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< By slot; after endpoint_, whose memory they borrow.
   FragmentReceipts receipts_;
   std::vector<uint8_t> message_;          ///< The message being delivered.
   uint64_t next_expiry_ns_ = UINT64_MAX;  ///< No group of any connection expires earlier.

@@ -7,6 +7,7 @@
 
 namespace lattice::fragment {
 
+using reliability::ReceiveMemory;
 using reliability::Refusal;
 
 PartialGroup::PartialGroup(const Piece& first)
@@ -17,24 +18,19 @@ PartialGroup::PartialGroup(const Piece& first)
       mode_(first.mode),
       is_rpc_(first.is_rpc) {}
 
-PartialGroup* PartialGroup::open(base::BufferPool& pool, const Piece& first) {
-  const base::Buffer buffer = pool.allocate(sizeof(PartialGroup));
-  if (!buffer) return nullptr;
-  auto* group = new (buffer.data) PartialGroup(first);
-  group->capacity_bytes_ = group->held_bytes_ = buffer.capacity_bytes;
-  return group;
+PartialGroup* PartialGroup::open(ReceiveMemory& memory, const Piece& first) {
+  return new (memory.take()) PartialGroup(first);
 }
 
-void PartialGroup::close(base::BufferPool& pool, PartialGroup* group) {
+void PartialGroup::close(ReceiveMemory& memory, PartialGroup* group) {
   for (Record* record = group->records_; record != nullptr;) {
     Record* next = record->next;
-    base::Buffer buffer{reinterpret_cast<uint8_t*>(record), record->capacity_bytes, record->capacity_bytes};
-    pool.release(buffer);
+    auto* block = reinterpret_cast<uint8_t*>(record);
+    if (block != group->first_record()) memory.give(block);
     record = next;
   }
-  base::Buffer buffer{reinterpret_cast<uint8_t*>(group), group->capacity_bytes_, group->capacity_bytes_};
   group->~PartialGroup();
-  pool.release(buffer);
+  memory.give(reinterpret_cast<uint8_t*>(group));
 }
 
 std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
@@ -44,7 +40,7 @@ std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
   }
   if (have_.test(piece.header.index)) return Refusal::kFragmentDuplicate;
   const size_t bytes = piece.body.size();
-  if (bytes == 0) return Refusal::kFragmentLength;
+  if (bytes == 0 || bytes > kMaxPieceBytes) return Refusal::kFragmentLength;
   const size_t unit = piece.is_last() ? unit_bytes_ : bytes;
   const size_t last = piece.is_last() ? bytes : last_bytes_;
   if (!piece.is_last() && unit_bytes_ != 0 && bytes != unit_bytes_) return Refusal::kFragmentLength;
@@ -54,19 +50,16 @@ std::optional<Refusal> PartialGroup::refusal(const Piece& piece) const {
   return std::nullopt;
 }
 
-bool PartialGroup::keep(base::BufferPool& pool, const Piece& piece, uint64_t now_ns) {
+void PartialGroup::keep(ReceiveMemory& memory, const Piece& piece, uint64_t now_ns) {
   LATTICE_ASSERT(!refusal(piece));
-  const base::Buffer buffer = pool.allocate(sizeof(Record) + piece.body.size());
-  if (!buffer) return false;
+  uint8_t* room = received_ == 0 ? first_record() : memory.take();
   const auto bytes = static_cast<uint16_t>(piece.body.size());
-  records_ = new (buffer.data) Record{records_, buffer.capacity_bytes, bytes, piece.header.index};
-  std::memcpy(buffer.data + sizeof(Record), piece.body.data(), bytes);
+  records_ = new (room) Record{records_, bytes, piece.header.index};
+  std::memcpy(room + sizeof(Record), piece.body.data(), bytes);
   have_.set(piece.header.index);
   (piece.is_last() ? last_bytes_ : unit_bytes_) = bytes;
   ++received_;
-  held_bytes_ += buffer.capacity_bytes;
   newest_ns_ = now_ns;
-  return true;
 }
 
 void PartialGroup::assemble(std::span<uint8_t> out) const {

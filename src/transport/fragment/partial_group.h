@@ -1,5 +1,6 @@
-// A message of which some fragments have arrived (F-06). The group and each fragment are buffers of the pool,
-// so that memory follows the bytes received, never the bytes announced.
+// A message of which some fragments have arrived (F-06). Each fragment has a block of ReceiveMemory, and the
+// group shares the block of the first that came, so that memory follows what was received, never what was
+// announced.
 //
 //   group ─▶ record index 7 ─▶ record index 3 ─▶ record index 4       in order of arrival; every fragment but
 //                                                                     the last is `unit` bytes long, so that
@@ -12,7 +13,7 @@
 #include <span>
 
 #include "base/bit_set.h"
-#include "base/buffer_pool.h"
+#include "reliability/receive_memory.h"
 #include "reliability/refusal.h"
 #include "transport/fragment/piece.h"
 
@@ -20,10 +21,10 @@ namespace lattice::fragment {
 
 class PartialGroup {
  public:
-  /// Makes an empty group for the message of `first`; null when the pool gives no memory.
-  static PartialGroup* open(base::BufferPool& pool, const Piece& first);
-  /// Returns the memory of the group and its fragments to the pool.
-  static void close(base::BufferPool& pool, PartialGroup* group);
+  /// Makes an empty group for the message of `first`, in a block of its own.
+  static PartialGroup* open(reliability::ReceiveMemory& memory, const Piece& first);
+  /// Gives the blocks of the group and its fragments back.
+  static void close(reliability::ReceiveMemory& memory, PartialGroup* group);
 
   PartialGroup(const PartialGroup&) = delete;
   PartialGroup& operator=(const PartialGroup&) = delete;
@@ -31,8 +32,9 @@ class PartialGroup {
   /// Why `piece` cannot be part of this message; empty if it can. After kFragmentDuplicate the group remains
   /// valid.
   std::optional<reliability::Refusal> refusal(const Piece& piece) const;
-  /// Stores a piece that refusal() accepted. False when the pool gives no memory.
-  bool keep(base::BufferPool& pool, const Piece& piece, uint64_t now_ns);
+  /// Stores a piece that refusal() accepted: the first in the group's block, each other one in a further
+  /// block.
+  void keep(reliability::ReceiveMemory& memory, const Piece& piece, uint64_t now_ns);
 
   bool is_complete() const { return received_ == count_; }
   /// Length of a complete message.
@@ -48,27 +50,28 @@ class PartialGroup {
   /// Reliable channels: the message_id of the last fragment.
   base::Sequence16 last_id() const { return id_.plus(count_ - 1); }
   uint64_t newest_ns() const { return newest_ns_; }
-  /// Memory of the pool, the group itself included.
-  size_t held_bytes() const { return held_bytes_; }
+  /// A group without a fragment holds one too.
+  size_t held_blocks() const { return received_ == 0 ? 1 : received_; }
 
   PartialGroup* next = nullptr;  ///< Next group of its list.
+
+  /// The longest fragment that a block can hold behind the group.
+  static const size_t kMaxPieceBytes;
 
  private:
   struct Record {
     Record* next;
-    uint32_t capacity_bytes;
     uint16_t bytes;
     uint8_t index;
   };
-  static_assert(sizeof(Record) == reliability::kFragmentRecordBytes);
 
   explicit PartialGroup(const Piece& first);
   ~PartialGroup() = default;
+  /// Behind the group, in its block.
+  uint8_t* first_record() { return reinterpret_cast<uint8_t*>(this + 1); }
 
   Record* records_ = nullptr;
   uint64_t newest_ns_ = 0;
-  uint32_t held_bytes_ = 0;
-  uint32_t capacity_bytes_ = 0;  ///< Of the buffer that holds the group.
   base::FixedBitSet<reliability::kMaxFragments> have_;
   base::Sequence16 id_;
   uint16_t number_;
@@ -80,5 +83,13 @@ class PartialGroup {
   wire::ChannelMode mode_;
   bool is_rpc_;
 };
+
+inline constexpr size_t PartialGroup::kMaxPieceBytes =
+    reliability::ReceiveMemory::kBlockBytes - sizeof(PartialGroup) - sizeof(Record);
+// The largest fragment in the largest datagram: alone, with the shortest header, and the ack block in its
+// own.
+static_assert(PartialGroup::kMaxPieceBytes >= reliability::kLargestDatagramBytes - wire::kMinHeaderBytes -
+                                                  wire::kTagBytes - (1 + 2 + wire::kAckBlockBytes + 2) -
+                                                  wire::kFragmentHeaderBytes);
 
 }  // namespace lattice::fragment

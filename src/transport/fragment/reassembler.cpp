@@ -15,7 +15,7 @@ Reassembler::Result Reassembler::add(const Piece& piece, uint64_t now_ns, std::v
 
 Reassembler::Result Reassembler::add_unreliable(const Piece& piece, uint64_t now_ns,
                                                 std::vector<uint8_t>* message) {
-  uint32_t evicted = 0;
+  uint32_t evicted = make_unreliable_room();
   PartialGroup* group = find(unreliable_, piece);
   if (group == nullptr) {
     if (unreliable_.count == kMaxUnreliableGroups) {
@@ -23,15 +23,23 @@ Reassembler::Result Reassembler::add_unreliable(const Piece& piece, uint64_t now
       ++evicted;
     }
     group = open(unreliable_, piece);
-    if (group == nullptr) return {false, Refusal::kFragmentNoMemory, evicted};
   }
   Result result;
   result.refusal = group->refusal(piece);
   if (!result.refusal) result = take(unreliable_, group, piece, now_ns, message);
   if (result.refusal && result.refusal != Refusal::kFragmentDuplicate) close(unreliable_, group);
-  for (; unreliable_.bytes > kMaxUnreliableBytes; ++evicted) close_oldest(unreliable_);
   result.evicted = evicted;
   return result;
+}
+
+// Room for one block more.
+uint32_t Reassembler::make_unreliable_room() {
+  uint32_t evicted = 0;
+  for (; unreliable_.blocks >= reliability::ReceiveMemory::kShareBlocks; ++evicted) {
+    if (unreliable_.blocks < kMaxUnreliableBlocks && memory_->may_grow()) break;
+    close_oldest(unreliable_);
+  }
+  return evicted;
 }
 
 Reassembler::Result Reassembler::add_reliable(const Piece& piece, uint64_t now_ns,
@@ -42,10 +50,6 @@ Reassembler::Result Reassembler::add_reliable(const Piece& piece, uint64_t now_n
     result.refusal = refuse_opening(piece);
     if (result.refusal) return result;
     group = open(reliable_, piece);
-    if (group == nullptr) {
-      result.refusal = Refusal::kFragmentNoMemory;
-      return result;
-    }
   } else if (piece.mode == ChannelMode::kReliableOrdered && piece.header.index != group->received()) {
     result.refusal = Refusal::kFragmentOrder;
     return result;
@@ -60,6 +64,8 @@ std::optional<Refusal> Reassembler::refuse_opening(const Piece& piece) const {
   }
   const base::Sequence16 first = piece.group_id();
   const base::Sequence16 last = first.plus(piece.header.count - 1);
+  // This is the first of its fragments that came, and every id before next_id has come.
+  if (piece.header.index != 0 && first.distance_from(piece.next_id) < 0) return Refusal::kFragmentOrder;
   for (const PartialGroup* other = reliable_.head; other != nullptr; other = other->next) {
     if (other->channel() != piece.channel) continue;
     // Every id of that message has been received, and some of them were not its fragments.
@@ -74,12 +80,9 @@ std::optional<Refusal> Reassembler::refuse_opening(const Piece& piece) const {
 Reassembler::Result Reassembler::take(List& list, PartialGroup* group, const Piece& piece, uint64_t now_ns,
                                       std::vector<uint8_t>* message) {
   Result result;
-  const size_t held_before = group->held_bytes();
-  if (!group->keep(*pool_, piece, now_ns)) {
-    result.refusal = Refusal::kFragmentNoMemory;
-    return result;
-  }
-  list.bytes += group->held_bytes() - held_before;
+  const size_t held_before = group->held_blocks();
+  group->keep(*memory_, piece, now_ns);
+  list.blocks += group->held_blocks() - held_before;
   if (!group->is_complete()) return result;
   message->resize(group->message_bytes());
   group->assemble(*message);
@@ -105,12 +108,11 @@ PartialGroup* Reassembler::find(const List& list, const Piece& piece) const {
 }
 
 PartialGroup* Reassembler::open(List& list, const Piece& piece) {
-  PartialGroup* group = PartialGroup::open(*pool_, piece);
-  if (group == nullptr) return nullptr;
+  PartialGroup* group = PartialGroup::open(*memory_, piece);
   group->next = list.head;
   list.head = group;
   ++list.count;
-  list.bytes += group->held_bytes();
+  list.blocks += group->held_blocks();
   return group;
 }
 
@@ -119,8 +121,8 @@ void Reassembler::close(List& list, PartialGroup* group) {
   while (*link != group) link = &(*link)->next;
   *link = group->next;
   --list.count;
-  list.bytes -= group->held_bytes();
-  PartialGroup::close(*pool_, group);
+  list.blocks -= group->held_blocks();
+  PartialGroup::close(*memory_, group);
 }
 
 void Reassembler::close_oldest(List& list) {
@@ -170,10 +172,19 @@ bool Reassembler::is_inside_message(uint8_t channel) const {
   return false;
 }
 
+std::optional<base::Sequence16> Reassembler::oldest_incomplete(uint8_t channel) const {
+  const PartialGroup* oldest = nullptr;
+  for (const PartialGroup* group = reliable_.head; group != nullptr; group = group->next) {
+    if (group->channel() != channel) continue;
+    if (oldest == nullptr || group->id().distance_from(oldest->id()) < 0) oldest = group;
+  }
+  return oldest == nullptr ? std::nullopt : std::optional(oldest->id());
+}
+
 void Reassembler::clear() {
   for (List* list : {&unreliable_, &reliable_}) {
     close_if(*list, [](const PartialGroup&) { return true; });
-    LATTICE_ASSERT(list->count == 0 && list->bytes == 0);
+    LATTICE_ASSERT(list->count == 0 && list->blocks == 0);
   }
 }
 
@@ -181,8 +192,8 @@ size_t Reassembler::group_count() const {
   return unreliable_.count + reliable_.count;
 }
 
-size_t Reassembler::held_bytes() const {
-  return unreliable_.bytes + reliable_.bytes;
+size_t Reassembler::held_blocks() const {
+  return unreliable_.blocks + reliable_.blocks;
 }
 
 }  // namespace lattice::fragment

@@ -1,8 +1,9 @@
 // The incomplete messages of one connection (F-03, F-04, F-06).
 //
-//   unreliable   Found by (channel, group). At most 16 groups and 2 MiB; a new group replaces the oldest. A
-//                group without a new fragment for 2 s is dropped. A contradiction between fragments drops the
-//                message.
+//   unreliable   Found by (channel, group). At most 16 groups, and 2 MiB, or the share of receive_memory.h
+//   when
+//                memory is short; the oldest group gives way. A group without a new fragment for 2 s is
+//                dropped. A contradiction between fragments drops the message.
 //   reliable     Every fragment arrives, so groups never time out, and only a peer that breaks the protocol
 //                sends a contradiction. Ordered: one group per channel, its fragments one after another.
 //                Unordered: found by the message_id of its first fragment. Groups do not overlap, and a group
@@ -15,20 +16,19 @@
 #include <optional>
 #include <vector>
 
-#include "base/buffer_pool.h"
+#include "reliability/receive_memory.h"
 #include "transport/fragment/partial_group.h"
 
 namespace lattice::fragment {
 
 inline constexpr size_t kMaxUnreliableGroups = 16;
-/// Counts pool memory, which is more than the bytes of the messages.
-inline constexpr size_t kMaxUnreliableBytes = 2u << 20;
+inline constexpr size_t kMaxUnreliableBlocks = (2u << 20) / reliability::ReceiveMemory::kBlockBytes;
 inline constexpr uint64_t kGroupTimeoutNs = 2'000'000'000;
 
 class Reassembler {
  public:
-  /// `pool` is borrowed and outlives this.
-  explicit Reassembler(base::BufferPool& pool) : pool_(&pool) {}
+  /// `memory` is borrowed and outlives this.
+  explicit Reassembler(reliability::ReceiveMemory& memory) : memory_(&memory) {}
   ~Reassembler() { clear(); }
   Reassembler(const Reassembler&) = delete;
   Reassembler& operator=(const Reassembler&) = delete;
@@ -40,7 +40,7 @@ class Reassembler {
     uint32_t evicted = 0;  ///< Older groups that were dropped.
   };
   /// Takes one fragment. If it completes its message, writes the whole message to `message`, which then has
-  /// the length of the message.
+  /// the length of the message. A reliable piece has a right to a block (receive_memory.h).
   Result add(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
 
   /// Frees unreliable groups without a new fragment for 2 s; returns how many.
@@ -52,16 +52,18 @@ class Reassembler {
   /// True while a message of reliable-ordered `channel` is incomplete: no other message may come between
   /// (F-04).
   bool is_inside_message(uint8_t channel) const;
+  /// The first id of the oldest incomplete message of a reliable channel.
+  std::optional<base::Sequence16> oldest_incomplete(uint8_t channel) const;
   void clear();
 
   size_t group_count() const;
-  size_t held_bytes() const;
+  size_t held_blocks() const;
 
  private:
   struct List {
     PartialGroup* head = nullptr;  ///< Newest first.
     size_t count = 0;
-    size_t bytes = 0;
+    size_t blocks = 0;
   };
 
   Result add_unreliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
@@ -71,13 +73,14 @@ class Reassembler {
   Result take(List& list, PartialGroup* group, const Piece& piece, uint64_t now_ns,
               std::vector<uint8_t>* message);
   PartialGroup* find(const List& list, const Piece& piece) const;
+  uint32_t make_unreliable_room();
   PartialGroup* open(List& list, const Piece& piece);
   void close(List& list, PartialGroup* group);
   void close_oldest(List& list);
   template <class Condition>
   uint32_t close_if(List& list, Condition condition);
 
-  base::BufferPool* pool_;
+  reliability::ReceiveMemory* memory_;
   List unreliable_;
   List reliable_;
 };

@@ -28,7 +28,7 @@ std::vector<uint8_t> body_of(uint32_t n) {
 // Runs `total` messages through both channels, one message per packet.
 struct Wire {
   explicit Wire(bool ordered_mode, uint64_t seed)
-      : ordered(ordered_mode), receiver(pool, ordered), random(seed) {}
+      : ordered(ordered_mode), receiver(pool, memory, ordered), random(seed) {}
 
   struct InFlight {
     uint64_t packet_seq;
@@ -48,7 +48,7 @@ struct Wire {
     deliver(packet.body);
     ReceiveChannel::Ready ready;
     while (receiver.pop_ready(&ready)) {
-      deliver(ready.body.bytes());
+      deliver(ready.body());
       receiver.release(ready);
     }
   }
@@ -105,6 +105,7 @@ struct Wire {
 
   bool ordered;
   base::BufferPool pool{64u << 20};
+  ReceiveMemory memory{1, 0, 0, base::PageSize::kSmall};
   SendChannel sender{pool};
   ReceiveChannel receiver;
   base::Random random;
@@ -324,8 +325,9 @@ TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
 
 TEST(ReceiveChannel, WindowEdges) {
   base::BufferPool pool(4u << 20);
+  ReceiveMemory memory(1, 0, 0, base::PageSize::kSmall);
   for (const bool ordered : {true, false}) {
-    ReceiveChannel channel(pool, ordered);
+    ReceiveChannel channel(pool, memory, ordered);
     const auto body = body_of(0);
     EXPECT_EQ(channel.offer({256}, 0, body), Outcome::kBeyondWindow);
     EXPECT_EQ(channel.offer({255}, 0, body), ordered ? Outcome::kStored : Outcome::kDeliver);
@@ -342,11 +344,35 @@ TEST(ReceiveChannel, WindowEdges) {
 }
 
 TEST(ReceiveChannel, NoMemoryIsNotAccepted) {
-  base::BufferPool pool(64u << 10);  // One slab: the array, or bodies, not both.
-  ReceiveChannel channel(pool, true);
+  base::BufferPool none(0);  // No room for the array.
+  ReceiveMemory memory(1, 0, 0, base::PageSize::kSmall);
+  ReceiveChannel channel(none, memory, true);
   EXPECT_EQ(channel.offer({1}, 0, body_of(1)), Outcome::kNoMemory);
   EXPECT_EQ(channel.offer({0}, 0, body_of(0)), Outcome::kDeliver);
   EXPECT_EQ(channel.offer({1}, 0, body_of(1)), Outcome::kDeliver);  // It came again, in order now.
+}
+
+TEST(ReceiveChannel, TheShareBeginsAtTheOldestIncompleteMessage) {
+  base::BufferPool pool(4u << 20);
+  for (const bool ordered : {true, false}) {
+    ReceiveMemory memory(1, 0, 0, base::PageSize::kSmall);
+    ReceiveChannel channel(pool, memory, ordered);
+    const auto kept = ordered ? Outcome::kStored : Outcome::kDeliver;
+    for (uint16_t id = 0; id < 10; ++id) {
+      ASSERT_EQ(channel.offer({id}, wire::kFlagFragment, body_of(id)), Outcome::kDeliver);
+    }
+    channel.set_oldest_incomplete(base::Sequence16{4});  // Of 0 to 9, 4 to 9 are held.
+    EXPECT_EQ(channel.offer({4 + 256}, wire::kFlagFragment, body_of(1)), Outcome::kNoMemory);
+    EXPECT_EQ(channel.offer({4 + 255}, wire::kFlagFragment, body_of(1)), kept);
+    EXPECT_EQ(channel.offer({4 + 257}, 0, body_of(1)), ordered ? Outcome::kNoMemory : Outcome::kDeliver);
+    channel.set_oldest_incomplete(std::nullopt);
+    EXPECT_EQ(channel.offer({4 + 256}, wire::kFlagFragment, body_of(1)), kept);
+    ReceiveMemory roomy(1, 1, 0, base::PageSize::kSmall);
+    ReceiveChannel lucky(pool, roomy, ordered);
+    lucky.set_oldest_incomplete(base::Sequence16{65535});
+    EXPECT_EQ(lucky.offer({255}, wire::kFlagFragment, body_of(1)), kept) << "growth";
+  }
+  EXPECT_EQ(pool.stats().buffers_live, 0u);
 }
 
 TEST(UnreliableQueue, BoundsAndReceipts) {

@@ -232,33 +232,12 @@ TEST(FragmentingEndpoint, AConnectionThatEndsGivesItsFragmentsBack) {
   rig.network.set_tap(&HalfLost::tap, &count);
   for (const Channel channel : kFour) ASSERT_EQ(send(rig, channel, pattern(30'000, 1)), SendResult::kOk);
   rig.run(20 * kMs);
-  EXPECT_GT(rig.server.endpoint->endpoint().pool_stats().buffers_live, 20u);
+  EXPECT_GT(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 20u);
   rig.server.endpoint->disconnect(rig.server.connection, DisconnectReason::kKicked);
   rig.run(kSecond);
   EXPECT_EQ(rig.server.endpoint->endpoint().connection_count(), 0u);
   EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 0u);
-}
-
-TEST(FragmentingEndpoint, WithoutMemoryReliableFragmentsWaitForIt) {
-  // The server's pool holds less than three clients send it at once. They wait, then for each other: one must
-  // go, and the others are served.
-  test::RigOptions options;
-  options.client_count = 3;
-  options.path.delay_ms = 5;
-  options.path.loss = 0.05;
-  options.server.pool_bytes = 3u << 19;
-  Rig rig(std::move(options));
-  ASSERT_TRUE(rig.connect_all());
-  const MessageBytes body = pattern(kMaxMessageBytes, 3);
-  for (const auto& client : rig.clients) {
-    ASSERT_EQ(client->endpoint->send(client->connection, Channel::kReliableUnordered, {}, body),
-              SendResult::kOk);
-  }
-  ASSERT_TRUE(rig.run_until(60 * kSecond, [&] { return rig.server.handler.received.size() == 2; }));
-  EXPECT_GT(refused(rig, Refusal::kMessageNoMemory), 0u);
-  ASSERT_EQ(rig.server.handler.ended.size(), 1u);
-  EXPECT_EQ(rig.server.handler.ended[0].reason, DisconnectReason::kResourceLimit);
-  for (const test::Received& message : rig.server.handler.received) EXPECT_EQ(message.body, body);
+  EXPECT_EQ(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 0u);
 }
 
 // ---- A peer with valid keys --------------------------------------------------------------------------
@@ -304,6 +283,7 @@ class HostileFragments : public ::testing::Test {
     EXPECT_TRUE(rig.server.handler.received.empty());
     rig.run(kSecond);
     EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 0u);
+    EXPECT_EQ(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 0u);
   }
   void expect_dropped(Refusal refusal) {
     EXPECT_EQ(refused(rig, refusal), 1u);
@@ -379,9 +359,9 @@ TEST_F(HostileFragments, EndlessBeginningsStayWithinTheirBounds) {
   }
   EXPECT_TRUE(rig.server.handler.ended.empty());
   EXPECT_EQ(refused(rig, Refusal::kFragmentEvicted) + refused(rig, Refusal::kFragmentTimeout), 300u - 16u);
-  EXPECT_LE(rig.server.endpoint->endpoint().pool_stats().capacity_live, 16u * 256 + 4096);
+  EXPECT_LE(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 16u);
   rig.run(3 * kSecond);
-  EXPECT_LE(rig.server.endpoint->endpoint().pool_stats().capacity_live, 4096u);
+  EXPECT_EQ(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 0u);
 }
 TEST_F(HostileFragments, AOneFragmentMessageIsAMessage) {
   send(fragment_bytes(kUnordered, 0, 0, 1, {1, 2}));

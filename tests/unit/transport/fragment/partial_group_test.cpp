@@ -16,19 +16,17 @@ using test::MessageBytes;
 using test::pattern;
 using wire::ChannelMode;
 
-constexpr uint64_t kPoolBytes = 64u << 20;
-
 /// A group begun by `first`, closed at the end of the test.
 struct Open {
-  explicit Open(const Piece& first) : group(PartialGroup::open(pool, first)) {}
+  explicit Open(const Piece& first) : group(PartialGroup::open(memory, first)) {}
   ~Open() {
-    PartialGroup::close(pool, group);
-    EXPECT_EQ(pool.stats().buffers_live, 0u);
+    PartialGroup::close(memory, group);
+    EXPECT_EQ(memory.blocks_live(), 0u);
   }
   Open(const Open&) = delete;
   Open& operator=(const Open&) = delete;
 
-  base::BufferPool pool{kPoolBytes};
+  reliability::ReceiveMemory memory{4, 0, 0, base::PageSize::kSmall};
   PartialGroup* group;
 };
 
@@ -47,7 +45,7 @@ TEST(PartialGroup, AnyOrderGivesTheMessage) {
     for (const size_t i : order) {
       RC_ASSERT(!open.group->is_complete());
       RC_ASSERT(!open.group->refusal(pieces[i]));
-      RC_ASSERT(open.group->keep(open.pool, pieces[i], i));
+      open.group->keep(open.memory, pieces[i], i);
       RC_ASSERT(open.group->refusal(pieces[i]) == Refusal::kFragmentDuplicate);
     }
     RC_ASSERT(open.group->is_complete());
@@ -65,7 +63,7 @@ TEST(PartialGroup, TheLongestMessageIs256Units) {
   ASSERT_EQ(pieces.size(), 256u);
   Open open(pieces[255]);
   EXPECT_EQ(open.group->last_id().value, 255);
-  for (size_t i = pieces.size(); i-- > 0;) ASSERT_TRUE(open.group->keep(open.pool, pieces[i], 0));
+  for (size_t i = pieces.size(); i-- > 0;) open.group->keep(open.memory, pieces[i], 0);
   ASSERT_TRUE(open.group->is_complete());
   MessageBytes out(open.group->message_bytes());
   open.group->assemble(out);
@@ -76,7 +74,7 @@ TEST(PartialGroup, EveryDisagreementHasAName) {
   const MessageBytes message = pattern(100, 1);
   const std::vector<Piece> pieces = cut(message, 30, ChannelMode::kReliableUnordered, 2, 9, 1000);
   Open open(pieces[1]);
-  ASSERT_TRUE(open.group->keep(open.pool, pieces[1], 0));
+  open.group->keep(open.memory, pieces[1], 0);
   const auto refusal_with = [&](size_t index, auto change) {
     Piece piece = pieces[index];
     change(piece);
@@ -103,7 +101,7 @@ TEST(PartialGroup, ALongLastFragmentIsFoundOutByTheFirst) {
   const MessageBytes message = pattern(100, 1);
   const std::vector<Piece> pieces = cut(message, 50, ChannelMode::kUnreliable, 0, 0, 0);
   Open open(pieces[1]);
-  ASSERT_TRUE(open.group->keep(open.pool, pieces[1], 0));
+  open.group->keep(open.memory, pieces[1], 0);
   Piece first = pieces[0];
   first.body = first.body.first(49);
   EXPECT_EQ(open.group->refusal(first), Refusal::kFragmentLength);
@@ -120,7 +118,7 @@ TEST(PartialGroup, NoMessageBecomesLongerThanTheLimit) {
   piece.body = std::span(body).first(1141);
   EXPECT_EQ(open.group->refusal(piece), Refusal::kFragmentTooLong);
   piece.body = std::span(body).first(1140);
-  ASSERT_TRUE(open.group->keep(open.pool, piece, 0));
+  open.group->keep(open.memory, piece, 0);
   piece.header.index = 255;
   piece.body = std::span(body).first(kMaxMessageBytes - 255 * 1140);
   EXPECT_EQ(open.group->refusal(piece), std::nullopt);
@@ -129,27 +127,34 @@ TEST(PartialGroup, NoMessageBecomesLongerThanTheLimit) {
 }
 
 TEST(PartialGroup, MemoryFollowsWhatWasReceived) {
-  const MessageBytes byte = {1};
-  Piece piece;
-  piece.header = {0, 0, 256};
-  piece.body = byte;
-  Open open(piece);
-  ASSERT_TRUE(open.group->keep(open.pool, piece, 0));
-  EXPECT_LE(open.pool.stats().capacity_live, 256u);  // 256 fragments were announced.
-  EXPECT_EQ(open.group->held_bytes(), open.pool.stats().capacity_live);
+  const MessageBytes message = pattern(256, 1);
+  const std::vector<Piece> pieces = cut(message, 1, ChannelMode::kUnreliable, 0, 0, 0);
+  Open open(pieces[7]);
+  for (size_t i = 7; i < 10; ++i) {
+    open.group->keep(open.memory, pieces[i], 0);
+    EXPECT_EQ(open.memory.blocks_live(), i - 6) << "256 fragments were announced";
+    EXPECT_EQ(open.group->held_blocks(), open.memory.blocks_live());
+  }
 }
 
-TEST(PartialGroup, APoolWithNothingLeftIsToldAndHarmless) {
-  base::BufferPool empty(0);
-  Piece piece;
-  piece.header = {0, 0, 2};
-  EXPECT_EQ(PartialGroup::open(empty, piece), nullptr);
-  Open open(piece);
-  const MessageBytes body = pattern(10, 1);
-  piece.body = body;
-  EXPECT_FALSE(open.group->keep(empty, piece, 0));
-  EXPECT_EQ(open.group->received(), 0);
-  EXPECT_TRUE(open.group->keep(open.pool, piece, 0));
+TEST(PartialGroup, TheLongestPieceFitsBehindTheGroup) {
+  const MessageBytes message = pattern(2 * PartialGroup::kMaxPieceBytes, 1);
+  const std::vector<Piece> pieces =
+      cut(message, PartialGroup::kMaxPieceBytes, ChannelMode::kUnreliable, 0, 0, 0);
+  Open open(pieces[0]);
+  for (const Piece& piece : pieces) {
+    ASSERT_EQ(open.group->refusal(piece), std::nullopt);
+    open.group->keep(open.memory, piece, 0);
+  }
+  MessageBytes out(message.size());
+  open.group->assemble(out);
+  EXPECT_EQ(out, message);
+  const MessageBytes longer(PartialGroup::kMaxPieceBytes + 1, 1);
+  Piece piece = pieces[1];
+  piece.header.count = 2;
+  Open other(piece);
+  piece.body = longer;
+  EXPECT_EQ(other.group->refusal(piece), Refusal::kFragmentLength);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class ReassemblerTest : public ::testing::Test {
  protected:
   ~ReassemblerTest() override {
     reassembler.clear();
-    EXPECT_EQ(pool.stats().buffers_live, 0u);
+    EXPECT_EQ(memory.blocks_live(), 0u);
   }
   Reassembler::Result add(const Piece& piece, uint64_t now_ns = 0) {
     const Reassembler::Result result = reassembler.add(piece, now_ns, &message);
@@ -37,8 +37,9 @@ class ReassemblerTest : public ::testing::Test {
     return add(piece, now_ns).refusal;
   }
 
-  base::BufferPool pool{64u << 20};
-  Reassembler reassembler{pool};
+  static constexpr uint64_t kShares = 2;
+  reliability::ReceiveMemory memory{kShares, 4096, 0, base::PageSize::kSmall};
+  Reassembler reassembler{memory};
   MessageBytes message;
   uint32_t evicted = 0;
 };
@@ -75,7 +76,7 @@ TEST_F(ReassemblerTest, ManyMessagesInterleavedOnEveryMode) {
   }
   EXPECT_EQ(complete, sent.size());
   EXPECT_EQ(reassembler.group_count(), 0u);
-  EXPECT_EQ(reassembler.held_bytes(), 0u);
+  EXPECT_EQ(reassembler.held_blocks(), 0u);
   EXPECT_EQ(evicted, 0u);
 }
 
@@ -106,7 +107,7 @@ TEST_F(ReassemblerTest, UnorderedMessagesDoNotOverlap) {
   }
   for (const uint16_t id : {uint16_t{90}, uint16_t{110}}) {
     auto other = cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, 1, id);
-    for (Piece& piece : other) piece.next_id = {91};
+    for (Piece& piece : other) piece.next_id = {90};
     EXPECT_EQ(refusal(other[5]), std::nullopt) << id;
   }
   auto elsewhere = cut(bytes, 1136, ChannelMode::kReliableUnordered, 5, 1, 100);
@@ -144,10 +145,10 @@ TEST_F(ReassemblerTest, TwoMebibytesOfUnreliableFragments) {
     pieces.pop_back();
     for (const Piece& piece : pieces) {
       ASSERT_EQ(refusal(piece), std::nullopt);
-      ASSERT_LE(pool.stats().capacity_live, kMaxUnreliableBytes);
+      ASSERT_LE(memory.blocks_live(), kMaxUnreliableBlocks);
     }
   }
-  EXPECT_EQ(reassembler.held_bytes(), pool.stats().capacity_live);
+  EXPECT_EQ(reassembler.held_blocks(), memory.blocks_live());
   EXPECT_EQ(reassembler.group_count(), 5u);  // 393 kB of memory each.
   EXPECT_EQ(evicted, 11u);
   // The newest is whole but for its last fragment.
@@ -201,19 +202,42 @@ TEST_F(ReassemblerTest, WhatIsOvertakenIsFreed) {
   EXPECT_EQ(reassembler.group_count(), 3u);
 }
 
-TEST_F(ReassemblerTest, NoMemoryIsARefusal) {
-  base::BufferPool small(base::BufferPool::kSlabBytes);  // One slab: groups or fragments, not both.
-  Reassembler poor(small);
-  base::BufferPool none(0);
-  Reassembler poorest(none);
-  const MessageBytes bytes = pattern(2000, 1);
-  for (const ChannelMode mode : {ChannelMode::kUnreliable, ChannelMode::kReliableUnordered}) {
-    const Piece piece = cut(bytes, 1136, mode, 2, 0, 0)[0];
-    EXPECT_EQ(poor.add(piece, 0, &message).refusal, Refusal::kFragmentNoMemory);
-    EXPECT_EQ(poorest.add(piece, 0, &message).refusal, Refusal::kFragmentNoMemory);
+TEST_F(ReassemblerTest, WithoutGrowthUnreliableMessagesStayWithinOneShare) {
+  reliability::ReceiveMemory tight(1, 0, 0, base::PageSize::kSmall);
+  Reassembler poor(tight);
+  const MessageBytes bytes = pattern(kMaxMessageBytes, 1);
+  size_t complete = 0;
+  for (uint16_t group = 0; group < 3; ++group) {
+    auto pieces = cut(bytes, 1136, ChannelMode::kUnreliable, 0, group, 0);
+    if (group != 2) pieces.pop_back();
+    for (const Piece& piece : pieces) {
+      const Reassembler::Result result = poor.add(piece, 0, &message);
+      ASSERT_EQ(result.refusal, std::nullopt);
+      ASSERT_LE(tight.blocks_live(), reliability::ReceiveMemory::kShareBlocks);
+      complete += result.is_complete;
+    }
   }
-  poor.clear();
-  EXPECT_EQ(small.stats().buffers_live, 0u);
+  EXPECT_EQ(complete, 1u) << "the longest message fits the share; the older ones gave way";
+  EXPECT_EQ(message, bytes);
+}
+
+TEST_F(ReassemblerTest, TheOldestIncompleteMessageOfAChannel) {
+  const MessageBytes bytes = pattern(2000, 1);
+  EXPECT_EQ(reassembler.oldest_incomplete(2), std::nullopt);
+  for (const uint16_t id : {uint16_t{1}, uint16_t{65534}, uint16_t{7}}) {  // The ids wrap.
+    Piece piece = cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, id, id)[0];
+    piece.next_id = {65534};
+    ASSERT_EQ(refusal(piece), std::nullopt);
+  }
+  EXPECT_EQ(reassembler.oldest_incomplete(2), base::Sequence16{65534});
+  EXPECT_EQ(reassembler.oldest_incomplete(4), std::nullopt);
+}
+
+TEST_F(ReassemblerTest, NoMessageBeginsBelowWhatHasCome) {
+  const MessageBytes bytes = pattern(3000, 1);
+  Piece piece = cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, 0, 10)[2];  // Id 12.
+  piece.next_id = {11};  // Id 10 has come, and was not a fragment of it.
+  EXPECT_EQ(refusal(piece), Refusal::kFragmentOrder);
 }
 
 // Splits messages, loses, repeats and reorders the fragments as the channel modes below would let them
@@ -255,7 +279,7 @@ TEST_F(ReassemblerTest, UnderLossDuplicationAndReordering) {
     std::sort(delivered.begin(), delivered.end());
     RC_ASSERT(delivered == whole);
     reassembler.clear();
-    RC_ASSERT(pool.stats().buffers_live == 0u);
+    RC_ASSERT(memory.blocks_live() == 0u);
   }));
 }
 

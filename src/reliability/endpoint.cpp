@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
+#include "reliability/send_memory.h"
 
 namespace lattice::reliability {
 namespace {
@@ -16,7 +17,6 @@ constexpr uint64_t kReservedBlocksPerConnection = 4;
 const char* config_error(const EndpointConfig& config) {
   if (config.max_connections < 1 || config.max_connections > 65536) return "max_connections: 1 to 65536";
   if (config.tick_rate_hz == 0) return "tick_rate_hz: at least 1";
-  if (config.pool_bytes < (1u << 20)) return "pool_bytes: at least 1 MiB";
   if (config.timers.keepalive_idle_ns == 0) return "timers.keepalive_idle_ns: above 0";
   if (config.timers.timeout_ns <= config.timers.keepalive_idle_ns) {
     return "timers.timeout_ns: longer than keepalive_idle_ns";
@@ -104,8 +104,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
 // nothing.
 void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
   constexpr std::array<size_t, 7> kBufferBytes = {64, 128, 256, 512, 1024, 1536, 4096};
-  const uint64_t total = std::min<uint64_t>(config.pool_reserve_bytes_per_connection * config.max_connections,
-                                            config.pool_bytes / 2);
+  const uint64_t total = config.pool_reserve_bytes_per_connection * config.max_connections;
   for (const size_t bytes : kBufferBytes) {
     pool.reserve(bytes, std::max<uint64_t>(1, total / kBufferBytes.size() / bytes));
   }
@@ -136,9 +135,9 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       socket(s),
       handler(h),
       entropy(e),
-      pool(config.pool_bytes, pages_of(config)),
+      pool(send_pool_bytes(config.max_connections, config.send_growth_bytes), pages_of(config)),
       receive_memory(receive_share_count(config), config.receive_growth_bytes / ReceiveMemory::kBlockBytes,
-                     kReservedBlocksPerConnection * config.max_connections, pages_of(config)),
+                     kReservedBlocksPerConnection * config.max_connections, base::PageSize::kSmall),
       items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
       batch(s, capture, config.tasks),

@@ -64,8 +64,9 @@ struct EndpointConfig {
   uint64_t jitter_seed = 0;  ///< Seeds the handshake's retry intervals, with address and time; no secret.
   /// Source of transfer chunks, which use the remaining budget; borrowed. Null: no transfers.
   BulkSource* bulk = nullptr;
-  /// Limit of the shared buffer pool: queued messages of all connections.
-  uint64_t pool_bytes = 64u << 20;
+  /// Memory for queued messages beyond the share of every connection (send_memory.h), first come, first
+  /// served.
+  uint64_t send_growth_bytes = 64u << 20;
   /// Memory for received messages that cannot be delivered yet, beyond the share of every connection
   /// (receive_memory.h); connections use it first come, first served.
   uint64_t receive_growth_bytes = 16u << 20;

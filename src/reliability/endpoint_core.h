@@ -117,6 +117,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
                   uint32_t receipt);
   SendResult send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags, uint16_t group,
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
+  /// Whether the application may queue so much more for the peer (send_memory.h).
+  bool may_queue(const Peer& peer, size_t messages, size_t bytes) const;
   SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
   void drop_waiting_snapshot(Peer& peer);
 

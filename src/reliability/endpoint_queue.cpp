@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
 #include "reliability/peer_ack_notifier.h"
+#include "reliability/send_memory.h"
 #include "transport/wire/control_body.h"
 
 namespace lattice::reliability {
@@ -34,6 +35,18 @@ bool queue_fragments(Queue& queue, OutgoingMessage message, size_t unit_bytes,
 
 }  // namespace
 
+bool Endpoint::Core::may_queue(const Peer& peer, size_t messages, size_t bytes) const {
+  if (pool.stats().capacity_live + queue_memory_bytes(messages, bytes) <= config.send_growth_bytes)
+    return true;
+  messages += peer.application_queue.size();
+  bytes += peer.application_queue.bytes();
+  for_each_bit(peer.sending_channels & ~(uint32_t{1} << kControl), [&](uint8_t channel) {
+    messages += peer.reliable[channel]->send.queued_messages();
+    bytes += peer.reliable[channel]->send.queued_bytes();
+  });
+  return queue_memory_bytes(messages, bytes) <= kSendShareBytes;
+}
+
 SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
                                 std::span<const uint8_t> body, uint32_t receipt) {
   Peer* peer = find(handle);
@@ -53,6 +66,7 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
   message.receipt = receipt;
   message.body = body;
   if (!wire::is_reliable(mode)) return send_unreliable(*peer, message, mode);
+  if (channel != kControl && !may_queue(*peer, 1, body.size())) return SendResult::kWouldBlock;
   return peer->channel_to_send(channel).queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
 }
 
@@ -65,6 +79,7 @@ SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, 
     peer.engine_sequence_used = true;  // The next update begins a new sequence.
     return SendResult::kOk;
   }
+  if (!may_queue(peer, 1, message.body.size())) return SendResult::kWouldBlock;
   SequencedState& state = peer.sequenced[message.channel];
   if (mode == ChannelMode::kUnreliableSequenced) message.id = state.next_sent;
   if (!peer.application_queue.queue(message)) return SendResult::kWouldBlock;
@@ -90,6 +105,9 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
   LATTICE_CHECK(unit_bytes != 0 && unit_bytes <= kFragmentUnitBytes && body.size() > unit_bytes);
   const size_t count = (body.size() + unit_bytes - 1) / unit_bytes;
   if (count > kMaxFragments) return SendResult::kTooLarge;
+  if (!may_queue(*peer, count, body.size() + count * sizeof(wire::FragmentHeader))) {
+    return SendResult::kWouldBlock;
+  }
   OutgoingMessage message;
   message.channel = channel;
   message.flags = static_cast<uint8_t>(wire_flags(flags) | wire::kFlagFragment);

@@ -211,7 +211,7 @@ class RigOf {
     out.congestion = from.congestion;
     out.tasks = from.tasks;
     out.service_all = from.service_all;
-    out.pool_bytes = from.pool_bytes;
+    out.send_growth_bytes = from.send_growth_bytes;
     out.receive_growth_bytes = from.receive_growth_bytes;
     out.pool_reserve_bytes_per_connection = from.pool_reserve_bytes_per_connection;
     return out;

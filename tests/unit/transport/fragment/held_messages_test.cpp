@@ -2,9 +2,10 @@
 // G-18).
 #include <gtest/gtest.h>
 
-#include "../../reliability/raw_client.h"
 #include "pieces.h"
+#include "reliability/send_memory.h"
 #include "transport/fragment/fragmenting_endpoint.h"
+#include "unit/reliability/raw_client.h"
 
 namespace lattice::fragment {
 namespace {
@@ -83,6 +84,55 @@ test::RigOptions tight_options() {
   options.server.max_connections = kHogs + 2;
   options.server.receive_growth_bytes = 100 * ReceiveMemory::kBlockBytes;
   return options;
+}
+
+TEST(HeldQueues, WhoAcknowledgesNothingFillsItsOwnShareOnly) {
+  constexpr size_t kSilent = 12;
+  test::RigOptions options;
+  options.client_count = 0;
+  options.server.max_connections = kSilent + 1;
+  options.server.send_growth_bytes = 1u << 20;
+  Rig rig(std::move(options));
+  std::vector<std::unique_ptr<Hog>> silent;
+  for (size_t i = 0; i < kSilent; ++i) {
+    silent.push_back(std::make_unique<Hog>(rig, static_cast<uint16_t>(7000 + i)));
+    ASSERT_TRUE(silent.back()->connect());
+    silent.back()->send(wire::PacketType::kPayload, std::array<uint8_t, 9>{0xe0, 0, 0x18});
+  }
+  rig.run(20 * kMs);
+  const std::vector<test::ConnectionHandle> to_silent = rig.server.handler.connected;
+  ASSERT_EQ(to_silent.size(), kSilent);
+  const MessageBytes longest = pattern(kMaxMessageBytes, 3);
+  size_t taken = 0;
+  const auto fill = [&](test::ConnectionHandle to) {
+    size_t messages = 0;
+    for (const auto channel :
+         {Channel::kReliableOrdered, Channel::kReliableUnordered, Channel::kUnreliable}) {
+      while (rig.server.endpoint->send(to, channel, {}, longest) == SendResult::kOk) ++messages;
+      while (rig.server.endpoint->send(to, channel, {}, std::span(longest).first(1)) == SendResult::kOk) {
+      }
+    }
+    taken += messages;
+    return messages;
+  };
+  for (const test::ConnectionHandle to : to_silent) EXPECT_GE(fill(to), 1u) << "its share";
+  EXPECT_GT(taken, kSilent) << "and what was there for growth";
+  EXPECT_LE(rig.server.endpoint->endpoint().pool_stats().capacity_live,
+            kSilent * reliability::kSendShareBytes + (2u << 20));
+
+  auto& client = rig.add_client(rig.options.client);
+  ASSERT_EQ(rig.connect(client), reliability::ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return rig.server.handler.connected.size() == kSilent + 1; }));
+  const test::ConnectionHandle to_client = rig.server.handler.connected.back();
+  EXPECT_EQ(rig.server.endpoint->send(to_client, Channel::kReliableOrdered, {}, longest), SendResult::kOk);
+  const MessageBytes part(reliability::kMaxSnapshotBody, 9);
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(rig.server.endpoint->send(to_client, Channel::kUnreliableSequenced, test::kSnapshot, part),
+              SendResult::kOk)
+        << i;
+  }
+  EXPECT_TRUE(rig.run_until(5 * kSecond, [&] { return client.handler.received.size() == 65; }));
+  EXPECT_TRUE(rig.server.handler.ended.empty());
 }
 
 uint64_t refused(const Rig& rig, Refusal refusal) {

@@ -70,8 +70,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
   // A packet that left for the old address says nothing about the new one.
   if (ack_delay_ns && result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
-    sample_ns = elapsed_ns - std::min(elapsed_ns, *ack_delay_ns);
-    peer.rtt.add_sample(sample_ns, now_ns);
+    sample_ns = peer.rtt.add_delayed_sample(elapsed_ns, *ack_delay_ns, now_ns);
   }
   if (peer.connected()) detect_losses(peer, &result, sample_ns);
 }
@@ -245,8 +244,7 @@ void Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
   for (size_t i = 0; i < ProbeTimes::kKept; ++i) {
     if (!probes.live[i] || probes.sent_ns[i] / 1000 != body.echo_us) continue;
     probes.live[i] = false;
-    const uint64_t elapsed_ns = now_ns - probes.sent_ns[i];
-    peer.rtt.add_sample(elapsed_ns - std::min(elapsed_ns, uint64_t{body.echo_delay_us} * 1000), now_ns);
+    peer.rtt.add_delayed_sample(now_ns - probes.sent_ns[i], uint64_t{body.echo_delay_us} * 1000, now_ns);
     return;
   }
   count(Refusal::kEchoUnexpected, &peer);

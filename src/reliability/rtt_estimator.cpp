@@ -9,8 +9,16 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 }
 
+uint64_t RttEstimator::add_delayed_sample(uint64_t elapsed_ns, uint64_t told_delay_ns, uint64_t now_ns) {
+  least_elapsed_ns_ = std::min(least_elapsed_ns_, elapsed_ns);
+  const uint64_t sample_ns = elapsed_ns - std::min(told_delay_ns, elapsed_ns - least_elapsed_ns_);
+  add_sample(sample_ns, now_ns);
+  return sample_ns;
+}
+
 void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
   const uint64_t sample = std::min(sample_ns, kMaxRttSampleNs);
+  least_elapsed_ns_ = std::min(least_elapsed_ns_, sample);
   if (sample_count_ == 0) {
     srtt_ns_ = sample;
     rttvar_ns_ = sample / 2;

@@ -37,6 +37,10 @@ class RttEstimator {
   /// `sample_ns` may be 0 (one process); above 10 s it counts as 10 s. Samples from packets that carried a
   /// retransmission must not be passed. Cannot fail. Source: §5.1, R-05; RFC 6298 §2.2, §2.3.
   void add_sample(uint64_t sample_ns, uint64_t now_ns);
+  /// A sample of `elapsed_ns`, of which the peer says that it held the answer back for `told_delay_ns`. The
+  /// peer may lie: the sample is not smaller than the least time in which any answer came. Returns it.
+  /// Source: R-9; RFC 9002 §5.3.
+  uint64_t add_delayed_sample(uint64_t elapsed_ns, uint64_t told_delay_ns, uint64_t now_ns);
 
   bool has_sample() const { return sample_count_ != 0; }
   uint64_t sample_count() const { return sample_count_; }
@@ -68,8 +72,9 @@ class RttEstimator {
   uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
-  uint64_t window_second_ = UINT64_MAX;  ///< Of the last sample.
-  uint64_t window_min_ns_ = 0;           ///< Of the minima, as of that second.
+  uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any told delay was taken off.
+  uint64_t window_second_ = UINT64_MAX;     ///< Of the last sample.
+  uint64_t window_min_ns_ = 0;              ///< Of the minima, as of that second.
   RtoBounds bounds_;
   std::array<MinSlot, kMinSlots> minima_{};
 };

@@ -174,6 +174,40 @@ TEST(HostilePeer, ProbesAreAnsweredWithin25Milliseconds) {
   EXPECT_TRUE(echoed);
 }
 
+TEST(HostilePeer, ToldDelaysDoNotShortenTheRoundTrip) {
+  test::RigOptions options = no_clients();
+  options.path.delay_ms = 50;
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  peer.send(PacketType::kPayload, kAckMessage + Bytes{});
+  size_t echoes = 0;
+  for (int step = 0; step < 1000; ++step) {
+    rig.step();
+    for (const Bytes& plaintext : peer.receive(PacketType::kKeepalive)) {
+      wire::KeepaliveBody body;
+      ASSERT_TRUE(wire::parse_keepalive(plaintext, &body));
+      if ((body.flags & wire::kKeepaliveProbe) == 0) continue;
+      wire::KeepaliveBody answer;
+      answer.flags = wire::kKeepaliveEcho;
+      answer.echo_us = body.probe_us;
+      answer.echo_delay_us = 2'000'000;
+      uint8_t bytes[wire::kMaxKeepaliveBodyBytes];
+      peer.send(PacketType::kKeepalive, std::span(bytes).first(wire::encode_keepalive(answer, bytes)));
+      ++echoes;
+    }
+    if (rig.server.handler.connected.empty() || step % 20 != 0) continue;
+    rig.server.endpoint->send(rig.server.handler.connected[0], Channel::kUnreliable, {},
+                              kAckMessage + Bytes{});
+  }
+  ASSERT_EQ(rig.server.handler.connected.size(), 1u);
+  const ConnectionStats* stats = rig.server.endpoint->stats(rig.server.handler.connected[0]);
+  ASSERT_NE(stats, nullptr);
+  EXPECT_GE(echoes, 3u);
+  EXPECT_GE(stats->min_rtt_ns, 100 * kMs);
+  EXPECT_GE(stats->srtt_ns, 100 * kMs);
+}
+
 TEST(HostilePeer, NothingBeforeTheFirstPacket) {
   EndpointRig rig(no_clients());
   RawClient peer(rig);

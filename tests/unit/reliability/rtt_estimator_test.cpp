@@ -81,5 +81,19 @@ TEST(RttEstimator, RtoStaysWithinItsBounds) {
   EXPECT_EQ(high.rto_ns(), 1'000'000'000u) << "another path, the same bounds";
 }
 
+TEST(RttEstimator, AToldDelayDoesNotGoBelowTheLeastTimeSeen) {
+  RttEstimator rtt;
+  EXPECT_EQ(rtt.add_delayed_sample(80 * kMs, 30 * kMs, 0), 80 * kMs)
+      << "the first: nothing supports the delay";
+  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, 30 * kMs, 0), 90 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, 60 * kMs, 0), 80 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, UINT64_MAX, 0), 80 * kMs);
+  rtt.add_sample(50 * kMs, 0);
+  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, UINT64_MAX, 0), 50 * kMs);
+  EXPECT_EQ(rtt.min_rtt_ns(0), 50 * kMs);
+  rtt.restart();
+  EXPECT_EQ(rtt.add_delayed_sample(200 * kMs, 20 * kMs, 0), 200 * kMs);
+}
+
 }  // namespace
 }  // namespace lattice::reliability

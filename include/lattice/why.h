@@ -58,7 +58,7 @@ typedef struct lattice_why_info {
                              ///< In LATTICE_WHY_IN_PIECES, of the state under way
   uint32_t last_entry_bits;  ///< of the newest entry that was sent: up to 8 more than it had, 2040 at most
   uint32_t budget_bytes;     ///< what the client's last snapshot could hold; 0: no bound but the datagrams
-  uint32_t lost_count;       ///< states of the object that were lost since it entered the set
+  uint32_t lost_count;       ///< states of the object that were lost since it entered the set, 63 at most
   uint32_t rank;             ///< passed over objects of the client that have more priority
   uint32_t waiting_count;    ///< objects of the client that its last snapshots passed over
   uint32_t piece_count;      ///< of the state that is under way in pieces since sent_tick; 0: none is

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "replication/block_cache.h"
@@ -19,24 +18,29 @@ class ChangedGroups {
     uint32_t mask = 0;  // bit i: slot 32 * group + i
   };
 
+  struct Changes {
+    uint64_t begin = 0;  // places in the change log
+    uint64_t end = 0;
+    std::vector<Group> groups;    // in no order
+    std::vector<uint32_t> masks;  // by group
+
+    /// True when an object changed. Any number may be asked about.
+    bool holds(uint32_t slot) const {
+      const uint32_t group = slot >> kGroupBits;
+      return group < masks.size() && (masks[group] >> slot % kGroupSlots & 1) != 0;
+    }
+  };
+
   explicit ChangedGroups(const ChangeLog& changes) : changes_(changes) {}
 
-  /// The groups with changes from `place`, which the log must reach, to its end; in no order. Valid until the
-  /// next call.
-  std::span<const Group> since(uint64_t place);
+  /// The changes from `place`, which the log must reach, to its end. Valid until the next call.
+  const Changes& since(uint64_t place);
 
  private:
   static constexpr size_t kKept = 4;  // answers; clients of a turn ask for few places
-  struct Answer {
-    uint64_t begin = 0;
-    uint64_t end = 0;
-    std::vector<Group> groups;
-  };
-
   const ChangeLog& changes_;
-  std::array<Answer, kKept> answers_;
-  size_t next_ = 0;              // the answer that makes way
-  std::vector<uint32_t> place_;  // by group: in the answer that is being made
+  std::array<Changes, kKept> answers_;
+  size_t next_ = 0;  // the answer that makes way
 };
 
 }  // namespace lattice::replication

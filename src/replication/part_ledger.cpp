@@ -1,6 +1,7 @@
 #include "replication/part_ledger.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/assert.h"
 
@@ -69,7 +70,7 @@ void PartLedger::drop_oldest() {
 
 void PartLedger::make_room() {
   if (entries_.size() < max_entries_) {
-    grow();
+    resize(std::min(static_cast<uint32_t>(entries_.size()) * 2, max_entries_));
     return;
   }
   // The open part alone never fills the ring (kMinEntries), so an older one exists.
@@ -83,9 +84,16 @@ void PartLedger::grow_parts() {
   parts_.resize(parts_.size() * 2);
 }
 
-void PartLedger::grow() {
-  const uint32_t size = static_cast<uint32_t>(entries_.size());
-  std::rotate(entries_.begin(), entries_.begin() + entry_head_, entries_.end());
+void PartLedger::fit() {
+  const uint32_t size = std::max(kFirstEntries, std::bit_ceil(2 * entry_count_));
+  if (size < entries_.size()) resize(size);
+}
+
+// Moves the entries to the beginning of a ring with so many places.
+void PartLedger::resize(uint32_t entries) {
+  std::vector<SentEntry> moved(entries);
+  for (uint32_t i = 0; i < entry_count_; ++i) moved[i] = entries_[wrap(entry_head_ + i)];
+  entries_.swap(moved);
   uint32_t next = 0;  // the entries of the parts lie one after another
   for (uint32_t i = 0; i < part_count_; ++i) {
     Part& part = parts_[part_at(part_head_ + i)];
@@ -94,7 +102,6 @@ void PartLedger::grow() {
   }
   LATTICE_ASSERT(next == entry_count_);
   entry_head_ = 0;
-  entries_.resize(std::min(size * 2, max_entries_));
 }
 
 }  // namespace lattice::replication

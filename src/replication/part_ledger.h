@@ -74,6 +74,11 @@ class PartLedger {
   /// Closes the record of `receipt` and returns it. The spans are valid until the next open() or add().
   Record resolve(uint32_t receipt);
 
+  /// True when what is open takes little of the memory for entries.
+  bool is_roomy() const { return 4 * size_t{entry_count_} <= entries_.size(); }
+  /// Gives back memory beyond twice of what the open entries take.
+  void fit();
+
   uint64_t forgotten() const { return forgotten_; }
   /// Entries of parts that were forgotten before they were resolved, since the last clear_forgotten().
   struct Forgotten {
@@ -87,9 +92,9 @@ class PartLedger {
   struct Part {
     Tick tick = 0;
     uint32_t first_entry = 0;  // ring position
-    uint32_t count = 0;
-    bool resolved = false;
-    bool keep = false;  // the part's states are kept long
+    uint32_t count : 30 = 0;
+    bool resolved : 1 = false;
+    bool keep : 1 = false;  // the part's states are kept long
   };
   uint32_t wrap(uint32_t at) const {
     const uint32_t n = static_cast<uint32_t>(entries_.size());
@@ -98,7 +103,7 @@ class PartLedger {
   uint32_t part_at(uint32_t position) const { return position & (static_cast<uint32_t>(parts_.size()) - 1); }
   void make_room();
   void drop_oldest();
-  void grow();
+  void resize(uint32_t entries);
   void grow_parts();
 
   std::vector<Part> parts_;         // ring; doubles up to kMaxOpenParts

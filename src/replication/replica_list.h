@@ -19,6 +19,7 @@
 #include "replication/long_sends.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
+#include "replication/slot_index.h"
 #include "replication/slot_map.h"
 #include "replication/state_store.h"
 #include "replication/step_list.h"
@@ -28,37 +29,39 @@ namespace lattice::replication {
 /// One client's knowledge of one object: what every build and every ack looks at. In 32 bytes, because a
 /// crowd's lists are larger than any cache.
 struct Replica {
-  uint32_t slot = kNoSlot;     // kNoSlot: free
+  static constexpr uint16_t kMostLosses = 63;
+
   uint32_t acked_version = 0;  // the newest version that the client has acked; 0: none
   Tick acked_tick = 0;  // tick of the snapshot with that version: on the wire, it names the baseline. 0: the
                         // client may have forgotten it
-  uint32_t sent_version = 0;  // the newest version that was sent; 0: none in this stay
-  Tick sent_tick = 0;         // tick of the newest entry with a state
-  float accumulator = 0;      // C-04
-  uint16_t sends = 0;         // states sent
-  uint16_t acked_send = 0;    // the number of the send of acked_version
-  uint16_t stay = 0;  // below 2^kStayBits: counts stays; receipts of entries from an older stay are ignored
-  uint8_t entry_bytes = 0;  // of the newest entry with a state, 255 at most
-  bool held : 1 = false;    // an entry was sent, so the client may hold the object: leaving needs a removal
+  uint32_t sent_version = 0;          // the newest version that was sent; 0: none in this stay
+  Tick sent_tick = 0;                 // tick of the newest entry with a state
+  uint32_t acked_full = 0;            // the version of the newest acked full entry
+  float accumulator = 0;              // C-04
+  uint16_t sends = 0;                 // states sent
+  uint16_t acked_send = 0;            // the number of the send of acked_version
+  uint16_t stay : 9 = 0;              // counts stays; receipts of entries from an older stay are ignored
+  uint16_t losses : 6 = 0;            // states that were lost in this stay; kMostLosses: those or more
+  uint16_t sent_in_step : 1 = false;  // the state of sent_tick lay in a block of objects in step
+  uint8_t entry_bytes = 0;            // of the newest entry with a state, 255 at most
+  bool held : 1 = false;  // an entry was sent, so the client may hold the object: leaving needs a removal
   bool in_flight : 1 = false;     // the newest sent version was neither acked nor lost
   bool rest_sent : 1 = false;     // a rested entry about the newest sent version was not lost (D-17)
-  bool awake : 1 = false;         // in the list of those with news
   bool waits : 1 = false;         // the client may hold the former object of the slot (D-42)
   bool owed_at_join : 1 = false;  // must be acked before the client counts as loaded
   bool lost : 1 = false;          // since the newest acked state, one was lost
   bool in_step : 1 = false;
+
+  void count_loss() {
+    if (losses != kMostLosses) ++losses;
+  }
 };
 static_assert(sizeof(Replica) == 32);
 
-/// What is seldom needed of it.
-struct ReplicaDetail {
-  uint32_t acked_full = 0;    // the version of the newest acked full entry
-  uint32_t kept_version = 0;  // the newest acked version of a part with keep; 0: none
-  Tick kept_tick = 0;
-  uint32_t rpc_count = 0;  // reliable RPCs on the object that were sent to this client (D-35)
-  uint32_t lost = 0;       // states that were lost in this stay
-  Tick step_sent = 0;      // tick of the last block that held the object in step; 0: none in this stay
-  bool partial = false;    // the client may hold pieces of a state that is not sent any more
+/// The newest acked version of a part with keep: a baseline for bad times.
+struct KeptState {
+  uint32_t version = 0;  // 0: none
+  Tick tick = 0;
 };
 
 /// An object that the client may hold and must drop.
@@ -69,14 +72,15 @@ struct Removal {
   uint32_t rpc_count = 0;
   Tick sent_tick = 0;     // tick of the newest entry; 0: none
   float accumulator = 0;  // C-04
+  uint32_t place = 0;     // in pending
   uint16_t stay = 0;
-  bool in_flight = false;
-  bool acked = false;    // the slot rests until late parts are too old to be read (D-42)
-  bool left = false;     // the object lives on, outside of the client's set
-  bool named = false;    // the client may not know the object by its slot
-  bool partial = false;  // it may hold pieces of a state of the object
-  uint32_t place = 0;    // in pending
+  bool in_flight : 1 = false;
+  bool acked : 1 = false;    // the slot rests until late parts are too old to be read (D-42)
+  bool left : 1 = false;     // the object lives on, outside of the client's set
+  bool named : 1 = false;    // the client may not know the object by its slot
+  bool partial : 1 = false;  // it may hold pieces of a state of the object
 };
+static_assert(sizeof(Removal) == 32);
 
 class ReplicaList {
  public:
@@ -122,19 +126,21 @@ class ReplicaList {
   bool loaded() const { return owed_at_join_ == 0; }
   /// How far the client has come with the set that it had at join.
   JoinCount join_count() const { return {joined_objects_, owed_at_join_}; }
-  uint32_t size() const { return replica_of_.size(); }
+  uint32_t size() const { return slots_.size(); }
   /// Removals that the client has not acked.
   uint32_t pending_removals() const { return unacked_removals_; }
   /// The states that travel to the client in pieces.
   const LongSends& longs() const { return longs_; }
   uint64_t peer_id() const { return config_.peer_id; }
   /// True when the object is in this client's set.
-  bool in_set(uint32_t slot) const { return replica_of_.find(slot) != SlotMap::kNone; }
+  bool in_set(uint32_t slot) const { return slots_.find(slot) != SlotIndex::kNone; }
   /// What the client knows of an object, if that is in its set.
   std::optional<Replica> find(uint32_t slot, const StateStore& store) const;
 
   /// The index of an object in the set.
-  uint32_t index_of(uint32_t slot) const { return replica_of_.find(slot); }
+  uint32_t index_of(uint32_t slot) const { return slots_.find(slot); }
+  /// The object with an index.
+  uint32_t slot_of(uint32_t index) const { return slots_.slot(index); }
   /// True when the client may hold an object that it must drop: its removal was not acked.
   bool removes(uint32_t slot, uint64_t network_id) const;
   /// How an object stands among those that were passed over. Visits the whole set.
@@ -146,14 +152,17 @@ class ReplicaList {
 
   /// True when the newest snapshot said that nothing was new, and since then nothing became new or needs
   /// following: a build would find nothing to say. Wakes every object that changed since the last build.
-  bool rests(const StateStore& store);
+  bool rests(const StateStore& store, ChangedGroups& changed);
 
   // --- For the snapshot builder.
   /// Wakes every object that changed since the last call, but for those in step. Objects in step that did not
   /// change come out of step. Visits what changed or, if that is less, the set.
   void follow(const StateStore& store, ChangedGroups& changed);
-  /// The awake objects in ascending slot: the index of replica() is in the low half of each.
+  /// The awake objects in ascending slot, which is in the high half of each. The low half is the index of
+  /// replica().
   std::span<uint64_t> awake();
+  /// An object of awake() is awake no longer. keep_awake() follows.
+  void put_to_rest(uint32_t index) { is_awake_[index] = false; }
   /// Keeps the first `count` of awake(): the others were put to rest.
   void keep_awake(size_t count) { awake_.resize(count); }
   /// The groups of objects in step. The builder sends all of them, or ends them.
@@ -175,12 +184,12 @@ class ReplicaList {
   Tick previous_build() const { return previous_tick_; }
   Replica& replica(uint32_t index) { return replicas_[index]; }
   const Replica& replica(uint32_t index) const { return replicas_[index]; }
-  const ReplicaDetail& detail(uint32_t index) const { return details_[index]; }
+  const KeptState& kept(uint32_t index) const { return kept_[index]; }
   /// True when the client has acked a full entry of version `full_version` or later.
   bool has_full(uint32_t index, uint32_t full_version) const {
     // The first entry of a stay is a full one.
     return replicas_[index].acked_version != 0 &&
-           (full_version <= 1 || details_[index].acked_full >= full_version);
+           (full_version <= 1 || replicas_[index].acked_full >= full_version);
   }
   /// Indexes of removal(), in no order.
   std::span<const uint32_t> removals() const { return pending_; }
@@ -192,7 +201,8 @@ class ReplicaList {
   LongSends& longs() { return longs_; }
   /// True when the client has room for a further state in pieces, of this replica.
   bool may_begin_long(uint32_t index) const {
-    return longs_.size() + partial_ - (details_[index].partial ? 1u : 0u) < kMaxLongStates;
+    const uint32_t own = partial_of_.find(slot_of(index)) == SlotMap::kNone ? 0 : 1;
+    return longs_.size() + partial_states() - own < kMaxLongStates;
   }
   /// Begins a state of the replica in pieces. Its bytes are to be filled in.
   LongSend& begin_long(uint32_t index, StateStore& store, EntryKind kind);
@@ -215,35 +225,40 @@ class ReplicaList {
 
  private:
   void wake(uint32_t index);
-  void wake_changed(const StateStore& store);
+  void wake_changed(ChangedGroups& changed, const ChangeLog& changes);
+  void wake_outdated(const StateStore& store);
   void drop_stale();
-  void follow_groups(const StateStore& store, std::span<const ChangedGroups::Group> groups);
+  void fit();
+  void follow_groups(const StateStore& store, const ChangedGroups::Changes& changes);
   void note_kept(const StateStore& store, const Step& step);
   void leave_step(const StateStore& store, Step step, uint32_t mask);
-  Replica replica_in_step(const Replica& replica, const Step& step, const StateStore& store) const;
+  Replica replica_in_step(uint32_t slot, const Replica& replica, const Step& step,
+                          const StateStore& store) const;
   void on_block(const SentEntry& entry, Tick tick, bool keep, bool acked);
   void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
   void on_pieces(const SentEntry& entry, bool acked);
-  void end_partial(bool& partial);
+  void keep_state(uint32_t index, uint32_t version, Tick tick);
   void take_ack(uint32_t index, uint32_t version, Tick tick, bool fresh, uint16_t send);
   void forget(uint32_t slot, uint64_t network_id, bool left);
   bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
-  void begin_placed(Replica& replica, ReplicaDetail& detail);
+  static void begin_placed(Replica& replica);
   Removal& add_removal(uint32_t slot, uint64_t network_id);
-  uint32_t take_placed_rpcs(uint32_t slot);
-  bool take_placed_partial(uint32_t slot);
   void settle(Replica& replica);
   uint32_t take_removal();
+  void mark_partial(Removal& removal, bool partial);
+  /// Objects of which the client may hold pieces that are of no use any more.
+  uint32_t partial_states() const { return partial_of_.size() + partial_removals_; }
   void end_removal(uint32_t index);
   void on_acked(const SentEntry& entry, Tick tick, bool keep);
   void on_lost(const SentEntry& entry, Tick tick);
   void validate() const;
 
   Config config_;
-  std::vector<Replica> replicas_;       // with free ones between
-  std::vector<ReplicaDetail> details_;  // beside replicas_
-  std::vector<uint32_t> free_replicas_;
-  SlotMap replica_of_;           // slot -> index in replicas_
+  SlotIndex slots_;                // the set; the indexes of the next three
+  std::vector<Replica> replicas_;  // free ones too
+  std::vector<KeptState> kept_;
+  std::vector<bool>
+      is_awake_;  // apart from replicas_, which a wake() does not touch: it is for changes of all
   std::vector<uint64_t> awake_;  // slot << 32 | index
   bool awake_in_order_ = true;
   bool awake_is_stale_ = false;    // some entries are of stays that have ended
@@ -252,13 +267,17 @@ class ReplicaList {
   std::vector<uint32_t> free_removals_;
   std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
   SlotMap removal_of_;             // slot -> index in removals_
+  /// Slot -> reliable RPCs on the object that were sent to this client (D-35). Of placed objects also outside
+  /// of the set.
+  SlotMap rpcs_of_;
   uint32_t unacked_removals_ = 0;
-  SlotMap placed_partial_;  // placed objects that left the set with a state in pieces under way
-  SlotMap placed_rpcs_;     // slot -> rpc_count of a placed object that left the set (D-35)
+  /// Objects of the set of which the client may hold pieces of a state that is not sent any more; placed ones
+  /// also outside of the set.
+  SlotMap partial_of_;
+  uint32_t partial_removals_ = 0;  // removals with such pieces
   PartLedger ledger_;
   StepList steps_;
   LongSends longs_;
-  uint32_t partial_ = 0;         // objects of which the client may hold pieces that are of no use any more
   uint64_t announced_read_ = 0;  // how far in the log of announced objects
   Tick tick_ = 0;                // of the newest build
   Tick previous_tick_ = 0;       // of the build before
@@ -268,6 +287,7 @@ class ReplicaList {
   uint32_t joined_objects_ = 0;  // objects that owe() marked
   double estimate_scale_ = 1.0;
   bool told_unchanged_ = false;
+  bool is_fitted_ = false;  // what only the join needed was given back
   double mean_entry_bits_ = 64.0;
   uint64_t visited_ = 0;
 };

@@ -1,8 +1,9 @@
 // A map from slots to 32-bit indexes, in 8 bytes an entry: open addressing, linear probing, removal by moving
-// the rest of the run back. It grows by doubling. Slots are numbers of our own, so no secret is mixed into
-// the hash.
+// the rest of the run back. It grows by doubling. Slots are
+// numbers of our own, so no secret is mixed into the hash.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,10 +15,12 @@ class SlotMap {
  public:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  SlotMap() : cells_(16) {}
+  /// `cells` is a power of two, or 0: two thirds of so many slots need no further memory.
+  explicit SlotMap(size_t cells = 0) : cells_(cells) {}
 
   uint32_t size() const { return size_; }
   uint32_t find(uint32_t slot) const {
+    if (size_ == 0) return kNone;
     for (uint32_t at = home(slot);; at = next(at)) {
       if (cells_[at].slot == slot) return cells_[at].index;
       if (cells_[at].slot == kNone) return kNone;
@@ -26,7 +29,7 @@ class SlotMap {
   /// The slot must not be there yet.
   void insert(uint32_t slot, uint32_t index) {
     LATTICE_ASSERT(slot != kNone && find(slot) == kNone);
-    if ((size_ + 1) * 3 > mask() * 2) grow();
+    if (cells_.empty() || (size_ + 1) * 3 > mask() * 2) grow();
     place(Cell{slot, index});
     ++size_;
   }
@@ -45,6 +48,13 @@ class SlotMap {
     cells_[hole] = Cell{};
     --size_;
   }
+  /// Erases a slot, if it is there. Returns what it had, or 0.
+  uint32_t take(uint32_t slot) {
+    const uint32_t index = find(slot);
+    if (index == kNone) return 0;
+    erase(slot);
+    return index;
+  }
 
  private:
   struct Cell {
@@ -60,7 +70,7 @@ class SlotMap {
     cells_[at] = cell;
   }
   void grow() {
-    std::vector<Cell> old(cells_.size() * 2);
+    std::vector<Cell> old(std::max<size_t>(16, cells_.size() * 2));
     old.swap(cells_);
     for (const Cell& cell : old) {
       if (cell.slot != kNone) place(cell);

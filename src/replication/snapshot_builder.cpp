@@ -14,6 +14,7 @@ namespace {
 constexpr uint32_t kScanAhead = 8;  // C-05
 /// How often the distances of objects in step are looked at.
 constexpr uint32_t kSlowStepBuilds = 16;
+constexpr size_t kPrefetchAhead = 8;
 constexpr float kMaxStaleness = 60.0f;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
@@ -211,13 +212,17 @@ void SnapshotBuilder::collect(ReplicaList& recipient) {
   collect_removals(recipient);
   const std::span<uint64_t> awake = recipient.awake();
   size_t kept = 0;
-  for (const uint64_t entry : awake) {
+  for (size_t i = 0; i < awake.size(); ++i) {
+    // What a client knows has left the cache since its last snapshot.
+    if (i + kPrefetchAhead < awake.size()) {
+      __builtin_prefetch(&recipient.replica(static_cast<uint32_t>(awake[i + kPrefetchAhead])));
+    }
+    const uint64_t entry = awake[i];
     const auto index = static_cast<uint32_t>(entry);
-    Replica& replica = recipient.replica(index);
-    if (collect_object(recipient, replica, index)) {
+    if (collect_object(recipient, static_cast<uint32_t>(entry >> 32), index)) {
       awake[kept++] = entry;
     } else {
-      replica.awake = false;
+      recipient.put_to_rest(index);
     }
   }
   recipient.keep_awake(kept);
@@ -249,27 +254,28 @@ void SnapshotBuilder::collect_removals(ReplicaList& recipient) {
 }
 
 // Returns false when the client holds the newest state and has been told all about it.
-bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index) {
-  const StateSummary& newest = store_.summary(replica.slot);
+bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index) {
+  Replica& replica = recipient.replica(index);
+  const StateSummary& newest = store_.summary(slot);
   if (replica.waits || newest.version == 0) return true;
   if (replica.acked_version == newest.version && recipient.has_full(index, newest.full_version)) {
-    if (!replica.rest_sent) return collect_rest(replica, index, newest);
+    if (!replica.rest_sent) return collect_rest(replica, slot, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
   // A client that has not heard of a new owner may still take the object for its own.
-  const bool is_own = table_.info(replica.slot).owned_by(recipient.peer_id()) ||
+  const bool is_own = table_.info(slot).owned_by(recipient.peer_id()) ||
                       (replica.acked_version != 0 && !recipient.has_full(index, newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
   if (recipient.longs().holds(index)) return true;
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
-    const SendTerms terms = terms_of(replica.slot);
-    if (!is_own && is_early(replica, terms)) return true;
-    collect_state(replica, index, is_own, terms);
+    const SendTerms terms = terms_of(slot);
+    if (!is_own && is_early(slot, replica, terms)) return true;
+    collect_state(replica, slot, index, is_own, terms);
   } else {
-    static_cast<void>(collect_rest(replica, index, newest));
+    static_cast<void>(collect_rest(replica, slot, index, newest));
   }
   return true;
 }
@@ -277,7 +283,8 @@ bool SnapshotBuilder::collect_object(const ReplicaList& recipient, Replica& repl
 // D-17. At once where a client would extrapolate; else with the second snapshot after the last change. Twice,
 // in snapshots that follow each other, unless the state was acked by then: a loss is known only a round trip
 // later, and until then a client that lacks the entry would take the object for one that moves on.
-bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const StateSummary& newest) {
+bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t slot, uint32_t index,
+                                   const StateSummary& newest) {
   const uint32_t silence = (tick_ - newest.tick) / config_.send_interval_ticks;
   const uint32_t first = newest.moving ? 1 : 2;
   const bool is_repeated = silence == first + 1 && replica.acked_version != newest.version;
@@ -285,7 +292,7 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   // After its first state a client takes an object for one that rests, unless that has a velocity.
   if (replica.acked_version == 0 && replica.sends < 2 && !newest.moving) return true;
   Candidate candidate;
-  candidate.slot = replica.slot;
+  candidate.slot = slot;
   candidate.index = index;
   candidate.kind = EntryKind::kRested;
   candidate.body = EntryCache::kTooLarge;
@@ -293,8 +300,8 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
   candidate.age = tick_ - (acked ? replica.acked_tick : replica.sent_tick);
   if (candidate.age == 0 || candidate.age > static_cast<uint32_t>(kMaxBaselineTicks))
     return candidate.age == 0;
-  const SendTerms terms = terms_of(replica.slot);
-  replica.accumulator += gain(table_.info(replica.slot), replica.sent_tick, terms.nearness);
+  const SendTerms terms = terms_of(slot);
+  replica.accumulator += gain(table_.info(slot), replica.sent_tick, terms.nearness);
   candidate.priority = replica.accumulator;
   candidates_.push_back(candidate);
   return true;
@@ -303,11 +310,11 @@ bool SnapshotBuilder::collect_rest(Replica& replica, uint32_t index, const State
 // Whether the distance lets the object wait for a later snapshot. The first state of a stay never waits, nor
 // does one whose predecessor was lost. Time is cut into intervals, for each object or group at other ticks,
 // so that those that are equally far away do not leave with the same snapshot.
-bool SnapshotBuilder::is_early(const Replica& replica, const SendTerms& terms) const {
+bool SnapshotBuilder::is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const {
   if (terms.interval_ticks <= config_.send_interval_ticks || replica.sent_tick == 0) return false;
   if (!replica.in_flight && replica.sent_version != replica.acked_version) return false;  // lost
   if (tick_ - replica.sent_tick >= terms.interval_ticks) return false;
-  const uint32_t turn = terms.group == kNoSlot ? replica.slot : terms.group;
+  const uint32_t turn = terms.group == kNoSlot ? slot : terms.group;
   const Tick phase = turn * config_.send_interval_ticks;
   return (tick_ + phase) / terms.interval_ticks == (replica.sent_tick + phase) / terms.interval_ticks;
 }
@@ -320,8 +327,9 @@ float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) co
   return info.type->base_priority * std::min(staleness, kMaxStaleness) * weight;
 }
 
-void SnapshotBuilder::collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms) {
-  const ObjectInfo& info = table_.info(replica.slot);
+void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
+                                    const SendTerms& terms) {
+  const ObjectInfo& info = table_.info(slot);
   // A loss gives back what was spent: the client is as far behind as if nothing had been sent (C-04).
   const bool since_ack = replica.lost && replica.acked_tick != 0;
   const Tick since = since_ack                ? replica.acked_tick
@@ -374,8 +382,9 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
 
 bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting) {
   const Replica& replica = recipient.replica(waiting.index);
+  const uint32_t slot = recipient.slot_of(waiting.index);
   Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
-  if (!describe(recipient, replica, waiting.index, store_.summary(replica.slot), &candidate)) {
+  if (!describe(recipient, replica, slot, waiting.index, &candidate)) {
     candidates_.pop_back();
     return false;
   }
@@ -389,15 +398,15 @@ bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting&
 }
 
 // Fills in what the entry of a state will hold. False when it does not fit one part.
-bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
-                               const StateSummary& newest, Candidate* candidate) {
-  const ObjectInfo& info = table_.info(replica.slot);
-  const Baseline baseline = baseline_of(recipient, replica, index, newest);
-  candidate->slot = replica.slot;
+bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& replica, uint32_t slot,
+                               uint32_t index, Candidate* candidate) {
+  const ObjectInfo& info = table_.info(slot);
+  const Baseline baseline = baseline_of(recipient, replica, slot, index, store_.summary(slot));
+  candidate->slot = slot;
   candidate->kind = baseline.version != 0 ? EntryKind::kDelta : EntryKind::kFull;
   candidate->age = baseline.age;
   candidate->type = info.type;
-  candidate->body = cache_.find(replica.slot, baseline.version);
+  candidate->body = cache_.find(slot, baseline.version);
   if (candidate->body == EntryCache::kTooLarge) return false;
   const EntryBody body = cache_.body(candidate->body);
   candidate->bits = body.bits;
@@ -417,7 +426,7 @@ SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, 
   const uint32_t index = recipient.index_of(slot);
   Candidate candidate;
   Outlook outlook;
-  outlook.in_pieces = !describe(recipient, replica, index, store_.summary(slot), &candidate);
+  outlook.in_pieces = !describe(recipient, replica, slot, index, &candidate);
   outlook.full = candidate.kind == EntryKind::kFull;
   outlook.age = candidate.age;
   outlook.alone_bits =
@@ -429,22 +438,22 @@ SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, 
 // The newest state that the client has acked and, by D-26, still keeps. The store must have it too: it has
 // every state of the last ticks, so only an older one is looked for.
 SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipient, const Replica& replica,
-                                                       uint32_t index, const StateSummary& newest) const {
+                                                       uint32_t slot, uint32_t index,
+                                                       const StateSummary& newest) const {
   if (!recipient.has_full(index, newest.full_version)) return {};
   const auto age_of = [this](Tick tick) { return static_cast<uint32_t>(base::tick_distance(tick_, tick)); };
   const auto usable = [&](uint32_t version, uint32_t age) {
     if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return false;
-    return age < store_.history_ticks() || store_.words(replica.slot, version) != nullptr;
+    return age < store_.history_ticks() || store_.words(slot, version) != nullptr;
   };
   const uint32_t age = age_of(replica.acked_tick);
   if (replica.acked_tick != 0 && usable(replica.acked_version, age)) return {replica.acked_version, age};
-  const ReplicaDetail& detail = recipient.detail(index);
-  const uint32_t kept_age = age_of(detail.kept_tick);
-  if (detail.kept_version != 0 && kept_age <= store_.keep_ticks().sure_ticks() &&
-      usable(detail.kept_version, kept_age)) {
-    return {detail.kept_version, kept_age};
+  const KeptState& kept = recipient.kept(index);
+  const uint32_t kept_age = age_of(kept.tick);
+  if (kept.version != 0 && kept_age <= store_.keep_ticks().sure_ticks() && usable(kept.version, kept_age)) {
+    return {kept.version, kept_age};
   }
-  if (store_.is_placed(replica.slot)) return {1, 0};  // D-51: every client has it
+  if (store_.is_placed(slot)) return {1, 0};  // D-51: every client has it
   return {};
 }
 
@@ -716,6 +725,7 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
   replica.held = true;
   replica.in_flight = true;
   replica.rest_sent = false;
+  replica.sent_in_step = false;
   // From here on the client may have forgotten the acked state (D-26).
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
   ++(candidate.kind == EntryKind::kDelta ? stats_.delta_entries : stats_.full_entries);

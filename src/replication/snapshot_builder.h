@@ -69,6 +69,8 @@ class SnapshotBuilder {
   /// Whether a client to which nothing is new may get no snapshot at all.
   enum class Silence : uint8_t { kForbidden, kAllowed };
 
+  /// True when build() would find nothing to say: ReplicaList::rests().
+  bool rests(ReplicaList& recipient) { return recipient.rests(store_, changed_); }
   /// Builds the parts for one client. There is at least one part, whatever the budget, even without entries,
   /// unless `silence` allows none and the snapshot before said that nothing was new (D-44).
   /// `header` supplies the fields about inputs; the builder fills in the others. `budget_bytes` bounds the
@@ -132,7 +134,7 @@ class SnapshotBuilder {
 
   SendTerms terms_of(uint32_t slot) const { return rules_ == nullptr ? SendTerms{} : rules_->terms(slot); }
   bool may_step(const SendTerms& terms) const;
-  bool is_early(const Replica& replica, const SendTerms& terms) const;
+  bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
   void complete_groups(ReplicaList& recipient);
   void rank_groups();
@@ -145,16 +147,16 @@ class SnapshotBuilder {
   bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
   void collect(ReplicaList& recipient);
   void collect_removals(ReplicaList& recipient);
-  bool collect_object(const ReplicaList& recipient, Replica& replica, uint32_t index);
-  bool collect_rest(Replica& replica, uint32_t index, const StateSummary& newest);
+  bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
+  bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;
-  void collect_state(Replica& replica, uint32_t index, bool is_own, const SendTerms& terms);
+  void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
-  Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t index,
+  Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
                        const StateSummary& newest) const;
-  bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t index,
-                const StateSummary& newest, Candidate* candidate);
+  bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
+                Candidate* candidate);
   uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
   void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);

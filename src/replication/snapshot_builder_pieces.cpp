@@ -41,8 +41,9 @@ void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes)
     if (recipient.longs().unsent_bytes() >= most_bytes) return;
     if (!recipient.may_begin_long(waiting.index)) continue;
     const Replica& replica = recipient.replica(waiting.index);
+    const uint32_t slot = recipient.slot_of(waiting.index);
     Candidate candidate;
-    describe(recipient, replica, waiting.index, store_.summary(replica.slot), &candidate);
+    describe(recipient, replica, slot, waiting.index, &candidate);
     const std::span<const uint8_t> bytes = encode_long(recipient, replica, waiting.index, candidate);
     LongSend& send = recipient.begin_long(waiting.index, store_, candidate.kind);
     send.bytes.assign(bytes.begin(), bytes.end());
@@ -54,7 +55,8 @@ void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes)
 // call.
 std::span<const uint8_t> SnapshotBuilder::encode_long(const ReplicaList& recipient, const Replica& replica,
                                                       uint32_t index, const Candidate& candidate) {
-  const Baseline baseline = baseline_of(recipient, replica, index, store_.summary(replica.slot));
+  const Baseline baseline =
+      baseline_of(recipient, replica, candidate.slot, index, store_.summary(candidate.slot));
   const serialization::Layout& layout = *candidate.type->layout;
   const Word* from = store_.words(candidate.slot, baseline.version);
   const Word* to = store_.current(candidate.slot);

@@ -48,7 +48,7 @@ void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
   });
   if (waiting_.size() == collected) return;
   std::sort(waiting_.begin(), waiting_.end(), [&](const Waiting& a, const Waiting& b) {
-    return recipient.replica(a.index).slot < recipient.replica(b.index).slot;
+    return recipient.slot_of(a.index) < recipient.slot_of(b.index);
   });
   for (uint32_t i = 0; i < waiting_.size(); ++i) waiting_[i].place = i;
 }

@@ -137,7 +137,7 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
 bool StateSender::rests(Recipient& recipient) {
   if (recipient.snapshot_due || silence_of(recipient) == replication::SnapshotBuilder::Silence::kForbidden)
     return false;
-  return recipient.list.rests(store_) && (!interest_ || !interest_->has_news(recipient.connection, tick_));
+  return builder_->rests(recipient.list) && (!interest_ || !interest_->has_news(recipient.connection, tick_));
 }
 
 // What a snapshot to the client may hold now; 0 when none is due.

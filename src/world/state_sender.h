@@ -124,9 +124,9 @@ class StateSender {
   void send_progress(Recipient& recipient);
   static void take_receipt(Recipient& recipient, uint32_t receipt, bool acked);
   void explain_rules(const Recipient& recipient, uint32_t slot, lattice_why_info* out) const;
-  void explain_sending(const Recipient& recipient, const replication::Replica& replica, Tick next_tick,
-                       lattice_why_info* out);
-  bool is_slowed(const Recipient& recipient, const replication::Replica& replica,
+  void explain_sending(const Recipient& recipient, uint32_t slot, const replication::Replica& replica,
+                       Tick next_tick, lattice_why_info* out);
+  bool is_slowed(const Recipient& recipient, uint32_t slot, const replication::Replica& replica,
                  const lattice_why_info& why) const;
 
   const WorldConfig& config_;

@@ -49,7 +49,7 @@ bool StateSender::why(ConnectionHandle connection, uint32_t slot, Tick tick, Tic
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
   if (interest_) explain_rules(*recipient, slot, out);
-  if (replica) explain_sending(*recipient, *replica, next_tick, out);
+  if (replica) explain_sending(*recipient, slot, *replica, next_tick, out);
   if (in_set && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
   return true;
 }
@@ -67,26 +67,26 @@ void StateSender::explain_rules(const Recipient& recipient, uint32_t slot, latti
 }
 
 // Whether the distance alone keeps a state back.
-bool StateSender::is_slowed(const Recipient& recipient, const replication::Replica& replica,
+bool StateSender::is_slowed(const Recipient& recipient, uint32_t slot, const replication::Replica& replica,
                             const lattice_why_info& why) const {
-  if (!interest_ || table_.info(replica.slot).owned_by(recipient.list.peer_id()) || replica.sent_tick == 0)
+  if (!interest_ || table_.info(slot).owned_by(recipient.list.peer_id()) || replica.sent_tick == 0)
     return false;
   return why.interval_ticks > interval_ticks_ && !replica.lost &&
          why.tick - replica.sent_tick < why.interval_ticks;
 }
 
-void StateSender::explain_sending(const Recipient& recipient, const replication::Replica& replica,
-                                  Tick next_tick, lattice_why_info* out) {
-  const replication::StateSummary& newest = store_.summary(replica.slot);
-  const uint32_t index = recipient.list.index_of(replica.slot);
+void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
+                                  const replication::Replica& replica, Tick next_tick,
+                                  lattice_why_info* out) {
+  const replication::StateSummary& newest = store_.summary(slot);
+  const uint32_t index = recipient.list.index_of(slot);
   out->sent_tick = replica.sent_tick;
   out->acked_tick = replica.acked_tick;
   out->is_in_flight = replica.in_flight ? 1 : 0;
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
-  out->lost_count = recipient.list.detail(index).lost;
+  out->lost_count = replica.losses;
   out->accumulator = replica.accumulator;
-  if (interest_)
-    out->interval_ticks = interest_->send_rules(recipient.connection).terms(replica.slot).interval_ticks;
+  if (interest_) out->interval_ticks = interest_->send_rules(recipient.connection).terms(slot).interval_ticks;
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;
@@ -100,8 +100,7 @@ void StateSender::explain_sending(const Recipient& recipient, const replication:
     out->acked_piece_count = send->acked_pieces;
     return;
   }
-  const replication::SnapshotBuilder::Outlook next =
-      builder_->outlook(recipient.list, replica.slot, next_tick);
+  const replication::SnapshotBuilder::Outlook next = builder_->outlook(recipient.list, slot, next_tick);
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;
@@ -118,7 +117,7 @@ void StateSender::explain_sending(const Recipient& recipient, const replication:
     out->reason = LATTICE_WHY_IN_FLIGHT;
   } else if (!next.in_pieces && next.alone_bits > room_bytes * 8) {
     out->reason = LATTICE_WHY_OVER_BUDGET;
-  } else if (is_slowed(recipient, replica, *out)) {
+  } else if (is_slowed(recipient, slot, replica, *out)) {
     out->reason = LATTICE_WHY_FAR;
   } else {
     out->reason = LATTICE_WHY_WAITS_FOR_TURN;

@@ -14,6 +14,7 @@ namespace {
 
 /// Between two evaluations among moving objects. More allocate once, up to kMaxHints.
 constexpr size_t kUsualHints = 32;
+constexpr size_t kUsualStays = 8;
 
 // An object that changes its root may enter with the new one and leave with the old one, or the other way
 // round, in one evaluation. That is no news. Both lists ascend.
@@ -47,6 +48,7 @@ struct InterestSet::Pass {
 InterestSet::InterestSet(const Config& config) : config_(config) {
   LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
   hints_.reserve(kUsualHints);
+  stays_.reserve(kUsualStays);
 }
 
 void InterestSet::hint(uint32_t slot) {
@@ -113,10 +115,7 @@ bool InterestSet::must_read_everything(const InterestObjects& objects, const Vie
 
 void InterestSet::read_everything(Pass& pass) {
   const auto visit = [&](uint32_t slot) { consider(pass, slot); };
-  // A removed member is replaced by the last one, which was considered before.
-  for (size_t i = members_.size(); i-- > 0;) {
-    if (i < members_.size()) visit(members_.all()[i].slot);
-  }
+  members_.for_each(visit);
   pass.objects.for_each_owned(viewer_.peer, visit);
   for (const uint16_t room : {viewer_.room, kRoomAll}) {
     pass.objects.for_each_pinned(room, false, visit);
@@ -125,7 +124,7 @@ void InterestSet::read_everything(Pass& pass) {
   query(pass, 0, config_.enter_radius);
   for (const Found& found : pass.scratch.found) visit(found.slot);
   // What hangs on a root that stays may be visible now.
-  for (size_t i = members_.size(); i-- > 0;) enter_attached(pass, members_.all()[i].slot);
+  members_.for_each([&](uint32_t slot) { enter_attached(pass, slot); });
 }
 
 void InterestSet::read_news(Pass& pass) {
@@ -161,9 +160,7 @@ void InterestSet::follow_viewer(Pass& pass, const Place& from) {
   const double enter_squared = config_.enter_radius * config_.enter_radius;
   const double moved = std::sqrt(distance_squared(from, viewer_.place));
   if (moved > config_.enter_radius) {  // the two regions have little in common
-    for (size_t i = members_.size(); i-- > 0;) {
-      if (i < members_.size()) consider(pass, members_.all()[i].slot);
-    }
+    members_.for_each([&](uint32_t slot) { consider(pass, slot); });
     query(pass, 0, config_.enter_radius);
     for (const Found& found : pass.scratch.found) consider(pass, found.slot);
     return;
@@ -199,7 +196,10 @@ void InterestSet::consider(Pass& pass, uint32_t slot) {
   ++pass.scratch.considered;
   InterestMember* member = members_.find(slot);
   const bool live = pass.objects.live(slot);
-  if (member != nullptr && (!live || member->generation != pass.objects.generation(slot))) {
+  const auto is_former = [&] {
+    return member->generation != pass.objects.generation(slot) % InterestMember::kGenerations;
+  };
+  if (member != nullptr && (!live || is_former())) {
     members_.remove(slot);
     member = nullptr;
   }
@@ -240,19 +240,19 @@ bool InterestSet::wanted(Pass& pass, const InterestObjects::Verdict& verdict, ui
     if (!viewer_.placed) return false;
     const double squared = distance_squared(pass.objects.place(slot), viewer_.place);
     const double radius = member != nullptr ? config_.leave_radius : config_.enter_radius;
-    if (squared > radius * radius && (member == nullptr || !stays(pass, *member))) return false;
+    if (squared > radius * radius && (member == nullptr || !stays(pass, slot, *member))) return false;
   }
   return admits(pass, slot, member != nullptr);
 }
 
 // True while a member that is too far away has not been in the set for long enough.
-bool InterestSet::stays(Pass& pass, InterestMember& member) {
+bool InterestSet::stays(Pass& pass, uint32_t slot, InterestMember& member) {
   const Tick ends = member.entered + config_.stay_ticks;
   if (pass.tick >= ends) return false;
   if (!member.stays) {
     member.stays = true;
     stay_ends_ = stays_.empty() ? ends : std::min(stay_ends_, ends);
-    stays_.push_back(member.slot);
+    stays_.push_back(slot);
   }
   return true;
 }
@@ -290,7 +290,7 @@ void InterestSet::enter_attached(Pass& pass, uint32_t slot) {
 
 void InterestSet::add_member(Pass& pass, uint32_t slot, Hold hold) {
   InterestMember& member = members_.add(slot);
-  member.generation = pass.objects.generation(slot);
+  member.generation = pass.objects.generation(slot) % InterestMember::kGenerations;
   member.entered = pass.tick;
   member.hold = hold;
   pass.scratch.entered.push_back(slot);

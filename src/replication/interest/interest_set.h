@@ -71,8 +71,6 @@ class InterestSet {
 
   bool contains(uint32_t slot) const { return members_.find(slot) != nullptr; }
   size_t size() const { return members_.size(); }
-  /// The set, in no particular order.
-  std::span<const InterestMember> members() const { return members_.all(); }
   const Config& config() const { return config_; }
   /// The viewer of the last evaluation. Its place is the one that the borders lie around: the viewer may be
   /// up to InterestObjects::slack() away.
@@ -93,7 +91,7 @@ class InterestSet {
   void consider(Pass& pass, uint32_t slot);
   void consider_attached(Pass& pass, uint32_t slot, uint32_t root);
   bool wanted(Pass& pass, const InterestObjects::Verdict& verdict, uint32_t slot, InterestMember* member);
-  bool stays(Pass& pass, InterestMember& member);
+  bool stays(Pass& pass, uint32_t slot, InterestMember& member);
   bool admits(Pass& pass, uint32_t slot, bool present);
   void drop_rootless(Pass& pass);
   void enter(Pass& pass, uint32_t slot, Hold hold);

@@ -743,11 +743,11 @@ TEST(InterestMembers, FindsEveryMemberAfterRandomChanges) {
     const auto slot = static_cast<uint32_t>(random.next_below(step < 10000 ? 600 : 40));
     ASSERT_EQ(members.find(slot) != nullptr, model.contains(slot));
     if (model.contains(slot)) {
-      ASSERT_EQ(members.find(slot)->slot, slot);
+      ASSERT_EQ(members.find(slot)->entered, slot);
       members.remove(slot);
       model.erase(slot);
     } else {
-      members.add(slot);
+      members.add(slot).entered = slot;
       model.insert(slot);
     }
   }

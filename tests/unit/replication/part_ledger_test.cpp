@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "allocation_counter.h"
 #include "base/random.h"
 
 namespace lattice::replication {
@@ -39,6 +40,22 @@ TEST(PartLedger, gives_back_what_a_part_carried_once) {
   EXPECT_TRUE(ledger.resolve(b).found);
   EXPECT_FALSE(ledger.resolve(b + 1).found);
   EXPECT_FALSE(ledger.resolve(0).found);
+}
+
+TEST(PartLedger, keeps_what_is_open_when_it_gives_memory_back) {
+  PartLedger ledger(0);
+  const uint32_t large = ledger.open(1);
+  for (uint32_t i = 0; i < 1000; ++i) ledger.add(sent(i));
+  const uint32_t open = ledger.open(2);
+  for (uint32_t i = 0; i < 50; ++i) ledger.add(sent(7000 + i));
+  EXPECT_EQ(indexes(ledger.resolve(large)).size(), 1000u);
+  const int64_t before = lattice::test::live_bytes();
+  ledger.fit();
+  EXPECT_LE(lattice::test::live_bytes(), before - 800 * static_cast<int64_t>(sizeof(SentEntry)));
+  for (uint32_t i = 50; i < 300; ++i) ledger.add(sent(7000 + i));
+  const std::vector<uint32_t> kept = indexes(ledger.resolve(open));
+  ASSERT_EQ(kept.size(), 300u);
+  for (uint32_t i = 0; i < 300; ++i) EXPECT_EQ(kept[i], 7000 + i);
 }
 
 TEST(PartLedger, forgets_the_oldest_at_its_bounds) {

@@ -547,7 +547,7 @@ struct RestingClient : testing::Test {
   bool rests() {
     authority.tick += 2;
     authority.record();
-    return recipient.rests(authority.store);
+    return authority.builder.rests(recipient);
   }
 
   Types types;

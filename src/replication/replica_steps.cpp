@@ -1,0 +1,152 @@
+// What a ReplicaList does with objects in step: see step_list.h.
+#include <bit>
+
+#include "base/assert.h"
+#include "replication/replica_list.h"
+
+namespace lattice::replication {
+
+// Of the objects in step, those that did not change come out of step.
+void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Changes& changes) {
+  std::vector<Step>& steps = steps_.steps();
+  for (Step& step : steps) step.changed = 0;
+  for (const ChangedGroups::Group& group : changes.groups) {
+    Step* step = steps_.find(group.group);
+    if (step != nullptr) step->changed = group.mask;
+    for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
+      const uint32_t slot = (group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+      const uint32_t index = slots_.find(slot);
+      if (index != SlotIndex::kNone) wake(index);
+      ++visited_;
+    }
+  }
+  visited_ += changes.groups.size() + steps.size();
+  for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
+    Step& step = steps[at];
+    if (step.kept != 0) note_kept(store, step);
+    step.kept = 0;
+    const bool aged = base::tick_distance(tick_, step.base) > kOldestBaseTicks ||
+                      static_cast<uint32_t>(tick_ - step.base) >= store.history_ticks();
+    const uint32_t stay = step.mask & step.changed;
+    const bool few = static_cast<uint32_t>(std::popcount(stay)) < kLeastInStep / 2;
+    const uint32_t leave = aged || few ? step.mask : step.mask & ~stay;
+    if (leave != 0) leave_step(store, step, leave);
+  }
+}
+
+// The client keeps the states of `step.kept` long, as baselines for bad times.
+void ReplicaList::note_kept(const StateStore& store, const Step& step) {
+  for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    const VersionRing::Version kept = store.version_at(slot, step.kept);
+    if (!kept.exact) continue;
+    keep_state(slots_.find(slot), kept.version, step.kept);
+  }
+}
+
+// By value: the step may end with its last object.
+void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) {
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    const uint32_t index = slots_.find(slot);
+    steps_.remove(slot);
+    replicas_[index] = replica_in_step(slot, replicas_[index], step, store);
+    replicas_[index].in_step = false;
+    wake(index);
+  }
+  visited_ += static_cast<uint32_t>(std::popcount(mask));
+}
+
+// What the Replica of an object in step would say if each of its states had been an entry on its own. Where
+// that takes a count of sends, there was one in each tick: so many at most.
+Replica ReplicaList::replica_in_step(uint32_t slot, const Replica& replica, const Step& step,
+                                     const StateStore& store) const {
+  Replica now = replica;
+  if (step.sent == replica.sent_tick) return now;  // it came into step with the last snapshot
+  const uint32_t bit = 1u << slot % kGroupSlots;
+  now.sent_version = store.version_at(slot, step.sent).version;
+  now.sent_tick = step.sent;
+  now.sends = static_cast<uint16_t>(now.sends + (step.sent - replica.sent_tick));
+  const Tick acked_tick = (step.acked & bit) != 0 ? step.part : step.base;
+  const VersionRing::Version acked = store.version_at(slot, acked_tick);
+  if (base::tick_distance(tick_, acked_tick) > kOldestBaseTicks || !acked.exact) {
+    now.acked_tick = 0;
+  } else if (replica.acked_tick == 0 || base::tick_after(acked_tick, replica.acked_tick)) {
+    now.acked_version = acked.version;
+    now.acked_tick = acked_tick;
+    now.acked_send = static_cast<uint16_t>(now.sends - (step.sent - acked_tick));
+  }
+  now.in_flight = now.acked_version != now.sent_version && (step.lost & bit) == 0;
+  now.lost = step.any_lost;
+  now.sent_in_step = true;
+  now.rest_sent = false;
+  return now;
+}
+
+void ReplicaList::end_steps(const StateStore& store) {
+  while (!steps_.empty()) leave_step(store, steps_.steps().back(), steps_.steps().back().mask);
+  steps_from_ = tick_ + static_cast<Tick>(kStepPauseTicks);
+}
+
+void ReplicaList::begin_step(uint32_t group, uint32_t mask, Tick base) {
+  Step* step = steps_.find(group);
+  if (step == nullptr) {
+    if (static_cast<uint32_t>(std::popcount(mask)) < kLeastInStep) return;
+    step = &steps_.add(group);
+    step->base = base;
+  } else if (step->base != base || base::tick_distance(tick_, step->joined) < kStepPauseTicks) {
+    return;
+  }
+  step->mask |= mask;
+  step->sent = tick_;
+  step->joined = tick_ + 1;
+  step->acked = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+    const uint32_t index = slots_.find(slot);
+    Replica& replica = replicas_[index];
+    LATTICE_ASSERT(!replica.in_step && replica.sent_tick == tick_ && replica.acked_tick == base);
+    replica.in_step = true;
+    is_awake_[index] = false;
+    awake_is_stale_ = true;
+  }
+}
+
+void ReplicaList::on_block(const SentEntry& entry, Tick tick, bool keep, bool acked) {
+  const uint32_t group = entry.index;
+  const uint32_t mask = entry.mask();
+  const Step* step = steps_.find(group);
+  const uint32_t in_step = step != nullptr ? step->mask & mask : 0;
+  if (acked) {
+    steps_.on_acked(group, mask, tick, keep);
+  } else {
+    for (uint32_t rest = steps_.on_lost(group, mask, tick); rest != 0; rest &= rest - 1) {
+      const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+      replicas_[slots_.find(slot)].count_loss();
+    }
+  }
+  for (uint32_t rest = mask & ~in_step; rest != 0; rest &= rest - 1) {
+    on_dropped((group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest)), tick, keep, acked);
+  }
+}
+
+// The verdict on the last block that held the object, which came out of step since. Of earlier blocks nothing
+// is learned: the version that they held is not known here, and what was sent later matters more.
+void ReplicaList::on_dropped(uint32_t slot, Tick tick, bool keep, bool acked) {
+  const uint32_t index = slots_.find(slot);
+  if (index == SlotIndex::kNone) return;
+  Replica& replica = replicas_[index];
+  if (!replica.sent_in_step || replica.sent_tick != tick || replica.in_step) return;
+  if (!acked) {
+    replica.count_loss();
+    if (replica.acked_version == replica.sent_version) return;
+    replica.lost = true;
+    replica.in_flight = false;
+    return;
+  }
+  const bool fresh = base::tick_distance(tick_, tick) <= kOldestBaseTicks;
+  take_ack(index, replica.sent_version, tick, fresh, replica.sends);
+  if (keep) kept_[index] = KeptState{replica.sent_version, tick};
+}
+
+}  // namespace lattice::replication

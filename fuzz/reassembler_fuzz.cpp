@@ -15,6 +15,7 @@ namespace {
 using namespace lattice;
 using fragment::Piece;
 using reliability::ReceiveChannel;
+using reliability::ReceiveMemory;
 using wire::ChannelMode;
 
 constexpr size_t kRecordBytes = 6;
@@ -56,7 +57,7 @@ class Receiver {
       piece.id = ready.id;
       piece.header = ready.fragment;
       piece.is_rpc = (ready.flags & wire::kFlagRpc) != 0;
-      piece.body = ready.body.bytes();
+      piece.body = ready.body();
       open = open && add_reliable(piece, channel);
       channel.release(ready);
     }
@@ -66,13 +67,15 @@ class Receiver {
   void finish() {
     reassembler_.expire(UINT64_MAX);
     reassembler_.clear();
-    require(reassembler_.held_bytes() == 0 && reassembler_.group_count() == 0);
+    require(reassembler_.held_blocks() == 0 && reassembler_.group_count() == 0);
   }
 
  private:
-  bool add_reliable(Piece& piece, const ReceiveChannel& channel) {
+  bool add_reliable(Piece& piece, ReceiveChannel& channel) {
     piece.next_id = channel.next_expected();
-    return add(piece);
+    const bool open = add(piece);
+    channel.set_oldest_incomplete(reassembler_.oldest_incomplete(piece.channel));
+    return open;
   }
 
   bool add(const Piece& piece) {
@@ -84,7 +87,8 @@ class Receiver {
       require(message_[0] == body_[0]);
     }
     require(reassembler_.group_count() <= fragment::kMaxUnreliableGroups + 2 * reliability::kMaxFragments);
-    require(reassembler_.held_bytes() <= fragment::kMaxUnreliableBytes + 2 * 511 * 1536 + 2 * 256 * 128);
+    require(reassembler_.held_blocks() <= memory_.blocks_live());
+    require(memory_.blocks_live() <= kShares * ReceiveMemory::kShareBlocks + kGrowthBlocks + 1);
     return !result.refusal || !piece.is_reliable();
   }
 
@@ -93,10 +97,13 @@ class Receiver {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(i * 7 + 1);
     return out;
   }();
+  static constexpr uint64_t kShares = 3;         // of the two reliable channels, and of the others together
+  static constexpr uint64_t kGrowthBlocks = 64;  // little, so that inputs pass it
   base::BufferPool pool_{8u << 20};
-  ReceiveChannel unordered_{pool_, false};
-  ReceiveChannel ordered_{pool_, true};
-  fragment::Reassembler reassembler_{pool_};
+  ReceiveMemory memory_{kShares, kGrowthBlocks, 0, base::PageSize::kSmall};
+  ReceiveChannel unordered_{pool_, memory_, false};
+  ReceiveChannel ordered_{pool_, memory_, true};
+  fragment::Reassembler reassembler_{memory_};
   std::vector<uint8_t> message_;
   uint64_t now_ns_ = 0;
 };

@@ -50,7 +50,7 @@ struct FragmentOutcome {
   /// The message is complete and was delivered: on a sequenced channel, older ones are stale from now on.
   bool is_complete = false;
   /// Reliable channels: the first message_id of the oldest message of the channel that is incomplete now.
-  std::optional<base::Sequence16> oldest_incomplete;
+  std::optional<base::Sequence16> oldest_incomplete = std::nullopt;
 };
 
 /// The facts that both sides know once connected. Spans live for the call.

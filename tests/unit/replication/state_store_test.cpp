@@ -450,7 +450,6 @@ TEST(StateStore, a_warm_world_does_not_allocate) {
 
 // ---- Writes that nobody announced -----------------------------------------------------------------
 
-#if defined(LATTICE_VALIDATION)
 struct HeardWrites : UnannouncedWrites {
   void on_unannounced_write(uint32_t slot, Tick tick, const Word* recorded, const Word* words) override {
     slots.push_back(slot);
@@ -464,6 +463,7 @@ struct HeardWrites : UnannouncedWrites {
   Word is = 0;
 };
 
+#if defined(LATTICE_VALIDATION)
 TEST(StateStore, reports_writes_that_were_not_announced) {
   Types types;
   Authority authority(types);

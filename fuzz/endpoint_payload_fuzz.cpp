@@ -53,8 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(rig.server.handler.connected.size() <= 1);
   require(rig.server.handler.ended.size() <= rig.server.handler.connected.size());
   for (const auto& [number, told] : rig.server.handler.receipts) require(told.size() == 1);
-  if (!rig.server.handler.ended.empty())
+  if (!rig.server.handler.ended.empty()) {
     require(rig.server.endpoint->endpoint().pool_stats().buffers_live == 0);
-  require(rig.server.endpoint->endpoint().receive_memory().blocks_live() == 0);
+    require(rig.server.endpoint->endpoint().receive_memory().blocks_live() == 0);
+  }
   return 0;
 }

@@ -5,7 +5,7 @@ namespace lattice::base {
 namespace {
 
 constexpr size_t kClasses = BufferPool::kClassBytes.size();
-constexpr size_t kSmallChunkBytes = size_t{1} << 20;
+constexpr size_t kSmallChunkBytes = size_t{512} << 10;
 
 }  // namespace
 

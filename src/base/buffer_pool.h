@@ -1,7 +1,7 @@
 // Byte buffers for message payloads and queued datagrams, in size classes. Memory comes in slabs of 64 KiB,
 // and each slab serves one class at a time.
 //
-//   chunk (1 or 2 MiB, aligned)  | table of its slabs | slab | slab | ...      one class per slab
+//   chunk (0.5 or 2 MiB, aligned) | table of its slabs | slab | slab | ...      one class per slab
 //   class  ─▶ slabs with a free buffer ─▶ free buffers
 //
 // A slab whose buffers have all returned serves whichever class needs one next, except for the buffers that

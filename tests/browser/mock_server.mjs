@@ -141,7 +141,7 @@ const objects = () => [
 
 function view(name) {
   const client = clients[name], now = performance.now();
-  const delay = client.impair.down.delay_ms + (client.toggles.interpolation ? 66 + client.impair.down.jitter_ms : 0);
+  const delay = client.impair.down.delay_ms + (client.toggles.interpolation ? 100 + client.impair.down.jitter_ms : 0);
   const seen = structuredClone(past(now - delay));
   for (const o of seen) if (o.id === client.pawn.id) Object.assign(o, { own: true, x: client.own.x, y: client.own.y });
   const loss = client.impair.down.loss_pct;

@@ -177,7 +177,6 @@ class Session {
   ScriptedPeer peer_{raw_, Raw::kRole,
                      kTestsClient ? rig_.options.client.channels : rig_.options.server.channels};
   const platform::Address spoofed_ = platform::make_ipv4(203, 0, 113, 5, 5);
-  uint64_t from_spoofed_bytes_ = 0;
   uint64_t to_spoofed_bytes_ = 0;
   size_t lose_next_ = 0;
   uint32_t receipts_asked_ = 0;
@@ -254,7 +253,6 @@ void Session<Raw>::send_own(Input& input) {
 template <class Raw>
 void Session<Raw>::send_raw(Input& input, wire::PacketType type, const platform::Address* spoofed) {
   const std::span<const uint8_t> plaintext = input.bytes(input.u8());
-  if (spoofed != nullptr) from_spoofed_bytes_ += plaintext.size() + wire::kMaxHeaderBytes + wire::kTagBytes;
   peer_.send(type, plaintext, spoofed);
 }
 
@@ -354,7 +352,7 @@ template <class Raw>
 void Session<Raw>::check() {
   require(handler().connected.size() <= 1);
   require(handler().ended.size() <= handler().connected.size());
-  require(to_spoofed_bytes_ <= 3 * from_spoofed_bytes_);
+  require(to_spoofed_bytes_ <= 3 * peer_.spoofed_bytes());
   if (alive()) {
     const platform::Address far = endpoint().endpoint().remote_address(handler().connected[0]);
     require(kTestsClient ? far == first_address_ : far != spoofed_);  // That address was never proved.

@@ -52,7 +52,7 @@ class ScriptedPeer {
       sent_.emplace_back(datagram.begin(), datagram.end());
       if (sent_.size() > kRememberedDatagrams) sent_.pop_front();
       if (spoofed != nullptr) {
-        rig_.network.inject(*spoofed, raw_.peer_address, datagram, rig_.now_ns);
+        inject(*spoofed, datagram);
       } else {
         raw_.emit(raw_.peer_address, datagram);
       }
@@ -72,8 +72,10 @@ class ScriptedPeer {
   void replay(size_t index, const platform::Address& from) {
     if (sent_.empty()) return;
     const test::Bytes& datagram = sent_[sent_.size() - 1 - index % sent_.size()];
-    rig_.network.inject(from, raw_.peer_address, datagram, rig_.now_ns);
+    inject(from, datagram);
   }
+  /// Bytes sent from addresses that are not the peer's.
+  uint64_t spoofed_bytes() const { return spoofed_bytes_; }
 
   /// Answers the newest path challenge, if there was one.
   void answer_challenge() {
@@ -122,6 +124,11 @@ class ScriptedPeer {
   const platform::Address& address() const { return raw_.address; }
 
  private:
+  void inject(const platform::Address& from, std::span<const uint8_t> datagram) {
+    if (from != raw_.address) spoofed_bytes_ += datagram.size();
+    rig_.network.inject(from, raw_.peer_address, datagram, rig_.now_ns);
+  }
+
   static constexpr size_t kRememberedDatagrams = 32;
   static constexpr uint64_t kRttNs = 20 * test::kMs;
   static connection::RotationConfig quick_rotation() {
@@ -160,6 +167,7 @@ class ScriptedPeer {
   const wire::ChannelTable& channels_;
   RawEnd& raw_;
   connection::KeyRotation rotation_;
+  uint64_t spoofed_bytes_ = 0;
   uint64_t highest_ = 0;
   uint32_t bitfield_ = 0;
   std::array<uint16_t, wire::kChannelCount> next_id_{};

@@ -37,6 +37,7 @@ Presentation::Presentation(const serialization::Layout& layout, PoseScratch& scr
 
 void Presentation::reset() {
   smoother_.snap();
+  poses_ = underrun_poses_ = 0;
 }
 
 void Presentation::received(const replication::ReceivedStates& states, bool teleported,

@@ -63,7 +63,7 @@ class Presentation {
   /// `scratch` was made for `layout`, and both outlive the presentation.
   Presentation(const serialization::Layout& layout, PoseScratch& scratch, const PresentationConfig& config);
 
-  /// Prepares for another object of the same type.
+  /// Prepares for another object of the same type, which counts its own poses.
   void reset();
 
   /// A state came, which is now the newest of `states`. When render time had already passed all earlier ones,

@@ -327,7 +327,6 @@ const show = ({ rows }) => Object.entries(rows).map(([name, row]) => `${name} ${
 /**
  * After a jump of the delay, the render time of a client approaches its new target at a tenth of real time: 200 ms
  * take 2 s. It has arrived when the delay in effect is the configured 100 ms, now and 1 s later.
- * (Underruns do not show it: a door that moved counts as one until the server says, a round trip later, that it rests.)
  */
 async function interpolatesSteadily(page, client) {
   const steady = (client) => Math.abs(client.interp_delay_ms - 100) < 15;

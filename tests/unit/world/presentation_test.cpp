@@ -65,5 +65,16 @@ TEST_F(PresentationTest, ATeleportIsNotEased) {
   EXPECT_NEAR(shown_x({20, 0.0}, kSecondNs), 3.6f, 0.02f);
 }
 
+TEST_F(PresentationTest, TheNextObjectCountsItsOwnPoses) {
+  receive(10, 0.0f);
+  receive(12, 2.0f);
+  shown_x({20, 0.0}, kSecondNs);
+  EXPECT_EQ(presentation.poses(), 1u);
+  EXPECT_EQ(presentation.underrun_poses(), 1u);
+  presentation.reset();
+  EXPECT_EQ(presentation.poses(), 0u);
+  EXPECT_EQ(presentation.underrun_poses(), 0u);
+}
+
 }  // namespace
 }  // namespace lattice::world

@@ -46,14 +46,6 @@ class Server final : private depot::GameListener {
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
   depot::GameServer& game() { return *game_; }
   lattice_world_stats stats() const;
-  /// Calls `visit(name, count)` for each refusal counter.
-  template <class Visit>
-  void each_refusal(Visit visit) const {
-    uint64_t count = 0;
-    const char* name = nullptr;
-    for (uint32_t i = 0; (name = lattice_world_refusal(world_, i, &count)) != nullptr; ++i)
-      visit(name, count);
-  }
   TickTimer& tick_timer() { return tick_timer_; }
   StallWatch& stall_watch() { return stall_watch_; }
   const std::string& address() const { return address_; }

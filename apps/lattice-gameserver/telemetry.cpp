@@ -96,7 +96,7 @@ void Telemetry::write_cap() {
 
 void Telemetry::write_refused() {
   json_.key("refused").begin_object();
-  server_.each_refusal([this](const char* name, uint64_t count) {
+  server_.game().world().each_refusal([this](const char* name, uint64_t count) {
     if (count != 0) json_.member(name, count);
   });
   json_.end_object();

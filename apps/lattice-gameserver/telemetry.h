@@ -5,7 +5,7 @@
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
 //    "joins", "alive",                                players that ever joined; objects of the world
 //    "bytes_sent",                                    UDP payload to all clients, since the start
-//    "refused":{name: count, …},                      what was not acted on or not sent, but for what is 0
+//    "refused":{name: count, …},                      refusal counters of the library that are not 0
 //    "cap":{"bytes_per_s","bucket_bytes",             most that each client may get; 0: no ceiling
 //           "most_bytes_per_s","recent_bytes_per_s"}  what the busiest got in any second; of late
 //   with TelemetryDetail::kPlayers also

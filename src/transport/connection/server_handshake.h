@@ -36,8 +36,8 @@
 
 namespace lattice::connection {
 
-// Why a message was refused. Down to kHalfOpenLimit the peer gets no answer; the
-// later ones are sent to it, sealed.
+// Why a message was refused. Down to kHalfOpenLimit the peer gets no answer; the later ones are sent to it,
+// sealed.
 enum class ServerRefusal : uint8_t {
   kNone,
 #define LATTICE_EVENT_SERVER(id, name, text) id,

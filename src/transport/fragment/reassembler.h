@@ -1,8 +1,7 @@
 // The incomplete messages of one connection (F-03, F-04, F-06).
 //
 //   unreliable   Found by (channel, group). At most 16 groups, and 2 MiB, or the share of receive_memory.h
-//   when
-//                memory is short; the oldest group gives way. A group without a new fragment for 2 s is
+//                when memory is short; the oldest group gives way. A group without a new fragment for 2 s is
 //                dropped. A contradiction between fragments drops the message.
 //   reliable     Every fragment arrives, so groups never time out, and only a peer that breaks the protocol
 //                sends a contradiction. Ordered: one group per channel, its fragments one after another.

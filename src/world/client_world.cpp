@@ -1,11 +1,10 @@
-// The client's connection, snapshots and pump; see client_world.h. Prediction is in client_prediction.cpp,
-// drawing in client_view.cpp.
+// See client_world.h.
 #include "world/client_world.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "simulation/input_codec.h"
 #include "transport/wire/token.h"
 
 namespace lattice::world {
@@ -13,17 +12,15 @@ namespace {
 
 constexpr size_t kMaxUnusedKeys = 4;
 
-simulation::ClockSyncConfig clock_config(const WorldConfig& config) {
-  simulation::ClockSyncConfig clock;
-  clock.tick_rate_hz = config.tick_rate_hz;
-  return clock;
-}
-
-prediction::InterpolationClockConfig render_config(const WorldConfig& config) {
-  prediction::InterpolationClockConfig render;
-  render.tick_rate_hz = config.tick_rate_hz;
-  render.configured_delay_ns = config.interpolation_delay_ns;
-  return render;
+Presenter::Config presenter_config(const WorldConfig& config, const simulation::FixedTick& ticks) {
+  Presenter::Config presenter;
+  presenter.clock.tick_rate_hz = config.tick_rate_hz;
+  presenter.clock.configured_delay_ns = config.interpolation_delay_ns;
+  presenter.poses.smoother.tau_ns = config.smoothing_tau_ns;
+  presenter.poses.smoother.snap_distance = config.snap_distance;
+  presenter.poses.tick_seconds = ticks.tick_seconds();
+  presenter.poses.extrapolation_max_ns = config.extrapolation_max_ns;
+  return presenter;
 }
 
 prediction::ReconcilerConfig reconciler_config(const WorldConfig& config) {
@@ -39,27 +36,22 @@ prediction::ReconcilerConfig reconciler_config(const WorldConfig& config) {
 ClientWorld::ClientWorld(const WorldConfig& config, std::unique_ptr<socket::DatagramSocket> socket,
                          Observer& observer)
     : World(config, std::move(socket), observer),
-      clock_(clock_config(config)),
-      render_clock_(render_config(config)),
-      reconciler_(std::make_unique<prediction::Reconciler>(reconciler_config(config))) {}
+      receiver_(table_, *this, config.max_objects),
+      predictor_(reconciler_config(config), table_, receiver_, *this),
+      presenter_(presenter_config(config, fixed_tick_), table_, receiver_, predictor_, fixed_tick_,
+                 frame_log_),
+      clock_(fixed_tick_) {}
 
 ClientWorld::~ClientWorld() = default;
 
 void ClientWorld::on_schema_fixed() {
-  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this,
-                                                            replication::slot_bound(config_.max_objects));
+  receiver_.start(schema_.types());
   if (const serialization::Layout* input = schema_.input()) {
     simulation::InputHistoryConfig inputs;
     inputs.resimulated_ticks = config_.prediction_window_ticks;
     inputs.max_redundant_inputs = config_.input_redundancy;
-    inputs_.emplace(input->word_count(), inputs);
-    input_words_.resize(input->word_count());
-    input_out_ = std::make_unique<HostScratch>(*input);
+    inputs_.emplace(*input, inputs);
   }
-}
-
-reliability::EndpointConfig ClientWorld::endpoint_config() const {
-  return {};
 }
 
 // --- Connecting
@@ -128,30 +120,14 @@ connection::Admission ClientWorld::on_admission(const connection::AdmissionReque
 void ClientWorld::on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) {
   connection_ = connection;
   table_.set_local_peer(info.peer_id);
-  connected_ = true;
   clock_.start(info.server_tick, now_ns_, info.rtt_ns);
-  begin_placed(info.server_tick);
+  receiver_.begin_session(placed_, info.server_tick);
   observer_.on_connected(connection, info);
 }
 
 bool ClientWorld::may_place() const {
   return table_.size() == 0 &&
          (!endpoint_ || endpoint_->state(connection_) == connection::State::kDisconnected);
-}
-
-// They are here before the first snapshot, whose tick is not before `server_tick`.
-void ClientWorld::begin_placed(Tick server_tick) {
-  const Tick tick = server_tick <= 1 ? server_tick - 2 : server_tick - 1;  // not 0, which says "none"
-  uint32_t remote_slot = 0;
-  for (const PlacedSet::Object& object : placed_.objects()) {
-    replication::ObjectInfo info;
-    info.network_id = uint64_t{remote_slot} + 1;
-    info.type = object.type;
-    const uint32_t slot = applier_->place(info, remote_slot, placed_.words(object), tick);
-    begin_mirror(slot);
-    mirrors_[slot].newest_tick = tick;
-    ++remote_slot;
-  }
 }
 
 void ClientWorld::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
@@ -165,42 +141,84 @@ void ClientWorld::on_disconnected(ConnectionHandle connection, connection::Disco
 }
 
 void ClientWorld::forget_session() {
-  connected_ = false;
-  ticking_ = false;
   table_.set_local_peer(0);
   rpcs_.forget(kAuthorityPeer);
-  early_rpcs_.clear();
-  while (table_.size() != 0) {
-    const uint32_t slot = table_.ascending().back();
-    mirrors_[slot].despawn_gate.stay();  // the session has ended: no RPC is missing any more
-    on_despawn(slot, current_tick_, replication::DespawnReason::kSessionEnded);
-    table_.despawn(slot);
-  }
-  applier_ = std::make_unique<replication::SnapshotApplier>(schema_.types(), table_, *this,
-                                                            replication::slot_bound(config_.max_objects));
-  clock_ = simulation::ClockSync(clock_config(config_));
-  render_clock_ = prediction::InterpolationClock(render_config(config_));
-  view_time_ = {};
-  joining_ = {};
-  joining_tick_ = 0;
+  receiver_.end_session();
+  predictor_.end_session();
+  presenter_.end_session();
+  clock_.stop();
   if (inputs_) inputs_->clear();
-  reconciler_->restart();
-  snapshot_tick_ = first_snapshot_tick_ = own_tick_ = reconcile_tick_ = acked_input_tick_ = 0;
 }
 
-// --- Receiving
+// --- The pump
 
 void ClientWorld::do_receive(Now now) {
   now_ns_ = now.ns;
-  timing_.server_tick = 0;
-  const double interval_ticks = static_cast<double>(clock_.snapshot_interval_ns()) / fixed_tick_.tick_ns();
-  applier_->set_interval(std::max(1u, static_cast<uint32_t>(interval_ticks + 0.5)));
+  clock_.begin_receive();
+  receiver_.begin_receive(now.ns, clock_.snapshot_interval_ticks());
   endpoint_->receive(now.ns, now.unix_s);
-  if (timing_.server_tick != 0) clock_.on_snapshot(timing_);
+  clock_.end_receive();
   reconcile();
   rpcs_.poll(now.ns);
-  applier_->retry_removals();
+  receiver_.retry_removals();
 }
+
+uint32_t ClientWorld::ticks_due(Now now) {
+  const Tick newest_sent = inputs_ ? inputs_->newest_sent() : 0;
+  const ClockFollower::Step step = clock_.step(current_tick_, newest_sent, now.ns);
+  if (step.jumped) {
+    resync(step.newest_tick);
+  } else {
+    current_tick_ = step.newest_tick;
+  }
+  return step.due;
+}
+
+void ClientWorld::resync(Tick newest_tick) {
+  const Tick from = current_tick_;
+  current_tick_ = newest_tick;
+  // Inputs that had no budget yet may be of ticks that run once more.
+  if (inputs_) inputs_->drop_after(current_tick_);
+  predictor_.forget_ticks();
+  observer_.on_resync(from, current_tick_);
+}
+
+void ClientWorld::do_tick(Tick tick, Now now) {
+  now_ns_ = now.ns;
+  current_tick_ = tick;
+  if (inputs_) {
+    observer_.on_sample_input(tick, input_host_->behaviours()[0], schema_.input()->host_bytes(0));
+    const simulation::Sight sight = simulation::sight_of(presenter_.seen_time(), receiver_.snapshot_tick());
+    inputs_->sample(tick, std::as_const(*input_host_).behaviours(), sight);
+  }
+  observer_.on_tick(tick, false);
+  predictor_.record(tick);
+}
+
+void ClientWorld::do_send(Now now) {
+  now_ns_ = now.ns;
+  if (clock_.ticking() && inputs_ &&
+      inputs_->send(*endpoint_, connection_, clock_.lead_quarter_ticks(), now.ns)) {
+    clock_.on_inputs_sent(current_tick_, now.ns);
+  }
+  endpoint_->update_and_send(now.ns, now.unix_s);
+}
+
+void ClientWorld::reconcile() {
+  if (!clock_.ticking()) return;
+  resimulating_ = true;
+  const Tick present = current_tick_;
+  predictor_.reconcile(present);
+  current_tick_ = present;
+  resimulating_ = false;
+}
+
+void ClientWorld::run_again(Tick tick) {
+  current_tick_ = tick;
+  observer_.on_tick(tick, true);
+}
+
+// --- Messages
 
 reliability::Verdict ClientWorld::on_message(ConnectionHandle connection, wire::Channel channel,
                                              reliability::MessageFlags flags, std::span<const uint8_t> body,
@@ -221,213 +239,117 @@ void ClientWorld::on_receipt(ConnectionHandle connection, uint32_t receipt, bool
 }
 
 reliability::Verdict ClientWorld::receive_part(std::span<const uint8_t> body, uint64_t now_ns) {
-  switch (applier_->apply(body)) {
-    case replication::SnapshotApplier::Result::kStale:
-      snapshot_refusals_.add(applier_->refusal());
-      return reliability::Verdict::kAcceptButDoNotAck;
-    case replication::SnapshotApplier::Result::kRefused:
-      snapshot_refusals_.add(applier_->refusal());
-      return reliability::Verdict::kProtocolError;
-    case replication::SnapshotApplier::Result::kApplied:
-      break;
-  }
-  const replication::SnapshotHeader& header = applier_->header();
-  if (header.progress) {
-    note_progress(header);
-    return reliability::Verdict::kAccept;
-  }
+  const replication::SnapshotHeader* part = nullptr;
+  const reliability::Verdict verdict = receiver_.receive(body, &part);
+  if (part == nullptr) return verdict;
   const reliability::ConnectionStats* link = endpoint_->stats(connection_);
-  simulation::SnapshotTiming timing;
-  timing.server_tick = header.server_tick;
-  timing.last_input_tick = header.last_input_tick;
-  timing.margin_quarter_ticks = header.input_margin;
-  timing.received_ns = now_ns;
-  timing.interval_ticks = header.interval_ticks;
-  timing.srtt_ns = link == nullptr ? 0 : link->srtt_ns;
-  // Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
-  // after a pause of this process for as long as the pause.
-  if (timing_.server_tick == 0 || base::tick_after(timing.server_tick, timing_.server_tick)) timing_ = timing;
-  if (inputs_ && header.has_input && base::tick_after(header.server_tick, acked_input_tick_)) {
-    // The server has run this tick: it will use no input up to it any more.
-    acked_input_tick_ = header.server_tick;
-    margin_quarter_ticks_ = header.input_margin;
-    inputs_->acknowledge(header.server_tick);
-  }
-  note_part(header);
-  return reliability::Verdict::kAccept;
+  clock_.on_part(*part, link == nullptr ? 0 : link->srtt_ns, now_ns);
+  if (inputs_) inputs_->on_part(*part);
+  predictor_.on_part(*part);
+  return verdict;
 }
 
-void ClientWorld::note_progress(const replication::SnapshotHeader& header) {
-  if (joining_tick_ != 0 && !base::tick_after(header.server_tick, joining_tick_)) return;
-  joining_tick_ = header.server_tick;
-  joining_.count = {header.join_objects, header.join_missing};
-  joining_.loaded = header.join_missing == 0;
-}
+// --- Objects
 
-void ClientWorld::note_part(const replication::SnapshotHeader& header) {
-  if (first_snapshot_tick_ == 0) first_snapshot_tick_ = header.server_tick;
-  if (snapshot_tick_ == 0 || base::tick_after(header.server_tick, snapshot_tick_)) {
-    snapshot_tick_ = header.server_tick;
-    ++snapshots_applied_;
-  }
-  if (!header.confirms_own || (own_tick_ != 0 && !base::tick_after(header.server_tick, own_tick_))) return;
-  own_tick_ = header.server_tick;
-  if (reconcile_tick_ == 0 || base::tick_after(own_tick_, reconcile_tick_)) reconcile_tick_ = own_tick_;
-}
-
-void ClientWorld::on_spawn(uint32_t slot, Tick) {
-  begin_mirror(slot);
-}
-
-void ClientWorld::begin_mirror(uint32_t slot) {
-  if (mirrors_.size() <= slot) mirrors_.resize(slot + 1);
-  Mirror& mirror = mirrors_[slot];
-  mirror.type = table_.info(slot).type;
-  mirror.predicted = false;
-  mirror.host_kept = false;
-  mirror.drawn = false;
-  mirror.despawn_gate = replication::DespawnGate(early_rpcs_.take(table_.network_id(slot)));
-  mirror.newest_tick = 0;
-}
-
-void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* words,
-                           replication::EntryKind) {
-  Mirror& mirror = mirrors_[slot];
-  const serialization::Layout& layout = *mirror.type->layout;
-  const bool first = mirror.newest_tick == 0;
-  if (!first && frame_log_.collects()) {
-    frame_log_.changed(slot, table_.info(slot), frame_members(layout, applier_->former(slot), words));
-  }
-  mirror.newest_tick = tick;
-  if (!frame_) mirror.drawn = false;  // within a frame, the pose that was shown stays
-  if (!first && mirror.presentation && smooth_ && interpolate_) {
-    const bool teleported = layout.teleported(applier_->former(slot), words);
-    mirror.presentation->received(applier_->states(slot), teleported, view_time_, now_ns_);
-  }
-  if (mirror.predicted) {
-    layout.dequantize_not_predicted(words, table_.host(slot));
-    if (base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
-  } else if (mirror.host_kept && !table_.writes(slot)) {
-    layout.dequantize(words, table_.host(slot));
-  }
-  if (first) begin_showing(slot, tick);
-}
-
-// The game hears of the object when its first state is in place.
-void ClientWorld::begin_showing(uint32_t slot, Tick tick) {
+void ClientWorld::on_object(uint32_t slot, Tick tick) {
   const replication::ObjectInfo& info = table_.info(slot);
   update_prediction(slot);
   frame_log_.spawned(slot, info);
   observer_.on_spawn(info.network_id, info.type->type_id);
-  if (mirrors_[slot].predicted && base::tick_after(tick, reconcile_tick_)) reconcile_tick_ = tick;
+  if (predictor_.predicts(slot)) predictor_.note_news(tick);
 }
 
-void* const* ClientWorld::host_for_game(uint32_t slot) {
-  Mirror& mirror = mirrors_[slot];
-  void* const* host = table_.host(slot);
-  if (!mirror.host_kept && mirror.newest_tick != 0) {
-    table_.info(slot).type->layout->dequantize(newest_words(slot), host);
-    mirror.host_kept = true;  // the game may keep the pointer
+void ClientWorld::on_state(uint32_t slot, Tick tick, const serialization::Word* former,
+                           const serialization::Word* words) {
+  const replication::ObjectInfo& info = table_.info(slot);
+  if (frame_log_.collects()) {
+    frame_log_.changed(slot, info, frame_members(*info.type->layout, former, words));
   }
-  return host;
+  presenter_.on_state(slot, former, words, now_ns_);
+  if (predictor_.predicts(slot)) {
+    predictor_.on_state(slot, tick, words);
+  } else if (!table_.writes(slot)) {
+    receiver_.update_host(slot);
+  }
 }
 
-void ClientWorld::on_authority(uint32_t slot, Tick) {
+void ClientWorld::on_authority(uint32_t slot) {
   update_prediction(slot);
   observer_.on_authority_changed(table_.network_id(slot), table_.info(slot).owner);
 }
 
-void ClientWorld::on_despawn(uint32_t slot, Tick, replication::DespawnReason reason) {
-  Mirror& mirror = mirrors_[slot];
-  if (mirror.despawn_gate.overdue()) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
-  rpcs_.release(table_.network_id(
-      slot));  // delivers the RPCs that waited for a later tick: there will be no later tick
+void ClientWorld::on_gone(uint32_t slot, replication::DespawnReason reason) {
+  const uint64_t network_id = table_.network_id(slot);
+  if (receiver_.overdue(slot)) rpcs_.count_refusal(replication::RpcRefusal::kDespawnOverdue);
+  rpcs_.release(network_id);  // the RPCs that waited for a later tick: there will be no later tick
   // A placed object does not end with the session: the next one begins with it.
-  const bool stays =
-      reason == replication::DespawnReason::kSessionEnded && placed_.has(table_.network_id(slot));
+  const bool stays = reason == replication::DespawnReason::kSessionEnded && placed_.has(network_id);
   if (!stays) {
-    if (is_known(slot)) frame_log_.left(slot, table_.info(slot), reason);
-    observer_.on_despawn(table_.network_id(slot), reason);
+    if (receiver_.has_state(slot)) frame_log_.left(slot, table_.info(slot), reason);
+    observer_.on_despawn(network_id, reason);
   }
-  set_predicted(slot, false);
-  if (mirror.presentation) {
-    poses_ += mirror.presentation->poses();
-    underrun_poses_ += mirror.presentation->underrun_poses();
-    spare_presentations_.push_back(std::move(mirror.presentation));
+  predictor_.set_predicted(slot, false);
+  presenter_.on_gone(slot);
+}
+
+void ClientWorld::on_corrected(uint32_t slot, const serialization::Word* before,
+                               const serialization::Word* after) {
+  const replication::ObjectInfo& info = table_.info(slot);
+  if (frame_log_.collects()) {
+    frame_log_.corrected(slot, info, frame_members(*info.type->layout, before, after));
+  }
+  presenter_.on_corrected(slot, before, after, now_ns_);
+}
+
+void ClientWorld::update_prediction(uint32_t slot) {
+  const bool runs_ahead = table_.owns(slot) && !table_.writes(slot) && !receiver_.frozen(slot) &&
+                          schema_.info(*table_.info(slot).type).predicted();
+  if (predictor_.set_predicted(slot, predicts_ && runs_ahead)) presenter_.snap(slot);
+}
+
+void ClientWorld::set_option(Option option, bool enabled) {
+  switch (option) {
+    case Option::kPrediction:
+      predicts_ = enabled;
+      for (const uint32_t slot : table_.ascending()) update_prediction(slot);
+      break;
+    case Option::kSmoothing:
+      presenter_.set_smoothing(enabled);
+      break;
+    case Option::kInterpolation:
+      presenter_.set_interpolation(enabled);
+      break;
   }
 }
 
-// D-35. While the object waits, it keeps its last state: nothing simulates it any more.
-bool ClientWorld::may_despawn(uint32_t slot, uint32_t rpc_count) {
-  replication::DespawnGate& gate = mirrors_[slot].despawn_gate;
-  const bool may_go = gate.may_go(now_ns_, rpc_count);
-  if (gate.waiting()) set_predicted(slot, false);
-  return may_go;
+const void* ClientWorld::view(uint32_t slot, uint32_t behaviour, Now now) {
+  if (!receiver_.has_state(slot)) return nullptr;
+  if (table_.writes(slot)) return receiver_.host(slot)[behaviour];  // the true state is here
+  look(now);
+  return presenter_.shown(slot, behaviour, current_tick_, now.ns);
 }
 
-void ClientWorld::on_stays(uint32_t slot) {
-  mirrors_[slot].despawn_gate.stay();
-  update_prediction(slot);
+const serialization::Word* ClientWorld::confirmed(uint32_t slot, Tick* tick) const {
+  if (!receiver_.has_state(slot)) return nullptr;
+  *tick = receiver_.newest_tick(slot);
+  return receiver_.newest(slot);
 }
 
-void ClientWorld::reliable_rpc_arrived(uint64_t network_id) {
-  const uint32_t slot = table_.find(network_id);
-  if (slot == replication::kNoSlot) {
-    early_rpcs_.add(network_id);
-  } else {
-    mirrors_[slot].despawn_gate.rpc_arrived();
-  }
+// --- Inputs
+
+int ClientWorld::get_input(uint64_t peer, void* out, size_t bytes) {
+  const serialization::Layout* layout = schema_.input();
+  if (layout == nullptr || bytes != layout->host_bytes(0)) return 0;
+  if (peer == local_peer() && inputs_ && inputs_->read(current_tick_, out)) return 1;
+  std::memset(out, 0, bytes);
+  return 0;
 }
 
-Presentation& ClientWorld::presentation_of(Mirror& mirror) {
-  if (!mirror.presentation) mirror.presentation = take_presentation(*mirror.type);
-  return *mirror.presentation;
-}
-
-std::unique_ptr<Presentation> ClientWorld::take_presentation(const replication::ObjectType& type) {
-  for (std::unique_ptr<Presentation>& spare : spare_presentations_) {
-    if (&spare->layout() != type.layout) continue;
-    std::unique_ptr<Presentation> taken = std::move(spare);
-    spare = std::move(spare_presentations_.back());
-    spare_presentations_.pop_back();
-    taken->reset();
-    return taken;
-  }
-  PresentationConfig config;
-  config.smoother.tau_ns = config_.smoothing_tau_ns;
-  config.smoother.snap_distance = config_.snap_distance;
-  config.tick_seconds = fixed_tick_.tick_seconds();
-  config.extrapolation_max_ns = config_.extrapolation_max_ns;
-  return std::make_unique<Presentation>(*type.layout, pose_scratch(type), config);
-}
-
-PoseScratch& ClientWorld::pose_scratch(const replication::ObjectType& type) {
-  for (TypePoses& poses : pose_scratch_) {
-    if (poses.type == &type) return *poses.scratch;
-  }
-  pose_scratch_.push_back({&type, std::make_unique<PoseScratch>(*type.layout)});
-  return *pose_scratch_.back().scratch;
-}
-
-// --- Sending
-
-void ClientWorld::do_send(Now now) {
-  now_ns_ = now.ns;
-  // Without a budget the inputs wait and go together later: a message holds all inputs that are not yet
-  // acknowledged (C-06).
-  if (connected_ && ticking_ && inputs_ && inputs_->newest() != inputs_->newest_sent() &&
-      endpoint_->send_budget_bytes(connection_, now.ns) != 0) {
-    uint8_t body[reliability::kMaxSnapshotBody];
-    const size_t bytes = simulation::encode_inputs(*schema_.input(), *inputs_, lead_quarter_ticks(), body);
-    reliability::MessageFlags flags;
-    flags.is_snapshot = true;
-    if (bytes != 0 && endpoint_->send(connection_, wire::Channel::kUnreliableSequenced, flags,
-                                      {body, bytes}) == reliability::SendResult::kOk) {
-      inputs_->mark_sent(inputs_->newest());
-      clock_.on_input_sent(fixed_tick_.position_at(current_tick_, now.ns), now.ns);
-    }
-  }
-  endpoint_->update_and_send(now.ns, now.unix_s);
+bool ClientWorld::input_sight(uint64_t peer, InputSight* out) const {
+  simulation::Sight sight;
+  if (peer != local_peer() || !inputs_ || !inputs_->sight(current_tick_, &sight)) return false;
+  *out = {current_tick_, sight, clock_.lead_quarter_ticks(), false};
+  return true;
 }
 
 // --- RPC
@@ -435,7 +357,7 @@ void ClientWorld::do_send(Now now) {
 OpResult ClientWorld::call(const RpcCall& call) {
   if (call.target != LATTICE_RPC_TO_SERVER) return OpResult::kNotAllowed;
   if (resimulating_) return OpResult::kOk;  // the call was sent when the tick ran for the first time
-  if (!connected_) return OpResult::kNotConnected;
+  if (!is_connected()) return OpResult::kNotConnected;
   const RpcCallError error = rpcs_.encode(call);
   if (error == RpcCallError::kUnknownObject) return OpResult::kNotFound;
   if (error == RpcCallError::kTooLarge) return OpResult::kLimit;
@@ -458,10 +380,6 @@ OpResult ClientWorld::call(const RpcCall& call) {
   return OpResult::kInvalid;
 }
 
-Tick ClientWorld::object_tick(uint32_t slot) const {
-  return mirrors_[slot].newest_tick;
-}
-
 replication::RpcRefusal ClientWorld::check_rpc(const replication::RpcHeader& header, uint32_t,
                                                const lattice_rpc_desc* rpc, uint64_t) const {
   return replication::RpcGate::check_from_authority(header, rpc);
@@ -470,26 +388,21 @@ replication::RpcRefusal ClientWorld::check_rpc(const replication::RpcHeader& hea
 // --- Statistics
 
 void ClientWorld::add_stats(WorldStats* stats) const {
-  const prediction::ReconcileStats& reconciled = reconciler_->stats();
-  stats->connections = connected_ ? 1 : 0;
-  stats->snapshots_applied = snapshots_applied_;
+  const prediction::ReconcileStats& reconciled = predictor_.stats();
+  stats->connections = is_connected() ? 1 : 0;
+  stats->snapshots_applied = receiver_.snapshots_applied();
   stats->rollbacks = reconciled.rollbacks;
   stats->resimulated_ticks = reconciled.resimulated_ticks;
   stats->hard_resets = reconciled.hard_resets;
   stats->max_rollback_ticks = reconciled.max_depth_ticks;
-  stats->unacked_inputs = inputs_ ? inputs_->window_count() : 0;
-  stats->interpolation_samples = poses_;
-  stats->interpolation_underruns = underrun_poses_;
-  for (const uint32_t slot : table_.ascending()) {
-    if (!mirrors_[slot].presentation) continue;
-    stats->interpolation_samples += mirrors_[slot].presentation->poses();
-    stats->interpolation_underruns += mirrors_[slot].presentation->underrun_poses();
-  }
-  stats->clock_resyncs = clock_.stats().jumps + clock_.stats().stalls;
-  stats->interpolation_delay_ms = render_clock_.delay_ticks() * fixed_tick_.tick_ns() / 1e6;
-  stats->input_margin_ticks = margin_quarter_ticks_ / 4.0;
-  if (clock_.started()) {
-    const simulation::TickTime server = clock_.server_time(now_ns_);
+  stats->unacked_inputs = inputs_ ? inputs_->unacked() : 0;
+  stats->interpolation_samples = presenter_.poses();
+  stats->interpolation_underruns = presenter_.underrun_poses();
+  stats->clock_resyncs = clock_.sync().stats().jumps + clock_.sync().stats().stalls;
+  stats->interpolation_delay_ms = presenter_.delay_ticks() * fixed_tick_.tick_ns() / 1e6;
+  stats->input_margin_ticks = inputs_ ? inputs_->margin_quarter_ticks() / 4.0 : 0.0;
+  if (is_connected()) {
+    const simulation::TickTime server = clock_.sync().server_time(now_ns_);
     stats->server_tick_estimate = static_cast<double>(server.tick) + server.fraction;
   }
 }

@@ -5,9 +5,13 @@
 //   state_sender      what this side writes goes out: versions, sets, snapshots, and why something is missing
 //   input_receiver    the inputs of other peers come in
 //   interest_hub      part of state_sender: who sees what, from what the game said of objects and viewers
-//   client_world      client: snapshots in, predict and reconcile, inputs out
+//   client_world      client: routes between the five parts that follow
+//   state_receiver    the states of objects that the other side writes come in
+//   predictor         predicts some of these objects, compares, runs ticks again
+//   presenter         the moment that is shown, and the pose of each object then, by a presentation of each
+//   clock_follower    when ticks are due that follow the other side's clock
+//   input_sender      the inputs of the own player go out
 //   placed_set        both: the objects that were placed before the session
-//   presentation      client: what to draw for each object, between and beyond snapshots
 //   rpc_router        both: RPC bodies to and from the game
 //
 // Refuses to: read a clock (time is an argument), know C structures of the ABI, hold game rules. It calls the

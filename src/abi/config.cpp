@@ -255,22 +255,26 @@ uint32_t snapshot_rate_hz(const lattice_world_config& config) {
 }
 
 lattice_result read_config(const lattice_world_config* in, const lattice_role_context* role,
-                           lattice_world_config* out, world::WorldConfig* world) {
+                           lattice_world_config* out, lattice_role_context* out_role,
+                           world::WorldConfig* world) {
   lattice_world_config_init(out);
-  lattice_role_context_init(&world->role, LATTICE_ROLE_DEDICATED);
+  lattice_role_context_init(out_role, LATTICE_ROLE_DEDICATED);
   if (const lattice_result bad = read_struct(in, out, "lattice_world_config")) return bad;
-  if (const lattice_result bad = read_struct(role, &world->role, "lattice_role_context")) return bad;
+  if (const lattice_result bad = read_struct(role, out_role, "lattice_role_context")) return bad;
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_interest(*out)) return bad;
-  if (const lattice_result bad = check_role(*out, world->role)) return bad;
-  if (const lattice_result bad = check_caps(*out, world->role.role)) return bad;
+  if (const lattice_result bad = check_role(*out, *out_role)) return bad;
+  if (const lattice_result bad = check_caps(*out, out_role->role)) return bad;
+  world->listens = out_role->role != LATTICE_ROLE_CLIENT;
+  world->connects = out_role->role == LATTICE_ROLE_CLIENT;
+  world->has_player = out_role->role != LATTICE_ROLE_DEDICATED;
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = snapshot_rate_hz(*out);
   world->max_objects = out->max_objects;
   world->quantize_simulation = out->quantize_simulation != 0;
   world->seed = out->seed;
   // A client has one connection, and room for earlier ones that are still disconnecting.
-  world->max_connections = world->role.role == LATTICE_ROLE_CLIENT ? 4 : out->max_connections;
+  world->max_connections = world->connects ? 4 : out->max_connections;
   world->connect_budget_ns = out->connect_budget_ms * kMs;
   world->timeout_ns = out->connection_timeout_ms * kMs;
   world->snapshot_budget_bytes = out->snapshot_budget_bytes;

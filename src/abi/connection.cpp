@@ -55,18 +55,10 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
 /// How far the client has come with the objects that were in its set when it joined.
 void tell_joining(const WorldInstance& instance, const world::ConnectionHandle& connection,
                   lattice_conn_info* out) {
-  replication::JoinCount count;
-  bool loaded = false;
-  if (instance.authority != nullptr) {
-    count = instance.authority->join_count(connection);
-    loaded = instance.authority->loaded(connection);
-  } else {
-    count = instance.client->joining().count;
-    loaded = instance.client->joining().loaded;
-  }
-  out->join_objects = count.objects;
-  out->join_objects_received = count.objects - count.missing;
-  out->is_loaded = loaded ? 1 : 0;
+  const world::StateReceiver::Joining joining = instance.world->joining(connection);
+  out->join_objects = joining.count.objects;
+  out->join_objects_received = joining.count.objects - joining.count.missing;
+  out->is_loaded = joining.loaded ? 1 : 0;
 }
 
 }  // namespace
@@ -78,7 +70,7 @@ lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTIC
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the key to.");
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority has a public key that tokens can name.");
   }
   std::memcpy(out, instance->world->public_key().data(), LATTICE_KEY_BYTES);
@@ -90,8 +82,8 @@ lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LA
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the key to.");
-  if (instance->client == nullptr) return not_a_client();
-  const crypto::PublicKey key = instance->client->new_client_key();
+  if (!instance->connects()) return not_a_client();
+  const crypto::PublicKey key = instance->world->new_client_key();
   std::memcpy(out, key.data(), key.size());
   return LATTICE_OK;
 }
@@ -105,7 +97,7 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
     fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_connect needs an address and a connect token.");
     return nullptr;
   }
-  if (instance->client == nullptr) {
+  if (!instance->connects()) {
     not_a_client();
     return nullptr;
   }
@@ -118,9 +110,9 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
   }
   const char* error = "";
   world::ConnectionHandle connection;
-  switch (instance->client->connect(address,
-                                    {connect_token, std::min<size_t>(token_len, LATTICE_TOKEN_MAX_BYTES + 1)},
-                                    &connection, &error)) {
+  switch (instance->world->connect(address,
+                                   {connect_token, std::min<size_t>(token_len, LATTICE_TOKEN_MAX_BYTES + 1)},
+                                   &connection, &error)) {
     case world::OpResult::kOk:
       break;
     case world::OpResult::kNotAllowed:
@@ -145,8 +137,8 @@ lattice_result lattice_disconnect(lattice_conn* conn) {
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
-  const auto reason = instance->authority != nullptr ? connection::DisconnectReason::kKicked
-                                                     : connection::DisconnectReason::kRequested;
+  const auto reason =
+      instance->listens() ? connection::DisconnectReason::kKicked : connection::DisconnectReason::kRequested;
   instance->world->disconnect(connection, reason, {}, instance->now());
   return LATTICE_OK;
 }
@@ -156,7 +148,7 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
-  const bool is_authority = instance->authority != nullptr;
+  const bool is_authority = instance->listens();
   const auto teller = is_authority ? crypto::Role::kServer : crypto::Role::kClient;
   const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT &&
                         connection::is_reason_of_a_peer(teller, static_cast<uint16_t>(reason));
@@ -204,11 +196,11 @@ lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return nullptr;
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority knows its peers' connections.");
     return nullptr;
   }
-  const world::ConnectionHandle connection = instance->authority->connection_of(peer);
+  const world::ConnectionHandle connection = instance->world->connection_of(peer);
   if (connection.generation != 0) return instance->handle_of(connection);
   fail(LATTICE_ERROR_NOT_FOUND, "Peer %llu is not connected.", static_cast<unsigned long long>(peer));
   return nullptr;

@@ -197,7 +197,7 @@ lattice_result lattice_dev_token(lattice_world* world, const char* server,
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_dev_token needs a server, a buffer, and a place for the length.");
   }
-  if (instance->client == nullptr) {
+  if (!instance->connects()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only a client world needs a token; this one is the authority.");
   }
   lattice_token_request wanted;
@@ -214,7 +214,7 @@ lattice_result lattice_dev_token(lattice_world* world, const char* server,
   if (const lattice_result bad = abi::find_development_key(server, instance->netsim, &key)) return bad;
   // No step fails from here on: a client key made for a failed token would push out the key of another token.
   std::memcpy(wanted.server_public_key, key.server_public_key.data(), LATTICE_KEY_BYTES);
-  std::memcpy(wanted.client_public_key, instance->client->new_client_key().data(), LATTICE_KEY_BYTES);
+  std::memcpy(wanted.client_public_key, instance->world->new_client_key().data(), LATTICE_KEY_BYTES);
   if (wanted.issued_unix_s == 0) wanted.issued_unix_s = instance->now().unix_s;
   return abi::issue_token(key.issuer_seed.data(), wanted, {out, capacity}, out_bytes);
 }

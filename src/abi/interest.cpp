@@ -14,11 +14,11 @@ using abi::WorldInstance;
 
 /// Interest management of the world; null with an error when it has none or must not be changed now.
 world::InterestHub* hub_of(WorldInstance& instance) {
-  if (instance.authority == nullptr) {
+  if (!instance.listens()) {
     fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority decides who sees what.");
     return nullptr;
   }
-  world::InterestHub* hub = instance.authority->interest();
+  world::InterestHub* hub = instance.world->interest();
   if (hub == nullptr) {
     fail(LATTICE_ERROR_NOT_ALLOWED,
          "Every client gets every object. Set lattice_world_config.interest_kind to another value than "
@@ -187,13 +187,13 @@ int lattice_conn_has_object(lattice_conn* conn, lattice_netid object) {
   abi::ConnectionCall call(conn);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return 0;
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority knows what a client has.");
     return 0;
   }
   const uint32_t slot = slot_of(*instance, object);
   if (slot == replication::kNoSlot) return 0;
-  return instance->authority->sees(call.connection(), slot) ? 1 : 0;
+  return instance->world->sees(call.connection(), slot) ? 1 : 0;
 }
 
 }  // extern "C"

@@ -69,7 +69,7 @@ lattice_result shared_unsupported() {
 
 lattice_netid spawn(WorldInstance& instance, uint32_t type_id, lattice_authority_mode mode,
                     lattice_peer_id owner) {
-  if (instance.authority == nullptr) {
+  if (!instance.listens()) {
     fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority spawns objects.");
     return 0;
   }
@@ -81,18 +81,18 @@ lattice_netid spawn(WorldInstance& instance, uint32_t type_id, lattice_authority
     fail(LATTICE_ERROR_INVALID_ARGUMENT, "Authority mode %d does not exist.", static_cast<int>(mode));
     return 0;
   }
-  const world::InterestHub* interest = instance.authority->interest();
+  const world::InterestHub* interest = instance.world->interest();
   if (interest != nullptr && interest->is_asking()) {
     fail(LATTICE_ERROR_OUT_OF_ORDER, "on_relevant must not spawn. Spawn in on_tick.");
     return 0;
   }
-  if (!instance.authority->is_owner(owner)) {
+  if (!instance.world->is_owner(owner)) {
     fail(LATTICE_ERROR_NOT_FOUND,
          "Peer %llu cannot own an object: it is not connected. Spawn it in or after on_connected, or for 0.",
          static_cast<unsigned long long>(owner));
     return 0;
   }
-  const uint64_t id = instance.authority->spawn(type_id, mode, owner);
+  const uint64_t id = instance.world->spawn(type_id, mode, owner);
   if (id == 0 && instance.world->schema().find(type_id) == nullptr) {
     fail(LATTICE_ERROR_NOT_FOUND, "Type %u is not registered.", type_id);
   } else if (id == 0) {
@@ -160,12 +160,12 @@ lattice_result lattice_despawn(lattice_world* world, lattice_netid object) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority despawns objects.");
   }
   uint32_t slot = 0;
   if (!find_object(*instance, object, &slot)) return call.result();
-  instance->authority->despawn(object);
+  instance->world->despawn(object);
   return LATTICE_OK;
 }
 
@@ -264,12 +264,12 @@ lattice_result lattice_object_sleep(lattice_world* world, lattice_netid object) 
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority lets objects sleep.");
   }
   uint32_t slot = 0;
   if (!find_object(*instance, object, &slot)) return call.result();
-  if (instance->authority->let_sleep(slot)) return LATTICE_OK;
+  if (instance->world->let_sleep(slot)) return LATTICE_OK;
   return fail(LATTICE_ERROR_NOT_ALLOWED, "Another peer writes object %llu.",
               static_cast<unsigned long long>(object));
 }

@@ -11,7 +11,7 @@ using abi::fail;
 using abi::WorldInstance;
 
 lattice_result out_of_order(const WorldInstance& instance) {
-  if (instance.authority != nullptr) {
+  if (instance.listens()) {
     return fail(LATTICE_ERROR_OUT_OF_ORDER,
                 "The world runs already. Place the objects of the level before the first pump and the first "
                 "lattice_spawn().");
@@ -49,7 +49,7 @@ lattice_result check_states(const serialization::Layout& layout, const void* con
 }
 
 lattice_result place(WorldInstance& instance, uint64_t key, uint32_t type_id, const void* const* states) {
-  using Result = world::World::PlaceResult;
+  using Result = world::Session::PlaceResult;
   switch (instance.world->place(key, type_id, states)) {
     case Result::kOk:
     case Result::kUnknownType:  // looked up by the caller
@@ -88,7 +88,7 @@ lattice_netid lattice_placed(lattice_world* world, uint64_t key) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return 0;
-  if (instance->authority != nullptr) instance->world->fix_schema();
+  if (instance->listens()) instance->world->fix_schema();
   const uint64_t id = instance->world->placed().network_id(key);
   if (id != 0 && instance->world->objects().find(id) != replication::kNoSlot) return id;
   if (instance->world->local_peer() == 0) {

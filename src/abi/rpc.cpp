@@ -67,7 +67,7 @@ lattice_result nobody_to_call(const WorldInstance& instance, const world::RpcCal
 }
 
 lattice_result not_allowed(const WorldInstance& instance, const world::RpcCall& rpc) {
-  if (instance.client == nullptr) {
+  if (!instance.connects()) {
     return fail(
         LATTICE_ERROR_NOT_ALLOWED,
         "A dedicated server has no player who could call it. LATTICE_RPC_TO_SERVER is for clients and "
@@ -86,9 +86,7 @@ lattice_result make_call(lattice_world* world, const world::RpcCall& rpc) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "args is NULL and len is %zu. Give the arguments, or 0 bytes.", rpc.argument_bytes);
   }
-  const world::OpResult result = instance->authority != nullptr
-                                     ? instance->authority->call(rpc, instance->now())
-                                     : instance->client->call(rpc);
+  const world::OpResult result = instance->world->call(rpc, instance->now());
   switch (result) {
     case world::OpResult::kOk:
       return LATTICE_OK;

@@ -90,7 +90,7 @@ lattice_result lattice_conn_why(lattice_conn* conn, lattice_netid object, lattic
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (abi::caller_size(out, "lattice_why_info") == 0) return call.result();
-  if (instance->authority == nullptr) {
+  if (!instance->listens()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Only the authority knows what a client has.");
   }
   const uint32_t slot = instance->world->objects().find(object);
@@ -99,7 +99,7 @@ lattice_result lattice_conn_why(lattice_conn* conn, lattice_netid object, lattic
   }
   lattice_why_info value;
   lattice_why_info_init(&value);
-  if (!instance->authority->why(call.connection(), slot, &value)) {
+  if (!instance->world->why(call.connection(), slot, &value)) {
     return fail(LATTICE_ERROR_NOT_CONNECTED, "The connection is not established.");
   }
   return abi::write_struct(value, out, "lattice_why_info");

@@ -95,15 +95,7 @@ void make_world(WorldInstance* instance, const world::WorldConfig& config,
   impaired.queue_datagrams = 2048;  // one world's own traffic: over 200 ms of it at 10,000 datagrams/s
   auto wrapped = std::make_unique<socket::ImpairedSocket>(std::move(socket), impaired);
   instance->impaired = wrapped.get();
-  if (config.role.role == LATTICE_ROLE_CLIENT) {
-    auto client = std::make_unique<world::ClientWorld>(config, std::move(wrapped), *instance);
-    instance->client = client.get();
-    instance->world = std::move(client);
-  } else {
-    auto authority = std::make_unique<world::AuthorityWorld>(config, std::move(wrapped), *instance);
-    instance->authority = authority.get();
-    instance->world = std::move(authority);
-  }
+  instance->world = std::make_unique<world::Session>(config, std::move(wrapped), *instance);
 }
 
 /// Makes a key pair for this process; returns its public half.
@@ -163,12 +155,12 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   abi::Call call;
   lattice_world_config value;
   world::WorldConfig world_config;
-  if (abi::read_config(config, role, &value, &world_config) != LATTICE_OK) return nullptr;
+  lattice_role_context role_context;
+  if (abi::read_config(config, role, &value, &role_context, &world_config) != LATTICE_OK) return nullptr;
   abi::NetsimHold hold;
   abi::NetsimInstance* netsim = value.netsim == nullptr ? nullptr : hold.enter(value.netsim);
   if (value.netsim != nullptr && netsim == nullptr) return nullptr;
-  const bool is_client = world_config.role.role == LATTICE_ROLE_CLIENT;
-  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, is_client, netsim);
+  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, world_config.connects, netsim);
   if (socket == nullptr) return nullptr;
   if (netsim != nullptr) world_config.repeatable_entropy = netsim->network.draw_seed() ^ value.seed;
 
@@ -177,7 +169,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
 
   auto instance = std::make_unique<WorldInstance>();
   instance->netsim = value.netsim;
-  instance->role = world_config.role;
+  instance->role = role_context;
   instance->clock = value.clock;
   instance->clock_ctx = value.clock_ctx;
   instance->unix_seconds = value.unix_seconds;
@@ -312,19 +304,19 @@ lattice_result lattice_set_option(lattice_world* world, lattice_option option, i
   }
   const bool is_known = option == LATTICE_OPTION_PREDICTION || option == LATTICE_OPTION_SMOOTHING ||
                         option == LATTICE_OPTION_INTERPOLATION;
-  if (is_known && instance->client == nullptr) {
+  if (is_known && !instance->connects()) {
     return fail(LATTICE_ERROR_NOT_ALLOWED, "Prediction, smoothing and interpolation are a client's options.");
   }
-  using Option = world::ClientWorld::Option;
+  using Option = world::Session::Option;
   switch (option) {
     case LATTICE_OPTION_PREDICTION:
-      instance->client->set_option(Option::kPrediction, enabled != 0);
+      instance->world->set_option(Option::kPrediction, enabled != 0);
       return LATTICE_OK;
     case LATTICE_OPTION_SMOOTHING:
-      instance->client->set_option(Option::kSmoothing, enabled != 0);
+      instance->world->set_option(Option::kSmoothing, enabled != 0);
       return LATTICE_OK;
     case LATTICE_OPTION_INTERPOLATION:
-      instance->client->set_option(Option::kInterpolation, enabled != 0);
+      instance->world->set_option(Option::kInterpolation, enabled != 0);
       return LATTICE_OK;
     case LATTICE_OPTION_TIMEOUT_PAUSED:
       break;  // Above.

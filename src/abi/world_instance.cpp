@@ -107,7 +107,7 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   }
   note_address(entry);
   write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected %s %s",
-            static_cast<unsigned long long>(info.peer_id), client != nullptr ? "to" : "from",
+            static_cast<unsigned long long>(info.peer_id), connects() ? "to" : "from",
             entry.info.remote_address);
   if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
 }

@@ -10,16 +10,13 @@
 #include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
 #include "transport/socket/impaired_socket.h"
-#include "world/authority_world.h"
-#include "world/client_world.h"
+#include "world/session.h"
 
 namespace lattice::abi {
 
 struct WorldInstance final : world::Observer {
   lattice_world* handle = nullptr;
-  std::unique_ptr<world::World> world;
-  world::AuthorityWorld* authority = nullptr;  // one of the two is set, and points at *world
-  world::ClientWorld* client = nullptr;
+  std::unique_ptr<world::Session> world;
   socket::ImpairedSocket* impaired = nullptr;  // owned by the world
   std::unique_ptr<CaptureBridge> capture;      // the callback of lattice_set_capture()
   lattice_netsim* netsim = nullptr;            // the network of this world; null: a UDP socket
@@ -51,7 +48,10 @@ struct WorldInstance final : world::Observer {
   [[gnu::format(printf, 4, 5)]] void write_log(lattice_log_level level, const char* category,
                                                const char* format, ...) const;
   world::Now now() const;
-  /// Runs World::receive(), then logs the refused clients that are due.
+  /// What the session does: a client connects, the others listen.
+  bool listens() const { return world->config().listens; }
+  bool connects() const { return world->config().connects; }
+  /// Runs Session::receive(), then logs the refused clients that are due.
   bool receive(world::Now now);
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
   Connection* find(ConnectionRef ref);

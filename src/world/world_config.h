@@ -31,7 +31,11 @@ struct InterestConfig {
 };
 
 struct WorldConfig {
-  lattice_role_context role{};
+  // What the session does. A dedicated server listens; a listen-server listens and has a player; a client
+  // connects and has a player.
+  bool listens = true;
+  bool connects = false;
+  bool has_player = false;
   uint32_t tick_rate_hz = 60;
   uint32_t snapshot_rate_hz = 30;
   uint32_t max_objects = 4096;

@@ -16,14 +16,14 @@ struct Shared : ::testing::Test {
     SessionRig::ball(*rig.authority, ball)->x = 3;  // the state it is spawned with
     rig.pump(30);
   }
-  static uint32_t slot(const World& world, uint64_t id) { return world.objects().find(id); }
+  static uint32_t slot(const Session& world, uint64_t id) { return world.objects().find(id); }
 
   SessionRig rig;
   uint64_t ball = 0;
 };
 
 TEST_F(Shared, both_sides_name_the_owner_as_its_writer) {
-  for (World* world : {static_cast<World*>(rig.authority.get()), static_cast<World*>(&rig.client())}) {
+  for (Session* world : {rig.authority.get(), &rig.client()}) {
     const replication::Authority& authority = world->objects().info(slot(*world, ball)).authority;
     EXPECT_EQ(authority.writer, kFirstClientPeer);
     EXPECT_NE(authority.since_tick, 0u);
@@ -75,7 +75,7 @@ TEST(Owned, an_owner_writes_in_its_ticks_and_in_those_that_run_again) {
   };
   ASSERT_TRUE(rig.connect());
   rig.clients[0]->game.step = [&](Tick, bool resimulating) {
-    ClientWorld& client = rig.client();
+    Session& client = rig.client();
     if (client.objects().find(ball) == replication::kNoSlot) return;
     again += resimulating ? 1 : 0;
     if (SessionRig::set_x(client, ball, SessionRig::x(client, ball) + 1) != OpResult::kOk) ++refused;

@@ -1,4 +1,4 @@
-// An authority and its clients, as worlds without the C interface, on a simulated network in virtual time.
+// An authority and its clients, as sessions without the C interface, on a simulated network in virtual time.
 // One type, a predicted ball that its owner pushes; the game is what the test puts into the functions of
 // Game.
 #pragma once
@@ -14,8 +14,7 @@
 #include "transport/crypto/repeatable_entropy.h"
 #include "transport/crypto/token_signature.h"
 #include "transport/socket/simulated_network.h"
-#include "world/authority_world.h"
-#include "world/client_world.h"
+#include "world/session.h"
 
 namespace lattice::world::test {
 
@@ -136,26 +135,27 @@ class SessionRig {
  public:
   struct Client {
     Game game;
-    std::unique_ptr<ClientWorld> world;
+    std::unique_ptr<Session> world;
     ConnectionHandle connection;
   };
 
   struct Options {
-    lattice_role role = LATTICE_ROLE_DEDICATED;  // of the authority
+    bool has_player = false;  // the authority: as a listen-server has
     size_t client_count = 1;
     bool has_input = false;
     bool has_interest = false;
   };
 
-  SessionRig() : SessionRig(Options{LATTICE_ROLE_DEDICATED, 1, false, false}) {}
+  SessionRig() : SessionRig(Options{false, 1, false, false}) {}
   explicit SessionRig(const Options& options) : has_input_(options.has_input) {
     crypto::nonce_ledger_clear();  // every rig makes the same keys
     crypto::RepeatableEntropy entropy(5);
     issuer_ = crypto::SigningKeyPair::generate(entropy);
-    WorldConfig config = base(options.role, 1);
+    WorldConfig config = base(1);
+    config.has_player = options.has_player;
     config.interest.enabled = options.has_interest;
     config.issuers = {issuer_.public_key()};
-    authority = std::make_unique<AuthorityWorld>(config, network.attach(kServer), game);
+    authority = std::make_unique<Session>(config, network.attach(kServer), game);
     register_types(authority->schema());
     authority->receive(now());
     for (size_t i = 0; i < options.client_count; ++i) add_client(i);
@@ -179,27 +179,28 @@ class SessionRig {
     }
   }
   Now now() const { return {now_ns, kUnixS + now_ns / 1'000'000'000}; }
-  ClientWorld& client() { return *clients[0]->world; }
+  Session& client() { return *clients[0]->world; }
 
-  static Ball* ball(World& world, uint64_t id) { return static_cast<Ball*>(world.object_state(id, 0)); }
-  static int32_t x(World& world, uint64_t id) {
+  static Ball* ball(Session& world, uint64_t id) { return static_cast<Ball*>(world.object_state(id, 0)); }
+  static int32_t x(Session& world, uint64_t id) {
     const auto* found = static_cast<const Ball*>(world.read_state(id, 0));
     return found == nullptr ? -1 : found->x;
   }
-  static OpResult set_x(World& world, uint64_t id, int32_t x) { return world.set_prop(id, kX, &x, sizeof x); }
+  static OpResult set_x(Session& world, uint64_t id, int32_t x) {
+    return world.set_prop(id, kX, &x, sizeof x);
+  }
 
   uint64_t now_ns = 1'000'000'000;
   socket::SimulatedNetwork network{{.seed = 3}};
   Game game;
-  std::unique_ptr<AuthorityWorld> authority;
+  std::unique_ptr<Session> authority;
   std::vector<std::unique_ptr<Client>> clients;
 
  private:
   static inline const platform::Address kServer = platform::make_ipv4(10, 0, 0, 1, 27015);
 
-  static WorldConfig base(lattice_role role, uint64_t seed) {
+  static WorldConfig base(uint64_t seed) {
     WorldConfig config;
-    lattice_role_context_init(&config.role, role);
     config.seed = seed;
     config.repeatable_entropy = seed;
     config.max_objects = 64;
@@ -213,9 +214,12 @@ class SessionRig {
   }
   void add_client(size_t index) {
     auto client = std::make_unique<Client>();
-    client->world = std::make_unique<ClientWorld>(
-        base(LATTICE_ROLE_CLIENT, 10 + index),
-        network.attach(platform::make_ipv4(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))), client->game);
+    WorldConfig config = base(10 + index);
+    config.listens = false;
+    config.connects = config.has_player = true;
+    client->world = std::make_unique<Session>(
+        config, network.attach(platform::make_ipv4(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))),
+        client->game);
     register_types(client->world->schema());
     clients.push_back(std::move(client));
   }
@@ -239,7 +243,7 @@ class SessionRig {
     }
     return true;
   }
-  void pump(World& world) {
+  void pump(Session& world) {
     world.receive(now());
     for (uint32_t due = world.ticks_due(now()); due > 0; --due) world.tick(world.next_tick(), now());
     world.send(now());

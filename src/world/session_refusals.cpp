@@ -1,10 +1,10 @@
-// One index over all refusal counters of a world: the reasons why it did not act on bytes from the network,
+// One index over all refusal counters of a session: the reasons why it did not act on bytes from the network,
 // or could not send.
 #include <iterator>
 
 #include "base/events.h"
 #include "transport/transfer/transfer_refusal.h"
-#include "world/world.h"
+#include "world/session.h"
 
 namespace lattice::world {
 namespace {
@@ -70,7 +70,7 @@ class Search {
 
 }  // namespace
 
-const char* World::refusal(uint32_t index, uint64_t* value) const {
+const char* Session::refusal(uint32_t index, uint64_t* value) const {
   using connection::ClientDrop;
   using connection::ServerRefusal;
   using replication::RpcRefusal;
@@ -95,9 +95,10 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
     return endpoint_ ? endpoint_->stats().client_drops.get(reason) : 0;
   });
   search.group(SnapshotRefusal{1}, replication::snapshot_refusal_name,
-               [this](SnapshotRefusal reason) { return snapshot_refusals(reason); });
-  search.group(InputRefusal{1}, simulation::input_refusal_name,
-               [this](InputRefusal reason) { return input_refusals(reason); });
+               [this](SnapshotRefusal reason) { return receiver_ ? receiver_->refusals(reason) : 0; });
+  search.group(InputRefusal{1}, simulation::input_refusal_name, [this](InputRefusal reason) {
+    return input_receiver_ ? input_receiver_->refusals(reason) : 0;
+  });
   search.group(WorldEvent{}, world_event_name, [this](WorldEvent event) {
     switch (event) {
       case WorldEvent::kSightFuture:
@@ -105,11 +106,11 @@ const char* World::refusal(uint32_t index, uint64_t* value) const {
       case WorldEvent::kSightOld:
         return input_stats().sights_old;
       case WorldEvent::kOverBudget:
-        return snapshot_over_budget();
+        return sender_ ? sender_->over_budget() : 0;
       case WorldEvent::kUnannouncedWrites:
-        return unannounced_writes();
+        return unannounced_writes_;
       case WorldEvent::kValuesClamped:
-        return values_clamped();
+        return sender_ ? sender_->store().clamps().values() : 0;
       case WorldEvent::kCount:
         break;
     }

@@ -55,7 +55,7 @@ foreach(layer IN LISTS layers)
   get_property(folder GLOBAL PROPERTY LATTICE_LAYER_FOLDER_${layer})
   lattice_unit_tests(${layer} ${folder})
 endforeach()
-foreach(layer IN ITEMS reliability replication socket)
+foreach(layer IN ITEMS base fragment reliability replication socket)
   target_link_libraries(test_${layer} PRIVATE allocation_counter)
 endforeach()
 

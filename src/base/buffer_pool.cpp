@@ -1,6 +1,8 @@
 // Size-classed free lists in slabs of 64 KiB.
 #include "base/buffer_pool.h"
 
+#include <utility>
+
 namespace lattice::base {
 namespace {
 
@@ -30,7 +32,9 @@ BufferPool::Slab* BufferPool::take_slab() {
   }
   if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return nullptr;
   if (next_slab_ == chunk_bytes_ / kSlabBytes) {
-    chunks_.emplace_back(chunk_bytes_, pages_, chunk_bytes_);
+    PagedMemory chunk(chunk_bytes_, pages_, chunk_bytes_);
+    if (chunk.data() == nullptr) return nullptr;
+    chunks_.push_back(std::move(chunk));
     next_slab_ = 1;
   }
   uint8_t* chunk = chunks_.back().data();
@@ -83,7 +87,7 @@ Buffer BufferPool::allocate_fresh(size_t bytes) {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return {};
   if (partial_[size_class] == nullptr && !add_slab(size_class)) {
-    ++stats_.refused_limit;
+    ++stats_.refused;
     return {};
   }
   Slab& slab = *partial_[size_class];

@@ -38,7 +38,7 @@ struct BufferPoolStats {
   uint64_t buffers_live = 0;   ///< On loan now.
   uint64_t buffers_peak = 0;   ///< Most ever on loan at once.
   uint64_t capacity_live = 0;  ///< Sum of capacity_bytes on loan.
-  uint64_t refused_limit = 0;  ///< allocate() calls refused because of the byte limit.
+  uint64_t refused = 0;        ///< allocate() calls refused: the byte limit, or the system has no memory.
 };
 
 class BufferPool {
@@ -55,7 +55,8 @@ class BufferPool {
   BufferPool& operator=(const BufferPool&) = delete;
 
   /// A buffer of at least `bytes` bytes, uninitialised, aligned to 16. A false Buffer when bytes exceeds
-  /// kLargestBuffer or the limit is reached. bytes == 0 gives a buffer of the smallest class.
+  /// kLargestBuffer, or the limit is reached, or the system has no memory. bytes == 0 gives a buffer of the
+  /// smallest class.
   Buffer allocate(size_t bytes) {
     const size_t size_class = class_of(bytes);
     Slab* slab = size_class == kClassBytes.size() ? nullptr : partial_[size_class];
@@ -66,7 +67,7 @@ class BufferPool {
     return lend(*slab, reinterpret_cast<uint8_t*>(block), bytes);
   }
 
-  /// Whether allocate(bytes) would give a buffer now.
+  /// Whether allocate(bytes) would give a buffer now, if the system has memory.
   bool has_room(size_t bytes) const;
 
   /// Returns a buffer to the pool and zeroes the caller's copy; a false buffer is ignored.
@@ -84,7 +85,7 @@ class BufferPool {
   }
 
   /// Makes room for `count` buffers of the class that holds `bytes`, so that this many allocations of the
-  /// class need no slab. The class keeps that room. False when the limit does not allow it.
+  /// class need no slab. The class keeps that room. False when the limit or the system does not allow it.
   bool reserve(size_t bytes, size_t count);
 
   const BufferPoolStats& stats() const { return stats_; }

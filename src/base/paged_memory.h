@@ -18,15 +18,17 @@ enum class PageSize : uint8_t {
 
 class PagedMemory {
  public:
-  /// Uninitialised, aligned to 64 bytes, or to `alignment_bytes`, a power of two, if that is more.
+  /// Uninitialised, aligned to 64 bytes, or to `alignment_bytes`, a power of two, if that is more. data() is
+  /// null when the system has no memory.
   PagedMemory(size_t bytes, PageSize pages, size_t alignment_bytes = kSmallAlignment)
       : memory_(nullptr,
                 Delete{std::max(pages == PageSize::kLarge ? platform::kLargePageBytes : kSmallAlignment,
                                 alignment_bytes)}) {
     const size_t alignment = memory_.get_deleter().alignment;
     const size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    memory_.reset(static_cast<uint8_t*>(::operator new[](rounded, std::align_val_t{alignment})));
-    if (pages == PageSize::kLarge) platform::prefer_large_pages(memory_.get(), rounded);
+    memory_.reset(
+        static_cast<uint8_t*>(::operator new[](rounded, std::align_val_t{alignment}, std::nothrow)));
+    if (memory_ != nullptr && pages == PageSize::kLarge) platform::prefer_large_pages(memory_.get(), rounded);
   }
 
   uint8_t* data() const { return memory_.get(); }

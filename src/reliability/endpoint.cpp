@@ -147,6 +147,7 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
       service_times(config.max_connections),
       receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
                                                : DatagramBatch::kDatagrams) {
+  LATTICE_CHECK(peer_memory.data() != nullptr);
   receive_buffers =
       std::make_unique_for_overwrite<uint8_t[]>(receive_datagrams.size() * socket::kMaxDatagramBytes);
   if (config.tasks.enabled()) opening = std::make_unique<OpenAhead>(receive_datagrams.size());

@@ -26,6 +26,7 @@
 #include "reliability/limits.h"
 #include "reliability/receive_memory.h"
 #include "reliability/rtt_estimator.h"
+#include "reliability/send_memory.h"
 #include "reliability/statistics.h"
 #include "transport/connection/connection_timers.h"
 #include "transport/connection/key_rotation.h"
@@ -66,10 +67,10 @@ struct EndpointConfig {
   BulkSource* bulk = nullptr;
   /// Memory for queued messages beyond the share of every connection (send_memory.h), first come, first
   /// served.
-  uint64_t send_growth_bytes = 64u << 20;
+  uint64_t send_growth_bytes = kSendGrowthBytes;
   /// Memory for received messages that cannot be delivered yet, beyond the share of every connection
   /// (receive_memory.h); connections use it first come, first served.
-  uint64_t receive_growth_bytes = 16u << 20;
+  uint64_t receive_growth_bytes = kReceiveGrowthBytes;
   /// Memory taken at create, so that a steady load within it never allocates.
   uint64_t pool_reserve_bytes_per_connection = 6u << 10;
   CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.

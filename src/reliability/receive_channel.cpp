@@ -17,7 +17,8 @@ ReceiveChannel::~ReceiveChannel() {
 bool ReceiveChannel::may_keep(base::Sequence16 id) const {
   const bool is_inside = oldest_incomplete_ && oldest_incomplete_->distance_from(next_) < 0;
   const base::Sequence16 base = is_inside ? *oldest_incomplete_ : next_;
-  return id.distance_from(base) < static_cast<int32_t>(ReceiveMemory::kShareBlocks) || memory_->may_grow();
+  const bool is_in_share = id.distance_from(base) < static_cast<int32_t>(ReceiveMemory::kShareBlocks);
+  return (is_in_share || memory_->may_grow()) && memory_->has_room();
 }
 
 ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags,

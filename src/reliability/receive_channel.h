@@ -9,7 +9,7 @@
 // array of them, which exists only while there are early bodies.
 //
 // A message that must be kept, here or as a fragment, is refused if its id is not in the channel's share of
-// memory and there is no room for growth (receive_memory.h).
+// memory and there is no room for growth, or if the system has no memory (receive_memory.h).
 #pragma once
 
 #include <cstddef>

@@ -4,8 +4,7 @@
 
 namespace lattice::reliability {
 
-// A stored fragment that its channel delivers is on loan twice while it is copied; one block more covers
-// that.
+// One block more for has_room(): the last one of the shares leaves a block for the copy of a stored fragment.
 ReceiveMemory::ReceiveMemory(uint64_t share_count, uint64_t growth_blocks, uint64_t reserved_blocks,
                              base::PageSize pages)
     : growth_blocks_(growth_blocks),

@@ -6,6 +6,9 @@
 //   reliable channel, ids from base + 256 on        while may_grow()
 //   incomplete unreliable messages of a connection  always up to 256 blocks; more while may_grow()
 //
+// A row says who has a right to a block. has_room() says besides whether the operating system has memory for
+// it; a message without a block is refused and, if it is reliable, comes again.
+//
 // `base` is the first id of the oldest incomplete message of a channel, or the next id it expects. A message
 // has at most 256 fragments, so the blocks that are always there complete it: nobody waits for what others
 // hold.
@@ -24,6 +27,9 @@
 
 namespace lattice::reliability {
 
+/// Room for blocks beyond the shares, by default.
+inline constexpr uint64_t kReceiveGrowthBytes = 16u << 20;
+
 class ReceiveMemory {
  public:
   static constexpr uint32_t kBlockBytes = 1536;
@@ -35,7 +41,11 @@ class ReceiveMemory {
 
   /// Whether a block beyond the shares may be taken.
   bool may_grow() const { return pool_.stats().buffers_live < growth_blocks_; }
-  /// A block, aligned to 16. The caller has a right to it by the table above.
+  /// Makes sure that take() has a block, and one more for the copy of a stored fragment that its channel
+  /// delivers: it is on loan twice then. False when the system has no memory.
+  bool has_room() { return pool_.reserve(kBlockBytes, 2); }
+  /// A block, aligned to 16. The caller has a right to it by the table above, and has_room() held for its
+  /// message.
   uint8_t* take();
   void give(uint8_t* block);
 

@@ -18,6 +18,7 @@
 namespace lattice::reliability {
 
 inline constexpr uint64_t kSendShareBytes = 640u << 10;
+inline constexpr uint64_t kSendGrowthBytes = 64u << 20;
 /// 64 snapshot parts, the records of 1024 packets, rings, control messages, arrays of early messages.
 inline constexpr uint64_t kSendReserveBytes = 256u << 10;
 

@@ -10,6 +10,8 @@
 #include "lattice/transfer.h"
 #include "prediction/interpolation.h"
 #include "reliability/limits.h"
+#include "reliability/receive_memory.h"
+#include "reliability/send_memory.h"
 #include "replication/despawn_gate.h"
 #include "replication/received_states.h"
 #include "replication/rpc_gate.h"
@@ -19,6 +21,7 @@
 #include "simulation/fixed_tick.h"
 #include "simulation/input_buffer.h"
 #include "simulation/input_history.h"
+#include "transport/fragment/reassembler.h"
 #include "transport/transfer/transfer_limits.h"
 #include "transport/wire/constants.h"
 
@@ -50,6 +53,13 @@ void print_constants() {
   PRINT_CONSTANT(reliability::kMaxQueuedMessages);
   PRINT_CONSTANT(reliability::kMaxQueuedBytes);
   PRINT_CONSTANT(reliability::kLargestDatagramBytes);
+  PRINT_CONSTANT(reliability::ReceiveMemory::kBlockBytes);
+  PRINT_CONSTANT(reliability::ReceiveMemory::kShareBlocks);
+  PRINT_CONSTANT(reliability::kReceiveGrowthBytes);
+  PRINT_CONSTANT(reliability::kSendGrowthBytes);
+  PRINT_CONSTANT(reliability::kSendShareBytes);
+  PRINT_CONSTANT(fragment::kMaxUnreliableGroups);
+  PRINT_CONSTANT(fragment::kMaxUnreliableBlocks);
   PRINT_CONSTANT(wire::kFloorDatagramBytes);
   PRINT_CONSTANT(wire::kMaxReasonTextBytes);
   PRINT_CONSTANT(transfer::kMaxTransfers);

@@ -5,12 +5,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
 namespace {
 thread_local uint64_t t_allocations = 0;
 thread_local int t_paused = 0;
+thread_local std::size_t t_refused_bytes = SIZE_MAX;
 std::atomic<int64_t> g_live_bytes{0};
 
 void* allocate(std::size_t size, std::size_t align) {
@@ -37,6 +39,12 @@ PauseCounting::PauseCounting() {
 PauseCounting::~PauseCounting() {
   --t_paused;
 }
+NoMemory::NoMemory(size_t bytes) {
+  t_refused_bytes = bytes;
+}
+NoMemory::~NoMemory() {
+  t_refused_bytes = SIZE_MAX;
+}
 uint64_t allocation_count() {
   return t_allocations;
 }
@@ -58,6 +66,12 @@ void* operator new(std::size_t size, std::align_val_t align) {
 }
 void* operator new[](std::size_t size, std::align_val_t align) {
   return allocate(size, static_cast<std::size_t>(align));
+}
+void* operator new[](std::size_t size, std::align_val_t align, const std::nothrow_t&) noexcept {
+  return size >= t_refused_bytes ? nullptr : allocate(size, static_cast<std::size_t>(align));
+}
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(p);
 }
 void operator delete(void* p) noexcept {
   release(p);

@@ -2,6 +2,7 @@
 // test program that links allocation_counter, and the shared library resolves to it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace lattice::test {
@@ -13,6 +14,15 @@ class PauseCounting {
  public:
   PauseCounting();
   ~PauseCounting();
+};
+/// While one lives, this thread gets no memory from `new (std::nothrow)` for `bytes` or more: as on a system
+/// that has none.
+class NoMemory {
+ public:
+  explicit NoMemory(size_t bytes);
+  ~NoMemory();
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
 };
 /// Bytes live now, over all threads.
 int64_t live_bytes();

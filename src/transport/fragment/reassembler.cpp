@@ -16,6 +16,7 @@ Reassembler::Result Reassembler::add(const Piece& piece, uint64_t now_ns, std::v
 Reassembler::Result Reassembler::add_unreliable(const Piece& piece, uint64_t now_ns,
                                                 std::vector<uint8_t>* message) {
   uint32_t evicted = make_unreliable_room();
+  if (!memory_->has_room()) return {false, Refusal::kMessageNoMemory, evicted};
   PartialGroup* group = find(unreliable_, piece);
   if (group == nullptr) {
     if (unreliable_.count == kMaxUnreliableGroups) {
@@ -32,13 +33,14 @@ Reassembler::Result Reassembler::add_unreliable(const Piece& piece, uint64_t now
   return result;
 }
 
-// Room for one block more.
+// Room for one block more, unless the system has no memory.
 uint32_t Reassembler::make_unreliable_room() {
   uint32_t evicted = 0;
   for (; unreliable_.blocks >= reliability::ReceiveMemory::kShareBlocks; ++evicted) {
     if (unreliable_.blocks < kMaxUnreliableBlocks && memory_->may_grow()) break;
     close_oldest(unreliable_);
   }
+  for (; unreliable_.count != 0 && !memory_->has_room(); ++evicted) close_oldest(unreliable_);
   return evicted;
 }
 

@@ -39,7 +39,7 @@ class Reassembler {
     uint32_t evicted = 0;  ///< Older groups that were dropped.
   };
   /// Takes one fragment. If it completes its message, writes the whole message to `message`, which then has
-  /// the length of the message. A reliable piece has a right to a block (receive_memory.h).
+  /// the length of the message. A reliable piece has a right to a block, and ReceiveMemory has room for it.
   Result add(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
 
   /// Frees unreliable groups without a new fragment for 2 s; returns how many.

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "allocation_counter.h"
+
 namespace lattice::base {
 namespace {
 
@@ -45,11 +47,33 @@ TEST(BufferPool, LimitIsKeptAndCounted) {
     buffers.push_back(buffer);
   }
   EXPECT_EQ(buffers.size(), 2 * (BufferPool::kSlabBytes / 1536));
-  EXPECT_EQ(pool.stats().refused_limit, 1u);
+  EXPECT_EQ(pool.stats().refused, 1u);
   EXPECT_EQ(pool.stats().slab_bytes, 2u * BufferPool::kSlabBytes);
   pool.release(buffers.back());
   EXPECT_TRUE(pool.allocate(1500));
   EXPECT_FALSE(BufferPool(BufferPool::kSlabBytes - 1).allocate(1));
+}
+
+TEST(BufferPool, ASystemWithoutMemoryIsARefusalAndNoEnd) {
+  BufferPool pool(64u << 20);
+  std::vector<Buffer> buffers;
+  {
+    const test::NoMemory none(BufferPool::kSlabBytes);
+    EXPECT_FALSE(pool.allocate(1500));
+    EXPECT_FALSE(pool.reserve(1500, 1));
+    EXPECT_EQ(pool.stats().refused, 1u);
+    EXPECT_EQ(pool.stats().slab_bytes, 0u);
+  }
+  buffers.push_back(pool.allocate(1500));
+  ASSERT_TRUE(buffers.back());
+  {
+    const test::NoMemory none(BufferPool::kSlabBytes);
+    while (const Buffer buffer = pool.allocate(1500)) buffers.push_back(buffer);
+  }
+  EXPECT_GT(buffers.size(), 200u) << "what the pool has stays";
+  EXPECT_TRUE(pool.validate());
+  for (Buffer& buffer : buffers) pool.release(buffer);
+  EXPECT_TRUE(pool.allocate(1500));
 }
 
 TEST(BufferPool, SteadyLoadTakesNoMoreSlabs) {

@@ -12,6 +12,7 @@ namespace lattice::connection {
 ClaimTable::ClaimTable(uint32_t capacity, uint64_t hash_key)
     : claims_(std::bit_ceil(size_t{capacity} * 2)),
       drop_at_s_(claims_.size()),
+      owner_(claims_.size()),
       connection_id_(claims_.size()),
       living_(capacity, base::HashIndex::Growth::kFixed, hash_key),
       capacity_(capacity),
@@ -19,10 +20,10 @@ ClaimTable::ClaimTable(uint32_t capacity, uint64_t hash_key)
   LATTICE_CHECK(capacity >= 1);
 }
 
-size_t ClaimTable::home_of(const wire::Id16& token_id) const {
-  uint64_t state = platform::load_u64_le(token_id.data()) ^ hash_key_;
-  state = base::splitmix64(state) ^ platform::load_u64_le(token_id.data() + 8);
-  return base::splitmix64(state) & (claims_.size() - 1);
+uint64_t ClaimTable::hash(const wire::Id16& id) const {
+  uint64_t state = platform::load_u64_le(id.data()) ^ hash_key_;
+  state = base::splitmix64(state) ^ platform::load_u64_le(id.data() + 8);
+  return base::splitmix64(state);
 }
 
 Claim* ClaimTable::find(const wire::Id16& token_id) {
@@ -33,17 +34,18 @@ Claim* ClaimTable::find(const wire::Id16& token_id) {
   return nullptr;
 }
 
-Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, uint64_t drop_at_s,
-                          uint64_t now_s) {
+Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t owner, uint64_t connection_id,
+                          uint64_t drop_at_s, uint64_t now_s) {
   LATTICE_CHECK(drop_at_s > 0 && connection_id != 0);
   LATTICE_ASSERT(find(token_id) == nullptr);
-  if (!has_room(now_s)) return nullptr;
+  if (room_for(owner, now_s) != Room::kRoom) return nullptr;
   const size_t mask = claims_.size() - 1;
   size_t i = home_of(token_id);
   while (drop_at_s_[i] != 0) i = (i + 1) & mask;
   claims_[i] = Claim{};
   claims_[i].token_id = token_id;
   drop_at_s_[i] = drop_at_s;
+  owner_[i] = owner;
   earliest_drop_s_ = std::min(earliest_drop_s_, drop_at_s);
   connection_id_[i] = connection_id;
   const bool is_new = living_.insert(connection_id, 0);
@@ -52,9 +54,16 @@ Claim* ClaimTable::insert(const wire::Id16& token_id, uint64_t connection_id, ui
   return &claims_[i];
 }
 
-bool ClaimTable::has_room(uint64_t now_s) {
-  if (count_ == capacity_) sweep(now_s);
-  return count_ < capacity_;
+ClaimTable::Room ClaimTable::room_for(uint64_t owner, uint64_t now_s) {
+  if (count_ < capacity_ / 2) return Room::kRoom;
+  sweep(now_s);
+  if (count_ < capacity_ / 2) return Room::kRoom;
+  if (count_ == capacity_) return Room::kFull;
+  uint32_t owned = 0;
+  for (size_t i = 0; i < owner_.size(); ++i) {
+    if (drop_at_s_[i] != 0 && owner_[i] == owner) ++owned;
+  }
+  return owned < share() ? Room::kRoom : Room::kShareUsed;
 }
 
 bool ClaimTable::connection_lives(const Claim& claim) const {
@@ -78,6 +87,7 @@ void ClaimTable::erase_at(size_t hole) {
     if (((i - home) & mask) < ((i - hole) & mask)) continue;
     claims_[hole] = claims_[i];
     drop_at_s_[hole] = drop_at_s_[i];
+    owner_[hole] = owner_[i];
     connection_id_[hole] = connection_id_[i];
     hole = i;
   }

@@ -4,9 +4,11 @@
 //
 // Bound: the capacity given at creation. A full table refuses new claims (the client gets ServerFull) and
 // never drops an unexpired claim: its token could then be used twice. Expired claims are dropped by sweep(),
-// and by a search for room that passes them.
+// and by a search for room that passes them. Once half of the table is used, an owner that has its share gets
+// no more. So one account with a login service that makes tokens for it all the time keeps nobody out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -37,13 +39,20 @@ class ClaimTable {
 
   /// The claim on `token_id`, or null. Pointers hold until the next insert() or sweep().
   Claim* find(const wire::Id16& token_id);
-  /// Makes a claim, kept until Unix second `drop_at_s` (above 0), for the live connection `connection_id`
-  /// (non-zero). Null when the table is full of claims that have not expired at `now_s`. find(token_id) must
-  /// be null.
-  Claim* insert(const wire::Id16& token_id, uint64_t connection_id, uint64_t drop_at_s, uint64_t now_s);
+  /// Makes a claim of `owner`, kept until Unix second `drop_at_s` (above 0), for the live connection
+  /// `connection_id` (non-zero). Null unless room_for() is kRoom. find(token_id) must be null.
+  Claim* insert(const wire::Id16& token_id, uint64_t owner, uint64_t connection_id, uint64_t drop_at_s,
+                uint64_t now_s);
 
-  /// True when insert() would succeed; drops expired claims if the table is full.
-  bool has_room(uint64_t now_s);
+  enum class Room : uint8_t {
+    kRoom,
+    kShareUsed,  ///< Half of the table is used, and the owner has its share of claims.
+    kFull,
+  };
+  /// Whether insert() would succeed. Claims that have expired at `now_s` do not count.
+  Room room_for(uint64_t owner, uint64_t now_s);
+  /// A player, as an owner.
+  uint64_t owner_of(const wire::Id16& player) const { return hash(player); }
 
   /// True while the connection of `claim` (of this table) lives.
   bool connection_lives(const Claim& claim) const;
@@ -56,14 +65,21 @@ class ClaimTable {
 
   uint32_t size() const { return count_; }
   uint32_t capacity() const { return capacity_; }
+  /// The claims that an owner may have once half of the table is used.
+  uint32_t share() const { return std::max(capacity_ / kShares, kLeastShare); }
 
  private:
-  size_t home_of(const wire::Id16& token_id) const;
+  static constexpr uint32_t kShares = 256;
+  static constexpr uint32_t kLeastShare = 4;
+
+  uint64_t hash(const wire::Id16& id) const;
+  size_t home_of(const wire::Id16& token_id) const { return hash(token_id) & (claims_.size() - 1); }
   void erase_at(size_t index);
 
-  // Parallel arrays, so that the scan by time touches eight bytes per entry.
+  // Parallel arrays, so that a scan by time or by owner touches eight bytes per entry.
   std::vector<Claim> claims_;
-  std::vector<uint64_t> drop_at_s_;      // 0: the entry is free.
+  std::vector<uint64_t> drop_at_s_;  // 0: the entry is free.
+  std::vector<uint64_t> owner_;
   std::vector<uint64_t> connection_id_;  // The connection of the claim; it lives while it is in `living_`.
   base::HashIndex living_;               // An index: each connection made or ended is one of thousands.
   uint32_t capacity_;

@@ -193,6 +193,7 @@ class ServerHandshake {
   ServerRefusal open_response(std::span<const uint8_t> datagram, Response* response);
   ServerRefusal verify_signature(const Response& response) const;
   std::optional<ReasonText> config_difference(const Response& response) const;
+  uint64_t claim_owner(const platform::Address& from, const Response& response) const;
   ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
                       DatagramSink& sink);
   ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,

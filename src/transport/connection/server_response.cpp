@@ -180,6 +180,12 @@ std::optional<ReasonText> ServerHandshake::config_difference(const Response& res
   return std::nullopt;
 }
 
+/// The player that the token names; the prefix of the address if it names none.
+uint64_t ServerHandshake::claim_owner(const platform::Address& from, const Response& response) const {
+  const wire::Id16& player = response.token.player;
+  return player == wire::Id16{} ? prefix_of(from) : claims_.owner_of(player);
+}
+
 /// Answers a genuine message 3. Its token may have been claimed before, or the client may be refused.
 ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
                                      Response& response, DatagramSink& sink) {
@@ -216,9 +222,12 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
     result.refusal = ServerRefusal::kHalfOpenLimit;
     return result;
   }
-  if (!claims_.has_room(moment.unix_s)) {
-    result.refusal = ServerRefusal::kServerFull;
-    refuse(from, response, DisconnectReason::kServerFull, {}, sink, &result);
+  const uint64_t owner = claim_owner(from, response);
+  if (const ClaimTable::Room room = claims_.room_for(owner, moment.unix_s); room != ClaimTable::Room::kRoom) {
+    const bool is_share = room == ClaimTable::Room::kShareUsed;
+    result.refusal = is_share ? ServerRefusal::kTokenShare : ServerRefusal::kTokensFull;
+    refuse(from, response, DisconnectReason::kServerFull,
+           is_share ? "too many used tokens of this player" : "too many used tokens", sink, &result);
     return result;
   }
   const Admission admission = policy_.admit({from, response.token, response.sealed.features});
@@ -229,7 +238,7 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
     return result;
   }
   const uint64_t connection_id = new_connection_id();
-  Claim* claim = claims_.insert(response.token.token_id, connection_id,
+  Claim* claim = claims_.insert(response.token.token_id, owner, connection_id,
                                 response.token.expires_s + kClaimLingerS, moment.unix_s);
   LATTICE_CHECK(claim != nullptr);
   claim->client = response.clear.client_pub;

@@ -423,6 +423,7 @@ TEST(Handshake, AFullClaimTableSaysServerFull) {
   ClientHandshake third = rig.new_client();
   const ClientResult done = rig.tell(third, rig.ask(rig.response_of(third)));
   EXPECT_EQ(done.reason, DisconnectReason::kServerFull);
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kTokensFull);
   // Once the first tokens are past expiry + 60 s there is room.
   rig.now_ns += 361 * kSecond;
   const crypto::KeyPair key = rig.new_key();
@@ -431,6 +432,30 @@ TEST(Handshake, AFullClaimTableSaysServerFull) {
   fields.expires_s += 400;
   ClientHandshake later = rig.client_with(rig.sign(fields), key);
   EXPECT_EQ(rig.tell(later, rig.ask(rig.response_of(later))).outcome, ClientOutcome::kAccepted);
+}
+
+TEST(Handshake, OnePlayersTokensLeaveRoomForOthers) {
+  Rig rig({.max_claims = 16, .max_half_open_per_prefix = 64});
+  const auto join_as = [&rig](uint8_t player) {
+    const crypto::KeyPair key = rig.new_key();
+    wire::TokenFields fields = rig.token_fields(key.public_key());
+    fields.player.fill(player);
+    ClientHandshake client = rig.client_with(rig.sign(fields), key);
+    rig.now_ns += 100 * kMs;
+    return rig.tell(client, rig.ask(rig.response_of(client)));
+  };
+  for (int i = 0; i < 8; ++i) ASSERT_EQ(join_as(1).outcome, ClientOutcome::kAccepted) << i;
+  const ClientResult refused = join_as(1);
+  EXPECT_EQ(refused.reason, DisconnectReason::kServerFull);
+  EXPECT_EQ(refused.text.view(), "too many used tokens of this player");
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenShare);
+  EXPECT_EQ(join_as(2).outcome, ClientOutcome::kAccepted);
+  // Tokens that name nobody count for the prefix.
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(join_as(0).outcome, ClientOutcome::kAccepted) << i;
+  EXPECT_EQ(join_as(0).reason, DisconnectReason::kServerFull);
+  EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenShare);
+  rig.client_address = platform::make_ipv4(203, 0, 113, 1, 40000);
+  EXPECT_EQ(join_as(0).outcome, ClientOutcome::kAccepted);
 }
 
 TEST(Handshake, HalfOpenEntriesAreCappedPerPrefixUntilConfirmed) {

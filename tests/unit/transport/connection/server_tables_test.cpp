@@ -20,12 +20,12 @@ wire::Id16 id_of(uint64_t n) {
 
 TEST(ClaimTable, KeepsUnexpiredClaimsAndRefusesWhenFull) {
   ClaimTable table(3, 42);
-  for (uint64_t i = 1; i <= 3; ++i) ASSERT_NE(table.insert(id_of(i), i, 100 + i, 50), nullptr);
-  EXPECT_FALSE(table.has_room(50));
-  EXPECT_EQ(table.insert(id_of(4), 4, 200, 50), nullptr);
+  for (uint64_t i = 1; i <= 3; ++i) ASSERT_NE(table.insert(id_of(i), i, i, 100 + i, 50), nullptr);
+  EXPECT_EQ(table.room_for(9, 50), ClaimTable::Room::kFull);
+  EXPECT_EQ(table.insert(id_of(4), 4, 4, 200, 50), nullptr);
   EXPECT_NE(table.find(id_of(1)), nullptr);
   // At second 102 two have expired, and make room.
-  EXPECT_TRUE(table.has_room(102));
+  EXPECT_EQ(table.room_for(9, 102), ClaimTable::Room::kRoom);
   EXPECT_EQ(table.size(), 1u);
   EXPECT_EQ(table.find(id_of(1)), nullptr);
   EXPECT_NE(table.find(id_of(3)), nullptr);
@@ -33,7 +33,7 @@ TEST(ClaimTable, KeepsUnexpiredClaimsAndRefusesWhenFull) {
 
 TEST(ClaimTable, AnEndedConnectionKeepsItsClaim) {
   ClaimTable table(4, 42);
-  const Claim* claim = table.insert(id_of(1), 77, 100, 0);
+  const Claim* claim = table.insert(id_of(1), 1, 77, 100, 0);
   ASSERT_NE(claim, nullptr);
   EXPECT_TRUE(table.connection_lives(*claim));
   EXPECT_TRUE(table.has_connection(77));
@@ -42,6 +42,25 @@ TEST(ClaimTable, AnEndedConnectionKeepsItsClaim) {
   ASSERT_NE(claim, nullptr);
   EXPECT_FALSE(table.connection_lives(*claim));
   EXPECT_FALSE(table.has_connection(77));
+}
+
+TEST(ClaimTable, AnOwnerHasItsShareOfAHalfFullTable) {
+  constexpr uint64_t kGreedy = 7, kOther = 8;
+  ClaimTable table(2048, 42);
+  ASSERT_EQ(table.share(), 8u);
+  uint64_t id = 0;
+  const auto claim_until_refused = [&](uint64_t owner, uint64_t now_s) {
+    uint32_t claimed = 0;
+    for (; table.insert(id_of(id + 1), owner, id + 1, now_s + 100, now_s) != nullptr; ++claimed) ++id;
+    return claimed;
+  };
+  EXPECT_EQ(claim_until_refused(kGreedy, 50), 1024u) << "half of the table";
+  EXPECT_EQ(table.room_for(kGreedy, 50), ClaimTable::Room::kShareUsed);
+  EXPECT_EQ(claim_until_refused(kOther, 50), 8u);
+  EXPECT_EQ(table.room_for(kOther + 1, 50), ClaimTable::Room::kRoom);
+  // Claims count until they expire. Erasing moves entries, and their owners with them.
+  EXPECT_EQ(table.room_for(kGreedy, 149), ClaimTable::Room::kShareUsed);
+  EXPECT_EQ(claim_until_refused(kGreedy, 150), 1024u);
 }
 
 TEST(ClaimTable, EqualsAMapUnderRandomUse) {
@@ -58,9 +77,9 @@ TEST(ClaimTable, EqualsAMapUnderRandomUse) {
       switch (random.next_below(4)) {
         case 0:
           if (model.count(id) == 0) {
-            if (model.size() == 40) drop_expired();
+            if (model.size() >= 20) drop_expired();
             const uint64_t drop_at_s = now_s + 1 + random.next_below(30);
-            const Claim* claim = table.insert(id_of(id), id, drop_at_s, now_s);
+            const Claim* claim = table.insert(id_of(id), id, id, drop_at_s, now_s);
             ASSERT_EQ(claim != nullptr, model.size() < 40) << "seed " << seed << " step " << step;
             if (claim != nullptr) model[id] = {drop_at_s, true};
           }

@@ -8,6 +8,9 @@
 // The number that a peer's blocks name never falls from packet to packet. So the number x, named by a packet
 // at most 64 below the newest, is at least before.acked and at most the last number sent. If these two differ
 // by less than 2¹⁶, x is unambiguous.
+//
+// A block beside the echo of a probe names the packet of the probe or a later one: the peer had received it.
+// So after 2¹⁶ packets without a readable block the next echo makes the blocks readable again.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +23,10 @@ class AckBlockOrder {
  public:
   /// Whether the block of the peer's packet `packet_seq` may be applied. `newest` is the highest number
   /// opened, `largest_acked` the largest number that earlier blocks named, `last_sent` the last number this
-  /// side sent.
-  bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked, uint64_t last_sent) const {
+  /// side sent, `echoed` the number of its packet whose probe is echoed beside the block, or 0.
+  bool is_certain(uint64_t packet_seq, uint64_t newest, uint64_t largest_acked, uint64_t last_sent,
+                  uint64_t echoed = 0) const {
+    if (echoed != 0 && last_sent - echoed <= UINT16_MAX) return true;
     const uint64_t least = packet_seq == newest ? largest_acked : before_.acked;
     return newest - packet_seq <= kMaxNumberedPackets && last_sent - least <= UINT16_MAX;
   }

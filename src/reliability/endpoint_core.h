@@ -61,9 +61,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
   void on_keepalive(Peer& peer, const platform::Address& from, const connection::SecureLink::Opened& packet);
   void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
-  void on_echo(Peer& peer, const wire::KeepaliveBody& body);
+  /// The number of the packet that carried the probe; 0 if the peer echoes none that this side sent.
+  uint64_t on_echo(Peer& peer, const wire::KeepaliveBody& body);
+  /// `echoed` is what on_echo() gave for the same packet.
   void apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
-                 std::optional<uint64_t> ack_delay_ns);
+                 std::optional<uint64_t> ack_delay_ns, uint64_t echoed = 0);
   /// Counts an ack block that on_ack() found invalid, and closes the connection if the block names a skipped
   /// number.
   void refuse_ack(Peer& peer, const AckResult& result);

@@ -51,10 +51,10 @@ void Endpoint::Core::refuse_ack(Peer& peer, const AckResult& result) {
 
 // `ack_delay_ns` is empty if the packet does not state the age of the block; then the block gives no sample.
 void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckBlock& ack,
-                               std::optional<uint64_t> ack_delay_ns) {
+                               std::optional<uint64_t> ack_delay_ns, uint64_t echoed) {
   const uint64_t newest = peer.link->highest_received();
   const SentPacketHistory& sent = peer.history;
-  if (!peer.ack_block_order.is_certain(packet_seq, newest, sent.largest_acked(), sent.last_sent())) {
+  if (!peer.ack_block_order.is_certain(packet_seq, newest, sent.largest_acked(), sent.last_sent(), echoed)) {
     count(Refusal::kAckLate, &peer);
     return;
   }
@@ -227,8 +227,8 @@ void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
     return;
   }
   if (packet.is_newest) peer.stats.remote_tick = body.tick;
-  if (body.flags & wire::kKeepaliveEcho) on_echo(peer, body);
-  apply_ack(peer, packet.packet_seq, body.ack, std::nullopt);
+  const uint64_t echoed = (body.flags & wire::kKeepaliveEcho) != 0 ? on_echo(peer, body) : 0;
+  apply_ack(peer, packet.packet_seq, body.ack, std::nullopt, echoed);
   if (!peer.connected()) return;
   on_path_flags(peer, from, body);
   if (body.flags & wire::kKeepaliveProbe) {
@@ -239,15 +239,16 @@ void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
   peer.acks.on_packet(packet.packet_seq, (body.flags & wire::kKeepaliveAckRequested) != 0, now_ns);
 }
 
-void Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
+uint64_t Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
   ProbeTimes& probes = peer.probes;
   for (size_t i = 0; i < ProbeTimes::kKept; ++i) {
     if (!probes.live[i] || probes.sent_ns[i] / 1000 != body.echo_us) continue;
     probes.live[i] = false;
     peer.rtt.add_delayed_sample(now_ns - probes.sent_ns[i], uint64_t{body.echo_delay_us} * 1000, now_ns);
-    return;
+    return probes.packet_seq[i];
   }
   count(Refusal::kEchoUnexpected, &peer);
+  return 0;
 }
 
 void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet) {

@@ -287,10 +287,13 @@ uint64_t Endpoint::Core::last_try_ns(const Peer& peer) const {
   return peer.rtt.has_sample() ? std::max(probed_ns, peer.rtt.sampled_at_ns()) : probed_ns;
 }
 
-// A probe is due on a busy connection after a second without a sample: its acks gave none.
+// A probe is due on a busy connection after a second without a sample: its acks gave none. It is due
+// each second where no message may leave because nothing is acknowledged: the echo makes blocks readable
+//
 uint64_t Endpoint::Core::busy_probe_at_ns(const Peer& peer) const {
   const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
   const uint64_t tried_ns = last_try_ns(peer);
+  if (peer.history.is_unheard()) return tried_ns + kProbeAfterNs;
   // If the last try is newer than the last message, the connection is quiet when another try would be due.
   return busy && tried_ns < peer.last_payload_ns ? tried_ns + kProbeAfterNs : UINT64_MAX;
 }
@@ -314,10 +317,6 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   if (probe) {
     body.flags |= wire::kKeepaliveProbe | wire::kKeepaliveAckRequested;
     body.probe_us = now_ns / 1000;
-    ProbeTimes& probes = peer.probes;
-    probes.sent_ns[probes.next] = now_ns;
-    probes.live[probes.next] = true;
-    probes.next = (probes.next + 1) % ProbeTimes::kKept;
     peer.last_probe_ns = now_ns;
     peer.keepalive_wanted = false;
   }
@@ -336,6 +335,7 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
   packet.buffer = begin_packet(peer);
+  if (probe) peer.probes.note(now_ns, peer.link->next_packet_seq());
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   packet.ack_eliciting = probe;
   packet.charge = Charge::kFree;

@@ -70,8 +70,16 @@ struct SequencedState {
 struct ProbeTimes {
   static constexpr size_t kKept = 4;
   std::array<uint64_t, kKept> sent_ns{};
+  std::array<uint64_t, kKept> packet_seq{};
   std::array<bool, kKept> live{};
   size_t next = 0;
+
+  void note(uint64_t now_ns, uint64_t packet) {
+    sent_ns[next] = now_ns;
+    packet_seq[next] = packet;
+    live[next] = true;
+    next = (next + 1) % kKept;
+  }
 };
 
 struct alignas(64) Peer {

@@ -113,13 +113,13 @@ class SentPacketHistory {
   bool lost_large_in_row() const { return large_lost_in_row_ >= kBlackHoleLosses; }
   void reset_black_hole() { large_lost_in_row_ = 0; }
 
-  /// True in two cases. Another packet, with a number left out before it, would displace the record of a
-  /// packet in flight: that packet would count as lost and its content would be sent again at once. Or the
-  /// peer has acknowledged none of the last 2¹⁵ numbers: after many more, its ack blocks could mean two
+  /// The peer has acknowledged none of the last 2¹⁵ numbers: after many more, its ack blocks could mean two
   /// packets.
+  bool is_unheard() const { return last_sent_ + 2 - largest_acked_ >= kMaxUnacked; }
+  /// True if is_unheard(), and if another packet, with a number left out before it, would displace the record
+  /// of a packet in flight: that packet would count as lost and its content would be sent again at once.
   bool is_full() const {
-    return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) ||
-           last_sent_ + 2 - largest_acked_ >= kMaxUnacked;
+    return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) || is_unheard();
   }
 
   uint64_t last_sent() const { return last_sent_; }

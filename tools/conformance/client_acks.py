@@ -109,7 +109,10 @@ class AckBlockOrder:
     def __init__(self):
         self.before = self.last = (0, 0)  # (number of the peer's packet, largest number acknowledged by then)
 
-    def is_certain(self, number, newest, largest, last_sent):
+    def is_certain(self, number, newest, largest, last_sent, echoed):
+        """`echoed` is the number of the packet whose probe is echoed beside the block, or 0."""
+        if echoed and last_sent - echoed < 1 << 16:
+            return True
         least = largest if number == newest else self.before[1]
         return newest - number <= NUMBERED and last_sent - least < 1 << 16
 
@@ -141,10 +144,10 @@ class Departures:
         """True when no message may leave (R-7). The next number may be left out."""
         return self.next_number + 1 - self.largest >= MOST_UNACKNOWLEDGED
 
-    def on_block(self, packet, newest, block, delay_s, now_s):
+    def on_block(self, packet, newest, block, delay_s, now_s, echoed=0):
         """Returns the messages that the block of a packet acknowledges (R-4), and takes its round-trip sample (R-9)."""
         last = self.next_number - 1
-        if not self.ack_block_order.is_certain(packet, newest, self.largest, last):
+        if not self.ack_block_order.is_certain(packet, newest, self.largest, last, echoed):
             return []
         highest = last - ((last - block[0]) & 0xFFFF)
         if highest < 1 or last - highest > MOST_UNACKNOWLEDGED:

@@ -34,7 +34,8 @@ class Connection:
         self.reset_token = None  # the bytes with which a reset of this connection ends
         self.echo = None  # (probe_us, time of arrival)
         self.path_response = None  # the answer to a path challenge
-        self.probes = {}  # probe_us -> time of leaving
+        self.probed_s = 0.0
+        self.probes = {}  # probe_us -> (time of leaving, number of its packet)
         self.heard_s = self.last_sent_s = now_s
         self.state, self.end = "connected", None  # end: (reason, text, who ended it)
         self.disconnects_sent, self.ending_since_s = 0, None
@@ -101,8 +102,8 @@ class Connection:
             if all([self._on_message(number, message, now_s) for message in messages]):
                 self.arrivals.accept(number, bool(messages), now_s)  # R-5: channel 14 does not count
 
-    def _on_block(self, number, block, delay_s, now_s):
-        for message in self.departures.on_block(number, self.arrivals.newest, block, delay_s, now_s):
+    def _on_block(self, number, block, delay_s, now_s, echoed=0):
+        for message in self.departures.on_block(number, self.arrivals.newest, block, delay_s, now_s, echoed):
             self.channels.senders[message.channel].in_flight.pop(message.number, None)
         self._note_losses(now_s)
 
@@ -199,7 +200,7 @@ class Connection:
         body = bytes([flags]) + self._take_block_bytes() + u(0, 4)
         if probe:
             probe_us = int(now_s * 1e6)
-            self.probes[probe_us] = now_s
+            self.probes[probe_us], self.probed_s = (now_s, self.departures.next_number), now_s
             body += u(probe_us, 8)
         if self.echo:
             probe_us, came_s = self.echo
@@ -212,10 +213,10 @@ class Connection:
 
     def _on_keepalive(self, number, keepalive, now_s):
         """Returns True when the keepalive asks for an acknowledgement."""
-        left_s = self.probes.pop(keepalive.get("echo_us"), None)
+        left_s, echoed = self.probes.pop(keepalive.get("echo_us"), (None, 0))
         if left_s is not None:
             self.departures.round_trip.add(now_s - left_s - keepalive["echo_delay_us"] / 1e6)
-        self._on_block(number, keepalive["block"], 0.0, now_s)
+        self._on_block(number, keepalive["block"], 0.0, now_s, echoed)
         if "probe_us" in keepalive:
             self.echo = (keepalive["probe_us"], now_s)
         if "challenge" in keepalive:
@@ -267,8 +268,9 @@ class Connection:
             self.channels.queue(CONTROL, rekey_init)
         self._send_messages(now_s)
         idle = now_s - self.last_sent_s >= IDLE_S
-        if idle or self.echo or self.path_response or self.arrivals.is_due(now_s, PUMP_S):
-            self._keepalive(now_s, probe=idle)
+        probe = idle or (self.departures.is_full() and now_s - self.probed_s >= 1)  # R-7
+        if probe or self.echo or self.path_response or self.arrivals.is_due(now_s, PUMP_S):
+            self._keepalive(now_s, probe)
 
 
 def u(value, n):

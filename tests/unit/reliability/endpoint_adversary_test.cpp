@@ -7,6 +7,7 @@
 
 #include "raw_client.h"
 #include "traffic_record.h"
+#include "transport/wire/keepalive_body.h"
 
 namespace lattice::reliability {
 namespace {
@@ -291,6 +292,69 @@ TEST(EndpointAdversary, ALateAcknowledgementIsReadAfterHoweverManyOthers) {
   deliver(later);
   deliver(late);
   EXPECT_EQ(server.endpoint->stats().refusals.get(Refusal::kAckLate), 0u);
+}
+
+// The peer's packets arrive and are acknowledged, but it hears nothing until this side has sent so many that
+// every block could name two packets. Then a probe arrives, and its echo.
+TEST(EndpointAdversary, ASideThatWasNotHeardForAllNumbersIsHeardAgain) {
+  test::RigOptions options = options_with_delay(0);
+  options.step_ns = kMs;
+  options.server.congestion.mode = CongestionMode::kNone;
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  test::Node& server = rig.server;
+  // Asks for an ack, and has heard nothing. A number left out before it makes the ack leave at once.
+  const auto deliver = [&](wire::KeepaliveBody keepalive) {
+    keepalive.flags |= wire::kKeepaliveAckRequested;
+    std::array<uint8_t, wire::kMaxKeepaliveBodyBytes> body;
+    const size_t bytes = wire::encode_keepalive(keepalive, body);
+    peer.link->skip_packet_seq();
+    peer.send_from(peer.address, PacketType::kKeepalive, std::span(body).first(bytes));
+    rig.now_ns += kMs / 10;
+    rig.pump(server);
+  };
+  deliver({});
+  const ConnectionHandle connection = server.handler.connected.at(0);
+  const auto sent = [&] { return server.endpoint->stats(connection)->traffic.packets_sent; };
+  const auto lose_answers = [&] {
+    std::array<uint8_t, socket::kMaxDatagramBytes> buffer;
+    socket::Datagram lost{{}, 0, buffer.data()};
+    while (peer.socket->receive({&lost, 1}, rig.now_ns) == 1) {
+    }
+  };
+  while (sent() < 0x10000) {
+    deliver({});
+    lose_answers();
+  }
+  ASSERT_TRUE(server.handler.ended.empty());
+
+  server.endpoint->send(connection, Channel::kReliableOrdered, {}, Bytes{1}, 7);
+  wire::KeepaliveBody heard;
+  const auto acknowledge = [&] {
+    peer.receive(PacketType::kPayload);
+    heard.ack.ack_seq = static_cast<uint16_t>(peer.link->highest_received());
+    deliver(heard);
+  };
+  acknowledge();
+  EXPECT_GT(server.endpoint->stats().refusals.get(Refusal::kAckLate), 0u) << "it could name two packets";
+  for (int i = 0; i < 1100 && (heard.flags & wire::kKeepaliveEcho) == 0; ++i) {
+    rig.now_ns += kMs;
+    rig.pump(server);
+    for (const Bytes& plaintext : peer.receive(PacketType::kKeepalive)) {
+      wire::KeepaliveBody probe;
+      if (!wire::parse_keepalive(plaintext, &probe) || (probe.flags & wire::kKeepaliveProbe) == 0) continue;
+      heard.flags = wire::kKeepaliveEcho;
+      heard.echo_us = probe.probe_us;
+    }
+  }
+  ASSERT_EQ(heard.flags, wire::kKeepaliveEcho) << "a probe each second";
+  acknowledge();
+  rig.now_ns += 20 * kMs;  // The message is on its way.
+  heard = {};
+  acknowledge();
+  EXPECT_EQ(server.handler.receipts.count(7), 1u);
+  EXPECT_TRUE(server.handler.ended.empty());
 }
 
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {

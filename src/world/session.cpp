@@ -192,6 +192,7 @@ WorldStats Session::stats() const {
   WorldStats stats;
   stats.tick = current_tick_;
   stats.objects = table_.size();
+  stats.pump_gap_max_ns = pump_gap_.max_ns();
   stats.ticks_dropped_ns = fixed_tick_.dropped_ns_total();
   stats.rpcs_sent = rpcs_.sent();
   stats.rpcs_received = rpcs_.received();
@@ -203,6 +204,9 @@ WorldStats Session::stats() const {
     stats.bytes_sent = link.traffic.bytes_sent;
     stats.bytes_received = link.traffic.bytes_received;
     stats.datagrams_refused = link.refusals.total();
+    if (const auto* server = endpoint_->server_handshake()) {
+      stats.handshakes_verified = server->verified_count();
+    }
     stats.handshakes_refused = link.refusals.get(reliability::Refusal::kHandshakeRefused);
   }
   if (sender_) add_listening(&stats);

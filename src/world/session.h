@@ -44,6 +44,7 @@
 #include "world/observer.h"
 #include "world/op_result.h"
 #include "world/placed_set.h"
+#include "world/pump_gap.h"
 #include "world/predictor.h"
 #include "world/presenter.h"
 #include "world/rpc_router.h"
@@ -355,6 +356,7 @@ class Session final : public reliability::EndpointHandler,
   std::unique_ptr<fragment::FragmentingEndpoint> endpoint_;
   replication::ObjectTable table_;
   simulation::FixedTick fixed_tick_;
+  PumpGap pump_gap_;
   RpcRouter rpcs_;
   FrameLog frame_log_;
 

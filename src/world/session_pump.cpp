@@ -23,6 +23,7 @@ class Session::PhaseScope {
 bool Session::receive(Now now) {
   if (phase_ != Phase::kIdle) return false;
   fix_schema();
+  pump_gap_.on_pump(now.ns);
   {
     PhaseScope scope(*this, Phase::kReceive);
     run_receive(now);

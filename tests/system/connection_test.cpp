@@ -85,6 +85,26 @@ TEST(Connection, ATokenWorksOnce) {
   lattice_world_destroy(thief);
 }
 
+TEST(Connection, StatisticsSeeWhatNewcomersCostAndWhatHeldThePumpUp) {
+  Pair pair;
+  const auto stats = [&pair] {
+    lattice_world_stats out;
+    lattice_world_stats_init(&out);
+    EXPECT_EQ(lattice_world_get_stats(pair.server, &out), LATTICE_OK);
+    return out;
+  };
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(stats().handshakes_verified, 1u);
+  const uint64_t quiet_ns = stats().pump_gap_max_ns;
+  EXPECT_GT(quiet_ns, 0u);
+  EXPECT_LT(quiet_ns, 50'000'000u);
+  lattice_netsim_advance(pair.net, 190'000'000);
+  pair.run_ms(500);
+  EXPECT_GE(stats().pump_gap_max_ns, 190'000'000u);
+  EXPECT_LT(stats().pump_gap_max_ns, 190'000'000u + 50'000'000u);
+}
+
 TEST(Connection, AFullServerSaysSo) {
   Pair pair(10, 1);
   ASSERT_NE(pair.connect(pair.client, pair.token(pair.client)), nullptr);

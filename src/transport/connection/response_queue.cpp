@@ -7,34 +7,42 @@
 #include "transport/connection/prefix_rate.h"
 
 namespace lattice::connection {
+namespace {
+
+uint64_t prefix_as_group(const ResponseQueue::Response& response) {
+  return response.prefix;
+}
+
+/// What is left of a prefix without its last bits: a /16 or a /32.
+uint64_t network_of(const ResponseQueue::Response& response) {
+  return response.prefix >> (response.from.family == 4 ? 24 - 16 : 56 - 32);
+}
+
+}  // namespace
 
 ResponseQueue::ResponseQueue() {
   waiting_.reserve(kMaxResponses);
 }
 
-size_t ResponseQueue::count_of(uint64_t prefix) const {
-  return static_cast<size_t>(std::count_if(waiting_.begin(), waiting_.end(),
-                                           [prefix](const Response& r) { return r.prefix == prefix; }));
-}
-
-ResponseQueue::Share ResponseQueue::largest_share() const {
-  std::array<uint64_t, kMaxResponses> prefixes;
-  const size_t count = waiting_.size();
-  for (size_t i = 0; i < count; ++i) prefixes[i] = waiting_[i].prefix;
-  std::sort(prefixes.begin(), prefixes.begin() + static_cast<std::ptrdiff_t>(count));
-  Share largest;
-  for (size_t first = 0, end = 0; first < count; first = end) {
-    while (end < count && prefixes[end] == prefixes[first]) ++end;
-    if (end - first > largest.count) largest = {prefixes[first], end - first};
+bool ResponseQueue::make_room(GroupOf group_of, uint64_t group, platform::Address* displaced) {
+  std::array<uint64_t, kMaxResponses> groups;
+  const auto end = std::transform(waiting_.begin(), waiting_.end(), groups.begin(), group_of);
+  std::sort(groups.begin(), end);
+  uint64_t largest = 0;
+  std::ptrdiff_t largest_count = 0, own_count = 0;
+  for (auto first = groups.begin(), next = first; first != end; first = next) {
+    next = std::upper_bound(first, end, *first);
+    if (*first == group) own_count = next - first;
+    if (next - first <= largest_count) continue;
+    largest = *first;
+    largest_count = next - first;
   }
-  return largest;
-}
-
-void ResponseQueue::erase_newest_of(uint64_t prefix, platform::Address* from) {
+  if (own_count + 1 >= largest_count) return false;
   const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(),
-                                   [prefix](const Response& r) { return r.prefix == prefix; });
-  *from = newest->from;
+                                   [&](const Response& r) { return group_of(r) == largest; });
+  *displaced = newest->from;
   waiting_.erase(std::next(newest).base());
+  return true;
 }
 
 ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span<const uint8_t> datagram,
@@ -42,16 +50,15 @@ ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span
   LATTICE_CHECK(datagram.size() <= wire::kMaxChallengeResponseBytes);
   const auto same = [&from](const Response& r) { return r.from == from; };
   if (std::any_of(waiting_.begin(), waiting_.end(), same)) return Push::kAlreadyWaits;
-  const uint64_t prefix = prefix_of(from);
+  Response newcomer;
+  newcomer.from = from;
+  newcomer.prefix = prefix_of(from);
   const bool is_full = waiting_.size() == kMaxResponses;
-  if (is_full) {
-    const Share largest = largest_share();
-    if (count_of(prefix) + 1 >= largest.count) return Push::kLost;
-    erase_newest_of(largest.prefix, displaced);
+  if (is_full && !make_room(prefix_as_group, newcomer.prefix, displaced) &&
+      !make_room(network_of, network_of(newcomer), displaced)) {
+    return Push::kLost;
   }
-  Response& response = waiting_.emplace_back();
-  response.from = from;
-  response.prefix = prefix;
+  Response& response = waiting_.emplace_back(newcomer);
   response.size = static_cast<uint16_t>(datagram.size());
   std::copy(datagram.begin(), datagram.end(), response.bytes.begin());
   return is_full ? Push::kWaitsAnotherLost : Push::kWaits;

@@ -163,6 +163,8 @@ class ServerHandshake {
 
   uint64_t refusal_count(ServerRefusal refusal) const { return refusals_[static_cast<size_t>(refusal)]; }
   uint64_t accepted_count() const { return accepted_count_; }
+  /// Messages 3 whose curve operations were done.
+  uint64_t verified_count() const { return verified_count_; }
   uint64_t challenge_count() const { return challenge_count_; }
   uint64_t repeated_accept_count() const { return repeated_accept_count_; }
   uint64_t denial_count() const { return denial_count_; }
@@ -224,6 +226,7 @@ class ServerHandshake {
   uint64_t cookie_budget_full_at_ns_ = 0;
   std::array<uint64_t, static_cast<size_t>(ServerRefusal::kCount)> refusals_{};
   uint64_t accepted_count_ = 0;
+  uint64_t verified_count_ = 0;
   uint64_t challenge_count_ = 0;
   uint64_t repeated_accept_count_ = 0;
   uint64_t denial_count_ = 0;

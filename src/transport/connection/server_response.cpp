@@ -139,6 +139,7 @@ std::optional<ResponseQueue::Response> ServerHandshake::take_waiting(uint64_t no
 
 ServerResult ServerHandshake::verify(const ResponseQueue::Response& waited, const ServerMoment& moment,
                                      DatagramSink& sink) {
+  ++verified_count_;
   ServerResult result = verified(waited, moment, sink);
   count(result.refusal);
   return result;

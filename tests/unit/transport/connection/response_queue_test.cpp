@@ -69,6 +69,22 @@ TEST(ResponseQueue, ThePrefixWithTheMostGivesWay) {
   EXPECT_EQ(newest_port, static_cast<int>(ResponseQueue::kMaxResponses) - 4) << "the newest went";
 }
 
+TEST(ResponseQueue, ANetworkOfManyPrefixesGivesWay) {
+  ResponseQueue queue;
+  const auto from = [](uint8_t network, uint8_t prefix) {
+    platform::Address address{.family = 6, .port = 1, .ip = {0x20, 1, 0x0d, network, 0, 0, prefix}};
+    return address;
+  };
+  for (uint8_t prefix = 0; prefix < ResponseQueue::kMaxResponses; ++prefix)
+    ASSERT_EQ(push(queue, from(1, prefix)), Push::kWaits);
+  EXPECT_EQ(push(queue, from(1, 200)), Push::kLost) << "its own network has the most";
+  platform::Address displaced;
+  EXPECT_EQ(queue.push(from(2, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  EXPECT_EQ(displaced, from(1, ResponseQueue::kMaxResponses - 1));
+  EXPECT_EQ(queue.push(at(9, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  EXPECT_EQ(displaced, from(1, ResponseQueue::kMaxResponses - 2)) << "IPv4 and IPv6 are apart";
+}
+
 TEST(ResponseQueue, AStrangerFindsNoRoomAmongEquals) {
   ResponseQueue queue;
   for (uint8_t prefix = 0; prefix < ResponseQueue::kMaxResponses; ++prefix)

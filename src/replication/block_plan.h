@@ -21,7 +21,7 @@ struct Candidate {
   uint32_t index = 0;  // of the replica or the removal
   EntryKind kind = EntryKind::kDelta;
   bool is_own = false;     // a state of an object that the client owns
-  bool streams = false;    // the snapshot before had a state of it too
+  bool streams = false;    // it changes in each send interval
   bool chosen = true;      // goes into this snapshot
   uint32_t age = 0;        // of the baseline; 0: the kind has none, or it is the state as placed
   uint32_t bits = 0;       // of the content without mask and head
@@ -62,6 +62,8 @@ class BlockPlan {
   std::span<const uint32_t> order() const { return order_; }
   /// At most so many bytes will be written.
   uint32_t bytes() const { return bytes_; }
+  /// At least so many bytes are left in the last part.
+  uint32_t room_bytes() const { return (capacity_bits_ - used_bits_) / 8; }
 
  private:
   /// Of the baselines of a run.
@@ -114,6 +116,9 @@ class BlockPlan {
 
 /// Whether two full entries have the same head (D-41).
 bool same_head(const ObjectInfo& a, const ObjectInfo& b);
+
+/// The head of a block takes so many bytes at most.
+inline constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
 
 /// Bits of a gap (D-14).
 inline uint32_t gap_bits(uint32_t gap, uint32_t k) {

@@ -19,7 +19,6 @@ inline constexpr uint32_t kKeptStates = 16;
 class KeepTicks {
  public:
   KeepTicks() = default;
-  /// `turns` is the number of ticks from one snapshot to the next of the same client.
   KeepTicks(uint32_t tick_rate_hz, uint32_t turns)
       : turns_(turns), period_((least_period(tick_rate_hz) + turns - 1) / turns * turns) {}
 
@@ -33,6 +32,8 @@ class KeepTicks {
     }
     return false;
   }
+  /// The number of ticks from one snapshot to the next of the same client.
+  uint32_t turns() const { return turns_; }
   /// So long a client keeps a state of such a tick in any case: fewer than kKeptStates later ones can have
   /// come.
   uint32_t sure_ticks() const { return period_ * (kKeptStates - 1); }

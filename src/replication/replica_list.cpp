@@ -71,9 +71,12 @@ bool ReplicaList::removes(uint32_t slot, uint64_t network_id) const {
 ReplicaList::Standing ReplicaList::standing(const Replica& replica) const {
   Standing standing;
   for (const Replica& other : replicas_) {
-    if (other.accumulator <= 0) continue;  // a free one has 0
-    ++standing.waiting;
-    standing.rank += other.accumulator > replica.accumulator ? 1 : 0;
+    const auto index = static_cast<uint32_t>(&other - replicas_.data());
+    const uint32_t slot = slots_.slot(index);
+    if (slot >= SlotIndex::kFree) continue;
+    const float accumulator = other.in_step ? step_of(slot)->accumulator : other.accumulator;
+    standing.waiting += accumulator > 0 ? 1 : 0;
+    standing.rank += accumulator > replica.accumulator ? 1 : 0;
   }
   return standing;
 }
@@ -168,9 +171,7 @@ void ReplicaList::wake(uint32_t index) {
 void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
   const ChangeLog& announced = store.announced();
   const ChangeLog& changes = store.changes();
-  if (!steps_.empty() && (!announced.reaches(announced_read_) || !changes.reaches(changes_read_))) {
-    end_steps(store);
-  }
+  if (!steps_.empty() && !announced.reaches(announced_read_)) end_steps(store);
   // What was announced takes full entries.
   for (; !steps_.empty() && announced_read_ != announced.end(); ++announced_read_) {
     const uint32_t slot = announced.at(announced_read_);
@@ -178,6 +179,7 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
   }
   announced_read_ = announced.end();
   if (!changes.reaches(changes_read_)) {
+    follow_outdated(store);
     wake_outdated(store);
   } else if (!steps_.empty()) {
     follow_groups(store, changed.since(changes_read_));
@@ -185,6 +187,7 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
     wake_changed(changed, changes);
   }
   changes_read_ = changes.end();
+  changes_tick_ = store.last_tick();
 }
 
 // Looks up what changed, or where that is less, looks at each object of the set. The marks of what changed
@@ -209,7 +212,7 @@ void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes)
 void ReplicaList::wake_outdated(const StateStore& store) {
   const std::span<const uint32_t> slots = slots_.slots();
   for (uint32_t index = 0; index < slots.size(); ++index) {
-    if (slots[index] >= SlotIndex::kFree) continue;
+    if (slots[index] >= SlotIndex::kFree || replicas_[index].in_step) continue;
     if (replicas_[index].sent_version != store.version(slots[index])) wake(index);
   }
   visited_ += slots.size();
@@ -289,7 +292,6 @@ void ReplicaList::end_removal(uint32_t index) {
 }
 
 void ReplicaList::begin_build(Tick tick) {
-  previous_tick_ = tick_;
   tick_ = tick;
   if (!is_fitted_) fit();
   for (const PartLedger::Forgotten& lost : ledger_.forgotten_entries()) on_lost(lost.entry, lost.tick);
@@ -357,6 +359,10 @@ void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   // An ack that comes late: by now the client may have forgotten the state (D-26).
   const bool fresh = static_cast<uint16_t>(replica.sends - entry.send) < kBaselineSends;
   take_ack(entry.index, version, tick, fresh, entry.send);
+  if (came_into_step(replica, tick)) {
+    const uint32_t slot = slots_.slot(entry.index);
+    steps_.on_acked(slot >> kGroupBits, 1u << slot % kGroupSlots, tick, keep);
+  }
   if (kind == EntryKind::kFull) {
     // A rested entry that overtook the first full entry said nothing to the client (D-17).
     if (replica.acked_full == 0) replica.rest_sent = false;
@@ -401,6 +407,10 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   }
   replica.count_loss();
   if (replica.acked_version >= version) return;
+  if (came_into_step(replica, tick)) {
+    const uint32_t slot = slots_.slot(entry.index);
+    static_cast<void>(steps_.on_lost(slot >> kGroupBits, 1u << slot % kGroupSlots, tick));
+  }
   replica.lost = true;
   if (entry.send == replica.sends) replica.in_flight = false;
 }
@@ -485,7 +495,9 @@ void ReplicaList::age(Tick oldest) {
     if (kept.version != 0 && base::tick_after(oldest, kept.tick)) kept = KeptState();
   }
   steps_.age(oldest);
-  steps_from_ = base::tick_after(oldest, steps_from_) ? oldest : steps_from_;
+  for (Tick* tick : {&steps_from_, &changes_tick_}) {
+    if (base::tick_after(oldest, *tick)) *tick = oldest;
+  }
 }
 
 void ReplicaList::validate() const {

@@ -91,8 +91,10 @@ class ReplicaList {
   };
   /// A group begins with so many objects at least.
   static constexpr uint32_t kLeastInStep = 8;
-  /// An object comes out of step where the base of its group is so old.
+  /// An object comes out of step where the base of its group is so old, and into step where the state that
+  /// it was acked with is younger by what a round trip takes.
   static constexpr int32_t kOldestBaseTicks = static_cast<int32_t>(kBaselineSends) - 1;
+  static constexpr int32_t kOldestFirstBaseTicks = kOldestBaseTicks * 3 / 4;
   /// A group takes further objects when so long none came: until each block since is acked, it keeps its
   /// base.
   static constexpr int32_t kStepPauseTicks = 64;
@@ -165,23 +167,33 @@ class ReplicaList {
   void put_to_rest(uint32_t index) { is_awake_[index] = false; }
   /// Keeps the first `count` of awake(): the others were put to rest.
   void keep_awake(size_t count) { awake_.resize(count); }
-  /// The groups of objects in step. The builder sends all of them, or ends them.
+  /// The groups of objects in step. A snapshot holds all of a group, or nothing of it.
   std::vector<Step>& steps() { return steps_.steps(); }
   /// True when the version of the attachments is another one than at the last call.
   bool note_groups(uint32_t version) { return std::exchange(groups_version_, version) != version; }
-  /// Takes objects of one group out of step.
+  const Step* step_of(uint32_t slot) const { return steps_.find(slot >> kGroupBits); }
+  /// Takes all objects out of step, and lets none come into step for a second.
+  void end_steps(const StateStore& store);
+  /// Takes objects of one group out of step, and below: all of groups with several base priorities.
   void end_step(const StateStore& store, uint32_t group, uint32_t mask) {
     leave_step(store, *steps_.find(group), mask);
   }
-  /// Takes all objects out of step, and lets none come into step for a second.
-  void end_steps(const StateStore& store);
-  /// Brings objects into step whose state was just sent at the tick of the build, each on its own. `mask` has
-  /// objects of one group without reason to be sent on their own; the client acked their states at `base`.
+  void end_uneven_steps(const StateStore& store);
+  /// What comes into step: objects of one group that were just sent at the tick of the build, each on its
+  /// own, and that have no reason to be sent on their own.
+  struct StepBegin {
+    uint32_t group = 0;
+    uint32_t mask = 0;
+    Tick base = 0;        // the client acked their states at this tick
+    float priority = 0;   // the base priority of one
+    bool uneven = false;  // another has another one
+  };
   /// Does nothing where the group is not ready for more objects.
-  void begin_step(uint32_t group, uint32_t mask, Tick base);
+  void begin_step(const StepBegin& begin);
+  /// True while the budget is too small for all that changes: then groups take turns.
+  bool takes_turns() const { return takes_turns_; }
+  void set_takes_turns(bool on) { takes_turns_ = on; }
   bool may_begin_steps() const { return !base::tick_after(steps_from_, tick_); }
-  /// The tick of the build before.
-  Tick previous_build() const { return previous_tick_; }
   Replica& replica(uint32_t index) { return replicas_[index]; }
   const Replica& replica(uint32_t index) const { return replicas_[index]; }
   const KeptState& kept(uint32_t index) const { return kept_[index]; }
@@ -230,10 +242,16 @@ class ReplicaList {
   void drop_stale();
   void fit();
   void follow_groups(const StateStore& store, const ChangedGroups::Changes& changes);
-  void note_kept(const StateStore& store, const Step& step);
+  void follow_outdated(const StateStore& store);
+  void end_idle_steps(const StateStore& store);
+  void note_kept(const StateStore& store, const Step& step, uint32_t slot, uint32_t index);
   void leave_step(const StateStore& store, Step step, uint32_t mask);
   Replica replica_in_step(uint32_t slot, const Replica& replica, const Step& step,
                           const StateStore& store) const;
+  /// Whether the object came into step at `tick`, at which its state went on its own.
+  static bool came_into_step(const Replica& replica, Tick tick) {
+    return replica.in_step && replica.sent_tick == tick;
+  }
   void on_block(const SentEntry& entry, Tick tick, bool keep, bool acked);
   void on_dropped(uint32_t slot, Tick tick, bool keep, bool acked);
   void on_pieces(const SentEntry& entry, bool acked);
@@ -263,6 +281,7 @@ class ReplicaList {
   bool awake_in_order_ = true;
   bool awake_is_stale_ = false;    // some entries are of stays that have ended
   uint64_t changes_read_ = 0;      // how far in the change log
+  Tick changes_tick_ = 0;          // the newest that was recorded then
   std::vector<Removal> removals_;  // with free ones between
   std::vector<uint32_t> free_removals_;
   std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
@@ -280,12 +299,12 @@ class ReplicaList {
   LongSends longs_;
   uint64_t announced_read_ = 0;  // how far in the log of announced objects
   Tick tick_ = 0;                // of the newest build
-  Tick previous_tick_ = 0;       // of the build before
   Tick steps_from_ = 0;          // from here on objects come into step
   uint32_t groups_version_ = 0;
   uint32_t owed_at_join_ = 0;
   uint32_t joined_objects_ = 0;  // objects that owe() marked
   double estimate_scale_ = 1.0;
+  bool takes_turns_ = false;
   bool told_unchanged_ = false;
   bool is_fitted_ = false;  // what only the join needed was given back
   double mean_entry_bits_ = 64.0;

@@ -6,7 +6,7 @@
 
 namespace lattice::replication {
 
-// Of the objects in step, those that did not change come out of step.
+// Wakes what changed and is not in step, and finds out what changed of what is.
 void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Changes& changes) {
   std::vector<Step>& steps = steps_.steps();
   for (Step& step : steps) step.changed = 0;
@@ -20,11 +20,31 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
       ++visited_;
     }
   }
-  visited_ += changes.groups.size() + steps.size();
+  visited_ += changes.groups.size();
+  end_idle_steps(store);
+}
+
+// The same where the change log does not reach back: looks at the objects. A server that is late must not
+// lose what makes its snapshots cheap.
+void ReplicaList::follow_outdated(const StateStore& store) {
+  for (Step& step : steps_.steps()) {
+    step.changed = 0;
+    for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
+      const auto bit = static_cast<uint32_t>(std::countr_zero(rest));
+      const Tick newest = store.summary((step.group << kGroupBits) + bit).tick;
+      if (base::tick_after(newest, changes_tick_)) step.changed |= 1u << bit;
+    }
+    visited_ += static_cast<uint32_t>(std::popcount(step.mask));
+  }
+  end_idle_steps(store);
+}
+
+// Takes out of step what did not change since the last build, and groups with a base too old to name.
+void ReplicaList::end_idle_steps(const StateStore& store) {
+  std::vector<Step>& steps = steps_.steps();
+  visited_ += steps.size();
   for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
     Step& step = steps[at];
-    if (step.kept != 0) note_kept(store, step);
-    step.kept = 0;
     const bool aged = base::tick_distance(tick_, step.base) > kOldestBaseTicks ||
                       static_cast<uint32_t>(tick_ - step.base) >= store.history_ticks();
     const uint32_t stay = step.mask & step.changed;
@@ -34,14 +54,12 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
   }
 }
 
-// The client keeps the states of `step.kept` long, as baselines for bad times.
-void ReplicaList::note_kept(const StateStore& store, const Step& step) {
-  for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
-    const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
-    const VersionRing::Version kept = store.version_at(slot, step.kept);
-    if (!kept.exact) continue;
-    keep_state(slots_.find(slot), kept.version, step.kept);
-  }
+// The client keeps the states of `step.kept` long, as baselines for bad times: also that of this object, if
+// it was in step then.
+void ReplicaList::note_kept(const StateStore& store, const Step& step, uint32_t slot, uint32_t index) {
+  if (step.kept == 0 || !base::tick_after(step.kept, replicas_[index].sent_tick)) return;
+  const VersionRing::Version kept = store.version_at(slot, step.kept);
+  if (kept.exact) keep_state(index, kept.version, step.kept);
 }
 
 // By value: the step may end with its last object.
@@ -50,6 +68,7 @@ void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) 
     const uint32_t slot = (step.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t index = slots_.find(slot);
     steps_.remove(slot);
+    note_kept(store, step, slot, index);
     replicas_[index] = replica_in_step(slot, replicas_[index], step, store);
     replicas_[index].in_step = false;
     wake(index);
@@ -62,7 +81,8 @@ void ReplicaList::leave_step(const StateStore& store, Step step, uint32_t mask) 
 Replica ReplicaList::replica_in_step(uint32_t slot, const Replica& replica, const Step& step,
                                      const StateStore& store) const {
   Replica now = replica;
-  if (step.sent == replica.sent_tick) return now;  // it came into step with the last snapshot
+  now.accumulator = step.accumulator;
+  if (step.sent == replica.sent_tick) return now;  // it came into step with the last block
   const uint32_t bit = 1u << slot % kGroupSlots;
   now.sent_version = store.version_at(slot, step.sent).version;
   now.sent_tick = step.sent;
@@ -88,24 +108,34 @@ void ReplicaList::end_steps(const StateStore& store) {
   steps_from_ = tick_ + static_cast<Tick>(kStepPauseTicks);
 }
 
-void ReplicaList::begin_step(uint32_t group, uint32_t mask, Tick base) {
-  Step* step = steps_.find(group);
+void ReplicaList::end_uneven_steps(const StateStore& store) {
+  const std::vector<Step>& steps = steps_.steps();
+  for (size_t at = steps.size(); at-- > 0;) {  // a step that ends is replaced by the last one
+    if (steps[at].uneven) leave_step(store, steps[at], steps[at].mask);
+  }
+}
+
+void ReplicaList::begin_step(const StepBegin& begin) {
+  Step* step = steps_.find(begin.group);
   if (step == nullptr) {
-    if (static_cast<uint32_t>(std::popcount(mask)) < kLeastInStep) return;
-    step = &steps_.add(group);
-    step->base = base;
-  } else if (step->base != base || base::tick_distance(tick_, step->joined) < kStepPauseTicks) {
+    if (static_cast<uint32_t>(std::popcount(begin.mask)) < kLeastInStep) return;
+    step = &steps_.add(begin.group);
+    step->base = begin.base;
+    step->priority = begin.priority;
+  } else if (step->base != begin.base || step->sent != tick_ ||
+             base::tick_distance(tick_, step->joined) < kStepPauseTicks) {
     return;
   }
-  step->mask |= mask;
+  step->mask |= begin.mask;
   step->sent = tick_;
-  step->joined = tick_ + 1;
+  step->joined = tick_;
   step->acked = 0;
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    const uint32_t slot = (group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
+  step->uneven = step->uneven || begin.uneven || begin.priority != step->priority;
+  for (uint32_t rest = begin.mask; rest != 0; rest &= rest - 1) {
+    const uint32_t slot = (begin.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t index = slots_.find(slot);
     Replica& replica = replicas_[index];
-    LATTICE_ASSERT(!replica.in_step && replica.sent_tick == tick_ && replica.acked_tick == base);
+    LATTICE_ASSERT(!replica.in_step && replica.sent_tick == tick_ && replica.acked_tick == begin.base);
     replica.in_step = true;
     is_awake_[index] = false;
     awake_is_stale_ = true;

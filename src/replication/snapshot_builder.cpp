@@ -1,44 +1,26 @@
 #include "replication/snapshot_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
 
 #include "base/assert.h"
 #include "replication/entry_writer.h"
+#include "replication/priority.h"
 
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kScanAhead = 8;  // C-05
 /// How often the distances of objects in step are looked at.
 constexpr uint32_t kSlowStepBuilds = 16;
 constexpr size_t kPrefetchAhead = 8;
-constexpr float kMaxStaleness = 60.0f;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
-/// A block of objects in step takes this share of a part at most.
-constexpr uint32_t kSharedPerPart = 4;
-constexpr uint32_t kLeastCutEntries = 8;  // a smaller block is not cut to fill up a part
-constexpr uint32_t kLeastCutBytes = 48;   // and smaller room is left empty
-
-/// In descending order: by priority, which is not negative, then by place.
-uint64_t rank(float priority, uint32_t place) {
-  return uint64_t{std::bit_cast<uint32_t>(priority)} << 32 | (UINT32_MAX - place);
-}
-uint32_t place_of(uint64_t rank) {
-  return UINT32_MAX - static_cast<uint32_t>(rank);
-}
+constexpr uint32_t kLeastCutBytes = 48;             // smaller room in a part is left empty
 constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
-
-/// The lower half of the bits that are set.
-uint32_t lower_half(uint32_t mask) {
-  uint32_t upper = mask;
-  for (int i = std::popcount(mask) / 2; i > 0; --i) upper &= upper - 1;
-  return mask & ~upper;
-}
 
 }  // namespace
 
@@ -47,10 +29,11 @@ SnapshotBuilder::SnapshotBuilder(const Config& config, const ObjectTable& table,
       table_(table),
       store_(store),
       cache_(table, store, config.part_capacity_bytes - static_cast<uint32_t>(kEntryOverheadBytes)),
-      blocks_(table, store, cache_, config.part_capacity_bytes / kSharedPerPart),
+      blocks_(table, store, cache_, config.part_capacity_bytes / StepPlan::kSharedPerPart),
       changed_(store.changes()),
       resend_ticks_(2 * config.tick_rate_hz),
-      plan_(config.part_capacity_bytes) {
+      plan_(config.part_capacity_bytes),
+      steps_({config.part_capacity_bytes, kMaxParts, config.send_interval_ticks}, blocks_) {
   LATTICE_CHECK(config.part_capacity_bytes >= kMinPartCapacity &&
                 config.part_capacity_bytes <= kMaxPartBytes);
   LATTICE_CHECK(config.send_interval_ticks > 0);
@@ -74,37 +57,45 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
   recipient.follow(store_, changed_);
   end_unfit_steps(recipient);
   recipient.follow_longs(store_, resend_ticks_);
+  may_take_turns_ = rules == nullptr;
   const uint32_t others_bytes = budget_bytes - piece_share(recipient, budget_bytes);
-  if (!plan_steps(recipient, others_bytes)) {
-    recipient.end_steps(store_);
-    shared_.clear();
-    shared_bytes_ = shared_parts_ = 0;
-  }
+  const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;
+  const uint32_t bound_bytes = others_bytes == 0 ? most_bytes : std::min(others_bytes, most_bytes);
+  plan_steps(recipient, others_bytes);
   collect(recipient);
   rules_ = nullptr;
+  const size_t too_late = recipient.takes_turns() ? line_up(recipient, bound_bytes) : 0;
   const uint32_t max_parts =
-      kMaxParts - shared_parts_ - (recipient.longs().has_unsent() ? kMaxPieceParts : 0);
-  const uint32_t left_bytes = budget_bytes == 0 ? 0 : others_bytes - shared_bytes_;
+      kMaxParts - steps_.parts() - (recipient.longs().has_unsent() ? kMaxPieceParts : 0);
+  const uint32_t taken_bytes = steps_.bytes() + steps_.reserved_bytes();
+  const bool is_free = others_bytes == 0 && !recipient.takes_turns();
+  const uint32_t left_bytes = is_free ? 0 : bound_bytes - taken_bytes;
   const size_t passed_over = admit(recipient, left_bytes);
   begin_longs(recipient, budget_bytes);
-  unchanged_ = passed_over == 0 && candidates_.empty() && shared_.empty() && long_waiting_.empty() &&
-               !recipient.longs().has_unsent();
+  unchanged_ = too_late + passed_over == 0 && candidates_.empty() && recipient.steps().empty() &&
+               long_waiting_.empty() && !recipient.longs().has_unsent();
   if (unchanged_ && silence == Silence::kAllowed && recipient.told_unchanged()) return {};
   recipient.tell_unchanged(unchanged_);
   const bool all = passed_over == 0 && plan_.plan(candidates_, table_, max_parts);
   if (!all || (left_bytes != 0 && plan_.bytes() > left_bytes && !candidates_.empty())) {
     choose(recipient, left_bytes, max_parts);
   }
+  if (!plan_.order().empty()) {
+    const size_t bytes = plan_.bytes() - plan_.parts().size() * kSnapshotHeaderBytes;
+    const auto entries = static_cast<double>(plan_.order().size());
+    recipient.set_mean_entry_bits(std::max(1.0, 8.0 * static_cast<double>(bytes) / entries));
+  }
+  if (recipient.takes_turns()) {
+    const auto parts = static_cast<uint32_t>(plan_.parts().size());
+    steps_.take_turns({plan_.bytes(), parts, plan_.room_bytes()}, bound_bytes);
+  }
   write(recipient, header, budget_bytes);
   ++stats_.snapshots;
   stats_.parts += parts_.size();
-  const size_t postponed = passed_over + candidates_.size() - plan_.order().size();
+  const size_t postponed =
+      too_late + passed_over + candidates_.size() - plan_.order().size() + steps_.waiting();
   stats_.postponed += postponed;
-  if (postponed == 0) {
-    if (has_room(plan_.bytes() + shared_bytes_, others_bytes)) begin_steps(recipient);
-  } else if (!shared_.empty()) {
-    recipient.end_steps(store_);  // those on their own have the same right to the budget
-  }
+  end_build(recipient, postponed, others_bytes);
   return parts_;
 }
 
@@ -134,72 +125,109 @@ void SnapshotBuilder::end_unfit_steps(ReplicaList& recipient) {
   }
 }
 
-// Finds the blocks of all groups in step. False when that cannot be, or should not: too little would be left
-// of the budget for what else there is.
-bool SnapshotBuilder::plan_steps(ReplicaList& recipient, uint32_t budget_bytes) {
-  shared_.clear();
-  shared_bytes_ = shared_parts_ = 0;
-  if (recipient.steps().empty()) return true;
-  for (const Step& step : recipient.steps()) {
-    if (tick_ == step.base || !find_shared(Shared{step.group, step.mask, step.base, 0})) return false;
+// Takes all groups, or lets them take turns.
+void SnapshotBuilder::plan_steps(ReplicaList& recipient, uint32_t budget_bytes) {
+  steps_.begin(recipient.steps(), tick_);
+  if (!recipient.takes_turns() && steps_.take_all(budget_bytes)) return;
+  recipient.set_takes_turns(may_take_turns_);
+  if (may_take_turns_) {
+    recipient.end_uneven_steps(store_);
+  } else {
+    recipient.end_steps(store_);
   }
-  // A part is begun where less than a block's share is left in the one before.
-  const uint32_t least_bytes = config_.part_capacity_bytes - config_.part_capacity_bytes / kSharedPerPart -
-                               static_cast<uint32_t>(kSnapshotHeaderBytes);
-  shared_parts_ = shared_bytes_ / least_bytes + 1;
-  const uint32_t cuts = std::bit_width(kGroupSlots / kLeastCutEntries);
-  shared_bytes_ += shared_parts_ * (static_cast<uint32_t>(kSnapshotHeaderBytes) + cuts * kMostBlockHeadBytes);
-  return shared_parts_ <= kMaxParts / 2 && has_room(shared_bytes_, budget_bytes);
+  steps_.begin(recipient.steps(), tick_);
 }
 
-// Cuts what is longer than a block's share of a part. False when one entry is.
-bool SnapshotBuilder::find_shared(Shared shared) {
-  shared.block = blocks_.find(shared.group, shared.mask, shared.baseline);
-  if (shared.block != BlockCache::kTooLong) {
-    shared_bytes_ += static_cast<uint32_t>(blocks_.bytes(shared.block).size());
-    shared_.push_back(shared);
-    return true;
+// Puts what is on its own in one line with the groups. What comes too late in it for the budget is no
+// candidate: returns how many.
+size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
+  steps_.line_up();
+  if (recipient.steps().empty()) return 0;
+  alone_.clear();
+  for (Waiting& waiting : waiting_) {
+    if (waiting.is_own) continue;
+    // It goes with its group where it can, because then it can come into step again.
+    const uint32_t slot = recipient.slot_of(waiting.index);
+    const Step* step = recipient.step_of(slot);
+    if (step != nullptr && step->priority == table_.info(slot).type->base_priority) {
+      waiting.priority = std::max(waiting.priority, step->accumulator);
+    }
+    alone_.push_back(waiting.priority);
   }
-  const uint32_t lower = lower_half(shared.mask);
-  if (lower == 0) return false;
-  return find_shared(Shared{shared.group, lower, shared.baseline, 0}) &&
-         find_shared(Shared{shared.group, shared.mask & ~lower, shared.baseline, 0});
+  for (const Candidate& candidate : candidates_) alone_.push_back(candidate.priority);
+  std::sort(alone_.begin(), alone_.end(), std::greater<>());
+  const float least = steps_.divide(alone_, recipient.mean_entry_bits(), budget_bytes);
+  return std::erase_if(waiting_, [least](const Waiting& w) { return !w.is_own && w.priority < least; }) +
+         std::erase_if(candidates_,
+                       [least](const Candidate& candidate) { return candidate.priority < least; });
 }
 
-// Whether a quarter of the budget is left behind `bytes`, and a part.
-bool SnapshotBuilder::has_room(uint32_t bytes, uint32_t budget_bytes) const {
-  return budget_bytes == 0 ||
-         uint64_t{bytes} + std::max(budget_bytes / 4, config_.part_capacity_bytes) <= budget_bytes;
+// Sees what came out of step, and what comes into step.
+void SnapshotBuilder::end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes) {
+  const bool fits = postponed == 0 && steps_.has_room(plan_.bytes() + steps_.bytes(), budget_bytes);
+  if (may_take_turns_) {
+    for (const uint32_t group : steps_.too_long()) {
+      recipient.end_step(store_, group, recipient.step_of(group << kGroupBits)->mask);
+    }
+    recipient.set_takes_turns(postponed != 0 || (recipient.takes_turns() && !fits));
+    begin_steps(recipient);
+  } else if (fits) {
+    begin_steps(recipient);
+  } else if (postponed != 0 && !steps_.shared().empty()) {
+    recipient.end_steps(store_);  // those on their own have the same right to the budget
+  }
 }
 
-// Brings into step what was sent in this snapshot and in the one before, by groups, where the client acked
-// the states of the same tick.
 void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
   if (!recipient.may_begin_steps()) return;
-  uint32_t group = kNoSlot;
-  uint32_t mask = 0;
-  Tick base = 0;
-  for (const Candidate& candidate : candidates_) {
+  for (size_t at = 0; at < candidates_.size();) {
+    const uint32_t group = candidates_[at].slot >> kGroupBits;
+    size_t end = at + 1;
+    while (end < candidates_.size() && candidates_[end].slot >> kGroupBits == group) ++end;
+    begin_step(recipient, std::span(candidates_).subspan(at, end - at));
+    at = end;
+  }
+}
+
+// Brings into step what changes all the time and was sent in this snapshot, where the client acked the states
+// of the same tick. Only objects of one base priority take turns together.
+void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candidate> of_group) {
+  std::array<float, kGroupSlots> priorities;
+  ReplicaList::StepBegin begin;
+  begin.group = of_group[0].slot >> kGroupBits;
+  for (const Candidate& candidate : of_group) {
     if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.streams) continue;
     if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
     // An entry that is much longer than others would make the blocks hard to place.
-    if (candidate.bits > config_.part_capacity_bytes / 2) continue;
+    if (!candidate.chosen || candidate.bits > config_.part_capacity_bytes / 2) continue;
     const Tick acked_tick = recipient.replica(candidate.index).acked_tick;
     if (acked_tick == 0 || tick_ - acked_tick != candidate.age) continue;
-    if (base::tick_distance(tick_, acked_tick) > ReplicaList::kOldestBaseTicks / 2) continue;
-    if (candidate.slot >> kGroupBits != group) {
-      if (mask != 0) recipient.begin_step(group, mask, base);
-      group = candidate.slot >> kGroupBits;
-      mask = 0;
-    }
-    if (mask != 0 && base::tick_after(base, acked_tick)) continue;
-    if (mask == 0 || acked_tick != base) {
-      mask = 0;
-      base = acked_tick;
-    }
-    mask |= 1u << candidate.slot % kGroupSlots;
+    if (base::tick_distance(tick_, acked_tick) > ReplicaList::kOldestFirstBaseTicks) continue;
+    if (begin.mask != 0 && base::tick_after(begin.base, acked_tick)) continue;
+    if (acked_tick != begin.base) begin.mask = 0;
+    begin.base = acked_tick;
+    begin.mask |= 1u << candidate.slot % kGroupSlots;
+    priorities[candidate.slot % kGroupSlots] = candidate.type->base_priority;
   }
-  if (mask != 0) recipient.begin_step(group, mask, base);
+  const auto of_priority = [&](float priority) {
+    uint32_t mask = 0;
+    for (uint32_t rest = begin.mask; rest != 0; rest &= rest - 1) {
+      mask |= priorities[static_cast<size_t>(std::countr_zero(rest))] == priority ? rest & (~rest + 1) : 0;
+    }
+    return mask;
+  };
+  const Step* step = recipient.step_of(of_group[0].slot);
+  uint32_t most = step != nullptr ? of_priority(step->priority) : 0;
+  begin.priority = step != nullptr ? step->priority : 0;
+  for (uint32_t rest = step != nullptr ? 0 : begin.mask; rest != 0;) {
+    const float priority = priorities[static_cast<size_t>(std::countr_zero(rest))];
+    const uint32_t mask = of_priority(priority);
+    if (std::popcount(mask) > std::popcount(most)) most = mask, begin.priority = priority;
+    rest &= ~mask;
+  }
+  begin.uneven = !recipient.takes_turns() && begin.mask != most;
+  if (!begin.uneven) begin.mask = most;
+  if (begin.mask != 0) recipient.begin_step(begin);
 }
 
 // ---- Which entries this client needs --------------------------------------------------------------
@@ -322,9 +350,7 @@ bool SnapshotBuilder::is_early(uint32_t slot, const Replica& replica, const Send
 // What the priority of an object gains with each snapshot while the client waits for news since `since`
 // (C-04).
 float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) const {
-  const float staleness = static_cast<float>(std::max(base::tick_distance(tick_, since), 1)) /
-                          static_cast<float>(config_.send_interval_ticks);
-  return info.type->base_priority * std::min(staleness, kMaxStaleness) * weight;
+  return info.type->base_priority * staleness(tick_, since, config_.send_interval_ticks) * weight;
 }
 
 void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
@@ -390,11 +416,16 @@ bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting&
   }
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
-  candidate.streams =
-      waiting.may_step && replica.sent_tick != 0 && replica.sent_tick == recipient.previous_build();
+  candidate.streams = waiting.may_step && streams(replica, store_.summary(candidate.slot));
   candidate.group = waiting.group;
   candidate.priority = waiting.priority;
   return true;
+}
+
+// Whether the object changed as often as snapshots are sent since the state that the client acked.
+bool SnapshotBuilder::streams(const Replica& replica, const StateSummary& newest) const {
+  if (replica.acked_tick == 0 || tick_ - newest.tick >= config_.send_interval_ticks) return false;
+  return newest.version - replica.acked_version >= (tick_ - replica.acked_tick) / config_.send_interval_ticks;
 }
 
 // Fills in what the entry of a state will hold. False when it does not fit one part.
@@ -485,10 +516,6 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
     static_cast<void>(plan_.plan(candidates_, table_, max_parts));
   }
   recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
-  if (!plan_.order().empty()) {
-    recipient.set_mean_entry_bits(
-        std::max(1.0, 8.0 * plan_.bytes() / static_cast<double>(plan_.order().size())));
-  }
 }
 
 // About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
@@ -516,7 +543,8 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
     }
     const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
     if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
-      ++stats_.over_budget;  // it would keep the highest priority and hold the others up
+      // It would keep the highest priority and hold the others up. Beside groups its turn comes without them.
+      stats_.over_budget += steps_.reserved_bytes() == 0 ? 1u : 0u;
       candidates_[i].chosen = false;
       own_bits -= candidate.is_own ? estimate_bits(candidate) : 0;
       continue;
@@ -574,7 +602,7 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
   parts_.clear();
   used_bytes_ = 0;
   const bool has_pieces = recipient.longs().has_unsent();
-  const size_t most_parts = plan_.parts().size() + shared_parts_ + (has_pieces ? kMaxPieceParts : 0);
+  const size_t most_parts = plan_.parts().size() + steps_.parts() + (has_pieces ? kMaxPieceParts : 0);
   const size_t room_bytes = most_parts * config_.part_capacity_bytes;
   if (buffer_.size() < room_bytes) buffer_.resize(room_bytes);
   for (const BlockPlan::Part& part : plan_.parts()) {
@@ -584,12 +612,9 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
     }
     end_part(out);
   }
-  for (const Shared& shared : shared_) write_shared(recipient, header, shared);
+  for (const StepPlan::Shared& shared : steps_.shared()) write_shared(recipient, header, shared);
   if (has_pieces) write_pieces(recipient, header, budget_bytes);
-  for (Step& step : recipient.steps()) {
-    step.sent = tick_;
-    step.lost = 0;
-  }
+  steps_.settle();
 }
 
 BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHeader& header,
@@ -617,15 +642,15 @@ void SnapshotBuilder::end_part(BitWriter& out) {
 
 // Puts a block behind what is in the last part. Cuts it where that fills the part.
 void SnapshotBuilder::write_shared(ReplicaList& recipient, const SnapshotHeader& header,
-                                   const Shared& shared) {
+                                   const StepPlan::Shared& shared) {
   const std::span<const uint8_t> bytes = blocks_.bytes(shared.block);
   const size_t room = config_.part_capacity_bytes - parts_.back().bytes.size();
   const auto count = static_cast<uint32_t>(std::popcount(shared.mask));
-  if (bytes.size() > room && count >= kLeastCutEntries && room >= kLeastCutBytes) {
+  if (bytes.size() > room && count >= StepPlan::kLeastCutEntries && room >= kLeastCutBytes) {
     const uint32_t lower = lower_half(shared.mask);
     for (const uint32_t mask : {lower, shared.mask & ~lower}) {
       const uint32_t block = blocks_.find(shared.group, mask, shared.baseline);
-      write_shared(recipient, header, Shared{shared.group, mask, shared.baseline, block});
+      write_shared(recipient, header, StepPlan::Shared{shared.group, mask, shared.baseline, block});
     }
     return;
   }

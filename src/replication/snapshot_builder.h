@@ -9,7 +9,8 @@
 //
 // Objects that change all the time come into step (StepList), and their blocks are copied from the BlockCache
 // behind the other entries. Nothing of such an object is visited. Where the budget is too small for all of
-// them, they come out of step, because then each has its own priority.
+// them, their groups take turns by priority (StepPlan). Where the distance makes the priority of each object
+// another one, they come out of step instead.
 //
 // A state whose entry is longer than a part goes in pieces (LongSends). Pieces fill what the other entries
 // leave of the budget. While there are any, the other entries leave at least a quarter.
@@ -28,6 +29,7 @@
 #include "replication/send_terms.h"
 #include "replication/snapshot_format.h"
 #include "replication/state_store.h"
+#include "replication/step_plan.h"
 
 namespace lattice::replication {
 
@@ -98,7 +100,6 @@ class SnapshotBuilder {
   const BlockCache& blocks() const { return blocks_; }
 
  private:
-  static constexpr uint32_t kMostBlockHeadBytes = 1 + 1 + 3 + 4;
   /// What alone_bits() adds to an entry, at most.
   static constexpr uint32_t kMostAloneBits =
       8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;
@@ -124,13 +125,6 @@ class SnapshotBuilder {
     uint32_t bits = 0;  // about
     bool has_own = false;
   };
-  /// A block of objects in step.
-  struct Shared {
-    uint32_t group = 0;
-    uint32_t mask = 0;
-    Tick baseline = 0;
-    uint32_t block = 0;  // in blocks_
-  };
 
   SendTerms terms_of(uint32_t slot) const { return rules_ == nullptr ? SendTerms{} : rules_->terms(slot); }
   bool may_step(const SendTerms& terms) const;
@@ -142,9 +136,9 @@ class SnapshotBuilder {
   void for_each_group(std::vector<Item>& items, Visit visit);
   uint32_t removal_group(const Removal& removal) const;
   void make_units(const ReplicaList& recipient, uint32_t part_bits);
-  bool plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
-  bool find_shared(Shared shared);
-  bool has_room(uint32_t bytes, uint32_t budget_bytes) const;
+  void plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
+  size_t line_up(ReplicaList& recipient, uint32_t budget_bytes);
+  void end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes);
   void collect(ReplicaList& recipient);
   void collect_removals(ReplicaList& recipient);
   bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
@@ -152,6 +146,7 @@ class SnapshotBuilder {
   float gain(const ObjectInfo& info, Tick since, float weight) const;
   void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
+  bool streams(const Replica& replica, const StateSummary& newest) const;
   bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
                        const StateSummary& newest) const;
@@ -165,12 +160,13 @@ class SnapshotBuilder {
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
   void end_part(BitWriter& out);
-  void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const Shared& shared);
+  void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const StepPlan::Shared& shared);
   void write_block(BitWriter& out, ReplicaList& recipient, const BlockPlan::Block& block);
   static void write_removal(BitWriter& out, const Removal& removal);
   void write_full_head(BitWriter& out, const Candidate& candidate, const Candidate* previous);
   void account(ReplicaList& recipient, const Candidate& candidate);
   void begin_steps(ReplicaList& recipient);
+  void begin_step(ReplicaList& recipient, std::span<const Candidate> of_group);
   bool has_all_own(const BlockPlan::Part& part) const;
 
   // In snapshot_builder_pieces.cpp.
@@ -205,9 +201,9 @@ class SnapshotBuilder {
   std::vector<uint32_t> members_;   // slots of a group
   std::vector<Unit> units_;
   BlockPlan plan_;
-  std::vector<Shared> shared_;   // of the client that build() works for
-  uint32_t shared_bytes_ = 0;    // at most so many bytes do they take, with the parts that they begin
-  uint32_t shared_parts_ = 0;    // at most so many parts do they begin
+  StepPlan steps_;  // of the client that build() works for, and below
+  bool may_take_turns_ = false;
+  std::vector<float> alone_;     // priorities of what is not in step
   std::vector<uint8_t> buffer_;  // one after another, the parts of a snapshot
   size_t used_bytes_ = 0;        // of buffer_
   std::vector<SnapshotPart> parts_;

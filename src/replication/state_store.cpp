@@ -11,7 +11,9 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint32_t kFirstChanges = 1024;
-constexpr uint32_t kChangeTurns = 4;  // the change log has room for a change of every object in so many ticks
+// The change log has room for changes of every object from one snapshot of a client to the next, and so many
+// ticks more.
+constexpr uint32_t kSpareChangeTurns = 2;
 constexpr uint32_t kAnnounced = 1024;
 constexpr size_t kUnannouncedLooks = 4096;
 constexpr uint32_t kShrinkTurns = 32;  // every grown object is looked at once in so many ticks
@@ -50,7 +52,7 @@ void StateStore::begin_unmarked(uint32_t slot, const ObjectType& type) {
   if (slot >= objects_.size()) {
     objects_.resize(slot + 1);
     summaries_.resize(slot + 1);
-    changes_.reserve(std::max(kFirstChanges, kChangeTurns * (slot + 1)));
+    changes_.reserve(std::max(kFirstChanges, (keep_.turns() + kSpareChangeTurns) * (slot + 1)));
   }
   Object& object = objects_[slot];
   object.ring.begin(type, pool_);

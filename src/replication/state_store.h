@@ -101,6 +101,8 @@ class StateStore {
   }
 
   const ChangeLog& changes() const { return changes_; }
+  /// The newest tick that was recorded; 0: none yet.
+  Tick last_tick() const { return last_tick_; }
   /// The objects whose owner, mode or authority has to be sent again.
   const ChangeLog& announced() const { return announced_; }
   const KeepTicks& keep_ticks() const { return keep_; }

@@ -52,7 +52,8 @@ uint32_t StepList::on_lost(uint32_t group, uint32_t mask, Tick tick) {
 
 void StepList::age(Tick oldest) {
   for (Step& step : steps_) {
-    for (Tick* tick : {&step.base, &step.sent, &step.joined, &step.part, &step.kept}) {
+    if (step.kept != 0 && base::tick_after(oldest, step.kept)) step.kept = 0;
+    for (Tick* tick : {&step.base, &step.sent, &step.joined, &step.part}) {
       if (*tick != 0 && base::tick_after(oldest, *tick)) *tick = oldest;
     }
   }

@@ -1,12 +1,13 @@
-// The objects whose states one client gets in step: each snapshot holds a delta of all of them against one
-// tick. They are listed by groups of 32 slots, so that a snapshot and its acks cost something per group and
-// nothing per object. Spec: X-01, D-15, D-26.
+// The objects whose states one client gets in step: a snapshot holds a delta of all of a group against one
+// tick, or nothing of the group. They are listed by groups of 32 slots, so that a snapshot and its acks cost
+// something per group and nothing per object. Spec: X-01, D-15, D-26.
 //
 // True at all times, for each object in a group's mask:
 //   - The client has acked its state at tick `base`, in a part of that snapshot or by an entry on its own.
-//   - Each block of the group with a tick from `joined` on holds an entry of it.
-// So a block that is acked, and has a tick from `joined` on, moves the base to its tick. A block that is lost
-// moves nothing: later blocks refer to the base and hold all that it held.
+//   - Each block of the group with a tick after `joined` holds an entry of it. At `joined` itself a block or
+//     an entry on its own told its state.
+// So a tick from `joined` on becomes the base when all that it told was acked. A block that is lost moves
+// nothing: later blocks refer to the base and hold all that it held.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,17 @@ struct Step {
   uint32_t mask = 0;  // the objects that are in step; bit i: slot 32 * group + i
   Tick base = 0;
   Tick sent = 0;          // of the newest block, or of the entries on their own with which the step began
-  Tick joined = 0;        // blocks of earlier ticks lack an object
-  Tick part = 0;          // tick of the newest acked block, which may hold only some of the group's objects
+  Tick joined = 0;        // when the newest of its objects came: blocks up to here lack some
+  Tick part = 0;          // the newest tick of which a state was acked, maybe not that of all objects
   uint32_t acked = 0;     // those of which the state at `part` was acked
   uint32_t lost = 0;      // those whose state at `sent` was lost
   uint32_t changed = 0;   // those that changed since the build before
-  Tick kept = 0;          // the client keeps the states of this tick long; 0: that is noted
+  Tick kept = 0;          // the newest acked tick of which the client keeps the states long; 0: none
+  float accumulator = 0;  // C-04, of each of its objects, while groups take turns
+  float priority = 0;     // the base priority of its objects
+  uint32_t bytes = 0;     // of its blocks when they were looked for last; 0: never yet
   bool any_lost = false;  // a block after the base was lost
+  bool uneven = false;    // its objects have several base priorities
 };
 
 class StepList {
@@ -52,9 +57,10 @@ class StepList {
   /// Takes an object of a step out. A step without objects ends.
   void remove(uint32_t slot);
 
-  /// A block with the objects of `mask`, sent at `tick`, was acked.
+  /// The states of `mask` at `tick` were acked: those of a block, or one that went on its own when the object
+  /// came into step.
   void on_acked(uint32_t group, uint32_t mask, Tick tick, bool keep);
-  /// It was lost. Returns the objects in step that it held.
+  /// They were lost. Returns those that are in step.
   uint32_t on_lost(uint32_t group, uint32_t mask, Tick tick);
   /// Moves ticks of long ago forward: ticks wrap.
   void age(Tick oldest);

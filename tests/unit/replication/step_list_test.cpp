@@ -2,6 +2,7 @@
 // that entries on their own would make, and clients share them.
 #include "replication/step_list.h"
 
+#include "unit/replication/crowd.h"
 #include "unit/replication/snapshot_soak.h"
 
 namespace lattice::replication::test {
@@ -132,50 +133,6 @@ TEST_F(StepBase, an_object_that_left_is_not_waited_for) {
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------------
-
-/// A world of lamps and actors that all change in each tick, and clients that ack at once.
-struct Crowd {
-  explicit Crowd(uint32_t objects, uint32_t client_count) : authority(types) {
-    for (uint32_t i = 0; i < client_count; ++i) {
-      clients.push_back(std::make_unique<ReplicaList>(ReplicaList::Config{}));
-      authority.recipients.push_back(clients.back().get());
-    }
-    for (uint32_t i = 0; i < objects; ++i)
-      slots.push_back(authority.spawn(i % 3 == 0 ? types.lamp() : types.actor()));
-  }
-  void change(uint32_t slot) {
-    if (authority.table.info(slot).type == &types.lamp()) {
-      authority.state<Lamp>(slot).level = static_cast<uint8_t>((authority.tick + slot) % 16);
-    } else {
-      authority.state<Body>(slot).position[slot % 3] = static_cast<float>((authority.tick * 7 + slot) % 90);
-    }
-  }
-  void change_all() {
-    authority.tick += 2;
-    for (const uint32_t slot : slots) change(slot);
-    authority.record();
-  }
-  std::vector<std::vector<uint8_t>> send(ReplicaList& client) {
-    std::vector<std::vector<uint8_t>> bodies;
-    for (const SnapshotPart& part : authority.builder.build(client, SnapshotHeader{}, 0)) {
-      bodies.push_back(copy(part.bytes));
-      client.on_receipt(part.receipt, true);
-    }
-    return bodies;
-  }
-  void run(int snapshots) {
-    for (int i = 0; i < snapshots; ++i) {
-      change_all();
-      authority.builder.begin_send(authority.tick);
-      for (const auto& client : clients) send(*client);
-    }
-  }
-
-  Types types;
-  Authority authority;
-  std::vector<std::unique_ptr<ReplicaList>> clients;
-  std::vector<uint32_t> slots;
-};
 
 TEST(Blocks, are_those_that_entries_on_their_own_make) {
   Crowd crowd(kGroupSlots, 2);

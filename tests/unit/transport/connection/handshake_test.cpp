@@ -550,7 +550,9 @@ TEST(Handshake, AMessageThatFailsCheaplyDoesNotWait) {
   EXPECT_TRUE(rig.last.accepted.has_value()) << "the rate was not used up";
 }
 
-TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesForge) {
+// 200 forgers at the addresses that `forger` gives ask in each pump, and a newcomer asks once. It joins
+// within `most_pumps`.
+void expect_a_newcomer_joins(platform::Address (*forger)(uint8_t i), int most_pumps) {
   // Right cookies and a wrong signature: each costs the curve operations.
   Rig rig({.response_burst = 1000});
   struct Flood {
@@ -562,9 +564,9 @@ TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesForge) {
     const crypto::KeyPair key = rig.new_key();
     Bytes token = rig.sign(rig.token_fields(key.public_key()));
     token.back() ^= 1;
-    ClientHandshake forger = rig.client_with(token, key);
-    rig.client_address = platform::make_ipv4(203, 0, i % 20, 1 + i / 20, 1);
-    floods.push_back({rig.client_address, rig.response_of(forger)});
+    ClientHandshake forging = rig.client_with(token, key);
+    rig.client_address = forger(i);
+    floods.push_back({rig.client_address, rig.response_of(forging)});
   }
   rig.client_address = platform::make_ipv4(192, 0, 2, 1, 1);
   ClientHandshake honest = rig.new_client();
@@ -593,9 +595,26 @@ TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesForge) {
     joined = pump();
     rig.now_ns += 16 * kMs;
   }
-  EXPECT_LE(pumps, 5 + 4) << "its turn comes within one round of the prefixes";
+  EXPECT_LE(pumps, 5 + most_pumps) << "its turn comes within one round of the prefixes";
   EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kResponseQueue), 0u);
   EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kTokenSignature), 16u);
+}
+
+TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesForge) {
+  expect_a_newcomer_joins([](uint8_t i) { return platform::make_ipv4(203, 0, i % 20, 1 + i / 20, 1); }, 4);
+}
+
+platform::Address ipv6_of(uint8_t prefix, uint8_t host) {
+  return {.family = 6, .port = 1, .ip = {0x20, 1, 0x0d, 0xb8, 0, 0, prefix, 0, host}};
+}
+
+TEST(Handshake, ANewcomerJoinsWhileTwentyPrefixesOfIpv6Forge) {
+  expect_a_newcomer_joins([](uint8_t i) { return ipv6_of(i % 20, i / 20); }, 4);
+}
+
+// More prefixes than messages wait: none has more than the newcomer, but their network has.
+TEST(Handshake, ANewcomerJoinsWhileANetworkOfPrefixesForges) {
+  expect_a_newcomer_joins([](uint8_t i) { return ipv6_of(i, 1); }, 18);
 }
 
 TEST(Handshake, DenialsAreTenASecondForEachPrefix) {

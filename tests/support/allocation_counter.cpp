@@ -25,6 +25,11 @@ void* allocate(std::size_t size, std::size_t align) {
   return p;
 }
 
+/// What `new (std::nothrow)` gives.
+void* allocate_if_any(std::size_t size, std::size_t align) {
+  return size >= t_refused_bytes ? nullptr : allocate(size, align);
+}
+
 void release(void* p) {
   if (p == nullptr) return;
   g_live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
@@ -67,8 +72,27 @@ void* operator new(std::size_t size, std::align_val_t align) {
 void* operator new[](std::size_t size, std::align_val_t align) {
   return allocate(size, static_cast<std::size_t>(align));
 }
+// All forms are replaced together: a sanitizer's runtime has its own of each, and release() frees only ours.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate_if_any(size, 0);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate_if_any(size, 0);
+}
+void* operator new(std::size_t size, std::align_val_t align, const std::nothrow_t&) noexcept {
+  return allocate_if_any(size, static_cast<std::size_t>(align));
+}
 void* operator new[](std::size_t size, std::align_val_t align, const std::nothrow_t&) noexcept {
-  return size >= t_refused_bytes ? nullptr : allocate(size, static_cast<std::size_t>(align));
+  return allocate_if_any(size, static_cast<std::size_t>(align));
+}
+void operator delete(void* p, const std::nothrow_t&) noexcept {
+  release(p);
+}
+void operator delete[](void* p, const std::nothrow_t&) noexcept {
+  release(p);
+}
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept {
+  release(p);
 }
 void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept {
   release(p);

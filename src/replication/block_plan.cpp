@@ -32,13 +32,17 @@ bool BlockPlan::plan(std::span<const Candidate> candidates, const ObjectTable& t
   blocks_.clear();
   parts_.clear();
   bytes_ = 0;
+  groups_cut_ = 0;
   open_part();
   uint32_t at = 0;
   for (size_t r = 0; r < runs_.size(); ++r) {
     const Run& run = runs_[r];
-    if (run.atom != 0 && used_bits_ != kHeaderBits && parts_.size() < max_parts) {
+    if (run.atom != 0) {
       const uint32_t bits = atom_bits(candidates, table, r);
-      if (used_bits_ + bits > capacity_bits_ && kHeaderBits + bits <= capacity_bits_) open_part();
+      const bool fits_a_part = kHeaderBits + bits <= capacity_bits_;
+      const bool may_open = used_bits_ != kHeaderBits && parts_.size() < max_parts;
+      if (fits_a_part && may_open && used_bits_ + bits > capacity_bits_) open_part();
+      groups_cut_ += fits_a_part ? 0 : 1;
     }
     bool open = false;
     for (; at < run.end; ++at) {

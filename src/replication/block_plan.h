@@ -60,6 +60,8 @@ class BlockPlan {
   std::span<const Block> blocks() const { return blocks_; }
   /// Indexes of candidates, block after block.
   std::span<const uint32_t> order() const { return order_; }
+  /// Groups that are longer than a part.
+  uint32_t groups_cut() const { return groups_cut_; }
   /// At most so many bytes will be written.
   uint32_t bytes() const { return bytes_; }
   /// At least so many bytes are left in the last part.
@@ -89,6 +91,7 @@ class BlockPlan {
 
   uint32_t capacity_bits_;
   uint32_t bytes_ = 0;
+  uint32_t groups_cut_ = 0;
   uint32_t used_bits_ = 0;  // of the open part
   uint32_t part_entries_ = 0;
   /// Entries of one kind that follow each other in order_.

@@ -91,6 +91,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, con
   }
   write(recipient, header, budget_bytes);
   ++stats_.snapshots;
+  stats_.groups_cut += plan_.groups_cut();  // beside those that choose() took apart
   stats_.parts += parts_.size();
   const size_t postponed =
       too_late + passed_over + candidates_.size() - plan_.order().size() + steps_.waiting();

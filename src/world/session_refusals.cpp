@@ -107,6 +107,8 @@ const char* Session::refusal(uint32_t index, uint64_t* value) const {
         return input_stats().sights_old;
       case WorldEvent::kOverBudget:
         return sender_ ? sender_->over_budget() : 0;
+      case WorldEvent::kGroupsCut:
+        return sender_ ? sender_->groups_cut() : 0;
       case WorldEvent::kUnannouncedWrites:
         return unannounced_writes_;
       case WorldEvent::kValuesClamped:

@@ -87,6 +87,8 @@ class StateSender {
   uint64_t snapshot_bytes_sent() const { return builder_ ? builder_->stats().bytes : 0; }
   /// Entries that were longer than the budget of their snapshot and were not sent.
   uint64_t over_budget() const { return builder_ ? builder_->stats().over_budget : 0; }
+  /// Groups of attached objects that were too long to leave in one part.
+  uint64_t groups_cut() const { return builder_ ? builder_->stats().groups_cut : 0; }
 
  private:
   /// A client, as the one who receives.

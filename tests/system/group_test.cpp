@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "interest_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -63,6 +64,23 @@ class Groups : public testing::Test {
   uint32_t written_ = 0;
   uint32_t appeared_ = 0;
 };
+
+TEST(LongGroups, come_one_by_one_and_are_counted) {
+  InterestPair pair;
+  const lattice_netid first = pair.spawn_at(5);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  const auto attach = [&](uint32_t count) {
+    for (; count > 0; --count) {
+      ASSERT_EQ(lattice_object_attach(pair.server(), pair.spawn_at(900), first), LATTICE_OK);
+    }
+    pair.run(200);
+  };
+  attach(10);
+  EXPECT_EQ(refusals(pair.server(), "snapshot_groups_cut"), 0u) << "they fit a datagram";
+  attach(150);
+  EXPECT_GT(refusals(pair.server(), "snapshot_groups_cut"), 0u);
+  EXPECT_EQ(pair.heard.size(), 161u) << "all are there nevertheless";
+}
 
 TEST_F(Groups, appear_change_and_leave_as_one_under_loss) {
   spawn();

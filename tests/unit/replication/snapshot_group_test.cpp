@@ -166,6 +166,7 @@ TEST_F(SnapshotGroups, a_group_longer_than_a_part_is_cut) {
   join(slots);
   send();
   EXPECT_EQ(known(slots), slots.size());
+  EXPECT_EQ(authority_.builder.stats().groups_cut, 1u) << "without a budget too";
   for (uint32_t i = 0; i < 100; ++i) {
     for (const uint32_t slot : slots) change(slot);
     send(80);

@@ -94,6 +94,13 @@ typedef struct lattice_callbacks {
   /// such a member in every tick.
   void (*on_value_clamped)(void* ctx, lattice_world* world, lattice_netid object, uint16_t prop_id,
                            uint32_t tick);
+  /// The client of `conn` has all of what it was to have when it joined: every object that was in its set
+  /// then has arrived, or is gone. Show the game now, or let the player in. lattice_conn_info.is_loaded is 1
+  /// from then on. Called once for a connection, after on_connected, on the authority and on the client: on
+  /// the authority after its next snapshot for that client, on the client when the authority has told it,
+  /// half a round trip later. Not called for a connection that ends before. What comes into the set later has
+  /// no such event; on_spawn tells of each object.
+  void (*on_loaded)(void* ctx, lattice_conn* conn);
 } lattice_callbacks;
 
 /// No callback at all. Does nothing when `callbacks` is NULL. Does not set lattice_last_result().

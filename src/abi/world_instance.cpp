@@ -138,6 +138,10 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
   if (Connection* again = find({connection.slot, connection.generation})) again->known = false;
 }
 
+void WorldInstance::on_loaded(world::ConnectionHandle connection) {
+  if (callbacks.on_loaded != nullptr) callbacks.on_loaded(callbacks_ctx, handle_of(connection));
+}
+
 void WorldInstance::on_spawn(uint64_t network_id, uint32_t type_id) {
   if (callbacks.on_spawn != nullptr) callbacks.on_spawn(callbacks_ctx, network_id, type_id);
 }

@@ -65,6 +65,7 @@ struct WorldInstance final : world::Observer {
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;
+  void on_loaded(world::ConnectionHandle connection) override;
   void on_spawn(uint64_t network_id, uint32_t type_id) override;
   void on_despawn(uint64_t network_id, replication::DespawnReason reason) override;
   void on_rpc(uint64_t network_id, uint16_t rpc_id, const void* arguments, size_t bytes) override;

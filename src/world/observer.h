@@ -33,6 +33,8 @@ class Observer {
   /// `connection` stays readable until this call returns.
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                uint64_t remote_schema_id, std::string_view text) = 0;
+  /// The client of the connection has all of what was in its set when it joined. Once for each.
+  virtual void on_loaded(ConnectionHandle connection) = 0;
   virtual void on_spawn(uint64_t network_id, uint32_t type_id) = 0;
   virtual void on_despawn(uint64_t network_id, replication::DespawnReason reason) = 0;
   /// `arguments` is the host structure and `bytes` its size; null and 0 without arguments.

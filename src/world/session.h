@@ -269,6 +269,7 @@ class Session final : public reliability::EndpointHandler,
   void on_authority(uint32_t slot) override;
   void on_frozen(uint32_t slot) override { update_prediction(slot); }
   void on_gone(uint32_t slot, replication::DespawnReason reason) override;
+  void on_loaded() override { observer_.on_loaded(connector_->connection()); }
 
   // PredictionGame
   void run_again(Tick tick) override;
@@ -293,6 +294,7 @@ class Session final : public reliability::EndpointHandler,
   void after_phase();
   void sample_input(Tick tick);
   void send_inputs(Now now);
+  void tell_loaded();
   void reconcile();
   void resync(Tick newest_tick);
   void record(Tick tick);

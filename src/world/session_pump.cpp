@@ -82,9 +82,18 @@ void Session::run_receive(Now now) {
   }
   endpoint_->receive(now.ns, now.unix_s);
   if (clock_) clock_->end_receive();
+  if (sender_) tell_loaded();
   if (predictor_) reconcile();
   rpcs_.poll(now.ns);
   if (receiver_) receiver_->retry_removals();
+}
+
+// Here and not when the sender finds out: inside a send the game may spawn nothing.
+void Session::tell_loaded() {
+  ConnectionHandle connection;
+  while (sender_->take_loaded(&connection)) {
+    if (clients_->find(connection) != nullptr) observer_.on_loaded(connection);
+  }
 }
 
 void Session::reconcile() {

@@ -83,7 +83,9 @@ void StateReceiver::note_progress(const replication::SnapshotHeader& header) {
   if (joining_tick_ != 0 && !base::tick_after(header.server_tick, joining_tick_)) return;
   joining_tick_ = header.server_tick;
   joining_.count = {header.join_objects, header.join_missing};
-  joining_.loaded = header.join_missing == 0;
+  if (joining_.loaded || header.join_missing != 0) return;
+  joining_.loaded = true;
+  listener_.on_loaded();
 }
 
 void StateReceiver::note_snapshot(Tick tick) {

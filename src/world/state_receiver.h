@@ -35,6 +35,8 @@ class StateListener {
   virtual void on_frozen(uint32_t slot) = 0;
   /// The object is about to go. It can still be read.
   virtual void on_gone(uint32_t slot, replication::DespawnReason reason) = 0;
+  /// Nothing is missing any more of what was to be here when this side joined. Once in a session.
+  virtual void on_loaded() = 0;
 };
 
 class StateReceiver final : private replication::SnapshotListener {

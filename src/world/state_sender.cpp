@@ -23,6 +23,7 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
              replication::KeepTicks(config.tick_rate_hz, interval_ticks_)),
       recipients_(config.max_connections),
       turns_(interval_ticks_) {
+  loaded_.reserve(config.max_connections);
   if (config.interest.enabled) {
     interest_.emplace(config.interest, config.tick_rate_hz, interval_ticks_, table_, observer);
   }
@@ -216,6 +217,10 @@ void StateSender::send_part(Recipient& recipient, std::span<const uint8_t> bytes
 // Tells a client how far it has come with the set that it had at join (D-48).
 void StateSender::send_progress(Recipient& recipient) {
   const replication::JoinCount count = recipient.list.join_count();
+  if (count.missing == 0 && !recipient.was_loaded) {
+    recipient.was_loaded = true;
+    loaded_.push_back(recipient.connection);
+  }
   if (!recipient.progress.due(tick_, count.missing, config_.tick_rate_hz)) return;
   const uint32_t receipt = recipient.list.ledger().open(tick_);
   send_part(recipient, recipient.progress.write(tick_, count, receipt), receipt);
@@ -299,6 +304,13 @@ bool StateSender::has(ConnectionHandle connection, uint32_t slot) const {
 bool StateSender::loaded(ConnectionHandle connection) const {
   const Recipient* recipient = find(connection);
   return recipient != nullptr && (recipient->looked || !interest_) && recipient->list.loaded();
+}
+
+bool StateSender::take_loaded(ConnectionHandle* connection) {
+  if (loaded_.empty()) return false;
+  *connection = loaded_.back();
+  loaded_.pop_back();
+  return true;
 }
 
 replication::JoinCount StateSender::join_count(ConnectionHandle connection) const {

@@ -77,6 +77,9 @@ class StateSender {
   bool has(ConnectionHandle connection, uint32_t slot) const;
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection) const;
+  /// Takes the connection of a client that a send() found to be loaded(), each once; it may have left since.
+  /// False when there is none.
+  bool take_loaded(ConnectionHandle* connection);
   /// Of the objects in the client's set at join, how many there were and how many it lacks.
   replication::JoinCount join_count(ConnectionHandle connection) const;
   /// Why the client has the object, has it not, or has an old state of it, at `tick`; the next snapshot is
@@ -102,6 +105,7 @@ class StateSender {
     bool is_listed = false;     // in due_
     bool looked = false;        // its set was made once
     bool sent_inputs = false;   // since the last snapshot
+    bool was_loaded = false;    // in loaded_, or it was
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot
     uint32_t owned = 0;         // objects that it owns
@@ -143,6 +147,7 @@ class StateSender {
   std::vector<std::vector<uint32_t>> turns_;            // connection slots by the turn of their clients
   /// Connection slots whose clients may be due a snapshot. A send looks at no others.
   std::vector<uint32_t> due_;
+  std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   Tick tick_ = 0;                           // the last that was recorded
 };

@@ -66,5 +66,6 @@ refuses 'public: void on_tick(double);' 'void on_tick(const lattice_tick_context
   'public: void on_resync();' 'void on_resync(uint32_t from_tick, uint32_t to_tick)' \
   'public: void on_receipt(int);' 'void on_receipt(lattice::Connection, uint32_t receipt, bool acked)' \
   'public: bool on_relevant(lattice_netid);' 'bool on_relevant(lattice::Connection, lattice_netid)' \
-  'public: void on_value_clamped(lattice_netid);' 'void on_value_clamped(lattice_netid, uint16_t prop_id, '
+  'public: void on_value_clamped(lattice_netid);' 'void on_value_clamped(lattice_netid, uint16_t prop_id, ' \
+  'public: void on_loaded();' 'void on_loaded(lattice::Connection)'
 echo 'lattice.hpp wires what it should and refuses the rest'

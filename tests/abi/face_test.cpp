@@ -29,7 +29,7 @@ int wired_by() {
          (wired.on_despawn != nullptr) + (wired.on_rpc != nullptr) + (wired.on_authority_changed != nullptr) +
          (wired.on_tick != nullptr) + (wired.on_sample_input != nullptr) + (wired.on_message != nullptr) +
          (wired.on_admit != nullptr) + (wired.on_resync != nullptr) + (wired.on_receipt != nullptr) +
-         (wired.on_relevant != nullptr) + (wired.on_value_clamped != nullptr);
+         (wired.on_relevant != nullptr) + (wired.on_value_clamped != nullptr) + (wired.on_loaded != nullptr);
 }
 
 struct Nothing {
@@ -80,12 +80,16 @@ struct Game {
   std::vector<std::string> heard;
   std::string said;
   lattice_netid spawned = 0, despawned = 0;
-  int reason = 0, cheers = 0, receipts = 0, admitted = 0;
+  int reason = 0, cheers = 0, receipts = 0, admitted = 0, loaded = 0;
   uint32_t receipt = 0;
   int8_t right = 0;
 
   bool is_server() const { return world.local_peer() == 1; }
   void on_connected(lattice::Connection peer) { conn = peer; }
+  void on_loaded(lattice::Connection peer) {
+    EXPECT_EQ(peer, conn);
+    ++loaded;
+  }
   void on_disconnected(lattice::Connection peer, int why) {
     EXPECT_EQ(peer, conn);
     reason = why;
@@ -141,7 +145,7 @@ struct Game {
 };
 
 TEST(Face, AllMembersAreWired) {
-  EXPECT_EQ(wired_by<Game>(), 14);
+  EXPECT_EQ(wired_by<Game>(), 15);
 }
 
 class FaceSession : public testing::Test {
@@ -170,6 +174,8 @@ class FaceSession : public testing::Test {
     ASSERT_TRUE(client.world.connect(kServer, token)) << lattice_last_error();
     run(1000);
     ASSERT_TRUE(server.conn && client.conn);
+    EXPECT_EQ(server.loaded, 1);
+    EXPECT_EQ(client.loaded, 1);
   }
   void run(int ms) {
     for (; ms > 0; ms -= 4) {

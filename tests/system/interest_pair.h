@@ -160,6 +160,8 @@ class InterestPair {
 
   /// Objects that came to the client, and why they went.
   Lines heard;
+  /// Connections of which on_loaded told, in that order.
+  std::vector<lattice_conn*> loaded;
 
  private:
   static constexpr const char* kServer = "10.0.0.1:27015";
@@ -190,8 +192,11 @@ class InterestPair {
     callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
       static_cast<InterestPair*>(ctx)->conn_ = conn;
     };
+    callbacks.on_loaded = [](void* ctx, lattice_conn* conn) {
+      static_cast<InterestPair*>(ctx)->loaded.push_back(conn);
+    };
     EXPECT_EQ(lattice_set_callbacks(server_, &callbacks, this), LATTICE_OK);
-    lattice_callbacks_init(&callbacks);
+    callbacks.on_connected = nullptr;
     callbacks.on_spawn = [](void* ctx, lattice_netid object, uint32_t) {
       static_cast<InterestPair*>(ctx)->heard.push_back(spawned(object));
     };

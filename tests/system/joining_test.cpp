@@ -20,6 +20,7 @@ TEST(Joining, both_sides_know_the_progress) {
   EXPECT_EQ(info_of(pair.client_conn()).join_objects, 0u) << "nobody has told it yet";
   EXPECT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
   pair.run(200);
+  EXPECT_TRUE(pair.loaded.empty());
   pair.spawn_bulk(40);  // too late to count
 
   uint32_t received = 0;
@@ -39,6 +40,17 @@ TEST(Joining, both_sides_know_the_progress) {
   EXPECT_LT(steps, 100u);
   EXPECT_EQ(received, kObjects);
   EXPECT_EQ(info_of(pair.conn()).is_loaded, 1u);
+  pair.run(1000);
+  EXPECT_EQ(pair.loaded, (std::vector{pair.conn(), pair.client_conn()})) << "each once, the authority first";
+}
+
+// Whoever joins a world without objects, or one whose objects all were placed, has nothing to wait for.
+TEST(Joining, nothing_to_wait_for_is_told_as_well) {
+  InterestPair pair(LATTICE_INTEREST_NONE);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  EXPECT_TRUE(pair.run_until([&] { return pair.loaded.size() == 2; }));
+  pair.run(500);
+  EXPECT_EQ(pair.loaded.size(), 2u);
 }
 
 TEST(Joining, what_goes_meanwhile_is_not_waited_for) {
@@ -52,6 +64,7 @@ TEST(Joining, what_goes_meanwhile_is_not_waited_for) {
   pair.run(200);
   EXPECT_EQ(info_of(pair.client_conn()).is_loaded, 1u);
   EXPECT_EQ(info_of(pair.client_conn()).join_objects_received, 40u);
+  EXPECT_EQ(pair.loaded, (std::vector{pair.conn(), pair.client_conn()}));
 }
 
 // The part that says so is lost. It is sent again, though nothing else is to be said.
@@ -63,6 +76,7 @@ TEST(Joining, the_end_is_told_over_a_bad_network) {
   pair.cut(true);
   pair.run(1000);
   ASSERT_EQ(info_of(pair.client_conn()).is_loaded, 0u);
+  EXPECT_EQ(pair.loaded, (std::vector{pair.conn()})) << "the authority knows it";
   pair.cut(false);
   EXPECT_TRUE(pair.run_until([&] { return info_of(pair.client_conn()).is_loaded != 0; }));
 }

@@ -20,6 +20,7 @@
 ///     void on_receipt(lattice::Connection, uint32_t receipt, bool acked)
 ///     bool on_relevant(lattice::Connection, lattice_netid)   false: the client does not get the object
 ///     void on_value_clamped(lattice_netid, uint16_t prop_id, uint32_t tick)
+///     void on_loaded(lattice::Connection)
 ///
 /// lattice_callbacks says when each is called. An exception that leaves a member ends the program, because it
 /// would unwind through the library.
@@ -74,6 +75,7 @@ LATTICE_HAS_MEMBER(on_resync)
 LATTICE_HAS_MEMBER(on_receipt)
 LATTICE_HAS_MEMBER(on_relevant)
 LATTICE_HAS_MEMBER(on_value_clamped)
+LATTICE_HAS_MEMBER(on_loaded)
 #undef LATTICE_HAS_MEMBER
 
 /// The second parameter of on_sample_input, without its reference.
@@ -92,7 +94,7 @@ struct SampledInput<Result (Game::*)(uint32_t, Input&) noexcept> {
   using type = Input;
 };
 
-/// Sets on_connected and on_disconnected.
+/// Sets on_connected, on_loaded and on_disconnected.
 template <class Game>
 void wire_session([[maybe_unused]] lattice_callbacks& out) {
   if constexpr (has_on_connected<Game>()) {
@@ -101,6 +103,14 @@ void wire_session([[maybe_unused]] lattice_callbacks& out) {
         "on_connected must be public: void on_connected(lattice::Connection)");
     out.on_connected = [](void* ctx, lattice_conn* conn) noexcept {
       static_cast<Game*>(ctx)->on_connected(Connection(conn));
+    };
+  }
+  if constexpr (has_on_loaded<Game>()) {
+    static_assert(
+        requires(Game & game, Connection conn) { game.on_loaded(conn); },
+        "on_loaded must be public: void on_loaded(lattice::Connection)");
+    out.on_loaded = [](void* ctx, lattice_conn* conn) noexcept {
+      static_cast<Game*>(ctx)->on_loaded(Connection(conn));
     };
   }
   if constexpr (has_on_disconnected<Game>()) {

@@ -73,6 +73,7 @@ class PartsRig : public StateListener, public PredictionGame {
     predictor.set_predicted(slot, false);
     presenter.on_gone(slot);
   }
+  void on_loaded() override { events.push_back("loaded"); }
 
   // PredictionGame
   void run_again(Tick tick) override {

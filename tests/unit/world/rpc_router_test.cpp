@@ -83,6 +83,7 @@ struct Game : Observer {
   void on_connect_refused(const platform::Address&, connection::ServerRefusal, std::string_view) override {}
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
+  void on_loaded(ConnectionHandle) override {}
   void on_spawn(uint64_t, uint32_t) override {}
   void on_despawn(uint64_t, replication::DespawnReason) override {}
   void on_authority_changed(uint64_t, uint64_t) override {}

@@ -102,6 +102,7 @@ class Game : public Observer, private transfer::TransferHandler {
   void on_connect_refused(const platform::Address&, connection::ServerRefusal, std::string_view) override {}
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
+  void on_loaded(ConnectionHandle) override {}
   void on_spawn(uint64_t, uint32_t) override {}
   void on_despawn(uint64_t, replication::DespawnReason) override {}
   void on_rpc(uint64_t network_id, uint16_t rpc_id, const void*, size_t) override {

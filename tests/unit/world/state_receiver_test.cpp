@@ -84,7 +84,10 @@ TEST_F(StateReceiverTest, believes_the_newest_word_about_its_joining) {
   EXPECT_EQ(give(progress(100, 4)), reliability::Verdict::kAccept);
   EXPECT_EQ(part, nullptr) << "it is no part of a snapshot";
   EXPECT_EQ(receiver.joining().count.missing, 4u);
+  EXPECT_EQ(take_events(), Events{});
   give(progress(110, 0));
+  give(progress(112, 0));
+  EXPECT_EQ(take_events(), (Events{"loaded"})) << "once";
   EXPECT_TRUE(receiver.joining().loaded);
   give(progress(105, 2));
   EXPECT_TRUE(receiver.joining().loaded);
@@ -132,6 +135,8 @@ TEST_F(StateReceiverTest, a_session_leaves_nothing_to_the_next) {
   EXPECT_FALSE(receiver.joining().loaded);
   EXPECT_EQ(give(progress(7, 1)), reliability::Verdict::kAccept);
   EXPECT_EQ(receiver.joining().count.missing, 1u) << "an earlier tick than that of the last session";
+  give(progress(8, 0));
+  EXPECT_EQ(take_events(), (Events{"loaded"}));
 }
 
 }  // namespace

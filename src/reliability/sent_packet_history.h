@@ -116,8 +116,9 @@ class SentPacketHistory {
   /// The peer has acknowledged none of the last 2¹⁵ numbers: after many more, its ack blocks could mean two
   /// packets.
   bool is_unheard() const { return last_sent_ + 2 - largest_acked_ >= kMaxUnacked; }
-  /// True if is_unheard(), and if another packet, with a number left out before it, would displace the record
-  /// of a packet in flight: that packet would count as lost and its content would be sent again at once.
+  /// True in two cases: is_unheard(), or another packet, with a number left out before it, would displace the
+  /// record of a packet in flight. That packet would count as lost and its content would be sent again at
+  /// once.
   bool is_full() const {
     return (in_flight_ != 0 && last_sent_ + 2 - oldest_in_flight_ >= kMaxSentPackets) || is_unheard();
   }

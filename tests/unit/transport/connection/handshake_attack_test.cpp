@@ -587,5 +587,72 @@ TEST(HandshakeAttack, NonceLedgerThroughLossRetriesRestartAndASecondWorker) {
 }
 #endif
 
+// 200 forgers at the addresses that `forger` gives ask in each pump, and a newcomer asks once. It joins
+// within `most_pumps`.
+void expect_a_newcomer_joins(platform::Address (*forger)(uint8_t i), int most_pumps) {
+  // Right cookies and a wrong signature: each costs the curve operations.
+  Rig rig({.response_burst = 1000});
+  struct Flood {
+    platform::Address from;
+    Bytes response;
+  };
+  std::vector<Flood> floods;
+  for (uint8_t i = 0; i < 200; ++i) {
+    const crypto::KeyPair key = rig.new_key();
+    Bytes token = rig.sign(rig.token_fields(key.public_key()));
+    token.back() ^= 1;
+    ClientHandshake forging = rig.client_with(token, key);
+    rig.client_address = forger(i);
+    floods.push_back({rig.client_address, rig.response_of(forging)});
+  }
+  rig.client_address = platform::make_ipv4(192, 0, 2, 1, 1);
+  ClientHandshake honest = rig.new_client();
+  const Bytes response = rig.response_of(honest);
+  const auto pump = [&] {
+    int verified = 0;
+    bool joined = false;
+    while (const auto waited = rig.server.handshake.take_waiting(rig.now_ns)) {
+      joined |= rig.server.handshake.verify(*waited, test::moment_at(rig.now_ns), rig.server.sink)
+                    .accepted.has_value();
+      ++verified;
+    }
+    EXPECT_LE(verified, 16);
+    return joined;
+  };
+  int pumps = 0;
+  for (bool joined = false; !joined && pumps < 60; ++pumps) {
+    for (const Flood& flood : floods) {
+      rig.server.handshake.on_datagram(flood.from, flood.response, test::moment_at(rig.now_ns),
+                                       rig.server.sink);
+    }
+    if (pumps == 5) {
+      rig.server.handshake.on_datagram(rig.client_address, response, test::moment_at(rig.now_ns),
+                                       rig.server.sink);
+    }
+    joined = pump();
+    rig.now_ns += 16 * kMs;
+  }
+  EXPECT_LE(pumps, 5 + most_pumps) << "its turn comes within one round of the prefixes";
+  EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kResponseQueue), 0u);
+  EXPECT_GT(rig.server.handshake.refusal_count(ServerRefusal::kTokenSignature), 16u);
+}
+
+TEST(HandshakeAttack, ANewcomerJoinsWhileTwentyPrefixesForge) {
+  expect_a_newcomer_joins([](uint8_t i) { return platform::make_ipv4(203, 0, i % 20, 1 + i / 20, 1); }, 4);
+}
+
+platform::Address ipv6_of(uint8_t prefix, uint8_t host) {
+  return {.family = 6, .port = 1, .ip = {0x20, 1, 0x0d, 0xb8, 0, 0, prefix, 0, host}};
+}
+
+TEST(HandshakeAttack, ANewcomerJoinsWhileTwentyPrefixesOfIpv6Forge) {
+  expect_a_newcomer_joins([](uint8_t i) { return ipv6_of(i % 20, i / 20); }, 4);
+}
+
+// More prefixes than messages wait: none has more than the newcomer, but their network has.
+TEST(HandshakeAttack, ANewcomerJoinsWhileANetworkOfPrefixesForges) {
+  expect_a_newcomer_joins([](uint8_t i) { return ipv6_of(i, 1); }, 18);
+}
+
 }  // namespace
 }  // namespace lattice::connection

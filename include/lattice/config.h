@@ -47,9 +47,9 @@ typedef void (*lattice_log_fn)(void* ctx, lattice_log_level level, const char* c
 /// and must never go back.
 typedef uint64_t (*lattice_clock_fn)(void* ctx);
 
-/// Does one share of a batch of packets to encrypt or decrypt. It may run on any thread, takes some
-/// microseconds, never waits, and calls nothing of the application. Shares of one batch may run at the same
-/// time. The library starts no thread of its own: docs/threads.md.
+/// Does one share of a batch: packets to encrypt or decrypt, or snapshots to build. It may run on any thread,
+/// takes ten to some hundred microseconds, never waits, and calls nothing of the application. Shares of one
+/// batch may run at the same time. The library starts no thread of its own: docs/threads.md.
 typedef void (*lattice_task_fn)(void* task, uint32_t index);
 
 /// Has the application call run(task, index) once for each index below `count` (2..256). The calls may happen

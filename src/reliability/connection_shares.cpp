@@ -26,22 +26,15 @@ uint64_t ConnectionShares::cost_of(uint64_t item) {
   return kPacketCost + (item & 0xFFFF);
 }
 
-void ConnectionShares::add_share(size_t begin, size_t end) {
-  Share& share = shares_[share_count_++];
-  share.begin = static_cast<uint32_t>(begin);
-  share.end = static_cast<uint32_t>(end);
-  share.taken.store(false, std::memory_order_relaxed);
-  share.done.store(false, std::memory_order_relaxed);
-}
-
 void ConnectionShares::divide(uint32_t worker_count) {
-  share_count_ = 0;
+  shares_.clear();
   uint64_t total = 0;
   for (size_t i = 0; i < item_count_; ++i) total += cost_of(items_[i]);
-  const uint64_t most = uint64_t{kSharesPerWorker} * std::min(worker_count, CallerTasks::kMaxWorkers);
+  const uint64_t most =
+      uint64_t{TaskShares::kSharesPerWorker} * std::min(worker_count, CallerTasks::kMaxWorkers);
   const uint64_t wanted = std::min(total / kMinShareCost, most);
   if (wanted < 2) {
-    if (item_count_ != 0) add_share(0, item_count_);
+    if (item_count_ != 0) shares_.add(0, item_count_);
     return;
   }
   std::sort(items_.get(), items_.get() + item_count_);
@@ -53,8 +46,8 @@ void ConnectionShares::divide(uint32_t worker_count) {
     cost += cost_of(items_[i]);
     const bool last = i + 1 == item_count_;
     const bool boundary = last || connection_of(items_[i]) != connection_of(items_[i + 1]);
-    if (!boundary || (!last && cost * wanted < total * (share_count_ + 1))) continue;
-    add_share(begin, i + 1);
+    if (!boundary || (!last && cost * wanted < total * (shares_.count() + 1))) continue;
+    shares_.add(begin, i + 1);
     begin = i + 1;
   }
 }

@@ -417,7 +417,7 @@ void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
 
 // ---- States in pieces -------------------------------------------------------------------------------
 
-LongSend& ReplicaList::begin_long(uint32_t index, StateStore& store, EntryKind kind) {
+LongSend& ReplicaList::begin_long(uint32_t index, const StateStore& store, EntryKind kind) {
   LATTICE_ASSERT(may_begin_long(index));
   Replica& replica = replicas_[index];
   const uint32_t slot = slots_.slot(index);
@@ -436,19 +436,25 @@ LongSend& ReplicaList::begin_long(uint32_t index, StateStore& store, EntryKind k
   send.tick = send.sent_tick = tick_;
   send.kind = kind;
   send.send = ++replica.sends;
-  send.pinned = store.pin(slot);
   if (static_cast<uint16_t>(replica.sends - replica.acked_send) >= kBaselineSends) replica.acked_tick = 0;
   return send;
 }
 
-void ReplicaList::follow_longs(const StateStore& store, uint32_t resend_ticks) {
+void ReplicaList::pin_longs(StateStore& store) {
+  if (longs_.size() == 0) return;
+  for (LongSend& send : longs_.sends()) {
+    if (send.pinned == nullptr) send.pinned = store.pin(send.slot);
+  }
+}
+
+void ReplicaList::follow_longs(Tick tick, const StateStore& store, uint32_t resend_ticks) {
   if (longs_.empty()) return;
-  longs_.renew(tick_, resend_ticks);
+  longs_.renew(tick, resend_ticks);
   longs_.release([&](uint32_t index, uint32_t version) {
     return replicas_[index].acked_version == version && store.version(slots_.slot(index)) != version;
   });
   // Pieces name the tick of their state by an age.
-  while (longs_.size() != 0 && base::tick_distance(tick_, longs_.sends().front().tick) >= kMaxBaselineTicks) {
+  while (longs_.size() != 0 && base::tick_distance(tick, longs_.sends().front().tick) >= kMaxBaselineTicks) {
     const uint32_t index = longs_.sends().front().index;
     longs_.end(index);
     replicas_[index].in_flight = false;

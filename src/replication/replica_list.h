@@ -216,11 +216,13 @@ class ReplicaList {
     const uint32_t own = partial_of_.find(slot_of(index)) == SlotMap::kNone ? 0 : 1;
     return longs_.size() + partial_states() - own < kMaxLongStates;
   }
-  /// Begins a state of the replica in pieces. Its bytes are to be filled in.
-  LongSend& begin_long(uint32_t index, StateStore& store, EntryKind kind);
-  /// Call it once in each build: sends pieces again of which nothing was heard in `resend_ticks`, lets go of
-  /// baselines that are of no use any more, and gives up states too old to be named by an age (D-54).
-  void follow_longs(const StateStore& store, uint32_t resend_ticks);
+  /// Begins a state of the replica in pieces. Its bytes are to be filled in, and pin_longs() follows.
+  LongSend& begin_long(uint32_t index, const StateStore& store, EntryKind kind);
+  /// Pins the states that were begun since the last call, while they are the newest.
+  void pin_longs(StateStore& store);
+  /// Call it once before each build: sends pieces again of which nothing was heard in `resend_ticks`, lets go
+  /// of baselines that are of no use any more, and gives up states too old to be named by an age (D-54).
+  void follow_longs(Tick tick, const StateStore& store, uint32_t resend_ticks);
   /// By how much the builder's estimate of entries was off in the last snapshot that was cut.
   double estimate_scale() const { return estimate_scale_; }
   void set_estimate_scale(double scale) { estimate_scale_ = scale; }

@@ -47,16 +47,16 @@ void SnapshotBuilder::begin_send(Tick tick) {
   blocks_.begin_send(tick);
 }
 
-std::span<const SnapshotPart> SnapshotBuilder::build(ReplicaList& recipient, const SnapshotHeader& header,
-                                                     uint32_t budget_bytes, const SendRules* rules,
-                                                     Silence silence) {
+std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recipient,
+                                                              const SnapshotHeader& header,
+                                                              uint32_t budget_bytes, const SendRules* rules,
+                                                              Silence silence) {
   rules_ = rules;
   cache_.begin_client();
   blocks_.begin_client();
   recipient.begin_build(tick_);
   recipient.follow(store_, changed_);
   end_unfit_steps(recipient);
-  recipient.follow_longs(store_, resend_ticks_);
   may_take_turns_ = rules == nullptr;
   const uint32_t others_bytes = budget_bytes - piece_share(recipient, budget_bytes);
   const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;

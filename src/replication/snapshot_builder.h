@@ -80,7 +80,20 @@ class SnapshotBuilder {
   /// Each part's receipt must reach recipient.on_receipt once. `rules` may be null.
   std::span<const SnapshotPart> build(ReplicaList& recipient, const SnapshotHeader& header,
                                       uint32_t budget_bytes, const SendRules* rules = nullptr,
-                                      Silence silence = Silence::kForbidden);
+                                      Silence silence = Silence::kForbidden) {
+    prepare(recipient);
+    const auto parts = build_prepared(recipient, header, budget_bytes, rules, silence);
+    settle(recipient);
+    return parts;
+  }
+  /// The three steps of build(). Threads with a builder each may call build_prepared() at a time, for
+  /// different clients, when all clients were prepared before; they are settled after. In between, nothing
+  /// changes that clients share.
+  void prepare(ReplicaList& recipient) { recipient.follow_longs(tick_, store_, resend_ticks_); }
+  std::span<const SnapshotPart> build_prepared(ReplicaList& recipient, const SnapshotHeader& header,
+                                               uint32_t budget_bytes, const SendRules* rules,
+                                               Silence silence);
+  void settle(ReplicaList& recipient) { recipient.pin_longs(store_); }
 
   /// What the next entry about an object would be.
   struct Outlook {

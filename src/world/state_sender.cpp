@@ -35,7 +35,7 @@ void StateSender::start(fragment::FragmentingEndpoint& endpoint) {
   build.part_capacity_bytes = static_cast<uint32_t>(reliability::kMaxSnapshotBody);
   build.tick_rate_hz = config_.tick_rate_hz;
   build.send_interval_ticks = interval_ticks_;
-  builder_ = std::make_unique<replication::SnapshotBuilder>(build, table_, store_);
+  batch_ = std::make_unique<SnapshotBatch>(build, config_.tasks, table_, store_);
 }
 
 // --- Objects
@@ -126,11 +126,13 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
     // send makes a newer one.
     recipient->is_listed = recipient->snapshot_due && budget_bytes < reliability::kDatagramBytes;
     if (recipient->is_listed || !recipient->snapshot_due) return !recipient->is_listed;
-    if (!std::exchange(begun, true)) builder_->begin_send(tick_);
+    if (!std::exchange(begun, true)) batch_->begin(tick_);
     recipient->snapshot_due = false;
-    send_snapshot(*recipient, budget_bytes, inputs);
+    plan_snapshot(*recipient, budget_bytes, inputs);
+    if (batch_->is_full()) send_batch();
     return true;
   });
+  if (begun) send_batch();
 }
 
 // Whether a snapshot would have nothing to say and may stay away (D-44). Most clients of a large world are so
@@ -138,7 +140,8 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
 bool StateSender::rests(Recipient& recipient) {
   if (recipient.snapshot_due || silence_of(recipient) == replication::SnapshotBuilder::Silence::kForbidden)
     return false;
-  return builder_->rests(recipient.list) && (!interest_ || !interest_->has_news(recipient.connection, tick_));
+  return batch_->builder().rests(recipient.list) &&
+         (!interest_ || !interest_->has_news(recipient.connection, tick_));
 }
 
 // What a snapshot to the client may hold now; 0 when none is due.
@@ -189,20 +192,28 @@ replication::SnapshotBuilder::Silence StateSender::silence_of(const Recipient& r
   return tick_ - recipient.snapshot_tick < longest_ticks ? Silence::kAllowed : Silence::kForbidden;
 }
 
-void StateSender::send_snapshot(Recipient& recipient, uint64_t send_budget_bytes, InputReceiver* inputs) {
+void StateSender::plan_snapshot(Recipient& recipient, uint64_t send_budget_bytes, InputReceiver* inputs) {
   if (interest_) update_set(recipient);
-  replication::SnapshotHeader header;
-  if (inputs != nullptr) inputs->report(recipient.connection.slot, tick_, &header);
-  std::optional<InterestHub::SendRules> rules;
-  if (interest_) rules.emplace(interest_->send_rules(recipient.connection));
   recipient.budget_bytes = snapshot_budget(recipient, send_budget_bytes);
-  const auto parts = builder_->build(recipient.list, header, recipient.budget_bytes,
-                                     rules ? &*rules : nullptr, silence_of(recipient));
-  if (parts.empty()) return;
-  recipient.snapshot_tick = tick_;
-  recipient.sent_inputs = false;
-  for (const replication::SnapshotPart& part : parts) send_part(recipient, part.bytes, part.receipt);
-  send_progress(recipient);
+  SnapshotBatch::Job job;
+  job.client = recipient.connection.slot;
+  job.list = &recipient.list;
+  if (inputs != nullptr) inputs->report(recipient.connection.slot, tick_, &job.header);
+  job.budget_bytes = recipient.budget_bytes;
+  if (interest_) job.rules.emplace(interest_->send_rules(recipient.connection));
+  job.silence = silence_of(recipient);
+  batch_->add(job);
+}
+
+void StateSender::send_batch() {
+  batch_->run([this](uint32_t client, std::span<const replication::SnapshotPart> parts) {
+    if (parts.empty()) return;
+    Recipient& recipient = *recipients_[client];
+    recipient.snapshot_tick = tick_;
+    recipient.sent_inputs = false;
+    for (const replication::SnapshotPart& part : parts) send_part(recipient, part.bytes, part.receipt);
+    send_progress(recipient);
+  });
 }
 
 void StateSender::send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt) {

@@ -3,7 +3,8 @@
 //
 //   each tick   record(), after the game wrote and announced what it wrote (StateStore::mark): versions, and
 //               whose turn for a snapshot it is
-//   each send   send(): for each client whose snapshot is due, its set, then the snapshot within its budget
+//   each send   send(): for each client whose snapshot is due, its set, then the snapshot within its budget;
+//               a batch of clients at a time (SnapshotBatch)
 //
 // Must stay true: state is recorded once per tick, after the game ran and before anything is sent. What a
 // client may not see leaves its set before anything is sent to it.
@@ -17,12 +18,12 @@
 #include "base/assert.h"
 #include "lattice/why.h"
 #include "replication/replica_list.h"
-#include "replication/snapshot_builder.h"
 #include "replication/state_store.h"
 #include "simulation/fixed_tick.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "world/input_receiver.h"
 #include "world/interest_hub.h"
+#include "world/snapshot_batch.h"
 #include "world/world_config.h"
 
 namespace lattice::world {
@@ -86,12 +87,12 @@ class StateSender {
   /// one of `next_tick`. `out` has its defaults.
   bool why(ConnectionHandle connection, uint32_t slot, Tick tick, Tick next_tick, lattice_why_info* out);
 
-  uint64_t snapshots_sent() const { return builder_ ? builder_->stats().snapshots : 0; }
-  uint64_t snapshot_bytes_sent() const { return builder_ ? builder_->stats().bytes : 0; }
+  uint64_t snapshots_sent() const { return batch_ ? batch_->snapshots() : 0; }
+  uint64_t snapshot_bytes_sent() const { return batch_ ? batch_->bytes() : 0; }
   /// Entries that were longer than the budget of their snapshot and were not sent.
-  uint64_t over_budget() const { return builder_ ? builder_->stats().over_budget : 0; }
+  uint64_t over_budget() const { return batch_ ? batch_->over_budget() : 0; }
   /// Groups of attached objects that were too long to leave in one part.
-  uint64_t groups_cut() const { return builder_ ? builder_->stats().groups_cut : 0; }
+  uint64_t groups_cut() const { return batch_ ? batch_->groups_cut() : 0; }
 
  private:
   /// A client, as the one who receives.
@@ -125,7 +126,8 @@ class StateSender {
   uint32_t snapshot_budget(const Recipient& recipient, uint64_t send_budget_bytes) const;
   replication::SnapshotBuilder::Silence silence_of(const Recipient& recipient) const;
   void update_set(Recipient& recipient);
-  void send_snapshot(Recipient& recipient, uint64_t send_budget_bytes, InputReceiver* inputs);
+  void plan_snapshot(Recipient& recipient, uint64_t send_budget_bytes, InputReceiver* inputs);
+  void send_batch();
   void send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt);
   void send_progress(Recipient& recipient);
   static void take_receipt(Recipient& recipient, uint32_t receipt, bool acked);
@@ -140,7 +142,7 @@ class StateSender {
   const simulation::FixedTick& clock_;
   uint32_t interval_ticks_;  // from snapshot to snapshot, rounded up
   replication::StateStore store_;
-  std::unique_ptr<replication::SnapshotBuilder> builder_;
+  std::unique_ptr<SnapshotBatch> batch_;
   fragment::FragmentingEndpoint* endpoint_ = nullptr;
   std::optional<InterestHub> interest_;
   std::vector<std::unique_ptr<Recipient>> recipients_;  // by connection slot; null: no client

@@ -100,7 +100,7 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
     out->acked_piece_count = send->acked_pieces;
     return;
   }
-  const replication::SnapshotBuilder::Outlook next = builder_->outlook(recipient.list, slot, next_tick);
+  const replication::SnapshotBuilder::Outlook next = batch_->builder().outlook(recipient.list, slot, next_tick);
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;
@@ -108,7 +108,7 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   out->rank = standing.rank;
   out->waiting_count = standing.waiting;
 
-  const uint32_t part_bytes = builder_->part_capacity_bytes();
+  const uint32_t part_bytes = batch_->builder().part_capacity_bytes();
   const uint32_t room_bytes =
       recipient.budget_bytes == 0 ? part_bytes : std::min(recipient.budget_bytes, part_bytes);
   if (replica.waits) {

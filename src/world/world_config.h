@@ -53,7 +53,7 @@ struct WorldConfig {
   uint64_t max_send_bytes_per_s = 0;         // per connection; 0: no limit
   uint8_t transfer_channel = 0;              // 4 to 13; 0: no large transfers
   uint64_t max_transfer_bytes = 256u << 20;  // of one transfer
-  reliability::CallerTasks tasks;            // threads that seal and open
+  reliability::CallerTasks tasks;            // threads that build snapshots, seal and open
   std::vector<crypto::PublicKey> issuers;
   /// For a server that keeps its identity: connection::kServerIdentityBytes bytes, borrowed while the world
   /// is made. Otherwise null.

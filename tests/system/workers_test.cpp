@@ -1,4 +1,5 @@
-// Worlds whose packets are sealed and opened by threads of the application's, through the public interface.
+// Worlds whose snapshots are built, and packets sealed and opened, by threads of the application's, through
+// the public interface.
 #include <gtest/gtest.h>
 
 #include "arena.h"
@@ -70,7 +71,7 @@ Outcome play(uint32_t worker_count, double seconds) {
 
 TEST(Workers, AWorldIsTheSameWithAnyNumber) {
   const Outcome alone = play(1, 2.0);
-  for (const uint32_t worker_count : {2u, 4u}) {
+  for (const uint32_t worker_count : {2u, 4u, 7u}) {
     SCOPED_TRACE(worker_count);
     const Outcome shared = play(worker_count, 2.0);
     EXPECT_EQ(shared.hash, alone.hash);

@@ -205,11 +205,10 @@ TEST(Turns, a_server_that_is_late_brings_objects_into_step) {
     Tick every_ticks, late_ticks;
     uint32_t budget;
   };
-  for (const Late& late : {Late{2, 12, kBudget}, Late{6, 12, kBudget}, Late{12, 24, kBudget},
-                           Late{6, 12, 700}, Late{8, 16, 1000}}) {
+  for (const Late& late : {Late{6, 12, kBudget}, Late{6, 12, 700}, Late{8, 16, 1000}}) {
     SCOPED_TRACE(late.every_ticks);
     Crowd crowd(kObjects, 1, late.budget);
-    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 100, 20), 0.9);
+    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 60, 10), 0.9);
   }
 }
 

@@ -34,6 +34,14 @@ ReplicaList::ReplicaList(const Config& config)
   pending_.reserve(kUsualRemovals);
 }
 
+void ReplicaList::reserve(size_t objects) {
+  slots_.reserve(objects);
+  replicas_.reserve(objects);
+  kept_.reserve(objects);
+  is_awake_.reserve(objects);
+  awake_.reserve(objects);
+}
+
 void ReplicaList::join(const ObjectTable& table, const StateStore& store) {
   for (const uint32_t slot : table.ascending()) {
     if (store.is_untouched(slot)) continue;

@@ -101,6 +101,8 @@ class ReplicaList {
 
   explicit ReplicaList(const Config& config);
 
+  /// Makes room for so many objects in the set: none of them allocates.
+  void reserve(size_t objects);
   /// Puts every live object into the set and marks it as owed, but for those that are as they were
   /// placed. Call once, when the client joins.
   void join(const ObjectTable& table, const StateStore& store);

@@ -4,7 +4,7 @@ namespace lattice::replication {
 
 uint32_t SlotIndex::add(uint32_t slot) {
   LATTICE_ASSERT(slot < kFree && find(slot) == kNone);
-  if ((size_ + 1) * 4 > cells_.size() * 3) grow();
+  if ((size_ + 1) * 4 > cells_.size() * 3) resize(cells_.size() + cells_.size() / 2);
   uint32_t index = first_free_;
   if (index == kNoFree) {
     index = static_cast<uint32_t>(slots_.size());
@@ -28,7 +28,7 @@ void SlotIndex::remove(uint32_t slot) {
   for (uint32_t at = next(hole); cells_[at] != 0; at = next(at)) {
     // A cell may move back into the hole unless its home lies behind the hole.
     const uint32_t its_home = home(hash_of(slots_[index_of(cells_[at])]));
-    if (((at - its_home) & mask()) < ((at - hole) & mask())) continue;
+    if (steps(its_home, at) < steps(hole, at)) continue;
     cells_[hole] = cells_[at];
     hole = at;
   }
@@ -45,8 +45,14 @@ void SlotIndex::place(uint32_t slot, uint32_t index) {
   cells_[at] = tag_of(hash) | (index + 1);
 }
 
-void SlotIndex::grow() {
-  cells_.assign(cells_.size() * 2, 0);
+void SlotIndex::reserve(size_t slots) {
+  slots_.reserve(slots);
+  const size_t cells = slots * 4 / 3 + 1;
+  if (cells > cells_.size()) resize(cells);
+}
+
+void SlotIndex::resize(size_t cells) {
+  cells_.assign(cells, 0);
   for (uint32_t index = 0; index < slots_.size(); ++index) {
     if (slots_[index] < kFree) place(slots_[index], index);
   }

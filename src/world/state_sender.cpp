@@ -249,6 +249,7 @@ void StateSender::update_set(Recipient& recipient) {
   for (const uint32_t slot : changes.left) {
     recipient.list.leave(slot, table_.network_id(slot));
   }
+  if (!recipient.looked) recipient.list.reserve(replication::room_for(changes.entered.size()));
   for (const uint32_t slot : changes.entered) {
     if (store_.is_untouched(slot)) continue;
     recipient.list.enter(slot, table_.network_id(slot));

@@ -47,6 +47,11 @@ class InterestMembers {
     return index == SlotIndex::kNone ? nullptr : &members_[index];
   }
   const InterestMember* find(uint32_t slot) const { return const_cast<InterestMembers*>(this)->find(slot); }
+  /// Makes room for so many members.
+  void reserve(size_t members) {
+    slots_.reserve(members);
+    members_.reserve(members);
+  }
   /// Adds a slot that is not in the set.
   InterestMember& add(uint32_t slot) {
     const uint32_t index = slots_.add(slot);

@@ -78,6 +78,7 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
     if (filter != nullptr && objects.any_filtered()) ask_filter(pass);
   }
   drop_rootless(pass);
+  if (!read_before_) members_.reserve(room_for(members_.size()));
   hints_.clear();
   hints_lost_ = false;
   changes_read_ = objects.changes().end();

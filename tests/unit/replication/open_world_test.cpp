@@ -153,5 +153,40 @@ TEST(OpenWorld, nothing_is_allocated_once_clients_have_what_they_see) {
   EXPECT_GT(world.changes, changes + 100) << "objects come and go meanwhile";
 }
 
+// A viewer that moves on: objects come near, and those behind it are not yet far enough to leave.
+TEST(OpenWorld, a_set_that_grows_by_a_third_allocates_nothing) {
+  Interest::Config config;
+  config.objects.cell = 50;
+  config.set.enter_radius = 100;
+  config.set.leave_radius = 200;
+  Interest interest(config);
+  for (uint32_t slot = 0; slot < 400; ++slot) {
+    interest.objects().add(slot, {}, 0);
+    interest.objects().set_place(slot, {static_cast<double>(slot), 0, 0});
+  }
+  uint64_t allocations = 0;
+  for (const uint32_t client : {0u, 1u}) {  // the first gives what all clients share its size
+    interest.add_client(client);
+    ReplicaList list{ReplicaList::Config{}};
+    Viewer viewer;
+    viewer.placed = true;
+    const auto see = [&](Tick tick) {
+      for (const uint32_t slot : interest.evaluate(client, viewer, tick, nullptr).entered) {
+        list.enter(slot, slot + 1);
+      }
+    };
+    see(1);
+    ASSERT_EQ(interest.set(client).size(), 101u);
+    list.reserve(room_for(interest.set(client).size()));
+    const uint64_t before = allocation_count();
+    viewer.place.x = 33;
+    see(2);
+    allocations = allocation_count() - before;
+    ASSERT_EQ(interest.set(client).size(), 134u);
+    ASSERT_EQ(list.size(), 134u);
+  }
+  EXPECT_EQ(allocations, 0u);
+}
+
 }  // namespace
 }  // namespace lattice::replication::test

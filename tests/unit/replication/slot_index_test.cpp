@@ -54,5 +54,14 @@ TEST(SlotIndex, a_search_for_what_is_not_there_ends) {
   EXPECT_EQ(index.find(SlotIndex::kNone), SlotIndex::kNone);
 }
 
+TEST(SlotIndex, room_for_300_slots_takes_10_bytes_each_and_is_enough) {
+  SlotIndex index;
+  index.reserve(300);
+  const size_t bytes = index.heap_bytes();
+  EXPECT_LE(bytes, 300u * 10);
+  for (uint32_t slot = 0; slot < 300; ++slot) index.add(7 * slot);
+  EXPECT_EQ(index.heap_bytes(), bytes);
+}
+
 }  // namespace
 }  // namespace lattice::replication

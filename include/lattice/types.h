@@ -126,7 +126,7 @@ typedef enum lattice_disconnect_reason {
   LATTICE_DISCONNECT_TOKEN_REUSED = 5,
   LATTICE_DISCONNECT_VERSION_MISMATCH = 6,  ///< the two libraries speak different protocols
   LATTICE_DISCONNECT_SCHEMA_MISMATCH = 7,   ///< the two sides registered different types
-  LATTICE_DISCONNECT_SERVER_FULL = 8,       ///< max_connections is reached, or on_admit said so
+  LATTICE_DISCONNECT_SERVER_FULL = 8,       ///< no place, too many used tokens, or on_admit said so
   LATTICE_DISCONNECT_KICKED = 9,            ///< the authority ended it
   LATTICE_DISCONNECT_PROTOCOL_ERROR = 10,   ///< the peer sent something that the protocol forbids
   LATTICE_DISCONNECT_RESOURCE_LIMIT = 11,   ///< a bound of docs/attack-bounds.md is used up

@@ -100,7 +100,8 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
     out->acked_piece_count = send->acked_pieces;
     return;
   }
-  const replication::SnapshotBuilder::Outlook next = batch_->builder().outlook(recipient.list, slot, next_tick);
+  const replication::SnapshotBuilder::Outlook next =
+      batch_->builder().outlook(recipient.list, slot, next_tick);
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "play_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -56,7 +57,7 @@ class ClampedValues : public testing::Test {
     };
     return options;
   }
-  uint64_t counted() { return PlayPair::refusals(server_.world, "values_clamped"); }
+  uint64_t counted() { return refusals(server_.world, "values_clamped"); }
 
   PlayPair play_{with_log()};
   Server server_;

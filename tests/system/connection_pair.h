@@ -147,14 +147,6 @@ struct Pair {
       }
     }
   }
-  uint64_t refusals(lattice_world* world, const char* name) {
-    uint64_t value = 0;
-    for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
-      if (std::strcmp(found, name) == 0) return value;
-    }
-    ADD_FAILURE() << "no refusal counter " << name;
-    return 0;
-  }
 };
 
 inline void add_type(lattice_world* world, const char* name) {

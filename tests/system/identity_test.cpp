@@ -1,5 +1,6 @@
 // A server that keeps its identity over a restart, and one that does not.
 #include "connection_pair.h"
+#include "refusal_count.h"
 
 namespace {
 
@@ -70,7 +71,7 @@ TEST(Identity, ATokenOfBeforeTheRestartIsRefusedByName) {
   pair.run_ms(11000);
   EXPECT_EQ(pair.client_events.connected, 0);
   EXPECT_EQ(pair.client_events.disconnected, 1);
-  EXPECT_GE(pair.refusals(pair.server, "server_token_before_start"), 1u);
+  EXPECT_GE(refusals(pair.server, "server_token_before_start"), 1u);
 }
 
 TEST(Identity, WithoutAKeptOneTheAgeOfATokenDoesNotMatter) {

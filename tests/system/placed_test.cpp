@@ -7,6 +7,7 @@
 #include "interest_pair.h"
 #include "lattice/lattice.hpp"
 #include "play_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -222,7 +223,7 @@ TEST_F(Placed, other_objects_end_the_attempt_with_the_difference) {
   place_crates(client(), 1, 7);
   EXPECT_FALSE(play.pair.connect(2000));
   EXPECT_EQ(play.pair.client.reason, LATTICE_DISCONNECT_PLACED_MISMATCH);
-  EXPECT_EQ(PlayPair::refusals(server(), "server_placed_mismatch"), 1u);
+  EXPECT_EQ(refusals(server(), "server_placed_mismatch"), 1u);
   // A level may be placed anew while there is no connection.
   ASSERT_EQ(lattice_clear_placed(client()), LATTICE_OK);
   place_crates(client(), 1, 8, true);

@@ -124,14 +124,6 @@ class PlayPair {
     EXPECT_EQ(lattice_world_get_stats(world, &out), LATTICE_OK);
     return out;
   }
-  static uint64_t refusals(lattice_world* world, const std::string& name) {
-    uint64_t value = 0;
-    for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
-      if (name == found) return value;
-    }
-    ADD_FAILURE() << "no refusal counter " << name;
-    return 0;
-  }
   /// How many calls on the object the client heard.
   uint32_t client_heard(lattice_netid id) { return client_.heard[id]; }
   /// Why the connection ended at either side; LATTICE_DISCONNECT_NONE: it lives.

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "connection_pair.h"
+#include "refusal_count.h"
 
 namespace {
 
@@ -25,7 +26,7 @@ TEST(Refused, AnotherTickRateIsNamedWithBothNumbers) {
   EXPECT_EQ(pair.client_events.reason, LATTICE_DISCONNECT_CONFIG_MISMATCH);
   EXPECT_EQ(pair.client_events.text, "tick_rate_hz: server 60, client 30");
   EXPECT_EQ(pair.server_events.connected, 0);
-  EXPECT_EQ(pair.refusals(pair.server, "server_config_mismatch"), 1u);
+  EXPECT_EQ(refusals(pair.server, "server_config_mismatch"), 1u);
 }
 
 TEST(Refused, TooLittleRoomForObjectsIsNamedWithBothNumbers) {
@@ -196,7 +197,7 @@ TEST(RefusalLog, WritesOneLineForEachReasonAndSecond) {
     const bool is_sum = line.find(" more: ") != std::string::npos;
     told += is_sum && std::sscanf(line.c_str(), "refused %llu", &more) == 1 ? more : 1;
   }
-  EXPECT_EQ(told, pair.refusals(pair.server, "server_token_expired"));
+  EXPECT_EQ(told, refusals(pair.server, "server_token_expired"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "play_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -196,7 +197,7 @@ TEST(Replication, ObjectsLongerThanTheBudgetHoldNothingUp) {
   crates = spawn_crates(play, 5);
   play.run(2);
   for (const lattice_netid id : crates) EXPECT_NE(PlayPair::body(play.pair.client.world, id), nullptr);
-  EXPECT_GT(play.refusals(play.pair.server.world, "snapshot_over_budget"), 0u);
+  EXPECT_GT(refusals(play.pair.server.world, "snapshot_over_budget"), 0u);
 }
 
 // A client cannot know that an object will never come. So the authority removes even what it never sent.
@@ -223,7 +224,7 @@ TEST(Replication, CallsOnObjectsThatNeverCameDelayNoOthers) {
   play.run(3);
   EXPECT_EQ(play.client_heard(crate), made);
   EXPECT_GT(made, 500u);
-  EXPECT_EQ(play.refusals(play.pair.client.world, "rpc_queue_full"), 0u);
+  EXPECT_EQ(refusals(play.pair.client.world, "rpc_queue_full"), 0u);
 }
 
 // Frames of 0.15 to 0.3 s are too long for their ticks and too short for the clock to call them a jump.

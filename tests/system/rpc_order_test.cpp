@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "message_pair.h"
+#include "refusal_count.h"
 #include "seed_range.h"
 
 namespace lattice::test {
@@ -183,15 +184,6 @@ class Churn {
   uint32_t calls_ = 0;
   std::vector<lattice_netid> alive_;
 };
-
-uint64_t refusals(lattice_world* world, const std::string& name) {
-  uint64_t value = 0;
-  for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
-    if (name == found) return value;
-  }
-  ADD_FAILURE() << "no refusal counter " << name;
-  return 0;
-}
 
 /// Returns how many reliable calls were looked at.
 size_t expect_complete(const std::map<lattice_netid, Life>& made, std::map<lattice_netid, Life>& heard) {

@@ -6,6 +6,7 @@
 
 #include "lattice/lattice.hpp"
 #include "play_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -120,7 +121,7 @@ TEST_P(SightOnALink, TheServerHearsTheVeryMomentThatWasDrawn) {
     EXPECT_LT(heard.view_tick, tick);
   }
   EXPECT_GT(with_view, 500u);
-  EXPECT_EQ(PlayPair::refusals(range.play.pair.server.world, "input_sight_future"), 0u);
+  EXPECT_EQ(refusals(range.play.pair.server.world, "input_sight_future"), 0u);
   // Where the crate is drawn between two snapshots, its place is the moment. The rest was extrapolated or
   // eased after losses, or drawn at rest in the beginning.
   EXPECT_GT(range.exact_pictures * 10, range.pictures * (GetParam().loss_percent == 0 ? 9u : 5u));
@@ -164,7 +165,7 @@ TEST(Sight, AViewBeyondTheHistoryIsHeldAndCounted) {
   play.spawn(kCrateType);
   play.run(3);
   EXPECT_GT(held, 100u);
-  EXPECT_EQ(PlayPair::refusals(play.pair.server.world, "input_sight_old"), held);
+  EXPECT_EQ(refusals(play.pair.server.world, "input_sight_old"), held);
 }
 
 }  // namespace

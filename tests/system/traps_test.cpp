@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "message_pair.h"
+#include "refusal_count.h"
 
 namespace lattice::test {
 namespace {
@@ -10,15 +11,6 @@ namespace {
 constexpr uint64_t kMs = 1'000'000;
 constexpr lattice_channel kFour[] = {LATTICE_CHANNEL_UNRELIABLE, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED,
                                      LATTICE_CHANNEL_RELIABLE_UNORDERED, LATTICE_CHANNEL_RELIABLE_ORDERED};
-
-uint64_t refusals(lattice_world* world, const std::string& name) {
-  uint64_t value = 0;
-  for (uint32_t i = 0; const char* found = lattice_world_refusal(world, i, &value); ++i) {
-    if (name == found) return value;
-  }
-  ADD_FAILURE() << "no refusal counter " << name;
-  return 0;
-}
 
 /// Every channel carries one message each way, and while time passes its receipt comes back.
 void expect_traffic_flows(MessagePair& pair, uint64_t step_ns) {

@@ -1,7 +1,8 @@
+// Collecting and writing. What is in step is in snapshot_builder_steps.cpp, the choice under a budget in
+// snapshot_builder_choice.cpp, groups in snapshot_groups.cpp, long states in snapshot_builder_pieces.cpp.
 #include "replication/snapshot_builder.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -13,14 +14,11 @@
 namespace lattice::replication {
 namespace {
 
-/// How often the distances of objects in step are looked at.
-constexpr uint32_t kSlowStepBuilds = 16;
 constexpr size_t kPrefetchAhead = 8;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
-constexpr uint32_t kLeastCutBytes = 48;             // smaller room in a part is left empty
-constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
+constexpr uint32_t kLeastCutBytes = 48;  // smaller room in a part is left empty
 
 }  // namespace
 
@@ -98,137 +96,6 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   stats_.postponed += postponed;
   end_build(recipient, postponed, others_bytes);
   return parts_;
-}
-
-// ---- Objects in step ------------------------------------------------------------------------------
-
-// What is in step is sent with each snapshot, in the part where its block finds room.
-bool SnapshotBuilder::may_step(const SendTerms& terms) const {
-  return terms.interval_ticks <= config_.send_interval_ticks && terms.group == kNoSlot;
-}
-
-// Takes out of step what came into a group, and now and then what has gone so far away that it gets fewer
-// snapshots.
-void SnapshotBuilder::end_unfit_steps(ReplicaList& recipient) {
-  if (rules_ == nullptr || recipient.steps().empty()) return;
-  const bool regrouped = recipient.note_groups(rules_->groups_version());
-  const uint64_t build = tick_ / config_.send_interval_ticks + recipient.peer_id();
-  if (!regrouped && (!rules_->slows() || build % kSlowStepBuilds != 0)) return;
-  // From the back: a step that ends is replaced by the last one.
-  for (size_t i = recipient.steps().size(); i-- > 0;) {
-    const Step& step = recipient.steps()[i];
-    uint32_t unfit = 0;
-    for (uint32_t rest = step.mask; rest != 0; rest &= rest - 1) {
-      const auto bit = static_cast<uint32_t>(std::countr_zero(rest));
-      if (!may_step(terms_of((step.group << kGroupBits) + bit))) unfit |= 1u << bit;
-    }
-    if (unfit != 0) recipient.end_step(store_, step.group, unfit);
-  }
-}
-
-// Takes all groups, or lets them take turns.
-void SnapshotBuilder::plan_steps(ReplicaList& recipient, uint32_t budget_bytes) {
-  steps_.begin(recipient.steps(), tick_);
-  if (!recipient.takes_turns() && steps_.take_all(budget_bytes)) return;
-  recipient.set_takes_turns(may_take_turns_);
-  if (may_take_turns_) {
-    recipient.end_uneven_steps(store_);
-  } else {
-    recipient.end_steps(store_);
-  }
-  steps_.begin(recipient.steps(), tick_);
-}
-
-// Puts what is on its own in one line with the groups. What comes too late in it for the budget is no
-// candidate: returns how many.
-size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
-  steps_.line_up();
-  if (recipient.steps().empty()) return 0;
-  alone_.clear();
-  for (Waiting& waiting : waiting_) {
-    if (waiting.is_own) continue;
-    // It goes with its group where it can, because then it can come into step again.
-    const uint32_t slot = recipient.slot_of(waiting.index);
-    const Step* step = recipient.step_of(slot);
-    if (step != nullptr && step->priority == table_.info(slot).type->base_priority) {
-      waiting.priority = std::max(waiting.priority, step->accumulator);
-    }
-    alone_.push_back(waiting.priority);
-  }
-  for (const Candidate& candidate : candidates_) alone_.push_back(candidate.priority);
-  std::sort(alone_.begin(), alone_.end(), std::greater<>());
-  const float least = steps_.divide(alone_, recipient.mean_entry_bits(), budget_bytes);
-  return std::erase_if(waiting_, [least](const Waiting& w) { return !w.is_own && w.priority < least; }) +
-         std::erase_if(candidates_,
-                       [least](const Candidate& candidate) { return candidate.priority < least; });
-}
-
-// Sees what came out of step, and what comes into step.
-void SnapshotBuilder::end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes) {
-  const bool fits = postponed == 0 && steps_.has_room(plan_.bytes() + steps_.bytes(), budget_bytes);
-  if (may_take_turns_) {
-    for (const uint32_t group : steps_.too_long()) {
-      recipient.end_step(store_, group, recipient.step_of(group << kGroupBits)->mask);
-    }
-    recipient.set_takes_turns(postponed != 0 || (recipient.takes_turns() && !fits));
-    begin_steps(recipient);
-  } else if (fits) {
-    begin_steps(recipient);
-  } else if (postponed != 0 && !steps_.shared().empty()) {
-    recipient.end_steps(store_);  // those on their own have the same right to the budget
-  }
-}
-
-void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
-  if (!recipient.may_begin_steps()) return;
-  for (size_t at = 0; at < candidates_.size();) {
-    const uint32_t group = candidates_[at].slot >> kGroupBits;
-    size_t end = at + 1;
-    while (end < candidates_.size() && candidates_[end].slot >> kGroupBits == group) ++end;
-    begin_step(recipient, std::span(candidates_).subspan(at, end - at));
-    at = end;
-  }
-}
-
-// Brings into step what changes all the time and was sent in this snapshot, where the client acked the states
-// of the same tick. Only objects of one base priority take turns together.
-void SnapshotBuilder::begin_step(ReplicaList& recipient, std::span<const Candidate> of_group) {
-  std::array<float, kGroupSlots> priorities;
-  ReplicaList::StepBegin begin;
-  begin.group = of_group[0].slot >> kGroupBits;
-  for (const Candidate& candidate : of_group) {
-    if (candidate.kind != EntryKind::kDelta || candidate.is_own || !candidate.streams) continue;
-    if (candidate.type->max_entry_bytes > config_.part_capacity_bytes) continue;  // one day it goes in pieces
-    // An entry that is much longer than others would make the blocks hard to place.
-    if (!candidate.chosen || candidate.bits > config_.part_capacity_bytes / 2) continue;
-    const Tick acked_tick = recipient.replica(candidate.index).acked_tick;
-    if (acked_tick == 0 || tick_ - acked_tick != candidate.age) continue;
-    if (base::tick_distance(tick_, acked_tick) > ReplicaList::kOldestFirstBaseTicks) continue;
-    if (begin.mask != 0 && base::tick_after(begin.base, acked_tick)) continue;
-    if (acked_tick != begin.base) begin.mask = 0;
-    begin.base = acked_tick;
-    begin.mask |= 1u << candidate.slot % kGroupSlots;
-    priorities[candidate.slot % kGroupSlots] = candidate.type->base_priority;
-  }
-  const auto of_priority = [&](float priority) {
-    uint32_t mask = 0;
-    for (uint32_t rest = begin.mask; rest != 0; rest &= rest - 1) {
-      mask |= priorities[static_cast<size_t>(std::countr_zero(rest))] == priority ? rest & (~rest + 1) : 0;
-    }
-    return mask;
-  };
-  const Step* step = recipient.step_of(of_group[0].slot);
-  uint32_t most = step != nullptr ? of_priority(step->priority) : 0;
-  begin.priority = step != nullptr ? step->priority : 0;
-  for (uint32_t rest = step != nullptr ? 0 : begin.mask; rest != 0;) {
-    const float priority = priorities[static_cast<size_t>(std::countr_zero(rest))];
-    const uint32_t mask = of_priority(priority);
-    if (std::popcount(mask) > std::popcount(most)) most = mask, begin.priority = priority;
-    rest &= ~mask;
-  }
-  begin.uneven = !recipient.takes_turns() && begin.mask != most;
-  if (!begin.uneven) begin.mask = most;
-  if (begin.mask != 0) recipient.begin_step(begin);
 }
 
 // ---- Which entries this client needs --------------------------------------------------------------
@@ -489,103 +356,7 @@ SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipi
   return {};
 }
 
-// ---- Which entries go out now ---------------------------------------------------------------------
-
-// Takes candidates by accumulated priority, highest first, until an estimate says that the budget is full.
-// The plan then says how long they are, and the estimate is scaled by that, until the plan fits and uses most
-// of the budget. A scale between one that was too small and one that was too large is halved where the guess
-// leaves that range. The scale of one snapshot serves as the first guess of the next.
-void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts) {
-  constexpr uint32_t kRounds = 8;
-  const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
-  const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
-  sort_by_priority(recipient, std::min(budget_bits, config_.part_capacity_bytes * 8));
-  double scale = recipient.estimate_scale();
-  double best = 0;    // the largest scale that fitted
-  double over = 1e9;  // the smallest that did not
-  for (uint32_t round = 0; round < kRounds; ++round) {
-    const bool everything = select(budget_bits * scale);
-    const bool all = plan_.plan(candidates_, table_, max_parts);
-    const double used = all ? plan_.bytes() * 8.0 / budget_bits : 2.0;
-    if (used <= 1.0 && (everything || used >= 0.94)) break;
-    (used <= 1.0 ? best : over) = scale;
-    scale *= std::clamp(0.97 / used, 0.2, 4.0);
-    if (scale <= best || scale >= over) scale = (best + over) / 2;
-  }
-  for (double at = best; plan_.bytes() * 8 > budget_bits && !plan_.order().empty(); at = scale *= 0.5) {
-    select(budget_bits * at);
-    static_cast<void>(plan_.plan(candidates_, table_, max_parts));
-  }
-  recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
-}
-
-// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
-uint32_t SnapshotBuilder::estimate_bits(const Candidate& candidate) const {
-  constexpr uint32_t kGapBits = 4;
-  return candidate.bits + candidate.mask_bits + kGapBits;
-}
-
-// The bits of a part with this entry and no other.
-uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
-  return static_cast<uint32_t>(kSnapshotHeaderBytes) * 8 + 8 + 16 + varint_bits(candidate.age) +
-         varint_bits(candidate.slot) + estimate_bits(candidate) + candidate.head_bits + 7;
-}
-
-void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits) {
-  make_units(recipient, part_bits);
-  ranks_.clear();
-  uint32_t own_bits = 0;
-  for (uint32_t i = 0; i < candidates_.size(); ++i) {
-    const Candidate& candidate = candidates_[i];
-    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
-    if (candidate.unit != Candidate::kNoUnit) {
-      if (units_[candidate.unit].lead == i) ranks_.push_back(rank(candidate.priority, i));
-      continue;
-    }
-    const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
-    if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
-      // It would keep the highest priority and hold the others up. Beside groups its turn comes without them.
-      stats_.over_budget += steps_.reserved_bytes() == 0 ? 1u : 0u;
-      candidates_[i].chosen = false;
-      own_bits -= candidate.is_own ? estimate_bits(candidate) : 0;
-      continue;
-    }
-    ranks_.push_back(rank(candidate.priority, i));
-  }
-  // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
-  // what may be sent: otherwise a client that owns much would hear of nothing else.
-  if (own_bits <= part_bits / 2) {
-    const auto has_own = [this](const Candidate& candidate) {
-      return candidate.unit == Candidate::kNoUnit ? candidate.is_own : units_[candidate.unit].has_own;
-    };
-    for (uint64_t& rank : ranks_) rank |= has_own(candidates_[place_of(rank)]) ? kFirstRank : 0;
-  }
-  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
-}
-
-// True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
-// an estimate it might wait for ever. Of the others, one that does not fit makes way for one of the next few
-// that do (C-05).
-bool SnapshotBuilder::select(double limit_bits) {
-  double used_bits = kSnapshotHeaderBytes * 8 + 48;
-  uint32_t skipped = 0;
-  for (const uint64_t rank : ranks_) {
-    Candidate& candidate = candidates_[place_of(rank)];
-    const uint32_t bits =
-        candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
-    const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
-    candidate.chosen = fits || rank == ranks_.front();
-    used_bits += candidate.chosen ? bits : 0;
-    skipped += candidate.chosen ? 0 : 1;
-  }
-  if (!units_.empty()) {
-    for (Candidate& candidate : candidates_) {
-      if (candidate.unit != Candidate::kNoUnit)
-        candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
-    }
-  }
-  return skipped == 0;
-}
+// ---- Writing --------------------------------------------------------------------------------------
 
 // Whether each of the client's own objects that differs from its acked state has an entry in this part.
 bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
@@ -596,8 +367,6 @@ bool SnapshotBuilder::has_all_own(const BlockPlan::Part& part) const {
   }
   return missing == 0;
 }
-
-// ---- Writing --------------------------------------------------------------------------------------
 
 void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes) {
   parts_.clear();

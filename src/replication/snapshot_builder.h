@@ -169,7 +169,11 @@ class SnapshotBuilder {
   void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
   void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
   bool select(double limit_bits);
-  uint32_t estimate_bits(const Candidate& candidate) const;
+  /// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
+  static uint32_t estimate_bits(const Candidate& candidate) {
+    constexpr uint32_t kGapBits = 4;
+    return candidate.bits + candidate.mask_bits + kGapBits;
+  }
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
   void end_part(BitWriter& out);

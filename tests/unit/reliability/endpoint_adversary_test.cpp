@@ -29,6 +29,14 @@ test::RigOptions options_with_delay(size_t clients = 1) {
   return options;
 }
 
+/// For a client of the test's own and tens of thousands of packets.
+test::RigOptions options_for_many_packets() {
+  test::RigOptions options = options_with_delay(0);
+  options.step_ns = kMs;
+  options.server.congestion.mode = CongestionMode::kNone;
+  return options;
+}
+
 /// Traffic on every channel, both ways.
 void converse(EndpointRig& rig, test::Node& client, ConnectionHandle at_server, uint64_t from, uint64_t to) {
   for (uint64_t i = from; i < to; ++i) {
@@ -258,10 +266,7 @@ TEST(EndpointAdversary, AnAcknowledgementHeldBackTooLongIsNotRead) {
 
 // A late block is read as well after any number of packets, if they were acknowledged all the while.
 TEST(EndpointAdversary, ALateAcknowledgementIsReadAfterHoweverManyOthers) {
-  test::RigOptions options = options_with_delay(0);
-  options.step_ns = kMs;
-  options.server.congestion.mode = CongestionMode::kNone;
-  EndpointRig rig(std::move(options));
+  EndpointRig rig(options_for_many_packets());
   RawClient peer(rig);
   ASSERT_TRUE(peer.connect());
   test::Node& server = rig.server;
@@ -297,10 +302,7 @@ TEST(EndpointAdversary, ALateAcknowledgementIsReadAfterHoweverManyOthers) {
 // The peer's packets arrive and are acknowledged, but it hears nothing until this side has sent so many that
 // every block could name two packets. Then a probe arrives, and its echo.
 TEST(EndpointAdversary, ASideThatWasNotHeardForAllNumbersIsHeardAgain) {
-  test::RigOptions options = options_with_delay(0);
-  options.step_ns = kMs;
-  options.server.congestion.mode = CongestionMode::kNone;
-  EndpointRig rig(std::move(options));
+  EndpointRig rig(options_for_many_packets());
   RawClient peer(rig);
   ASSERT_TRUE(peer.connect());
   test::Node& server = rig.server;

@@ -1,0 +1,106 @@
+// The builder's choice where not everything fits the budget: by accumulated priority, what leaves together as
+// one (C-04, C-05).
+#include <algorithm>
+#include <functional>
+
+#include "replication/priority.h"
+#include "replication/snapshot_builder.h"
+
+namespace lattice::replication {
+namespace {
+
+constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
+
+}  // namespace
+
+// Takes candidates by accumulated priority, highest first, until an estimate says that the budget is full.
+// The plan then says how long they are, and the estimate is scaled by that, until the plan fits and uses most
+// of the budget. A scale between one that was too small and one that was too large is halved where the guess
+// leaves that range. The scale of one snapshot serves as the first guess of the next.
+void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts) {
+  constexpr uint32_t kRounds = 8;
+  const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
+  const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
+  sort_by_priority(recipient, std::min(budget_bits, config_.part_capacity_bytes * 8));
+  double scale = recipient.estimate_scale();
+  double best = 0;    // the largest scale that fitted
+  double over = 1e9;  // the smallest that did not
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const bool everything = select(budget_bits * scale);
+    const bool all = plan_.plan(candidates_, table_, max_parts);
+    const double used = all ? plan_.bytes() * 8.0 / budget_bits : 2.0;
+    if (used <= 1.0 && (everything || used >= 0.94)) break;
+    (used <= 1.0 ? best : over) = scale;
+    scale *= std::clamp(0.97 / used, 0.2, 4.0);
+    if (scale <= best || scale >= over) scale = (best + over) / 2;
+  }
+  for (double at = best; plan_.bytes() * 8 > budget_bits && !plan_.order().empty(); at = scale *= 0.5) {
+    select(budget_bits * at);
+    static_cast<void>(plan_.plan(candidates_, table_, max_parts));
+  }
+  recipient.set_estimate_scale(std::clamp(scale, 0.05, 4.0));
+}
+
+// The bits of a part with this entry and no other.
+uint32_t SnapshotBuilder::alone_bits(const Candidate& candidate) const {
+  return static_cast<uint32_t>(kSnapshotHeaderBytes) * 8 + 8 + 16 + varint_bits(candidate.age) +
+         varint_bits(candidate.slot) + estimate_bits(candidate) + candidate.head_bits + 7;
+}
+
+void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t part_bits) {
+  make_units(recipient, part_bits);
+  ranks_.clear();
+  uint32_t own_bits = 0;
+  for (uint32_t i = 0; i < candidates_.size(); ++i) {
+    const Candidate& candidate = candidates_[i];
+    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
+    if (candidate.unit != Candidate::kNoUnit) {
+      if (units_[candidate.unit].lead == i) ranks_.push_back(rank(candidate.priority, i));
+      continue;
+    }
+    const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
+    if (most_bits > part_bits && alone_bits(candidate) > part_bits) {
+      // It would keep the highest priority and hold the others up. Beside groups its turn comes without them.
+      stats_.over_budget += steps_.reserved_bytes() == 0 ? 1u : 0u;
+      candidates_[i].chosen = false;
+      own_bits -= candidate.is_own ? estimate_bits(candidate) : 0;
+      continue;
+    }
+    ranks_.push_back(rank(candidate.priority, i));
+  }
+  // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
+  // what may be sent: otherwise a client that owns much would hear of nothing else.
+  if (own_bits <= part_bits / 2) {
+    const auto has_own = [this](const Candidate& candidate) {
+      return candidate.unit == Candidate::kNoUnit ? candidate.is_own : units_[candidate.unit].has_own;
+    };
+    for (uint64_t& rank : ranks_) rank |= has_own(candidates_[place_of(rank)]) ? kFirstRank : 0;
+  }
+  std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
+}
+
+// True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
+// an estimate it might wait for ever. Of the others, one that does not fit makes way for one of the next few
+// that do (C-05).
+bool SnapshotBuilder::select(double limit_bits) {
+  double used_bits = kSnapshotHeaderBytes * 8 + 48;
+  uint32_t skipped = 0;
+  for (const uint64_t rank : ranks_) {
+    Candidate& candidate = candidates_[place_of(rank)];
+    const uint32_t bits =
+        candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
+    const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
+    candidate.chosen = fits || rank == ranks_.front();
+    used_bits += candidate.chosen ? bits : 0;
+    skipped += candidate.chosen ? 0 : 1;
+  }
+  if (!units_.empty()) {
+    for (Candidate& candidate : candidates_) {
+      if (candidate.unit != Candidate::kNoUnit)
+        candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
+    }
+  }
+  return skipped == 0;
+}
+
+}  // namespace lattice::replication

@@ -99,6 +99,8 @@ def _payloads():
     large = (1 << 62) - 1
     return [
         ("client", PAYLOAD, NOTHING_RECEIVED, 1, 0),
+        ("server", PAYLOAD, NOTHING_RECEIVED + frame(0, 0, b"x") + b"\xef", 2),
+        ("server", PAYLOAD, NOTHING_RECEIVED + b"\xef" + bytes(30), 2),
         ("server", PAYLOAD, frame(14, 0, ACK + u(1000, 2)), 127),
         *[snapshot(body, 128 << 7 * i) for i, body in enumerate(snapshot_bodies())],
         ("client", PAYLOAD, NOTHING_RECEIVED + frame(1, SNAPSHOT, inputs, u(9, 2)), large),

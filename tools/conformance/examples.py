@@ -133,6 +133,7 @@ PRINTED = [
     ("wire.md", "30020112040b00000000086869", messages, ([(3, 0, 0x102, b"hi")], (1042, 11))),
     ("wire.md", "3803010008686f", lambda t: messages("30020112040b00000000086869" + t)[0][1], (3, 8, 0x103, b"ho")),
     ("wire.md", "e0001812040b000000", messages, ([], (1042, 11))),
+    ("wire.md", "e00018000000000000ef0000", messages, ([], (0, 0))),
     ("wire.md", NO_ACK, messages, ([], (0, 0))),
     ("wire.md", "21090012040b0000000500010300080102", messages, ([(2, 1, 9, b"\1\2")], (1042, 11))),
     *[("fragmentation.md", text, fragment_of, value)

@@ -4,7 +4,7 @@ a comparison of the three has meaning.
 
 A field is (name without "lattice.", value): numbers in decimal, ids and masks in hexadecimal, bytes as a:b:c."""
 
-from packets import BUILT_IN_CHANNELS, HANDSHAKE, KEEPALIVE, PAYLOAD, RESPONSE, TAG, Bytes, read_varint, require
+from packets import BUILT_IN_CHANNELS, HANDSHAKE, KEEPALIVE, PADDING, PAYLOAD, RESPONSE, TAG, Bytes, read_varint, require
 from snapshot_fields import snapshot
 
 DECIMAL, HEX, BYTES, TEXT = "d", "x", "b", "t"
@@ -92,8 +92,10 @@ def datagram(data, is_opened, from_server, modes=BUILT_IN_CHANNELS):
         require(r.cursor.left() >= TAG, "a packet shorter than its tag (W-7)")
         r.rest("sealed")
     elif kind == PAYLOAD:
-        while r.cursor.left():
+        while r.cursor.left() and r.cursor.data[r.cursor.at] != PADDING:
             _message(r, modes, from_server)
+        if r.cursor.left():
+            r.rest("payload.padding")
     elif kind == KEEPALIVE:
         _keepalive(r)
     else:

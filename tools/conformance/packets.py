@@ -185,6 +185,7 @@ def parse_refusal(data):
 # ---- Session bodies -------------------------------------------------------------------------------
 
 FRAGMENT, RPC, SNAPSHOT, ELIDED = 1, 2, 4, 8
+PADDING = 0xEF
 BUILT_IN_CHANNELS = {0: "unreliable", 1: "unreliable_sequenced", 2: "reliable_unordered", 3: "reliable_ordered",
                      14: "ack", 15: "reliable_ordered"}
 
@@ -205,6 +206,9 @@ def parse_payload(plaintext, channels):
     while cursor.left():
         message = Message()
         first = cursor.uint(1)
+        if first == PADDING:
+            require(not any(cursor.rest()), "padding (W-30)")
+            break
         message.channel, message.flags = first >> 4, first & 15
         require(message.channel in channels, f"channel {message.channel} is not declared")
         message.mode = channels[message.channel]

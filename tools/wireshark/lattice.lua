@@ -19,6 +19,7 @@ local HANDSHAKE, PAYLOAD, KEEPALIVE, DISCONNECT, RESPONSE = 0, 1, 2, 3, 4
 local TAG_BYTES = 16
 local DELTA, FULL, REMOVED, RESTED, PIECES = 0, 1, 2, 3, 4
 local PIECE_BYTES, LARGEST_LENGTH = 64, 65536
+local PADDING = 0xef -- where a message would begin
 local LARGEST_U32, LARGEST_SLOT, LARGEST_AGE = 2 ^ 32 - 1, 2 ^ 32 - 2, 2 ^ 20
 
 local PACKET_TYPES = { [0] = "Handshake", "Payload", "Keepalive", "Disconnect", "ChallengeResponse", "RelayCtrl" }
@@ -114,6 +115,7 @@ field("message.message_id", ProtoField.uint16, "Message id", DEC)
 field("message.length", ProtoField.uint16, "Length", DEC, nil, 0xfffc)
 field("message.reserved", ProtoField.uint16, "Reserved", DEC, nil, 0x0003)
 field("message.body", ProtoField.bytes, "Body")
+field("payload.padding", ProtoField.bytes, "Padding")
 field("fragment.group", ProtoField.uint16, "Fragment group", DEC)
 field("fragment.index", ProtoField.uint8, "Fragment index", DEC)
 field("fragment.count", ProtoField.uint8, "Fragment count (0: 256)", DEC)
@@ -668,9 +670,10 @@ end
 
 local function payload(c, pinfo, from_server)
   local modes, said = channel_modes(), {}
-  while c:left() > 0 do
+  while c:left() > 0 and c.tvb(c.at, 1):uint() ~= PADDING do
     said[#said + 1] = message(c, modes, from_server)
   end
+  if c:left() > 0 then c:rest("payload.padding") end
   pinfo.cols.info:append(#said > 0 and (": " .. table.concat(said, ", ")) or ": acknowledgement")
 end
 

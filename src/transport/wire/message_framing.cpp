@@ -38,6 +38,15 @@ bool MessageReader::refuse(FramingError error) {
   return false;
 }
 
+bool MessageReader::skip_padding() {
+  const std::span<const uint8_t> zeros = rest_.subspan(1);
+  if (std::any_of(zeros.begin(), zeros.end(), [](uint8_t byte) { return byte != 0; })) {
+    return refuse(FramingError::kReservedBits);
+  }
+  rest_ = {};
+  return false;
+}
+
 bool MessageReader::read_ack_body(Message* message) {
   const std::span<const uint8_t> body = message->body;
   if (body.size() != kAckBlockBytes && body.size() != kAckBlockBytes + 2) {
@@ -59,6 +68,7 @@ bool MessageReader::next(Message* out) {
   Message& message = *out;
   message = {};
   const uint8_t* at = rest_.data();
+  if (*at == kPaddingByte) return skip_padding();
   message.channel = at[0] >> 4;
   message.flags = at[0] & 0x0F;
   message.mode = channels_.mode(message.channel);
@@ -147,6 +157,14 @@ bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckB
   at = put_length(at, body.size());
   if (!body.empty()) std::memcpy(at, body.data(), body.size());
   return true;
+}
+
+void write_padding(base::ByteWriter& writer, size_t bytes) {
+  bytes = std::min(bytes, writer.remaining());
+  if (bytes == 0) return;
+  uint8_t* at = writer.take(bytes);
+  std::memset(at, 0, bytes);
+  *at = kPaddingByte;
 }
 
 bool write_ack_message(base::ByteWriter& writer, const AckBlock& ack, bool with_delay, uint64_t delay_ns) {

@@ -9,6 +9,7 @@
 //   fragment:   group u16 · index u8 · count u8 (0 means 256, F-01)
 //   bulk: no header, no flags
 //   channel 14: no header, no flags; the body is the ack block (6) or ack block · ack_delay u16 (8)
+//   0xEF instead of a message: padding, zero bytes to the end (W-30)
 //
 // Must stay true (P-10): check_framing() checks a whole plaintext before any of its messages takes effect.
 // Every payload has an ack block; if it has several, the first counts.
@@ -32,6 +33,7 @@ enum MessageFlag : uint8_t {
   kFlagAckElided = 8,
 };
 
+inline constexpr uint8_t kPaddingByte = 0xEF;
 inline constexpr size_t kMaxMessageBodyBytes = 16'383;
 inline constexpr size_t kAckMessageBytes = 9;
 inline constexpr size_t kAckMessageWithDelayBytes = 11;
@@ -85,6 +87,7 @@ class MessageReader {
 
  private:
   bool refuse(FramingError error);
+  bool skip_padding();
   bool read_ack_body(Message* message);
 
   std::span<const uint8_t> rest_;
@@ -126,6 +129,9 @@ bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckB
 inline bool write_message(base::ByteWriter& writer, const Message& message) {
   return write_message(writer, message, message.has_ack ? &message.ack : nullptr, message.body);
 }
+
+/// Appends padding of `bytes` bytes, up to what `writer` has room for. Nothing may follow.
+void write_padding(base::ByteWriter& writer, size_t bytes);
 
 /// Appends the ack message of channel 14. If `with_delay`, it contains `delay_ns`, rounded down to units of
 /// 32 µs and saturating.

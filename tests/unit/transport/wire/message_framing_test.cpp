@@ -136,6 +136,27 @@ TEST(Framing, RefusalsAreNamed) {
   EXPECT_EQ(check("00fffce0001812040b000000"), FramingError::kTruncated);
 }
 
+TEST(Framing, PaddingEndsAPlaintext) {
+  EXPECT_EQ(check("e00018000000000000ef"), FramingError::kNone);
+  EXPECT_EQ(check("e00018000000000000ef0000"), FramingError::kNone);
+  EXPECT_EQ(check("e00018000000000000ef0001"), FramingError::kReservedBits);
+  EXPECT_EQ(check("e00018000000000000efe00018000000000000"), FramingError::kReservedBits);
+  EXPECT_EQ(check("ef0000"), FramingError::kMissingAck);
+
+  uint8_t buffer[20];
+  base::ByteWriter writer(buffer);
+  ASSERT_TRUE(write_ack_message(writer, {}, false, 0));
+  write_padding(writer, 0);
+  EXPECT_EQ(writer.size(), 9u);
+  write_padding(writer, 100);
+  EXPECT_EQ(writer.size(), sizeof buffer);
+  FramingSummary summary;
+  std::array<Message, 4> kept;
+  EXPECT_EQ(check_framing(writer.written(), ChannelTable{}, &summary, kept), FramingError::kNone);
+  EXPECT_EQ(summary.message_count, 0u);
+  EXPECT_EQ(summary.kept_count, 1u);
+}
+
 TEST(Framing, DeclaredApplicationChannelsWork) {
   ChannelTable channels;
   EXPECT_FALSE(channels.declare(3, ChannelMode::kUnreliable));

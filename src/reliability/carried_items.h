@@ -82,6 +82,11 @@ class CarriedItems {
     *chain = kept;
   }
 
+  /// Fetches the first node of a chain into the cache. Only a hint.
+  void prefetch(uint32_t chain) const {
+    if (chain != kNone) __builtin_prefetch(&nodes_[chain]);
+  }
+
   size_t live() const { return live_; }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
+#include "reliability/peer_prefetch.h"
 #include "reliability/send_memory.h"
 
 namespace lattice::reliability {
@@ -179,28 +180,39 @@ std::unique_ptr<Endpoint> Endpoint::create(EndpointConfig config, socket::Datagr
       new Endpoint(std::make_unique<Core>(std::move(config), socket, handler, entropy)));
 }
 
+template <class Work>
+void Endpoint::Core::run_phase(uint64_t now, uint64_t unix, Work work) {
+  LATTICE_CHECK(!in_phase && now >= now_ns);
+  now_ns = now;
+  unix_s = unix;
+  in_phase = true;
+  capture.enter();
+  work();
+  capture.leave();
+  in_phase = false;
+}
+
 void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
-  Core& core = *core_;
-  LATTICE_CHECK(!core.in_phase && now_ns >= core.now_ns);
-  core.now_ns = now_ns;
-  core.unix_s = unix_s;
-  core.in_phase = true;
-  core.capture.enter();
-  core.receive();
-  core.capture.leave();
-  core.in_phase = false;
+  core_->run_phase(now_ns, unix_s, [this] { core_->receive(); });
+}
+
+void Endpoint::begin_update(uint64_t now_ns, uint64_t unix_s) {
+  core_->run_phase(now_ns, unix_s, [this] { core_->begin_update(); });
+}
+
+void Endpoint::send_now(ConnectionHandle connection) {
+  LATTICE_CHECK(core_->update_begun);
+  Peer* peer = core_->find(connection);
+  if (peer == nullptr) return;
+  core_->run_phase(core_->now_ns, core_->unix_s, [this, peer] { core_->service_now(*peer); });
+}
+
+void Endpoint::prefetch(ConnectionHandle connection) const {
+  if (const Peer* peer = core_->find(connection)) prefetch_for_send(*peer);
 }
 
 void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {
-  Core& core = *core_;
-  LATTICE_CHECK(!core.in_phase && now_ns >= core.now_ns);
-  core.now_ns = now_ns;
-  core.unix_s = unix_s;
-  core.in_phase = true;
-  core.capture.enter();
-  core.update_and_send();
-  core.capture.leave();
-  core.in_phase = false;
+  core_->run_phase(now_ns, unix_s, [this] { core_->update_and_send(); });
 }
 
 bool Endpoint::set_capture(CaptureObserver* observer) {

@@ -137,6 +137,14 @@ class Endpoint {
   /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
+  /// The first part of update_and_send(), which ends the update: send_now() may be called in between.
+  void begin_update(uint64_t now_ns, uint64_t unix_s);
+  /// Does for one connection now what the update that has begun would do for it: what is queued is sent while
+  /// it is still in the cache. Stale handles are ignored.
+  void send_now(ConnectionHandle connection);
+  /// Fetches what send() and send_now() read of a connection into the cache. Only a hint.
+  void prefetch(ConnectionHandle connection) const;
+
   /// For later connect() calls: the objects that this side has placed by now.
   void set_placed(const wire::PlacedSummary& placed);
   /// Starts connecting at the next update_and_send(). `token` and `client` are copied.

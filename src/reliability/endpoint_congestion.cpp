@@ -13,9 +13,7 @@ constexpr double kNsPerMs = 1e6;
 
 uint64_t reliable_waiting_bytes(const Peer& peer) {
   uint64_t bytes = 0;
-  for (const auto& channel : peer.reliable) {
-    if (channel) bytes += channel->send.waiting_bytes();
-  }
+  for_each_bit(peer.sending_channels, [&](uint8_t i) { bytes += peer.reliable[i]->send.waiting_bytes(); });
   return bytes;
 }
 

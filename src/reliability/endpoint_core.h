@@ -36,7 +36,12 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
        crypto::EntropySource& entropy);
   ~Core() override;
 
+  /// Runs `work` at a time: callbacks may come, and no other phase begins.
+  template <class Work>
+  void run_phase(uint64_t now, uint64_t unix, Work work);
+
   // endpoint_receive.cpp
+  class PacketsAhead;
   void receive();
   void note_unreachable();
   /// The peer of the connection id in a datagram, or null. The id is not authenticated yet; nothing is
@@ -78,12 +83,16 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void protocol_error(Peer& peer, Refusal refusal);
 
   // endpoint_send.cpp
+  /// What an update does before it services connections.
+  void begin_update();
   void update_and_send();
   void update_handshake(Peer& peer);
   void update_link(Peer& peer);
+  uint64_t next_datagram_bytes(const Peer& peer) const;
   void send_payloads(Peer& peer);
-  /// False when nothing fitted `allowance_bytes`.
-  bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only);
+  /// False when nothing fitted `allowance_bytes`. A packet with one part of a snapshot, but the last, becomes
+  /// as long as one with a part of `padded_bytes` (W-30), if little is missing.
+  bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only, size_t padded_bytes);
   bool has_payload(const Peer& peer) const;
   uint64_t idle_ns(const Peer& peer) const;
   uint64_t last_try_ns(const Peer& peer) const;
@@ -135,6 +144,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void wake(const Peer& peer) { service_times.set_due(peer.handle.slot); }
   void service_due();
   void service(Peer& peer);
+  /// Services the peer in the update that has begun, unless it is ending.
+  void service_now(Peer& peer);
   size_t next_due(size_t first);
   void prefetch_service(size_t slot);
   /// `interval_ns` since the last update.
@@ -262,6 +273,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t longest_interval_ns = 0;   ///< Of this second.
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
+  bool update_begun = false;
   /// The last ICMP report that an address is unreachable.
   struct {
     platform::Address about;

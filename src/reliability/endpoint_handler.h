@@ -104,6 +104,10 @@ class EndpointHandler {
     return {};
   }
 
+  /// A hint: a packet of this connection is likely to be processed soon. A handler may fetch into the cache
+  /// what it will need then.
+  virtual void on_packet_soon(ConnectionHandle) {}
+
   /// Exactly once for every message sent with a receipt other than 0: acked, or lost (for reliable messages
   /// only at the end of the connection). For send_fragments(): once for every fragment.
   virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;

@@ -87,7 +87,11 @@ void Endpoint::Core::update_mtu(Peer& peer) {
   peer.mtu.update(now_ns);
   // Without a round-trip time the end cannot tell when a probe is lost.
   const uint32_t bytes = peer.rtt.has_sample() ? peer.mtu.probe_due(now_ns) : 0;
-  if (bytes != 0) send_mtu_probe(peer, bytes);
+  if (bytes == 0) return;
+  peer.pacer.update(path_state(peer));
+  if (config.congestion.max_rate_bytes_per_s == 0 || peer.pacer.urgent_allowance_bytes() >= bytes) {
+    send_mtu_probe(peer, bytes);
+  }
 }
 
 void Endpoint::Core::send_path_challenge(Peer& peer) {
@@ -115,7 +119,8 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
   body.ack = peer.acks.block();
   body.tick = server_tick;
   Outgoing packet;
-  packet.charge = Charge::kFree;
+  // A cap counts every datagram, and all sizes together are much of a small one.
+  packet.charge = config.congestion.max_rate_bytes_per_s != 0 ? Charge::kUrgent : Charge::kFree;
   packet.type = wire::PacketType::kKeepalive;
   packet.buffer = begin_packet(peer);
   const std::span<uint8_t> plaintext =

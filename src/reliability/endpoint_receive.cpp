@@ -1,5 +1,7 @@
 // From the socket to an opened packet: routing (P-04, P-07), the handshakes, the AEAD (K-03). Until a packet
 // has been opened, it changes only counters.
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/assert.h"
@@ -29,6 +31,40 @@ Refusal refusal_of_header(wire::HeaderStatus status) {
 
 }  // namespace
 
+// Fetches what the next packets need, in the order in which one thing leads to the next: the peer, the
+// records of what it acknowledges and the handler's part, the items of those records.
+class Endpoint::Core::PacketsAhead {
+ public:
+  PacketsAhead(const Core& core, std::span<const socket::Datagram> datagrams)
+      : core_(core), datagrams_(datagrams) {
+    for (size_t k = 0; k < std::min(kPeerAhead, datagrams_.size()); ++k) fetch_peer(k);
+  }
+
+  /// Call it for each datagram in turn, before it is processed. No peer is freed in between.
+  void prefetch(size_t k) {
+    if (k + kPeerAhead < datagrams_.size()) fetch_peer(k + kPeerAhead);
+    if (const Peer* peer = peer_of(k + kPeerAhead - 1)) {
+      peer->history.prefetch_acks();
+      core_.handler.on_packet_soon(peer->handle);
+    }
+    if (const Peer* peer = peer_of(k + kPeerAhead - 2)) peer->history.prefetch_acked_items();
+  }
+
+ private:
+  static constexpr size_t kPeerAhead = 3;
+
+  void fetch_peer(size_t k) {
+    const Peer* peer = core_.claimed_peer(datagrams_[k]);
+    peers_[k % peers_.size()] = peer;
+    if (peer != nullptr) prefetch_for_packet(*peer);
+  }
+  const Peer* peer_of(size_t k) const { return k < datagrams_.size() ? peers_[k % peers_.size()] : nullptr; }
+
+  const Core& core_;
+  std::span<const socket::Datagram> datagrams_;
+  std::array<const Peer*, kPeerAhead + 1> peers_{};
+};
+
 void Endpoint::Core::receive() {
   batch.set_now(now_ns);
   note_unreachable();
@@ -37,8 +73,10 @@ void Endpoint::Core::receive() {
     const size_t received = socket.receive(receive_datagrams, now_ns);
     const bool is_ahead = opening && !capture.is_on();  // A capture taps this thread's AEAD packet by packet.
     if (is_ahead) open_ahead(std::span(receive_datagrams).first(received));
+    const std::span<const socket::Datagram> datagrams = std::span(receive_datagrams).first(received);
+    PacketsAhead ahead(*this, datagrams);
     for (size_t k = 0; k < received; ++k) {
-      if (k + kPrefetchAhead < received) prefetch(receive_datagrams[k + kPrefetchAhead]);
+      ahead.prefetch(k);
       const socket::Datagram& datagram = receive_datagrams[k];
       capture.begin_incoming(datagram.peer, {datagram.data, datagram.size});
       on_datagram(datagram.peer, {datagram.data, datagram.size},

@@ -1,5 +1,6 @@
 // From queues and timers to the socket: due work, packing, sealing, the batch.
 #include <algorithm>
+#include <utility>
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 /// A side that only answers probes sends a probe of its own this often, so that it measures a round trip too.
 constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
+/// The parts of one snapshot are filled as far as whole entries go, so they differ by less.
+constexpr size_t kMostPadding = 64;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
@@ -65,6 +68,7 @@ class PacketFiller {
   }
 
   uint32_t items() const { return chain_; }
+  uint32_t message_count() const { return first_count_ + resent_count_; }
   uint32_t first_count() const { return first_count_; }
   uint32_t resent_count() const { return resent_count_; }
 
@@ -130,7 +134,8 @@ class PacketFiller {
 
 }  // namespace
 
-void Endpoint::Core::update_and_send() {
+void Endpoint::Core::begin_update() {
+  if (std::exchange(update_begun, true)) return;
   batch.set_now(now_ns);
   if (has_updated) note_update_interval(now_ns - last_update_ns);
   previous_update_ns = last_update_ns;
@@ -141,6 +146,11 @@ void Endpoint::Core::update_and_send() {
     last_server_update_ns = now_ns;
   }
   finish_phase();
+}
+
+void Endpoint::Core::update_and_send() {
+  begin_update();
+  update_begun = false;
   service_due();
   last_update_second = now_ns / kSecondNs;
   finish_phase();
@@ -226,16 +236,31 @@ bool Endpoint::Core::has_payload(const Peer& peer) const {
   return false;
 }
 
+// The most that the next datagram can take of what waits.
+uint64_t Endpoint::Core::next_datagram_bytes(const Peer& peer) const {
+  constexpr size_t kMostHeadBytes = 1 + 2 + wire::kFragmentHeaderBytes + 2;
+  constexpr size_t kMostFrameBytes =
+      wire::kMaxHeaderBytes + wire::kAckMessageWithDelayBytes + wire::kTagBytes;
+  if (peer.sending_channels != 0) return kDatagramBytes;
+  const size_t messages = peer.engine_queue.size() + peer.application_queue.size();
+  const size_t bytes = peer.engine_queue.bytes() + peer.application_queue.bytes();
+  return std::min<uint64_t>(kMostFrameBytes + messages * kMostHeadBytes + bytes, kDatagramBytes);
+}
+
 void Endpoint::Core::send_payloads(Peer& peer) {
   if (!has_payload(peer) && !has_chunks(peer)) return;
   peer.pacer.begin_send(path_state(peer), previous_update_ns);
   const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
+  // The parts of a snapshot leave together and differ little in length.
+  const bool is_run = peer.engine_queue.size() > 1 && socket.favours_equal_lengths();
+  const size_t padded_bytes = is_run ? peer.engine_queue.longest_body_bytes() : 0;
   while (peer.connected() && has_payload(peer) && items.has_room() && !peer.history.is_full()) {
-    const uint64_t allowance_bytes = peer.pacer.allowance_bytes(peer.history.bytes_in_flight());
+    const uint64_t allowance_bytes =
+        peer.pacer.allowance_bytes(peer.history.bytes_in_flight(), next_datagram_bytes(peer));
     const bool control_only = allowance_bytes == 0;
     if (control_only && !control.has_work()) break;
     if (!send_one_payload(peer, control_only ? peer.pacer.urgent_allowance_bytes() : allowance_bytes,
-                          control_only)) {
+                          control_only, padded_bytes)) {
       break;
     }
   }
@@ -245,7 +270,8 @@ void Endpoint::Core::send_payloads(Peer& peer) {
   }
 }
 
-bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only) {
+bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only,
+                                      size_t padded_bytes) {
   const size_t datagram_bytes = std::min<uint64_t>(peer.mtu.datagram_bytes(), allowance_bytes);
   if (datagram_bytes <= wire::kMaxHeaderBytes + wire::kTagBytes) return false;
   const std::span<uint8_t> buffer = begin_packet(peer);
@@ -253,7 +279,14 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
   PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
+  const size_t parts_before = peer.engine_queue.size();
+  const size_t part_bytes = parts_before == 0 ? 0 : peer.engine_queue.front().body.size();
   filler.fill(control_only);
+  const bool has_one_part = peer.engine_queue.size() + 1 == parts_before && filler.message_count() == 1;
+  if (has_one_part && parts_before != 1 && part_bytes < padded_bytes &&
+      padded_bytes - part_bytes <= kMostPadding) {
+    builder.pad_to(builder.size() + padded_bytes - part_bytes);
+  }
   if (builder.empty()) {
     // send() accepts only messages that fit a whole packet.
     LATTICE_CHECK(control_only);

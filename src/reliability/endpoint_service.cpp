@@ -27,11 +27,15 @@ constexpr uint64_t kSecondNs = 1'000'000'000;
 void Endpoint::Core::service_due() {
   for (size_t slot = next_due(0); slot != DeadlineTable::kNone; slot = next_due(slot + 1)) {
     prefetch_service(slot);
-    // The peer is ending. If finish_phase() does not free it, the next update services it.
-    if (peers[slot]->is_listed) continue;
-    service(*peers[slot]);
-    service_times.set(slot, next_service_ns(*peers[slot]));
+    service_now(*peers[slot]);
   }
+}
+
+void Endpoint::Core::service_now(Peer& peer) {
+  // The peer is ending. If finish_phase() does not free it, the next update services it.
+  if (peer.is_listed) return;
+  service(peer);
+  service_times.set(peer.handle.slot, next_service_ns(peer));
 }
 
 void Endpoint::Core::service(Peer& peer) {

@@ -48,8 +48,10 @@ uint64_t Pacer::cap_bytes() const {
 }
 
 void Pacer::begin_send(const PathState& path, uint64_t last_tick_ns) {
-  tick_ns_ = std::min(path.now_ns - std::max(send_began_ns_, last_tick_ns), kMaxBurstNs);
-  send_began_ns_ = path.now_ns;
+  if (path.now_ns != send_began_ns_) {
+    tick_ns_ = std::min(path.now_ns - std::max(send_began_ns_, last_tick_ns), kMaxBurstNs);
+    send_began_ns_ = path.now_ns;
+  }
   update(path);
 }
 
@@ -68,13 +70,13 @@ CongestionPhase Pacer::phase() const {
   return controller_ ? controller_->phase() : CongestionPhase::kUnlimited;
 }
 
-uint64_t Pacer::allowance_bytes(uint64_t bytes_in_flight) const {
+uint64_t Pacer::allowance_bytes(uint64_t bytes_in_flight, uint64_t least_bytes) const {
   if (!limited_) return kUnlimited;
   const int64_t balance = bucket_.balance_bytes();
   const uint64_t window = window_bytes();
   const uint64_t room = window > bytes_in_flight ? window - bytes_in_flight : 0;
-  const uint64_t bytes = std::min(balance > 0 ? static_cast<uint64_t>(balance) : 0, room);
-  return bytes < kDatagramBytes ? 0 : bytes;
+  const uint64_t bytes = balance > 0 ? static_cast<uint64_t>(balance) : 0;
+  return bytes < least_bytes || room < kDatagramBytes ? 0 : std::min(bytes, room);
 }
 
 uint64_t Pacer::allowance_bytes_during(uint64_t during_ns, const PathState& path,
@@ -82,6 +84,7 @@ uint64_t Pacer::allowance_bytes_during(uint64_t during_ns, const PathState& path
   const auto without = [](uint64_t bytes, uint64_t part) { return bytes - std::min(bytes, part); };
   const uint64_t now = allowance_bytes(bytes_in_flight);
   if (now == kUnlimited || now == 0) return now;
+  if (rate_bytes_per_s_ * std::min(during_ns, kSecondNs) / kSecondNs <= cap_bytes()) return now;
   const uint64_t until_last_send_ns = std::min(without(during_ns, tick_ns_), kSecondNs);
   const uint64_t gained = rate_bytes_per_s_ * until_last_send_ns / kSecondNs;
   uint64_t bytes = without(static_cast<uint64_t>(bucket_.balance_bytes()) + gained, kDatagramBytes);

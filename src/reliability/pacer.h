@@ -4,8 +4,8 @@
 //   acks, losses ──▶ rounds ──▶ controller ──▶ rate, window ──▶ bucket ──▶ may this datagram leave?
 //
 // Must stay true: ordinary datagrams leave only with their bytes in the bucket and in the window; urgent ones
-// (acks, control, Disconnect) overdraw the bucket by at most one datagram of 1200 bytes and ignore the
-// window; handshake datagrams and probes need no budget and are not charged.
+// (acks, control, Disconnect) overdraw the bucket by at most one datagram of 1200 bytes and
+// ignore the window; handshake datagrams and other probes need no budget and are not charged.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ namespace lattice::reliability {
 /// How a datagram is paid for.
 enum class Charge : uint8_t {
   kOrdinary,
-  kUrgent,  ///< Acks, control, Disconnect: may overdraw.
-  kFree,    ///< Probes and their echoes.
+  kUrgent,  ///< Acks, control, Disconnect; MTU probes under a configured rate: may overdraw.
+  kFree,    ///< Other probes, and their answers.
 };
 
 class Pacer {
@@ -38,19 +38,22 @@ class Pacer {
   /// Another path (L-04): nothing learned so far applies.
   void restart(uint64_t now_ns);
 
-  /// Adds the budget of the next tick: call at most once per update_and_send(), then send. A tick lasts from
-  /// the last call, or from `last_tick_ns` if that was later, to now. The budget of a tick with nothing to
-  /// send is not kept for the next.
+  /// Adds the budget of the next tick, once for each time: then send. A tick lasts from the last call, or
+  /// from `last_tick_ns` if that was later, to now. The budget of a tick with nothing to send is not kept for
+  /// the next.
   void begin_send(const PathState& path, uint64_t last_tick_ns = 0);
   /// Time passed: timers, rate, refill. May be called at any time.
   void update(const PathState& path);
 
   /// Bytes that ordinary datagrams may use now, as of the last update(); kUnlimited without limits. 0 if less
-  /// than a whole datagram is allowed: the budget is not spent on small parts of a datagram.
-  uint64_t allowance_bytes(uint64_t bytes_in_flight) const;
-  /// Bytes that ordinary datagrams may use in the sends of the next `during_ns`: what the bucket holds and
-  /// gains, within the room that the window has and gains by acknowledgements. At the end a datagram may
-  /// leave at once, and two fit the window. At least allowance_bytes(); 0 if nothing may leave now.
+  /// than `least_bytes` is in the bucket, or less than a whole datagram in the window: neither is spent on
+  /// small parts of what waits.
+  uint64_t allowance_bytes(uint64_t bytes_in_flight, uint64_t least_bytes = kDatagramBytes) const;
+  /// Bytes that ordinary datagrams may use in the sends of the next `during_ns`. Where the bucket can hold
+  /// all that it gains in this time, they are what may leave now: they need not wait for each other. Else
+  /// they are what the bucket holds and gains, within the room that the window has and gains by
+  /// acknowledgements; at the end a datagram may leave at once, and two fit the window. At least
+  /// allowance_bytes(); 0 if nothing may leave now.
   uint64_t allowance_bytes_during(uint64_t during_ns, const PathState& path, uint64_t bytes_in_flight) const;
   /// Bytes an urgent datagram may use now.
   uint64_t urgent_allowance_bytes() const;

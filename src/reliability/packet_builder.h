@@ -28,6 +28,11 @@ class PacketBuilder {
   /// Adds only the ack block, with its delay. The packet must be empty before.
   void add_ack_only();
 
+  /// Makes the plaintext `bytes` long, if it is shorter and they fit (W-30). Nothing may be added after.
+  void pad_to(size_t bytes) {
+    if (bytes > size()) wire::write_padding(writer_, bytes - size());
+  }
+
   bool empty() const { return writer_.size() == 0; }
   size_t size() const { return writer_.size(); }
 

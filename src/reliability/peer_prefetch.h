@@ -18,6 +18,12 @@ inline void prefetch_for_update(const Peer& peer) {
   base::prefetch(&peer, &peer.rtt + 1);
 }
 
+/// Prefetches also the keys that seal.
+inline void prefetch_for_send(const Peer& peer) {
+  prefetch_for_update(peer);
+  if (peer.link) peer.link->prefetch_for_seal();
+}
+
 /// Prefetches also the state that opening a packet reads: keys, replay window.
 inline void prefetch_for_packet(const Peer& peer) {
   prefetch_for_update(peer);

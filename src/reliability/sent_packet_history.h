@@ -132,6 +132,19 @@ class SentPacketHistory {
   const HistoryCounters& counters() const { return counters_; }
   size_t capacity() const { return capacity_; }
 
+  /// Fetches the records of the packets that the next ack block is likely to name. Only a hint.
+  void prefetch_acks() const {
+    if (capacity_ != 0) __builtin_prefetch(&record(applied_highest_ + 1));
+  }
+  /// Then fetches what those packets carried.
+  void prefetch_acked_items() const {
+    constexpr uint64_t kPackets = 4;
+    for (uint64_t seq = applied_highest_ + 1; seq <= std::min(applied_highest_ + kPackets, last_sent_);
+         ++seq) {
+      if (holds(seq)) items_->prefetch(record(seq).items);
+    }
+  }
+
   /// Counts agree with the records. For tests and validation builds.
   bool validate() const;
 

@@ -2,6 +2,7 @@
 // engine traffic (snapshots, inputs) and one for the rest, because they differ in packing priority.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,6 +51,13 @@ class UnreliableQueue {
   bool empty() const { return entries_.empty(); }
   size_t size() const { return entries_.size(); }
   size_t bytes() const { return bytes_; }
+  /// The longest body that waits; visits all.
+  size_t longest_body_bytes() const {
+    size_t longest = 0;
+    for (size_t i = 0; i < entries_.size(); ++i)
+      longest = std::max<size_t>(longest, entries_[i].body.size_bytes);
+    return longest;
+  }
 
   /// The oldest message; the queue is not empty.
   OutgoingMessage front() {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/prefetch.h"
 
 namespace lattice::replication {
 namespace {
@@ -328,6 +329,12 @@ void ReplicaList::fit() {
   awake.reserve(std::max(2 * awake_.size(), kLeastAwake));
   awake.assign(awake_.begin(), awake_.end());
   awake_.swap(awake);
+}
+
+void ReplicaList::prefetch() const {
+  ledger_.prefetch();
+  steps_.prefetch();
+  base::prefetch(awake_.data(), awake_.data() + std::min<size_t>(awake_.size(), 32));
 }
 
 void ReplicaList::on_receipt(uint32_t receipt, bool acked) {

@@ -126,6 +126,9 @@ class ReplicaList {
   /// Takes the transport's verdict on a part. Unknown receipts are ignored.
   void on_receipt(uint32_t receipt, bool acked);
 
+  /// Fetches what verdicts and builds read first into the cache. Only a hint.
+  void prefetch() const;
+
   /// True when every object that was in the set at join has been acked once or is gone.
   bool loaded() const { return owed_at_join_ == 0; }
   /// How far the client has come with the set that it had at join.

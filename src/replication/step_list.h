@@ -52,6 +52,12 @@ class StepList {
     return step != nullptr && (step->mask >> slot % kGroupSlots & 1) != 0;
   }
 
+  /// Fetches all groups into the cache. Only a hint.
+  void prefetch() const {
+    base::prefetch(steps_.data(), steps_.data() + steps_.size());
+    step_of_.prefetch();
+  }
+
   /// The group must not be there yet. The reference is valid until the next add() or remove().
   Step& add(uint32_t group);
   /// Takes an object of a step out. A step without objects ends.

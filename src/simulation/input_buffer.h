@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "simulation/input_codec.h"
 #include "simulation/tick_time.h"
 
@@ -75,6 +76,9 @@ class InputBuffer {
   /// server's clock (FixedTick::position_at): only the margin uses it.
   void receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                TickTime server_position);
+
+  /// Fetches what the next receive() reads and writes into the cache. Only a hint.
+  void prefetch() const { base::prefetch(this, this + 1); }
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
   TakenInput take(Tick tick);

@@ -39,6 +39,10 @@ class InputReceiver {
   void open(uint32_t client, Tick tick);
   /// Its counters stay in stats().
   void close(uint32_t client, Tick tick);
+  /// Fetches what receive() needs of a client into the cache. Only a hint.
+  void prefetch(uint32_t client) const {
+    if (buffers_[client]) buffers_[client]->prefetch();
+  }
   /// Takes a message of inputs. False, and counted, when it is malformed. `position` is that of the clock.
   bool receive(uint32_t client, std::span<const uint8_t> body, Tick tick, simulation::TickTime position);
 

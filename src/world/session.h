@@ -127,7 +127,7 @@ class Session final : public reliability::EndpointHandler,
   bool is_owner(uint64_t peer) const;
   /// Of the objects in a client's set at join, how many there were, how many it lacks, and whether all have
   /// been acked or are gone. Of a client of this side; else of this side itself, as it was last told.
-  StateReceiver::Joining joining(ConnectionHandle connection) const;
+  StateReceiver::Joining joining(ConnectionHandle connection);
   /// Sends a message of the application, of up to fragment::kMaxMessageBytes. With `receipt` not null, a
   /// number is written there, and Observer::on_receipt() will name that number.
   reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
@@ -251,6 +251,7 @@ class Session final : public reliability::EndpointHandler,
   reliability::Verdict on_message(ConnectionHandle connection, wire::Channel channel,
                                   reliability::MessageFlags flags, std::span<const uint8_t> body,
                                   uint64_t now_ns) override;
+  void on_packet_soon(ConnectionHandle connection) override;
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 
   // RpcHost

@@ -103,7 +103,7 @@ bool Session::is_owner(uint64_t peer) const {
          (clients_ && clients_->find_peer(peer) != nullptr);
 }
 
-StateReceiver::Joining Session::joining(ConnectionHandle connection) const {
+StateReceiver::Joining Session::joining(ConnectionHandle connection) {
   if (receiver_) return receiver_->joining();
   return {sender_->join_count(connection), sender_->loaded(connection)};
 }
@@ -149,6 +149,10 @@ std::optional<reliability::Verdict> Session::engine_message(ConnectionHandle con
   // Transfers need a bulk channel (spec B-2). The other types have no meaning in 1.0.
   return wire::is_transfer_control_type(body[0]) ? reliability::Verdict::kProtocolError
                                                  : reliability::Verdict::kAccept;
+}
+
+void Session::on_packet_soon(ConnectionHandle connection) {
+  if (input_receiver_) input_receiver_->prefetch(connection.slot);
 }
 
 void Session::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {

@@ -192,6 +192,7 @@ void Session::on_unannounced_write(uint32_t slot, Tick tick, const serialization
 
 void Session::run_send(Now now) {
   now_ns_ = now.ns;
+  endpoint_->begin_update(now.ns, now.unix_s);
   if (sender_) sender_->send(now.ns, input_receiver_ ? &*input_receiver_ : nullptr);
   if (input_sender_ && clock_->ticking()) send_inputs(now);
   endpoint_->update_and_send(now.ns, now.unix_s);

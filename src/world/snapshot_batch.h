@@ -6,6 +6,7 @@
 // that its parts are still in the cache when they are sent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -44,11 +45,15 @@ class SnapshotBatch {
   void add(const Job& job);
   bool is_full() const { return jobs_.size() == kMostJobs; }
   /// Builds what was added and forgets it. Calls take(client, parts) for each, in the order they were added.
-  /// The parts are valid in that call.
-  template <class Take>
-  void run(Take take) {
+  /// The parts are valid in that call. `soon(client)` comes some calls before.
+  template <class Take, class Soon>
+  void run(Take take, Soon soon) {
+    constexpr size_t kAhead = 2;
     build();
-    for (const Built& built : built_) {
+    for (size_t i = 0; i < std::min(kAhead, built_.size()); ++i) soon(built_[i].client);
+    for (size_t i = 0; i < built_.size(); ++i) {
+      if (i + kAhead < built_.size()) soon(built_[i + kAhead].client);
+      const Built& built = built_[i];
       const Worker& worker = *workers_[built.worker];
       parts_.clear();
       for (const Part& part : std::span(worker.parts).subspan(built.first, built.count)) {
@@ -56,6 +61,11 @@ class SnapshotBatch {
       }
       take(built.client, std::span<const replication::SnapshotPart>(parts_));
     }
+  }
+
+  template <class Take>
+  void run(Take take) {
+    run(take, [](uint32_t) {});
   }
 
   /// A builder for questions outside of run().

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/prefetch.h"
+
 namespace lattice::world {
 namespace {
 
@@ -22,7 +24,9 @@ StateSender::StateSender(const WorldConfig& config, const replication::ObjectTab
       store_(static_cast<int32_t>(config.history_ticks),
              replication::KeepTicks(config.tick_rate_hz, interval_ticks_)),
       recipients_(config.max_connections),
-      turns_(interval_ticks_) {
+      turns_(interval_ticks_),
+      receipts_(config.max_connections),
+      heard_(config.max_connections) {
   loaded_.reserve(config.max_connections);
   if (config.interest.enabled) {
     interest_.emplace(config.interest, config.tick_rate_hz, interval_ticks_, table_, observer);
@@ -114,9 +118,12 @@ bool StateSender::begins_snapshot(Tick tick) const {
 
 void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
   bool begun = false;
+  size_t place = 0;
   std::erase_if(due_, [&](uint32_t slot) {
+    prefetch_due(++place, inputs);
     Recipient* recipient = recipients_[slot].get();
     if (recipient == nullptr) return true;  // it left
+    settle_receipts(*recipient);
     if (rests(*recipient)) {
       recipient->begins_snapshot = recipient->is_listed = false;
       return true;
@@ -133,6 +140,20 @@ void StateSender::send(uint64_t now_ns, InputReceiver* inputs) {
     return true;
   });
   if (begun) send_batch();
+}
+
+// Fetches what comes next in due_ into the cache: the clients are in none.
+void StateSender::prefetch_due(size_t place, const InputReceiver* inputs) const {
+  constexpr size_t kFar = 3, kNear = 1;
+  if (place + kFar < due_.size()) {
+    if (const Recipient* far = recipients_[due_[place + kFar]].get()) base::prefetch(far, far + 1);
+  }
+  if (place + kNear >= due_.size()) return;
+  const Recipient* near = recipients_[due_[place + kNear]].get();
+  if (near == nullptr) return;
+  near->list.prefetch();
+  if (inputs != nullptr) inputs->prefetch(near->connection.slot);
+  endpoint_->prefetch(near->connection);
 }
 
 // Whether a snapshot would have nothing to say and may stay away (D-44). Most clients of a large world are so
@@ -187,7 +208,8 @@ uint32_t StateSender::snapshot_budget(const Recipient& recipient, uint64_t send_
 // waits for their confirmation.
 replication::SnapshotBuilder::Silence StateSender::silence_of(const Recipient& recipient) const {
   using Silence = replication::SnapshotBuilder::Silence;
-  if (recipient.sent_inputs || recipient.owned != 0 || !recipient.progress.done()) return Silence::kForbidden;
+  if (heard_[recipient.connection.slot] || recipient.owned != 0 || !recipient.progress.done())
+    return Silence::kForbidden;
   const uint32_t longest_ticks = config_.tick_rate_hz / replication::kQuietSnapshotsPerS;
   return tick_ - recipient.snapshot_tick < longest_ticks ? Silence::kAllowed : Silence::kForbidden;
 }
@@ -206,14 +228,16 @@ void StateSender::plan_snapshot(Recipient& recipient, uint64_t send_budget_bytes
 }
 
 void StateSender::send_batch() {
-  batch_->run([this](uint32_t client, std::span<const replication::SnapshotPart> parts) {
+  const auto take = [this](uint32_t client, std::span<const replication::SnapshotPart> parts) {
     if (parts.empty()) return;
     Recipient& recipient = *recipients_[client];
     recipient.snapshot_tick = tick_;
-    recipient.sent_inputs = false;
+    heard_[client] = false;
     for (const replication::SnapshotPart& part : parts) send_part(recipient, part.bytes, part.receipt);
     send_progress(recipient);
-  });
+    endpoint_->send_now(recipient.connection);
+  };
+  batch_->run(take, [this](uint32_t client) { endpoint_->prefetch(recipients_[client]->connection); });
 }
 
 void StateSender::send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt) {
@@ -240,6 +264,11 @@ void StateSender::send_progress(Recipient& recipient) {
 void StateSender::take_receipt(Recipient& recipient, uint32_t receipt, bool acked) {
   recipient.progress.on_receipt(receipt, acked);
   recipient.list.on_receipt(receipt, acked);
+}
+
+void StateSender::settle_receipts(Recipient& recipient) {
+  receipts_.take(recipient.connection.slot,
+                 [&recipient](uint32_t receipt, bool acked) { take_receipt(recipient, receipt, acked); });
 }
 
 // What the client may not see leaves its set before anything is sent. An object spawned or moved since the
@@ -279,15 +308,18 @@ void StateSender::leave(ConnectionHandle connection) {
   if (find(connection) == nullptr) return;
   std::erase(turns_[turn_of(connection)], connection.slot);
   if (interest_) interest_->left(connection);
+  receipts_.take(connection.slot, [](uint32_t, bool) {});
+  heard_[connection.slot] = false;
   recipients_[connection.slot].reset();
 }
 
 void StateSender::on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) {
-  if (Recipient* recipient = find(connection)) take_receipt(*recipient, receipt, acked);
+  // Not find(): where the client is, is known without a look at it.
+  if (connection.slot < recipients_.size()) receipts_.add(connection.slot, receipt, acked);
 }
 
 void StateSender::heard_inputs(ConnectionHandle connection) {
-  if (Recipient* recipient = find(connection)) recipient->sent_inputs = true;
+  if (connection.slot < heard_.size()) heard_[connection.slot] = true;
 }
 
 void StateSender::count_owned(ConnectionHandle connection, int change) {
@@ -313,9 +345,11 @@ bool StateSender::has(ConnectionHandle connection, uint32_t slot) const {
   return recipient != nullptr && has(*recipient, slot);
 }
 
-bool StateSender::loaded(ConnectionHandle connection) const {
-  const Recipient* recipient = find(connection);
-  return recipient != nullptr && (recipient->looked || !interest_) && recipient->list.loaded();
+bool StateSender::loaded(ConnectionHandle connection) {
+  Recipient* recipient = find(connection);
+  if (recipient == nullptr) return false;
+  settle_receipts(*recipient);
+  return (recipient->looked || !interest_) && recipient->list.loaded();
 }
 
 bool StateSender::take_loaded(ConnectionHandle* connection) {
@@ -325,9 +359,11 @@ bool StateSender::take_loaded(ConnectionHandle* connection) {
   return true;
 }
 
-replication::JoinCount StateSender::join_count(ConnectionHandle connection) const {
-  const Recipient* recipient = find(connection);
-  return recipient == nullptr ? replication::JoinCount{} : recipient->list.join_count();
+replication::JoinCount StateSender::join_count(ConnectionHandle connection) {
+  Recipient* recipient = find(connection);
+  if (recipient == nullptr) return {};
+  settle_receipts(*recipient);
+  return recipient->list.join_count();
 }
 
 StateSender::Recipient* StateSender::find(ConnectionHandle connection) const {

@@ -24,6 +24,7 @@
 #include "world/input_receiver.h"
 #include "world/interest_hub.h"
 #include "world/snapshot_batch.h"
+#include "world/waiting_receipts.h"
 #include "world/world_config.h"
 
 namespace lattice::world {
@@ -64,6 +65,7 @@ class StateSender {
   // --- Clients. All but join() do nothing, or answer false or nothing, when the client is not here.
   void join(ConnectionHandle connection, uint64_t peer);
   void leave(ConnectionHandle connection);
+  /// What became of a part. It is looked at when the client's next snapshot is made.
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked);
   /// Inputs of the client came: it hears at once what became of them.
   void heard_inputs(ConnectionHandle connection);
@@ -77,12 +79,12 @@ class StateSender {
   /// True when the object is in the client's set.
   bool has(ConnectionHandle connection, uint32_t slot) const;
   /// True when every object that was in the client's set at join has been acked once or is gone.
-  bool loaded(ConnectionHandle connection) const;
+  bool loaded(ConnectionHandle connection);
   /// Takes the connection of a client that a send() found to be loaded(), each once; it may have left since.
   /// False when there is none.
   bool take_loaded(ConnectionHandle* connection);
   /// Of the objects in the client's set at join, how many there were and how many it lacks.
-  replication::JoinCount join_count(ConnectionHandle connection) const;
+  replication::JoinCount join_count(ConnectionHandle connection);
   /// Why the client has the object, has it not, or has an old state of it, at `tick`; the next snapshot is
   /// one of `next_tick`. `out` has its defaults.
   bool why(ConnectionHandle connection, uint32_t slot, Tick tick, Tick next_tick, lattice_why_info* out);
@@ -105,7 +107,6 @@ class StateSender {
     bool snapshot_due = false;
     bool is_listed = false;     // in due_
     bool looked = false;        // its set was made once
-    bool sent_inputs = false;   // since the last snapshot
     bool was_loaded = false;    // in loaded_, or it was
     uint32_t budget_bytes = 0;  // of the last snapshot; 0: unbounded
     Tick snapshot_tick = 0;     // of the last snapshot
@@ -131,6 +132,8 @@ class StateSender {
   void send_part(Recipient& recipient, std::span<const uint8_t> bytes, uint32_t receipt);
   void send_progress(Recipient& recipient);
   static void take_receipt(Recipient& recipient, uint32_t receipt, bool acked);
+  void settle_receipts(Recipient& recipient);
+  void prefetch_due(size_t place, const InputReceiver* inputs) const;
   void explain_rules(const Recipient& recipient, uint32_t slot, lattice_why_info* out) const;
   void explain_sending(const Recipient& recipient, uint32_t slot, const replication::Replica& replica,
                        Tick next_tick, lattice_why_info* out);
@@ -149,6 +152,8 @@ class StateSender {
   std::vector<std::vector<uint32_t>> turns_;            // connection slots by the turn of their clients
   /// Connection slots whose clients may be due a snapshot. A send looks at no others.
   std::vector<uint32_t> due_;
+  WaitingReceipts receipts_;
+  std::vector<bool> heard_;                 // by connection slot: inputs came since the last snapshot
   std::vector<ConnectionHandle> loaded_;    // not taken yet
   std::vector<uint32_t> destroyed_placed_;  // slots of placed objects that are gone
   Tick tick_ = 0;                           // the last that was recorded

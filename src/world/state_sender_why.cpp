@@ -35,8 +35,9 @@ lattice_why_reason reason_outside(const InterestHub::Sight& sight, uint32_t slot
 
 bool StateSender::why(ConnectionHandle connection, uint32_t slot, Tick tick, Tick next_tick,
                       lattice_why_info* out) {
-  const Recipient* recipient = find(connection);
+  Recipient* recipient = find(connection);
   if (recipient == nullptr) return false;
+  settle_receipts(*recipient);
   out->object = out->root = table_.network_id(slot);
   out->tick = tick;
   out->budget_bytes = recipient->budget_bytes;

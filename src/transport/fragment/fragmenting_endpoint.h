@@ -41,6 +41,9 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   /// Endpoint::update_and_send(), which here also drops incomplete messages that have waited too long (F-03).
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
+  void begin_update(uint64_t now_ns, uint64_t unix_s) { endpoint_->begin_update(now_ns, unix_s); }
+  void send_now(ConnectionHandle connection) { endpoint_->send_now(connection); }
+  void prefetch(ConnectionHandle connection) const { endpoint_->prefetch(connection); }
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
   reliability::ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
                                      const crypto::KeyPair& client, ConnectionHandle* out) {
@@ -99,6 +102,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   reliability::FragmentOutcome on_fragment(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                            const reliability::IncomingFragment& fragment,
                                            std::span<const uint8_t> body, uint64_t now_ns) override;
+  void on_packet_soon(ConnectionHandle connection) override { above_.on_packet_soon(connection); }
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 
   reliability::EndpointHandler& above_;

@@ -57,6 +57,10 @@ class DatagramSocket {
   /// report.
   virtual bool take_unreachable(platform::Address*) { return false; }
 
+  /// True when datagrams of one length to one address that are sent together, the last maybe shorter, cost
+  /// less than others.
+  virtual bool favours_equal_lengths() const { return false; }
+
   /// True when a datagram too large for the path is dropped and not fragmented, so that sizes can be probed.
   virtual bool forbids_fragmentation() const { return true; }
 };

@@ -37,6 +37,7 @@ class ImpairedSocket final : public DatagramSocket {
   /// The counters of this socket's caller; inner().stats() has those behind the impairment.
   const SocketStats& stats() const override { return stats_; }
   const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }
+  bool favours_equal_lengths() const override { return inner_->favours_equal_lengths(); }
   bool forbids_fragmentation() const override { return inner_->forbids_fragmentation(); }
 
   /// Change one direction from now on; datagrams in flight keep their arrival times.

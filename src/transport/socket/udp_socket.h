@@ -20,6 +20,7 @@ class UdpSocket final : public DatagramSocket {
   platform::Address local_address() const override { return socket_.local_address(); }
   bool take_unreachable(platform::Address* peer) override { return socket_.take_unreachable(peer); }
   const SocketStats& stats() const override { return stats_; }
+  bool favours_equal_lengths() const override { return socket_.capabilities().segmentation_offload; }
   bool forbids_fragmentation() const override { return socket_.capabilities().forbids_fragmentation; }
 
   /// The buffer sizes that the kernel granted, and the options that it supports.

@@ -130,12 +130,34 @@ struct NodeOf {
 };
 using Node = NodeOf<Endpoint>;
 
+/// A socket that says that datagrams of one length are cheap, and otherwise is the one within.
+class EqualLengthsSocket final : public socket::DatagramSocket {
+ public:
+  explicit EqualLengthsSocket(std::unique_ptr<socket::DatagramSocket> inner) : inner_(std::move(inner)) {}
+  size_t receive(std::span<socket::Datagram> out, uint64_t now_ns) override {
+    return inner_->receive(out, now_ns);
+  }
+  size_t send(std::span<const socket::Datagram> datagrams, uint64_t now_ns) override {
+    for (const socket::Datagram& each : datagrams) lengths.push_back(each.size);
+    return inner_->send(datagrams, now_ns);
+  }
+  platform::Address local_address() const override { return inner_->local_address(); }
+  const socket::SocketStats& stats() const override { return inner_->stats(); }
+  bool favours_equal_lengths() const override { return true; }
+
+  std::vector<uint32_t> lengths;  ///< Of what was sent.
+
+ private:
+  std::unique_ptr<socket::DatagramSocket> inner_;
+};
+
 struct RigOptions {
   uint64_t seed = 1;
   size_t client_count = 1;
   socket::Impairment path;  ///< Each direction.
   uint64_t start_ns = 0;
   uint64_t step_ns = 5 * kMs;
+  bool equal_lengths = false;  ///< The server has an EqualLengthsSocket.
   reliability::EndpointConfig server;
   reliability::EndpointConfig client;
 };
@@ -219,6 +241,9 @@ class RigOf {
 
   void start(Node& node, reliability::EndpointConfig config) {
     node.socket = network.attach(node.address);
+    if (options.equal_lengths && &node == &server) {
+      node.socket = std::make_unique<EqualLengthsSocket>(std::move(node.socket));
+    }
     const char* error = nullptr;
     node.endpoint = AnyEndpoint::create(std::move(config), *node.socket, node.handler, node.entropy, &error);
     if (!node.endpoint) throw std::logic_error(error);

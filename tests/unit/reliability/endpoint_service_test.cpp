@@ -214,5 +214,101 @@ TEST(EndpointService, AMessageLeavesWithTheNextUpdate) {
   EXPECT_EQ(rig.client_stats().traffic.messages_sent, sent_before + 1);
 }
 
+TEST(EndpointService, AMessageLeavesWithinAnUpdateWhenAsked) {
+  test::RigOptions options;
+  options.client_count = 2;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  rig.run(kSecond);
+  Node& server = rig.server;
+  const auto packets = [&server](size_t i) {
+    return server.endpoint->stats(server.handler.connected[i])->traffic.packets_sent;
+  };
+  const auto [first, second] = std::pair(packets(0), packets(1));
+  for (const ConnectionHandle to : server.handler.connected) {
+    ASSERT_EQ(server.endpoint->send(to, Channel::kUnreliable, {}, Bytes(10)), SendResult::kOk);
+  }
+  server.endpoint->begin_update(rig.now_ns, rig.unix_s());
+  server.endpoint->prefetch(server.handler.connected[0]);
+  server.endpoint->send_now(server.handler.connected[0]);
+  EXPECT_EQ(packets(0), first + 1);
+  EXPECT_EQ(packets(1), second);
+  server.endpoint->send_now({});  // nobody
+  server.endpoint->prefetch({});
+  server.endpoint->update_and_send(rig.now_ns, rig.unix_s());
+  EXPECT_EQ(packets(0), first + 1);
+  EXPECT_EQ(packets(1), second + 1);
+}
+
+// The kernel sends datagrams of one length as one. Parts of a snapshot are nearly that.
+TEST(EndpointService, PartsOfASnapshotHaveOneLength) {
+  test::RigOptions options;
+  options.equal_lengths = true;
+  options.server.max_datagram_bytes = wire::kFloorDatagramBytes;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  rig.run(kSecond);
+  Node& server = rig.server;
+  auto& socket = static_cast<test::EqualLengthsSocket&>(*server.socket);
+  const auto send = [&](std::initializer_list<size_t> bodies) {
+    rig.run(kSecond);
+    for (const size_t bytes : bodies) {
+      EXPECT_EQ(server.endpoint->send(server.connection, Channel::kUnreliableSequenced, test::kSnapshot,
+                                      Bytes(bytes)),
+                SendResult::kOk);
+    }
+    socket.lengths.clear();
+    const size_t received = rig.client().handler.received.size();
+    rig.run(100 * kMs);
+    EXPECT_EQ(rig.client().handler.received.size(), received + bodies.size());
+    std::vector<uint32_t> lengths = socket.lengths;
+    lengths.resize(std::min(lengths.size(), bodies.size()));
+    return lengths;
+  };
+  const std::vector<uint32_t> run = send({1100, 1120, 1093, 600});
+  ASSERT_EQ(run.size(), 4u);
+  EXPECT_EQ(run[0], run[1]);
+  EXPECT_EQ(run[1], run[2]);
+  EXPECT_EQ(run[3] + 520, run[0]) << "the last may be shorter";
+  const std::vector<uint32_t> uneven = send({1000, 1140, 600});
+  EXPECT_EQ(uneven[1] - uneven[0], 140u) << "so much is not padded";
+  EXPECT_TRUE(rig.client().handler.ended.empty());
+}
+
+TEST(EndpointService, TheFirstSecondOfACappedConnectionKeepsTheCap) {
+  test::RigOptions options;
+  options.path.delay_ms = 10;
+  options.server.congestion.max_rate_bytes_per_s = 6'000;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  const auto sent = [&rig] { return rig.server_stats().traffic.bytes_sent; };
+  for (uint64_t ms = 0; ms < 1000; ms += 5) {
+    rig.server.endpoint->send(rig.server.connection, Channel::kUnreliable, {}, Bytes(500));
+    rig.step();
+  }
+  EXPECT_LE(sent(), 6'000u + 2'400 + 1'200) << "MTU probes are paid for";
+  rig.run(30 * kSecond);
+  EXPECT_GE(rig.server_stats().mtu_probes_sent, 5u) << "and leave all the same";
+}
+
+// At 64 kB/s a snapshot of 30 Hz is one datagram and a half. The half used to wait for the budget of a whole
+// one.
+TEST(EndpointService, ASnapshotThatTheBudgetCoversLeavesAtOnce) {
+  test::RigOptions options;
+  options.server.congestion.max_rate_bytes_per_s = 64'000;
+  EndpointRig rig(std::move(options));
+  ASSERT_TRUE(rig.connect_all());
+  rig.run(6 * kSecond);
+  Node& server = rig.server;
+  for (const size_t bytes : {200u, 1100u, 800u}) {
+    ASSERT_EQ(server.endpoint->send(server.connection, Channel::kUnreliableSequenced, test::kSnapshot,
+                                    Bytes(bytes)),
+              SendResult::kOk);
+    server.endpoint->begin_update(rig.now_ns, rig.unix_s());
+    server.endpoint->send_now(server.connection);
+    EXPECT_EQ(rig.server_stats().waiting_bytes, 0u) << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace lattice::reliability

@@ -103,6 +103,33 @@ TEST(Pacer, TheAllowanceOverATimeDoesNotDependOnTheTick) {
   }
 }
 
+TEST(Pacer, WhatTheBucketCanHoldNeedNotWait) {
+  Pacer pacer(setup(CongestionMode::kNone, 64'000));
+  pacer.begin_send(path_at(5 * kMs));
+  // 33 ms bring 2112 bytes, and the bucket has room for 2400.
+  EXPECT_EQ(pacer.allowance_bytes_during(33 * kMs, path_at(5 * kMs), 0), 2400u);
+  pacer.on_sent({5 * kMs, 1, 1100, 1100, Charge::kOrdinary});
+  EXPECT_EQ(pacer.allowance_bytes_during(33 * kMs, path_at(5 * kMs), 0), 1300u);
+  EXPECT_GT(pacer.allowance_bytes_during(50 * kMs, path_at(5 * kMs), 0), 2400u);
+}
+
+TEST(Pacer, AShortDatagramNeedsNoBudgetForALongOne) {
+  Pacer pacer(setup(CongestionMode::kNone, 64'000));
+  pacer.begin_send(path_at(0));
+  pacer.on_sent({0, 1, 1400, 1400, Charge::kOrdinary});
+  EXPECT_EQ(pacer.allowance_bytes(0), 0u);
+  EXPECT_EQ(pacer.allowance_bytes(0, 1000), 1000u);
+  EXPECT_EQ(pacer.allowance_bytes(0, 1001), 0u);
+}
+
+TEST(Pacer, BeginningTwiceAtOneTimeIsBeginningOnce) {
+  Pacer pacer(setup(CongestionMode::kNone, 1'000'000));
+  pacer.begin_send(path_at(0));
+  pacer.begin_send(path_at(16 * kMs));
+  pacer.begin_send(path_at(16 * kMs));
+  EXPECT_EQ(pacer.allowance_bytes(0), 16'000u);
+}
+
 TEST(Pacer, TheAllowanceOverATimeStaysWithinTheWindow) {
   Pacer pacer(setup(CongestionMode::kDelay));
   pacer.begin_send(path_at(kMs));

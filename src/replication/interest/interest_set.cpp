@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/assert.h"
+#include "replication/slot_index.h"
 
 namespace lattice::replication {
 
@@ -15,6 +16,8 @@ namespace {
 /// Between two evaluations among moving objects. More allocate once, up to kMaxHints.
 constexpr size_t kUsualHints = 32;
 constexpr size_t kUsualStays = 8;
+/// Within InterestSet::Config::stay_ticks. More allocate, until they have left the list.
+constexpr size_t kUsualArrivals = 24;
 
 // An object that changes its root may enter with the new one and leave with the old one, or the other way
 // round, in one evaluation. That is no news. Both lists ascend.
@@ -49,6 +52,7 @@ InterestSet::InterestSet(const Config& config) : config_(config) {
   LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
   hints_.reserve(kUsualHints);
   stays_.reserve(kUsualStays);
+  arrivals_.reserve(kUsualArrivals);
 }
 
 void InterestSet::hint(uint32_t slot) {
@@ -65,6 +69,8 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
   scratch->entered.clear();
   scratch->left.clear();
   Pass pass{objects, tick, filter, *scratch};
+  if (!read_before_) first_tick_ = tick;
+  forget_arrivals(tick);
   const bool everything = must_read_everything(objects, viewer);
   const Place from = viewer_.place;
   const bool moved = has_moved(objects, viewer);
@@ -78,20 +84,25 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
     if (filter != nullptr && objects.any_filtered()) ask_filter(pass);
   }
   drop_rootless(pass);
-  if (!read_before_) members_.reserve(room_for(members_.size()));
   hints_.clear();
   hints_lost_ = false;
   changes_read_ = objects.changes().end();
-  read_before_ = true;
   filter_from_ = filter_from_ + kMaxFilterCalls < pass.filtered ? filter_from_ + kMaxFilterCalls : 0;
   std::sort(scratch->entered.begin(), scratch->entered.end());
   std::sort(scratch->left.begin(), scratch->left.end());
+  if (read_before_) {
+    note_arrivals(scratch->entered, tick);
+  } else {
+    members_.reserve(room_for(members_.size()));
+  }
+  read_before_ = true;
   cancel_common(&scratch->entered, &scratch->left);
   return {scratch->entered, scratch->left};
 }
 
 size_t InterestSet::heap_bytes() const {
-  return members_.heap_bytes() + (hints_.capacity() + stays_.capacity()) * sizeof(uint32_t);
+  return members_.heap_bytes() + (hints_.capacity() + stays_.capacity()) * sizeof(uint32_t) +
+         arrivals_.capacity() * sizeof(Arrival);
 }
 
 // --- What to consider
@@ -116,7 +127,7 @@ bool InterestSet::must_read_everything(const InterestObjects& objects, const Vie
 
 void InterestSet::read_everything(Pass& pass) {
   const auto visit = [&](uint32_t slot) { consider(pass, slot); };
-  members_.for_each(visit);
+  consider_members(pass);
   pass.objects.for_each_owned(viewer_.peer, visit);
   for (const uint16_t room : {viewer_.room, kRoomAll}) {
     pass.objects.for_each_pinned(room, false, visit);
@@ -125,7 +136,20 @@ void InterestSet::read_everything(Pass& pass) {
   query(pass, 0, config_.enter_radius);
   for (const Found& found : pass.scratch.found) visit(found.slot);
   // What hangs on a root that stays may be visible now.
-  members_.for_each([&](uint32_t slot) { enter_attached(pass, slot); });
+  std::vector<uint32_t>& members = pass.scratch.members;
+  members.clear();
+  members_.for_each([&](uint32_t slot) { members.push_back(slot); });
+  for (const uint32_t slot : members) enter_attached(pass, slot);
+}
+
+// Considers those that are members now, unless they leave with another one before their turn.
+void InterestSet::consider_members(Pass& pass) {
+  std::vector<uint32_t>& members = pass.scratch.members;
+  members.clear();
+  members_.for_each([&](uint32_t slot) { members.push_back(slot); });
+  for (const uint32_t slot : members) {
+    if (contains(slot)) consider(pass, slot);
+  }
 }
 
 void InterestSet::read_news(Pass& pass) {
@@ -161,7 +185,7 @@ void InterestSet::follow_viewer(Pass& pass, const Place& from) {
   const double enter_squared = config_.enter_radius * config_.enter_radius;
   const double moved = std::sqrt(distance_squared(from, viewer_.place));
   if (moved > config_.enter_radius) {  // the two regions have little in common
-    members_.for_each([&](uint32_t slot) { consider(pass, slot); });
+    consider_members(pass);
     query(pass, 0, config_.enter_radius);
     for (const Found& found : pass.scratch.found) consider(pass, found.slot);
     return;
@@ -248,14 +272,62 @@ bool InterestSet::wanted(Pass& pass, const InterestObjects::Verdict& verdict, ui
 
 // True while a member that is too far away has not been in the set for long enough.
 bool InterestSet::stays(Pass& pass, uint32_t slot, InterestMember& member) {
-  const Tick ends = member.entered + config_.stay_ticks;
-  if (pass.tick >= ends) return false;
+  const std::optional<Tick> arrival = arrival_of(pass, slot);
+  if (!arrival) return false;
+  const Tick ends = *arrival + config_.stay_ticks;
   if (!member.stays) {
     member.stays = true;
     stay_ends_ = stays_.empty() ? ends : std::min(stay_ends_, ends);
     stays_.push_back(slot);
   }
   return true;
+}
+
+void InterestSet::forget_arrivals(Tick tick) {
+  const auto is_over = [&](Tick since) { return tick - since >= config_.stay_ticks; };
+  first_is_over_ = first_is_over_ || is_over(first_tick_);
+  const auto first = std::find_if(arrivals_.begin(), arrivals_.end(),
+                                  [&](const Arrival& arrival) { return !is_over(arrival.tick); });
+  arrivals_.erase(arrivals_.begin(), first);
+  if (!arrivals_.empty() || arrivals_.capacity() <= 2 * kUsualArrivals) return;
+  std::vector<Arrival>().swap(arrivals_);  // many came at once
+  arrivals_.reserve(kUsualArrivals);
+}
+
+// Keeps what entered as arrivals of the tick.
+void InterestSet::note_arrivals(std::span<const uint32_t> entered, Tick tick) {
+  if (config_.stay_ticks == 0) return;
+  for (const uint32_t slot : entered) {
+    reserve_one(arrivals_);
+    arrivals_.push_back({slot, tick});
+  }
+  const auto before = [](const Arrival& a, const Arrival& b) { return a.slot < b.slot; };
+  std::sort(arrivals_.begin() + first_of(tick, arrivals_.size()), arrivals_.end(), before);
+}
+
+/// Where the arrivals of a tick begin that end at `end`.
+std::ptrdiff_t InterestSet::first_of(Tick tick, size_t end) const {
+  const auto is_other = [tick](const Arrival& arrival) { return arrival.tick != tick; };
+  return std::partition_point(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(end),
+                              is_other) -
+         arrivals_.begin();
+}
+
+// When a member came, unless that is long ago.
+std::optional<Tick> InterestSet::arrival_of(const Pass& pass, uint32_t slot) const {
+  const std::vector<uint32_t>& entered = pass.scratch.entered;
+  if (std::find(entered.begin(), entered.end(), slot) != entered.end()) return pass.tick;
+  const auto before = [](const Arrival& arrival, uint32_t other) { return arrival.slot < other; };
+  for (size_t end = arrivals_.size(); end != 0;) {
+    const Tick tick = arrivals_[end - 1].tick;
+    const std::ptrdiff_t begin = first_of(tick, end);
+    const auto last = arrivals_.begin() + static_cast<std::ptrdiff_t>(end);
+    const auto found = std::lower_bound(arrivals_.begin() + begin, last, slot, before);
+    if (found != last && found->slot == slot) return tick;
+    end = static_cast<size_t>(begin);
+  }
+  if (first_is_over_) return std::nullopt;
+  return first_tick_;
 }
 
 bool InterestSet::admits(Pass& pass, uint32_t slot, bool present) {
@@ -290,10 +362,8 @@ void InterestSet::enter_attached(Pass& pass, uint32_t slot) {
 }
 
 void InterestSet::add_member(Pass& pass, uint32_t slot, Hold hold) {
-  InterestMember& member = members_.add(slot);
+  InterestMember& member = members_.add(slot, hold);
   member.generation = pass.objects.generation(slot) % InterestMember::kGenerations;
-  member.entered = pass.tick;
-  member.hold = hold;
   pass.scratch.entered.push_back(slot);
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct InterestScratch {
   std::vector<uint32_t> entered;
   std::vector<uint32_t> left;
   std::vector<uint32_t> waiting;
+  std::vector<uint32_t> members;
   std::vector<uint32_t> rootless;
   IndexWork work;
   uint64_t considered = 0;  // objects that were judged for the client
@@ -80,9 +82,20 @@ class InterestSet {
  private:
   struct Pass;
 
+  /// A member that came not long ago.
+  struct Arrival {
+    uint32_t slot = 0;
+    base::Tick tick = 0;
+  };
+
   bool must_read_everything(const InterestObjects& objects, const Viewer& viewer) const;
   bool has_moved(const InterestObjects& objects, const Viewer& viewer) const;
   bool has_stays_to_end(base::Tick tick) const { return !stays_.empty() && tick >= stay_ends_; }
+  void forget_arrivals(base::Tick tick);
+  void note_arrivals(std::span<const uint32_t> entered, base::Tick tick);
+  std::ptrdiff_t first_of(base::Tick tick, size_t end) const;
+  std::optional<base::Tick> arrival_of(const Pass& pass, uint32_t slot) const;
+  void consider_members(Pass& pass);
   void read_everything(Pass& pass);
   void read_news(Pass& pass);
   void ask_filter(Pass& pass);
@@ -101,6 +114,12 @@ class InterestSet {
 
   Config config_;
   InterestMembers members_;
+  /// When members came, of those that must stay for a while: in ascending tick, and of one tick in ascending
+  /// slot. Slots may repeat, and may have left: the last one with a slot counts. Members that are not here
+  /// came at first_tick_, or long ago.
+  std::vector<Arrival> arrivals_;
+  base::Tick first_tick_ = 0;   // of the first evaluation
+  bool first_is_over_ = false;  // what came with it has been in the set for long enough
   Viewer viewer_;
   bool read_before_ = false;     // evaluate() has run
   bool hints_lost_ = false;      // there were more than kMaxHints

@@ -111,6 +111,46 @@ TEST_P(InterestSetTest, AnObjectStaysForASecond) {
   EXPECT_EQ(left_, (Slots{1}));
 }
 
+// Ten come at once, in several evaluations; then all are far away, and each leaves a second after it came.
+TEST_P(InterestSetTest, ObjectsThatCameOneAfterAnotherLeaveSo) {
+  constexpr uint32_t kRounds = 6;
+  for (uint32_t slot = 0; slot < 10 * kRounds; ++slot) add_at(slot, 1000);
+  evaluate();
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    for (uint32_t i = 0; i < 10; ++i) objects_.set_place(i * kRounds + round, {5, 0, 0});
+    evaluate(5);
+    ASSERT_EQ(entered_.size(), 10u);
+  }
+  for (uint32_t slot = 0; slot < 10 * kRounds; ++slot) objects_.set_place(slot, {1000, 0, 0});
+  evaluate(60 - 5 * kRounds);
+  EXPECT_TRUE(left_.empty());
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    evaluate(5);
+    ASSERT_EQ(left_.size(), 10u) << "round " << round;
+    for (const uint32_t slot : left_) EXPECT_EQ(slot % kRounds, round);
+    evaluate(0);
+    ASSERT_TRUE(left_.empty());
+  }
+}
+
+// Who came back is there for a second from then on.
+TEST_P(InterestSetTest, AReturnBeginsTheStayAnew) {
+  add_at(1, 1000);
+  evaluate();
+  objects_.set_place(1, {5, 0, 0});
+  evaluate();
+  objects_.set_rule(1, {.room = 7});
+  evaluate();
+  EXPECT_EQ(left_, (Slots{1}));
+  objects_.set_rule(1, {});
+  evaluate(40);
+  objects_.set_place(1, {1000, 0, 0});
+  evaluate(59);
+  EXPECT_TRUE(set().contains(1));
+  evaluate();
+  EXPECT_FALSE(set().contains(1));
+}
+
 TEST_P(InterestSetTest, AMovingViewerTakesItsSetAlong) {
   for (uint32_t slot = 0; slot < 100; ++slot) add_at(slot, slot * 10.0);
   evaluate();
@@ -733,26 +773,6 @@ TEST(InterestObjects, APlaceThatIsNotANumberChangesNothing) {
   EXPECT_EQ(objects.place(1).x, objects.limits().reach());
   EXPECT_EQ(objects.limits().stats().refused, 2u);
   EXPECT_EQ(objects.limits().stats().clamped, 1u);
-}
-
-TEST(InterestMembers, FindsEveryMemberAfterRandomChanges) {
-  InterestMembers members;
-  std::set<uint32_t> model;
-  base::Random random(3);
-  for (int step = 0; step < 20000; ++step) {
-    const auto slot = static_cast<uint32_t>(random.next_below(step < 10000 ? 600 : 40));
-    ASSERT_EQ(members.find(slot) != nullptr, model.contains(slot));
-    if (model.contains(slot)) {
-      ASSERT_EQ(members.find(slot)->entered, slot);
-      members.remove(slot);
-      model.erase(slot);
-    } else {
-      members.add(slot).entered = slot;
-      model.insert(slot);
-    }
-  }
-  ASSERT_EQ(members.size(), model.size());
-  for (const uint32_t slot : model) ASSERT_NE(members.find(slot), nullptr);
 }
 
 TEST(SlotLists, KeepTheirKeysApart) {

@@ -159,6 +159,7 @@ TEST(OpenWorld, a_set_that_grows_by_a_third_allocates_nothing) {
   config.objects.cell = 50;
   config.set.enter_radius = 100;
   config.set.leave_radius = 200;
+  config.set.stay_ticks = 10;
   Interest interest(config);
   for (uint32_t slot = 0; slot < 400; ++slot) {
     interest.objects().add(slot, {}, 0);
@@ -179,8 +180,10 @@ TEST(OpenWorld, a_set_that_grows_by_a_third_allocates_nothing) {
     ASSERT_EQ(interest.set(client).size(), 101u);
     list.reserve(room_for(interest.set(client).size()));
     const uint64_t before = allocation_count();
-    viewer.place.x = 33;
-    see(2);
+    for (Tick step = 1; step <= 5; ++step) {
+      viewer.place.x = 6.6 * step;
+      see(1 + 10 * step);
+    }
     allocations = allocation_count() - before;
     ASSERT_EQ(interest.set(client).size(), 134u);
     ASSERT_EQ(list.size(), 134u);

@@ -30,6 +30,8 @@ struct SentEntry {
     entry.send = static_cast<uint16_t>(mask >> 16);
     return entry;
   }
+  /// An entry about nothing: no group has the number.
+  static SentEntry nothing() { return block((1u << kIndexBits) - 1, 0); }
   /// The objects of a block.
   uint32_t mask() const { return uint32_t{version} | uint32_t{send} << 16; }
 
@@ -86,6 +88,15 @@ class PartLedger {
   /// Closes the record of `receipt` and returns it. The spans are valid until the next open() or add().
   Record resolve(uint32_t receipt);
 
+  /// True when the verdict is known on each part of `tick` and of earlier ticks.
+  bool knows_all_until(Tick tick) const {
+    return part_count_ == 0 || base::tick_after(parts_[part_head_].tick, tick);
+  }
+  /// Calls visit(entry) for each entry of which the verdict is not known, and for some others.
+  template <class Visit>
+  void for_each_entry(Visit visit) {
+    for (uint32_t i = 0; i < entry_count_; ++i) visit(entries_[wrap(entry_head_ + i)]);
+  }
   /// True when what is open takes little of the memory for entries.
   bool is_roomy() const { return 4 * size_t{entry_count_} <= entries_.size(); }
   /// Gives back memory beyond twice of what the open entries take.
@@ -119,7 +130,7 @@ class PartLedger {
   void grow_parts();
 
   std::vector<Part> parts_;         // ring; doubles up to kMaxOpenParts
-  std::vector<SentEntry> entries_;  // ring; doubles up to max_entries_
+  std::vector<SentEntry> entries_;  // ring; grows by half, up to max_entries_
   uint32_t max_entries_;
   uint32_t oldest_receipt_;
   uint32_t part_head_ = 0;

@@ -40,6 +40,7 @@ void ReplicaList::reserve(size_t objects) {
   replicas_.reserve(objects);
   kept_.reserve(objects);
   is_awake_.reserve(objects);
+  is_quiet_.reserve(objects);
   awake_.reserve(objects);
 }
 
@@ -67,7 +68,10 @@ void ReplicaList::owe(uint32_t slot) {
 
 std::optional<Replica> ReplicaList::find(uint32_t slot, const StateStore& store) const {
   const uint32_t index = slots_.find(slot);
-  if (index == SlotIndex::kNone) return std::nullopt;
+  if (index == SlotIndex::kNone) {
+    const std::optional<SettledReplicas::State> state = settled_.find(slot);
+    return state ? std::optional(settled_replica(*state)) : std::nullopt;
+  }
   const Replica& replica = replicas_[index];
   return replica.in_step ? replica_in_step(slot, replica, *steps_.find(slot >> kGroupBits), store) : replica;
 }
@@ -92,16 +96,8 @@ ReplicaList::Standing ReplicaList::standing(const Replica& replica) const {
 
 void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   if (in_set(slot)) return;
-  const uint32_t index = slots_.add(slot);
-  if (index == replicas_.size()) {
-    reserve_one(replicas_);
-    reserve_one(kept_);
-    replicas_.emplace_back();
-    kept_.emplace_back();
-    is_awake_.push_back(false);
-  }
+  const uint32_t index = add_index(slot);
   Replica& replica = replicas_[index];
-  replica.stay = next_stay(replica.stay) & SentEntry::kStayMask;
   if (const uint32_t former = removal_of_.find(slot); former != SlotMap::kNone) {
     if (removals_[former].network_id == network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
@@ -127,7 +123,7 @@ void ReplicaList::begin_placed(Replica& replica) {
 }
 
 void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
-  const uint32_t index = slots_.find(slot);
+  const uint32_t index = find_active(slot);
   if (index == SlotIndex::kNone) {
     if (!is_placed(slot) || left) return;
     Removal& removal = add_removal(slot, network_id);
@@ -156,12 +152,32 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   }
   if (is_awake_[index]) awake_is_stale_ = true;
   is_awake_[index] = false;
-  const uint16_t stay = next_stay(replica.stay);
-  replica = Replica();
-  replica.stay = stay & SentEntry::kStayMask;
-  kept_[index] = KeptState();
-  slots_.remove(slot);
+  remove_index(index);
   validate();
+}
+
+// The next free index, as that of a new Replica.
+uint32_t ReplicaList::add_index(uint32_t slot) {
+  const uint32_t index = slots_.add(slot);
+  if (index == replicas_.size()) {
+    reserve_one(replicas_);
+    reserve_one(kept_);
+    replicas_.emplace_back();
+    kept_.emplace_back();
+    is_awake_.push_back(false);
+    is_quiet_.push_back(false);
+  }
+  replicas_[index].stay = next_stay(replicas_[index].stay) & SentEntry::kStayMask;
+  return index;
+}
+
+void ReplicaList::remove_index(uint32_t index) {
+  const uint16_t stay = next_stay(replicas_[index].stay);
+  replicas_[index] = Replica();
+  replicas_[index].stay = stay & SentEntry::kStayMask;
+  kept_[index] = KeptState();
+  is_quiet_[index] = false;
+  slots_.remove(slots_.slot(index));
 }
 
 void ReplicaList::count_reliable_rpc(uint32_t slot) {
@@ -172,6 +188,7 @@ void ReplicaList::count_reliable_rpc(uint32_t slot) {
 void ReplicaList::wake(uint32_t index) {
   if (is_awake_[index]) return;
   is_awake_[index] = true;
+  is_quiet_[index] = false;
   const uint64_t entry = uint64_t{slots_.slot(index)} << 32 | index;
   awake_in_order_ = awake_in_order_ && (awake_.empty() || awake_.back() < entry);
   awake_.push_back(entry);
@@ -197,17 +214,16 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
   }
   changes_read_ = changes.end();
   changes_tick_ = store.last_tick();
+  settle(store);
 }
 
 // Looks up what changed, or where that is less, looks at each object of the set. The marks of what changed
 // are shared with other clients.
 void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes) {
-  if (changes.end() - changes_read_ <= slots_.slots().size() / kLookupCost) {
+  const size_t all = slots_.slots().size() + settled_.size();
+  if (changes.end() - changes_read_ <= all / kLookupCost) {
     visited_ += changes.end() - changes_read_;
-    for (uint64_t at = changes_read_; at != changes.end(); ++at) {
-      const uint32_t index = slots_.find(changes.at(at));
-      if (index != SlotIndex::kNone) wake(index);
-    }
+    for (uint64_t at = changes_read_; at != changes.end(); ++at) wake_slot(changes.at(at));
     return;
   }
   const ChangedGroups::Changes& marks = changed.since(changes_read_);
@@ -215,7 +231,10 @@ void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes)
   for (uint32_t index = 0; index < slots.size(); ++index) {
     if (marks.holds(slots[index])) wake(index);
   }
-  visited_ += slots.size();
+  settled_.take_if(
+      [&](uint32_t slot, size_t) { return marks.holds(slot); },
+      [this](uint32_t slot, const SettledReplicas::State& state) { wake(make_active(slot, state)); });
+  visited_ += all;
 }
 
 void ReplicaList::wake_outdated(const StateStore& store) {
@@ -224,7 +243,10 @@ void ReplicaList::wake_outdated(const StateStore& store) {
     if (slots[index] >= SlotIndex::kFree || replicas_[index].in_step) continue;
     if (replicas_[index].sent_version != store.version(slots[index])) wake(index);
   }
-  visited_ += slots.size();
+  visited_ += slots.size() + settled_.size();
+  settled_.take_if(
+      [&](uint32_t slot, size_t place) { return store.version(slot) != settled_.version_at(place); },
+      [this](uint32_t slot, const SettledReplicas::State& state) { wake(make_active(slot, state)); });
 }
 
 bool ReplicaList::rests(const StateStore& store, ChangedGroups& changed) {
@@ -232,7 +254,11 @@ bool ReplicaList::rests(const StateStore& store, ChangedGroups& changed) {
       !ledger_.forgotten_entries().empty()) {
     return false;
   }
-  if (changes_read_ != store.changes().end()) follow(store, changed);
+  if (changes_read_ != store.changes().end()) {
+    follow(store, changed);
+  } else {
+    settle(store);
+  }
   return awake_.empty();
 }
 
@@ -507,6 +533,7 @@ void ReplicaList::settle(Replica& replica) {
 }
 
 void ReplicaList::age(Tick oldest) {
+  settled_.age(oldest);
   for (Replica& replica : replicas_) {
     for (Tick* tick : {&replica.acked_tick, &replica.sent_tick}) {
       if (*tick != 0 && base::tick_after(oldest, *tick)) *tick = oldest;
@@ -516,7 +543,7 @@ void ReplicaList::age(Tick oldest) {
     if (kept.version != 0 && base::tick_after(oldest, kept.tick)) kept = KeptState();
   }
   steps_.age(oldest);
-  for (Tick* tick : {&steps_from_, &changes_tick_}) {
+  for (Tick* tick : {&steps_from_, &changes_tick_, &settle_tick_}) {
     if (base::tick_after(oldest, *tick)) *tick = oldest;
   }
 }
@@ -534,7 +561,8 @@ void ReplicaList::validate() const {
     ++live;
     owed += replica.owed_at_join ? 1 : 0;
     awake += is_awake_[i] ? 1u : 0u;
-    LATTICE_ASSERT(slots_.find(slot) == i);
+    LATTICE_ASSERT(slots_.find(slot) == i && !settled_.find(slot));
+    LATTICE_ASSERT(!is_awake_[i] || !is_quiet_[i]);
     LATTICE_ASSERT(replica.acked_full <= replica.acked_version);
     LATTICE_ASSERT(replica.acked_version <= replica.sent_version);
     LATTICE_ASSERT(replica.acked_version == 0 || replica.held);

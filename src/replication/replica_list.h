@@ -5,7 +5,8 @@
 // an object changes nothing. An object that has news for the client, or news in flight, is awake; a build
 // visits those alone, and those that the change log names. An object in a slot whose former object the client
 // may still hold waits. The states of an object in step are told by its group (StepList): what its Replica
-// says of sending and acks is of the time when it came into step, and it sleeps.
+// says of sending and acks is of the time when it came into step, and it sleeps. Of an object at rest, about
+// which no part is on its way, the list keeps what SettledReplicas has: any news makes a Replica of it again.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "replication/long_sends.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
+#include "replication/settled_replicas.h"
 #include "replication/slot_index.h"
 #include "replication/slot_map.h"
 #include "replication/state_store.h"
@@ -29,7 +31,7 @@ namespace lattice::replication {
 /// One client's knowledge of one object: what every build and every ack looks at. In 32 bytes, because a
 /// crowd's lists are larger than any cache.
 struct Replica {
-  static constexpr uint16_t kMostLosses = 63;
+  static constexpr uint16_t kMostLosses = SettledReplicas::kMostLosses;
 
   uint32_t acked_version = 0;  // the newest version that the client has acked; 0: none
   Tick acked_tick = 0;  // tick of the snapshot with that version: on the wire, it names the baseline. 0: the
@@ -52,6 +54,11 @@ struct Replica {
   bool lost : 1 = false;          // since the newest acked state, one was lost
   bool in_step : 1 = false;
 
+  /// True when the client has acked a full entry of version `full_version` or later.
+  bool has_full(uint32_t full_version) const {
+    // The first entry of a stay is a full one.
+    return acked_version != 0 && (full_version <= 1 || acked_full >= full_version);
+  }
   void count_loss() {
     if (losses != kMostLosses) ++losses;
   }
@@ -98,6 +105,9 @@ class ReplicaList {
   /// A group takes further objects when so long none came: until each block since is acked, it keeps its
   /// base.
   static constexpr int32_t kStepPauseTicks = 64;
+  /// Every so many builds, the list looks for objects that settle. One that rests settles with the second
+  /// look.
+  static constexpr uint32_t kSettleLooks = 8;
 
   explicit ReplicaList(const Config& config);
 
@@ -133,18 +143,22 @@ class ReplicaList {
   bool loaded() const { return owed_at_join_ == 0; }
   /// How far the client has come with the set that it had at join.
   JoinCount join_count() const { return {joined_objects_, owed_at_join_}; }
-  uint32_t size() const { return slots_.size(); }
+  uint32_t size() const { return slots_.size() + settled_.size(); }
+  /// The objects of the set that rest, as far as the list has noticed.
+  uint32_t settled() const { return settled_.size(); }
   /// Removals that the client has not acked.
   uint32_t pending_removals() const { return unacked_removals_; }
   /// The states that travel to the client in pieces.
   const LongSends& longs() const { return longs_; }
   uint64_t peer_id() const { return config_.peer_id; }
   /// True when the object is in this client's set.
-  bool in_set(uint32_t slot) const { return slots_.find(slot) != SlotIndex::kNone; }
+  bool in_set(uint32_t slot) const {
+    return slots_.find(slot) != SlotIndex::kNone || settled_.find(slot).has_value();
+  }
   /// What the client knows of an object, if that is in its set.
   std::optional<Replica> find(uint32_t slot, const StateStore& store) const;
 
-  /// The index of an object in the set.
+  /// The index of an object in the set; SlotIndex::kNone: it is settled.
   uint32_t index_of(uint32_t slot) const { return slots_.find(slot); }
   /// The object with an index.
   uint32_t slot_of(uint32_t index) const { return slots_.slot(index); }
@@ -201,13 +215,8 @@ class ReplicaList {
   bool may_begin_steps() const { return !base::tick_after(steps_from_, tick_); }
   Replica& replica(uint32_t index) { return replicas_[index]; }
   const Replica& replica(uint32_t index) const { return replicas_[index]; }
-  const KeptState& kept(uint32_t index) const { return kept_[index]; }
-  /// True when the client has acked a full entry of version `full_version` or later.
-  bool has_full(uint32_t index, uint32_t full_version) const {
-    // The first entry of a stay is a full one.
-    return replicas_[index].acked_version != 0 &&
-           (full_version <= 1 || replicas_[index].acked_full >= full_version);
-  }
+  /// That of a settled object is never needed: its acked state is the newest one.
+  KeptState kept(uint32_t index) const { return index == SlotIndex::kNone ? KeptState() : kept_[index]; }
   /// Indexes of removal(), in no order.
   std::span<const uint32_t> removals() const { return pending_; }
   Removal& removal(uint32_t index) { return removals_[index]; }
@@ -248,6 +257,16 @@ class ReplicaList {
   void wake_outdated(const StateStore& store);
   void drop_stale();
   void fit();
+  uint32_t add_index(uint32_t slot);
+  void remove_index(uint32_t index);
+  uint32_t find_active(uint32_t slot);
+  uint32_t make_active(uint32_t slot, const SettledReplicas::State& state);
+  static Replica settled_replica(const SettledReplicas::State& state);
+  void wake_slot(uint32_t slot);
+  void settle(const StateStore& store);
+  bool may_settle(const StateStore& store, uint32_t index) const;
+  void settle_one(uint32_t index);
+  void compact();
   void follow_groups(const StateStore& store, const ChangedGroups::Changes& changes);
   void follow_outdated(const StateStore& store);
   void end_idle_steps(const StateStore& store);
@@ -279,11 +298,13 @@ class ReplicaList {
   void validate() const;
 
   Config config_;
-  SlotIndex slots_;                // the set; the indexes of the next three
+  SettledReplicas settled_;
+  SlotIndex slots_;                // the others of the set; the indexes of the next four
   std::vector<Replica> replicas_;  // free ones too
   std::vector<KeptState> kept_;
   std::vector<bool>
       is_awake_;  // apart from replicas_, which a wake() does not touch: it is for changes of all
+  std::vector<bool> is_quiet_;   // has slept since settle() looked at settle_tick_
   std::vector<uint64_t> awake_;  // slot << 32 | index
   bool awake_in_order_ = true;
   bool awake_is_stale_ = false;    // some entries are of stays that have ended
@@ -306,7 +327,10 @@ class ReplicaList {
   LongSends longs_;
   uint64_t announced_read_ = 0;  // how far in the log of announced objects
   Tick tick_ = 0;                // of the newest build
-  Tick steps_from_ = 0;          // from here on objects come into step
+  Tick settle_tick_ = 0;
+  uint32_t until_settle_ = kSettleLooks;
+  bool any_quiet_ = false;
+  Tick steps_from_ = 0;  // from here on objects come into step
   uint32_t groups_version_ = 0;
   uint32_t owed_at_join_ = 0;
   uint32_t joined_objects_ = 0;  // objects that owe() marked

@@ -14,9 +14,7 @@ void ReplicaList::follow_groups(const StateStore& store, const ChangedGroups::Ch
     Step* step = steps_.find(group.group);
     if (step != nullptr) step->changed = group.mask;
     for (uint32_t rest = group.mask & ~(step != nullptr ? step->mask : 0); rest != 0; rest &= rest - 1) {
-      const uint32_t slot = (group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest));
-      const uint32_t index = slots_.find(slot);
-      if (index != SlotIndex::kNone) wake(index);
+      wake_slot((group.group << kGroupBits) + static_cast<uint32_t>(std::countr_zero(rest)));
       ++visited_;
     }
   }

@@ -154,14 +154,14 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
   Replica& replica = recipient.replica(index);
   const StateSummary& newest = store_.summary(slot);
   if (replica.waits || newest.version == 0) return true;
-  if (replica.acked_version == newest.version && recipient.has_full(index, newest.full_version)) {
+  if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) {
     if (!replica.rest_sent) return collect_rest(replica, slot, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
   // A client that has not heard of a new owner may still take the object for its own.
   const bool is_own = table_.info(slot).owned_by(recipient.peer_id()) ||
-                      (replica.acked_version != 0 && !recipient.has_full(index, newest.full_version));
+                      (replica.acked_version != 0 && !replica.has_full(newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
   if (recipient.longs().holds(index)) return true;
@@ -339,7 +339,7 @@ SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, 
 SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipient, const Replica& replica,
                                                        uint32_t slot, uint32_t index,
                                                        const StateSummary& newest) const {
-  if (!recipient.has_full(index, newest.full_version)) return {};
+  if (!replica.has_full(newest.full_version)) return {};
   const auto age_of = [this](Tick tick) { return static_cast<uint32_t>(base::tick_distance(tick_, tick)); };
   const auto usable = [&](uint32_t version, uint32_t age) {
     if (age == 0 || age > static_cast<uint32_t>(kMaxBaselineTicks)) return false;
@@ -347,7 +347,7 @@ SnapshotBuilder::Baseline SnapshotBuilder::baseline_of(const ReplicaList& recipi
   };
   const uint32_t age = age_of(replica.acked_tick);
   if (replica.acked_tick != 0 && usable(replica.acked_version, age)) return {replica.acked_version, age};
-  const KeptState& kept = recipient.kept(index);
+  const KeptState kept = recipient.kept(index);
   const uint32_t kept_age = age_of(kept.tick);
   if (kept.version != 0 && kept_age <= store_.keep_ticks().sure_ticks() && usable(kept.version, kept_age)) {
     return {kept.version, kept_age};

@@ -92,7 +92,7 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;
   out->reason = LATTICE_WHY_UP_TO_DATE;
-  if (replica.acked_version == newest.version && recipient.list.has_full(index, newest.full_version)) return;
+  if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) return;
   if (const replication::LongSend* send = recipient.list.longs().find(index)) {
     out->reason = LATTICE_WHY_IN_PIECES;
     out->needs_full = send->kind == replication::EntryKind::kFull ? 1 : 0;

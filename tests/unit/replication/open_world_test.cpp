@@ -128,7 +128,7 @@ class OpenWorld {
   base::Random random_{11};
 };
 
-TEST(OpenWorld, a_client_takes_80_bytes_an_object_and_4_kb) {
+TEST(OpenWorld, a_client_takes_44_bytes_an_object_and_4_kb) {
   OpenWorld world(180);
   world.add_clients(6);
   world.run(120);  // what all clients share has its size
@@ -139,7 +139,7 @@ TEST(OpenWorld, a_client_takes_80_bytes_an_object_and_4_kb) {
   const double each = static_cast<double>(live_bytes() - before) / kMore / 1024;
   EXPECT_NEAR(world.mean_set(), 200, 40);
   RecordProperty("kb_per_client", std::to_string(each));
-  EXPECT_LE(each, 80 * world.mean_set() / 1024 + 4);
+  EXPECT_LE(each, 44 * world.mean_set() / 1024 + 4);
 }
 
 TEST(OpenWorld, nothing_is_allocated_once_clients_have_what_they_see) {

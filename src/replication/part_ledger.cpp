@@ -1,14 +1,13 @@
 #include "replication/part_ledger.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/assert.h"
 
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kFirstEntries = 64;
+constexpr uint32_t kFirstEntries = 96;
 constexpr uint32_t kFirstParts = 16;
 static_assert((PartLedger::kMaxOpenParts & (PartLedger::kMaxOpenParts - 1)) == 0);
 
@@ -85,7 +84,7 @@ void PartLedger::grow_parts() {
 }
 
 void PartLedger::fit() {
-  const uint32_t size = std::max(kFirstEntries, std::bit_ceil(2 * entry_count_));
+  const uint32_t size = std::max(kFirstEntries, 2 * entry_count_);
   if (size < entries_.size()) resize(size);
 }
 

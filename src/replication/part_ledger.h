@@ -130,7 +130,7 @@ class PartLedger {
   void grow_parts();
 
   std::vector<Part> parts_;         // ring; doubles up to kMaxOpenParts
-  std::vector<SentEntry> entries_;  // ring; grows by half, up to max_entries_
+  std::vector<SentEntry> entries_;  // ring; doubles up to max_entries_
   uint32_t max_entries_;
   uint32_t oldest_receipt_;
   uint32_t part_head_ = 0;

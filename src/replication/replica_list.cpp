@@ -11,8 +11,8 @@ namespace lattice::replication {
 namespace {
 
 /// Removals of a client that moves through a world: so many of a second need no memory of their own.
-constexpr size_t kUsualRemovals = 10;
-constexpr size_t kUsualRemovalCells = 16;
+constexpr size_t kUsualRemovals = 16;
+constexpr size_t kUsualRemovalCells = 32;
 constexpr size_t kLeastAwake = 32;  // room in the list of awake objects
 /// To look a change up costs as much as to look at so many objects of the set.
 constexpr size_t kLookupCost = 4;

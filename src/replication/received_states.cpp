@@ -1,11 +1,11 @@
 #include "replication/received_states.h"
 
 #include <algorithm>
-#include <bitset>
+#include <array>
+#include <bit>
 #include <utility>
 
 #include "base/assert.h"
-#include "replication/keep_ticks.h"
 
 namespace lattice::replication {
 namespace {
@@ -16,25 +16,24 @@ namespace {
 // be.
 constexpr uint32_t kFirstCells = 4;
 constexpr uint32_t kSteadyCells = 54;
-constexpr uint32_t kMostStates = kBaselineSends + kKeptStates;
-constexpr uint32_t kMostCells = kMostStates + 1;  // one is for the draft
 static_assert(kKeptStates + 24 <= kSteadyCells - kSteadyCells / 4 && kDrawnStates <= 24);
-static_assert(kMostCells <= UINT8_MAX);
 
 }  // namespace
 
 void ReceivedStates::reset(uint32_t word_count) {
-  word_count_ = word_count;
+  static_assert(kMostCells <= UINT8_MAX);
+  stride_ = static_cast<uint32_t>(kWords) + word_count;
   head_ = count_ = kept_ = 0;
-  if (capacity_ != 0 && capacity_ * word_count <= words_size_) return;
+  keep_ = {};
+  if (capacity_ != 0 && capacity_ * stride_ <= size_) return;
   grow(std::max<uint32_t>(kFirstCells, capacity_));
 }
 
 const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
   for (uint32_t i = count_; i > 0; --i) {
-    const Cell& cell = at(i - 1);
-    if (base::tick_after(tick, cell.tick)) return nullptr;
-    if (cell.tick != tick) continue;
+    const Word* cell = at(i - 1);
+    if (base::tick_after(tick, cell[kTick])) return nullptr;
+    if (cell[kTick] != tick) continue;
     *depth = count_ - i;
     return let_go(i - 1) ? nullptr : words_of(cell);
   }
@@ -43,26 +42,26 @@ const Word* ReceivedStates::search(Tick tick, uint32_t* depth) const {
 
 // If the earlier state was said to hold up to `tick` or later, the object had changed before that. The time
 // of the change is unknown, so the earlier state holds at its own tick only.
-void ReceivedStates::end_before(Cell& before, Tick tick, uint32_t interval_ticks) {
-  if (!base::tick_after(tick, before.held_until)) {
-    before.held_until = before.tick;
-    before.rests = false;
+void ReceivedStates::end_before(Word* before, Tick tick, uint32_t interval_ticks) {
+  if (!base::tick_after(tick, before[kHeldUntil])) {
+    before[kHeldUntil] = before[kTick];
+    before[kRests] = 0;
   }
   const Tick last_rest = tick - interval_ticks;
-  if (before.rests && base::tick_after(last_rest, before.held_until)) before.held_until = last_rest;
+  if (before[kRests] != 0 && base::tick_after(last_rest, before[kHeldUntil])) before[kHeldUntil] = last_rest;
 }
 
 void ReceivedStates::rest(Tick tick) {
   if (count_ == 0) return;
-  Cell& newest = at(count_ - 1u);
-  newest.rests = true;
-  if (base::tick_after(tick, newest.held_until)) newest.held_until = tick;
+  Word* newest = at(count_ - 1u);
+  newest[kRests] = 1;
+  if (base::tick_after(tick, newest[kHeldUntil])) newest[kHeldUntil] = tick;
 }
 
 uint32_t ReceivedStates::drawn_count() const {
   const uint32_t most = std::min<uint32_t>(count_, kDrawnStates);
   uint32_t drawn = 0;
-  while (drawn < most && !base::tick_after(stay_began_, at(count_ - 1 - drawn).tick)) ++drawn;
+  while (drawn < most && !base::tick_after(stay_began_, at(count_ - 1 - drawn)[kTick])) ++drawn;
   return drawn;
 }
 
@@ -70,14 +69,14 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
   if (count_ == capacity_) make_room();
   if (count_ == 0) first_needed_ = stay_began_ = tick - static_cast<Tick>(kMaxBaselineTicks);
   uint32_t index = count_;
-  while (index > 0 && base::tick_after(at(index - 1).tick, tick)) --index;
-  if (index > 0 && at(index - 1).tick == tick) return nullptr;
+  while (index > 0 && base::tick_after(at(index - 1)[kTick], tick)) --index;
+  if (index > 0 && at(index - 1)[kTick] == tick) return nullptr;
   if (keep && kept_ == kKeptStates) {
     uint32_t oldest = 0;
-    while (!at(oldest).keep) ++oldest;
+    while (!keeps(oldest)) ++oldest;
     keep = index > oldest;  // of those with keep, the newest stay
     if (keep) {
-      at(oldest).keep = false;
+      set_keep(oldest, false);
       --kept_;
     }
   }
@@ -85,40 +84,54 @@ Word* ReceivedStates::insert_anywhere(Tick tick, bool keep, uint32_t interval_ti
     // At most kKeptStates have keep, the new state included. So the oldest without keep, or a state before
     // it, has kBaselineSends newer ones.
     uint32_t oldest = 0;
-    while (at(oldest).keep) ++oldest;
+    while (keeps(oldest)) ++oldest;
     if (index <= oldest && !keep) return nullptr;
     drop(oldest);
     index -= index > oldest ? 1 : 0;
   }
-  const uint16_t place = at(count_).place;
-  for (uint32_t i = count_; i > index; --i) at(i) = at(i - 1);  // nothing, when states come in order
-  at(index) = {tick, tick, place, keep, false};
+  Word* cell = open_cell(index);  // nothing moves when states come in order
+  begin_cell(cell, tick);
+  set_keep(index, keep);
   if (index > 0) end_before(at(index - 1), tick, interval_ticks);
   ++count_;
   if (keep) ++kept_;
   validate();
-  return words_of(at(index));
+  return words_of(cell);
+}
+
+// Moves the draft to `index`, and the states from there on by one.
+Word* ReceivedStates::open_cell(uint32_t index) {
+  for (uint32_t i = count_; i > index; --i) {
+    std::swap_ranges(at(i), at(i) + stride_, at(i - 1));
+    set_keep(i, keeps(i - 1));
+  }
+  return at(index);
 }
 
 // The older states move, so that the draft stays in its cell.
 void ReceivedStates::drop(uint32_t index) {
-  const Cell dropped = at(index);
-  for (uint32_t i = index; i > 0; --i) at(i) = at(i - 1);
-  at(0) = dropped;
-  if (dropped.keep) --kept_;
+  if (keeps(index)) --kept_;
+  for (uint32_t i = index; i > 0; --i) move_cell(i - 1, i);
+  set_keep(0, false);
   head_ = static_cast<uint8_t>(index_of(1));
   --count_;
 }
 
-// Closes up what was let go and is not drawn. What stays of the older states moves, so that the draft stays
-// in its cell. Grows when few cells came free, so that this happens seldom.
+void ReceivedStates::move_cell(uint32_t from, uint32_t to) {
+  copy_cell(at(from), at(to));
+  set_keep(to, keeps(from));
+  set_keep(from, false);
+}
+
+// Closes up what was let go and is not drawn: of the states before the first needed one, all without keep.
+// What stays of the older states moves, so that the draft stays in its cell. Grows when few cells came free,
+// so that this happens seldom.
 void ReceivedStates::make_room() {
-  const uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
+  uint32_t old_states = count_ - std::min<uint32_t>(count_, kDrawnStates);
+  while (old_states > 0 && !base::tick_after(first_needed_, at(old_states - 1)[kTick])) --old_states;
   uint32_t free = old_states;  // before this index; those that stay gather behind it
   for (uint32_t i = old_states; i > 0; --i) {
-    if (let_go(i - 1)) continue;
-    --free;
-    if (free != i - 1) std::swap(at(free), at(i - 1));
+    if (keeps(i - 1) && --free != i - 1) move_cell(i - 1, free);
   }
   head_ = static_cast<uint8_t>(index_of(free));
   count_ = static_cast<uint8_t>(count_ - free);
@@ -126,32 +139,28 @@ void ReceivedStates::make_room() {
   LATTICE_ASSERT(count_ < capacity_);
 }
 
-// To `cells`, which is no less than before, with words for each. The words keep their places.
+// To `cells`, which is no less than before.
 void ReceivedStates::grow(uint32_t cells) {
-  auto grown = std::make_unique<Cell[]>(cells);
-  for (uint32_t i = 0; i < cells; ++i) {
-    if (i < capacity_)
-      grown[i] = at(i);
-    else
-      grown[i].place = static_cast<uint16_t>(i);
+  const uint32_t size = cells * stride_;
+  auto grown = std::make_unique_for_overwrite<Word[]>(size);
+  std::array<uint32_t, (kMostCells + 31) / 32> keep{};
+  for (uint32_t i = 0; i < count_; ++i) {
+    copy_cell(at(i), grown.get() + size_t{i} * stride_);
+    keep[i / 32] |= uint32_t{keeps(i)} << i % 32;
   }
+  keep_ = keep;
   cells_ = std::move(grown);
+  size_ = size;
   head_ = 0;
   capacity_ = static_cast<uint8_t>(cells);
-  const uint32_t words = cells * word_count_;
-  if (words <= words_size_) return;
-  auto room = std::make_unique<Word[]>(words);
-  std::copy_n(words_.get(), words_size_, room.get());
-  words_ = std::move(room);
-  words_size_ = words;
 }
 
 void ReceivedStates::age(Tick oldest) {
   if (empty()) return;
-  while (count_ > 1 && base::tick_after(oldest, at(0).tick)) drop(0);
-  Cell& cell = at(0);
-  if (base::tick_after(oldest, cell.tick)) cell.tick = oldest;
-  if (base::tick_after(oldest, cell.held_until)) cell.held_until = oldest;
+  while (count_ > 1 && base::tick_after(oldest, at(0)[kTick])) drop(0);
+  for (const size_t tick : {kTick, kHeldUntil}) {
+    if (base::tick_after(oldest, at(0)[tick])) at(0)[tick] = oldest;
+  }
   for (Tick* tick : {&first_needed_, &stay_began_}) {
     if (base::tick_after(oldest, *tick)) *tick = oldest;
   }
@@ -160,17 +169,15 @@ void ReceivedStates::age(Tick oldest) {
 void ReceivedStates::validate() const {
 #if defined(LATTICE_VALIDATION)
   LATTICE_ASSERT(count_ <= kMostStates && kept_ <= kKeptStates);
-  std::bitset<kMostCells> owned;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < capacity_; ++i) {
-    LATTICE_ASSERT(!owned[at(i).place]);  // each place has one owner
-    owned[at(i).place] = true;
-    if (i >= count_) continue;
-    kept += at(i).keep ? 1u : 0u;
-    LATTICE_ASSERT(base::tick_distance(at(i).held_until, at(i).tick) >= 0);
-    LATTICE_ASSERT(i == 0 || base::tick_after(at(i).tick, at(i - 1).held_until));
+  for (uint32_t i = 0; i < count_; ++i) {
+    kept += keeps(i) ? 1u : 0u;
+    LATTICE_ASSERT(base::tick_distance(at(i)[kHeldUntil], at(i)[kTick]) >= 0);
+    LATTICE_ASSERT(i == 0 || base::tick_after(at(i)[kTick], at(i - 1)[kHeldUntil]));
   }
   LATTICE_ASSERT(kept == kept_);
+  for (const uint32_t cells : keep_) kept -= static_cast<uint32_t>(std::popcount(cells));
+  LATTICE_ASSERT(kept == 0);  // a free cell has no keep
 #endif
 }
 

@@ -2,8 +2,9 @@
 // what is drawn between them. Each says until when it held: to its own tick, or longer once a rested entry
 // said so (D-17).
 //
-// They lie in a ring of cells, and each cell owns the words of one state. So a state is decoded into the
-// words that it keeps, one that comes in order moves nothing, and no other copy of it is made.
+// They lie in a ring of cells, and a cell is what is said about a state and then its words. So a state is
+// decoded into the words that it keeps, one that comes in order moves nothing, and no other copy of it is
+// made. The newest state and the draft behind it are neighbours in memory.
 //
 // True at all times: states ascend in tick and do not overlap; the newest kBaselineSends are here, and of
 // those in parts with keep the newest kKeptStates, but for what forget_before() let go; the newest
@@ -11,11 +12,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "base/sequence.h"
+#include "replication/keep_ticks.h"
 #include "replication/snapshot_format.h"
 #include "serialization/word.h"
 
@@ -41,15 +44,16 @@ class ReceivedStates {
   void begin_stay(Tick removed) { stay_began_ = removed + 1; }
 
   bool empty() const { return count_ == 0; }
-  Tick newest_tick() const { return at(count_ - 1).tick; }
+  Tick newest_tick() const { return at(count_ - 1)[kTick]; }
   const Word* newest() const { return words_of(at(count_ - 1)); }
   /// The state before the newest, or null.
   const Word* before_newest() const { return count_ < 2 ? nullptr : words_of(at(count_ - 2)); }
   /// The words of exactly `tick`, or null. `depth` is a guess of how many states are newer, and is put right.
   const Word* find(Tick tick, uint32_t* depth) const {
-    if (*depth >= count_ || at(count_ - 1 - *depth).tick != tick) return search(tick, depth);
-    const uint32_t index = count_ - 1 - *depth;
-    return let_go(index) ? nullptr : words_of(at(index));
+    if (*depth >= count_) return search(tick, depth);
+    const Word* cell = at(count_ - 1 - *depth);
+    if (cell[kTick] != tick || base::tick_after(first_needed_, tick)) return search(tick, depth);
+    return words_of(cell);
   }
   const Word* find(Tick tick) const {
     uint32_t depth = 0;
@@ -62,9 +66,9 @@ class ReceivedStates {
     if (count_ == capacity_) make_room();
     return words_of(at(count_));
   }
-  /// Puts the state of `tick` in its place and returns its words, which are those of draft(). Null when the
-  /// tick is already there, or when the state is older than all that must be kept. If the state before it
-  /// rested, that held until `interval_ticks` earlier: snapshots are so far apart.
+  /// Puts the state of `tick` in its place and returns its words, which hold what draft() was filled with.
+  /// Null when the tick is already there, or when the state is older than all that must be kept. If the state
+  /// before it rested, that held until `interval_ticks` earlier: snapshots are so far apart.
   Word* insert(Tick tick, bool keep, uint32_t interval_ticks = 1) {
     const bool plain = count_ != 0 && count_ < std::min<uint32_t>(capacity_, kBaselineSends) && !keep &&
                        base::tick_after(tick, newest_tick());
@@ -76,8 +80,8 @@ class ReceivedStates {
   uint32_t drawn_count() const;
   /// The state that `newer` states of this stay followed; `newer` is below drawn_count().
   Held held_state(uint32_t newer) const {
-    const Cell& cell = at(count_ - 1 - newer);
-    return {cell.tick, cell.held_until, words_of(cell)};
+    const Word* cell = at(count_ - 1 - newer);
+    return {cell[kTick], cell[kHeldUntil], words_of(cell)};
   }
   /// Lets go of the states before `baseline` that are more than kLateBaselineTicks older than `now`. The
   /// newest state and those of parts with keep stay.
@@ -92,48 +96,60 @@ class ReceivedStates {
   uint32_t held() const { return count_; }
 
  private:
-  struct Cell {
-    Tick tick = 0;
-    Tick held_until = 0;
-    uint16_t place = 0;  // in words_
-    bool keep = false;
-    bool rests = false;
-  };
+  // A cell: two ticks, whether the state rests, and from kWords on the words of the state.
+  static constexpr size_t kTick = 0, kHeldUntil = 1, kRests = 2, kWords = 3;
+  static constexpr uint32_t kMostStates = kBaselineSends + kKeptStates;
+  static constexpr uint32_t kMostCells = kMostStates + 1;  // one is for the draft
   // `index` 0 is the oldest state; at(held()) is the cell of the draft.
-  Cell& at(uint32_t index) { return cells_[index_of(index)]; }
-  const Cell& at(uint32_t index) const { return cells_[index_of(index)]; }
-  uint32_t index_of(uint32_t index) const {
+  Word* at(uint32_t index) { return cells_.get() + index_of(index) * stride_; }
+  const Word* at(uint32_t index) const { return cells_.get() + index_of(index) * stride_; }
+  size_t index_of(uint32_t index) const {
     const uint32_t i = head_ + index;
     return i < capacity_ ? i : i - capacity_;
   }
-  Word* words_of(const Cell& cell) { return words_.get() + size_t{cell.place} * word_count_; }
-  const Word* words_of(const Cell& cell) const { return words_.get() + size_t{cell.place} * word_count_; }
+  static Word* words_of(Word* cell) { return cell + kWords; }
+  static const Word* words_of(const Word* cell) { return cell + kWords; }
   bool let_go(uint32_t index) const {
-    const Cell& cell = at(index);
-    return !cell.keep && index + 1 != count_ && base::tick_after(first_needed_, cell.tick);
+    const Word* cell = at(index);
+    return !keeps(index) && index + 1 != count_ && base::tick_after(first_needed_, cell[kTick]);
+  }
+  bool keeps(uint32_t index) const {
+    const size_t i = index_of(index);
+    return (keep_[i / 32] >> i % 32 & 1u) != 0;
+  }
+  void set_keep(uint32_t index, bool keep) {
+    const size_t i = index_of(index);
+    keep_[i / 32] = (keep_[i / 32] & ~(1u << i % 32)) | uint32_t{keep} << i % 32;
   }
   Word* append(Tick tick, uint32_t interval_ticks) {
-    Cell& before = at(count_ - 1u);
-    if (before.rests) end_before(before, tick, interval_ticks);
-    Cell& cell = at(count_++);
-    cell = {tick, tick, cell.place, false, false};
+    Word* before = at(count_ - 1u);
+    if (before[kRests] != 0) end_before(before, tick, interval_ticks);
+    Word* cell = at(count_++);
+    begin_cell(cell, tick);
     return words_of(cell);
   }
-  static void end_before(Cell& before, Tick tick, uint32_t interval_ticks);
+  static void begin_cell(Word* cell, Tick tick) {
+    cell[kTick] = cell[kHeldUntil] = tick;
+    cell[kRests] = 0;
+  }
+  void copy_cell(const Word* from, Word* to) const { std::copy_n(from, stride_, to); }
+  static void end_before(Word* before, Tick tick, uint32_t interval_ticks);
   const Word* search(Tick tick, uint32_t* depth) const;
   Word* insert_anywhere(Tick tick, bool keep, uint32_t interval_ticks);
+  Word* open_cell(uint32_t index);
   void drop(uint32_t index);
+  void move_cell(uint32_t from, uint32_t to);
   void make_room();
   void grow(uint32_t cells);
   void validate() const;
 
-  std::unique_ptr<Cell[]> cells_;
-  std::unique_ptr<Word[]> words_;
-  uint32_t word_count_ = 0;
-  uint32_t words_size_ = 0;
+  std::unique_ptr<Word[]> cells_;
+  uint32_t stride_ = 0;    // of cells, in words
+  uint32_t size_ = 0;      // of cells_, in words
   Tick first_needed_ = 0;  // states before it that are neither the newest nor have keep were let go
   Tick stay_began_ = 0;    // states before it belong to an earlier stay of the object
-  uint8_t capacity_ = 0;   // of cells_
+  std::array<uint32_t, (kMostCells + 31) / 32> keep_{};  // a bit per cell whose state has keep
+  uint8_t capacity_ = 0;                                 // of cells_
   uint8_t head_ = 0;
   uint8_t count_ = 0;
   uint8_t kept_ = 0;  // states with keep

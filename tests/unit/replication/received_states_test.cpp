@@ -121,7 +121,7 @@ void receive_like_a_client(ReceivedStates& states, Tick from, Tick to) {
 TEST(ReceivedStates, an_object_that_moves_takes_its_memory_with_its_first_states) {
   ReceivedStates states;
   states.reset(8);
-  EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 108); }), 2u);
+  EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 108); }), 1u);
   EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 110, 6000); }), 0u);
 }
 
@@ -132,7 +132,7 @@ TEST(ReceivedStates, grows_once_more_for_a_client_that_is_not_heard) {
   const auto unheard = [&](Tick from) {
     for (Tick tick = from; tick < from + 200; ++tick) states.insert(tick, tick % 20 == 0);
   };
-  EXPECT_EQ(allocations_of([&] { unheard(1001); }), 2u);
+  EXPECT_EQ(allocations_of([&] { unheard(1001); }), 1u);
   EXPECT_EQ(allocations_of([&] { unheard(1201); }), 0u);
 }
 
@@ -144,7 +144,7 @@ TEST(ReceivedStates, memory_serves_the_next_object) {
     EXPECT_EQ(allocations_of([&] { states.reset(words); }), 0u) << words;
     EXPECT_EQ(allocations_of([&] { receive_like_a_client(states, 100, 1000); }), 0u) << words;
   }
-  EXPECT_EQ(allocations_of([&] { states.reset(9); }), 2u) << "longer words";
+  EXPECT_EQ(allocations_of([&] { states.reset(9); }), 1u) << "longer words";
 }
 
 TEST(ReceivedStates, a_draft_becomes_the_state_that_is_inserted) {
@@ -162,7 +162,7 @@ TEST(ReceivedStates, a_draft_becomes_the_state_that_is_inserted) {
     }
     Word* words = states.insert(tick - late, random.chance(0.1));
     if (words == nullptr) continue;
-    EXPECT_EQ(words, draft);
+    EXPECT_EQ(*words, tick - late) << "the draft may have moved";
     EXPECT_EQ(*states.find(tick - late), tick - late);
   }
 }

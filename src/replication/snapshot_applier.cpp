@@ -64,11 +64,9 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   if (!leaving_.empty()) {
     each_full(tick, [this](const Pending& entry, Tick of) { revive_leaving(entry, of); });
   }
+  commit_deltas(deltas(), tick, header.keep);
   for (const Pending& entry : pending_) {
     switch (entry.kind) {
-      case EntryKind::kDelta:
-        commit_delta(entry, tick, header.keep);
-        break;
       case EntryKind::kFull:
         commit_full(entry, tick, header.keep);
         break;
@@ -78,8 +76,9 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
       case EntryKind::kRested:
         commit_rested(entry, tick);
         break;
+      case EntryKind::kDelta:
       case EntryKind::kPiece:
-        break;  // see commit_pieces()
+        break;  // see commit_deltas(), commit_pieces()
     }
   }
   if (!runs_.empty() || !received_pieces_.empty()) commit_pieces();
@@ -87,15 +86,30 @@ void SnapshotApplier::commit(const SnapshotHeader& header) {
   validate();
 }
 
-[[gnu::flatten]] void SnapshotApplier::commit_delta(const Pending& entry, Tick tick, bool keep) {
-  // A tombstone that was there when the part was decoded may have made way for others of the same part.
-  const uint32_t index = known_at(entry.remote_slot);
-  if (index == kNotKnown) return;
-  Known& known = known_[index];
-  if (known.type != entry.type || known.slot == kNoSlot || is_before_removal(known, tick)) return;
-  if (entry.baseline != tick) known.states.forget_before(entry.baseline, newest_tick_);
-  const Word* words = known.states.insert(tick, keep, interval_ticks_);
-  if (words != nullptr) apply_state(known, tick, words, EntryKind::kDelta, false);
+// Comes before all that could give the memory of an object to another one.
+[[gnu::flatten]] void SnapshotApplier::commit_deltas(std::span<const Delta> deltas, Tick tick, bool keep) {
+  size_t count = 0;
+  const auto tell = [&] {
+    if (count != 0) listener_.on_states(tick, std::span<const NewState>(news_.data(), count));
+    count = 0;
+  };
+  for (const Delta& delta : deltas) {
+    Known& known = known_[delta.known];
+    if (known.slot == kNoSlot || is_before_removal(known, tick)) continue;
+    if (delta.baseline != tick) known.states.forget_before(delta.baseline, newest_tick_);
+    const Word* words = known.states.insert(tick, keep, interval_ticks_);
+    if (words == nullptr) continue;
+    if (!base::tick_after(tick, known.applied_tick)) {
+      listener_.on_late_state(known.slot, tick, words);
+      continue;
+    }
+    known.applied_tick = tick;
+    news_[count++] = {known.slot, words};
+    if (!known.rest_waits) continue;
+    tell();
+    end_wait_for_rest(known, tick);
+  }
+  tell();
 }
 
 void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
@@ -112,7 +126,13 @@ void SnapshotApplier::commit_full(const Pending& entry, Tick tick, bool keep) {
     known.full_tick = tick;
     update_authority(known.slot, full.info, tick);
   }
-  apply_state(known, tick, words, EntryKind::kFull, is_new);
+  if (!is_new && !base::tick_after(tick, known.applied_tick)) {
+    return listener_.on_late_state(known.slot, tick, words);
+  }
+  known.applied_tick = tick;
+  if (is_new) listener_.on_spawn(known.slot, tick);
+  listener_.on_state(known.slot, tick, words, EntryKind::kFull);
+  if (known.rest_waits) end_wait_for_rest(known, tick);
 }
 
 // A state that was sent before a removal that is already here belongs to an earlier stay of the object
@@ -121,14 +141,8 @@ bool SnapshotApplier::is_before_removal(const Known& known, Tick tick) {
   return known.was_removed && !base::tick_after(tick, known.removed_tick);
 }
 
-void SnapshotApplier::apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new) {
-  const uint32_t slot = known.slot;
-  if (!is_new && !base::tick_after(tick, known.applied_tick))
-    return listener_.on_late_state(slot, tick, words);
-  known.applied_tick = tick;
-  if (is_new) listener_.on_spawn(slot, tick);
-  listener_.on_state(slot, tick, words, kind);
-  if (!known.rest_waits) return;
+// A rested entry came before the state that it is about, and the state of `tick` came now.
+void SnapshotApplier::end_wait_for_rest(Known& known, Tick tick) {
   if (known.rest_baseline == tick) rest(known, known.rest_tick);
   known.rest_waits = base::tick_after(known.rest_baseline, tick);  // older states do not end the wait
 }

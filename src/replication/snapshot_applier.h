@@ -19,9 +19,12 @@
 #include "replication/received_pieces.h"
 #include "replication/received_states.h"
 #include "replication/snapshot_format.h"
+#include "serialization/bit_window.h"
 #include "serialization/member_plan.h"
 
 namespace lattice::replication {
+
+using serialization::BitWindow;
 
 /// Why a part was refused. Every value but kNone, kStale and kLateBaseline means a broken or hostile peer
 /// (ProtocolError).
@@ -33,6 +36,12 @@ enum class SnapshotRefusal : uint8_t {
 };
 /// A stable lower-case name such as "snapshot_missing_baseline".
 const char* snapshot_refusal_name(SnapshotRefusal refusal);
+
+/// The newest state of one object.
+struct NewState {
+  uint32_t slot = 0;
+  const Word* words = nullptr;
+};
 
 /// Hears what a part did. It may read the table, and may not call the applier.
 class SnapshotListener {
@@ -49,6 +58,11 @@ class SnapshotListener {
   virtual void on_stays(uint32_t /*slot*/) {}
   /// The newest state of the object. `words` stay valid until its next state. Host values are not changed.
   virtual void on_state(uint32_t slot, Tick tick, const Word* words, EntryKind kind) = 0;
+  /// on_state() of several objects that were here before. The deltas of a part come in one call, or in a few
+  /// where other events of the same objects lie between them.
+  virtual void on_states(Tick tick, std::span<const NewState> states) {
+    for (const NewState& state : states) on_state(state.slot, tick, state.words, EntryKind::kDelta);
+  }
   /// A state that arrived after a newer one. It is kept as a baseline and is drawn in its place. It is never
   /// applied.
   virtual void on_late_state(uint32_t /*slot*/, Tick /*tick*/, const Word* /*words*/) {}
@@ -120,6 +134,7 @@ class SnapshotApplier {
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
   static constexpr size_t kPlans = 16;
+  static constexpr unsigned kMaxShortMaskBits = 16;
 
   /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
   /// arrive, and must still decode. What every delta reads stands first, in one cache line.
@@ -146,16 +161,21 @@ class SnapshotApplier {
     uint64_t network_id = 0;
     Tick removed_tick = 0;
   };
-  /// One decoded entry, not yet committed. The state of a delta is in the draft of its object's states.
+  /// One decoded delta, not yet committed. Its state is in the draft of its object's states.
+  struct Delta {
+    uint32_t known = kNotKnown;  // in known_
+    Tick baseline = 0;           // the tick of the part: the state as placed
+  };
+  /// One decoded entry of another kind, not yet committed.
   struct Pending {
     EntryKind kind = EntryKind::kDelta;
     bool left = false;  // kRemoved: the object lives on
     uint32_t remote_slot = 0;
-    Tick baseline = 0;                 // kDelta, kRested; the tick of the part: the state as placed
+    Tick baseline = 0;                 // kRested
     uint32_t full = 0;                 // kFull: in fulls_
     uint32_t rpc_count = 0;            // kRemoved
     uint64_t network_id = 0;           // kFull, kRemoved
-    const ObjectType* type = nullptr;  // kDelta, kFull
+    const ObjectType* type = nullptr;  // kFull
   };
   /// What a full entry has beside.
   struct Full {
@@ -164,7 +184,9 @@ class SnapshotApplier {
   };
   /// A state whose last piece is in the part.
   struct Long {
-    Pending entry;
+    Pending entry;  // kDelta: `delta` instead
+    Delta delta;
+    uint32_t remote_slot = 0;
     Tick tick = 0;
   };
   /// What one block says before its entries.
@@ -186,7 +208,15 @@ class SnapshotApplier {
   struct Previous {
     const ObjectType* type = nullptr;                 // null: the first entry
     const serialization::MemberPlan* plan = nullptr;  // of the mask, where there is one
+    unsigned mask_bits = 0;                           // on the wire, where it is short, else 0
     ObjectInfo head;
+  };
+  /// How far the entries of a block are decoded.
+  struct Entries {
+    explicit Entries(const BlockHead& head) : slot(head.slot) {}
+    uint64_t slot;  // of the last entry; a gap cannot make it wrap
+    Previous previous;
+    TrafficRun run;
   };
 
   SnapshotRefusal decode(std::span<const uint8_t> body, SnapshotHeader* header);
@@ -194,28 +224,35 @@ class SnapshotApplier {
   SnapshotRefusal decode_header(BitReader& in, SnapshotHeader* header) const;
   SnapshotRefusal decode_block(BitReader& in, const SnapshotHeader& header);
   SnapshotRefusal read_block_head(BitReader& in, BlockHead* head) const;
-  SnapshotRefusal decode_entry(BitReader& in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
-  SnapshotRefusal decode_delta(BitReader& in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
-  SnapshotRefusal decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_entries(BitWindow* window, const SnapshotHeader& header, const BlockHead& head);
+  SnapshotRefusal decode_entry(BitWindow& in, Tick tick, const BlockHead& head, bool is_first,
+                               Entries* entries);
+  SnapshotRefusal decode_delta(BitWindow& in, Tick tick, uint32_t index, Tick of_tick, Previous* previous);
+  SnapshotRefusal decode_other(BitWindow* in, Tick tick, uint32_t index, Pending* entry, Previous* previous);
+  SnapshotRefusal decode_full_head(BitReader& in, Tick tick, Pending* entry, Previous* previous) const;
+  SnapshotRefusal decode_full(BitWindow& in, Tick tick, Pending* entry, Previous* previous);
   SnapshotRefusal decode_removed(BitReader& in, uint32_t index, Pending* entry);
   SnapshotRefusal decode_pieces(BitReader& in, const SnapshotHeader& header, const BlockHead& head);
   SnapshotRefusal take_run(ReceivedRun run, const SnapshotHeader& header);
   SnapshotRefusal decode_long(const ReceivedRun& run, SnapshotHeader header);
   bool is_over(uint32_t remote_slot, Tick tick) const;
   SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
-  bool decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
+  bool decode_changes(BitWindow& in, const ObjectType& type, const Word* baseline, Word* out,
                       Previous* previous);
   const serialization::MemberPlan* plan_of(const serialization::Layout& layout, uint64_t mask);
   static bool lives_at(const Known& known, Tick tick);
   static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
+  void make_room_for_deltas();
+  /// The deltas of the part.
+  std::span<const Delta> deltas() const { return {deltas_.data(), delta_count_}; }
   void count_traffic(const TrafficRun& run, size_t end_bit);
 
   void commit(const SnapshotHeader& header);
-  void commit_delta(const Pending& entry, Tick tick, bool keep);
+  void commit_deltas(std::span<const Delta> deltas, Tick tick, bool keep);
   void commit_full(const Pending& entry, Tick tick, bool keep);
   void commit_pieces();
-  void apply_state(Known& known, Tick tick, const Word* words, EntryKind kind, bool is_new);
+  void end_wait_for_rest(Known& known, Tick tick);
   void rest(Known& known, Tick tick);
   void commit_removal(const Pending& entry, Tick tick);
   void commit_rested(const Pending& entry, Tick tick);
@@ -257,8 +294,11 @@ class SnapshotApplier {
   std::vector<uint32_t> known_of_mirror_;         // by the mirror's slot
   base::HashIndex index_of_;                      // network_id -> index in known_
   base::Ring<Tombstone> graves_{kMaxTombstones};  // in the order of burial, those that came back included
+  std::vector<Delta> deltas_;                     // of the part, the first delta_count_
+  uint32_t delta_count_ = 0;
+  std::vector<NewState> news_;  // room for what its deltas tell
   std::vector<Pending> pending_;
-  std::span<const uint8_t> body_;  // of the part that is being decoded
+  std::span<const uint8_t> body_;  // of the part or the state in pieces that is being decoded
   std::vector<ReceivedRun> runs_;  // its pieces
   std::vector<Long> longs_;        // the states that they complete
   std::vector<uint8_t> whole_;     // the bytes of the last of these

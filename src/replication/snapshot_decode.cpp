@@ -18,17 +18,17 @@ bool may_have_age(EntryKind kind, uint32_t age) {
   return age <= static_cast<uint32_t>(kMaxBaselineTicks) && (age != 0 || kind == EntryKind::kDelta);
 }
 
-// The number of slots between an entry and the one before (D-14).
-uint32_t read_gap(BitReader& in, uint32_t k) {
-  if (k == 0 && !in.ReadBool()) return 0;  // next to each other
-  uint32_t quotient = k == 0 ? 1 : 0;
-  while (quotient < kGapEscape && in.ReadBool()) ++quotient;
-  if (quotient == kGapEscape) {
-    const uint32_t gap = in.ReadVarint32();
-    if (gap >> k < kGapEscape) in.fail();  // a shorter form exists
-    return gap;
+// The number of slots between an entry and the one before (D-14): as many ones as 2^k goes into it, a zero,
+// and the rest in k bits. Twelve ones stand before a varint instead. False for a varint where a shorter form
+// exists.
+bool read_gap(BitWindow& in, uint32_t k, uint64_t* gap) {
+  const unsigned ones = in.read_ones(kGapEscape);
+  if (ones != kGapEscape) {
+    *gap = uint64_t{ones} << k | in.read(k);
+    return true;
   }
-  return quotient << k | static_cast<uint32_t>(in.ReadBits(static_cast<int>(k)));
+  *gap = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
+  return *gap >> k >= kGapEscape;
 }
 
 }  // namespace
@@ -39,6 +39,7 @@ void SnapshotApplier::forget_pending() {
     full_ids_.erase(entry.network_id);
     full_slots_.erase(entry.remote_slot);
   });
+  delta_count_ = 0;
   pending_.clear();
   runs_.clear();
   longs_.clear();
@@ -58,6 +59,9 @@ SnapshotRefusal SnapshotApplier::decode(std::span<const uint8_t> body, SnapshotH
   for (const ReceivedRun& run : runs_) {
     for (const Pending& entry : pending_) {
       if (entry.remote_slot == run.slot) return SnapshotRefusal::kSlotTwice;
+    }
+    for (const Delta& delta : deltas()) {
+      if (known_[delta.known].remote_slot == run.slot) return SnapshotRefusal::kSlotTwice;
     }
   }
 
@@ -133,44 +137,77 @@ SnapshotRefusal SnapshotApplier::decode_block(BitReader& in, const SnapshotHeade
   if (!in.ok()) return SnapshotRefusal::kMalformed;
   if (bad_head != SnapshotRefusal::kNone) return bad_head;
   if (head.kind == EntryKind::kPiece) return decode_pieces(in, header, head);
-  uint64_t slot = head.slot;
-  Previous previous;
-  TrafficRun run;
-  run.first_bit = in.position_bits();
-  for (uint32_t i = 0; i < head.count; ++i) {
-    const size_t first_bit = in.position_bits();
-    if (i != 0) slot += uint64_t{read_gap(in, head.k)} + 1;
-    if (!in.ok()) return SnapshotRefusal::kMalformed;
-    if (slot >= slot_bound_) return SnapshotRefusal::kSlot;
-    Pending& entry = pending_.emplace_back();
-    entry.kind = head.kind;
-    entry.remote_slot = static_cast<uint32_t>(slot);
-    uint32_t age = head.age;
-    if (head.mixed && in.ReadBool()) {
-      age = in.ReadVarint32();
-      if (!in.ok()) return SnapshotRefusal::kMalformed;
-      if (!may_have_age(head.kind, age)) return SnapshotRefusal::kBaselineAge;
-    }
-    entry.baseline = header.server_tick - age;
-    const uint32_t index = known_at(entry.remote_slot);
-    if (index != kNotKnown) {
-      if (known_[index].decoded == decoding_) return SnapshotRefusal::kSlotTwice;
-      known_[index].decoded = decoding_;
-    }
-    const SnapshotRefusal refusal = decode_entry(in, header.server_tick, index, &entry, &previous);
-    if (refusal != SnapshotRefusal::kNone) return refusal;
-    // An entry without a state: its object says the type, if it is known.
-    const ObjectType* type = entry.type == nullptr && index != kNotKnown ? known_[index].type : entry.type;
-    if (type != run.type) {
-      count_traffic(run, first_bit);
-      run = {type, 0, first_bit};
-    }
-    ++run.entries;
-  }
-  count_traffic(run, in.position_bits());
+  BitWindow entries(body_, in.position_bits());
+  const SnapshotRefusal refusal = decode_entries(&entries, header, head);
+  if (!entries.ok()) return SnapshotRefusal::kMalformed;
+  if (refusal != SnapshotRefusal::kNone) return refusal;
+  in.Skip(entries.position_bits() - in.position_bits());
   const auto rest = static_cast<int>((8 - in.position_bits() % 8) % 8);
   if (in.ReadBits(rest) != 0) return SnapshotRefusal::kPadding;
   return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+// Flat, as commit_deltas() is: a snapshot of a crowd has hundreds of entries. The window is copied, so that
+// its position is in a register. A refusal means nothing when the bits had ended before: see decode_block().
+[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_entries(BitWindow* window,
+                                                                 const SnapshotHeader& header,
+                                                                 const BlockHead& head) {
+  BitWindow in = *window;
+  Entries entries(head);
+  entries.run.first_bit = in.position_bits();
+  SnapshotRefusal refusal = SnapshotRefusal::kNone;
+  for (uint32_t i = 0; i < head.count && refusal == SnapshotRefusal::kNone && in.ok(); ++i) {
+    refusal = decode_entry(in, header.server_tick, head, i == 0, &entries);
+  }
+  if (refusal == SnapshotRefusal::kNone) count_traffic(entries.run, in.position_bits());
+  *window = in;
+  return refusal;
+}
+
+inline SnapshotRefusal SnapshotApplier::decode_entry(BitWindow& in, Tick tick, const BlockHead& head,
+                                                     bool is_first, Entries* entries) {
+  const size_t first_bit = in.position_bits();
+  in.look();
+  uint64_t gap = 0;
+  if (!is_first && !read_gap(in, head.k, &gap)) return SnapshotRefusal::kMalformed;
+  if (!is_first) entries->slot += gap + 1;
+  if (!in.ok()) return SnapshotRefusal::kMalformed;
+  if (entries->slot >= slot_bound_) return SnapshotRefusal::kSlot;
+  uint32_t age = head.age;
+  if (head.mixed && in.read_bool()) {
+    age = in.with_reader([](BitReader& reader) { return reader.ReadVarint32(); });
+    if (!in.ok()) return SnapshotRefusal::kMalformed;
+    if (!may_have_age(head.kind, age)) return SnapshotRefusal::kBaselineAge;
+  }
+  const auto slot = static_cast<uint32_t>(entries->slot);
+  const uint32_t index = known_at(slot);
+  const ObjectType* type = nullptr;
+  if (index != kNotKnown) {
+    Known& known = known_[index];
+    if (known.decoded == decoding_) return SnapshotRefusal::kSlotTwice;
+    known.decoded = decoding_;
+    type = known.type;
+  }
+  SnapshotRefusal refusal = SnapshotRefusal::kNone;
+  if (head.kind == EntryKind::kDelta) {
+    refusal = decode_delta(in, tick, index, tick - age, &entries->previous);
+  } else {
+    Pending& entry = pending_.emplace_back();
+    entry.kind = head.kind;
+    entry.remote_slot = slot;
+    entry.baseline = tick - age;
+    BitWindow content = in;  // only a copy has an address, so that `in` is in registers
+    refusal = decode_other(&content, tick, index, &entry, &entries->previous);
+    in = content;
+    if (entry.type != nullptr) type = entry.type;
+  }
+  TrafficRun& run = entries->run;
+  if (type != run.type) {
+    count_traffic(run, first_bit);
+    run = {type, 0, first_bit};
+  }
+  ++run.entries;
+  return refusal;
 }
 
 void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
@@ -180,20 +217,20 @@ void SnapshotApplier::count_traffic(const TrafficRun& run, size_t end_bit) {
   traffic.bits += end_bit - run.first_bit;
 }
 
-SnapshotRefusal SnapshotApplier::decode_entry(BitReader& in, Tick tick, uint32_t index, Pending* entry,
-                                              Previous* previous) {
+// What is no delta is seldom, and would only make the loop larger.
+[[gnu::noinline]] SnapshotRefusal SnapshotApplier::decode_other(BitWindow* in, Tick tick, uint32_t index,
+                                                                Pending* entry, Previous* previous) {
   switch (entry->kind) {
-    case EntryKind::kDelta:
-      return decode_delta(in, tick, index, entry, previous);
     case EntryKind::kFull:
-      return decode_full(in, tick, entry, previous);
+      return decode_full(*in, tick, entry, previous);
     case EntryKind::kRemoved:
-      return decode_removed(in, index, entry);
+      return in->with_reader([&](BitReader& reader) { return decode_removed(reader, index, entry); });
+    case EntryKind::kDelta:
     case EntryKind::kRested:
     case EntryKind::kPiece:
       break;
   }
-  return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+  return SnapshotRefusal::kNone;
 }
 
 // True when an entry of `tick` can belong to a stay of the object of which a state was received. Either no
@@ -204,26 +241,33 @@ bool SnapshotApplier::lives_at(const Known& known, Tick tick) {
   return staying || !base::tick_after(tick, known.removed_tick);
 }
 
-// Flat, as commit_delta() is: a snapshot of a crowd has hundreds of these, and the calls within took a
-// sixteenth of the instructions of apply().
-[[gnu::flatten]] SnapshotRefusal SnapshotApplier::decode_delta(BitReader& in, Tick tick, uint32_t index,
-                                                               Pending* entry, Previous* previous) {
+inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, uint32_t index, Tick of_tick,
+                                                     Previous* previous) {
   if (index == kNotKnown || !lives_at(known_[index], tick)) return SnapshotRefusal::kUnknownObject;
   Known& known = known_[index];
   Word* words = known.states.draft();
-  const bool as_placed = entry->baseline == tick;
-  const Word* baseline = as_placed ? known.placed : known.states.find(entry->baseline, &baseline_depth_);
+  const bool as_placed = of_tick == tick;
+  const Word* baseline = as_placed ? known.placed : known.states.find(of_tick, &baseline_depth_);
   if (baseline == nullptr) {
     if (as_placed) return SnapshotRefusal::kBaselineAge;
     const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
     return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
   }
-  entry->type = known.type;
-  return decode_changes(in, *known.type, baseline, words, previous) ? SnapshotRefusal::kNone
-                                                                    : SnapshotRefusal::kMalformed;
+  if (!decode_changes(in, *known.type, baseline, words, previous)) return SnapshotRefusal::kMalformed;
+  if (delta_count_ == deltas_.size()) make_room_for_deltas();
+  deltas_[delta_count_++] = {index, of_tick};
+  return SnapshotRefusal::kNone;
 }
 
-SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* entry, Previous* previous) {
+// The room stays, so a part with as many deltas as one before allocates nothing.
+[[gnu::noinline]] void SnapshotApplier::make_room_for_deltas() {
+  deltas_.resize(std::max<size_t>(64, deltas_.size() * 2));
+  news_.resize(deltas_.size());
+}
+
+// What a full entry says before its state.
+SnapshotRefusal SnapshotApplier::decode_full_head(BitReader& in, Tick tick, Pending* entry,
+                                                  Previous* previous) const {
   ObjectInfo info;
   if (previous->type != nullptr && in.ReadBool()) {
     info = previous->head;
@@ -239,18 +283,23 @@ SnapshotRefusal SnapshotApplier::decode_full(BitReader& in, Tick tick, Pending* 
     info.type = types_.find(type_id);
     if (info.type == nullptr) return SnapshotRefusal::kUnknownType;
   }
-  previous->head = info;
   entry->type = info.type;
   entry->network_id = info.network_id = in.ReadVarint();
-  if (!in.ok()) return SnapshotRefusal::kMalformed;
-  const SnapshotRefusal refusal = check_full(*entry, tick);
+  previous->head = info;
+  return in.ok() ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
+}
+
+SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* entry, Previous* previous) {
+  SnapshotRefusal refusal =
+      in.with_reader([&](BitReader& reader) { return decode_full_head(reader, tick, entry, previous); });
+  if (refusal == SnapshotRefusal::kNone) refusal = check_full(*entry, tick);
   if (refusal != SnapshotRefusal::kNone) return refusal;
   full_ids_.insert(entry->network_id, entry->remote_slot);
   full_slots_.insert(entry->remote_slot, entry->remote_slot);
   entry->full = static_cast<uint32_t>(fulls_.size());
-  const ObjectType& type = *info.type;
+  const ObjectType& type = *entry->type;
   const uint32_t first_word = take_words(type.word_count);
-  fulls_.push_back({info, first_word});
+  fulls_.push_back({previous->head, first_word});
   const bool read = decode_changes(in, type, type.zero_words.data(), scratch_.data() + first_word, previous);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
@@ -288,17 +337,33 @@ SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, P
 }
 
 // D-43: the mask, unless it is that of the previous entry, then the members.
-bool SnapshotApplier::decode_changes(BitReader& in, const ObjectType& type, const Word* baseline, Word* out,
+bool SnapshotApplier::decode_changes(BitWindow& in, const ObjectType& type, const Word* baseline, Word* out,
                                      Previous* previous) {
   const serialization::Layout& layout = *type.layout;
   const bool same_type = previous->type == &type;
+  if (same_type && previous->mask_bits != 0) {
+    // Half of the masks are those before, half are not, so a branch would often be guessed wrong.
+    const uint64_t former = previous->plan->mask;
+    const uint64_t ahead = in.ahead(1 + kMaxShortMaskBits);
+    const bool repeats = ahead >> 63 != 0;
+    const uint64_t stated = ahead << 1 >> (64 - previous->mask_bits);
+    const uint64_t mask = repeats ? former : stated;
+    in.skip(repeats ? 1 : 1 + previous->mask_bits);
+    if (!repeats & (stated == former)) return false;  // an encoder would have said so
+    previous->plan = plan_of(layout, mask);
+    return layout.decode_members(in, *previous->plan, baseline, out);
+  }
   previous->type = &type;
-  if (!layout.has_flat_mask()) return layout.decode_delta(in, baseline, out);
-  if (!same_type || !in.ReadBool()) {
+  previous->mask_bits = 0;
+  if (!layout.has_flat_mask()) {
+    return in.with_reader([&](BitReader& reader) { return layout.decode_delta(reader, baseline, out); });
+  }
+  const bool is_short = layout.behaviour_count() == 1 && layout.flat_mask_bits() <= kMaxShortMaskBits;
+  if (is_short) previous->mask_bits = layout.flat_mask_bits();
+  if (!same_type || !in.read_bool()) {
     uint64_t mask = 0;
-    if (!read_wire_mask(in, layout, &mask)) return false;
-    if (same_type && mask == previous->plan->mask) return false;  // an encoder would have said so
-    if (!in.ok()) return false;
+    if (!read_wire_mask(in, layout, &mask) || !in.ok()) return false;
+    if (same_type && mask == previous->plan->mask) return false;
     previous->plan = plan_of(layout, mask);
   }
   return layout.decode_members(in, *previous->plan, baseline, out);

@@ -1,5 +1,7 @@
 // States in pieces at the client: SnapshotApplier checks pieces, and decodes a state when its last piece has
 // come. Spec: D-54 to D-59.
+#include <utility>
+
 #include "lattice/authoring/bit_reader.h"
 #include "replication/snapshot_applier.h"
 
@@ -58,17 +60,30 @@ SnapshotRefusal SnapshotApplier::decode_long(const ReceivedRun& run, SnapshotHea
   received_pieces_.assemble(run, &whole_);
   if (whole_[0] >> 5 > static_cast<uint8_t>(EntryKind::kFull)) return SnapshotRefusal::kLongState;
   header.server_tick = run.tick;
-  const size_t before = pending_.size();
+  const uint32_t deltas_before = delta_count_;
+  const size_t pending_before = pending_.size();
+  const std::span<const uint8_t> part = std::exchange(body_, whole_);
   BitReader in(whole_);
   const SnapshotRefusal refusal = decode_block(in, header);
+  body_ = part;
   // The baseline of a state under way is kept, so one that is missing is no matter of lateness.
   if (refusal == SnapshotRefusal::kLateBaseline) return SnapshotRefusal::kMissingBaseline;
   if (refusal != SnapshotRefusal::kNone) return refusal;
-  const bool one = pending_.size() == before + 1 && pending_.back().remote_slot == run.slot;
-  if (!one || in.bits_left() != 0) return SnapshotRefusal::kLongState;
-  longs_.push_back(Long{pending_.back(), run.tick});
-  pending_.pop_back();
-  return SnapshotRefusal::kNone;
+  Long state;
+  state.tick = run.tick;
+  state.remote_slot = run.slot;
+  bool of_slot = false;
+  if (delta_count_ != deltas_before) {
+    state.delta = deltas_[--delta_count_];
+    of_slot = known_at(run.slot) == state.delta.known;
+  } else {
+    state.entry = pending_.back();
+    pending_.pop_back();
+    of_slot = state.entry.remote_slot == run.slot;
+  }
+  longs_.push_back(state);
+  const bool one = delta_count_ == deltas_before && pending_.size() == pending_before;
+  return one && of_slot && in.bits_left() == 0 ? SnapshotRefusal::kNone : SnapshotRefusal::kLongState;
 }
 
 // True when the pieces of a state are of no use: the client has that state or a newer one, or the object was
@@ -85,8 +100,9 @@ void SnapshotApplier::commit_pieces() {
   for (const Long& state : longs_) {
     if (state.entry.kind == EntryKind::kFull) {
       commit_full(state.entry, state.tick, false);
-    } else {
-      commit_delta(state.entry, state.tick, false);
+    } else if (known_at(state.remote_slot) == state.delta.known) {
+      // A tombstone that was there when the part was decoded may have made way for others of the same part.
+      commit_deltas({&state.delta, 1}, state.tick, false);
     }
   }
   for (const ReceivedRun& run : runs_) {

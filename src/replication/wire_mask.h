@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "lattice/authoring/bit_reader.h"
+#include "serialization/bit_window.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
@@ -33,20 +33,21 @@ inline WireMask to_wire(const serialization::Layout& layout, uint64_t mask) {
   return {presence << member_count | members, static_cast<uint32_t>(layout.behaviour_count()) + member_count};
 }
 
-/// Reads what to_wire() made into `mask`. False for a behaviour that is marked without a member; a reader
-/// that ran out of bits has failed.
-inline bool read_wire_mask(BitReader& in, const serialization::Layout& layout, uint64_t* mask) {
+/// Reads what to_wire() made into `mask`. False for a behaviour that is marked without a member; a window
+/// that ran out of bits says so.
+inline bool read_wire_mask(serialization::BitWindow& in, const serialization::Layout& layout,
+                           uint64_t* mask) {
   *mask = 0;
   if (layout.behaviour_count() == 1) {
-    *mask = in.ReadBits(static_cast<int>(layout.flat_mask_bits()));
+    *mask = in.read(layout.flat_mask_bits());
     return true;
   }
   const auto count = static_cast<uint32_t>(layout.behaviour_count());
-  const uint64_t presence = in.ReadBits(static_cast<int>(count));
+  const uint64_t presence = in.read(count);
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t members = layout.behaviours()[i].node_count;
     const bool present = (presence >> (count - 1 - i) & 1) != 0;
-    const uint64_t of_behaviour = present ? in.ReadBits(static_cast<int>(members)) : 0;
+    const uint64_t of_behaviour = present ? in.read(members) : 0;
     if (present && of_behaviour == 0) return false;
     *mask = *mask << members | of_behaviour;
   }

@@ -158,8 +158,12 @@ class Layout {
   bool decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const;
   /// Works out what decode_members() does for a mask.
   void plan(uint64_t mask, MemberPlan* out) const;
-  /// decode_members() of the mask of a plan of this layout.
-  bool decode_members(BitReader& reader, const MemberPlan& plan, const Word* base, Word* out) const;
+  /// decode_members() of the mask of a plan of this layout. On failure returns false, and `in` and `out` hold
+  /// nothing of use.
+  bool decode_members(BitWindow& in, const MemberPlan& plan, const Word* base, Word* out) const {
+    if (plan.whole) return plan.decode(in, base, out);
+    return in.with_reader([&](BitReader& reader) { return decode_members(reader, plan.mask, base, out); });
+  }
 
   void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.

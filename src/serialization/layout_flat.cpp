@@ -34,12 +34,6 @@ bool differs(const FlatMember& member, const Word* a, const Word* b) {
   return difference != 0;
 }
 
-// Most states are short: a call of memcpy costs more than the copying.
-void copy_words(const Word* from, size_t count, Word* to) {
-  for (; count >= 2; count -= 2, from += 2, to += 2) std::memcpy(to, from, 2 * sizeof(Word));
-  if (count != 0) *to = *from;
-}
-
 bool rotation_valid(const PackedField& field, Word code) {
   return !field.is_rotation || smallest_three_valid(code, (field.bits - 2u) / 3u);
 }
@@ -59,15 +53,6 @@ bool decode_fields(std::span<const PackedField> fields, uint64_t value, unsigned
     out[field.word] = code;
   }
   return wrong == 0 && difference != 0;
-}
-
-bool rotations_valid(const MemberPlan& plan, const Word* words) {
-  for (size_t i = 0; i < plan.field_count; ++i) {
-    const MemberPlan::Field& field = plan.fields[i];
-    const unsigned n = field.rotation_component_bits;
-    if (n != 0 && !smallest_three_valid(words[field.word], n)) return false;
-  }
-  return true;
 }
 
 // Joins members to fields of up to 64 bits, so that the writer is called once for several.
@@ -112,7 +97,7 @@ void Layout::encode_members(BitWriter& writer, uint64_t mask, const Word* base, 
 
 bool Layout::decode_members(BitReader& reader, uint64_t mask, const Word* base, Word* out) const {
   LATTICE_ASSERT(has_flat_mask());
-  copy_words(base, word_count_, out);
+  std::memcpy(out, base, word_count_ * sizeof(Word));
   if (decode_marked(reader, to_left(mask, members_.size()), base, out)) return true;
   reader.fail();
   std::memcpy(out, base, word_count_ * sizeof(Word));
@@ -124,8 +109,10 @@ void Layout::plan(uint64_t mask, MemberPlan* out) const {
   out->layout = this;
   out->mask = mask;
   out->bool_mask = 0;
+  out->word_count = static_cast<uint32_t>(word_count_);
   out->has_rotation = false;
   out->bool_count = out->read_count = out->field_count = 0;
+  out->flips.fill(0);
   out->whole = true;
   uint64_t marked = to_left(mask, members_.size());
   while (marked != 0 && out->whole) {
@@ -141,6 +128,7 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
     if (out->bool_count == MemberPlan::kMaxBools) return false;
     out->bool_mask |= bit;
     out->bools[out->bool_count++] = member.first_word;
+    if (member.first_word < MemberPlan::kMaxFlips) out->flips[member.first_word] = 1;
     return true;
   }
   if (member.form != FlatMember::Form::kPacked) return false;
@@ -172,30 +160,12 @@ bool Layout::add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out
   return true;
 }
 
-bool Layout::decode_members(BitReader& reader, const MemberPlan& plan, const Word* base, Word* out) const {
-  LATTICE_ASSERT(plan.layout == this);
-  if (!plan.whole) return decode_members(reader, plan.mask, base, out);
-  copy_words(base, word_count_, out);
-  for (size_t i = 0; i < plan.bool_count; ++i) out[plan.bools[i]] ^= 1u;
-  uint64_t changed = plan.bool_mask;
-  unsigned wrong = 0;
-  size_t next = 0;
-  for (size_t i = 0; i < plan.read_count; ++i) {
-    const uint64_t value = reader.ReadBits(plan.reads[i].bits);
-    for (const size_t end = plan.reads[i].fields_end; next < end; ++next) {
-      const MemberPlan::Field& field = plan.fields[next];
-      const Word code = static_cast<Word>(value >> field.shift) & field.bit_mask;
-      wrong |= static_cast<unsigned>(code > field.max_code);
-      changed |= code != base[field.word] ? field.member : 0;
-      out[field.word] = code;
-    }
+bool MemberPlan::rotations_valid(const Word* words) const {
+  for (size_t i = 0; i < field_count; ++i) {
+    const unsigned n = fields[i].rotation_component_bits;
+    if (n != 0 && !smallest_three_valid(words[fields[i].word], n)) return false;
   }
-  if (plan.has_rotation && !rotations_valid(plan, out)) wrong = 1;
-  // No encoder marks an unchanged member as changed.
-  if (reader.ok() && wrong == 0 && changed == plan.mask) return true;
-  reader.fail();
-  copy_words(base, word_count_, out);
-  return false;
+  return true;
 }
 
 void Layout::encode_flat(BitWriter& writer, const Word* base, const Word* current) const {

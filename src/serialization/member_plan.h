@@ -7,7 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "serialization/bit_window.h"
 #include "serialization/word.h"
 
 namespace lattice::serialization {
@@ -18,6 +20,7 @@ struct MemberPlan {
   static constexpr size_t kMaxBools = 16;
   static constexpr size_t kMaxFields = 48;
   static constexpr size_t kMaxReads = 16;
+  static constexpr size_t kMaxFlips = 32;
 
   /// One code. Its member's bit in the mask is `member`.
   struct Field {
@@ -37,14 +40,58 @@ struct MemberPlan {
   const Layout* layout = nullptr;  ///< null: no plan
   uint64_t mask = 0;
   uint64_t bool_mask = 0;  ///< the bools in `mask`
-  bool whole = false;      ///< false: not all of the mask fits a plan, so its members are decoded one by one
+  uint32_t word_count = 0;
+  bool whole = false;  ///< false: not all of the mask fits a plan, so its members are decoded one by one
   bool has_rotation = false;
   uint8_t bool_count = 0;
   uint8_t read_count = 0;
   uint8_t field_count = 0;
   std::array<uint32_t, kMaxBools> bools{};
+  std::array<Word, kMaxFlips> flips{};  ///< of a state of so many words: 1 where `bools` are, else 0
   std::array<Read, kMaxReads> reads{};
   std::array<Field, kMaxFields> fields{};
+
+  /// Reads the members of a whole plan: Layout::decode_members(). Inline, as it runs for each entry that a
+  /// client decodes.
+  bool decode(BitWindow& in, const Word* base, Word* out) const {
+    copy_flipped(base, out);
+    uint64_t changed = bool_mask;
+    uint64_t wrong = 0;  // its highest bit: a code is past its limit
+    size_t next = 0;
+    for (size_t i = 0; i < read_count; ++i) {
+      const uint64_t value = in.read(reads[i].bits);
+      for (const size_t end = reads[i].fields_end; next < end; ++next) {
+        const Field& field = fields[next];
+        const Word code = static_cast<Word>(value >> field.shift) & field.bit_mask;
+        wrong |= uint64_t{field.max_code} - code;
+        changed |= code != base[field.word] ? field.member : 0;
+        out[field.word] = code;
+      }
+    }
+    // No encoder marks an unchanged member as changed.
+    return wrong >> 63 == 0 && changed == mask && in.ok() && (!has_rotation || rotations_valid(out));
+  }
+
+ private:
+  // The baseline, with the bools flipped. Entries of one type differ in nothing but the masks, so it is the
+  // same loop whatever the mask is: a processor that guesses its length wrong loses more than the loop costs.
+  void copy_flipped(const Word* from, Word* to) const {
+    if (word_count < 4 || word_count > kMaxFlips) {
+      std::memcpy(to, from, word_count * sizeof(Word));
+      for (size_t i = 0; i < bool_count; ++i) to[bools[i]] ^= 1u;
+      return;
+    }
+    for (size_t i = 0; i + 4 < word_count; i += 4) flip_four(from, i, to);
+    flip_four(from, word_count - 4, to);  // some of these once more
+  }
+  void flip_four(const Word* from, size_t first, Word* to) const {
+    std::array<uint64_t, 2> words, flip;
+    std::memcpy(words.data(), from + first, sizeof words);
+    std::memcpy(flip.data(), flips.data() + first, sizeof flip);
+    words[0] ^= flip[0], words[1] ^= flip[1];
+    std::memcpy(to + first, words.data(), sizeof words);
+  }
+  bool rotations_valid(const Word* words) const;
 };
 
 }  // namespace lattice::serialization

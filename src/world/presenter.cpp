@@ -71,14 +71,17 @@ void Presenter::draw(uint32_t slot, Presentation& presentation, Tick tick, uint6
   presentation.show_between(newest, newest, 1.0, false, now_ns);
 }
 
-void Presenter::on_state(uint32_t slot, const Word* former, const Word* words, uint64_t now_ns) {
-  Presentation* presentation = presentation_of(slot);
-  if (presentation == nullptr) return;
+void Presenter::on_states(std::span<const replication::NewState> states, uint64_t now_ns) {
   const bool in_frame = frames_.number() != 0;
-  if (!in_frame) drawn_[slot].is_current = false;  // within a frame, the pose that was shown stays
-  if (!smooths_ || !interpolates_) return;
-  const bool teleported = table_.info(slot).type->layout->teleported(former, words);
-  presentation->received(received_.states(slot), teleported, view_time_, now_ns);
+  for (const replication::NewState& state : states) {
+    Presentation* presentation = presentation_of(state.slot);
+    if (presentation == nullptr) continue;
+    if (!in_frame) drawn_[state.slot].is_current = false;  // within a frame, the pose that was shown stays
+    if (!smooths_ || !interpolates_) continue;
+    const Word* former = received_.former(state.slot);
+    const bool teleported = table_.info(state.slot).type->layout->teleported(former, state.words);
+    presentation->received(received_.states(state.slot), teleported, view_time_, now_ns);
+  }
 }
 
 void Presenter::on_corrected(uint32_t slot, const Word* before, const Word* after, uint64_t now_ns) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "prediction/interpolation_clock.h"
@@ -49,8 +50,8 @@ class Presenter {
   /// ran here.
   const void* shown(uint32_t slot, uint32_t behaviour, Tick tick, uint64_t now_ns);
 
-  /// A state of the object came in the place of `former`.
-  void on_state(uint32_t slot, const Word* former, const Word* words, uint64_t now_ns);
+  /// New states of objects came.
+  void on_states(std::span<const replication::NewState> states, uint64_t now_ns);
   void on_corrected(uint32_t slot, const Word* before, const Word* after, uint64_t now_ns);
   /// What is drawn of the object begins anew, without a step that is eased.
   void snap(uint32_t slot);

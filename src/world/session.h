@@ -265,8 +265,7 @@ class Session final : public reliability::EndpointHandler,
 
   // StateListener
   void on_object(uint32_t slot, Tick tick) override;
-  void on_state(uint32_t slot, Tick tick, const serialization::Word* former,
-                const serialization::Word* words) override;
+  void on_states(Tick tick, std::span<const replication::NewState> states) override;
   void on_authority(uint32_t slot) override;
   void on_frozen(uint32_t slot) override { update_prediction(slot); }
   void on_gone(uint32_t slot, replication::DespawnReason reason) override;
@@ -344,6 +343,7 @@ class Session final : public reliability::EndpointHandler,
   /// True when this side steps an object ahead of the state that its writer sends.
   bool predicts(uint32_t slot) const { return predictor_ && predictor_->predicts(slot); }
   void update_prediction(uint32_t slot);
+  void log_changes(std::span<const replication::NewState> states);
   /// The moment of the other side's time line at which its objects are drawn at `now`; tick 0: none yet.
   simulation::TickTime look(Now now);
 

@@ -126,17 +126,23 @@ void Session::on_object(uint32_t slot, Tick tick) {
   if (predictor_->predicts(slot)) predictor_->note_news(tick);
 }
 
-void Session::on_state(uint32_t slot, Tick tick, const serialization::Word* former,
-                       const serialization::Word* words) {
-  const replication::ObjectInfo& info = table_.info(slot);
-  if (frame_log_.collects()) {
-    frame_log_.changed(slot, info, frame_members(*info.type->layout, former, words));
+void Session::on_states(Tick tick, std::span<const replication::NewState> states) {
+  if (frame_log_.collects()) log_changes(states);
+  presenter_->on_states(states, now_ns_);
+  for (const replication::NewState& state : states) {
+    if (predictor_->predicts(state.slot)) {
+      predictor_->on_state(state.slot, tick, state.words);
+    } else if (receiver_->host_kept(state.slot) && !table_.writes(state.slot)) {
+      receiver_->update_host(state.slot);
+    }
   }
-  presenter_->on_state(slot, former, words, now_ns_);
-  if (predictor_->predicts(slot)) {
-    predictor_->on_state(slot, tick, words);
-  } else if (!table_.writes(slot)) {
-    receiver_->update_host(slot);
+}
+
+void Session::log_changes(std::span<const replication::NewState> states) {
+  for (const replication::NewState& state : states) {
+    const replication::ObjectInfo& info = table_.info(state.slot);
+    const serialization::Word* former = receiver_->former(state.slot);
+    frame_log_.changed(state.slot, info, frame_members(*info.type->layout, former, state.words));
   }
 }
 

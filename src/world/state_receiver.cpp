@@ -32,7 +32,7 @@ void StateReceiver::begin_session(const PlacedSet& placed, Tick server_tick) {
     info.type = object.type;
     const uint32_t slot = applier_->place(info, remote_slot, placed.words(object), tick);
     on_spawn(slot, tick);
-    records_[slot].newest_tick = tick;
+    records_[slot].has_state = true;
     ++remote_slot;
   }
 }
@@ -109,7 +109,7 @@ void StateReceiver::on_reliable_rpc(uint64_t network_id) {
 void* const* StateReceiver::host(uint32_t slot) {
   Record& record = records_[slot];
   void* const* host = table_.host(slot);
-  if (!record.host_kept && record.newest_tick != 0) {
+  if (!record.host_kept && record.has_state) {
     record.host_kept = true;  // the caller may keep the pointer
     update_host(slot);
   }
@@ -128,13 +128,16 @@ void StateReceiver::on_spawn(uint32_t slot, Tick) {
 
 // The game hears of the object when its first state is in place.
 void StateReceiver::on_state(uint32_t slot, Tick tick, const Word* words, replication::EntryKind) {
-  const bool is_first = !has_state(slot);
-  records_[slot].newest_tick = tick;
-  if (is_first) {
-    listener_.on_object(slot, tick);
-  } else {
-    listener_.on_state(slot, tick, applier_->former(slot), words);
+  if (has_state(slot)) {
+    const replication::NewState state{slot, words};
+    return listener_.on_states(tick, {&state, 1});
   }
+  records_[slot].has_state = true;
+  listener_.on_object(slot, tick);
+}
+
+void StateReceiver::on_states(Tick tick, std::span<const replication::NewState> states) {
+  listener_.on_states(tick, states);
 }
 
 void StateReceiver::on_authority(uint32_t slot, Tick) {

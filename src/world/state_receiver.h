@@ -27,9 +27,9 @@ class StateListener {
   virtual ~StateListener() = default;
   /// An object has come: its first state is here.
   virtual void on_object(uint32_t slot, base::Tick tick) = 0;
-  /// `words` is the newest state of an object, in the place of `former`.
-  virtual void on_state(uint32_t slot, base::Tick tick, const serialization::Word* former,
-                        const serialization::Word* words) = 0;
+  /// The newest states of objects that were here before. StateReceiver::former() has those in whose place
+  /// they come.
+  virtual void on_states(base::Tick tick, std::span<const replication::NewState> states) = 0;
   /// The object has another owner or writer, or StateReceiver::frozen() has another answer.
   virtual void on_authority(uint32_t slot) = 0;
   virtual void on_frozen(uint32_t slot) = 0;
@@ -71,14 +71,18 @@ class StateReceiver final : private replication::SnapshotListener {
 
   // --- Objects, by slot. The object is there.
   /// False before its first state.
-  bool has_state(uint32_t slot) const { return records_[slot].newest_tick != 0; }
+  bool has_state(uint32_t slot) const { return records_[slot].has_state; }
   /// The tick of the newest state; 0 before the first.
-  Tick newest_tick(uint32_t slot) const { return records_[slot].newest_tick; }
+  Tick newest_tick(uint32_t slot) const { return has_state(slot) ? states(slot).newest_tick() : 0; }
   const Word* newest(uint32_t slot) const { return applier_->confirmed(slot, nullptr); }
+  /// Inside on_states(): the state that was the newest before.
+  const Word* former(uint32_t slot) const { return applier_->former(slot); }
   /// All states that a pose may need. They stay valid until the next part.
   const replication::ReceivedStates& states(uint32_t slot) const { return applier_->states(slot); }
   /// The host structures. From the first call on they hold the newest state, after each update_host().
   void* const* host(uint32_t slot);
+  /// Somebody asked for them.
+  bool host_kept(uint32_t slot) const { return records_[slot].host_kept; }
   /// Fills the host structures with the newest state, if somebody asked for them.
   void update_host(uint32_t slot);
   /// The removal of the object came, and waits for calls on it: it keeps its last state.
@@ -108,7 +112,7 @@ class StateReceiver final : private replication::SnapshotListener {
 
  private:
   struct Record {
-    Tick newest_tick = 0;
+    bool has_state = false;
     bool host_kept = false;  // somebody asked for the host structures
     replication::DespawnGate gate;
   };
@@ -119,6 +123,7 @@ class StateReceiver final : private replication::SnapshotListener {
   bool may_despawn(uint32_t slot, uint32_t rpc_count) override;
   void on_stays(uint32_t slot) override;
   void on_state(uint32_t slot, Tick tick, const Word* words, replication::EntryKind kind) override;
+  void on_states(Tick tick, std::span<const replication::NewState> states) override;
   void on_authority(uint32_t slot, Tick tick) override;
 
   void restart();

@@ -54,14 +54,18 @@ class PartsRig : public StateListener, public PredictionGame {
 
   // StateListener
   void on_object(uint32_t slot, Tick) override { events.push_back("object " + std::to_string(slot)); }
-  void on_state(uint32_t slot, Tick tick, const serialization::Word* former,
-                const serialization::Word* words) override {
-    events.push_back("state " + std::to_string(level(former)) + " to " + std::to_string(level(words)));
-    presenter.on_state(slot, former, words, now_ns);
-    if (predictor.predicts(slot)) {
-      predictor.on_state(slot, tick, words);
-    } else {
-      receiver.update_host(slot);
+  void on_states(Tick tick, std::span<const replication::NewState> states) override {
+    for (const auto& [slot, words] : states) {
+      const std::string before = std::to_string(level(receiver.former(slot)));
+      events.push_back("state " + before + " to " + std::to_string(level(words)));
+    }
+    presenter.on_states(states, now_ns);
+    for (const auto& [slot, words] : states) {
+      if (predictor.predicts(slot)) {
+        predictor.on_state(slot, tick, words);
+      } else {
+        receiver.update_host(slot);
+      }
     }
   }
   void on_authority(uint32_t slot) override { events.push_back("authority " + std::to_string(slot)); }

@@ -384,7 +384,24 @@ void SnapshotBuilder::write(ReplicaList& recipient, const SnapshotHeader& header
   }
   for (const StepPlan::Shared& shared : steps_.shared()) write_shared(recipient, header, shared);
   if (has_pieces) write_pieces(recipient, header, budget_bytes);
+  validate(recipient);
   steps_.settle();
+}
+
+// A snapshot has one entry about a slot, or pieces of one state (D-55, D-56).
+void SnapshotBuilder::validate([[maybe_unused]] const ReplicaList& recipient) {
+#if defined(LATTICE_VALIDATION)
+  ranks_.clear();
+  for (const uint32_t at : plan_.order()) ranks_.push_back(candidates_[at].slot);
+  for (const LongSend& send : recipient.longs().sends()) ranks_.push_back(send.slot);
+  for (const StepPlan::Shared& shared : steps_.shared()) {
+    for (uint32_t bit = 0; bit < kGroupSlots; ++bit) {
+      if ((shared.mask >> bit & 1) != 0) ranks_.push_back((shared.group << kGroupBits) + bit);
+    }
+  }
+  std::sort(ranks_.begin(), ranks_.end());
+  LATTICE_ASSERT(std::adjacent_find(ranks_.begin(), ranks_.end()) == ranks_.end());
+#endif
 }
 
 BitWriter SnapshotBuilder::begin_part(ReplicaList& recipient, const SnapshotHeader& header,

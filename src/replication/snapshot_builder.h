@@ -175,6 +175,7 @@ class SnapshotBuilder {
     return candidate.bits + candidate.mask_bits + kGapBits;
   }
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
+  void validate(const ReplicaList& recipient);
   BitWriter begin_part(ReplicaList& recipient, const SnapshotHeader& header, bool confirms_own);
   void end_part(BitWriter& out);
   void write_shared(ReplicaList& recipient, const SnapshotHeader& header, const StepPlan::Shared& shared);

@@ -21,7 +21,8 @@ void SnapshotBuilder::for_each_group(std::vector<Item>& items, Visit visit) {
 }
 
 // Where an object of a group is new to the client, all objects of the group that may be new to it go along,
-// even those in flight: none appears without the others.
+// even those in flight: none appears without the others. A state in pieces is not sent again (D-56), and an
+// object that goes along has no rested entry beside its state (D-55).
 void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
   const size_t collected = waiting_.size();
   for_each_group(waiting_, [&](std::span<const uint64_t> group) {
@@ -36,6 +37,7 @@ void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
       if (index == SlotMap::kNone) continue;
       const Replica& replica = recipient.replica(index);
       if (replica.acked_version != 0 || replica.waits || store_.version(slot) == 0) continue;
+      if (recipient.longs().holds(index)) continue;
       const auto is_it = [&](uint64_t at) { return waiting_[static_cast<uint32_t>(at)].index == index; };
       if (std::any_of(group.begin(), group.end(), is_it)) continue;
       Waiting waiting;
@@ -51,6 +53,13 @@ void SnapshotBuilder::complete_groups(ReplicaList& recipient) {
     return recipient.slot_of(a.index) < recipient.slot_of(b.index);
   });
   for (uint32_t i = 0; i < waiting_.size(); ++i) waiting_[i].place = i;
+  std::erase_if(candidates_, [&](const Candidate& candidate) {
+    if (candidate.kind != EntryKind::kRested) return false;
+    const auto at = std::lower_bound(
+        waiting_.begin(), waiting_.end(), candidate.slot,
+        [&](const Waiting& each, uint32_t slot) { return recipient.slot_of(each.index) < slot; });
+    return at != waiting_.end() && at->index == candidate.index;
+  });
 }
 
 // The objects of a group have the highest priority among them, and one place.

@@ -66,6 +66,25 @@ struct Authority {
   Tick tick = 1;
 };
 
+/// Rules that say what goes together, and nothing else.
+class Groups : public SendRules {
+ public:
+  SendTerms terms(uint32_t slot) const override {
+    const auto at = of.find(slot);
+    return {1.0f, 0, at == of.end() ? kNoSlot : at->second};
+  }
+  bool slows() const override { return false; }
+  uint32_t groups_version() const override { return version; }
+  void add_members(uint32_t group, std::vector<uint32_t>* out) const override {
+    for (const auto& [slot, its] : of) {
+      if (its == group) out->push_back(slot);
+    }
+  }
+
+  std::map<uint32_t, uint32_t> of;
+  uint32_t version = 0;
+};
+
 /// Notes every event as a line of text such as "spawn 3", "state 3@17", "despawn 3",
 /// "left 3".
 class EventLog : public SnapshotListener {

@@ -2,32 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 
-#include "unit/replication/replication_fixture.h"
+#include "unit/replication/snapshot_soak.h"
 
 namespace lattice::replication::test {
 namespace {
 
 constexpr Tick kBetween = 2;  // ticks from one snapshot to the next
-
-class Groups : public SendRules {
- public:
-  SendTerms terms(uint32_t slot) const override {
-    const auto at = of.find(slot);
-    return {1.0f, 0, at == of.end() ? kNoSlot : at->second};
-  }
-  bool slows() const override { return false; }
-  uint32_t groups_version() const override { return version; }
-  void add_members(uint32_t group, std::vector<uint32_t>* out) const override {
-    for (const auto& [slot, its] : of) {
-      if (its == group) out->push_back(slot);
-    }
-  }
-
-  std::map<uint32_t, uint32_t> of;
-  uint32_t version = 0;
-};
 
 SnapshotBuilder::Config small_parts() {
   SnapshotBuilder::Config config;
@@ -144,6 +125,76 @@ TEST_F(SnapshotGroups, a_new_object_takes_those_in_flight_along) {
   EXPECT_EQ(known(whole_[0]), 2u);
   recipient_.on_receipt(receipt, false);
   send();
+}
+
+// The passenger rests, and the vehicle changes before either was acked. The passenger goes along once more,
+// and has no second entry that says that it rests.
+TEST_F(SnapshotGroups, one_that_rests_goes_along_with_one_entry) {
+  whole_ = {lamps(3)};
+  join(whole_[0]);
+  std::vector<uint32_t> receipts;
+  for (uint32_t i = 0; i < 10; ++i) {
+    change(whole_[0][0]);
+    authority_.tick += kBetween;
+    authority_.record();
+    authority_.builder.begin_send(authority_.tick);
+    for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
+      ASSERT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
+          << snapshot_refusal_name(client_.applier.refusal()) << " in snapshot " << i;
+      receipts.push_back(part.receipt);
+    }
+    expect_whole(whole_[0]);
+  }
+  for (const uint32_t receipt : receipts) recipient_.on_receipt(receipt, true);
+  for (uint32_t i = 0; i < 4; ++i) send();
+  EXPECT_GT(authority_.builder.stats().rested_entries, 0u);
+}
+
+// A state of the passenger is on its way in pieces. Nothing else about the passenger is sent (D-56).
+TEST_F(SnapshotGroups, one_in_pieces_does_not_go_along) {
+  for (const size_t later_length : {30u, 200u}) {
+    const uint32_t vehicle = lamps(1).front();
+    const uint32_t passenger = authority_.spawn(types_.scroll());
+    join({vehicle, passenger});
+    std::memset(authority_.state<Scroll>(passenger).text, 'x', 200);
+    for (uint32_t i = 0; i < 4; ++i) {
+      change(vehicle);
+      authority_.tick += kBetween;
+      authority_.record();
+      authority_.builder.begin_send(authority_.tick);
+      for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
+        ASSERT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
+            << snapshot_refusal_name(client_.applier.refusal()) << " in snapshot " << i;
+      }
+      EXPECT_EQ(recipient_.find(passenger, authority_.store)->sends, 1u);
+      Scroll& scroll = authority_.state<Scroll>(passenger);
+      std::memset(scroll.text, 0, sizeof scroll.text);
+      std::memset(scroll.text, 'y', later_length);
+    }
+  }
+}
+
+TEST_F(SnapshotGroups, no_part_is_refused_whatever_is_attached_rests_is_long_and_is_lost) {
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SoakOptions options;
+    options.link.loss = static_cast<double>(seed % 3) * 0.08;
+    options.link.duplicate = static_cast<double>(seed % 2) * 0.05;
+    options.link.min_delay = 1 + static_cast<Tick>(seed % 4) * 5;
+    options.link.max_delay = options.link.min_delay + static_cast<Tick>(seed % 5) * 4;
+    options.builder.part_capacity_bytes = seed % 2 == 0 ? 200 : 500;
+    options.budget_bytes = seed % 3 == 0 ? 0 : 600;
+    options.changes = 6;
+    options.scrolls = 0.15;
+    options.attach = 0.15;
+    options.calls = 0.05;
+    Soak run(seed, options);
+    run.run(600);
+    run.settle(900);
+    ASSERT_FALSE(HasFatalFailure());
+    run.expect_equal();
+    ASSERT_FALSE(HasFailure());
+  }
 }
 
 TEST_F(SnapshotGroups, a_budget_takes_all_of_a_group_or_nothing) {

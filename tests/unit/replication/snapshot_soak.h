@@ -1,8 +1,8 @@
 // Builder and applier against each other over a lossy, reordering, duplicating link, with objects that come,
-// go, change owner, are called and leave interest sets. Checked at every tick: each state that a client
-// applies is the authority's state of that tick, no part is refused, no snapshot is longer than its budget,
-// and nothing that has news waits longer than it must. After the noise ends, both sides hold the same (X-01,
-//
+// go, change owner, are attached, are called and leave interest sets. Checked at every tick: each state that
+// a client applies is the authority's state of that tick, no part is refused, no snapshot is longer than its
+// budget, and nothing that has news waits longer than it must. After the noise ends, both sides hold the same
+//
 #pragma once
 
 #include <gtest/gtest.h>
@@ -38,6 +38,8 @@ struct SoakOptions {
   uint32_t changes = 20;                    // at most so many objects change in a tick
   double streams = 0;                       // chance that one of most objects changes in a tick
   uint32_t panels = 0;                      // also objects of the first so many types with many behaviours
+  double scrolls = 0;                       // chance that a new object is one whose state may be long
+  double attach = 0;                        // chance that objects are attached, and detached, in a tick
   double calls = 0;                         // chance of a reliable RPC in a tick
   Tick silence_from = 0;                    // from here on, for 3 s, every ack is lost
   uint32_t most_silent_ticks = UINT32_MAX;  // an object with news is sent within this time
@@ -246,6 +248,7 @@ class Soak {
     const ObjectType* type = random_.chance(0.5) ? &types_.actor() : &types_.lamp();
     if (options_.panels != 0 && random_.chance(0.5))
       type = &types_.panel(static_cast<uint32_t>(random_.next_below(options_.panels)));
+    if (random_.chance(options_.scrolls)) type = &types_.scroll();
     change(authority_.spawn(*type, random_.next_below(14)));
   }
 
@@ -259,6 +262,7 @@ class Soak {
           Lamp{static_cast<uint8_t>(random_.next_below(2)), static_cast<uint8_t>(random_.next_below(16))};
       return;
     }
+    if (authority_.table.info(slot).type == &types_.scroll()) return write(slot);
     if (authority_.table.info(slot).type != &types_.actor()) return turn_dials(slot);
     Body& body = authority_.state<Body>(slot);
     Soul& soul = authority_.state<Soul>(slot, 1);
@@ -269,6 +273,29 @@ class Soak {
     if (random_.chance(0.1))
       std::snprintf(soul.name, sizeof soul.name, "n%d", static_cast<int>(random_.next_below(999)));
     if (random_.chance(0.2)) soul.alive ^= 1;
+  }
+
+  // Sometimes a short text, sometimes one that fits no part.
+  void write(uint32_t slot) {
+    char(&text)[sizeof(Scroll::text)] = authority_.state<Scroll>(slot).text;
+    const auto length = static_cast<size_t>(random_.next_below(random_.chance(0.5) ? 40 : sizeof text - 1));
+    for (size_t i = 0; i < sizeof text; ++i) {
+      text[i] = i < length ? static_cast<char>('a' + random_.next_below(26)) : '\0';
+    }
+  }
+
+  void attach(uint32_t slot, uint32_t to) {
+    if (slot == to) return;
+    const uint32_t group = groups_.of.contains(to) ? groups_.of[to] : to;
+    if (group == slot) return;
+    groups_.of[group] = groups_.of[slot] = group;
+    ++groups_.version;
+  }
+
+  // The objects of a group whose first object goes have none.
+  void detach(uint32_t slot) {
+    std::erase_if(groups_.of, [&](const auto& each) { return each.first == slot || each.second == slot; });
+    ++groups_.version;
   }
 
   void turn_dials(uint32_t slot) {
@@ -304,8 +331,14 @@ class Soak {
     }
     for (double left = options_.churn; left > 0; left -= 1) {
       if (random_.chance(left)) spawn();
-      if (random_.chance(left) && authority_.table.size() > 10) authority_.despawn(any_slot());
+      if (random_.chance(left) && authority_.table.size() > 10) {
+        const uint32_t slot = any_slot();
+        detach(slot);
+        authority_.despawn(slot);
+      }
     }
+    if (random_.chance(options_.attach)) attach(any_slot(), any_slot());
+    if (random_.chance(options_.attach)) detach(any_slot());
     if (random_.chance(0.05)) {
       const uint32_t slot = any_slot();
       const uint64_t owner = random_.next_below(5);
@@ -361,8 +394,9 @@ class Soak {
           continue;
         }
         uint32_t bytes = 0;
+        const SendRules* rules = options_.attach != 0 ? &groups_ : nullptr;
         for (const SnapshotPart& part :
-             authority_.builder.build(client->recipient, SnapshotHeader{}, options_.budget_bytes)) {
+             authority_.builder.build(client->recipient, SnapshotHeader{}, options_.budget_bytes, rules)) {
           client->send(authority_.tick, part);
           bytes += static_cast<uint32_t>(part.bytes.size());
         }
@@ -379,6 +413,7 @@ class Soak {
   base::Random random_;
   Truth truth_;
   Authority authority_;
+  Groups groups_;
   std::vector<std::unique_ptr<SoakClient>> clients_;
   Tick start_;
   struct Silence {

@@ -101,8 +101,8 @@ typedef struct lattice_world_config {
   /// needs a smaller keepalive_interval_ms.
   uint32_t connection_timeout_ms;
   /// Authority: most bytes of one snapshot for one client, 64 + 2 * predicted_set_bytes to 2^20. 0, the
-  /// default: as much as 15 datagrams hold. An object whose state is longer than this is not sent; the
-  /// refusal counter snapshot_over_budget counts it once per snapshot.
+  /// default: as much as 15 datagrams hold. A longer state goes in pieces; below 91 bytes it is not sent, and
+  /// the refusal counter snapshot_over_budget counts it once per snapshot.
   uint32_t snapshot_budget_bytes;
 
   /// Authority: the Ed25519 public keys of the issuers whose tokens are honoured, 32 bytes each, back to

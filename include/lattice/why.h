@@ -21,8 +21,8 @@ typedef enum lattice_why_reason {
   LATTICE_WHY_WAITS_FOR_TURN = 2,  ///< the newest state waits for room in a snapshot; see rank
   LATTICE_WHY_WAITS_FOR_SLOT = 3,  ///< the client has not dropped a former object in the slot yet
   LATTICE_WHY_NO_STATE = 4,        ///< the object is new: no tick has recorded its state
-  LATTICE_WHY_OVER_BUDGET = 5,     ///< its entry alone is longer than budget_bytes
-  LATTICE_WHY_IN_PIECES = 6,       ///< a state longer than a datagram is under way; see piece_count
+  LATTICE_WHY_OVER_BUDGET = 5,     ///< its entry is longer than budget_bytes, and a piece too
+  LATTICE_WHY_IN_PIECES = 6,       ///< a state is under way in pieces; see piece_count
   LATTICE_WHY_ENTERS = 7,          ///< the rules admit it: it enters the set with the next snapshot
   LATTICE_WHY_OWNER = 8,           ///< it, or a parent, is for its owner only
   LATTICE_WHY_TEAM = 9,            ///< it, or a parent, is for other teams

@@ -68,7 +68,10 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   const uint32_t taken_bytes = steps_.bytes() + steps_.reserved_bytes();
   const bool is_free = others_bytes == 0 && !recipient.takes_turns();
   const uint32_t left_bytes = is_free ? 0 : bound_bytes - taken_bytes;
-  const size_t passed_over = admit(recipient, left_bytes);
+  // What is longer than the budget fits no snapshot as it is. Beside groups in turn it waits: its turn comes
+  // without them.
+  const bool may_cut = left_bytes != 0 && steps_.reserved_bytes() == 0 && may_send_pieces(budget_bytes);
+  const size_t passed_over = admit(recipient, left_bytes, may_cut ? left_bytes : UINT32_MAX);
   begin_longs(recipient, budget_bytes);
   unchanged_ = too_late + passed_over == 0 && candidates_.empty() && recipient.steps().empty() &&
                long_waiting_.empty() && !recipient.longs().has_unsent();
@@ -164,7 +167,14 @@ bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint
                       (replica.acked_version != 0 && !replica.has_full(newest.full_version));
   const bool sent = replica.sent_version == newest.version && replica.in_flight &&
                     tick_ - replica.sent_tick < resend_ticks_;
-  if (recipient.longs().holds(index)) return true;
+  if (recipient.longs().holds(index)) {
+    // A client that predicts the object must not take it for unchanged (D-40). No predicted type may be
+    // longer than a part.
+    const uint32_t most_bytes = table_.info(slot).type->max_entry_bytes + uint32_t{kEntryOverheadBytes};
+    const bool may_be_predicted = replica.acked_version != 0 && most_bytes <= config_.part_capacity_bytes;
+    own_count_ += is_own && may_be_predicted ? 1 : 0;
+    return true;
+  }
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
     const SendTerms terms = terms_of(slot);
@@ -239,8 +249,9 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
-// highest priority, and the client's own. Returns how many were passed over.
-size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes) {
+// highest priority, and the client's own. Returns how many were passed over. What fits no part goes in
+// pieces, and so does what is longer than `piece_bytes`.
+size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes) {
   const size_t others = candidates_.size();
   const double budget_bits = 8.0 * budget_bytes;
   const size_t wanted = budget_bytes == 0
@@ -262,7 +273,7 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
     for (const Waiting& waiting : waiting_) {
       if (rank(waiting.priority, waiting.place) < least && !waiting.goes_with_own) {
         ++passed_over;
-      } else if (!add_candidate(recipient, waiting)) {
+      } else if (!add_candidate(recipient, waiting, piece_bytes)) {
         long_waiting_.push_back(waiting);
       } else {
         usable += estimate_bits(candidates_.back()) <= budget_bits ? 1u : 0u;
@@ -274,11 +285,14 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
   }
 }
 
-bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting) {
+// False when the state goes in pieces.
+bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting& waiting,
+                                    uint32_t piece_bytes) {
   const Replica& replica = recipient.replica(waiting.index);
   const uint32_t slot = recipient.slot_of(waiting.index);
   Candidate& candidate = candidates_.emplace_back();  // in place: a copy stalls behind its own stores
-  if (!describe(recipient, replica, slot, waiting.index, &candidate)) {
+  if (!describe(recipient, replica, slot, waiting.index, &candidate) ||
+      alone_bits(candidate) > uint64_t{8} * piece_bytes) {
     candidates_.pop_back();
     return false;
   }
@@ -319,13 +333,16 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   return true;
 }
 
-SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, uint32_t slot, Tick tick) {
+SnapshotBuilder::Outlook SnapshotBuilder::outlook(const ReplicaList& recipient, uint32_t slot, Tick tick,
+                                                  uint32_t budget_bytes) {
   begin_send(tick);
   const Replica replica = *recipient.find(slot, store_);
   const uint32_t index = recipient.index_of(slot);
   Candidate candidate;
   Outlook outlook;
-  outlook.in_pieces = !describe(recipient, replica, slot, index, &candidate);
+  outlook.in_pieces = !describe(recipient, replica, slot, index, &candidate) ||
+                      (budget_bytes != 0 && may_send_pieces(budget_bytes) &&
+                       alone_bits(candidate) > uint64_t{8} * budget_bytes);
   outlook.full = candidate.kind == EntryKind::kFull;
   outlook.age = candidate.age;
   outlook.alone_bits =

@@ -12,8 +12,8 @@
 // them, their groups take turns by priority (StepPlan). Where the distance makes the priority of each object
 // another one, they come out of step instead.
 //
-// A state whose entry is longer than a part goes in pieces (LongSends). Pieces fill what the other entries
-// leave of the budget. While there are any, the other entries leave at least a quarter.
+// A state whose entry is longer than a part or than the budget goes in pieces (LongSends). Pieces fill what
+// the other entries leave of the budget. While there are any, the other entries leave at least a quarter.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ class SnapshotBuilder {
     uint64_t snapshots = 0, parts = 0, bytes = 0;
     uint64_t full_entries = 0, delta_entries = 0, removed_entries = 0, rested_entries = 0;
     uint64_t postponed = 0;    // entries that did not fit the budget; they keep their priority
-    uint64_t over_budget = 0;  // entries that are longer than the budget of their snapshot
-    uint64_t pieces = 0;       // of states that do not fit one part
+    uint64_t over_budget = 0;  // entries that are longer than the budget, where that is too small for pieces
+    uint64_t pieces = 0;       // of states that fit no part, or not the budget
     uint64_t in_step = 0;      // of the delta entries, those in shared blocks
     uint64_t groups_cut = 0;   // groups that were too long to leave in one part
   };
@@ -97,14 +97,14 @@ class SnapshotBuilder {
 
   /// What the next entry about an object would be.
   struct Outlook {
-    bool in_pieces = false;   // it does not fit one part
+    bool in_pieces = false;   // it does not fit one part, or not the budget
     bool full = false;        // no baseline is left
     uint32_t age = 0;         // of the baseline; 0 with `full`
     uint32_t alone_bits = 0;  // of a part with this entry alone; of all pieces of an entry in pieces
   };
-  /// Looks at an object of the set of which a state was recorded, as if it were sent at `tick`. Between
-  /// begin_send() and the last build() the tick must be that of the send.
-  Outlook outlook(const ReplicaList& recipient, uint32_t slot, Tick tick);
+  /// Looks at an object of the set of which a state was recorded, as if it were sent at `tick` in a snapshot
+  /// with `budget_bytes` for it. Between begin_send() and the last build() the tick must be that of the send.
+  Outlook outlook(const ReplicaList& recipient, uint32_t slot, Tick tick, uint32_t budget_bytes);
   /// The longest part.
   uint32_t part_capacity_bytes() const { return config_.part_capacity_bytes; }
 
@@ -158,9 +158,9 @@ class SnapshotBuilder {
   bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;
   void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);
-  size_t admit(const ReplicaList& recipient, uint32_t budget_bytes);
+  size_t admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes);
   bool streams(const Replica& replica, const StateSummary& newest) const;
-  bool add_candidate(const ReplicaList& recipient, const Waiting& waiting);
+  bool add_candidate(const ReplicaList& recipient, const Waiting& waiting, uint32_t piece_bytes);
   Baseline baseline_of(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
                        const StateSummary& newest) const;
   bool describe(const ReplicaList& recipient, const Replica& replica, uint32_t slot, uint32_t index,
@@ -188,6 +188,7 @@ class SnapshotBuilder {
   bool has_all_own(const BlockPlan::Part& part) const;
 
   // In snapshot_builder_pieces.cpp.
+  bool may_send_pieces(uint32_t budget_bytes) const;
   static uint32_t piece_share(const ReplicaList& recipient, uint32_t budget_bytes);
   void begin_longs(ReplicaList& recipient, uint32_t budget_bytes);
   std::span<const uint8_t> encode_long(const ReplicaList& recipient, const Replica& replica, uint32_t index,

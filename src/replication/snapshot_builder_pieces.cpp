@@ -1,5 +1,5 @@
-// States that are longer than a part: SnapshotBuilder encodes each once and cuts it into pieces, which fill
-// what other entries leave of the budget. Spec: D-54 to D-59.
+// States that are longer than a part or than the budget: SnapshotBuilder encodes each once and cuts it into
+// pieces, which fill what other entries leave of the budget. Spec: D-54 to D-59.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -19,6 +19,12 @@ constexpr uint32_t kLeastPartBytes =
     static_cast<uint32_t>(kSnapshotHeaderBytes) + kMostRunHeadBytes + kPieceBytes;
 
 }  // namespace
+
+// Whether a snapshot that holds nothing else has room for a piece.
+bool SnapshotBuilder::may_send_pieces(uint32_t budget_bytes) const {
+  return config_.part_capacity_bytes >= kLeastPartBytes &&
+         (budget_bytes == 0 || budget_bytes >= kLeastPartBytes);
+}
 
 // Bytes of a snapshot that the other entries leave to pieces.
 uint32_t SnapshotBuilder::piece_share(const ReplicaList& recipient, uint32_t budget_bytes) {

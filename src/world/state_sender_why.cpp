@@ -102,7 +102,7 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
     return;
   }
   const replication::SnapshotBuilder::Outlook next =
-      batch_->builder().outlook(recipient.list, slot, next_tick);
+      batch_->builder().outlook(recipient.list, slot, next_tick, recipient.budget_bytes);
   out->needs_full = next.full ? 1 : 0;
   out->baseline_age_ticks = next.age;
   out->next_entry_bits = next.alone_bits;

@@ -165,14 +165,17 @@ TEST_F(Why, ObjectsOverBudgetWaitForTheirTurn) {
   }
 }
 
+// The budget has no room for a piece either.
 TEST_F(Why, AnEntryLongerThanTheBudgetIsNamed) {
-  InterestPair pair(LATTICE_INTEREST_GRID, kBudgetBytes);
-  ASSERT_TRUE(pair.connect());
+  constexpr uint32_t kTinyBytes = 80;
+  InterestPair pair(LATTICE_INTEREST_GRID, kTinyBytes,
+                    [](lattice_world_config* config) { config->predicted_set_bytes = 8; });
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
   const lattice_netid object = pair.spawn_bulk(64);
   pair.run(200);
   const lattice_why_info why = ask(pair, object);
   EXPECT_EQ(why.reason, uint32_t{LATTICE_WHY_OVER_BUDGET});
-  EXPECT_GT(why.next_entry_bits, kBudgetBytes * 8);
+  EXPECT_GT(why.next_entry_bits, kTinyBytes * 8);
 }
 
 TEST_F(Why, WorksWithoutInterestManagement) {

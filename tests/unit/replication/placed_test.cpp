@@ -113,7 +113,8 @@ TEST_F(PlacedTest, a_change_is_sent_against_the_placed_state) {
   expect_equal(peer);
   set(5, 10);
   EXPECT_EQ(exchange(peer), 5u);
-  EXPECT_EQ(authority.builder.outlook(peer.recipient, 5, authority.tick + 1).age, 1u) << "of the acked state";
+  EXPECT_EQ(authority.builder.outlook(peer.recipient, 5, authority.tick + 1, 0).age, 1u)
+      << "of the acked state";
   expect_equal(peer);
 }
 
@@ -202,8 +203,8 @@ TEST_F(PlacedTest, old_baselines_give_way_to_the_placed_state_and_not_to_a_whole
   next_tick(1 << 19);
   set(5, 10);
   authority.builder.begin_send(authority.tick);
-  EXPECT_FALSE(authority.builder.outlook(peer.recipient, 5, authority.tick).full);
-  EXPECT_EQ(authority.builder.outlook(peer.recipient, 5, authority.tick).age, 0u);
+  EXPECT_FALSE(authority.builder.outlook(peer.recipient, 5, authority.tick, 0).full);
+  EXPECT_EQ(authority.builder.outlook(peer.recipient, 5, authority.tick, 0).age, 0u);
 }
 
 TEST_F(PlacedTest, rest_is_told_once_it_has_changed) {

@@ -434,6 +434,7 @@ TEST(SnapshotBuilder, what_64_parts_do_not_hold_waits) {
   EXPECT_GE(most, SnapshotBuilder::kMaxParts - 4);
 }
 
+// The budget has no room for a piece either.
 TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_holds_nothing_up) {
   Types types;
   SnapshotBuilder::Config config;
@@ -443,16 +444,82 @@ TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_holds_nothing_up) {
   authority.recipients.push_back(&recipient);
   const uint32_t big = authority.spawn(types.scroll());
   std::memset(authority.state<Scroll>(big).text, 'x', 300);
-  for (int i = 0; i < 20; ++i) authority.spawn(types.lamp());
+  for (int i = 0; i < 10; ++i) authority.spawn(types.lamp());
   authority.record();
   Client client(types);
-  const auto parts = authority.send(recipient, 120);  // the first in line needs more than all of it
+  const auto parts = authority.send(recipient, 80);  // the first in line needs more than all of it
   ASSERT_EQ(parts.size(), 1u);
   client.apply(parts[0].bytes);
   EXPECT_EQ(client.mirror.find(1), kNoSlot);
-  EXPECT_EQ(client.mirror.size(), 20u) << "the whole budget serves those that fit";
+  EXPECT_EQ(client.mirror.size(), 10u) << "the whole budget serves those that fit";
   EXPECT_EQ(authority.builder.stats().over_budget, 1u);
   EXPECT_GT(recipient.find(big, authority.store)->accumulator, 0.0f);
+}
+
+// The client owns a lamp and sees others, all of which change all the time.
+TEST(SnapshotBuilder, one_that_is_longer_than_the_budget_goes_in_pieces) {
+  const Types types;
+  for (const uint32_t budget : {200u, 266u, 500u, 800u}) {
+    for (const size_t length : {150u, 250u, 400u, 700u, 1000u}) {
+      SCOPED_TRACE("budget " + std::to_string(budget) + ", length " + std::to_string(length));
+      Authority authority(types);
+      ReplicaList recipient{ReplicaList::Config{.peer_id = 3}};
+      authority.recipients.push_back(&recipient);
+      Client client(types);
+      const uint32_t own = authority.spawn(types.lamp(), 3);
+      const uint32_t scroll = authority.spawn(types.scroll());
+      std::memset(authority.state<Scroll>(scroll).text, 'x', length);
+      for (int i = 0; i < 10; ++i) authority.spawn(types.lamp());
+      for (uint32_t snapshot = 0; snapshot < 40; ++snapshot) {
+        for (const uint32_t slot : authority.table.ascending()) {
+          if (slot != scroll) authority.state<Lamp>(slot).level ^= 1;
+        }
+        authority.record();
+        for (const SnapshotPart& part : authority.send(recipient, budget)) {
+          ASSERT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+          recipient.on_receipt(part.receipt, true);
+        }
+        Tick tick = 0;
+        client.applier.confirmed(client.mirror.find(authority.table.network_id(own)), &tick);
+        EXPECT_EQ(tick, authority.tick) << "the own object is told in each snapshot";
+        authority.tick += 2;
+      }
+      EXPECT_EQ(client.words(authority.table.network_id(scroll)), authority.words(scroll));
+      EXPECT_EQ(authority.builder.stats().over_budget, 0u);
+    }
+  }
+}
+
+// A client that predicts the object would take it for unchanged otherwise.
+TEST(SnapshotBuilder, an_own_object_in_pieces_that_fits_a_part_is_not_confirmed) {
+  const Types types;
+  Authority authority(types);
+  ReplicaList recipient{ReplicaList::Config{.peer_id = 3}};
+  authority.recipients.push_back(&recipient);
+  Client client(types);
+  const uint32_t own = authority.spawn(types.panel(3), 3);
+  const auto turn = [&](uint32_t budget) {
+    authority.tick += 2;
+    authority.record();
+    std::vector<bool> confirms;
+    for (const SnapshotPart& part : authority.send(recipient, budget)) {
+      EXPECT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+      confirms.push_back(client.applier.header().confirms_own);
+      recipient.on_receipt(part.receipt, true);
+    }
+    return confirms;
+  };
+  EXPECT_EQ(turn(0), std::vector<bool>{true});
+  for (uint32_t b = 0; b < 16; ++b) {
+    for (int32_t& value : authority.state<Dials>(own, b).values) value = 999;
+  }
+  uint32_t snapshots = 0;
+  do {
+    for (const bool confirms : turn(100)) EXPECT_FALSE(confirms);
+  } while (recipient.longs().size() != 0 && ++snapshots < 10);
+  EXPECT_GT(authority.builder.stats().pieces, 1u);
+  EXPECT_EQ(client.words(authority.table.network_id(own)), authority.words(own));
+  EXPECT_EQ(turn(100), std::vector<bool>{true});
 }
 
 TEST(SnapshotBuilder, where_all_move_only_those_first_in_line_are_encoded_and_all_take_turns) {

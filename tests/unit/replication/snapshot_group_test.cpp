@@ -182,7 +182,7 @@ TEST_F(SnapshotGroups, no_part_is_refused_whatever_is_attached_rests_is_long_and
     options.link.duplicate = static_cast<double>(seed % 2) * 0.05;
     options.link.min_delay = 1 + static_cast<Tick>(seed % 4) * 5;
     options.link.max_delay = options.link.min_delay + static_cast<Tick>(seed % 5) * 4;
-    options.builder.part_capacity_bytes = seed % 2 == 0 ? 200 : 500;
+    options.builder.part_capacity_bytes = seed % 2 == 0 ? 200 : 1100;
     options.budget_bytes = seed % 3 == 0 ? 0 : 600;
     options.changes = 6;
     options.scrolls = 0.15;

@@ -121,7 +121,9 @@ TEST(SnapshotLimits, a_large_object_is_sent_beside_many_small_ones) {
       if (replica.sent_tick == authority.tick) last_sent = snapshot;
       longest = std::max(longest, snapshot - last_sent);
     }
-    EXPECT_TRUE(longest <= 10 || authority.builder.stats().over_budget != 0) << longest;
+    // Its last piece waits until the others leave room for that.
+    EXPECT_LE(longest, authority.builder.stats().pieces != 0 ? 40u : 10u);
+    EXPECT_EQ(authority.builder.stats().over_budget, 0u);
   }
 }
 

@@ -46,10 +46,24 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
     ++shared_;
     return bodies_[index].bits == kTooLarge ? kTooLarge : index;
   }
+  if (is_known_too_large(slot, baseline)) return kTooLarge;
   const uint32_t index = encode(slot, baseline);
+  if (bodies_[index].bits == kTooLarge) note_too_large(slot, baseline);
   bodies_[index].next = head.body;
   head.body = index;
   return bodies_[index].bits == kTooLarge ? kTooLarge : index;
+}
+
+bool EntryCache::is_known_too_large(uint32_t slot, uint32_t baseline) const {
+  if (slot >= too_large_.size()) return false;
+  const TooLarge& known = too_large_[slot];
+  return baseline <= known.baseline && known.version == store_.version(slot) &&
+         known.network_id == table_.network_id(slot);
+}
+
+void EntryCache::note_too_large(uint32_t slot, uint32_t baseline) {
+  if (too_large_.size() < heads_.size()) too_large_.resize(heads_.size());
+  too_large_[slot] = TooLarge{table_.network_id(slot), store_.version(slot), baseline};
 }
 
 uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {

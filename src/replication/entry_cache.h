@@ -5,6 +5,9 @@
 // copied. Bodies are stored as 64-bit words, the first wire bit in bit 63, so that appending one needs shifts
 // only. Bounded: once kMaxWords are stored, the next client starts with an empty cache. So the cache never
 // holds more than kMaxWords plus one body per object. Clients then share fewer bodies; nothing else changes.
+//
+// What is too large is remembered for longer than a send. An object that waits until it may go in pieces
+// costs an encoding for each of its versions, not for each snapshot.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,8 @@ class EntryCache {
   }
 
   /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
-  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store.
+  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store. Where
+  /// the body from a newer baseline was too large, that from an older one is taken for too large as well.
   /// Indexes are valid until the next begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
   EntryBody body(uint32_t index) const {
@@ -64,13 +68,22 @@ class EntryCache {
     uint32_t send = 0;
     uint32_t body = UINT32_MAX;
   };
+  /// The newest baseline from which the body to a version was too large.
+  struct TooLarge {
+    uint64_t network_id = 0;  // 0: of no object
+    uint32_t version = 0;
+    uint32_t baseline = 0;
+  };
+  bool is_known_too_large(uint32_t slot, uint32_t baseline) const;
+  void note_too_large(uint32_t slot, uint32_t baseline);
   uint32_t encode(uint32_t slot, uint32_t baseline);
   void keep_bits(Body& body, uint32_t bits);
 
   const ObjectTable& table_;
   const StateStore& store_;
   uint32_t send_ = 1;
-  std::vector<Head> heads_;  // by slot
+  std::vector<Head> heads_;          // by slot
+  std::vector<TooLarge> too_large_;  // by slot; empty until a body is too large
   std::vector<Body> bodies_;
   std::vector<uint64_t> words_;
   uint32_t used_words_ = 0;

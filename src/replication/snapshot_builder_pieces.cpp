@@ -38,8 +38,9 @@ uint32_t SnapshotBuilder::piece_share(const ReplicaList& recipient, uint32_t bud
 // Begins those that wait, by priority, as long as what is under way does not fill this snapshot. The later a
 // state begins, the newer it is.
 void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes) {
-  if (long_waiting_.empty()) return;
   const uint32_t most_bytes = budget_bytes == 0 ? kMaxPieceParts * config_.part_capacity_bytes : budget_bytes;
+  const LongSends& longs = recipient.longs();
+  if (long_waiting_.empty() || longs.size() >= kMaxLongStates || longs.unsent_bytes() >= most_bytes) return;
   std::sort(long_waiting_.begin(), long_waiting_.end(), [](const Waiting& a, const Waiting& b) {
     return a.priority != b.priority ? a.priority > b.priority : a.index < b.index;
   });

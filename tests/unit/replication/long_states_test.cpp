@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -188,6 +189,39 @@ TEST(LongStates, states_that_follow_one_another_allocate_nothing) {
   }
   EXPECT_GT(listener.states, 300u / 6);
   EXPECT_EQ(lattice::test::allocation_count(), warm);
+}
+
+// Clients at different states of many long objects: each waiting object is encoded for a version and a
+// baseline once, not with each snapshot.
+TEST(LongStates, those_that_wait_are_not_encoded_again_and_again) {
+  constexpr uint32_t kObjects = 40;
+  constexpr uint32_t kClients = 6;
+  constexpr uint32_t kRounds = 8;
+  const Types types;
+  Authority authority(types);
+  std::vector<std::unique_ptr<ReplicaList>> recipients;
+  for (uint32_t i = 0; i < kClients; ++i) {
+    recipients.push_back(std::make_unique<ReplicaList>(ReplicaList::Config{.peer_id = 3 + i}));
+    authority.recipients.push_back(recipients.back().get());
+  }
+  std::vector<uint32_t> slots;
+  for (uint32_t i = 0; i < kObjects; ++i) slots.push_back(authority.spawn(types.tome()));
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    for (const uint32_t slot : slots) write_text(authority.state<Tome>(slot), 3000, round * 100 + slot);
+    for (uint32_t snapshot = 0; snapshot < 45; ++snapshot) {
+      authority.record();
+      authority.builder.begin_send(authority.tick);
+      for (uint32_t i = 0; i < kClients; ++i) {
+        const uint32_t budget = 300 + 200 * i;
+        for (const SnapshotPart& part : authority.builder.build(*recipients[i], SnapshotHeader{}, budget)) {
+          recipients[i]->on_receipt(part.receipt, true);
+        }
+      }
+      ++authority.tick;
+    }
+  }
+  // Of each version from each client's baseline or none.
+  EXPECT_LE(authority.builder.cache().encoded(), kRounds * kObjects * (kClients + 1));
 }
 
 // A state leaves the history of the authority while it is under way. It is a baseline all the same.

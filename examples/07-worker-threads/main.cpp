@@ -1,5 +1,6 @@
-// Worker threads: threads of the application seal and open packets, and nothing else changes. A server with
-// 32 clients runs once with one worker and once with four; both runs send and receive the same.
+// Worker threads: threads of the application build snapshots, and seal and open packets; nothing else
+// changes. A server with 32 clients runs once with one worker and once with four; both runs send and receive
+// the same.
 #include <array>
 #include <cstdio>
 #include <memory>

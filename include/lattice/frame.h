@@ -40,8 +40,15 @@ typedef struct lattice_frame_object {
 
 /// What happened between two frames. Take the arrays in this order: what left, what appeared, what changed.
 /// After that the game knows exactly the objects that are there. An object that appeared and disappeared
-/// between the two frames is in no array. One that left and came back is in `left` and in `spawned`; placed
-/// objects are never in `spawned`.
+/// between the two frames is in no array. One that left and came back is in `left` and in `spawned`.
+///
+/// Placed objects (lattice_place()) are never in `spawned`: the game has them from its level. So the first
+/// frame of a world has those that are gone in `left`, and those that are no longer as they were placed in
+/// `changed`. A world that is not running, and a client without a session, has no objects to tell of. When a
+/// session ends, all objects leave lattice_objects(): those that were spawned are in `left`, the placed ones
+/// are in no array. Put the level back as it was placed before the next session; what differs then is told
+/// again.
+///
 /// The order within an array is not specified.
 typedef struct lattice_frame {
   uint32_t struct_size;      ///< set by lattice_frame_init()
@@ -54,12 +61,14 @@ typedef struct lattice_frame {
   /// Objects of others are drawn as they were this many 256ths of a tick after view_tick, 0..255.
   uint32_t view_fraction;
   /// Objects that are gone, or left this client's interest and came back. Their state can no longer be read.
+  /// The first frame has the placed objects that are gone.
   const lattice_frame_object* left;
-  /// Objects that appeared. The first frame of a world has every object here that is there already.
+  /// Objects that appeared. The first frame of a world has every spawned object here that is there already.
   const lattice_frame_object* spawned;
   /// Objects whose authoritative state is another one, and which of their members. On a client: what arrived.
-  /// On the authority: what its ticks recorded. Objects in `spawned` are not repeated here. What is drawn of
-  /// an object goes on moving in frames in which nothing arrived: draw it by lattice_object_view().
+  /// On the authority: what its ticks recorded. The first frame has the placed objects that are no longer as
+  /// they were placed. Objects in `spawned` are not repeated here. What is drawn of an object goes on moving
+  /// in frames in which nothing arrived: draw it by lattice_object_view().
   const lattice_frame_object* changed;
   /// Client: predicted objects that a rollback moved in the present, and which of their members. Also those
   /// whose correction is eased in, and those of objects in `changed`.

@@ -127,4 +127,15 @@ void FrameLog::corrected(uint32_t slot, const replication::ObjectInfo& info, uin
   mark(&corrected_, slot, info, members);
 }
 
+void FrameLog::forget_up_to(uint64_t last_id) {
+  for (Entries* entries : {&changed_, &corrected_}) {
+    for (size_t i = entries->objects.size(); i-- > 0;) {
+      if (entries->objects[i].object <= last_id) entries->remove(entries->slots[i]);
+    }
+  }
+  std::erase_if(left_, [last_id](const lattice_frame_object& gone) { return gone.object <= last_id; });
+  left_of_id_.clear();
+  for (uint32_t i = 0; i < left_.size(); ++i) left_of_id_.insert(left_[i].object, i);
+}
+
 }  // namespace lattice::world

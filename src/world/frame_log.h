@@ -43,6 +43,8 @@ class FrameLog {
   /// `members` is frame_members(), or 0 for nothing.
   void changed(uint32_t slot, const replication::ObjectInfo& info, uint64_t members);
   void corrected(uint32_t slot, const replication::ObjectInfo& info, uint64_t members);
+  /// Takes the objects with these ids out of what is collected, whatever happened to them.
+  void forget_up_to(uint64_t last_id);
 
   // --- What the present frame shows, until the next begin()
   std::span<const lattice_frame_object> shown_left() const { return shown_left_; }

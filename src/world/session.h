@@ -145,7 +145,7 @@ class Session final : public reliability::EndpointHandler,
     kDoesNotFit,   // a value does not fit its member
   };
   /// Places an object of a registered type. `states` has one host structure for each behaviour. Fixes the
-  /// types of the schema.
+  /// schema.
   PlaceResult place(uint64_t key, uint32_t type_id, const void* const* states);
   /// Forgets all that was placed. False where place() answers kOutOfOrder.
   bool clear_placed();
@@ -344,6 +344,7 @@ class Session final : public reliability::EndpointHandler,
   bool predicts(uint32_t slot) const { return predictor_ && predictor_->predicts(slot); }
   void update_prediction(uint32_t slot);
   void log_changes(std::span<const replication::NewState> states);
+  void log_placed();
   /// The moment of the other side's time line at which its objects are drawn at `now`; tick 0: none yet.
   simulation::TickTime look(Now now);
 

@@ -92,6 +92,7 @@ void Session::end_following() {
   table_.set_local_peer(0);
   rpcs_.forget(kAuthorityPeer);
   receiver_->end_session();
+  frame_log_.forget_up_to(placed_.size());  // the next session begins with the level as it was placed
   predictor_->end_session();
   presenter_->end_session();
   clock_->stop();

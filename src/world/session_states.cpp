@@ -116,8 +116,28 @@ void Session::begin_frame(Now now) {
       const bool is_new = is_known(slot) && !placed_.has(table_.network_id(slot));
       if (is_new) frame_log_.spawned(slot, table_.info(slot));
     }
+    log_placed();
   }
   frame_log_.begin(current_tick_, look(now));
+}
+
+// The game has loaded the level. So its first frame has what is no longer as it was placed.
+void Session::log_placed() {
+  const bool are_here = endpoint_ && local_peer() != 0;
+  if (!are_here) return;
+  replication::ObjectInfo info;
+  for (const PlacedSet::Object& object : placed_.objects()) {
+    ++info.network_id;
+    info.type = object.type;
+    const uint32_t slot = table_.find(info.network_id);
+    if (slot == replication::kNoSlot) {
+      frame_log_.left(slot, info, replication::DespawnReason::kDestroyed);
+      continue;
+    }
+    Tick tick = 0;
+    const serialization::Word* words = confirmed(slot, &tick);
+    frame_log_.changed(slot, info, frame_members(*object.type->layout, placed_.words(object), words));
+  }
 }
 
 simulation::TickTime Session::look(Now now) {

@@ -206,6 +206,74 @@ TEST_F(Placed, no_frame_shows_them_as_spawned) {
   EXPECT_EQ(frame.left[0].object, 4u);
 }
 
+/// What the next frame of a world says, as lines.
+Lines next_frame(lattice_world* world) {
+  lattice_frame frame;
+  lattice_frame_init(&frame);
+  lattice_frame_begin(world);
+  EXPECT_EQ(lattice_frame_get(world, &frame), LATTICE_OK) << lattice_last_error();
+  Lines lines;
+  const auto add = [&lines](const char* what, const lattice_frame_object* objects, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      lines.push_back(what + std::to_string(objects[i].object) + ":" + std::to_string(objects[i].members) +
+                      ":" + std::to_string(objects[i].reason));
+    }
+  };
+  add("left ", frame.left, frame.left_count);
+  add("spawned ", frame.spawned, frame.spawned_count);
+  add("changed ", frame.changed, frame.changed_count);
+  return lines;
+}
+
+TEST_F(Placed, the_first_frame_has_what_is_no_longer_as_it_was_placed) {
+  place(20);
+  run_server(0.1);
+  move(3, 90);
+  ASSERT_EQ(lattice_despawn(server(), lattice_placed(server(), 4)), LATTICE_OK);
+  const lattice_netid crate = play.spawn(kCrateType);
+  run_server(0.1);
+  ASSERT_TRUE(play.connect({}));
+  play.run(0.5);
+  const Lines differences = {"left 4:0:" + std::to_string(LATTICE_DESPAWN_DESTROYED),
+                             "spawned " + std::to_string(crate) + ":0:0", "changed 3:1:0"};
+  EXPECT_EQ(next_frame(server()), differences);
+  EXPECT_EQ(next_frame(client()), differences);
+  EXPECT_EQ(next_frame(client()), Lines{}) << "and the second has none of it";
+}
+
+// Neither before it runs, nor before it has a session, does a world know of changes.
+TEST_F(Placed, a_first_frame_without_objects_is_empty) {
+  place(3);
+  EXPECT_EQ(next_frame(server()), Lines{});
+  EXPECT_EQ(next_frame(client()), Lines{});
+  ASSERT_TRUE(play.connect({}));
+  move(2, 90);
+  play.run(0.3);
+  for (lattice_world* world : {server(), client()}) EXPECT_EQ(next_frame(world), Lines{"changed 2:1:0"});
+}
+
+TEST_F(Placed, the_end_of_a_session_is_in_no_frame) {
+  place(3);
+  ASSERT_TRUE(play.connect({}));
+  play.run(0.2);
+  EXPECT_EQ(next_frame(client()), Lines{});
+  move(2, 90);
+  ASSERT_EQ(lattice_despawn(server(), lattice_placed(server(), 3)), LATTICE_OK);
+  play.run(0.3);
+  ASSERT_EQ(lattice_objects(client(), 0, nullptr, 0), 2u);
+  lattice_disconnect(play.pair.client.conn);
+  play.run(1.0);
+  EXPECT_EQ(lattice_objects(client(), 0, nullptr, 0), 0u);
+  EXPECT_EQ(next_frame(client()), Lines{});
+  // The level is as it was placed again, and the next session tells the differences again.
+  play.pair.client.listen();
+  play.pair.client.connected = 0;
+  ASSERT_TRUE(play.pair.connect()) << play.ended_text();
+  play.run(0.5);
+  EXPECT_EQ(next_frame(client()),
+            (Lines{"left 3:0:" + std::to_string(LATTICE_DESPAWN_DESTROYED), "changed 2:1:0"}));
+}
+
 TEST_F(Placed, why_says_that_nothing_has_to_be_sent) {
   place(3);
   ASSERT_TRUE(play.connect({}));

@@ -45,7 +45,7 @@ void follow(lattice_world* world) {
   for (uint32_t i = 0; i < frame.left_count; ++i) remove_sprite(frame.left[i].object);
   for (uint32_t i = 0; i < frame.spawned_count; ++i) add_sprite(frame.spawned[i].object);
   for (uint32_t i = 0; i < frame.changed_count; ++i) {
-    if (frame.changed[i].members & 1u << kHealthMember) show_health(frame.changed[i].object);
+    if (frame.changed[i].members & 1ull << kHealthMember) show_health(frame.changed[i].object);
   }
   //! [frame]
 }

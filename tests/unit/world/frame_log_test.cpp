@@ -47,6 +47,22 @@ TEST_F(FrameLogTest, NothingIsCollectedBeforeTheStart) {
   EXPECT_EQ(log_.tick(), kTick);
 }
 
+TEST_F(FrameLogTest, WhatIsForgottenIsInNoArray) {
+  log_.start();
+  for (const uint32_t slot : {1u, 2u, 3u}) {
+    log_.changed(slot, object(slot), 1);
+    log_.corrected(slot, object(slot), 2);
+  }
+  for (const uint32_t slot : {4u, 5u, 6u}) log_.left(slot, object(slot - 3), DespawnReason::kDestroyed);
+  log_.forget_up_to(2);
+  log_.left(7, object(3), DespawnReason::kSessionEnded);
+  log_.begin(kTick, {});
+  EXPECT_EQ(ids(log_.shown_changed()), Ids{3});
+  EXPECT_EQ(ids(log_.shown_corrected()), Ids{3});
+  ASSERT_EQ(ids(log_.shown_left()), Ids{3});
+  EXPECT_EQ(log_.shown_left()[0].reason, uint32_t{LATTICE_DESPAWN_SESSION_ENDED});
+}
+
 TEST_F(FrameLogTest, AFrameStaysAsItIsWhileTheNextIsCollected) {
   log_.start();
   log_.spawned(1, object(10));

@@ -148,10 +148,13 @@ LATTICE_API lattice_result lattice_object_wake(lattice_world* world, lattice_net
 
 /// Authority: lets an object sleep. Until it wakes, no tick looks at it: lattice_simulated_objects() leaves
 /// it out, and it is not compared even if its type has LATTICE_TYPE_COMPARE_ALWAYS. Clients keep its state,
-/// and those that join or come near still get it. What was written before in this tick is sent. It wakes with
-/// lattice_object_state(), lattice_set_prop() and lattice_object_wake(). A client that predicts the object
-/// goes on stepping it, so let only those sleep that a step leaves as they are. An object that nobody writes
-/// costs nothing even when it is awake, apart from its place in lattice_simulated_objects().
+/// and those that join or come near still get it. At the end of the tick, outside of on_tick at the end of
+/// the next one, the object is compared once more: all that was written by then is sent, before this call or
+/// after it, through a kept pointer too. What is written later through a kept pointer is not sent before the
+/// object wakes. It wakes with lattice_object_state(), lattice_set_prop() and lattice_object_wake(). A client
+/// that predicts the object goes on stepping it, so let only those sleep that a step leaves as they are. An
+/// object that nobody writes costs nothing even when it is awake, apart from its place in
+/// lattice_simulated_objects().
 ///
 /// LATTICE_ERROR_NOT_FOUND when there is no such object, LATTICE_ERROR_NOT_ALLOWED on a client, and when
 /// another peer writes the object.

@@ -33,6 +33,31 @@ TEST(Sleep, a_sleeping_object_is_not_stepped_until_it_is_written) {
   EXPECT_EQ(stepped(pair.server()), 2u);
 }
 
+// Through a pointer that the game keeps: the tick in which the object falls asleep is the last that looks.
+TEST(Sleep, what_is_written_in_the_tick_of_the_call_is_sent_and_nothing_later) {
+  InterestPair pair;
+  const lattice_netid object = pair.spawn_at(5);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  pair.run(300);
+  auto* kept = static_cast<Thing*>(lattice_object_state(pair.server(), object, 0));
+  ASSERT_NE(kept, nullptr);
+  pair.run(300);
+  const auto seen = [&pair, object] {
+    const auto* thing = static_cast<const Thing*>(lattice_object_read(pair.client(), object, 0));
+    return thing == nullptr ? 0 : thing->tick;
+  };
+  ASSERT_EQ(lattice_object_sleep(pair.server(), object), LATTICE_OK);
+  kept->tick = 8;
+  pair.run(300);
+  EXPECT_EQ(seen(), 8u);
+  kept->tick = 9;
+  pair.run(300);
+  EXPECT_EQ(seen(), 8u);
+  ASSERT_EQ(lattice_object_wake(pair.server(), object), LATTICE_OK);
+  pair.run(300);
+  EXPECT_EQ(seen(), 9u);
+}
+
 TEST(Sleep, misuse_is_refused) {
   InterestPair pair;
   EXPECT_EQ(lattice_object_sleep(pair.server(), 99), LATTICE_ERROR_NOT_FOUND);

@@ -47,12 +47,13 @@ LATTICE_API lattice_netid lattice_spawn_for(lattice_world* world, uint32_t type_
 ///
 /// `key` is the level's own number for the object, or a hash of its name: any but 0, of no other placed
 /// object. `states` has the host structure of each of its `state_count` behaviours, as it is at the start;
-/// they are copied. `states` may be NULL when `state_count` is 0: all zero. Fixes the types: call
-/// lattice_register_type() before.
+/// they are copied. `states` may be NULL when `state_count` is 0: all zero. Fixes the schema: call
+/// lattice_register_type() and lattice_register_input() before.
 ///
 /// LATTICE_ERROR_OUT_OF_ORDER after the start, LATTICE_ERROR_NOT_FOUND for a type that is not registered,
 /// LATTICE_ERROR_LIMIT when lattice_world_config.max_objects are placed, LATTICE_ERROR_INVALID_ARGUMENT for a
-/// key of 0 or one that is taken, for a wrong `state_count`, and for a value that does not fit its member.
+/// key of 0 or one that is taken, for a wrong `state_count`, and for a value that does not fit its member,
+/// which lattice_last_error() names with its bounds.
 ///
 ///     door_state door = {.open = 0};
 ///     const void* states[] = {&door};

@@ -314,11 +314,12 @@ static inline void lattice_input_desc_init(lattice_input_desc* d) {
 }
 
 /// Registers an object type. The description is copied. Register every type and the input before the first
-/// pump, lattice_connect(), lattice_spawn() or lattice_set_input(): those fix the schema.
+/// lattice_place(), pump, lattice_connect(), lattice_spawn(), lattice_placed() or lattice_set_input(): those
+/// fix the schema.
 ///
-/// LATTICE_ERROR_SCHEMA when the description is refused, when an object of the type could exceed a datagram,
-/// or when the schema is fixed already; lattice_last_error() names the member. LATTICE_ERROR_UNSUPPORTED for
-/// LATTICE_AUTHORITY_SHARED.
+/// LATTICE_ERROR_SCHEMA when the description is refused, when the state of an object could take more than
+/// 65,485 bytes, or 1,096 with LATTICE_TYPE_PREDICTED, or when the schema is fixed already;
+/// lattice_last_error() names the cause. LATTICE_ERROR_UNSUPPORTED for LATTICE_AUTHORITY_SHARED.
 ///
 ///     lattice_type_desc type;
 ///     lattice_type_desc_init(&type);

@@ -199,9 +199,14 @@ lattice_result lattice_set_prop(lattice_world* world, lattice_netid object, uint
     default:
       break;
   }
-  return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-              "Property 0x%04x of object %llu does not exist or has not %zu bytes.", prop_id,
-              static_cast<unsigned long long>(object), len);
+  const serialization::Layout& layout = layout_of(*instance, slot);
+  const serialization::LayoutNode* member = layout.member(prop_id);
+  if (member == nullptr) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Object %llu has no property 0x%04x.",
+                static_cast<unsigned long long>(object), prop_id);
+  }
+  return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Property 0x%04x (%s) has %zu bytes, and the call gives %zu.",
+              prop_id, layout.member_name(prop_id).c_str(), static_cast<size_t>(member->host_bytes), len);
 }
 
 size_t lattice_get_prop(lattice_world* world, lattice_netid object, uint16_t prop_id, void* out, size_t cap) {

@@ -48,9 +48,10 @@ lattice_result check_states(const serialization::Layout& layout, const void* con
   return LATTICE_OK;
 }
 
-lattice_result place(WorldInstance& instance, uint64_t key, uint32_t type_id, const void* const* states) {
+lattice_result place(WorldInstance& instance, uint64_t key, const serialization::TypeInfo& type,
+                     const void* const* states) {
   using Result = world::Session::PlaceResult;
-  switch (instance.world->place(key, type_id, states)) {
+  switch (instance.world->place(key, type.type_id, states)) {
     case Result::kOk:
     case Result::kUnknownType:  // looked up by the caller
       return LATTICE_OK;
@@ -63,7 +64,8 @@ lattice_result place(WorldInstance& instance, uint64_t key, uint32_t type_id, co
                   instance.world->config().max_objects);
     case Result::kDoesNotFit:
       return fail(LATTICE_ERROR_INVALID_ARGUMENT,
-                  "A value of the object with the key %" PRIu64 " does not fit its member.", key);
+                  "A value of the object with the key %" PRIu64 " does not fit its member: %s.", key,
+                  type.layout.first_misfit(states).c_str());
   }
   return LATTICE_OK;
 }
@@ -81,7 +83,7 @@ lattice_result lattice_place(lattice_world* world, uint64_t key, uint32_t type_i
   const serialization::TypeInfo* type = instance->world->schema().find(type_id);
   if (type == nullptr) return fail(LATTICE_ERROR_NOT_FOUND, "Type %u is not registered.", type_id);
   if (const lattice_result bad = check_states(type->layout, states, state_count)) return bad;
-  return place(*instance, key, type_id, States(type->layout, states).get());
+  return place(*instance, key, *type, States(type->layout, states).get());
 }
 
 lattice_netid lattice_placed(lattice_world* world, uint64_t key) {

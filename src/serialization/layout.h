@@ -193,6 +193,9 @@ class Layout {
   size_t get_prop(const Word* words, uint16_t prop_id, void* out, size_t cap) const;
   /// The first differing leaf as "behaviour.member", or "" when equal: for diagnostics.
   std::string first_difference(const Word* a, const Word* b) const;
+  /// The first value for which quantize() is false, as "behaviour.member is VALUE and takes BOUNDS"; "" when
+  /// all fit: for error texts.
+  std::string first_misfit(const void* const* host) const;
 
   /// The list of members as canonical schema text (Y-15): one line per member.
   const std::string& canonical_members() const { return canonical_members_; }
@@ -214,6 +217,8 @@ class Layout {
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;
+  template <class IsIt>
+  const LayoutNode* find_first(const IsIt& is_it, std::string* path) const;
   std::span<const Leaf> leaves_of(const LayoutNode& node) const;
 
   std::vector<LayoutBehaviour> behaviours_;

@@ -174,28 +174,52 @@ size_t Layout::get_prop(const Word* words, uint16_t prop_id, void* out, size_t c
   return node->host_bytes;
 }
 
-std::string Layout::first_difference(const Word* a, const Word* b) const {
+// Looks for the first member that `is_it` says yes to, then within it. Null when there is none.
+template <class IsIt>
+const LayoutNode* Layout::find_first(const IsIt& is_it, std::string* path) const {
   for (const LayoutBehaviour& behaviour : behaviours_) {
     for (const LayoutNode& node : members_of(behaviour)) {
       const LayoutNode* at = &node;
-      const auto differs = [&](const LayoutNode& n) {
-        return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(Word)) != 0;
-      };
-      if (!differs(*at)) continue;
-      std::string path = behaviour.name + "." + at->name;
+      if (!is_it(*at)) continue;
+      *path = behaviour.name + "." + at->name;
       while (at->child_count != 0) {  // at most LATTICE_MAX_NESTING deep
         const LayoutNode* next = nullptr;
         for (const LayoutNode& child : children_of(*at)) {
-          if (!next && differs(child)) next = &child;
+          if (!next && is_it(child)) next = &child;
         }
         LATTICE_ASSERT(next);
-        path += (at->kind == LayoutNode::Kind::kArray ? "" : ".") + next->name;
+        *path += (at->kind == LayoutNode::Kind::kArray ? "" : ".") + next->name;
         at = next;
       }
-      return path;
+      return at;
     }
   }
-  return {};
+  return nullptr;
+}
+
+std::string Layout::first_difference(const Word* a, const Word* b) const {
+  std::string path;
+  const auto differs = [a, b](const LayoutNode& n) {
+    return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(Word)) != 0;
+  };
+  find_first(differs, &path);
+  return path;
+}
+
+std::string Layout::first_misfit(const void* const* host) const {
+  std::vector<Word> words(word_count_);
+  std::string text;
+  const LayoutNode* node = find_first(
+      [&](const LayoutNode& member) { return !quantize_member(member, host, words.data()); }, &text);
+  for (uint32_t i = 0; node != nullptr && i < node->leaf_count; ++i) {
+    const size_t index = size_t{node->first_leaf} + i;
+    const Leaf& leaf = leaves_[index];
+    const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
+    if (quantize_leaf(leaf, extras_[index], from, words.data() + leaf.word)) continue;
+    if (node->leaf_count > 1) text += std::string(".") + "xyzw"[i];  // a vector
+    return text + leaf_misfit(leaf, extras_[index], from);
+  }
+  return text;
 }
 
 }  // namespace lattice::serialization

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -206,6 +207,46 @@ bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
       return quantize_custom(leaf, extra, p, words);
   }
   return true;
+}
+
+std::string leaf_misfit(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host) {
+  const uint8_t* p = host + leaf.host_offset;
+  const auto number = [&leaf, p] {
+    const uint64_t value = load_integer(leaf.host, p);
+    return leaf.host == HostKind::kU64 ? std::to_string(value) : std::to_string(static_cast<int64_t>(value));
+  };
+  const auto real = [](double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.9g", value);
+    return std::string(text);
+  };
+  switch (leaf.kind) {
+    case LeafKind::kEnum:
+      return " is " + number() + " and takes " +
+             (extra.enum_values.empty() ? "0 to " + std::to_string(leaf.max_code) : "the values of its enum");
+    case LeafKind::kRanged:
+      return " is " + number() + " and takes " + std::to_string(extra.min_value) + " to " +
+             std::to_string(ranged_value(leaf.max_code, extra.min_value));
+    case LeafKind::kBits:
+      return " is " + number() + " and takes 0 to " + std::to_string(leaf.max_code);
+    case LeafKind::kCompressed:
+      return " is " + real(load_float(leaf, p)) + " and takes " + real(extra.quant.min) + " to " +
+             real(extra.quant.max);
+    case LeafKind::kAngle:
+      return " is " + real(load_float(leaf, p)) + " and takes finite numbers";
+    case LeafKind::kSmallestThree:
+    case LeafKind::kQuaternionFull:
+      return " has no finite length and takes rotations";
+    case LeafKind::kString:
+      return " is not UTF-8 and takes UTF-8";
+    case LeafKind::kBytes:
+      return " has " + std::to_string(load<uint16_t>(p)) + " bytes and takes " +
+             std::to_string(leaf.capacity);
+    case LeafKind::kCustom:
+      return " is refused by its serializer, or takes more than " + std::to_string(leaf.capacity) + " bytes";
+    default:
+      return {};  // every value fits
+  }
 }
 
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "serialization/leaf.h"
 
@@ -16,6 +17,9 @@ namespace lattice::serialization {
 /// values that are too long count as what schema.h says; text is cut at the first byte that is not UTF-8. A
 /// rotation of length zero fits: it is what an object starts with, and stands for no rotation.
 bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words);
+
+/// Says of a value that quantize_leaf() replaces which one it is and what fits: " is VALUE and takes BOUNDS".
+std::string leaf_misfit(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host);
 
 /// Writes the leaf's host bytes. Unused bytes of strings and blobs become zero.
 void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words, uint8_t* host);

@@ -25,8 +25,9 @@ constexpr size_t kMaxObjectBytes = replication::kMaxLongBytes - replication::kEn
 constexpr size_t kMaxPredictedBytes = reliability::kMaxSnapshotBody - replication::kEntryOverheadBytes;
 
 constexpr const char* kSealed =
-    "The schema is fixed since the first pump, lattice_connect(), lattice_spawn() or lattice_set_input(). "
-    "Register every type and the input right after creating the world.";
+    "The schema is fixed since the first lattice_place(), pump, lattice_connect(), lattice_spawn(), "
+    "lattice_placed() or lattice_set_input(). Register every type and the input right after creating the "
+    "world.";
 
 }  // namespace
 

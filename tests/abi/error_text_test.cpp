@@ -12,6 +12,7 @@ namespace {
 
 LATTICE_NETWORKED(Pawn, (steps, uint32))
 LATTICE_NETWORKED(Crate, (weight, uint32))
+LATTICE_NETWORKED(Hinge, (position, vec2, BOUNDS(-100, 100, 1.0 / 64)), (notch, uint32, RANGED(2, 9)))
 LATTICE_NETWORKED(Stick, (right, int8))
 LATTICE_NETWORKED(Say, (text, string, STRING(16)))
 
@@ -273,6 +274,40 @@ TEST_F(ErrorText, AFullQueueOfOneCalleeKeepsTheOthersFromNothing) {
   run_both(100);
   EXPECT_EQ(client.cheers, calls);
   EXPECT_EQ(host.cheers, calls - 1);
+}
+
+TEST_F(ErrorText, ARefusedValueOfAPlacedObjectIsNamedWithItsBounds) {
+  constexpr lattice::Type<Hinge> kHinge{.id = 4, .name = "Hinge"};
+  ASSERT_EQ(server.world.add(kHinge), LATTICE_OK) << lattice_last_error();
+  Hinge hinge;
+  hinge.notch = 3;
+  hinge.position.y = 150;
+  server.world.place(7, kHinge, hinge);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT,
+               {"the key 7", "Hinge.position.y is 150 and takes -100 to 100."});
+  hinge.position.y = 50;
+  hinge.notch = 10;
+  server.world.place(7, kHinge, hinge);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT, {"Hinge.notch is 10 and takes 2 to 9."});
+  hinge.notch = 9;
+  EXPECT_EQ(server.world.place(7, kHinge, hinge), LATTICE_OK) << lattice_last_error();
+}
+
+TEST_F(ErrorText, APlacedObjectFixesTheSchemaAndIsNamed) {
+  ASSERT_EQ(server.world.place(1, kPawn, Pawn{}), LATTICE_OK) << lattice_last_error();
+  server.world.add(kCrate);
+  expect_error(LATTICE_ERROR_SCHEMA, {"lattice_place()"});
+  server.world.add_input<Stick>();
+  expect_error(LATTICE_ERROR_SCHEMA, {"lattice_place()"});
+}
+
+TEST_F(ErrorText, APropertyThatIsMissingAndOneOfAnotherSizeAreNotTheSame) {
+  const lattice_netid pawn = server.world.spawn(kPawn);
+  const uint8_t byte = 1;
+  lattice_set_prop(server.world, pawn, 9, &byte, 1);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT, {"has no property 0x0009"});
+  lattice_set_prop(server.world, pawn, 0, &byte, 1);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT, {"0x0000 (Pawn.steps) has 4 bytes", "gives 1."});
 }
 
 // ---- What the headers promise of the end of a connection and of resimulated ticks

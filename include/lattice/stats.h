@@ -101,8 +101,9 @@ typedef struct lattice_world_stats {
   uint64_t snapshots_applied;
   uint64_t rollbacks;          ///< client: corrections that ran past ticks again
   uint64_t resimulated_ticks;  ///< client: ticks that ran again in those corrections
-  /// Client: corrections without a prediction to compare with, because the state was outside the prediction
-  /// window or the client had just joined.
+  /// Client: corrections without a prediction to compare with. The object had just appeared; or the state was
+  /// of a tick that this client had not run yet, after a pause longer than its lead; or it was older than the
+  /// prediction window.
   uint64_t hard_resets;
   uint32_t max_rollback_ticks;       ///< client: most ticks that one correction ran again
   uint32_t unacked_inputs;           ///< client: inputs that the next input message carries, at most 32

@@ -82,7 +82,9 @@ LATTICE_API lattice_result lattice_object_set_position(lattice_world* world, lat
                                                        double y, double z);
 
 /// Attaches an object to another: it comes and goes with the object at the top of the chain, wherever it is
-/// itself. Its own team_mask and LATTICE_RELEVANCE_OWNER still hide it, as do those of its parents. Objects
+/// itself. Its own team_mask and LATTICE_RELEVANCE_OWNER still hide it, as do those of its parents. The owner
+/// of an object gets all that hangs on it, wherever the root is: in another room, or below a parent whose
+/// team_mask would hide it. Only what hangs below the owned object may still hide by its own rule. Objects
 /// that are attached to each other reach a client as one: they appear and disappear at the same moment, and
 /// what changed of them in a tick arrives together, as long as that fits one datagram and the client's
 /// budget. `parent` 0 detaches the object. When a parent despawns, what was attached to it stays and is

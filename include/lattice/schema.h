@@ -239,8 +239,8 @@ typedef enum lattice_type_flags {
   /// After each tick every member is rounded to its value on the wire, even if
   /// lattice_world_config.quantize_simulation is 0.
   LATTICE_TYPE_QUANTIZE_SIMULATION = 1 << 2,
-  /// The authority compares every object of the type in each tick, as if all were written: for a game that keeps
-  /// pointers to their states and does not call lattice_object_wake().
+  /// The authority compares every object of the type in each tick, as if all were written: for a game that
+  /// keeps pointers to their states and does not call lattice_object_wake().
   LATTICE_TYPE_COMPARE_ALWAYS = 1 << 3
 } lattice_type_flags;
 
@@ -251,7 +251,10 @@ typedef struct lattice_type_desc {
   const char* name;                  ///< unique within the schema
   lattice_authority_mode authority;  ///< LATTICE_AUTHORITY_SERVER; the other mode is refused
   uint32_t flags;                    ///< sum of lattice_type_flags
-  double base_priority;  ///< above 0 to 1000, default 1: how early its objects are sent when not all fit
+  /// Above 0 to 1000, default 1: how early its objects are sent when not all fit. What waits gains priority
+  /// faster and faster, so the time that an object waits falls with the square root: 100 times the priority
+  /// is a tenth of the wait.
+  double base_priority;
   const lattice_behaviour_desc* behaviours;  ///< its state, in the order of the wire
   const lattice_rpc_desc* rpcs;              ///< its RPCs; NULL when rpc_count is 0
   uint32_t behaviour_count;                  ///< 1..LATTICE_MAX_BEHAVIOURS

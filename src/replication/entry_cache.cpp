@@ -57,13 +57,17 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
 bool EntryCache::is_known_too_large(uint32_t slot, uint32_t baseline) const {
   if (slot >= too_large_.size()) return false;
   const TooLarge& known = too_large_[slot];
-  return baseline <= known.baseline && known.version == store_.version(slot) &&
-         known.network_id == table_.network_id(slot);
+  return known.baselines[baseline % known.baselines.size()] == baseline &&
+         known.version == store_.version(slot) && known.network_id == table_.network_id(slot);
 }
 
 void EntryCache::note_too_large(uint32_t slot, uint32_t baseline) {
   if (too_large_.size() < heads_.size()) too_large_.resize(heads_.size());
-  too_large_[slot] = TooLarge{table_.network_id(slot), store_.version(slot), baseline};
+  TooLarge& known = too_large_[slot];
+  if (known.version != store_.version(slot) || known.network_id != table_.network_id(slot)) {
+    known = TooLarge{table_.network_id(slot), store_.version(slot)};
+  }
+  known.baselines[baseline % known.baselines.size()] = baseline;
 }
 
 uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {

@@ -6,10 +6,12 @@
 // only. Bounded: once kMaxWords are stored, the next client starts with an empty cache. So the cache never
 // holds more than kMaxWords plus one body per object. Clients then share fewer bodies; nothing else changes.
 //
-// What is too large is remembered for longer than a send. An object that waits until it may go in pieces
-// costs an encoding for each of its versions, not for each snapshot.
+// What is too large is remembered for longer than a send: which body that is, exactly, so that all threads'
+// builders answer alike. An object that waits until it may go in pieces costs an encoding for each of its
+// versions and few baselines, not for each snapshot.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -42,8 +44,7 @@ class EntryCache {
   }
 
   /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
-  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store. Where
-  /// the body from a newer baseline was too large, that from an older one is taken for too large as well.
+  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store.
   /// Indexes are valid until the next begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
   EntryBody body(uint32_t index) const {
@@ -68,11 +69,12 @@ class EntryCache {
     uint32_t send = 0;
     uint32_t body = UINT32_MAX;
   };
-  /// The newest baseline from which the body to a version was too large.
+  /// Baselines from which the body to a version was too large; each at its place modulo their number.
   struct TooLarge {
+    static constexpr uint32_t kNone = UINT32_MAX;
     uint64_t network_id = 0;  // 0: of no object
     uint32_t version = 0;
-    uint32_t baseline = 0;
+    std::array<uint32_t, 8> baselines = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
   };
   bool is_known_too_large(uint32_t slot, uint32_t baseline) const;
   void note_too_large(uint32_t slot, uint32_t baseline);

@@ -244,14 +244,25 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
 
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
-  waiting_.push_back(
-      Waiting{replica.accumulator, index, terms.group, place, is_own, may_step(terms), is_own});
+  waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own, replica.sends == 0,
+                             may_step(terms), is_own});
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the
 // highest priority, and the client's own. Returns how many were passed over. What fits no part goes in
 // pieces, and so does what is longer than `piece_bytes`.
 size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes) {
+  // The rank that `count` have, or more: of all, or of those that are no newcomers.
+  const auto least_rank = [this](size_t count, bool with_new) {
+    ranks_.clear();
+    for (const Waiting& waiting : waiting_) {
+      if (with_new || !waiting.is_new) ranks_.push_back(rank(waiting.priority, waiting.place));
+    }
+    if (count >= ranks_.size()) return uint64_t{0};
+    const auto last = ranks_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(ranks_.begin(), last, ranks_.end(), std::greater<>());
+    return *last + 1;
+  };
   const size_t others = candidates_.size();
   const double budget_bits = 8.0 * budget_bytes;
   const size_t wanted = budget_bytes == 0
@@ -259,19 +270,15 @@ size_t SnapshotBuilder::admit(const ReplicaList& recipient, uint32_t budget_byte
                             : static_cast<size_t>(1.25 * budget_bits / recipient.mean_entry_bits()) + 64;
   for (size_t count = wanted;; count *= 2) {
     candidates_.resize(others);
-    uint64_t least = 0;
-    if (count < waiting_.size()) {
-      ranks_.clear();
-      for (const Waiting& waiting : waiting_) ranks_.push_back(rank(waiting.priority, waiting.place));
-      const auto last = ranks_.begin() + static_cast<std::ptrdiff_t>(count) - 1;
-      std::nth_element(ranks_.begin(), last, ranks_.end(), std::greater<>());
-      least = *last;
-    }
+    const uint64_t least = least_rank(count, true);
+    // What newcomers leave to the others (select()).
+    const uint64_t least_old = least == 0 ? 0 : std::min(least, least_rank(count / 4, false));
     size_t usable = 0;
     size_t passed_over = 0;
     long_waiting_.clear();
     for (const Waiting& waiting : waiting_) {
-      if (rank(waiting.priority, waiting.place) < least && !waiting.goes_with_own) {
+      const uint64_t needed = waiting.is_new ? least : least_old;
+      if (rank(waiting.priority, waiting.place) < needed && !waiting.goes_with_own) {
         ++passed_over;
       } else if (!add_candidate(recipient, waiting, piece_bytes)) {
         long_waiting_.push_back(waiting);
@@ -298,6 +305,7 @@ bool SnapshotBuilder::add_candidate(const ReplicaList& recipient, const Waiting&
   }
   candidate.index = waiting.index;
   candidate.is_own = waiting.is_own;
+  candidate.is_new = waiting.is_new;
   candidate.streams = waiting.may_step && streams(replica, store_.summary(candidate.slot));
   candidate.group = waiting.group;
   candidate.priority = waiting.priority;

@@ -129,6 +129,7 @@ class SnapshotBuilder {
     uint32_t group = kNoSlot;
     uint32_t place = 0;  // in waiting_: its own, or that of the first of its group
     bool is_own = false;
+    bool is_new = false;         // the first state of a stay
     bool may_step = true;        // may come into step
     bool goes_with_own = false;  // an own object, or one in a group with one
   };
@@ -168,6 +169,7 @@ class SnapshotBuilder {
   uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
   void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
+  uint32_t bits_together(const Candidate& candidate) const;
   bool select(double limit_bits);
   /// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
   static uint32_t estimate_bits(const Candidate& candidate) {
@@ -215,6 +217,7 @@ class SnapshotBuilder {
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part
   std::vector<uint8_t> long_scratch_;
   std::vector<uint64_t> ranks_;
+  std::vector<uint64_t> deferred_;  // newcomers beyond their share
   bool any_groups_ = false;         // among waiting_ and the removals
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_
   std::vector<uint32_t> members_;   // slots of a group

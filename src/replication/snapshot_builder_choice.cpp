@@ -9,6 +9,7 @@
 namespace lattice::replication {
 namespace {
 
+constexpr double kNewcomersShare = 0.75;
 constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
 
 }  // namespace
@@ -79,28 +80,48 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
   std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }
 
+uint32_t SnapshotBuilder::bits_together(const Candidate& candidate) const {
+  return candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
+}
+
 // True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
 // an estimate it might wait for ever. Of the others, one that does not fit makes way for one of the next few
 // that do (C-05).
+//
+// Newcomers beyond three quarters of the limit come after all others. Else a storm of them, who have all
+// waited equally long, would stop what the client has for as long as it lasts.
 bool SnapshotBuilder::select(double limit_bits) {
-  double used_bits = kSnapshotHeaderBytes * 8 + 48;
-  uint32_t skipped = 0;
-  for (const uint64_t rank : ranks_) {
+  double used_bits = kSnapshotHeaderBytes * 8 + 48, new_bits = 0;
+  const double most_new_bits = kNewcomersShare * (limit_bits - used_bits);
+  bool all = true;
+  const auto take = [&](uint64_t rank, uint32_t& skipped) {
     Candidate& candidate = candidates_[place_of(rank)];
-    const uint32_t bits =
-        candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
+    const uint32_t bits = bits_together(candidate);
     const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
     candidate.chosen = fits || rank == ranks_.front();
     used_bits += candidate.chosen ? bits : 0;
+    new_bits += candidate.chosen && candidate.is_new ? bits : 0;
     skipped += candidate.chosen ? 0 : 1;
+    all = all && candidate.chosen;
+  };
+  uint32_t skipped = 0, skipped_late = 0;
+  deferred_.clear();
+  for (const uint64_t rank : ranks_) {
+    const Candidate& candidate = candidates_[place_of(rank)];
+    if (candidate.is_new && new_bits != 0 && new_bits + bits_together(candidate) > most_new_bits) {
+      deferred_.push_back(rank);
+    } else {
+      take(rank, skipped);
+    }
   }
+  for (const uint64_t rank : deferred_) take(rank, skipped_late);
   if (!units_.empty()) {
     for (Candidate& candidate : candidates_) {
       if (candidate.unit != Candidate::kNoUnit)
         candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
     }
   }
-  return skipped == 0;
+  return all;
 }
 
 }  // namespace lattice::replication

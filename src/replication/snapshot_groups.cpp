@@ -70,12 +70,14 @@ void SnapshotBuilder::rank_groups() {
       const Waiting& waiting = waiting_[static_cast<uint32_t>(at)];
       all.priority = std::max(all.priority, waiting.priority);
       all.goes_with_own = all.goes_with_own || waiting.is_own;
+      all.is_new = all.is_new && waiting.is_new;
     }
     for (const uint64_t at : group) {
       Waiting& waiting = waiting_[static_cast<uint32_t>(at)];
       waiting.priority = all.priority;
       waiting.place = all.place;
       waiting.goes_with_own = all.goes_with_own;
+      waiting.is_new = all.is_new;
     }
   });
 }

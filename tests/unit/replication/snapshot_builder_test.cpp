@@ -245,6 +245,38 @@ TEST(SnapshotBudget, is_used_when_much_is_pending) {
   }
 }
 
+// Newcomers have three quarters of the budget between them while what the client has changes too.
+TEST(SnapshotBudget, a_storm_of_newcomers_stops_nobody) {
+  Types types;
+  Authority authority(types);
+  ReplicaList recipient{ReplicaList::Config{}};
+  authority.recipients.push_back(&recipient);
+  Client client(types);
+  const uint32_t mover = authority.spawn(types.actor());
+  uint32_t longest = 0, since = 0, sends = 0;
+  const auto send = [&] {
+    authority.state<Body>(mover).position[0] = static_cast<float>(++sends % 90);
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient, 100)) {
+      ASSERT_EQ(client.apply(part.bytes), SnapshotApplier::Result::kApplied);
+      recipient.on_receipt(part.receipt, true);
+    }
+    since = recipient.find(mover, authority.store)->sent_tick == authority.tick ? 0 : since + 1;
+    longest = std::max(longest, since);
+    authority.tick += 2;
+  };
+  for (int i = 0; i < 10; ++i) send();
+  longest = 0;
+  for (int i = 0; i < 1500; ++i) authority.spawn(types.actor());
+  const uint32_t storm = authority.table.size();
+  while (client.mirror.size() < storm) {
+    ASSERT_LT(sends, 2000u) << "the newcomers come too";
+    send();
+  }
+  EXPECT_GT(sends, 60u) << "it was a storm";
+  EXPECT_LE(longest, 2u) << "snapshots without the one that moves";
+}
+
 TEST(SnapshotBudget, starves_nobody) {
   Types types;
   Authority authority(types);

@@ -20,7 +20,7 @@ Tick sent_tick(const Crowd& crowd, uint32_t client, uint32_t slot) {
 
 TEST(Turns, all_objects_get_them_and_none_is_visited_for_it) {
   Crowd crowd(kObjects, 1, kBudget);
-  crowd.run(60);
+  crowd.run(80);  // newcomers have a share of the budget
   const ReplicaList& client = *crowd.clients[0];
   EXPECT_TRUE(client.takes_turns());
   const SnapshotBuilder::Stats before = crowd.authority.builder.stats();

@@ -2,6 +2,7 @@
 // are about is needed, and it is in the cache anyway. In order for each client.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,7 +11,9 @@ namespace lattice::world {
 class WaitingReceipts {
  public:
   /// Clients are numbers below `max_clients`.
-  explicit WaitingReceipts(uint32_t max_clients) : chains_(max_clients) {}
+  explicit WaitingReceipts(uint32_t max_clients) : chains_(max_clients) {
+    entries_.reserve(size_t{max_clients} * kUsualPerClient);
+  }
 
   void add(uint32_t client, uint32_t receipt, bool acked) {
     const uint32_t at = place();
@@ -37,6 +40,7 @@ class WaitingReceipts {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kUsualPerClient = 8;  // the parts of a snapshot or two
   struct Entry {
     uint32_t receipt = 0;
     uint32_t next = kNone;  // of the client, or free

@@ -127,8 +127,8 @@ TEST(LongMessage, AfterWarmUpOnlyANewPeakAllocates) {
   const Bytes longest = pattern(LATTICE_MESSAGE_MAX_BYTES, 1);
   const Bytes medium = pattern(5000, 2);
   uint64_t warm = 0;
-  for (int i = 0; i < 3000; ++i) {
-    if (i == 2000) warm = allocation_count();
+  for (int i = 0; i < 3500; ++i) {
+    if (i == 2500) warm = allocation_count();
     uint32_t receipt = 0;
     if (i % 100 == 0) pair.client.send(LATTICE_CHANNEL_RELIABLE_UNORDERED, longest);
     if (i % 7 == 0) pair.client.send(LATTICE_CHANNEL_UNRELIABLE, medium);

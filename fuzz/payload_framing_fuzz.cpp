@@ -1,4 +1,5 @@
-// Payload framing: a plaintext either is refused with a reason, or is read as messages that write back to it.
+// Payload framing: a plaintext either is refused with a reason, or is read as messages that, with its padding,
+// write back to it.
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -71,7 +72,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The ack_elided flag is derived from the absence of the ack block, so every message has one encoding.
   require(std::memcmp(again.data(), data, writer.size()) == 0 || size == 0);
   if (error == wire::FramingError::kNone) {
-    require(writer.size() == size && messages == summary.message_count);
+    const size_t padding_bytes = size - writer.size();
+    wire::write_padding(writer, padding_bytes);
+    require(writer.size() == size && std::memcmp(again.data(), data, size) == 0);
+    require(messages == summary.message_count);
     require_kept_is_read(input, channels);
   }
   return 0;

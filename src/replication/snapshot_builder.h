@@ -113,6 +113,8 @@ class SnapshotBuilder {
   const BlockCache& blocks() const { return blocks_; }
 
  private:
+  /// Of a budget, while others wait: what newcomers get, but for the first.
+  static constexpr double kNewcomersShare = 0.75;
   /// What alone_bits() adds to an entry, at most.
   static constexpr uint32_t kMostAloneBits =
       8 * (static_cast<uint32_t>(kSnapshotHeaderBytes) + 3 + 3 + 5) + 7;
@@ -225,9 +227,10 @@ class SnapshotBuilder {
   BlockPlan plan_;
   StepPlan steps_;  // of the client that build() works for, and below
   bool may_take_turns_ = false;
-  std::vector<float> alone_;     // priorities of what is not in step
-  std::vector<uint8_t> buffer_;  // one after another, the parts of a snapshot
-  size_t used_bytes_ = 0;        // of buffer_
+  std::vector<float> alone_;      // priorities of what is not in step
+  std::vector<float> newcomers_;  // those among them
+  std::vector<uint8_t> buffer_;   // one after another, the parts of a snapshot
+  size_t used_bytes_ = 0;         // of buffer_
   std::vector<SnapshotPart> parts_;
   Stats stats_;
 };

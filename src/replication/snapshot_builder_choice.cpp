@@ -9,7 +9,6 @@
 namespace lattice::replication {
 namespace {
 
-constexpr double kNewcomersShare = 0.75;
 constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
 
 }  // namespace

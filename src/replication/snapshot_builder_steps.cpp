@@ -58,6 +58,7 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
   steps_.line_up();
   if (recipient.steps().empty()) return 0;
   alone_.clear();
+  newcomers_.clear();
   for (Waiting& waiting : waiting_) {
     if (waiting.is_own) continue;
     // It goes with its group where it can, because then it can come into step again.
@@ -66,9 +67,18 @@ size_t SnapshotBuilder::line_up(ReplicaList& recipient, uint32_t budget_bytes) {
     if (step != nullptr && step->priority == table_.info(slot).type->base_priority) {
       waiting.priority = std::max(waiting.priority, step->accumulator);
     }
-    alone_.push_back(waiting.priority);
+    (waiting.is_new ? newcomers_ : alone_).push_back(waiting.priority);
   }
   for (const Candidate& candidate : candidates_) alone_.push_back(candidate.priority);
+  // More newcomers than their share holds do not compete with groups.
+  const auto share =
+      static_cast<size_t>(8 * kNewcomersShare * budget_bytes / recipient.mean_entry_bits()) + 1;
+  if (newcomers_.size() > share) {
+    std::nth_element(newcomers_.begin(), newcomers_.begin() + static_cast<std::ptrdiff_t>(share),
+                     newcomers_.end(), std::greater<>());
+    newcomers_.resize(share);
+  }
+  alone_.insert(alone_.end(), newcomers_.begin(), newcomers_.end());
   std::sort(alone_.begin(), alone_.end(), std::greater<>());
   const float least = steps_.divide(alone_, recipient.mean_entry_bits(), budget_bytes);
   return std::erase_if(waiting_, [least](const Waiting& w) { return !w.is_own && w.priority < least; }) +

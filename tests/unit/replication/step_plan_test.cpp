@@ -208,7 +208,8 @@ TEST(Turns, a_server_that_is_late_brings_objects_into_step) {
   for (const Late& late : {Late{6, 12, kBudget}, Late{6, 12, 700}, Late{8, 16, 1000}}) {
     SCOPED_TRACE(late.every_ticks);
     Crowd crowd(kObjects, 1, late.budget);
-    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 60, 10), 0.9);
+    // While the first states of all are on their way, the groups get a quarter.
+    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 200, 10), 0.9);
   }
 }
 

@@ -21,7 +21,7 @@ struct Candidate {
   uint32_t index = 0;  // of the replica or the removal
   EntryKind kind = EntryKind::kDelta;
   bool is_own = false;     // a state of an object that the client owns
-  bool is_new = false;     // the first state of a stay
+  bool is_new = false;     // a newcomer
   bool streams = false;    // it changes in each send interval
   bool chosen = true;      // goes into this snapshot
   uint32_t age = 0;        // of the baseline; 0: the kind has none, or it is the state as placed

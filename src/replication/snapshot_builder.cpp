@@ -56,6 +56,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   recipient.follow(store_, changed_);
   end_unfit_steps(recipient);
   may_take_turns_ = rules == nullptr;
+  is_joining_ = !recipient.loaded();
   const uint32_t others_bytes = budget_bytes - piece_share(recipient, budget_bytes);
   const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;
   const uint32_t bound_bytes = others_bytes == 0 ? most_bytes : std::min(others_bytes, most_bytes);
@@ -244,8 +245,8 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
 
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
-  waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own, replica.sends == 0,
-                             may_step(terms), is_own});
+  waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own,
+                             replica.sends == 0 && !is_joining_, may_step(terms), is_own});
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the

@@ -131,7 +131,7 @@ class SnapshotBuilder {
     uint32_t group = kNoSlot;
     uint32_t place = 0;  // in waiting_: its own, or that of the first of its group
     bool is_own = false;
-    bool is_new = false;         // the first state of a stay
+    bool is_new = false;         // a newcomer: the first state of a stay, for a client that has loaded
     bool may_step = true;        // may come into step
     bool goes_with_own = false;  // an own object, or one in a group with one
   };
@@ -227,6 +227,7 @@ class SnapshotBuilder {
   BlockPlan plan_;
   StepPlan steps_;  // of the client that build() works for, and below
   bool may_take_turns_ = false;
+  bool is_joining_ = false;       // the client still waits for what it was to have when it joined
   std::vector<float> alone_;      // priorities of what is not in step
   std::vector<float> newcomers_;  // those among them
   std::vector<uint8_t> buffer_;   // one after another, the parts of a snapshot

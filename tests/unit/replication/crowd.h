@@ -8,7 +8,7 @@
 
 namespace lattice::replication::test {
 
-/// A world of lamps and actors that all change in each tick, and clients that ack at once.
+/// A world of lamps and actors that all change in each tick, and clients that join it and ack at once.
 struct Crowd {
   explicit Crowd(uint32_t objects, uint32_t client_count, uint32_t budget = 0)
       : authority(types), budget_bytes(budget) {
@@ -18,6 +18,9 @@ struct Crowd {
     }
     for (uint32_t i = 0; i < objects; ++i)
       slots.push_back(authority.spawn(i % 3 == 0 ? types.lamp() : types.actor()));
+    for (const auto& client : clients) {
+      for (const uint32_t slot : slots) client->owe(slot);
+    }
   }
   void change(uint32_t slot) {
     if (authority.table.info(slot).type == &types.lamp()) {

@@ -20,7 +20,7 @@ Tick sent_tick(const Crowd& crowd, uint32_t client, uint32_t slot) {
 
 TEST(Turns, all_objects_get_them_and_none_is_visited_for_it) {
   Crowd crowd(kObjects, 1, kBudget);
-  crowd.run(80);  // newcomers have a share of the budget
+  crowd.run(60);
   const ReplicaList& client = *crowd.clients[0];
   EXPECT_TRUE(client.takes_turns());
   const SnapshotBuilder::Stats before = crowd.authority.builder.stats();
@@ -208,8 +208,7 @@ TEST(Turns, a_server_that_is_late_brings_objects_into_step) {
   for (const Late& late : {Late{6, 12, kBudget}, Late{6, 12, 700}, Late{8, 16, 1000}}) {
     SCOPED_TRACE(late.every_ticks);
     Crowd crowd(kObjects, 1, late.budget);
-    // While the first states of all are on their way, the groups get a quarter.
-    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 200, 10), 0.9);
+    EXPECT_GT(share_in_step(crowd, late.every_ticks, late.late_ticks, 60, 10), 0.9);
   }
 }
 

@@ -63,11 +63,6 @@ class SnapshotBatch {
     }
   }
 
-  template <class Take>
-  void run(Take take) {
-    run(take, [](uint32_t) {});
-  }
-
   /// A builder for questions outside of run().
   Builder& builder() { return workers_.front()->builder; }
   uint64_t snapshots() const { return sum(&Builder::Stats::snapshots); }

@@ -104,14 +104,15 @@ class Session {
     }
   }
   void send() {
-    batch_.run([this](uint32_t client, std::span<const SnapshotPart> snapshot) {
+    const auto take = [this](uint32_t client, std::span<const SnapshotPart> snapshot) {
       for (const SnapshotPart& part : snapshot) {
         sent.push_back(static_cast<uint8_t>(client));
         sent.insert(sent.end(), part.bytes.begin(), part.bytes.end());
         in_flight_.push_back({authority_.tick, client, part.receipt});
         ++parts;
       }
-    });
+    };
+    batch_.run(take, [](uint32_t) {});
   }
 
   Types types_;

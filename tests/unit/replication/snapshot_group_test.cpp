@@ -54,6 +54,19 @@ class SnapshotGroups : public testing::Test {
   void send(uint32_t budget = 0) {
     send(budget, [](size_t) { return false; });
   }
+  /// Sends, and the client applies all. Returns the receipts, on which there is no verdict yet.
+  std::vector<uint32_t> send_unheard() {
+    authority_.tick += kBetween;
+    authority_.record();
+    authority_.builder.begin_send(authority_.tick);
+    std::vector<uint32_t> receipts;
+    for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
+      EXPECT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
+          << snapshot_refusal_name(client_.applier.refusal());
+      receipts.push_back(part.receipt);
+    }
+    return receipts;
+  }
   /// How many of the objects the client has.
   size_t known(const std::vector<uint32_t>& slots) const {
     return static_cast<size_t>(
@@ -113,11 +126,7 @@ TEST_F(SnapshotGroups, a_lost_group_comes_again_as_one) {
 // The vehicle is on its way when a passenger gets in. That part may be lost: both go together.
 TEST_F(SnapshotGroups, a_new_object_takes_those_in_flight_along) {
   const uint32_t vehicle = lamps(1).front();
-  authority_.tick += kBetween;
-  authority_.record();
-  authority_.builder.begin_send(authority_.tick);
-  const auto first = authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_);
-  const uint32_t receipt = first[0].receipt;  // no verdict on it yet
+  const uint32_t receipt = send_unheard().front();
   const uint32_t passenger = lamps(1).front();
   whole_ = {{vehicle, passenger}};
   join(whole_[0]);
@@ -135,14 +144,9 @@ TEST_F(SnapshotGroups, one_that_rests_goes_along_with_one_entry) {
   std::vector<uint32_t> receipts;
   for (uint32_t i = 0; i < 10; ++i) {
     change(whole_[0][0]);
-    authority_.tick += kBetween;
-    authority_.record();
-    authority_.builder.begin_send(authority_.tick);
-    for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
-      ASSERT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
-          << snapshot_refusal_name(client_.applier.refusal()) << " in snapshot " << i;
-      receipts.push_back(part.receipt);
-    }
+    SCOPED_TRACE(i);
+    const std::vector<uint32_t> sent = send_unheard();
+    receipts.insert(receipts.end(), sent.begin(), sent.end());
     expect_whole(whole_[0]);
   }
   for (const uint32_t receipt : receipts) recipient_.on_receipt(receipt, true);
@@ -159,13 +163,8 @@ TEST_F(SnapshotGroups, one_in_pieces_does_not_go_along) {
     std::memset(authority_.state<Scroll>(passenger).text, 'x', 200);
     for (uint32_t i = 0; i < 4; ++i) {
       change(vehicle);
-      authority_.tick += kBetween;
-      authority_.record();
-      authority_.builder.begin_send(authority_.tick);
-      for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
-        ASSERT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
-            << snapshot_refusal_name(client_.applier.refusal()) << " in snapshot " << i;
-      }
+      SCOPED_TRACE(i);
+      send_unheard();
       EXPECT_EQ(recipient_.find(passenger, authority_.store)->sends, 1u);
       Scroll& scroll = authority_.state<Scroll>(passenger);
       std::memset(scroll.text, 0, sizeof scroll.text);

@@ -20,10 +20,27 @@ InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const serial
       words_(kJitterBufferTicks * default_words.size()),
       last_(default_words.begin(), default_words.end()),
       default_(default_words.begin(), default_words.end()),
+      refilled_at_(newest_tick),
       history_ticks_(config.history_ticks),
       newest_taken_(newest_tick) {
   LATTICE_CHECK(word_count_ > 0);
   taken_.words = default_.data();
+}
+
+bool InputBuffer::admit(Tick tick) {
+  const auto ticks = static_cast<uint32_t>(base::tick_distance(tick, refilled_at_));
+  if (ticks >= kInputMessagesAtOnce / kInputMessagesPerTick) {
+    admissible_ = kInputMessagesAtOnce;
+  } else {
+    admissible_ = std::min(admissible_ + ticks * kInputMessagesPerTick, kInputMessagesAtOnce);
+  }
+  refilled_at_ = tick;
+  if (admissible_ == 0) {
+    ++stats_.over_rate;
+    return false;
+  }
+  --admissible_;
+  return true;
 }
 
 void InputBuffer::receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,

@@ -28,6 +28,9 @@ namespace lattice::simulation {
 
 inline constexpr uint32_t kJitterBufferTicks = 32;          // T-06
 inline constexpr uint64_t kInputRepeatMaxNs = 250'000'000;  // T-06
+/// Messages of inputs that a server reads (D-60). A client sends one for each tick that it runs.
+inline constexpr uint32_t kInputMessagesPerTick = 2;
+inline constexpr uint32_t kInputMessagesAtOnce = 64;
 
 struct InputBufferConfig {
   uint32_t tick_rate_hz = 60;
@@ -51,6 +54,7 @@ struct TakenInput {
 
 struct InputBufferStats {
   uint64_t messages = 0;
+  uint64_t over_rate = 0;      // messages that were not read, because ticks cannot use so many
   uint64_t accepted = 0;       // inputs stored
   uint64_t duplicates = 0;     // copies of inputs that came before: the redundancy of the window
   uint64_t conflicting = 0;    // second, different inputs for a tick; the first input counts
@@ -72,6 +76,8 @@ class InputBuffer {
   InputBuffer(InputBuffer&&) = default;
   InputBuffer& operator=(InputBuffer&&) = default;
 
+  /// Whether one more message may be read at `tick`, the last that ran. False is counted: drop it unread.
+  bool admit(Tick tick);
   /// Stores the result of decode_inputs(), newest input first. `server_position` is the position of the
   /// server's clock (FixedTick::position_at): only the margin uses it.
   void receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
@@ -111,6 +117,8 @@ class InputBuffer {
   std::vector<serialization::Word> default_;
   std::array<Tick, kJitterBufferTicks> ticks_{};  // the tick that a slot holds; 0: none
   std::array<Sight, kJitterBufferTicks> sights_{};
+  uint32_t admissible_ = kInputMessagesAtOnce;  // messages, as of refilled_at_
+  Tick refilled_at_;
   Sight last_sight_;  // of the last fresh input, as it was said
   uint32_t history_ticks_;
   uint8_t lead_quarter_ticks_ = 0;

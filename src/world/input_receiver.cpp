@@ -10,6 +10,7 @@ namespace {
 
 void add(simulation::InputBufferStats* sum, const simulation::InputBufferStats& part) {
   sum->messages += part.messages;
+  sum->over_rate += part.over_rate;
   sum->accepted += part.accepted;
   sum->duplicates += part.duplicates;
   sum->conflicting += part.conflicting;
@@ -47,6 +48,7 @@ void InputReceiver::close(uint32_t client, Tick tick) {
 
 bool InputReceiver::receive(uint32_t client, std::span<const uint8_t> body, Tick tick,
                             simulation::TickTime position) {
+  if (!buffers_[client]->admit(tick)) return true;
   const simulation::DecodedInputs decoded = simulation::decode_inputs(layout_, body, scratch_);
   if (decoded.refusal != simulation::InputRefusal::kNone) {
     refusals_.add(decoded.refusal);

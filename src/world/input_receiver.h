@@ -43,7 +43,8 @@ class InputReceiver {
   void prefetch(uint32_t client) const {
     if (buffers_[client]) buffers_[client]->prefetch();
   }
-  /// Takes a message of inputs. False, and counted, when it is malformed. `position` is that of the clock.
+  /// Takes a message of inputs. False, and counted, when it is malformed. `tick` is the last that ran, and
+  /// `position` that of the clock. What comes faster than ticks can use it is dropped unread, and counted.
   bool receive(uint32_t client, std::span<const uint8_t> body, Tick tick, simulation::TickTime position);
 
   /// Writes the client's input of `tick` into `out`, which has the bytes of the input's structure.

@@ -103,6 +103,8 @@ const char* Session::refusal(uint32_t index, uint64_t* value) const {
     switch (event) {
       case WorldEvent::kSightFuture:
         return input_stats().sights_future;
+      case WorldEvent::kInputRate:
+        return input_stats().over_rate;
       case WorldEvent::kSightOld:
         return input_stats().sights_old;
       case WorldEvent::kOverBudget:

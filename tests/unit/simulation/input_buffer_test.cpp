@@ -46,6 +46,20 @@ TEST(InputBuffer, FreshInputsInOrder) {
   EXPECT_EQ(buffer.stats().fresh, 3u);
 }
 
+TEST(InputBuffer, ReadsTwoMessagesForEachTick) {
+  InputBuffer buffer = make(100);
+  const auto read_at = [&](Tick tick) {
+    uint32_t read = 0;
+    for (int i = 0; i < 1000; ++i) read += buffer.admit(tick) ? 1u : 0u;
+    return read;
+  };
+  EXPECT_EQ(read_at(100), 64u);
+  for (Tick tick = 101; tick < 160; ++tick) EXPECT_EQ(read_at(tick), 2u) << tick;
+  EXPECT_EQ(read_at(170), 22u);
+  EXPECT_EQ(read_at(170 + 1'000'000), 64u) << "no more than 64 are saved up";
+  EXPECT_EQ(buffer.stats().over_rate, 62'000u - 64 - 59 * 2 - 22 - 64);
+}
+
 TEST(InputBuffer, DefaultThenRepeatFor250MsThenDefault) {
   InputBuffer buffer = make();
   EXPECT_EQ(buffer.take(101).source, InputSource::kDefault);

@@ -84,6 +84,19 @@ TEST_F(InputReceiverTest, counts_and_refuses_what_is_malformed) {
   EXPECT_EQ(receiver->stats(100).messages, 0u);
 }
 
+TEST_F(InputReceiverTest, a_flood_of_inputs_is_dropped_unread) {
+  std::vector<uint8_t> malformed = message({101});
+  malformed.pop_back();
+  for (int i = 0; i < 64; ++i) ASSERT_TRUE(receive({101}, 100));
+  EXPECT_TRUE(receiver->receive(kClient, malformed, 100, {100, 0.0})) << "nobody looks into it";
+  EXPECT_EQ(receiver->stats(100).messages, 64u);
+  EXPECT_EQ(receiver->stats(100).over_rate, 1u);
+
+  ASSERT_TRUE(receive({101, 102}, 101));  // the next tick has room again
+  int32_t by = 0;
+  EXPECT_EQ(read(102, &by), simulation::InputSource::kFresh);
+}
+
 TEST_F(InputReceiverTest, keeps_the_counters_of_a_client_that_left) {
   ASSERT_TRUE(receive({101, 102}, 100));
   ASSERT_TRUE(receive({101, 102}, 100, 7));  // other inputs for the same ticks

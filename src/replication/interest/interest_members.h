@@ -25,14 +25,15 @@ enum class Hold : uint8_t {
 
 struct InterestMember {
   static constexpr uint32_t kSlotBits = 21;
-  static constexpr uint32_t kGenerations = 1u << 8;
+  static constexpr uint32_t kGenerations = 1u << 7;
 
   uint32_t slot : kSlotBits = 0;
   /// The low bits of that of InterestObjects: they tell an object from the next ones in its slot. A client
-  /// would take the 256th after it for the same, if all came between two evaluations; but slots rest (D-42).
-  uint32_t generation : 8 = 0;
+  /// would take the 128th after it for the same, if all came between two evaluations; but slots rest (D-42).
+  uint32_t generation : 7 = 0;
   Hold hold : 2 = Hold::kNone;
-  bool stays : 1 = false;  // too far away, and not in the set for long enough to leave
+  bool recent : 1 = false;  // it came not long ago, and may not leave for the distance
+  bool stays : 1 = false;   // `recent` alone keeps it: it is too far away, or was
 };
 static_assert(sizeof(InterestMember) == 4);
 static_assert(slot_bound(kMaxObjects) <= 1u << InterestMember::kSlotBits);
@@ -42,11 +43,11 @@ class InterestMembers {
   InterestMembers() : cells_(kLeastCells) {}
 
   size_t size() const { return size_; }
-  /// Calls visit(slot) for each member. It must not add or remove members.
+  /// Calls visit(member) for each member. It must not add or remove members.
   template <class Visit>
-  void for_each(Visit visit) const {
-    for (const InterestMember& member : cells_) {
-      if (member.hold != Hold::kNone) visit(uint32_t{member.slot});
+  void for_each(Visit visit) {
+    for (InterestMember& member : cells_) {
+      if (member.hold != Hold::kNone) visit(member);
     }
   }
 

@@ -15,7 +15,6 @@ namespace {
 
 /// Between two evaluations among moving objects. More allocate once, up to kMaxHints.
 constexpr size_t kUsualHints = 32;
-constexpr size_t kUsualStays = 8;
 /// Within InterestSet::Config::stay_ticks. More allocate, until they have left the list.
 constexpr size_t kUsualArrivals = 24;
 
@@ -51,7 +50,6 @@ struct InterestSet::Pass {
 InterestSet::InterestSet(const Config& config) : config_(config) {
   LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
   hints_.reserve(kUsualHints);
-  stays_.reserve(kUsualStays);
   arrivals_.reserve(kUsualArrivals);
 }
 
@@ -70,7 +68,7 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
   scratch->left.clear();
   Pass pass{objects, tick, filter, *scratch};
   if (!read_before_) first_tick_ = tick;
-  forget_arrivals(tick);
+  end_arrivals(pass);
   const bool everything = must_read_everything(objects, viewer);
   const Place from = viewer_.place;
   const bool moved = has_moved(objects, viewer);
@@ -90,18 +88,15 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
   filter_from_ = filter_from_ + kMaxFilterCalls < pass.filtered ? filter_from_ + kMaxFilterCalls : 0;
   std::sort(scratch->entered.begin(), scratch->entered.end());
   std::sort(scratch->left.begin(), scratch->left.end());
-  if (read_before_) {
-    note_arrivals(scratch->entered, tick);
-  } else {
-    members_.reserve(room_for(members_.size()));
-  }
+  note_arrivals(scratch->entered, tick);
+  if (!read_before_) members_.reserve(room_for(members_.size()));
   read_before_ = true;
   cancel_common(&scratch->entered, &scratch->left);
   return {scratch->entered, scratch->left};
 }
 
 size_t InterestSet::heap_bytes() const {
-  return members_.heap_bytes() + (hints_.capacity() + stays_.capacity()) * sizeof(uint32_t) +
+  return members_.heap_bytes() + hints_.capacity() * sizeof(uint32_t) +
          arrivals_.capacity() * sizeof(Arrival);
 }
 
@@ -127,7 +122,7 @@ bool InterestSet::must_read_everything(const InterestObjects& objects, const Vie
 
 void InterestSet::read_everything(Pass& pass) {
   const auto visit = [&](uint32_t slot) { consider(pass, slot); };
-  consider_members(pass);
+  consider_members(pass, true);
   pass.objects.for_each_owned(viewer_.peer, visit);
   for (const uint16_t room : {viewer_.room, kRoomAll}) {
     pass.objects.for_each_pinned(room, false, visit);
@@ -138,15 +133,17 @@ void InterestSet::read_everything(Pass& pass) {
   // What hangs on a root that stays may be visible now.
   std::vector<uint32_t>& members = pass.scratch.members;
   members.clear();
-  members_.for_each([&](uint32_t slot) { members.push_back(slot); });
+  members_.for_each([&](const InterestMember& member) { members.push_back(member.slot); });
   for (const uint32_t slot : members) enter_attached(pass, slot);
 }
 
 // Considers those that are members now, unless they leave with another one before their turn.
-void InterestSet::consider_members(Pass& pass) {
+void InterestSet::consider_members(Pass& pass, bool with_stays) {
   std::vector<uint32_t>& members = pass.scratch.members;
   members.clear();
-  members_.for_each([&](uint32_t slot) { members.push_back(slot); });
+  members_.for_each([&](const InterestMember& member) {
+    if (with_stays || !member.stays) members.push_back(member.slot);
+  });
   for (const uint32_t slot : members) {
     if (contains(slot)) consider(pass, slot);
   }
@@ -156,12 +153,6 @@ void InterestSet::read_news(Pass& pass) {
   const RuleChanges& changes = pass.objects.changes();
   for (uint64_t number = changes_read_; number < changes.end(); ++number) consider(pass, changes.at(number));
   for (const uint32_t slot : hints_) consider(pass, slot);
-  if (!has_stays_to_end(pass.tick)) return;
-  pass.scratch.waiting.assign(stays_.begin(), stays_.end());
-  stays_.clear();
-  for (const uint32_t slot : pass.scratch.waiting) {
-    if (InterestMember* member = members_.find(slot)) member->stays = false;
-  }
   for (const uint32_t slot : pass.scratch.waiting) consider(pass, slot);
 }
 
@@ -171,7 +162,12 @@ void InterestSet::ask_filter(Pass& pass) {
     pass.objects.for_each_pinned(room, true, [&](uint32_t slot) { consider(pass, slot); });
   }
   query(pass, 0, config_.leave_radius);
-  pass.scratch.waiting.assign(stays_.begin(), stays_.end());
+  pass.scratch.waiting.clear();
+  if (staying_ != 0) {
+    members_.for_each([&](const InterestMember& member) {
+      if (member.stays) pass.scratch.waiting.push_back(member.slot);
+    });
+  }
   for (const Found& found : pass.scratch.found) pass.scratch.waiting.push_back(found.slot);
   for (const uint32_t slot : pass.scratch.waiting) {
     if (pass.objects.live(slot) && pass.objects.rule(slot).filtered) consider(pass, slot);
@@ -185,7 +181,7 @@ void InterestSet::follow_viewer(Pass& pass, const Place& from) {
   const double enter_squared = config_.enter_radius * config_.enter_radius;
   const double moved = std::sqrt(distance_squared(from, viewer_.place));
   if (moved > config_.enter_radius) {  // the two regions have little in common
-    consider_members(pass);
+    consider_members(pass, false);     // who stays, stays wherever the viewer is
     query(pass, 0, config_.enter_radius);
     for (const Found& found : pass.scratch.found) consider(pass, found.slot);
     return;
@@ -225,7 +221,7 @@ void InterestSet::consider(Pass& pass, uint32_t slot) {
     return member->generation != pass.objects.generation(slot) % InterestMember::kGenerations;
   };
   if (member != nullptr && (!live || is_former())) {
-    members_.remove(slot);
+    remove_member(*member);
     member = nullptr;
   }
   if (!live) return;
@@ -265,69 +261,92 @@ bool InterestSet::wanted(Pass& pass, const InterestObjects::Verdict& verdict, ui
     if (!viewer_.placed) return false;
     const double squared = distance_squared(pass.objects.place(slot), viewer_.place);
     const double radius = member != nullptr ? config_.leave_radius : config_.enter_radius;
-    if (squared > radius * radius && (member == nullptr || !stays(pass, slot, *member))) return false;
+    if (squared > radius * radius && (member == nullptr || !stays(*member))) return false;
   }
   return admits(pass, slot, member != nullptr);
 }
 
 // True while a member that is too far away has not been in the set for long enough.
-bool InterestSet::stays(Pass& pass, uint32_t slot, InterestMember& member) {
-  const std::optional<Tick> arrival = arrival_of(pass, slot);
-  if (!arrival) return false;
-  const Tick ends = *arrival + config_.stay_ticks;
-  if (!member.stays) {
-    member.stays = true;
-    stay_ends_ = stays_.empty() ? ends : std::min(stay_ends_, ends);
-    stays_.push_back(slot);
-  }
-  return true;
+bool InterestSet::stays(InterestMember& member) {
+  if (member.recent && !member.stays) ++staying_;
+  member.stays = member.recent;
+  return member.recent;
 }
 
-void InterestSet::forget_arrivals(Tick tick) {
-  const auto is_over = [&](Tick since) { return tick - since >= config_.stay_ticks; };
-  first_is_over_ = first_is_over_ || is_over(first_tick_);
-  const auto first = std::find_if(arrivals_.begin(), arrivals_.end(),
-                                  [&](const Arrival& arrival) { return !is_over(arrival.tick); });
-  arrivals_.erase(arrivals_.begin(), first);
-  if (!arrivals_.empty() || arrivals_.capacity() <= 2 * kUsualArrivals) return;
-  std::vector<Arrival>().swap(arrivals_);  // many came at once
-  arrivals_.reserve(kUsualArrivals);
+bool InterestSet::first_arrival_ends(Tick tick) const {
+  return arrivals() > kMaxArrivals || (arrivals() != 0 && is_over(arrivals_[arrivals_over_].tick, tick));
+}
+
+// Fills scratch.waiting with the members that may leave from now on, of those that stayed in spite of the
+// distance.
+void InterestSet::end_arrivals(Pass& pass) {
+  pass.scratch.waiting.clear();
+  if (!first_is_over_ && read_before_ && is_over(first_tick_, pass.tick)) end_first_arrivals(pass);
+  for (; first_arrival_ends(pass.tick); ++arrivals_over_) {
+    InterestMember* member = members_.find(arrivals_[arrivals_over_].slot);
+    LATTICE_ASSERT(member != nullptr && member->recent);
+    end_arrival(pass, *member);
+  }
+}
+
+// Those of the first evaluation are the recent members without an arrival.
+void InterestSet::end_first_arrivals(Pass& pass) {
+  first_is_over_ = true;
+  const auto later = std::span(arrivals_).subspan(arrivals_over_);
+  for (const Arrival& arrival : later) members_.find(arrival.slot)->recent = false;
+  members_.for_each([&](InterestMember& member) {
+    if (member.recent) end_arrival(pass, member);
+  });
+  for (const Arrival& arrival : later) members_.find(arrival.slot)->recent = true;
+}
+
+void InterestSet::end_arrival(Pass& pass, InterestMember& member) {
+  member.recent = false;
+  if (!member.stays) return;
+  member.stays = false;
+  --staying_;
+  pass.scratch.waiting.push_back(member.slot);
 }
 
 // Keeps what entered as arrivals of the tick.
 void InterestSet::note_arrivals(std::span<const uint32_t> entered, Tick tick) {
+  if (arrivals_gone_) forget_gone_arrivals();
+  fit_arrivals();
   if (config_.stay_ticks == 0) return;
+  if (read_before_) entered = entered.last(std::min(entered.size(), kMaxArrivals));
   for (const uint32_t slot : entered) {
+    InterestMember* member = members_.find(slot);
+    if (member == nullptr || member->recent) continue;  // it left again, or entered twice
+    member->recent = true;
+    if (!read_before_) continue;
     reserve_one(arrivals_);
     arrivals_.push_back({slot, tick});
   }
-  const auto before = [](const Arrival& a, const Arrival& b) { return a.slot < b.slot; };
-  std::sort(arrivals_.begin() + first_of(tick, arrivals_.size()), arrivals_.end(), before);
 }
 
-/// Where the arrivals of a tick begin that end at `end`.
-std::ptrdiff_t InterestSet::first_of(Tick tick, size_t end) const {
-  const auto is_other = [tick](const Arrival& arrival) { return arrival.tick != tick; };
-  return std::partition_point(arrivals_.begin(), arrivals_.begin() + static_cast<std::ptrdiff_t>(end),
-                              is_other) -
-         arrivals_.begin();
+// Who entered in this evaluation is not recent yet.
+void InterestSet::forget_gone_arrivals() {
+  arrivals_gone_ = false;
+  const auto is_gone = [this](const Arrival& arrival) {
+    const InterestMember* member = members_.find(arrival.slot);
+    return member == nullptr || !member->recent;
+  };
+  const auto first = arrivals_.begin() + arrivals_over_;
+  arrivals_.erase(std::remove_if(first, arrivals_.end(), is_gone), arrivals_.end());
 }
 
-// When a member came, unless that is long ago.
-std::optional<Tick> InterestSet::arrival_of(const Pass& pass, uint32_t slot) const {
-  const std::vector<uint32_t>& entered = pass.scratch.entered;
-  if (std::find(entered.begin(), entered.end(), slot) != entered.end()) return pass.tick;
-  const auto before = [](const Arrival& arrival, uint32_t other) { return arrival.slot < other; };
-  for (size_t end = arrivals_.size(); end != 0;) {
-    const Tick tick = arrivals_[end - 1].tick;
-    const std::ptrdiff_t begin = first_of(tick, end);
-    const auto last = arrivals_.begin() + static_cast<std::ptrdiff_t>(end);
-    const auto found = std::lower_bound(arrivals_.begin() + begin, last, slot, before);
-    if (found != last && found->slot == slot) return tick;
-    end = static_cast<size_t>(begin);
-  }
-  if (first_is_over_) return std::nullopt;
-  return first_tick_;
+// Drops what is over, and memory that a moment needed when much came at once.
+void InterestSet::fit_arrivals() {
+  const size_t count = arrivals();
+  const bool is_roomy = arrivals_.capacity() > 2 * kUsualArrivals && 8 * count < arrivals_.capacity();
+  if (!is_roomy && arrivals_over_ <= count) return;
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + arrivals_over_);
+  arrivals_over_ = 0;
+  if (!is_roomy) return;
+  std::vector<Arrival> fewer;
+  fewer.reserve(std::max(2 * count, kUsualArrivals));
+  fewer.assign(arrivals_.begin(), arrivals_.end());
+  arrivals_.swap(fewer);
 }
 
 bool InterestSet::admits(Pass& pass, uint32_t slot, bool present) {
@@ -369,14 +388,20 @@ void InterestSet::add_member(Pass& pass, uint32_t slot, Hold hold) {
 
 // What hangs on the object leaves with it, unless the client owns it.
 void InterestSet::leave(Pass& pass, uint32_t slot) {
-  members_.remove(slot);
+  remove_member(*members_.find(slot));
   pass.scratch.left.push_back(slot);
   pass.objects.for_each_attached(slot, [&](uint32_t child) {
     const InterestMember* member = members_.find(child);
     if (member == nullptr || pass.objects.judge(child, viewer_).owned) return;
-    members_.remove(child);
+    remove_member(*member);
     pass.scratch.left.push_back(child);
   });
+}
+
+void InterestSet::remove_member(const InterestMember& member) {
+  arrivals_gone_ = arrivals_gone_ || member.recent;
+  staying_ -= member.stays ? 1 : 0;
+  members_.remove(member.slot);
 }
 
 }  // namespace lattice::replication

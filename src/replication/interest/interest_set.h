@@ -13,7 +13,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,6 +33,8 @@ class InterestFilter {
 inline constexpr uint32_t kMaxFilterCalls = 512;
 /// A client with more hints than this considers everything instead.
 inline constexpr size_t kMaxHints = 512;
+/// So many objects that came not long ago may not leave for the distance.
+inline constexpr size_t kMaxArrivals = 512;
 
 /// Memory of an evaluation. One for each thread serves all clients.
 struct InterestScratch {
@@ -90,12 +91,19 @@ class InterestSet {
 
   bool must_read_everything(const InterestObjects& objects, const Viewer& viewer) const;
   bool has_moved(const InterestObjects& objects, const Viewer& viewer) const;
-  bool has_stays_to_end(base::Tick tick) const { return !stays_.empty() && tick >= stay_ends_; }
-  void forget_arrivals(base::Tick tick);
+  size_t arrivals() const { return arrivals_.size() - arrivals_over_; }
+  bool first_arrival_ends(base::Tick tick) const;
+  bool is_over(base::Tick arrival, base::Tick tick) const { return tick - arrival >= config_.stay_ticks; }
+  bool has_stays_to_end(base::Tick tick) const {
+    return staying_ != 0 && (first_arrival_ends(tick) || (!first_is_over_ && is_over(first_tick_, tick)));
+  }
+  void end_arrivals(Pass& pass);
+  void end_first_arrivals(Pass& pass);
+  void end_arrival(Pass& pass, InterestMember& member);
+  void forget_gone_arrivals();
   void note_arrivals(std::span<const uint32_t> entered, base::Tick tick);
-  std::ptrdiff_t first_of(base::Tick tick, size_t end) const;
-  std::optional<base::Tick> arrival_of(const Pass& pass, uint32_t slot) const;
-  void consider_members(Pass& pass);
+  void fit_arrivals();
+  void consider_members(Pass& pass, bool with_stays);
   void read_everything(Pass& pass);
   void read_news(Pass& pass);
   void ask_filter(Pass& pass);
@@ -104,29 +112,30 @@ class InterestSet {
   void consider(Pass& pass, uint32_t slot);
   void consider_attached(Pass& pass, uint32_t slot, uint32_t root);
   bool wanted(Pass& pass, const InterestObjects::Verdict& verdict, uint32_t slot, InterestMember* member);
-  bool stays(Pass& pass, uint32_t slot, InterestMember& member);
+  bool stays(InterestMember& member);
   bool admits(Pass& pass, uint32_t slot, bool present);
   void drop_rootless(Pass& pass);
   void enter(Pass& pass, uint32_t slot, Hold hold);
   void enter_attached(Pass& pass, uint32_t slot);
   void add_member(Pass& pass, uint32_t slot, Hold hold);
   void leave(Pass& pass, uint32_t slot);
+  void remove_member(const InterestMember& member);
 
   Config config_;
   InterestMembers members_;
-  /// When members came, of those that must stay for a while: in ascending tick, and of one tick in ascending
-  /// slot. Slots may repeat, and may have left: the last one with a slot counts. Members that are not here
-  /// came at first_tick_, or long ago.
+  /// The members with InterestMember::recent, each once, as they came, but for those of the first evaluation.
+  /// The first arrivals_over_ are over.
   std::vector<Arrival> arrivals_;
+  uint32_t arrivals_over_ = 0;
   base::Tick first_tick_ = 0;   // of the first evaluation
   bool first_is_over_ = false;  // what came with it has been in the set for long enough
+  uint32_t staying_ = 0;        // members with InterestMember::stays
+  bool arrivals_gone_ = false;  // some of arrivals_ are no members any more
   Viewer viewer_;
   bool read_before_ = false;     // evaluate() has run
   bool hints_lost_ = false;      // there were more than kMaxHints
   uint64_t changes_read_ = 0;    // in RuleChanges
   std::vector<uint32_t> hints_;  // slots to consider, with repetitions
-  std::vector<uint32_t> stays_;  // members with InterestMember::stays, and slots that were some
-  base::Tick stay_ends_ = 0;     // the first of them may leave then
   uint32_t filter_from_ = 0;     // filtered objects before this one were asked about last time
 };
 

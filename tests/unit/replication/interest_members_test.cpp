@@ -28,7 +28,8 @@ TEST(InterestMembers, FindsEveryMemberAfterRandomChanges) {
   ASSERT_EQ(members.size(), model.size());
   for (const uint32_t slot : model) ASSERT_NE(members.find(slot), nullptr);
   std::set<uint32_t> visited;
-  members.for_each([&](uint32_t slot) { ASSERT_TRUE(visited.insert(slot).second) << slot; });
+  members.for_each(
+      [&](const InterestMember& member) { ASSERT_TRUE(visited.insert(member.slot).second) << member.slot; });
   EXPECT_EQ(visited, model);
 }
 

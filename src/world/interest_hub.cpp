@@ -16,6 +16,10 @@ using serialization::MotionMember;
 
 namespace {
 
+/// So fast the borders of a client follow its viewer, in radii: faster than a player moves who is to see what
+/// is around.
+constexpr uint32_t kFollowedRadiiPerS = 8;
+
 replication::Interest::Config interest_config(const InterestConfig& config, uint32_t tick_rate_hz,
                                               uint32_t snapshot_interval_ticks) {
   replication::Interest::Config out;
@@ -24,6 +28,7 @@ replication::Interest::Config interest_config(const InterestConfig& config, uint
   out.set.enter_radius = config.enter_radius;
   out.set.leave_radius = config.leave_radius;
   out.set.stay_ticks = static_cast<Tick>((uint64_t{config.stay_ms} * tick_rate_hz + 999) / 1000);
+  out.set.follow_ticks = tick_rate_hz / kFollowedRadiiPerS;
   out.rates.near_radius = config.near_radius;
   out.rates.far_radius = config.enter_radius;
   out.rates.near_ticks = out.rates.far_ticks = snapshot_interval_ticks;

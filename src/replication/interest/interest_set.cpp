@@ -17,6 +17,10 @@ namespace {
 constexpr size_t kUsualHints = 32;
 /// Within InterestSet::Config::stay_ticks. More allocate, until they have left the list.
 constexpr size_t kUsualArrivals = 24;
+/// A jump changes a set no more than a way of so many radii.
+constexpr double kJumpRadii = 2.0;
+/// What else moves the borders of a client, such as a change of its room, never counts as more.
+constexpr double kMostRadii = kFollowAtOnce + kJumpRadii;
 
 // An object that changes its root may enter with the new one and leave with the old one, or the other way
 // round, in one evaluation. That is no news. Both lists ascend.
@@ -48,7 +52,7 @@ struct InterestSet::Pass {
 };
 
 InterestSet::InterestSet(const Config& config) : config_(config) {
-  LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius);
+  LATTICE_ASSERT(config_.leave_radius >= config_.enter_radius && config_.follow_ticks < 1000);
   hints_.reserve(kUsualHints);
   arrivals_.reserve(kUsualArrivals);
 }
@@ -71,9 +75,10 @@ InterestSet::Changes InterestSet::evaluate(const InterestObjects& objects, const
   end_arrivals(pass);
   const bool everything = must_read_everything(objects, viewer);
   const Place from = viewer_.place;
-  const bool moved = has_moved(objects, viewer);
+  const bool moved = has_moved(objects, viewer, tick);
   viewer_ = viewer;
   if (!everything && !moved) viewer_.place = from;
+  if (read_before_) note_follow(from, tick);
   if (everything) {
     read_everything(pass);
   } else {
@@ -104,14 +109,31 @@ size_t InterestSet::heap_bytes() const {
 
 bool InterestSet::has_news(const InterestObjects& objects, const Viewer& viewer, Tick tick,
                            bool asks_filter) const {
-  return must_read_everything(objects, viewer) || has_moved(objects, viewer) ||
+  return must_read_everything(objects, viewer) || has_moved(objects, viewer, tick) ||
          changes_read_ != objects.changes().end() || !hints_.empty() || has_stays_to_end(tick) ||
          filter_from_ != 0 || (asks_filter && objects.any_filtered());
 }
 
-bool InterestSet::has_moved(const InterestObjects& objects, const Viewer& viewer) const {
+bool InterestSet::has_moved(const InterestObjects& objects, const Viewer& viewer, Tick tick) const {
   const double slack = objects.slack();
-  return viewer.placed && distance_squared(viewer_.place, viewer.place) >= slack * slack;
+  return viewer.placed && distance_squared(viewer_.place, viewer.place) >= slack * slack && may_follow(tick);
+}
+
+// What was followed lasts until followed_until_. A tick beyond kMostRadii is of a time before ticks wrapped.
+bool InterestSet::may_follow(Tick tick) const {
+  const double ahead = base::tick_distance(followed_until_, tick);
+  return ahead <= (kFollowAtOnce - kJumpRadii) * config_.follow_ticks ||
+         ahead > kMostRadii * config_.follow_ticks;
+}
+
+void InterestSet::note_follow(const Place& from, Tick tick) {
+  if (from == viewer_.place || config_.follow_ticks == 0) return;
+  const double radii = std::sqrt(distance_squared(from, viewer_.place)) / config_.enter_radius;
+  const double ahead = base::tick_distance(followed_until_, tick);
+  const double most = kMostRadii * config_.follow_ticks;
+  const double used = ahead > 0 && ahead <= most ? ahead : 0;
+  const double ticks = used + std::min(radii, kJumpRadii) * config_.follow_ticks;
+  followed_until_ = tick + static_cast<Tick>(std::ceil(std::min(ticks, most)));
 }
 
 bool InterestSet::must_read_everything(const InterestObjects& objects, const Viewer& viewer) const {

@@ -33,6 +33,8 @@ class InterestFilter {
 inline constexpr uint32_t kMaxFilterCalls = 512;
 /// A client with more hints than this considers everything instead.
 inline constexpr size_t kMaxHints = 512;
+/// The borders of a client follow its viewer by so many radii at once: four jumps.
+inline constexpr uint32_t kFollowAtOnce = 8;
 /// So many objects that came not long ago may not leave for the distance.
 inline constexpr size_t kMaxArrivals = 512;
 
@@ -54,6 +56,9 @@ class InterestSet {
     double enter_radius = 64;
     double leave_radius = 77;  // at least enter_radius
     base::Tick stay_ticks = 60;
+    /// The borders follow a viewer by enter_radius in so many ticks, and by kFollowAtOnce times that at once.
+    /// 0: always at once. Below 1000.
+    base::Tick follow_ticks = 0;
   };
   /// Slots in ascending order, valid until the next use of the scratch memory. No slot is in both.
   struct Changes {
@@ -76,7 +81,7 @@ class InterestSet {
   size_t size() const { return members_.size(); }
   const Config& config() const { return config_; }
   /// The viewer of the last evaluation. Its place is the one that the borders lie around: the viewer may be
-  /// up to InterestObjects::slack() away.
+  /// up to InterestObjects::slack() away, and farther while the borders do not follow.
   const Viewer& viewer() const { return viewer_; }
   size_t heap_bytes() const;
 
@@ -90,7 +95,9 @@ class InterestSet {
   };
 
   bool must_read_everything(const InterestObjects& objects, const Viewer& viewer) const;
-  bool has_moved(const InterestObjects& objects, const Viewer& viewer) const;
+  bool has_moved(const InterestObjects& objects, const Viewer& viewer, base::Tick tick) const;
+  bool may_follow(base::Tick tick) const;
+  void note_follow(const Place& from, base::Tick tick);
   size_t arrivals() const { return arrivals_.size() - arrivals_over_; }
   bool first_arrival_ends(base::Tick tick) const;
   bool is_over(base::Tick arrival, base::Tick tick) const { return tick - arrival >= config_.stay_ticks; }
@@ -132,6 +139,8 @@ class InterestSet {
   uint32_t staying_ = 0;        // members with InterestMember::stays
   bool arrivals_gone_ = false;  // some of arrivals_ are no members any more
   Viewer viewer_;
+  base::Tick followed_until_ =
+      0;                         // the distances that the borders followed last so long, at follow_ticks each
   bool read_before_ = false;     // evaluate() has run
   bool hints_lost_ = false;      // there were more than kMaxHints
   uint64_t changes_read_ = 0;    // in RuleChanges

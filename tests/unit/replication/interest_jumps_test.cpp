@@ -2,6 +2,7 @@
 // what that costs, counted.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "replication/interest/interest.h"
@@ -11,17 +12,19 @@ namespace {
 
 class InterestArrivals : public testing::Test {
  protected:
-  InterestArrivals() : interest_(config()), objects_(interest_.objects()) {
+  explicit InterestArrivals(base::Tick follow_ticks = 0)
+      : interest_(config(follow_ticks)), objects_(interest_.objects()) {
     interest_.add_client(0);
     viewer_.peer = 7;
     viewer_.placed = true;
   }
-  static Interest::Config config() {
+  static Interest::Config config(base::Tick follow_ticks) {
     Interest::Config config;
     config.objects.cell = 10;
     config.set.enter_radius = 40;
     config.set.leave_radius = 50;
     config.set.stay_ticks = 60;
+    config.set.follow_ticks = follow_ticks;
     return config;
   }
   void evaluate(base::Tick ticks) {
@@ -145,6 +148,108 @@ TEST_F(InterestArrivals, AReturnDoesNotEndWithTheFirstStay) {
   evaluate(1);
   EXPECT_EQ(left_.size(), 10u);
   EXPECT_EQ(set().size(), 0u);
+}
+
+// Borders that follow by a radius in ten ticks.
+class InterestFollows : public InterestArrivals {
+ protected:
+  static constexpr base::Tick kTicks = 10;
+  static constexpr uint32_t kPlaces = 40, kAround = 100;
+  InterestFollows() : InterestArrivals(kTicks) {}
+  void add_places() {
+    for (uint32_t slot = 0; slot < kPlaces * kAround; ++slot) add_at(slot, slot / kAround * 1000.0);
+  }
+  bool has_news() const { return interest_.has_news(0, viewer_, tick_, false); }
+};
+
+TEST_F(InterestFollows, AViewerThatJumpsAllTheTimeIsFollowedNowAndThen) {
+  add_places();
+  evaluate(1);
+  uint32_t followed = 0, at_once = 0;
+  uint64_t before = 0;
+  constexpr uint32_t kJumps = 600, kRefill = 2 * kTicks;
+  for (uint32_t jump = 1; jump <= kJumps; ++jump) {
+    viewer_.place.x = jump % kPlaces * 1000.0;
+    evaluate(1);
+    followed += set().viewer().place == viewer_.place ? 1u : 0u;
+    if (jump == 4) at_once = followed;
+    if (jump == 60) before = considered();
+  }
+  EXPECT_EQ(at_once, 4u) << "a jump is seldom alone";
+  EXPECT_NEAR(followed, 4 + kJumps / kRefill, 1);
+  EXPECT_LE(considered() - before, uint64_t{kJumps} / kRefill * 3 * kAround);
+}
+
+TEST_F(InterestFollows, WhoJumpsSeldomIsFollowedAtOnce) {
+  add_places();
+  evaluate(1);
+  for (uint32_t jump = 1; jump <= 100; ++jump) {
+    viewer_.place.x = jump % kPlaces * 1000.0;
+    evaluate(2 * kTicks);
+    ASSERT_EQ(entered_.size(), kAround) << jump;
+  }
+}
+
+TEST_F(InterestFollows, TheLastPlaceIsReached) {
+  add_places();
+  evaluate(1);
+  for (uint32_t jump = 1; jump <= 30; ++jump) {
+    viewer_.place.x = jump * 1000.0;
+    evaluate(1);
+  }
+  EXPECT_NE(set().viewer().place, viewer_.place);
+  EXPECT_FALSE(has_news()) << "not yet";
+  for (base::Tick waited = 0; set().viewer().place != viewer_.place; ++waited) {
+    ASSERT_LE(waited, 2 * kTicks);
+    evaluate(1);
+  }
+  evaluate(60);
+  EXPECT_EQ(set().size(), kAround);
+  EXPECT_TRUE(set().contains(30 * kAround));
+}
+
+TEST_F(InterestFollows, RulesHideAndShowAtOnceMeanwhile) {
+  add_places();
+  evaluate(1);
+  for (uint32_t jump = 1; jump <= 30; ++jump) {
+    viewer_.place.x = jump % kPlaces * 1000.0;
+    evaluate(1);
+  }
+  ASSERT_FALSE(has_news());
+  const auto near = static_cast<uint32_t>(set().viewer().place.x / 1000) * kAround;
+  ASSERT_TRUE(set().contains(near));
+  objects_.set_rule(near, {.teams = 1});
+  evaluate(1);
+  EXPECT_EQ(left_, std::vector<uint32_t>{near});
+  viewer_.teams = 1;
+  evaluate(1);
+  EXPECT_TRUE(set().contains(30 * kAround)) << "who changes sides is where it is";
+  viewer_.place.x = 0;
+  evaluate(1);
+  EXPECT_FALSE(set().viewer().place == viewer_.place) << "which counts as any jump";
+}
+
+TEST_F(InterestFollows, AFastViewerIsFollowedSmoothly) {
+  add_places();
+  evaluate(1);
+  for (uint32_t step = 0; step < 1000; ++step) {
+    viewer_.place.x += 3.9;  // a little less than a radius in ten ticks
+    evaluate(1);
+    ASSERT_LE(std::abs(set().viewer().place.x - viewer_.place.x), objects_.slack());
+  }
+}
+
+TEST_F(InterestFollows, TicksWrap) {
+  add_places();
+  tick_ = UINT32_MAX - 10;
+  evaluate(1);
+  for (uint32_t jump = 1; jump <= 30; ++jump) {
+    viewer_.place.x = jump % kPlaces * 1000.0;
+    evaluate(1);
+  }
+  EXPECT_FALSE(has_news());
+  tick_ += 1u << 31;
+  EXPECT_TRUE(has_news());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_number.h"
 #include "process.h"
 #include "text_codec.h"
 
@@ -73,7 +74,7 @@ std::string read_server_note(const std::string& data_dir, ServerNote& out) {
     const nlohmann::json json = nlohmann::json::parse(text);
     out.address = json.at("address").get<std::string>();
     out.schema_id = std::stoull(json.at("schema_id").get<std::string>());
-    out.pid = json.at("pid").get<int64_t>();
+    out.pid = static_cast<int64_t>(whole_number(json.at("pid"), INT64_MAX));
     if (from_hex(json.at("server_public_key").get<std::string>(), out.server_public_key)) return "";
   } catch (const std::exception&) {
   }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_number.h"
+
 namespace app {
 namespace {
 
@@ -24,7 +26,7 @@ void take_input(Client& client, const json& message) {
   pad.use = message.value("use", false);
   client.set_pad(pad);
   const double pressed_ms = message.value("pressed_ms", 0.0);
-  const auto press_id = message.value("press", uint64_t{0});
+  const uint64_t press_id = message.contains("press") ? whole_number(message.at("press")) : 0;
   if (press_id > 0 && press_id <= UINT32_MAX && std::isfinite(pressed_ms)) {
     client.key_pressed(static_cast<uint32_t>(press_id), pressed_ms);
   }

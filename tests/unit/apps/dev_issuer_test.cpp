@@ -48,6 +48,19 @@ TEST_F(DevIssuer, RefusesADamagedKeyInsteadOfReplacingIt) {
   EXPECT_NE(load_or_make_issuer(dir_, keys).find("issuer.key"), std::string::npos);
 }
 
+TEST_F(DevIssuer, RefusesANoteWhoseProcessIdIsNoWholeNumber) {
+  ASSERT_TRUE(make_folder(dir_));
+  const std::string start =
+      R"({"address":"a","server_public_key":")" + std::string(64, '5') + R"(","schema_id":"1","pid":)";
+  ServerNote note;
+  ASSERT_TRUE(write_whole_file(dir_ + "/server.json", start + "77}", 0644));
+  EXPECT_EQ(read_server_note(dir_, note), "");
+  for (const char* pid : {"1.5", "1e300", "-1", "18446744073709551615", "\"77\""}) {
+    ASSERT_TRUE(write_whole_file(dir_ + "/server.json", start + pid + "}", 0644));
+    EXPECT_NE(read_server_note(dir_, note).find("damaged"), std::string::npos) << pid;
+  }
+}
+
 TEST_F(DevIssuer, ServerNoteRoundTrips) {
   ASSERT_TRUE(make_folder(dir_));
   ServerNote note, back;

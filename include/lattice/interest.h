@@ -68,7 +68,7 @@ LATTICE_API lattice_result lattice_object_set_interest(lattice_world* world, lat
                                                        const lattice_object_interest* interest);
 
 /// Writes what lattice_object_set_interest() last said, or the default. `out` must have been initialised.
-/// Errors as there.
+/// LATTICE_ERROR_NOT_FOUND and LATTICE_ERROR_NOT_ALLOWED as lattice_object_set_interest().
 LATTICE_API lattice_result lattice_object_get_interest(lattice_world* world, lattice_netid object,
                                                        lattice_object_interest* out);
 

@@ -6,7 +6,8 @@
 /// Both worlds name the same lattice_world_config.transfer_channel. A transfer lives as long as its
 /// connection: it survives loss, blackouts and a change of address, but no reconnect. At most 8 run in each
 /// direction of a connection at a time. The functions that take a connection answer
-/// LATTICE_ERROR_NOT_CONNECTED before on_connected, and LATTICE_ERROR_NOT_ALLOWED when transfer_channel is 0.
+/// LATTICE_ERROR_NOT_CONNECTED before on_connected and inside on_disconnected, and LATTICE_ERROR_NOT_ALLOWED
+/// when transfer_channel is 0.
 #ifndef LATTICE_TRANSFER_H
 #define LATTICE_TRANSFER_H
 

@@ -156,7 +156,6 @@ class Session {
   void send_raw(Input& input, wire::PacketType type, const platform::Address* spoofed);
   void send_framed(Input& input);
   void send_fragments(Input& input);
-  void send_ack(const wire::AckBlock& ack);
   void send_transfer(Input& input);
   void prove_path(Input& input);
 
@@ -198,9 +197,9 @@ void Session<Raw>::step(Input& input) {
     case 5:
       return send_fragments(input);
     case 6:
-      return send_ack(peer_.ack());
+      return peer_.send_ack(peer_.ack());
     case 7:
-      return send_ack({input.u16(), input.u16() * 0x10001u});
+      return peer_.send_ack({input.u16(), input.u16() * 0x10001u});
     case 8:
       return send_transfer(input);
     case 9:
@@ -294,14 +293,6 @@ void Session<Raw>::send_fragments(Input& input) {
     message.fragment = {group, static_cast<uint8_t>(index), count};
     peer_.send_message(message);
   }
-}
-
-template <class Raw>
-void Session<Raw>::send_ack(const wire::AckBlock& ack) {
-  std::array<uint8_t, wire::kAckMessageWithDelayBytes> plaintext;
-  base::ByteWriter writer(plaintext);
-  wire::write_ack_message(writer, ack, true, 0);
-  peer_.send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
 }
 
 /// kind u8 · id u8 · value u16: an offer, an answer, a hold, an end, or a chunk of a transfer.

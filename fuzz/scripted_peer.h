@@ -12,14 +12,15 @@
 
 namespace lattice::fuzz {
 
-class ScriptedPeer {
+/// `AnyEndpoint` is the type of the endpoints of the rig.
+template <class AnyEndpoint>
+class ScriptedPeerOf {
  public:
-  using Rig = test::RigOf<fragment::FragmentingEndpoint>;
-
-  using RawEnd = test::RawEndOf<fragment::FragmentingEndpoint>;
+  using Rig = test::RigOf<AnyEndpoint>;
+  using RawEnd = test::RawEndOf<AnyEndpoint>;
 
   /// `raw`, in `role`, borrowed, is connected before anything is sent.
-  ScriptedPeer(RawEnd& raw, crypto::Role role, const wire::ChannelTable& channels)
+  ScriptedPeerOf(RawEnd& raw, crypto::Role role, const wire::ChannelTable& channels)
       : rig_(raw.rig), channels_(channels), raw_(raw), rotation_(role, quick_rotation(), rig_.now_ns) {}
 
   /// Opens and records every datagram that arrived; the first `lose` datagrams are lost.
@@ -65,6 +66,14 @@ class ScriptedPeer {
     base::ByteWriter writer(std::span<uint8_t>(plaintext).first(wire::kFloorPlaintextBytes));
     if (!message.has_ack) wire::write_ack_message(writer, ack(), true, 0);
     wire::write_message(writer, message);
+    send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
+  }
+
+  /// Sends an acknowledgement alone, true or not.
+  void send_ack(const wire::AckBlock& ack) {
+    std::array<uint8_t, wire::kAckMessageWithDelayBytes> plaintext;
+    base::ByteWriter writer(plaintext);
+    wire::write_ack_message(writer, ack, true, 0);
     send(wire::PacketType::kPayload, std::span(plaintext).first(writer.size()));
   }
 
@@ -174,5 +183,6 @@ class ScriptedPeer {
   std::optional<std::array<uint8_t, 8>> challenge_;
   std::deque<test::Bytes> sent_;
 };
+using ScriptedPeer = ScriptedPeerOf<fragment::FragmentingEndpoint>;
 
 }  // namespace lattice::fuzz

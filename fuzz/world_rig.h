@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "abi/world_instance.h"
@@ -25,6 +26,8 @@ struct RigOptions {
   uint32_t tick_rate_hz = 60;
   uint32_t snapshot_rate_hz = 30;
   uint32_t snapshot_budget_bytes = 0;
+  bool has_liar = true;                        // client 0 plays
+  const uint8_t* issuer_public_key = nullptr;  // of tokens beside the clients' own
 };
 
 class WorldRig {
@@ -43,8 +46,10 @@ class WorldRig {
     lattice_conn* server_conn = nullptr;  // the server's side
     lattice_peer_id id = 0;
     bool paused = false;
-    int reason = 0;     // why the last connection ended, as the client heard it
-    uint64_t ends = 0;  // connections that ended
+    int reason = 0;      // why the last connection ended, as the client heard it
+    uint64_t ends = 0;   // connections that ended
+    uint32_t heard = 0;  // messages numbered from 0, in order, that the client has
+    uint32_t told = 0;   // the same, that the server has from it
   };
 
   explicit WorldRig(const RigOptions& options) : options_(options) {
@@ -53,6 +58,8 @@ class WorldRig {
     lattice_world_config config = base("10.0.0.1:27015");
     config.development_tokens = 1;
     config.max_connections = 4;
+    config.issuer_public_keys = options.issuer_public_key;
+    config.issuer_public_key_count = options.issuer_public_key != nullptr ? 1 : 0;
     config.snapshot_rate_hz = options.snapshot_rate_hz;
     config.snapshot_budget_bytes = options.snapshot_budget_bytes;
     config.interest_kind = options.interest ? LATTICE_INTEREST_RULES : LATTICE_INTEREST_NONE;
@@ -65,6 +72,12 @@ class WorldRig {
         if (peer.server_conn == conn) peer.server_conn = nullptr, peer.id = 0;
       }
     };
+    callbacks.on_message = [](void* ctx, lattice_conn* conn, lattice_channel, const void* data,
+                              size_t bytes) {
+      for (Peer& peer : static_cast<WorldRig*>(ctx)->clients) {
+        if (peer.server_conn == conn) count(&peer.told, data, bytes);
+      }
+    };
     callbacks.on_relevant = [](void* ctx, lattice_world*, lattice_conn* conn, lattice_netid object) {
       const auto& self = *static_cast<WorldRig*>(ctx);
       return self.clients[kHonest].server_conn == conn || ((self.hidden >> object % 32) & 1) == 0 ? 1 : 0;
@@ -72,6 +85,7 @@ class WorldRig {
     require(lattice_set_callbacks(server, &callbacks, this) == LATTICE_OK);
     for (uint32_t i = 0; i < kClients; ++i) {
       clients[i].rig = this;
+      if (i != kHonest && !options.has_liar) continue;
       clients[i].world = make(base(i == 0 ? "10.0.0.2:1000" : "10.0.0.3:1000"), LATTICE_ROLE_CLIENT);
       listen(clients[i]);
       connect(clients[i]);
@@ -97,7 +111,7 @@ class WorldRig {
     lattice_netsim_advance(net_, 1'000'000'000 / options_.tick_rate_hz);
     lattice_world_pump(server);
     for (Peer& peer : clients) {
-      if (!peer.paused) lattice_world_pump(peer.world);
+      if (!peer.paused && peer.world != nullptr) lattice_world_pump(peer.world);
     }
   }
   void run(uint32_t steps) {
@@ -114,6 +128,7 @@ class WorldRig {
     for (int i = 0; i < 60 && peer.conn != nullptr && peer.server_conn == nullptr && !peer.paused; ++i)
       step();
   }
+  lattice_netsim* net() const { return net_; }
   uint32_t tick() const { return lattice_world_next_tick(server); }
 
   /// Sends `body` from `world` over `conn` as if the library had made it.
@@ -209,6 +224,9 @@ class WorldRig {
     require(lattice_register_input(world, &input) == LATTICE_OK);
     return world;
   }
+  static void count(uint32_t* next, const void* data, size_t bytes) {
+    if (bytes == sizeof *next && std::memcmp(data, next, sizeof *next) == 0) ++*next;
+  }
   void listen(Peer& peer) {
     lattice_callbacks callbacks;
     lattice_callbacks_init(&callbacks);
@@ -228,6 +246,9 @@ class WorldRig {
           body->x += command.x;
       }
       static_cast<void>(ctx);
+    };
+    callbacks.on_message = [](void* ctx, lattice_conn*, lattice_channel, const void* data, size_t bytes) {
+      count(&static_cast<Peer*>(ctx)->heard, data, bytes);
     };
     callbacks.on_rpc = [](void* ctx, lattice_netid, uint16_t, const void*, size_t) {
       ++static_cast<Peer*>(ctx)->rig->calls;

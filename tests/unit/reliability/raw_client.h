@@ -17,11 +17,13 @@ class RawClientOf final : public RawEndOf<AnyEndpoint> {
   explicit RawClientOf(RigOf<AnyEndpoint>& r, uint16_t port = 7777)
       : End(r, platform::make_ipv4(192, 0, 2, 77, port), r.server.address) {}
 
+  /// What the client says of itself in the handshake.
+  connection::ClientHandshakeConfig config;
+
   /// Handshake with the rig's server; false when it does not succeed within a second.
   bool connect() {
     const crypto::KeyPair key = crypto::KeyPair::generate(rig.entropy);
     const Bytes token = rig.sign(rig.token_fields(key.public_key()), rig.issuer);
-    connection::ClientHandshakeConfig config;
     config.max_datagram_bytes = this->max_datagram_bytes;
     connection::ClientHandshake handshake(config, rig.server.address, token, key.clone());
     if (handshake.start(rig.now_ns, *this) != connection::DisconnectReason::kNone) return false;

@@ -6,6 +6,7 @@
 #   skips   "configuration|name|reason"
 #   fails   "configuration|name"
 #   faults  "configuration|count|what", one line for each line "fault: <count> <what>" that a test printed
+#   fuzzed  "count|target", the executions of each libFuzzer program
 
 summary_begin() {
   summary=$LATTICE_ROOT/build/summary
@@ -16,6 +17,7 @@ summary_begin() {
   : >"$summary/skips"
   : >"$summary/fails"
   : >"$summary/faults"
+  : >"$summary/fuzzed"
 }
 
 add_row() { printf '%s|%s|%s|%s|%s|%s\n' "$@" >>"$summary/rows"; }
@@ -80,6 +82,8 @@ count_run() {
     }
     END { finish(); printf "%d|%d|%d\n", passed, failed, skipped }' "$3" "$4" >"$summary/counts"
   sed -n "s/^fault: \([0-9]*\) /$1|\1|/p" "$4" >>"$summary/faults"
+  awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3; sub(/^fuzz\./, "", name) }
+    /^stat::number_of_executed_units:/ { print $2 "|" name }' "$4" >>"$summary/fuzzed"
   IFS='|' read -r passed failed skipped <"$summary/counts"
   add_row "$1" "$2" "$passed" "$failed" "$skipped" "$5"
 }
@@ -94,6 +98,11 @@ summary_end() {
     printf '\nFaults the simulations committed:\n'
     awk -F'|' '!($3 in sum) { order[++n] = $3 } { sum[$3] += $2 }
       END { for (i = 1; i <= n; ++i) printf "%14d  %s\n", sum[order[i]], order[i] }' "$summary/faults"
+  fi
+  if [ -n "${LATTICE_TEST_LONG:-}" ] && [ -s "$summary/fuzzed" ]; then
+    printf '\nExecutions by fuzz target (1,000,000,000 in all are the goal of a long run):\n'
+    sort -t'|' -k1,1nr "$summary/fuzzed" |
+      awk -F'|' '{ sum += $1; printf "%14d  %s\n", $1, $2 } END { printf "%14.0f  in all\n", sum }'
   fi
   if [ -s "$summary/fails" ]; then
     printf '\nFailed:\n'

@@ -1,5 +1,8 @@
 // Which objects changed, in order of time: one list for all recipients. Each recipient remembers how far it
 // has read. Bounded: a recipient that falls too far behind looks at all of its objects instead.
+//
+// A change says whether the object had rested before. Most of what a recipient has rests, and only such a
+// change concerns it.
 #pragma once
 
 #include <bit>
@@ -18,9 +21,10 @@ class ChangeLog {
     slots_.assign(std::bit_ceil(changes), 0);
     begin_ = end_;
   }
-  void add(uint32_t slot) {
-    LATTICE_ASSERT(!slots_.empty());
-    slots_[end_ & (slots_.size() - 1)] = slot;
+  /// Slots are below 2^31. `after_rest`: the object had not changed for a while.
+  void add(uint32_t slot, bool after_rest = false) {
+    LATTICE_ASSERT(!slots_.empty() && slot < kAfterRest);
+    slots_[end_ & (slots_.size() - 1)] = slot | (after_rest ? kAfterRest : 0);
     ++end_;
     if (end_ - begin_ > slots_.size()) ++begin_;
   }
@@ -30,10 +34,14 @@ class ChangeLog {
   /// False when changes since `place` were forgotten.
   bool reaches(uint64_t place) const { return place >= begin_; }
   /// The object of the change at `place`, which must be reached.
-  uint32_t at(uint64_t place) const { return slots_[place & (slots_.size() - 1)]; }
+  uint32_t at(uint64_t place) const { return slots_[place & (slots_.size() - 1)] & ~kAfterRest; }
+  /// Whether that object had rested before the change.
+  bool is_after_rest(uint64_t place) const { return (slots_[place & (slots_.size() - 1)] & kAfterRest) != 0; }
 
  private:
-  std::vector<uint32_t> slots_;  // a ring
+  static constexpr uint32_t kAfterRest = 1u << 31;
+
+  std::vector<uint32_t> slots_;  // a ring of slots, each with or without kAfterRest
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
 };

@@ -15,8 +15,10 @@ const ChangedGroups::Changes& ChangedGroups::since(uint64_t place) {
   answer.end = changes_.end();
   for (const Group& group : answer.groups) answer.masks[group.group] = 0;
   answer.groups.clear();
+  answer.woken.clear();
   for (; place != changes_.end(); ++place) {
     const uint32_t slot = changes_.at(place);
+    if (changes_.is_after_rest(place)) answer.woken.push_back(slot);
     const uint32_t group = slot >> kGroupBits;
     if (group >= answer.masks.size()) answer.masks.resize(size_t{group} + 1);
     if (answer.masks[group] == 0) answer.groups.push_back(Group{group, 0});

@@ -23,6 +23,7 @@ class ChangedGroups {
     uint64_t end = 0;
     std::vector<Group> groups;    // in no order
     std::vector<uint32_t> masks;  // by group
+    std::vector<uint32_t> woken;  // slots that changed after a rest, in no order; some repeat
 
     /// True when an object changed. Any number may be asked about.
     bool holds(uint32_t slot) const {

@@ -217,8 +217,9 @@ void ReplicaList::follow(const StateStore& store, ChangedGroups& changed) {
   settle(store);
 }
 
-// Looks up what changed, or where that is less, looks at each object of the set. The marks of what changed
-// are shared with other clients.
+// Of what is not settled, looks up what changed, or where that is less, looks at each object. A settled
+// object had rested, so it is among the few that changed after a rest. What is computed of the changes is
+// shared with other clients.
 void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes) {
   const size_t all = slots_.slots().size() + settled_.size();
   if (changes.end() - changes_read_ <= all / kLookupCost) {
@@ -226,15 +227,27 @@ void ReplicaList::wake_changed(ChangedGroups& changed, const ChangeLog& changes)
     for (uint64_t at = changes_read_; at != changes.end(); ++at) wake_slot(changes.at(at));
     return;
   }
-  const ChangedGroups::Changes& marks = changed.since(changes_read_);
+  const ChangedGroups::Changes& since = changed.since(changes_read_);
   const std::span<const uint32_t> slots = slots_.slots();
   for (uint32_t index = 0; index < slots.size(); ++index) {
-    if (marks.holds(slots[index])) wake(index);
+    if (since.holds(slots[index])) wake(index);
   }
-  settled_.take_if(
-      [&](uint32_t slot, size_t) { return marks.holds(slot); },
-      [this](uint32_t slot, const SettledReplicas::State& state) { wake(make_active(slot, state)); });
-  visited_ += all;
+  visited_ += slots.size();
+  wake_settled(since);
+}
+
+void ReplicaList::wake_settled(const ChangedGroups::Changes& since) {
+  const auto rouse = [this](uint32_t slot, const SettledReplicas::State& state) {
+    wake(make_active(slot, state));
+  };
+  if (since.woken.size() > settled_.size() / kLookupCost) {
+    visited_ += settled_.size();
+    return settled_.take_if([&](uint32_t slot, size_t) { return since.holds(slot); }, rouse);
+  }
+  visited_ += since.woken.size();
+  for (const uint32_t slot : since.woken) {
+    if (const std::optional<SettledReplicas::State> state = settled_.take(slot)) rouse(slot, *state);
+  }
 }
 
 void ReplicaList::wake_outdated(const StateStore& store) {

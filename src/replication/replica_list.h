@@ -254,6 +254,7 @@ class ReplicaList {
  private:
   void wake(uint32_t index);
   void wake_changed(ChangedGroups& changed, const ChangeLog& changes);
+  void wake_settled(const ChangedGroups::Changes& since);
   void wake_outdated(const StateStore& store);
   void drop_stale();
   void fit();

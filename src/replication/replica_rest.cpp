@@ -82,7 +82,9 @@ bool ReplicaList::may_settle(const StateStore& store, uint32_t index) const {
   const bool needs_kept =
       kept.version != 0 && kept.tick != replica.acked_tick &&
       base::tick_distance(tick_, kept.tick) <= static_cast<int32_t>(store.keep_ticks().sure_ticks());
-  return replica.acked_version == newest.version && replica.has_full(newest.full_version) &&
+  // Its next change will be one after a rest: wake_settled() looks at no others.
+  const bool rests = base::tick_distance(store.last_tick(), newest.tick) >= kRestTicks;
+  return rests && replica.acked_version == newest.version && replica.has_full(newest.full_version) &&
          replica.acked_version == replica.sent_version && replica.acked_tick == replica.sent_tick &&
          replica.acked_version <= SettledReplicas::kMostVersion && replica.accumulator == 0 &&
          replica.rest_sent && !replica.in_flight && !replica.lost && !replica.waits &&

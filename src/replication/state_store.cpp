@@ -160,12 +160,13 @@ void StateStore::take_words(ObjectTable& table, uint32_t slot, Tick tick) {
 void StateStore::add_version(uint32_t slot, Tick tick, const Word* words) {
   Object& object = objects_[slot];
   StateSummary& summary = summaries_[slot];
+  const bool after_rest = base::tick_distance(tick, summary.tick) >= kRestTicks;
   ++summary.version;
   Word* room = object.ring.push(tick, summary.version, history_ticks_, keep_, pool_);
   std::copy_n(words, object.ring.type().word_count, room);
   summary.tick = tick;
   summary.moving = object.ring.type().layout->moving(words);
-  changes_.add(slot);
+  changes_.add(slot, after_rest);
   if (object.ring.grown() && !std::exchange(object.in_grown, true)) grown_.push_back(slot);
 }
 

@@ -24,6 +24,9 @@ namespace lattice::replication {
 
 inline constexpr int32_t kHistoryTicks = 64;  // every state of so many ticks is kept
 
+/// An object that did not change for so many ticks rests (ChangeLog::is_after_rest()).
+inline constexpr int32_t kRestTicks = 8;
+
 /// The values of one object that every build reads.
 struct StateSummary {
   uint32_t version = 0;       // the newest version; 0 before the first record()

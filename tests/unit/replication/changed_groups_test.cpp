@@ -20,6 +20,16 @@ TEST(ChangedGroups, mark_what_changed_since_a_place) {
   EXPECT_TRUE(later.holds(1000));
 }
 
+TEST(ChangedGroups, name_what_changed_after_a_rest) {
+  ChangeLog log;
+  log.reserve(64);
+  ChangedGroups changed(log);
+  for (const uint32_t slot : {7u, 9u, 7u, 30u}) log.add(slot, slot != 9);
+  EXPECT_EQ(changed.since(0).woken, (std::vector<uint32_t>{7, 7, 30}));
+  EXPECT_EQ(changed.since(3).woken, (std::vector<uint32_t>{30}));
+  EXPECT_EQ(log.at(0), 7u);
+}
+
 TEST(ChangedGroups, an_answer_that_makes_way_leaves_no_marks) {
   ChangeLog log;
   log.reserve(64);

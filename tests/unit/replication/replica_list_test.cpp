@@ -567,6 +567,27 @@ TEST_F(RestingClient, is_left_alone_without_a_visit) {
   EXPECT_EQ(recipient.visited(), visited + 100) << "once in the change log";
 }
 
+TEST_F(RestingClient, looks_at_settled_objects_only_after_changes_that_end_a_rest) {
+  ASSERT_TRUE(come_to_rest());
+  for (int i = 0; i < 64 && recipient.settled() != 300; ++i) ASSERT_TRUE(rests());
+  ASSERT_EQ(recipient.settled(), 300u);
+  const auto change_others = [&] {
+    for (uint32_t slot = 300; slot < 600; ++slot) authority.state<Lamp>(slot).level ^= 1;
+  };
+  change_others();
+  ASSERT_TRUE(rests());
+  const uint64_t visited = recipient.visited();
+  for (int i = 0; i < 100; ++i) {
+    change_others();
+    ASSERT_TRUE(rests());
+  }
+  EXPECT_LE(recipient.visited(), visited + 100 * 32) << "what may not have settled, and no more";
+  change_others();
+  authority.state<Lamp>(17).level ^= 1;
+  EXPECT_FALSE(rests());
+  EXPECT_EQ(recipient.settled(), 299u);
+}
+
 TEST_F(RestingClient, ends_its_rest_with_what_changes) {
   ASSERT_TRUE(come_to_rest());
   authority.state<Lamp>(17).level ^= 1;

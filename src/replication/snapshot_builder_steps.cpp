@@ -108,7 +108,10 @@ void SnapshotBuilder::begin_steps(ReplicaList& recipient) {
     const uint32_t group = candidates_[at].slot >> kGroupBits;
     size_t end = at + 1;
     while (end < candidates_.size() && candidates_[end].slot >> kGroupBits == group) ++end;
-    begin_step(recipient, std::span(candidates_).subspan(at, end - at));
+    // Fewer begin no group, and most clients of a wide world have no group to join.
+    const bool may_begin =
+        end - at >= ReplicaList::kLeastInStep || recipient.step_of(candidates_[at].slot) != nullptr;
+    if (may_begin) begin_step(recipient, std::span(candidates_).subspan(at, end - at));
     at = end;
   }
 }

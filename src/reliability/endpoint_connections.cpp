@@ -131,7 +131,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.server_tick = accepted.server_tick;
   peer.tick_rate_hz = accepted.tick_rate_hz;
   peer.accepted_at_ns = now_ns;
-  peer.window_second = now_ns / 1'000'000'000;
+  peer.losses.begin(now_ns / 1'000'000'000);
   if (accepted.first_rtt_ns != 0) peer.rtt.add_sample(accepted.first_rtt_ns, now_ns);
   send_keepalive(peer, true);  // At once: the server says nothing before it has heard from us (H-11).
   announce(peer);
@@ -164,7 +164,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();
-  peer->window_second = now_ns / 1'000'000'000;
+  peer->losses.begin(now_ns / 1'000'000'000);
   peer->lifecycle.apply(Event::kAdmit);
   wake(*peer);
 }
@@ -298,6 +298,8 @@ const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
   out.packets_acked = history.acked;
   out.packets_lost = history.lost;
   out.packets_lost_spurious = history.lost_spurious;
+  out.loss_out = peer.losses.out();
+  out.loss_in = peer.losses.in();
   out.traffic = peer.traffic;
   if (peer.link) {
     out.key_epoch = peer.link->newest_epoch();

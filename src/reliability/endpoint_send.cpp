@@ -450,30 +450,9 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
 // A loss window ends with the first update of a new second. If that update did not service a connection, the
 // connection's window ends here, before further packets are counted or the rates are read.
 void Endpoint::Core::update_loss_window(Peer& peer) {
-  const uint64_t second = last_update_second;
-  if (second <= peer.window_second) return;
-  const HistoryCounters& out = peer.history.counters();
-  const uint64_t tracked = out.tracked - peer.window_tracked;
-  const uint64_t lost = out.lost - peer.window_lost;
-  const uint64_t highest = peer.link->highest_received();
-  const uint64_t missing = highest - std::min(highest, peer.traffic.packets_received);
-  const uint64_t spurious = out.lost_spurious - peer.window_spurious;
-  if (tracked != 0) {
-    const uint64_t gone = lost - std::min(lost, spurious);
-    peer.stats.loss_out = std::min(1.0, static_cast<double>(gone) / static_cast<double>(tracked));
-  }
-  if (highest != peer.window_highest) {
-    const uint64_t numbers = highest - peer.window_highest;
-    const auto newly_missing = static_cast<int64_t>(missing - peer.window_missing);
-    const double lost_in = peer.skip_allowance.lost_of(numbers, newly_missing);
-    peer.stats.loss_in = std::min(1.0, lost_in / static_cast<double>(numbers));
-  }
-  peer.window_second = second;
-  peer.window_tracked = out.tracked;
-  peer.window_lost = out.lost;
-  peer.window_spurious = out.lost_spurious;
-  peer.window_highest = highest;
-  peer.window_missing = missing;
+  if (!peer.losses.is_over(last_update_second)) return;
+  peer.losses.close(last_update_second, peer.history.counters(), peer.link->highest_received(),
+                    peer.traffic.packets_received);
 }
 
 }  // namespace lattice::reliability

@@ -14,6 +14,7 @@
 #include "reliability/bulk_source.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/engine_share.h"
+#include "reliability/loss_meter.h"
 #include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
 #include "reliability/pacer.h"
@@ -119,7 +120,6 @@ struct alignas(64) Peer {
   /// One bit per reliable channel that may have a message to send or to be acked. Updates clear the bits of
   /// idle channels. Most channels are idle most of the time, and updates skip them.
   uint32_t sending_channels = 0;
-  uint64_t window_second = 0;
   std::unique_ptr<connection::ClientHandshake> handshake;
   base::Late<connection::ConnectionTimers> timers;  ///< Together with `link`.
   TrafficStats traffic;
@@ -139,6 +139,7 @@ struct alignas(64) Peer {
   MtuSearch mtu;
   PathValidator validator;  ///< Used by the side that accepted.
   RttEstimator rtt;
+  LossMeter losses;
   base::Late<connection::KeyRotation> rotation;  ///< Together with `link`.
   base::Late<connection::SecureLink> link;
 
@@ -180,14 +181,8 @@ struct alignas(64) Peer {
   SequencedState engine;       ///< Channel 1, is_snapshot.
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
-  // Statistics; traffic, round trips and queues are filled in by stats_of().
+  // Statistics; traffic, round trips, losses and queues are filled in by stats_of().
   mutable ConnectionStats stats;
-  uint64_t window_tracked = 0;
-  uint64_t window_lost = 0;
-  uint64_t window_spurious = 0;
-  uint64_t window_highest = 0;
-  uint64_t window_missing = 0;
-  SkipAllowance skip_allowance;
 };
 
 /// Deleter of a Peer in memory that it does not own.

@@ -276,8 +276,7 @@ std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle conne
                                                           Channel channel) const {
   const Peer* peer = core_->find(connection);
   if (peer == nullptr) return std::nullopt;
-  const SequencedState& state = peer->sequenced[static_cast<uint8_t>(channel)];
-  return state.has_seen ? std::optional(state.last_seen) : std::nullopt;
+  return peer->incoming_channels.sequenced(static_cast<uint8_t>(channel)).newest();
 }
 
 ReceiveMemory& Endpoint::receive_memory() {

@@ -22,8 +22,8 @@ bool Endpoint::Core::has_chunks(const Peer& peer) const {
 
 void Endpoint::Core::send_chunks(Peer& peer) {
   // If a message still waits here, there was no budget for it, and there is none for a chunk either.
-  while (peer.connected() && !has_payload(peer) && items.has_room() && !peer.history.is_full() &&
-         has_chunks(peer)) {
+  while (peer.connected() && !peer.outgoing_channels.has_work() && items.has_room() &&
+         !peer.history.is_full() && has_chunks(peer)) {
     // With nothing in flight one chunk may leave, however small the window is: a transfer never stops.
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;

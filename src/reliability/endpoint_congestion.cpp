@@ -11,12 +11,6 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
-uint64_t reliable_waiting_bytes(const Peer& peer) {
-  uint64_t bytes = 0;
-  for_each_bit(peer.sending_channels, [&](uint8_t i) { bytes += peer.reliable[i]->send.waiting_bytes(); });
-  return bytes;
-}
-
 // What `allowance` leaves for messages with is_snapshot. Reliable messages go first, but leave a quarter.
 // EngineShare hands it out datagram by datagram.
 uint64_t engine_part(uint64_t allowance, uint64_t reliable_bytes, uint64_t engine_bytes) {
@@ -58,14 +52,15 @@ uint64_t Endpoint::Core::send_budget_bytes(Peer& peer, uint64_t at_ns, uint64_t 
   const uint64_t allowance = peer.pacer.allowance_bytes(in_flight);
   if (allowance == Pacer::kUnlimited) return allowance;
   if (allowance == 0) return 0;
-  const uint64_t reliable_bytes = reliable_waiting_bytes(peer);
-  const uint64_t engine_bytes = peer.engine_queue.bytes();
+  const uint64_t reliable_bytes = peer.outgoing_channels.reliable_waiting_bytes();
+  const uint64_t engine_bytes = peer.outgoing_channels.engine_bytes();
   uint64_t now = engine_part(allowance, reliable_bytes, engine_bytes);
   if (engine_bytes == 0) now = std::max(now, kDatagramBytes);
   // What leaves later is made only together with something that leaves now.
   if (during_ns == 0 || now < kDatagramBytes) return now;
   const uint64_t later = peer.pacer.allowance_bytes_during(during_ns, path, in_flight);
-  return std::max(now, engine_part(later, reliable_bytes + peer.application_queue.bytes(), engine_bytes));
+  return std::max(
+      now, engine_part(later, reliable_bytes + peer.outgoing_channels.application_bytes(), engine_bytes));
 }
 
 void Endpoint::Core::fill_congestion_stats(const Peer& peer, ConnectionStats* out) const {
@@ -75,8 +70,9 @@ void Endpoint::Core::fill_congestion_stats(const Peer& peer, ConnectionStats* ou
   out->bytes_in_flight = peer.history.bytes_in_flight();
   out->window_bytes = peer.pacer.window_bytes();
   out->rate_bytes_per_s = peer.pacer.rate_bytes_per_s();
+  const OutgoingChannels& waiting = peer.outgoing_channels;
   out->waiting_bytes =
-      reliable_waiting_bytes(peer) + peer.engine_queue.bytes() + peer.application_queue.bytes();
+      waiting.reliable_waiting_bytes() + waiting.engine_bytes() + waiting.application_bytes();
   out->queue_ns = out->rate_bytes_per_s == Pacer::kUnlimited
                       ? 0
                       : out->waiting_bytes * 1'000'000'000 / out->rate_bytes_per_s;

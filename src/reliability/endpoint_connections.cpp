@@ -306,15 +306,9 @@ const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
     out.datagram_bytes = peer.mtu.datagram_bytes();
     out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);
   }
-  size_t messages = 0;
-  size_t bytes = 0;
-  for (const auto& channel : peer.reliable) {
-    if (!channel) continue;
-    messages += channel->send.queued_messages();
-    bytes += channel->send.queued_bytes();
-  }
-  out.reliable_messages_queued = static_cast<uint32_t>(messages);
-  out.reliable_bytes_queued = static_cast<uint32_t>(bytes);
+  const OutgoingChannels::Queued queued = peer.outgoing_channels.reliable();
+  out.reliable_messages_queued = static_cast<uint32_t>(queued.messages);
+  out.reliable_bytes_queued = static_cast<uint32_t>(queued.bytes);
   fill_congestion_stats(peer, &out);
   return &out;
 }

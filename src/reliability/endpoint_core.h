@@ -88,12 +88,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void update_and_send();
   void update_handshake(Peer& peer);
   void update_link(Peer& peer);
-  uint64_t next_datagram_bytes(const Peer& peer) const;
   void send_payloads(Peer& peer);
-  /// False when nothing fitted `allowance_bytes`. A packet with one part of a snapshot, but the last, becomes
-  /// as long as one with a part of `padded_bytes` (W-30), if little is missing.
+  /// False when nothing fitted `allowance_bytes`. `padded_bytes`: OutgoingChannels::Room.
   bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only, size_t padded_bytes);
-  bool has_payload(const Peer& peer) const;
   uint64_t idle_ns(const Peer& peer) const;
   uint64_t last_try_ns(const Peer& peer) const;
   /// UINT64_MAX when no probe is due unless something is sent.
@@ -130,7 +127,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
   /// Whether the application may queue so much more for the peer (send_memory.h).
   bool may_queue(const Peer& peer, size_t messages, size_t bytes) const;
-  SendResult send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode);
   void drop_waiting_snapshot(Peer& peer);
 
   // endpoint_bulk.cpp

@@ -131,19 +131,19 @@ bool Endpoint::Core::on_sequenced_message(Peer& peer, const wire::Message& messa
   if (is_judged_by_number(message)) {
     // Layers above judge engine traffic by tick, object by object. For the rest the newest wins
     // here.
-    SequencedState& state = peer.sequenced[message.channel];
-    if (!state.is_news(message.id, current_payload.packet_seq)) {
+    SequencedOrder& order = peer.incoming_channels.sequenced(message.channel);
+    if (!order.is_news(message.id, current_payload.packet_seq)) {
       count(Refusal::kMessageStale, &peer);
       return true;
     }
     // A single fragment is not a whole message, so it makes no older message stale.
-    if (!message.is_fragment()) state.note(message.id, current_payload.packet_seq);
+    if (!message.is_fragment()) order.note(message.id, current_payload.packet_seq);
   }
   return deliver(peer, message);
 }
 
 bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& message) {
-  ReceiveChannel& channel = peer.reliable[message.channel]->receive;
+  ReceiveChannel& channel = peer.incoming_channels.reliable(message.channel);
   switch (channel.offer(message.id, message.flags, message.body, message.fragment)) {
     case ReceiveChannel::Outcome::kDeliver:
       break;
@@ -198,17 +198,17 @@ bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
 bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) {
   IncomingFragment fragment{message.fragment, message.id, {}};
   if (wire::is_reliable(message.mode)) {
-    fragment.next_id = peer.reliable[message.channel]->receive.next_expected();
+    fragment.next_id = peer.incoming_channels.reliable(message.channel).next_expected();
   }
   const FragmentOutcome outcome =
       handler.on_fragment(peer.handle, static_cast<Channel>(message.channel), flags_of(message.flags),
                           fragment, message.body, now_ns);
   if (wire::is_reliable(message.mode)) {
-    peer.reliable[message.channel]->receive.set_oldest_incomplete(outcome.oldest_incomplete);
+    peer.incoming_channels.reliable(message.channel).set_oldest_incomplete(outcome.oldest_incomplete);
   }
   if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
     // The message is newer than last_seen: this fragment was, and no message has come in between.
-    peer.sequenced[message.channel].note(message.id, current_payload.packet_seq);
+    peer.incoming_channels.sequenced(message.channel).note(message.id, current_payload.packet_seq);
   }
   if (outcome.verdict == Verdict::kProtocolError) {
     const Refusal refusal =
@@ -278,11 +278,7 @@ void Endpoint::Core::lose_receipts(Peer& peer) {
   const auto lost = [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); };
   // Channels report the receipts of reliable messages; packets report those of unreliable messages.
   peer.history.lose_everything(notifier);
-  for (const auto& channel : peer.reliable) {
-    if (channel) channel->send.lose_everything(lost);
-  }
-  peer.engine_queue.lose_everything(lost);
-  peer.application_queue.lose_everything(lost);
+  peer.outgoing_channels.lose_everything(lost);
 }
 
 }  // namespace lattice::reliability

@@ -18,33 +18,13 @@ uint8_t wire_flags(MessageFlags flags) {
                               (flags.is_snapshot ? wire::kFlagSnapshot : 0));
 }
 
-// Queues every fragment of `body`. If one finds no room, takes back the fragments queued before it.
-template <class Queue>
-bool queue_fragments(Queue& queue, OutgoingMessage message, size_t unit_bytes,
-                     std::span<const uint8_t> body) {
-  for (size_t i = 0; i < message.fragment.count; ++i) {
-    message.fragment.index = static_cast<uint8_t>(i);
-    const size_t offset = i * unit_bytes;
-    message.body = body.subspan(offset, std::min(unit_bytes, body.size() - offset));
-    if (queue.queue(message)) continue;
-    queue.take_back(i);
-    return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool Endpoint::Core::may_queue(const Peer& peer, size_t messages, size_t bytes) const {
   if (pool.stats().capacity_live + queue_memory_bytes(messages, bytes) <= config.send_growth_bytes)
     return true;
-  messages += peer.application_queue.size();
-  bytes += peer.application_queue.bytes();
-  for_each_bit(peer.sending_channels & ~(uint32_t{1} << kControl), [&](uint8_t channel) {
-    messages += peer.reliable[channel]->send.queued_messages();
-    bytes += peer.reliable[channel]->send.queued_bytes();
-  });
-  return queue_memory_bytes(messages, bytes) <= kSendShareBytes;
+  const OutgoingChannels::Queued queued = peer.outgoing_channels.of_application();
+  return queue_memory_bytes(messages + queued.messages, bytes + queued.bytes) <= kSendShareBytes;
 }
 
 SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
@@ -65,31 +45,14 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
   message.flags = wire_flags(flags);
   message.receipt = receipt;
   message.body = body;
-  if (!wire::is_reliable(mode)) return send_unreliable(*peer, message, mode);
-  if (channel != kControl && !may_queue(*peer, 1, body.size())) return SendResult::kWouldBlock;
-  return peer->channel_to_send(channel).queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
-}
-
-SendResult Endpoint::Core::send_unreliable(Peer& peer, OutgoingMessage message, ChannelMode mode) {
-  const bool engine = message.channel == static_cast<uint8_t>(Channel::kUnreliableSequenced) &&
-                      (message.flags & wire::kFlagSnapshot) != 0;
-  if (engine) {
-    message.id = peer.engine.next_sent;
-    if (!peer.engine_queue.queue(message)) return SendResult::kWouldBlock;
-    peer.engine_sequence_used = true;  // The next update begins a new sequence.
-    return SendResult::kOk;
-  }
-  if (!may_queue(peer, 1, message.body.size())) return SendResult::kWouldBlock;
-  SequencedState& state = peer.sequenced[message.channel];
-  if (mode == ChannelMode::kUnreliableSequenced) message.id = state.next_sent;
-  if (!peer.application_queue.queue(message)) return SendResult::kWouldBlock;
-  if (mode == ChannelMode::kUnreliableSequenced) state.next_sent = state.next_sent.next();
-  return SendResult::kOk;
+  const bool is_bounded = channel != kControl && !OutgoingChannels::is_engine(message);
+  if (is_bounded && !may_queue(*peer, 1, body.size())) return SendResult::kWouldBlock;
+  return peer->outgoing_channels.queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
 }
 
 void Endpoint::Core::drop_waiting_snapshot(Peer& peer) {
   PeerAckNotifier notifier(handler, stats, peer);
-  peer.engine_queue.lose_everything(
+  peer.outgoing_channels.drop_engine(
       [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); });
 }
 
@@ -114,16 +77,8 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
   message.receipt = receipt;
   message.fragment.group = group;
   message.fragment.count = static_cast<uint16_t>(count);
-  if (wire::is_reliable(mode)) {
-    SendChannel& queue = peer->channel_to_send(channel);
-    return queue_fragments(queue, message, unit_bytes, body) ? SendResult::kOk : SendResult::kWouldBlock;
-  }
-  SequencedState& state = peer->sequenced[channel];
-  if (mode == ChannelMode::kUnreliableSequenced)
-    message.id = state.next_sent;  // All fragments share it (F-04).
-  if (!queue_fragments(peer->application_queue, message, unit_bytes, body)) return SendResult::kWouldBlock;
-  if (mode == ChannelMode::kUnreliableSequenced) state.next_sent = state.next_sent.next();
-  return SendResult::kOk;
+  return peer->outgoing_channels.queue_fragments(message, unit_bytes, body) ? SendResult::kOk
+                                                                            : SendResult::kWouldBlock;
 }
 
 }  // namespace lattice::reliability

@@ -4,16 +4,10 @@
 #include "reliability/endpoint_core.h"
 
 namespace lattice::reliability {
-namespace {
-
-constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
-
-}  // namespace
-
 void Endpoint::Core::queue_reset_token(Peer& peer) {
   const auto body = wire::encode_reset_token(resets->token_of(peer.link->connection_id()));
   // Without memory for the message the client gets no token, and notices a restart by silence.
-  peer.channel_to_send(kControl).queue(0, body, 0);
+  peer.outgoing_channels.queue_control(body);
 }
 
 bool Endpoint::Core::on_reset_token(Peer& peer, std::span<const uint8_t> body) {

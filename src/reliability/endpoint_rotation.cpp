@@ -3,12 +3,6 @@
 #include "reliability/endpoint_core.h"
 
 namespace lattice::reliability {
-namespace {
-
-constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
-
-}  // namespace
-
 bool Endpoint::Core::on_rotation_control(Peer& peer, std::span<const uint8_t> body) {
   batch.seal_pending();  // Packets that already have a number belong to the old keys.
   const connection::KeyRotation::ControlResult result =
@@ -27,7 +21,7 @@ void Endpoint::Core::update_rotation(Peer& peer) {
   peer.rotation->update(*peer.link, entropy, now_ns);
   const std::span<const uint8_t> body = peer.rotation->outgoing();
   // If the control queue is full, the next update offers the message again.
-  if (!body.empty() && peer.channel_to_send(kControl).queue(0, body, 0)) peer.rotation->on_queued();
+  if (!body.empty() && peer.outgoing_channels.queue_control(body)) peer.rotation->on_queued();
 }
 
 }  // namespace lattice::reliability

@@ -15,8 +15,6 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 /// A side that only answers probes sends a probe of its own this often, so that it measures a round trip too.
 constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
-/// The parts of one snapshot are filled as far as whole entries go, so they differ by less.
-constexpr size_t kMostPadding = 64;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
@@ -28,109 +26,6 @@ uint64_t resend_after_ns(const Peer& peer) {
   const bool thin = peer.history.bytes_in_flight() <= kThinFlightBytes;
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
 }
-
-// Fills one packet from a peer's queues in the order of R-14 and records the items it carries.
-class PacketFiller {
- public:
-  PacketFiller(Peer& peer, const wire::ChannelTable& channels, CarriedItems& items, PacketBuilder& builder,
-               size_t budget_bytes, uint64_t now_ns)
-      : peer_(peer),
-        channels_(channels),
-        items_(items),
-        builder_(builder),
-        now_ns_(now_ns),
-        resend_after_ns_(resend_after_ns(peer)),
-        packet_seq_(peer.link->next_packet_seq()) {
-    // A quarter of the packet stays free for snapshots and inputs while they wait.
-    reliable_limit_ = peer.engine_queue.empty() ? budget_bytes : budget_bytes - budget_bytes / 4;
-  }
-
-  void fill(bool control_only) {
-    constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
-    if ((peer_.sending_channels >> kControl & 1) != 0) {
-      add_lost(kControl);
-      add_new(kControl);
-    }
-    if (control_only) return;
-    const bool engine_waits = !peer_.engine_queue.empty();
-    const size_t engine_bytes_before = peer_.engine_queue.bytes();
-    if (engine_waits && peer_.engine_share.first(peer_.engine_queue.front().body.size())) {
-      add_unreliable(peer_.engine_queue);
-    }
-    const uint32_t channels = peer_.sending_channels & ~(uint32_t{1} << kControl);
-    for_each_bit(channels, [this](uint8_t i) { add_lost(i); });
-    for_each_bit(channels, [this](uint8_t i) { add_new(i); });
-    add_unreliable(peer_.engine_queue);
-    add_unreliable(peer_.application_queue);
-    if (engine_waits) {
-      peer_.engine_share.on_packet(builder_.size(), engine_bytes_before - peer_.engine_queue.bytes());
-    }
-  }
-
-  uint32_t items() const { return chain_; }
-  uint32_t message_count() const { return first_count_ + resent_count_; }
-  uint32_t first_count() const { return first_count_; }
-  uint32_t resent_count() const { return resent_count_; }
-
- private:
-  bool has_room() const {
-    return item_count_ < CarriedItems::kMaxPerPacket &&
-           (builder_.empty() || builder_.size() < reliable_limit_);
-  }
-
-  void add_lost(uint8_t channel) {
-    OutgoingMessage message;
-    while (has_room() && peer_.reliable[channel]->send.next_lost(&message)) {
-      if (!add_reliable(channel, message)) return;
-      ++resent_count_;
-    }
-  }
-
-  void add_new(uint8_t channel) {
-    OutgoingMessage message;
-    while (has_room() && peer_.reliable[channel]->send.next_new(&message)) {
-      if (!add_reliable(channel, message)) return;
-      ++first_count_;
-    }
-  }
-
-  bool add_reliable(uint8_t channel, OutgoingMessage& message) {
-    message.channel = channel;
-    if (!builder_.add(channels_.mode(channel), message)) return false;
-    SendChannel& send = peer_.reliable[channel]->send;
-    const uint32_t index = send.on_sent(message.id, packet_seq_, now_ns_, resend_after_ns_);
-    items_.add_message(&chain_, channel, index);
-    ++item_count_;
-    return true;
-  }
-
-  void add_unreliable(UnreliableQueue& queue) {
-    while (!queue.empty() && item_count_ < CarriedItems::kMaxPerPacket) {
-      const OutgoingMessage message = queue.front();
-      if (!builder_.add(channels_.mode(message.channel), message)) return;
-      if (message.receipt != 0) {
-        items_.add(&chain_,
-                   {.kind = CarriedKind::kReceipt, .channel = message.channel, .value = message.receipt});
-        ++item_count_;
-      }
-      queue.pop_front();
-      ++first_count_;
-    }
-  }
-
-  Peer& peer_;
-  const wire::ChannelTable& channels_;
-  CarriedItems& items_;
-  PacketBuilder& builder_;
-  uint64_t now_ns_;
-  uint64_t resend_after_ns_;
-  uint64_t packet_seq_;
-  size_t reliable_limit_;
-  uint32_t chain_ = CarriedItems::kNone;
-  size_t item_count_ = 0;
-  uint32_t first_count_ = 0;
-  uint32_t resent_count_ = 0;
-};
 
 }  // namespace
 
@@ -197,11 +92,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_loss_window(peer);
   detect_losses(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
-  for_each_bit(peer.sending_channels, [&](uint8_t i) {
-    SendChannel& channel = peer.reliable[i]->send;
-    channel.expire(now_ns);
-    if (channel.idle()) peer.sending_channels &= ~(uint32_t{1} << i);
-  });
+  peer.outgoing_channels.expire(now_ns);
   update_rotation(peer);
   update_path(peer);
   send_payloads(peer);
@@ -211,11 +102,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   update_mtu(peer);
 #if defined(LATTICE_VALIDATION)
   LATTICE_CHECK(peer.history.validate());
-  for (size_t i = 0; i < peer.reliable.size(); ++i) {
-    const auto& channel = peer.reliable[i];
-    LATTICE_CHECK(!channel || channel->send.validate());
-    LATTICE_CHECK(!channel || channel->send.idle() || (peer.sending_channels >> i & 1) != 0);
-  }
+  LATTICE_CHECK(peer.outgoing_channels.validate());
 #endif
 }
 
@@ -228,46 +115,24 @@ uint64_t Endpoint::Core::idle_ns(const Peer& peer) const {
   return idle_ns + idle_ns / 4 + std::min(peer.rtt.srtt_ns(), idle_ns);
 }
 
-bool Endpoint::Core::has_payload(const Peer& peer) const {
-  if (!peer.engine_queue.empty() || !peer.application_queue.empty()) return true;
-  for (uint32_t left = peer.sending_channels; left != 0; left &= left - 1) {
-    if (peer.reliable[static_cast<size_t>(std::countr_zero(left))]->send.has_work()) return true;
-  }
-  return false;
-}
-
-// The most that the next datagram can take of what waits.
-uint64_t Endpoint::Core::next_datagram_bytes(const Peer& peer) const {
-  constexpr size_t kMostHeadBytes = 1 + 2 + wire::kFragmentHeaderBytes + 2;
-  constexpr size_t kMostFrameBytes =
-      wire::kMaxHeaderBytes + wire::kAckMessageWithDelayBytes + wire::kTagBytes;
-  if (peer.sending_channels != 0) return kDatagramBytes;
-  const size_t messages = peer.engine_queue.size() + peer.application_queue.size();
-  const size_t bytes = peer.engine_queue.bytes() + peer.application_queue.bytes();
-  return std::min<uint64_t>(kMostFrameBytes + messages * kMostHeadBytes + bytes, kDatagramBytes);
-}
-
 void Endpoint::Core::send_payloads(Peer& peer) {
-  if (!has_payload(peer) && !has_chunks(peer)) return;
+  OutgoingChannels& outgoing = peer.outgoing_channels;
+  if (!outgoing.has_work() && !has_chunks(peer)) return;
   peer.pacer.begin_send(path_state(peer), previous_update_ns);
-  const SendChannel& control = peer.reliable[static_cast<size_t>(Channel::kControl)]->send;
   // The parts of a snapshot leave together and differ little in length.
-  const bool is_run = peer.engine_queue.size() > 1 && socket.favours_equal_lengths();
-  const size_t padded_bytes = is_run ? peer.engine_queue.longest_body_bytes() : 0;
-  while (peer.connected() && has_payload(peer) && items.has_room() && !peer.history.is_full()) {
+  const bool is_run = outgoing.engine_count() > 1 && socket.favours_equal_lengths();
+  const size_t padded_bytes = is_run ? outgoing.longest_engine_bytes() : 0;
+  while (peer.connected() && outgoing.has_work() && items.has_room() && !peer.history.is_full()) {
     const uint64_t allowance_bytes =
-        peer.pacer.allowance_bytes(peer.history.bytes_in_flight(), next_datagram_bytes(peer));
+        peer.pacer.allowance_bytes(peer.history.bytes_in_flight(), outgoing.next_datagram_bytes());
     const bool control_only = allowance_bytes == 0;
-    if (control_only && !control.has_work()) break;
+    if (control_only && !outgoing.has_control()) break;
     if (!send_one_payload(peer, control_only ? peer.pacer.urgent_allowance_bytes() : allowance_bytes,
                           control_only, padded_bytes)) {
       break;
     }
   }
-  if (peer.engine_sequence_used) {
-    peer.engine.next_sent = peer.engine.next_sent.next();
-    peer.engine_sequence_used = false;
-  }
+  outgoing.end_sequence();
 }
 
 bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only,
@@ -278,15 +143,14 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
   const size_t budget_bytes = datagram_bytes - peer.link->next_overhead_bytes();
   PacketBuilder builder(buffer.subspan(wire::kMaxHeaderBytes, budget_bytes), peer.acks.block(),
                         peer.acks.delay_ns(now_ns));
-  PacketFiller filler(peer, config.channels, items, builder, budget_bytes, now_ns);
-  const size_t parts_before = peer.engine_queue.size();
-  const size_t part_bytes = parts_before == 0 ? 0 : peer.engine_queue.front().body.size();
-  filler.fill(control_only);
-  const bool has_one_part = peer.engine_queue.size() + 1 == parts_before && filler.message_count() == 1;
-  if (has_one_part && parts_before != 1 && part_bytes < padded_bytes &&
-      padded_bytes - part_bytes <= kMostPadding) {
-    builder.pad_to(builder.size() + padded_bytes - part_bytes);
-  }
+  const OutgoingChannels::Filled filled =
+      peer.outgoing_channels.fill({.packet_seq = peer.link->next_packet_seq(),
+                                   .now_ns = now_ns,
+                                   .resend_after_ns = resend_after_ns(peer),
+                                   .budget_bytes = budget_bytes,
+                                   .padded_bytes = padded_bytes,
+                                   .control_only = control_only},
+                                  builder, items);
   if (builder.empty()) {
     // send() accepts only messages that fit a whole packet.
     LATTICE_CHECK(control_only);
@@ -298,8 +162,8 @@ bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool
   packet.plaintext_bytes = builder.size();
   packet.ack_eliciting = true;
   packet.charge = control_only ? Charge::kUrgent : Charge::kOrdinary;
-  packet.items = filler.items();
-  transmit_payload(peer, packet, filler.first_count(), filler.resent_count());
+  packet.items = filled.items;
+  transmit_payload(peer, packet, filled.first_count, filled.resent_count);
   return true;
 }
 

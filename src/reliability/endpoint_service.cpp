@@ -92,7 +92,7 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
 // True if nothing waits that could leave with any update: then every deadline is in the table.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
   return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
-         !peer.validator.on_trial() && !has_payload(peer) && !has_chunks(peer);
+         !peer.validator.on_trial() && !peer.outgoing_channels.has_work() && !has_chunks(peer);
 }
 
 // Checks all work that a Payload can make due earlier. A Payload postpones timeout, keepalive and probes.
@@ -116,9 +116,8 @@ uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
   if (!waits_for_nothing(peer) || peer.link->closed() != connection::LinkClosed::kOpen) return 0;
   uint64_t next_ns = std::min(timeout_paused ? base::DeadlineTable::kNever : timeout_ns,
                               std::max(peer.timers->keepalive_at_ns(), peer.last_sent_ns + idle_ns(peer)));
-  next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt)});
-  for_each_bit(peer.sending_channels,
-               [&](uint8_t i) { next_ns = std::min(next_ns, peer.reliable[i]->send.next_expiry_ns()); });
+  next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
+                      peer.outgoing_channels.next_expiry_ns()});
   next_ns = std::min(next_ns, busy_probe_at_ns(peer));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
   // Without a round-trip sample no probe is sent, and the first sample comes with a packet.

@@ -1,6 +1,6 @@
 // Keeps snapshots and inputs moving behind reliable traffic: they get a quarter of the bytes while
-// they wait. PacketFiller leaves a quarter of each packet free, but this is not enough: a snapshot part can
-// be as large as a packet, and it would wait for ever behind reliable messages that fill every packet.
+// they wait. OutgoingChannels leaves a quarter of each packet free, but this is not enough: a snapshot part
+// can be as large as a packet, and it would wait for ever behind reliable messages that fill every packet.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,18 +12,16 @@
 #include "reliability/ack_tracker.h"
 #include "reliability/bulk_source.h"
 #include "reliability/endpoint_handler.h"
-#include "reliability/engine_share.h"
+#include "reliability/incoming_channels.h"
 #include "reliability/loss_meter.h"
 #include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
+#include "reliability/outgoing_channels.h"
 #include "reliability/pacer.h"
 #include "reliability/path_validator.h"
-#include "reliability/receive_channel.h"
 #include "reliability/rtt_estimator.h"
-#include "reliability/send_channel.h"
 #include "reliability/sent_packet_history.h"
 #include "reliability/statistics.h"
-#include "reliability/unreliable_queue.h"
 #include "transport/connection/client_handshake.h"
 #include "transport/connection/connection_timers.h"
 #include "transport/connection/key_rotation.h"
@@ -34,38 +31,6 @@
 #include "transport/wire/stateless_reset.h"
 
 namespace lattice::reliability {
-
-/// Calls visit(number) for each bit that is set, lowest first.
-template <class Visit>
-void for_each_bit(uint32_t bits, Visit visit) {
-  for (; bits != 0; bits &= bits - 1) visit(static_cast<uint8_t>(std::countr_zero(bits)));
-}
-
-struct ReliableChannel {
-  ReliableChannel(base::BufferPool& pool, ReceiveMemory& memory, bool ordered,
-                  uint64_t max_resend_interval_ns)
-      : send(pool, max_resend_interval_ns), receive(pool, memory, ordered) {}
-  SendChannel send;
-  ReceiveChannel receive;
-};
-
-/// Sequence state of one unreliable-sequenced channel and kind of traffic.
-struct SequencedState {
-  base::Sequence16 next_sent;
-  base::Sequence16 last_seen;
-  bool has_seen = false;
-  uint64_t seen_in = 0;  ///< Number of the packet that carried last_seen.
-
-  /// Later packets carry later sequences. Two sequences are compared only if they cannot have wrapped.
-  bool is_news(base::Sequence16 id, uint64_t packet_seq) const {
-    return !has_seen || packet_seq > seen_in + kMaxNumberedPackets || base::sequence_greater(id, last_seen);
-  }
-  void note(base::Sequence16 id, uint64_t packet_seq) {
-    last_seen = id;
-    has_seen = true;
-    seen_in = packet_seq;
-  }
-};
 
 /// This side's probes that were not echoed yet; a fifth probe replaces the oldest.
 struct ProbeTimes {
@@ -86,20 +51,11 @@ struct ProbeTimes {
 struct alignas(64) Peer {
   Peer(base::BufferPool& pool, ReceiveMemory& memory, CarriedItems& items, const wire::ChannelTable& channels,
        const Pacer::Setup& pace, const RtoBounds& rto)
-      : history(pool, items), pacer(pace), engine_queue(pool), application_queue(pool), rtt(rto) {
-    for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
-      if (!wire::is_reliable(channels.mode(i))) continue;
-      reliable[i] = std::make_unique<ReliableChannel>(
-          pool, memory, channels.mode(i) == ChannelMode::kReliableOrdered, rto.max_ns);
-    }
-  }
-
-  /// The channel to queue a message in. Every queueing goes through here, so that sending_channels is
-  /// complete.
-  SendChannel& channel_to_send(uint8_t channel) {
-    sending_channels |= uint32_t{1} << channel;
-    return reliable[channel]->send;
-  }
+      : history(pool, items),
+        pacer(pace),
+        rtt(rto),
+        outgoing_channels(pool, channels, rto.max_ns),
+        incoming_channels(pool, memory, channels) {}
 
   bool connected() const { return lifecycle.state() == connection::State::kConnected; }
 
@@ -116,10 +72,6 @@ struct alignas(64) Peer {
   bool echo_pending = false;
   bool path_response_pending = false;
   bool has_sent_payload = false;
-  bool engine_sequence_used = false;
-  /// One bit per reliable channel that may have a message to send or to be acked. Updates clear the bits of
-  /// idle channels. Most channels are idle most of the time, and updates skip them.
-  uint32_t sending_channels = 0;
   std::unique_ptr<connection::ClientHandshake> handshake;
   base::Late<connection::ConnectionTimers> timers;  ///< Together with `link`.
   TrafficStats traffic;
@@ -132,14 +84,12 @@ struct alignas(64) Peer {
   SentPacketHistory history;
   AckBlockOrder ack_block_order;
   Pacer pacer;
-  UnreliableQueue engine_queue;
-  UnreliableQueue application_queue;
-  EngineShare engine_share;
   NumberSkipper skipper;
   MtuSearch mtu;
   PathValidator validator;  ///< Used by the side that accepted.
   RttEstimator rtt;
   LossMeter losses;
+  OutgoingChannels outgoing_channels;
   base::Late<connection::KeyRotation> rotation;  ///< Together with `link`.
   base::Late<connection::SecureLink> link;
 
@@ -175,10 +125,7 @@ struct alignas(64) Peer {
   PathValidator::Challenge path_response{};
   uint32_t mtu_agreed_bytes = wire::kFloorDatagramBytes;  ///< The largest datagram the peer takes.
 
-  // Channels.
-  std::array<std::unique_ptr<ReliableChannel>, wire::kChannelCount> reliable;
-  std::array<SequencedState, wire::kChannelCount> sequenced{};
-  SequencedState engine;       ///< Channel 1, is_snapshot.
+  IncomingChannels incoming_channels;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.
 
   // Statistics; traffic, round trips, losses and queues are filled in by stats_of().

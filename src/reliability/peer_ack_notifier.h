@@ -16,12 +16,11 @@ class PeerAckNotifier final : public AckNotifier {
 
   void notify_messages(uint8_t channel, uint32_t first, uint32_t count, uint64_t packet_seq,
                        bool acked) override {
-    LATTICE_ASSERT(peer_.reliable[channel] != nullptr);
-    SendChannel& send = peer_.reliable[channel]->send;
     if (acked) {
-      send.on_acked(first, count, [this](uint32_t receipt) { notify_receipt(receipt, true); });
+      peer_.outgoing_channels.on_acked(channel, first, count,
+                                       [this](uint32_t receipt) { notify_receipt(receipt, true); });
     } else {
-      send.on_lost(first, count, packet_seq);
+      peer_.outgoing_channels.on_lost(channel, first, count, packet_seq);
     }
   }
   void notify_receipt(uint32_t receipt, bool acked) override {

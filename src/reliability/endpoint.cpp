@@ -298,7 +298,7 @@ const EndpointStats& Endpoint::stats() const {
 
 platform::Address Endpoint::remote_address(ConnectionHandle connection) const {
   const Peer* peer = core_->find(connection);
-  return peer == nullptr ? platform::Address{} : peer->path;
+  return peer == nullptr ? platform::Address{} : peer->path.address();
 }
 
 connection::State Endpoint::state(ConnectionHandle connection) const {

@@ -28,7 +28,7 @@ void Endpoint::Core::send_chunks(Peer& peer) {
     const uint64_t in_flight = peer.history.bytes_in_flight();
     const uint64_t reserve_bytes = in_flight == 0 ? 0 : kReserveBytes;
     // No message waits behind a chunk, so the chunk waits until a datagram of the path's full size may leave.
-    if (peer.pacer.allowance_bytes(in_flight + reserve_bytes) < peer.mtu.datagram_bytes()) return;
+    if (peer.pacer.allowance_bytes(in_flight + reserve_bytes) < peer.path.datagram_bytes()) return;
     if (!send_one_chunk(peer)) return;
   }
 }
@@ -37,7 +37,7 @@ bool Endpoint::Core::send_one_chunk(Peer& peer) {
   Outgoing packet;
   packet.buffer = begin_packet(peer);
   const size_t overhead_bytes = peer.link->next_overhead_bytes();
-  const size_t budget_bytes = peer.mtu.datagram_bytes() - overhead_bytes;
+  const size_t budget_bytes = peer.path.datagram_bytes() - overhead_bytes;
   const size_t floor_bytes = wire::kFloorDatagramBytes - overhead_bytes - kFramingBytes;
   // The chunk is copied from here into the packet. Copying 1 kB costs a fiftieth of sealing it.
   std::array<uint8_t, kMaxBulkBody> body;

@@ -69,7 +69,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   if (!handle) return ConnectResult::kAlreadyConnecting;
 
   Peer* peer = &make_peer(*handle);
-  peer->path = server_address;
+  peer->path.begin(server_address);
   peer->player = fields.player;
   peer->session = fields.session;
   peer->user_bytes = static_cast<uint16_t>(fields.user_data.size());
@@ -123,8 +123,8 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
                     std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
-  limit_mtu(peer, accepted.mtu_hint_bytes);
-  peer.mtu.assume(config.initial_datagram_bytes);
+  peer.path.agree(accepted.mtu_hint_bytes, path_limits());
+  peer.path.mtu().assume(config.initial_datagram_bytes);
   peer.timers.emplace(config.timers, now_ns, false);
   peer.peer_id = accepted.peer_id;
   peer.features = accepted.features;
@@ -146,7 +146,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
     return;
   }
   Peer* peer = &make_peer(*handle);
-  peer->path = accepted.address;
+  peer->path.begin(accepted.address);
   peer->incoming = true;
   peer->peer_id = accepted.peer_id;
   peer->player = accepted.player;
@@ -159,8 +159,8 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
                      std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
-  limit_mtu(*peer, accepted.max_datagram_bytes);
-  peer->mtu.assume(config.initial_datagram_bytes);
+  peer->path.agree(accepted.max_datagram_bytes, path_limits());
+  peer->path.mtu().assume(config.initial_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);
   peer->accepted_at_ns = now_ns;
   peer->accepts_repeated_then = server->repeated_accept_count();
@@ -185,7 +185,7 @@ void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
 void Endpoint::Core::announce(Peer& peer) {
   ++stats.connections_opened;
   ConnectedInfo info;
-  info.address = peer.path;
+  info.address = peer.path.address();
   info.peer_id = peer.peer_id;
   info.is_incoming = peer.incoming;
   info.player = peer.player;
@@ -239,7 +239,7 @@ void Endpoint::Core::set_timeout_paused(bool paused, uint64_t since_ns) {
 std::string_view Endpoint::Core::why_silent(const Peer& peer) const {
   if (peer.incoming) return {};
   const bool nobody_listens =
-      unreachable.about == peer.path && unreachable.at_ns >= peer.timers->heard_at_ns();
+      unreachable.about == peer.path.address() && unreachable.at_ns >= peer.timers->heard_at_ns();
   return nobody_listens ? "nobody listens at the server's address any more"
                         : "silence: server gone or restarted, or the network is down";
 }
@@ -303,7 +303,7 @@ const ConnectionStats* Endpoint::Core::stats_of(Peer& peer) {
   out.traffic = peer.traffic;
   if (peer.link) {
     out.key_epoch = peer.link->newest_epoch();
-    out.datagram_bytes = peer.mtu.datagram_bytes();
+    out.datagram_bytes = peer.path.datagram_bytes();
     out.packets_missing = missing_packets(peer.link->highest_received(), out.traffic.packets_received);
   }
   const OutgoingChannels::Queued queued = peer.outgoing_channels.reliable();

@@ -172,10 +172,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool may_open_from(Peer& peer, const platform::Address& from);
   void note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest);
   void on_path_flags(Peer& peer, const platform::Address& from, const wire::KeepaliveBody& body);
-  /// The peer is at `to` from now on. All measurements of the old path start over.
-  void move_path(Peer& peer, const platform::Address& to);
-  /// `agreed_bytes`: the largest datagram the peer accepts.
-  void limit_mtu(Peer& peer, uint32_t agreed_bytes);
+  /// The path has moved. All measurements of the old one start over.
+  void on_path_moved(Peer& peer);
+  Path::Limits path_limits() const { return {config.max_datagram_bytes, socket.forbids_fragmentation()}; }
   void update_path(Peer& peer);
   /// Runs last in a peer's update. If the interface refuses a probe that is too large, the datagrams sent
   /// with it in one run would be lost too.

@@ -68,7 +68,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
   note_probe_ack(peer);
   uint64_t sample_ns = kNoSample;
   // A packet that left for the old address says nothing about the new one.
-  if (ack_delay_ns && result.has_sample && result.sample_sent_ns >= peer.path_since_ns) {
+  if (ack_delay_ns && result.has_sample && peer.path.was_used_at(result.sample_sent_ns)) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
     sample_ns = peer.rtt.add_delayed_sample(elapsed_ns, *ack_delay_ns, now_ns);
   }

@@ -1,5 +1,5 @@
-// The path of a connection: the peer's address (L-04) and the largest datagram that arrives there (L-06). The
-// rules are in path_validator.h and mtu_search.h; this file applies them to packets.
+// Applies the rules of path.h to packets: which may be opened, what challenges an address (L-04), what tries
+// a size (L-06).
 #include <algorithm>
 
 #include "base/assert.h"
@@ -7,21 +7,14 @@
 #include "reliability/peer_ack_notifier.h"
 
 namespace lattice::reliability {
-namespace {
-
-// The UDP payload that Ethernet leaves behind an IPv6 header, which is 20 bytes longer than IPv4's.
-constexpr uint32_t kMaxDatagramBytesIpv6 = 1452;
-
-}  // namespace
-
 bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
-  if (from == peer.path) return true;
+  if (from == peer.path.address()) return true;
   // Servers do not move, and a client that has not confirmed yet has no address to move from.
   if (!peer.incoming || !peer.connected()) {
     count(Refusal::kForeignAddress, &peer);
     return false;
   }
-  if (!peer.validator.may_open_foreign(now_ns)) {
+  if (!peer.path.may_open_foreign(now_ns)) {
     count(Refusal::kForeignAddressRate, &peer);
     return false;
   }
@@ -30,7 +23,7 @@ bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
 
 void Endpoint::Core::note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest) {
   if (!peer.incoming || !peer.connected()) return;
-  if (peer.validator.on_authentic(from, peer.path, bytes, is_newest, now_ns, entropy)) {
+  if (peer.path.on_authentic(from, bytes, is_newest, now_ns, entropy)) {
     ++peer.stats.path_trials;
   }
 }
@@ -38,55 +31,41 @@ void Endpoint::Core::note_source(Peer& peer, const platform::Address& from, size
 void Endpoint::Core::on_path_flags(Peer& peer, const platform::Address& from,
                                    const wire::KeepaliveBody& body) {
   if (body.flags & wire::kKeepalivePathChallenge) {
-    peer.path_response = body.challenge;
-    peer.path_response_pending = true;
+    peer.path.on_challenge(body.challenge);
   }
   if ((body.flags & wire::kKeepalivePathResponse) == 0) return;
-  if (peer.incoming && peer.validator.on_response(from, body.response)) {
-    move_path(peer, from);
+  if (peer.incoming && peer.path.on_response(from, body.response, path_limits(), now_ns)) {
+    on_path_moved(peer);
   } else {
     count(Refusal::kPathResponseStray, &peer);
   }
 }
 
-void Endpoint::Core::move_path(Peer& peer, const platform::Address& to) {
-  peer.path = to;
-  peer.path_since_ns = now_ns;
+void Endpoint::Core::on_path_moved(Peer& peer) {
   ++peer.stats.path_moves;
-  // All measurements belong to the old path; probing starts over.
   peer.rtt.restart();
   peer.pacer.restart(now_ns);
   peer.probes = {};
   peer.keepalive_wanted = true;
   peer.history.reset_black_hole();
-  peer.mtu.restart();
-  limit_mtu(peer, peer.mtu_agreed_bytes);
-}
-
-void Endpoint::Core::limit_mtu(Peer& peer, uint32_t agreed_bytes) {
-  peer.mtu_agreed_bytes = agreed_bytes;
-  uint32_t limit = std::min(agreed_bytes, config.max_datagram_bytes);
-  if (peer.path.family == 6) limit = std::min(limit, kMaxDatagramBytesIpv6);
-  if (!socket.forbids_fragmentation()) limit = wire::kFloorDatagramBytes;
-  peer.mtu.set_limit(limit);
 }
 
 void Endpoint::Core::update_path(Peer& peer) {
-  peer.validator.update(now_ns, peer.rtt.rto_ns());
-  if (peer.validator.on_trial()) send_path_challenge(peer);
+  peer.path.update(now_ns, peer.rtt.rto_ns());
+  if (peer.path.on_trial()) send_path_challenge(peer);
 }
 
 void Endpoint::Core::update_mtu(Peer& peer) {
   if (peer.history.black_hole()) {
     peer.history.reset_black_hole();
-    if (peer.mtu.datagram_bytes() > wire::kFloorDatagramBytes) {
-      peer.mtu.on_black_hole(now_ns);
+    if (peer.path.datagram_bytes() > wire::kFloorDatagramBytes) {
+      peer.path.mtu().on_black_hole(now_ns);
       ++peer.stats.mtu_black_holes;
     }
   }
-  peer.mtu.update(now_ns);
+  peer.path.mtu().update(now_ns);
   // Without a round-trip time the end cannot tell when a probe is lost.
-  const uint32_t bytes = peer.rtt.has_sample() ? peer.mtu.probe_due(now_ns) : 0;
+  const uint32_t bytes = peer.rtt.has_sample() ? peer.path.mtu().probe_due(now_ns) : 0;
   if (bytes == 0) return;
   peer.pacer.update(path_state(peer));
   if (config.congestion.max_rate_bytes_per_s == 0 || peer.pacer.urgent_allowance_bytes() >= bytes) {
@@ -99,18 +78,18 @@ void Endpoint::Core::send_path_challenge(Peer& peer) {
   body.flags = wire::kKeepalivePathChallenge;
   body.ack = peer.acks.block();
   body.tick = server_tick;
-  body.challenge = peer.validator.challenge();
+  body.challenge = peer.path.trial().challenge();
   constexpr size_t kMaxBytes = wire::kMaxHeaderBytes + wire::kMaxKeepaliveBodyBytes + wire::kTagBytes;
-  if (!peer.validator.challenge_due(kMaxBytes, now_ns, peer.rtt.rto_ns())) return;
+  if (!peer.path.trial().challenge_due(kMaxBytes, now_ns, peer.rtt.rto_ns())) return;
   Outgoing packet;
   packet.charge = Charge::kFree;
   packet.type = wire::PacketType::kKeepalive;
-  packet.to = &peer.validator.candidate();
+  packet.to = &peer.path.trial().candidate();
   packet.is_experiment = true;
   packet.buffer = begin_packet(peer);
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   const size_t sent_bytes = transmit(peer, packet);
-  if (sent_bytes != 0) peer.validator.on_challenge_sent(sent_bytes, now_ns);
+  if (sent_bytes != 0) peer.path.on_challenge_sent(sent_bytes, now_ns);
 }
 
 void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
@@ -132,13 +111,14 @@ void Endpoint::Core::send_mtu_probe(Peer& peer, uint32_t datagram_bytes) {
   const uint64_t packet_seq = peer.link->next_packet_seq();
   if (transmit(peer, packet) == 0) return;
   // The same patience as for a packet without a later acked packet.
-  peer.mtu.on_probe_sent(packet_seq, now_ns, 2 * peer.rtt.rto_ns() + kMaxAckDelayNs);
+  peer.path.mtu().on_probe_sent(packet_seq, now_ns, 2 * peer.rtt.rto_ns() + kMaxAckDelayNs);
   ++peer.stats.mtu_probes_sent;
 }
 
 void Endpoint::Core::note_probe_ack(Peer& peer) {
   const auto is_acked = [&](uint64_t probe) { return probe != 0 && peer.history.is_acked(probe); };
-  if (is_acked(peer.mtu.probe_in_flight()) || is_acked(peer.mtu.probe_given_up())) peer.mtu.on_probe_acked();
+  if (is_acked(peer.path.mtu().probe_in_flight()) || is_acked(peer.path.mtu().probe_given_up()))
+    peer.path.mtu().on_probe_acked();
 }
 
 }  // namespace lattice::reliability

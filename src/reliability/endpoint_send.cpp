@@ -137,7 +137,7 @@ void Endpoint::Core::send_payloads(Peer& peer) {
 
 bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only,
                                       size_t padded_bytes) {
-  const size_t datagram_bytes = std::min<uint64_t>(peer.mtu.datagram_bytes(), allowance_bytes);
+  const size_t datagram_bytes = std::min<uint64_t>(peer.path.datagram_bytes(), allowance_bytes);
   if (datagram_bytes <= wire::kMaxHeaderBytes + wire::kTagBytes) return false;
   const std::span<uint8_t> buffer = begin_packet(peer);
   const size_t budget_bytes = datagram_bytes - peer.link->next_overhead_bytes();
@@ -200,7 +200,7 @@ void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
   const bool probe_due = now_ns >= busy_probe_at_ns(peer);
   const bool quiet_probe_due = peer.echo_pending && now_ns - last_try_ns(peer) >= kQuietProbeNs;
   const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
-  if (probe || peer.echo_pending || peer.path_response_pending) {
+  if (probe || peer.echo_pending || peer.path.answer_waits()) {
     send_keepalive(peer, probe);
   } else if (peer.acks.ack_due(now_ns, until_next_update_ns)) {
     send_ack(peer);
@@ -224,10 +224,9 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
         static_cast<uint32_t>(std::min<uint64_t>((now_ns - peer.echo_received_ns) / 1000, UINT32_MAX));
     peer.echo_pending = false;
   }
-  if (peer.path_response_pending) {
+  if (peer.path.answer_waits()) {
     body.flags |= wire::kKeepalivePathResponse;
-    body.response = peer.path_response;
-    peer.path_response_pending = false;
+    body.response = peer.path.take_answer();
   }
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
@@ -292,7 +291,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
     return 0;
   }
   const size_t bytes = begun->datagram.size();
-  batch.commit(packet.to == nullptr ? peer.path : *packet.to, peer.handle.slot, *peer.link, *begun);
+  batch.commit(packet.to == nullptr ? peer.path.address() : *packet.to, peer.handle.slot, *peer.link, *begun);
   peer.rotation->on_sealed(bytes);
   if (!packet.is_experiment) {
     if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();

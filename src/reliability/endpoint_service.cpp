@@ -91,15 +91,16 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
 
 // True if nothing waits that could leave with any update: then every deadline is in the table.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
-  return !peer.keepalive_wanted && !peer.echo_pending && !peer.path_response_pending &&
-         !peer.validator.on_trial() && !peer.outgoing_channels.has_work() && !has_chunks(peer);
+  return !peer.keepalive_wanted && !peer.echo_pending && !peer.path.answer_waits() && !peer.path.on_trial() &&
+         !peer.outgoing_channels.has_work() && !has_chunks(peer);
 }
 
 // Checks all work that a Payload can make due earlier. A Payload postpones timeout, keepalive and probes.
 // Work that can be done at once is done by the next update.
 void Endpoint::Core::reschedule_after_payload(Peer& peer) {
-  const bool has_news = !peer.connected() || peer.history.lost_large_in_row() || !waits_for_nothing(peer) ||
-                        (peer.mtu.probe_in_flight() == 0 && peer.mtu.next_deadline_ns() <= now_ns);
+  const bool has_news =
+      !peer.connected() || peer.history.lost_large_in_row() || !waits_for_nothing(peer) ||
+      (peer.path.mtu().probe_in_flight() == 0 && peer.path.mtu().next_deadline_ns() <= now_ns);
   if (has_news) {
     wake(peer);
     return;
@@ -121,8 +122,8 @@ uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
   next_ns = std::min(next_ns, busy_probe_at_ns(peer));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
   // Without a round-trip sample no probe is sent, and the first sample comes with a packet.
-  if (peer.rtt.has_sample() || peer.mtu.probe_in_flight() != 0) {
-    next_ns = std::min(next_ns, peer.mtu.next_deadline_ns());
+  if (peer.rtt.has_sample() || peer.path.mtu().probe_in_flight() != 0) {
+    next_ns = std::min(next_ns, peer.path.mtu().next_deadline_ns());
   }
   return next_ns;
 }

@@ -26,7 +26,7 @@ class OpenAhead {
   /// only if `from` is the peer's address: packets from other sources are opened in turn, at a limited rate
   /// (L-04).
   void add(size_t index, const platform::Address& from, size_t bytes, const Peer& peer) {
-    if (!peer.link || from != peer.path) return;
+    if (!peer.link || from != peer.path.address()) return;
     links_[index] = &*peer.link;
     shares_.add(peer.handle.slot, index, bytes);
   }

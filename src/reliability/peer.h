@@ -14,11 +14,10 @@
 #include "reliability/endpoint_handler.h"
 #include "reliability/incoming_channels.h"
 #include "reliability/loss_meter.h"
-#include "reliability/mtu_search.h"
 #include "reliability/number_skipper.h"
 #include "reliability/outgoing_channels.h"
 #include "reliability/pacer.h"
-#include "reliability/path_validator.h"
+#include "reliability/path.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/sent_packet_history.h"
 #include "reliability/statistics.h"
@@ -63,14 +62,13 @@ struct alignas(64) Peer {
   // none of them is in the cache when the peer is processed, and each cache line is waited for
   // (peer_prefetch.h).
   ConnectionHandle handle;
-  platform::Address path;  ///< Where packets go and come from; move_path() changes it.
+  Path path;
   bool incoming = false;
   // Lifecycle. `handshake` exists on a connecting client only; while it exists, its own lifecycle counts.
   connection::Lifecycle lifecycle;
   bool is_listed = false;         ///< In Core::ending.
   bool keepalive_wanted = false;  ///< Send one at the next chance: on Accepted, on the first packet (H-11).
   bool echo_pending = false;
-  bool path_response_pending = false;
   bool has_sent_payload = false;
   std::unique_ptr<connection::ClientHandshake> handshake;
   base::Late<connection::ConnectionTimers> timers;  ///< Together with `link`.
@@ -79,14 +77,11 @@ struct alignas(64) Peer {
   uint64_t last_probe_ns = 0;
   uint64_t last_payload_ns = 0;
   uint64_t accepted_at_ns = 0;
-  uint64_t path_since_ns = 0;  ///< Packets sent before this time went to the old address.
   AckTracker acks;
   SentPacketHistory history;
   AckBlockOrder ack_block_order;
   Pacer pacer;
   NumberSkipper skipper;
-  MtuSearch mtu;
-  PathValidator validator;  ///< Used by the side that accepted.
   RttEstimator rtt;
   LossMeter losses;
   OutgoingChannels outgoing_channels;
@@ -122,8 +117,6 @@ struct alignas(64) Peer {
   ProbeTimes probes;
   uint64_t echo_us = 0;
   uint64_t echo_received_ns = 0;
-  PathValidator::Challenge path_response{};
-  uint32_t mtu_agreed_bytes = wire::kFloorDatagramBytes;  ///< The largest datagram the peer takes.
 
   IncomingChannels incoming_channels;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.

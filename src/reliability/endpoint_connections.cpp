@@ -130,7 +130,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.features = accepted.features;
   peer.server_tick = accepted.server_tick;
   peer.tick_rate_hz = accepted.tick_rate_hz;
-  peer.accepted_at_ns = now_ns;
+  peer.probes.begin(now_ns);
   peer.losses.begin(now_ns / 1'000'000'000);
   if (accepted.first_rtt_ns != 0) peer.rtt.add_sample(accepted.first_rtt_ns, now_ns);
   send_keepalive(peer, true);  // At once: the server says nothing before it has heard from us (H-11).
@@ -162,7 +162,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->path.agree(accepted.max_datagram_bytes, path_limits());
   peer->path.mtu().assume(config.initial_datagram_bytes);
   peer->timers.emplace(config.timers, now_ns, true);
-  peer->accepted_at_ns = now_ns;
+  peer->probes.begin(now_ns);
   peer->accepts_repeated_then = server->repeated_accept_count();
   peer->losses.begin(now_ns / 1'000'000'000);
   peer->lifecycle.apply(Event::kAdmit);
@@ -174,9 +174,9 @@ void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
   server->on_confirmed(peer.link->connection_id());
   // The time from message 4 to the client's first packet is a round trip if neither was sent twice.
   if (packet_seq == 1 && peer.accepts_repeated_then == server->repeated_accept_count()) {
-    peer.rtt.add_sample(now_ns - peer.accepted_at_ns, now_ns);
+    peer.rtt.add_sample(now_ns - peer.probes.began_ns(), now_ns);
   }
-  peer.keepalive_wanted = true;
+  peer.probes.want();
   queue_reset_token(peer);
   peer.announced = true;
   announce(peer);

@@ -92,9 +92,6 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// False when nothing fitted `allowance_bytes`. `padded_bytes`: OutgoingChannels::Room.
   bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only, size_t padded_bytes);
   uint64_t idle_ns(const Peer& peer) const;
-  uint64_t last_try_ns(const Peer& peer) const;
-  /// UINT64_MAX when no probe is due unless something is sent.
-  uint64_t busy_probe_at_ns(const Peer& peer) const;
   void send_keepalive_if_needed(Peer& peer);
   void send_keepalive(Peer& peer, bool probe);
   /// A packet that only acknowledges, if it may be sent now.

@@ -232,23 +232,19 @@ void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
   if (!peer.connected()) return;
   on_path_flags(peer, from, body);
   if (body.flags & wire::kKeepaliveProbe) {
-    peer.echo_pending = true;
-    peer.echo_us = body.probe_us;
-    peer.echo_received_ns = now_ns;
+    peer.probes.on_peers_probe(body.probe_us, now_ns);
   }
   peer.acks.on_packet(packet.packet_seq, (body.flags & wire::kKeepaliveAckRequested) != 0, now_ns);
 }
 
 uint64_t Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
-  ProbeTimes& probes = peer.probes;
-  for (size_t i = 0; i < ProbeTimes::kKept; ++i) {
-    if (!probes.live[i] || probes.sent_ns[i] / 1000 != body.echo_us) continue;
-    probes.live[i] = false;
-    peer.rtt.add_delayed_sample(now_ns - probes.sent_ns[i], uint64_t{body.echo_delay_us} * 1000, now_ns);
-    return probes.packet_seq[i];
+  const std::optional<Probes::Answered> answered = peer.probes.on_echo(body.echo_us);
+  if (!answered) {
+    count(Refusal::kEchoUnexpected, &peer);
+    return 0;
   }
-  count(Refusal::kEchoUnexpected, &peer);
-  return 0;
+  peer.rtt.add_delayed_sample(now_ns - answered->sent_ns, uint64_t{body.echo_delay_us} * 1000, now_ns);
+  return answered->packet_seq;
 }
 
 void Endpoint::Core::on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet) {

@@ -45,8 +45,7 @@ void Endpoint::Core::on_path_moved(Peer& peer) {
   ++peer.stats.path_moves;
   peer.rtt.restart();
   peer.pacer.restart(now_ns);
-  peer.probes = {};
-  peer.keepalive_wanted = true;
+  peer.probes.restart();
   peer.history.reset_black_hole();
 }
 

@@ -13,7 +13,7 @@ bool Endpoint::Core::on_rotation_control(Peer& peer, std::span<const uint8_t> bo
   }
   wake(peer);  // There may be an answer to queue.
   // The server uses the new keys after the first packet under them, and a quiet game may send none for long.
-  if (result.switched) peer.keepalive_wanted = true;
+  if (result.switched) peer.probes.want();
   return true;
 }
 

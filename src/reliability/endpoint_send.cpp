@@ -13,8 +13,6 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-/// A side that only answers probes sends a probe of its own this often, so that it measures a round trip too.
-constexpr uint64_t kQuietProbeNs = 10 * kSecondNs;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
@@ -173,34 +171,16 @@ void Endpoint::Core::transmit_payload(Peer& peer, const Outgoing& packet, uint32
   peer.traffic.messages_resent += resent_count;
   stats.traffic.messages_sent += first_count;
   stats.traffic.messages_resent += resent_count;
-  peer.last_payload_ns = now_ns;
-  peer.has_sent_payload = true;
+  peer.probes.on_payload(now_ns);
   transmit(peer, packet);
 }
 
-// When a round trip was last measured, or when the last probe left.
-uint64_t Endpoint::Core::last_try_ns(const Peer& peer) const {
-  const uint64_t probed_ns = std::max(peer.last_probe_ns, peer.accepted_at_ns);
-  return peer.rtt.has_sample() ? std::max(probed_ns, peer.rtt.sampled_at_ns()) : probed_ns;
-}
-
-// A probe is due on a busy connection after a second without a sample: its acks gave none. It is due
-// each second where no message may leave because nothing is acknowledged: the echo makes blocks readable
-//
-uint64_t Endpoint::Core::busy_probe_at_ns(const Peer& peer) const {
-  const bool busy = peer.has_sent_payload && now_ns - peer.last_payload_ns < kProbeAfterNs;
-  const uint64_t tried_ns = last_try_ns(peer);
-  if (peer.history.is_unheard()) return tried_ns + kProbeAfterNs;
-  // If the last try is newer than the last message, the connection is quiet when another try would be due.
-  return busy && tried_ns < peer.last_payload_ns ? tried_ns + kProbeAfterNs : UINT64_MAX;
-}
-
 void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
-  const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - peer.last_sent_ns >= idle_ns(peer);
-  const bool probe_due = now_ns >= busy_probe_at_ns(peer);
-  const bool quiet_probe_due = peer.echo_pending && now_ns - last_try_ns(peer) >= kQuietProbeNs;
-  const bool probe = idle_due || probe_due || quiet_probe_due || peer.keepalive_wanted;
-  if (probe || peer.echo_pending || peer.path.answer_waits()) {
+  const Probes& probes = peer.probes;
+  const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - probes.last_sent_ns() >= idle_ns(peer);
+  const bool busy_due = now_ns >= probes.busy_at_ns(peer.rtt, peer.history.is_unheard(), now_ns);
+  const bool probe = idle_due || busy_due || probes.quiet_due(peer.rtt, now_ns) || probes.is_wanted();
+  if (probe || probes.echo_waits() || peer.path.answer_waits()) {
     send_keepalive(peer, probe);
   } else if (peer.acks.ack_due(now_ns, until_next_update_ns)) {
     send_ack(peer);
@@ -214,15 +194,12 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   if (probe) {
     body.flags |= wire::kKeepaliveProbe | wire::kKeepaliveAckRequested;
     body.probe_us = now_ns / 1000;
-    peer.last_probe_ns = now_ns;
-    peer.keepalive_wanted = false;
   }
-  if (peer.echo_pending) {
+  if (peer.probes.echo_waits()) {
+    const Probes::Echo echo = peer.probes.take_echo(now_ns);
     body.flags |= wire::kKeepaliveEcho;
-    body.echo_us = peer.echo_us;
-    body.echo_delay_us =
-        static_cast<uint32_t>(std::min<uint64_t>((now_ns - peer.echo_received_ns) / 1000, UINT32_MAX));
-    peer.echo_pending = false;
+    body.echo_us = echo.probe_us;
+    body.echo_delay_us = echo.delay_us;
   }
   if (peer.path.answer_waits()) {
     body.flags |= wire::kKeepalivePathResponse;
@@ -231,7 +208,7 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
   Outgoing packet;
   packet.type = wire::PacketType::kKeepalive;
   packet.buffer = begin_packet(peer);
-  if (probe) peer.probes.note(now_ns, peer.link->next_packet_seq());
+  if (probe) peer.probes.on_probe(now_ns, peer.link->next_packet_seq());
   packet.plaintext_bytes = wire::encode_keepalive(body, packet.buffer.subspan(wire::kMaxHeaderBytes));
   packet.ack_eliciting = probe;
   packet.charge = Charge::kFree;
@@ -296,7 +273,7 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   if (!packet.is_experiment) {
     if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
     peer.timers->on_sent(now_ns);
-    peer.last_sent_ns = now_ns;
+    peer.probes.on_sent(now_ns);
   }
   ++peer.traffic.packets_sent;
   peer.traffic.bytes_sent += bytes;

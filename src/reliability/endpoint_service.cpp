@@ -91,8 +91,8 @@ void Endpoint::Core::note_update_interval(uint64_t interval_ns) {
 
 // True if nothing waits that could leave with any update: then every deadline is in the table.
 bool Endpoint::Core::waits_for_nothing(const Peer& peer) const {
-  return !peer.keepalive_wanted && !peer.echo_pending && !peer.path.answer_waits() && !peer.path.on_trial() &&
-         !peer.outgoing_channels.has_work() && !has_chunks(peer);
+  return !peer.probes.is_wanted() && !peer.probes.echo_waits() && !peer.path.answer_waits() &&
+         !peer.path.on_trial() && !peer.outgoing_channels.has_work() && !has_chunks(peer);
 }
 
 // Checks all work that a Payload can make due earlier. A Payload postpones timeout, keepalive and probes.
@@ -107,7 +107,7 @@ void Endpoint::Core::reschedule_after_payload(Peer& peer) {
   }
   service_times.lower(peer.handle.slot,
                       std::min({peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
-                                peer.last_sent_ns + idle_ns(peer)}));
+                                peer.probes.last_sent_ns() + idle_ns(peer)}));
 }
 
 uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
@@ -115,11 +115,12 @@ uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
   const uint64_t timeout_ns = peer.timers->timeout_at_ns();
   if (!peer.connected()) return timeout_ns;  // Half-open.
   if (!waits_for_nothing(peer) || peer.link->closed() != connection::LinkClosed::kOpen) return 0;
-  uint64_t next_ns = std::min(timeout_paused ? base::DeadlineTable::kNever : timeout_ns,
-                              std::max(peer.timers->keepalive_at_ns(), peer.last_sent_ns + idle_ns(peer)));
+  uint64_t next_ns =
+      std::min(timeout_paused ? base::DeadlineTable::kNever : timeout_ns,
+               std::max(peer.timers->keepalive_at_ns(), peer.probes.last_sent_ns() + idle_ns(peer)));
   next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
                       peer.outgoing_channels.next_expiry_ns()});
-  next_ns = std::min(next_ns, busy_probe_at_ns(peer));
+  next_ns = std::min(next_ns, peer.probes.busy_at_ns(peer.rtt, peer.history.is_unheard(), now_ns));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
   // Without a round-trip sample no probe is sent, and the first sample comes with a packet.
   if (peer.rtt.has_sample() || peer.path.mtu().probe_in_flight() != 0) {

@@ -18,6 +18,7 @@
 #include "reliability/outgoing_channels.h"
 #include "reliability/pacer.h"
 #include "reliability/path.h"
+#include "reliability/probes.h"
 #include "reliability/rtt_estimator.h"
 #include "reliability/sent_packet_history.h"
 #include "reliability/statistics.h"
@@ -30,22 +31,6 @@
 #include "transport/wire/stateless_reset.h"
 
 namespace lattice::reliability {
-
-/// This side's probes that were not echoed yet; a fifth probe replaces the oldest.
-struct ProbeTimes {
-  static constexpr size_t kKept = 4;
-  std::array<uint64_t, kKept> sent_ns{};
-  std::array<uint64_t, kKept> packet_seq{};
-  std::array<bool, kKept> live{};
-  size_t next = 0;
-
-  void note(uint64_t now_ns, uint64_t packet) {
-    sent_ns[next] = now_ns;
-    packet_seq[next] = packet;
-    live[next] = true;
-    next = (next + 1) % kKept;
-  }
-};
 
 struct alignas(64) Peer {
   Peer(base::BufferPool& pool, ReceiveMemory& memory, CarriedItems& items, const wire::ChannelTable& channels,
@@ -66,17 +51,10 @@ struct alignas(64) Peer {
   bool incoming = false;
   // Lifecycle. `handshake` exists on a connecting client only; while it exists, its own lifecycle counts.
   connection::Lifecycle lifecycle;
-  bool is_listed = false;         ///< In Core::ending.
-  bool keepalive_wanted = false;  ///< Send one at the next chance: on Accepted, on the first packet (H-11).
-  bool echo_pending = false;
-  bool has_sent_payload = false;
+  bool is_listed = false;  ///< In Core::ending.
   std::unique_ptr<connection::ClientHandshake> handshake;
   base::Late<connection::ConnectionTimers> timers;  ///< Together with `link`.
   TrafficStats traffic;
-  uint64_t last_sent_ns = 0;
-  uint64_t last_probe_ns = 0;
-  uint64_t last_payload_ns = 0;
-  uint64_t accepted_at_ns = 0;
   AckTracker acks;
   SentPacketHistory history;
   AckBlockOrder ack_block_order;
@@ -85,6 +63,7 @@ struct alignas(64) Peer {
   RttEstimator rtt;
   LossMeter losses;
   OutgoingChannels outgoing_channels;
+  Probes probes;
   base::Late<connection::KeyRotation> rotation;  ///< Together with `link`.
   base::Late<connection::SecureLink> link;
 
@@ -112,11 +91,6 @@ struct alignas(64) Peer {
   uint64_t end_schema_id = 0;
   std::array<char, wire::kMaxReasonTextBytes> end_text{};
   uint8_t end_text_bytes = 0;
-
-  // Keepalives and their answers.
-  ProbeTimes probes;
-  uint64_t echo_us = 0;
-  uint64_t echo_received_ns = 0;
 
   IncomingChannels incoming_channels;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.

@@ -16,6 +16,7 @@ inline constexpr size_t kPrefetchAhead = 2;
 /// Prefetches the state that every update reads: clocks, histories, queues, counters.
 inline void prefetch_for_update(const Peer& peer) {
   base::prefetch(&peer, peer.outgoing_channels.hot_end());
+  base::prefetch(&peer.probes, peer.probes.hot_end());
 }
 
 /// Prefetches also the keys that seal.

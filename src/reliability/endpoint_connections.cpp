@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "reliability/endpoint_core.h"
-#include "transport/wire/utf8.h"
 
 namespace lattice::reliability {
 namespace {
@@ -74,7 +73,7 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   peer->session = fields.session;
   peer->user_bytes = static_cast<uint16_t>(fields.user_data.size());
   std::copy(fields.user_data.begin(), fields.user_data.end(), peer->user_data.begin());
-  peer->announced = true;
+  peer->end.announce();
   connection::ClientHandshakeConfig handshake_config;
   handshake_config.protocol_id = config.protocol_id;
   handshake_config.schema_id = config.schema_id;
@@ -178,7 +177,7 @@ void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
   }
   peer.probes.want();
   queue_reset_token(peer);
-  peer.announced = true;
+  peer.end.announce();
   announce(peer);
 }
 
@@ -214,15 +213,7 @@ void Endpoint::Core::disconnect(Peer& peer, DisconnectReason reason, std::string
 
 void Endpoint::Core::note_end(Peer& peer, DisconnectReason reason, uint64_t remote_schema,
                               std::string_view text) {
-  peer.end_reason = reason;
-  peer.end_schema_id = remote_schema;
-  size_t bytes = std::min(text.size(), peer.end_text.size());
-  // The text is cut before what may not go on the wire: half a character, or one that W-29 forbids.
-  const auto* characters = reinterpret_cast<const uint8_t*>(text.data());
-  while (bytes != 0 && !wire::is_valid_reason_text({characters, bytes})) --bytes;
-  std::copy_n(text.begin(), bytes, peer.end_text.begin());
-  peer.end_text_bytes = static_cast<uint8_t>(bytes);
-  peer.report_pending = true;
+  peer.end.note(reason, remote_schema, text);
   list_ending(peer);
 }
 
@@ -255,7 +246,7 @@ void Endpoint::Core::finish_phase() {
   // bounded.
   for (size_t i = 0; i < ending.size(); ++i) {
     Peer& peer = *peers[ending[i]];
-    if (peer.report_pending) report_end(peer);
+    if (peer.end.take_report()) report_end(peer);
     if (peer.lifecycle.state() == State::kTimeout) peer.lifecycle.apply(Event::kReport);
     if (peer.lifecycle.state() == State::kDisconnected) {
       free_peer(peer);
@@ -267,13 +258,11 @@ void Endpoint::Core::finish_phase() {
 }
 
 void Endpoint::Core::report_end(Peer& peer) {
-  peer.report_pending = false;
   lose_receipts(peer);
-  if (!peer.announced) return;  // A half-open entry that was never announced.
+  if (!peer.end.is_announced()) return;  // A half-open entry that was never announced.
   if (peer.link) ++stats.connections_closed;
   table.stop_pending(peer.handle);  // The application may connect to the same server again in the callback.
-  handler.on_disconnected(peer.handle, peer.end_reason, peer.end_schema_id,
-                          {peer.end_text.data(), peer.end_text_bytes});
+  handler.on_disconnected(peer.handle, peer.end.reason(), peer.end.remote_schema(), peer.end.text());
 }
 
 void Endpoint::Core::free_peer(Peer& peer) {

@@ -232,10 +232,10 @@ void Endpoint::Core::send_ack(Peer& peer) {
 
 void Endpoint::Core::send_disconnect(Peer& peer, bool is_acknowledgement) {
   wire::DisconnectBody body;
-  body.reason = static_cast<uint16_t>(peer.end_reason);
+  body.reason = static_cast<uint16_t>(peer.end.reason());
   body.is_acknowledgement = is_acknowledgement;
   if (!is_acknowledgement) {
-    body.text = {reinterpret_cast<const uint8_t*>(peer.end_text.data()), peer.end_text_bytes};
+    body.text = {reinterpret_cast<const uint8_t*>(peer.end.text().data()), peer.end.text().size()};
   }
   Outgoing packet;
   packet.type = wire::PacketType::kDisconnect;

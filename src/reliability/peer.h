@@ -11,6 +11,7 @@
 #include "reliability/ack_block_order.h"
 #include "reliability/ack_tracker.h"
 #include "reliability/bulk_source.h"
+#include "reliability/connection_end.h"
 #include "reliability/endpoint_handler.h"
 #include "reliability/incoming_channels.h"
 #include "reliability/loss_meter.h"
@@ -84,13 +85,8 @@ struct alignas(64) Peer {
 
   // The end.
   std::optional<wire::ResetToken> reset_token;  ///< On a client, once the server has sent it.
-  bool announced =
-      false;  ///< on_connected() was called, or connect() returned kOk: on_disconnected() is owed.
-  bool report_pending = false;
-  connection::DisconnectReason end_reason = connection::DisconnectReason::kNone;
-  uint64_t end_schema_id = 0;
-  std::array<char, wire::kMaxReasonTextBytes> end_text{};
-  uint8_t end_text_bytes = 0;
+  /// Announced when on_connected() was called, or connect() returned kOk: on_disconnected() is owed.
+  ConnectionEnd end;
 
   IncomingChannels incoming_channels;
   BulkSource* bulk = nullptr;  ///< The endpoint's, or null.

@@ -8,16 +8,15 @@
 #include <nlohmann/json.hpp>
 
 #include "json_number.h"
+#include "key_file.h"
 #include "process.h"
 #include "text_codec.h"
 
 namespace app {
 namespace {
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
+constexpr KeyAdvice kAdvice = {"start lattice-gameserver with this --data-dir once: it makes one.",
+                               "Servers that know only the old issuer refuse tokens of another."};
 
 std::string cannot(const std::string& what, const std::string& path) {
   return "Cannot " + what + " " + path + ": " + std::strerror(errno) +
@@ -27,31 +26,27 @@ std::string cannot(const std::string& what, const std::string& path) {
 }  // namespace
 
 std::string load_issuer(const std::string& data_dir, IssuerKeys& out) {
-  const std::string path = data_dir + "/issuer.key";
-  std::string text;
-  if (!read_whole_file(path, text)) {
-    return "Cannot read " + path + ": " + std::strerror(errno) +
-           ". Start lattice-gameserver with this --data-dir once; it makes the key.";
-  }
-  if (!from_hex(trimmed(text), out.seed) ||
-      lattice_issuer_public_key(out.seed.data(), out.public_key.data()) != LATTICE_OK) {
-    return path + " does not hold 64 hexadecimal digits. Remove it; the server makes a new one.";
-  }
-  return "";
+  const std::string problem = load_key_file(data_dir + "/issuer.key", kAdvice, out.seed.bytes());
+  if (!problem.empty()) return problem;
+  if (lattice_issuer_public_key(out.seed.data(), out.public_key.data()) == LATTICE_OK) return "";
+  return std::string("Cannot use the issuer key: ") + lattice_last_error();
 }
 
 std::string load_or_make_issuer(const std::string& data_dir, IssuerKeys& out) {
   if (!make_folder(data_dir)) return cannot("make the folder", data_dir);
   const std::string path = data_dir + "/issuer.key";
-  if (access(path.c_str(), F_OK) == 0) return load_issuer(data_dir, out);
-  if (lattice_issuer_generate(out.seed.data(), out.public_key.data()) != LATTICE_OK) {
-    return std::string("Cannot make an issuer key: ") + lattice_last_error();
+  if (access(path.c_str(), F_OK) != 0) {
+    if (lattice_issuer_generate(out.seed.data(), out.public_key.data()) != LATTICE_OK) {
+      return std::string("Cannot make an issuer key: ") + lattice_last_error();
+    }
+    if (make_key_file(path, out.seed.bytes()) == KeyFileMade::kFailed) return cannot("write", path);
   }
-  if (!write_whole_file(path, to_hex(out.seed) + "\n", 0600)) return cannot("write", path);
+  // Always the key of the file: another process may have made it first.
+  if (std::string problem = load_issuer(data_dir, out); !problem.empty()) return problem;
   const std::string public_path = data_dir + "/issuer.pub";
-  if (!write_whole_file(public_path, to_hex(out.public_key) + "\n", 0644))
-    return cannot("write", public_path);
-  return "";
+  if (access(public_path.c_str(), F_OK) == 0) return "";
+  return write_whole_file(public_path, to_hex(out.public_key) + "\n", 0644) ? ""
+                                                                            : cannot("write", public_path);
 }
 
 std::string write_server_note(const std::string& data_dir, const ServerNote& note) {

@@ -12,18 +12,19 @@
 #include <string>
 
 #include "lattice/lattice.h"
+#include "secret_bytes.h"
 
 namespace app {
 
 using Key = std::array<uint8_t, LATTICE_KEY_BYTES>;
 
 struct IssuerKeys {
-  Key seed{};
+  SecretBytes<LATTICE_KEY_BYTES> seed;
   Key public_key{};
 };
 
-/// Reads the key pair of `data_dir`, or makes it there. Returns "", or a text that says what is wrong and
-/// what to do.
+/// Reads the key pair of `data_dir`, or makes it there. Processes that call this at the same time get the
+/// same pair. Returns "", or a text that says what is wrong and what to do.
 std::string load_or_make_issuer(const std::string& data_dir, IssuerKeys& out);
 /// Reads the key pair of `data_dir`, and never makes one. Returns as above.
 std::string load_issuer(const std::string& data_dir, IssuerKeys& out);

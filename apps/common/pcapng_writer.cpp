@@ -1,5 +1,9 @@
 #include "pcapng_writer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -83,9 +87,27 @@ std::string PcapngWriter::open(const std::string& path) {
   close();
   failed_ = false;
   datagram_count_ = 0;
-  file_ = std::fopen(path.c_str(), "wbe");
+  // Not emptied before it is known to be private.
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  struct stat status {};
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    const std::string why = std::strerror(errno);
+    if (fd >= 0) ::close(fd);
+    return "Cannot write '" + path + "': " + why + ". Give a file in a folder that exists.";
+  }
+  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    ::close(fd);
+    return "Cannot write '" + path +
+           "': other users may read this file, and a capture is not encrypted. Remove the file, or run "
+           "'chmod "
+           "600 " +
+           path + "'.";
+  }
+  file_ = S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0 ? nullptr : fdopen(fd, "wb");
   if (file_ == nullptr) {
-    return "Cannot write '" + path + "': " + std::strerror(errno) + ". Give a file in a folder that exists.";
+    const std::string why = std::strerror(errno);
+    ::close(fd);
+    return "Cannot write '" + path + "': " + why + ". Give another file.";
   }
   Bytes section;
   put_u32_le(section, kByteOrderMagic);

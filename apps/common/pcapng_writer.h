@@ -24,7 +24,8 @@ class PcapngWriter {
   PcapngWriter(const PcapngWriter&) = delete;
   PcapngWriter& operator=(const PcapngWriter&) = delete;
 
-  /// Creates or replaces the file. Returns "", or a text that says what is wrong and what to do.
+  /// Creates the file with mode 0600, or replaces its content. A file that other users may access is refused.
+  /// Returns "", or a text that says what is wrong and what to do.
   std::string open(const std::string& path);
   /// Writes one datagram. `dissector` is the name by which Wireshark finds the dissector.
   void write(uint64_t time_us, const PcapngAddress& source, const PcapngAddress& destination,

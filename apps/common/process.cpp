@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -117,7 +118,10 @@ bool read_whole_file(const std::string& path, std::string& out) {
 }
 
 bool write_whole_file(const std::string& path, std::string_view content, unsigned mode) {
-  const std::string temporary = path + ".new";
+  // A name of this call: another process or thread may replace the same file at the same time.
+  static std::atomic<unsigned> calls = 0;
+  const std::string temporary =
+      path + "." + std::to_string(getpid()) + "-" + std::to_string(calls.fetch_add(1)) + ".new";
   unlink(temporary.c_str());
   const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, static_cast<mode_t>(mode));
   if (fd < 0) return false;

@@ -2,24 +2,23 @@
 // public key after a restart. Everybody who reads the file can pretend to be the server.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "lattice/lattice.h"
+#include "secret_bytes.h"
 
 namespace app {
 
-using ServerIdentity = std::array<uint8_t, LATTICE_SERVER_IDENTITY_BYTES>;
+using ServerIdentity = SecretBytes<LATTICE_SERVER_IDENTITY_BYTES>;
 
 /// The file in which a server looks for its identity when its settings name none.
 std::string identity_path(const std::string& data_dir);
 
-/// Reads an identity. Returns "", or a text that says what is wrong and what to do. A file that other users
-/// may read is refused.
+/// Reads an identity. Returns "", or a text that says what is wrong and what to do.
 std::string load_identity(const std::string& path, ServerIdentity& out);
-/// Reads an identity, or makes it when there is no such file. Never replaces a file.
+/// Reads an identity, or makes it when there is no such file. Never replaces a file. Processes that call this
+/// at the same time get the same identity.
 std::string load_or_make_identity(const std::string& path, ServerIdentity& out);
 
 /// Finds the identity a server starts with: the one in `file` if that is not "", else the one in the data

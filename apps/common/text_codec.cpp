@@ -17,6 +17,7 @@ int hex_digit(char c) {
 
 std::string to_hex(std::span<const uint8_t> bytes) {
   std::string text;
+  text.reserve(2 * bytes.size() + 2);  // grown in place: of a secret, no part is left behind
   for (const uint8_t byte : bytes) {
     text += kHex[byte >> 4];
     text += kHex[byte & 15];

@@ -46,7 +46,7 @@ std::string run_command(std::string command, const std::string& client_key, std:
   for (size_t at; (at = command.find(kPlaceholder)) != std::string::npos;) {
     command.replace(at, kPlaceholder.size(), client_key);
   }
-  FILE* pipe = popen(command.c_str(), "r");
+  FILE* pipe = popen(command.c_str(), "re");
   if (pipe == nullptr) return "Cannot run the token command. Check --token-command.";
   std::string output;
   char buffer[512];

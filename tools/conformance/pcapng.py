@@ -4,6 +4,7 @@ Supports only what such a capture uses: one section, one interface of link type 
 datagram."""
 
 import ipaddress
+import os
 import struct
 
 LINKTYPE_WIRESHARK_UPPER_PDU = 252
@@ -51,7 +52,8 @@ def _address_tags(source, destination):
 
 
 def write(path, records):
-    with open(path, "wb") as file:
+    # A capture is not encrypted: nobody else may read it.
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(_block(SECTION, struct.pack("<IHHq", BYTE_ORDER_MAGIC, 1, 0, -1)))
         file.write(_block(INTERFACE, struct.pack("<HHI", LINKTYPE_WIRESHARK_UPPER_PDU, 0, 0)))
         for record in records:

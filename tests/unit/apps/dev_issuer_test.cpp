@@ -4,6 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <barrier>
+#include <thread>
+#include <vector>
+
 #include "process.h"
 #include "text_codec.h"
 
@@ -31,7 +36,7 @@ TEST_F(DevIssuer, MakesAKeyOnceAndKeepsItPrivate) {
   EXPECT_NE(load_issuer(dir_, made), "");
   ASSERT_EQ(load_or_make_issuer(dir_, made), "");
   ASSERT_EQ(load_or_make_issuer(dir_, read), "");
-  EXPECT_EQ(read.seed, made.seed);
+  EXPECT_EQ(to_hex(read.seed.bytes()), to_hex(made.seed.bytes()));
   EXPECT_EQ(read.public_key, made.public_key);
   struct stat info {};
   ASSERT_EQ(stat((dir_ + "/issuer.key").c_str(), &info), 0);
@@ -58,6 +63,54 @@ TEST_F(DevIssuer, RefusesANoteWhoseProcessIdIsNoWholeNumber) {
   for (const char* pid : {"1.5", "1e300", "-1", "18446744073709551615", "\"77\""}) {
     ASSERT_TRUE(write_whole_file(dir_ + "/server.json", start + pid + "}", 0644));
     EXPECT_NE(read_server_note(dir_, note).find("damaged"), std::string::npos) << pid;
+  }
+}
+
+TEST_F(DevIssuer, RefusesAKeyThatOthersMayRead) {
+  IssuerKeys keys;
+  ASSERT_EQ(load_or_make_issuer(dir_, keys), "");
+  const std::string path = dir_ + "/issuer.key";
+  for (const mode_t mode : {0640u, 0604u, 0620u}) {
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+    EXPECT_NE(load_issuer(dir_, keys).find("Run 'chmod 600 " + path + "'"), std::string::npos);
+    EXPECT_NE(load_or_make_issuer(dir_, keys).find("chmod 600"), std::string::npos);
+  }
+}
+
+TEST_F(DevIssuer, RefusesAKeyOfZerosInASentence) {
+  ASSERT_TRUE(make_folder(dir_));
+  ASSERT_TRUE(write_whole_file(dir_ + "/issuer.key", std::string(64, '0'), 0600));
+  IssuerKeys keys;
+  EXPECT_NE(load_issuer(dir_, keys).find("a key of zeros"), std::string::npos);
+}
+
+TEST_F(DevIssuer, TellsThePublicKeyAgainWhereItIsMissing) {
+  IssuerKeys keys;
+  ASSERT_EQ(load_or_make_issuer(dir_, keys), "");
+  unlink((dir_ + "/issuer.pub").c_str());
+  ASSERT_EQ(load_or_make_issuer(dir_, keys), "");
+  std::string text;
+  EXPECT_TRUE(read_whole_file(dir_ + "/issuer.pub", text));
+}
+
+TEST_F(DevIssuer, MadeBySeveralServersAtOnceIsOne) {
+  for (int round = 0; round < 50; ++round) {
+    for (const char* file : {"/issuer.key", "/issuer.pub"}) unlink((dir_ + file).c_str());
+    std::array<std::string, 6> issuers;
+    std::barrier start(std::ssize(issuers));
+    {
+      std::vector<std::jthread> servers;
+      for (std::string& own : issuers) {
+        servers.emplace_back([&] {
+          IssuerKeys keys;
+          start.arrive_and_wait();
+          const std::string problem = load_or_make_issuer(dir_, keys);
+          own = problem.empty() ? to_hex(keys.seed.bytes()) + to_hex(keys.public_key) : problem;
+        });
+      }
+    }
+    for (const std::string& own : issuers) ASSERT_EQ(own, issuers[0]) << "round " << round;
+    ASSERT_EQ(issuers[0].size(), 128u) << issuers[0];
   }
 }
 

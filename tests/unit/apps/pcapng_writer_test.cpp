@@ -2,6 +2,7 @@
 #include "pcapng_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -83,6 +84,27 @@ TEST_F(PcapngWriterTest, Ipv6AddressesHaveTagsOfTheirOwn) {
   EXPECT_NE(hex.find("00170010"
                      "00000000000000000000ffffc0000201"),
             std::string::npos);
+}
+
+TEST_F(PcapngWriterTest, ItIsPrivateFromItsFirstByte) {
+  const mode_t mask = umask(0);
+  const std::string said = writer_.open(path_);
+  umask(mask);
+  ASSERT_EQ(said, "");
+  struct stat status {};
+  ASSERT_EQ(stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(PcapngWriterTest, AFileThatOthersMayReadIsRefusedAndKeepsItsContent) {
+  ASSERT_TRUE(write_whole_file(path_, "notes", 0644));
+  EXPECT_NE(writer_.open(path_).find("chmod 600 " + path_), std::string::npos);
+  std::string content;
+  ASSERT_TRUE(read_whole_file(path_, content));
+  EXPECT_EQ(content, "notes");
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  ASSERT_EQ(writer_.open(path_), "");
+  EXPECT_EQ(written_hex(), kSectionAndInterface);
 }
 
 TEST_F(PcapngWriterTest, AFolderThatDoesNotExistIsSaidAndADiskThatIsFullNoticed) {

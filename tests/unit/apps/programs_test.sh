@@ -69,6 +69,32 @@ wait "$kept_pid" || fail "the server with an identity: $(cat out)"
 chmod 644 kept/server.key
 expect 3 'chmod 600' "$server" --bind 127.0.0.1:0 --data-dir kept
 expect 3 'Cannot read' "$server" --bind 127.0.0.1:0 --data-dir other --server-key none
+chmod 640 other/issuer.key
+expect 4 'chmod 600' timeout 20 "$server" --bind 127.0.0.1:0 --data-dir other
+expect 1 'chmod 600' "$tool" issue --data-dir other --client-key "$(cat made)" --server-key "$(cat made)"
+# Two servers that start in one new folder have one issuer: a client gets into both.
+for n in 1 2; do
+  "$server" --bind 127.0.0.1:0 --data-dir both >"both$n" 2>&1 &
+  eval "both$n=$!"
+done
+for n in 1 2; do
+  for _ in $(seq 100); do
+    ! grep -q '"listening"\|listening' "both$n" || break
+    sleep 0.1
+  done
+  grep -q listening "both$n" || fail "server $n of two did not start: $(cat "both$n")"
+done
+[ "$("$tool" keys --data-dir both)" = "$(cat both/issuer.pub)" ] || fail 'issuer.pub is of another key'
+[ "$(ls both)" = 'issuer.key
+issuer.pub
+server.json' ] || fail "two servers left something behind: $(ls both)"
+kill -INT "$both1" "$both2"
+wait "$both1" || fail "the first of two servers: $(cat both1)"
+wait "$both2" || fail "the second of two servers: $(cat both2)"
+# A command that a client runs does not get the client's socket.
+"$client" --data-dir data --seconds 1 --token-command "ls -l /proc/self/fd >$dir/inherited; echo !!" >out 2>&1 || true
+[ -s inherited ] || fail 'the token command was not run'
+! grep -e 'socket:' inherited || fail 'the token command inherits the socket'
 key=$(sed -n 's/.*"server_public_key": "\(.*\)".*/\1/p' data/server.json)
 # A denial is not authenticated, so a client believes it only when its connect budget is over.
 expect 5 'never accepted: token refused' "$client" --server "$address" --seconds 20 \

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <list>
 #include <optional>
 #include <set>
 
@@ -29,6 +30,7 @@ constexpr uint64_t kBodyBytes = 1024;
 constexpr size_t kMessageBytes = 4096;
 constexpr size_t kQueuedMessages = 4;
 constexpr auto kRequestTimeout = std::chrono::seconds(15);
+constexpr auto kViewerIdle = std::chrono::seconds(30);
 
 using Request = http::request<http::string_body>;
 using Response = http::response<http::string_body>;
@@ -63,6 +65,7 @@ const char* refusal_of(const Request& request) {
 }  // namespace
 
 class Viewer;
+class Visitor;
 
 struct WebServer::Impl {
   Impl(std::string dir, WebHandler& h) : page_dir(std::move(dir)), handler(h) {}
@@ -71,8 +74,9 @@ struct WebServer::Impl {
 
   std::string page_dir;
   WebHandler& handler;
-  size_t connections = 0;
-  asio::io_context io{1};  // destroyed before the members above, which its handlers use
+  std::list<Visitor*> visitors;  // the one that has waited longest first
+  size_t viewers_joining = 0;    // of those whose WebSocket is not open yet
+  asio::io_context io{1};        // destroyed before the members above, which its handlers use
   std::optional<tcp::acceptor> acceptor;
   std::set<std::shared_ptr<Viewer>> viewers;
 };
@@ -80,15 +84,23 @@ struct WebServer::Impl {
 /// One viewer: a WebSocket.
 class Viewer : public std::enable_shared_from_this<Viewer> {
  public:
-  Viewer(WebServer::Impl& server, beast::tcp_stream stream) : server_(server), socket_(std::move(stream)) {}
+  Viewer(WebServer::Impl& server, beast::tcp_stream stream) : server_(server), socket_(std::move(stream)) {
+    ++server_.viewers_joining;
+  }
+  ~Viewer() {
+    if (is_joining_) --server_.viewers_joining;
+  }
 
   void start(const Request& request) {
     beast::get_lowest_layer(socket_).expires_never();
-    socket_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+    // A ping after half of the idle time: a browser answers by itself, and whoever does not is gone.
+    socket_.set_option(websocket::stream_base::timeout{kRequestTimeout, kViewerIdle, true});
     socket_.read_message_max(kMessageBytes);
     socket_.auto_fragment(false);  // sends each message as one frame
     socket_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
       if (error) return;
+      self->is_joining_ = false;
+      --self->server_.viewers_joining;
       self->server_.viewers.insert(self);
       self->send(std::make_shared<const std::string>(self->server_.handler.hello()));
       self->read();
@@ -135,21 +147,26 @@ class Viewer : public std::enable_shared_from_this<Viewer> {
   websocket::stream<beast::tcp_stream> socket_;
   beast::flat_buffer buffer_;
   std::deque<Message> queue_;
+  bool is_joining_ = true;
 };
 
 /// One HTTP connection, until it ends or becomes a WebSocket.
 class Visitor : public std::enable_shared_from_this<Visitor> {
  public:
-  Visitor(WebServer::Impl& server, tcp::socket socket) : server_(server), stream_(std::move(socket)) {
-    ++server_.connections;
-  }
-  ~Visitor() { --server_.connections; }
+  Visitor(WebServer::Impl& server, tcp::socket socket)
+      : server_(server),
+        stream_(std::move(socket)),
+        place_(server.visitors.insert(server.visitors.end(), this)) {}
+  ~Visitor() { server_.visitors.erase(place_); }
+
+  void close() { stream_.close(); }
 
   void read() {
     parser_.emplace();
     parser_->header_limit(kHeaderBytes);
     parser_->body_limit(kBodyBytes);
     stream_.expires_after(kRequestTimeout);
+    server_.visitors.splice(server_.visitors.end(), server_.visitors, place_);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](beast::error_code error, size_t) {
                        if (!error) self->answer(self->parser_->release());
@@ -162,7 +179,7 @@ class Visitor : public std::enable_shared_from_this<Visitor> {
       return send(respond(request, http::status::forbidden, "text/plain", refusal));
     }
     if (websocket::is_upgrade(request)) {
-      if (request.target() != "/ws" || server_.viewers.size() >= kMaxConnections) {
+      if (request.target() != "/ws" || server_.viewers.size() + server_.viewers_joining >= kMaxConnections) {
         return send(respond(request, http::status::not_found, "text/plain", "There is no such socket."));
       }
       return std::make_shared<Viewer>(server_, std::move(stream_))->start(request);
@@ -185,7 +202,8 @@ class Visitor : public std::enable_shared_from_this<Visitor> {
     response.set(http::field::cache_control, "no-store");
     response.set("X-Content-Type-Options", "nosniff");
     response.set("Content-Security-Policy",
-                 "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:");
+                 "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+                 "frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
     response.keep_alive(request.keep_alive());
     const uint64_t size = content.size();
     if (request.method() != http::verb::head) response.body() = std::move(content);
@@ -204,6 +222,7 @@ class Visitor : public std::enable_shared_from_this<Visitor> {
 
   WebServer::Impl& server_;
   beast::tcp_stream stream_;
+  std::list<Visitor*>::iterator place_;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<Response> response_;
@@ -213,7 +232,12 @@ void WebServer::Impl::accept() {
   acceptor->async_accept([this](beast::error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (!error) close_on_exec(socket.native_handle());
-    if (!error && connections < kMaxConnections) std::make_shared<Visitor>(*this, std::move(socket))->read();
+    if (!error) {
+      // Whoever has kept its connection longest without a request makes room: idle connections keep nobody
+      // out.
+      if (visitors.size() >= kMaxConnections) visitors.front()->close();
+      if (visitors.size() < 2 * kMaxConnections) std::make_shared<Visitor>(*this, std::move(socket))->read();
+    }
     accept();
   });
 }

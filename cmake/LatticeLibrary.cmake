@@ -15,6 +15,9 @@ add_library(Lattice::lattice ALIAS lattice)
 target_link_libraries(lattice PUBLIC lattice_public_headers
   PRIVATE Lattice::sodium $<BUILD_INTERFACE:lattice_core_options>)
 target_link_options(lattice PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/lattice.map)
+# Calls are bound at start. A call that is bound at its first use saves the vector registers on the stack, and they may
+# hold a key.
+target_link_options(lattice PRIVATE -Wl,-z,now)
 if(LATTICE_WARNINGS_AS_ERRORS AND NOT (LATTICE_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang))
   # Clang's sanitizers leave symbols of a shared library undefined, for the program to define.
   target_link_options(lattice PRIVATE -Wl,--no-undefined)

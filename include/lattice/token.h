@@ -36,6 +36,7 @@ LATTICE_API lattice_result lattice_world_new_client_key(lattice_world* world, ui
 LATTICE_API lattice_result lattice_server_identity_generate(uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES]);
 
 /// Writes the public key of a server with that identity, as lattice_world_public_key() gives it.
+/// LATTICE_ERROR_INVALID_ARGUMENT for an identity whose key or reset key is all zero.
 LATTICE_API lattice_result lattice_server_identity_public_key(
     const uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES], uint8_t public_key[LATTICE_KEY_BYTES]);
 
@@ -44,7 +45,7 @@ LATTICE_API lattice_result lattice_server_identity_public_key(
 LATTICE_API lattice_result lattice_issuer_generate(uint8_t seed[LATTICE_KEY_BYTES],
                                                    uint8_t public_key[LATTICE_KEY_BYTES]);
 
-/// Writes the public key that belongs to `seed`.
+/// Writes the public key that belongs to `seed`. LATTICE_ERROR_INVALID_ARGUMENT for a seed of zeros.
 LATTICE_API lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
                                                      uint8_t public_key[LATTICE_KEY_BYTES]);
 

@@ -163,10 +163,10 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
         "from lattice_issuer_generate() or lattice_issuer_public_key().",
         i);
   }
-  if (c.server_identity != nullptr && is_all_zero(c.server_identity)) {
+  if (c.server_identity != nullptr && has_zero_half(c.server_identity)) {
     return fail(
         LATTICE_ERROR_CONFIG,
-        "lattice_world_config.server_identity is all zero, a secret that everybody knows. Fill it with "
+        "lattice_world_config.server_identity holds a key of zeros, which everybody knows. Fill it with "
         "lattice_server_identity_generate(), or give NULL.");
   }
   return LATTICE_OK;

@@ -30,6 +30,13 @@ SigningKeyPair issuer_of(const uint8_t* seed) {
   return SigningKeyPair::from_seed(std::span<const uint8_t, 32>(seed, 32));
 }
 
+lattice_result zero_seed(const char* function) {
+  return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+              "%s: the issuer's seed is all zero, which everybody knows. Make one with "
+              "lattice_issuer_generate().",
+              function);
+}
+
 lattice::wire::TokenFields fields_of(const lattice_token_request& request) {
   lattice::wire::TokenFields fields;
   lattice::platform::fill_entropy(fields.token_id.data(), fields.token_id.size());
@@ -95,6 +102,7 @@ lattice_result lattice_issuer_public_key(const uint8_t seed[LATTICE_KEY_BYTES],
   if (seed == nullptr || public_key == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "An issuer key needs a seed and an output of 32 bytes each.");
   }
+  if (lattice::abi::is_all_zero(seed)) return zero_seed("lattice_issuer_public_key");
   std::memcpy(public_key, issuer_of(seed).public_key().data(), LATTICE_KEY_BYTES);
   return LATTICE_OK;
 }
@@ -114,6 +122,12 @@ lattice_result lattice_server_identity_public_key(const uint8_t identity[LATTICE
   if (identity == nullptr || public_key == nullptr) {
     return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                 "lattice_server_identity_public_key needs 64 bytes to read and 32 to write to.");
+  }
+  if (lattice::abi::has_zero_half(identity)) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "lattice_server_identity_public_key: the identity holds a key of zeros, which everybody knows. "
+        "Make one with lattice_server_identity_generate().");
   }
   const auto server = ServerIdentity::from_bytes(
       std::span<const uint8_t, LATTICE_SERVER_IDENTITY_BYTES>(identity, LATTICE_SERVER_IDENTITY_BYTES));
@@ -151,6 +165,7 @@ lattice_result lattice_token_issue(const uint8_t issuer_seed[LATTICE_KEY_BYTES],
                 "lattice_token_request.client_public_key is all zero. Fill it in from "
                 "lattice_world_new_client_key() of the client.");
   }
+  if (lattice::abi::is_all_zero(issuer_seed)) return zero_seed("lattice_token_issue");
   return lattice::abi::issue_token(issuer_seed, value, {out, capacity}, out_bytes);
 }
 

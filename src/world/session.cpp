@@ -168,8 +168,8 @@ reliability::EndpointConfig Session::endpoint_config() const {
   reliability::EndpointConfig config;
   if (!config_.listens) return config;
   config.accepts_connections = true;
-  config.identity = identity_.key.clone();
-  config.reset_key = identity_.reset_key.clone();
+  config.identity = identity_->key.clone();
+  config.reset_key = identity_->reset_key.clone();
   // A kept identity outlives the record of used tokens, so older tokens are refused.
   if (keeps_identity_) {
     config.tokens_from_unix_s = config_.created_unix_s - std::min(config_.created_unix_s, kTokenGraceS);

@@ -33,6 +33,7 @@
 #include "replication/object_table.h"
 #include "simulation/fixed_tick.h"
 #include "transport/connection/server_identity.h"
+#include "transport/crypto/locked.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/client_table.h"
@@ -89,7 +90,7 @@ class Session final : public reliability::EndpointHandler,
   /// inside the pump. False in a build without LATTICE_CAPTURE.
   bool set_capture(reliability::CaptureObserver* observer);
   /// The static public key of this side, which tokens can name when it listens.
-  const crypto::PublicKey& public_key() const { return identity_.key.public_key(); }
+  const crypto::PublicKey& public_key() const { return identity_->key.public_key(); }
 
   // --- The pump. False: called from inside itself, or `tick` is not next_tick().
   bool receive(Now now);
@@ -351,7 +352,7 @@ class Session final : public reliability::EndpointHandler,
   WorldConfig config_;
   Observer& observer_;
   std::unique_ptr<crypto::EntropySource> entropy_;
-  connection::ServerIdentity identity_;
+  crypto::Locked<connection::ServerIdentity> identity_;
   Schema schema_;
   PlacedSet placed_;
   std::unique_ptr<socket::DatagramSocket> socket_;

@@ -252,6 +252,27 @@ TEST_F(ErrorText, AllZeroKeysOfATokenAreNamed) {
   expect_error(LATTICE_ERROR_CONFIG, {"lattice_token_request.client_public_key is all zero"});
 }
 
+TEST_F(ErrorText, SecretsOfZerosAreRefusedInASentence) {
+  uint8_t zero[LATTICE_SERVER_IDENTITY_BYTES] = {}, public_key[LATTICE_KEY_BYTES],
+          token[LATTICE_TOKEN_MAX_BYTES];
+  size_t bytes = 0;
+  lattice_issuer_public_key(zero, public_key);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT,
+               {"the issuer's seed is all zero", "lattice_issuer_generate()"});
+  lattice::TokenRequest request;
+  request.client_public_key[3] = request.server_public_key[3] = 1;
+  lattice_token_issue(zero, &request, token, sizeof token, &bytes);
+  expect_error(LATTICE_ERROR_INVALID_ARGUMENT,
+               {"the issuer's seed is all zero", "lattice_issuer_generate()"});
+  // A half that was never filled in counts, whichever it is.
+  for (const size_t filled : {size_t{99}, size_t{0}, size_t{LATTICE_KEY_BYTES}}) {
+    uint8_t identity[LATTICE_SERVER_IDENTITY_BYTES] = {};
+    if (filled < sizeof identity) identity[filled] = 1;
+    lattice_server_identity_public_key(identity, public_key);
+    expect_error(LATTICE_ERROR_INVALID_ARGUMENT, {"a key of zeros", "lattice_server_identity_generate()"});
+  }
+}
+
 TEST_F(ErrorText, AFullQueueOfOneCalleeKeepsTheOthersFromNothing) {
   Game host;
   start(host, LATTICE_ROLE_HOST, "10.0.0.3:1");

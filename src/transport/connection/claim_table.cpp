@@ -29,7 +29,7 @@ uint64_t ClaimTable::hash(const wire::Id16& id) const {
 Claim* ClaimTable::find(const wire::Id16& token_id) {
   const size_t mask = claims_.size() - 1;
   for (size_t i = home_of(token_id); drop_at_s_[i] != 0; i = (i + 1) & mask) {
-    if (claims_[i].token_id == token_id) return &claims_[i];
+    if (crypto::equal_constant_time(claims_[i].token_id, token_id)) return &claims_[i];
   }
   return nullptr;
 }

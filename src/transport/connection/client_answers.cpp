@@ -76,7 +76,7 @@ ClientResult ClientHandshake::on_denied(std::span<const uint8_t> body) {
 ClientHandshake::Candidate* ClientHandshake::find_candidate(const wire::Challenge& challenge) {
   for (Candidate& candidate : candidates_) {
     if (candidate.live && candidate.challenge.bucket_pub == challenge.bucket_pub &&
-        candidate.challenge.challenge_nonce == challenge.challenge_nonce &&
+        crypto::equal_constant_time(candidate.challenge.challenge_nonce, challenge.challenge_nonce) &&
         candidate.challenge.key_index == challenge.key_index) {
       return &candidate;
     }

@@ -149,9 +149,9 @@ ServerRefusal ServerHandshake::check_token(std::span<const uint8_t> token, const
   if (status != wire::TokenStatus::kOk) return ServerRefusal::kTokenMalformed;
   if (fields->kind != wire::TokenKind::kConnect) return ServerRefusal::kTokenKind;
   if (fields->protocol_id != config_.protocol_id) return ServerRefusal::kTokenProtocol;
-  if (fields->aud != identity_.public_key()) return ServerRefusal::kTokenForeign;
+  if (fields->aud != identity_->public_key()) return ServerRefusal::kTokenForeign;
   if (fields->cnf != client) return ServerRefusal::kTokenKeyMismatch;
-  if (client == identity_.public_key()) return ServerRefusal::kOwnKey;
+  if (client == identity_->public_key()) return ServerRefusal::kOwnKey;
   const ServerRefusal times = check_token_times(*fields, unix_s);
   if (times != ServerRefusal::kNone) return times;
   if (fields->role != wire::TokenRole::kInitiator) return ServerRefusal::kTokenRole;

@@ -30,6 +30,7 @@
 #include "transport/connection/response_queue.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/key_schedule.h"
+#include "transport/crypto/locked.h"
 #include "transport/wire/handshake_bodies.h"
 #include "transport/wire/packet_header.h"
 #include "transport/wire/token.h"
@@ -139,7 +140,7 @@ class ServerHandshake {
                   AdmissionPolicy& policy);
 
   /// The public half of S: the `aud` of every token for this process.
-  const crypto::PublicKey& identity() const { return identity_.public_key(); }
+  const crypto::PublicKey& identity() const { return identity_->public_key(); }
   /// Replaces the accepted issuers (key rotation of the director).
   void set_issuers(std::span<const crypto::PublicKey> issuers);
 
@@ -206,7 +207,7 @@ class ServerHandshake {
   uint64_t new_connection_id();
 
   ServerHandshakeConfig config_;
-  crypto::KeyPair identity_;
+  crypto::Locked<crypto::KeyPair> identity_;
   std::array<Issuer, kMaxIssuers> issuers_{};
   size_t issuer_count_ = 0;
   crypto::EntropySource& entropy_;

@@ -66,11 +66,11 @@ ServerRefusal ServerHandshake::check_cookie(const platform::Address& from, const
 ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, Response* response) {
   const wire::ChallengeResponseClear& clear = response->clear;
   crypto::Key es, ee;
-  if (!crypto::x25519(identity_.secret(), clear.client_pub, &es) ||
+  if (!crypto::x25519(identity_->secret(), clear.client_pub, &es) ||
       !crypto::x25519(response->bucket->pair.secret(), clear.client_pub, &ee)) {
     return ServerRefusal::kLowOrderKey;
   }
-  const crypto::Digest th1 = crypto::transcript_request(config_.protocol_id, identity_.public_key(),
+  const crypto::Digest th1 = crypto::transcript_request(config_.protocol_id, identity_->public_key(),
                                                         response->token_hash, clear.client_pub);
   const crypto::Digest th2 = crypto::transcript_challenge(th1, response->bucket->pair.public_key(),
                                                           clear.challenge_nonce, clear.key_index);
@@ -84,8 +84,8 @@ ServerRefusal ServerHandshake::open_response(std::span<const uint8_t> datagram, 
     return ServerRefusal::kResponseNotAuthentic;
   }
   if (!wire::parse_challenge_response_sealed(plaintext, &response->sealed) ||
-      response->sealed.challenge_nonce != clear.challenge_nonce ||
-      response->sealed.token_id != response->token.token_id ||
+      !crypto::equal_constant_time(response->sealed.challenge_nonce, clear.challenge_nonce) ||
+      !crypto::equal_constant_time(response->sealed.token_id, response->token.token_id) ||
       response->sealed.max_datagram < wire::kFloorDatagramBytes) {
     return ServerRefusal::kResponseMismatch;
   }
@@ -192,7 +192,8 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
                                      Response& response, DatagramSink& sink) {
   ServerResult result;
   if (const Claim* claim = claims_.find(response.token.token_id)) {
-    if (claim->client == response.clear.client_pub && claims_.connection_lives(*claim)) {
+    if (crypto::equal_constant_time(claim->client, response.clear.client_pub) &&
+        claims_.connection_lives(*claim)) {
       sink.emit(from, claim->accepted_datagram);
       ++repeated_accept_count_;
     } else {

@@ -25,7 +25,7 @@ bool is_reset(std::span<const uint8_t> datagram, size_t header_bytes, const wire
 
 StatelessResets::StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits,
                                  crypto::EntropySource& entropy)
-    : key_(reset_key.bytes()),
+    : key_(crypto::HmacKey(reset_key.bytes())),
       entropy_(entropy),
       rate_(limits.per_s, limits.burst, entropy),
       budget_(limits.in_all_per_s, limits.in_all_per_s) {}

@@ -13,6 +13,7 @@
 #include "transport/connection/prefix_rate.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/hash.h"
+#include "transport/crypto/locked.h"
 #include "transport/wire/packet_header.h"
 #include "transport/wire/stateless_reset.h"
 
@@ -42,14 +43,14 @@ class StatelessResets {
   /// `reset_key` is secret and serves nothing else. `entropy` is borrowed and must outlive this.
   StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits, crypto::EntropySource& entropy);
 
-  wire::ResetToken token_of(uint64_t connection_id) const { return make_reset_token(key_, connection_id); }
+  wire::ResetToken token_of(uint64_t connection_id) const { return make_reset_token(*key_, connection_id); }
 
   /// Answers a session packet of `datagram_bytes` whose connection_id this server does not know.
   Outcome answer(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
                  size_t datagram_bytes, uint64_t now_ns, DatagramSink& sink);
 
  private:
-  crypto::HmacKey key_;
+  crypto::Locked<crypto::HmacKey> key_;
   crypto::EntropySource& entropy_;
   PrefixRate rate_;
   Allowance budget_;

@@ -140,9 +140,12 @@ PRINTED = [
       for text, value in (("0105000003000c667261", (0, None, (5, 0, 3), b"fra")),
                           ("11070005000203" + "00086e74", (1, 7, (5, 2, 3), b"nt")),
                           ("290a0005000103000c676d65", (2, 10, (5, 1, 3), b"gme")),
-                          ("010000ff0000042e", (0, None, (0, 255, 256), b".")))],
+                          ("010000ff0000042e", (0, None, (0, 255, 256), b".")),
+                          ("0106000001" + "00086869", (0, None, (6, 0, 1), b"hi")))],
     ("transfer.md", "10010000127a00000000006d6170", lambda t: transfers.parse_control(bytes.fromhex(t)),
      {"kind": 16, "id": 1, "size": 8_000_000, "label": b"map"}),
+    ("transfer.md", "100200010000000000000000ff", lambda t: transfers.parse_control(bytes.fromhex(t)),
+     {"kind": 16, "id": 2, "size": 1, "label": b"\0\xff"}),
     ("transfer.md", "110100", lambda t: transfers.parse_control(bytes.fromhex(t)), {"kind": 17, "id": 1}),
     ("transfer.md", "12010001", lambda t: transfers.parse_control(bytes.fromhex(t)), {"kind": 18, "id": 1, "held": 1}),
     ("transfer.md", "1301000100", lambda t: transfers.parse_control(bytes.fromhex(t)),
@@ -165,6 +168,8 @@ PRINTED = [
     ("data.md", "03ac02e803000000", rpc, (3, 300, None, [])),
 ]
 COMPUTED = [
+    (lambda: Assembler().add(packets.parse_payload(bytes.fromhex(NO_ACK + "010000000100086869"),
+                                                   packets.BUILT_IN_CHANNELS)[0][0]), b"hi"),
     *[(lambda head=head: whole(*(prefix + body for prefix, body in zip(head, FRAGMENT_BODIES))), result)
       for head, result in ((("0105000003", "0105000103", "0105000203"),
                             (b"fragment", (0, None, (5, 0, 3)), (0, None, (5, 2, 3)))),

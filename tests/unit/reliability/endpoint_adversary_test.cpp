@@ -214,6 +214,30 @@ TEST(EndpointAdversary, ASequencedChannelHearsAgainAfterALongLoss) {
   }
 }
 
+// "Received" in a block means accepted: an opened packet that may not be acknowledged stands in none.
+TEST(EndpointAdversary, ABlockNamesTheHighestPacketThatWasAccepted) {
+  SmallMessages small(0);
+  ASSERT_TRUE(small.peer.connect());
+  const Bytes ack = {0xe0, 0x00, 0x18, 0, 0, 0, 0, 0, 0};
+  Bytes other = ack;
+  for (const int byte : {0, 0, 4, 0x78}) other.push_back(static_cast<uint8_t>(byte));
+  const auto block = [&] {
+    small.rig.server.endpoint->send(small.rig.server.handler.received[0].connection, Channel::kUnreliable, {},
+                                    ack);
+    small.rig.run(60 * kMs);
+    const Bytes last = small.peer.receive(PacketType::kPayload).back();
+    return Bytes(last.begin() + 3, last.begin() + 9);
+  };
+  small.deliver(small.sealed(other));
+  small.rig.server.handler.verdict = Verdict::kAcceptButDoNotAck;
+  small.deliver(small.sealed(other));
+  small.deliver(small.sealed(other));
+  EXPECT_EQ(block(), (Bytes{1, 0, 0, 0, 0, 0}));
+  small.rig.server.handler.verdict = Verdict::kAccept;
+  small.deliver(small.sealed(other));
+  EXPECT_EQ(block(), (Bytes{4, 0, 4, 0, 0, 0})) << "bit 2 is number 1; numbers 2 and 3 are missing";
+}
+
 TEST(EndpointAdversary, OfALatePacketOnlyWhatHasNoNumberIsTaken) {
   SmallMessages small(0);
   ASSERT_TRUE(small.peer.connect());

@@ -44,6 +44,41 @@ TEST(EndpointLifecycle, ConnectTakesTwoRoundTrips) {
   EXPECT_LE(theirs.rtt_ns, 103 * kMs);
 }
 
+// S-21: the network doubles message 4, or the server repeats it.
+TEST(EndpointLifecycle, ARepeatedMessageFourAtAConnectedClientIsDropped) {
+  EndpointRig rig;
+  struct Seen {
+    platform::Address server;
+    test::Bytes accepted;
+  } seen{rig.server.address, {}};
+  rig.network.set_tap(
+      [](void* context, socket::TappedDatagram& datagram) {
+        Seen& s = *static_cast<Seen*>(context);
+        constexpr size_t kMessage = wire::kMinHeaderBytes;
+        const bool is_four = datagram.from == s.server && datagram.size > kMessage && datagram.data[4] == 0 &&
+                             datagram.data[kMessage] == 3;
+        if (is_four) s.accepted.assign(datagram.data, datagram.data + datagram.size);
+        return socket::TapVerdict::kPass;
+      },
+      &seen);
+  ASSERT_EQ(rig.connect(rig.client()), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return !rig.client().handler.connected.empty(); }));
+  rig.run(100 * kMs);
+  ASSERT_EQ(seen.accepted.size(), 84u);
+  const auto dropped = [&] {
+    return rig.client().endpoint->stats().refusals.get(reliability::Refusal::kNotReady);
+  };
+  const uint64_t before = dropped();
+  for (int i = 0; i < 3; ++i) {
+    rig.network.inject(rig.server.address, rig.client().address, seen.accepted, rig.now_ns);
+  }
+  rig.run(100 * kMs);
+  EXPECT_EQ(dropped(), before + 3);
+  EXPECT_EQ(rig.client().handler.connected.size(), 1u);
+  EXPECT_TRUE(rig.client().handler.ended.empty());
+  EXPECT_TRUE(rig.server.handler.ended.empty());
+}
+
 TEST(EndpointLifecycle, ZeroRoundTripAndTimeZero) {
   RigOptions options;
   options.step_ns = kMs;

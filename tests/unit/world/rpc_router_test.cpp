@@ -138,6 +138,16 @@ TEST_F(RpcRouterTest, ACallOfTheFarFutureDelaysOnlyItsSender) {
   EXPECT_TRUE(router.holds(kDoor, kStranger));
 }
 
+// D-25: the receiver holds a tick-aligned call, and this receiver is the authority.
+TEST_F(RpcRouterTest, TheAuthorityHoldsATickAlignedCall) {
+  call(0, kOwner, 101);
+  EXPECT_TRUE(game.callers.empty());
+  EXPECT_TRUE(router.holds(kDoor, kOwner));
+  host.tick = 101;
+  router.poll(17 * kMs);
+  EXPECT_EQ(game.callers, std::vector<uint64_t>{kOwner});
+}
+
 TEST_F(RpcRouterTest, TheOwnerIsLookedAtAgainAfterTheWait) {
   call(0, kOwner, 101);
   host.owner = kStranger;

@@ -170,6 +170,27 @@ TEST(Handshake, FallsBackToAFreshRequestAfterThreeUnansweredResponses) {
   EXPECT_EQ(client.lifecycle().state(), State::kConnecting);
 }
 
+// S-20: the first message 3 is one of the three.
+TEST(Handshake, TheThreeRoundsOfMessageThreeIncludeTheFirst) {
+  Rig rig;
+  ClientHandshake client = rig.new_client();
+  rig.response_of(client);
+  const uint64_t began_ns = rig.now_ns;
+  std::vector<uint64_t> later_ms;
+  while (client.lifecycle().state() == State::kHandshake) {
+    rig.now_ns = client.next_deadline_ns();
+    client.update(rig.now_ns, kStartUnixS, rig.client_sink);
+    ASSERT_EQ(rig.client_sink.take().size(), 1u);
+    later_ms.push_back((rig.now_ns - began_ns) / kMs);
+  }
+  ASSERT_EQ(later_ms.size(), 3u) << "two more messages 3, then a fresh message 1";
+  const uint64_t plain_ms[] = {250, 750, 1750};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_GE(later_ms[i], plain_ms[i] * 9 / 10) << i;
+    EXPECT_LE(later_ms[i], plain_ms[i] * 11 / 10) << i;
+  }
+}
+
 TEST(Handshake, CookieAgesOutAndTheFallBackConnects) {
   Rig rig;
   rig.now_ns = 79'500 * kMs;  // Half a second before a bucket ends.

@@ -80,6 +80,24 @@ TEST_F(ReassemblerTest, ManyMessagesInterleavedOnEveryMode) {
   EXPECT_EQ(evicted, 0u);
 }
 
+// G-10: a sender would send it whole, but may not have to.
+TEST_F(ReassemblerTest, AMessageOfOneFragmentIsWhole) {
+  for (const ChannelMode mode : {ChannelMode::kUnreliable, ChannelMode::kUnreliableSequenced,
+                                 ChannelMode::kReliableUnordered, ChannelMode::kReliableOrdered}) {
+    const MessageBytes bytes = pattern(700, static_cast<uint32_t>(mode));
+    const std::vector<Piece> pieces = cut(bytes, 1136, mode, 5, 0, 0);
+    ASSERT_EQ(pieces.size(), 1u);
+    const Reassembler::Result result = add(pieces[0]);
+    EXPECT_FALSE(result.refusal);
+    EXPECT_TRUE(result.is_complete);
+    EXPECT_EQ(message, bytes);
+    Piece empty = pieces[0];
+    empty.body = {};
+    EXPECT_EQ(refusal(empty), Refusal::kFragmentLength);
+    reassembler.clear();
+  }
+}
+
 TEST_F(ReassemblerTest, OrderedFragmentsComeOneAfterAnother) {
   const MessageBytes bytes = pattern(5000, 1);
   const auto pieces = cut(bytes, 1136, ChannelMode::kReliableOrdered, 3, 0, 40);

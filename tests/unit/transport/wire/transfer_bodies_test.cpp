@@ -55,6 +55,20 @@ TEST(TransferBodies, OfferBackAndForth) {
   }));
 }
 
+// B-3: the label is the application's, in any form.
+TEST(TransferBodies, ALabelIsAnyBytes) {
+  const std::vector<uint8_t> label = {0x00, 0xFF, 0xC0, 0x1B, 0x00};
+  TransferOffer offer;
+  offer.id = 2;
+  offer.size_bytes = 1;
+  offer.label = label;
+  std::array<uint8_t, kMaxTransferControlBytes> out{};
+  const size_t n = encode_transfer_offer(offer, out);
+  TransferOffer back;
+  ASSERT_TRUE(parse_transfer_offer(std::span(out).first(n), &back));
+  EXPECT_TRUE(std::equal(back.label.begin(), back.label.end(), label.begin(), label.end()));
+}
+
 TEST(TransferBodies, OfferRefusesEachValuePastItsLimit) {
   std::array<uint8_t, kMaxTransferControlBytes + 1> out{};
   TransferOffer back;

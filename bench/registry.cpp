@@ -15,6 +15,7 @@ constexpr Bench kBenches[] = {
      run_replication},
     {"snapshots", "bytes of a snapshot on a recording of 901 cubes, decoded and compared; --data names it",
      run_snapshots},
+    {"hostile", "what an honest player feels while others with a valid token attack the server", run_hostile},
     {"congestion",
      "each congestion controller on narrow, changing links, simulated; --traces adds recorded ones",
      run_congestion},

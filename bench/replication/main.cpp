@@ -23,11 +23,11 @@ struct Role {
   std::string_view name;
   int (*run)(const EndArguments&);
 };
-constexpr std::array kRoles = {Role{"serve", serve_scene},     Role{"load", load_generators},
-                               Role{"worlds", load_worlds},    Role{"serve-floor", serve_floor},
-                               Role{"load-floor", load_floor}, Role{"change", run_change},
-                               Role{"storm", run_storm},       Role{"join", run_join},
-                               Role{"decode", run_decode},     Role{"rollback", run_rollback}};
+constexpr std::array kRoles = {
+    Role{"serve", serve_scene},       Role{"load", load_generators},  Role{"worlds", load_worlds},
+    Role{"serve-floor", serve_floor}, Role{"load-floor", load_floor}, Role{"change", run_change},
+    Role{"storm", run_storm},         Role{"join", run_join},         Role{"decode", run_decode},
+    Role{"rollback", run_rollback},   Role{"play", play_honestly},    Role{"attack", play_hostile}};
 
 bool parse(int argc, char** argv, EndArguments* out) {
   for (int i = 2; i < argc; ++i) {
@@ -45,6 +45,10 @@ bool parse(int argc, char** argv, EndArguments* out) {
       continue;
     }
     if (i + 1 == argc) return false;
+    if (name == "--attack") {
+      out->attack = argv[++i];
+      continue;
+    }
     const double number = std::strtod(argv[++i], nullptr);
     const auto value = static_cast<uint32_t>(number);
     if (name == "--clients") {
@@ -118,10 +122,11 @@ int main(int argc, char** argv) {
   const int code = bench::run(argc, argv);
   if (code == 2) {
     std::fprintf(stderr,
-                 "replication-end serve|load|worlds|serve-floor|load-floor|change|storm|join|decode|rollback "
+                 "replication-end serve|load|worlds|serve-floor|load-floor|change|storm|join|decode|rollback|"
+                 "play|attack "
                  "[--clients N] [--objects N] [--moving-percent N] [--port P] [--cap BYTES_PER_S] "
                  "[--snapshot-rate HZ] [--in-set N] [--room-players N] [--datagram-ticks N] [--spectators] "
-                 "[--no-inputs] [--uneven] [--seed N] [--seconds S]\n");
+                 "[--no-inputs] [--uneven] [--seed N] [--seconds S] [--attack NAME]\n");
   }
   return code;
 }

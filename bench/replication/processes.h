@@ -20,6 +20,7 @@ struct EndArguments {
   uint32_t datagram_ticks = 1;     // load: a datagram holds the inputs of so many ticks
   bool uneven = false;             // load: twelve different round trips and some loss
   uint32_t trace_fd = 0;           // floor: the descriptor of the recorded traffic that it repeats
+  const char* attack = "";         // attackers: what they send
   uint64_t seed = 1;               // scenes in virtual time
   double seconds = 10;             // the same: of virtual time, where that is measured
   double up_per_s = 60;            // floor: datagrams of each client to the server
@@ -32,6 +33,10 @@ int serve_scene(const EndArguments& arguments);
 int load_generators(const EndArguments& arguments);
 /// `clients` real client worlds.
 int load_worlds(const EndArguments& arguments);
+/// One real client world that measures what others do to it.
+int play_honestly(const EndArguments& arguments);
+/// `clients` attackers.
+int play_hostile(const EndArguments& arguments);
 /// The floor: receives, opens, seals and sends as much as a recorded server did.
 int serve_floor(const EndArguments& arguments);
 /// The sockets at the other end of the floor.

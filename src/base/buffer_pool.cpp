@@ -1,6 +1,7 @@
 // Size-classed free lists in slabs of 64 KiB.
 #include "base/buffer_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lattice::base {
@@ -26,14 +27,16 @@ BufferPool::BufferPool(uint64_t limit_bytes, PageSize pages)
 // of it that is used.
 BufferPool::Slab* BufferPool::take_slab() {
   if (Slab* slab = empty_) {
-    empty_ = slab->next;
-    --stats_.slabs_empty;
+    unlink(empty_, *slab);
+    least_empty_ = std::min(least_empty_, --stats_.slabs_empty);
+    ++chunk_of(*slab).live;
     return slab;
   }
   if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return nullptr;
   if (next_slab_ == chunk_bytes_ / kSlabBytes) {
     PagedMemory chunk(chunk_bytes_, pages_, chunk_bytes_);
     if (chunk.data() == nullptr) return nullptr;
+    new (chunk.data()) Slab{};
     chunks_.push_back(std::move(chunk));
     next_slab_ = 1;
   }
@@ -41,6 +44,7 @@ BufferPool::Slab* BufferPool::take_slab() {
   uint8_t* memory = chunk + next_slab_ * kSlabBytes;
   Slab* slab = new (chunk + next_slab_ * sizeof(Slab)) Slab{};
   slab->memory = memory;
+  ++chunk_of(*slab).live;
   ++next_slab_;
   ++stats_.slabs;
   stats_.slab_bytes += kSlabBytes;
@@ -61,16 +65,15 @@ bool BufferPool::add_slab(size_t size_class) {
   return true;
 }
 
-void BufferPool::link(Slab& slab) {
-  Slab*& head = partial_[slab.size_class];
+void BufferPool::link(Slab*& list, Slab& slab) {
   slab.previous = nullptr;
-  slab.next = head;
-  if (head != nullptr) head->previous = &slab;
-  head = &slab;
+  slab.next = list;
+  if (list != nullptr) list->previous = &slab;
+  list = &slab;
 }
 
-void BufferPool::unlink(Slab& slab) {
-  (slab.previous == nullptr ? partial_[slab.size_class] : slab.previous->next) = slab.next;
+void BufferPool::unlink(Slab*& list, Slab& slab) {
+  (slab.previous == nullptr ? list : slab.previous->next) = slab.next;
   if (slab.next != nullptr) slab.next->previous = slab.previous;
 }
 
@@ -78,9 +81,29 @@ void BufferPool::on_empty(Slab& slab) {
   if (free_count_[slab.size_class] < kept_[slab.size_class] + slab.capacity) return;
   free_count_[slab.size_class] -= slab.capacity;
   unlink(slab);
-  slab.next = empty_;
-  empty_ = &slab;
+  link(empty_, slab);
   ++stats_.slabs_empty;
+  --chunk_of(slab).live;
+}
+
+// The last chunk stays: it provides slabs.
+void BufferPool::give_back_idle() {
+  const uint64_t slabs_per_chunk = chunk_bytes_ / kSlabBytes - 1;
+  uint64_t idle = least_empty_;
+  for (size_t i = 0; i + 1 < chunks_.size() && idle >= slabs_per_chunk;) {
+    Slab* table = reinterpret_cast<Slab*>(chunks_[i].data());
+    if (table[0].live != 0) {
+      ++i;
+      continue;
+    }
+    for (size_t slab = 1; slab <= slabs_per_chunk; ++slab) unlink(empty_, table[slab]);
+    std::swap(chunks_[i], chunks_[chunks_.size() - 2]);
+    chunks_.erase(chunks_.end() - 2);
+    idle -= slabs_per_chunk;
+    stats_.slabs -= slabs_per_chunk, stats_.slabs_empty -= slabs_per_chunk;
+    stats_.slab_bytes -= slabs_per_chunk * kSlabBytes;
+  }
+  least_empty_ = stats_.slabs_empty;
 }
 
 Buffer BufferPool::allocate_fresh(size_t bytes) {
@@ -129,7 +152,7 @@ bool BufferPool::validate() const {
   }
   uint64_t empty = 0;
   for (const Slab* slab = empty_; slab != nullptr; slab = slab->next) {
-    if (slab->live != 0) return false;
+    if (slab->live != 0 || (slab->next != nullptr && slab->next->previous != slab)) return false;
     ++empty;
   }
   return empty == stats_.slabs_empty && live <= stats_.buffers_live && stats_.slab_bytes <= limit_bytes_;

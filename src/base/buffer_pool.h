@@ -5,8 +5,8 @@
 //   class  ─▶ slabs with a free buffer ─▶ free buffers
 //
 // A slab whose buffers have all returned serves whichever class needs one next, except for the buffers that
-// reserve() set aside. Chunks stay until the pool is destroyed, so a steady load allocates nothing once its
-// peak has been reached. A byte limit bounds the growth.
+// reserve() set aside. Chunks stay until give_back_idle() finds that nobody needed them for a while, so a
+// steady load allocates nothing once its peak has been reached. A byte limit bounds the growth.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct Buffer {
 };
 
 struct BufferPoolStats {
-  uint64_t slabs = 0;          ///< Allocated so far; only ever rises.
+  uint64_t slabs = 0;          ///< Held now.
   uint64_t slab_bytes = 0;     ///< Their total size.
   uint64_t slabs_empty = 0;    ///< Of these, the ones that serve no class now.
   uint64_t buffers_live = 0;   ///< On loan now.
@@ -88,6 +88,9 @@ class BufferPool {
   /// class need no slab. The class keeps that room. False when the limit or the system does not allow it.
   bool reserve(size_t bytes, size_t count);
 
+  /// Returns to the system the chunks that were spare ever since the last call. Call it every few seconds.
+  void give_back_idle();
+
   const BufferPoolStats& stats() const { return stats_; }
 
   /// Slabs, classes and counts agree. For tests.
@@ -106,7 +109,7 @@ class BufferPool {
     Slab* previous = nullptr;
     uint8_t* memory = nullptr;
     uint16_t fresh_count = 0;
-    uint16_t live = 0;
+    uint16_t live = 0;      ///< In the first entry of a table: slabs of the chunk that serve a class.
     uint16_t capacity = 0;  ///< Buffers of its class that it holds.
     uint8_t size_class = 0;
   };
@@ -130,6 +133,10 @@ class BufferPool {
     const size_t offset = reinterpret_cast<uintptr_t>(data) & (chunk_bytes_ - 1);
     return reinterpret_cast<Slab*>(data - offset)[offset / kSlabBytes];
   }
+  /// The first entry of the table that `slab` is in. It stands for the chunk.
+  Slab& chunk_of(const Slab& slab) const {
+    return *reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(&slab) & ~(chunk_bytes_ - 1));
+  }
   Buffer allocate_fresh(size_t bytes);
   Buffer lend(Slab& slab, uint8_t* data, size_t bytes) {
     const uint32_t capacity_bytes = kClassBytes[slab.size_class];
@@ -140,8 +147,10 @@ class BufferPool {
     stats_.capacity_live += capacity_bytes;
     return {data, static_cast<uint32_t>(bytes), capacity_bytes};
   }
-  void link(Slab& slab);
-  void unlink(Slab& slab);
+  static void link(Slab*& list, Slab& slab);
+  static void unlink(Slab*& list, Slab& slab);
+  void link(Slab& slab) { link(partial_[slab.size_class], slab); }
+  void unlink(Slab& slab) { unlink(partial_[slab.size_class], slab); }
   void on_empty(Slab& slab);
   Slab* take_slab();
   bool add_slab(size_t size_class);
@@ -150,6 +159,7 @@ class BufferPool {
   std::array<size_t, kClassBytes.size()> free_count_{};  ///< Free buffers in them.
   std::array<size_t, kClassBytes.size()> kept_{};        ///< Free buffers that the class keeps.
   Slab* empty_ = nullptr;                                ///< Slabs that serve no class.
+  uint64_t least_empty_ = 0;                             ///< Of these, since give_back_idle().
   std::vector<PagedMemory> chunks_;                      ///< The last one provides slabs.
   size_t chunk_bytes_;
   PageSize pages_;

@@ -13,6 +13,8 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
+/// Memory that nobody needed for so long goes back to the system.
+constexpr uint64_t kIdleMemorySeconds = 10;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 /// The largest datagram that is neither a message nor a probe: a Disconnect with a long text.
 constexpr uint64_t kMaxUrgentBytes = wire::kMaxHeaderBytes + wire::kMaxDisconnectBodyBytes + wire::kTagBytes;
@@ -45,7 +47,12 @@ void Endpoint::Core::update_and_send() {
   begin_update();
   update_begun = false;
   service_due();
-  last_update_second = now_ns / kSecondNs;
+  const uint64_t second = now_ns / kSecondNs;
+  if (second / kIdleMemorySeconds != last_update_second / kIdleMemorySeconds) {
+    pool.give_back_idle();
+    receive_memory.give_back_idle();
+  }
+  last_update_second = second;
   finish_phase();
   batch.flush();
 }

@@ -49,6 +49,9 @@ class ReceiveMemory {
   uint8_t* take();
   void give(uint8_t* block);
 
+  /// Returns to the system what nobody needed since the last call.
+  void give_back_idle() { pool_.give_back_idle(); }
+
   uint64_t blocks_live() const { return pool_.stats().buffers_live; }
   const base::BufferPoolStats& stats() const { return pool_.stats(); }
 

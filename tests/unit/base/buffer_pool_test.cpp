@@ -120,6 +120,37 @@ TEST(BufferPool, MemoryReturnsBetweenClasses) {
   EXPECT_EQ(pool.stats().slabs, kSlabs);
 }
 
+TEST(BufferPool, WhatNobodyNeedsGoesBackToTheSystem) {
+  BufferPool pool(64u << 20);
+  const int64_t before = test::live_bytes();
+  const auto use = [&](size_t count) {
+    std::vector<Buffer> buffers;
+    for (size_t i = 0; i < count; ++i) buffers.push_back(pool.allocate(1500));
+    for (Buffer& buffer : buffers) pool.release(buffer);
+  };
+  constexpr size_t kMany = 10'000, kFew = 1'000;
+  use(kMany);
+  const int64_t all = test::live_bytes() - before;
+  pool.give_back_idle();
+  EXPECT_EQ(test::live_bytes() - before, all) << "it was needed a moment ago";
+  use(kFew);
+  pool.give_back_idle();
+  EXPECT_TRUE(pool.validate());
+  const int64_t few = test::live_bytes() - before;
+  EXPECT_LT(few, all / 4);
+  EXPECT_GE(few, static_cast<int64_t>(kFew * 1536));
+  std::vector<Buffer> buffers(kFew);
+  const uint64_t allocations = test::allocation_count();
+  for (int i = 0; i < 10; ++i) {
+    for (Buffer& buffer : buffers) buffer = pool.allocate(1500);
+    for (Buffer& buffer : buffers) pool.release(buffer);
+    pool.give_back_idle();
+  }
+  EXPECT_EQ(test::allocation_count(), allocations) << "what is needed all the time stays";
+  use(kMany);
+  EXPECT_TRUE(pool.validate());
+}
+
 TEST(BufferPool, OneBufferHoldsOneSlab) {
   BufferPool pool(2 * BufferPool::kSlabBytes);
   std::vector<Buffer> small = fill(pool, 64);
@@ -158,6 +189,7 @@ TEST(BufferPool, LiveBuffersNeverOverlap) {
         pool.release(buffer);
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(choice % live.size()));
       }
+      if (bytes % 16 == 0) pool.give_back_idle();
       RC_ASSERT(pool.stats().buffers_live == live.size());
       RC_ASSERT(pool.stats().capacity_live == capacity);
       RC_ASSERT(pool.validate());

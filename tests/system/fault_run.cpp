@@ -356,7 +356,10 @@ bool FaultRun::get_in(size_t server_count) {
 /// up waiting needs another.
 void FaultRun::take_another_token(Node& client) {
   if (!client.handler.connected.empty() || client.handler.ended.empty()) return;
-  if (client.handler.ended[0].reason != connection::DisconnectReason::kTimeout) return;
+  const connection::DisconnectReason reason = client.handler.ended[0].reason;
+  if (reason != connection::DisconnectReason::kTimeout && reason != connection::DisconnectReason::kNoAnswer) {
+    return;
+  }
   ++second_tokens_;
   client.endpoint.reset();
   client.socket.reset();

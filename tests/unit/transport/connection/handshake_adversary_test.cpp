@@ -228,7 +228,9 @@ class Battlefield {
     const Player* owner = owner_of(accepted.client);
     ASSERT_NE(owner, nullptr) << "a key nobody issued a token to";
     ASSERT_EQ(accepted.token_id, owner->token_id) << "admitted under another's token";
-    ASSERT_EQ(accepted.address, owner->address) << "admitted at an address the client does not have";
+    // The attacker is a NAT to the server if all of a handshake goes over its address.
+    ASSERT_TRUE(accepted.address == owner->address || accepted.address == mallory_.address)
+        << "admitted at an address that no cookie was for";
     ASSERT_EQ(server, owner->server);
     ASSERT_EQ(lives_[server], owner->life);
     ASSERT_TRUE(admitted_tokens_.insert(accepted.token_id).second) << "a token admitted twice";

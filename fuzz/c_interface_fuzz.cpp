@@ -3,8 +3,8 @@
 // c_interface.h reads them. An input that ends early reads zeros.
 //
 // Must hold: each call answers a result that its comment names, with a text where it failed; what is
-// forbidden in callbacks is refused there; every world can be destroyed; and afterwards a server and a client
-// exchange messages, the ones of the input and new ones on the same network.
+// forbidden in callbacks is refused there; every world can be destroyed; and afterwards a new server and a
+// new client on the same network exchange messages.
 #include "c_interface.h"
 
 #include <cstdio>

@@ -5,8 +5,8 @@
 // limited to 8 KiB, messages to 4 KiB. No other page may frame ours.
 //
 // At most 64 connections wait for a request or for its answer, 15 s each; beyond them the one that has waited
-// longest is closed, so idle connections keep nobody out. At most 64 viewers; one that answers no ping for 30 s
-// is closed, and one that reads too slowly misses states.
+// longest is closed, so idle connections keep nobody out. At most 64 viewers; one that answers no ping for
+// 30 s is closed, and one that reads too slowly misses states.
 //
 // web_server.cpp is the only file that includes Boost.Beast.
 #pragma once

@@ -2,6 +2,7 @@
 #include "base/buffer_pool.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace lattice::base {
@@ -29,14 +30,12 @@ BufferPool::Slab* BufferPool::take_slab() {
   if (Slab* slab = empty_) {
     unlink(empty_, *slab);
     least_empty_ = std::min(least_empty_, --stats_.slabs_empty);
-    ++chunk_of(*slab).live;
     return slab;
   }
   if (stats_.slab_bytes + kSlabBytes > limit_bytes_) return nullptr;
   if (next_slab_ == chunk_bytes_ / kSlabBytes) {
     PagedMemory chunk(chunk_bytes_, pages_, chunk_bytes_);
     if (chunk.data() == nullptr) return nullptr;
-    new (chunk.data()) Slab{};
     chunks_.push_back(std::move(chunk));
     next_slab_ = 1;
   }
@@ -44,7 +43,6 @@ BufferPool::Slab* BufferPool::take_slab() {
   uint8_t* memory = chunk + next_slab_ * kSlabBytes;
   Slab* slab = new (chunk + next_slab_ * sizeof(Slab)) Slab{};
   slab->memory = memory;
-  ++chunk_of(*slab).live;
   ++next_slab_;
   ++stats_.slabs;
   stats_.slab_bytes += kSlabBytes;
@@ -81,27 +79,40 @@ void BufferPool::on_empty(Slab& slab) {
   if (free_count_[slab.size_class] < kept_[slab.size_class] + slab.capacity) return;
   free_count_[slab.size_class] -= slab.capacity;
   unlink(slab);
+  slab.capacity = 0;
   link(empty_, slab);
   ++stats_.slabs_empty;
-  --chunk_of(slab).live;
 }
 
-// The last chunk stays: it provides slabs.
+// Only the last chunk has slabs that were never taken, and take_slab() needs none of those. What a class
+// keeps moves to the spare slabs of other chunks.
 void BufferPool::give_back_idle() {
   const uint64_t slabs_per_chunk = chunk_bytes_ / kSlabBytes - 1;
   uint64_t idle = least_empty_;
-  for (size_t i = 0; i + 1 < chunks_.size() && idle >= slabs_per_chunk;) {
-    Slab* table = reinterpret_cast<Slab*>(chunks_[i].data());
-    if (table[0].live != 0) {
-      ++i;
-      continue;
+  for (size_t i = chunks_.size(); i-- > 0;) {
+    const bool last = i + 1 == chunks_.size();
+    const uint64_t slabs = last ? next_slab_ - 1 : slabs_per_chunk;
+    const std::span<Slab> table(reinterpret_cast<Slab*>(chunks_[i].data()) + 1, slabs);
+    if (idle < slabs || std::ranges::any_of(table, [](const Slab& slab) { return slab.live != 0; })) continue;
+    std::array<size_t, kClasses> moved{};
+    for (Slab& slab : table) {
+      if (slab.capacity == 0) {
+        unlink(empty_, slab);
+        --stats_.slabs_empty;
+      } else {
+        unlink(slab);
+        free_count_[slab.size_class] -= slab.capacity;
+        ++moved[slab.size_class];
+      }
     }
-    for (size_t slab = 1; slab <= slabs_per_chunk; ++slab) unlink(empty_, table[slab]);
-    std::swap(chunks_[i], chunks_[chunks_.size() - 2]);
-    chunks_.erase(chunks_.end() - 2);
-    idle -= slabs_per_chunk;
-    stats_.slabs -= slabs_per_chunk, stats_.slabs_empty -= slabs_per_chunk;
-    stats_.slab_bytes -= slabs_per_chunk * kSlabBytes;
+    if (last) next_slab_ = slabs_per_chunk + 1;
+    chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(i));
+    idle -= slabs;
+    stats_.slabs -= slabs;
+    stats_.slab_bytes -= slabs * kSlabBytes;
+    for (size_t size_class = 0; size_class < kClasses; ++size_class) {
+      for (; moved[size_class] > 0; --moved[size_class]) LATTICE_CHECK(add_slab(size_class));
+    }
   }
   least_empty_ = stats_.slabs_empty;
 }

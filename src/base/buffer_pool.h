@@ -88,7 +88,8 @@ class BufferPool {
   /// class need no slab. The class keeps that room. False when the limit or the system does not allow it.
   bool reserve(size_t bytes, size_t count);
 
-  /// Returns to the system the chunks that were spare ever since the last call. Call it every few seconds.
+  /// Returns to the system as many chunks as slabs were spare ever since the last call, if no buffer of these
+  /// chunks is on loan. Call it every few seconds.
   void give_back_idle();
 
   const BufferPoolStats& stats() const { return stats_; }
@@ -109,8 +110,8 @@ class BufferPool {
     Slab* previous = nullptr;
     uint8_t* memory = nullptr;
     uint16_t fresh_count = 0;
-    uint16_t live = 0;      ///< In the first entry of a table: slabs of the chunk that serve a class.
-    uint16_t capacity = 0;  ///< Buffers of its class that it holds.
+    uint16_t live = 0;
+    uint16_t capacity = 0;  ///< Buffers of its class that it holds. 0 for a slab that serves no class.
     uint8_t size_class = 0;
   };
 
@@ -132,10 +133,6 @@ class BufferPool {
   Slab& slab_of(uint8_t* data) const {
     const size_t offset = reinterpret_cast<uintptr_t>(data) & (chunk_bytes_ - 1);
     return reinterpret_cast<Slab*>(data - offset)[offset / kSlabBytes];
-  }
-  /// The first entry of the table that `slab` is in. It stands for the chunk.
-  Slab& chunk_of(const Slab& slab) const {
-    return *reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(&slab) & ~(chunk_bytes_ - 1));
   }
   Buffer allocate_fresh(size_t bytes);
   Buffer lend(Slab& slab, uint8_t* data, size_t bytes) {

@@ -151,6 +151,33 @@ TEST(BufferPool, WhatNobodyNeedsGoesBackToTheSystem) {
   EXPECT_TRUE(pool.validate());
 }
 
+TEST(BufferPool, NothingStaysButWhatIsKept) {
+  BufferPool pool(64u << 20);
+  const int64_t empty = test::live_bytes();
+  const auto use_and_idle = [&](size_t count) {
+    {
+      std::vector<Buffer> buffers;
+      for (size_t i = 0; i < count; ++i) buffers.push_back(pool.allocate(1500));
+      for (Buffer& buffer : buffers) pool.release(buffer);
+    }
+    pool.give_back_idle();
+    pool.give_back_idle();
+    EXPECT_TRUE(pool.validate());
+  };
+  for (const size_t count : {size_t{1}, size_t{5000}}) {
+    use_and_idle(count);
+    EXPECT_EQ(test::live_bytes(), empty) << count;
+  }
+  ASSERT_TRUE(pool.reserve(1500, 200));
+  const int64_t kept = test::live_bytes();
+  use_and_idle(5000);
+  EXPECT_EQ(test::live_bytes(), kept) << "what the class keeps moves into one chunk";
+  const uint64_t slabs = pool.stats().slabs;
+  std::vector<Buffer> buffers(200);
+  for (Buffer& buffer : buffers) buffer = pool.allocate(1500);
+  EXPECT_EQ(pool.stats().slabs, slabs);
+}
+
 TEST(BufferPool, OneBufferHoldsOneSlab) {
   BufferPool pool(2 * BufferPool::kSlabBytes);
   std::vector<Buffer> small = fill(pool, 64);

@@ -1,5 +1,7 @@
 #include "reliability/receive_channel.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/assert.h"
@@ -8,8 +10,7 @@ namespace lattice::reliability {
 
 ReceiveChannel::~ReceiveChannel() {
   if (stored_count_ != 0) {
-    received_.for_each_set(
-        [this](size_t i) { memory_->give(reinterpret_cast<Ready*>(array_.data)[i].block); });
+    received_.for_each_set([this](size_t id) { memory_->give(stored(id).block); });
   }
   pool_->release(array_);
 }
@@ -42,8 +43,7 @@ ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags
     return Outcome::kDeliver;
   }
   if (ordered_) {
-    if (!array_) array_ = pool_->allocate(kWindow * sizeof(Ready));
-    if (!array_) return Outcome::kNoMemory;
+    if (!make_room(static_cast<size_t>(ahead))) return Outcome::kNoMemory;
     LATTICE_CHECK(body.size() <= ReceiveMemory::kBlockBytes);
     Ready entry;
     entry.block = memory_->take();
@@ -52,7 +52,7 @@ ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags
     entry.id = id;
     entry.fragment = fragment;
     entry.flags = flags;
-    stored(id) = entry;
+    stored(id.value) = entry;
     ++stored_count_;
   }
   received_.set(bit);
@@ -63,10 +63,33 @@ bool ReceiveChannel::pop_ready(Ready* out) {
   if (stored_count_ == 0) return false;
   const size_t bit = next_.value % kWindow;
   if (!received_.test(bit)) return false;
-  *out = stored(next_);
+  *out = stored(next_.value);
   received_.clear(bit);
   next_ = next_.next();
-  if (--stored_count_ == 0) pool_->release(array_);
+  if (--stored_count_ == 0) {
+    pool_->release(array_);
+    capacity_ = 0;
+  }
+  return true;
+}
+
+// Most gaps are short. The ids that are stored differ by less than the capacity, so each has a place of its
+// own.
+bool ReceiveChannel::make_room(size_t ahead) {
+  if (ahead < capacity_) return true;
+  const size_t capacity = std::max(kFirstCapacity, std::bit_ceil(ahead + 1));
+  base::Buffer longer = pool_->allocate(capacity * sizeof(Ready));
+  if (!longer) return false;
+  auto* entries = reinterpret_cast<Ready*>(longer.data);
+  if (stored_count_ != 0) {
+    received_.for_each_set([&](size_t id) {
+      const Ready& entry = stored(id);
+      entries[entry.id.value & (capacity - 1)] = entry;
+    });
+  }
+  pool_->release(array_);
+  array_ = longer;
+  capacity_ = capacity;
   return true;
 }
 

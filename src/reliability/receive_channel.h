@@ -69,14 +69,18 @@ class ReceiveChannel {
 
  private:
   static constexpr size_t kWindow = static_cast<size_t>(kReliableWindow);
+  static constexpr size_t kFirstCapacity = 32;
 
   /// Whether there is memory for the message `id`, for as long as it may take.
   bool may_keep(base::Sequence16 id) const;
-  Ready& stored(base::Sequence16 id) { return reinterpret_cast<Ready*>(array_.data)[id.value % kWindow]; }
+  /// Makes the array long enough for the message `ahead` ids from next_. False without memory.
+  bool make_room(size_t ahead);
+  Ready& stored(size_t id) { return reinterpret_cast<Ready*>(array_.data)[id & (capacity_ - 1)]; }
 
   base::BufferPool* pool_;
   ReceiveMemory* memory_;
-  base::Buffer array_;                   ///< kWindow entries of Ready while any is stored.
+  base::Buffer array_;                   ///< Entries of Ready by id, while any is stored.
+  size_t capacity_ = 0;                  ///< Of array_; a power of two up to kWindow.
   base::FixedBitSet<kWindow> received_;  ///< By id mod 256; only ids in the window.
   base::Sequence16 next_;
   std::optional<base::Sequence16> oldest_incomplete_;

@@ -343,6 +343,34 @@ TEST(ReceiveChannel, WindowEdges) {
   EXPECT_EQ(pool.stats().buffers_live, 0u);
 }
 
+TEST(ReceiveChannel, AShortGapTakesLittle) {
+  base::BufferPool pool(1u << 20);
+  ReceiveMemory memory(1, 0, 0, base::PageSize::kSmall);
+  ReceiveChannel channel(pool, memory, true);
+  const std::vector<uint8_t> body = body_of(1);
+  const auto store = [&](uint16_t id) {
+    EXPECT_EQ(channel.offer(base::Sequence16{id}, 0, body), Outcome::kStored) << id;
+  };
+  store(20);
+  const uint64_t little = pool.stats().capacity_live;
+  EXPECT_LE(little, 1024u);
+  store(1), store(31);
+  EXPECT_EQ(pool.stats().capacity_live, little);
+  store(32), store(255);
+  EXPECT_GT(pool.stats().capacity_live, little);
+  for (uint16_t id = 2; id < 255; ++id) {
+    if (id != 20 && id != 31 && id != 32) store(id);
+  }
+  EXPECT_EQ(channel.offer(base::Sequence16{0}, 0, body), Outcome::kDeliver);
+  ReceiveChannel::Ready ready;
+  for (uint16_t id = 1; channel.pop_ready(&ready); ++id) {
+    EXPECT_EQ(ready.id.value, id);
+    channel.release(ready);
+  }
+  EXPECT_EQ(channel.next_expected().value, 256);
+  EXPECT_EQ(pool.stats().capacity_live, 0u);
+}
+
 TEST(ReceiveChannel, NoMemoryIsNotAccepted) {
   base::BufferPool none(0);  // No room for the array.
   ReceiveMemory memory(1, 0, 0, base::PageSize::kSmall);

@@ -53,13 +53,14 @@ struct Game {
   }
   void on_disconnected(lattice::Connection conn, int reason) {
     end_reason = reason;
-    world.each(kSquare, [&](lattice_netid id, Square&) {
+    world.each(kSquare, [&](lattice_netid id, const Square&) {
       if (!server && world.info(id).owner == conn.info().peer_id) world.despawn(id);
     });
   }
   void close() {  // tells the players that this server ends: otherwise they would wait for a timeout
     const auto leave = [](lattice::Connection conn) { conn.disconnect(LATTICE_DISCONNECT_HOST_LEFT, ""); };
-    world.each(kSquare, [&](lattice_netid id, Square&) { leave(world.connection_of(world.info(id).owner)); });
+    world.each(kSquare,
+               [&](lattice_netid id, const Square&) { leave(world.connection_of(world.info(id).owner)); });
     for (int ms = 0; ms < 200; ms += 10, poll(nullptr, 0, 10)) world.pump();
   }
 };
@@ -92,7 +93,7 @@ void draw(const lattice::World& world) {
   for (int y = 0; y < kRows; ++y) field += std::string(kColumns, '.') + '\n';
   //! [draw]
   world.begin_frame();
-  world.each(kSquare, [&](lattice_netid id, Square&) {
+  world.each(kSquare, [&](lattice_netid id, const Square&) {
     const char* shape = world.info(id).owner == world.local_peer() ? "##" : "[]";
     if (const auto seen = world.view<Square>(id))
       field.replace(size_t(seen->position.y) * (kColumns + 1) + size_t(seen->position.x), 2, shape);
@@ -136,7 +137,7 @@ bool selftest() {
   run(2000, 0);
   run(40, 1);
   bool at_once = false;  // 40 ms later no datagram has even reached the server
-  one.world.each(kSquare, [&](lattice_netid, Square& square) { at_once |= square.position.x > 0; });
+  one.world.each(kSquare, [&](lattice_netid, const Square& square) { at_once |= square.position.x > 0; });
   run(1000, 0);
   const uint64_t truth = server.world.state_hash();
   return at_once && one.world.state_hash() == truth && two.world.state_hash() == truth;

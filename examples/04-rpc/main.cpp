@@ -66,7 +66,7 @@ struct Side {
   void write(const char* text) {
     Write arguments;
     arguments.text = text;
-    world.each(kBoard, [&](lattice_netid board, Board&) { world.call(board, kWrite, arguments); });
+    world.each(kBoard, [&](lattice_netid board, const Board&) { world.call(board, kWrite, arguments); });
   }
   //! [call]
 };
@@ -91,7 +91,7 @@ int main() {
   };
   const auto boards = [](const Side& side) {
     int count = 0;
-    side.world.each(kBoard, [&](lattice_netid, Board&) { ++count; });
+    side.world.each(kBoard, [&](lattice_netid, const Board&) { ++count; });
     return count;
   };
   run_until([&] { return boards(ann) == 1 && boards(ben) == 1; });

@@ -430,25 +430,31 @@ class World : public WorldRef {
     handle_ = other;
   }
 
-  /// Calls visit(id, state) for each object of `type`, in ascending order of ids. `visit` may spawn and
-  /// despawn; what it spawns is not visited.
+  /// Calls visit(id, state) for each object of `type`, in ascending order of ids. `state` is const: reading
+  /// announces no write and wakes nobody. To write one, take state<State>(id). `visit` may spawn and despawn;
+  /// what it spawns is not visited.
   ///
-  ///     world.each(kPawn, [&](lattice_netid id, Pawn& pawn) { report(id, pawn); });
+  ///     world.each(kPawn, [&](lattice_netid id, const Pawn& pawn) { report(id, pawn); });
   template <class State, class... More, class Visit>
   void each(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.type_id(), lattice_objects, visit);
+    visit_all(type.type_id(), lattice_objects, [&](lattice_netid id) {
+      if (const State* object = read<State>(id)) visit(id, *object);
+    });
   }
-  /// As each(), for the objects that on_tick steps here and now.
+  /// As each(), for the objects that on_tick steps here and now. `state` may be written, and each visit
+  /// announces a write.
   template <class State, class... More, class Visit>
   void each_simulated(const Type<State, More...>& type, Visit&& visit) const {
-    visit_all<State>(type.type_id(), lattice_simulated_objects, visit);
+    visit_all(type.type_id(), lattice_simulated_objects, [&](lattice_netid id) {
+      if (State* object = state<State>(id)) visit(id, *object);
+    });
   }
 
  private:
   explicit World(lattice_world* handle) : WorldRef(handle) {}
 
-  template <class State, class List, class Visit>
-  void visit_all(uint32_t type_id, List list, Visit& visit) const {
+  template <class List, class Visit>
+  void visit_all(uint32_t type_id, List list, Visit visit) const {
     // Taken out while it is used: a visit may visit.
     std::vector<lattice_netid> ids = std::move(ids_);
     size_t count = list(handle_, type_id, ids.data(), ids.size());
@@ -456,9 +462,7 @@ class World : public WorldRef {
       ids.resize(count);
       count = list(handle_, type_id, ids.data(), ids.size());
     }
-    for (size_t i = 0; i < count; ++i) {
-      if (State* object = state<State>(ids[i])) visit(ids[i], *object);
-    }
+    for (size_t i = 0; i < count; ++i) visit(ids[i]);
     ids_ = std::move(ids);
   }
 

@@ -35,7 +35,7 @@ struct Game {
   double draw() {
     double sum = 0;
     if (by_face) {
-      world.each(kMover, [&](lattice_netid id, Mover&) {
+      world.each(kMover, [&](lattice_netid id, const Mover&) {
         if (const auto seen = world.view<Mover>(id)) sum += double(seen->position.x) + seen->steps;
       });
       return sum;
@@ -43,7 +43,7 @@ struct Game {
     const size_t count = lattice_objects(world.get(), kMover.id, ids.data(), ids.size());
     for (size_t i = 0; i < count; ++i) {
       Mover seen;
-      if (lattice_object_state(world.get(), ids[i], 0) != nullptr &&
+      if (lattice_object_read(world.get(), ids[i], 0) != nullptr &&
           lattice_object_view(world.get(), ids[i], 0, &seen, sizeof seen) == sizeof seen) {
         sum += double(seen.position.x) + seen.steps;
       }

@@ -211,8 +211,8 @@ TEST_F(FaceSession, ObjectsAreSpawnedPredictedSeenAndDespawned) {
   EXPECT_GT(confirmed->position.x, 0.8f);
   EXPECT_EQ(seen->position.x, server.world.state<Mover>(id)->position.x);
   std::vector<lattice_netid> visited;
-  client.world.each(kMover, [&](lattice_netid outer, Mover&) {
-    client.world.each(kMover, [&](lattice_netid inner, Mover&) { visited.push_back(inner); });
+  client.world.each(kMover, [&](lattice_netid outer, const Mover&) {
+    client.world.each(kMover, [&](lattice_netid inner, const Mover&) { visited.push_back(inner); });
     visited.push_back(outer);
   });
   EXPECT_EQ(visited, (std::vector<lattice_netid>{id, unowned, id, id, unowned, unowned}));
@@ -242,8 +242,21 @@ TEST(Face, ATypeWithoutAnIdIsKnownByTheHashOfItsName) {
   ASSERT_TRUE(named != 0 && other != 0) << lattice_last_error();
   EXPECT_EQ(world.info(named).type_id, kNamed.type_id());
   std::vector<lattice_netid> visited;
-  world.each(kNamed, [&](lattice_netid id, Mover&) { visited.push_back(id); });
+  world.each(kNamed, [&](lattice_netid id, const Mover&) { visited.push_back(id); });
   EXPECT_EQ(visited, std::vector<lattice_netid>{named});
+}
+
+TEST_F(FaceSession, ReadingEachWakesNobody) {
+  const lattice_netid id = server.world.spawn(kMover);
+  run(100);
+  ASSERT_EQ(lattice_object_sleep(server.world.get(), id), LATTICE_OK) << lattice_last_error();
+  run(100);
+  int visits = 0;
+  server.world.each(kMover, [&](lattice_netid, const Mover&) { ++visits; });
+  EXPECT_EQ(visits, 1);
+  EXPECT_FALSE(server.world.info(id).is_simulated);
+  run(100);
+  EXPECT_FALSE(server.world.info(id).is_simulated);
 }
 
 TEST_F(FaceSession, RpcsCarryTheirStructuresBothWays) {

@@ -1,6 +1,8 @@
 // lattice_transfer_*: large transfers.
 #include "lattice/transfer.h"
 
+#include <cinttypes>
+
 #include "abi/call.h"
 #include "abi/struct_size.h"
 
@@ -23,10 +25,8 @@ lattice_result result_of(TransferResult result) {
       return fail(LATTICE_ERROR_INVALID_ARGUMENT,
                   "Only an open offer of the peer can be accepted, and only an accepted one held.");
     case TransferResult::kBadSize:
-      return fail(LATTICE_ERROR_LIMIT, "A transfer has 1 to lattice_world_config.max_transfer_bytes bytes.");
-    case TransferResult::kBadLabel:
-      return fail(LATTICE_ERROR_LIMIT, "The label of a transfer has at most %u bytes.",
-                  LATTICE_TRANSFER_LABEL_MAX_BYTES);
+    case TransferResult::kBadLabel:  // The caller has said which number it was.
+      return LATTICE_ERROR_LIMIT;
     case TransferResult::kTooMany:
       return fail(LATTICE_ERROR_LIMIT, "%zu transfers are on their way. Start another when one has ended.",
                   transfer::kMaxTransfers);
@@ -97,6 +97,16 @@ lattice_result lattice_transfer_start(lattice_conn* conn, const void* data, uint
   transfer::TransferId id;
   const TransferResult started = transfers->start(call.connection(), bytes, static_cast<const uint8_t*>(data),
                                                   {static_cast<const uint8_t*>(label), label_bytes}, &id);
+  if (started == TransferResult::kBadSize) {
+    return fail(LATTICE_ERROR_LIMIT,
+                "The transfer has %" PRIu64 " bytes. It may have 1 to %" PRIu64
+                " (lattice_world_config.max_transfer_bytes).",
+                bytes, transfers->max_size_bytes());
+  }
+  if (started == TransferResult::kBadLabel) {
+    return fail(LATTICE_ERROR_LIMIT, "The label has %zu bytes. It may have at most %u.", label_bytes,
+                LATTICE_TRANSFER_LABEL_MAX_BYTES);
+  }
   if (started == TransferResult::kOk) *out = abi::transfer_handle(id);
   return result_of(started);
 }

@@ -46,6 +46,8 @@ class Transfers final : public reliability::BulkSource {
 
   // --- The application's side. `connection` is connected.
 
+  uint64_t max_size_bytes() const { return config_.max_size_bytes; }
+
   /// Offers `size_bytes`. The bytes are at `data` (borrowed until the transfer has ended here). If `data` is
   /// null, read() provides the bytes once the peer accepts.
   TransferResult start(ConnectionHandle connection, uint64_t size_bytes, const uint8_t* data,

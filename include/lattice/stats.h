@@ -110,7 +110,7 @@ typedef struct lattice_world_stats {
   uint64_t interpolation_samples;    ///< client: poses drawn from snapshots
   uint64_t interpolation_underruns;  ///< client: of those, past the newest state of one that had moved
   uint64_t clock_resyncs;            ///< client: how often its clock jumped or stood still
-  double interpolation_delay_ms;     ///< client: how far in the past others are drawn, now
+  double interpolation_delay_ms;     ///< client: how far in the past others are drawn; 0 before that
   /// Client: how many ticks early its inputs arrive, as the authority reports. Below 0: they arrive late.
   double input_margin_ticks;
   double server_tick_estimate;  ///< client: the authority's tick, as its snapshots reach this client now

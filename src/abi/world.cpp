@@ -91,7 +91,9 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
 void make_world(WorldInstance* instance, const world::WorldConfig& config,
                 std::unique_ptr<socket::DatagramSocket> socket, uint64_t seed) {
   socket::ImpairedSocketConfig impaired;
-  impaired.seed = seed;
+  // Clients of one process have the same seed, if the game does not say otherwise, and must not lose the
+  // same.
+  impaired.seed = seed ^ platform::hash_address(socket->local_address());
   impaired.queue_datagrams = 2048;  // one world's own traffic: over 200 ms of it at 10,000 datagrams/s
   auto wrapped = std::make_unique<socket::ImpairedSocket>(std::move(socket), impaired);
   instance->impaired = wrapped.get();

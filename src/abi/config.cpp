@@ -39,7 +39,7 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"snapshot_rate_hz", c.snapshot_rate_hz, 0, c.tick_rate_hz, ", or raise tick_rate_hz to the same"},
       {"max_objects", c.max_objects, 1, replication::kMaxObjects},
       {"quantize_simulation", c.quantize_simulation, 0, 1},
-      {"max_connections", c.max_connections, 1, 16384},
+      {"max_connections", c.max_connections, 1, kMaxConnectionSlots},
       {"socket_buffer_bytes", c.socket_buffer_bytes, 4096, 1u << 30},
       {"connect_budget_ms", c.connect_budget_ms, 1000, 60000},
       {"connection_timeout_ms", c.connection_timeout_ms, 1000, 600000},

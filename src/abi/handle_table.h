@@ -9,12 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/handle_bits.h"
 #include "lattice/types.h"
 
 namespace lattice::abi {
 
-inline constexpr uint32_t kMaxWorlds = 4096;
-inline constexpr uint32_t kMaxConnectionSlots = 16384;
+inline constexpr uint32_t kMaxWorlds = 1u << Handle::kSlotBits;
+inline constexpr uint32_t kMaxConnectionSlots = 1u << Handle::kConnectionSlotBits;
 
 struct WorldInstance;   // world_instance.h
 struct NetsimInstance;  // netsim.cpp
@@ -44,7 +45,7 @@ void leave_netsim(const lattice_netsim* handle);
 
 struct ConnectionRef {
   uint32_t slot = 0;
-  uint32_t generation = 0;  ///< 22 bits are kept
+  uint32_t generation = 0;  ///< A handle keeps its low bits.
 };
 /// The handle of a connection of the world behind `world`.
 lattice_conn* make_connection_handle(const lattice_world* world, ConnectionRef connection);

@@ -14,7 +14,7 @@ using namespace lattice;
 using abi::fail;
 using abi::WorldInstance;
 
-[[gnu::format(printf, 3, 4)]] bool write(char* out, size_t capacity, const char* format, ...) {
+LATTICE_PRINTF(3, 4) bool write(char* out, size_t capacity, const char* format, ...) {
   va_list values;
   va_start(values, format);
   std::vsnprintf(out, capacity, format, values);

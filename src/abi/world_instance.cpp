@@ -35,8 +35,7 @@ lattice_conn* WorldInstance::handle_of(world::ConnectionHandle connection) const
 WorldInstance::Connection* WorldInstance::find(ConnectionRef ref) {
   if (ref.slot >= connections.size()) return nullptr;
   Connection& connection = connections[ref.slot];
-  // A handle keeps 22 bits of the generation.
-  const bool same = ((connection.handle.generation ^ ref.generation) & ((1u << 22) - 1)) == 0;
+  const bool same = Handle::same_connection_generation(connection.handle.generation, ref.generation);
   return connection.known && same ? &connection : nullptr;
 }
 

@@ -45,8 +45,8 @@ struct WorldInstance final : world::Observer {
   std::vector<Connection> connections;
 
   /// Writes to the log callback, if there is one; printf-style, cut at 255 bytes.
-  [[gnu::format(printf, 4, 5)]] void write_log(lattice_log_level level, const char* category,
-                                               const char* format, ...) const;
+  LATTICE_PRINTF(4, 5)
+  void write_log(lattice_log_level level, const char* category, const char* format, ...) const;
   world::Now now() const;
   /// What the session does: a client connects, the others listen.
   bool listens() const { return world->config().listens; }

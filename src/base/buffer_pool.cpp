@@ -87,11 +87,11 @@ void BufferPool::on_empty(Slab& slab) {
 // Only the last chunk has slabs that were never taken, and take_slab() needs none of those. What a class
 // keeps moves to the spare slabs of other chunks.
 void BufferPool::give_back_idle() {
-  const uint64_t slabs_per_chunk = chunk_bytes_ / kSlabBytes - 1;
+  const size_t slabs_per_chunk = chunk_bytes_ / kSlabBytes - 1;
   uint64_t idle = least_empty_;
   for (size_t i = chunks_.size(); i-- > 0;) {
     const bool last = i + 1 == chunks_.size();
-    const uint64_t slabs = last ? next_slab_ - 1 : slabs_per_chunk;
+    const size_t slabs = last ? next_slab_ - 1 : slabs_per_chunk;
     const std::span<Slab> table(reinterpret_cast<Slab*>(chunks_[i].data()) + 1, slabs);
     if (idle < slabs || std::ranges::any_of(table, [](const Slab& slab) { return slab.live != 0; })) continue;
     std::array<size_t, kClasses> moved{};
@@ -139,7 +139,7 @@ bool BufferPool::has_room(size_t bytes) const {
          stats_.slab_bytes + kSlabBytes <= limit_bytes_;
 }
 
-bool BufferPool::reserve(size_t bytes, size_t count) {
+bool BufferPool::reserve(size_t bytes, uint64_t count) {
   const size_t size_class = class_of(bytes);
   if (size_class == kClasses) return false;
   while (free_count_[size_class] < count) {

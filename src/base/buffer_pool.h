@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 #include "base/paged_memory.h"
 
 namespace lattice::base {
@@ -63,7 +64,7 @@ class BufferPool {
     if (slab == nullptr || slab->used_before == nullptr) return allocate_fresh(bytes);
     FreeBlock* block = slab->used_before;
     slab->used_before = block->next;
-    __builtin_prefetch(block->next);  // Most likely the next buffer on loan; it is written then.
+    prefetch(block->next);  // Most likely the next buffer on loan; it is written then.
     return lend(*slab, reinterpret_cast<uint8_t*>(block), bytes);
   }
 
@@ -86,7 +87,7 @@ class BufferPool {
 
   /// Makes room for `count` buffers of the class that holds `bytes`, so that this many allocations of the
   /// class need no slab. The class keeps that room. False when the limit or the system does not allow it.
-  bool reserve(size_t bytes, size_t count);
+  bool reserve(size_t bytes, uint64_t count);
 
   /// Returns to the system as many chunks as slabs were spare ever since the last call, if no buffer of these
   /// chunks is on loan. Call it every few seconds.
@@ -154,7 +155,7 @@ class BufferPool {
 
   std::array<Slab*, kClassBytes.size()> partial_{};      ///< Slabs with a free buffer, by class.
   std::array<size_t, kClassBytes.size()> free_count_{};  ///< Free buffers in them.
-  std::array<size_t, kClassBytes.size()> kept_{};        ///< Free buffers that the class keeps.
+  std::array<uint64_t, kClassBytes.size()> kept_{};      ///< Free buffers that the class keeps.
   Slab* empty_ = nullptr;                                ///< Slabs that serve no class.
   uint64_t least_empty_ = 0;                             ///< Of these, since give_back_idle().
   std::vector<PagedMemory> chunks_;                      ///< The last one provides slabs.

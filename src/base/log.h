@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/compiler.h"
+
 namespace lattice::base {
 
 enum class LogLevel : uint8_t { kError = 0, kWarning = 1, kInfo = 2, kDebug = 3 };
@@ -44,11 +46,8 @@ class Log {
   bool enabled(LogLevel level) const { return function_ != nullptr && level <= most_detailed_; }
 
   /// Formats as printf into a stack buffer and calls the callback; nothing is allocated.
-#if defined(__GNUC__)
-  __attribute__((format(printf, 5, 6)))
-#endif
-  void
-  write(LogLevel level, LogCategory category, uint32_t code, const char* format, ...) const;
+  LATTICE_PRINTF(5, 6)
+  void write(LogLevel level, LogCategory category, uint32_t code, const char* format, ...) const;
 
  private:
   LogFunction function_ = nullptr;

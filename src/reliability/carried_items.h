@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 
 namespace lattice::reliability {
 
@@ -84,7 +85,7 @@ class CarriedItems {
 
   /// Fetches the first node of a chain into the cache. Only a hint.
   void prefetch(uint32_t chain) const {
-    if (chain != kNone) __builtin_prefetch(&nodes_[chain]);
+    if (chain != kNone) base::prefetch(&nodes_[chain]);
   }
 
   size_t live() const { return live_; }

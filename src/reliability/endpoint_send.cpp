@@ -142,7 +142,8 @@ void Endpoint::Core::send_payloads(Peer& peer) {
 
 bool Endpoint::Core::send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only,
                                       size_t padded_bytes) {
-  const size_t datagram_bytes = std::min<uint64_t>(peer.path.datagram_bytes(), allowance_bytes);
+  const auto datagram_bytes =
+      static_cast<size_t>(std::min<uint64_t>(peer.path.datagram_bytes(), allowance_bytes));
   if (datagram_bytes <= wire::kMaxHeaderBytes + wire::kTagBytes) return false;
   const std::span<uint8_t> buffer = begin_packet(peer);
   const size_t budget_bytes = datagram_bytes - peer.link->next_overhead_bytes();

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "base/prefetch.h"
+#include "base/compiler.h"
 #include "reliability/peer.h"
 
 namespace lattice::reliability {

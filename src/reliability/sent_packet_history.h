@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "base/buffer_pool.h"
+#include "base/compiler.h"
 #include "reliability/carried_items.h"
 #include "reliability/limits.h"
 #include "reliability/rtt_estimator.h"
@@ -134,7 +135,7 @@ class SentPacketHistory {
 
   /// Fetches the records of the packets that the next ack block is likely to name. Only a hint.
   void prefetch_acks() const {
-    if (capacity_ != 0) __builtin_prefetch(&record(applied_highest_ + 1));
+    if (capacity_ != 0) base::prefetch(&record(applied_highest_ + 1));
   }
   /// Then fetches what those packets carried.
   void prefetch_acked_items() const {

@@ -78,7 +78,7 @@ void PartLedger::make_room() {
 
 void PartLedger::grow_parts() {
   if (parts_.size() == kMaxOpenParts) return drop_oldest();
-  std::rotate(parts_.begin(), parts_.begin() + part_head_, parts_.end());
+  std::rotate(parts_.begin(), parts_.begin() + static_cast<ptrdiff_t>(part_head_), parts_.end());
   part_head_ = 0;
   parts_.resize(parts_.size() * 2);
 }

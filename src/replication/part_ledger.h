@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/compiler.h"
 #include "replication/snapshot_format.h"
 
 namespace lattice::replication {
@@ -70,12 +71,12 @@ class PartLedger {
   /// Fetches the oldest open records into the cache. Only a hint.
   void prefetch() const {
     constexpr uint32_t kEntriesPerLine = 64 / sizeof(SentEntry), kLines = 4;
-    __builtin_prefetch(&parts_[part_head_]);
+    base::prefetch(&parts_[part_head_]);
     for (uint32_t i = 0; i < kLines; ++i) {
-      __builtin_prefetch(
+      base::prefetch(
           &entries_[wrap(std::min(entry_head_ + i * kEntriesPerLine, entry_head_ + entry_count_))]);
     }
-    __builtin_prefetch(&entries_[wrap(entry_head_ + entry_count_)]);
+    base::prefetch(&entries_[wrap(entry_head_ + entry_count_)]);
   }
 
   struct Record {

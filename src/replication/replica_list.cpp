@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 namespace lattice::replication {
 namespace {
@@ -381,7 +381,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
   if (!record.found) return;
   for (const std::span<const SentEntry> run : {record.first, record.second}) {
     for (const SentEntry& entry : run) {  // what a receipt is about has left the cache since it was sent
-      if (entry.index < replicas_.size()) __builtin_prefetch(&replicas_[entry.index]);
+      if (entry.index < replicas_.size()) base::prefetch(&replicas_[entry.index]);
     }
     for (const SentEntry& entry : run) {
       if (acked) {

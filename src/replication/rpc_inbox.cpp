@@ -1,6 +1,7 @@
 #include "replication/rpc_inbox.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lattice::replication {
 
@@ -138,7 +139,7 @@ void RpcInbox::remove_done(Queue& queue) {
     if (rpc.done) continue;
     Held moved = rpc;
     moved.first_byte = used;
-    std::copy_n(queue.bytes.begin() + rpc.first_byte, rpc.size, queue.bytes.begin() + used);
+    std::memmove(queue.bytes.data() + used, queue.bytes.data() + rpc.first_byte, rpc.size);
     used += rpc.size;
     queue.held[kept++] = moved;
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 namespace lattice::replication {
 

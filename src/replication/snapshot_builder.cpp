@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "base/assert.h"
+#include "base/compiler.h"
 #include "replication/entry_writer.h"
 #include "replication/priority.h"
 
@@ -115,7 +116,7 @@ void SnapshotBuilder::collect(ReplicaList& recipient) {
   for (size_t i = 0; i < awake.size(); ++i) {
     // What a client knows has left the cache since its last snapshot.
     if (i + kPrefetchAhead < awake.size()) {
-      __builtin_prefetch(&recipient.replica(static_cast<uint32_t>(awake[i + kPrefetchAhead])));
+      base::prefetch(&recipient.replica(static_cast<uint32_t>(awake[i + kPrefetchAhead])));
     }
     const uint64_t entry = awake[i];
     const auto index = static_cast<uint32_t>(entry);

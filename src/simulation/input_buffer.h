@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "base/prefetch.h"
+#include "base/compiler.h"
 #include "simulation/input_codec.h"
 #include "simulation/tick_time.h"
 

@@ -45,7 +45,9 @@ class PlacedSet {
   uint64_t network_id(uint64_t key) const;
   bool has(uint64_t network_id) const { return network_id - 1 < objects_.size(); }
   /// 0 for an object that was not placed.
-  uint64_t key_of(uint64_t network_id) const { return has(network_id) ? objects_[network_id - 1].key : 0; }
+  uint64_t key_of(uint64_t network_id) const {
+    return has(network_id) ? objects_[static_cast<size_t>(network_id - 1)].key : 0;
+  }
   /// The digest is the first 8 bytes of the SHA-256 of all objects: key varint, type_id varint, the changes
   /// from the zero baseline as D-8 has them, padded with zero bits to a byte.
   wire::PlacedSummary summary() const;

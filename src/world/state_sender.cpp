@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 namespace lattice::world {
 namespace {

@@ -106,6 +106,8 @@ run_doctor() {
   package_fact packages_dissector dissector note "for the test of the Wireshark dissector"
   package_fact packages_shell shell note "for the check of the shell scripts"
   package_fact packages_matrix matrix note "for test --matrix"
+  package_fact packages_portable_wasm32 portable_wasm32 note "for test --matrix: compile for WebAssembly"
+  package_fact packages_portable_mingw64 portable_mingw64 note "for test --matrix: compile for Windows"
   package_fact packages_coverage coverage note "for test --coverage"
   udp_facts
   buffer_fact receive_buffer net.core.rmem_max

@@ -47,6 +47,14 @@ packages_matrix='
 clang-14 command clang++-14
 libclang-rt-14-dev file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a
 '
+packages_portable_wasm32='
+clang-19 command clang++-19
+wasi-libc file /usr/include/wasm32-wasi/stdio.h
+libc++-19-dev-wasm32 file /usr/lib/llvm-19/include/wasm32-wasi/c++/v1/__config*
+'
+packages_portable_mingw64='
+g++-mingw-w64-x86-64-posix command x86_64-w64-mingw32-g++-posix
+'
 
 package_present() {
   case $2 in

@@ -149,6 +149,32 @@ LIST
   add_row guests 'part of another project' "$guests_passed" "$guests_failed" "$guests_skipped" $(($(date +%s) - started))
 }
 
+# Compiles the library for targets on which it does not run yet.
+run_portable() {
+  for target in wasm32 mingw64; do
+    if ! want_packages "portable_$target"; then
+      add_skip portable "$target" "missing packages: $wanted"
+      add_row portable "$target (packages missing)" 0 0 1 0
+      continue
+    fi
+    progress "portable: $target"
+    started=$(date +%s)
+    portable_log=$LATTICE_ROOT/build/portable/$target.log
+    make_folder "$LATTICE_ROOT/build/portable/$target"
+    if sh "$LATTICE_ROOT/tests/portable/check_portable.sh" "$LATTICE_ROOT" "$target" \
+      "$LATTICE_ROOT/build/portable/$target" "$build_jobs" >"$portable_log" 2>&1 </dev/null
+    then
+      clear_progress
+      add_row portable "compiles for $target" 1 0 0 $(($(date +%s) - started))
+    else
+      clear_progress
+      tail -n 25 "$portable_log" >&2
+      add_fail portable "$target (${portable_log#"$LATTICE_ROOT"/})"
+      add_row portable "compiles for $target" 0 1 0 $(($(date +%s) - started))
+    fi
+  done
+}
+
 run_matrix() {
   # Sanitized and unoptimized builds are several times slower, so the simulation runs fewer seeds.
   LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
@@ -160,7 +186,10 @@ run_matrix() {
   elif build_for_test clang; then
     run_ctest clang 'clang 14, address + undefined, libFuzzer' -LE 'browser|perf'
   fi
-  [ -n "$test_filter" ] || run_guests
+  if [ -z "$test_filter" ]; then
+    run_guests
+    run_portable
+  fi
   if [ -z "$(threaded_files)" ]; then
     add_skip tsan 'the whole build' 'no program or test here starts a thread'
     add_row tsan 'thread sanitizer (no threads)' 0 0 1 0

@@ -16,14 +16,14 @@
 namespace lattice::replication {
 
 /// Why an object is in a client's set.
-enum class Hold : uint8_t {
+enum class Hold : uint32_t {
   kPinned,    // by a rule, whatever the distance
   kDistance,  // it is near, or was a moment ago
   kAttached,  // its root is in the set
   kNone,      // it is not: an empty cell
 };
 
-struct InterestMember {
+struct InterestMember {  // fields of one type: elsewhere, another type begins another word
   static constexpr uint32_t kSlotBits = 21;
   static constexpr uint32_t kGenerations = 1u << 7;
 
@@ -32,8 +32,8 @@ struct InterestMember {
   /// would take the 128th after it for the same, if all came between two evaluations; but slots rest (D-42).
   uint32_t generation : 7 = 0;
   Hold hold : 2 = Hold::kNone;
-  bool recent : 1 = false;  // it came not long ago, and may not leave for the distance
-  bool stays : 1 = false;   // `recent` alone keeps it: it is too far away, or was
+  uint32_t recent : 1 = 0;  // it came not long ago, and may not leave for the distance
+  uint32_t stays : 1 = 0;   // `recent` alone keeps it: it is too far away, or was
 };
 static_assert(sizeof(InterestMember) == 4);
 static_assert(slot_bound(kMaxObjects) <= 1u << InterestMember::kSlotBits);

@@ -353,7 +353,7 @@ void InterestSet::forget_gone_arrivals() {
     const InterestMember* member = members_.find(arrival.slot);
     return member == nullptr || !member->recent;
   };
-  const auto first = arrivals_.begin() + arrivals_over_;
+  const auto first = arrivals_.begin() + static_cast<ptrdiff_t>(arrivals_over_);
   arrivals_.erase(std::remove_if(first, arrivals_.end(), is_gone), arrivals_.end());
 }
 
@@ -362,7 +362,7 @@ void InterestSet::fit_arrivals() {
   const size_t count = arrivals();
   const bool is_roomy = arrivals_.capacity() > 2 * kUsualArrivals && 8 * count < arrivals_.capacity();
   if (!is_roomy && arrivals_over_ <= count) return;
-  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + arrivals_over_);
+  arrivals_.erase(arrivals_.begin(), arrivals_.begin() + static_cast<ptrdiff_t>(arrivals_over_));
   arrivals_over_ = 0;
   if (!is_roomy) return;
   std::vector<Arrival> fewer;

@@ -1,7 +1,7 @@
 #include "transport/connection/secure_link.h"
 
 #include "base/assert.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 namespace lattice::connection {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/prefetch.h"
+#include "base/compiler.h"
 
 namespace lattice::crypto {
 

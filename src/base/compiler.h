@@ -1,0 +1,34 @@
+// What the compilers spell differently. No result depends on it: with another compiler, hints and checks are
+// left out.
+#pragma once
+
+// The arguments from number `first` on are those of the printf format at number `text`. In a member
+// function, `this` is number 1.
+#if defined(__MINGW32__)
+#define LATTICE_PRINTF(text, first) [[gnu::format(gnu_printf, text, first)]]
+#elif defined(__GNUC__)
+#define LATTICE_PRINTF(text, first) [[gnu::format(printf, text, first)]]
+#else
+#define LATTICE_PRINTF(text, first)
+#endif
+
+namespace lattice::base {
+
+/// Asks for the cache line of `at`.
+inline void prefetch(const void* at) {
+#if defined(__GNUC__)
+  __builtin_prefetch(at);
+#else
+  static_cast<void>(at);
+#endif
+}
+
+/// Asks for every cache line of [from, to).
+inline void prefetch(const void* from, const void* to) {
+  constexpr int kLineBytes = 64;
+  for (auto* line = static_cast<const char*>(from); line < static_cast<const char*>(to); line += kLineBytes) {
+    prefetch(line);
+  }
+}
+
+}  // namespace lattice::base

@@ -124,6 +124,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
   peer.path.agree(accepted.mtu_hint_bytes, path_limits());
   peer.path.mtu().assume(config.initial_datagram_bytes);
+  peer.path.mtu().bound_rate(config.congestion.max_rate_bytes_per_s);
   peer.timers.emplace(config.timers, now_ns, false);
   peer.peer_id = accepted.peer_id;
   peer.features = accepted.features;
@@ -160,6 +161,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
   peer->path.agree(accepted.max_datagram_bytes, path_limits());
   peer->path.mtu().assume(config.initial_datagram_bytes);
+  peer->path.mtu().bound_rate(config.congestion.max_rate_bytes_per_s);
   peer->timers.emplace(config.timers, now_ns, true);
   peer->probes.begin(now_ns);
   peer->accepts_repeated_then = server->repeated_accept_count();

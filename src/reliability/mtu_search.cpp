@@ -1,5 +1,7 @@
 #include "reliability/mtu_search.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace lattice::reliability {
@@ -13,20 +15,26 @@ void MtuSearch::assume(uint32_t bytes) {
   while (has_next_size() && kSizes[proved_ + 1] <= bytes) ++proved_;
 }
 
+uint64_t MtuSearch::pause_ns() const {
+  constexpr uint64_t kSecondNs = 1'000'000'000;
+  return bytes_per_s_ == 0 ? 0 : kSizes.back() * kShareOfRate * kSecondNs / bytes_per_s_;
+}
+
 uint32_t MtuSearch::probe_due(uint64_t now_ns) const {
-  if (probe_seq_ != 0 || now_ns < resume_ns_ || !has_next_size()) return 0;
+  if (probe_seq_ != 0 || !has_next_size() || now_ns < std::max(resume_ns_, paced_ns_)) return 0;
   return kSizes[proved_ + 1];
 }
 
 uint64_t MtuSearch::next_deadline_ns() const {
   if (probe_seq_ != 0) return give_up_ns_;
-  return has_next_size() ? resume_ns_ : kNever;
+  return has_next_size() ? std::max(resume_ns_, paced_ns_) : kNever;
 }
 
 void MtuSearch::on_probe_sent(uint64_t packet_seq, uint64_t now_ns, uint64_t patience_ns) {
   LATTICE_ASSERT(probe_due(now_ns) != 0 && packet_seq != 0);
   probe_seq_ = packet_seq;
   give_up_ns_ = now_ns + patience_ns;
+  paced_ns_ = now_ns + pause_ns();
 }
 
 void MtuSearch::on_probe_acked() {
@@ -41,6 +49,7 @@ void MtuSearch::on_probe_acked() {
 }
 
 void MtuSearch::update(uint64_t now_ns) {
+  if (paced_ns_ == 0 && has_next_size()) paced_ns_ = now_ns + pause_ns();
   if (probe_seq_ == 0 || now_ns < give_up_ns_) return;
   given_up_seq_ = probe_seq_;
   probe_seq_ = 0;
@@ -59,7 +68,7 @@ void MtuSearch::restart() {
   losses_ = 0;
   probe_seq_ = 0;
   given_up_seq_ = 0;
-  resume_ns_ = 0;
+  resume_ns_ = paced_ns_ = 0;
 }
 
 }  // namespace lattice::reliability

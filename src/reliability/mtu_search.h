@@ -28,6 +28,10 @@ class MtuSearch {
   void set_limit(uint32_t limit_bytes) { limit_bytes_ = limit_bytes; }
   uint32_t limit_bytes() const { return limit_bytes_; }
 
+  /// Of a connection that may send so much, probes take a tenth at most, and the first of a path waits for
+  /// its tenth: with a small rate, a probe would keep the first states waiting. 0: no bound.
+  void bound_rate(uint64_t bytes_per_s) { bytes_per_s_ = bytes_per_s; }
+
   /// Begins with the largest of the sizes that is neither above `bytes` nor above the limit, instead of 1200:
   /// the application knows that the path carries it. Only before the first probe. A black hole and a new path
   /// begin with 1200 again.
@@ -50,7 +54,7 @@ class MtuSearch {
   /// The probe in flight or the one given up was acknowledged. Both prove their size, and the search
   /// continues at once.
   void on_probe_acked();
-  /// Gives up the probe in flight when its time is over.
+  /// Gives up the probe in flight when its time is over, and begins the wait of the first probe.
   void update(uint64_t now_ns);
 
   /// When update() gives up the probe in flight, or when the next probe is due; kNever when no size is left.
@@ -63,7 +67,11 @@ class MtuSearch {
   void restart();
 
  private:
+  static constexpr uint64_t kShareOfRate = 10;
+
   bool has_next_size() const;
+  /// How long the largest probe takes at the probes' share of the rate.
+  uint64_t pause_ns() const;
 
   uint32_t limit_bytes_ = wire::kFloorDatagramBytes;
   size_t proved_ = 0;  ///< Index of the largest size acknowledged or assumed.
@@ -72,6 +80,8 @@ class MtuSearch {
   uint64_t given_up_seq_ = 0;
   uint64_t give_up_ns_ = 0;
   uint64_t resume_ns_ = 0;  ///< No probe is sent before this time.
+  uint64_t bytes_per_s_ = 0;
+  uint64_t paced_ns_ = 0;  ///< Likewise, for the rate's sake; 0 before the first update() of a path.
 };
 
 }  // namespace lattice::reliability

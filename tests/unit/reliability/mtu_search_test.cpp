@@ -47,6 +47,33 @@ TEST(MtuSearch, FindsTheLargestSizeThatArrives) {
   }
 }
 
+TEST(MtuSearch, TakesATenthOfASmallRate) {
+  constexpr uint64_t kBytesPerS = 6000;
+  MtuSearch search;
+  search.set_limit(1472);
+  search.bound_rate(kBytesPerS);
+  uint64_t seq = 0, bytes = 0;
+  for (uint64_t path = 0; path < 2; ++path) {
+    uint64_t now_ns = (1 + path) * 3600 * 1000 * kMs;
+    const uint64_t start_ns = now_ns;
+    search.update(now_ns);
+    EXPECT_EQ(search.probe_due(now_ns), 0u) << "first come the first states";
+    while (search.next_deadline_ns() != MtuSearch::kNever) {
+      EXPECT_GT(search.next_deadline_ns(), now_ns);
+      now_ns = search.next_deadline_ns();
+      search.update(now_ns);
+      bytes += search.probe_due(now_ns);
+      EXPECT_LE(bytes * 10 * 1000 * kMs, kBytesPerS * (now_ns - start_ns));
+      search.on_probe_sent(++seq, now_ns, kPatienceNs);
+      search.on_probe_acked();
+    }
+    EXPECT_EQ(search.datagram_bytes(), 1472u);
+    EXPECT_LT(now_ns - start_ns, 15 * 1000 * kMs);
+    search.restart();
+    bytes = 0;
+  }
+}
+
 TEST(MtuSearch, KeepsToTheLimit) {
   Search floor(1200);
   floor.run(1500);

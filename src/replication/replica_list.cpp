@@ -10,9 +10,6 @@
 namespace lattice::replication {
 namespace {
 
-/// Removals of a client that moves through a world: so many of a second need no memory of their own.
-constexpr size_t kUsualRemovals = 16;
-constexpr size_t kUsualRemovalCells = 32;
 constexpr size_t kLeastAwake = 32;  // room in the list of awake objects
 /// To look a change up costs as much as to look at so many objects of the set.
 constexpr size_t kLookupCost = 4;
@@ -28,12 +25,7 @@ uint32_t version_of(const SentEntry& entry, const Replica& replica) {
 
 }  // namespace
 
-ReplicaList::ReplicaList(const Config& config)
-    : config_(config), removal_of_(kUsualRemovalCells), ledger_(config.max_ledger_entries) {
-  removals_.reserve(kUsualRemovals);
-  free_removals_.reserve(kUsualRemovals);
-  pending_.reserve(kUsualRemovals);
-}
+ReplicaList::ReplicaList(const Config& config) : config_(config), ledger_(config.max_ledger_entries) {}
 
 void ReplicaList::reserve(size_t objects) {
   slots_.reserve(objects);
@@ -55,7 +47,7 @@ void ReplicaList::join(const ObjectTable& table, const StateStore& store) {
 
 void ReplicaList::join_without(uint32_t slot, uint64_t network_id) {
   LATTICE_ASSERT(is_placed(slot));
-  add_removal(slot, network_id);
+  removals_.add(slot, network_id);
 }
 
 void ReplicaList::owe(uint32_t slot) {
@@ -77,8 +69,8 @@ std::optional<Replica> ReplicaList::find(uint32_t slot, const StateStore& store)
 }
 
 bool ReplicaList::removes(uint32_t slot, uint64_t network_id) const {
-  const uint32_t index = removal_of_.find(slot);
-  return index != SlotMap::kNone && removals_[index].network_id == network_id && !removals_[index].acked;
+  const uint32_t index = removals_.find(slot);
+  return index != Removals::kNone && removals_[index].network_id == network_id && !removals_[index].acked();
 }
 
 ReplicaList::Standing ReplicaList::standing(const Replica& replica) const {
@@ -98,14 +90,14 @@ void ReplicaList::enter(uint32_t slot, uint64_t network_id) {
   if (in_set(slot)) return;
   const uint32_t index = add_index(slot);
   Replica& replica = replicas_[index];
-  if (const uint32_t former = removal_of_.find(slot); former != SlotMap::kNone) {
+  if (const uint32_t former = removals_.find(slot); former != Removals::kNone) {
     if (removals_[former].network_id == network_id) {
       // The client may still hold the object from its earlier stay, so a later leaving must remove it.
-      replica.held = !removals_[former].acked;
+      replica.held = !removals_[former].acked();
       if (replica.held && removals_[former].rpc_count != 0)
         rpcs_of_.insert(slot, removals_[former].rpc_count);
       if (removals_[former].partial) partial_of_.insert(slot, 1);
-      end_removal(former);
+      removals_.end(former);
     } else {
       replica.waits = true;
     }
@@ -126,9 +118,9 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   const uint32_t index = find_active(slot);
   if (index == SlotIndex::kNone) {
     if (!is_placed(slot) || left) return;
-    Removal& removal = add_removal(slot, network_id);
+    Removal& removal = removals_.add(slot, network_id);
     removal.rpc_count = rpcs_of_.take(slot);
-    mark_partial(removal, partial_of_.take(slot) != 0);
+    removals_.mark_partial(removal, partial_of_.take(slot) != 0);
     return;
   }
   Replica& replica = replicas_[index];
@@ -143,11 +135,11 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
     const bool partial = partial_of_.take(slot) != 0;
     // Calls on an object that was never sent wait at the client for an object that will not come (D-38).
     if ((replica.held || rpc_count != 0) && !replica.waits) {
-      Removal& removal = add_removal(slot, network_id);
+      Removal& removal = removals_.add(slot, network_id);
       removal.rpc_count = rpc_count;
       removal.left = left;
       removal.named = !is_placed(slot) && replica.acked_full == 0;
-      mark_partial(removal, partial);
+      removals_.mark_partial(removal, partial);
     }
   }
   if (is_awake_[index]) awake_is_stale_ = true;
@@ -263,7 +255,7 @@ void ReplicaList::wake_outdated(const StateStore& store) {
 }
 
 bool ReplicaList::rests(const StateStore& store, ChangedGroups& changed) {
-  if (!told_unchanged_ || !awake_.empty() || !pending_.empty() || !steps_.empty() || longs_.size() != 0 ||
+  if (!told_unchanged_ || !awake_.empty() || removals_.size() != 0 || !steps_.empty() || longs_.size() != 0 ||
       !ledger_.forgotten_entries().empty()) {
     return false;
   }
@@ -300,61 +292,18 @@ void ReplicaList::keep_state(uint32_t index, uint32_t version, Tick tick) {
   if (kept.version == 0 || base::tick_after(tick, kept.tick)) kept = KeptState{version, tick};
 }
 
-Removal& ReplicaList::add_removal(uint32_t slot, uint64_t network_id) {
-  const uint32_t at = take_removal();
-  Removal& removal = removals_[at];
-  const uint16_t stay = removal.stay;
-  removal = Removal();
-  removal.network_id = network_id;
-  removal.slot = slot;
-  removal.stay = next_stay(stay);
-  removal.place = static_cast<uint32_t>(pending_.size());
-  pending_.push_back(at);
-  removal_of_.insert(slot, at);
-  ++unacked_removals_;
-  return removal;
-}
-
-uint32_t ReplicaList::take_removal() {
-  if (free_removals_.empty()) {
-    free_removals_.push_back(static_cast<uint32_t>(removals_.size()));
-    removals_.emplace_back();
-    free_removals_.reserve(removals_.capacity());
-    pending_.reserve(removals_.capacity());
-  }
-  const uint32_t index = free_removals_.back();
-  free_removals_.pop_back();
-  return index;
-}
-
-void ReplicaList::end_removal(uint32_t index) {
-  Removal& removal = removals_[index];
-  if (!removal.acked) --unacked_removals_;
-  mark_partial(removal, false);
-  removal_of_.erase(removal.slot);
-  removals_[pending_.back()].place = removal.place;
-  pending_[removal.place] = pending_.back();
-  pending_.pop_back();
-  removal.stay = next_stay(removal.stay);
-  free_removals_.push_back(index);
-}
-
-void ReplicaList::begin_build(Tick tick) {
+void ReplicaList::begin_build(Tick tick, uint32_t resend_ticks) {
   tick_ = tick;
   if (!is_fitted_) fit();
   for (const PartLedger::Forgotten& lost : ledger_.forgotten_entries()) on_lost(lost.entry, lost.tick);
   ledger_.clear_forgotten();
-  for (size_t i = 0; i < pending_.size();) {
-    const Removal& removal = removals_[pending_[i]];
-    if (!removal.acked || base::tick_distance(tick, removal.sent_tick) <= kStalePartTicks) {
-      ++i;
-      continue;
-    }
-    if (const uint32_t next = slots_.find(removal.slot); next != SlotIndex::kNone) {
+  removals_.begin_build(tick, resend_ticks);
+  for (uint32_t at = removals_.rested(tick); at != Removals::kNone; at = removals_.rested(tick)) {
+    if (const uint32_t next = slots_.find(removals_[at].slot); next != SlotIndex::kNone) {
       replicas_[next].waits = false;
       wake(next);
     }
-    end_removal(pending_[i]);
+    removals_.end(at);
   }
 }
 
@@ -397,14 +346,7 @@ void ReplicaList::on_receipt(uint32_t receipt, bool acked) {
 void ReplicaList::on_acked(const SentEntry& entry, Tick tick, bool keep) {
   if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, keep, true);
   const auto kind = static_cast<EntryKind>(entry.kind);
-  if (kind == EntryKind::kRemoved) {
-    Removal& removal = removals_[entry.index];
-    if (removal.stay != entry.stay || removal.acked) return;
-    removal.acked = true;
-    mark_partial(removal, false);
-    --unacked_removals_;
-    return;
-  }
+  if (kind == EntryKind::kRemoved) return removals_.on_acked(entry.index, entry.stay);
   if (kind == EntryKind::kPiece) return on_pieces(entry, true);
   Replica& replica = replicas_[entry.index];
   // Acks of entries from before a removal change nothing.
@@ -442,12 +384,7 @@ void ReplicaList::take_ack(uint32_t index, uint32_t version, Tick tick, bool fre
 void ReplicaList::on_lost(const SentEntry& entry, Tick tick) {
   if (entry.kind == SentEntry::kBlock) return on_block(entry, tick, false, false);
   const auto kind = static_cast<EntryKind>(entry.kind);
-  if (kind == EntryKind::kRemoved) {
-    Removal& removal = removals_[entry.index];
-    if (removal.stay != entry.stay) return;
-    removal.in_flight = false;
-    return;
-  }
+  if (kind == EntryKind::kRemoved) return removals_.on_lost(entry.index, entry.stay);
   if (kind == EntryKind::kPiece) return on_pieces(entry, false);
   Replica& replica = replicas_[entry.index];
   if (replica.stay != entry.stay) return;
@@ -532,12 +469,6 @@ void ReplicaList::on_pieces(const SentEntry& entry, bool acked) {
   if (replica.owed_at_join) settle(replica);
 }
 
-void ReplicaList::mark_partial(Removal& removal, bool partial) {
-  partial_removals_ += partial ? 1u : 0u;
-  partial_removals_ -= removal.partial ? 1u : 0u;
-  removal.partial = partial;
-}
-
 void ReplicaList::settle(Replica& replica) {
   if (!replica.owed_at_join) return;
   replica.owed_at_join = false;
@@ -581,23 +512,15 @@ void ReplicaList::validate() const {
     LATTICE_ASSERT(replica.acked_version == 0 || replica.held);
     in_step += replica.in_step ? 1 : 0;
     LATTICE_ASSERT(!replica.in_step || (steps_.holds(slot) && !is_awake_[i]));
-    LATTICE_ASSERT(!replica.waits || removal_of_.find(slot) != SlotMap::kNone);
+    LATTICE_ASSERT(!replica.waits || removals_.find(slot) != Removals::kNone);
   }
   for (const Step& step : steps_.steps()) in_step -= static_cast<uint32_t>(std::popcount(step.mask));
   LATTICE_ASSERT(in_step == 0);
-  uint32_t partial = 0;
-  for (const uint32_t index : pending_) partial += removals_[index].partial ? 1u : 0u;
-  LATTICE_ASSERT(partial == partial_removals_ && longs_.size() + partial_states() <= kMaxLongStates);
+  removals_.validate();
+  LATTICE_ASSERT(longs_.size() + partial_states() <= kMaxLongStates);
   for (const LongSend& send : longs_.sends()) LATTICE_ASSERT(slots_.slot(send.index) == send.slot);
   LATTICE_ASSERT(owed == owed_at_join_ && live == slots_.size());
   LATTICE_ASSERT(awake_is_stale_ || awake == awake_.size());
-  uint32_t unacked = 0;
-  for (size_t i = 0; i < pending_.size(); ++i) {
-    const Removal& removal = removals_[pending_[i]];
-    unacked += removal.acked ? 0 : 1;
-    LATTICE_ASSERT(removal.place == i && removal_of_.find(removal.slot) == pending_[i]);
-  }
-  LATTICE_ASSERT(unacked == unacked_removals_);
 #endif
 }
 

@@ -20,6 +20,7 @@
 #include "replication/long_sends.h"
 #include "replication/object_table.h"
 #include "replication/part_ledger.h"
+#include "replication/removals.h"
 #include "replication/settled_replicas.h"
 #include "replication/slot_index.h"
 #include "replication/slot_map.h"
@@ -70,24 +71,6 @@ struct KeptState {
   uint32_t version = 0;  // 0: none
   Tick tick = 0;
 };
-
-/// An object that the client may hold and must drop.
-struct Removal {
-  uint64_t network_id = 0;
-  uint32_t slot = 0;
-  /// Reliable RPCs that the client must have received before it drops the object (D-35).
-  uint32_t rpc_count = 0;
-  Tick sent_tick = 0;     // tick of the newest entry; 0: none
-  float accumulator = 0;  // C-04
-  uint32_t place = 0;     // in pending
-  uint16_t stay = 0;
-  bool in_flight : 1 = false;
-  bool acked : 1 = false;    // the slot rests until late parts are too old to be read (D-42)
-  bool left : 1 = false;     // the object lives on, outside of the client's set
-  bool named : 1 = false;    // the client may not know the object by its slot
-  bool partial : 1 = false;  // it may hold pieces of a state of the object
-};
-static_assert(sizeof(Removal) == 32);
 
 class ReplicaList {
  public:
@@ -147,7 +130,7 @@ class ReplicaList {
   /// The objects of the set that rest, as far as the list has noticed.
   uint32_t settled() const { return settled_.size(); }
   /// Removals that the client has not acked.
-  uint32_t pending_removals() const { return unacked_removals_; }
+  uint32_t pending_removals() const { return removals_.unacked(); }
   /// The states that travel to the client in pieces.
   const LongSends& longs() const { return longs_; }
   uint64_t peer_id() const { return config_.peer_id; }
@@ -217,12 +200,11 @@ class ReplicaList {
   const Replica& replica(uint32_t index) const { return replicas_[index]; }
   /// That of a settled object is never needed: its acked state is the newest one.
   KeptState kept(uint32_t index) const { return index == SlotIndex::kNone ? KeptState() : kept_[index]; }
-  /// Indexes of removal(), in no order.
-  std::span<const uint32_t> removals() const { return pending_; }
-  Removal& removal(uint32_t index) { return removals_[index]; }
+  Removals& removals() { return removals_; }
   /// Call it once, first in each build. Ends the rest of slots whose removal is long past, and gives up what
-  /// the ledger had no room to remember.
-  void begin_build(Tick tick);
+  /// the ledger had no room to remember. Removals of which nothing was heard in `resend_ticks` are to be sent
+  /// again.
+  void begin_build(Tick tick, uint32_t resend_ticks);
   PartLedger& ledger() { return ledger_; }
   LongSends& longs() { return longs_; }
   /// True when the client has room for a further state in pieces, of this replica.
@@ -246,8 +228,9 @@ class ReplicaList {
   /// The length of its entries.
   double mean_entry_bits() const { return mean_entry_bits_; }
   void set_mean_entry_bits(double bits) { mean_entry_bits_ = bits; }
-  /// Replicas, changes and changed groups that follow() and awake() visited, in all.
-  uint64_t visited() const { return visited_; }
+  /// Replicas, changes and changed groups that follow() and awake() visited, and removals that builds did, in
+  /// all.
+  uint64_t visited() const { return visited_ + removals_.visited(); }
   /// Moves ticks of long ago forward: ticks wrap.
   void age(Tick oldest);
 
@@ -287,13 +270,9 @@ class ReplicaList {
   void forget(uint32_t slot, uint64_t network_id, bool left);
   bool is_placed(uint32_t slot) const { return slot < config_.placed_count; }
   static void begin_placed(Replica& replica);
-  Removal& add_removal(uint32_t slot, uint64_t network_id);
   void settle(Replica& replica);
-  uint32_t take_removal();
-  void mark_partial(Removal& removal, bool partial);
   /// Objects of which the client may hold pieces that are of no use any more.
-  uint32_t partial_states() const { return partial_of_.size() + partial_removals_; }
-  void end_removal(uint32_t index);
+  uint32_t partial_states() const { return partial_of_.size() + removals_.partial(); }
   void on_acked(const SentEntry& entry, Tick tick, bool keep);
   void on_lost(const SentEntry& entry, Tick tick);
   void validate() const;
@@ -308,21 +287,16 @@ class ReplicaList {
   std::vector<bool> is_quiet_;   // has slept since settle() looked at settle_tick_
   std::vector<uint64_t> awake_;  // slot << 32 | index
   bool awake_in_order_ = true;
-  bool awake_is_stale_ = false;    // some entries are of stays that have ended
-  uint64_t changes_read_ = 0;      // how far in the change log
-  Tick changes_tick_ = 0;          // the newest that was recorded then
-  std::vector<Removal> removals_;  // with free ones between
-  std::vector<uint32_t> free_removals_;
-  std::vector<uint32_t> pending_;  // removals that the client has not acked, or whose slot rests
-  SlotMap removal_of_;             // slot -> index in removals_
+  bool awake_is_stale_ = false;  // some entries are of stays that have ended
+  uint64_t changes_read_ = 0;    // how far in the change log
+  Tick changes_tick_ = 0;        // the newest that was recorded then
+  Removals removals_;
   /// Slot -> reliable RPCs on the object that were sent to this client (D-35). Of placed objects also outside
   /// of the set.
   SlotMap rpcs_of_;
-  uint32_t unacked_removals_ = 0;
   /// Objects of the set of which the client may hold pieces of a state that is not sent any more; placed ones
   /// also outside of the set.
   SlotMap partial_of_;
-  uint32_t partial_removals_ = 0;  // removals with such pieces
   PartLedger ledger_;
   StepList steps_;
   LongSends longs_;

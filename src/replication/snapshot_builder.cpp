@@ -16,6 +16,8 @@ namespace lattice::replication {
 namespace {
 
 constexpr size_t kPrefetchAhead = 8;
+/// What a removal takes at least, with the gap in front of it.
+constexpr uint32_t kLeastRemovalBits = 4;
 // A removal gains this much in each snapshot. An object gains more each time it is passed over, so after a
 // moment it goes before any number of removals.
 constexpr float kRemovalPriority = 4.0f;
@@ -53,7 +55,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   rules_ = rules;
   cache_.begin_client();
   blocks_.begin_client();
-  recipient.begin_build(tick_);
+  recipient.begin_build(tick_, resend_ticks_);
   recipient.follow(store_, changed_);
   end_unfit_steps(recipient);
   may_take_turns_ = rules == nullptr;
@@ -62,7 +64,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;
   const uint32_t bound_bytes = others_bytes == 0 ? most_bytes : std::min(others_bytes, most_bytes);
   plan_steps(recipient, others_bytes);
-  collect(recipient);
+  const size_t unseen = collect(recipient, bound_bytes);
   rules_ = nullptr;
   const size_t too_late = recipient.takes_turns() ? line_up(recipient, bound_bytes) : 0;
   const uint32_t max_parts =
@@ -97,7 +99,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   stats_.groups_cut += plan_.groups_cut();  // beside those that choose() took apart
   stats_.parts += parts_.size();
   const size_t postponed =
-      too_late + passed_over + candidates_.size() - plan_.order().size() + steps_.waiting();
+      unseen + too_late + passed_over + candidates_.size() - plan_.order().size() + steps_.waiting();
   stats_.postponed += postponed;
   end_build(recipient, postponed, others_bytes);
   return parts_;
@@ -105,12 +107,13 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
 
 // ---- Which entries this client needs --------------------------------------------------------------
 
-void SnapshotBuilder::collect(ReplicaList& recipient) {
+// Returns how many removals were left out.
+size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes) {
   candidates_.clear();
   waiting_.clear();
   own_count_ = 0;
   any_groups_ = false;
-  collect_removals(recipient);
+  const size_t unseen = collect_removals(recipient, bound_bytes);
   const std::span<uint64_t> awake = recipient.awake();
   size_t kept = 0;
   for (size_t i = 0; i < awake.size(); ++i) {
@@ -127,38 +130,46 @@ void SnapshotBuilder::collect(ReplicaList& recipient) {
     }
   }
   recipient.keep_awake(kept);
-  if (!any_groups_) return;
+  if (!any_groups_) return unseen;
   complete_groups(recipient);
   rank_groups();
+  return unseen;
 }
 
-// What is in flight is not sent again. The transport says when a part is lost.
-void SnapshotBuilder::collect_removals(ReplicaList& recipient) {
-  for (const uint32_t index : recipient.removals()) {
-    Removal& removal = recipient.removal(index);
-    if (removal.acked || (removal.in_flight && tick_ - removal.sent_tick < resend_ticks_)) continue;
-    removal.accumulator += kRemovalPriority;
-    Candidate candidate;
-    candidate.slot = removal.slot;
-    candidate.index = index;
-    candidate.kind = EntryKind::kRemoved;
-    candidate.body = EntryCache::kTooLarge;
-    candidate.bits = 3 + (removal.named ? varint_bits(removal.network_id) : 0) +
-                     (removal.rpc_count != 0 ? varint_bits(removal.rpc_count) : 0);
-    candidate.priority = removal.accumulator;
-    candidate.group = removal_group(removal);
-    any_groups_ = any_groups_ || candidate.group != kNoSlot;
-    candidates_.push_back(candidate);
-  }
+// What is in flight is not sent again. The transport says when a part is lost. Of those that wait, more than
+// `bound_bytes` can hold are not looked at: they have waited less long, so they would not be chosen. Returns
+// how many.
+size_t SnapshotBuilder::collect_removals(ReplicaList& recipient, uint32_t bound_bytes) {
+  Removals& removals = recipient.removals();
+  removals.longest_waiting(size_t{8} * bound_bytes / kLeastRemovalBits + 1, &removals_);
+  for (const uint32_t index : removals_) add_removal(recipient, index);
+  if (any_groups_ && removals_.size() < removals.waiting()) complete_removals(recipient);
   std::sort(candidates_.begin(), candidates_.end(),
             [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; });
+  return removals.waiting() - candidates_.size();
+}
+
+void SnapshotBuilder::add_removal(ReplicaList& recipient, uint32_t index) {
+  const Removal& removal = recipient.removals()[index];
+  Candidate candidate;
+  candidate.slot = removal.slot;
+  candidate.index = index;
+  candidate.kind = EntryKind::kRemoved;
+  candidate.body = EntryCache::kTooLarge;
+  candidate.bits = 3 + (removal.named ? varint_bits(removal.network_id) : 0) +
+                   (removal.rpc_count != 0 ? varint_bits(removal.rpc_count) : 0);
+  candidate.priority = kRemovalPriority * static_cast<float>(recipient.removals().builds_waited(removal));
+  candidate.group = removal_group(removal);
+  any_groups_ = any_groups_ || candidate.group != kNoSlot;
+  candidates_.push_back(candidate);
 }
 
 // Returns false when the client holds the newest state and has been told all about it.
 bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index) {
   Replica& replica = recipient.replica(index);
   const StateSummary& newest = store_.summary(slot);
-  if (replica.waits || newest.version == 0) return true;
+  if (replica.waits) return false;  // begin_build() wakes it once the slot has rested
+  if (newest.version == 0) return true;
   if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) {
     if (!replica.rest_sent) return collect_rest(replica, slot, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
@@ -494,7 +505,7 @@ void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const 
       out.WriteBool(candidate.age != block.age);
       if (candidate.age != block.age) out.WriteVarint(candidate.age);
     }
-    if (candidate.kind == EntryKind::kRemoved) write_removal(out, recipient.removal(candidate.index));
+    if (candidate.kind == EntryKind::kRemoved) write_removal(out, recipient.removals()[candidate.index]);
     if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, previous);
     if (candidate.body != EntryCache::kTooLarge) {
       const bool same_type = previous != nullptr && previous->type == candidate.type;
@@ -534,12 +545,9 @@ void SnapshotBuilder::account(ReplicaList& recipient, const Candidate& candidate
   sent.index = candidate.index & ((1u << SentEntry::kIndexBits) - 1);
   sent.kind = static_cast<uint32_t>(candidate.kind) & 3u;
   if (candidate.kind == EntryKind::kRemoved) {
-    Removal& removal = recipient.removal(candidate.index);
-    sent.stay = removal.stay & SentEntry::kStayMask;
+    sent.stay = recipient.removals()[candidate.index].stay & SentEntry::kStayMask;
     recipient.ledger().add(sent);
-    removal.accumulator = 0;
-    removal.sent_tick = tick_;
-    removal.in_flight = true;
+    recipient.removals().on_sent(candidate.index, tick_);
     ++stats_.removed_entries;
     return;
   }

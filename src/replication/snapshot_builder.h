@@ -155,8 +155,10 @@ class SnapshotBuilder {
   void plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
   size_t line_up(ReplicaList& recipient, uint32_t budget_bytes);
   void end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes);
-  void collect(ReplicaList& recipient);
-  void collect_removals(ReplicaList& recipient);
+  size_t collect(ReplicaList& recipient, uint32_t bound_bytes);
+  size_t collect_removals(ReplicaList& recipient, uint32_t bound_bytes);
+  void add_removal(ReplicaList& recipient, uint32_t index);
+  void complete_removals(ReplicaList& recipient);
   bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;
@@ -223,6 +225,8 @@ class SnapshotBuilder {
   bool any_groups_ = false;         // among waiting_ and the removals
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_
   std::vector<uint32_t> members_;   // slots of a group
+  std::vector<uint32_t> groups_;
+  std::vector<uint32_t> removals_;  // those that may go with this snapshot
   std::vector<Unit> units_;
   BlockPlan plan_;
   StepPlan steps_;  // of the client that build() works for, and below

@@ -114,6 +114,30 @@ void SnapshotBuilder::make_units(const ReplicaList& recipient, uint32_t part_bit
   });
 }
 
+// What leaves together goes together: all waiting removals of a group are candidates if one is.
+void SnapshotBuilder::complete_removals(ReplicaList& recipient) {
+  Removals& removals = recipient.removals();
+  std::sort(removals_.begin(), removals_.end());
+  const size_t seen = removals_.size();
+  groups_.clear();
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.group != kNoSlot) groups_.push_back(candidate.group);
+  }
+  std::sort(groups_.begin(), groups_.end());
+  groups_.erase(std::unique(groups_.begin(), groups_.end()), groups_.end());
+  for (const uint32_t group : groups_) {
+    members_.clear();
+    rules_->add_members(group, &members_);
+    for (const uint32_t slot : members_) {
+      const uint32_t index = removals.find(slot);
+      if (index == Removals::kNone || removals[index].state != Removal::State::kWaits) continue;
+      const auto seen_end = removals_.begin() + static_cast<std::ptrdiff_t>(seen);
+      if (std::binary_search(removals_.begin(), seen_end, index)) continue;
+      if (removal_group(removals[index]) == group) add_removal(recipient, index);
+    }
+  }
+}
+
 // The group of an object that lives on outside of the set: those that leave together go together.
 uint32_t SnapshotBuilder::removal_group(const Removal& removal) const {
   const bool lives =

@@ -34,7 +34,9 @@ struct ReplicaListTest : testing::Test {
   }
   const Removal& only_removal() {
     EXPECT_EQ(recipient.removals().size(), 1u);
-    return recipient.removal(recipient.removals()[0]);
+    uint32_t slot = 0;
+    while (recipient.removals().find(slot) == Removals::kNone) ++slot;
+    return recipient.removals()[recipient.removals().find(slot)];
   }
   const SnapshotBuilder::Stats& sent() const { return authority.builder.stats(); }
 
@@ -327,7 +329,7 @@ TEST_F(ReplicaListTest, a_removal_has_a_name_where_no_full_entry_was_acked) {
   settle();
   authority.tick += 100;
   settle();
-  EXPECT_TRUE(recipient.removals().empty());
+  EXPECT_EQ(recipient.removals().size(), 0u);
   const uint32_t unacked = authority.spawn(types.lamp());
   step();
   authority.despawn(unacked);
@@ -526,6 +528,90 @@ TEST(ReplicaList, what_does_not_change_is_not_visited) {
     for (const SnapshotPart& part : authority.send(recipient)) recipient.on_receipt(part.receipt, true);
   }
   EXPECT_EQ(recipient.visited() - before, 10u * 2u) << "once in the change log, once awake";
+}
+
+/// A client that is owed the removals of 5,000 objects.
+struct OwedRemovals : testing::Test {
+  static constexpr uint32_t kObjects = 5000;
+
+  OwedRemovals() {
+    authority.recipients.push_back(&recipient);
+    for (uint32_t i = 0; i < kObjects; ++i) slots.push_back(authority.spawn(types.lamp()));
+    for (int build = 0; build < 6; ++build) send(0, true);
+    for (const uint32_t slot : slots) authority.despawn(slot);
+  }
+  /// What a build visits.
+  uint64_t send(uint32_t budget, bool arrives) {
+    authority.tick += 2;
+    authority.record();
+    const uint64_t before = recipient.visited();
+    for (const SnapshotPart& part : authority.send(recipient, budget)) {
+      receipts.push_back(part.receipt);
+      if (arrives) recipient.on_receipt(part.receipt, true);
+    }
+    return recipient.visited() - before;
+  }
+  uint64_t removed() const { return authority.builder.stats().removed_entries; }
+
+  Types types;
+  Authority authority{types, {}, 6000, kHistoryTicks, 1};
+  ReplicaList recipient{ReplicaList::Config{}};
+  std::vector<uint32_t> slots;
+  std::vector<uint32_t> receipts;
+};
+
+TEST_F(OwedRemovals, in_flight_are_not_visited_again) {
+  ASSERT_EQ(recipient.pending_removals(), kObjects);
+  send(0, false);
+  ASSERT_EQ(removed(), kObjects);
+  for (int build = 0; build < 50; ++build) EXPECT_LE(send(0, false), 2u) << build;
+  EXPECT_EQ(removed(), kObjects);
+  EXPECT_EQ(recipient.pending_removals(), kObjects);
+}
+
+TEST_F(OwedRemovals, with_a_small_budget_those_are_visited_that_fit_it) {
+  constexpr uint32_t kBudget = 100;
+  for (int build = 0; build < 40; ++build) {
+    EXPECT_LE(send(kBudget, false), 2u * kBudget + 3) << "four bits each, at least";
+  }
+  EXPECT_GE(removed(), 40u * 50u);
+  for (int build = 0; build < 200 && recipient.pending_removals() != 0; ++build) send(kBudget, true);
+  EXPECT_GE(removed(), kObjects) << "none is forgotten";
+}
+
+TEST_F(OwedRemovals, acked_ones_are_visited_once_more) {
+  send(0, true);
+  ASSERT_EQ(recipient.pending_removals(), 0u);
+  uint64_t visited = 0;
+  for (int build = 0; build < 100; ++build) visited += send(0, true);
+  EXPECT_LE(visited, kObjects + 100u);
+  EXPECT_EQ(recipient.removals().size(), 0u) << "the slots have rested";
+}
+
+TEST_F(OwedRemovals, lost_ones_go_again_and_those_without_a_verdict_after_two_seconds) {
+  send(0, false);
+  const uint32_t lost = receipts.back();
+  const uint64_t first = removed();
+  recipient.on_receipt(lost, false);
+  send(0, false);
+  const uint64_t again = removed() - first;
+  EXPECT_GT(again, 0u);
+  EXPECT_LT(again, kObjects) << "there were several parts";
+  for (int build = 0; build < 59; ++build) send(0, false);
+  EXPECT_LT(removed(), first + again + kObjects);
+  for (int build = 0; build < 2; ++build) send(0, false);
+  EXPECT_EQ(removed(), first + again + kObjects);
+}
+
+TEST_F(OwedRemovals, objects_in_their_slots_are_not_visited_while_they_wait) {
+  send(0, false);
+  for (uint32_t i = 0; i < kObjects; ++i) authority.spawn(types.lamp());
+  ASSERT_EQ(recipient.size(), kObjects);
+  send(0, false);
+  for (int build = 0; build < 20; ++build) EXPECT_LE(send(0, false), 2u) << build;
+  for (const uint32_t receipt : receipts) recipient.on_receipt(receipt, true);
+  for (int build = 0; build < 80; ++build) send(0, true);
+  EXPECT_EQ(authority.builder.stats().full_entries, 2 * kObjects) << "each came when the slot had rested";
 }
 
 /// A client with 300 resting lamps, and 300 outside of its set.

@@ -113,6 +113,21 @@ TEST_F(SnapshotGroups, come_change_and_leave_in_one_part) {
   EXPECT_EQ(known(whole_[0]) + known(whole_[1]), 0u);
 }
 
+// More wait than a snapshot can hold, and of each group one half has waited behind all of those.
+TEST_F(SnapshotGroups, leave_as_one_where_few_of_many_removals_fit) {
+  constexpr uint32_t kBudget = 70, kGroups = 150;
+  const std::vector<uint32_t> slots = lamps(3 * kGroups);
+  for (uint32_t i = 0; i < kGroups; ++i) whole_.push_back({slots[i], slots[2 * kGroups + i]});
+  for (const auto& group : whole_) join(group);
+  for (int i = 0; i < 4; ++i) send();
+  for (const uint32_t slot : slots) recipient_.leave(slot, authority_.table.network_id(slot));
+  for (int i = 0; i < 60 && recipient_.pending_removals() != 0; ++i) {
+    send(kBudget);
+    ASSERT_EQ(parts_, 1u);
+  }
+  EXPECT_EQ(known(slots), 0u);
+}
+
 TEST_F(SnapshotGroups, a_lost_group_comes_again_as_one) {
   const std::vector<uint32_t> slots = lamps(60);
   whole_ = {{slots[1], slots[30], slots[59]}};

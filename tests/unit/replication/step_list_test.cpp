@@ -140,7 +140,7 @@ TEST(Blocks, are_those_that_entries_on_their_own_make) {
   ASSERT_EQ(crowd.clients[1]->steps().size(), 1u);
   crowd.change_all();
   crowd.authority.builder.begin_send(crowd.authority.tick);
-  crowd.clients[1]->begin_build(crowd.authority.tick);
+  crowd.clients[1]->begin_build(crowd.authority.tick, 120);
   crowd.clients[1]->end_steps(crowd.authority.store);
   const uint64_t before = crowd.authority.builder.stats().in_step;
   const auto shared = crowd.send(*crowd.clients[0]);

@@ -173,6 +173,9 @@ class SnapshotBuilder {
   uint32_t alone_bits(const Candidate& candidate) const;
   void choose(ReplicaList& recipient, uint32_t budget_bytes, uint32_t max_parts);
   void sort_by_priority(const ReplicaList& recipient, uint32_t part_bits);
+  void decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts);
+  bool fit_together(uint32_t count, uint32_t budget_bits, uint32_t max_parts);
+  void choose_units();
   uint32_t bits_together(const Candidate& candidate) const;
   bool select(double limit_bits);
   /// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
@@ -221,6 +224,7 @@ class SnapshotBuilder {
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part
   std::vector<uint8_t> long_scratch_;
   std::vector<uint64_t> ranks_;
+  uint32_t first_count_ = 1;        // of them, those that are taken in any case
   std::vector<uint64_t> deferred_;  // newcomers beyond their share
   bool any_groups_ = false;         // among waiting_ and the removals
   std::vector<uint64_t> by_group_;  // group << 32 | index in waiting_ or candidates_

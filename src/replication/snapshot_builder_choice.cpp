@@ -10,6 +10,9 @@ namespace lattice::replication {
 namespace {
 
 constexpr uint64_t kFirstRank = uint64_t{1} << 63;  // the sign of the priority
+/// Where the first of the others does not fit beside a client's own objects, it goes before them in one of so
+/// many snapshots.
+constexpr uint32_t kOwnTurns = 4;
 
 }  // namespace
 
@@ -22,6 +25,7 @@ void SnapshotBuilder::choose(ReplicaList& recipient, uint32_t budget_bytes, uint
   const uint32_t most_bytes = config_.part_capacity_bytes * max_parts;
   const uint32_t budget_bits = 8 * (budget_bytes == 0 ? most_bytes : std::min(budget_bytes, most_bytes));
   sort_by_priority(recipient, std::min(budget_bits, config_.part_capacity_bytes * 8));
+  decide_firsts(recipient, budget_bits, max_parts);
   double scale = recipient.estimate_scale();
   double best = 0;    // the largest scale that fitted
   double over = 1e9;  // the smallest that did not
@@ -53,9 +57,11 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
   uint32_t own_bits = 0;
   for (uint32_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
-    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
     if (candidate.unit != Candidate::kNoUnit) {
-      if (units_[candidate.unit].lead == i) ranks_.push_back(rank(candidate.priority, i));
+      const Unit& unit = units_[candidate.unit];
+      // All of the unit goes where an own object goes.
+      if (unit.lead == i) own_bits += unit.has_own ? unit.bits : 0;
+      if (unit.lead == i) ranks_.push_back(rank(candidate.priority, i));
       continue;
     }
     const uint32_t most_bits = estimate_bits(candidate) + candidate.head_bits + kMostAloneBits;
@@ -63,9 +69,9 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
       // It would keep the highest priority and hold the others up. Beside groups its turn comes without them.
       stats_.over_budget += steps_.reserved_bytes() == 0 ? 1u : 0u;
       candidates_[i].chosen = false;
-      own_bits -= candidate.is_own ? estimate_bits(candidate) : 0;
       continue;
     }
+    own_bits += candidate.is_own ? estimate_bits(candidate) : 0;
     ranks_.push_back(rank(candidate.priority, i));
   }
   // The client's own objects go first, so that a part can confirm them. Only where they take at most half of
@@ -79,13 +85,46 @@ void SnapshotBuilder::sort_by_priority(const ReplicaList& recipient, uint32_t pa
   std::sort(ranks_.begin(), ranks_.end(), std::greater<>());
 }
 
+// How many of the first are taken whatever the estimate says: the first of all, which fits alone, and where
+// own objects go first, those and the first of the others. Where that does not fit beside them, it goes
+// before them now and then: else what changes all the time would shut it out for ever.
+void SnapshotBuilder::decide_firsts(ReplicaList& recipient, uint32_t budget_bits, uint32_t max_parts) {
+  first_count_ = 1;
+  const auto is_other = [](uint64_t rank) { return (rank & kFirstRank) == 0; };
+  const auto other = std::find_if(ranks_.begin(), ranks_.end(), is_other);
+  if (other == ranks_.begin() || other == ranks_.end()) return;
+  const auto count = static_cast<uint32_t>(other - ranks_.begin()) + 1;
+  if (fit_together(count, budget_bits, max_parts)) {
+    first_count_ = count;
+  } else if (recipient.count_own_first() % kOwnTurns == 0) {
+    std::rotate(ranks_.begin(), other, other + 1);
+  }
+}
+
+bool SnapshotBuilder::fit_together(uint32_t count, uint32_t budget_bits, uint32_t max_parts) {
+  for (Candidate& candidate : candidates_) candidate.chosen = false;
+  for (uint32_t i = 0; i < count; ++i) candidates_[place_of(ranks_[i])].chosen = true;
+  choose_units();
+  return plan_.plan(candidates_, table_, max_parts) && plan_.bytes() * 8 <= budget_bits;
+}
+
+// What belongs to a unit goes with the first of it.
+void SnapshotBuilder::choose_units() {
+  if (units_.empty()) return;
+  for (Candidate& candidate : candidates_) {
+    if (candidate.unit != Candidate::kNoUnit)
+      candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
+  }
+}
+
 uint32_t SnapshotBuilder::bits_together(const Candidate& candidate) const {
   return candidate.unit == Candidate::kNoUnit ? estimate_bits(candidate) : units_[candidate.unit].bits;
 }
 
-// True when all of them were taken. The first is always taken: it fits alone, and with a limit that is only
-// an estimate it might wait for ever. Of the others, one that does not fit makes way for one of the next few
-// that do (C-05).
+// True when all of them were taken. The first are always taken (decide_firsts()): with a limit that is only
+// an estimate they might wait for ever. Of the others, one that does not fit makes way for one of the next
+// few that do (C-05). One that does not fit behind the first in any case holds nobody up: there may be any
+// number.
 //
 // Newcomers beyond three quarters of the limit come after all others. Else a storm of them, who have all
 // waited equally long, would stop what the client has for as long as it lasts.
@@ -93,19 +132,26 @@ bool SnapshotBuilder::select(double limit_bits) {
   double used_bits = kSnapshotHeaderBytes * 8 + 48, new_bits = 0;
   const double most_new_bits = kNewcomersShare * (limit_bits - used_bits);
   bool all = true;
-  const auto take = [&](uint64_t rank, uint32_t& skipped) {
+  const auto put = [&](uint64_t rank, bool chosen) {
     Candidate& candidate = candidates_[place_of(rank)];
     const uint32_t bits = bits_together(candidate);
+    candidate.chosen = chosen;
+    used_bits += chosen ? bits : 0;
+    new_bits += chosen && candidate.is_new ? bits : 0;
+    all = all && chosen;
+  };
+  const auto firsts = std::span(ranks_).first(std::min<size_t>(first_count_, ranks_.size()));
+  for (const uint64_t rank : firsts) put(rank, true);
+  const double first_bits = used_bits;
+  const auto take = [&](uint64_t rank, uint32_t& skipped) {
+    const uint32_t bits = bits_together(candidates_[place_of(rank)]);
     const bool fits = skipped < kScanAhead && used_bits + bits <= limit_bits;
-    candidate.chosen = fits || rank == ranks_.front();
-    used_bits += candidate.chosen ? bits : 0;
-    new_bits += candidate.chosen && candidate.is_new ? bits : 0;
-    skipped += candidate.chosen ? 0 : 1;
-    all = all && candidate.chosen;
+    put(rank, fits);
+    skipped += !fits && first_bits + bits <= limit_bits ? 1 : 0;
   };
   uint32_t skipped = 0, skipped_late = 0;
   deferred_.clear();
-  for (const uint64_t rank : ranks_) {
+  for (const uint64_t rank : std::span(ranks_).subspan(firsts.size())) {
     const Candidate& candidate = candidates_[place_of(rank)];
     if (candidate.is_new && new_bits != 0 && new_bits + bits_together(candidate) > most_new_bits) {
       deferred_.push_back(rank);
@@ -114,12 +160,7 @@ bool SnapshotBuilder::select(double limit_bits) {
     }
   }
   for (const uint64_t rank : deferred_) take(rank, skipped_late);
-  if (!units_.empty()) {
-    for (Candidate& candidate : candidates_) {
-      if (candidate.unit != Candidate::kNoUnit)
-        candidate.chosen = candidates_[units_[candidate.unit].lead].chosen;
-    }
-  }
+  choose_units();
   return all;
 }
 

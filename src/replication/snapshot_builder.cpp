@@ -164,30 +164,38 @@ void SnapshotBuilder::add_removal(ReplicaList& recipient, uint32_t index) {
   candidates_.push_back(candidate);
 }
 
+bool SnapshotBuilder::is_on_its_way(const Replica& replica, const StateSummary& newest) const {
+  return replica.sent_version == newest.version && replica.in_flight &&
+         tick_ - replica.sent_tick < resend_ticks_;
+}
+
+// A client that predicts the object must not take it for unchanged (D-40). No predicted type may be longer
+// than a part.
+bool SnapshotBuilder::may_be_predicted(const Replica& replica, uint32_t slot) const {
+  const uint32_t most_bytes = table_.info(slot).type->max_entry_bytes + uint32_t{kEntryOverheadBytes};
+  return replica.acked_version != 0 && most_bytes <= config_.part_capacity_bytes;
+}
+
 // Returns false when the client holds the newest state and has been told all about it.
 bool SnapshotBuilder::collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index) {
   Replica& replica = recipient.replica(index);
   const StateSummary& newest = store_.summary(slot);
   if (replica.waits) return false;  // begin_build() wakes it once the slot has rested
   if (newest.version == 0) return true;
+  // A client that has not heard of a new owner may still take the object for its own.
+  const bool is_own = table_.info(slot).owned_by(recipient.peer_id()) ||
+                      (replica.acked_version != 0 && !replica.has_full(newest.full_version));
+  // Pieces are told to their end, even if the same state was sent whole before and that is acked now (D-56).
+  if (recipient.longs().holds(index)) {
+    own_count_ += is_own && may_be_predicted(replica, slot) ? 1u : 0u;
+    return true;
+  }
   if (replica.acked_version == newest.version && replica.has_full(newest.full_version)) {
     if (!replica.rest_sent) return collect_rest(replica, slot, index, newest);
     replica.accumulator = 0;  // nothing to send (C-04)
     return false;
   }
-  // A client that has not heard of a new owner may still take the object for its own.
-  const bool is_own = table_.info(slot).owned_by(recipient.peer_id()) ||
-                      (replica.acked_version != 0 && !replica.has_full(newest.full_version));
-  const bool sent = replica.sent_version == newest.version && replica.in_flight &&
-                    tick_ - replica.sent_tick < resend_ticks_;
-  if (recipient.longs().holds(index)) {
-    // A client that predicts the object must not take it for unchanged (D-40). No predicted type may be
-    // longer than a part.
-    const uint32_t most_bytes = table_.info(slot).type->max_entry_bytes + uint32_t{kEntryOverheadBytes};
-    const bool may_be_predicted = replica.acked_version != 0 && most_bytes <= config_.part_capacity_bytes;
-    own_count_ += is_own && may_be_predicted ? 1 : 0;
-    return true;
-  }
+  const bool sent = is_on_its_way(replica, newest);
   // The client's own objects are few, and each part that has them all confirms them (D-40).
   if (!sent || is_own) {
     const SendTerms terms = terms_of(slot);

@@ -159,6 +159,8 @@ class SnapshotBuilder {
   size_t collect_removals(ReplicaList& recipient, uint32_t bound_bytes);
   void add_removal(ReplicaList& recipient, uint32_t index);
   void complete_removals(ReplicaList& recipient);
+  bool is_on_its_way(const Replica& replica, const StateSummary& newest) const;
+  bool may_be_predicted(const Replica& replica, uint32_t slot) const;
   bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;

@@ -49,6 +49,9 @@ void SnapshotBuilder::begin_longs(ReplicaList& recipient, uint32_t budget_bytes)
     if (!recipient.may_begin_long(waiting.index)) continue;
     const Replica& replica = recipient.replica(waiting.index);
     const uint32_t slot = recipient.slot_of(waiting.index);
+    // One of the client's own, or one that was to go along with its group: as a whole, it would have been
+    // sent again.
+    if (is_on_its_way(replica, store_.summary(slot))) continue;
     Candidate candidate;
     describe(recipient, replica, slot, waiting.index, &candidate);
     const std::span<const uint8_t> bytes = encode_long(recipient, replica, waiting.index, candidate);

@@ -392,6 +392,41 @@ TEST(LongStates, an_own_object_in_pieces_does_not_hold_confirmations_up) {
   }
 }
 
+// Own states are sent until they are acked. A smaller budget begins none in pieces that is on its way.
+TEST(LongStates, a_state_in_flight_does_not_begin_again_in_pieces) {
+  Pair pair;
+  const uint32_t slot = pair.authority.spawn(pair.types.scroll(), 3);
+  std::memset(pair.authority.state<test::Scroll>(slot).text, 'x', 500);
+  const std::vector<Pair::Sent> whole = pair.send(1000);
+  for (uint32_t i = 0; i < 3; ++i) {
+    for (const Pair::Sent& part : pair.send(300)) pair.deliver(part);
+    EXPECT_EQ(pair.recipient.longs().size(), 0u);
+  }
+  for (const Pair::Sent& part : whole) pair.lose(part);
+  EXPECT_LE(pair.settle(300), 5u);
+  EXPECT_TRUE(pair.same(slot));
+}
+
+// The state was sent twice. One was lost, so it begins in pieces, and then the other is acked: until the
+// pieces are told, nothing else about the object is (D-55, D-56).
+TEST(LongStates, a_late_ack_puts_no_entry_beside_the_pieces) {
+  Pair pair;
+  const uint32_t slot = pair.authority.spawn(pair.types.scroll(), 3);
+  std::memset(pair.authority.state<test::Scroll>(slot).text, 'x', 1000);
+  const std::vector<Pair::Sent> first = pair.send(2000);
+  const std::vector<Pair::Sent> second = pair.send(2000);
+  ASSERT_EQ(pair.recipient.find(slot, pair.authority.store)->sends, 2u);
+  for (const Pair::Sent& part : second) pair.lose(part);
+  for (const Pair::Sent& part : pair.send(300)) pair.deliver(part);
+  ASSERT_EQ(pair.recipient.longs().size(), 1u);
+  for (const Pair::Sent& part : first) pair.deliver(part);
+  for (uint32_t i = 0; i < 20; ++i) {
+    for (const Pair::Sent& part : pair.send(300)) pair.deliver(part);
+  }
+  EXPECT_EQ(pair.recipient.longs().size(), 0u);
+  EXPECT_TRUE(pair.same(slot));
+}
+
 TEST(LongStates, clients_that_go_give_the_pinned_states_back) {
   Pair pair;
   const uint32_t slot = pair.authority.spawn(pair.types.tome());

@@ -55,12 +55,13 @@ class SnapshotGroups : public testing::Test {
     send(budget, [](size_t) { return false; });
   }
   /// Sends, and the client applies all. Returns the receipts, on which there is no verdict yet.
-  std::vector<uint32_t> send_unheard() {
+  std::vector<uint32_t> send_unheard(uint32_t budget = 0) {
     authority_.tick += kBetween;
     authority_.record();
     authority_.builder.begin_send(authority_.tick);
     std::vector<uint32_t> receipts;
-    for (const SnapshotPart& part : authority_.builder.build(recipient_, SnapshotHeader{}, 0, &groups_)) {
+    for (const SnapshotPart& part :
+         authority_.builder.build(recipient_, SnapshotHeader{}, budget, &groups_)) {
       EXPECT_EQ(client_.apply(part.bytes), SnapshotApplier::Result::kApplied)
           << snapshot_refusal_name(client_.applier.refusal());
       receipts.push_back(part.receipt);
@@ -185,6 +186,26 @@ TEST_F(SnapshotGroups, one_in_pieces_does_not_go_along) {
       std::memset(scroll.text, 0, sizeof scroll.text);
       std::memset(scroll.text, 'y', later_length);
     }
+  }
+}
+
+// The passenger is on its way as a whole. Where it would no longer fit beside others, it does not begin in
+// pieces as well, and when it is acked it is told to rest.
+TEST_F(SnapshotGroups, one_in_flight_does_not_begin_in_pieces) {
+  const uint32_t vehicle = lamps(1).front();
+  const uint32_t passenger = authority_.spawn(types_.scroll());
+  std::memset(authority_.state<Scroll>(passenger).text, 'x', 44);
+  join({vehicle, passenger});
+  const uint32_t receipt = send_unheard().front();
+  const uint32_t book = authority_.spawn(types_.scroll());
+  std::memset(authority_.state<Scroll>(book).text, 'y', 50);
+  for (uint32_t i = 0; i < 12; ++i) {
+    SCOPED_TRACE(i);
+    change(vehicle);
+    if (i == 4) recipient_.on_receipt(receipt, true);
+    send_unheard(110);
+    const LongSends& longs = recipient_.longs();
+    for (const LongSend& send : longs.sends()) EXPECT_NE(send.slot, passenger);
   }
 }
 

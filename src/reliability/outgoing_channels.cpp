@@ -37,17 +37,19 @@ class OutgoingChannels::Filler {
   }
 
   void fill() {
-    if ((from_.sending_ & bit(kControl)) != 0) {
-      add_lost(kControl);
-      add_new(kControl);
-    }
+    if ((from_.sending_ & bit(kControl)) != 0) add_all(kControl);
     if (room_.control_only) return;
     const bool engine_waits = !from_.engine_.empty();
     const size_t engine_bytes_before = from_.engine_.bytes();
     if (engine_waits && from_.share_.first(from_.engine_.front().body.size())) add_unreliable(from_.engine_);
     const uint32_t channels = from_.sending_ & ~bit(kControl);
-    for_each(channels, [this](uint8_t i) { add_lost(i); });
-    for_each(channels, [this](uint8_t i) { add_new(i); });
+    if (channels != 0) {
+      if (std::has_single_bit(channels) && from_.application_.empty()) {
+        add_all(static_cast<uint8_t>(std::countr_zero(channels)));
+      } else {
+        add_in_turns(channels);
+      }
+    }
     add_unreliable(from_.engine_);
     add_unreliable(from_.application_);
     if (engine_waits) from_.share_.on_packet(builder_.size(), engine_bytes_before - from_.engine_.bytes());
@@ -61,20 +63,54 @@ class OutgoingChannels::Filler {
            (builder_.empty() || builder_.size() < reliable_limit_);
   }
 
-  void add_lost(uint8_t channel) {
-    OutgoingMessage message;
-    while (has_room() && from_.reliable_[channel]->next_lost(&message)) {
-      if (!add_reliable(channel, message)) return;
-      ++filled_.resent_count;
+  void add_all(uint8_t channel) {
+    while (has_room() && add_next(channel)) {
     }
   }
 
-  void add_new(uint8_t channel) {
-    OutgoingMessage message;
-    while (has_room() && from_.reliable_[channel]->next_new(&message)) {
-      if (!add_reliable(channel, message)) return;
-      ++filled_.first_count;
+  // Reliable channels with something to send, and the application's unreliable messages beside them, by
+  // turns. Who does not fit any more leaves the rest of the packet to the others.
+  void add_in_turns(uint32_t channels) {
+    uint32_t waiting = 0;
+    for_each(channels, [&](uint8_t i) { waiting |= from_.reliable_[i]->has_work() ? bit(i) : 0; });
+    if (waiting == 0) return;  // The engine comes before unreliable messages.
+    if (!from_.application_.empty()) waiting |= bit(kUnreliable);
+    uint32_t fitting = waiting;
+    while (fitting != 0 && has_room()) {
+      const uint8_t source = from_.turns_.next(waiting, fitting);
+      const size_t bytes_before = builder_.size();
+      if (!add_next_of(source)) {
+        fitting &= ~bit(source);
+        continue;
+      }
+      from_.turns_.charge(source, builder_.size() - bytes_before);
+      if (has_work(source)) continue;
+      waiting &= ~bit(source);
+      fitting &= ~bit(source);
     }
+  }
+
+  bool has_work(uint8_t source) const {
+    return source == kUnreliable ? !from_.application_.empty() : from_.reliable_[source]->has_work();
+  }
+  bool add_next_of(uint8_t source) {
+    if (source != kUnreliable) return add_next(source);
+    const uint32_t count_before = filled_.first_count;
+    add_unreliable(from_.application_, 1);
+    return filled_.first_count != count_before;
+  }
+
+  // What was lost comes before what is new.
+  bool add_next(uint8_t channel) {
+    SendChannel& from = *from_.reliable_[channel];
+    OutgoingMessage message;
+    if (from.has_lost() && from.next_lost(&message) && add_reliable(channel, message)) {
+      ++filled_.resent_count;
+      return true;
+    }
+    if (!from.next_new(&message) || !add_reliable(channel, message)) return false;
+    ++filled_.first_count;
+    return true;
   }
 
   bool add_reliable(uint8_t channel, OutgoingMessage& message) {
@@ -87,8 +123,8 @@ class OutgoingChannels::Filler {
     return true;
   }
 
-  void add_unreliable(UnreliableQueue& queue) {
-    while (!queue.empty() && item_count_ < CarriedItems::kMaxPerPacket) {
+  void add_unreliable(UnreliableQueue& queue, size_t most = kMaxQueuedMessages) {
+    for (; most != 0 && !queue.empty() && item_count_ < CarriedItems::kMaxPerPacket; --most) {
       const OutgoingMessage message = queue.front();
       if (!builder_.add(from_.modes_->mode(message.channel), message)) return;
       if (message.receipt != 0) {

@@ -1,5 +1,5 @@
 // What one connection has to send: its reliable channels, and two queues of unreliable messages. Fills
-// packets from them in the order of R-14.
+// packets from them in the order of R-14; channels that wait together take turns.
 //
 //   queue() ─▶ reliable channels ─────────────┐
 //           ─▶ engine: snapshots and inputs ──┼─▶ fill() ─▶ a packet ─▶ on_acked() or on_lost()
@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 #include "reliability/carried_items.h"
+#include "reliability/channel_turns.h"
 #include "reliability/engine_share.h"
 #include "reliability/outgoing_message.h"
 #include "reliability/packet_builder.h"
@@ -140,6 +141,8 @@ class OutgoingChannels {
  private:
   class Filler;
   static constexpr auto kControl = static_cast<uint8_t>(wire::Channel::kControl);
+  /// In turns_ this number stands for all that waits in application_. It is never a reliable channel.
+  static constexpr auto kUnreliable = static_cast<uint8_t>(wire::Channel::kUnreliable);
   static constexpr uint32_t bit(uint8_t channel) { return uint32_t{1} << channel; }
   /// Calls visit(channel number) for each channel of `bits`, lowest first.
   template <class Visit>
@@ -155,6 +158,7 @@ class OutgoingChannels {
   UnreliableQueue engine_;
   UnreliableQueue application_;
   EngineShare share_;
+  ChannelTurns turns_;
   std::array<std::unique_ptr<SendChannel>, wire::kChannelCount> reliable_;
   std::array<base::Sequence16, wire::kChannelCount> sequence_{};  ///< Next, of unreliable-sequenced channels.
   const wire::ChannelTable* modes_;

@@ -2,8 +2,7 @@
 //
 //
 // The ack block goes into the header of the first message if that message is reliable, otherwise into an ack
-// message in front. Callers add reliable messages first, so a packet with a reliable message carries the ack
-// block in its first reliable header.
+// message in front.
 #pragma once
 
 #include <cstddef>

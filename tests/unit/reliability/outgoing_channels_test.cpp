@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "reliability/congestion_config.h"
@@ -167,6 +168,58 @@ TEST_F(OutgoingChannelsTest, APartAsLargeAsAPacketGetsItsTurn) {
     ++packets;
   }
   EXPECT_LE(packets, 7);  // Without the share: after the window of 256, twice as late.
+}
+
+TEST_F(OutgoingChannelsTest, NoChannelStarvesAnother) {
+  constexpr uint8_t kOrdered = 3;
+  for (int i = 0; i < 200; ++i) {
+    for (uint8_t channel : {kUnreliable, kUnordered, kOrdered}) ASSERT_TRUE(queue(channel, 1000));
+  }
+  std::array<int, 16> sent{};
+  for (int i = 0; i < 150; ++i) {
+    for (const wire::Message& message : fill().messages) ++sent[message.channel];
+  }
+  for (uint8_t channel : {kUnreliable, kUnordered, kOrdered}) {
+    EXPECT_NEAR(sent[channel], 50, 3) << "channel " << int{channel};
+  }
+}
+
+TEST_F(OutgoingChannelsTest, AnUnreliableMessageBesideAFullChannelLeavesInItsTurn) {
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(queue(kUnordered, 1000));
+    ASSERT_TRUE(queue(kUnreliable, 1000));
+    int packets = 1;
+    while (fill().messages.at(0).channel != kUnreliable) ++packets;
+    EXPECT_LE(packets, 3);
+  }
+}
+
+TEST_F(OutgoingChannelsTest, WhatIsLostTakesNoMoreThanItsChannelsTurns) {
+  constexpr uint8_t kOrdered = 3;
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(queue(kUnordered, 1000));
+  for (int i = 0; i < 20; ++i) fill({.now_ns = kMs});
+  channels_.expire(1000 * kMs);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(queue(kOrdered, 1000));
+  int ordered = 0, resent = 0;
+  for (int i = 0; i < 20; ++i) {
+    const Packet packet = fill({.now_ns = 1000 * kMs});
+    resent += static_cast<int>(packet.filled.resent_count);
+    ordered += packet.messages.at(0).channel == kOrdered ? 1 : 0;
+  }
+  EXPECT_NEAR(ordered, 10, 2);
+  EXPECT_EQ(resent, 20 - ordered);
+}
+
+TEST_F(OutgoingChannelsTest, TheEngineKeepsItsQuarterBesideSeveralChannels) {
+  for (int i = 0; i < 60; ++i) {
+    for (uint8_t channel : {kUnreliable, kUnordered}) ASSERT_TRUE(queue(channel, 1000));
+    ASSERT_TRUE(queue_engine(1000));
+  }
+  int engine = 0;
+  for (int i = 0; i < 100; ++i) {
+    for (const wire::Message& message : fill().messages) engine += message.channel == kSequenced ? 1 : 0;
+  }
+  EXPECT_GE(engine, 22);
 }
 
 TEST_F(OutgoingChannelsTest, PartsOfARunAreOfOneLengthButTheLast) {

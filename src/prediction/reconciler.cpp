@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/tick.h"
 #include "serialization/layout.h"
 
 namespace lattice::prediction {
@@ -211,7 +212,7 @@ void Reconciler::advance(Tick current, ResimulationHost& host) {
   }
   advanced_at_ = current;
   enter_corrected(current, host);
-  for (; ticks != 0; --ticks) resimulate(reached_tick_ + 1, host);
+  for (; ticks != 0 && reached_tick_ != current; --ticks) resimulate(base::next_tick(reached_tick_), host);
   if (reached_tick_ == current) {
     arrive(current, host);
   } else {
@@ -278,7 +279,7 @@ void Reconciler::arrive(Tick current, ResimulationHost& host) {
     }
   }
   // Of a resimulation longer than the window, the rows of its oldest ticks were written over.
-  for (Tick tick = from_tick_;; ++tick) {
+  for (Tick tick = from_tick_;; tick = base::next_tick(tick)) {
     if (corrected_.find(tick) != Timeline::kNoRow) shown_.take(tick, corrected_);
     if (tick == current) break;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/assert.h"
+#include "base/tick.h"
 
 namespace lattice::simulation {
 
@@ -141,7 +142,7 @@ TakenInput InputBuffer::take(Tick tick) {
 
 TakenInput InputBuffer::take_up_to(Tick tick) {
   LATTICE_ASSERT(!base::tick_after(newest_taken_, tick));
-  while (newest_taken_ != tick) take(newest_taken_ + 1);
+  while (newest_taken_ != tick) take(base::next_tick(newest_taken_));
   return taken_;
 }
 

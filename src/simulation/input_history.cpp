@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/assert.h"
+#include "base/tick.h"
 
 namespace lattice::simulation {
 
@@ -20,11 +21,14 @@ void InputHistory::push(Tick tick, std::span<const serialization::Word> words, c
   LATTICE_ASSERT(words.size() == word_count_);
   LATTICE_ASSERT(tick != 0);
   LATTICE_ASSERT(newest_ == 0 || base::tick_after(tick, newest_));
-  if (held_count_ == 0 || tick != newest_ + 1) held_count_ = 0;
+  const bool follows = held_count_ != 0 && tick == base::next_tick(newest_);
+  // Where numbers wrap there is one tick more between the two (T-04): a message holds none of both sides.
+  const uint32_t step = follows ? tick - newest_ : 1;
+  held_count_ = std::min((follows ? held_count_ : 0) + step, static_cast<uint32_t>(ticks_));
+  run_count_ = std::min((follows && step == 1 ? run_count_ : 0) + 1, static_cast<uint32_t>(ticks_));
   std::copy(words.begin(), words.end(), slot(tick));
   sights_[tick & (ticks_ - 1)] = bounded_sight(sight, tick);
   newest_ = tick;
-  held_count_ = std::min(held_count_ + 1, static_cast<uint32_t>(ticks_));
 }
 
 const serialization::Word* InputHistory::find(Tick tick) const {
@@ -38,6 +42,7 @@ void InputHistory::drop_after(Tick tick) {
   if (newest_ == 0 || !base::tick_after(newest_, tick)) return;
   const auto dropped = static_cast<uint32_t>(base::tick_distance(newest_, tick));
   held_count_ -= std::min(held_count_, dropped);
+  run_count_ -= std::min(run_count_, dropped);
   newest_ = tick;
 }
 
@@ -60,7 +65,7 @@ uint32_t InputHistory::window_count() const {
   const uint32_t at_least = unsent + std::min(kRedundantInputs, max_redundant_inputs_);
   const uint32_t unacknowledged = std::min(newer_than(acknowledged_), unsent + max_redundant_inputs_);
   const uint32_t wanted = std::max({at_least, unacknowledged, uint32_t{1}});
-  return std::min({wanted, kMaxInputsPerMessage, held_count_});
+  return std::min({wanted, kMaxInputsPerMessage, run_count_});
 }
 
 void InputHistory::clear() {
@@ -68,6 +73,7 @@ void InputHistory::clear() {
   newest_sent_ = 0;
   acknowledged_ = 0;
   held_count_ = 0;
+  run_count_ = 0;
 }
 
 }  // namespace lattice::simulation

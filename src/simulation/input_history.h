@@ -63,7 +63,7 @@ class InputHistory {
   size_t word_count() const { return word_count_; }
   Tick newest() const { return newest_; }
   Tick newest_sent() const { return newest_sent_; }
-  /// The number of contiguous inputs held, up to newest().
+  /// The ticks up to newest() whose inputs are held: those of ticks that followed one another.
   uint32_t held_count() const { return held_count_; }
   void clear();
 
@@ -80,6 +80,7 @@ class InputHistory {
   Tick newest_sent_ = 0;
   Tick acknowledged_ = 0;
   uint32_t held_count_ = 0;
+  uint32_t run_count_ = 0;  // of them, up to newest(), those whose numbers follow one another
 };
 
 }  // namespace lattice::simulation

@@ -13,6 +13,11 @@ simulation::ClockSync make_clock(const simulation::FixedTick& ticks) {
   return simulation::ClockSync(config);
 }
 
+// Time passes 0, and no tick has that number (T-04).
+base::Tick first_at(base::Tick tick) {
+  return tick == 0 ? 1 : tick;
+}
+
 }  // namespace
 
 ClockFollower::ClockFollower(simulation::FixedTick& ticks) : ticks_(ticks), clock_(make_clock(ticks)) {}
@@ -48,7 +53,7 @@ ClockFollower::Step ClockFollower::step(Tick newest_tick, Tick newest_sent, uint
   if (!clock_.started()) return step;
   if (!ticking_) {
     // Starts at the tick whose input would arrive just in time.
-    step.newest_tick = std::max(clock_.target_time(now_ns).tick, Tick{1});
+    step.newest_tick = first_at(clock_.target_time(now_ns).tick);
     ticks_.restart(now_ns);
     ticking_ = true;
   }
@@ -67,7 +72,7 @@ ClockFollower::Step ClockFollower::step(Tick newest_tick, Tick newest_sent, uint
     }
     steering = clock_.jump(now_ns);
   }
-  step.newest_tick = steering.newest_tick;
+  step.newest_tick = first_at(steering.newest_tick);
   step.jumped = true;
   ticks_.restart(now_ns);
   return step;

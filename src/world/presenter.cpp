@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/tick.h"
 #include "simulation/sight.h"
 
 namespace lattice::world {
@@ -59,7 +60,7 @@ const void* Presenter::shown(uint32_t slot, uint32_t behaviour, Tick tick, uint6
 
 void Presenter::draw(uint32_t slot, Presentation& presentation, Tick tick, uint64_t now_ns) {
   if (const Word* to = predictor_.predicted(slot, tick)) {
-    const Word* from = predictor_.predicted(slot, tick - 1);
+    const Word* from = predictor_.predicted(slot, base::previous_tick(tick));
     const double t = from == nullptr ? 1.0 : std::min(1.0, ticks_.alpha_at(now_ns));
     presentation.show_between(from == nullptr ? to : from, to, t, smooths_, now_ns);
     return;

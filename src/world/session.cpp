@@ -72,6 +72,7 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
       table_(table_size(config), config.connects ? 0 : kRestingSlots, first_peer(config)),
       fixed_tick_(config.tick_rate_hz),
       rpcs_(*this, observer),
+      current_tick_(config.newest_tick),
       keeps_identity_(config.server_identity != nullptr) {
   LATTICE_CHECK(config.listens != config.connects);  // with both, ids of objects would be of two authorities
   config_.server_identity = nullptr;  // the caller's memory, which must not be read after the constructor
@@ -130,6 +131,7 @@ void Session::fix_schema() {
   endpoint_ = fragment::FragmentingEndpoint::create(std::move(config), *socket_, *this, *entropy_, &error);
   LATTICE_CHECK(endpoint_ !=
                 nullptr);  // every value of the configuration was checked when the world was made
+  if (sender_) endpoint_->set_server_tick(current_tick_);
   if (transfers_) transfers_->bind(endpoint_->endpoint());
   if (capture_ != nullptr) endpoint_->set_capture(capture_);
   if (timeout_paused_) endpoint_->endpoint().set_timeout_paused(true, 0);

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/tick.h"
 #include "reliability/endpoint.h"
 #include "replication/object_table.h"
 #include "simulation/fixed_tick.h"
@@ -97,7 +98,7 @@ class Session final : public reliability::EndpointHandler,
   bool tick(Tick tick, Now now);
   bool send(Now now);
   /// 0 while this side has no clock to follow.
-  Tick next_tick() const { return clock_ && !clock_->ticking() ? 0 : current_tick_ + 1; }
+  Tick next_tick() const { return clock_ && !clock_->ticking() ? 0 : base::next_tick(current_tick_); }
   /// The number of whole ticks due at `now`. Consumes the time since the last call.
   uint32_t ticks_due(Now now);
   uint64_t time_to_tick_ns(Now now) const;
@@ -385,7 +386,7 @@ class Session final : public reliability::EndpointHandler,
   std::unique_ptr<HostScratch> input_host_;  // the command of the player; null where there is none
 
   uint64_t now_ns_ = 0;  // of the present or last phase
-  Tick current_tick_ = 0;
+  Tick current_tick_;
   std::optional<Now> frame_;
   Phase phase_ = Phase::kIdle;
   bool resimulating_ = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/tick.h"
 #include "world/session.h"
 
 namespace lattice::world {
@@ -58,7 +59,7 @@ uint64_t Session::spawn(uint32_t type_id, lattice_authority_mode mode, uint64_t 
   if (!sender_ || schema_.find(type_id) == nullptr) return 0;
   fix_schema();
   const replication::ObjectType* type = schema_.types().find(type_id);
-  const Tick tick = current_tick_ + (phase_ == Phase::kTick ? 0 : 1);
+  const Tick tick = phase_ == Phase::kTick ? current_tick_ : base::next_tick(current_tick_);
   const uint32_t slot = table_.spawn(*type, owner, mode, tick, tick);
   if (slot == replication::kNoSlot) return 0;
   sender_->begin(slot, is_always_relevant(type_id));

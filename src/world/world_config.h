@@ -38,6 +38,7 @@ struct WorldConfig {
   bool has_player = false;
   uint32_t tick_rate_hz = 60;
   uint32_t snapshot_rate_hz = 30;
+  uint32_t newest_tick = 0;  // of the side that listens: its first tick follows this one
   uint32_t max_objects = 4096;
   bool quantize_simulation = true;  // S-03
   uint64_t seed = 1;

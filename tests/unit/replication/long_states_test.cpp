@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "allocation_counter.h"
+#include "base/tick.h"
 #include "lattice/authoring/bit_writer.h"
 #include "unit/replication/replication_fixture.h"
 
@@ -45,7 +46,7 @@ struct Pair {
     for (const SnapshotPart& part : authority.send(recipient, budget_bytes)) {
       sent.push_back({test::copy(part.bytes), part.receipt});
     }
-    ++authority.tick;
+    authority.tick = base::next_tick(authority.tick);
     return sent;
   }
   void deliver(const Sent& part) {
@@ -445,6 +446,37 @@ TEST(LongStates, clients_that_go_give_the_pinned_states_back) {
 }
 
 // ---- Any sizes, budgets and losses ------------------------------------------------------------------
+
+// Objects that change, that rest, that are in pieces, that come and that go, while ticks wrap (T-04).
+TEST(LongStates, go_on_where_ticks_wrap) {
+  Pair pair;
+  pair.authority.tick = UINT32_MAX - 150;
+  const uint32_t tome = pair.authority.spawn(pair.types.tome());
+  std::vector<uint32_t> lamps;
+  for (uint32_t i = 0; i < 40; ++i) lamps.push_back(pair.authority.spawn(pair.types.lamp()));
+  std::deque<Pair::Sent> flying;
+  base::Random random(4);
+  for (uint32_t i = 0; i < 300; ++i) {
+    if (i % 40 == 0) write_text(pair.authority.state<Tome>(tome), 6000, i);
+    for (uint32_t k = 0; k < 30; ++k)
+      pair.authority.state<Lamp>(lamps[k]).level ^= static_cast<uint8_t>(i % 16);
+    if (i % 10 == 0) {
+      pair.authority.despawn(lamps.back());
+      lamps.back() = pair.authority.spawn(pair.types.lamp());
+    }
+    for (Pair::Sent& part : pair.send(600)) flying.push_back(std::move(part));
+    while (flying.size() > 8) {
+      random.chance(0.1) ? pair.lose(flying.front()) : pair.deliver(flying.front());
+      flying.pop_front();
+    }
+  }
+  EXPECT_EQ(pair.authority.tick, 150u);
+  for (; !flying.empty(); flying.pop_front()) pair.deliver(flying.front());
+  for (uint32_t i = 0; i < 60; ++i) pair.settle(600, 1);
+  EXPECT_TRUE(pair.same(tome));
+  for (const uint32_t slot : lamps) EXPECT_TRUE(pair.same(slot)) << slot;
+  EXPECT_EQ(pair.client.mirror.size(), 41u);
+}
 
 class LongStateSoak : public testing::TestWithParam<uint64_t> {};
 

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/tick.h"
+
 namespace lattice::simulation {
 namespace {
 
@@ -33,6 +35,23 @@ TEST(InputHistory, AGapStartsAnew) {
   EXPECT_EQ(history.held_count(), 1u);
   EXPECT_EQ(history.find(20), nullptr);
   EXPECT_EQ(history.window_count(), 1u);
+}
+
+// No tick has the number 0 (T-04). Inputs of both sides are held, and a message has those of one side.
+TEST(InputHistory, NumbersThatWrapLeaveNoGap) {
+  InputHistory history(2);
+  for (Tick tick = UINT32_MAX - 9; tick != 0; ++tick) push(history, tick);
+  EXPECT_EQ(history.window_count(), 10u);
+  for (Tick tick = 1; tick <= 3; ++tick) push(history, tick);
+  EXPECT_EQ(history.window_count(), 3u);
+  for (Tick tick = UINT32_MAX - 9; tick != 4; tick = base::next_tick(tick)) {
+    ASSERT_NE(history.find(tick), nullptr) << tick;
+    EXPECT_EQ(history.find(tick)[0], tick);
+  }
+  history.drop_after(2);
+  EXPECT_EQ(history.window_count(), 2u);
+  for (Tick tick = 3; tick <= 60; ++tick) push(history, tick);
+  EXPECT_EQ(history.window_count(), kMaxInputsPerMessage);
 }
 
 TEST(InputHistory, AJumpBackDropsWhatWasNotSent) {

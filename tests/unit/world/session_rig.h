@@ -145,9 +145,10 @@ class SessionRig {
     size_t client_count = 1;
     bool has_input = false;
     bool has_interest = false;
+    Tick newest_tick = 0;  // of the authority, before its first
   };
 
-  SessionRig() : SessionRig(Options{false, 1, false, false}) {}
+  SessionRig() : SessionRig(Options{}) {}
   explicit SessionRig(const Options& options) : has_input_(options.has_input) {
     crypto::nonce_ledger_clear();  // every rig makes the same keys
     crypto::RepeatableEntropy entropy(5);
@@ -155,6 +156,7 @@ class SessionRig {
     WorldConfig config = base(1);
     config.has_player = options.has_player;
     config.interest.enabled = options.has_interest;
+    config.newest_tick = options.newest_tick;
     config.issuers = {issuer_.public_key()};
     authority = std::make_unique<Session>(config, network.attach(kServer), game);
     register_types(authority->schema());

@@ -7,8 +7,8 @@
 /// - An object of LATTICE_RELEVANCE_OWNER is for its owner only.
 /// - An object with teams is for clients that share one of them.
 /// - An object is for the clients of its room, and one of LATTICE_ROOM_ALL for all.
-/// - on_relevant may refuse an object with is_filtered.
 /// - An object of LATTICE_RELEVANCE_DISTANCE is for clients whose viewer is near.
+/// - on_relevant may refuse an object with is_filtered.
 ///
 /// An object comes within interest_radius and goes beyond interest_leave_radius, and it stays for
 /// interest_stay_ms at least. What a rule hides goes with the next snapshot. The borders are exact to an

@@ -18,7 +18,7 @@ extern "C" {
 typedef enum lattice_why_reason {
   LATTICE_WHY_UP_TO_DATE = 0,      ///< the client has acknowledged the newest state
   LATTICE_WHY_IN_FLIGHT = 1,       ///< the newest state was sent in sent_tick, and nothing came back yet
-  LATTICE_WHY_WAITS_FOR_TURN = 2,  ///< the newest state waits for room in a snapshot; see rank
+  LATTICE_WHY_WAITS_FOR_TURN = 2,  ///< the newest state waits for a snapshot, or room in one; see rank
   LATTICE_WHY_WAITS_FOR_SLOT = 3,  ///< the client has not dropped a former object in the slot yet
   LATTICE_WHY_NO_STATE = 4,        ///< the object is new: no tick has recorded its state
   LATTICE_WHY_OVER_BUDGET = 5,     ///< its entry is longer than budget_bytes, and a piece too
@@ -43,7 +43,7 @@ typedef struct lattice_why_info {
   lattice_netid root;           ///< the object at the top of its chain of parents; `object` when not attached
   uint32_t tick;                ///< the tick of this answer
   uint32_t is_in_set;           ///< 1: the client gets the object
-  uint32_t may_be_held;         ///< 1: the client has the object, or may have it
+  uint32_t may_be_held;         ///< 1: the client may have it; 0: not yet, or it says that it drops it
   uint32_t object_room;         ///< the room of `root`
   uint32_t viewer_room;         ///< the room of the client
   uint32_t object_team_mask;    ///< the teams that may see the object; 0: all
@@ -63,7 +63,7 @@ typedef struct lattice_why_info {
   uint32_t waiting_count;    ///< objects of the client that its last snapshots passed over
   uint32_t piece_count;      ///< of the state that is under way in pieces since sent_tick; 0: none is
   uint32_t acked_piece_count;  ///< the client acknowledged so many of them; it shows the object with the last
-  float accumulator;           ///< the priority that the object has gathered since its newest entry
+  float accumulator;           ///< the priority gathered in snapshots that passed it over; 0: none has
   double distance;             ///< from the client's viewer to `root`; below 0: one of them has no place
   double border;               ///< the distance that decides: interest_leave_radius in the set, else
                                ///< interest_radius; 0 where the distance does not matter

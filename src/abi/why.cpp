@@ -32,6 +32,9 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
                    "the state of tick %u is on its way since tick %u, now %u; %u entries were lost",
                    why.changed_tick, why.sent_tick, why.tick, why.lost_count);
     case LATTICE_WHY_WAITS_FOR_TURN:
+      if (why.accumulator == 0) {
+        return write(out, capacity, "the state of tick %u waits for the next snapshot", why.changed_tick);
+      }
       return write(
           out, capacity,
           "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "

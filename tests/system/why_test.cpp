@@ -138,6 +138,47 @@ TEST_F(Why, LossIsCounted) {
   EXPECT_EQ(ask(pair, object).reason, uint32_t{LATTICE_WHY_UP_TO_DATE});
 }
 
+// It changed in a tick without a snapshot. Nothing has passed it over.
+TEST_F(Why, AChangeBetweenSnapshotsWaitsForTheNext) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect());
+  const lattice_netid object = pair.spawn_at(5);
+  pair.run(500);
+  bool waited = false;
+  for (uint32_t i = 1; i < 40; ++i) {
+    pair.write(object, 5 + 0.1 * i);
+    pair.run(20);
+    const lattice_why_info why = ask(pair, object);
+    if (why.reason != LATTICE_WHY_WAITS_FOR_TURN) continue;
+    waited = true;
+    EXPECT_EQ(why.waiting_count, 0u);
+    EXPECT_NE(text(why).find("waits for the next snapshot"), std::string::npos) << text(why);
+  }
+  EXPECT_TRUE(waited);
+}
+
+// A filter is asked only about what is near.
+TEST_F(Why, DistanceIsNamedBeforeTheGame) {
+  InterestPair pair;
+  ASSERT_TRUE(pair.connect());
+  static uint32_t asked;
+  asked = 0;
+  lattice_callbacks callbacks;
+  lattice_callbacks_init(&callbacks);
+  callbacks.on_relevant = [](void*, lattice_world*, lattice_conn*, lattice_netid) {
+    ++asked;
+    return 0;
+  };
+  ASSERT_EQ(lattice_set_callbacks(pair.server(), &callbacks, nullptr), LATTICE_OK);
+  const lattice_netid object = pair.spawn_at(200);
+  ObjectInterest rule;
+  rule.is_filtered = 1;
+  ASSERT_EQ(WorldRef(pair.server()).set_interest(object, rule), LATTICE_OK);
+  pair.run(200);
+  EXPECT_EQ(ask(pair, object).reason, uint32_t{LATTICE_WHY_DISTANCE});
+  EXPECT_EQ(asked, 0u);
+}
+
 // The budget of a snapshot has room for a few of the objects only.
 TEST_F(Why, ObjectsOverBudgetWaitForTheirTurn) {
   InterestPair pair(LATTICE_INTEREST_GRID, kBudgetBytes);

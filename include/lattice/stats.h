@@ -82,8 +82,8 @@ typedef struct lattice_world_stats {
   uint32_t tick;              ///< the last tick that ran
   uint32_t connections;       ///< connections that are established now; on a client 0 or 1
   uint32_t objects;           ///< objects that are alive now
-  uint64_t packets_sent;      ///< datagrams sent
-  uint64_t packets_received;  ///< datagrams received
+  uint64_t packets_sent;      ///< packets of connections; handshakes are not counted
+  uint64_t packets_received;  ///< packets received and authenticated, without handshakes
   uint64_t bytes_sent;        ///< bytes of UDP payload sent
   uint64_t bytes_received;    ///< bytes of UDP payload received
   /// Datagrams and messages that the transport refused: the sum of its counters in lattice_world_refusal().

@@ -64,7 +64,8 @@ typedef struct lattice_why_info {
   uint32_t piece_count;      ///< of the state that is under way in pieces since sent_tick; 0: none is
   uint32_t acked_piece_count;  ///< the client acknowledged so many of them; it shows the object with the last
   float accumulator;           ///< the priority gathered in snapshots that passed it over; 0: none has
-  double distance;             ///< from the client's viewer to `root`; below 0: one of them has no place
+  double distance;             ///< from the client's viewer to `root`, to an eighth of interest_cell on each
+                               ///< side; below 0: one of them has no place
   double border;               ///< the distance that decides: interest_leave_radius in the set, else
                                ///< interest_radius; 0 where the distance does not matter
   uint32_t interval_ticks;     ///< least ticks between two states of the object, by its distance; 0 outside

@@ -224,6 +224,9 @@ class ReplicaList {
   void set_estimate_scale(double scale) { estimate_scale_ = scale; }
   /// Counts the snapshots in which an entry did not fit beside the client's own objects.
   uint32_t count_own_first() { return ++own_first_; }
+  /// Snapshots in a row in which pieces waited and found no room.
+  uint32_t without_pieces() const { return without_pieces_; }
+  void count_pieces(bool any_sent) { without_pieces_ = any_sent ? 0 : without_pieces_ + 1; }
   /// True when the newest snapshot said that nothing was new to the client (D-44).
   bool told_unchanged() const { return told_unchanged_; }
   void tell_unchanged(bool unchanged) { told_unchanged_ = unchanged; }
@@ -313,6 +316,7 @@ class ReplicaList {
   uint32_t joined_objects_ = 0;  // objects that owe() marked
   double estimate_scale_ = 1.0;
   uint32_t own_first_ = 0;
+  uint32_t without_pieces_ = 0;
   bool takes_turns_ = false;
   bool told_unchanged_ = false;
   bool is_fitted_ = false;  // what only the join needed was given back

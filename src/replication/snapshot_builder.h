@@ -205,6 +205,7 @@ class SnapshotBuilder {
   std::span<const uint8_t> encode_long(const ReplicaList& recipient, const Replica& replica, uint32_t index,
                                        const Candidate& candidate);
   void write_pieces(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
+  void write_piece_parts(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   void fill_with_pieces(ReplicaList& recipient, size_t room_bytes);
   void write_run(ReplicaList& recipient, LongSend& send, PieceRun run);
 

@@ -15,6 +15,8 @@ namespace {
 
 /// What stands in front of the bytes of a run, at most: kind, count, slot, age, length, first, pieces.
 constexpr uint32_t kMostRunHeadBytes = 1 + 1 + 5 + 3 + 3 + 2 + 1;
+/// Pieces that found no room in so many snapshots have it in the next.
+constexpr uint32_t kPieceTurns = 3;
 constexpr uint32_t kLeastPartBytes =
     static_cast<uint32_t>(kSnapshotHeaderBytes) + kMostRunHeadBytes + kPieceBytes;
 
@@ -32,7 +34,10 @@ uint32_t SnapshotBuilder::piece_share(const ReplicaList& recipient, uint32_t bud
   const uint32_t unsent_bytes = recipient.longs().unsent_bytes();
   // Each part with pieces has a header, and a run a head.
   const uint32_t all_bytes = unsent_bytes + (unsent_bytes / 1024 + 1) * kLeastPartBytes;
-  return std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, budget_bytes / 2});
+  // Half of a small budget has no room for a piece: now and then the others leave it, or none would ever go.
+  const bool has_turn = recipient.without_pieces() >= kPieceTurns && budget_bytes > kLeastPartBytes;
+  const uint32_t most_bytes = std::max(budget_bytes / 2, has_turn ? kLeastPartBytes : 0);
+  return std::min({std::max(budget_bytes / 4, kLeastPartBytes), all_bytes, most_bytes});
 }
 
 // Begins those that wait, by priority, as long as what is under way does not fill this snapshot. The later a
@@ -92,6 +97,14 @@ void SnapshotBuilder::write_pieces(ReplicaList& recipient, const SnapshotHeader&
                                    uint32_t budget_bytes) {
   const uint32_t capacity = config_.part_capacity_bytes;
   if (capacity < kLeastPartBytes) return;
+  const uint64_t pieces = stats_.pieces;
+  write_piece_parts(recipient, header, budget_bytes);
+  recipient.count_pieces(stats_.pieces != pieces);
+}
+
+void SnapshotBuilder::write_piece_parts(ReplicaList& recipient, const SnapshotHeader& header,
+                                        uint32_t budget_bytes) {
+  const uint32_t capacity = config_.part_capacity_bytes;
   const size_t budget = budget_bytes == 0 ? SIZE_MAX : std::max<size_t>(budget_bytes, used_bytes_);
   const size_t most_parts = std::min<size_t>(parts_.size() + kMaxPieceParts, kMaxParts);
   while (true) {

@@ -115,6 +115,22 @@ TEST(OwnFirst, entries_that_do_not_fit_do_not_shut_out_those_behind_them) {
   for (const uint32_t slot : waiting) EXPECT_TRUE(world.has(slot)) << slot;
 }
 
+// Half of this budget has no room for a piece, and the own objects take more than the other half leaves.
+TEST(OwnFirst, a_state_in_pieces_is_not_shut_out) {
+  for (const uint32_t budget : {100u, 128u, 160u, 181u}) {
+    SCOPED_TRACE(budget);
+    OwnFirst world;
+    world.own(6);
+    const uint32_t waits = world.scroll(400);
+    for (uint32_t i = 0; i < 80; ++i) {
+      world.move(4);
+      world.send(budget);
+    }
+    EXPECT_TRUE(world.has(waits));
+    for (const uint32_t slot : world.owned) EXPECT_LE(world.age(slot), 12u);
+  }
+}
+
 TEST(OwnFirst, own_objects_are_told_in_three_of_four_snapshots) {
   constexpr size_t kLength = 124;
   OwnFirst world;
@@ -141,7 +157,7 @@ TEST_P(OwnFirstAnySize, every_entry_is_sent_soon) {
     OwnFirst world;
     world.random = base::Random(seed);
     const auto draw = [&](uint64_t bound) { return static_cast<uint32_t>(world.random.next_below(bound)); };
-    const uint32_t budget = 200 + draw(draw(2) == 0 ? 200 : 1400);
+    const uint32_t budget = 128 + draw(draw(2) == 0 ? 200 : 1400);
     world.own(1 + draw(1 + budget / 100));
     const uint32_t most_moved = 1 + draw(6);
     std::vector<uint32_t> others;

@@ -15,13 +15,24 @@ thread_local int t_paused = 0;
 thread_local std::size_t t_refused_bytes = SIZE_MAX;
 std::atomic<int64_t> g_live_bytes{0};
 
+/// Bytes at `p`. Behind memory that is aligned to whole pages lies what the alignment left over, which
+/// differs from run to run: memory aligned to a chunk of a pool counts in whole chunks.
+int64_t bytes_at(void* p) {
+  const std::size_t usable = malloc_usable_size(p);
+  for (const std::size_t chunk : {std::size_t{2} << 20, std::size_t{512} << 10}) {
+    const bool is_chunk = reinterpret_cast<std::uintptr_t>(p) % chunk == 0 && usable >= chunk;
+    if (is_chunk) return static_cast<int64_t>(usable / chunk * chunk);
+  }
+  return static_cast<int64_t>(usable);
+}
+
 void* allocate(std::size_t size, std::size_t align) {
   void* p = align <= alignof(std::max_align_t)
                 ? std::malloc(size == 0 ? 1 : size)
                 : std::aligned_alloc(align, (size + align - 1) / align * align);
   if (p == nullptr) std::abort();
   if (t_paused == 0) ++t_allocations;
-  g_live_bytes += static_cast<int64_t>(malloc_usable_size(p));
+  g_live_bytes += bytes_at(p);
   return p;
 }
 
@@ -32,7 +43,7 @@ void* allocate_if_any(std::size_t size, std::size_t align) {
 
 void release(void* p) {
   if (p == nullptr) return;
-  g_live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
+  g_live_bytes -= bytes_at(p);
   std::free(p);
 }
 }  // namespace

@@ -22,6 +22,18 @@ LATTICE_PRINTF(3, 4) bool write(char* out, size_t capacity, const char* format, 
   return true;
 }
 
+bool write_waiting(const lattice_why_info& why, char* out, size_t capacity) {
+  char budget[48] = "";  // 0 bytes: nothing but the datagrams bounds it
+  if (why.budget_bytes != 0) {
+    std::snprintf(budget, sizeof budget, ", and a snapshot has %u bytes", why.budget_bytes);
+  }
+  return write(out, capacity,
+               "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "
+               "its entry takes %u bits%s",
+               why.changed_tick, why.rank, why.waiting_count, static_cast<double>(why.accumulator),
+               why.next_entry_bits, budget);
+}
+
 /// What follows "object 7: ". False for a reason that does not exist.
 bool describe(const lattice_why_info& why, char* out, size_t capacity) {
   switch (why.reason) {
@@ -35,12 +47,7 @@ bool describe(const lattice_why_info& why, char* out, size_t capacity) {
       if (why.accumulator == 0) {
         return write(out, capacity, "the state of tick %u waits for the next snapshot", why.changed_tick);
       }
-      return write(
-          out, capacity,
-          "the state of tick %u waits: %u of %u objects passed over go before it, with priority %.1f; "
-          "its entry takes %u bits, and a snapshot has %u bytes",
-          why.changed_tick, why.rank, why.waiting_count, static_cast<double>(why.accumulator),
-          why.next_entry_bits, why.budget_bytes);
+      return write_waiting(why, out, capacity);
     case LATTICE_WHY_WAITS_FOR_SLOT:
       return write(out, capacity, "waits until the client has dropped the former object in its slot");
     case LATTICE_WHY_NO_STATE:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -241,6 +242,14 @@ TEST_F(Why, MisuseIsRefused) {
     EXPECT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_OK) << why.reason;
   }
   EXPECT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_ERROR_INVALID_ARGUMENT);
+  why.reason = LATTICE_WHY_WAITS_FOR_TURN;
+  why.accumulator = 1;
+  why.budget_bytes = 600;
+  ASSERT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_OK);
+  EXPECT_NE(std::strstr(text, "has 600 bytes"), nullptr) << text;
+  why.budget_bytes = 0;
+  ASSERT_EQ(lattice_why_text(&why, text, sizeof text), LATTICE_OK);
+  EXPECT_EQ(std::strstr(text, " 0 bytes"), nullptr) << text;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const lattice::serialization::Layout layout = test::move_input_layout();
   static std::vector<lattice::serialization::Word> words(layout.word_count() * kMaxInputsPerMessage);
   const std::span<const uint8_t> body(data, size);
-  const DecodedInputs decoded = decode_inputs(layout, body, words);
+  const DecodedInputs decoded = decode_inputs(layout, body, 0, words);
   LATTICE_CHECK((decoded.refusal == InputRefusal::kNone) == (decoded.count != 0));
   if (decoded.count == 0) return 0;
   check_one_encoding(layout, decoded, words, body);

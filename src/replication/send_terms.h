@@ -11,7 +11,7 @@ namespace lattice::replication {
 
 /// What holds for one object and one client.
 struct SendTerms {
-  float nearness = 1.0f;        // a factor of its priority: 1 near, towards 0 far (C-04)
+  float nearness = 1.0f;        // a factor of its priority: 1 near, towards 0 far (C-04); 1 if nobody asked
   uint32_t interval_ticks = 0;  // least ticks between two states
   uint32_t group = kNoSlot;     // what has the same group leaves in one part (D-49)
 };
@@ -20,7 +20,8 @@ struct SendTerms {
 class SendRules {
  public:
   virtual ~SendRules() = default;
-  virtual SendTerms terms(uint32_t slot) const = 0;
+  /// `with_nearness`: where everything fits, nobody needs to know how far away an object is.
+  virtual SendTerms terms(uint32_t slot, bool with_nearness) const = 0;
   /// False when no interval is longer than that of snapshots.
   virtual bool slows() const = 0;
   /// Changes when objects come into groups or out of them.

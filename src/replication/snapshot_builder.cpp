@@ -64,7 +64,7 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
   const uint32_t most_bytes = kMaxParts * config_.part_capacity_bytes;
   const uint32_t bound_bytes = others_bytes == 0 ? most_bytes : std::min(others_bytes, most_bytes);
   plan_steps(recipient, others_bytes);
-  const size_t unseen = collect(recipient, bound_bytes);
+  const size_t unseen = collect(recipient, bound_bytes, others_bytes == 0);
   rules_ = nullptr;
   const size_t too_late = recipient.takes_turns() ? line_up(recipient, bound_bytes) : 0;
   const uint32_t max_parts =
@@ -108,13 +108,15 @@ std::span<const SnapshotPart> SnapshotBuilder::build_prepared(ReplicaList& recip
 // ---- Which entries this client needs --------------------------------------------------------------
 
 // Returns how many removals were left out.
-size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes) {
+size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bool is_unbounded) {
   candidates_.clear();
   waiting_.clear();
   own_count_ = 0;
   any_groups_ = false;
-  const size_t unseen = collect_removals(recipient, bound_bytes);
   const std::span<uint64_t> awake = recipient.awake();
+  // Each entry fits a part.
+  needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
+  const size_t unseen = collect_removals(recipient, bound_bytes);
   size_t kept = 0;
   for (size_t i = 0; i < awake.size(); ++i) {
     // What a client knows has left the cache since its last snapshot.

@@ -142,7 +142,9 @@ class SnapshotBuilder {
     bool has_own = false;
   };
 
-  SendTerms terms_of(uint32_t slot) const { return rules_ == nullptr ? SendTerms{} : rules_->terms(slot); }
+  SendTerms terms_of(uint32_t slot) const {
+    return rules_ == nullptr ? SendTerms{} : rules_->terms(slot, needs_priorities_);
+  }
   bool may_step(const SendTerms& terms) const;
   bool is_early(uint32_t slot, const Replica& replica, const SendTerms& terms) const;
   void end_unfit_steps(ReplicaList& recipient);
@@ -155,7 +157,7 @@ class SnapshotBuilder {
   void plan_steps(ReplicaList& recipient, uint32_t budget_bytes);
   size_t line_up(ReplicaList& recipient, uint32_t budget_bytes);
   void end_build(ReplicaList& recipient, size_t postponed, uint32_t budget_bytes);
-  size_t collect(ReplicaList& recipient, uint32_t bound_bytes);
+  size_t collect(ReplicaList& recipient, uint32_t bound_bytes, bool is_unbounded);
   size_t collect_removals(ReplicaList& recipient, uint32_t bound_bytes);
   void add_removal(ReplicaList& recipient, uint32_t index);
   void complete_removals(ReplicaList& recipient);
@@ -238,6 +240,7 @@ class SnapshotBuilder {
   BlockPlan plan_;
   StepPlan steps_;  // of the client that build() works for, and below
   bool may_take_turns_ = false;
+  bool needs_priorities_ = true;  // not everything may fit
   bool is_joining_ = false;       // the client still waits for what it was to have when it joined
   std::vector<float> alone_;      // priorities of what is not in step
   std::vector<float> newcomers_;  // those among them

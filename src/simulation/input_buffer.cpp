@@ -1,7 +1,10 @@
 #include "simulation/input_buffer.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "base/assert.h"
 #include "base/tick.h"
@@ -11,21 +14,25 @@ namespace lattice::simulation {
 namespace {
 constexpr uint32_t kSeenTicks = 64;  // bits of seen_mask_
 static_assert(kSeenTicks > kMaxInputsPerMessage, "a whole late message can be told from its duplicates");
+static_assert(kJitterBufferTicks == 32, "bits of held_mask_");
 constexpr double kMarginClampTicks = 32.0;  // just beyond the range of the reported margin
+constexpr uint32_t kSightWords = sizeof(Sight) / sizeof(serialization::Word);
+static_assert(std::is_trivially_copyable_v<Sight> && sizeof(Sight) % sizeof(serialization::Word) == 0);
 }  // namespace
 
 InputBuffer::InputBuffer(const InputBufferConfig& config, std::span<const serialization::Word> default_words,
                          Tick newest_tick)
-    : word_count_(default_words.size()),
+    : refilled_at_(newest_tick),
+      newest_taken_(newest_tick),
+      words_(kPlaces * (kSightWords + default_words.size())),
+      stride_(kSightWords + static_cast<uint32_t>(default_words.size())),
       repeat_max_ticks_(static_cast<uint32_t>(config.repeat_max_ns * config.tick_rate_hz / kNsPerSecond)),
-      words_(kJitterBufferTicks * default_words.size()),
-      last_(default_words.begin(), default_words.end()),
-      default_(default_words.begin(), default_words.end()),
-      refilled_at_(newest_tick),
-      history_ticks_(config.history_ticks),
-      newest_taken_(newest_tick) {
-  LATTICE_CHECK(word_count_ > 0);
-  taken_.words = default_.data();
+      history_ticks_(config.history_ticks) {
+  LATTICE_CHECK(!default_words.empty());
+  for (const uint32_t place : {kLast, kDefault}) {
+    std::copy(default_words.begin(), default_words.end(), &words_[size_t{place} * stride_]);
+  }
+  taken_.words = &words_[size_t{kDefault} * stride_];
 }
 
 bool InputBuffer::admit(Tick tick) {
@@ -47,17 +54,32 @@ bool InputBuffer::admit(Tick tick) {
 void InputBuffer::receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                           TickTime server_position) {
   const Tick newest_tick = inputs.newest_tick;
-  const uint32_t count = inputs.count;
-  LATTICE_ASSERT(count >= 1 && count <= kMaxInputsPerMessage);
-  LATTICE_ASSERT(words.size() >= count * word_count_);
+  const size_t word_count = stride_ - kSightWords;
+  LATTICE_ASSERT(inputs.read_count >= 1 && inputs.read_count <= inputs.count);
+  LATTICE_ASSERT(inputs.count <= kMaxInputsPerMessage && words.size() >= inputs.read_count * word_count);
   ++stats_.messages;
   fold_margin(inputs, server_position);
   // Oldest first. Each input beyond the buffer is refused on its own, so the near ticks of such a message are
   // kept.
-  for (uint32_t i = count; i-- > 0;) {
-    store(newest_tick - i, words.data() + i * word_count_, inputs.sights[i]);
+  for (uint32_t i = inputs.count; i-- > inputs.read_count;) {
+    const int32_t age = base::tick_distance(newest_taken_, newest_tick - i);
+    LATTICE_ASSERT(age >= 0);
+    store_late(static_cast<uint32_t>(age));
+  }
+  for (uint32_t i = inputs.read_count; i-- > 0;) {
+    store(newest_tick - i, words.data() + i * word_count, inputs.sights[i]);
   }
   validate();
+}
+
+// An input of a tick that has run, so many ticks before the last.
+void InputBuffer::store_late(uint32_t age) {
+  if (age >= kSeenTicks || (seen_mask_ >> age & 1) != 0) {
+    ++stats_.duplicates;
+  } else {
+    ++stats_.late;
+    seen_mask_ |= uint64_t{1} << age;
+  }
 }
 
 void InputBuffer::store(Tick tick, const serialization::Word* words, const Sight& sight) {
@@ -66,27 +88,16 @@ void InputBuffer::store(Tick tick, const serialization::Word* words, const Sight
     ++stats_.too_early;
     return;
   }
-  if (ahead <= 0) {
-    const auto age = static_cast<uint32_t>(-static_cast<int64_t>(ahead));
-    if (age >= kSeenTicks || (seen_mask_ >> age & 1) != 0) {
-      ++stats_.duplicates;
-    } else {
-      ++stats_.late;
-      seen_mask_ |= uint64_t{1} << age;
-    }
+  if (ahead <= 0) return store_late(static_cast<uint32_t>(-static_cast<int64_t>(ahead)));
+  const size_t word_count = stride_ - kSightWords;
+  serialization::Word* held = held_words(tick);
+  if (holds(ahead)) {
+    ++(std::equal(words, words + word_count, held + kSightWords) ? stats_.duplicates : stats_.conflicting);
     return;
   }
-  serialization::Word* held = slot(tick);
-  Tick& held_tick = ticks_[tick % kJitterBufferTicks];
-  if (held_tick == tick) {
-    ++(std::equal(held, held + word_count_, words) ? stats_.duplicates : stats_.conflicting);
-    return;
-  }
-  // The slot can only hold a tick that has run: ticks ahead are within 32, and no two of them share a slot.
-  LATTICE_ASSERT(held_tick == 0 || !base::tick_after(held_tick, newest_taken_));
-  std::copy(words, words + word_count_, held);
-  sights_[tick % kJitterBufferTicks] = sight;
-  held_tick = tick;
+  std::memcpy(held, &sight, sizeof(Sight));
+  std::copy(words, words + word_count, held + kSightWords);
+  held_mask_ |= 1u << (ahead - 1);
   ++stats_.accepted;
 }
 
@@ -111,30 +122,33 @@ TakenInput InputBuffer::take(Tick tick) {
   LATTICE_ASSERT(step >= 0);
   if (step <= 0 && taken_any_) return taken_;
 
-  const auto steps = static_cast<uint32_t>(step);
-  seen_mask_ = steps >= kSeenTicks ? 0 : seen_mask_ << steps;
   // Skipped ticks count as run. An input of a skipped tick that had arrived is not late.
-  for (uint32_t back = 1; back < steps && back < kSeenTicks; ++back) {
-    if (ticks_[(tick - back) % kJitterBufferTicks] == tick - back) seen_mask_ |= uint64_t{1} << back;
+  // Skipped ticks count as run. An input of a skipped tick that had arrived is not late.
+  const auto steps = static_cast<uint32_t>(step);
+  const bool is_fresh = steps >= 1 && steps <= kJitterBufferTicks && holds(step);
+  for (uint32_t i = 0; i < std::min(steps, kJitterBufferTicks + kSeenTicks); ++i) {
+    seen_mask_ = seen_mask_ << 1 | (held_mask_ & 1);
+    held_mask_ >>= 1;
   }
   newest_taken_ = tick;
   taken_any_ = true;
 
-  if (ticks_[tick % kJitterBufferTicks] == tick) {
-    seen_mask_ |= 1;
-    std::copy(slot(tick), slot(tick) + word_count_, last_.begin());
-    last_sight_ = sights_[tick % kJitterBufferTicks];
+  if (is_fresh) {
+    const serialization::Word* held = held_words(tick);
+    std::memcpy(static_cast<void*>(&last_sight_), held, sizeof(Sight));
+    serialization::Word* last = &words_[size_t{kLast} * stride_];
+    std::copy(held + kSightWords, held + stride_, last);
     last_fresh_tick_ = tick;
     ++stats_.fresh;
-    taken_ = TakenInput{last_.data(), InputSource::kFresh, tick, believed_sight(last_sight_, tick, true)};
+    taken_ = TakenInput{last, InputSource::kFresh, tick, believed_sight(last_sight_, tick, true)};
   } else if (last_fresh_tick_ != 0 &&
              static_cast<uint32_t>(base::tick_distance(tick, last_fresh_tick_)) <= repeat_max_ticks_) {
     ++stats_.repeated;
-    taken_ = TakenInput{last_.data(), InputSource::kRepeated, last_fresh_tick_,
+    taken_ = TakenInput{&words_[size_t{kLast} * stride_], InputSource::kRepeated, last_fresh_tick_,
                         believed_sight(last_sight_, tick, false)};
   } else {
     ++stats_.defaulted;
-    taken_ = TakenInput{default_.data(), InputSource::kDefault, 0, {}};
+    taken_ = TakenInput{&words_[size_t{kDefault} * stride_], InputSource::kDefault, 0, {}};
   }
   taken_.sight_clamped = taken_.source != InputSource::kDefault && taken_.sight != last_sight_;
   return taken_;
@@ -168,14 +182,7 @@ Sight InputBuffer::believed_sight(const Sight& said, Tick tick, bool counts) {
 }
 
 void InputBuffer::validate() const {
-#if defined(LATTICE_VALIDATION)
-  for (size_t i = 0; i < kJitterBufferTicks; ++i) {
-    if (ticks_[i] == 0) continue;
-    LATTICE_ASSERT(ticks_[i] % kJitterBufferTicks == i);
-    LATTICE_ASSERT(base::tick_distance(ticks_[i], newest_taken_) <= static_cast<int32_t>(kJitterBufferTicks));
-  }
   LATTICE_ASSERT(last_fresh_tick_ == 0 || !base::tick_after(last_fresh_tick_, newest_taken_));
-#endif
 }
 
 int8_t InputBuffer::margin_quarter_ticks() const {
@@ -184,11 +191,7 @@ int8_t InputBuffer::margin_quarter_ticks() const {
 }
 
 uint32_t InputBuffer::depth() const {
-  uint32_t count = 0;
-  for (const Tick tick : ticks_) {
-    if (tick != 0 && base::tick_after(tick, newest_taken_)) ++count;
-  }
-  return count;
+  return static_cast<uint32_t>(std::popcount(held_mask_));
 }
 
 }  // namespace lattice::simulation

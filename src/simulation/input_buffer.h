@@ -78,13 +78,21 @@ class InputBuffer {
 
   /// Whether one more message may be read at `tick`, the last that ran. False is counted: drop it unread.
   bool admit(Tick tick);
-  /// Stores the result of decode_inputs(), newest input first. `server_position` is the position of the
-  /// server's clock (FixedTick::position_at): only the margin uses it.
+  /// Stores the result of decode_inputs(), newest input first. Inputs that were not read are of ticks that
+  /// have run. `server_position` is the position of the server's clock (FixedTick::position_at): only the
+  /// margin uses it.
   void receive(const DecodedInputs& inputs, std::span<const serialization::Word> words,
                TickTime server_position);
 
-  /// Fetches what the next receive() reads and writes into the cache. Only a hint.
+  /// Fetches what the next admit() reads into the cache. Only a hint.
   void prefetch() const { base::prefetch(this, this + 1); }
+  /// Fetches the inputs of the next ticks, which receive() and take() need, into the cache. Only a hint.
+  void prefetch_inputs() const {
+    constexpr uint32_t kTicks = 4;
+    base::prefetch(held_words(newest_taken_ + 1));
+    base::prefetch(held_words(newest_taken_ + kTicks));
+    base::prefetch(&words_[size_t{kLast} * stride_]);
+  }
 
   /// The input for `tick`. Ticks must not decrease. The inputs of skipped ticks are dropped.
   TakenInput take(Tick tick);
@@ -104,32 +112,41 @@ class InputBuffer {
   const InputBufferStats& stats() const { return stats_; }
 
  private:
-  serialization::Word* slot(Tick tick) { return &words_[(tick % kJitterBufferTicks) * word_count_]; }
+  /// Places in words_ beside those of the ring.
+  static constexpr uint32_t kLast = kJitterBufferTicks, kDefault = kLast + 1, kPlaces = kDefault + 1;
+
+  const serialization::Word* held_words(Tick tick) const {
+    return &words_[(tick % kJitterBufferTicks) * stride_];
+  }
+  serialization::Word* held_words(Tick tick) { return &words_[(tick % kJitterBufferTicks) * stride_]; }
+  /// Whether the input of a tick after the last taken one is there, that many ticks ahead.
+  bool holds(int32_t ahead) const { return (held_mask_ >> (ahead - 1) & 1) != 0; }
   void store(Tick tick, const serialization::Word* words, const Sight& sight);
+  void store_late(uint32_t age);
   Sight believed_sight(const Sight& said, Tick tick, bool counts);
   void validate() const;
   void fold_margin(const DecodedInputs& inputs, TickTime server_position);
 
-  size_t word_count_;
-  uint32_t repeat_max_ticks_;
-  std::vector<serialization::Word> words_;  // ring of 32
-  std::vector<serialization::Word> last_;   // the last fresh input
-  std::vector<serialization::Word> default_;
-  std::array<Tick, kJitterBufferTicks> ticks_{};  // the tick that a slot holds; 0: none
-  std::array<Sight, kJitterBufferTicks> sights_{};
+  // In the order in which a message needs them: with a thousand clients none of it is in the cache.
   uint32_t admissible_ = kInputMessagesAtOnce;  // messages, as of refilled_at_
   Tick refilled_at_;
-  Sight last_sight_;  // of the last fresh input, as it was said
-  uint32_t history_ticks_;
-  uint8_t lead_quarter_ticks_ = 0;
   Tick newest_taken_;
-  TakenInput taken_;
-  bool taken_any_ = false;
+  uint32_t held_mask_ = 0;  // bit n: the input for tick newest_taken_ + 1 + n is here
+  uint64_t seen_mask_ = 0;  // bit n: an input for tick newest_taken_ - n has arrived
+  /// In places of `stride_` words: the ring of the next ticks' inputs, each behind its sight; the last fresh
+  /// input; the default input.
+  std::vector<serialization::Word> words_;
+  uint32_t stride_;
   Tick newest_seen_ = 0;
   Tick last_fresh_tick_ = 0;
-  uint64_t seen_mask_ = 0;  // bit n: an input for tick newest_taken_ - n has arrived
-  int32_t margin_q8_ = 0;   // quarter ticks × 256
+  uint32_t repeat_max_ticks_;
+  uint32_t history_ticks_;
+  int32_t margin_q8_ = 0;  // quarter ticks × 256
   bool margin_known_ = false;
+  bool taken_any_ = false;
+  uint8_t lead_quarter_ticks_ = 0;
+  Sight last_sight_;  // of the last fresh input, as it was said
+  TakenInput taken_;
   InputBufferStats stats_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/events.h"
+#include "base/tick.h"
 #include "serialization/layout.h"
 
 namespace lattice::simulation {
@@ -63,7 +64,7 @@ size_t encode_inputs(const serialization::Layout& layout, const InputHistory& hi
   return bytes;
 }
 
-DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body, Tick last_run,
                             std::span<serialization::Word> words) {
   const size_t word_count = layout.word_count();
   LATTICE_ASSERT(words.size() >= word_count * kMaxInputsPerMessage);
@@ -83,7 +84,9 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   const SightFault fault = decode_sight(reader, result.newest_tick, &result.sights[0]);
   if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
   if (fault != SightFault::kNone) return refuse(refusal_of(fault));
-  for (uint32_t i = 1; i < result.count; ++i) {
+  for (result.read_count = 1; result.read_count < result.count; ++result.read_count) {
+    const uint32_t i = result.read_count;
+    if (last_run != 0 && !base::tick_after(result.newest_tick - i, last_run)) return result;
     serialization::Word* older = newer + word_count;
     if (reader.ReadBool()) {
       if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);

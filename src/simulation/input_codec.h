@@ -47,14 +47,17 @@ const char* input_refusal_name(InputRefusal refusal);
 struct DecodedInputs {
   InputRefusal refusal = InputRefusal::kNone;
   Tick newest_tick = 0;
-  uint32_t count = 0;  // 0 when refused
+  uint32_t count = 0;       // inputs in the message; 0 when refused
+  uint32_t read_count = 0;  // of them, the newest, that were read
   uint8_t lead_quarter_ticks = 0;
-  std::array<Sight, kMaxInputsPerMessage> sights;  // as many as count, newest input first
+  std::array<Sight, kMaxInputsPerMessage> sights;  // as many as read_count, newest input first
 };
 
-/// Reads one message. `words` receives count × word_count words, newest input first. It must have room for
+/// Reads one message: its newest input, and back to the first of those after `last_run`, the last tick that
+/// ran. Nothing can use the older ones, so their bits are not looked at (D-61). With `last_run` 0, all are
+/// read. `words` receives read_count × word_count words, newest input first. It must have room for
 /// 32 × layout.word_count() words. After a refusal its content is meaningless.
-DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body,
+DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const uint8_t> body, Tick last_run,
                             std::span<serialization::Word> words);
 
 }  // namespace lattice::simulation

@@ -8,6 +8,7 @@ void ClientTable::add(ConnectionHandle connection, uint64_t peer) {
   client->connection = connection;
   client->peer = peer;
   slot_of_peer_.insert(peer, connection.slot);
+  connections_[connection.slot] = connection;
   clients_[connection.slot] = std::move(client);
 }
 
@@ -16,12 +17,12 @@ void ClientTable::remove(ConnectionHandle connection) {
   if (client == nullptr) return;
   slot_of_peer_.erase(client->peer);
   clients_[connection.slot].reset();
+  connections_[connection.slot] = {};
 }
 
 Client* ClientTable::find(ConnectionHandle connection) const {
-  if (connection.slot >= clients_.size()) return nullptr;
-  Client* client = clients_[connection.slot].get();
-  return client != nullptr && client->connection == connection ? client : nullptr;
+  if (connection.slot >= clients_.size() || connections_[connection.slot] != connection) return nullptr;
+  return clients_[connection.slot].get();
 }
 
 Client* ClientTable::find_peer(uint64_t peer) const {

@@ -23,13 +23,14 @@ struct Client {
 
 class ClientTable {
  public:
-  explicit ClientTable(uint32_t max_clients) : clients_(max_clients), slot_of_peer_(max_clients) {}
+  explicit ClientTable(uint32_t max_clients)
+      : connections_(max_clients), clients_(max_clients), slot_of_peer_(max_clients) {}
 
   /// The peer id of the next who asks to join.
   uint64_t next_peer() { return next_peer_++; }
   void add(ConnectionHandle connection, uint64_t peer);
   void remove(ConnectionHandle connection);
-  /// Null when nobody is there.
+  /// Null when nobody is there. Does not look at the client: among thousands that would be slow.
   Client* find(ConnectionHandle connection) const;
   Client* find_peer(uint64_t peer) const;
   /// The connection of a peer, or an invalid handle; the peer at a connection, or 0.
@@ -40,6 +41,7 @@ class ClientTable {
   const std::vector<std::unique_ptr<Client>>& slots() const { return clients_; }
 
  private:
+  std::vector<ConnectionHandle> connections_;  // by slot, as below; that of nobody is invalid
   std::vector<std::unique_ptr<Client>> clients_;
   base::HashIndex slot_of_peer_;  // this side chooses peer ids, so no secret seed is needed
   uint64_t next_peer_ = replication::kFirstClientPeer;

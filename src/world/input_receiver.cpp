@@ -48,14 +48,16 @@ void InputReceiver::close(uint32_t client, Tick tick) {
 
 bool InputReceiver::receive(uint32_t client, std::span<const uint8_t> body, Tick tick,
                             simulation::TickTime position) {
-  if (!buffers_[client]->admit(tick)) return true;
-  const simulation::DecodedInputs decoded = simulation::decode_inputs(layout_, body, scratch_);
+  simulation::InputBuffer& buffer = *buffers_[client];
+  if (!buffer.admit(tick)) return true;
+  buffer.prefetch_inputs();
+  const simulation::DecodedInputs decoded = simulation::decode_inputs(layout_, body, tick, scratch_);
   if (decoded.refusal != simulation::InputRefusal::kNone) {
     refusals_.add(decoded.refusal);
     return false;
   }
-  take(client, tick);
-  buffers_[client]->receive(decoded, scratch_, position);
+  buffer.take_up_to(tick);
+  buffer.receive(decoded, scratch_, position);
   return true;
 }
 

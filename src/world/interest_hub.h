@@ -66,7 +66,9 @@ class InterestHub final : private replication::InterestFilter {
    public:
     SendRules(const replication::Interest& interest, uint32_t client)
         : interest_(interest), client_(client) {}
-    replication::SendTerms terms(uint32_t slot) const override { return interest_.terms(client_, slot); }
+    replication::SendTerms terms(uint32_t slot, bool with_nearness) const override {
+      return interest_.terms(client_, slot, with_nearness);
+    }
     bool slows() const override { return interest_.slows(); }
     uint32_t groups_version() const override { return interest_.objects().attachments_version(); }
     void add_members(uint32_t group, std::vector<uint32_t>* out) const override {

@@ -318,7 +318,7 @@ class Session final : public reliability::EndpointHandler,
   /// message.
   std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
                                                      std::span<const uint8_t> body);
-  reliability::Verdict receive_inputs(const Client& client, std::span<const uint8_t> body, uint64_t now_ns);
+  reliability::Verdict receive_inputs(ConnectionHandle client, std::span<const uint8_t> body, uint64_t now_ns);
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   /// `client` is null for a call of the other side that this one follows.
   void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body, uint64_t now_ns);

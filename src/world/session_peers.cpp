@@ -169,7 +169,7 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
   if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
   if (const auto verdict = engine_message(connection, channel, body)) return *verdict;
   if (flags.is_snapshot) {
-    return client != nullptr ? receive_inputs(*client, body, now_ns) : receive_part(body, now_ns);
+    return client != nullptr ? receive_inputs(connection, body, now_ns) : receive_part(body, now_ns);
   }
   if (flags.is_rpc) {
     receive_call(client, channel, body, now_ns);
@@ -179,14 +179,14 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
   return reliability::Verdict::kAccept;
 }
 
-reliability::Verdict Session::receive_inputs(const Client& client, std::span<const uint8_t> body,
+reliability::Verdict Session::receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
                                              uint64_t now_ns) {
   if (!input_receiver_) return reliability::Verdict::kProtocolError;
   const simulation::TickTime position = fixed_tick_.position_at(current_tick_, now_ns);
-  if (!input_receiver_->receive(client.connection.slot, body, current_tick_, position)) {
+  if (!input_receiver_->receive(client.slot, body, current_tick_, position)) {
     return reliability::Verdict::kProtocolError;
   }
-  sender_->heard_inputs(client.connection);
+  sender_->heard_inputs(client);
   return reliability::Verdict::kAccept;
 }
 

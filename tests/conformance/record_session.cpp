@@ -505,7 +505,7 @@ class Session {
     std::vector<serialization::Word> words(layout.word_count() * simulation::kMaxInputsPerMessage);
     for (const Received& message : rig_.server.handler.received) {
       if (!message.flags.is_snapshot) continue;
-      const simulation::DecodedInputs inputs = simulation::decode_inputs(layout, message.body, words);
+      const simulation::DecodedInputs inputs = simulation::decode_inputs(layout, message.body, 0, words);
       if (inputs.refusal != simulation::InputRefusal::kNone) {
         return fail(simulation::input_refusal_name(inputs.refusal));
       }

@@ -105,13 +105,13 @@ uint32_t Interest::interval_ticks(double distance) const {
   return rates.near_ticks + static_cast<uint32_t>(share * (rates.far_ticks - rates.near_ticks));
 }
 
-SendTerms Interest::terms(uint32_t client, uint32_t slot) const {
+SendTerms Interest::terms(uint32_t client, uint32_t slot, bool with_nearness) const {
   const uint32_t root = objects_.root(slot);
-  const double far = distance(client, root).value_or(0);
+  const bool slowed = slows() && !has_full_rate(slot);
+  const double far = with_nearness || slowed ? distance(client, root).value_or(0) : 0;
   SendTerms terms;
-  terms.nearness = static_cast<float>(1.0 / (1.0 + far / config_.objects.cell));
-  terms.interval_ticks = config_.rates.near_ticks;
-  if (slows() && !has_full_rate(slot)) terms.interval_ticks = interval_ticks(far);
+  if (with_nearness) terms.nearness = static_cast<float>(1.0 / (1.0 + far / config_.objects.cell));
+  terms.interval_ticks = slowed ? interval_ticks(far) : config_.rates.near_ticks;
   if (objects_.in_group(slot)) terms.group = root;
   return terms;
 }

@@ -55,7 +55,7 @@ class Interest final : private MovementListener {
   /// with it. nearness is 1 near, a half at one cell, towards 0 far. Where either side has no place
   /// the object counts as near, and so it does for the interval where its rule or that of a parent says
   /// full_rate.
-  SendTerms terms(uint32_t client, uint32_t slot) const;
+  SendTerms terms(uint32_t client, uint32_t slot, bool with_nearness) const;
   /// True when the distance slows anything.
   bool slows() const { return config_.rates.far_ticks > config_.rates.near_ticks; }
 

@@ -373,11 +373,12 @@ TEST_P(InterestSetTest, DistanceLowersTheFactor) {
   add_at(5, 700);
   objects_.attach(5, 2);
   evaluate();
-  EXPECT_FLOAT_EQ(interest_.terms(0, 1).nearness, 1.0f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 2).nearness, 0.5f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 5).nearness, 0.5f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 3).nearness, 0.1f);
-  EXPECT_FLOAT_EQ(interest_.terms(0, 4).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 1, true).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 2, true).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 5, true).nearness, 0.5f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 3, true).nearness, 0.1f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 4, true).nearness, 1.0f);
+  EXPECT_FLOAT_EQ(interest_.terms(0, 3, false).nearness, 1.0f) << "nobody asked";
 }
 
 TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
@@ -397,16 +398,16 @@ TEST_P(InterestSetTest, DistanceLengthensTheInterval) {
   evaluate();
   const uint32_t expected[] = {2, 11, 20, 2, 11, 2, 2};
   for (uint32_t slot = 1; slot <= 7; ++slot) {
-    EXPECT_EQ(interest_.terms(0, slot).interval_ticks, expected[slot - 1]) << slot;
+    EXPECT_EQ(interest_.terms(0, slot, true).interval_ticks, expected[slot - 1]) << slot;
   }
   viewer_.placed = false;
   evaluate();
-  EXPECT_EQ(interest_.terms(0, 3).interval_ticks, 2u);
+  EXPECT_EQ(interest_.terms(0, 3, true).interval_ticks, 2u);
 }
 
 TEST_P(InterestSetTest, WhatIsAttachedIsAGroup) {
   for (uint32_t slot = 1; slot <= 5; ++slot) add_at(slot, 1);
-  const auto group = [&](uint32_t slot) { return interest_.terms(0, slot).group; };
+  const auto group = [&](uint32_t slot) { return interest_.terms(0, slot, true).group; };
   EXPECT_EQ(group(1), kNoSlot);
   objects_.attach(2, 1);
   objects_.attach(3, 2);

@@ -69,7 +69,7 @@ struct Authority {
 /// Rules that say what goes together, and nothing else.
 class Groups : public SendRules {
  public:
-  SendTerms terms(uint32_t slot) const override {
+  SendTerms terms(uint32_t slot, bool) const override {
     const auto at = of.find(slot);
     return {1.0f, 0, at == of.end() ? kNoSlot : at->second};
   }

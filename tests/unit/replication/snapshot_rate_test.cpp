@@ -14,7 +14,7 @@ constexpr Tick kBetween = 2;  // ticks from one snapshot to the next
 /// Asks for the interval of each slot that has one.
 class Intervals : public SendRules {
  public:
-  SendTerms terms(uint32_t slot) const override {
+  SendTerms terms(uint32_t slot, bool) const override {
     const auto at = ticks.find(slot);
     return {1.0f, at == ticks.end() ? kBetween : at->second, kNoSlot};
   }

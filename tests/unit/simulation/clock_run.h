@@ -196,7 +196,7 @@ class ClockRun {
     drain(up_, [&](const Packet& p) {
       DecodedInputs inputs;
       inputs.newest_tick = p.tick;
-      inputs.count = static_cast<uint32_t>(p.words.size());
+      inputs.count = inputs.read_count = static_cast<uint32_t>(p.words.size());
       buffer_.receive(inputs, p.words, server_tick_.position_at(server_newest_, now_ns_));
       echo_sent_ns_ = p.echo_sent_ns;
       echo_since_ns_ = now_ns_;

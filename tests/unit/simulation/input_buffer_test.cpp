@@ -21,7 +21,7 @@ InputBuffer make(Tick newest_tick = 100) {
 DecodedInputs inputs_of(Tick newest, uint32_t count) {
   DecodedInputs inputs;
   inputs.newest_tick = newest;
-  inputs.count = count;
+  inputs.count = inputs.read_count = count;
   return inputs;
 }
 
@@ -156,6 +156,31 @@ TEST(InputBuffer, AnInputAfterARepeatIsNotAppliedToThatTick) {
   receive(buffer, 102, 2, TickTime{102, 0.0});
   EXPECT_EQ(buffer.stats().late, 1u);
   EXPECT_EQ(buffer.stats().duplicates, 3u);
+}
+
+TEST(InputBuffer, InputsThatWereNotReadCountAsTheirTicksDo) {
+  base::Random random(3);
+  InputBuffer whole = make();
+  InputBuffer partly = make();
+  Tick now = 100;
+  for (int step = 0; step < 2000; ++step) {
+    const Tick newest = now - 6 + static_cast<Tick>(random.next_below(16));
+    DecodedInputs inputs = inputs_of(newest, static_cast<uint32_t>(1 + random.next_below(32)));
+    const std::vector<serialization::Word> words(inputs.count, newest);
+    whole.receive(inputs, words, TickTime{now, 0.0});
+    while (inputs.read_count > 1 && !base::tick_after(newest - (inputs.read_count - 1), now)) --inputs.read_count;
+    partly.receive(inputs, words, TickTime{now, 0.0});
+    if (random.chance(0.7)) now += 1 + static_cast<Tick>(random.chance(0.02) ? random.next_below(150) : 0);
+    const TakenInput expected = whole.take(now);
+    const TakenInput taken = partly.take(now);
+    ASSERT_EQ(taken.source, expected.source) << step;
+    ASSERT_EQ(taken.words[0], expected.words[0]) << step;
+  }
+  EXPECT_EQ(partly.stats().late, whole.stats().late);
+  EXPECT_EQ(partly.stats().duplicates, whole.stats().duplicates);
+  EXPECT_EQ(partly.stats().accepted, whole.stats().accepted);
+  EXPECT_EQ(partly.stats().conflicting, whole.stats().conflicting);
+  EXPECT_GT(whole.stats().late, 0u);
 }
 
 TEST(InputBuffer, HoldsThirtyTwoTicksAhead) {

@@ -44,7 +44,7 @@ class InputCodec : public ::testing::Test {
     const size_t bytes = encode_inputs(layout_, history, kLead, std::span(buffer_).first(capacity));
     return std::span(buffer_).first(bytes);
   }
-  DecodedInputs decode(std::span<const uint8_t> body) { return decode_inputs(layout_, body, decoded_); }
+  DecodedInputs decode(std::span<const uint8_t> body) { return decode_inputs(layout_, body, 0, decoded_); }
   InputHistory history_of(base::Random& random, Tick newest, uint32_t count, double change) {
     InputHistory history(layout_.word_count());
     MoveInput input = random_input(random);
@@ -127,6 +127,31 @@ TEST_F(InputCodec, ShrinksToTheCapacityFromTheOldEnd) {
     last_count = result.count;
   }
   EXPECT_EQ(last_count, 32u);
+}
+
+TEST_F(InputCodec, ReadsBackToTheLastTickThatRan) {
+  base::Random random(11);
+  const auto span = encode(history_of(random, 500, 12, 0.7));
+  const std::vector<uint8_t> body(span.begin(), span.end());
+  const DecodedInputs all = decode(body);
+  ASSERT_EQ(all.read_count, 12u);
+  const std::vector<serialization::Word> words = decoded_;
+  for (const auto& [last_run, read] : {std::pair<Tick, uint32_t>{488, 12}, {489, 11}, {497, 3}, {499, 1}}) {
+    std::fill(decoded_.begin(), decoded_.end(), 0);
+    const DecodedInputs result = decode_inputs(layout_, body, last_run, decoded_);
+    ASSERT_EQ(result.refusal, InputRefusal::kNone) << last_run;
+    EXPECT_EQ(result.count, 12u);
+    EXPECT_EQ(result.read_count, read);
+    EXPECT_TRUE(std::equal(all.sights.begin(), all.sights.begin() + read, result.sights.begin()));
+    EXPECT_TRUE(std::equal(words.begin(), words.begin() + static_cast<ptrdiff_t>(read * layout_.word_count()),
+                           decoded_.begin()));
+  }
+  EXPECT_EQ(decode_inputs(layout_, body, 600, decoded_).read_count, 1u) << "the newest tells how late they are";
+  // What nobody can use may be anything, or missing.
+  const std::span<const uint8_t> cut = std::span(body).first(body.size() - 4);
+  EXPECT_EQ(decode(cut).refusal, InputRefusal::kTruncated);
+  EXPECT_EQ(decode_inputs(layout_, cut, 498, decoded_).refusal, InputRefusal::kNone);
+  EXPECT_EQ(decode_inputs(layout_, std::span(body).first(7), 600, decoded_).refusal, InputRefusal::kTruncated);
 }
 
 TEST_F(InputCodec, NamedRefusals) {

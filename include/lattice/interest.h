@@ -138,8 +138,9 @@ static inline void lattice_viewer_init(lattice_viewer* viewer) {
 ///     lattice_conn_set_viewer(conn, &viewer);
 LATTICE_API lattice_result lattice_conn_set_viewer(lattice_conn* conn, const lattice_viewer* viewer);
 
-/// Returns 1 when the client has the object, or will have it with its next snapshots, else 0. In a world
-/// without interest_kind every connected client has every object. 0 with LATTICE_ERROR_NOT_FOUND when there
+/// Returns 1 when the client has the object, or will have it with its next snapshots, else 0. A room, a team
+/// or an owner hides an object at once, also when the client hears of that later. In a world without
+/// interest_kind every connected client has every object. 0 with LATTICE_ERROR_NOT_FOUND when there
 /// is no such object, with LATTICE_ERROR_NOT_ALLOWED on a client.
 LATTICE_API int lattice_conn_has_object(lattice_conn* conn, lattice_netid object);
 

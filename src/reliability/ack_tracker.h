@@ -30,7 +30,7 @@ class AckTracker {
   bool ack_pending() const { return unacked_count_ != 0; }
   /// True when the ack must not wait: kAckEveryPackets packets ask for it; or such a packet came out
   /// of turn, and the sender must learn of it to tell a loss from a delay; or the ack would be late at the
-  /// next update, `until_next_ns` after now.
+  /// next update, `until_next_ns` after now. The last two wait for the pause after the last one.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
   /// The time from which ack_due() is true for updates at most `until_next_ns` apart; kNever with none
   /// pending.
@@ -39,8 +39,11 @@ class AckTracker {
   /// True when kAckEveryPackets packets wait for an ack. One block covers 33 packets, and one half of a
   /// window of small reliable messages should be in flight while the other half is acked.
   bool ack_overdue() const;
-  /// A packet with block() in it was sent.
-  void on_block_sent() { unacked_count_ = 0, out_of_turn_ = false; }
+  /// A packet with block() in it was sent. For `pause_ns` no ack should follow: where the sending rate is
+  /// small and packets overtake each other, these would take all of it.
+  void on_block_sent(uint64_t now_ns, uint64_t pause_ns) {
+    unacked_count_ = 0, out_of_turn_ = false, pause_until_ns_ = now_ns + pause_ns;
+  }
 
   uint64_t highest() const { return highest_; }
 
@@ -48,6 +51,7 @@ class AckTracker {
   uint64_t highest_ = 0;  ///< 0: none.
   uint64_t highest_at_ns_ = 0;
   uint64_t ack_by_ns_ = 0;
+  uint64_t pause_until_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
   bool out_of_turn_ =

@@ -134,7 +134,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.losses.begin(now_ns / 1'000'000'000);
   if (accepted.first_rtt_ns != 0) peer.rtt.add_sample(accepted.first_rtt_ns, now_ns);
   send_keepalive(peer, true);  // At once: the server says nothing before it has heard from us (H-11).
-  announce(peer);
+  announce(peer, accepted.most_rtt_ns);
 }
 
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
@@ -183,7 +183,7 @@ void Endpoint::Core::confirm(Peer& peer, uint64_t packet_seq) {
   announce(peer);
 }
 
-void Endpoint::Core::announce(Peer& peer) {
+void Endpoint::Core::announce(Peer& peer, uint64_t most_rtt_ns) {
   ++stats.connections_opened;
   ConnectedInfo info;
   info.address = peer.path.address();
@@ -195,7 +195,7 @@ void Endpoint::Core::announce(Peer& peer) {
   info.features = peer.features;
   info.server_tick = peer.server_tick;
   info.tick_rate_hz = peer.tick_rate_hz;
-  info.rtt_ns = peer.rtt.srtt_ns();
+  info.rtt_ns = peer.rtt.has_sample() ? peer.rtt.srtt_ns() : most_rtt_ns;
   handler.on_connected(peer.handle, info);
 }
 

@@ -199,7 +199,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_accepted_client(connection::ServerAccepted& accepted);
   void on_handshake_result(Peer& peer, connection::ClientResult& result);
   void confirm(Peer& peer, uint64_t packet_seq);
-  void announce(Peer& peer);
+  /// `most_rtt_ns`: what is known of the round trip without a sample of it.
+  void announce(Peer& peer, uint64_t most_rtt_ns = 0);
   void disconnect(Peer& peer, connection::DisconnectReason reason, std::string_view text);
   /// Records why the connection ended, and lists the peer so that finish_phase() reports it.
   void note_end(Peer& peer, connection::DisconnectReason reason, uint64_t remote_schema,

@@ -64,7 +64,7 @@ struct ConnectedInfo {
   uint32_t features = 0;      ///< The features that both sides offered.
   uint32_t server_tick = 0;   ///< Client: tick in ConnectionAccepted. Server: its own tick then.
   uint16_t tick_rate_hz = 0;  ///< The server's.
-  uint64_t rtt_ns = 0;        ///< First sample, 0 when there is none yet.
+  uint64_t rtt_ns = 0;        ///< First sample, else what it is at most; 0 on the side that accepted.
 };
 
 /// Callbacks run inside receive() and update_and_send(). They may call send(), disconnect(), connect(),

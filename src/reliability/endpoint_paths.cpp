@@ -7,6 +7,19 @@
 #include "reliability/peer_ack_notifier.h"
 
 namespace lattice::reliability {
+namespace {
+
+/// A ceiling counts probes too. Where one would keep a snapshot waiting for long, it goes when nothing else
+/// has used the rate.
+bool may_probe(const Pacer& pacer, uint64_t ceiling_bytes_per_s, uint32_t bytes) {
+  constexpr uint64_t kWaitsPerS = 50;  // of 20 ms
+  if (ceiling_bytes_per_s == 0) return true;
+  if (uint64_t{bytes} * kWaitsPerS > ceiling_bytes_per_s) return pacer.is_idle();
+  return pacer.urgent_allowance_bytes() >= bytes;
+}
+
+}  // namespace
+
 bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
   if (from == peer.path.address()) return true;
   // Servers do not move, and a client that has not confirmed yet has no address to move from.
@@ -67,9 +80,7 @@ void Endpoint::Core::update_mtu(Peer& peer) {
   const uint32_t bytes = peer.rtt.has_sample() ? peer.path.mtu().probe_due(now_ns) : 0;
   if (bytes == 0) return;
   peer.pacer.update(path_state(peer));
-  if (config.congestion.max_rate_bytes_per_s == 0 || peer.pacer.urgent_allowance_bytes() >= bytes) {
-    send_mtu_probe(peer, bytes);
-  }
+  if (may_probe(peer.pacer, config.congestion.max_rate_bytes_per_s, bytes)) send_mtu_probe(peer, bytes);
 }
 
 void Endpoint::Core::send_path_challenge(Peer& peer) {

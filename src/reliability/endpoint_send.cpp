@@ -27,6 +27,14 @@ uint64_t resend_after_ns(const Peer& peer) {
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
 }
 
+// Separate acks take a quarter of a ceiling at most, but one may go every 25 ms: the least ceilings that
+// configurations accept have room for that.
+uint64_t ack_pause_ns(uint64_t ceiling_bytes_per_s) {
+  constexpr uint64_t kBytes = wire::kMinHeaderBytes + wire::kAckMessageWithDelayBytes + wire::kTagBytes;
+  if (ceiling_bytes_per_s == 0) return 0;
+  return std::min(kMaxAckDelayNs, 4 * kBytes * kSecondNs / ceiling_bytes_per_s);
+}
+
 }  // namespace
 
 void Endpoint::Core::begin_update() {
@@ -279,7 +287,9 @@ size_t Endpoint::Core::transmit(Peer& peer, const Outgoing& packet) {
   batch.commit(packet.to == nullptr ? peer.path.address() : *packet.to, peer.handle.slot, *peer.link, *begun);
   peer.rotation->on_sealed(bytes);
   if (!packet.is_experiment) {
-    if (packet.type != wire::PacketType::kDisconnect) peer.acks.on_block_sent();
+    if (packet.type != wire::PacketType::kDisconnect) {
+      peer.acks.on_block_sent(now_ns, ack_pause_ns(config.congestion.max_rate_bytes_per_s));
+    }
     peer.timers->on_sent(now_ns);
     peer.probes.on_sent(now_ns);
   }

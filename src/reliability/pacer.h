@@ -70,6 +70,8 @@ class Pacer {
   void on_feedback(const AckFeedback& feedback, uint64_t largest_acked);
 
   bool limited() const { return limited_; }
+  /// True when next to nothing was sent for so long that more could not be saved up; with a limit only.
+  bool is_idle() const { return 16 * bucket_.balance_bytes() >= 15 * static_cast<int64_t>(cap_bytes()); }
   /// As of the last update(); kUnlimited without limits.
   uint64_t rate_bytes_per_s() const { return limited_ ? rate_bytes_per_s_ : kUnlimited; }
   uint64_t window_bytes() const;

@@ -159,6 +159,14 @@ void InterestHub::aim(Client& client) {
   client.viewer.place = interest_.objects().place(from);
 }
 
+bool InterestHub::allows(ConnectionHandle connection, uint32_t slot) const {
+  const Client& client = clients_[connection.slot];
+  replication::Viewer viewer = client.viewer;
+  viewer.room = client.choice.room;
+  viewer.teams = client.choice.teams;
+  return interest_.objects().judge(slot, viewer).allowed;
+}
+
 bool InterestHub::has_news(ConnectionHandle connection, Tick tick) {
   Client& client = clients_[connection.slot];
   aim(client);

@@ -52,6 +52,8 @@ class InterestHub final : private replication::InterestFilter {
   void left(ConnectionHandle connection);
   /// False for a connection that is not established.
   bool set_viewer(ConnectionHandle connection, const ViewerChoice& choice);
+  /// False when a rule of room, team or owner hides the object from the client now, whatever its set says.
+  bool allows(ConnectionHandle connection, uint32_t slot) const;
   /// Whether the object is in the client's set, as of its last evaluation.
   bool contains(ConnectionHandle connection, uint32_t slot) const {
     return interest_.set(connection.slot).contains(slot);

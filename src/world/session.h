@@ -203,7 +203,7 @@ class Session final : public reliability::EndpointHandler,
   /// Why the client has the object, has it not, or has an old state of it. False when the connection is not
   /// established. `out` has its defaults.
   bool why(ConnectionHandle connection, uint32_t slot, lattice_why_info* out);
-  /// True when the client has the object: it is in the client's set.
+  /// True when the client has the object: it is in the client's set, and no rule hides it by now.
   bool sees(ConnectionHandle connection, uint32_t slot) const {
     return sender_ && sender_->has(connection, slot);
   }
@@ -318,7 +318,8 @@ class Session final : public reliability::EndpointHandler,
   /// message.
   std::optional<reliability::Verdict> engine_message(ConnectionHandle connection, wire::Channel channel,
                                                      std::span<const uint8_t> body);
-  reliability::Verdict receive_inputs(ConnectionHandle client, std::span<const uint8_t> body, uint64_t now_ns);
+  reliability::Verdict receive_inputs(ConnectionHandle client, std::span<const uint8_t> body,
+                                      uint64_t now_ns);
   reliability::Verdict receive_part(std::span<const uint8_t> body, uint64_t now_ns);
   /// `client` is null for a call of the other side that this one follows.
   void receive_call(Client* client, wire::Channel channel, std::span<const uint8_t> body, uint64_t now_ns);

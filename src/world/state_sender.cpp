@@ -69,7 +69,7 @@ void StateSender::end(uint32_t slot) {
 // The first change of a placed object. Until then no client has a replica of it.
 void StateSender::touch_placed(uint32_t slot) {
   for (const std::unique_ptr<Recipient>& recipient : recipients_) {
-    if (recipient && has(*recipient, slot)) recipient->list.enter(slot, table_.network_id(slot));
+    if (recipient && in_set(*recipient, slot)) recipient->list.enter(slot, table_.network_id(slot));
   }
 }
 
@@ -335,14 +335,15 @@ void StateSender::count_reliable_rpc(ConnectionHandle connection, uint32_t slot)
 }
 
 // A placed object that nobody has written since needs no replica. Whether it is in the set, the rules say.
-bool StateSender::has(const Recipient& recipient, uint32_t slot) const {
+bool StateSender::in_set(const Recipient& recipient, uint32_t slot) const {
   if (recipient.list.in_set(slot)) return true;
   return store_.is_placed(slot) && (!interest_ || interest_->contains(recipient.connection, slot));
 }
 
 bool StateSender::has(ConnectionHandle connection, uint32_t slot) const {
   const Recipient* recipient = find(connection);
-  return recipient != nullptr && has(*recipient, slot);
+  if (recipient == nullptr || !in_set(*recipient, slot)) return false;
+  return !interest_ || interest_->allows(connection, slot);
 }
 
 bool StateSender::loaded(ConnectionHandle connection) {

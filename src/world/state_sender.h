@@ -76,7 +76,8 @@ class StateSender {
   /// Makes sure that calls on an object of the client's set are counted: a placed one may have no replica
   /// yet.
   void begin_calls(ConnectionHandle connection, uint32_t slot);
-  /// True when the object is in the client's set.
+  /// True when the object is in the client's set, and no rule of room, team or owner hides it by now. The set
+  /// is made with the client's snapshots, so it can be older.
   bool has(ConnectionHandle connection, uint32_t slot) const;
   /// True when every object that was in the client's set at join has been acked once or is gone.
   bool loaded(ConnectionHandle connection);
@@ -115,7 +116,7 @@ class StateSender {
   };
 
   Recipient* find(ConnectionHandle connection) const;
-  bool has(const Recipient& recipient, uint32_t slot) const;
+  bool in_set(const Recipient& recipient, uint32_t slot) const;
   void touch_placed(uint32_t slot);
   /// Clients take turns: their snapshots leave on different ticks, so no tick has to serve all.
   Tick turn_of(ConnectionHandle connection) const { return connection.slot % interval_ticks_; }

@@ -43,15 +43,15 @@ bool StateSender::why(ConnectionHandle connection, uint32_t slot, Tick tick, Tic
   out->budget_bytes = recipient->budget_bytes;
   out->distance = -1;
   const std::optional<replication::Replica> replica = recipient->list.find(slot, store_);
-  const bool in_set = has(*recipient, slot);
-  out->is_in_set = in_set ? 1 : 0;
+  const bool is_member = in_set(*recipient, slot);
+  out->is_in_set = is_member ? 1 : 0;
   const bool held =
       store_.is_placed(slot) || (replica ? replica->held : recipient->list.removes(slot, out->object));
   out->may_be_held = held ? 1 : 0;
   out->reason = LATTICE_WHY_ENTERS;
   if (interest_) explain_rules(*recipient, slot, out);
   if (replica) explain_sending(*recipient, slot, *replica, next_tick, out);
-  if (in_set && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
+  if (is_member && !replica) out->reason = LATTICE_WHY_UP_TO_DATE;  // placed, and nobody has written it since
   return true;
 }
 
@@ -87,7 +87,8 @@ void StateSender::explain_sending(const Recipient& recipient, uint32_t slot,
   out->last_entry_bits = 8 * uint32_t{replica.entry_bytes};
   out->lost_count = replica.losses;
   out->accumulator = replica.accumulator;
-  if (interest_) out->interval_ticks = interest_->send_rules(recipient.connection).terms(slot, false).interval_ticks;
+  if (interest_)
+    out->interval_ticks = interest_->send_rules(recipient.connection).terms(slot, false).interval_ticks;
   out->reason = LATTICE_WHY_NO_STATE;
   if (newest.version == 0) return;
   out->changed_tick = newest.tick;

@@ -55,6 +55,11 @@ inline std::string spawned(lattice_netid object) {
   return "spawned " + std::to_string(object);
 }
 
+struct PairTicks {
+  uint32_t rate_hz = 60;
+  bool have_inputs = false;  // the client sends one each
+};
+
 class InterestPair {
  public:
   static constexpr double kRadius = 30;
@@ -62,8 +67,8 @@ class InterestPair {
 
   /// `adjust` changes the server's configuration.
   explicit InterestPair(lattice_interest_kind kind = LATTICE_INTEREST_GRID, uint32_t budget_bytes = 0,
-                        void (*adjust)(lattice_world_config*) = nullptr)
-      : is_filtering_(kind != LATTICE_INTEREST_NONE) {
+                        void (*adjust)(lattice_world_config*) = nullptr, PairTicks ticks = {})
+      : is_filtering_(kind != LATTICE_INTEREST_NONE), ticks_(ticks) {
     net_ = lattice_netsim_create(1);
     lattice_world_config config = base("10.0.0.1:27015");
     config.development_tokens = 1;
@@ -138,6 +143,16 @@ class InterestPair {
     EXPECT_EQ(lattice_netsim_set_impairment(net_, &impairment), LATTICE_OK);
   }
 
+  /// Each way; datagrams overtake each other.
+  void overtake(double delay_ms, double jitter_ms) {
+    lattice_impairment impairment;
+    lattice_impairment_init(&impairment);
+    impairment.delay_ms = delay_ms;
+    impairment.jitter_ms = jitter_ms;
+    impairment.jitter_reorders = 1;
+    EXPECT_EQ(lattice_netsim_set_impairment(net_, &impairment), LATTICE_OK);
+  }
+
   void run(uint32_t milliseconds) {
     for (uint32_t ms = 0; ms < milliseconds; ms += 5) pump();
   }
@@ -172,7 +187,7 @@ class InterestPair {
     lattice_world_config_init(&config);
     config.bind_address = address;
     config.netsim = net_;
-    config.tick_rate_hz = 60;
+    config.tick_rate_hz = ticks_.rate_hz;
     config.clock = [](void* ctx) { return static_cast<InterestPair*>(ctx)->now_ns_; };
     config.clock_ctx = this;
     return config;
@@ -184,6 +199,7 @@ class InterestPair {
     EXPECT_NE(world, nullptr) << lattice_last_error();
     register_thing(world);
     register_bulk(world);
+    if (ticks_.have_inputs) register_keys(world);
     return world;
   }
   void listen() {
@@ -216,6 +232,7 @@ class InterestPair {
   }
 
   bool is_filtering_;
+  PairTicks ticks_;
   lattice_netsim* net_ = nullptr;
   uint64_t now_ns_ = 0;
   lattice_world* server_ = nullptr;

@@ -374,6 +374,25 @@ TEST(InterestEvents, LeavingAndDestructionAreToldApart) {
 }
 
 // The set of a client is being made there: an object that appears in it would be missed.
+// Calls follow what a client has. Its set is made with its snapshots, and those wait for its
+// acknowledgements.
+TEST(InterestEvents, ARuleHidesAtOnceAlsoFromAClientThatGetsNoSnapshots) {
+  InterestPair pair;
+  const lattice_netid thing = pair.spawn_at(5);
+  ASSERT_TRUE(pair.connect()) << lattice_last_error();
+  ASSERT_TRUE(pair.run_until([&] { return !pair.heard.empty(); }));
+  pair.cut(true);
+  pair.run(2000);
+  EXPECT_EQ(lattice_conn_has_object(pair.conn(), thing), 1);
+  lattice_object_interest rule;
+  lattice_object_interest_init(&rule);
+  rule.team_mask = 1u << 3;
+  ASSERT_EQ(lattice_object_set_interest(pair.server(), thing, &rule), LATTICE_OK) << lattice_last_error();
+  EXPECT_EQ(lattice_conn_has_object(pair.conn(), thing), 0) << "before any snapshot";
+  pair.run(500);
+  EXPECT_EQ(lattice_conn_has_object(pair.conn(), thing), 0);
+}
+
 TEST(InterestEvents, OnRelevantMustNotSpawn) {
   InterestPair pair;
   ASSERT_TRUE(pair.connect());

@@ -81,6 +81,23 @@ TEST(Joining, the_end_is_told_over_a_bad_network) {
   EXPECT_TRUE(pair.run_until([&] { return info_of(pair.client_conn()).is_loaded != 0; }));
 }
 
+// The handshake repeats its messages every 250 ms, so on a long path none of them has a round trip of its
+// own.
+TEST(Joining, the_clock_starts_in_the_right_place_over_a_long_path) {
+  for (const double delay_ms : {20.0, 120.0, 150.0, 240.0, 300.0}) {
+    InterestPair pair(LATTICE_INTEREST_NONE);
+    pair.set_link(delay_ms, 0);
+    pair.spawn_bulk(1);
+    ASSERT_TRUE(pair.connect()) << lattice_last_error();
+    pair.run(3000);
+    lattice_world_stats stats;
+    lattice_world_stats_init(&stats);
+    ASSERT_EQ(lattice_world_get_stats(pair.client(), &stats), LATTICE_OK) << lattice_last_error();
+    EXPECT_EQ(stats.clock_resyncs, 0u) << delay_ms;
+    EXPECT_GT(stats.tick, 60u);
+  }
+}
+
 TEST(Joining, only_what_the_client_may_see_counts) {
   InterestPair pair;
   pair.spawn_at(5);

@@ -13,6 +13,13 @@ void change(lattice_world* world, lattice_netid object, uint32_t step) {
   for (uint32_t i = 0; i < 5; ++i) bulk->numbers[i] = 0x10000000u + (step * 0x9E3779B1u >> 4) + i;
 }
 
+uint64_t inputs_used(lattice_world* world) {
+  lattice_world_stats stats;
+  lattice_world_stats_init(&stats);
+  EXPECT_EQ(lattice_world_get_stats(world, &stats), LATTICE_OK) << lattice_last_error();
+  return stats.inputs_used;
+}
+
 TEST(LeastCap, corrects_what_a_client_owns_in_each_snapshot) {
   InterestPair pair(LATTICE_INTEREST_NONE, 0, [](lattice_world_config* config) {
     config->predicted_set_bytes = kOwnBytes;
@@ -38,6 +45,46 @@ TEST(LeastCap, corrects_what_a_client_owns_in_each_snapshot) {
     newest = info.confirmed_tick;
   }
   EXPECT_GE(confirmed, kSeconds * 27) << "of 30 snapshots a second";
+}
+
+// Where packets overtake each other, each of them asks for an ack at once. Acks alone do not take the rate.
+TEST(LeastCap, corrects_what_a_client_owns_where_packets_overtake_each_other) {
+  for (const auto& [tick_rate_hz, snapshot_rate_hz] : {std::pair<uint32_t, uint32_t>{60, 30}, {128, 10}}) {
+    static uint32_t tick_hz, snapshot_hz;
+    tick_hz = tick_rate_hz;
+    snapshot_hz = snapshot_rate_hz;
+    InterestPair pair(LATTICE_INTEREST_NONE, 0,
+                      [](lattice_world_config* config) {
+                        config->tick_rate_hz = tick_hz;
+                        config->snapshot_rate_hz = snapshot_hz;
+                        config->predicted_set_bytes = kOwnBytes;
+                        config->max_send_bytes_per_s =
+                            std::max(snapshot_hz, 40u) * 53 + snapshot_hz * (64 + 2 * kOwnBytes);
+                      },
+                      {.rate_hz = tick_rate_hz, .have_inputs = true});
+    std::vector<lattice_netid> others;
+    for (uint32_t i = 0; i < 20; ++i) others.push_back(pair.spawn_bulk(1));
+    ASSERT_TRUE(pair.connect()) << lattice_last_error();
+    const lattice_netid own = pair.spawn_bulk(1, pair.peer());
+    pair.run(2000);
+    pair.overtake(50, 25);
+
+    uint32_t newest = 0, since_ms = 0, longest_ms = 0;
+    for (uint32_t ms = 0; ms < 12000; ms += 5) {
+      change(pair.server(), own, ms);
+      for (const lattice_netid other : others) change(pair.server(), other, ms);
+      pair.run(5);
+      lattice_object_info info;
+      lattice_object_info_init(&info);
+      ASSERT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
+      since_ms = info.confirmed_tick != newest ? 0 : since_ms + 5;
+      newest = info.confirmed_tick;
+      longest_ms = std::max(longest_ms, since_ms);
+    }
+    EXPECT_GT(inputs_used(pair.server()), 8 * tick_rate_hz);
+    // Two intervals, and one snapshot overtaken by the next.
+    EXPECT_LE(longest_ms, 3 * 1000 / snapshot_rate_hz + 50) << tick_rate_hz;
+  }
 }
 
 }  // namespace

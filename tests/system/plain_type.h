@@ -43,4 +43,23 @@ void register_plain_type(lattice_world* world, const PlainType& plain) {
   ASSERT_EQ(lattice_register_type(world, &type), LATTICE_OK) << lattice_last_error();
 }
 
+/// The input command: 32 keys.
+inline void register_keys(lattice_world* world) {
+  lattice_member_desc member;
+  lattice_member_desc_init(&member);
+  member.name = "keys";
+  member.type = LATTICE_WIRE_UINT32;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = "Keys";
+  structure.host_bytes = sizeof(uint32_t);
+  structure.host_align = alignof(uint32_t);
+  structure.members = &member;
+  structure.member_count = 1;
+  lattice_input_desc input;
+  lattice_input_desc_init(&input);
+  input.structure = &structure;
+  ASSERT_EQ(lattice_register_input(world, &input), LATTICE_OK) << lattice_last_error();
+}
+
 }  // namespace lattice::test

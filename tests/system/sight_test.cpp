@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "lattice/lattice.hpp"
+#include "plain_type.h"
 #include "play_pair.h"
 #include "refusal_count.h"
 
@@ -22,24 +23,6 @@ struct Link {
 };
 
 class SightOnALink : public testing::TestWithParam<Link> {};
-
-void register_keys(lattice_world* world) {
-  lattice_member_desc member;
-  lattice_member_desc_init(&member);
-  member.name = "keys";
-  member.type = LATTICE_WIRE_UINT32;
-  lattice_struct_desc structure;
-  lattice_struct_desc_init(&structure);
-  structure.name = "Keys";
-  structure.host_bytes = sizeof(uint32_t);
-  structure.host_align = alignof(uint32_t);
-  structure.members = &member;
-  structure.member_count = 1;
-  lattice_input_desc input;
-  lattice_input_desc_init(&input);
-  input.structure = &structure;
-  ASSERT_EQ(lattice_register_input(world, &input), LATTICE_OK) << lattice_last_error();
-}
 
 lattice_input_sight sight_of(lattice_world* world, lattice_peer_id peer) {
   lattice_input_sight sight;

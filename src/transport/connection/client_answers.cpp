@@ -111,6 +111,7 @@ ClientResult ClientHandshake::on_challenge(std::span<const uint8_t> body, uint64
           return (a.live ? a.made_order : 0) < (b.live ? b.made_order : 0);
         });
     if (!build_response(challenge, &slot)) return drop(ClientDrop::kLowOrderKey);
+    slot.asked_for_ns = now_ns - asked_ns_;
     candidate = &slot;
   }
   lifecycle_.apply(Event::kChallenge);
@@ -225,6 +226,7 @@ ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, st
   accepted.peer_id = fields.peer_id;
   accepted.features = fields.features;
   if (candidate.send_count == 1) accepted.first_rtt_ns = now_ns - candidate.first_sent_ns;
+  accepted.most_rtt_ns = std::min(candidate.asked_for_ns, now_ns - candidate.first_sent_ns);
   result.outcome = ClientOutcome::kAccepted;
   result.accepted = std::move(accepted);
   finish(Event::kConfirm);

@@ -65,7 +65,7 @@ DisconnectReason ClientHandshake::start(uint64_t now_ns, DatagramSink& sink) {
   th1_ = crypto::transcript_request(config_.protocol_id, fields.aud, crypto::sha256({token}),
                                     client_.public_key());
   lifecycle_.apply(Event::kConnect);
-  started_ns_ = now_ns;
+  started_ns_ = asked_ns_ = now_ns;
   start_round(now_ns);
   send_request(sink);
   return DisconnectReason::kNone;
@@ -111,6 +111,7 @@ ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramS
   if (state == State::kHandshake && retry_count_ >= kResponsesBeforeFallBack) {
     // H-12: the cookie may have expired. Candidates stay: an answer to one of them may still arrive.
     lifecycle_.apply(Event::kFallBack);
+    asked_ns_ = now_ns;
     start_round(now_ns);
     send_request(sink);
     return {};

@@ -65,6 +65,8 @@ struct ClientAccepted {
   uint64_t peer_id = 0;
   uint32_t features = 0;
   uint64_t first_rtt_ns = 0;  ///< Message 3 to message 4 when it was sent once (Karn), else 0.
+  uint64_t most_rtt_ns =
+      0;  ///< From the first copy of a message to its answer; of messages 1 and 3 the less.
 };
 
 enum class ClientOutcome : uint8_t { kPending, kAccepted, kRefused, kGaveUp };
@@ -133,6 +135,7 @@ class ClientHandshake {
     std::array<uint8_t, kMaxResponseBytes> response{};
     size_t response_bytes = 0;
     uint64_t made_order = 0;
+    uint64_t asked_for_ns = 0;  // from the first message 1 of the round to the challenge
     uint64_t first_sent_ns = 0;
     uint32_t send_count = 0;
   };
@@ -172,6 +175,7 @@ class ClientHandshake {
   std::array<Candidate, kMaxChallenges> candidates_;
   uint64_t candidates_made_ = 0;
   uint64_t started_ns_ = 0;
+  uint64_t asked_ns_ = 0;  // when the present round of messages 1 began
   uint64_t retry_at_ns_ = 0;
   uint32_t retry_count_ = 0;  // k of the interval, from the last change of state.
   bool was_challenged_ = false;

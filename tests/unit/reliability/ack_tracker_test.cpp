@@ -61,8 +61,22 @@ TEST(AckTracker, SaysFromWhenOnAnUpdateMustSendIt) {
   EXPECT_TRUE(acks.ack_due(due_ns, kInterval));
   acks.on_packet(3, true, 101 * kMs);
   EXPECT_EQ(acks.due_at_ns(kInterval), 0u) << "out of turn";
-  acks.on_block_sent();
+  acks.on_block_sent(0, 0);
   EXPECT_EQ(acks.due_at_ns(kInterval), AckTracker::kNever);
+}
+
+// Where every packet comes out of turn.
+TEST(AckTracker, PausesAfterABlock) {
+  AckTracker acks;
+  acks.on_packet(1, true, 100 * kMs);
+  acks.on_block_sent(110 * kMs, 25 * kMs);
+  acks.on_packet(3, true, 112 * kMs, 5 * kMs);
+  EXPECT_EQ(acks.due_at_ns(0), 135 * kMs) << "of the gap, and of the 5 ms";
+  EXPECT_FALSE(acks.ack_due(134 * kMs, 16 * kMs));
+  EXPECT_TRUE(acks.ack_due(135 * kMs, 0));
+  for (uint64_t seq = 4; seq <= 2 + kAckEveryPackets; ++seq) acks.on_packet(seq, true, 113 * kMs);
+  EXPECT_EQ(acks.due_at_ns(0), 0u) << "many packets do not wait";
+  EXPECT_TRUE(acks.ack_due(113 * kMs, 0));
 }
 
 TEST(AckTracker, JumpsOfTheWholeWindow) {
@@ -84,7 +98,7 @@ TEST(AckTracker, AReliableMessageWaitsLess) {
   acks.on_packet(3, true, 13 * kMs);  // Does not postpone it again.
   EXPECT_FALSE(acks.ack_due(16 * kMs, 0));
   EXPECT_TRUE(acks.ack_due(17 * kMs, 0));
-  acks.on_block_sent();
+  acks.on_block_sent(0, 0);
   acks.on_packet(4, true, 20 * kMs);
   EXPECT_FALSE(acks.ack_due(44 * kMs, 0));
   EXPECT_TRUE(acks.ack_due(45 * kMs, 0));
@@ -105,7 +119,7 @@ TEST(AckTracker, DueAfterSixteenPacketsOr25Milliseconds) {
   }
   EXPECT_TRUE(acks.ack_overdue());
   EXPECT_TRUE(acks.ack_due(10 * kMs, 0));
-  acks.on_block_sent();
+  acks.on_block_sent(0, 0);
   EXPECT_FALSE(acks.ack_pending());
   EXPECT_EQ(acks.delay_ns(15 * kMs), 5 * kMs);
 }

@@ -31,8 +31,8 @@ LATTICE_API lattice_result lattice_frame_begin(lattice_world* world);
 typedef struct lattice_frame_object {
   lattice_netid object;  ///< its id
   /// Which members changed: bit 0 is the first member of the first behaviour, and the members of the next
-  /// behaviours follow. Bit LATTICE_FRAME_LAST_MEMBER stands for all members from that one on. 0 in `left`
-  /// and `spawned`.
+  /// behaviours follow. Bit LATTICE_FRAME_LAST_MEMBER stands for all members from that one on. A member that
+  /// changed and changed back between two frames is one that changed. 0 in `left` and `spawned`.
   uint64_t members;
   uint32_t type_id;  ///< the type it was spawned with
   uint32_t reason;   ///< a lattice_despawn_reason; LATTICE_DESPAWN_NONE except in `left`
@@ -64,6 +64,8 @@ typedef struct lattice_frame {
   /// The first frame has the placed objects that are gone.
   const lattice_frame_object* left;
   /// Objects that appeared. The first frame of a world has every spawned object here that is there already.
+  /// On the authority also one whose first tick has not run: it has no lattice_object_confirmed() yet, and
+  /// its state is that of lattice_object_read().
   const lattice_frame_object* spawned;
   /// Objects whose authoritative state is another one, and which of their members. On a client: what arrived.
   /// On the authority: what its ticks recorded. The first frame has the placed objects that are no longer as

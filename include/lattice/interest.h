@@ -32,7 +32,7 @@ extern "C" {
 /// From where an object is seen.
 typedef enum lattice_relevance {
   LATTICE_RELEVANCE_DISTANCE = 0,  ///< from near; an object that has no place is seen from everywhere
-  LATTICE_RELEVANCE_ALWAYS = 1,    ///< from everywhere
+  LATTICE_RELEVANCE_ALWAYS = 1,    ///< from everywhere in its room
   LATTICE_RELEVANCE_OWNER = 2      ///< by its owner only
 } lattice_relevance;
 

@@ -148,6 +148,16 @@ void ReplicaList::forget(uint32_t slot, uint64_t network_id, bool left) {
   validate();
 }
 
+// The number of the stays has come round. What the ledger still has of the index is of stays that ended with
+// the same numbers, and a verdict on that would count for the next ones.
+void ReplicaList::forget_stays(uint32_t index) {
+  ledger_.for_each_entry([index](SentEntry& entry) {
+    const bool is_state =
+        entry.kind != SentEntry::kBlock && static_cast<EntryKind>(entry.kind) != EntryKind::kRemoved;
+    if (is_state && entry.index == index) entry = SentEntry::nothing();
+  });
+}
+
 // The next free index, as that of a new Replica.
 uint32_t ReplicaList::add_index(uint32_t slot) {
   const uint32_t index = slots_.add(slot);
@@ -165,6 +175,7 @@ uint32_t ReplicaList::add_index(uint32_t slot) {
 
 void ReplicaList::remove_index(uint32_t index) {
   const uint16_t stay = next_stay(replicas_[index].stay);
+  if (stay == 0) forget_stays(index);
   replicas_[index] = Replica();
   replicas_[index].stay = stay & SentEntry::kStayMask;
   kept_[index] = KeptState();

@@ -246,6 +246,7 @@ class ReplicaList {
   void wake_outdated(const StateStore& store);
   void drop_stale();
   void fit();
+  void forget_stays(uint32_t index);
   uint32_t add_index(uint32_t slot);
   void remove_index(uint32_t index);
   uint32_t find_active(uint32_t slot);

@@ -190,7 +190,7 @@ bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
       const std::string_view text(reinterpret_cast<const char*>(p), text_length(p, leaf.capacity));
       const size_t valid = utf8_valid_prefix(text);
       pack_word_bytes(words, leaf.word_count, valid, p, valid);
-      return valid == text.size();
+      return p[valid] == 0;  // else the rest is not UTF-8, or the text has no end
     }
     case LeafKind::kFixedString: {
       const size_t n = text_length(p, leaf.capacity);
@@ -238,7 +238,7 @@ std::string leaf_misfit(const Leaf& leaf, const LeafExtra& extra, const uint8_t*
     case LeafKind::kQuaternionFull:
       return " has no finite length and takes rotations";
     case LeafKind::kString:
-      return " is not UTF-8 and takes UTF-8";
+      return " is not UTF-8 of at most " + std::to_string(leaf.capacity) + " bytes with a zero behind it";
     case LeafKind::kBytes:
       return " has " + std::to_string(load<uint16_t>(p)) + " bytes and takes " +
              std::to_string(leaf.capacity);

@@ -505,6 +505,31 @@ uint64_t visited_in(uint32_t objects, uint32_t moving) {
   return recipient.visited() - before;
 }
 
+// An index of the list counts its stays in nine bits.
+TEST(ReplicaList, an_ack_of_hundreds_of_stays_ago_counts_for_nothing) {
+  for (const uint32_t stays : {1u, 255u, 256u, 257u, 512u}) {
+    const Types types;
+    Authority authority{types};
+    ReplicaList recipient{ReplicaList::Config{}};
+    authority.recipients.push_back(&recipient);
+    uint32_t slot = authority.spawn(types.lamp());
+    authority.record();
+    const uint32_t old_receipt = authority.send(recipient)[0].receipt;
+    authority.tick += 2;
+    for (uint32_t i = 0; i < stays; ++i) {
+      authority.despawn(slot);
+      slot = authority.spawn(types.lamp());
+    }
+    ASSERT_EQ(recipient.index_of(slot), 0u) << "the place of the first";
+    authority.record();
+    const uint32_t receipt = authority.send(recipient)[0].receipt;
+    recipient.on_receipt(old_receipt, true);
+    EXPECT_EQ(recipient.find(slot, authority.store)->acked_version, 0u) << stays;
+    recipient.on_receipt(receipt, true);
+    EXPECT_EQ(recipient.find(slot, authority.store)->acked_version, 1u) << stays;
+  }
+}
+
 TEST(ReplicaList, a_set_of_64_costs_the_same_in_any_world) {
   const uint64_t apart = visited_in(4096, 64);
   EXPECT_GE(apart, 10u * 64u);

@@ -88,6 +88,9 @@ TEST(Clamping, UnknownValuesTextAndSizes) {
               std::memcpy(text, "good \xFF", 7);
             }),
             Names{"text"});
+  EXPECT_EQ(after([](Everything& e) { std::memset(e.text.data, 'x', sizeof e.text.data - 1); }), Names{});
+  EXPECT_EQ(after([](Everything& e) { std::memset(e.text.data, 'x', sizeof e.text.data); }), Names{"text"})
+      << "without an end";
 }
 
 TEST(Clamping, AnglesWrapAndElementsCount) {

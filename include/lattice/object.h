@@ -171,7 +171,9 @@ typedef struct lattice_object_info {
   uint32_t authority_mode;  ///< a lattice_authority_mode
   /// The tick it was spawned in; on a client that of the first state received. 0: it was placed.
   uint32_t spawn_tick;
-  uint32_t confirmed_tick;  ///< tick of its newest authoritative state; on the authority the last tick
+  /// Tick of its newest authoritative state; on the authority the last tick. A placed object of which nothing
+  /// was heard has that before the session began: until on_loaded it may have changed all the same.
+  uint32_t confirmed_tick;
   uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority of one that is awake, or the
                             ///< predicting owner
   uint64_t placed_key;      ///< key of lattice_place(); 0: it was spawned

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "base/assert.h"
@@ -46,6 +47,30 @@ void check_buffer(const lattice::serialization::Layout& layout, const DecodedInp
   }
 }
 
+/// A server that ran `last_run` reads no more than it can use, and that as it is in the whole message.
+void check_partial(const lattice::serialization::Layout& layout, const DecodedInputs& whole,
+                   std::span<const lattice::serialization::Word> words, std::span<const uint8_t> body,
+                   Tick last_run) {
+  if (last_run == 0) return;
+  std::vector<lattice::serialization::Word> part(words.size());
+  const DecodedInputs decoded = decode_inputs(layout, body, last_run, part);
+  LATTICE_CHECK(decoded.count == whole.count && decoded.read_count <= whole.count);
+  LATTICE_CHECK(std::equal(words.begin(),
+                           words.begin() + static_cast<ptrdiff_t>(decoded.read_count * layout.word_count()),
+                           part.begin()));
+  std::vector<lattice::serialization::Word> none(layout.word_count());
+  layout.zero_baseline(none.data());
+  InputBuffer buffer(InputBufferConfig{}, none, last_run);
+  InputBuffer other(InputBufferConfig{}, none, last_run);
+  buffer.receive(decoded, part, TickTime{last_run, 0.25});
+  other.receive(whole, words, TickTime{last_run, 0.25});
+  LATTICE_CHECK(buffer.depth() == other.depth());
+  // A window half of all numbers away is partly before, partly after: read or not, it is of no use.
+  const bool is_near = std::abs(int64_t{lattice::base::tick_distance(whole.newest_tick, last_run)}) < 1000;
+  LATTICE_CHECK(!is_near || buffer.stats().late == other.stats().late);
+  LATTICE_CHECK(!is_near || buffer.stats().duplicates == other.stats().duplicates);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -59,5 +84,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_one_encoding(layout, decoded, words, body);
   check_buffer(layout, decoded, words, decoded.newest_tick - 5);
   check_buffer(layout, decoded, words, decoded.newest_tick + 5);
+  for (const int32_t ahead : {-40, -5, -1, 0, 1, 5}) {
+    for (const uint32_t turn : {0u, uint32_t{1} << 31}) {
+      check_partial(layout, decoded, words, body, decoded.newest_tick - static_cast<uint32_t>(ahead) + turn);
+    }
+  }
   return 0;
 }

@@ -61,10 +61,10 @@ void InputBuffer::receive(const DecodedInputs& inputs, std::span<const serializa
   fold_margin(inputs, server_position);
   // Oldest first. Each input beyond the buffer is refused on its own, so the near ticks of such a message are
   // kept.
+  const int64_t newest_age = -int64_t{base::tick_distance(newest_tick, newest_taken_)};
   for (uint32_t i = inputs.count; i-- > inputs.read_count;) {
-    const int32_t age = base::tick_distance(newest_taken_, newest_tick - i);
-    LATTICE_ASSERT(age >= 0);
-    store_late(static_cast<uint32_t>(age));
+    LATTICE_ASSERT(newest_age + i >= 0);
+    store_late(static_cast<uint32_t>(newest_age + i));
   }
   for (uint32_t i = inputs.read_count; i-- > 0;) {
     store(newest_tick - i, words.data() + i * word_count, inputs.sights[i]);

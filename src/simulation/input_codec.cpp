@@ -84,9 +84,12 @@ DecodedInputs decode_inputs(const serialization::Layout& layout, std::span<const
   const SightFault fault = decode_sight(reader, result.newest_tick, &result.sights[0]);
   if (!layout.decode_whole(reader, newer)) return refuse(InputRefusal::kTruncated);
   if (fault != SightFault::kNone) return refuse(refusal_of(fault));
+  // By distance, not tick by tick: a tick half of all numbers away is neither before nor after.
+  const int32_t after = base::tick_distance(result.newest_tick, last_run);
+  const uint32_t wanted = last_run == 0 ? result.count : static_cast<uint32_t>(std::max(after, 1));
   for (result.read_count = 1; result.read_count < result.count; ++result.read_count) {
     const uint32_t i = result.read_count;
-    if (last_run != 0 && !base::tick_after(result.newest_tick - i, last_run)) return result;
+    if (i == wanted) return result;
     serialization::Word* older = newer + word_count;
     if (reader.ReadBool()) {
       if (!layout.decode_delta(reader, newer, older)) return refuse(InputRefusal::kTruncated);

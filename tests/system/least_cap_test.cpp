@@ -1,5 +1,7 @@
 // The least cap that a world accepts is enough: what a client owns is told in nearly each snapshot, whatever
 // else changes.
+#include <span>
+
 #include "interest_pair.h"
 
 namespace lattice::test {
@@ -11,6 +13,18 @@ constexpr uint32_t kOwnBytes = 32;
 void change(lattice_world* world, lattice_netid object, uint32_t step) {
   auto* bulk = static_cast<Bulk*>(lattice_object_state(world, object, 0));
   for (uint32_t i = 0; i < 5; ++i) bulk->numbers[i] = 0x10000000u + (step * 0x9E3779B1u >> 4) + i;
+}
+
+/// Changes everything, lets 5 ms pass, and returns the tick that the client then knows of its own object.
+uint32_t confirmed_after_change(InterestPair& pair, lattice_netid own, std::span<const lattice_netid> others,
+                                uint32_t step) {
+  change(pair.server(), own, step);
+  for (const lattice_netid other : others) change(pair.server(), other, step);
+  pair.run(5);
+  lattice_object_info info;
+  lattice_object_info_init(&info);
+  EXPECT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
+  return info.confirmed_tick;
 }
 
 uint64_t inputs_used(lattice_world* world) {
@@ -35,14 +49,9 @@ TEST(LeastCap, corrects_what_a_client_owns_in_each_snapshot) {
   uint32_t newest = 0;
   constexpr uint32_t kSeconds = 4;
   for (uint32_t ms = 0; ms < 1000 * kSeconds; ms += 5) {
-    change(pair.server(), own, ms);
-    for (const lattice_netid other : others) change(pair.server(), other, ms);
-    pair.run(5);
-    lattice_object_info info;
-    lattice_object_info_init(&info);
-    ASSERT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
-    confirmed += info.confirmed_tick != newest ? 1u : 0u;
-    newest = info.confirmed_tick;
+    const uint32_t now = confirmed_after_change(pair, own, others, ms);
+    confirmed += now != newest ? 1u : 0u;
+    newest = now;
   }
   EXPECT_GE(confirmed, kSeconds * 27) << "of 30 snapshots a second";
 }
@@ -71,14 +80,9 @@ TEST(LeastCap, corrects_what_a_client_owns_where_packets_overtake_each_other) {
 
     uint32_t newest = 0, since_ms = 0, longest_ms = 0;
     for (uint32_t ms = 0; ms < 12000; ms += 5) {
-      change(pair.server(), own, ms);
-      for (const lattice_netid other : others) change(pair.server(), other, ms);
-      pair.run(5);
-      lattice_object_info info;
-      lattice_object_info_init(&info);
-      ASSERT_EQ(lattice_object_get_info(pair.client(), own, &info), LATTICE_OK) << lattice_last_error();
-      since_ms = info.confirmed_tick != newest ? 0 : since_ms + 5;
-      newest = info.confirmed_tick;
+      const uint32_t now = confirmed_after_change(pair, own, others, ms);
+      since_ms = now != newest ? 0 : since_ms + 5;
+      newest = now;
       longest_ms = std::max(longest_ms, since_ms);
     }
     EXPECT_GT(inputs_used(pair.server()), 8 * tick_rate_hz);

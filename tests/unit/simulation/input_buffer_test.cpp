@@ -168,7 +168,8 @@ TEST(InputBuffer, InputsThatWereNotReadCountAsTheirTicksDo) {
     DecodedInputs inputs = inputs_of(newest, static_cast<uint32_t>(1 + random.next_below(32)));
     const std::vector<serialization::Word> words(inputs.count, newest);
     whole.receive(inputs, words, TickTime{now, 0.0});
-    while (inputs.read_count > 1 && !base::tick_after(newest - (inputs.read_count - 1), now)) --inputs.read_count;
+    while (inputs.read_count > 1 && !base::tick_after(newest - (inputs.read_count - 1), now))
+      --inputs.read_count;
     partly.receive(inputs, words, TickTime{now, 0.0});
     if (random.chance(0.7)) now += 1 + static_cast<Tick>(random.chance(0.02) ? random.next_below(150) : 0);
     const TakenInput expected = whole.take(now);
@@ -181,6 +182,19 @@ TEST(InputBuffer, InputsThatWereNotReadCountAsTheirTicksDo) {
   EXPECT_EQ(partly.stats().accepted, whole.stats().accepted);
   EXPECT_EQ(partly.stats().conflicting, whole.stats().conflicting);
   EXPECT_GT(whole.stats().late, 0u);
+}
+
+// A tick half of all numbers away is neither before nor after.
+TEST(InputBuffer, InputsFromTheOtherEndOfTheNumbersAreLate) {
+  for (const uint32_t beyond : {0u, 1u, 20u, 31u}) {
+    InputBuffer buffer = make(1000);
+    DecodedInputs inputs = inputs_of(1000 + (1u << 31) + beyond, 32);
+    inputs.read_count = 1;
+    buffer.receive(inputs, std::vector<serialization::Word>(32), TickTime{1000, 0.0});
+    EXPECT_EQ(buffer.depth(), 0u);
+    EXPECT_EQ(buffer.stats().duplicates, 32u);
+    EXPECT_EQ(buffer.take(1001).source, InputSource::kDefault);
+  }
 }
 
 TEST(InputBuffer, HoldsThirtyTwoTicksAhead) {

@@ -146,12 +146,17 @@ TEST_F(InputCodec, ReadsBackToTheLastTickThatRan) {
     EXPECT_TRUE(std::equal(words.begin(), words.begin() + static_cast<ptrdiff_t>(read * layout_.word_count()),
                            decoded_.begin()));
   }
-  EXPECT_EQ(decode_inputs(layout_, body, 600, decoded_).read_count, 1u) << "the newest tells how late they are";
+  EXPECT_EQ(decode_inputs(layout_, body, 600, decoded_).read_count, 1u)
+      << "the newest tells how late they are";
+  EXPECT_EQ(decode_inputs(layout_, body, 500 + (1u << 31) - 5, decoded_).read_count, 1u) << "far behind";
+  EXPECT_EQ(decode_inputs(layout_, body, 500 + (1u << 31) + 5, decoded_).read_count, 12u) << "far ahead";
+  EXPECT_EQ(decode_inputs(layout_, body, 500 + (1u << 31), decoded_).read_count, 1u) << "as far as can be";
   // What nobody can use may be anything, or missing.
   const std::span<const uint8_t> cut = std::span(body).first(body.size() - 4);
   EXPECT_EQ(decode(cut).refusal, InputRefusal::kTruncated);
   EXPECT_EQ(decode_inputs(layout_, cut, 498, decoded_).refusal, InputRefusal::kNone);
-  EXPECT_EQ(decode_inputs(layout_, std::span(body).first(7), 600, decoded_).refusal, InputRefusal::kTruncated);
+  EXPECT_EQ(decode_inputs(layout_, std::span(body).first(7), 600, decoded_).refusal,
+            InputRefusal::kTruncated);
 }
 
 TEST_F(InputCodec, NamedRefusals) {

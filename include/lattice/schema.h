@@ -234,8 +234,8 @@ typedef struct lattice_rpc_desc {
 /// What is special about a type of objects.
 typedef enum lattice_type_flags {
   LATTICE_TYPE_PREDICTED = 1 << 0,  ///< the owner simulates it ahead of the authority
-  /// Its objects start with LATTICE_RELEVANCE_ALWAYS: they are seen from everywhere in
-  /// their room (interest.h).
+  /// Its objects start with LATTICE_RELEVANCE_ALWAYS: they are seen from everywhere in their room
+  /// (interest.h).
   LATTICE_TYPE_ALWAYS_RELEVANT = 1 << 1,
   /// After each tick every member is rounded to its value on the wire, even if
   /// lattice_world_config.quantize_simulation is 0.

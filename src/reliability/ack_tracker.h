@@ -30,7 +30,8 @@ class AckTracker {
   bool ack_pending() const { return unacked_count_ != 0; }
   /// True when the ack must not wait: kAckEveryPackets packets ask for it; or such a packet came out
   /// of turn, and the sender must learn of it to tell a loss from a delay; or the ack would be late at the
-  /// next update, `until_next_ns` after now. The last two wait for the pause after the last one.
+  /// next update, `until_next_ns` after now. The second and the third reason wait until the
+  /// pause after the last block is over.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
   /// The time from which ack_due() is true for updates at most `until_next_ns` apart; kNever with none
   /// pending.

@@ -114,7 +114,7 @@ size_t SnapshotBuilder::collect(ReplicaList& recipient, uint32_t bound_bytes, bo
   own_count_ = 0;
   any_groups_ = false;
   const std::span<uint64_t> awake = recipient.awake();
-  // Each entry fits a part.
+  // Each entry fits a part, so where there are no more of them than parts, all of them go.
   needs_priorities_ = !is_unbounded || awake.size() + steps_.parts() + kMaxPieceParts > kMaxParts;
   const size_t unseen = collect_removals(recipient, bound_bytes);
   size_t kept = 0;

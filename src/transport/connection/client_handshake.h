@@ -65,8 +65,8 @@ struct ClientAccepted {
   uint64_t peer_id = 0;
   uint32_t features = 0;
   uint64_t first_rtt_ns = 0;  ///< Message 3 to message 4 when it was sent once (Karn), else 0.
-  uint64_t most_rtt_ns =
-      0;  ///< From the first copy of a message to its answer; of messages 1 and 3 the less.
+  /// From the first copy of a message to its answer: of messages 1 and 3, the shorter time.
+  uint64_t most_rtt_ns = 0;
 };
 
 enum class ClientOutcome : uint8_t { kPending, kAccepted, kRefused, kGaveUp };

@@ -19,7 +19,7 @@ lattice_layer(fragment       transport/fragment    USES platform base wire socke
 lattice_layer(transfer       transport/transfer    USES platform base wire socket crypto connection
                                                         reliability)
 lattice_layer(serialization  serialization         USES platform base SYSTEM sodium)
-lattice_layer(replication    replication ROOMS interest USES platform base serialization)
+lattice_layer(replication    replication ROOMS encoding interest USES platform base serialization)
 lattice_layer(simulation     simulation            USES platform base serialization)
 lattice_layer(prediction     prediction            USES platform base serialization simulation)
 lattice_layer(world          world                 USES platform base wire socket crypto connection

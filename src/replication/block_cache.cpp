@@ -67,7 +67,7 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
   BitWriter out(scratch_);
   write_block_head(out, head);
   uint32_t previous_slot = kNone;
-  EntryBody previous;
+  WireMask previous;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint32_t slot = base_slot + static_cast<uint32_t>(std::countr_zero(rest));
     const uint32_t body_index = entries_.find(slot, store_.version_at(slot, baseline).version);
@@ -80,7 +80,7 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
     }
     write_changes(out, body, same_type ? &previous : nullptr);
     previous_slot = slot;
-    previous = body;
+    previous = body.mask;
   }
   end_block(out);
   if (!out.ok()) return index;

@@ -208,10 +208,8 @@ uint32_t BlockPlan::entry_bits(const Candidate& candidate, const Candidate* prev
         previous != nullptr && same_head(table.info(candidate.slot), table.info(previous->slot));
     bits += (previous != nullptr ? 1 : 0) + (same ? 0 : candidate.head_bits);
   }
-  if (candidate.mask_bits == 0) return bits;
-  if (previous == nullptr || previous->type != candidate.type) return bits + candidate.mask_bits;
-  const bool same_mask = previous->mask == candidate.mask && previous->mask_bits == candidate.mask_bits;
-  return bits + (same_mask ? 1 : 1 + candidate.mask_bits);
+  const bool same_type = previous != nullptr && previous->type == candidate.type;
+  return bits + mask_bits(candidate.mask, same_type ? &previous->mask : nullptr);
 }
 
 }  // namespace lattice::replication

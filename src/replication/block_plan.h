@@ -27,8 +27,7 @@ struct Candidate {
   uint32_t age = 0;        // of the baseline; 0: the kind has none, or it is the state as placed
   uint32_t bits = 0;       // of the content without mask and head
   uint32_t body = 0;       // in the EntryCache; EntryCache::kTooLarge when the kind has none
-  uint32_t mask_bits = 0;  // as in EntryBody
-  uint64_t mask = 0;
+  WireMask mask;           // as in EntryBody
   uint32_t head_bits = 0;  // of a full entry's head
   const ObjectType* type = nullptr;
   float priority = 0;

@@ -4,7 +4,6 @@
 
 #include "base/assert.h"
 #include "lattice/authoring/bit_writer.h"
-#include "replication/wire_mask.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
@@ -78,19 +77,12 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
   LATTICE_CHECK(from != nullptr && to != nullptr);  // the builder asked for this baseline
   BitWriter writer(scratch_);
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
-  bodies_.push_back(Body{baseline, kTooLarge, used_words_, kNone, 0, 0});
-  Body& body = bodies_.back();
-  if (layout.has_flat_mask()) {
-    const uint64_t mask = layout.changed_mask(from, to);
-    const WireMask wire = to_wire(layout, mask);
-    body.mask = wire.bits;
-    body.mask_bits = wire.count;
-    layout.encode_members(writer, mask, from, to);
-  } else {
-    layout.encode_delta(writer, from, to);
-  }
+  Body& body = bodies_.emplace_back();
+  body.baseline = baseline;
+  body.first_word = used_words_;
+  body.mask = encode_members(writer, layout, from, to);
   const uint32_t bits = static_cast<uint32_t>(writer.bit_count());
-  if (!writer.ok() || bits + body.mask_bits > max_body_bits_) return index;
+  if (!writer.ok() || bits + body.mask.count > max_body_bits_) return index;
   writer.finish();
   keep_bits(body, bits);
   return index;

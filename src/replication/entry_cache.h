@@ -15,18 +15,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "replication/encoding/plain_encoder.h"
 #include "replication/object_table.h"
 #include "replication/state_store.h"
 
 namespace lattice::replication {
-
-/// The changes of one entry. Bits past the last are zero.
-struct EntryBody {
-  const uint64_t* words = nullptr;  // the members; valid until the next find() or begin_*()
-  uint32_t bits = 0;                // of the members
-  uint32_t mask_bits = 0;  // of the mask on the wire; 0: the type has no flat mask, and words hold all
-  uint64_t mask = 0;       // as on the wire, the last bit lowest
-};
 
 class EntryCache {
  public:
@@ -45,11 +38,11 @@ class EntryCache {
 
   /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
   /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store.
-  /// Indexes are valid until the next begin_*().
+  /// Indexes are valid until the next begin_*(), and what body() gives until the next find() or begin_*().
   uint32_t find(uint32_t slot, uint32_t baseline);
   EntryBody body(uint32_t index) const {
     const Body& body = bodies_[index];
-    return EntryBody{words_.data() + body.first_word, body.bits, body.mask_bits, body.mask};
+    return EntryBody{words_.data() + body.first_word, body.bits, body.mask};
   }
 
   /// How many bodies were encoded, and below: how many were reused.
@@ -59,11 +52,10 @@ class EntryCache {
  private:
   struct Body {
     uint32_t baseline = 0;
-    uint32_t bits = 0;
+    uint32_t bits = kTooLarge;
     uint32_t first_word = 0;
     uint32_t next = UINT32_MAX;  // further bodies of the same object
-    uint32_t mask_bits = 0;
-    uint64_t mask = 0;
+    WireMask mask;
   };
   struct Head {
     uint32_t send = 0;

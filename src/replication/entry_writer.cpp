@@ -33,19 +33,6 @@ void write_gap(BitWriter& out, uint32_t gap, uint32_t k) {
   }
 }
 
-void write_changes(BitWriter& out, const EntryBody& body, const EntryBody* previous) {
-  if (body.mask_bits != 0) {
-    const bool same =
-        previous != nullptr && previous->mask == body.mask && previous->mask_bits == body.mask_bits;
-    if (previous != nullptr) out.WriteBool(same);
-    if (!same) out.WriteBits(body.mask, static_cast<int>(body.mask_bits));
-  }
-  const uint32_t whole = body.bits / 64;
-  for (uint32_t i = 0; i < whole; ++i) out.WriteBits(body.words[i], 64);
-  const uint32_t tail = body.bits % 64;
-  if (tail != 0) out.WriteBits(body.words[whole] >> (64 - tail), static_cast<int>(tail));
-}
-
 void end_block(BitWriter& out) {
   out.WriteBits(0, static_cast<int>((8 - out.bit_count() % 8) % 8));
 }

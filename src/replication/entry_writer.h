@@ -1,11 +1,10 @@
-// Writes the pieces of a block (D-13, D-14, D-43). The parts of one client and the blocks that clients share
-// consist of the same pieces.
+// Writes the frame of a block around the changes of its entries (D-13, D-14). The parts of one client and the
+// blocks that clients share have the same frame.
 #pragma once
 
 #include <cstdint>
 
 #include "lattice/authoring/bit_writer.h"
-#include "replication/entry_cache.h"
 #include "replication/snapshot_format.h"
 
 namespace lattice::replication {
@@ -24,8 +23,6 @@ uint32_t best_gap_k(uint32_t range, uint32_t count);
 
 void write_block_head(BitWriter& out, const BlockHead& head);
 void write_gap(BitWriter& out, uint32_t gap, uint32_t k);
-/// `previous` is the entry before where that has the same type, or null.
-void write_changes(BitWriter& out, const EntryBody& body, const EntryBody* previous);
 /// Fills the last byte of a block.
 void end_block(BitWriter& out);
 

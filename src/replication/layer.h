@@ -9,6 +9,7 @@
 //   SnapshotBuilder  one client, one tick: finds what is new to it, plans blocks and parts (BlockPlan), and
 //                    writes them; each entry is encoded once and copied (EntryCache), and so are the blocks
 //                    of groups (BlockCache)
+//   plain encoder    (encoding/) how the changes of an entry look; its other half is on the client
 //   LongSends        per client: the states that are longer than a part and go in pieces
 //   Interest         per client: the objects that it is to see, by rule, room and distance
 // Does, on a client:

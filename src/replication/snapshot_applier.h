@@ -15,16 +15,14 @@
 #include "base/ring.h"
 #include "lattice/authoring/bit_reader.h"
 #include "replication/despawn_reason.h"
+#include "replication/encoding/plain_decoder.h"
 #include "replication/object_table.h"
 #include "replication/received_pieces.h"
 #include "replication/received_states.h"
 #include "replication/snapshot_format.h"
 #include "serialization/bit_window.h"
-#include "serialization/member_plan.h"
 
 namespace lattice::replication {
-
-using serialization::BitWindow;
 
 /// Why a part was refused. Every value but kNone, kStale and kLateBaseline means a broken or hostile peer
 /// (ProtocolError).
@@ -133,8 +131,6 @@ class SnapshotApplier {
 
  private:
   static constexpr uint32_t kNotKnown = base::HashIndex::kNone;
-  static constexpr size_t kPlans = 16;
-  static constexpr unsigned kMaxShortMaskBits = 16;
 
   /// An object or its tombstone. Its states outlive a removal: entries sent before the removal may still
   /// arrive, and must still decode. What every delta reads stands first, in one cache line.
@@ -206,10 +202,8 @@ class SnapshotApplier {
   };
   /// What an entry takes over from the one before.
   struct Previous {
-    const ObjectType* type = nullptr;                 // null: the first entry
-    const serialization::MemberPlan* plan = nullptr;  // of the mask, where there is one
-    unsigned mask_bits = 0;                           // on the wire, where it is short, else 0
-    ObjectInfo head;
+    PlainDecoder::Context changes;
+    ObjectInfo head;  // of a full entry
   };
   /// How far the entries of a block are decoded.
   struct Entries {
@@ -237,9 +231,6 @@ class SnapshotApplier {
   SnapshotRefusal decode_long(const ReceivedRun& run, SnapshotHeader header);
   bool is_over(uint32_t remote_slot, Tick tick) const;
   SnapshotRefusal check_full(const Pending& entry, Tick tick) const;
-  bool decode_changes(BitWindow& in, const ObjectType& type, const Word* baseline, Word* out,
-                      Previous* previous);
-  const serialization::MemberPlan* plan_of(const serialization::Layout& layout, uint64_t mask);
   static bool lives_at(const Known& known, Tick tick);
   static bool is_before_removal(const Known& known, Tick tick);
   uint32_t take_words(uint32_t count);
@@ -306,7 +297,7 @@ class SnapshotApplier {
   base::HashIndex full_ids_;    // network_ids of the full entries in pending_
   base::HashIndex full_slots_;  // their remote slots
   std::vector<Full> fulls_;
-  std::array<serialization::MemberPlan, kPlans> plans_;  // of the masks that came last
+  PlainDecoder plain_;
   uint32_t baseline_depth_ = 0;  // of the last delta's baseline: the objects of a block were sent together
   std::vector<Word> scratch_;    // decoded words of fulls_: of some of these objects there are no states yet
   uint32_t used_words_ = 0;

@@ -355,7 +355,6 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   const EntryBody body = cache_.body(candidate->body);
   candidate->bits = body.bits;
   candidate->mask = body.mask;
-  candidate->mask_bits = body.mask_bits;
   if (candidate->kind == EntryKind::kFull) {
     candidate->bits += varint_bits(info.network_id);
     candidate->head_bits = varint_bits(info.type->type_id) + varint_bits(info.owner) + 2 +
@@ -519,8 +518,7 @@ void SnapshotBuilder::write_block(BitWriter& out, ReplicaList& recipient, const 
     if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, previous);
     if (candidate.body != EntryCache::kTooLarge) {
       const bool same_type = previous != nullptr && previous->type == candidate.type;
-      const EntryBody before = same_type ? cache_.body(previous->body) : EntryBody{};
-      write_changes(out, cache_.body(candidate.body), same_type ? &before : nullptr);
+      write_changes(out, cache_.body(candidate.body), same_type ? &previous->mask : nullptr);
     }
     account(recipient, candidate);
     previous = &candidate;

@@ -185,7 +185,7 @@ class SnapshotBuilder {
   /// About the bits of an entry: whether a mask or a head is that of the entry before is not known yet.
   static uint32_t estimate_bits(const Candidate& candidate) {
     constexpr uint32_t kGapBits = 4;
-    return candidate.bits + candidate.mask_bits + kGapBits;
+    return candidate.bits + candidate.mask.count + kGapBits;
   }
   void write(ReplicaList& recipient, const SnapshotHeader& header, uint32_t budget_bytes);
   void validate(const ReplicaList& recipient);

@@ -7,7 +7,6 @@
 #include "base/assert.h"
 #include "replication/entry_writer.h"
 #include "replication/snapshot_builder.h"
-#include "replication/wire_mask.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
@@ -80,14 +79,7 @@ std::span<const uint8_t> SnapshotBuilder::encode_long(const ReplicaList& recipie
   BitWriter out(long_scratch_);
   write_block_head(out, BlockHead{candidate.kind, false, 0, 1, candidate.age, candidate.slot});
   if (candidate.kind == EntryKind::kFull) write_full_head(out, candidate, nullptr);
-  if (layout.has_flat_mask()) {
-    const uint64_t mask = layout.changed_mask(from, to);
-    const WireMask wire = to_wire(layout, mask);
-    out.WriteBits(wire.bits, static_cast<int>(wire.count));
-    layout.encode_members(out, mask, from, to);
-  } else {
-    layout.encode_delta(out, from, to);
-  }
+  write_changes(out, layout, from, to);
   end_block(out);
   LATTICE_CHECK(out.ok());  // the schema refuses types with longer states
   return out.finish();

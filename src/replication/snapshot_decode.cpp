@@ -4,7 +4,6 @@
 
 #include "lattice/authoring/bit_reader.h"
 #include "replication/snapshot_applier.h"
-#include "replication/wire_mask.h"
 #include "serialization/layout.h"
 
 namespace lattice::replication {
@@ -253,7 +252,9 @@ inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, u
     const bool late = newest_tick_ != 0 && base::tick_after(newest_tick_, tick);
     return late ? SnapshotRefusal::kLateBaseline : SnapshotRefusal::kMissingBaseline;
   }
-  if (!decode_changes(in, *known.type, baseline, words, previous)) return SnapshotRefusal::kMalformed;
+  if (!plain_.decode(in, *known.type, baseline, words, &previous->changes)) {
+    return SnapshotRefusal::kMalformed;
+  }
   if (delta_count_ == deltas_.size()) make_room_for_deltas();
   deltas_[delta_count_++] = {index, of_tick};
   return SnapshotRefusal::kNone;
@@ -269,7 +270,7 @@ inline SnapshotRefusal SnapshotApplier::decode_delta(BitWindow& in, Tick tick, u
 SnapshotRefusal SnapshotApplier::decode_full_head(BitReader& in, Tick tick, Pending* entry,
                                                   Previous* previous) const {
   ObjectInfo info;
-  if (previous->type != nullptr && in.ReadBool()) {
+  if (previous->changes.type != nullptr && in.ReadBool()) {
     info = previous->head;
   } else {
     const uint32_t type_id = in.ReadVarint32();
@@ -300,7 +301,8 @@ SnapshotRefusal SnapshotApplier::decode_full(BitWindow& in, Tick tick, Pending* 
   const ObjectType& type = *entry->type;
   const uint32_t first_word = take_words(type.word_count);
   fulls_.push_back({previous->head, first_word});
-  const bool read = decode_changes(in, type, type.zero_words.data(), scratch_.data() + first_word, previous);
+  const bool read =
+      plain_.decode(in, type, type.zero_words.data(), scratch_.data() + first_word, &previous->changes);
   return read ? SnapshotRefusal::kNone : SnapshotRefusal::kMalformed;
 }
 
@@ -334,47 +336,6 @@ SnapshotRefusal SnapshotApplier::decode_removed(BitReader& in, uint32_t index, P
   if (same != kNotKnown) return same == index ? SnapshotRefusal::kNone : SnapshotRefusal::kNetworkId;
   return index == kNotKnown || known_[index].was_removed ? SnapshotRefusal::kNone
                                                          : SnapshotRefusal::kSlotTaken;
-}
-
-// D-43: the mask, unless it is that of the previous entry, then the members.
-bool SnapshotApplier::decode_changes(BitWindow& in, const ObjectType& type, const Word* baseline, Word* out,
-                                     Previous* previous) {
-  const serialization::Layout& layout = *type.layout;
-  const bool same_type = previous->type == &type;
-  if (same_type && previous->mask_bits != 0) {
-    // Half of the masks are those before, half are not, so a branch would often be guessed wrong.
-    const uint64_t former = previous->plan->mask;
-    const uint64_t ahead = in.ahead(1 + kMaxShortMaskBits);
-    const bool repeats = ahead >> 63 != 0;
-    const uint64_t stated = ahead << 1 >> (64 - previous->mask_bits);
-    const uint64_t mask = repeats ? former : stated;
-    in.skip(repeats ? 1 : 1 + previous->mask_bits);
-    if (!repeats & (stated == former)) return false;  // an encoder would have said so
-    previous->plan = plan_of(layout, mask);
-    return layout.decode_members(in, *previous->plan, baseline, out);
-  }
-  previous->type = &type;
-  previous->mask_bits = 0;
-  if (!layout.has_flat_mask()) {
-    return in.with_reader([&](BitReader& reader) { return layout.decode_delta(reader, baseline, out); });
-  }
-  const bool is_short = layout.behaviour_count() == 1 && layout.flat_mask_bits() <= kMaxShortMaskBits;
-  if (is_short) previous->mask_bits = layout.flat_mask_bits();
-  if (!same_type || !in.read_bool()) {
-    uint64_t mask = 0;
-    if (!read_wire_mask(in, layout, &mask) || !in.ok()) return false;
-    if (same_type && mask == previous->plan->mask) return false;
-    previous->plan = plan_of(layout, mask);
-  }
-  return layout.decode_members(in, *previous->plan, baseline, out);
-}
-
-// A plan stays until another mask takes its place; the next entry of its block is decoded before that.
-const serialization::MemberPlan* SnapshotApplier::plan_of(const serialization::Layout& layout,
-                                                          uint64_t mask) {
-  serialization::MemberPlan& plan = plans_[(mask * 0x9E3779B97F4A7C15u) >> 60];
-  if (plan.layout != &layout || plan.mask != mask) layout.plan(mask, &plan);
-  return &plan;
 }
 
 // Takes room for one decoded state. The memory grows to what the largest part so far needed; the length of a

@@ -27,8 +27,8 @@ TEST(EntryCache, encodes_each_baseline_once_per_send) {
   EXPECT_EQ(cache.encoded(), 2u);
   EXPECT_EQ(cache.shared(), 20u);
   const EntryBody body = cache.body(delta);  // mask 01, level 0111
-  EXPECT_EQ(body.mask_bits, 2u);
-  EXPECT_EQ(body.mask, 0b01u);
+  EXPECT_EQ(body.mask.count, 2u);
+  EXPECT_EQ(body.mask.bits, 0b01u);
   ASSERT_EQ(body.bits, 4u);
   EXPECT_EQ(body.words[0], uint64_t{0b0111} << 60);
   cache.begin_send();
@@ -44,8 +44,8 @@ TEST(EntryCache, an_unchanged_state_has_an_empty_mask) {
   EntryCache cache(authority.table, authority.store, 1000);
   cache.begin_send();
   const EntryBody body = cache.body(cache.find(slot, 1));
-  EXPECT_EQ(body.mask_bits, 2u);
-  EXPECT_EQ(body.mask, 0u);
+  EXPECT_EQ(body.mask.count, 2u);
+  EXPECT_EQ(body.mask.bits, 0u);
   EXPECT_EQ(body.bits, 0u);
 }
 
@@ -64,11 +64,11 @@ TEST(EntryCache, the_mask_of_several_behaviours_leaves_out_the_unchanged) {
   EntryCache cache(authority.table, authority.store, 1000);
   cache.begin_send();
   const EntryBody body = cache.body(cache.find(slot, 2));
-  EXPECT_EQ(body.mask_bits, 4u);  // body 1, soul 0, position 1, velocity 0
-  EXPECT_EQ(body.mask, 0b1010u);
+  EXPECT_EQ(body.mask.count, 4u);  // body 1, soul 0, position 1, velocity 0
+  EXPECT_EQ(body.mask.bits, 0b1010u);
   const EntryBody both = cache.body(cache.find(slot, 1));
-  EXPECT_EQ(both.mask_bits, 8u);  // 11, 10, and health target name 0, alive 1
-  EXPECT_EQ(both.mask, 0b11'10'0001u);
+  EXPECT_EQ(both.mask.count, 8u);  // 11, 10, and health target name 0, alive 1
+  EXPECT_EQ(both.mask.bits, 0b11'10'0001u);
   EXPECT_EQ(both.bits, body.bits) << "a bool is its mask bit";
 }
 

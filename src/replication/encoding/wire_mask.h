@@ -12,6 +12,8 @@ namespace lattice::replication {
 struct WireMask {
   uint64_t bits = 0;  // the last bit lowest
   uint32_t count = 0;
+
+  friend bool operator==(const WireMask&, const WireMask&) = default;
 };
 
 /// `mask` is Layout::changed_mask() of a type that has one; the changes of a type with more members are

@@ -28,7 +28,7 @@ void Endpoint::Core::count(Refusal refusal, Peer* peer, uint64_t how_often) {
 }
 
 connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& request) {
-  if (table.size() == table.capacity()) return {DisconnectReason::kServerFull, {}, 0};
+  if (is_full() && !request.has_place) return {DisconnectReason::kServerFull, {}, 0};
   return handler.on_admission(request);
 }
 
@@ -135,6 +135,16 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   if (accepted.first_rtt_ns != 0) peer.rtt.add_sample(accepted.first_rtt_ns, now_ns);
   send_keepalive(peer, true);  // At once: the server says nothing before it has heard from us (H-11).
   announce(peer, accepted.most_rtt_ns);
+}
+
+// At once, because the newcomer takes its place. Nobody was told of it.
+void Endpoint::Core::end_half_open(uint64_t connection_id) {
+  const std::optional<ConnectionHandle> handle = table.find(connection_id);
+  if (!handle) return;
+  Peer& peer = *peers[handle->slot];
+  LATTICE_ASSERT(!peer.end.is_announced());
+  if (peer.is_listed) std::erase(ending, handle->slot);
+  free_peer(peer);
 }
 
 void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {

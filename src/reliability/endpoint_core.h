@@ -193,9 +193,11 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;
+  bool is_full() const override { return table.size() == table.capacity(); }
   ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);
   void on_accepted_by_server(Peer& peer, connection::ClientAccepted& accepted);
+  void end_half_open(uint64_t connection_id);
   void on_accepted_client(connection::ServerAccepted& accepted);
   void on_handshake_result(Peer& peer, connection::ClientResult& result);
   void confirm(Peer& peer, uint64_t packet_seq);

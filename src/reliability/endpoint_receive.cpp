@@ -186,6 +186,7 @@ void Endpoint::Core::verify_newcomers() {
     capture.begin_incoming(waited->from, waited->datagram());
     connection::ServerResult result = server->verify(*waited, moment(), batch);
     if (result.accepted) {
+      if (result.gave_way != 0) end_half_open(result.gave_way);
       on_accepted_client(*result.accepted);
     } else {
       note_refused(waited->from, result.refusal, result.text.view());

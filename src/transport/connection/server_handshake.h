@@ -84,6 +84,7 @@ struct AdmissionRequest {
   platform::Address address;
   wire::TokenFields token;
   uint32_t features = 0;
+  bool has_place = false;  ///< A half-open connection ends if this client is admitted.
 };
 
 /// `refusal` kNone admits. Otherwise kServerFull, kKicked or an application reason (≥ 256), with a text of at
@@ -99,6 +100,8 @@ class AdmissionPolicy {
   virtual ~AdmissionPolicy() = default;
   /// Called once per message 3 that is about to be accepted; must not call back into the handshake.
   virtual Admission admit(const AdmissionRequest& request) = 0;
+  /// Whether there is a place for a newcomer only where a connection ends.
+  virtual bool is_full() const = 0;
 };
 
 struct ServerAccepted {
@@ -119,6 +122,8 @@ struct ServerResult {
   uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: the client's schema.
   ReasonText text;                ///< The text sent to the client with the reason.
   std::optional<ServerAccepted> accepted;
+  /// With `accepted`: the half-open connection that gave way, which is to end at once; 0: none.
+  uint64_t gave_way = 0;
 };
 
 struct ServerArrival {
@@ -196,6 +201,7 @@ class ServerHandshake {
   ServerRefusal open_response(std::span<const uint8_t> datagram, Response* response);
   ServerRefusal verify_signature(const Response& response) const;
   std::optional<ReasonText> config_difference(const Response& response) const;
+  HalfOpenTable::Owner half_open_owner(const platform::Address& from, const Response& response) const;
   uint64_t claim_owner(const platform::Address& from, const Response& response) const;
   ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
                       DatagramSink& sink);

@@ -187,6 +187,12 @@ uint64_t ServerHandshake::claim_owner(const platform::Address& from, const Respo
   return player == wire::Id16{} ? prefix_of(from) : claims_.owner_of(player);
 }
 
+HalfOpenTable::Owner ServerHandshake::half_open_owner(const platform::Address& from,
+                                                      const Response& response) const {
+  const wire::Id16& player = response.token.player;
+  return {prefix_of(from), player == wire::Id16{} ? 0 : claims_.owner_of(player)};
+}
+
 /// Answers a genuine message 3. Its token may have been claimed before, or the client may be refused.
 ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
                                      Response& response, DatagramSink& sink) {
@@ -220,7 +226,12 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
     refuse(from, response, DisconnectReason::kPlacedMismatch, difference.view(), sink, &result);
     return result;
   }
-  if (!half_open_.has_room(prefix_of(from), moment.now_ns)) {
+  // A server that is full of players says so; half-open connections make it full for a moment only.
+  const bool needs_place = half_open_.size(moment.now_ns) != 0 && policy_.is_full();
+  const HalfOpenTable::Owner half_open_owner = this->half_open_owner(from, response);
+  const std::optional<HalfOpenTable::Room> half_open_room =
+      half_open_.room_for(half_open_owner, moment.now_ns, needs_place);
+  if (!half_open_room) {
     result.refusal = ServerRefusal::kHalfOpenLimit;
     return result;
   }
@@ -232,19 +243,25 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
            is_share ? "too many used tokens of this player" : "too many used tokens", sink, &result);
     return result;
   }
-  const Admission admission = policy_.admit({from, response.token, response.sealed.features});
+  const Admission admission =
+      policy_.admit({from, response.token, response.sealed.features, half_open_room->gives_way != 0});
   if (admission.refusal != DisconnectReason::kNone) {
     result.refusal = admission.refusal == DisconnectReason::kServerFull ? ServerRefusal::kServerFull
                                                                         : ServerRefusal::kPolicyRefused;
     refuse(from, response, admission.refusal, admission.text, sink, &result);
     return result;
   }
+  if (half_open_room->gives_way != 0) {
+    result.gave_way = half_open_room->gives_way;
+    on_ended(result.gave_way);
+    count(ServerRefusal::kHalfOpenLimit);
+  }
   const uint64_t connection_id = new_connection_id();
   Claim* claim = claims_.insert(response.token.token_id, owner, connection_id,
                                 response.token.expires_s + kClaimLingerS, moment.unix_s);
   LATTICE_CHECK(claim != nullptr);
   claim->client = response.clear.client_pub;
-  half_open_.insert(connection_id, prefix_of(from), moment.now_ns);
+  half_open_.insert(connection_id, half_open_owner, moment.now_ns);
   result.accepted = accept(from, moment, response, connection_id, admission.peer_id, *claim, sink);
   ++accepted_count_;
   return result;

@@ -55,5 +55,26 @@ TEST(EndpointCrowd, TheHalfOpenLimitMakesACrowdWaitAndKeepsNobodyOut) {
   EXPECT_EQ(rig.server.endpoint->connection_count(), kCrowd);
 }
 
+// Clients that vanish between their response and their first packet hold places, but for a second only.
+TEST(EndpointCrowd, ClientsThatNeverConfirmDoNotFillAServer) {
+  constexpr uint32_t kPlaces = 8;
+  test::RigOptions options = crowd_options();
+  options.server.max_connections = kPlaces;
+  EndpointRig rig(std::move(options));
+  for (uint32_t i = 0; i < kPlaces; ++i) ASSERT_EQ(rig.connect(*rig.clients[i]), ConnectResult::kOk);
+  ASSERT_TRUE(rig.run_until(kSecond, [&] { return rig.server.endpoint->connection_count() == kPlaces; }));
+  for (uint32_t i = 0; i < kPlaces; ++i) rig.clients[i]->endpoint.reset();
+  for (uint32_t i = kPlaces; i < 2 * kPlaces; ++i)
+    ASSERT_EQ(rig.connect(*rig.clients[i]), ConnectResult::kOk);
+  rig.run(3 * kSecond);
+  for (uint32_t i = kPlaces; i < 2 * kPlaces; ++i) {
+    EXPECT_EQ(rig.clients[i]->handler.connected.size(), 1u) << i;
+    EXPECT_TRUE(rig.clients[i]->handler.ended.empty()) << i;
+  }
+  EXPECT_EQ(rig.server.handler.connected.size(), kPlaces);
+  EXPECT_TRUE(rig.server.handler.ended.empty()) << "nobody was told of those that gave way";
+  EXPECT_EQ(rig.server.endpoint->connection_count(), kPlaces);
+}
+
 }  // namespace
 }  // namespace lattice::reliability

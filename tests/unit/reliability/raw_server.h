@@ -52,6 +52,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
   connection::Admission admit(const connection::AdmissionRequest&) override {
     return {connection::DisconnectReason::kNone, {}, 2};
   }
+  bool is_full() const override { return false; }
 };
 
 }  // namespace lattice::test

@@ -73,10 +73,14 @@ class ScriptedPolicy final : public connection::AdmissionPolicy {
   connection::Admission admit(const connection::AdmissionRequest& request) override {
     ++call_count;
     last_player = request.token.player;
+    last_has_place = request.has_place;
     connection::Admission out = next;
     if (out.peer_id == 0) out.peer_id = call_count;
     return out;
   }
+  bool is_full() const override { return full; }
+  bool full = false;
+  bool last_has_place = false;
   connection::Admission next;
   uint64_t call_count = 0;
   wire::Id16 last_player{};

@@ -107,23 +107,75 @@ TEST(ClaimTable, EqualsAMapUnderRandomUse) {
   }
 }
 
+using Owner = HalfOpenTable::Owner;
+
+uint64_t who_gives_way(HalfOpenTable& table, const Owner& owner, uint64_t now_ns, bool needs_place = false) {
+  const auto room = table.room_for(owner, now_ns, needs_place);
+  EXPECT_TRUE(room.has_value());
+  return room ? room->gives_way : 0;
+}
+
 TEST(HalfOpenTable, CapsInAllAndPerPrefixAndForgetsByAge) {
   HalfOpenTable table(5, 2, 5 * kSecond);
-  for (uint64_t i = 0; i < 2; ++i) {
-    ASSERT_TRUE(table.has_room(1, 0));
-    table.insert(i, 1, 0);
+  for (uint64_t id = 1; id <= 2; ++id) {
+    ASSERT_EQ(who_gives_way(table, {1, 0}, 0), 0u);
+    table.insert(id, {1, 0}, 0);
   }
-  EXPECT_FALSE(table.has_room(1, 0));
-  for (uint64_t i = 2; i < 5; ++i) {
-    ASSERT_TRUE(table.has_room(i, kSecond));
-    table.insert(i, i, kSecond);
+  EXPECT_FALSE(table.room_for({1, 0}, 0));
+  for (uint64_t id = 3; id <= 5; ++id) {
+    ASSERT_EQ(who_gives_way(table, {id, 0}, kMs), 0u);
+    table.insert(id, {id, 0}, kMs);
   }
-  EXPECT_FALSE(table.has_room(99, kSecond)) << "full in all";
+  EXPECT_FALSE(table.room_for({99, 0}, kMs)) << "full in all";
   table.erase(4);
-  EXPECT_TRUE(table.has_room(99, kSecond));
-  EXPECT_FALSE(table.has_room(1, 5 * kSecond - 1));
-  EXPECT_TRUE(table.has_room(1, 5 * kSecond));
+  EXPECT_EQ(who_gives_way(table, {99, 0}, kMs), 0u);
+  EXPECT_EQ(who_gives_way(table, {1, 0}, 5 * kSecond - 1), 1u) << "still there";
+  EXPECT_EQ(who_gives_way(table, {1, 0}, 5 * kSecond), 0u);
   EXPECT_EQ(table.size(5 * kSecond), 2u);
+}
+
+TEST(HalfOpenTable, AnEntryThatIsASecondOldGivesWay) {
+  HalfOpenTable table(64, 2, 5 * kSecond);
+  table.insert(1, {1, 0}, 0);
+  table.insert(2, {1, 0}, 100 * kMs);
+  EXPECT_FALSE(table.room_for({1, 0}, kSecond - 1));
+  EXPECT_EQ(who_gives_way(table, {1, 0}, kSecond), 1u) << "the oldest";
+  EXPECT_EQ(who_gives_way(table, {2, 0}, kSecond), 0u) << "there is room for others";
+  table.erase(1);
+  table.insert(3, {1, 0}, kSecond);
+  EXPECT_FALSE(table.room_for({1, 0}, kSecond));
+}
+
+TEST(HalfOpenTable, APlayerHasHalfOfThePlacesOfAPrefix) {
+  HalfOpenTable table(64, 4, 5 * kSecond);
+  table.insert(1, {1, 7}, 0);
+  table.insert(2, {2, 7}, 0);
+  EXPECT_FALSE(table.room_for({3, 7}, 0)) << "wherever he is";
+  EXPECT_EQ(who_gives_way(table, {1, 8}, 0), 0u);
+  EXPECT_EQ(who_gives_way(table, {3, 7}, kSecond), 1u) << "his own";
+  // Without a player only the prefix counts.
+  for (uint64_t id = 3; id <= 6; ++id) {
+    ASSERT_EQ(who_gives_way(table, {9, 0}, 0), 0u);
+    table.insert(id, {9, 0}, 0);
+  }
+  EXPECT_FALSE(table.room_for({9, 0}, 0));
+}
+
+TEST(HalfOpenTable, WhereAllIsFullTheFullestPrefixGivesWay) {
+  HalfOpenTable table(6, 4, 5 * kSecond);
+  table.insert(1, {1, 0}, 0);  // the oldest of all, and alone
+  for (uint64_t id = 2; id <= 4; ++id) table.insert(id, {2, 0}, kMs);
+  for (uint64_t id = 5; id <= 6; ++id) table.insert(id, {3, 0}, 2 * kMs);
+  EXPECT_FALSE(table.room_for({4, 0}, 2 * kMs));
+  EXPECT_EQ(who_gives_way(table, {4, 0}, 2 * kSecond), 2u);
+}
+
+TEST(HalfOpenTable, AServerWithoutAPlaceTakesOneOfAHalfOpenConnection) {
+  HalfOpenTable table(64, 4, 5 * kSecond);
+  EXPECT_FALSE(table.room_for({1, 0}, 0, true)) << "none is half open";
+  table.insert(1, {2, 0}, 0);
+  EXPECT_FALSE(table.room_for({1, 0}, kSecond - 1, true));
+  EXPECT_EQ(who_gives_way(table, {1, 0}, kSecond, true), 1u);
 }
 
 TEST(PrefixRate, AllowsTheBurstThenTheRate) {

@@ -158,8 +158,8 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
   }
   reserve_pool(pool, config);
   if (config.accepts_connections) {
-    server.emplace(server_config(config, offered_features(config)), std::move(config.identity), config.issuers,
-                   entropy, *this);
+    server.emplace(server_config(config, offered_features(config)), std::move(config.identity),
+                   config.issuers, entropy, *this);
     if (!config.reset_key) entropy.fill(config.reset_key.emplace().mutable_bytes());
     resets.emplace(*config.reset_key, config.reset_limits, entropy);
     config.reset_key.reset();

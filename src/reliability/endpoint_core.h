@@ -157,6 +157,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// Server: tells the peer the token that a reset of its connection ends with.
   void queue_reset_token(Peer& peer);
   /// Client: stores the reset token from the server. False: the message closed the connection.
+  void tell_credit(Peer& peer, uint8_t channel, std::optional<uint16_t> credit);
+  bool on_credit(Peer& peer, std::span<const uint8_t> body);
   bool on_reset_token(Peer& peer, std::span<const uint8_t> body);
   /// Counts a session packet of an unknown connection, and may answer it with a reset.
   void refuse_unknown(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,

@@ -51,6 +51,8 @@ struct FragmentOutcome {
   bool is_complete = false;
   /// Reliable channels: the first message_id of the oldest message of the channel that is incomplete now.
   std::optional<base::Sequence16> oldest_incomplete = std::nullopt;
+  /// Reliable channels: so many messages are incomplete that no more should begin.
+  bool is_crowded = false;
 };
 
 /// The facts that both sides know once connected. Spans live for the call.

@@ -148,6 +148,8 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
     case ReceiveChannel::Outcome::kDeliver:
       break;
     case ReceiveChannel::Outcome::kStored:
+      tell_credit(peer, message.channel,
+                  channel.credit().on_message(now_ns, peer.rtt.srtt_ns(), receive_memory.spare_blocks()));
       return true;
     case ReceiveChannel::Outcome::kDuplicate:
       count(Refusal::kMessageDuplicate, &peer);
@@ -157,8 +159,11 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
       return false;
     case ReceiveChannel::Outcome::kNoMemory:
       count(Refusal::kMessageNoMemory, &peer);  // Its packet is not acked, so it comes again.
+      tell_credit(peer, message.channel, channel.credit().on_refused(now_ns));
       return false;
   }
+  tell_credit(peer, message.channel,
+              channel.credit().on_message(now_ns, peer.rtt.srtt_ns(), receive_memory.spare_blocks()));
   deliver(peer, message);
   ReceiveChannel::Ready ready;
   while (peer.connected() && channel.pop_ready(&ready)) {
@@ -173,6 +178,27 @@ bool Endpoint::Core::on_reliable_message(Peer& peer, const wire::Message& messag
   return true;
 }
 
+// The channel of control messages keeps its window: nothing on it is in a hurry.
+void Endpoint::Core::tell_credit(Peer& peer, uint8_t channel, std::optional<uint16_t> credit) {
+  if (!credit || channel == static_cast<uint8_t>(Channel::kControl)) return;
+  peer.outgoing_channels.queue_control(wire::encode_credit({channel, *credit}));
+}
+
+bool Endpoint::Core::on_credit(Peer& peer, std::span<const uint8_t> body) {
+  wire::Credit credit;
+  const bool is_right = wire::parse_credit(body, &credit) && credit.messages >= kReliableWindow &&
+                        credit.messages <= kMaxCredit &&
+                        credit.channel != static_cast<uint8_t>(Channel::kControl) &&
+                        wire::is_reliable(config.channels.mode(credit.channel));
+  if (!is_right) {
+    protocol_error(peer, Refusal::kBadControl);
+    return false;
+  }
+  peer.outgoing_channels.set_window(credit.channel, credit.messages);
+  wake(peer);  // More may leave now.
+  return true;
+}
+
 bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
   if (message.channel == static_cast<uint8_t>(Channel::kControl)) {
     const std::span<const uint8_t> body = message.body;
@@ -182,6 +208,7 @@ bool Endpoint::Core::deliver(Peer& peer, const wire::Message& message) {
     }
     if (wire::is_rotation_control_type(body[0])) return on_rotation_control(peer, body);
     if (body[0] == static_cast<uint8_t>(wire::ControlType::kResetToken)) return on_reset_token(peer, body);
+    if (body[0] == static_cast<uint8_t>(wire::ControlType::kCredit)) return on_credit(peer, body);
   }
   ++peer.traffic.messages_received;
   ++stats.traffic.messages_received;
@@ -204,7 +231,8 @@ bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) 
       handler.on_fragment(peer.handle, static_cast<Channel>(message.channel), flags_of(message.flags),
                           fragment, message.body, now_ns);
   if (wire::is_reliable(message.mode)) {
-    peer.incoming_channels.reliable(message.channel).set_oldest_incomplete(outcome.oldest_incomplete);
+    peer.incoming_channels.reliable(message.channel)
+        .set_incomplete(outcome.oldest_incomplete, outcome.is_crowded);
   }
   if (outcome.is_complete && message.mode == ChannelMode::kUnreliableSequenced) {
     // The message is newer than last_seen: this fragment was, and no message has come in between.

@@ -11,9 +11,13 @@
 
 namespace lattice::reliability {
 
-/// The sender sends message n only while n - (oldest message not yet acked) is below this. The receiver
-/// accepts message n only while n - (next message expected) is below this.
+/// The sender sends message n only while n - (oldest message not yet acked) is below the window. The receiver
+/// accepts message n only while n - (next message expected) is below it. Each window begins with the first
+/// number, and the receiver lets it grow up to the second.
 inline constexpr int32_t kReliableWindow = 256;
+inline constexpr int32_t kMaxReliableWindow = 1024;
+/// No credit is larger.
+inline constexpr int32_t kMaxCredit = 8192;
 /// Bounds of the messages that wait behind the window of a reliable channel, and of each unreliable queue
 ///
 inline constexpr size_t kMaxQueuedMessages = 1024;
@@ -25,7 +29,7 @@ inline constexpr uint64_t kMaxNumberedPackets = 64;
 /// The smallest message with a number: first byte, number, length.
 inline constexpr size_t kMinNumberedMessageBytes = 5;
 static_assert((kMaxNumberedPackets + 1) * (socket::kMaxDatagramBytes / kMinNumberedMessageBytes) +
-                  kReliableWindow <
+                  kMaxCredit <
               0x8000);
 
 /// Most records of sent packets. An older packet that is not acked counts as lost.

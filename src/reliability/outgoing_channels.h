@@ -48,6 +48,12 @@ class OutgoingChannels {
   /// or none and returns false (F-01). No engine messages.
   bool queue_fragments(OutgoingMessage message, size_t unit_bytes, std::span<const uint8_t> body);
 
+  /// The peer's credit for a reliable channel.
+  void set_window(uint8_t channel, int32_t messages) {
+    LATTICE_ASSERT(reliable_[channel] != nullptr);
+    reliable_[channel]->set_window(messages);
+  }
+
   /// Something is ready to be packed now.
   bool has_work() const {
     if (!engine_.empty() || !application_.empty()) return true;

@@ -2,11 +2,11 @@
 // channels.
 //
 //   next_ = lowest message_id not yet received
-//   id < next_: duplicate      next_ … next_ + 255: window      beyond: ProtocolError
+//   id < next_: duplicate      from next_ on: window      beyond the window: ProtocolError
 //
-// Both modes use this window. A sender never sends a message 256 or more beyond the oldest unacked one, so
-// every id older than the window was already delivered. Ordered channels keep early bodies in blocks, and an
-// array of them, which exists only while there are early bodies.
+// Both modes use this window, of 256 ids and more (WindowCredit). A sender never sends a message a window or
+// more beyond the oldest unacked one, so every id older than the window was already delivered. Ordered
+// channels keep early bodies in blocks, and an array of them, which exists only while there are early bodies.
 //
 // A message that must be kept, here or as a fragment, is refused if its id is not in the channel's share of
 // memory and there is no room for growth, or if the system has no memory (receive_memory.h).
@@ -22,6 +22,7 @@
 #include "base/sequence.h"
 #include "reliability/limits.h"
 #include "reliability/receive_memory.h"
+#include "reliability/window_credit.h"
 #include "transport/wire/message_framing.h"
 
 namespace lattice::reliability {
@@ -37,13 +38,14 @@ class ReceiveChannel {
   };
 
   struct Ready {
-    uint8_t* block = nullptr;
+    uint8_t* block = nullptr;  ///< The body is in it.
+    const uint8_t* data = nullptr;
     uint16_t size_bytes = 0;
     base::Sequence16 id;
     wire::FragmentHeader fragment;  ///< Meaningful with wire::kFlagFragment.
     uint8_t flags = 0;
 
-    std::span<const uint8_t> body() const { return {block, size_bytes}; }
+    std::span<const uint8_t> body() const { return {data, size_bytes}; }
   };
 
   /// `pool` lends the array, `memory` the blocks; both outlive the channel.
@@ -60,32 +62,49 @@ class ReceiveChannel {
   bool pop_ready(Ready* out);
   void release(Ready& ready) { memory_->give(ready.block); }
 
-  /// The first id of the oldest message of which a fragment was delivered and another was not. Call it after
-  /// every fragment: the channel's share of memory begins there.
-  void set_oldest_incomplete(std::optional<base::Sequence16> first) { oldest_incomplete_ = first; }
+  /// The first id of the oldest message of which a fragment was delivered and another was not: the channel's
+  /// share of memory begins there. `is_crowded`: there are so many such messages that only fragments in the
+  /// share are taken. Call it after every fragment.
+  void set_incomplete(std::optional<base::Sequence16> oldest, bool is_crowded) {
+    oldest_incomplete_ = oldest;
+    is_crowded_ = is_crowded;
+  }
+  /// How far the peer may send ahead.
+  WindowCredit& credit() { return credit_; }
 
   base::Sequence16 next_expected() const { return next_; }
   size_t stored_messages() const { return stored_count_; }
 
  private:
-  static constexpr size_t kWindow = static_cast<size_t>(kReliableWindow);
+  static constexpr size_t kWindow = static_cast<size_t>(kMaxReliableWindow);
   static constexpr size_t kFirstCapacity = 32;
 
+  /// What stands in front of the body in the block of an early message.
+  struct Early {
+    base::Sequence16 id;
+    uint16_t size_bytes = 0;
+    wire::FragmentHeader fragment;
+    uint8_t flags = 0;
+  };
+  static_assert(sizeof(Early) + socket::kMaxDatagramBytes <= ReceiveMemory::kBlockBytes);
+
   /// Whether there is memory for the message `id`, for as long as it may take.
-  bool may_keep(base::Sequence16 id) const;
+  bool may_keep(base::Sequence16 id, bool is_fragment) const;
   /// Makes the array long enough for the message `ahead` ids from next_. False without memory.
   bool make_room(size_t ahead);
-  Ready& stored(size_t id) { return reinterpret_cast<Ready*>(array_.data)[id & (capacity_ - 1)]; }
+  uint8_t*& stored(size_t id) { return reinterpret_cast<uint8_t**>(array_.data)[id & (capacity_ - 1)]; }
 
   base::BufferPool* pool_;
   ReceiveMemory* memory_;
-  base::Buffer array_;                   ///< Entries of Ready by id, while any is stored.
+  base::Buffer array_;                   ///< Blocks of early messages by id, while any is stored.
   size_t capacity_ = 0;                  ///< Of array_; a power of two up to kWindow.
-  base::FixedBitSet<kWindow> received_;  ///< By id mod 256; only ids in the window.
+  base::FixedBitSet<kWindow> received_;  ///< By id mod kWindow; only ids in the window.
   base::Sequence16 next_;
   std::optional<base::Sequence16> oldest_incomplete_;
   size_t stored_count_ = 0;
+  WindowCredit credit_;
   bool ordered_;
+  bool is_crowded_ = false;
 };
 
 }  // namespace lattice::reliability

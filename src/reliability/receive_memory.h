@@ -19,6 +19,7 @@
 // then, which is its share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,8 +40,9 @@ class ReceiveMemory {
   /// Memory is taken as it is needed, except for `reserved_blocks`.
   ReceiveMemory(uint64_t share_count, uint64_t growth_blocks, uint64_t reserved_blocks, base::PageSize pages);
 
-  /// Whether a block beyond the shares may be taken.
-  bool may_grow() const { return pool_.stats().buffers_live < growth_blocks_; }
+  /// Blocks that may be taken beyond the shares, and below: whether there is one.
+  uint64_t spare_blocks() const { return growth_blocks_ - std::min(growth_blocks_, blocks_live()); }
+  bool may_grow() const { return spare_blocks() != 0; }
   /// Makes sure that take() has a block, and one more for the copy of a stored fragment that its channel
   /// delivers: it is on loan twice then. False when the system has no memory.
   bool has_room() { return pool_.reserve(kBlockBytes, 2); }

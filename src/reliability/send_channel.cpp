@@ -6,8 +6,8 @@
 
 namespace lattice::reliability {
 namespace {
-// 256 in the window and 1024 behind it; the array of 2048 entries stays within the pool's largest buffer.
-constexpr size_t kMaxEntries = static_cast<size_t>(kReliableWindow) + kMaxQueuedMessages;
+// The largest window and 1024 behind it; the array of 2048 entries is the pool's largest buffer.
+constexpr size_t kMaxEntries = static_cast<size_t>(kMaxReliableWindow) + kMaxQueuedMessages;
 }  // namespace
 
 SendChannel::SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns)
@@ -30,6 +30,8 @@ void SendChannel::clear_counts() {
 bool SendChannel::queue(const OutgoingMessage& message) {
   LATTICE_ASSERT(message.body.size() <= kMaxReliableBody);
   if (waiting_bytes_ + stored_bytes(message) > kMaxQueuedBytes) return false;
+  if (entries_.size() - sent_count_ >= kMaxQueuedMessages + (window_ - std::min(window_, sent_count_)))
+    return false;
   Entry* entry = entries_.extend();
   if (entry == nullptr) return false;
   if (!store_message(*pool_, message, &entry->body)) {
@@ -144,7 +146,7 @@ bool SendChannel::validate() const {
   }
   if (!entries_.empty() && entries_[0].state == State::kAcked) return false;
   return lost == lost_count_ && waiting == waiting_bytes_ && queued == queued_bytes_ &&
-         sent_count_ <= static_cast<size_t>(kReliableWindow);
+         sent_count_ <= static_cast<size_t>(kMaxReliableWindow);
 }
 
 }  // namespace lattice::reliability

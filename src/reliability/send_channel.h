@@ -1,13 +1,13 @@
 // The sending side of one reliable channel (§5.2; ): messages waiting, in flight, to be sent again.
 //
-//   front                              window end (front + 256)
+//   front                              window end (front + 256 and more)
 //   | acked? in flight | lost | ... unsent ... | waiting behind the window (≤ 1024, ≤ 1 MiB) |
 //
 // Inside, an index names a message; message_id is its low 16 bits. When the ack of a packet comes a thousand
 // packets late, new messages may use the same message_ids, but never the same indexes.
 //
-// Must stay true: ids are consecutive from the front; message n is sent only while n - front < 256; no
-// message is dropped before it is acked; each receipt is reported once.
+// Must stay true: ids are consecutive from the front; message n is sent only while n - front is below the
+// window; no message is dropped before it is acked; each receipt is reported once.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,10 @@ class SendChannel {
   bool queue(const OutgoingMessage& message);
   bool queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt) {
     return queue({{}, 0, flags, receipt, body, {}});
+  }
+  /// The peer's credit, which may also be lower than before. At most kMaxReliableWindow are used.
+  void set_window(int32_t messages) {
+    window_ = static_cast<size_t>(std::clamp(messages, kReliableWindow, kMaxReliableWindow));
   }
   /// Removes the newest `count` messages, none of which was sent: undoes queue().
   void take_back(size_t count);
@@ -105,9 +109,7 @@ class SendChannel {
   bool idle() const { return entries_.empty(); }
   /// Something is ready to be packed now.
   bool has_work() const { return lost_count_ != 0 || has_new(); }
-  bool has_new() const {
-    return sent_count_ < entries_.size() && sent_count_ < static_cast<size_t>(kReliableWindow);
-  }
+  bool has_new() const { return sent_count_ < entries_.size() && sent_count_ < window_; }
   bool has_lost() const { return lost_count_ != 0; }
   size_t queued_messages() const { return entries_.size(); }
   size_t queued_bytes() const { return queued_bytes_; }
@@ -159,6 +161,7 @@ class SendChannel {
   PooledRing<Entry> entries_;
   uint32_t front_index_ = 0;
   uint16_t max_interval_ms_;
+  size_t window_ = static_cast<size_t>(kReliableWindow);
   size_t sent_count_ = 0;     ///< Entries ever sent: a prefix of entries_.
   size_t lost_count_ = 0;     ///< Entries in kLost.
   size_t lost_cursor_ = 0;    ///< No kLost entry below it.

@@ -5,7 +5,7 @@ those."""
 from client_acks import NUMBERED
 from packets import BUILT_IN_CHANNELS, require
 
-WINDOW = 256  # R-14, R-15
+WINDOW = 256  # R-14, R-15: until a credit says more
 LONGEST_INTERVAL_S = 1.0  # R-12
 
 
@@ -28,6 +28,7 @@ class ReliableSender:
     def __init__(self, channel):
         self.channel, self.next_number = channel, 0
         self.waiting, self.in_flight = [], {}  # in_flight: number unwrapped -> Outgoing
+        self.credit = WINDOW  # the peer's
 
     def queue(self, flags, body):
         self.waiting.append((flags, body))
@@ -35,7 +36,7 @@ class ReliableSender:
     def take_new(self):
         """Returns the messages that the window lets leave now (R-14)."""
         taken = []
-        while self.waiting and self.next_number - min(self.in_flight, default=self.next_number) < WINDOW:
+        while self.waiting and self.next_number - min(self.in_flight, default=self.next_number) < self.credit:
             flags, body = self.waiting.pop(0)
             message = Outgoing(self.channel, self.next_number, flags, body)
             self.in_flight[self.next_number] = message

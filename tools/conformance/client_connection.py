@@ -17,7 +17,7 @@ DISCONNECT_EVERY_S, DISCONNECT_COUNT, GRACE_S = 0.05, 3, 0.2
 REQUESTED, TIMEOUT, PROTOCOL_ERROR, SERVER_RESTARTED = 1, 2, 10, 15
 CONTROL = 15
 ROTATION_TYPES = [bytes([kind]) for kind in (REKEY_INIT, REKEY_RESPONSE, REKEY_ASK)]
-RESET_TOKEN, RESET_BODY_BYTES = b"\x0e", 27
+RESET_TOKEN, RESET_BODY_BYTES, CREDIT = b"\x0e", 27, b"\x0f"
 PUMP_S = 0.005  # the interval at which update() is called
 
 
@@ -139,6 +139,9 @@ class Connection:
                 elif channel == CONTROL and body[:1] == RESET_TOKEN:
                     require(len(body) == 17 and self.reset_token is None, "a reset token (L-9)")
                     self.reset_token = body[1:]
+                elif channel == CONTROL and body[:1] == CREDIT:
+                    of_channel, credit = packets.read_credit(body, channels.modes)
+                    channels.senders[of_channel].credit = credit
                 else:
                     self.on_message(channel, flags, body, number)
             return True

@@ -193,6 +193,8 @@ def _body(r, channel, mode, flags, from_server):
             r.all([("epoch", 4, DECIMAL), ("key", 32, BYTES)], "control.")
         elif kind == 14:
             r.take("control.reset_token", 16, BYTES)
+        elif kind == 15:
+            r.all([("channel", 1, DECIMAL), ("messages", 2, DECIMAL)], "control.")
         elif kind in TRANSFER_FIELDS:
             r.all(TRANSFER_FIELDS[kind], "transfer.")
         r.rest("control.data")

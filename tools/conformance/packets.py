@@ -6,6 +6,15 @@ class Malformed(Exception):
     pass
 
 
+def read_credit(body, modes):
+    """The channel and the messages of a Credit (R-34). `modes` maps a channel to its mode."""
+    require(len(body) == 4, "a Credit of another length (R-34)")
+    channel, messages = body[1], int.from_bytes(body[2:], "little")
+    require(channel != 15 and modes.get(channel, "").startswith("reliable"), f"a credit for channel {channel} (R-34)")
+    require(256 <= messages <= 8192, f"a credit of {messages} (R-34)")
+    return channel, messages
+
+
 def require(condition, what):
     if not condition:
         raise Malformed(what)

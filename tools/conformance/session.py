@@ -17,6 +17,7 @@ from state import Schema, content_text, read_inputs, read_rpc
 from transfers import Transfers
 
 PEER = {"client": "server", "server": "client"}
+WINDOW = 256
 AES = 1  # the bit of `features` for sealing session packets with AES-256-GCM
 
 
@@ -34,6 +35,7 @@ class Side:
         self.mtu_proved = 1200
         self.messages = {}  # (channel, message_id unwrapped) -> (flags, fragment, body)
         self.next_id = {}  # channel -> the next id, unwrapped
+        self.credits = {}  # channel -> the largest credit that the other side gave
         self.sequence = {}  # channel or "engine" -> the last sequence number
         self.engine_tick = None
         self.epoch = 0  # the epoch under which it seals
@@ -70,7 +72,7 @@ class Session:
         self.lead = None
         self.expected_long = {}
         self.counts = {"datagrams": 0, "bytes": 0, "messages": 0, "resent": 0, "fragments": 0, "fragmented": 0,
-                       "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0,
+                       "rpcs": 0, "removals with rpcs": 0, "inputs": 0, "keepalives": 0, "disconnects": 0, "rotations": 0, "credits": 0,
                        "path challenges": 0, "mtu probes": 0, "transfer messages": 0, "chunks": 0, "resets": 0,
                        "entries compared": 0, "sets compared": 0, "own compared": 0}
 
@@ -298,13 +300,18 @@ class Session:
         require(not inside or not message.mode.startswith("reliable"), "a message between fragments of one (G-5)")
         if message.channel == 15:
             kind = message.body[0] if message.body else 0
-            require(kind >= 128 or kind in (1, 2, 13, 14, 16, 17, 18, 19), f"control type {kind} is reserved (W-21)")
+            require(kind >= 128 or kind in (1, 2) or 13 <= kind <= 19, f"control type {kind} is reserved (W-21)")
             if kind in (1, 2, 13):
                 self._rotation(sender, message.body)
             elif kind == 14:
                 require(sender == "server" and len(message.body) == 17, "a reset token (L-9)")
                 require(self.reset_token in (None, message.body[1:]), "a second reset token (L-9)")
                 self.reset_token = message.body[1:]
+            elif kind == 15:
+                of_channel, credit = packets.read_credit(message.body, self.channels)
+                credits = self.sides[PEER[sender]].credits
+                credits[of_channel] = max(credit, credits.get(of_channel, WINDOW))
+                self.counts["credits"] += 1
             elif kind < 128:
                 require("bulk" in self.channels.values(), "a transfer without a bulk channel (B-2)")
                 self.transfers.on_control(sender, message.body)
@@ -354,7 +361,8 @@ class Session:
         key = (message.channel, number)
         content = (message.flags & ~packets.ELIDED, message.fragment, message.body)
         if number < expected:
-            require(expected - number <= 256, "a retransmission from before the window (R-14)")
+            window = side.credits.get(message.channel, WINDOW)
+            require(expected - number <= window, "a retransmission from before the window (R-14)")
             require(side.messages[key] == content, f"message {key} sent again with another body")
             return False
         require(number == expected, f"message_id {number} instead of {expected} (R-13)")

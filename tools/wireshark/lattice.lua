@@ -33,7 +33,7 @@ local REASONS = { [0] = "None", "Requested", "Timeout", "TokenInvalid", "TokenEx
   "PlacedMismatch" }
 local CONTROL_TYPES = { "RekeyInit", "RekeyResponse", "SchemaInfo", "InputSetup", "TablePart", "TableAck",
   "RequestAuthority", "NotifyAuthorityChange", "GrantAuthority", "DenyAuthority", "StateCell", "StateConfirm",
-  "RekeyAsk", "ResetToken", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
+  "RekeyAsk", "ResetToken", "Credit", [16] = "TransferOffer", [17] = "TransferAccept", [18] = "TransferHold", [19] = "TransferEnd" }
 local BLOCK_KINDS = { [0] = "delta", "full", "removed", "rested", "pieces" }
 local AUTHORITY_MODES = { [0] = "server", "shared" }
 local RPC_TARGETS = { [0] = "to the authority", "to the owner", "to all", "to one peer" }
@@ -169,6 +169,8 @@ field("control.type", ProtoField.uint8, "Control type", DEC, CONTROL_TYPES)
 field("control.epoch", ProtoField.uint32, "Epoch", DEC)
 field("control.key", ProtoField.bytes, "Key")
 field("control.reset_token", ProtoField.bytes, "Reset token")
+field("control.channel", ProtoField.uint8, "Channel", DEC)
+field("control.messages", ProtoField.uint16, "Messages", DEC)
 field("control.data", ProtoField.bytes, "Data")
 field("transfer.id", ProtoField.uint16, "Transfer", DEC)
 field("transfer.size", ProtoField.uint64, "Size", DEC)
@@ -598,6 +600,9 @@ local function control(c)
     c:bytes("control.key", 32)
   elseif kind == 14 then
     c:bytes("control.reset_token", 16)
+  elseif kind == 15 then
+    c:uint("control.channel", 1)
+    c:uint("control.messages", 2)
   end
   for _, each in ipairs(TRANSFER_FIELDS[kind] or {}) do c:uint("transfer." .. each[1], each[2]) end
   c:rest("control.data")

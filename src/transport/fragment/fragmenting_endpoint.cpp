@@ -121,13 +121,16 @@ FragmentOutcome FragmentingEndpoint::on_fragment(ConnectionHandle connection, Ch
   if (result.refusal) return refuse(connection, piece, *result.refusal);
   if (!result.is_complete) {
     if (!piece.is_reliable()) next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + kGroupTimeoutNs);
-    return {Verdict::kAccept, false, lane.reassembler.oldest_incomplete(piece.channel)};
+    return {Verdict::kAccept, false, lane.reassembler.oldest_incomplete(piece.channel),
+            lane.reassembler.is_crowded()};
   }
   if (piece.mode == ChannelMode::kUnreliableSequenced) drop_overtaken(lane, channel, piece.id);
   MessageFlags whole = flags;
   whole.is_fragment = false;
   const auto oldest_incomplete = lane.reassembler.oldest_incomplete(piece.channel);
-  return {above_.on_message(connection, channel, whole, message_, now_ns), true, oldest_incomplete};
+  const bool is_crowded = lane.reassembler.is_crowded();
+  return {above_.on_message(connection, channel, whole, message_, now_ns), true, oldest_incomplete,
+          is_crowded};
 }
 
 void FragmentingEndpoint::drop_overtaken(Lane& lane, Channel channel, base::Sequence16 newest) {

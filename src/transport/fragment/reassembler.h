@@ -6,8 +6,8 @@
 //   reliable     Every fragment arrives, so groups never time out, and only a peer that breaks the protocol
 //                sends a contradiction. Ordered: one group per channel, its fragments one after another.
 //                Unordered: found by the message_id of its first fragment. Groups do not overlap, and a group
-//                whose last id is behind the window can never be completed. So a channel holds at most 256
-//                groups and 511 fragments.
+//                whose last id is behind the window can never be completed. From 256 groups on, only those in
+//                the channel's share of memory may begin, because each fragment is compared with all groups.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ namespace lattice::fragment {
 
 inline constexpr size_t kMaxUnreliableGroups = 16;
 inline constexpr size_t kMaxUnreliableBlocks = (2u << 20) / reliability::ReceiveMemory::kBlockBytes;
+inline constexpr size_t kCrowdedGroups = 256;
 inline constexpr uint64_t kGroupTimeoutNs = 2'000'000'000;
 
 class Reassembler {
@@ -53,6 +54,8 @@ class Reassembler {
   bool is_inside_message(uint8_t channel) const;
   /// The first id of the oldest incomplete message of a reliable channel.
   std::optional<base::Sequence16> oldest_incomplete(uint8_t channel) const;
+  /// Reliable messages are incomplete in such a number that no more should begin.
+  bool is_crowded() const { return reliable_.count >= kCrowdedGroups; }
   void clear();
 
   size_t group_count() const;

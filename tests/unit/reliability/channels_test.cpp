@@ -389,18 +389,74 @@ TEST(ReceiveChannel, TheShareBeginsAtTheOldestIncompleteMessage) {
     for (uint16_t id = 0; id < 10; ++id) {
       ASSERT_EQ(channel.offer({id}, wire::kFlagFragment, body_of(id)), Outcome::kDeliver);
     }
-    channel.set_oldest_incomplete(base::Sequence16{4});  // Of 0 to 9, 4 to 9 are held.
+    channel.set_incomplete(base::Sequence16{4}, false);  // Of 0 to 9, 4 to 9 are held.
     EXPECT_EQ(channel.offer({4 + 256}, wire::kFlagFragment, body_of(1)), Outcome::kNoMemory);
     EXPECT_EQ(channel.offer({4 + 255}, wire::kFlagFragment, body_of(1)), kept);
     EXPECT_EQ(channel.offer({4 + 257}, 0, body_of(1)), ordered ? Outcome::kNoMemory : Outcome::kDeliver);
-    channel.set_oldest_incomplete(std::nullopt);
+    channel.set_incomplete(std::nullopt, false);
     EXPECT_EQ(channel.offer({4 + 256}, wire::kFlagFragment, body_of(1)), kept);
     ReceiveMemory roomy(1, 1, 0, base::PageSize::kSmall);
     ReceiveChannel lucky(pool, roomy, ordered);
-    lucky.set_oldest_incomplete(base::Sequence16{65535});
+    lucky.set_incomplete(base::Sequence16{65535}, false);
     EXPECT_EQ(lucky.offer({255}, wire::kFlagFragment, body_of(1)), kept) << "growth";
   }
   EXPECT_EQ(pool.stats().buffers_live, 0u);
+}
+
+TEST(ReceiveChannel, InACrowdOnlyFragmentsOfTheShareAreTaken) {
+  base::BufferPool pool(4u << 20);
+  ReceiveMemory roomy(1, 1024, 0, base::PageSize::kSmall);
+  ReceiveChannel channel(pool, roomy, false);
+  for (int i = 0; i < 256; ++i) channel.credit().on_message(0, 0, 4096);
+  ASSERT_EQ(channel.credit().accepted(), 512);
+  channel.set_incomplete(std::nullopt, true);
+  EXPECT_EQ(channel.offer({256}, wire::kFlagFragment, body_of(1)), Outcome::kNoMemory);
+  EXPECT_EQ(channel.offer({255}, wire::kFlagFragment, body_of(1)), Outcome::kDeliver);
+  EXPECT_EQ(channel.offer({257}, 0, body_of(1)), Outcome::kDeliver) << "a whole message takes no memory";
+  channel.set_incomplete(std::nullopt, false);
+  EXPECT_EQ(channel.offer({256}, wire::kFlagFragment, body_of(1)), Outcome::kDeliver);
+}
+
+TEST(ReceiveChannel, WhatACreditAllowedIsNeverBeyondTheWindow) {
+  for (const bool ordered : {true, false}) {
+    base::BufferPool pool(4u << 20);
+    ReceiveMemory roomy(1, 4096, 0, base::PageSize::kSmall);
+    ReceiveChannel channel(pool, roomy, ordered);
+    EXPECT_EQ(channel.offer({256}, 0, body_of(1)), Outcome::kBeyondWindow);
+    for (int i = 0; i < 256 + 512; ++i) channel.credit().on_message(0, 0, 4096);
+    EXPECT_EQ(channel.credit().on_refused(0), std::optional<uint16_t>(256));
+    // The window wraps round the numbers and the memory for what came early.
+    uint16_t next = 0;
+    std::vector<uint32_t> delivered;
+    for (int round = 0; round < 70; ++round) {
+      const auto kept = ordered ? Outcome::kStored : Outcome::kDeliver;
+      for (const int ahead : {1023, 1, 512, 31, 256}) {
+        const auto id = static_cast<uint16_t>(next + ahead);
+        ASSERT_EQ(channel.offer({id}, 0, body_of(id)), kept);
+      }
+      ASSERT_EQ(channel.offer({static_cast<uint16_t>(next + 1024)}, 0, body_of(1)), Outcome::kBeyondWindow);
+      for (uint16_t ahead = 0; ahead < 1024; ++ahead) {
+        const auto id = static_cast<uint16_t>(next + ahead);
+        const Outcome outcome = channel.offer({id}, 0, body_of(id));
+        const bool came = ahead == 1023 || ahead == 1 || ahead == 512 || ahead == 31 || ahead == 256;
+        ASSERT_EQ(outcome, came ? Outcome::kDuplicate : Outcome::kDeliver);
+        if (outcome == Outcome::kDeliver) delivered.push_back(id);
+        ReceiveChannel::Ready ready;
+        while (channel.pop_ready(&ready)) {
+          ASSERT_EQ(platform::load_u32_le(ready.body().data()), ready.id.value);
+          delivered.push_back(ready.id.value);
+          channel.release(ready);
+        }
+      }
+      next = static_cast<uint16_t>(next + 1024);
+      ASSERT_EQ(channel.next_expected().value, next);
+    }
+    if (ordered) {
+      ASSERT_EQ(delivered.size(), 70u * 1024u);
+      for (size_t i = 0; i < delivered.size(); ++i) ASSERT_EQ(delivered[i], i % 65536);
+    }
+    EXPECT_EQ(roomy.blocks_live(), 0u);
+  }
 }
 
 TEST(UnreliableQueue, BoundsAndReceipts) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "raw_client.h"
+#include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
 
@@ -90,6 +91,19 @@ TEST(HostilePeer, BodiesTheEndpointReads) {
   Bytes token = {0xf8, 0, 0, 0x00, 17 << 2, 14};
   token.resize(token.size() + 16);
   expect_protocol_error(PacketType::kPayload, kAckMessage + token, Refusal::kBadResetToken);
+}
+
+TEST(HostilePeer, CreditsThatNobodyMayGive) {
+  const auto credit = [](uint8_t channel, uint16_t messages) {
+    Bytes out = {0xf8, 0, 0, 0, 4 << 2};  // The first message of channel 15, a body of four bytes.
+    const auto body = wire::encode_credit({channel, messages});
+    out.insert(out.end(), body.begin(), body.end());
+    return kAckMessage + out;
+  };
+  for (const Bytes& bad : {credit(0, 512), credit(1, 512), credit(5, 512), credit(14, 512), credit(15, 512),
+                           credit(16, 512), credit(2, 255), credit(2, 8193), credit(2, 0)}) {
+    expect_protocol_error(PacketType::kPayload, bad, Refusal::kBadControl);
+  }
 }
 
 TEST(HostilePeer, AReasonThatNoClientMayTell) {

@@ -251,6 +251,17 @@ TEST_F(ReassemblerTest, TheOldestIncompleteMessageOfAChannel) {
   EXPECT_EQ(reassembler.oldest_incomplete(4), std::nullopt);
 }
 
+TEST_F(ReassemblerTest, ManyIncompleteMessagesAreACrowd) {
+  const MessageBytes bytes = pattern(2000, 1);
+  for (uint16_t id = 0; id < 512; id = static_cast<uint16_t>(id + 2)) {
+    EXPECT_FALSE(reassembler.is_crowded());
+    ASSERT_EQ(refusal(cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, id, id)[0]), std::nullopt);
+  }
+  EXPECT_TRUE(reassembler.is_crowded());
+  ASSERT_EQ(refusal(cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, 0, 0)[1]), std::nullopt);
+  EXPECT_FALSE(reassembler.is_crowded()) << "one was completed";
+}
+
 TEST_F(ReassemblerTest, NoMessageBeginsBelowWhatHasCome) {
   const MessageBytes bytes = pattern(3000, 1);
   Piece piece = cut(bytes, 1136, ChannelMode::kReliableUnordered, 2, 0, 10)[2];  // Id 12.

@@ -68,7 +68,7 @@ class Receiver {
     piece.next_id = channel.next_expected();
     const Reassembler::Result result = reassembler_.add(piece, 0, &message_);
     if (result.refusal) return false;
-    channel.set_oldest_incomplete(reassembler_.oldest_incomplete(piece.channel));
+    channel.set_incomplete(reassembler_.oldest_incomplete(piece.channel), reassembler_.is_crowded());
     if (result.is_complete) delivered->push_back(message_);
     return true;
   }

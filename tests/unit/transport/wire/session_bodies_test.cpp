@@ -116,12 +116,26 @@ TEST(Control, RekeyGolden) {
   EXPECT_FALSE(parse_rekey(out, &body));
 }
 
+TEST(Control, CreditGolden) {
+  const auto bytes = from_hex("0f030004");  // channel 3, 1024 messages
+  Credit credit;
+  ASSERT_TRUE(parse_credit(bytes, &credit));
+  EXPECT_EQ(credit.channel, 3);
+  EXPECT_EQ(credit.messages, 1024);
+  EXPECT_EQ(to_hex(encode_credit(credit)), "0f030004");
+  for (size_t n = 0; n < bytes.size(); ++n) {
+    EXPECT_FALSE(parse_credit(std::span<const uint8_t>(bytes).first(n), &credit));
+  }
+  EXPECT_FALSE(parse_credit(from_hex("0f03000400"), &credit));
+  EXPECT_FALSE(parse_credit(from_hex("0f100004"), &credit)) << "there are sixteen channels";
+}
+
 TEST(Control, KnownTypes) {
   EXPECT_FALSE(is_known_control_type(0));
   EXPECT_TRUE(is_known_control_type(1));
   EXPECT_TRUE(is_known_control_type(13));
   EXPECT_TRUE(is_known_control_type(14));
-  EXPECT_FALSE(is_known_control_type(15));
+  EXPECT_TRUE(is_known_control_type(15));
   EXPECT_TRUE(is_known_control_type(16));
   EXPECT_TRUE(is_known_control_type(19));
   EXPECT_FALSE(is_known_control_type(20));

@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kLattice = "lattice";
 constexpr const char* kTwoThreads = "lattice-two-threads";
+constexpr const char* kThroughC = "lattice-c";
 constexpr const char* kFloor = "udp-aead";
 constexpr const char* kPlain = "udp";
 constexpr const char* kEnet = "enet";
@@ -36,7 +37,8 @@ struct Amounts {
 constexpr Amounts kQuickAmounts = {20'000, 500, 50, 200, 5};
 
 std::string named(const std::string& prefix, const std::string& contender, const char* suffix) {
-  return (contender == kLattice ? prefix : prefix + "_" + contender) + suffix;
+  if (contender == kLattice) return prefix + suffix;
+  return prefix + "_" + (contender == kThroughC ? "abi" : contender) + suffix;
 }
 
 class Transport {
@@ -60,8 +62,8 @@ class Transport {
 
  private:
   static std::vector<std::string> everyone() {
-    if (LATTICE_BENCH_HAS_ENET) return {kLattice, kFloor, kEnet, kPlain};
-    return {kLattice, kFloor, kPlain};
+    if (LATTICE_BENCH_HAS_ENET) return {kLattice, kThroughC, kFloor, kEnet, kPlain};
+    return {kLattice, kThroughC, kFloor, kPlain};
   }
 
   std::string game(uint32_t clients) {
@@ -78,6 +80,7 @@ class Transport {
     }
     report_.ratio(prefix + "_vs_floor", cost[kLattice] / cost[kFloor]);
     report_.ratio(prefix + "_vs_udp", cost[kLattice] / cost[kPlain]);
+    report_.ratio(prefix + "_abi_vs_endpoint", cost[kThroughC] / cost[kLattice]);
     if (cost.contains(kEnet)) report_.ratio(prefix + "_vs_enet", cost[kLattice] / cost[kEnet]);
     return "";
   }
@@ -94,6 +97,8 @@ class Transport {
     }
     report_.ratio(prefix + "_cpu_vs_floor",
                   results[kLattice].cpu_s_per_million / results[kFloor].cpu_s_per_million);
+    report_.ratio(prefix + "_abi_msgs_vs_endpoint",
+                  results[kThroughC].messages_per_s / results[kLattice].messages_per_s);
     return "";
   }
 
@@ -133,7 +138,7 @@ class Transport {
 
   std::string connect() {
     for (const std::string& who : everyone()) {
-      if (who == kFloor || who == kPlain) continue;
+      if (who == kFloor || who == kPlain || who == kThroughC) continue;
       tell("connect", who);
       const ConnectResult result = run_connect(plan_, who, amounts_.connections);
       if (!result.problem.empty()) return result.problem;

@@ -84,6 +84,7 @@ class Play {
   void* borrowed();
   uint8_t* room();
   lattice_netid* ids();
+  lattice_event* events();
   char* text_room();
   lattice_transfer* transfer_place();
   template <class T>
@@ -148,6 +149,7 @@ class Play {
   bool connect();
   void exchange(lattice_world* listening, lattice_world* connecting, const char* at);
 
+  static constexpr size_t kMostEvents = 16384;  // more than one input can cause
   static constexpr size_t kRoomBytes = 65536;
   static constexpr size_t kStructBytes = 4096;
   static constexpr uint32_t kMaxDepth = 3;
@@ -169,6 +171,8 @@ class Play {
   std::vector<uint8_t> data_ = std::vector<uint8_t>(kRoomBytes, 0x41);
   std::vector<uint8_t> borrowed_ = std::vector<uint8_t>(kRoomBytes);
   std::vector<uint8_t> room_ = std::vector<uint8_t>(kRoomBytes);
+  std::vector<lattice_event> events_ = std::vector<lattice_event>(kMostEvents);
+  bool records_events_ = false, transport_only_ = false;  // worlds that make() makes
   std::vector<lattice_netid> ids_ = std::vector<lattice_netid>(kRoomBytes / sizeof(lattice_netid));
   std::array<const void*, 4> states_{};
   alignas(64) uint8_t place_[64] = {};

@@ -40,6 +40,15 @@ lattice_struct_desc command_structure() {
   return out;
 }
 
+void register_types(lattice_world* world) {
+  test::register_bodies(world);
+  const lattice_struct_desc structure = command_structure();
+  lattice_input_desc input;
+  lattice_input_desc_init(&input);
+  input.structure = &structure;
+  require(lattice_register_input(world, &input) == LATTICE_OK);
+}
+
 Play& play_of(void* ctx) {
   return *static_cast<Play*>(ctx);
 }
@@ -56,6 +65,8 @@ Play::Play(std::span<const uint8_t> input) : input_(input) {
   }();
   stale_world_ = stale;
   const uint8_t stage = u8();
+  records_events_ = (stage & 8) != 0;
+  transport_only_ = (stage & 16) != 0;
   worlds_.push_back(make(kServerAddress, (stage & 2) != 0 ? LATTICE_ROLE_HOST : LATTICE_ROLE_DEDICATED));
   worlds_.push_back(make(kClientAddress, LATTICE_ROLE_CLIENT));
   if ((stage & 1) == 0) return;
@@ -88,16 +99,13 @@ lattice_world* Play::make(const char* address, lattice_role role) {
   config.development_tokens = role == LATTICE_ROLE_CLIENT ? 0 : 1;
   config.transfer_channel = 4;
   config.interest_kind = LATTICE_INTEREST_GRID;
+  config.record_events = records_events_ ? 1 : 0;
+  config.transport_only = transport_only_ ? 1 : 0;
   lattice_role_context context;
   lattice_role_context_init(&context, role);
   lattice_world* made = lattice_world_create(&config, &context);
   require(made != nullptr);
-  test::register_bodies(made);
-  const lattice_struct_desc structure = command_structure();
-  lattice_input_desc input;
-  lattice_input_desc_init(&input);
-  input.structure = &structure;
-  require(lattice_register_input(made, &input) == LATTICE_OK);
+  if (!transport_only_) register_types(made);
   lattice_callbacks callbacks;
   lattice_callbacks_init(&callbacks);
   fill(callbacks);
@@ -368,6 +376,9 @@ void* Play::borrowed() {
 uint8_t* Play::room() {
   return u8() % 8 == 0 ? nullptr : room_.data();
 }
+lattice_event* Play::events() {
+  return u8() % 8 == 0 ? nullptr : events_.data();
+}
 lattice_netid* Play::ids() {
   return u8() % 8 == 0 ? nullptr : ids_.data();
 }
@@ -507,6 +518,7 @@ void Play::finish() {
     require(lattice_last_result() == LATTICE_ERROR_STALE_HANDLE);
     net_ = lattice_netsim_create(8);
   }
+  records_events_ = transport_only_ = false;
   worlds_.push_back(make("10.0.1.1:1", LATTICE_ROLE_DEDICATED));
   worlds_.push_back(make("10.0.1.2:2", LATTICE_ROLE_CLIENT));
   exchange(worlds_[0], worlds_[1], "10.0.1.1:1");

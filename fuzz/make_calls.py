@@ -17,7 +17,7 @@ HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*"
 # Results that any function may have (lattice.h).
 GENERAL = {"LATTICE_OK", "LATTICE_ERROR_INVALID_ARGUMENT", "LATTICE_ERROR_STALE_HANDLE"}
 FORBIDDEN_IN_CALLBACKS = {"lattice_world_recv", "lattice_world_tick", "lattice_world_send", "lattice_world_pump",
-                          "lattice_world_destroy", "lattice_set_capture"}
+                          "lattice_world_destroy", "lattice_set_capture", "lattice_world_wait", "lattice_world_events"}
 # Arguments by "type name", else by type. See the members of Play with these names.
 ARGUMENTS = {
     "const char* endpoint": "f.address()", "const char* server": "f.address()",
@@ -27,14 +27,14 @@ ARGUMENTS = {
     "uint32_t behaviour": "f.small()", "uint32_t index": "f.small()",
     "uint16_t prop_id": "f.prop_id()", "uint16_t rpc_id": "f.rpc_id()",
     "lattice_netid": "f.object()", "lattice_peer_id": "f.peer()", "lattice_transfer": "f.transfer()",
-    "uint64_t key": "f.small()", "uint64_t seed": "f.small()", "uint64_t ns": "f.time_ns()",
+    "uint64_t key": "f.small()", "uint64_t seed": "f.small()", "uint64_t ns": "f.time_ns()", "uint64_t timeout_ns": "f.time_ns()",
     "uint64_t capacity": "f.borrowed_bytes()", "int": "f.integer()", "double": "f.real()",
     "size_t state_count": "f.state_count()", "size_t": "f.bytes()", "uint64_t bytes": "f.borrowed_bytes()",
     "const uint8_t* connect_token": "f.token()", "size_t token_bytes": "f.token_bytes()",
     "lattice_capture_fn": "f.capture()", "void* ctx": "&f",
     "const void* const*": "f.states()", "void* memory": "f.borrowed()",
     "const void* data": "f.given()", "const void*": "f.given()", "const uint8_t*": "f.key()",
-    "lattice_netid*": "f.ids()", "char*": "f.text_room()",
+    "lattice_netid*": "f.ids()", "lattice_event*": "f.events()", "intptr_t*": "f.place<intptr_t>()", "char*": "f.text_room()",
     "uint8_t*": "f.room()", "void*": "f.room()", "size_t*": "f.place<size_t>()", "uint32_t*": "f.place<uint32_t>()",
     "uint64_t*": "f.place<uint64_t>()", "lattice_transfer*": "f.transfer_place()",
 }

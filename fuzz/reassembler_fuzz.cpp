@@ -74,7 +74,7 @@ class Receiver {
   bool add_reliable(Piece& piece, ReceiveChannel& channel) {
     piece.next_id = channel.next_expected();
     const bool open = add(piece);
-    channel.set_oldest_incomplete(reassembler_.oldest_incomplete(piece.channel));
+    channel.set_incomplete(reassembler_.oldest_incomplete(piece.channel), reassembler_.is_crowded());
     return open;
   }
 

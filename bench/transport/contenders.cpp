@@ -8,6 +8,7 @@ std::span<const Contender> contenders() {
   static const std::array kAll = {
     kLatticeContender,
     kLatticeTwoThreadsContender,
+    kLatticeCContender,
     kUdpContender,
     kUdpAeadContender,
 #if LATTICE_BENCH_HAS_ENET

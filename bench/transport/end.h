@@ -1,9 +1,9 @@
 // One end of a transport, as every workload of the transport bench sees it: a server, or one client with a
-// socket of its own. Four contenders implement it (lattice in two ways), so that each workload is written
+// socket of its own. Four contenders implement it (lattice in three ways), so that each workload is written
 // once:
 //
-//   lattice      reliability::Endpoint over UDP. Not the C interface: its pump belongs to a world with ticks
-//                and replication, which none of the others has; everything below it is measured.
+//   lattice      reliability::Endpoint over UDP
+//   lattice-c    the same through the C interface: a world that is transport_only
 //   lattice-two-threads  the same; a second thread seals and opens at the server (docs/threads.md)
 //   udp          plain datagrams: the floor of moving bytes
 //   udp-aead     the same, each datagram sealed and opened with libsodium: the floor of moving secrets
@@ -61,6 +61,7 @@ const Contender* find_contender(std::string_view name);
 
 extern const Contender kLatticeContender;
 extern const Contender kLatticeTwoThreadsContender;
+extern const Contender kLatticeCContender;
 extern const Contender kUdpContender;
 extern const Contender kUdpAeadContender;
 extern const Contender kEnetContender;

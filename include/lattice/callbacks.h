@@ -53,8 +53,8 @@ typedef struct lattice_callbacks {
   /// lattice_rpc_sender() says who called, lattice_rpc_tick() when.
   void (*on_rpc)(void* ctx, lattice_netid object, uint16_t rpc_id, const void* args, size_t bytes);
   /// Client: `new_owner` owns the object from now on, or the writer's tenure began anew. 0: nobody owns it.
-  /// lattice_object_writer() tells who writes it. No call of this version changes an owner, so it is not called
-  /// for objects of this library's authority.
+  /// lattice_object_writer() tells who writes it. No call of this version changes an owner, so it is not
+  /// called for objects of this library's authority.
   void (*on_authority_changed)(void* ctx, lattice_netid object, lattice_peer_id new_owner);
   /// Runs one tick: step every object of lattice_simulated_objects(). A client also calls it for past ticks
   /// after a correction (lattice_tick_context.is_resimulating), so it must depend on nothing but the state of

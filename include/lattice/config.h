@@ -147,7 +147,8 @@ typedef struct lattice_world_config {
   /// and the keepalives that measure the round trip are not counted. The least is what the connection needs
   /// in any case: 40 packets per second or more of 53 bytes with acknowledgements, and in them snapshots of
   /// 64 + 2 * predicted_set_bytes bytes at the snapshot rate: 5960 with the defaults. On a client inputs of
-  /// 16 bytes at the tick rate: 4140. A refusal says the least and what it is made of.
+  /// 16 bytes at the tick rate: 4140. With transport_only 2120. A refusal says the least and what it is made
+  /// of.
   uint32_t max_send_bytes_per_s;
 
   // ---- Large transfers (transfer.h) ----
@@ -256,6 +257,16 @@ typedef struct lattice_world_config {
   /// the distance. 0, the default: as many as of a near one.
   uint32_t interest_far_rate_hz;
   uint32_t reserved_interest;  ///< leave at 0
+
+  // ---- Connections and messages alone ----
+
+  /// 1: this world has connections, messages and large transfers, and nothing else: no types, objects, ticks,
+  /// snapshots, inputs and RPCs. Both sides must have the same: a world without types does not connect to one
+  /// with types. docs/guide/transport-only.md. 0 or 1, default 0.
+  uint32_t transport_only;
+  /// 1: what happens to connections is recorded for lattice_world_events(), and on_connected,
+  /// on_disconnected, on_message and on_receipt are not called. 0 or 1, default 0.
+  uint32_t record_events;
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

@@ -87,6 +87,17 @@ class WorldRef {
   /// Nanoseconds until the next tick is due. Calls lattice_world_time_to_tick_ns().
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(handle_); }
 
+  /// Sleeps until the pump has something to do; false after the timeout. Calls lattice_world_wait().
+  bool wait(uint64_t timeout_ns) const { return lattice_world_wait(handle_, timeout_ns) != 0; }
+  /// Takes the oldest events that have room in `room`, and returns them: none when none wait. With
+  /// lattice_world_config.record_events. Calls lattice_world_events().
+  ///
+  ///     std::array<lattice_event, 64> room;
+  ///     for (auto events = world.events(room); !events.empty(); events = world.events(room)) handle(events);
+  std::span<const lattice_event> events(std::span<lattice_event> room) const {
+    return room.first(lattice_world_events(handle_, room.data(), room.size()));
+  }
+
   // ---- Schema and callbacks: before the first pump, connect(), spawn() or set_input() ----
 
   /// Registers an object type with its RPCs. Calls lattice_register_type().

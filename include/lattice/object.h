@@ -174,9 +174,9 @@ typedef struct lattice_object_info {
   /// Tick of its newest authoritative state; on the authority the last tick. A placed object of which nothing
   /// was heard has that before the session began: until on_loaded it may have changed all the same.
   uint32_t confirmed_tick;
-  uint32_t is_simulated;    ///< 1: on_tick steps it here, as the authority of one that is awake, or the
-                            ///< predicting owner
-  uint64_t placed_key;      ///< key of lattice_place(); 0: it was spawned
+  uint32_t is_simulated;  ///< 1: on_tick steps it here, as the authority of one that is awake, or the
+                          ///< predicting owner
+  uint64_t placed_key;    ///< key of lattice_place(); 0: it was spawned
 } lattice_object_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

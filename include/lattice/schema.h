@@ -324,6 +324,7 @@ static inline void lattice_input_desc_init(lattice_input_desc* d) {
 /// LATTICE_ERROR_SCHEMA when the description is refused, when the state of an object could take more than
 /// 65,485 bytes, or 1,096 with LATTICE_TYPE_PREDICTED, or when the schema is fixed already;
 /// lattice_last_error() names the cause. LATTICE_ERROR_UNSUPPORTED for LATTICE_AUTHORITY_SHARED.
+/// LATTICE_ERROR_NOT_ALLOWED in a world that is transport_only.
 ///
 ///     lattice_type_desc type;
 ///     lattice_type_desc_init(&type);
@@ -335,6 +336,7 @@ LATTICE_API lattice_result lattice_register_type(lattice_world* world, const lat
 
 /// Registers the input command that every player sends each tick. A world has at most one. The description is
 /// copied. LATTICE_ERROR_SCHEMA when it is refused, when there is one already, or when the schema is fixed.
+/// LATTICE_ERROR_NOT_ALLOWED in a world that is transport_only.
 LATTICE_API lattice_result lattice_register_input(lattice_world* world, const lattice_input_desc* desc);
 
 /// Returns a hash of everything that is registered. It is final once the schema is fixed. Two sides connect

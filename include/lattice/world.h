@@ -49,7 +49,8 @@ LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity);
 
 /// Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
-/// Returns how many ticks ran, 0 to 8. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+/// Returns how many ticks ran, 0 to 8. LATTICE_ERROR_OUT_OF_ORDER inside a callback,
+/// LATTICE_ERROR_WOULD_BLOCK while too many events wait (lattice_world_events()).
 ///
 /// A game that controls its own loop calls the steps itself: lattice_world_recv(); lattice_world_ticks_due();
 /// lattice_world_tick() as often as that said; lattice_world_send().
@@ -65,12 +66,14 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 LATTICE_API uint32_t lattice_world_pump(lattice_world* world);
 
 /// First step of the pump: takes every datagram that has arrived, at most 4096, and acts on it. Fixes the
-/// schema when it is the first call of the pump. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+/// schema when it is the first call of the pump. LATTICE_ERROR_OUT_OF_ORDER inside a callback,
+/// LATTICE_ERROR_WOULD_BLOCK while too many events wait (lattice_world_events()).
 LATTICE_API lattice_result lattice_world_recv(lattice_world* world);
 
 /// Second step of the pump: steps the simulation by one tick, through on_tick. `tick` must be
 /// lattice_world_next_tick(). LATTICE_ERROR_OUT_OF_ORDER for another number, inside a callback, and on a
-/// client that has no tick to run yet; nothing happens then.
+/// client that has no tick to run yet; LATTICE_ERROR_UNSUPPORTED in a world that is transport_only. Nothing
+/// happens then.
 LATTICE_API lattice_result lattice_world_tick(lattice_world* world, uint32_t tick);
 
 /// Last step of the pump: builds snapshots or inputs when they are due and sends what the connections may
@@ -78,7 +81,8 @@ LATTICE_API lattice_result lattice_world_tick(lattice_world* world, uint32_t tic
 LATTICE_API lattice_result lattice_world_send(lattice_world* world);
 
 /// Returns the tick that the next lattice_world_tick() must name. On a client the number jumps when the clock
-/// does (on_resync). 0 and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet.
+/// does (on_resync). 0 and LATTICE_ERROR_NOT_CONNECTED on a client that has no tick to run yet, 0 and
+/// LATTICE_ERROR_UNSUPPORTED in a world that is transport_only.
 LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 
 /// Returns how many ticks are due now, 0 to 8. A call uses up the time since the last call, so call it once
@@ -88,8 +92,31 @@ LATTICE_API uint32_t lattice_world_next_tick(lattice_world* world);
 LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 
 /// Returns the nanoseconds until the next tick is due, by the clock of the world. 0: it is due now. Use it to
-/// sleep between pumps. 0 and an error when the handle is bad.
+/// sleep between pumps. UINT64_MAX in a world that is transport_only. 0 and an error when the handle is bad.
 LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
+
+/// Sleeps until the pump has something to do, or until `timeout_ns` have passed: a datagram has come, a tick
+/// or a timer is due, or events wait. Returns 1 if there is something to do, and 0 after the timeout. While
+/// messages wait that congestion control lets leave later, it returns within a millisecond. The sleep is by
+/// the clock of the system, even where lattice_world_config.clock is set. Other threads get
+/// LATTICE_ERROR_BUSY from this world meanwhile. 0 with LATTICE_ERROR_UNSUPPORTED on a simulated network,
+/// where time does not pass by itself, and with LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+///
+///     while (running) {
+///       lattice_world_wait(world, 100000000);
+///       lattice_world_pump(world);
+///     }
+LATTICE_API uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_ns);
+
+/// Writes how many nanoseconds the pump has nothing to do, if no datagram comes: the most that a loop of the
+/// program's own should sleep, together with lattice_world_descriptor(). 0: call the pump now. A millisecond
+/// or less while messages wait that congestion control lets leave later. UINT64_MAX: nothing is due.
+LATTICE_API lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t* out);
+
+/// Writes the descriptor of the socket, for poll(), epoll or kqueue in a loop of the program's own. It is
+/// readable when datagrams wait. Only wait on it: the world reads it and closes it. LATTICE_ERROR_UNSUPPORTED
+/// on a simulated network.
+LATTICE_API lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out);
 
 /// What lattice_set_option() switches. The first three work on a client and are on at the start. Switch them
 /// off to compare, or to explain what they do.

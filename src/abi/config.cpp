@@ -74,6 +74,8 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"interest_kind", c.interest_kind, LATTICE_INTEREST_NONE, LATTICE_INTEREST_TREE},
       {"interest_stay_ms", c.interest_stay_ms, 0, 60000},
       {"interest_far_rate_hz", c.interest_far_rate_hz, 0, snapshot_rate_hz(c)},
+      {"transport_only", c.transport_only, 0, 1},
+      {"record_events", c.record_events, 0, 1},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
@@ -267,7 +269,8 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   if (const lattice_result bad = check_caps(*out, out_role->role)) return bad;
   world->listens = out_role->role != LATTICE_ROLE_CLIENT;
   world->connects = out_role->role == LATTICE_ROLE_CLIENT;
-  world->has_player = out_role->role != LATTICE_ROLE_DEDICATED;
+  world->transport_only = out->transport_only != 0;
+  world->has_player = out_role->role != LATTICE_ROLE_DEDICATED && !world->transport_only;
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = snapshot_rate_hz(*out);
   world->max_objects = out->max_objects;

@@ -49,6 +49,9 @@ lattice_result check_caps(const lattice_world_config& config, lattice_role role)
                 config.snapshot_budget_bytes, snapshot_bytes, kMostSnapshotBytes, kSnapshotHeadBytes);
   }
   if (config.max_send_bytes_per_s == 0) return LATTICE_OK;
+  if (config.transport_only != 0) {
+    return refuse_rate(config.max_send_bytes_per_s, kAckPacketsPerS, 0, 0, "messages");
+  }
   if (role == LATTICE_ROLE_CLIENT) {
     return refuse_rate(config.max_send_bytes_per_s, std::max(config.tick_rate_hz, kAckPacketsPerS),
                        config.tick_rate_hz, kLeastInputBytes, "inputs (tick_rate_hz)");

@@ -61,6 +61,11 @@ size_t list_objects(WorldInstance* instance, uint32_t type_id, lattice_netid* ou
   return count;
 }
 
+lattice_result no_types() {
+  return fail(LATTICE_ERROR_NOT_ALLOWED,
+              "lattice_world_config.transport_only is 1: this world has no types, no objects and no inputs.");
+}
+
 lattice_result shared_unsupported() {
   return fail(LATTICE_ERROR_UNSUPPORTED,
               "LATTICE_AUTHORITY_SHARED does nothing in this version. Give LATTICE_AUTHORITY_SERVER and an "
@@ -120,6 +125,7 @@ lattice_result lattice_register_type(lattice_world* world, const lattice_type_de
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (desc == nullptr) return null_argument("lattice_register_type", "desc");
+  if (instance->world->config().transport_only) return no_types();
   // The registry refuses a description of another size.
   if (desc->struct_size >= sizeof *desc && desc->authority == LATTICE_AUTHORITY_SHARED) {
     return shared_unsupported();
@@ -134,6 +140,7 @@ lattice_result lattice_register_input(lattice_world* world, const lattice_input_
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (desc == nullptr) return null_argument("lattice_register_input", "desc");
+  if (instance->world->config().transport_only) return no_types();
   std::string error;
   if (instance->world->schema().set_input(*desc, &error)) return LATTICE_OK;
   return fail(LATTICE_ERROR_SCHEMA, "%s", error.c_str());

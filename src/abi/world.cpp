@@ -1,4 +1,5 @@
 // lattice_world: creation, destruction, the pump.
+#include <algorithm>
 #include <memory>
 
 #include "abi/address_fault.h"
@@ -126,8 +127,27 @@ lattice_result inside_callback(const char* function) {
               function);
 }
 
+lattice_result full_of_events() {
+  return fail(
+      LATTICE_ERROR_WOULD_BLOCK,
+      "The events of this world wait: take them with lattice_world_events() until it returns 0. Nothing "
+      "is received before that.");
+}
+
+lattice_result no_descriptor() {
+  return fail(LATTICE_ERROR_UNSUPPORTED,
+              "This world is on a simulated network: nothing outside of the process arrives there. Step the "
+              "network with lattice_netsim_advance() instead of waiting.");
+}
+
+lattice_result no_ticks() {
+  return fail(LATTICE_ERROR_UNSUPPORTED,
+              "lattice_world_config.transport_only is 1: this world has no ticks and no objects.");
+}
+
 /// Says why `tick` is not the one to run.
 lattice_result not_next(const WorldInstance& instance, uint32_t tick) {
+  if (instance.world->config().transport_only) return no_ticks();
   const uint32_t next = instance.world->next_tick();
   if (next != 0) {
     return fail(LATTICE_ERROR_OUT_OF_ORDER,
@@ -182,6 +202,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   instance->tick_context.tick_rate_hz = value.tick_rate_hz;
   instance->tick_context.dt_s = 1.0 / value.tick_rate_hz;
   instance->tick_context.role = &instance->role;
+  if (value.record_events != 0) instance->events.emplace();
   world_config.created_unix_s = instance->now().unix_s;
   make_world(instance.get(), world_config, std::move(socket), value.seed);
   if (value.development_tokens != 0 && !offer_development_tokens(*instance, std::move(development)))
@@ -239,8 +260,9 @@ lattice_result lattice_world_recv(lattice_world* world) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  if (call.is_nested() || !instance->receive(instance->now())) return inside_callback("lattice_world_recv");
-  return LATTICE_OK;
+  if (call.is_nested()) return inside_callback("lattice_world_recv");
+  if (instance->is_full_of_events()) return full_of_events();
+  return instance->receive(instance->now()) ? LATTICE_OK : inside_callback("lattice_world_recv");
 }
 
 lattice_result lattice_world_tick(lattice_world* world, uint32_t tick) {
@@ -264,7 +286,9 @@ uint32_t lattice_world_next_tick(lattice_world* world) {
   abi::WorldCall call(world);
   if (call.world() == nullptr) return 0;
   const uint32_t tick = call.world()->world->next_tick();
-  if (tick == 0) {
+  if (tick == 0 && call.world()->world->config().transport_only) {
+    no_ticks();
+  } else if (tick == 0) {
     fail(LATTICE_ERROR_NOT_CONNECTED,
          "A client has ticks to run once it is connected. Pump until on_connected.");
   }
@@ -280,8 +304,16 @@ uint32_t lattice_world_pump(lattice_world* world) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return 0;
-  const world::Now now = call.is_nested() ? world::Now{} : instance->now();
-  if (call.is_nested() || !instance->receive(now)) {
+  if (call.is_nested()) {
+    inside_callback("lattice_world_pump");
+    return 0;
+  }
+  if (instance->is_full_of_events()) {
+    full_of_events();
+    return 0;
+  }
+  const world::Now now = instance->now();
+  if (!instance->receive(now)) {
     inside_callback("lattice_world_pump");
     return 0;
   }
@@ -294,6 +326,67 @@ uint32_t lattice_world_pump(lattice_world* world) {
 uint64_t lattice_world_time_to_tick_ns(lattice_world* world) {
   abi::WorldCall call(world);
   return call.world() == nullptr ? 0 : call.world()->world->time_to_tick_ns(call.world()->now());
+}
+
+uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_ns) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return 0;
+  if (call.is_nested()) {
+    inside_callback("lattice_world_wait");
+    return 0;
+  }
+  if (instance->netsim != nullptr) {
+    no_descriptor();
+    return 0;
+  }
+  if (instance->events && !instance->events->empty()) return 1;
+  const uint64_t idle_ns = instance->world->idle_ns(instance->now());
+  const uint64_t sleep_ns = std::min(timeout_ns, idle_ns);
+  const bool has_datagram = instance->world->socket().wait_readable(sleep_ns);
+  return has_datagram || idle_ns <= sleep_ns ? 1 : 0;
+}
+
+lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t* out) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the time to.");
+  *out = instance->world->idle_ns(instance->now());
+  return LATTICE_OK;
+}
+
+lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr)
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the descriptor to.");
+  const intptr_t descriptor = instance->world->socket().descriptor();
+  if (descriptor < 0) return no_descriptor();
+  *out = descriptor;
+  return LATTICE_OK;
+}
+
+size_t lattice_world_events(lattice_world* world, lattice_event* out, size_t capacity) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return 0;
+  if (out == nullptr && capacity != 0) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write %zu events to.", capacity);
+    return 0;
+  }
+  if (!instance->events) {
+    fail(LATTICE_ERROR_NOT_ALLOWED,
+         "This world calls callbacks and records no events. Set lattice_world_config.record_events to 1.");
+    return 0;
+  }
+  if (call.is_nested()) {
+    fail(LATTICE_ERROR_OUT_OF_ORDER,
+         "lattice_world_events was called inside a callback of the same world. Call it after the pump.");
+    return 0;
+  }
+  return instance->events->take({out, capacity});
 }
 
 lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {

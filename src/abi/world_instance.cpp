@@ -32,6 +32,15 @@ lattice_conn* WorldInstance::handle_of(world::ConnectionHandle connection) const
   return make_connection_handle(handle, {connection.slot, connection.generation});
 }
 
+lattice_event WorldInstance::event_of(lattice_event_kind kind, world::ConnectionHandle connection) {
+  lattice_event event{};
+  event.kind = static_cast<uint32_t>(kind);
+  event.conn = handle_of(connection);
+  const Connection* entry = find({connection.slot, connection.generation});
+  if (entry != nullptr) event.peer = entry->info.peer_id;
+  return event;
+}
+
 WorldInstance::Connection* WorldInstance::find(ConnectionRef ref) {
   if (ref.slot >= connections.size()) return nullptr;
   Connection& connection = connections[ref.slot];
@@ -108,7 +117,11 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected %s %s",
             static_cast<unsigned long long>(info.peer_id), connects() ? "to" : "from",
             entry.info.remote_address);
-  if (callbacks.on_connected != nullptr) callbacks.on_connected(callbacks_ctx, handle_of(connection));
+  if (events) {
+    events->record(event_of(LATTICE_EVENT_CONNECTED, connection));
+  } else if (callbacks.on_connected != nullptr) {
+    callbacks.on_connected(callbacks_ctx, handle_of(connection));
+  }
 }
 
 void WorldInstance::on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
@@ -131,7 +144,11 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
               static_cast<unsigned long long>(entry->info.peer_id), entry->info.remote_address,
               describe_end(by_peer, reason, text).c_str());
   }
-  if (callbacks.on_disconnected != nullptr) {
+  if (events) {
+    lattice_event event = event_of(LATTICE_EVENT_DISCONNECTED, connection);
+    event.reason = static_cast<int32_t>(reason);
+    events->record(event, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  } else if (callbacks.on_disconnected != nullptr) {
     callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
   }
   if (Connection* again = find({connection.slot, connection.generation})) again->known = false;
@@ -176,15 +193,25 @@ void WorldInstance::on_sample_input(world::Tick tick, void* input, size_t bytes)
 
 void WorldInstance::on_message(world::ConnectionHandle connection, uint8_t channel,
                                std::span<const uint8_t> body) {
-  if (callbacks.on_message != nullptr) {
+  if (events) {
+    lattice_event event = event_of(LATTICE_EVENT_MESSAGE, connection);
+    event.channel = channel;
+    events->record(event, body);
+  } else if (callbacks.on_message != nullptr) {
     callbacks.on_message(callbacks_ctx, handle_of(connection), static_cast<lattice_channel>(channel),
                          body.data(), body.size());
   }
 }
 
 void WorldInstance::on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) {
-  if (callbacks.on_receipt == nullptr) return;
-  callbacks.on_receipt(callbacks_ctx, handle_of(connection), receipt, acked ? 1 : 0);
+  if (events) {
+    lattice_event event = event_of(LATTICE_EVENT_RECEIPT, connection);
+    event.receipt = receipt;
+    event.acked = acked ? 1 : 0;
+    events->record(event);
+  } else if (callbacks.on_receipt != nullptr) {
+    callbacks.on_receipt(callbacks_ctx, handle_of(connection), receipt, acked ? 1 : 0);
+  }
 }
 
 uint16_t WorldInstance::on_admit(const world::Admission& who) {

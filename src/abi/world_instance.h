@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "abi/capture_bridge.h"
 #include "abi/development_tokens.h"
+#include "abi/event_log.h"
 #include "abi/handle_table.h"
 #include "abi/refusal_log.h"
 #include "abi/transfer_bridge.h"
@@ -32,6 +34,7 @@ struct WorldInstance final : world::Observer {
   void* callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
   RefusalLog refusal_log;
+  std::optional<EventLog> events;  // in place of the callbacks about connections
   bool was_pumped = false;
   lattice_tick_context tick_context{};
   lattice_despawn_reason despawn_reason = LATTICE_DESPAWN_NONE;  // of the present on_despawn
@@ -53,7 +56,11 @@ struct WorldInstance final : world::Observer {
   bool connects() const { return world->config().connects; }
   /// Runs Session::receive(), then logs the refused clients that are due.
   bool receive(world::Now now);
+  /// So many events wait that nothing may be received.
+  bool is_full_of_events() const { return events && events->is_full(); }
   lattice_conn* handle_of(world::ConnectionHandle connection) const;
+  /// An event of that connection, with its handle and its peer.
+  lattice_event event_of(lattice_event_kind kind, world::ConnectionHandle connection);
   Connection* find(ConnectionRef ref);
   Connection& remember(world::ConnectionHandle connection);
   /// Writes the peer's current address into the connection's info. The last address stays when the peer is

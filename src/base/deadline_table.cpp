@@ -54,6 +54,15 @@ void DeadlineTable::mark_due(size_t group, uint64_t now_ns) {
   groups_[group].earliest_ns = earliest_ns;
 }
 
+uint64_t DeadlineTable::earliest_ns() const {
+  uint64_t earliest = kNever;
+  for (const Group& group : groups_) {
+    if (group.due != 0) return 0;
+    earliest = std::min(earliest, group.earliest_ns);
+  }
+  return earliest;
+}
+
 bool DeadlineTable::validate() const {
   for (size_t slot = 0; slot < deadlines_.size(); ++slot) {
     const Group& group = groups_[slot / kGroupSlots];

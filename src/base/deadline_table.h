@@ -46,6 +46,9 @@ class DeadlineTable {
   /// and must not go back. The slot stays due until set() changes its deadline.
   size_t next_due(size_t first, uint64_t now_ns);
 
+  /// No slot is due before this time; 0: one is always due, or was found to be due.
+  uint64_t earliest_ns() const;
+
   /// The bounds hold. For tests and validation builds.
   bool validate() const;
 

@@ -108,6 +108,8 @@ class UdpSocket {
   /// Blocks until a datagram is waiting or `timeout_ns` has passed; true when one is waiting.
   bool wait_readable(uint64_t timeout_ns) const;
 
+  /// The operating system's name of the socket; -1 while closed.
+  intptr_t descriptor() const { return handle_; }
   /// The bound address with the real port; family 0 while closed.
   const Address& local_address() const { return local_; }
   const UdpCapabilities& capabilities() const { return capabilities_; }

@@ -197,6 +197,16 @@ void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
   core_->run_phase(now_ns, unix_s, [this] { core_->receive(); });
 }
 
+uint64_t Endpoint::next_update_ns() const {
+  const bool is_due =
+      !core_->has_updated || !core_->ending.empty() || (core_->server && core_->server->has_waiting());
+  if (is_due) return 0;
+  constexpr uint64_t kServerUpdateNs = 1'000'000'000;
+  const uint64_t server_ns =
+      core_->server ? core_->last_server_update_ns + kServerUpdateNs : base::DeadlineTable::kNever;
+  return std::min(core_->service_times.earliest_ns(), server_ns);
+}
+
 void Endpoint::begin_update(uint64_t now_ns, uint64_t unix_s) {
   core_->run_phase(now_ns, unix_s, [this] { core_->begin_update(); });
 }

@@ -25,13 +25,16 @@ class WindowCredit {
 
   /// A message was accepted. `spare_messages`: how many there is memory for beyond the shares.
   std::optional<uint16_t> on_message(uint64_t now_ns, uint64_t srtt_ns, uint64_t spare_messages) {
-    if (taken_ == 0) since_ns_ = now_ns;
-    if (++taken_ < credit_) return std::nullopt;
-    // The peer fills a window in each round trip where the window holds it up. Four are allowed, so that the
+    // Where the window holds the peer up, a whole one comes in each round trip. Four are allowed, so that the
     // next window comes before that happens.
-    const bool is_used = now_ns - since_ns_ <= std::max(kLeastTimeNs, 4 * srtt_ns);
+    if (now_ns - since_ns_ > std::max(kLeastTimeNs, 4 * srtt_ns)) {
+      taken_ = 0;
+      since_ns_ = now_ns;
+    }
+    if (++taken_ < credit_) return std::nullopt;
     taken_ = 0;
-    if (!is_used || now_ns < not_before_ns_ || credit_ >= kMaxReliableWindow) return std::nullopt;
+    since_ns_ = now_ns;
+    if (now_ns < not_before_ns_ || credit_ >= kMaxReliableWindow) return std::nullopt;
     if (spare_messages < 4 * static_cast<uint64_t>(credit_)) return std::nullopt;
     credit_ *= 2;
     accepted_ = std::max(accepted_, credit_);
@@ -52,8 +55,8 @@ class WindowCredit {
 
   int32_t credit_ = kReliableWindow;
   int32_t accepted_ = kReliableWindow;
-  int32_t taken_ = 0;      // of a credit
-  uint64_t since_ns_ = 0;  // when the first of them came
+  int32_t taken_ = 0;  // since then
+  uint64_t since_ns_ = 0;
   uint64_t not_before_ns_ = 0;  // no larger credit before
 };
 

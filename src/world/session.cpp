@@ -76,15 +76,15 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
       keeps_identity_(config.server_identity != nullptr) {
   LATTICE_CHECK(config.listens != config.connects);  // with both, ids of objects would be of two authorities
   config_.server_identity = nullptr;  // the caller's memory, which must not be read after the constructor
-  if (config.listens) {
+  if (config.listens) clients_.emplace(config.max_connections);
+  if (config.connects) connector_.emplace();
+  if (config.listens && !config.transport_only) {
     sender_.emplace(config_, table_, fixed_tick_, observer);
     sender_->store().set_unannounced_writes(this);
-    clients_.emplace(config.max_connections);
   }
-  if (config.connects) {
+  if (config.connects && !config.transport_only) {
     StateListener& states = *this;
     PredictionGame& game = *this;
-    connector_.emplace();
     clock_.emplace(fixed_tick_);
     receiver_.emplace(table_, states, config.max_objects);
     predictor_.emplace(reconciler_config(config), table_, *receiver_, game);
@@ -211,6 +211,7 @@ WorldStats Session::stats() const {
     }
     stats.handshakes_refused = link.refusals.get(reliability::Refusal::kHandshakeRefused);
   }
+  stats.connections = clients_ ? clients_->size() : is_joined() ? 1u : 0u;
   if (sender_) add_listening(&stats);
   if (receiver_) add_following(&stats);
   return stats;
@@ -218,7 +219,6 @@ WorldStats Session::stats() const {
 
 void Session::add_listening(WorldStats* stats) const {
   const simulation::InputBufferStats inputs = input_stats();
-  stats->connections = clients_->size();
   stats->inputs_received = inputs.accepted + inputs.late;
   stats->inputs_used = inputs.fresh;
   stats->inputs_late = inputs.late;
@@ -230,7 +230,6 @@ void Session::add_listening(WorldStats* stats) const {
 
 void Session::add_following(WorldStats* stats) const {
   const prediction::ReconcileStats& reconciled = predictor_->stats();
-  stats->connections = is_joined() ? 1 : 0;
   stats->snapshots_applied = receiver_->snapshots_applied();
   stats->rollbacks = reconciled.rollbacks;
   stats->resimulated_ticks = reconciled.resimulated_ticks;
@@ -242,7 +241,7 @@ void Session::add_following(WorldStats* stats) const {
   stats->clock_resyncs = clock_->sync().stats().jumps + clock_->sync().stats().stalls;
   stats->interpolation_delay_ms = presenter_->delay_ticks() * fixed_tick_.tick_ns() / 1e6;
   stats->input_margin_ticks = input_sender_ ? input_sender_->margin_quarter_ticks() / 4.0 : 0.0;
-  if (is_joined()) {
+  if (clock_->started()) {
     const simulation::TickTime server = clock_->sync().server_time(now_ns_);
     stats->server_tick_estimate = static_cast<double>(server.tick) + server.fraction;
   }

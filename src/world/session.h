@@ -6,6 +6,7 @@
 //   connects       Connector, StateReceiver, Predictor, Presenter, ClockFollower, InputSender: it takes the
 //                  objects of the other side, and follows its clock
 //   has_player     the player's command
+//   transport_only ClientTable or Connector, and nothing else of these: connections and messages
 //
 // A dedicated server listens. A listen-server listens and has a player, who is peer 1: its input is taken
 // directly, and it sees the true state (B-08). A client connects and has a player.
@@ -97,11 +98,18 @@ class Session final : public reliability::EndpointHandler,
   bool receive(Now now);
   bool tick(Tick tick, Now now);
   bool send(Now now);
-  /// 0 while this side has no clock to follow.
-  Tick next_tick() const { return clock_ && !clock_->ticking() ? 0 : base::next_tick(current_tick_); }
+  /// 0 while this side has no clock to follow, and where there are no ticks.
+  Tick next_tick() const {
+    const bool ticks = !config_.transport_only && (!clock_ || clock_->ticking());
+    return ticks ? base::next_tick(current_tick_) : 0;
+  }
   /// The number of whole ticks due at `now`. Consumes the time since the last call.
   uint32_t ticks_due(Now now);
+  /// UINT64_MAX where there are no ticks.
   uint64_t time_to_tick_ns(Now now) const;
+  /// How long the pump has nothing to do, if nothing arrives: 0 when something is due. What waits until
+  /// congestion control lets it leave is looked at each millisecond.
+  uint64_t idle_ns(Now now) const;
   Phase phase() const { return phase_; }
   bool resimulating() const { return resimulating_; }
   Tick current_tick() const { return current_tick_; }
@@ -308,7 +316,7 @@ class Session final : public reliability::EndpointHandler,
   bool in_tick() const { return phase_ == Phase::kTick || resimulating_; }
 
   // Connections and messages: session_peers.cpp, session_calls.cpp
-  bool is_joined() const { return clock_ && clock_->started(); }
+  bool is_joined() const { return connector_ && table_.local_peer() != 0; }
   bool is_connecting() const;
   void forget_client(const Client& client);
   void end_following();

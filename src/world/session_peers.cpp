@@ -58,12 +58,14 @@ connection::Admission Session::on_admission(const connection::AdmissionRequest& 
 void Session::on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) {
   if (clients_) {
     clients_->add(connection, info.peer_id);
-    sender_->join(connection, info.peer_id);
+    if (sender_) sender_->join(connection, info.peer_id);
     if (input_receiver_) input_receiver_->open(connection.slot, current_tick_);
   } else {
     table_.set_local_peer(info.peer_id);
-    clock_->start(info.server_tick, now_ns_, info.rtt_ns);
-    receiver_->begin_session(placed_, info.server_tick);
+    if (receiver_) {
+      clock_->start(info.server_tick, now_ns_, info.rtt_ns);
+      receiver_->begin_session(placed_, info.server_tick);
+    }
   }
   observer_.on_connected(connection, info);
 }
@@ -83,7 +85,7 @@ void Session::on_disconnected(ConnectionHandle connection, connection::Disconnec
 
 void Session::forget_client(const Client& client) {
   if (input_receiver_) input_receiver_->close(client.connection.slot, current_tick_);
-  sender_->leave(client.connection);
+  if (sender_) sender_->leave(client.connection);
   rpcs_.forget(client.peer);
   clients_->remove(client.connection);
 }
@@ -91,6 +93,7 @@ void Session::forget_client(const Client& client) {
 void Session::end_following() {
   table_.set_local_peer(0);
   rpcs_.forget(kAuthorityPeer);
+  if (!receiver_) return;
   receiver_->end_session();
   frame_log_.forget_up_to(placed_.size());  // the next session begins with the level as it was placed
   predictor_->end_session();
@@ -106,6 +109,7 @@ bool Session::is_owner(uint64_t peer) const {
 
 StateReceiver::Joining Session::joining(ConnectionHandle connection) {
   if (receiver_) return receiver_->joining();
+  if (!sender_) return {};
   return {sender_->join_count(connection), sender_->loaded(connection)};
 }
 
@@ -168,6 +172,8 @@ reliability::Verdict Session::on_message(ConnectionHandle connection, wire::Chan
   if (clients_ && client == nullptr) return reliability::Verdict::kAccept;
   if (!is_engine_traffic_legal(channel, flags)) return reliability::Verdict::kProtocolError;
   if (const auto verdict = engine_message(connection, channel, body)) return *verdict;
+  if (config_.transport_only && (flags.is_snapshot || flags.is_rpc))
+    return reliability::Verdict::kProtocolError;
   if (flags.is_snapshot) {
     return client != nullptr ? receive_inputs(connection, body, now_ns) : receive_part(body, now_ns);
   }

@@ -1,4 +1,5 @@
 // The pump of a session; see session.h.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -68,8 +69,18 @@ void Session::after_phase() {
 }
 
 uint64_t Session::time_to_tick_ns(Now now) const {
+  if (config_.transport_only) return UINT64_MAX;
   const double rest = 1.0 - fixed_tick_.alpha_at(now.ns);
   return rest <= 0.0 ? 0 : static_cast<uint64_t>(rest * fixed_tick_.tick_ns());
+}
+
+uint64_t Session::idle_ns(Now now) const {
+  constexpr uint64_t kPacingNs = 1'000'000;
+  const uint64_t tick_ns = time_to_tick_ns(now);
+  if (!endpoint_) return tick_ns;
+  const uint64_t update_ns = endpoint_->endpoint().next_update_ns();
+  if (update_ns == 0) return std::min(tick_ns, kPacingNs);
+  return std::min(tick_ns, update_ns > now.ns ? update_ns - now.ns : 0);
 }
 
 // --- Receiving
@@ -113,6 +124,7 @@ void Session::run_again(Tick tick) {
 // --- Ticks
 
 uint32_t Session::ticks_due(Now now) {
+  if (config_.transport_only) return 0;
   if (!clock_) return fixed_tick_.advance(now.ns).ticks;
   const Tick newest_sent = input_sender_ ? input_sender_->newest_sent() : 0;
   const ClockFollower::Step step = clock_->step(current_tick_, newest_sent, now.ns);

@@ -36,6 +36,8 @@ struct WorldConfig {
   bool listens = true;
   bool connects = false;
   bool has_player = false;
+  /// Nothing but connections, messages and large transfers: no objects, ticks, snapshots, inputs and calls.
+  bool transport_only = false;
   uint32_t tick_rate_hz = 60;
   uint32_t snapshot_rate_hz = 30;
   uint32_t newest_tick = 0;  // of the side that listens: its first tick follows this one

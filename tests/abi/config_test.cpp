@@ -67,6 +67,8 @@ const std::vector<Ranged>& ranged_members() {
       ROW(interest_kind, 0, 3, 0),
       ROW(interest_stay_ms, 0, 60000, 1000),
       ROW(interest_far_rate_hz, 0, 30, 0),
+      ROW(transport_only, 0, 1, 0),
+      ROW(record_events, 0, 1, 0),
       ROW(predicted_set_bytes, 1, 65536, 32),
   };
   return members;

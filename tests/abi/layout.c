@@ -69,7 +69,7 @@ VALUE(LATTICE_TRANSFER_LABEL_MAX_BYTES, 64u)
 
 /* ---- lattice/config.h: structures -------------------------------------------------------------- */
 
-STRUCT(lattice_world_config, 344)
+STRUCT(lattice_world_config, 352)
 MEMBER(lattice_world_config, struct_size, 0, 4)
 MEMBER(lattice_world_config, tick_rate_hz, 4, 4)
 MEMBER(lattice_world_config, snapshot_rate_hz, 8, 4)
@@ -131,6 +131,8 @@ MEMBER(lattice_world_config, predicted_set_bytes, 324, 4)
 MEMBER(lattice_world_config, interest_near_radius, 328, 8)
 MEMBER(lattice_world_config, interest_far_rate_hz, 336, 4)
 MEMBER(lattice_world_config, reserved_interest, 340, 4)
+MEMBER(lattice_world_config, transport_only, 344, 4)
+MEMBER(lattice_world_config, record_events, 348, 4)
 
 STRUCT(lattice_impairment, 96)
 MEMBER(lattice_impairment, struct_size, 0, 4)
@@ -239,6 +241,18 @@ MEMBER(lattice_input_sight, is_clamped, 24, 4)
 MEMBER(lattice_input_sight, reserved, 28, 4)
 
 /* ---- lattice/frame.h ----------------------------------------------------------------------------- */
+
+STRUCT(lattice_event, 56)
+MEMBER(lattice_event, kind, 0, 4)
+MEMBER(lattice_event, channel, 4, 4)
+MEMBER(lattice_event, conn, 8, 8)
+MEMBER(lattice_event, peer, 16, 8)
+MEMBER(lattice_event, data, 24, 8)
+MEMBER(lattice_event, bytes, 32, 8)
+MEMBER(lattice_event, receipt, 40, 4)
+MEMBER(lattice_event, acked, 44, 4)
+MEMBER(lattice_event, reason, 48, 4)
+MEMBER(lattice_event, reserved, 52, 4)
 
 STRUCT(lattice_frame_object, 24)
 MEMBER(lattice_frame_object, object, 0, 8)

@@ -17,7 +17,7 @@ import sys
 
 HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*": "netsim"}
 # Structures that are values inside others, never handed over by themselves.
-NO_INIT = {"lattice_quant", "lattice_frame_object"}
+NO_INIT = {"lattice_quant", "lattice_frame_object", "lattice_event"}
 
 # A valid value for an argument: by "type name", else by type.
 VALUES = {
@@ -64,6 +64,9 @@ VALUES = {
     "uint64_t*": "&f.value",
     "lattice_transfer*": "&f.number",
     "lattice_netid*": "f.ids",
+    "lattice_event*": "f.events",
+    "intptr_t*": "&f.descriptor",
+    "uint64_t timeout_ns": "1",
     "char*": "reinterpret_cast<char*>(f.buffer)",
     "uint8_t*": "f.buffer",
     "const uint8_t*": "f.buffer",

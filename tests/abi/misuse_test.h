@@ -53,6 +53,8 @@ struct Worlds {
   uint8_t buffer[65536] = {};
   const void* states[1] = {buffer};
   lattice_netid ids[65536 / sizeof(lattice_netid)] = {};
+  lattice_event events[65536 / sizeof(lattice_event)] = {};
+  intptr_t descriptor = 0;
   size_t size = 0;
   uint32_t number = 0;
   uint64_t value = 0;

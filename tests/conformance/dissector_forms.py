@@ -93,7 +93,8 @@ def _payloads():
     inputs = bytes.fromhex("e80300000308c1270b" + "34129931a89120")
     rpc = bytes.fromhex("03ac02e803000000")
     rpc_to_peer = bytes.fromhex("03ac02e8030000") + ((3 << 22 | 0xAC02 << 6 | 0x2A).to_bytes(3, "big"))
-    control = [b"\x01" + u(1, 4) + bytes(range(32)), b"\x02" + u(2, 4) + bytes(32), b"\x0d", b"\x0e" + bytes(range(16)), b"\x07\x01\x02", b"\x80app",
+    control = [b"\x01" + u(1, 4) + bytes(range(32)), b"\x02" + u(2, 4) + bytes(32), b"\x0d", b"\x0e" + bytes(range(16)),
+               b"\x0f\x03" + u(1024, 2), b"\x07\x01\x02", b"\x80app",
                b"\x10" + u(1, 2) + u(8_000_000, 8) + b"map", b"\x11" + u(1, 2), b"\x12" + u(1, 2) + b"\x01",
                b"\x13" + u(1, 2) + b"\x01\x00"]
     large = (1 << 62) - 1

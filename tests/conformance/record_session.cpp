@@ -280,7 +280,7 @@ class Session {
     if (tick_ % 37 == 0) despawn(1 + random_.next_below(static_cast<uint32_t>(slots_.size()) - 1));
     if (tick_ % 29 == 0) spawn(tick_ % 2 == 0 ? kCrateId : kActorId, 0);
     if (tick_ % 41 == 0) spawn(kScrollId, 0);
-    if (tick_ % 61 == 0) {  // a new tenure: the next entries are full ones
+    if (tick_ % 61 == 0) {                                  // a new tenure: the next entries are full ones
       const uint64_t owner = 1 + random_.next_below(1000);  // a shared one rests: this side does not write it
       const auto mode = owner % 2 == 0 ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER;
       table_.set_authority(slots_[0], owner, mode, tick_);
@@ -443,6 +443,18 @@ class Session {
       }
     }
     if (tick_ % 5 == 0) send_rpcs();
+    if (tick_ % 100 == 60) send_burst();
+  }
+
+  /// As many messages as a window holds, so that credit is given for more.
+  void send_burst() {
+    constexpr int kMessages = 300;
+    for (Rig::Node* node : {&rig_.server, &rig_.client()}) {
+      for (int i = 0; i < kMessages; ++i) {
+        const Bytes body = {static_cast<uint8_t>(i), static_cast<uint8_t>(i >> 8)};
+        node->endpoint->send(node->connection, Channel::kReliableOrdered, {}, body);
+      }
+    }
   }
 
   /// A message longer than a packet, on every channel in turn; what is sent is written down as one piece.

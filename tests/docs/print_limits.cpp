@@ -50,6 +50,7 @@ void print_constants() {
   PRINT_CONSTANT(reliability::kMaxSequencedBody);
   PRINT_CONSTANT(reliability::kMaxSnapshotBody);
   PRINT_CONSTANT(reliability::kReliableWindow);
+  PRINT_CONSTANT(reliability::kMaxReliableWindow);
   PRINT_CONSTANT(reliability::kMaxQueuedMessages);
   PRINT_CONSTANT(reliability::kMaxQueuedBytes);
   PRINT_CONSTANT(reliability::kLargestDatagramBytes);

@@ -385,6 +385,7 @@ class Session:
                 self.counts["removals with rpcs"] += 1 if seen else 0
         for sender, messages in self.expected_long.items():
             require(sorted(messages) == sorted(self.sides[sender].long), f"the long messages of the {sender} (G-11)")
+        require(self.counts["credits"], "a credit, which the bursts of the recording bring about (R-36)")
         newest, view, snapshot = self.inputs[max(self.inputs)]
         require([content_text(c) for c in newest] == list(map(_content, record["newest_input"])), "the newest input")
         sight = [(view or 0) >> 8 & 0xFFFFFFFF, (view or 0) & 255, (snapshot or 0) & 0xFFFFFFFF, self.lead]

@@ -156,6 +156,8 @@ class ServerHandshake {
                             const ServerMoment& moment, DatagramSink& sink);
   /// The message 3 whose turn it is, for verify(). Nothing when none waits, or when their rate is used up.
   std::optional<ResponseQueue::Response> take_waiting(uint64_t now_ns);
+  /// Whether a message 3 waits for its turn.
+  bool has_waiting() const { return !waiting_responses_.empty(); }
   /// Verifies a message 3 and answers it through `sink` at most once. A refusal is counted.
   ServerResult verify(const ResponseQueue::Response& waited, const ServerMoment& moment, DatagramSink& sink);
 

@@ -61,6 +61,12 @@ class DatagramSocket {
   /// less than others.
   virtual bool favours_equal_lengths() const { return false; }
 
+  /// Blocks until a datagram may be waiting, or `timeout_ns` has passed; true for the first. A back end that
+  /// cannot wait returns true at once: asking it for datagrams costs nothing then.
+  virtual bool wait_readable(uint64_t /*timeout_ns*/) const { return true; }
+  /// The operating system's descriptor, to wait on; -1: there is none.
+  virtual intptr_t descriptor() const { return -1; }
+
   /// True when a datagram too large for the path is dropped and not fragmented, so that sizes can be probed.
   virtual bool forbids_fragmentation() const { return true; }
 };

@@ -1,6 +1,8 @@
 // Two impairment queues around an inner socket.
 #include "transport/socket/impaired_socket.h"
 
+#include <algorithm>
+
 #include <utility>
 
 #include "base/assert.h"
@@ -92,6 +94,12 @@ size_t ImpairedSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns
   stats_.datagrams_sent += taken;
   flush(now_ns);
   return taken;
+}
+
+bool ImpairedSocket::wait_readable(uint64_t timeout_ns) const {
+  constexpr uint64_t kStepNs = 1'000'000;
+  const bool is_clear = send_queue_.transparent() && receive_queue_.transparent();
+  return inner_->wait_readable(is_clear ? timeout_ns : std::min(timeout_ns, kStepNs)) || !is_clear;
 }
 
 uint64_t ImpairedSocket::next_event_ns() const {

@@ -39,6 +39,9 @@ class ImpairedSocket final : public DatagramSocket {
   const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }
   bool favours_equal_lengths() const override { return inner_->favours_equal_lengths(); }
   bool forbids_fragmentation() const override { return inner_->forbids_fragmentation(); }
+  /// Delayed datagrams come without a sign, so a direction that delays is looked at each millisecond.
+  bool wait_readable(uint64_t timeout_ns) const override;
+  intptr_t descriptor() const override { return inner_->descriptor(); }
 
   /// Change one direction from now on; datagrams in flight keep their arrival times.
   void configure_send(const Impairment& impairment) { send_queue_.configure(impairment); }

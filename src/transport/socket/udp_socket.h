@@ -26,8 +26,8 @@ class UdpSocket final : public DatagramSocket {
   /// The buffer sizes that the kernel granted, and the options that it supports.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
 
-  /// Blocks until a datagram waits or `timeout_ns` has passed; for programs without other work.
-  bool wait_readable(uint64_t timeout_ns) const { return socket_.wait_readable(timeout_ns); }
+  bool wait_readable(uint64_t timeout_ns) const override { return socket_.wait_readable(timeout_ns); }
+  intptr_t descriptor() const override { return socket_.descriptor(); }
 
  private:
   UdpSocket() = default;

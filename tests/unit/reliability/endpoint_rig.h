@@ -202,7 +202,7 @@ class RigOf {
     config.identity = identity.clone();
     config.reset_key = reset_key.clone();
     config.issuers = {issuer.public_key()};
-    config.max_half_open_per_prefix = 64;
+    config.max_half_open_per_prefix = 128;  // all clients are of one player, who has half
     server_key = identity.public_key();
     start(server, std::move(config));
   }

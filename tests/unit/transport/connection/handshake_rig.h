@@ -155,6 +155,14 @@ struct Rig {
     return client_with(sign(token_fields(key.public_key())), key, config);
   }
 
+  /// The same, of another player.
+  connection::ClientHandshake client_as(uint8_t player) {
+    const crypto::KeyPair key = new_key();
+    wire::TokenFields fields = token_fields(key.public_key());
+    fields.player.fill(player);
+    return client_with(sign(fields), key);
+  }
+
   /// Delivers to the server and returns what it answered.
   Bytes ask(const Bytes& datagram) { return ask_from(client_address, datagram); }
   Bytes ask_from(const platform::Address& from, const Bytes& datagram) {

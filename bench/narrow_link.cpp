@@ -4,7 +4,7 @@
 #include <array>
 #include <memory>
 
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transport/crypto/token_signature.h"
 #include "transport/socket/bottleneck_link.h"
 #include "transport/socket/simulated_network.h"

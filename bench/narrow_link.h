@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reliability/congestion_config.h"
+#include "reliability/congestion/congestion_config.h"
 #include "transport/socket/rate_trace.h"
 
 namespace bench {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transport/transfer/transfers.h"
 
 namespace bench {

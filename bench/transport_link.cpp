@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transfer_end.h"
 #include "transport/lattice_keys.h"
 #include "transport/socket/simulated_network.h"

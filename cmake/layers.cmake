@@ -2,7 +2,7 @@
 #
 #   lattice_layer(<name> <folder under src/> [ROOMS <folders>] USES <layers it may include> [SYSTEM <libraries>])
 #
-# A room is a folder inside the layer's folder. It groups files and has no rules of its own.
+# A room is a folder inside the layer's folder. Rooms stand lowest first: none includes a room that stands behind it.
 # A layer sees its own folder and the folders of the layers it USES, and nothing else. Its include path is a directory
 # with links to just those folders (cmake/LatticeLayer.cmake). So an upward include does not compile, and an upward call
 # does not link. tests/layers checks the same by reading the sources.
@@ -13,7 +13,8 @@ lattice_layer(wire           transport/wire        USES platform base)
 lattice_layer(socket         transport/socket      USES platform base)
 lattice_layer(crypto         transport/crypto      USES platform base wire SYSTEM sodium)
 lattice_layer(connection     transport/connection  USES platform base wire socket crypto)
-lattice_layer(reliability    reliability           USES platform base wire socket crypto connection)
+lattice_layer(reliability    reliability ROOMS path congestion recovery channel endpoint
+                                                   USES platform base wire socket crypto connection)
 lattice_layer(fragment       transport/fragment    USES platform base wire socket crypto connection
                                                         reliability)
 lattice_layer(transfer       transport/transfer    USES platform base wire socket crypto connection

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "reliability/receive_channel.h"
+#include "reliability/channel/receive_channel.h"
 #include "transport/fragment/reassembler.h"
 
 namespace {

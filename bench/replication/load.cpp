@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "platform/clock.h"
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "replication/crowd_socket.h"
 #include "replication/processes.h"
 #include "replication/scene.h"

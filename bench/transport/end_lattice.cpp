@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "platform/clock.h"
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "thread_pool.h"
 #include "transport/end.h"
 #include "transport/end_lattice.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lattice/capture.h"
-#include "reliability/capture.h"
+#include "reliability/endpoint/capture.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace lattice::abi {

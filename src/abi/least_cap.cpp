@@ -5,7 +5,7 @@
 
 #include "abi/config.h"
 #include "abi/last_error.h"
-#include "reliability/congestion_config.h"
+#include "reliability/congestion/congestion_config.h"
 #include "reliability/limits.h"
 
 namespace lattice::abi {

@@ -6,6 +6,12 @@
 //          routes datagrams to connections, opens, frame-checks whole, then acts (K-03, P-10); keepalive,
 //          timeout and disconnect (L-02, L-03, L-05, L-07); one receipt per message: acked or lost;
 //          a byte budget for every send, from a congestion controller and a pacer (C-01…C-03).
+// Rooms, lowest first; each owns its state, and none includes one behind it:
+//          path        where the peer is, whether that is proven, how large datagrams may be
+//          congestion  how fast to send: controllers and the pacer
+//          recovery    what was sent, acked and lost; round trips; numbers that are left out
+//          channel     messages on their way out and in, their windows and their memory; filling packets
+//          endpoint    the table of connections, what is due, batches; it routes between the rooms of a peer
 // Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to put fragments
 //          together (it carries them as messages; transport/fragment cuts and assembles).
 // Holds:   no state changes before the AEAD has opened the packet and its whole plaintext is well-formed;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/hash_index.h"
-#include "reliability/endpoint_handler.h"
+#include "reliability/endpoint/endpoint_handler.h"
 #include "replication/authority.h"
 #include "replication/rpc_gate.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/sequence.h"
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "replication/despawn_reason.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/transfer/transfer_handler.h"

@@ -31,7 +31,7 @@
 #include <vector>
 
 #include "base/tick.h"
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "replication/object_table.h"
 #include "simulation/fixed_tick.h"
 #include "transport/connection/server_identity.h"

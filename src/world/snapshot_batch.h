@@ -13,8 +13,8 @@
 #include <span>
 #include <vector>
 
-#include "reliability/caller_tasks.h"
-#include "reliability/task_shares.h"
+#include "reliability/endpoint/caller_tasks.h"
+#include "reliability/endpoint/task_shares.h"
 #include "replication/replica_list.h"
 #include "replication/snapshot_builder.h"
 #include "world/interest_hub.h"

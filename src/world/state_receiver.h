@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/counters.h"
-#include "reliability/endpoint_handler.h"
+#include "reliability/endpoint/endpoint_handler.h"
 #include "replication/despawn_gate.h"
 #include "replication/early_rpcs.h"
 #include "replication/join_progress.h"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transport/transfer/transfers.h"
 #include "world/world_config.h"
 

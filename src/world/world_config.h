@@ -7,9 +7,9 @@
 
 #include "lattice/types.h"
 #include "prediction/reconciler.h"
-#include "reliability/caller_tasks.h"
-#include "reliability/congestion_config.h"
-#include "reliability/rtt_estimator.h"
+#include "reliability/congestion/congestion_config.h"
+#include "reliability/endpoint/caller_tasks.h"
+#include "reliability/recovery/rtt_estimator.h"
 #include "replication/interest/interest_objects.h"
 #include "replication/state_store.h"
 #include "simulation/input_history.h"

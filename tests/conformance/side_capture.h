@@ -4,7 +4,7 @@
 #include <string>
 
 #include "pcapng_writer.h"
-#include "reliability/capture.h"
+#include "reliability/endpoint/capture.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 

@@ -30,7 +30,14 @@ awk '
     return best
   }
 
-  # ---- cmake/layers.cmake: lattice_layer(name folder USES a b SYSTEM c), over several lines.
+  # The folder inside its layer in which a file lies; "": in none.
+  function room_of(path,    name, rest) {
+    name = layer_of(path)
+    rest = substr(path, length(folder[name]) + 2)
+    return name == "" || rest !~ /\// ? "" : substr(rest, 1, index(rest, "/") - 1)
+  }
+
+  # ---- cmake/layers.cmake: lattice_layer(name folder ROOMS r s USES a b SYSTEM c), over several lines.
   FILENAME == "cmake/layers.cmake" {
     sub(/#.*/, "")
     table = table " " $0
@@ -50,6 +57,7 @@ awk '
       mode = ""
       for (i = 3; i <= count; i++) {
         if (words[i] == "ROOMS" || words[i] == "USES" || words[i] == "SYSTEM") mode = words[i]
+        else if (mode == "ROOMS") place_of_room[words[1], words[i]] = i
         else if (mode == "USES") uses[words[1], words[i]] = 1
         else if (mode == "SYSTEM") system_library[words[1], words[i]] = 1
       }
@@ -60,6 +68,7 @@ awk '
     area = FILENAME
     sub(/\/.*/, "", area)
     own = area == "src" ? layer_of(substr(FILENAME, 5)) : ""
+    own_room = own == "" ? "" : room_of(substr(FILENAME, 5))
     if (area == "src" && own == "") complain("is in no layer of cmake/layers.cmake")
     os_file = FILENAME ~ /^src\/platform\/(posix|win32)\//
     is_layer_h = FILENAME ~ /\/layer\.h$/
@@ -86,6 +95,8 @@ awk '
         if (target == "") complain("\"" path "\" is in no layer; write the path from src/")
         else if (!((own, target) in uses)) complain("layer " own " may not include layer " target " (" path ")")
         else if (target != own && path ~ /_internal\.h$/) complain("\"" path "\" is internal to " target)
+        else if (target == own && own_room != "" && place_of_room[own, room_of(path)] > place_of_room[own, own_room])
+          complain("room " own_room " may not include the later room " room_of(path) " (" path ")")
       } else if (!os_file) {
         if (path in library_of) {
           if (!((own, library_of[path]) in system_library))

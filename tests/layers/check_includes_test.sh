@@ -12,7 +12,7 @@ fresh_tree() {
   cat >"$tree/cmake/layers.cmake" <<'TABLE'
 lattice_layer(platform platform USES)
 lattice_layer(low      low       USES platform SYSTEM sodium)
-lattice_layer(high     deep/high USES platform
+lattice_layer(high     deep/high ROOMS attic roof USES platform
                                       low)
 TABLE
   for folder in low deep/high platform; do
@@ -21,6 +21,9 @@ TABLE
   printf '#include <sys/socket.h>\n' >"$tree/src/platform/posix/udp.cpp"
   printf '#include <cstdint>\n#include <sodium.h>\n#include "platform/layer.h"\n' >"$tree/src/low/a.cpp"
   printf '#include "low/layer.h"\n#include "lattice/types.h"\n' >"$tree/src/deep/high/b.cpp"
+  mkdir -p "$tree/src/deep/high/attic" "$tree/src/deep/high/roof"
+  printf '#include "deep/high/b.h"\n' >"$tree/src/deep/high/attic/c.cpp"
+  printf '#include "deep/high/attic/c.h"\n' >"$tree/src/deep/high/roof/d.cpp"
   printf '#include "lattice/lattice.h"\n#include "depot/map.h"\n' >"$tree/game-sim/game.cpp"
 }
 
@@ -45,6 +48,7 @@ refused src/low/a.cpp '#include "../platform/layer.h"' 'has ".."'
 refused src/low/a.cpp '#include "a.h"' 'in no layer'
 refused src/low/a.cpp '#include <sys/socket.h>' 'belongs in src/platform'
 refused src/low/a.cpp '#include <thread>' 'not used in src/'
+refused src/deep/high/attic/c.cpp '#include "deep/high/roof/d.h"' 'room attic may not include the later room roof'
 refused src/deep/high/b.cpp '#include <sodium.h>' 'has no SYSTEM sodium'
 refused src/deep/high/b.cpp '#include "low/table_internal.h"' 'internal to low'
 refused src/stray/c.cpp 'int x;' 'is in no layer'

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "reliability/caller_tasks.h"
+#include "reliability/endpoint/caller_tasks.h"
 #include "thread_pool.h"
 
 namespace lattice::test {

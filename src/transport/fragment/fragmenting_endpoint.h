@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transport/fragment/fragment_receipts.h"
 #include "transport/fragment/reassembler.h"
 

@@ -13,8 +13,8 @@
 #include <span>
 
 #include "base/bit_set.h"
-#include "reliability/receive_memory.h"
-#include "reliability/refusal.h"
+#include "reliability/channel/receive_memory.h"
+#include "reliability/endpoint/refusal.h"
 #include "transport/fragment/piece.h"
 
 namespace lattice::fragment {

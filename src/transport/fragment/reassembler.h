@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "reliability/receive_memory.h"
+#include "reliability/channel/receive_memory.h"
 #include "transport/fragment/partial_group.h"
 
 namespace lattice::fragment {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/counters.h"
-#include "reliability/bulk_source.h"
+#include "reliability/endpoint/bulk_source.h"
 #include "transport/transfer/incoming_transfer.h"
 #include "transport/transfer/outgoing_transfer.h"
 #include "transport/transfer/transfer_handler.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "reliability/ack_block_order.h"
-#include "reliability/sent_packet_history.h"
+#include "reliability/recovery/ack_block_order.h"
+#include "reliability/recovery/sent_packet_history.h"
 
 namespace lattice::reliability {
 namespace {

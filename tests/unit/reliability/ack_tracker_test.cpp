@@ -1,5 +1,5 @@
 // What goes into an ack block, compared with a set of received numbers, and when one is due.
-#include "reliability/ack_tracker.h"
+#include "reliability/recovery/ack_tracker.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // A capture sees every datagram once, opened where it opened; a build without captures refuses to.
-#include "reliability/capture.h"
+#include "reliability/endpoint/capture.h"
 
 #include <gtest/gtest.h>
 

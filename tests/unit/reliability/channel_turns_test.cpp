@@ -1,5 +1,5 @@
 // Sources that wait share a full link evenly, whatever their messages are like.
-#include "reliability/channel_turns.h"
+#include "reliability/channel/channel_turns.h"
 
 #include <gtest/gtest.h>
 

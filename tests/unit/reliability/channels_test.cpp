@@ -9,9 +9,9 @@
 
 #include "base/random.h"
 #include "platform/byte_order.h"
-#include "reliability/receive_channel.h"
-#include "reliability/send_channel.h"
-#include "reliability/unreliable_queue.h"
+#include "reliability/channel/receive_channel.h"
+#include "reliability/channel/send_channel.h"
+#include "reliability/channel/unreliable_queue.h"
 
 namespace lattice::reliability {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "endpoint_rig.h"
-#include "reliability/pacer.h"
+#include "reliability/congestion/pacer.h"
 #include "transport/socket/bottleneck_link.h"
 
 namespace lattice::reliability {

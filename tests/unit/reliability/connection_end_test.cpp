@@ -1,5 +1,5 @@
 // One report for one end, and a text that may go on the wire (W-29).
-#include "reliability/connection_end.h"
+#include "reliability/endpoint/connection_end.h"
 
 #include <gtest/gtest.h>
 

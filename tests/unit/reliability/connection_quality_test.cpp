@@ -1,5 +1,5 @@
 // The documented formula, at its corners.
-#include "reliability/connection_quality.h"
+#include "reliability/recovery/connection_quality.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "reliability/connection_shares.h"
+#include "reliability/endpoint/connection_shares.h"
 
 #include <gtest/gtest.h>
 

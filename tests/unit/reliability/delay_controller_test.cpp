@@ -1,5 +1,5 @@
 // Each rule of the delay controller alone: rounds are made up here, queues are not simulated.
-#include "reliability/delay_controller.h"
+#include "reliability/congestion/delay_controller.h"
 
 #include <gtest/gtest.h>
 

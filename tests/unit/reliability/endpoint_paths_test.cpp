@@ -5,8 +5,8 @@
 #include <deque>
 
 #include "raw_client.h"
-#include "reliability/mtu_search.h"
-#include "reliability/rtt_estimator.h"
+#include "reliability/path/mtu_search.h"
+#include "reliability/recovery/rtt_estimator.h"
 #include "transport/wire/keepalive_body.h"
 
 namespace lattice::reliability {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "platform/byte_order.h"
-#include "reliability/endpoint.h"
+#include "reliability/endpoint/endpoint.h"
 #include "transport/crypto/hash.h"
 #include "transport/crypto/nonce_ledger.h"
 #include "transport/crypto/token_signature.h"

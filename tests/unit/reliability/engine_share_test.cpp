@@ -1,5 +1,5 @@
 // a quarter for snapshots and inputs, whatever size they have.
-#include "reliability/engine_share.h"
+#include "reliability/channel/engine_share.h"
 
 #include <gtest/gtest.h>
 

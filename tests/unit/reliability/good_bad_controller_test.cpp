@@ -1,5 +1,5 @@
 // C-01 and C-02: thresholds, rates, and every time of the hysteresis.
-#include "reliability/good_bad_controller.h"
+#include "reliability/congestion/good_bad_controller.h"
 
 #include <gtest/gtest.h>
 

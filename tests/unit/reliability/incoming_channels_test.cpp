@@ -1,5 +1,5 @@
 // The newest message of a sequenced channel, and each reliable channel's own window.
-#include "reliability/incoming_channels.h"
+#include "reliability/channel/incoming_channels.h"
 
 #include <gtest/gtest.h>
 

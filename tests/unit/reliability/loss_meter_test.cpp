@@ -1,5 +1,5 @@
 // Loss of whole seconds, in each direction.
-#include "reliability/loss_meter.h"
+#include "reliability/recovery/loss_meter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Loss over the last second, in eighths.
-#include "reliability/loss_window.h"
+#include "reliability/congestion/loss_window.h"
 
 #include <gtest/gtest.h>
 

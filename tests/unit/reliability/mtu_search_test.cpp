@@ -1,4 +1,4 @@
-#include "reliability/mtu_search.h"
+#include "reliability/path/mtu_search.h"
 
 #include <gtest/gtest.h>
 

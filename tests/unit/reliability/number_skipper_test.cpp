@@ -1,5 +1,5 @@
 // Numbers left out against peers that acknowledge what they never received.
-#include "reliability/number_skipper.h"
+#include "reliability/recovery/number_skipper.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What leaves in which packet, which numbers messages get, and what stays when a queue is
 // full.
-#include "reliability/outgoing_channels.h"
+#include "reliability/channel/outgoing_channels.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <array>
 #include <vector>
 
-#include "reliability/congestion_config.h"
+#include "reliability/congestion/congestion_config.h"
 #include "reliability/limits.h"
 
 namespace lattice::reliability {

@@ -1,5 +1,5 @@
 // Budgets of a send (C-03), and what a round trip is.
-#include "reliability/pacer.h"
+#include "reliability/congestion/pacer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Exactly one ack block per packet, wherever the first message puts it, and nothing that does not fit.
-#include "reliability/packet_builder.h"
+#include "reliability/channel/packet_builder.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

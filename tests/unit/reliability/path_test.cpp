@@ -1,5 +1,5 @@
 // An address changes only by an answer to a challenge, and the size starts over there (L-04, L-06).
-#include "reliability/path.h"
+#include "reliability/path/path.h"
 
 #include <gtest/gtest.h>
 

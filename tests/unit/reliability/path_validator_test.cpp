@@ -1,4 +1,4 @@
-#include "reliability/path_validator.h"
+#include "reliability/path/path_validator.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which echo counts, and when the next probe is due (R-06, R-7, L-07).
-#include "reliability/probes.h"
+#include "reliability/recovery/probes.h"
 
 #include <gtest/gtest.h>
 

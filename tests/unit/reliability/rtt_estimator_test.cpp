@@ -1,5 +1,5 @@
 // R-05 against vector V11, bounds, and the ten-second minimum.
-#include "reliability/rtt_estimator.h"
+#include "reliability/recovery/rtt_estimator.h"
 
 #include <gtest/gtest.h>
 

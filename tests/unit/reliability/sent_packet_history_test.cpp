@@ -1,13 +1,13 @@
 // R-02's expansion, losses, receipts exactly once, and the bounds of the record ring.
-#include "reliability/sent_packet_history.h"
+#include "reliability/recovery/sent_packet_history.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
 #include <map>
 
-#include "reliability/ack_tracker.h"
 #include "reliability/limits.h"
+#include "reliability/recovery/ack_tracker.h"
 
 namespace lattice::reliability {
 namespace {

@@ -1,5 +1,5 @@
 // C-03: what a bucket gives over time, at most, and after an overdraft.
-#include "reliability/token_bucket.h"
+#include "reliability/congestion/token_bucket.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "endpoint_rig.h"
-#include "reliability/window_credit.h"
+#include "reliability/channel/window_credit.h"
 
 namespace lattice::reliability {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "pieces.h"
-#include "reliability/send_memory.h"
+#include "reliability/channel/send_memory.h"
 #include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/raw_client.h"
 

@@ -11,7 +11,7 @@
 #include "allocation_counter.h"
 #include "base/random.h"
 #include "pieces.h"
-#include "reliability/receive_channel.h"
+#include "reliability/channel/receive_channel.h"
 #include "transport/fragment/reassembler.h"
 
 namespace lattice::fragment {

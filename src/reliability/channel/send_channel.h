@@ -1,0 +1,173 @@
+// The sending side of one reliable channel (§5.2; ): messages waiting, in flight, to be sent again.
+//
+//   front                              window end (front + 256 and more)
+//   | acked? in flight | lost | ... unsent ... | waiting behind the window (≤ 1024, ≤ 1 MiB) |
+//
+// Inside, an index names a message; message_id is its low 16 bits. When the ack of a packet comes a thousand
+// packets late, new messages may use the same message_ids, but never the same indexes.
+//
+// Must stay true: ids are consecutive from the front; message n is sent only while n - front is below the
+// window; no message is dropped before it is acked; each receipt is reported once.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/assert.h"
+#include "base/buffer_pool.h"
+#include "base/sequence.h"
+#include "reliability/channel/outgoing_message.h"
+#include "reliability/channel/pooled_ring.h"
+#include "reliability/limits.h"
+#include "reliability/recovery/carried_items.h"
+
+namespace lattice::reliability {
+
+class SendChannel {
+ public:
+  /// A message is repeated at the latest `max_resend_interval_ns` after it was last sent; up to 60 s.
+  explicit SendChannel(base::BufferPool& pool, uint64_t max_resend_interval_ns = kMaxResendIntervalNs);
+  ~SendChannel();
+  SendChannel(const SendChannel&) = delete;
+  SendChannel& operator=(const SendChannel&) = delete;
+
+  /// Copies `message` into the queue and gives it an id; ignores its channel. False, and nothing changed,
+  /// when the queue is full.
+  bool queue(const OutgoingMessage& message);
+  bool queue(uint8_t flags, std::span<const uint8_t> body, uint32_t receipt) {
+    return queue({{}, 0, flags, receipt, body, {}});
+  }
+  /// The peer's credit, which may also be lower than before. At most kMaxReliableWindow are used.
+  void set_window(int32_t messages) {
+    window_ = static_cast<size_t>(std::clamp(messages, kReliableWindow, kMaxReliableWindow));
+  }
+  /// Removes the newest `count` messages, none of which was sent: undoes queue().
+  void take_back(size_t count);
+
+  /// Marks messages whose retransmission interval is over; call once per update, before packing.
+  void expire(uint64_t now_ns);
+  /// When expire() has something to mark; UINT64_MAX: never.
+  uint64_t next_expiry_ns() const { return next_expiry_ns_; }
+
+  /// The next message to retransmit, or to send for the first time; false when there is none. on_sent() must
+  /// follow before the next call, or the same message is offered again.
+  bool next_lost(OutgoingMessage* out);
+  bool next_new(OutgoingMessage* out) const {
+    if (!has_new()) return false;
+    *out = message_at(sent_count_);
+    return true;
+  }
+  /// The offered message left in packet `packet_seq`. After its first sending it is repeated after
+  /// `resend_after_ns`, then after twice that time, and so on up to the longest interval.
+  /// Returns its index.
+  uint32_t on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns) {
+    const size_t offset = static_cast<uint16_t>(id.value - front_index_);
+    LATTICE_CHECK(offset <= sent_count_ && offset < entries_.size());
+    Entry& entry = entries_[offset];
+    if (entry.state == State::kLost) {
+      --lost_count_;
+      entry.interval_ms = interval_of(entry.interval_ms * 2 * kMillisecondNs);
+    } else {
+      LATTICE_ASSERT(entry.state == State::kUnsent && offset == sent_count_);
+      ++sent_count_;
+      waiting_bytes_ -= entry.body.size_bytes;
+      entry.interval_ms = interval_of(resend_after_ns);
+    }
+    entry.state = State::kInFlight;
+    entry.sent_ns = now_ns;
+    entry.packet_seq = static_cast<uint32_t>(packet_seq);
+    next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + entry.interval_ms * kMillisecondNs);
+    return front_index_ + static_cast<uint32_t>(offset);
+  }
+
+  /// A packet with the `count` (at most CarriedItems::kMaxPerPacket) messages from index `first` on was
+  /// acked. At the end calls told(receipt) for each receipt to report as acked; told() may queue more
+  /// messages.
+  template <class Told>
+  void on_acked(uint32_t first, size_t count, Told told) {
+    std::array<uint32_t, CarriedItems::kMaxPerPacket> receipts;
+    const size_t told_count = take_acked(first, count, receipts);
+    for (size_t i = 0; i < told_count; ++i) told(receipts[i]);
+  }
+  /// Packet `packet_seq`, which carried the `count` messages from index `first` on, was lost.
+  void on_lost(uint32_t first, size_t count, uint64_t packet_seq);
+
+  /// Empties the channel, calling lost(receipt) for each receipt not reported yet.
+  template <class Lost>
+  void lose_everything(Lost lost) {
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (entries_[i].body.receipt != 0) lost(entries_[i].body.receipt);
+      release_body(*pool_, entries_[i].body);
+    }
+    entries_.reset();
+    clear_counts();
+  }
+
+  bool idle() const { return entries_.empty(); }
+  /// Something is ready to be packed now.
+  bool has_work() const { return lost_count_ != 0 || has_new(); }
+  bool has_new() const { return sent_count_ < entries_.size() && sent_count_ < window_; }
+  bool has_lost() const { return lost_count_ != 0; }
+  size_t queued_messages() const { return entries_.size(); }
+  size_t queued_bytes() const { return queued_bytes_; }
+  /// Bodies that were never sent.
+  size_t waiting_bytes() const { return waiting_bytes_; }
+
+  /// Counts agree with the entries. For tests and validation builds.
+  bool validate() const;
+
+ private:
+  static constexpr uint64_t kMillisecondNs = 1'000'000;
+  uint16_t interval_of(uint64_t resend_after_ns) const {
+    const uint64_t ms = (resend_after_ns + kMillisecondNs - 1) / kMillisecondNs;
+    return static_cast<uint16_t>(std::min<uint64_t>(ms, max_interval_ms_));
+  }
+
+  enum class State : uint8_t { kUnsent, kInFlight, kLost, kAcked };
+  struct Entry {
+    StoredBody body;
+    uint64_t sent_ns;     ///< This member and the next two are set once sent.
+    uint32_t packet_seq;  ///< Low bits of the packet that carried it last.
+    uint16_t interval_ms;
+    uint8_t flags;
+    State state;
+  };
+  static_assert(sizeof(Entry) == 32);
+
+  // Without the receipt: the channel reports the receipt, not the packet.
+  OutgoingMessage message_at(size_t offset) const {
+    const Entry& entry = entries_[offset];
+    OutgoingMessage out;
+    out.id.value = static_cast<uint16_t>(front_index_ + offset);
+    out.flags = entry.flags;
+    read_stored(entry.body, &out);
+    return out;
+  }
+  /// Offsets [begin, end) of those of the `count` entries from index `first` on that still exist and were
+  /// sent.
+  struct Range {
+    size_t begin;
+    size_t end;
+  };
+  Range sent_range(uint32_t first, size_t count) const;
+  size_t take_acked(uint32_t first, size_t count, std::span<uint32_t> receipts);
+  void release(Entry& entry);
+  void clear_counts();
+
+  base::BufferPool* pool_;
+  PooledRing<Entry> entries_;
+  uint32_t front_index_ = 0;
+  uint16_t max_interval_ms_;
+  size_t window_ = static_cast<size_t>(kReliableWindow);
+  size_t sent_count_ = 0;     ///< Entries ever sent: a prefix of entries_.
+  size_t lost_count_ = 0;     ///< Entries in kLost.
+  size_t lost_cursor_ = 0;    ///< No kLost entry below it.
+  size_t waiting_bytes_ = 0;  ///< Bodies never sent.
+  size_t queued_bytes_ = 0;
+  uint64_t next_expiry_ns_ = UINT64_MAX;  ///< No entry in flight expires earlier.
+};
+
+}  // namespace lattice::reliability

@@ -1,0 +1,335 @@
+#include "reliability/endpoint/endpoint.h"
+
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/channel/send_memory.h"
+#include "reliability/endpoint/endpoint_core.h"
+#include "reliability/endpoint/peer_prefetch.h"
+
+namespace lattice::reliability {
+namespace {
+
+// Most carried items of all connections together; 12 bytes each.
+constexpr size_t kMaxCarriedItems = size_t{1} << 22;
+constexpr size_t kReservedItemsPerConnection = 64;
+constexpr uint64_t kReservedBlocksPerConnection = 4;
+
+const char* config_error(const EndpointConfig& config) {
+  if (config.max_connections < 1 || config.max_connections > 65536) return "max_connections: 1 to 65536";
+  if (config.tick_rate_hz == 0) return "tick_rate_hz: at least 1";
+  if (config.timers.keepalive_idle_ns == 0) return "timers.keepalive_idle_ns: above 0";
+  if (config.timers.timeout_ns <= config.timers.keepalive_idle_ns) {
+    return "timers.timeout_ns: longer than keepalive_idle_ns";
+  }
+  if (config.timers.disconnect_send_count == 0) return "timers.disconnect_send_count: at least 1";
+  if (config.max_datagram_bytes < wire::kFloorDatagramBytes ||
+      config.max_datagram_bytes > MtuSearch::kSizes.back()) {
+    return "max_datagram_bytes: 1200 to 1472";
+  }
+  if (config.initial_datagram_bytes < wire::kFloorDatagramBytes ||
+      config.initial_datagram_bytes > config.max_datagram_bytes) {
+    return "initial_datagram_bytes: 1200 to max_datagram_bytes";
+  }
+  if (config.rto.min_ns < kMinSettableRtoNs || config.rto.max_ns < config.rto.min_ns ||
+      config.rto.max_ns > kMaxSettableRtoNs) {
+    return "rto: 5 ms to 5 s, min_ns at most max_ns";
+  }
+  if (config.link_limits.replay_window_packets < crypto::kMinReplayWindowPackets ||
+      config.link_limits.replay_window_packets > crypto::kReplayWindowPackets) {
+    return "link_limits.replay_window_packets: 64 to 1024";
+  }
+  if (config.rotation.period_ns == 0 || config.rotation.bytes == 0 || config.rotation.packets == 0) {
+    return "rotation: limits above 0";
+  }
+  if (config.rotation.min_overlap_ns > config.rotation.max_overlap_ns) {
+    return "rotation.min_overlap_ns: at most max_overlap_ns";
+  }
+  if (config.tasks.worker_count < 1 || config.tasks.worker_count > CallerTasks::kMaxWorkers) {
+    return "tasks.worker_count: 1 to 64";
+  }
+  if (config.tasks.enabled() && (config.tasks.enqueue == nullptr || config.tasks.finish == nullptr)) {
+    return "tasks.enqueue and tasks.finish: both when worker_count is above 1";
+  }
+  if (config.connect_budget_ns == 0) return "connect_budget_ns: above 0";
+  if (config.connect_retry_ns == 0) return "connect_retry_ns: above 0";
+  if (const char* error = congestion_config_error(config.congestion)) return error;
+  if (config.accepts_connections) {
+    if (config.issuers.empty() || config.issuers.size() > connection::ServerHandshake::kMaxIssuers) {
+      return "issuers: 1 to 4 keys on an accepting endpoint";
+    }
+    if (config.identity.public_key() == crypto::PublicKey{})
+      return "identity: a key pair on an accepting endpoint";
+    if (config.max_claims == 0) return "max_claims: at least 1";
+    if (config.max_half_open == 0 || config.max_half_open_per_prefix == 0) return "max_half_open: at least 1";
+    if (config.requests_per_s == 0 || config.responses_per_s == 0 || config.verified_per_s == 0) {
+      return "requests_per_s, responses_per_s, verified_per_s: at least 1";
+    }
+    if (config.hashed_per_s == 0) return "hashed_per_s: at least 1";
+    const connection::ResetLimits& resets = config.reset_limits;
+    if (resets.per_s == 0 || resets.burst == 0 || resets.in_all_per_s == 0) return "reset_limits: at least 1";
+  }
+  return nullptr;
+}
+
+// A server that takes many clients a second may spend more at once: what comes in a 32nd of a second.
+constexpr uint32_t kVerifyingPumpsPerS = 32;
+
+connection::ServerHandshakeConfig server_config(const EndpointConfig& config, uint32_t features) {
+  connection::ServerHandshakeConfig out;
+  out.protocol_id = config.protocol_id;
+  out.schema_id = config.schema_id;
+  out.features = features;
+  out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
+  out.tick_rate_hz = config.tick_rate_hz;
+  out.max_objects = config.max_objects;
+  out.placed = config.placed;
+  out.tokens_from_unix_s = config.tokens_from_unix_s;
+  out.max_claims = config.max_claims;
+  out.max_half_open = config.max_half_open;
+  out.max_half_open_per_prefix = config.max_half_open_per_prefix;
+  out.requests_per_s = config.requests_per_s;
+  out.request_burst = config.requests_per_s * 2;
+  out.responses_per_s = config.responses_per_s;
+  out.response_burst = config.responses_per_s * 2;
+  out.verified_per_s = config.verified_per_s;
+  out.verified_burst = std::max(out.verified_burst, config.verified_per_s / kVerifyingPumpsPerS);
+  out.hashed_per_s = config.hashed_per_s;
+  out.hashed_burst = std::max(1u, config.hashed_per_s / 20);
+  out.half_open_ns = config.timers.half_open_ns;
+  return out;
+}
+
+// A share of the reserve for each size of buffer that a connection uses (bodies of every size, rings,
+// snapshot parts, histories), and at least one of each. So the first late message of a session allocates
+// nothing.
+void reserve_pool(base::BufferPool& pool, const EndpointConfig& config) {
+  constexpr std::array<size_t, 7> kBufferBytes = {64, 128, 256, 512, 1024, 1536, 4096};
+  const uint64_t total = config.pool_reserve_bytes_per_connection * config.max_connections;
+  for (const size_t bytes : kBufferBytes) {
+    pool.reserve(bytes, std::max<uint64_t>(1, total / kBufferBytes.size() / bytes));
+  }
+}
+
+// One share for each reliable channel of each connection, and one for all of its unreliable channels.
+uint64_t receive_share_count(const EndpointConfig& config) {
+  uint64_t each = 1;
+  for (uint8_t i = 0; i < wire::kChannelCount; ++i) {
+    if (wire::is_reliable(config.channels.mode(i))) ++each;
+  }
+  return each * config.max_connections;
+}
+
+/// A server visits all of its clients every tick, which large pages make faster. With few clients large pages
+/// would be mostly empty.
+base::PageSize pages_of(const EndpointConfig& config) {
+  constexpr uint32_t kManyConnections = 256;
+  const bool many = config.accepts_connections && config.max_connections >= kManyConnections;
+  return many ? base::PageSize::kLarge : base::PageSize::kSmall;
+}
+
+}  // namespace
+
+Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandler& h,
+                     crypto::EntropySource& e)
+    : config(std::move(c)),
+      socket(s),
+      handler(h),
+      entropy(e),
+      pool(send_pool_bytes(config.max_connections, config.send_growth_bytes), pages_of(config)),
+      receive_memory(receive_share_count(config), config.receive_growth_bytes / ReceiveMemory::kBlockBytes,
+                     kReservedBlocksPerConnection * config.max_connections, base::PageSize::kSmall),
+      items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
+            kMaxCarriedItems),
+      batch(s, capture, config.tasks),
+      table(config.max_connections),
+      peer_memory(config.max_connections * sizeof(Peer), pages_of(config)),
+      peers(config.max_connections),
+      service_times(config.max_connections),
+      receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
+                                               : DatagramBatch::kDatagrams) {
+  LATTICE_CHECK(peer_memory.data() != nullptr);
+  receive_buffers =
+      std::make_unique_for_overwrite<uint8_t[]>(receive_datagrams.size() * socket::kMaxDatagramBytes);
+  if (config.tasks.enabled()) opening = std::make_unique<OpenAhead>(receive_datagrams.size());
+  ending.reserve(config.max_connections);
+  for (size_t i = 0; i < receive_datagrams.size(); ++i) {
+    receive_datagrams[i].data = receive_buffers.get() + i * socket::kMaxDatagramBytes;
+  }
+  reserve_pool(pool, config);
+  if (config.accepts_connections) {
+    server.emplace(server_config(config, offered_features(config)), std::move(config.identity),
+                   config.issuers, entropy, *this);
+    if (!config.reset_key) entropy.fill(config.reset_key.emplace().mutable_bytes());
+    resets.emplace(*config.reset_key, config.reset_limits, entropy);
+    config.reset_key.reset();
+  }
+}
+
+Endpoint::Core::~Core() = default;
+
+Endpoint::Endpoint(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Endpoint::~Endpoint() = default;
+
+std::unique_ptr<Endpoint> Endpoint::create(EndpointConfig config, socket::DatagramSocket& socket,
+                                           EndpointHandler& handler, crypto::EntropySource& entropy,
+                                           const char** error) {
+  const char* refused = config_error(config);
+  if (error != nullptr) *error = refused;
+  if (refused != nullptr) return nullptr;
+  return std::unique_ptr<Endpoint>(
+      new Endpoint(std::make_unique<Core>(std::move(config), socket, handler, entropy)));
+}
+
+template <class Work>
+void Endpoint::Core::run_phase(uint64_t now, uint64_t unix, Work work) {
+  LATTICE_CHECK(!in_phase && now >= now_ns);
+  now_ns = now;
+  unix_s = unix;
+  in_phase = true;
+  capture.enter();
+  work();
+  capture.leave();
+  in_phase = false;
+}
+
+void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
+  core_->run_phase(now_ns, unix_s, [this] { core_->receive(); });
+}
+
+uint64_t Endpoint::next_update_ns() const {
+  const bool is_due =
+      !core_->has_updated || !core_->ending.empty() || (core_->server && core_->server->has_waiting());
+  if (is_due) return 0;
+  constexpr uint64_t kServerUpdateNs = 1'000'000'000;
+  const uint64_t server_ns =
+      core_->server ? core_->last_server_update_ns + kServerUpdateNs : base::DeadlineTable::kNever;
+  return std::min(core_->service_times.earliest_ns(), server_ns);
+}
+
+void Endpoint::begin_update(uint64_t now_ns, uint64_t unix_s) {
+  core_->run_phase(now_ns, unix_s, [this] { core_->begin_update(); });
+}
+
+void Endpoint::send_now(ConnectionHandle connection) {
+  LATTICE_CHECK(core_->update_begun);
+  Peer* peer = core_->find(connection);
+  if (peer == nullptr) return;
+  core_->run_phase(core_->now_ns, core_->unix_s, [this, peer] { core_->service_now(*peer); });
+}
+
+void Endpoint::prefetch(ConnectionHandle connection) const {
+  if (const Peer* peer = core_->find(connection)) prefetch_for_send(*peer);
+}
+
+void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {
+  core_->run_phase(now_ns, unix_s, [this] { core_->update_and_send(); });
+}
+
+bool Endpoint::set_capture(CaptureObserver* observer) {
+  return core_->capture.set_observer(observer);
+}
+
+void Endpoint::set_timeout_paused(bool paused, uint64_t now_ns) {
+  core_->set_timeout_paused(paused, now_ns);
+}
+
+void Endpoint::set_placed(const wire::PlacedSummary& placed) {
+  core_->config.placed = placed;
+}
+
+ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,
+                                const crypto::KeyPair& client, ConnectionHandle* out) {
+  return core_->connect(server, token, client, out);
+}
+
+void Endpoint::disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                          std::string_view text) {
+  if (Peer* peer = core_->find(connection)) core_->disconnect(*peer, reason, text);
+}
+
+SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                          std::span<const uint8_t> body, uint32_t receipt) {
+  return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
+}
+
+void Endpoint::wake(ConnectionHandle connection) {
+  if (const Peer* peer = core_->find(connection)) core_->wake(*peer);
+}
+
+uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns) {
+  Peer* peer = core_->find(connection);
+  return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns, during_ns);
+}
+
+void Endpoint::drop_waiting_snapshot(ConnectionHandle connection) {
+  if (Peer* peer = core_->find(connection)) core_->drop_waiting_snapshot(*peer);
+}
+
+SendResult Endpoint::send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                                    uint16_t group, size_t unit_bytes, std::span<const uint8_t> body,
+                                    uint32_t receipt) {
+  return core_->send_fragments(connection, static_cast<uint8_t>(channel), flags, group, unit_bytes, body,
+                               receipt);
+}
+
+void Endpoint::count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often) {
+  core_->count(refusal, core_->find(connection), how_often);
+}
+
+void Endpoint::refuse(ConnectionHandle connection, Refusal refusal, connection::DisconnectReason reason) {
+  Peer* peer = core_->find(connection);
+  core_->count(refusal, peer);
+  if (peer != nullptr) core_->disconnect(*peer, reason, refusal_name(refusal));
+}
+
+std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle connection,
+                                                          Channel channel) const {
+  const Peer* peer = core_->find(connection);
+  if (peer == nullptr) return std::nullopt;
+  return peer->incoming_channels.sequenced(static_cast<uint8_t>(channel)).newest();
+}
+
+ReceiveMemory& Endpoint::receive_memory() {
+  return core_->receive_memory;
+}
+const ReceiveMemory& Endpoint::receive_memory() const {
+  return core_->receive_memory;
+}
+
+const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {
+  Peer* peer = core_->find(connection);
+  return peer == nullptr ? nullptr : core_->stats_of(*peer);
+}
+
+const EndpointStats& Endpoint::stats() const {
+  core_->stats.handshake_datagrams_sent = core_->batch.emitted_count();
+  return core_->stats;
+}
+
+platform::Address Endpoint::remote_address(ConnectionHandle connection) const {
+  const Peer* peer = core_->find(connection);
+  return peer == nullptr ? platform::Address{} : peer->path.address();
+}
+
+connection::State Endpoint::state(ConnectionHandle connection) const {
+  const Peer* peer = core_->find(connection);
+  if (peer == nullptr) return connection::State::kDisconnected;
+  if (!peer->handshake) return peer->lifecycle.state();
+  return peer->handshake_started ? peer->handshake->lifecycle().state() : connection::State::kConnecting;
+}
+
+void Endpoint::set_server_tick(uint32_t tick) {
+  core_->server_tick = tick;
+}
+uint32_t Endpoint::connection_count() const {
+  return core_->table.size();
+}
+const connection::ServerHandshake* Endpoint::server_handshake() const {
+  return core_->server ? &*core_->server : nullptr;
+}
+const base::BufferPoolStats& Endpoint::pool_stats() const {
+  return core_->pool.stats();
+}
+
+}  // namespace lattice::reliability

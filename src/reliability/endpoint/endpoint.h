@@ -1,0 +1,236 @@
+// The Endpoint: one socket, its connections, and their channels. A server, a client, and a peer-to-peer host
+// are the same class with different roles enabled.
+//
+//   receive():          socket ─▶ route (P-07) ─▶ open (K-03) ─▶ frame-check whole (P-10) ─▶ acks ─▶
+//                       messages ─▶ handler
+//   update_and_send():  timers ─▶ loss ─▶ pack ─▶ seal a batch ─▶ one socket call
+//
+// Must stay true: refused datagrams change only counters; application data flows only in state Connected,
+// which a server enters with the client's first authenticated packet (H-11); after warm-up neither call
+// allocates.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/buffer_pool.h"
+#include "reliability/channel/receive_memory.h"
+#include "reliability/channel/send_memory.h"
+#include "reliability/congestion/congestion_config.h"
+#include "reliability/endpoint/bulk_source.h"
+#include "reliability/endpoint/caller_tasks.h"
+#include "reliability/endpoint/capture.h"
+#include "reliability/endpoint/endpoint_handler.h"
+#include "reliability/endpoint/statistics.h"
+#include "reliability/limits.h"
+#include "reliability/recovery/rtt_estimator.h"
+#include "transport/connection/connection_timers.h"
+#include "transport/connection/key_rotation.h"
+#include "transport/connection/lifecycle.h"
+#include "transport/connection/stateless_resets.h"
+#include "transport/crypto/entropy.h"
+#include "transport/crypto/x25519.h"
+#include "transport/socket/datagram_socket.h"
+
+namespace lattice::reliability {
+
+struct EndpointConfig {
+  uint32_t protocol_id = wire::kProtocolId;
+  uint64_t schema_id = 0;
+  /// Offers AES-256-GCM for session packets if this processor supports it; used when the peer offers it too.
+  /// It takes half the time of ChaCha20-Poly1305, which every peer supports.
+  bool offer_aes256gcm = true;
+  wire::ChannelTable channels;      ///< Both ends must declare the same (R-10).
+  uint32_t max_connections = 1;     ///< 1 to 65536; incoming and outgoing together.
+  uint16_t tick_rate_hz = 60;       ///< Both ends must have the same; a server refuses a client with another.
+  uint32_t max_objects = 0;         ///< Room for objects. A server refuses a client with less room.
+  wire::PlacedSummary placed = {};  ///< Objects placed before the session. Both ends must have the same.
+  connection::TimerConfig timers;   ///< L-02, L-03, L-05, H-11.
+  connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
+  connection::LinkLimits link_limits;   ///< K-04.
+  uint64_t connect_budget_ns = 10'000'000'000;
+  uint64_t connect_retry_ns = 250'000'000;  ///< Before message 1 or 3 is first sent again; doubles each time.
+  RtoBounds rto;                            ///< R-05.
+  CongestionConfig congestion;              ///< How fast each connection may send (C-01…C-03).
+  /// Largest datagram this side sends, and tells peers that it can receive; UDP payload, 1200 to 1472. With
+  /// 1200 there is no MTU search.
+  uint32_t max_datagram_bytes = 1472;
+  /// The size at which the search begins; 1200 to max_datagram_bytes. Set more than 1200 only if every path
+  /// is known to carry it.
+  uint32_t initial_datagram_bytes = 1200;
+  uint64_t jitter_seed = 0;  ///< Seeds the handshake's retry intervals, with address and time; no secret.
+  /// Source of transfer chunks, which use the remaining budget; borrowed. Null: no transfers.
+  BulkSource* bulk = nullptr;
+  /// Memory for queued messages beyond the share of every connection (send_memory.h), first come, first
+  /// served.
+  uint64_t send_growth_bytes = kSendGrowthBytes;
+  /// Memory for received messages that cannot be delivered yet, beyond the share of every connection
+  /// (receive_memory.h); connections use it first come, first served.
+  uint64_t receive_growth_bytes = kReceiveGrowthBytes;
+  /// Memory taken at create, so that a steady load within it never allocates.
+  uint64_t pool_reserve_bytes_per_connection = 6u << 10;
+  CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.
+
+  /// Every update services every connection, not only those that have something to do. The datagrams are the
+  /// same and the work is more: tests use this mode as the reference.
+  bool service_all = false;
+
+  // Incoming connections (server or host).
+  bool accepts_connections = false;
+  /// This process's static key; its public half is the audience of every token for this server.
+  crypto::KeyPair identity;
+  /// The key of stateless resets; store it together with `identity`. Absent: a new random key, so that after
+  /// a restart the server cannot reset the connections of this process.
+  std::optional<crypto::Key> reset_key;
+  connection::ResetLimits reset_limits;
+  std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
+  /// Tokens issued before this time are refused. For a server that keeps its identity: the claims of its last
+  /// process are lost, so older tokens might be used twice. 0: no token is refused by this rule.
+  uint64_t tokens_from_unix_s = 0;
+  uint32_t max_claims = 8192;             ///< Used tokens remembered; see claim_table.h.
+  uint32_t max_half_open = 64;            ///< H-11.
+  uint32_t max_half_open_per_prefix = 4;  ///< H-11; a load generator on one host raises it.
+  uint32_t requests_per_s = 200;          ///< Per /24 or /56; a load generator raises it.
+  uint32_t responses_per_s = 100;
+  uint32_t verified_per_s = 500;   ///< Messages 3 of all prefixes; each costs about 0.15 ms.
+  uint32_t hashed_per_s = 20'000;  ///< Per message type, all prefixes together: bounds a flood (S-10, S-12).
+};
+
+enum class SendResult : uint8_t {
+  kOk,
+  kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
+  kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode, or than 256 fragments.
+  kNotConnected,    ///< Stale handle, still connecting, or ending.
+  kInvalidChannel,  ///< Channel 14, an undeclared or bulk channel, is_fragment, or a control body without a
+                    ///< known type.
+};
+
+enum class ConnectResult : uint8_t {
+  kOk,
+  kFull,            ///< max_connections reached.
+  kBadAddress,      ///< Family 0 or port 0.
+  kBadToken,        ///< Malformed, or not made for this key or protocol version.
+  kSchemaMismatch,  ///< The token states another schema.
+  kAlreadyConnecting,
+};
+
+class Endpoint {
+ public:
+  /// `socket`, `handler` and `entropy` are borrowed and must outlive the endpoint. Null when a configuration
+  /// value is refused; `error` (may be null) then names field and bound.
+  static std::unique_ptr<Endpoint> create(EndpointConfig config, socket::DatagramSocket& socket,
+                                          EndpointHandler& handler, crypto::EntropySource& entropy,
+                                          const char** error);
+  /// Sends nothing: peers see a timeout. For a clean end, call disconnect() and keep pumping for 200 ms.
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  /// Drains the socket (at most kMaxReceiveBatches × 64 datagrams), processes authentic packets and answers
+  /// handshakes. `now_ns` is monotonic, may start at 0 and must not go back; `unix_s` is wall-clock seconds.
+  void receive(uint64_t now_ns, uint64_t unix_s);
+
+  /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
+  void update_and_send(uint64_t now_ns, uint64_t unix_s);
+
+  /// When update_and_send() has something to do, if nothing arrives and nothing is queued before; 0: with the
+  /// next call, such as messages that congestion control lets leave later.
+  uint64_t next_update_ns() const;
+
+  /// The first part of update_and_send(), which ends the update: send_now() may be called in between.
+  void begin_update(uint64_t now_ns, uint64_t unix_s);
+  /// Does for one connection now what the update that has begun would do for it: what is queued is sent while
+  /// it is still in the cache. Stale handles are ignored.
+  void send_now(ConnectionHandle connection);
+  /// Fetches what send() and send_now() read of a connection into the cache. Only a hint.
+  void prefetch(ConnectionHandle connection) const;
+
+  /// For later connect() calls: the objects that this side has placed by now.
+  void set_placed(const wire::PlacedSummary& placed);
+  /// Starts connecting at the next update_and_send(). `token` and `client` are copied.
+  ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+                        const crypto::KeyPair& client, ConnectionHandle* out);
+
+  /// Ends a connection, connected or connecting. `text` is UTF-8, cut at 64 bytes. Its on_disconnected()
+  /// comes at the end of the running or the next call of receive() or update_and_send(). Stale handles are
+  /// ignored.
+  void disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+                  std::string_view text = {});
+
+  /// Queues a message; the body is copied. A message with `receipt` other than 0 gets on_receipt() exactly
+  /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.
+  SendResult send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+                  std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  /// The next update_and_send() asks EndpointConfig::bulk for chunks of this connection (bulk_source.h).
+  /// Stale handles are ignored.
+  void wake(ConnectionHandle connection);
+
+  /// Datagram bytes that messages with is_snapshot may fill if update_and_send() ran at `now_ns`: the
+  /// allowance of congestion control, less the bytes that wait already. Beside much reliable traffic it is
+  /// the quarter of R-14, rounded up to one datagram. UINT64_MAX without a limit; 0 when not even one
+  /// datagram may leave, and for stale handles.
+  ///
+  /// With `during_ns`, they may also leave in later updates until that much after `now_ns`, if the first of
+  /// them leaves now.
+  uint64_t send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns = 0);
+  /// Takes back the messages with is_snapshot that wait. Receipts of such messages are told as lost.
+  void drop_waiting_snapshot(ConnectionHandle connection);
+
+  /// Queues `body` as at least two fragments of `unit_bytes` (1 to kFragmentUnitBytes; the last may be
+  /// shorter) of the group numbered `group`. Queues all of them, or none and returns the reason. Each carries
+  /// `receipt`. Not on the control channel, and no snapshots. Source: F-01…F-05.
+  SendResult send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags, uint16_t group,
+                            size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt = 0);
+
+  // For the layer above, which puts fragments together.
+
+  /// Counts a refusal, for `connection` and in total.
+  void count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often = 1);
+  /// Counts a refusal and ends the connection with `reason`.
+  void refuse(ConnectionHandle connection, Refusal refusal,
+              connection::DisconnectReason reason = connection::DisconnectReason::kProtocolError);
+  /// Sequence of the newest message delivered on an unreliable-sequenced channel; empty before the first.
+  std::optional<base::Sequence16> newest_sequence(ConnectionHandle connection, Channel channel) const;
+  /// The memory of fragments. The caller gives its blocks back before the endpoint is destroyed.
+  ReceiveMemory& receive_memory();
+  const ReceiveMemory& receive_memory() const;
+
+  /// Null for a stale handle. Valid until the next call that may end the connection.
+  const ConnectionStats* stats(ConnectionHandle connection) const;
+  const EndpointStats& stats() const;
+  connection::State state(ConnectionHandle connection) const;
+  /// The peer's current address, which may differ from the address it connected from (L-04); family 0 for a
+  /// stale handle.
+  platform::Address remote_address(ConnectionHandle connection) const;
+
+  /// The tick carried by ConnectionAccepted and Keepalives from now on.
+  void set_server_tick(uint32_t tick);
+
+  /// While paused, silence ends no connected connection. When the pause ends, at `now_ns`, the timeout of
+  /// each connection restarts.
+  void set_timeout_paused(bool paused, uint64_t now_ns);
+
+  /// Reports every later datagram to `observer`, decrypted (borrowed; null ends the capture). Not from inside
+  /// a callback. False, and nothing set, in a build without LATTICE_CAPTURE.
+  bool set_capture(CaptureObserver* observer);
+
+  /// Live slots, connecting and ending ones included.
+  uint32_t connection_count() const;
+  /// The server half of the handshake for its counters, or null.
+  const connection::ServerHandshake* server_handshake() const;
+  const base::BufferPoolStats& pool_stats() const;
+
+  static constexpr size_t kMaxReceiveBatches = 64;
+
+ private:
+  struct Core;
+  explicit Endpoint(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace lattice::reliability

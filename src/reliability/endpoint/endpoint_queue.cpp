@@ -1,0 +1,84 @@
+// Puts messages from the layer above into the queues: checks, back-pressure, sequences,
+// and fragmented messages, which are queued whole or not at all (F-01, F-04).
+#include <algorithm>
+
+#include "base/assert.h"
+#include "reliability/channel/send_memory.h"
+#include "reliability/endpoint/endpoint_core.h"
+#include "reliability/endpoint/peer_ack_notifier.h"
+#include "transport/wire/control_body.h"
+
+namespace lattice::reliability {
+namespace {
+
+constexpr auto kControl = static_cast<uint8_t>(Channel::kControl);
+
+uint8_t wire_flags(MessageFlags flags) {
+  return static_cast<uint8_t>((flags.is_rpc ? wire::kFlagRpc : 0) |
+                              (flags.is_snapshot ? wire::kFlagSnapshot : 0));
+}
+
+}  // namespace
+
+bool Endpoint::Core::may_queue(const Peer& peer, size_t messages, size_t bytes) const {
+  if (pool.stats().capacity_live + queue_memory_bytes(messages, bytes) <= config.send_growth_bytes)
+    return true;
+  const OutgoingChannels::Queued queued = peer.outgoing_channels.of_application();
+  return queue_memory_bytes(messages + queued.messages, bytes + queued.bytes) <= kSendShareBytes;
+}
+
+SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
+                                std::span<const uint8_t> body, uint32_t receipt) {
+  Peer* peer = find(handle);
+  if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
+  wake(*peer);
+  if (channel >= wire::kChannelCount || flags.is_fragment) return SendResult::kInvalidChannel;
+  const ChannelMode mode = config.channels.mode(channel);
+  if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
+  if (channel == kControl &&
+      (body.empty() || !wire::is_known_control_type(body[0]) || wire::is_transport_control_type(body[0]))) {
+    return SendResult::kInvalidChannel;
+  }
+  if (body.size() > max_body_bytes(mode)) return SendResult::kTooLarge;
+  OutgoingMessage message;
+  message.channel = channel;
+  message.flags = wire_flags(flags);
+  message.receipt = receipt;
+  message.body = body;
+  const bool is_bounded = channel != kControl && !OutgoingChannels::is_engine(message);
+  if (is_bounded && !may_queue(*peer, 1, body.size())) return SendResult::kWouldBlock;
+  return peer->outgoing_channels.queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
+}
+
+void Endpoint::Core::drop_waiting_snapshot(Peer& peer) {
+  PeerAckNotifier notifier(handler, stats, peer);
+  peer.outgoing_channels.drop_engine(
+      [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); });
+}
+
+SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t channel, MessageFlags flags,
+                                          uint16_t group, size_t unit_bytes, std::span<const uint8_t> body,
+                                          uint32_t receipt) {
+  Peer* peer = find(handle);
+  if (peer == nullptr || !peer->connected()) return SendResult::kNotConnected;
+  wake(*peer);
+  if (channel >= kControl || flags.is_fragment || flags.is_snapshot) return SendResult::kInvalidChannel;
+  const ChannelMode mode = config.channels.mode(channel);
+  if (mode > ChannelMode::kReliableOrdered) return SendResult::kInvalidChannel;
+  LATTICE_CHECK(unit_bytes != 0 && unit_bytes <= kFragmentUnitBytes && body.size() > unit_bytes);
+  const size_t count = (body.size() + unit_bytes - 1) / unit_bytes;
+  if (count > kMaxFragments) return SendResult::kTooLarge;
+  if (!may_queue(*peer, count, body.size() + count * sizeof(wire::FragmentHeader))) {
+    return SendResult::kWouldBlock;
+  }
+  OutgoingMessage message;
+  message.channel = channel;
+  message.flags = static_cast<uint8_t>(wire_flags(flags) | wire::kFlagFragment);
+  message.receipt = receipt;
+  message.fragment.group = group;
+  message.fragment.count = static_cast<uint16_t>(count);
+  return peer->outgoing_channels.queue_fragments(message, unit_bytes, body) ? SendResult::kOk
+                                                                            : SendResult::kWouldBlock;
+}
+
+}  // namespace lattice::reliability

@@ -11,6 +11,7 @@ std::span<const Contender> contenders() {
     kLatticeCContender,
     kUdpContender,
     kUdpAeadContender,
+    kUdpAesContender,
 #if LATTICE_BENCH_HAS_ENET
     kEnetContender,
 #endif

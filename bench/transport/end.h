@@ -7,6 +7,7 @@
 //   lattice-two-threads  the same; a second thread seals and opens at the server (docs/threads.md)
 //   udp          plain datagrams: the floor of moving bytes
 //   udp-aead     the same, each datagram sealed and opened with libsodium: the floor of moving secrets
+//   udp-aes      the same with AES-256-GCM, which Lattice uses too where both processors have it
 //   enet         Debian's ENet, unencrypted; absent when it was not there at configure time
 #pragma once
 
@@ -64,6 +65,7 @@ extern const Contender kLatticeTwoThreadsContender;
 extern const Contender kLatticeCContender;
 extern const Contender kUdpContender;
 extern const Contender kUdpAeadContender;
+extern const Contender kUdpAesContender;
 extern const Contender kEnetContender;
 
 }  // namespace bench

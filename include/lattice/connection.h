@@ -119,6 +119,44 @@ LATTICE_API lattice_result lattice_send(lattice_conn* conn, lattice_channel chan
 LATTICE_API lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel,
                                                      const void* data, size_t bytes, uint32_t* receipt);
 
+/// How the messages of one channel share a link that is full.
+typedef struct lattice_channel_settings {
+  uint32_t struct_size;  ///< set by lattice_channel_settings_init()
+  /// Channels that wait take turns. One with weight 4 gets four times the bytes of one with weight 1. 1..16,
+  /// default 1.
+  uint32_t weight;
+  /// 1: messages leave before those of channels that are not urgent, and before all turns. A quarter of the
+  /// link stays with snapshots and inputs. Give it to what is small and seldom: an urgent channel that always
+  /// has something to send leaves the others nothing. 0 or 1, default 0.
+  uint32_t is_urgent;
+  /// An unreliable message that has waited for so long is given up: its receipt says so, and message_expired
+  /// counts it. For a voice or a position that is worthless when it is late. 0, the default: it waits.
+  /// 0..60000, and 0 on reliable channels.
+  uint32_t max_wait_ms;
+} lattice_channel_settings;
+
+/// Fills the defaults of the first `struct_size` bytes. lattice_channel_settings_init() calls it with the
+/// size the caller was compiled with. LATTICE_ERROR_INVALID_ARGUMENT when `struct_size` is below 4 or above
+/// 4096.
+LATTICE_API lattice_result lattice_channel_settings_init_sized(lattice_channel_settings* settings,
+                                                               uint32_t struct_size);
+/// Fills every default. Call it before you set a member.
+static inline void lattice_channel_settings_init(lattice_channel_settings* settings) {
+  lattice_channel_settings_init_sized(settings, (uint32_t)sizeof *settings);
+}
+
+/// Says how the messages that this side sends on `channel` of a connection share a full link with those of
+/// the other channels, from now on. The two unreliable channels wait in one queue: what is said of one holds
+/// for both. LATTICE_ERROR_CONFIG names the member that is out of its range.
+///
+///     lattice_channel_settings voice;
+///     lattice_channel_settings_init(&voice);
+///     voice.is_urgent = 1;
+///     voice.max_wait_ms = 60;
+///     lattice_conn_set_channel(conn, LATTICE_CHANNEL_UNRELIABLE, &voice);
+LATTICE_API lattice_result lattice_conn_set_channel(lattice_conn* conn, lattice_channel channel,
+                                                    const lattice_channel_settings* settings);
+
 #ifdef __cplusplus
 }
 #endif

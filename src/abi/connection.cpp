@@ -52,6 +52,23 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
 }
 
+lattice_result check_settings(int channel, const lattice_channel_settings& wanted) {
+  constexpr uint32_t kMostWaitMs = 60'000;
+  const bool is_reliable = channel >= LATTICE_CHANNEL_RELIABLE_UNORDERED;
+  const struct {
+    const char* member;
+    uint32_t value, min, max;
+  } bounds[] = {{"weight", wanted.weight, 1, reliability::ChannelTurns::kMaxWeight},
+                {"is_urgent", wanted.is_urgent, 0, 1},
+                {"max_wait_ms", wanted.max_wait_ms, 0, is_reliable ? 0 : kMostWaitMs}};
+  for (const auto& bound : bounds) {
+    if (bound.value >= bound.min && bound.value <= bound.max) continue;
+    return fail(LATTICE_ERROR_CONFIG, "lattice_channel_settings.%s is %u. Give a value in %u..%u%s.",
+                bound.member, bound.value, bound.min, bound.max, is_reliable ? " on a reliable channel" : "");
+  }
+  return LATTICE_OK;
+}
+
 /// How far the client has come with the objects that were in its set when it joined.
 void tell_joining(const WorldInstance& instance, const world::ConnectionHandle& connection,
                   lattice_conn_info* out) {
@@ -217,6 +234,31 @@ lattice_peer_id lattice_local_peer(lattice_world* world) {
 
 lattice_result lattice_send(lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes) {
   return send_message(conn, channel, data, bytes, nullptr);
+}
+
+lattice_result lattice_channel_settings_init_sized(lattice_channel_settings* settings, uint32_t struct_size) {
+  const abi::Call call;
+  lattice_channel_settings value{};
+  value.weight = 1;
+  return abi::write_defaults(value, settings, struct_size);
+}
+
+lattice_result lattice_conn_set_channel(lattice_conn* conn, lattice_channel channel,
+                                        const lattice_channel_settings* settings) {
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  lattice_channel_settings wanted;
+  lattice_channel_settings_init_sized(&wanted, sizeof wanted);
+  if (const lattice_result bad = abi::read_struct(settings, &wanted, "lattice_channel_settings")) return bad;
+  const int number = static_cast<int>(channel);
+  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four.", number);
+  }
+  if (const lattice_result bad = check_settings(number, wanted)) return bad;
+  instance->world->set_channel(call.connection(), static_cast<wire::Channel>(number),
+                               {wanted.weight, wanted.is_urgent != 0, wanted.max_wait_ms});
+  return LATTICE_OK;
 }
 
 lattice_result lattice_send_with_receipt(lattice_conn* conn, lattice_channel channel, const void* data,

@@ -142,6 +142,11 @@ class Session final : public reliability::EndpointHandler,
   /// number is written there, and Observer::on_receipt() will name that number.
   reliability::SendResult send_message(ConnectionHandle connection, wire::Channel channel,
                                        std::span<const uint8_t> body, uint32_t* receipt);
+  /// How the messages of one of the four channels share a full link, from now on. False for a stale handle.
+  bool set_channel(ConnectionHandle connection, wire::Channel channel,
+                   const reliability::ChannelSettings& settings) {
+    return endpoint_ && endpoint_->endpoint().set_channel(connection, channel, settings);
+  }
   /// Large transfers; null without WorldConfig::transfer_channel.
   transfer::Transfers* transfers() { return transfers_ ? &transfers_->transfers() : nullptr; }
 

@@ -122,6 +122,38 @@ TEST_F(Contract, TheLastResultIsThatOfTheLastCall) {
   EXPECT_STREQ(lattice_last_error(), "");
 }
 
+TEST_F(Contract, SettingsOfAChannelAreCheckedMemberByMember) {
+  lattice_conn* conn = connect();
+  ASSERT_NE(conn, nullptr);
+  pump(40);
+  lattice_channel_settings settings;
+  lattice_channel_settings_init(&settings);
+  EXPECT_EQ(settings.weight, 1u);
+  for (int channel = 0; channel < 4; ++channel) {
+    EXPECT_EQ(lattice_conn_set_channel(conn, static_cast<lattice_channel>(channel), &settings), LATTICE_OK);
+  }
+  const auto names = [&](const char* member) {
+    const bool is_refused =
+        lattice_conn_set_channel(conn, LATTICE_CHANNEL_UNRELIABLE, &settings) == LATTICE_ERROR_CONFIG &&
+        std::strstr(lattice_last_error(), member) != nullptr;
+    lattice_channel_settings_init(&settings);
+    return is_refused;
+  };
+  for (const uint32_t weight : {0u, 17u}) {
+    settings.weight = weight;
+    EXPECT_TRUE(names("weight")) << weight;
+  }
+  settings.is_urgent = 2;
+  EXPECT_TRUE(names("is_urgent"));
+  settings.max_wait_ms = 60'001;
+  EXPECT_TRUE(names("max_wait_ms"));
+  settings.max_wait_ms = 60'000;
+  EXPECT_EQ(lattice_conn_set_channel(conn, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED, &settings), LATTICE_OK);
+  EXPECT_EQ(lattice_conn_set_channel(conn, LATTICE_CHANNEL_RELIABLE_ORDERED, &settings),
+            LATTICE_ERROR_CONFIG);
+  EXPECT_NE(std::strstr(lattice_last_error(), "max_wait_ms is 60000"), nullptr) << lattice_last_error();
+}
+
 TEST_F(Contract, ACallbackDoesNotDisturbTheResultOfThePump) {
   struct Inside {
     lattice_result pump = LATTICE_OK;

@@ -242,6 +242,12 @@ MEMBER(lattice_input_sight, reserved, 28, 4)
 
 /* ---- lattice/frame.h ----------------------------------------------------------------------------- */
 
+STRUCT(lattice_channel_settings, 16)
+MEMBER(lattice_channel_settings, struct_size, 0, 4)
+MEMBER(lattice_channel_settings, weight, 4, 4)
+MEMBER(lattice_channel_settings, is_urgent, 8, 4)
+MEMBER(lattice_channel_settings, max_wait_ms, 12, 4)
+
 STRUCT(lattice_event, 56)
 MEMBER(lattice_event, kind, 0, 4)
 MEMBER(lattice_event, channel, 4, 4)

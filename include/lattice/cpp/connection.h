@@ -49,6 +49,13 @@ class Connection {
     return lattice_send_with_receipt(handle_, channel, message.data(), message.size(), &receipt);
   }
 
+  /// Says how the messages of a channel share a full link. Calls lattice_conn_set_channel().
+  ///
+  ///     conn.set_channel(LATTICE_CHANNEL_UNRELIABLE, voice);
+  lattice_result set_channel(lattice_channel channel, const lattice_channel_settings& settings) const {
+    return lattice_conn_set_channel(handle_, channel, &settings);
+  }
+
   /// Ends the connection and tells the peer. Calls lattice_disconnect().
   lattice_result disconnect() const { return lattice_disconnect(handle_); }
   /// Ends the connection with a reason and a text for the peer. `text` may be null. Calls

@@ -1,13 +1,13 @@
 // Whose turn it is to fill a packet, among the channels of one connection that wait: deficit round
-// robin, so that each gets as many bytes of a full link as the others.
+// robin, so that each gets bytes of a full link by its weight.
 //
 //   next() ─▶ a message of that source goes into the packet ─▶ charge()
 //
 // A turn lasts until its bytes are used up; the last message may exceed them, and its source has less in the
 // next turn. A source also ends its turn when it has nothing to send, and what is left of the turn is lost.
 //
-// Must stay true: no credit is above kTurnBytes or below -kTurnBytes, so a source that waits is served after
-// at most two turns of each of the others.
+// Must stay true: no credit is above a turn of its source or below -kTurnBytes, so a source that waits is
+// served after at most two turns of each of the others.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,15 @@ namespace lattice::reliability {
 class ChannelTurns {
  public:
   static constexpr size_t kSourceCount = 16;
-  /// About a datagram: less would gain nothing, because large messages fill a packet each.
+  /// Of weight 1. About a datagram: less would gain nothing, because large messages fill a packet each.
   static constexpr int32_t kTurnBytes = 1200;
+  static constexpr uint32_t kMaxWeight = 16;
+
+  /// A turn of `source` has so many times the bytes; 1 to kMaxWeight, and 1 at first.
+  void set_weight(uint8_t source, uint32_t weight) {
+    LATTICE_ASSERT(weight >= 1 && weight <= kMaxWeight);
+    more_[source] = static_cast<uint8_t>(weight - 1);
+  }
 
   /// The source that sends next. A bit of `waiting` is a source with something to send, a bit of `fitting`
   /// one whose next message may still fit in this packet. `fitting` is not 0 and part of `waiting`. When the
@@ -34,7 +41,7 @@ class ChannelTurns {
     // Debts are at most one turn, so the loop ends in the third round.
     while ((waiting & bit(turn_)) == 0 || credit_[turn_] <= 0) {
       turn_ = following(waiting, turn_);
-      credit_[turn_] = std::min(credit_[turn_], 0) + kTurnBytes;
+      credit_[turn_] = std::min(credit_[turn_], 0) + kTurnBytes * (1 + more_[turn_]);
     }
     return (fitting & bit(turn_)) != 0 ? turn_ : following(fitting, turn_);
   }
@@ -54,6 +61,7 @@ class ChannelTurns {
   }
 
   uint8_t turn_ = 0;
+  std::array<uint8_t, kSourceCount> more_{};  // the weight less 1
   std::array<int32_t, kSourceCount> credit_{};
 };
 

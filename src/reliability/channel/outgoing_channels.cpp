@@ -12,13 +12,14 @@ namespace {
 constexpr size_t kMostPadding = 64;
 
 // Queues every fragment of `body`. If one finds no room, takes back the fragments queued before it.
-template <class Queue>
-bool queue_all(Queue& queue, OutgoingMessage message, size_t unit_bytes, std::span<const uint8_t> body) {
+template <class Queue, class... Time>
+bool queue_all(Queue& queue, OutgoingMessage message, size_t unit_bytes, std::span<const uint8_t> body,
+               Time... now) {
   for (size_t i = 0; i < message.fragment.count; ++i) {
     message.fragment.index = static_cast<uint8_t>(i);
     const size_t offset = i * unit_bytes;
     message.body = body.subspan(offset, std::min(unit_bytes, body.size() - offset));
-    if (queue.queue(message)) continue;
+    if (queue.queue(message, now...)) continue;
     queue.take_back(i);
     return false;
   }
@@ -39,6 +40,7 @@ class OutgoingChannels::Filler {
   void fill() {
     if ((from_.sending_ & bit(kControl)) != 0) add_all(kControl);
     if (room_.control_only) return;
+    if (from_.urgent_ != 0) add_urgent();
     const bool engine_waits = !from_.engine_.empty();
     const size_t engine_bytes_before = from_.engine_.bytes();
     if (engine_waits && from_.share_.first(from_.engine_.front().body.size())) add_unreliable(from_.engine_);
@@ -61,6 +63,13 @@ class OutgoingChannels::Filler {
   bool has_room() const {
     return item_count_ < CarriedItems::kMaxPerPacket &&
            (builder_.empty() || builder_.size() < reliable_limit_);
+  }
+
+  void add_urgent() {
+    for_each(from_.sending_ & from_.urgent_ & ~bit(kControl), [this](uint8_t i) { add_all(i); });
+    if ((from_.urgent_ & bit(kUnreliable)) == 0) return;
+    while (!from_.application_.empty() && has_room() && add_next_of(kUnreliable)) {
+    }
   }
 
   void add_all(uint8_t channel) {
@@ -155,7 +164,15 @@ OutgoingChannels::OutgoingChannels(base::BufferPool& pool, const wire::ChannelTa
   }
 }
 
-bool OutgoingChannels::queue(OutgoingMessage message) {
+void OutgoingChannels::set(uint8_t channel, const ChannelSettings& settings) {
+  const bool reliable = wire::is_reliable(modes_->mode(channel));
+  const uint8_t source = reliable ? channel : kUnreliable;
+  turns_.set_weight(source, settings.weight);
+  urgent_ = settings.is_urgent ? urgent_ | bit(source) : urgent_ & ~bit(source);
+  if (!reliable) max_wait_ms_ = settings.max_wait_ms;
+}
+
+bool OutgoingChannels::queue(OutgoingMessage message, uint64_t now_ns) {
   const wire::ChannelMode mode = modes_->mode(message.channel);
   if (wire::is_reliable(mode)) {
     sending_ |= bit(message.channel);
@@ -163,14 +180,14 @@ bool OutgoingChannels::queue(OutgoingMessage message) {
   }
   if (is_engine(message)) {
     message.id = engine_sequence_;
-    if (!engine_.queue(message)) return false;
+    if (!engine_.queue(message, in_ms(now_ns))) return false;
     engine_used_ = true;
     return true;
   }
   const bool sequenced = mode == wire::ChannelMode::kUnreliableSequenced;
   base::Sequence16& next = sequence_[message.channel];
   if (sequenced) message.id = next;
-  if (!application_.queue(message)) return false;
+  if (!application_.queue(message, in_ms(now_ns))) return false;
   if (sequenced) next = next.next();
   return true;
 }
@@ -181,7 +198,7 @@ bool OutgoingChannels::queue_control(std::span<const uint8_t> body) {
 }
 
 bool OutgoingChannels::queue_fragments(OutgoingMessage message, size_t unit_bytes,
-                                       std::span<const uint8_t> body) {
+                                       std::span<const uint8_t> body, uint64_t now_ns) {
   LATTICE_ASSERT(!is_engine(message));
   const wire::ChannelMode mode = modes_->mode(message.channel);
   if (wire::is_reliable(mode)) {
@@ -191,7 +208,7 @@ bool OutgoingChannels::queue_fragments(OutgoingMessage message, size_t unit_byte
   const bool sequenced = mode == wire::ChannelMode::kUnreliableSequenced;
   base::Sequence16& next = sequence_[message.channel];
   if (sequenced) message.id = next;  // All fragments share it (F-04).
-  if (!queue_all(application_, message, unit_bytes, body)) return false;
+  if (!queue_all(application_, message, unit_bytes, body, in_ms(now_ns))) return false;
   if (sequenced) next = next.next();
   return true;
 }

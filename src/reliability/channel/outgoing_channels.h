@@ -28,6 +28,14 @@
 
 namespace lattice::reliability {
 
+/// How the messages of a channel share a full link with others. The unreliable messages of the application
+/// wait in one queue and have one setting together.
+struct ChannelSettings {
+  uint32_t weight = 1;     // bytes in turns of channels, beside those of others; to ChannelTurns::kMaxWeight
+  bool is_urgent = false;  // before all turns; snapshots and inputs keep their quarter
+  uint32_t max_wait_ms = 0;  // unreliable messages that waited for so long are given up; 0: never
+};
+
 class OutgoingChannels {
  public:
   /// `pool` and `modes` are borrowed.
@@ -39,14 +47,18 @@ class OutgoingChannels {
            (message.flags & wire::kFlagSnapshot) != 0;
   }
 
+  /// `channel` carries messages of the application.
+  void set(uint8_t channel, const ChannelSettings& settings);
+
   /// Copies `message` into the queue of its channel, which carries messages, and gives it its number. False,
   /// and nothing changed, when the queue is full.
-  bool queue(OutgoingMessage message);
+  bool queue(OutgoingMessage message, uint64_t now_ns);
   /// A control message of the transport.
   bool queue_control(std::span<const uint8_t> body);
   /// Queues `body` as message.fragment.count fragments of `unit_bytes`; the last may be shorter. Queues all,
   /// or none and returns false (F-01). No engine messages.
-  bool queue_fragments(OutgoingMessage message, size_t unit_bytes, std::span<const uint8_t> body);
+  bool queue_fragments(OutgoingMessage message, size_t unit_bytes, std::span<const uint8_t> body,
+                       uint64_t now_ns);
 
   /// The peer's credit for a reliable channel.
   void set_window(uint8_t channel, int32_t messages) {
@@ -106,6 +118,12 @@ class OutgoingChannels {
   /// Marks messages whose retransmission interval is over, and forgets idle channels. Once per update, before
   /// packing.
   void expire(uint64_t now_ns);
+  /// Gives up unreliable messages that waited too long, calling lost(receipt) for each receipt. Returns how
+  /// many.
+  template <class Lost>
+  uint32_t give_up(uint64_t now_ns, Lost lost) {
+    return max_wait_ms_ == 0 ? 0 : application_.give_up(in_ms(now_ns), max_wait_ms_, lost);
+  }
   /// When expire() has something to mark; UINT64_MAX: never.
   uint64_t next_expiry_ns() const;
 
@@ -150,6 +168,7 @@ class OutgoingChannels {
   /// In turns_ this number stands for all that waits in application_. It is never a reliable channel.
   static constexpr auto kUnreliable = static_cast<uint8_t>(wire::Channel::kUnreliable);
   static constexpr uint32_t bit(uint8_t channel) { return uint32_t{1} << channel; }
+  static constexpr uint32_t in_ms(uint64_t now_ns) { return static_cast<uint32_t>(now_ns / 1'000'000); }
   /// Calls visit(channel number) for each channel of `bits`, lowest first.
   template <class Visit>
   static void for_each(uint32_t bits, Visit visit) {
@@ -159,6 +178,8 @@ class OutgoingChannels {
   // What every packet reads comes first. Most channels are idle most of the time, and updates skip them:
   // expire() clears the bits of idle channels.
   uint32_t sending_ = 0;
+  uint32_t urgent_ = 0;       ///< Of reliable channels, and kUnreliable for application_.
+  uint32_t max_wait_ms_ = 0;  ///< Of application_.
   bool engine_used_ = false;  ///< Since end_sequence().
   base::Sequence16 engine_sequence_;
   UnreliableQueue engine_;

@@ -23,14 +23,15 @@ class UnreliableQueue {
   UnreliableQueue(const UnreliableQueue&) = delete;
   UnreliableQueue& operator=(const UnreliableQueue&) = delete;
 
-  /// Copies `message` in; false, and nothing changed, at the bounds of R-08.
-  bool queue(const OutgoingMessage& message) {
+  /// Copies `message` in; false, and nothing changed, at the bounds of R-08. `now_ms` wraps.
+  bool queue(const OutgoingMessage& message, uint32_t now_ms) {
     if (bytes_ + stored_bytes(message) > kMaxQueuedBytes) return false;
     Entry entry{};
     if (!store_message(*pool_, message, &entry.body)) return false;
     entry.id = message.id;
     entry.channel = message.channel;
     entry.flags = message.flags;
+    entry.queued_ms = now_ms;
     if (!entries_.push_back(entry)) {
       release_body(*pool_, entry.body);
       return false;
@@ -73,6 +74,18 @@ class UnreliableQueue {
     if (entries_.empty()) entries_.reset();
   }
 
+  /// Gives up messages that have waited for `most_ms` or longer, calling lost(receipt) for each receipt.
+  /// Returns how many.
+  template <class Lost>
+  uint32_t give_up(uint32_t now_ms, uint32_t most_ms, Lost lost) {
+    uint32_t count = 0;
+    for (; !entries_.empty() && now_ms - entries_.front().queued_ms >= most_ms; ++count) {
+      if (entries_.front().body.receipt != 0) lost(entries_.front().body.receipt);
+      pop_front();
+    }
+    return count;
+  }
+
   /// Empties the queue, calling lost(receipt) for each receipt.
   template <class Lost>
   void lose_everything(Lost lost) {
@@ -88,7 +101,9 @@ class UnreliableQueue {
     base::Sequence16 id;
     uint8_t channel;
     uint8_t flags;
+    uint32_t queued_ms;
   };
+  static_assert(sizeof(Entry) == 24);
 
   base::BufferPool* pool_;
   PooledRing<Entry> entries_;

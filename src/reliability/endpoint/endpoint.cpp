@@ -197,6 +197,16 @@ void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
   core_->run_phase(now_ns, unix_s, [this] { core_->receive(); });
 }
 
+bool Endpoint::set_channel(ConnectionHandle connection, Channel channel, const ChannelSettings& settings) {
+  Peer* peer = core_->find(connection);
+  const auto number = static_cast<uint8_t>(channel);
+  const bool carries = number < wire::kChannelCount && channel != Channel::kControl &&
+                       core_->config.channels.mode(number) <= ChannelMode::kReliableOrdered;
+  if (peer == nullptr || !carries) return false;
+  peer->outgoing_channels.set(number, settings);
+  return true;
+}
+
 uint64_t Endpoint::next_update_ns() const {
   const bool is_due =
       !core_->has_updated || !core_->ending.empty() || (core_->server && core_->server->has_waiting());

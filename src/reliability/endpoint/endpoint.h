@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/buffer_pool.h"
+#include "reliability/channel/outgoing_channels.h"
 #include "reliability/channel/receive_memory.h"
 #include "reliability/channel/send_memory.h"
 #include "reliability/congestion/congestion_config.h"
@@ -160,6 +161,10 @@ class Endpoint {
   /// ignored.
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
                   std::string_view text = {});
+
+  /// How the messages of an application's channel share a full link, from now on. False for a stale handle,
+  /// and for a channel that carries none.
+  bool set_channel(ConnectionHandle connection, Channel channel, const ChannelSettings& settings);
 
   /// Queues a message; the body is copied. A message with `receipt` other than 0 gets on_receipt() exactly
   /// once. Messages with is_snapshot queued between two update_and_send() calls share one sequence.

@@ -124,6 +124,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
                             size_t unit_bytes, std::span<const uint8_t> body, uint32_t receipt);
   /// Whether the application may queue so much more for the peer (send_memory.h).
   bool may_queue(const Peer& peer, size_t messages, size_t bytes) const;
+  void give_up_stale(Peer& peer);
   void drop_waiting_snapshot(Peer& peer);
 
   // endpoint_bulk.cpp

@@ -47,7 +47,14 @@ SendResult Endpoint::Core::send(ConnectionHandle handle, uint8_t channel, Messag
   message.body = body;
   const bool is_bounded = channel != kControl && !OutgoingChannels::is_engine(message);
   if (is_bounded && !may_queue(*peer, 1, body.size())) return SendResult::kWouldBlock;
-  return peer->outgoing_channels.queue(message) ? SendResult::kOk : SendResult::kWouldBlock;
+  return peer->outgoing_channels.queue(message, now_ns) ? SendResult::kOk : SendResult::kWouldBlock;
+}
+
+void Endpoint::Core::give_up_stale(Peer& peer) {
+  PeerAckNotifier notifier(handler, stats, peer);
+  const uint32_t given_up = peer.outgoing_channels.give_up(
+      now_ns, [&notifier](uint32_t receipt) { notifier.notify_receipt(receipt, false); });
+  if (given_up != 0) count(Refusal::kMessageExpired, &peer, given_up);
 }
 
 void Endpoint::Core::drop_waiting_snapshot(Peer& peer) {
@@ -77,8 +84,8 @@ SendResult Endpoint::Core::send_fragments(ConnectionHandle handle, uint8_t chann
   message.receipt = receipt;
   message.fragment.group = group;
   message.fragment.count = static_cast<uint16_t>(count);
-  return peer->outgoing_channels.queue_fragments(message, unit_bytes, body) ? SendResult::kOk
-                                                                            : SendResult::kWouldBlock;
+  return peer->outgoing_channels.queue_fragments(message, unit_bytes, body, now_ns) ? SendResult::kOk
+                                                                                    : SendResult::kWouldBlock;
 }
 
 }  // namespace lattice::reliability

@@ -106,6 +106,7 @@ void Endpoint::Core::update_link(Peer& peer) {
   detect_losses(peer, nullptr, kNoSample);
   if (!peer.connected()) return;
   peer.outgoing_channels.expire(now_ns);
+  give_up_stale(peer);
   update_rotation(peer);
   update_path(peer);
   send_payloads(peer);

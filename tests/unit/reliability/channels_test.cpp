@@ -468,11 +468,11 @@ TEST(UnreliableQueue, BoundsAndReceipts) {
   size_t count = 0;
   do {
     message.receipt = static_cast<uint32_t>(count + 1);
-  } while (queue.queue(message) && ++count < 5000);
+  } while (queue.queue(message, 0) && ++count < 5000);
   EXPECT_EQ(count, kMaxQueuedMessages);
   EXPECT_EQ(queue.front().receipt, 1u);
   queue.pop_front();
-  EXPECT_TRUE(queue.queue(message));
+  EXPECT_TRUE(queue.queue(message, 0));
   std::set<uint32_t> lost;
   queue.lose_everything([&](uint32_t receipt) { EXPECT_TRUE(lost.insert(receipt).second); });
   EXPECT_EQ(lost.size(), kMaxQueuedMessages);

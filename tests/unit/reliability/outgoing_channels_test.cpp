@@ -29,7 +29,7 @@ struct Packet {
 class OutgoingChannelsTest : public testing::Test {
  protected:
   bool queue(uint8_t channel, size_t bytes, uint8_t flags = 0, uint32_t receipt = 0) {
-    return channels_.queue({{}, channel, flags, receipt, std::span(body_).first(bytes), {}});
+    return channels_.queue({{}, channel, flags, receipt, std::span(body_).first(bytes), {}}, 0);
   }
   bool queue_engine(size_t bytes) { return queue(kSequenced, bytes, wire::kFlagSnapshot); }
 
@@ -120,7 +120,7 @@ TEST_F(OutgoingChannelsTest, FragmentsShareOneSequence) {
   message.channel = kSequenced;
   message.flags = wire::kFlagFragment;
   message.fragment.count = 3;
-  ASSERT_TRUE(channels_.queue_fragments(message, 100, std::span(body_).first(250)));
+  ASSERT_TRUE(channels_.queue_fragments(message, 100, std::span(body_).first(250), 0));
   ASSERT_TRUE(queue(kSequenced, 10));
   const Packet packet = fill();
   ASSERT_EQ(packet.messages.size(), 4u);
@@ -142,7 +142,7 @@ TEST_F(OutgoingChannelsTest, FragmentsThatDoNotFitLeaveNothingBehind) {
     message.flags = wire::kFlagFragment;
     message.fragment.count = kMaxFragments;
     const Bytes body(kMaxFragments * 10);
-    while (channels_.queue_fragments(message, 10, body)) {
+    while (channels_.queue_fragments(message, 10, body, 0)) {
     }
     const OutgoingChannels::Queued after = channels_.of_application();
     EXPECT_EQ((after.messages - before.messages) % kMaxFragments, 0u);

@@ -192,6 +192,9 @@ const std::vector<CallOf>& calls();
 inline void initialise(lattice_callbacks* out) {
   lattice_callbacks_init(out);
 }
+inline void initialise(lattice_channel_settings* out) {
+  lattice_channel_settings_init(out);
+}
 inline void initialise(lattice_conn_info* out) {
   lattice_conn_info_init(out);
 }
@@ -246,6 +249,7 @@ inline void initialise(lattice_world_stats* out) {
 
 // Sets one member that is a number. make_calls.py writes them.
 void change_member(lattice_callbacks& out, Play& f);
+void change_member(lattice_channel_settings& out, Play& f);
 void change_member(lattice_conn_info& out, Play& f);
 void change_member(lattice_conn_stats& out, Play& f);
 void change_member(lattice_frame& out, Play& f);

@@ -114,8 +114,8 @@ typedef struct lattice_world_config {
   /// Authority: handshakes per second from one network, which is a /24 of IPv4 or a /56 of IPv6. 1..100000,
   /// default 100.
   uint32_t connects_per_s_per_prefix;
-  /// Authority: connections from one such network whose handshake is not complete. 1..16384, default 4. One
-  /// player has half as many at most. At the bound, one that is a second old ends when a client comes.
+  /// Authority: connections from one such network whose handshake is not complete. 1..16384, default 16. One
+  /// player has half as many at most. At the bound, one that is 2.5 s old ends when a client comes.
   uint32_t max_half_open_per_prefix;
 
   // ---- What a client sees ----

@@ -40,9 +40,10 @@ typedef struct lattice_event {
 /// until it returns 0. `out` may be NULL when `capacity` is 0. LATTICE_ERROR_NOT_ALLOWED in a world without
 /// record_events, LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 ///
-/// Nothing is lost while events wait. Once 65,536 of them or 16 MiB of data wait, lattice_world_recv() takes
-/// nothing from the network and answers LATTICE_ERROR_WOULD_BLOCK, and lattice_world_pump() returns 0 with
-/// the same error.
+/// No event is lost while it waits. Once 65,536 of them or 16 MiB of data wait, lattice_world_recv() takes
+/// nothing more from the network; called again, it answers LATTICE_ERROR_WOULD_BLOCK, and
+/// lattice_world_pump() returns 0 with the same error. Connections whose datagrams are not taken for
+/// connection_timeout_ms end.
 ///
 ///     lattice_event events[64];
 ///     lattice_world_recv(world);

@@ -316,7 +316,7 @@ extern "C" lattice_result lattice_world_config_init_sized(lattice_world_config* 
   config->connect_budget_ms = 10000;
   config->connection_timeout_ms = 10000;
   config->connects_per_s_per_prefix = 100;
-  config->max_half_open_per_prefix = 4;
+  config->max_half_open_per_prefix = 16;
   config->max_transfer_bytes = 256u << 20;
   config->interpolation_delay_ms = 100;
   config->extrapolation_max_ms = 250;

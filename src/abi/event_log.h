@@ -29,11 +29,15 @@ class EventLog {
 
  private:
   void forget_taken();
+  void give_back();
 
   std::vector<lattice_event> events_;  // data: null until the event is taken
   std::vector<uint8_t> bytes_;         // of the events in turn, a zero behind each
-  size_t taken_ = 0;                   // of events_
-  size_t taken_bytes_ = 0;             // of bytes_
+  size_t most_events_ = 0;             // there were at a time since give_back()
+  size_t most_bytes_ = 0;
+  uint32_t rounds_ = 0;     // since then, in which all were taken
+  size_t taken_ = 0;        // of events_
+  size_t taken_bytes_ = 0;  // of bytes_
 };
 
 }  // namespace lattice::abi

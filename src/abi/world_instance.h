@@ -83,6 +83,7 @@ struct WorldInstance final : world::Observer {
                   std::span<const uint8_t> body) override;
   void on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) override;
   uint16_t on_admit(const world::Admission& who) override;
+  bool takes_more() override { return !is_full_of_events(); }
   void on_resync(world::Tick from, world::Tick to) override;
   bool on_relevant(world::ConnectionHandle connection, uint64_t network_id) override;
   void on_value_clamped(uint64_t network_id, uint16_t prop_id, world::Tick tick) override;

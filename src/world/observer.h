@@ -49,6 +49,8 @@ class Observer {
   virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
   /// Returns 0 to let the client in, else the reason of the refusal.
   virtual uint16_t on_admit(const Admission& who) = 0;
+  /// Whether more may be received in this phase: what was told so far is bounded by that.
+  virtual bool takes_more() { return true; }
   virtual void on_resync(Tick from, Tick to) = 0;
   /// May the client have the object? Asked for objects whose rule says so.
   virtual bool on_relevant(ConnectionHandle connection, uint64_t network_id) = 0;

@@ -80,7 +80,8 @@ uint64_t Session::idle_ns(Now now) const {
   if (!endpoint_) return tick_ns;
   const uint64_t update_ns = endpoint_->endpoint().next_update_ns();
   if (update_ns == 0) return std::min(tick_ns, kPacingNs);
-  return std::min(tick_ns, update_ns > now.ns ? update_ns - now.ns : 0);
+  const uint64_t next_ns = std::min(update_ns, socket_->next_event_ns());
+  return std::min(tick_ns, next_ns > now.ns ? next_ns - now.ns : 0);
 }
 
 // --- Receiving

@@ -50,7 +50,7 @@ struct WorldConfig {
   uint64_t connect_budget_ns = 10'000'000'000;
   uint64_t timeout_ns = 10'000'000'000;
   uint32_t connects_per_s_per_prefix = 100;  // H-08, per /24 or /56
-  uint32_t max_half_open_per_prefix = 4;     // H-11
+  uint32_t max_half_open_per_prefix = 16;    // S-42
   uint32_t snapshot_budget_bytes = 0;        // 0: as many as kMaxParts parts hold
   reliability::CongestionMode congestion_mode = reliability::CongestionMode::kDelay;
   uint64_t max_send_bytes_per_s = 0;         // per connection; 0: no limit

@@ -44,7 +44,7 @@ const std::vector<Ranged>& ranged_members() {
       ROW(connection_timeout_ms, 4000, 600000, 10000),  // at least four default keepalives
       ROW(snapshot_budget_bytes, 0, 1u << 20, 0),
       ROW(connects_per_s_per_prefix, 1, 100000, 100),
-      ROW(max_half_open_per_prefix, 1, 16384, 4),
+      ROW(max_half_open_per_prefix, 1, 16384, 16),
       ROW(interpolation_delay_ms, 0, 1000, 100),
       ROW(extrapolation_max_ms, 0, 1000, 250),
       ROW(smoothing_tau_ms, 1, 1000, 60),

@@ -29,6 +29,7 @@ struct Side {
     config.bind_address = address;
     config.transport_only = transport_only;
     config.record_events = record_events;
+    config.congestion_mode = congestion_mode;
     config.development_tokens = role == LATTICE_ROLE_CLIENT ? 0 : 1;
     if (netsim != nullptr) {
       config.netsim = netsim;
@@ -74,6 +75,7 @@ struct Side {
     return nullptr;
   }
 
+  uint32_t congestion_mode = LATTICE_CONGESTION_DELAY;
   lattice_world* world = nullptr;
   std::vector<Event> told;
 };
@@ -313,6 +315,27 @@ TEST_F(TransportOnly, EventsThatNobodyTakesHoldUpTheNetworkAndLoseNothing) {
   }
   EXPECT_EQ(server.count(LATTICE_EVENT_MESSAGE), sent);
   EXPECT_EQ(client.count(LATTICE_EVENT_DISCONNECTED), 0u);
+}
+
+TEST_F(TransportOnly, OneReceiveTakesNoMoreEventsThanThereMayBe) {
+  Side server, client;
+  client.congestion_mode = LATTICE_CONGESTION_NONE;
+  ASSERT_NO_FATAL_FAILURE(connect(server, client));
+  lattice_conn* conn = client.last(LATTICE_EVENT_CONNECTED)->head.conn;
+  // A server that stands still, and a client that sends it more than 65,536 small messages meanwhile.
+  uint32_t sent = 0;
+  for (int i = 0; i < 1900; ++i) {
+    while (lattice_send(conn, LATTICE_CHANNEL_UNRELIABLE, nullptr, 0) == LATTICE_OK) ++sent;
+    client.pump();
+    lattice_netsim_advance(netsim, 5 * kMs);
+  }
+  ASSERT_GT(sent, 200'000u);
+  ASSERT_EQ(lattice_world_recv(server.world), LATTICE_OK);
+  size_t taken = 0;
+  std::vector<lattice_event> room(1000);
+  for (size_t n; (n = lattice_world_events(server.world, room.data(), room.size())) != 0;) taken += n;
+  EXPECT_GE(taken, 65'536u);
+  EXPECT_LE(taken, 65'536u + 64u * 500u) << "and a batch of datagrams";
 }
 
 TEST_F(TransportOnly, OnASimulatedNetworkNobodyWaits) {

@@ -91,6 +91,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void send_payloads(Peer& peer);
   /// False when nothing fitted `allowance_bytes`. `padded_bytes`: OutgoingChannels::Room.
   bool send_one_payload(Peer& peer, uint64_t allowance_bytes, bool control_only, size_t padded_bytes);
+  uint64_t repeat_first_ns(const Peer& peer) const;
   uint64_t idle_ns(const Peer& peer) const;
   void send_keepalive_if_needed(Peer& peer);
   void send_keepalive(Peer& peer, bool probe);

@@ -106,6 +106,10 @@ class EndpointHandler {
     return {};
   }
 
+  /// Whether the handler takes further datagrams in this receive(). Asked now and then, after some 64 of
+  /// them.
+  virtual bool takes_more() { return true; }
+
   /// A hint: a packet of this connection is likely to be processed soon. A handler may fetch into the cache
   /// what it will need then.
   virtual void on_packet_soon(ConnectionHandle) {}

@@ -85,7 +85,7 @@ void Endpoint::Core::receive() {
       // The sender refills its window while this side processes the rest of the burst.
       if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
-    if (received < receive_datagrams.size()) break;
+    if (received < receive_datagrams.size() || !handler.takes_more()) break;
   }
   if (server) verify_newcomers();
   finish_phase();
@@ -257,7 +257,7 @@ void Endpoint::Core::on_session_datagram(const platform::Address& from, std::spa
     on_keepalive(*peer, from, packet);
   }
   // One ack block covers 33 packets, so in a burst the ack cannot wait for the next update.
-  if (peer->connected() && peer->acks.ack_overdue()) {
+  if (peer->connected() && peer->acks.ack_overdue(now_ns)) {
     send_ack(*peer);
     ack_leaves_now = true;
   }

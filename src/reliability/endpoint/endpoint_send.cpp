@@ -27,12 +27,12 @@ uint64_t resend_after_ns(const Peer& peer) {
   return peer.rtt.rto_ns() + (thin ? reliable_ack_delay_ns(peer.rtt.srtt_ns()) : kMaxAckDelayNs);
 }
 
-// Separate acks take a quarter of a ceiling at most, but one may go every 25 ms: the least ceilings that
+// Separate acks take a quarter of a rate at most, but one may go every 25 ms: the least ceilings that
 // configurations accept have room for that.
-uint64_t ack_pause_ns(uint64_t ceiling_bytes_per_s) {
+uint64_t ack_pause_ns(uint64_t rate_bytes_per_s) {
   constexpr uint64_t kBytes = wire::kMinHeaderBytes + wire::kAckMessageWithDelayBytes + wire::kTagBytes;
-  if (ceiling_bytes_per_s == 0) return 0;
-  return std::min(kMaxAckDelayNs, 4 * kBytes * kSecondNs / ceiling_bytes_per_s);
+  if (rate_bytes_per_s == 0 || rate_bytes_per_s == Pacer::kUnlimited) return 0;
+  return std::min(kMaxAckDelayNs, 4 * kBytes * kSecondNs / rate_bytes_per_s);
 }
 
 }  // namespace
@@ -129,6 +129,14 @@ uint64_t Endpoint::Core::idle_ns(const Peer& peer) const {
   return idle_ns + idle_ns / 4 + std::min(peer.rtt.srtt_ns(), idle_ns);
 }
 
+// The server keeps a place for a client that has not confirmed, but not for long (S-42). So the first packet
+// is repeated until the server is heard.
+uint64_t Endpoint::Core::repeat_first_ns(const Peer& peer) const {
+  constexpr uint64_t kRepeatNs = 500'000'000;
+  const bool is_unheard = !peer.incoming && peer.traffic.packets_received == 0;
+  return is_unheard ? peer.probes.last_sent_ns() + kRepeatNs : base::DeadlineTable::kNever;
+}
+
 void Endpoint::Core::send_payloads(Peer& peer) {
   OutgoingChannels& outgoing = peer.outgoing_channels;
   if (!outgoing.has_work() && !has_chunks(peer)) return;
@@ -196,7 +204,8 @@ void Endpoint::Core::send_keepalive_if_needed(Peer& peer) {
   const Probes& probes = peer.probes;
   const bool idle_due = peer.timers->keepalive_due(now_ns) && now_ns - probes.last_sent_ns() >= idle_ns(peer);
   const bool busy_due = now_ns >= probes.busy_at_ns(peer.rtt, peer.history.is_unheard(), now_ns);
-  const bool probe = idle_due || busy_due || probes.quiet_due(peer.rtt, now_ns) || probes.is_wanted();
+  const bool probe = idle_due || busy_due || probes.quiet_due(peer.rtt, now_ns) || probes.is_wanted() ||
+                     now_ns >= repeat_first_ns(peer);
   if (probe || probes.echo_waits() || peer.path.answer_waits()) {
     send_keepalive(peer, probe);
   } else if (peer.acks.ack_due(now_ns, until_next_update_ns)) {
@@ -244,6 +253,7 @@ void Endpoint::Core::send_ack(Peer& peer) {
   builder.add_ack_only();
   packet.plaintext_bytes = builder.size();
   packet.charge = Charge::kUrgent;
+  peer.acks.on_separate_ack(now_ns, ack_pause_ns(peer.pacer.rate_bytes_per_s()));
   transmit(peer, packet);
 }
 

@@ -120,6 +120,7 @@ uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
                std::max(peer.timers->keepalive_at_ns(), peer.probes.last_sent_ns() + idle_ns(peer)));
   next_ns = std::min({next_ns, peer.acks.due_at_ns(ack_lead_ns), peer.history.next_loss_ns(peer.rtt),
                       peer.outgoing_channels.next_expiry_ns()});
+  next_ns = std::min(next_ns, repeat_first_ns(peer));
   next_ns = std::min(next_ns, peer.probes.busy_at_ns(peer.rtt, peer.history.is_unheard(), now_ns));
   next_ns = std::min(next_ns, peer.rotation->next_deadline_ns(*peer.link));
   // Without a round-trip sample no probe is sent, and the first sample comes with a packet.

@@ -36,19 +36,15 @@ wire::AckBlock AckTracker::block() const {
 
 bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
   if (unacked_count_ == 0) return false;
-  if (ack_overdue()) return true;
+  if (ack_overdue(now_ns)) return true;
   return now_ns >= pause_until_ns_ && (out_of_turn_ || now_ns + until_next_ns >= ack_by_ns_);
 }
 
 uint64_t AckTracker::due_at_ns(uint64_t until_next_ns) const {
   if (unacked_count_ == 0) return kNever;
-  if (ack_overdue()) return 0;
-  if (out_of_turn_ || ack_by_ns_ <= until_next_ns) return pause_until_ns_;
-  return std::max(ack_by_ns_ - until_next_ns, pause_until_ns_);
-}
-
-bool AckTracker::ack_overdue() const {
-  return unacked_count_ >= kAckEveryPackets;
+  const bool is_late = out_of_turn_ || ack_by_ns_ <= until_next_ns;
+  const uint64_t in_time_ns = is_late ? pause_until_ns_ : std::max(ack_by_ns_ - until_next_ns, pause_until_ns_);
+  return unacked_count_ >= kAckEveryPackets ? std::min(in_time_ns, overdue_from_ns()) : in_time_ns;
 }
 
 }  // namespace lattice::reliability

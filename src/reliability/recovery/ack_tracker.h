@@ -7,6 +7,7 @@
 // Must stay true: only packets whose every reliable message was accepted are recorded here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "reliability/limits.h"
@@ -37,22 +38,36 @@ class AckTracker {
   /// pending.
   uint64_t due_at_ns(uint64_t until_next_ns) const;
   static constexpr uint64_t kNever = UINT64_MAX;
-  /// True when kAckEveryPackets packets wait for an ack. One block covers 33 packets, and one half of a
-  /// window of small reliable messages should be in flight while the other half is acked.
-  bool ack_overdue() const;
+  /// True when kAckEveryPackets packets wait for an ack, and an ack may leave for that reason. One block covers 33
+  /// packets, and one half of a window of small reliable messages should be in flight while the other half is
+  /// acked.
+  bool ack_overdue(uint64_t now_ns) const {
+    return unacked_count_ >= kAckEveryPackets && now_ns >= overdue_from_ns();
+  }
   /// A packet with block() in it was sent. For `pause_ns` no ack should follow: where the sending rate is
   /// small and packets overtake each other, these would take all of it.
   void on_block_sent(uint64_t now_ns, uint64_t pause_ns) {
     unacked_count_ = 0, out_of_turn_ = false, pause_until_ns_ = now_ns + pause_ns;
   }
 
+  /// A packet with nothing but an ack was sent. For each, acks that are overdue wait `cost_ns` of the time of the
+  /// sending rate; kAckBurstNs of it is there at once. A peer that sends much could else make a side with a small
+  /// rate send nothing but acks.
+  void on_separate_ack(uint64_t now_ns, uint64_t cost_ns) {
+    paid_until_ns_ = std::max(paid_until_ns_, now_ns) + cost_ns;
+  }
+  static constexpr uint64_t kAckBurstNs = 250'000'000;
+
   uint64_t highest() const { return highest_; }
 
  private:
+  uint64_t overdue_from_ns() const { return paid_until_ns_ - std::min(paid_until_ns_, kAckBurstNs); }
+
   uint64_t highest_ = 0;  ///< 0: none.
   uint64_t highest_at_ns_ = 0;
   uint64_t ack_by_ns_ = 0;
   uint64_t pause_until_ns_ = 0;
+  uint64_t paid_until_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
   bool out_of_turn_ =

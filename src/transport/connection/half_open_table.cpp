@@ -11,8 +11,17 @@ HalfOpenTable::HalfOpenTable(uint32_t total, uint32_t per_prefix, uint64_t life_
   entries_.reserve(total);
 }
 
+void HalfOpenTable::note_gone(const Entry& entry) {
+  const auto counted = of_prefix_.find(entry.owner.prefix);
+  if (--counted->second == 0) of_prefix_.erase(counted);
+}
+
 void HalfOpenTable::drop_expired(uint64_t now_ns) {
-  std::erase_if(entries_, [this, now_ns](const Entry& entry) { return now_ns >= entry.began_ns + life_ns_; });
+  size_t expired = 0;
+  while (expired < entries_.size() && now_ns >= entries_[expired].began_ns + life_ns_) {
+    note_gone(entries_[expired++]);
+  }
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(expired));
 }
 
 template <class Matches>
@@ -33,8 +42,7 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::oldest_of_fullest_prefix(uint6
   uint32_t most = 0;
   for (const Entry& entry : entries_) {
     if (now_ns < entry.began_ns + kSureNs) break;
-    const uint32_t of_prefix =
-        count([&entry](const Entry& other) { return other.owner.prefix == entry.owner.prefix; });
+    const uint32_t of_prefix = of_prefix_.at(entry.owner.prefix);
     if (of_prefix <= most) continue;
     most = of_prefix;
     found = Room{entry.connection_id};
@@ -49,8 +57,9 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::room_for(const Owner& owner, u
     return owner.player != 0 && entry.owner.player == owner.player;
   };
   const auto of_prefix = [&owner](const Entry& entry) { return entry.owner.prefix == owner.prefix; };
+  const auto counted = of_prefix_.find(owner.prefix);
   if (count(of_player) >= std::max(per_prefix_ / 2, 1u)) return oldest(now_ns, of_player);
-  if (count(of_prefix) >= per_prefix_) return oldest(now_ns, of_prefix);
+  if (counted != of_prefix_.end() && counted->second >= per_prefix_) return oldest(now_ns, of_prefix);
   if (entries_.size() >= total_ || needs_place) return oldest_of_fullest_prefix(now_ns);
   return Room{};
 }
@@ -58,11 +67,16 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::room_for(const Owner& owner, u
 void HalfOpenTable::insert(uint64_t connection_id, const Owner& owner, uint64_t now_ns) {
   LATTICE_CHECK(entries_.size() < total_);
   entries_.push_back({connection_id, owner, now_ns});
+  ++of_prefix_[owner.prefix];
 }
 
 void HalfOpenTable::erase(uint64_t connection_id) {
-  std::erase_if(entries_,
-                [connection_id](const Entry& entry) { return entry.connection_id == connection_id; });
+  const auto entry = std::find_if(entries_.begin(), entries_.end(), [connection_id](const Entry& each) {
+    return each.connection_id == connection_id;
+  });
+  if (entry == entries_.end()) return;
+  note_gone(*entry);
+  entries_.erase(entry);
 }
 
 uint32_t HalfOpenTable::size(uint64_t now_ns) {

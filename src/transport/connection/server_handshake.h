@@ -59,7 +59,7 @@ struct ServerHandshakeConfig {
   uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be lost.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
-  uint32_t max_half_open_per_prefix = 4;
+  uint32_t max_half_open_per_prefix = 16;
   uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
   uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie, per /24 or /56.
   /// Messages 3 whose curve operations are done, of all prefixes together (H-08), and how many of them at

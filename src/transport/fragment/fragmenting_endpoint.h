@@ -102,6 +102,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   reliability::FragmentOutcome on_fragment(ConnectionHandle connection, Channel channel, MessageFlags flags,
                                            const reliability::IncomingFragment& fragment,
                                            std::span<const uint8_t> body, uint64_t now_ns) override;
+  bool takes_more() override { return above_.takes_more(); }
   void on_packet_soon(ConnectionHandle connection) override { above_.on_packet_soon(connection); }
   void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) override;
 

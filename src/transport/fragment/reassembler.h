@@ -7,9 +7,11 @@
 //                sends a contradiction. Ordered: one group per channel, its fragments one after another.
 //                Unordered: found by the message_id of its first fragment. Groups do not overlap, and a group
 //                whose last id is behind the window can never be completed. From 256 groups on, only those in
-//                the channel's share of memory may begin, because each fragment is compared with all groups.
+//                the channel's share of memory may begin. The groups of a channel are sorted by id, so that a
+//                fragment finds its group, and the neighbours of a new one, in a few steps.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -17,6 +19,7 @@
 
 #include "reliability/channel/receive_memory.h"
 #include "transport/fragment/partial_group.h"
+#include "transport/wire/channel_table.h"
 
 namespace lattice::fragment {
 
@@ -55,7 +58,7 @@ class Reassembler {
   /// The first id of the oldest incomplete message of a reliable channel.
   std::optional<base::Sequence16> oldest_incomplete(uint8_t channel) const;
   /// Reliable messages are incomplete in such a number that no more should begin.
-  bool is_crowded() const { return reliable_.count >= kCrowdedGroups; }
+  bool is_crowded() const { return reliable_count_ >= kCrowdedGroups; }
   void clear();
 
   size_t group_count() const;
@@ -67,24 +70,36 @@ class Reassembler {
     size_t count = 0;
     size_t blocks = 0;
   };
+  /// The reliable groups of one channel, in ascending order of their ids.
+  struct Row {
+    struct Entry {
+      base::Sequence16 id;
+      PartialGroup* group;
+    };
+    std::vector<Entry> entries;
+    /// Where a group with this id is, or would be.
+    size_t place_of(base::Sequence16 id) const;
+  };
 
   Result add_unreliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
   Result add_reliable(const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
   /// Why no message can begin at `piece`; empty if one can.
-  std::optional<reliability::Refusal> refuse_opening(const Piece& piece) const;
-  Result take(List& list, PartialGroup* group, const Piece& piece, uint64_t now_ns,
-              std::vector<uint8_t>* message);
-  PartialGroup* find(const List& list, const Piece& piece) const;
+  std::optional<reliability::Refusal> refuse_opening(const Row& row, size_t place, const Piece& piece) const;
+  /// Keeps the piece; true when it completes its message, which is then in `message`.
+  bool take(PartialGroup* group, const Piece& piece, uint64_t now_ns, std::vector<uint8_t>* message);
+  PartialGroup* find_unreliable(const Piece& piece) const;
   uint32_t make_unreliable_room();
-  PartialGroup* open(List& list, const Piece& piece);
-  void close(List& list, PartialGroup* group);
-  void close_oldest(List& list);
+  PartialGroup* open_unreliable(const Piece& piece);
+  void close_unreliable(PartialGroup* group);
+  void close_oldest_unreliable();
   template <class Condition>
-  uint32_t close_if(List& list, Condition condition);
+  uint32_t close_unreliable_if(Condition condition);
 
   reliability::ReceiveMemory* memory_;
   List unreliable_;
-  List reliable_;
+  std::array<Row, wire::kChannelCount> reliable_;
+  size_t reliable_count_ = 0;
+  size_t reliable_blocks_ = 0;
 };
 
 }  // namespace lattice::fragment

@@ -64,6 +64,8 @@ class DatagramSocket {
   /// Blocks until a datagram may be waiting, or `timeout_ns` has passed; true for the first. A back end that
   /// cannot wait returns true at once: asking it for datagrams costs nothing then.
   virtual bool wait_readable(uint64_t /*timeout_ns*/) const { return true; }
+  /// When a datagram that this socket holds back is due; UINT64_MAX: it holds none.
+  virtual uint64_t next_event_ns() const { return UINT64_MAX; }
   /// The operating system's descriptor, to wait on; -1: there is none.
   virtual intptr_t descriptor() const { return -1; }
 

@@ -56,7 +56,7 @@ class ImpairedSocket final : public DatagramSocket {
   /// Forwards sends that are due without receiving; for callers that sleep until next_event_ns().
   void flush(uint64_t now_ns);
   /// When the next datagram in flight, in either direction, is due; kNoEvent when there is none.
-  uint64_t next_event_ns() const;
+  uint64_t next_event_ns() const override;
 
   DatagramSocket& inner() { return *inner_; }
 

@@ -11,7 +11,7 @@
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
 
 TEST(AckTracker, NothingReceived) {
   AckTracker acks;
@@ -79,6 +79,36 @@ TEST(AckTracker, PausesAfterABlock) {
   EXPECT_TRUE(acks.ack_due(113 * kMs, 0));
 }
 
+// A peer that sends much may not make a side with a small rate send nothing but acks.
+TEST(AckTracker, AcksOfManyPacketsHaveARate) {
+  AckTracker acks;
+  uint64_t seq = 0, sent = 0;
+  constexpr uint64_t kCost = 25 * kMs;
+  for (uint64_t now_ns = kSecond; now_ns < 11 * kSecond; now_ns += kMs) {
+    for (int i = 0; i < 10; ++i) acks.on_packet(++seq, true, now_ns);
+    if (!acks.ack_due(now_ns, 0)) continue;
+    EXPECT_LE(acks.due_at_ns(0), now_ns);
+    acks.on_block_sent(now_ns, kCost);
+    acks.on_separate_ack(now_ns, kCost);
+    ++sent;
+  }
+  EXPECT_LE(sent, 10 * kSecond / kCost + AckTracker::kAckBurstNs / kCost + 1);
+  EXPECT_GE(sent, 10 * kSecond / kCost);
+}
+
+TEST(AckTracker, AcksOfABurstLeaveAtOnce) {
+  AckTracker acks;
+  int sent = 0;
+  for (uint64_t seq = 1; seq <= 100 * kAckEveryPackets; ++seq) {
+    acks.on_packet(seq, true, kSecond);
+    if (!acks.ack_overdue(kSecond)) continue;
+    acks.on_block_sent(kSecond, 0);
+    acks.on_separate_ack(kSecond, 2 * kMs);
+    ++sent;
+  }
+  EXPECT_EQ(sent, 100) << "a quarter of a second is there at once";
+}
+
 TEST(AckTracker, JumpsOfTheWholeWindow) {
   for (const uint64_t jump : {31u, 32u, 33u, 34u, 1000u}) {
     AckTracker acks;
@@ -114,10 +144,10 @@ TEST(AckTracker, DueAfterSixteenPacketsOr25Milliseconds) {
   EXPECT_TRUE(acks.ack_due(35 * kMs, 0));
   EXPECT_TRUE(acks.ack_due(20 * kMs, 16 * kMs));  // The next chance would come too late.
   for (uint64_t seq = 3; seq < 2 + kAckEveryPackets; ++seq) {
-    EXPECT_FALSE(acks.ack_overdue());
+    EXPECT_FALSE(acks.ack_overdue(10 * kMs));
     acks.on_packet(seq, true, 10 * kMs);
   }
-  EXPECT_TRUE(acks.ack_overdue());
+  EXPECT_TRUE(acks.ack_overdue(10 * kMs));
   EXPECT_TRUE(acks.ack_due(10 * kMs, 0));
   acks.on_block_sent(0, 0);
   EXPECT_FALSE(acks.ack_pending());

@@ -102,7 +102,8 @@ TEST(ChannelSettings, AnUrgentChannelDoesNotWaitForAFullOne) {
     busy.run(3 * kSecond, {Channel::kReliableOrdered}, channel);
     busy.p99_ms(channel);
     busy.run(10 * kSecond, {Channel::kReliableOrdered}, channel);
-    // What is left is the queue of the link, which delay control keeps at 14 ms in the middle, and 31 at most.
+    // What is left is the queue of the link, which delay control keeps at 14 ms in the middle, and 31 at
+    // most.
     EXPECT_LE(busy.p99_ms(channel), 1.5 * alone_ms + 20);
     EXPECT_GE(busy.bytes(Channel::kReliableOrdered), 13 * 1'000'000u) << "the rest is the full channel's";
   }
@@ -142,6 +143,34 @@ TEST(ChannelSettings, AnUnreliableMessageWaitsNoLongerThanItMay) {
   }
   EXPECT_EQ(told, receipt) << "each message is told of once";
   EXPECT_GE(lost, given_up);
+}
+
+// A side with a small rate beside a peer that sends much: its own messages leave, and not only acks.
+TEST(ChannelSettings, AcksLeaveASmallRateToMessages) {
+  for (const uint64_t cap_bytes_per_s : {6'000u, 20'000u}) {
+    test::RigOptions options;
+    options.path.delay_ms = 25;
+    options.step_ns = 4 * kMs;
+    options.server.congestion.max_rate_bytes_per_s = cap_bytes_per_s;
+    EndpointRig rig(std::move(options));
+    ASSERT_TRUE(rig.connect_all(kSecond));
+    rig.server.handler.record = false;
+    const Bytes large(kBodyBytes, 1), news(40, 2);
+    int said = 0;
+    uint64_t next_ns = rig.now_ns;
+    for (const uint64_t end_ns = rig.now_ns + 10 * kSecond; rig.now_ns < end_ns; rig.step()) {
+      while (rig.client().endpoint->send(rig.client().connection, Channel::kReliableOrdered, {}, large) ==
+             SendResult::kOk) {
+      }
+      if (rig.now_ns < next_ns) continue;
+      next_ns += kSecond / 10;
+      ASSERT_EQ(rig.server.endpoint->send(rig.server.connection, Channel::kReliableOrdered, {}, news),
+                SendResult::kOk);
+      ++said;
+    }
+    EXPECT_GE(rig.client().handler.received.size() + 5, static_cast<size_t>(said)) << cap_bytes_per_s;
+    EXPECT_GT(rig.server.handler.message_count, 2'000u) << "and the peer goes on";
+  }
 }
 
 TEST(ChannelSettings, OnlyChannelsOfTheApplicationHaveThem) {

@@ -134,16 +134,18 @@ TEST(HalfOpenTable, CapsInAllAndPerPrefixAndForgetsByAge) {
   EXPECT_EQ(table.size(5 * kSecond), 2u);
 }
 
-TEST(HalfOpenTable, AnEntryThatIsASecondOldGivesWay) {
+constexpr uint64_t kSure = HalfOpenTable::kSureNs;
+
+TEST(HalfOpenTable, AnOldEntryGivesWay) {
   HalfOpenTable table(64, 2, 5 * kSecond);
   table.insert(1, {1, 0}, 0);
   table.insert(2, {1, 0}, 100 * kMs);
-  EXPECT_FALSE(table.room_for({1, 0}, kSecond - 1));
-  EXPECT_EQ(who_gives_way(table, {1, 0}, kSecond), 1u) << "the oldest";
-  EXPECT_EQ(who_gives_way(table, {2, 0}, kSecond), 0u) << "there is room for others";
+  EXPECT_FALSE(table.room_for({1, 0}, kSure - 1));
+  EXPECT_EQ(who_gives_way(table, {1, 0}, kSure), 1u) << "the oldest";
+  EXPECT_EQ(who_gives_way(table, {2, 0}, kSure), 0u) << "there is room for others";
   table.erase(1);
-  table.insert(3, {1, 0}, kSecond);
-  EXPECT_FALSE(table.room_for({1, 0}, kSecond));
+  table.insert(3, {1, 0}, kSure);
+  EXPECT_FALSE(table.room_for({1, 0}, kSure));
 }
 
 TEST(HalfOpenTable, APlayerHasHalfOfThePlacesOfAPrefix) {
@@ -152,7 +154,7 @@ TEST(HalfOpenTable, APlayerHasHalfOfThePlacesOfAPrefix) {
   table.insert(2, {2, 7}, 0);
   EXPECT_FALSE(table.room_for({3, 7}, 0)) << "wherever he is";
   EXPECT_EQ(who_gives_way(table, {1, 8}, 0), 0u);
-  EXPECT_EQ(who_gives_way(table, {3, 7}, kSecond), 1u) << "his own";
+  EXPECT_EQ(who_gives_way(table, {3, 7}, kSure), 1u) << "his own";
   // Without a player only the prefix counts.
   for (uint64_t id = 3; id <= 6; ++id) {
     ASSERT_EQ(who_gives_way(table, {9, 0}, 0), 0u);
@@ -167,15 +169,15 @@ TEST(HalfOpenTable, WhereAllIsFullTheFullestPrefixGivesWay) {
   for (uint64_t id = 2; id <= 4; ++id) table.insert(id, {2, 0}, kMs);
   for (uint64_t id = 5; id <= 6; ++id) table.insert(id, {3, 0}, 2 * kMs);
   EXPECT_FALSE(table.room_for({4, 0}, 2 * kMs));
-  EXPECT_EQ(who_gives_way(table, {4, 0}, 2 * kSecond), 2u);
+  EXPECT_EQ(who_gives_way(table, {4, 0}, kSure + 10 * kMs), 2u);
 }
 
 TEST(HalfOpenTable, AServerWithoutAPlaceTakesOneOfAHalfOpenConnection) {
   HalfOpenTable table(64, 4, 5 * kSecond);
   EXPECT_FALSE(table.room_for({1, 0}, 0, true)) << "none is half open";
   table.insert(1, {2, 0}, 0);
-  EXPECT_FALSE(table.room_for({1, 0}, kSecond - 1, true));
-  EXPECT_EQ(who_gives_way(table, {1, 0}, kSecond, true), 1u);
+  EXPECT_FALSE(table.room_for({1, 0}, kSure - 1, true));
+  EXPECT_EQ(who_gives_way(table, {1, 0}, kSure, true), 1u);
 }
 
 TEST(PrefixRate, AllowsTheBurstThenTheRate) {

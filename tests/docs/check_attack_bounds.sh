@@ -2,7 +2,7 @@
 # Checks that counters and tests named in the tables of docs/attack-bounds.md exist: check_attack_bounds.sh TREE
 #
 # In a table row the last two cells hold counters and tests, in backticks: a counter is a string literal (or, ending
-# in _, the beginning of some) in src/, a test is TEST(Suite, Name), TEST_F or TEST_P in tests/unit or tests/system.
+# in _, the beginning of some) in src/, a test is TEST(Suite, Name), TEST_F or TEST_P in tests/unit, system or abi.
 set -eu
 cd "$1"
 page=docs/attack-bounds.md
@@ -31,7 +31,7 @@ done
 for test in $tests; do
   suite=${test%%.*}
   name=${test#*.}
-  grep -rqE "^TEST(_F|_P)?\\($suite, $name\\)" tests/unit tests/system || complain "no test $test"
+  grep -rqE "^TEST(_F|_P)?\\($suite, $name\\)" tests/unit tests/system tests/abi || complain "no test $test"
 done
 [ "$failures" = 0 ] || exit 1
 echo "$(printf '%s\n' "$counters" | wc -l) counters and $(printf '%s\n' "$tests" | wc -l) tests exist"

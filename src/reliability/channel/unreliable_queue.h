@@ -103,7 +103,7 @@ class UnreliableQueue {
     uint8_t flags;
     uint32_t queued_ms;
   };
-  static_assert(sizeof(Entry) == 24);
+  static_assert(sizeof(Entry) <= 24);
 
   base::BufferPool* pool_;
   PooledRing<Entry> entries_;

@@ -1,12 +1,14 @@
 // congestion: each controller on links that are narrow and change. Cellular links are synthetic, from seeds,
 // and also recorded ones if --traces names their folder. For comparison, a sender without control. Then
 // transfers over a link of fixed rate and over a long lossy path. Virtual time: every number is the same on
-// every machine.
+// every machine. Last, ends that read and send rarely, and datagrams that overtake each other.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "narrow_link.h"
@@ -164,6 +166,46 @@ std::string measure_transfers(bool quick, Report& report) {
   return "";
 }
 
+// A path of 1 Gbit/s whose ends are pumped rarely, each pump up to a tenth of the interval late.
+std::string measure_rare_pumps(bool quick, Report& report) {
+  constexpr double kOftenMs = 5;
+  for (const auto& [name, every_ms] :
+       {std::pair("5hz", 200.0), std::pair("10hz", 100.0), std::pair("30hz", 33.0)}) {
+    for (const auto& [who, sender_ms, receiver_ms] :
+         {std::tuple("both", every_ms, every_ms), std::tuple("receiver", kOftenMs, every_ms),
+          std::tuple("sender", every_ms, kOftenMs)}) {
+      NarrowRun run;
+      run.transfer_bytes = quick ? 4'000'000 : 100'000'000;
+      run.rate_bits_per_s = 1'000'000'000;
+      run.pump_ms = sender_ms;
+      run.receiver_pump_ms = receiver_ms;
+      run.late_pump_ms = std::min(sender_ms, receiver_ms) / 10;
+      if (std::string problem = measure_transfer(std::string("pump_") + name + "_" + who, run, report);
+          !problem.empty()) {
+        return problem;
+      }
+    }
+  }
+  return "";
+}
+
+std::string measure_jitter(double seconds, Report& report) {
+  for (const auto& [name, jitter_ms] :
+       {std::pair("jitter5", 5.0), std::pair("jitter10", 10.0), std::pair("jitter20", 20.0)}) {
+    NarrowRun run;
+    run.rate_bits_per_s = 16'000'000;
+    run.jitter_ms = jitter_ms;
+    run.pump_ms = 17;
+    run.late_pump_ms = 1;
+    run.seconds = seconds;
+    const NarrowResult result = run_narrow(run);
+    if (!result.problem.empty()) return name + (": " + result.problem);
+    report.metric(std::string(name) + "_goodput_kb_per_s", result.goodput_kb_per_s);
+    report.metric(std::string(name) + "_queue_p50_ms", result.queue_p50_ms);
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string run_congestion(const Options& options, Report& report) {
@@ -180,7 +222,9 @@ std::string run_congestion(const Options& options, Report& report) {
   for (const Link& link : links) {
     if (std::string problem = measure_link(link, seconds, report); !problem.empty()) return problem;
   }
-  return measure_transfers(options.quick, report);
+  if (std::string problem = measure_transfers(options.quick, report); !problem.empty()) return problem;
+  if (std::string problem = measure_rare_pumps(options.quick, report); !problem.empty()) return problem;
+  return measure_jitter(seconds, report);
 }
 
 }  // namespace bench

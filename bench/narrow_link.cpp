@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "base/random.h"
 #include "reliability/endpoint/endpoint.h"
 #include "transport/crypto/token_signature.h"
 #include "transport/socket/bottleneck_link.h"
@@ -58,11 +59,14 @@ class Session {
  public:
   explicit Session(const NarrowRun& run)
       : run_(run),
-        step_ns_(static_cast<uint64_t>(run.pump_ms * 1e6)),
+        sender_{.every_ns = ms_to_ns(run.pump_ms)},
+        receiver_{.every_ns = ms_to_ns(run.receiver_pump_ms != 0 ? run.receiver_pump_ms : run.pump_ms)},
         network_({.seed = 1, .queue_datagrams = 1u << 17}),
         link_({run.rate_bits_per_s, run.trace, run.queue_bytes}) {
     socket::Impairment path;
     path.delay_ms = run.delay_ms;
+    path.jitter_ms = run.jitter_ms;
+    path.jitter_reorders = true;
     path.loss = run.loss;
     network_.set_default(path);
     link_.set_observer(
@@ -104,13 +108,22 @@ class Session {
     return "";
   }
 
+  /// Lets the end that is due next pump; both, if they are due together.
   void step() {
-    now_ns_ += step_ns_;
-    server_->receive(now_ns_, kUnixS);
-    server_->update_and_send(now_ns_, kUnixS);
-    client_->receive(now_ns_, kUnixS);
-    offer();
-    client_->update_and_send(now_ns_, kUnixS);
+    const uint64_t before_ns = now_ns_;
+    now_ns_ = std::min(sender_.due_ns, receiver_.due_ns);
+    if (receiver_.due_ns == now_ns_) {
+      server_->receive(now_ns_, kUnixS);
+      server_->update_and_send(now_ns_, kUnixS);
+      plan_next(receiver_);
+    }
+    passed_ns_ += now_ns_ - before_ns;
+    if (sender_.due_ns == now_ns_) {
+      client_->receive(now_ns_, kUnixS);
+      offer();
+      client_->update_and_send(now_ns_, kUnixS);
+      plan_next(sender_);
+    }
   }
 
   void measure(NarrowResult* out) {
@@ -151,6 +164,19 @@ class Session {
     return config;
   }
 
+  /// The pumps of one end.
+  struct Pumps {
+    uint64_t every_ns;
+    uint64_t turn = 0;
+    uint64_t due_ns = 0;
+  };
+  static uint64_t ms_to_ns(double ms) { return static_cast<uint64_t>(ms * 1e6); }
+  void plan_next(Pumps& pumps) {
+    ++pumps.turn;
+    pumps.due_ns = pumps.turn * pumps.every_ns;
+    if (run_.late_pump_ms != 0) pumps.due_ns += random_.next_below(ms_to_ns(run_.late_pump_ms) + 1);
+  }
+
   void run_for(double seconds) {
     const uint64_t end_ns = now_ns_ + static_cast<uint64_t>(seconds * 1e9);
     while (now_ns_ < end_ns) step();
@@ -164,7 +190,8 @@ class Session {
     }
     const std::array<uint8_t, kUnreliableBody> body{};
     const uint64_t rate = run_.offered_bytes_per_s == 0 ? UINT64_MAX / kSecond : run_.offered_bytes_per_s;
-    credit_bytes_ += static_cast<double>(rate) * static_cast<double>(step_ns_) / 1e9;
+    credit_bytes_ += static_cast<double>(rate) * static_cast<double>(passed_ns_) / 1e9;
+    passed_ns_ = 0;
     // A bounded backlog: enough for a step of a fast link, and not a growing one on a slow link.
     while (credit_bytes_ >= kUnreliableBody &&
            client_->stats(handle_)->waiting_bytes < 256 * kUnreliableBody) {
@@ -198,8 +225,10 @@ class Session {
   }
 
   const NarrowRun& run_;
-  uint64_t step_ns_;
+  Pumps sender_, receiver_;
+  lattice::base::Random random_{1};
   uint64_t now_ns_ = 0;
+  uint64_t passed_ns_ = 0;  ///< Since the last offer.
   crypto::SystemEntropy entropy_;
   socket::SimulatedNetwork network_;
   socket::BottleneckLink link_;

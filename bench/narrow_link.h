@@ -17,10 +17,13 @@ struct NarrowRun {
   uint64_t rate_bits_per_s = 10'000'000;
   uint64_t queue_bytes = 0;  // 0: unlimited
   double delay_ms = 25;      // each way
+  double jitter_ms = 0;      // each way, plus or minus; datagrams overtake each other
   double loss = 0;           // each way
   double seconds = 60;
   double skip_s = 0;                 // not counted, at the start
   double pump_ms = 5;                // of both ends
+  double receiver_pump_ms = 0;       // 0: pump_ms
+  double late_pump_ms = 0;           // each pump comes up to this much late, at random
   uint64_t offered_bytes_per_s = 0;  // 0: as much as the connection takes
   // A transfer of this many bytes in messages of 1150 over four reliable-ordered channels, instead of
   // unreliable messages for ever; the run ends when everything has arrived.

@@ -33,7 +33,7 @@ static_assert((kMaxNumberedPackets + 1) * (socket::kMaxDatagramBytes / kMinNumbe
               0x8000);
 
 /// Most records of sent packets. An older packet that is not acked counts as lost.
-inline constexpr size_t kMaxSentPackets = 1024;
+inline constexpr size_t kMaxSentPackets = 4096;
 inline constexpr size_t kMinSentPackets = 32;
 
 /// No message leaves in a packet whose number is this much or more above the largest acknowledged one.
@@ -44,6 +44,7 @@ inline constexpr uint64_t kMaxUnacked = 0x8000;
 inline constexpr uint32_t kAckEveryPackets = 8;
 inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
 inline constexpr uint64_t kMinReliableAckDelayNs = 5'000'000;
+inline constexpr uint64_t kMaxInputAckDelayNs = 60'000'000;  ///< Of packets with nothing but inputs.
 /// How long an ack of a reliable message may wait. The sender adds the same time to rto before it sends the
 /// message again; otherwise it would repeat messages on a clean path just before their ack arrives.
 constexpr uint64_t reliable_ack_delay_ns(uint64_t srtt_ns) {
@@ -51,6 +52,10 @@ constexpr uint64_t reliable_ack_delay_ns(uint64_t srtt_ns) {
 }
 /// The smallest age that an ack block carries. A smaller age is not worth its two bytes.
 inline constexpr uint64_t kMinReportedAckDelayNs = 1'000'000;
+/// The smallest time between two readings of the socket that such an age includes. Separate acks include any.
+inline constexpr uint64_t kMinReportedUnreadNs = 20'000'000;
+/// A packet is taken to have waited no longer than this for being read.
+inline constexpr uint64_t kMaxUnreadNs = 250'000'000;
 inline constexpr uint32_t kFastRetransmitPackets = 3;  ///< R-07.
 inline constexpr uint32_t kBlackHoleLosses = 4;        ///< L-06.
 /// Default of the longest interval between two sendings of a reliable message: the upper bound of rto.

@@ -42,7 +42,7 @@ struct DelayConfig {
   uint64_t max_noise_ns = 20'000'000;  ///< Most that jitter may add to the target.
   uint64_t initial_window_bytes = 10 * kDatagramBytes;
   uint64_t min_window_bytes = 2 * kDatagramBytes;
-  uint64_t max_window_bytes = 1u << 20;        ///< Below what kMaxSentPackets full datagrams carry.
+  uint64_t max_window_bytes = 4u << 20;        ///< Below what kMaxSentPackets full datagrams carry.
   uint64_t drain_interval_ns = 5'000'000'000;  ///< After this time without an empty queue, a drain.
   uint64_t loss_floor_bytes_per_s = 30 * kDatagramBytes;  ///< Loss alone slows no connection below this.
 };

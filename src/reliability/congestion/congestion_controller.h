@@ -28,7 +28,8 @@ struct AckFeedback {
   uint32_t spurious_packets = 0;  ///< Called lost before, and acknowledged now.
   uint64_t bytes_in_flight = 0;   ///< Afterwards.
   bool has_rtt = false;
-  uint64_t rtt_ns = 0;
+  uint64_t rtt_ns = 0;     ///< Least time that the path may have taken.
+  uint64_t answer_ns = 0;  ///< Time until the answer was read, at least rtt_ns.
 };
 
 /// The events of one round: from the sending of a packet to the acknowledgement of a later one, and never
@@ -42,7 +43,7 @@ struct RoundSummary {
   uint64_t peak_bytes_in_flight = 0;
   uint32_t rtt_samples = 0;  ///< 0: the next two members mean nothing.
   uint64_t smallest_rtt_ns = 0;
-  uint64_t mean_rtt_ns = 0;
+  uint64_t smallest_answer_ns = 0;
 };
 
 /// Shorter rounds would hold too few samples to tell a queue from a late thread.

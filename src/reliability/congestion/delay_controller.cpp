@@ -106,7 +106,7 @@ void DelayController::on_feedback(const AckFeedback& feedback) {
   // The packets of these samples left a round trip ago, when half as much was in flight: that half caused
   // this queue.
   const uint64_t then_bytes = std::min(feedback.bytes_in_flight, window_bytes_) / 2;
-  scale_window(base_ns + target, smallest_ns);
+  shorten_queue(smallest_ns - base_ns, std::max(smallest_ns, feedback.answer_ns));
   set_window(std::min(window_bytes_, std::max(then_bytes, config_.initial_window_bytes)));
 }
 
@@ -176,8 +176,15 @@ void DelayController::judge_queue(const RoundSummary& round) {
   if (phase_ == CongestionPhase::kSteady && now_ns - emptied_ns_ >= config_.drain_interval_ns) {
     phase_ = CongestionPhase::kDrain;
     window_before_drain_ = window_bytes_;
-    scale_window(base_ns * 7 / 8, base_ns + target_ns());
+    const uint64_t loop_ns = std::max(round.smallest_answer_ns, base_ns + target_ns());
+    scale_window((loop_ns - target_ns()) * 7 / 8, loop_ns);
   }
+}
+
+// The window fills the loop from a packet to its acknowledgement: the path with its queue, and the time until
+// both ends read what came.
+void DelayController::shorten_queue(uint64_t queue_ns, uint64_t loop_ns) {
+  scale_window(loop_ns - above(queue_ns, target_ns()), loop_ns);
 }
 
 void DelayController::shrink(const RoundSummary& round, uint64_t base_ns, uint64_t queue_ns) {
@@ -188,19 +195,20 @@ void DelayController::shrink(const RoundSummary& round, uint64_t base_ns, uint64
   }
   const uint64_t target = target_ns();
   const uint64_t before_bytes = window_bytes_;
+  const uint64_t loop_ns = std::max(round.smallest_answer_ns, base_ns + queue_ns);
   if (leaving_startup_) {
     leaving_startup_ = false;
-    const uint64_t arrived_bytes = round.acked_bytes * (base_ns + target) / round.duration_ns;
-    scale_window(base_ns + target, base_ns + queue_ns);
+    const uint64_t arrived_bytes = round.acked_bytes * (loop_ns - (queue_ns - target)) / round.duration_ns;
+    shorten_queue(queue_ns, loop_ns);
     set_window(std::min(window_bytes_, std::max(arrived_bytes, config_.initial_window_bytes)));
   } else if (used_window(round)) {
-    scale_window(base_ns + target, base_ns + queue_ns);
+    shorten_queue(queue_ns, loop_ns);
   } else if (queue_ns > 4 * target) {
     // The application sends little, but the queue is long: the window shrinks to its use.
     set_window(std::min(window_bytes_, std::max(round.peak_bytes_in_flight, uint64_t{1})));
-    scale_window(base_ns + target, base_ns + queue_ns);
+    shorten_queue(queue_ns, loop_ns);
   } else {
-    scale_window(base_ns + target, base_ns + queue_ns);
+    shorten_queue(queue_ns, loop_ns);
     set_window(std::max(window_bytes_, std::min(before_bytes, config_.initial_window_bytes)));
   }
   notice_foreign_queue(round);

@@ -10,10 +10,12 @@
 //      └───────────────────────────────────────────────────────────────────────────────┘
 //
 // One decision per round, where T is the target and q is the smallest queueing delay in the round. Late
-// threads, delayed acks and jitter can only add to a sample. If jitter could explain q, the decision waits
-// for more samples.
+// threads, delayed acks and jitter can only add to a sample; what rare readings may have added is taken off
+// (rtt_estimator.h). If jitter could explain q, the decision waits for more samples.
 //
-//   q > T:  window × (base + T) / (base + q): exactly the excess leaves the queue within a round trip.
+//   q > T:  window × (loop − (q − T)) / loop: exactly the excess leaves the queue within a round trip. The
+//   loop
+//           is the time until acks are read: base + q, or more where readings are rare.
 //   q ≤ T:  window + (1200 + window · boost / 16) · (T − q) / T, if the round used the window. boost is 0
 //           near the target, where the additive part makes flows converge to equal shares. It grows 1, 2, 2,
 //           4 with the rounds that showed less than T / 2, so that returning capacity is used quickly.
@@ -67,6 +69,7 @@ class DelayController final : public CongestionController {
   void note_noise(uint64_t rtt_ns);
   void judge_loss(const RoundSummary& round);
   void judge_queue(const RoundSummary& round);
+  void shorten_queue(uint64_t queue_ns, uint64_t loop_ns);
   void shrink(const RoundSummary& round, uint64_t base_ns, uint64_t queue_ns);
   void grow(uint64_t queue_ns);
   void notice_foreign_queue(const RoundSummary& round);

@@ -8,8 +8,10 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kSecondNs = 1'000'000'000;
-/// A send gets the budget of at most this much time, so that a late send is not one large burst.
+/// A send gets the budget of at most this much time, so that a late send is not one large burst ...
 constexpr uint64_t kMaxBurstNs = 100'000'000;
+/// ... or of the time before the last send, if every send is as late, under a controller alone.
+constexpr uint64_t kMaxSlowBurstNs = 250'000'000;
 /// This much of the window stays free for messages that come later. A larger reserve would keep the window
 /// from being used, and from growing.
 constexpr uint64_t kWindowReserveBytes = 2 * kDatagramBytes;
@@ -49,7 +51,12 @@ uint64_t Pacer::cap_bytes() const {
 
 void Pacer::begin_send(const PathState& path, uint64_t last_tick_ns) {
   if (path.now_ns != send_began_ns_) {
-    tick_ns_ = std::min(path.now_ns - std::max(send_began_ns_, last_tick_ns), kMaxBurstNs);
+    const uint64_t since_ns = path.now_ns - std::max(send_began_ns_, last_tick_ns);
+    const bool may_be_slow = max_rate_bytes_per_s_ == 0;
+    const uint64_t most_ns =
+        may_be_slow ? std::clamp(last_since_ns_, kMaxBurstNs, kMaxSlowBurstNs) : kMaxBurstNs;
+    tick_ns_ = std::min(since_ns, most_ns);
+    last_since_ns_ = since_ns;
     send_began_ns_ = path.now_ns;
   }
   update(path);
@@ -120,8 +127,7 @@ void Pacer::begin_round(uint64_t now_ns, uint64_t bytes_in_flight) {
   round_began_ns_ = now_ns;
   round_end_seq_ = next_seq_;
   peak_bytes_in_flight_ = bytes_in_flight;
-  rtt_sum_ns_ = 0;
-  smallest_rtt_ns_ = UINT64_MAX;
+  smallest_rtt_ns_ = smallest_answer_ns_ = UINT64_MAX;
   rtt_samples_ = acked_packets_ = 0;
   acked_bytes_ = 0;
   lost_packets_ = 0;
@@ -138,7 +144,7 @@ void Pacer::end_round(const AckFeedback& feedback) {
   round.rtt_samples = rtt_samples_;
   if (rtt_samples_ != 0) {
     round.smallest_rtt_ns = smallest_rtt_ns_;
-    round.mean_rtt_ns = rtt_sum_ns_ / rtt_samples_;
+    round.smallest_answer_ns = smallest_answer_ns_;
   }
   const int64_t owed = std::min<int64_t>(lost_packets_, 0);
   controller_->on_round(round);
@@ -154,8 +160,8 @@ void Pacer::on_feedback(const AckFeedback& feedback, uint64_t largest_acked) {
   lost_packets_ +=
       static_cast<int64_t>(feedback.lost_packets) - static_cast<int64_t>(feedback.spurious_packets);
   if (feedback.has_rtt) {
-    rtt_sum_ns_ += feedback.rtt_ns;
     smallest_rtt_ns_ = std::min(smallest_rtt_ns_, feedback.rtt_ns);
+    smallest_answer_ns_ = std::min(smallest_answer_ns_, feedback.answer_ns);
     ++rtt_samples_;
   }
   controller_->on_feedback(feedback);

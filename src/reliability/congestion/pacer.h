@@ -90,7 +90,8 @@ class Pacer {
   bool limited_;  ///< By a controller or a ceiling.
   uint64_t rate_bytes_per_s_ = 1;
   uint64_t send_began_ns_;
-  uint64_t tick_ns_ = 0;  ///< What the last begin_send() counted as one tick.
+  uint64_t tick_ns_ = 0;        ///< What the last begin_send() counted as one tick.
+  uint64_t last_since_ns_ = 0;  ///< The time between the last two.
   TokenBucket bucket_;
 
   // The current round.
@@ -98,8 +99,8 @@ class Pacer {
   uint64_t round_end_seq_ = 1;  ///< The round ends when this number is acknowledged.
   uint64_t next_seq_ = 1;
   uint64_t peak_bytes_in_flight_ = 0;
-  uint64_t rtt_sum_ns_ = 0;
   uint64_t smallest_rtt_ns_ = UINT64_MAX;
+  uint64_t smallest_answer_ns_ = UINT64_MAX;
   uint32_t rtt_samples_ = 0;
   uint32_t acked_packets_ = 0;
   uint64_t acked_bytes_ = 0;

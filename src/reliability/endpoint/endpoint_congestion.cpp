@@ -39,6 +39,7 @@ void Endpoint::Core::detect_losses(Peer& peer, const AckResult* ack, uint64_t rt
   }
   feedback.path = path_state(peer);
   feedback.rtt_ns = feedback.has_rtt ? rtt_sample_ns : 0;
+  feedback.answer_ns = feedback.has_rtt ? peer.rtt.latest_ns() : 0;
   feedback.bytes_in_flight = peer.history.bytes_in_flight();
   peer.pacer.on_feedback(feedback, peer.history.largest_acked());
 }

@@ -264,6 +264,9 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   uint64_t now_ns = 0;
   uint64_t unix_s = 0;
+  uint64_t emptied_ns = 0;        ///< When the socket was last read until it was empty.
+  uint64_t unread_ns = 0;         ///< The longest time that a datagram read now may have waited in it.
+  uint64_t reading_every_ns = 0;  ///< The time between two readings: rises at once and falls slowly.
   uint64_t last_update_ns = 0;
   uint64_t previous_update_ns = 0;    ///< The one before it.
   uint64_t last_update_second = 0;    ///< Of the last update that has finished.

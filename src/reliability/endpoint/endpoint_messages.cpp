@@ -15,7 +15,6 @@ namespace {
 /// How long a server's ack of inputs may wait. No message of the packet is sent again for want of an
 /// ack, and at 20 snapshots per second or more the next one carries it: almost half of what a server sent
 /// were separate acks.
-constexpr uint64_t kMaxInputAckDelayNs = 60'000'000;
 
 MessageFlags flags_of(uint8_t flags) {
   return {(flags & wire::kFlagFragment) != 0, (flags & wire::kFlagRpc) != 0,
@@ -59,7 +58,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
     return;
   }
   PeerAckNotifier notifier(handler, stats, peer);
-  const AckResult result = peer.history.on_ack(ack, notifier);
+  const AckResult result = peer.history.on_ack(ack, now_ns, peer.rtt, notifier);
   if (!result.valid) {
     refuse_ack(peer, result);
     return;
@@ -70,7 +69,7 @@ void Endpoint::Core::apply_ack(Peer& peer, uint64_t packet_seq, const wire::AckB
   // A packet that left for the old address says nothing about the new one.
   if (ack_delay_ns && result.has_sample && peer.path.was_used_at(result.sample_sent_ns)) {
     const uint64_t elapsed_ns = now_ns - result.sample_sent_ns;
-    sample_ns = peer.rtt.add_delayed_sample(elapsed_ns, *ack_delay_ns, now_ns);
+    sample_ns = peer.rtt.add_delayed_sample({elapsed_ns, *ack_delay_ns, unread_ns, reading_every_ns}, now_ns);
   }
   if (peer.connected()) detect_losses(peer, &result, sample_ns);
 }
@@ -103,7 +102,8 @@ void Endpoint::Core::on_payload(Peer& peer, const connection::SecureLink::Opened
   const uint64_t max_delay_ns = summary.reliable_count != 0 ? reliable_ack_delay_ns(peer.rtt.srtt_ns())
                                 : is_inputs                 ? kMaxInputAckDelayNs
                                                             : kMaxAckDelayNs;
-  peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns, max_delay_ns);
+  peer.acks.on_packet(packet.packet_seq, summary.message_count != 0, now_ns, max_delay_ns,
+                      peer.rtt.unread_share_ns(unread_ns));
 }
 
 bool Endpoint::Core::on_message(Peer& peer, const wire::Message& message) {
@@ -262,7 +262,8 @@ void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
   if (body.flags & wire::kKeepaliveProbe) {
     peer.probes.on_peers_probe(body.probe_us, now_ns);
   }
-  peer.acks.on_packet(packet.packet_seq, (body.flags & wire::kKeepaliveAckRequested) != 0, now_ns);
+  peer.acks.on_packet(packet.packet_seq, (body.flags & wire::kKeepaliveAckRequested) != 0, now_ns,
+                      kMaxAckDelayNs, peer.rtt.unread_share_ns(unread_ns));
 }
 
 uint64_t Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
@@ -271,7 +272,8 @@ uint64_t Endpoint::Core::on_echo(Peer& peer, const wire::KeepaliveBody& body) {
     count(Refusal::kEchoUnexpected, &peer);
     return 0;
   }
-  peer.rtt.add_delayed_sample(now_ns - answered->sent_ns, uint64_t{body.echo_delay_us} * 1000, now_ns);
+  peer.rtt.add_delayed_sample(
+      {now_ns - answered->sent_ns, uint64_t{body.echo_delay_us} * 1000, unread_ns, reading_every_ns}, now_ns);
   return answered->packet_seq;
 }
 

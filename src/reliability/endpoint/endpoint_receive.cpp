@@ -68,6 +68,8 @@ class Endpoint::Core::PacketsAhead {
 void Endpoint::Core::receive() {
   batch.set_now(now_ns);
   note_unreachable();
+  unread_ns = emptied_ns == 0 ? 0 : std::min(now_ns - emptied_ns, kMaxUnreadNs);
+  reading_every_ns = std::max(unread_ns, reading_every_ns - reading_every_ns / 8);
   constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
   for (size_t taken = 0; taken < kMaxDatagrams; taken += receive_datagrams.size()) {
     const size_t received = socket.receive(receive_datagrams, now_ns);
@@ -85,6 +87,7 @@ void Endpoint::Core::receive() {
       // The sender refills its window while this side processes the rest of the burst.
       if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
+    if (received < receive_datagrams.size()) emptied_ns = now_ns;
     if (received < receive_datagrams.size() || !handler.takes_more()) break;
   }
   if (server) verify_newcomers();

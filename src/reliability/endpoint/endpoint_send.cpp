@@ -244,16 +244,19 @@ void Endpoint::Core::send_keepalive(Peer& peer, bool probe) {
 // A separate ack is a Payload with only the ack message. Unlike a Keepalive it states its delay. So one-way
 // traffic measures the round trip with every ack, not with one probe per second.
 void Endpoint::Core::send_ack(Peer& peer) {
-  peer.pacer.update(path_state(peer));
-  if (peer.pacer.urgent_allowance_bytes() < kMaxUrgentBytes) return;
+  const bool has_ceiling = config.congestion.max_rate_bytes_per_s != 0;
+  if (has_ceiling) {
+    peer.pacer.update(path_state(peer));
+    if (peer.pacer.urgent_allowance_bytes() < kMaxUrgentBytes) return;
+  }
   Outgoing packet;
   packet.buffer = begin_packet(peer);
   PacketBuilder builder(packet.buffer.subspan(wire::kMaxHeaderBytes, wire::kAckMessageWithDelayBytes),
-                        peer.acks.block(), peer.acks.delay_ns(now_ns));
+                        peer.acks.block(), peer.acks.delay_bound_ns(now_ns));
   builder.add_ack_only();
   packet.plaintext_bytes = builder.size();
-  packet.charge = Charge::kUrgent;
-  peer.acks.on_separate_ack(now_ns, ack_pause_ns(peer.pacer.rate_bytes_per_s()));
+  packet.charge = has_ceiling ? Charge::kUrgent : Charge::kFree;
+  peer.acks.on_separate_ack(now_ns, ack_pause_ns(peer.pacer.rate_bytes_per_s()), has_ceiling);
   transmit(peer, packet);
 }
 

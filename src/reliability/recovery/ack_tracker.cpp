@@ -6,7 +6,8 @@
 
 namespace lattice::reliability {
 
-void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns, uint64_t max_delay_ns) {
+void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns, uint64_t max_delay_ns,
+                           uint64_t unread_ns) {
   LATTICE_ASSERT(packet_seq != 0);
   const bool in_turn = packet_seq == highest_ + 1;
   if (packet_seq > highest_) {
@@ -19,6 +20,7 @@ void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now
     }
     highest_ = packet_seq;
     highest_at_ns_ = now_ns;
+    unread_ns_ = unread_ns;
   } else if (packet_seq < highest_ && highest_ - packet_seq <= 32) {
     bitfield_ |= uint32_t{1} << (highest_ - packet_seq - 1);
   }
@@ -43,7 +45,8 @@ bool AckTracker::ack_due(uint64_t now_ns, uint64_t until_next_ns) const {
 uint64_t AckTracker::due_at_ns(uint64_t until_next_ns) const {
   if (unacked_count_ == 0) return kNever;
   const bool is_late = out_of_turn_ || ack_by_ns_ <= until_next_ns;
-  const uint64_t in_time_ns = is_late ? pause_until_ns_ : std::max(ack_by_ns_ - until_next_ns, pause_until_ns_);
+  const uint64_t in_time_ns =
+      is_late ? pause_until_ns_ : std::max(ack_by_ns_ - until_next_ns, pause_until_ns_);
   return unacked_count_ >= kAckEveryPackets ? std::min(in_time_ns, overdue_from_ns()) : in_time_ns;
 }
 

@@ -18,14 +18,22 @@ namespace lattice::reliability {
 class AckTracker {
  public:
   /// A packet was opened, checked and accepted whole. Packet numbers start at 1 and come in any order. If the
-  /// packet asks for an ack, the ack may wait for `max_delay_ns`.
+  /// packet asks for an ack, the ack may wait for `max_delay_ns`. The packet may have waited `unread_ns` for
+  /// this side to read it.
   void on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now_ns,
-                 uint64_t max_delay_ns = kMaxAckDelayNs);
+                 uint64_t max_delay_ns = kMaxAckDelayNs, uint64_t unread_ns = 0);
 
   /// The block to send now; {0, 0} before the first packet.
   wire::AckBlock block() const;
-  /// Time since the highest accepted packet arrived: the ack_delay of R-01.
-  uint64_t delay_ns(uint64_t now_ns) const { return highest_ == 0 ? 0 : now_ns - highest_at_ns_; }
+  /// Time since the highest accepted packet was read: the ack_delay of R-01. A time it may have waited before
+  /// counts too, if it is kMinReportedUnreadNs or more.
+  uint64_t delay_ns(uint64_t now_ns) const {
+    return delay_bound_ns(now_ns) - (unread_ns_ < kMinReportedUnreadNs ? unread_ns_ : 0);
+  }
+  /// The longest time that the highest accepted packet may have been here.
+  uint64_t delay_bound_ns(uint64_t now_ns) const {
+    return highest_ == 0 ? 0 : now_ns - highest_at_ns_ + unread_ns_;
+  }
 
   /// True when packets ask for an ack that has not been sent.
   bool ack_pending() const { return unacked_count_ != 0; }
@@ -38,9 +46,8 @@ class AckTracker {
   /// pending.
   uint64_t due_at_ns(uint64_t until_next_ns) const;
   static constexpr uint64_t kNever = UINT64_MAX;
-  /// True when kAckEveryPackets packets wait for an ack, and an ack may leave for that reason. One block covers 33
-  /// packets, and one half of a window of small reliable messages should be in flight while the other half is
-  /// acked.
+  /// True when kAckEveryPackets packets wait for an ack, and an ack may leave for that reason. One half of a
+  /// window of small reliable messages should be in flight while the other half is acked.
   bool ack_overdue(uint64_t now_ns) const {
     return unacked_count_ >= kAckEveryPackets && now_ns >= overdue_from_ns();
   }
@@ -50,26 +57,35 @@ class AckTracker {
     unacked_count_ = 0, out_of_turn_ = false, pause_until_ns_ = now_ns + pause_ns;
   }
 
-  /// A packet with nothing but an ack was sent. For each, acks that are overdue wait `cost_ns` of the time of the
-  /// sending rate; kAckBurstNs of it is there at once. A peer that sends much could else make a side with a small
-  /// rate send nothing but acks.
-  void on_separate_ack(uint64_t now_ns, uint64_t cost_ns) {
+  /// A packet with nothing but an ack was sent. For each, acks that are overdue wait `cost_ns` of the time of
+  /// the sending rate; kAckBurstNs of it is there at once. A peer that sends much could else make a side with
+  /// a small rate send nothing but acks. Unless the rate `is_fixed`, acks of whole blocks do not wait:
+  /// without them the peer would take packets for lost.
+  void on_separate_ack(uint64_t now_ns, uint64_t cost_ns, bool is_fixed) {
     paid_until_ns_ = std::max(paid_until_ns_, now_ns) + cost_ns;
+    whole_blocks_wait_ = is_fixed;
   }
   static constexpr uint64_t kAckBurstNs = 250'000'000;
+  /// A block covers 33 numbers, and some are left out or lost.
+  static constexpr uint32_t kWholeBlockPackets = 28;
 
   uint64_t highest() const { return highest_; }
 
  private:
-  uint64_t overdue_from_ns() const { return paid_until_ns_ - std::min(paid_until_ns_, kAckBurstNs); }
+  uint64_t overdue_from_ns() const {
+    if (unacked_count_ >= kWholeBlockPackets && !whole_blocks_wait_) return 0;
+    return paid_until_ns_ - std::min(paid_until_ns_, kAckBurstNs);
+  }
 
   uint64_t highest_ = 0;  ///< 0: none.
   uint64_t highest_at_ns_ = 0;
+  uint64_t unread_ns_ = 0;  ///< How long the highest may have waited before that.
   uint64_t ack_by_ns_ = 0;
   uint64_t pause_until_ns_ = 0;
   uint64_t paid_until_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
+  bool whole_blocks_wait_ = false;
   bool out_of_turn_ =
       false;  ///< Since the last block: a gap before a packet that asks, or one that fills it.
 };

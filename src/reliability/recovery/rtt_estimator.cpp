@@ -9,15 +9,28 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 }
 
-uint64_t RttEstimator::add_delayed_sample(uint64_t elapsed_ns, uint64_t told_delay_ns, uint64_t now_ns) {
-  least_elapsed_ns_ = std::min(least_elapsed_ns_, elapsed_ns);
-  const uint64_t sample_ns = elapsed_ns - std::min(told_delay_ns, elapsed_ns - least_elapsed_ns_);
-  add_sample(sample_ns, now_ns);
-  return sample_ns;
+uint64_t RttEstimator::add_delayed_sample(const Answer& answer, uint64_t now_ns) {
+  least_elapsed_ns_ = std::min(least_elapsed_ns_, answer.elapsed_ns);
+  const uint64_t told_ns = std::min(answer.told_delay_ns, kMaxRttSampleNs);
+  const uint64_t most_ns = answer.elapsed_ns - least_elapsed_ns_;
+  const uint64_t sample_ns = answer.elapsed_ns - std::min({told_ns, most_ns, kMaxInputAckDelayNs});
+  const uint64_t delay_ns = told_ns + unread_share_ns(answer.unread_ns);
+  const uint64_t path_ns = answer.elapsed_ns - std::min(delay_ns, most_ns);
+  told_delay_ns_ = std::min(std::max(told_ns, told_delay_ns_ - told_delay_ns_ / 8), kMaxUnreadNs);
+  // What a peer may intend is added to rto where it is used.
+  const uint64_t peers_grain_ns = told_delay_ns_ - std::min(told_delay_ns_, kMaxAckDelayNs);
+  fold(sample_ns, path_ns, std::max(answer.reading_every_ns, peers_grain_ns), now_ns);
+  return path_ns;
 }
 
-void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
+uint64_t RttEstimator::unread_share_ns(uint64_t unread_ns) const {
+  if (unread_ns >= srtt_ns_) return unread_ns;
+  return unread_ns * unread_ns / srtt_ns_;
+}
+
+void RttEstimator::fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns, uint64_t now_ns) {
   const uint64_t sample = std::min(sample_ns, kMaxRttSampleNs);
+  const uint64_t path = std::min(path_ns, kMaxRttSampleNs);
   least_elapsed_ns_ = std::min(least_elapsed_ns_, sample);
   if (sample_count_ == 0) {
     srtt_ns_ = sample;
@@ -30,16 +43,16 @@ void RttEstimator::add_sample(uint64_t sample_ns, uint64_t now_ns) {
     const uint64_t step = latest_ns_ > sample ? latest_ns_ - sample : sample - latest_ns_;
     jitter_ns_ = (15 * jitter_ns_ + step) / 16;
   }
-  rto_ns_ = std::clamp(srtt_ns_ + 4 * rttvar_ns_, bounds_.min_ns, bounds_.max_ns);
+  rto_ns_ = std::clamp(srtt_ns_ + std::max(4 * rttvar_ns_, grain_ns), bounds_.min_ns, bounds_.max_ns);
   latest_ns_ = sample;
   sampled_at_ns_ = now_ns;
   ++sample_count_;
 
   const uint64_t second = now_ns / kSecondNs;
   MinSlot& slot = minima_[second % kMinSlots];
-  if (slot.second != second || slot.min_ns == UINT64_MAX) slot = {second, sample};
-  slot.min_ns = std::min(slot.min_ns, sample);
-  window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, sample) : smallest_as_of(second);
+  if (slot.second != second || slot.min_ns == UINT64_MAX) slot = {second, path};
+  slot.min_ns = std::min(slot.min_ns, path);
+  window_min_ns_ = window_second_ == second ? std::min(window_min_ns_, path) : smallest_as_of(second);
   window_second_ = second;
   LATTICE_ASSERT(rto_ns_ >= bounds_.min_ns && rto_ns_ <= bounds_.max_ns);
 }

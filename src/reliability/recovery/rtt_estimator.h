@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "reliability/limits.h"
+
 namespace lattice::reliability {
 
 inline constexpr uint64_t kMinRtoNs = 50'000'000;     ///< Default of the lower bound.
@@ -33,14 +35,29 @@ class RttEstimator {
   /// Forgets every sample: another path. The bounds stay.
   void restart() { *this = RttEstimator(bounds_); }
 
+  /// An answer came `elapsed_ns` after its question. The peer says that the question was there for
+  /// `told_delay_ns` before the answer left. The answer was here for `unread_ns` at most before this side
+  /// read it, and this side reads every `reading_every_ns`.
+  struct Answer {
+    uint64_t elapsed_ns;
+    uint64_t told_delay_ns = 0;
+    uint64_t unread_ns = 0;
+    uint64_t reading_every_ns = 0;
+  };
+
   /// Folds one round-trip sample into srtt and rttvar and recomputes rto.
   /// `sample_ns` may be 0 (one process); above 10 s it counts as 10 s. Samples from packets that carried a
   /// retransmission must not be passed. Cannot fail. Source: §5.1, R-05; RFC 6298 §2.2, §2.3.
-  void add_sample(uint64_t sample_ns, uint64_t now_ns);
-  /// A sample of `elapsed_ns`, of which the peer says that it held the answer back for `told_delay_ns`. The
-  /// peer may lie: the sample is not smaller than the least time in which any answer came. Returns it.
-  /// Source: R-9; RFC 9002 §5.3.
-  uint64_t add_delayed_sample(uint64_t elapsed_ns, uint64_t told_delay_ns, uint64_t now_ns);
+  void add_sample(uint64_t sample_ns, uint64_t now_ns) { fold(sample_ns, sample_ns, 0, now_ns); }
+  /// The same of an answer, without the delay that a peer may intend. Returns the least time that the path
+  /// may have taken, without any delay: min_rtt_ns() is about these. The peer may lie: neither is smaller
+  /// than the least time in which any answer came. Source: R-9; RFC 9002 §5.3.
+  uint64_t add_delayed_sample(const Answer& answer, uint64_t now_ns);
+
+  /// How much of the `unread_ns` that a packet may have waited for being read counts for the path. Many
+  /// readings in a round trip find packets at every time of their wait, and the least wait is next to none.
+  /// If readings are rarer, all packets of a round trip may have waited as long.
+  uint64_t unread_share_ns(uint64_t unread_ns) const;
 
   bool has_sample() const { return sample_count_ != 0; }
   uint64_t sample_count() const { return sample_count_; }
@@ -53,10 +70,11 @@ class RttEstimator {
   /// Mean difference of consecutive samples, smoothed 15/16 (the estimator of RFC 3550 §6.4.1, on round
   /// trips).
   uint64_t jitter_ns() const { return jitter_ns_; }
-  /// Smallest sample of the last 10 s (whole seconds); srtt when there was none.
+  /// Least time that the path may have taken in the last 10 s (whole seconds); srtt when there was no sample.
   uint64_t min_rtt_ns(uint64_t now_ns) const;
 
  private:
+  void fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns, uint64_t now_ns);
   uint64_t smallest_as_of(uint64_t second) const;
 
   static constexpr size_t kMinSlots = 10;
@@ -72,7 +90,8 @@ class RttEstimator {
   uint64_t jitter_ns_ = 0;
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
-  uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any told delay was taken off.
+  uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any delay was taken off.
+  uint64_t told_delay_ns_ = 0;              ///< The largest of late: falls by an eighth with each answer.
   uint64_t window_second_ = UINT64_MAX;     ///< Of the last sample.
   uint64_t window_min_ns_ = 0;              ///< Of the minima, as of that second.
   RtoBounds bounds_;

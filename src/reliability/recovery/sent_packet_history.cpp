@@ -179,7 +179,22 @@ uint32_t SentPacketHistory::news(uint64_t highest, uint32_t bitfield) const {
   return bitfield & ~(moved | uint32_t{1} << (step - 1));
 }
 
-AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, AckNotifier& notifier) {
+// A packet is acknowledged after one with a higher number was. The lost ones among them show that the
+// patience was too short; the others, that it is still needed.
+void SentPacketHistory::note_lateness(uint64_t age_ns, const RttEstimator& rtt) {
+  const uint64_t late_ns = age_ns > rtt.srtt_ns() ? age_ns - rtt.srtt_ns() : 0;
+  lateness_ns_[0] = std::max(lateness_ns_[0], std::clamp<uint64_t>(late_ns, 1, rtt.rto_ns()));
+}
+
+void SentPacketHistory::forget_lateness(uint64_t now_ns) {
+  const uint64_t since_ns = now_ns - lateness_since_ns_;
+  if (since_ns < kLatenessPeriodNs) return;
+  lateness_ns_ = {0, since_ns < 2 * kLatenessPeriodNs ? lateness_ns_[0] : 0};
+  lateness_since_ns_ = now_ns;
+}
+
+AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, const RttEstimator& rtt,
+                                    AckNotifier& notifier) {
   AckResult result;
   const uint64_t spurious_before = counters_.lost_spurious;
   const uint64_t bytes_before = bytes_in_flight_;
@@ -205,11 +220,16 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, AckNotifier& noti
     result.sample_sent_ns = sent.sent_ns;
     result.has_sample = sent.state == State::kInFlight;
   }
-  if (acknowledge(highest, notifier)) ++result.newly_acked;
+  const auto apply = [&](uint64_t seq) {
+    const bool was_overtaken = seq < largest_acked_ && holds(seq) && is_unsettled(record(seq).state);
+    if (was_overtaken) note_lateness(now_ns - record(seq).sent_ns, rtt);
+    if (acknowledge(seq, notifier)) ++result.newly_acked;
+  };
+  apply(highest);
   for (uint32_t left = bits; left != 0; left &= left - 1) {
     const auto back = static_cast<uint64_t>(std::countr_zero(left)) + 1;
     if (highest <= back) break;  // Numbers below 1.
-    if (acknowledge(highest - back, notifier)) ++result.newly_acked;
+    apply(highest - back);
   }
   largest_acked_ = std::max(largest_acked_, highest);
   result.newly_acked_bytes = bytes_before - bytes_in_flight_;
@@ -224,11 +244,13 @@ uint64_t SentPacketHistory::silent_ns(const RttEstimator& rtt) {
   return 2 * rtt.rto_ns() + kMaxAckDelayNs;
 }
 
-// The patience with an ack of a later packet: 9/8 of a round trip. RFC 9002 §6.1.2 requires the later
-// ack too; without it a peer's ack delay would look like loss.
-uint64_t SentPacketHistory::overtaken_ns(const RttEstimator& rtt) {
+// The patience with an ack of a later packet: 9/8 of a round trip, and the lateness of those that were
+// overtaken. RFC 9002 §6.1.2 requires the later ack too; without it a peer's ack delay would look like loss.
+uint64_t SentPacketHistory::overtaken_ns(const RttEstimator& rtt) const {
   const uint64_t base_ns = std::max(rtt.srtt_ns(), rtt.latest_ns());
-  return rtt.has_sample() ? base_ns + base_ns / 8 + 1'000'000 : kInitialRtoNs;
+  if (!rtt.has_sample()) return kInitialRtoNs;
+  const uint64_t late_ns = lateness_ns();
+  return std::max(base_ns + base_ns / 8, rtt.srtt_ns() + late_ns + late_ns / 8) + 1'000'000;
 }
 
 uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
@@ -241,9 +263,11 @@ uint64_t SentPacketHistory::next_loss_ns(const RttEstimator& rtt) const {
 
 uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier) {
   if (in_flight_ == 0) return 0;
+  forget_lateness(now_ns);
   const uint64_t silent_ns = SentPacketHistory::silent_ns(rtt);
   if (!oldest_is_overtaken() && now_ns - record(oldest_in_flight_).sent_ns <= silent_ns) return 0;
   const uint64_t overtaken_ns = SentPacketHistory::overtaken_ns(rtt);
+  const uint32_t proof = lateness_ns() == 0 ? kFastRetransmitPackets : UINT32_MAX;
   uint32_t lost = 0;
   uint32_t later_acked = 0;
   for (uint64_t seq = last_sent_; seq >= oldest_in_flight_; --seq) {
@@ -251,8 +275,7 @@ uint32_t SentPacketHistory::detect_losses(uint64_t now_ns, const RttEstimator& r
     if (sent.state == State::kAcked) ++later_acked;
     if (sent.state != State::kInFlight) continue;
     const uint64_t age_ns = now_ns - sent.sent_ns;
-    if (later_acked >= kFastRetransmitPackets || (later_acked > 0 && age_ns > overtaken_ns) ||
-        age_ns > silent_ns) {
+    if (later_acked >= proof || (later_acked > 0 && age_ns > overtaken_ns) || age_ns > silent_ns) {
       lose(seq, notifier);
       ++lost;
     }

@@ -4,6 +4,9 @@
 //   in flight ──ack──▶ acked
 //   in flight ──3 later acked, 9/8 RTT, silence, or eviction──▶ lost ──late ack──▶ acked
 //
+// Where packets overtake each other, later acks say little. Then only time counts: the patience grows by as
+// much as packets of the last seconds came behind later ones (RACK, RFC 8985 §6.2).
+//
 // Records sit in a ring indexed by packet number. It starts at 32 and doubles, up to 1024, whenever the next
 // record would displace one still in flight; at the bound the displaced one is lost.
 //
@@ -11,6 +14,8 @@
 // acked, never the reverse.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -87,8 +92,9 @@ class SentPacketHistory {
   /// `packet_seq`, one more than the last call's, was left out: a peer that acknowledges it lies.
   void on_skipped(uint64_t packet_seq, AckNotifier& notifier);
 
-  /// Applies one ack block.
-  AckResult on_ack(const wire::AckBlock& ack, AckNotifier& notifier);
+  /// Applies one ack block, which came at `now_ns`.
+  AckResult on_ack(const wire::AckBlock& ack, uint64_t now_ns, const RttEstimator& rtt,
+                   AckNotifier& notifier);
 
   /// Declares losses by order and by age. Returns how many packets were lost.
   uint32_t detect_losses(uint64_t now_ns, const RttEstimator& rtt, AckNotifier& notifier);
@@ -151,6 +157,9 @@ class SentPacketHistory {
 
  private:
   enum class State : uint8_t { kEmpty, kUntracked, kInFlight, kLost, kAcked, kSkipped };
+  static bool is_unsettled(State state) { return state == State::kInFlight || state == State::kLost; }
+  /// What overtaking showed holds for one to two of these.
+  static constexpr uint64_t kLatenessPeriodNs = 8'000'000'000;
   struct Record {
     uint64_t sent_ns;
     uint32_t items;
@@ -173,7 +182,11 @@ class SentPacketHistory {
   void forget(Record& record);
   void skip_resolved();
   static uint64_t silent_ns(const RttEstimator& rtt);
-  static uint64_t overtaken_ns(const RttEstimator& rtt);
+  uint64_t overtaken_ns(const RttEstimator& rtt) const;
+  void note_lateness(uint64_t age_ns, const RttEstimator& rtt);
+  void forget_lateness(uint64_t now_ns);
+  /// How much later than srtt packets were acked that others had overtaken; 0: none was, of late.
+  uint64_t lateness_ns() const { return std::max(lateness_ns_[0], lateness_ns_[1]); }
   bool oldest_is_overtaken() const { return largest_acked_ > oldest_in_flight_; }
 
   base::BufferPool* pool_;
@@ -192,6 +205,8 @@ class SentPacketHistory {
   uint64_t oldest_in_flight_ = 1;  ///< No record below it is in flight.
   uint64_t in_flight_ = 0;
   uint64_t bytes_in_flight_ = 0;
+  std::array<uint64_t, 2> lateness_ns_{};  ///< The largest of this period, and of the one before it.
+  uint64_t lateness_since_ns_ = 0;
   HistoryCounters counters_;
 };
 

@@ -89,11 +89,36 @@ TEST(AckTracker, AcksOfManyPacketsHaveARate) {
     if (!acks.ack_due(now_ns, 0)) continue;
     EXPECT_LE(acks.due_at_ns(0), now_ns);
     acks.on_block_sent(now_ns, kCost);
-    acks.on_separate_ack(now_ns, kCost);
+    acks.on_separate_ack(now_ns, kCost, true);
     ++sent;
   }
   EXPECT_LE(sent, 10 * kSecond / kCost + AckTracker::kAckBurstNs / kCost + 1);
   EXPECT_GE(sent, 10 * kSecond / kCost);
+}
+
+TEST(AckTracker, WithoutACeilingNoPacketIsLeftOut) {
+  AckTracker acks;
+  uint64_t acked = 0;
+  for (uint64_t seq = 1; seq <= 10'000; ++seq) {
+    acks.on_packet(seq, true, kSecond);
+    if (!acks.ack_overdue(kSecond)) continue;
+    EXPECT_LE(seq - acked, 33u) << "one block";
+    acked = seq;
+    acks.on_block_sent(kSecond, 0);
+    acks.on_separate_ack(kSecond, 25 * kMs, false);
+  }
+  EXPECT_GT(acked, 9'967u);
+}
+
+TEST(AckTracker, TheAgeOfABlockIncludesTheTimeBeforeAReading) {
+  AckTracker acks;
+  EXPECT_EQ(acks.delay_bound_ns(50 * kMs), 0u);
+  acks.on_packet(1, true, 50 * kMs, 25 * kMs, 5 * kMs);
+  EXPECT_EQ(acks.delay_ns(52 * kMs), 2 * kMs) << "a short time is not worth two bytes";
+  EXPECT_EQ(acks.delay_bound_ns(52 * kMs), 7 * kMs);
+  acks.on_packet(2, true, 250 * kMs, 25 * kMs, 200 * kMs);
+  EXPECT_EQ(acks.delay_ns(252 * kMs), 202 * kMs);
+  EXPECT_EQ(acks.delay_bound_ns(252 * kMs), 202 * kMs);
 }
 
 TEST(AckTracker, AcksOfABurstLeaveAtOnce) {
@@ -103,7 +128,7 @@ TEST(AckTracker, AcksOfABurstLeaveAtOnce) {
     acks.on_packet(seq, true, kSecond);
     if (!acks.ack_overdue(kSecond)) continue;
     acks.on_block_sent(kSecond, 0);
-    acks.on_separate_ack(kSecond, 2 * kMs);
+    acks.on_separate_ack(kSecond, 2 * kMs, true);
     ++sent;
   }
   EXPECT_EQ(sent, 100) << "a quarter of a second is there at once";

@@ -2,7 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
 
+#include "base/random.h"
 #include "endpoint_rig.h"
 #include "reliability/congestion/pacer.h"
 #include "transport/socket/bottleneck_link.h"
@@ -134,11 +138,99 @@ TEST(CongestionSim, ALongCleanPathIsNotPunished) {
   Narrow narrow({.rate_bits_per_s = 1'000'000'000, .delay_ms = 100});
   ASSERT_TRUE(narrow.connected);
   narrow.saturate(4 * kSecond, {0});
-  // The window's bound, 1 MiB per round trip of 200 ms, is 5.2 MB/s.
   EXPECT_GT(narrow.stats().window_bytes, 900'000u);
   const uint64_t before = narrow.sent_bytes(0);
   narrow.saturate(4 * kSecond, {0});
   EXPECT_GT(narrow.sent_bytes(0) - before, 16'000'000u);
+}
+
+// Ends that read and send rarely, each a little late now and then. What waits for a reading is no queue.
+class RarelyPumped {
+ public:
+  RarelyPumped(uint64_t client_every_ns, uint64_t server_every_ns, double delay_ms) {
+    RigOptions options;
+    options.path.delay_ms = delay_ms;
+    options.step_ns = kMs;
+    for (EndpointConfig* config : {&options.client, &options.server}) {
+      for (uint8_t channel = 4; channel < 8; ++channel) {
+        config->channels.declare(channel, wire::ChannelMode::kReliableOrdered);
+      }
+    }
+    rig_ = std::make_unique<EndpointRig>(std::move(options));
+    every_ns_ = {client_every_ns, server_every_ns};
+  }
+  /// Bytes per second of messages that arrived in `for_ns`, of kOfferedBytesPerS.
+  uint64_t transfer(uint64_t for_ns) {
+    const uint64_t before = rig_->server.handler.message_count;
+    const uint64_t end_ns = rig_->now_ns + for_ns;
+    for (; rig_->now_ns < end_ns; rig_->now_ns += kMs) pump();
+    return (rig_->server.handler.message_count - before) * kBodyBytes * kSecond / for_ns;
+  }
+  EndpointRig& rig() { return *rig_; }
+  static constexpr uint64_t kOfferedBytesPerS = 7'000'000;
+
+ private:
+  static constexpr size_t kBodyBytes = 1150;
+
+  void pump() {
+    for (size_t i = 0; i < 2; ++i) {
+      if (rig_->now_ns < due_ns_[i]) continue;
+      due_ns_[i] =
+          rig_->now_ns + every_ns_[i] - every_ns_[i] / 20 + random_.next_below(every_ns_[i] / 10 + 1);
+      if (i == 0) fill();
+      rig_->pump(i == 0 ? rig_->client() : rig_->server);
+    }
+  }
+  void fill() {
+    const test::Bytes body(kBodyBytes, 1);
+    const Node& node = rig_->client();
+    for (uint64_t full = 0; full < 4 && offered_bytes_ * kSecond < rig_->now_ns * kOfferedBytesPerS;) {
+      const auto channel = static_cast<Channel>(4 + next_++ % 4);
+      const bool sent = node.endpoint->send(node.connection, channel, {}, body) == SendResult::kOk;
+      full = sent ? 0 : full + 1;
+      offered_bytes_ += sent ? kBodyBytes : 0;
+    }
+  }
+
+  std::unique_ptr<EndpointRig> rig_;
+  std::array<uint64_t, 2> every_ns_{}, due_ns_{};
+  base::Random random_{1};
+  uint64_t offered_bytes_ = 0;
+  uint64_t next_ = 0;
+};
+
+TEST(CongestionSim, RarePumpsAreNotTakenForAQueue) {
+  constexpr uint64_t kOften = 5 * kMs;
+  for (const double delay_ms : {1.0, 25.0}) {
+    for (const uint64_t every_ns : {200 * kMs, 33 * kMs}) {
+      for (const auto& [client_ns, server_ns] :
+           {std::pair(every_ns, every_ns), std::pair(kOften, every_ns), std::pair(every_ns, kOften)}) {
+        RarelyPumped ends(client_ns, server_ns, delay_ms);
+        ASSERT_TRUE(ends.rig().connect_all());
+        ends.rig().server.handler.record = false;
+        ends.transfer(8 * kSecond);
+        EXPECT_GE(ends.transfer(4 * kSecond), 5'000'000u)
+            << client_ns / kMs << " and " << server_ns / kMs << " ms, path " << delay_ms << " ms";
+        EXPECT_LT(ends.rig().client_stats().packets_lost, 20u);
+      }
+    }
+  }
+}
+
+TEST(CongestionSim, PacketsThatOvertakeEachOtherAreNotLost) {
+  Narrow narrow({.rate_bits_per_s = 16'000'000, .delay_ms = 25, .step_ns = 5 * kMs});
+  ASSERT_TRUE(narrow.connected);
+  socket::Impairment path;
+  path.delay_ms = 25;
+  path.jitter_ms = 10;
+  path.jitter_reorders = true;
+  narrow.rig.network.set_default(path);
+  narrow.saturate(5 * kSecond, {0});
+  const uint64_t lost = narrow.stats().packets_lost;
+  const uint64_t before = narrow.sent_bytes(0);
+  narrow.saturate(10 * kSecond, {0});
+  EXPECT_GT(narrow.sent_bytes(0) - before, 17'000'000u) << "of 19.5";
+  EXPECT_LT(narrow.stats().packets_lost - lost, 450u) << "3 in 100, which came too late for any block";
 }
 
 TEST(CongestionSim, WhenTheRateDropsTenfoldTheQueueDrains) {

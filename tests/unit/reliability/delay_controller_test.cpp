@@ -19,7 +19,7 @@ class Delay : public testing::Test {
     feedback.path = path();
     feedback.acked_packets = 1;
     feedback.has_rtt = true;
-    feedback.rtt_ns = rtt_ns;
+    feedback.rtt_ns = feedback.answer_ns = rtt_ns;
     feedback.bytes_in_flight = controller.window_bytes();
     controller.on_feedback(feedback);
   }
@@ -34,7 +34,7 @@ class Delay : public testing::Test {
     summary.lost_packets = lost;
     summary.peak_bytes_in_flight = in_flight;
     summary.rtt_samples = 8;
-    summary.smallest_rtt_ns = summary.mean_rtt_ns = min_rtt_ns + queue_ns;
+    summary.smallest_rtt_ns = summary.smallest_answer_ns = min_rtt_ns + queue_ns;
     controller.on_round(summary);
   }
   void full_round(uint64_t queue_ns) { round(queue_ns, controller.window_bytes()); }
@@ -149,14 +149,14 @@ TEST_F(Delay, WhatJitterCouldExplainWaitsForMoreSamples) {
   summary.duration_ns = kBase;
   summary.peak_bytes_in_flight = before;
   summary.rtt_samples = 2;
-  summary.smallest_rtt_ns = summary.mean_rtt_ns = kBase + 30 * kMs;
+  summary.smallest_rtt_ns = summary.smallest_answer_ns = kBase + 30 * kMs;
   controller.on_round(summary);
   controller.on_round(summary);
   EXPECT_EQ(controller.window_bytes(), before);
   controller.on_round(summary);  // Six samples agree.
   EXPECT_LT(controller.window_bytes(), before);
   const uint64_t reduced = controller.window_bytes();
-  summary.smallest_rtt_ns = summary.mean_rtt_ns = kBase + 100 * kMs;  // No jitter does that.
+  summary.smallest_rtt_ns = summary.smallest_answer_ns = kBase + 100 * kMs;  // No jitter does that.
   summary.peak_bytes_in_flight = reduced;
   controller.on_round(summary);
   EXPECT_LT(controller.window_bytes(), reduced);
@@ -280,7 +280,7 @@ TEST_F(Delay, IdlenessHalvesPerSecondDownToTheFirstWindow) {
 
 TEST_F(Delay, TheWindowHasBounds) {
   for (int i = 0; i < 60; ++i) full_round(0);
-  EXPECT_EQ(controller.window_bytes(), 1u << 20);
+  EXPECT_EQ(controller.window_bytes(), 4u << 20);
 }
 
 TEST_F(Delay, ThePaceIsAQuarterAboveTheWindowPerRoundTrip) {

@@ -167,7 +167,7 @@ struct Flow {
     out.acked_bytes = acked * 1200;
     out.lost_packets = lost;
     out.has_rtt = has_rtt;
-    out.rtt_ns = kRtt;
+    out.rtt_ns = out.answer_ns = kRtt;
     in_flight -= std::min(in_flight, (acked + lost) * uint64_t{1200});
     out.bytes_in_flight = in_flight;
     pacer.on_feedback(out, acked_seq);

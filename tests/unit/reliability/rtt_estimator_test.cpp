@@ -83,16 +83,50 @@ TEST(RttEstimator, RtoStaysWithinItsBounds) {
 
 TEST(RttEstimator, AToldDelayDoesNotGoBelowTheLeastTimeSeen) {
   RttEstimator rtt;
-  EXPECT_EQ(rtt.add_delayed_sample(80 * kMs, 30 * kMs, 0), 80 * kMs)
+  EXPECT_EQ(rtt.add_delayed_sample({80 * kMs, 30 * kMs}, 0), 80 * kMs)
       << "the first: nothing supports the delay";
-  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, 30 * kMs, 0), 90 * kMs);
-  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, 60 * kMs, 0), 80 * kMs);
-  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, UINT64_MAX, 0), 80 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 30 * kMs}, 0), 90 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 60 * kMs}, 0), 80 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 0), 80 * kMs);
   rtt.add_sample(50 * kMs, 0);
-  EXPECT_EQ(rtt.add_delayed_sample(120 * kMs, UINT64_MAX, 0), 50 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 0), 50 * kMs);
   EXPECT_EQ(rtt.min_rtt_ns(0), 50 * kMs);
   rtt.restart();
-  EXPECT_EQ(rtt.add_delayed_sample(200 * kMs, 20 * kMs, 0), 200 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({200 * kMs, 20 * kMs}, 0), 200 * kMs);
+}
+
+TEST(RttEstimator, WhatWasNotReadYetIsNoPartOfThePath) {
+  RttEstimator rtt;
+  rtt.add_sample(10 * kMs, 0);
+  // Rare readings: the answer may have been there since the last one.
+  EXPECT_EQ(rtt.add_delayed_sample({.elapsed_ns = 200 * kMs, .unread_ns = 180 * kMs}, 0), 20 * kMs);
+  EXPECT_EQ(rtt.latest_ns(), 200 * kMs) << "but answers do take that long";
+  EXPECT_EQ(rtt.add_delayed_sample({.elapsed_ns = 200 * kMs, .unread_ns = 250 * kMs}, 0), 10 * kMs)
+      << "never less than the least time seen";
+  EXPECT_EQ(rtt.min_rtt_ns(0), 10 * kMs);
+  // A peer may intend a delay of 60 ms; the rest of what it tells is time before it read.
+  EXPECT_EQ(rtt.add_delayed_sample({.elapsed_ns = 200 * kMs, .told_delay_ns = 150 * kMs}, 0), 50 * kMs);
+  EXPECT_EQ(rtt.latest_ns(), 140 * kMs);
+
+  // Many readings in a round trip: some answer waited next to nothing.
+  RttEstimator far;
+  for (int i = 0; i < 100; ++i) far.add_sample(100 * kMs, 0);
+  EXPECT_EQ(far.unread_share_ns(10 * kMs), kMs);
+  EXPECT_EQ(far.unread_share_ns(50 * kMs), 25 * kMs);
+  EXPECT_EQ(far.unread_share_ns(100 * kMs), 100 * kMs);
+  EXPECT_EQ(far.unread_share_ns(250 * kMs), 250 * kMs);
+}
+
+TEST(RttEstimator, AnAnswerIsNotExpectedBeforeItCanBeRead) {
+  RttEstimator rtt;
+  for (int i = 0; i < 100; ++i)
+    rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .reading_every_ns = 40 * kMs}, 0);
+  EXPECT_EQ(rtt.rto_ns(), 140 * kMs) << "G of RFC 6298";
+  // Of what a peer tells, 25 ms are added wherever rto is used; the rest is how rarely it reads.
+  rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .told_delay_ns = 250 * kMs}, 0);
+  EXPECT_GE(rtt.rto_ns(), 100 * kMs + 225 * kMs);
+  for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, 0);
+  EXPECT_LT(rtt.rto_ns(), 105 * kMs);
 }
 
 }  // namespace

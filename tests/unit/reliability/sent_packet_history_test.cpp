@@ -13,6 +13,7 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kSecond = 1'000 * kMs;
 
 struct Fate final : AckNotifier {
   void notify_messages(uint8_t, uint32_t first, uint32_t count, uint64_t, bool acked) override {
@@ -35,6 +36,7 @@ class SentPacketHistoryTest : public testing::Test {
     uint32_t chain = CarriedItems::kNone;
     if (receipt != 0) items.add(&chain, {.kind = CarriedKind::kReceipt, .value = receipt});
     history.on_sent({history.last_sent() + 1, now_ns, eliciting, false, chain}, fate);
+    sent_ns = now_ns;
     ASSERT_TRUE(history.validate());
   }
   base::BufferPool pool{16u << 20};
@@ -42,6 +44,7 @@ class SentPacketHistoryTest : public testing::Test {
   SentPacketHistory history{pool, items};
   Fate fate;
   RttEstimator rtt;
+  uint64_t sent_ns = 0;  ///< When the last packet left.
 };
 
 TEST_F(SentPacketHistoryTest, KnowsTheBytesInFlightAndThoseAnAckTook) {
@@ -54,7 +57,7 @@ TEST_F(SentPacketHistoryTest, KnowsTheBytesInFlightAndThoseAnAckTook) {
   for (uint16_t i = 0; i < 4; ++i) send_bytes(100, true);
   EXPECT_EQ(history.bytes_in_flight(), 1400u);
   // Numbers 3 to 6 arrived; 1 is overtaken by more than three.
-  AckResult result = history.on_ack({6, 0b111}, fate);
+  AckResult result = history.on_ack({6, 0b111}, sent_ns, rtt, fate);
   EXPECT_EQ(result.newly_acked, 4u);
   EXPECT_EQ(result.newly_acked_bytes, 400u);
   EXPECT_EQ(result.spurious, 0u);
@@ -62,7 +65,7 @@ TEST_F(SentPacketHistoryTest, KnowsTheBytesInFlightAndThoseAnAckTook) {
   EXPECT_EQ(history.detect_losses(kMs, rtt, fate), 1u);
   EXPECT_EQ(history.bytes_in_flight(), 0u);
   ASSERT_TRUE(history.validate());
-  result = history.on_ack({6, 0b11111}, fate);  // Number 1 came after all.
+  result = history.on_ack({6, 0b11111}, sent_ns, rtt, fate);  // Number 1 came after all.
   EXPECT_EQ(result.newly_acked, 0u);
   EXPECT_EQ(result.newly_acked_bytes, 0u);
   EXPECT_EQ(result.spurious, 1u);
@@ -98,10 +101,10 @@ TEST_F(SentPacketHistoryTest, ABlackHoleIsFourLargeLossesAroundASmallArrival) {
   };
   rtt.add_sample(50 * kMs, 0);
   for (int i = 0; i < 8; ++i) send_sized(i % 2 == 0);  // 1, 3, 5, 7 are large.
-  EXPECT_EQ(history.on_ack({8, 0}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.on_ack({8, 0}, sent_ns, rtt, fate).newly_acked, 1u);
   EXPECT_EQ(history.detect_losses(kMs * 100, rtt, fate), 7u);
   EXPECT_FALSE(history.black_hole()) << "in between nothing arrived: that was an outage";
-  history.on_ack({8, 1u << 3}, fate);  // 4, late.
+  history.on_ack({8, 1u << 3}, sent_ns, rtt, fate);  // 4, late.
   EXPECT_EQ(history.counters().lost_spurious, 1u);
   EXPECT_TRUE(history.black_hole());
   history.reset_black_hole();
@@ -113,8 +116,8 @@ TEST_F(SentPacketHistoryTest, ALargeArrivalEndsTheRow) {
   uint64_t now_ns = 0;
   for (int i = 0; i < 12; ++i) {
     history.on_sent({history.last_sent() + 1, now_ns, true, i % 2 == 0, CarriedItems::kNone}, fate);
-    if (i % 2 == 1) history.on_ack({static_cast<uint16_t>(i + 1), 0}, fate);
-    if (i == 6) history.on_ack({7, 0}, fate);
+    if (i % 2 == 1) history.on_ack({static_cast<uint16_t>(i + 1), 0}, sent_ns, rtt, fate);
+    if (i == 6) history.on_ack({7, 0}, sent_ns, rtt, fate);
     now_ns += 100 * kMs;
     history.detect_losses(now_ns, rtt, fate);
     ASSERT_FALSE(history.black_hole()) << "three, one arrived, two";
@@ -126,12 +129,12 @@ TEST_F(SentPacketHistoryTest, ABlockThatNamesANumberLeftOutActsOnNothing) {
   history.on_skipped(11, fate);
   send(0, 111);
   for (const wire::AckBlock lie : {wire::AckBlock{11, 0xFFFFFFFF}, wire::AckBlock{12, 1}}) {
-    const AckResult result = history.on_ack(lie, fate);
+    const AckResult result = history.on_ack(lie, sent_ns, rtt, fate);
     EXPECT_TRUE(result.names_skipped);
     EXPECT_FALSE(result.valid);
   }
   EXPECT_TRUE(fate.told.empty());
-  EXPECT_EQ(history.on_ack({12, 0xFFFFFFFE}, fate).newly_acked, 11u);
+  EXPECT_EQ(history.on_ack({12, 0xFFFFFFFE}, sent_ns, rtt, fate).newly_acked, 11u);
   EXPECT_EQ(fate.acked_receipts, 11u);
   EXPECT_EQ(history.in_flight(), 0u);
   EXPECT_EQ(history.counters().lost, 0u);
@@ -143,21 +146,21 @@ TEST_F(SentPacketHistoryTest, NumbersLeftOutNeitherCountAsLaterNorAsLost) {
   for (uint64_t seq = 2; seq < 6; ++seq) history.on_skipped(seq, fate);
   send(0);
   rtt.add_sample(50 * kMs, 0);
-  EXPECT_EQ(history.on_ack({6, 0}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.on_ack({6, 0}, sent_ns, rtt, fate).newly_acked, 1u);
   EXPECT_EQ(history.detect_losses(10 * kMs, rtt, fate), 0u) << "one later packet was acknowledged, not five";
-  EXPECT_EQ(history.on_ack({6, 1u << 4}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.on_ack({6, 1u << 4}, sent_ns, rtt, fate).newly_acked, 1u);
   EXPECT_EQ(history.in_flight(), 0u);
 }
 
 TEST_F(SentPacketHistoryTest, AcksNamesAndSample) {
   for (uint64_t i = 1; i <= 5; ++i) send(i * kMs, static_cast<uint32_t>(i));
-  AckResult result = history.on_ack({4, 0b101}, fate);  // 4, 3, 1
+  AckResult result = history.on_ack({4, 0b101}, sent_ns, rtt, fate);  // 4, 3, 1
   EXPECT_TRUE(result.valid);
   EXPECT_EQ(result.newly_acked, 3u);
   EXPECT_TRUE(result.has_sample);
   EXPECT_EQ(result.sample_sent_ns, 4 * kMs);
   EXPECT_EQ(fate.acked_receipts, 3u);
-  result = history.on_ack({4, 0b111}, fate);  // again, and 2
+  result = history.on_ack({4, 0b111}, sent_ns, rtt, fate);  // again, and 2
   EXPECT_EQ(result.newly_acked, 1u);
   EXPECT_FALSE(result.has_sample);  // Not newly acked.
   for (const auto& [receipt, times] : fate.told) EXPECT_EQ(times, 1) << receipt;
@@ -166,40 +169,75 @@ TEST_F(SentPacketHistoryTest, AcksNamesAndSample) {
 
 TEST_F(SentPacketHistoryTest, NoSampleFromUnaskedAcks) {
   send(1, 0, false);
-  EXPECT_FALSE(history.on_ack({1, 0}, fate).has_sample);
+  EXPECT_FALSE(history.on_ack({1, 0}, sent_ns, rtt, fate).has_sample);
 }
 
 TEST_F(SentPacketHistoryTest, NumbersNeverSentAreRefused) {
-  EXPECT_TRUE(history.on_ack({0, 0}, fate).valid);
-  EXPECT_FALSE(history.on_ack({1, 0}, fate).valid);
+  EXPECT_TRUE(history.on_ack({0, 0}, sent_ns, rtt, fate).valid);
+  EXPECT_FALSE(history.on_ack({1, 0}, sent_ns, rtt, fate).valid);
   send(0, 1);
-  EXPECT_TRUE(history.on_ack({0, 0}, fate).valid);
-  EXPECT_FALSE(history.on_ack({2, ~0u}, fate).valid);
-  EXPECT_FALSE(history.on_ack({0, 1}, fate).valid);
+  EXPECT_TRUE(history.on_ack({0, 0}, sent_ns, rtt, fate).valid);
+  EXPECT_FALSE(history.on_ack({2, ~0u}, sent_ns, rtt, fate).valid);
+  EXPECT_FALSE(history.on_ack({0, 1}, sent_ns, rtt, fate).valid);
   EXPECT_TRUE(fate.told.empty());
   // Bits for numbers below 1 are ignored.
-  EXPECT_EQ(history.on_ack({1, ~0u}, fate).newly_acked, 1u);
+  EXPECT_EQ(history.on_ack({1, ~0u}, sent_ns, rtt, fate).newly_acked, 1u);
 }
 
 TEST_F(SentPacketHistoryTest, MoreThanHalfTheRangeAgoIsRefused) {
   for (int i = 0; i < 40'000; ++i) send(0);
-  EXPECT_FALSE(history.on_ack({100, 0}, fate).valid);
-  EXPECT_TRUE(history.on_ack({static_cast<uint16_t>(40'000 - 0x8000), 0}, fate).valid);
+  EXPECT_FALSE(history.on_ack({100, 0}, sent_ns, rtt, fate).valid);
+  EXPECT_TRUE(history.on_ack({static_cast<uint16_t>(40'000 - 0x8000), 0}, sent_ns, rtt, fate).valid);
 }
 
 TEST_F(SentPacketHistoryTest, ThreeLaterAcksAreALoss) {
   for (uint32_t i = 1; i <= 5; ++i) send(0, i);
-  history.on_ack({3, 0b1}, fate);  // 3 and 2: two later than 1
+  history.on_ack({3, 0b1}, sent_ns, rtt, fate);  // 3 and 2: two later than 1
   EXPECT_EQ(history.detect_losses(0, rtt, fate), 0u);
-  history.on_ack({4, 0b11}, fate);
+  history.on_ack({4, 0b11}, sent_ns, rtt, fate);
   EXPECT_EQ(history.detect_losses(0, rtt, fate), 1u);
   EXPECT_EQ(fate.told[1], 1);
   EXPECT_EQ(history.counters().lost, 1u);
   // A late ack is counted, and not told again.
-  history.on_ack({4, 0b111}, fate);
+  history.on_ack({4, 0b111}, sent_ns, rtt, fate);
   EXPECT_EQ(history.counters().lost_spurious, 1u);
   EXPECT_EQ(fate.told[1], 1);
   EXPECT_EQ(history.in_flight(), 1u);
+}
+
+TEST_F(SentPacketHistoryTest, WherePacketsOvertakeEachOtherOnlyTimeIsALoss) {
+  rtt.add_sample(80 * kMs, 0);
+  for (uint32_t i = 1; i <= 5; ++i) send(0, i);
+  history.on_ack({5, 0b111}, 80 * kMs, rtt, fate);
+  EXPECT_EQ(history.detect_losses(80 * kMs, rtt, fate), 1u) << "nothing is known yet";
+  history.on_ack({5, 0b1111}, 104 * kMs, rtt, fate);  // 1 came 24 ms behind 2.
+  EXPECT_EQ(history.counters().lost_spurious, 1u);
+
+  for (uint32_t i = 6; i <= 10; ++i) send(kSecond, i);
+  history.on_ack({10, 0b111}, kSecond + 80 * kMs, rtt, fate);
+  EXPECT_EQ(history.detect_losses(kSecond + 80 * kMs, rtt, fate), 0u);
+  EXPECT_EQ(history.next_loss_ns(rtt), kSecond + 108 * kMs + 1) << "80 ms, 9/8 of 24, and a millisecond";
+  EXPECT_EQ(history.detect_losses(kSecond + 108 * kMs, rtt, fate), 0u);
+  EXPECT_EQ(history.detect_losses(kSecond + 108 * kMs + 1, rtt, fate), 1u);
+
+  // A packet that came late without being lost shows that the patience is still needed.
+  for (uint32_t i = 11; i <= 15; ++i) send(7 * kSecond, i);
+  history.on_ack({15, 0b111}, 7 * kSecond + 80 * kMs, rtt, fate);
+  history.on_ack({15, 0b1111}, 7 * kSecond + 90 * kMs, rtt, fate);
+  for (uint32_t i = 16; i <= 20; ++i) send(20 * kSecond, i);
+  history.on_ack({20, 0b111}, 20 * kSecond + 80 * kMs, rtt, fate);
+  EXPECT_EQ(history.detect_losses(20 * kSecond + 80 * kMs, rtt, fate), 1u) << "forgotten";
+  EXPECT_EQ(history.counters().lost_spurious, 1u);
+}
+
+TEST_F(SentPacketHistoryTest, ALatenessBeyondRtoIsNotWaitedFor) {
+  rtt.add_sample(80 * kMs, 0);  // rto 240 ms
+  for (uint32_t i = 1; i <= 5; ++i) send(0, i);
+  history.on_ack({5, 0b111}, 80 * kMs, rtt, fate);
+  history.on_ack({5, 0b1111}, 5 * kSecond, rtt, fate);
+  for (uint32_t i = 6; i <= 10; ++i) send(5 * kSecond, i);
+  history.on_ack({10, 0b111}, 5 * kSecond + 80 * kMs, rtt, fate);
+  EXPECT_EQ(history.next_loss_ns(rtt), 5 * kSecond + (80 + 240 + 30 + 1) * kMs + 1);
 }
 
 TEST_F(SentPacketHistoryTest, AgeIsALossOnlyOnceSomethingLaterIsAcked) {
@@ -207,7 +245,7 @@ TEST_F(SentPacketHistoryTest, AgeIsALossOnlyOnceSomethingLaterIsAcked) {
   send(0, 1);
   send(1 * kMs, 2);
   EXPECT_EQ(history.detect_losses(100 * kMs, rtt, fate), 0u);
-  history.on_ack({2, 0}, fate);
+  history.on_ack({2, 0}, sent_ns, rtt, fate);
   EXPECT_EQ(history.detect_losses(91 * kMs, rtt, fate), 0u);
   EXPECT_EQ(history.detect_losses(92 * kMs, rtt, fate), 1u);  // 9/8 · 80 ms, and a millisecond of grain
 }
@@ -232,7 +270,7 @@ TEST_F(SentPacketHistoryTest, SaysWhenTimeAloneLosesSomething) {
   for (uint64_t i = 0; i < 3; ++i) send(100 * kMs + i * kMs);
   expect_loss_exactly_then(1);  // Silence: the oldest, the others a little later.
   const uint64_t silence_ns = history.next_loss_ns(rtt);
-  history.on_ack({3, 0}, fate);
+  history.on_ack({3, 0}, sent_ns, rtt, fate);
   EXPECT_LT(history.next_loss_ns(rtt), silence_ns) << "overtaken";
   expect_loss_exactly_then(1);
   EXPECT_EQ(history.next_loss_ns(rtt), SentPacketHistory::kNever);
@@ -269,7 +307,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
   EXPECT_EQ(fate.told, (std::map<uint32_t, int>{{7, 1}}));
   EXPECT_EQ(fate.acked_receipts, 0u);
   // An acknowledgement of it is fine, and of no use.
-  EXPECT_TRUE(history.on_ack({1, 0}, fate).valid);
+  EXPECT_TRUE(history.on_ack({1, 0}, 0, RttEstimator{}, fate).valid);
   EXPECT_EQ(fate.told.size(), 1u);
   for (base::Buffer& buffer : taken) pool.release(buffer);
 }
@@ -277,7 +315,7 @@ TEST(SentPacketHistory, WithoutMemoryAPacketIsLostTheMomentItLeaves) {
 TEST_F(SentPacketHistoryTest, AckedTrafficNeedsOnlyTheSmallRing) {
   for (uint32_t i = 1; i <= 100'000; ++i) {
     send(i, i);
-    history.on_ack({static_cast<uint16_t>(i), ~0u}, fate);
+    history.on_ack({static_cast<uint16_t>(i), ~0u}, sent_ns, rtt, fate);
     ASSERT_EQ(fate.acked_receipts, i);
   }
   EXPECT_EQ(history.capacity(), kMinSentPackets);
@@ -307,7 +345,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
       if (*rc::gen::inRange(0, 2) == 0) {
         const auto pick =
             static_cast<size_t>(*rc::gen::inRange<int>(0, static_cast<int>(in_flight_acks.size())));
-        RC_ASSERT(history.on_ack(in_flight_acks[pick], fate).valid);
+        RC_ASSERT(history.on_ack(in_flight_acks[pick], now, rtt, fate).valid);
       }
       history.detect_losses(now, rtt, fate);
       RC_ASSERT(history.validate());
@@ -328,7 +366,7 @@ TEST_F(SentPacketHistoryTest, FullAtHalfOfTheNumbersWithoutAnAck) {
   }
   EXPECT_TRUE(history.is_full());
   EXPECT_EQ(history.in_flight(), 0u);
-  history.on_ack({1000, 0}, fate);
+  history.on_ack({1000, 0}, sent_ns, rtt, fate);
   EXPECT_FALSE(history.is_full());
 }
 
@@ -338,12 +376,12 @@ TEST_F(SentPacketHistoryTest, ChunkIsToldOnceAndNotAgainByALateAck) {
     items.add(&chain, {.kind = CarriedKind::kChunk, .channel = 13, .value = chunk});
     history.on_sent({history.last_sent() + 1, 0, true, false, chain}, fate);
   }
-  history.on_ack({5, 0b111}, fate);  // 5, 4, 3, 2
+  history.on_ack({5, 0b111}, sent_ns, rtt, fate);  // 5, 4, 3, 2
   history.detect_losses(kMs, rtt, fate);
   ASSERT_EQ(fate.chunks.size(), 5u);
   EXPECT_EQ(fate.chunks[1], std::vector<bool>{false});
   for (uint32_t chunk = 2; chunk <= 5; ++chunk) EXPECT_EQ(fate.chunks[chunk], std::vector<bool>{true});
-  history.on_ack({5, 0b1111}, fate);  // late
+  history.on_ack({5, 0b1111}, sent_ns, rtt, fate);  // late
   EXPECT_EQ(fate.chunks[1].size(), 1u);
   EXPECT_EQ(items.live(), 0u);
   EXPECT_TRUE(fate.told.empty());

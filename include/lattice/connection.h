@@ -32,7 +32,8 @@ LATTICE_API lattice_conn* lattice_connect(lattice_world* world, const char* endp
                                           const uint8_t* connect_token, size_t token_bytes);
 
 /// Ends a connection and tells the peer. The reason is LATTICE_DISCONNECT_REQUESTED on a client and
-/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too.
+/// LATTICE_DISCONNECT_KICKED on the authority. on_disconnected is called on this side too. What the peer has
+/// not got yet is lost: send the last message with a receipt, and wait for it.
 ///
 ///     lattice_disconnect(conn);
 LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
@@ -82,7 +83,7 @@ static inline void lattice_conn_info_init(lattice_conn_info* info) {
 }
 
 /// Writes what is known of a connection, from lattice_connect() or on_connected until on_disconnected has
-/// returned. `out` must have been initialised.
+/// returned; with record_events as lattice_event.conn says. `out` must have been initialised.
 ///
 ///     lattice_conn_info info;
 ///     lattice_conn_info_init(&info);
@@ -147,7 +148,8 @@ static inline void lattice_channel_settings_init(lattice_channel_settings* setti
 
 /// Says how the messages that this side sends on `channel` of a connection share a full link with those of
 /// the other channels, from now on. The two unreliable channels wait in one queue: what is said of one holds
-/// for both. LATTICE_ERROR_CONFIG names the member that is out of its range.
+/// for both. A stream that is small beside its turn of a full link needs nothing: turns serve it in time.
+/// Call it as soon as there is a handle. LATTICE_ERROR_CONFIG names the member that is out of its range.
 ///
 ///     lattice_channel_settings voice;
 ///     lattice_channel_settings_init(&voice);

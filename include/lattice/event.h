@@ -24,26 +24,31 @@ typedef enum lattice_event_kind {
 typedef struct lattice_event {
   uint32_t kind;     ///< a lattice_event_kind
   uint32_t channel;  ///< a lattice_channel
-  /// Names the connection. After LATTICE_EVENT_DISCONNECTED every call with it is refused; the number itself
-  /// is still good to find what the program keeps for the connection.
+  /// Names the connection. Its lattice_conn_info can be had until the call of lattice_world_events() or the
+  /// pump that follows its LATTICE_EVENT_DISCONNECTED; if by then another connection has its place, every
+  /// call with it is refused. Sending is refused once the connection has ended, which may be events earlier.
+  /// The number itself stays good to find what the program keeps for the connection.
   lattice_conn* conn;
   lattice_peer_id peer;  ///< the id of the client, on both sides; 0 for an attempt to connect that failed
-  const uint8_t* data;   ///< `bytes` bytes and a zero; valid until the next call of the pump
-  size_t bytes;          ///< size of `data` without that zero
-  uint32_t receipt;      ///< the number that lattice_send_with_receipt() gave
-  uint32_t acked;        ///< 1: the library of the peer has all of the message; 0: it is given up
-  int32_t reason;        ///< a lattice_disconnect_reason, or one of the application's
-  uint32_t reserved;     ///< always 0
+  /// `bytes` bytes and a zero. Valid until the next lattice_world_recv(), lattice_world_send() or
+  /// lattice_world_pump().
+  const uint8_t* data;
+  size_t bytes;       ///< size of `data` without that zero
+  uint32_t receipt;   ///< the number that lattice_send_with_receipt() gave
+  uint32_t acked;     ///< 1: the library of the peer has all of the message; 0: it is given up
+  int32_t reason;     ///< a lattice_disconnect_reason, or one of the application's
+  uint32_t reserved;  ///< always 0
 } lattice_event;
 
 /// Takes the oldest events, at most `capacity`, writes them to `out` and returns how many there were. Call it
 /// until it returns 0. `out` may be NULL when `capacity` is 0. LATTICE_ERROR_NOT_ALLOWED in a world without
 /// record_events, LATTICE_ERROR_OUT_OF_ORDER inside a callback.
 ///
-/// No event is lost while it waits. Once 65,536 of them or 16 MiB of data wait, lattice_world_recv() takes
+/// No event is lost while it waits. Transfers have no events: their callbacks come inside the pump, and so
+/// before the events of the same call. Once 65,536 of them or 16 MiB of data wait, lattice_world_recv() takes
 /// nothing more from the network; called again, it answers LATTICE_ERROR_WOULD_BLOCK, and
-/// lattice_world_pump() returns 0 with the same error. Connections whose datagrams are not taken for
-/// connection_timeout_ms end.
+/// lattice_world_pump() returns 0 with the same error. Nothing is received then from
+/// anybody, and connections whose datagrams are not taken for connection_timeout_ms end with what they sent.
 ///
 ///     lattice_event events[64];
 ///     lattice_world_recv(world);

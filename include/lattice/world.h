@@ -96,8 +96,9 @@ LATTICE_API uint32_t lattice_world_ticks_due(lattice_world* world);
 LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 
 /// Sleeps until the pump has something to do, or until `timeout_ns` have passed: a datagram has come, a tick
-/// or a timer is due, or events wait. Returns 1 if there is something to do, and 0 after the timeout. While
-/// messages wait that congestion control lets leave later, it returns within a millisecond. The sleep is by
+/// or a timer is due, something was sent, or events wait. Returns 1 if there is something to do or a signal
+/// came, and 0 after the timeout; 0 only asks. While messages wait that congestion control lets leave later,
+/// there is something to do a millisecond after the last pump. The sleep is by
 /// the clock of the system, even where lattice_world_config.clock is set. Other threads get
 /// LATTICE_ERROR_BUSY from this world meanwhile. 0 with LATTICE_ERROR_UNSUPPORTED on a simulated network,
 /// where time does not pass by itself, and with LATTICE_ERROR_OUT_OF_ORDER inside a callback.
@@ -109,8 +110,21 @@ LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 LATTICE_API uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_ns);
 
 /// Writes how many nanoseconds the pump has nothing to do, if no datagram comes: the most that a loop of the
-/// program's own should sleep, together with lattice_world_descriptor(). 0: call the pump now. A millisecond
-/// or less while messages wait that congestion control lets leave later. UINT64_MAX: nothing is due.
+/// program's own should sleep, together with lattice_world_descriptor(). 0: call the pump now, or events wait
+/// and lattice_world_events() has them. Until a millisecond after the last pump while messages wait that
+/// congestion control lets leave later. UINT64_MAX: nothing is due. Ask right before the sleep: the pump
+/// records events, and what was sent since is due at once.
+///
+///     struct pollfd fd = {.fd = (int)descriptor, .events = POLLIN};
+///     while (running) {
+///       uint64_t idle_ns = 0;
+///       lattice_world_idle_ns(world, &idle_ns);
+///       uint64_t ms = idle_ns / 1000000 + (idle_ns % 1000000 != 0);
+///       poll(&fd, 1, ms < 1000 ? (int)ms : 1000);
+///       lattice_world_recv(world);
+///       ...  // lattice_world_events(), and what they lead to
+///       lattice_world_send(world);
+///     }
 LATTICE_API lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t* out);
 
 /// Writes the descriptor of the socket, for poll(), epoll or kqueue in a loop of the program's own. It is

@@ -103,7 +103,7 @@ ConnectionCall::ConnectionCall(const lattice_conn* handle) : WorldCall(world_of(
   } else if (world != nullptr) {
     entry_ = world->find(connection_of(handle));
     if (entry_ == nullptr) {
-      fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended. Forget its handle in on_disconnected.");
+      fail(LATTICE_ERROR_STALE_HANDLE, "The connection has ended. Forget its handle with its end.");
     }
   }
 }

@@ -271,6 +271,13 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   world->connects = out_role->role == LATTICE_ROLE_CLIENT;
   world->transport_only = out->transport_only != 0;
   world->has_player = out_role->role != LATTICE_ROLE_DEDICATED && !world->transport_only;
+  if (world->transport_only) {
+    // Both ends must agree on these, and here they mean nothing.
+    lattice_world_config defaults;
+    lattice_world_config_init(&defaults);
+    out->tick_rate_hz = defaults.tick_rate_hz;
+    out->max_objects = defaults.max_objects;
+  }
   world->tick_rate_hz = out->tick_rate_hz;
   world->snapshot_rate_hz = snapshot_rate_hz(*out);
   world->max_objects = out->max_objects;

@@ -30,9 +30,11 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
   if (instance == nullptr) return call.result();
   const world::ConnectionHandle connection = call.connection();
   const int number = static_cast<int>(channel);
-  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED || (data == nullptr && bytes != 0)) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four, or data is null.",
-                number);
+  if (number < 0 || number > LATTICE_CHANNEL_RELIABLE_ORDERED) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d is not one of the four.", number);
+  }
+  if (data == nullptr && bytes != 0) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The message has %zu bytes, and data is NULL.", bytes);
   }
   switch (instance->world->send_message(connection, static_cast<wire::Channel>(channel),
                                         {static_cast<const uint8_t*>(data), bytes}, receipt)) {

@@ -340,8 +340,8 @@ uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_ns) {
     no_descriptor();
     return 0;
   }
-  if (instance->events && !instance->events->empty()) return 1;
-  const uint64_t idle_ns = instance->world->idle_ns(instance->now());
+  const uint64_t idle_ns = instance->idle_ns();
+  if (idle_ns == 0) return 1;
   const uint64_t sleep_ns = std::min(timeout_ns, idle_ns);
   const bool has_datagram = instance->world->socket().wait_readable(sleep_ns);
   return has_datagram || idle_ns <= sleep_ns ? 1 : 0;
@@ -352,7 +352,7 @@ lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t* out) {
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
   if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the time to.");
-  *out = instance->world->idle_ns(instance->now());
+  *out = instance->idle_ns();
   return LATTICE_OK;
 }
 
@@ -386,7 +386,7 @@ size_t lattice_world_events(lattice_world* world, lattice_event* out, size_t cap
          "lattice_world_events was called inside a callback of the same world. Call it after the pump.");
     return 0;
   }
-  return instance->events->take({out, capacity});
+  return instance->take_events({out, capacity});
 }
 
 lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {

@@ -95,8 +95,26 @@ void WorldInstance::on_connect_refused(const platform::Address& from, connection
   if (log != nullptr) refusal_log.note(refusal, from, text, now().ns, write_refusal, this);
 }
 
+// What is known of a connection can be asked for until the program has seen its end.
+size_t WorldInstance::take_events(std::span<lattice_event> out) {
+  forget_ended();
+  const size_t count = events->take(out);
+  for (const lattice_event& event : out.first(count)) {
+    if (event.kind == LATTICE_EVENT_DISCONNECTED) ended.push_back(connection_of(event.conn));
+  }
+  return count;
+}
+
+void WorldInstance::forget_ended() {
+  for (const ConnectionRef& ref : ended) {
+    if (Connection* connection = find(ref)) connection->known = false;
+  }
+  ended.clear();
+}
+
 bool WorldInstance::receive(world::Now now) {
   was_pumped = true;
+  forget_ended();
   if (!world->receive(now)) return false;
   refusal_log.flush(now.ns, write_refusal, this);
   return true;
@@ -148,7 +166,9 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
     lattice_event event = event_of(LATTICE_EVENT_DISCONNECTED, connection);
     event.reason = static_cast<int32_t>(reason);
     events->record(event, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  } else if (callbacks.on_disconnected != nullptr) {
+    return;
+  }
+  if (callbacks.on_disconnected != nullptr) {
     callbacks.on_disconnected(callbacks_ctx, handle_of(connection), static_cast<int>(reason));
   }
   if (Connection* again = find({connection.slot, connection.generation})) again->known = false;

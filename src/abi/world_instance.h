@@ -46,6 +46,7 @@ struct WorldInstance final : world::Observer {
     bool known = false;
   };
   std::vector<Connection> connections;
+  std::vector<ConnectionRef> ended;  // whose last event has been taken: known until the next call
 
   /// Writes to the log callback, if there is one; printf-style, cut at 255 bytes.
   LATTICE_PRINTF(4, 5)
@@ -56,6 +57,11 @@ struct WorldInstance final : world::Observer {
   bool connects() const { return world->config().connects; }
   /// Runs Session::receive(), then logs the refused clients that are due.
   bool receive(world::Now now);
+  /// How long the pump and lattice_world_events() have nothing to do.
+  uint64_t idle_ns() const { return events && !events->empty() ? 0 : world->idle_ns(now()); }
+  /// Takes events, and forgets the connections whose end was taken before.
+  size_t take_events(std::span<lattice_event> out);
+  void forget_ended();
   /// So many events wait that nothing may be received.
   bool is_full_of_events() const { return events && events->is_full(); }
   lattice_conn* handle_of(world::ConnectionHandle connection) const;

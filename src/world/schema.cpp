@@ -8,16 +8,17 @@ namespace lattice::world {
 namespace {
 
 // The channel table of both ends in the form of Y-15: one line per channel.
-std::string channel_table(uint8_t transfer_channel) {
+std::string channel_table(uint8_t transfer_channel, bool transport_only) {
   std::string text =
       "channel 0 unreliable\n"
       "channel 1 unreliable_sequenced\n"
       "channel 2 reliable_unordered\n"
       "channel 3 reliable_ordered\n";
   if (transfer_channel != 0) text += "channel " + std::to_string(transfer_channel) + " bulk\n";
-  return text +
-         "channel 14 ack\n"
-         "channel 15 reliable_ordered\n";
+  text +=
+      "channel 14 ack\n"
+      "channel 15 reliable_ordered\n";
+  return transport_only ? text + "transport only\n" : text;
 }
 
 // Largest changes of an object that go in pieces, and of one that a single part of a snapshot always holds.
@@ -75,7 +76,7 @@ void Schema::fix(bool quantize_all) {
 }
 
 uint64_t Schema::id() const {
-  return registry_.schema_hash(channel_table(transfer_channel_));
+  return registry_.schema_hash(channel_table(transfer_channel_, transport_only_));
 }
 
 }  // namespace lattice::world

@@ -22,6 +22,8 @@ class Schema {
 
   /// Declares an application channel (4 to 13) as bulk; 0 for none.
   void set_transfer_channel(uint8_t channel) { transfer_channel_ = channel; }
+  /// There is nothing but connections and messages: the hash is that of no game.
+  void set_transport_only() { transport_only_ = true; }
 
   /// Fixes the schema and builds the tables that replication works on. Idempotent. With `quantize_all`,
   /// members of every type are rounded to their wire value after each tick (S-03). Otherwise only those of
@@ -47,6 +49,7 @@ class Schema {
   replication::TypeTable types_;
   bool fixed_ = false;
   uint8_t transfer_channel_ = 0;
+  bool transport_only_ = false;
 };
 
 }  // namespace lattice::world

@@ -91,6 +91,7 @@ Session::Session(const WorldConfig& config, std::unique_ptr<socket::DatagramSock
     presenter_.emplace(presenter_config(config, fixed_tick_), table_, *receiver_, *predictor_, fixed_tick_,
                        frame_log_);
   }
+  if (config.transport_only) schema_.set_transport_only();
   if (config.transfer_channel == 0) return;
   schema_.set_transfer_channel(config.transfer_channel);
   transfers_ = std::make_unique<TransferHub>(config, observer.transfer_handler());

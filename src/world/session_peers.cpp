@@ -27,7 +27,7 @@ OpResult Session::connect(const platform::Address& server, std::span<const uint8
     return OpResult::kNotAllowed;
   }
   if (is_connecting()) {
-    *error = "This world already has a connection. Disconnect it first.";
+    *error = "This world has a connection. Disconnect it, and pump until it has ended.";
     return OpResult::kNotAllowed;
   }
   const OpResult checked = connector_->check(token, error);

@@ -75,12 +75,10 @@ uint64_t Session::time_to_tick_ns(Now now) const {
 }
 
 uint64_t Session::idle_ns(Now now) const {
-  constexpr uint64_t kPacingNs = 1'000'000;
   const uint64_t tick_ns = time_to_tick_ns(now);
   if (!endpoint_) return tick_ns;
-  const uint64_t update_ns = endpoint_->endpoint().next_update_ns();
-  if (update_ns == 0) return std::min(tick_ns, kPacingNs);
-  const uint64_t next_ns = std::min(update_ns, socket_->next_event_ns());
+  const uint64_t next_ns = std::min(endpoint_->endpoint().next_update_ns(), socket_->next_event_ns());
+  if (next_ns == UINT64_MAX) return tick_ns;
   return std::min(tick_ns, next_ns > now.ns ? next_ns - now.ns : 0);
 }
 

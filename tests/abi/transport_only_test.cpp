@@ -30,6 +30,8 @@ struct Side {
     config.transport_only = transport_only;
     config.record_events = record_events;
     config.congestion_mode = congestion_mode;
+    config.tick_rate_hz = tick_rate_hz;
+    config.max_objects = max_objects;
     config.development_tokens = role == LATTICE_ROLE_CLIENT ? 0 : 1;
     if (netsim != nullptr) {
       config.netsim = netsim;
@@ -76,6 +78,8 @@ struct Side {
   }
 
   uint32_t congestion_mode = LATTICE_CONGESTION_DELAY;
+  uint32_t tick_rate_hz = 60;
+  uint32_t max_objects = 1024;
   lattice_world* world = nullptr;
   std::vector<Event> told;
 };
@@ -234,21 +238,129 @@ TEST_F(TransportOnly, AWorldWithTypesIsAnotherSchema) {
   EXPECT_EQ(client.last(LATTICE_EVENT_DISCONNECTED)->head.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
 }
 
-// A world without types connects to one that is transport_only, and neither may send the other what it cannot
-// read: the server sends snapshots.
-TEST_F(TransportOnly, SnapshotsEndTheConnectionByName) {
+// Its server would send snapshots, which nobody here reads.
+TEST_F(TransportOnly, AnOrdinaryWorldWithoutTypesIsAnotherSchemaToo) {
+  for (const uint32_t server_is_plain : {0u, 1u}) {
+    Side server, client;
+    ASSERT_TRUE(server.create(LATTICE_ROLE_DEDICATED, kServer, netsim, server_is_plain));
+    ASSERT_TRUE(client.create(LATTICE_ROLE_CLIENT, "10.0.0.2:2000", netsim, 1 - server_is_plain));
+    EXPECT_NE(lattice_world_schema_id(server.world), lattice_world_schema_id(client.world));
+    ASSERT_NE(client.connect(kServer), nullptr);
+    for (int i = 0; i < 200; ++i) {
+      for (Side* side : {&server, &client}) {
+        lattice_world_pump(side->world);
+        side->take();
+      }
+      lattice_netsim_advance(netsim, 5 * kMs);
+    }
+    ASSERT_EQ(client.count(LATTICE_EVENT_DISCONNECTED), 1u);
+    EXPECT_EQ(client.last(LATTICE_EVENT_DISCONNECTED)->head.reason, LATTICE_DISCONNECT_SCHEMA_MISMATCH);
+  }
+}
+
+TEST_F(TransportOnly, SettingsOfTheGameDecideNothing) {
   Side server, client;
-  ASSERT_TRUE(server.create(LATTICE_ROLE_DEDICATED, kServer, netsim, 0));
-  ASSERT_TRUE(client.create(LATTICE_ROLE_CLIENT, "10.0.0.2:2000", netsim));
-  ASSERT_NE(client.connect(kServer), nullptr);
-  for (int i = 0; i < 200; ++i) {
-    lattice_world_pump(server.world);
-    server.take();
-    client.pump();
+  client.tick_rate_hz = 30;
+  client.max_objects = 9000;
+  ASSERT_NO_FATAL_FAILURE(connect(server, client));
+}
+
+TEST_F(TransportOnly, AConnectionIsKnownUntilItsEndWasSeen) {
+  Side server, client;
+  ASSERT_NO_FATAL_FAILURE(connect(server, client));
+  lattice_conn* to_server = client.last(LATTICE_EVENT_CONNECTED)->head.conn;
+  lattice_conn* to_client = server.last(LATTICE_EVENT_CONNECTED)->head.conn;
+  ASSERT_EQ(lattice_send(to_server, LATTICE_CHANNEL_RELIABLE_ORDERED, "last", 4), LATTICE_OK);
+  lattice_world_pump(client.world);
+  for (int i = 0; i < 100; ++i) {
     lattice_netsim_advance(netsim, 5 * kMs);
+    lattice_world_pump(server.world);
+    if (i == 50) {
+      ASSERT_EQ(lattice_disconnect(to_server), LATTICE_OK);
+    }
+    lattice_world_pump(client.world);
+  }
+  // Nothing was taken yet: the message first, and then the end.
+  lattice_conn_info info;
+  lattice_conn_info_init(&info);
+  for (const lattice_event_kind kind : {LATTICE_EVENT_MESSAGE, LATTICE_EVENT_DISCONNECTED}) {
+    lattice_event event;
+    ASSERT_EQ(lattice_world_events(server.world, &event, 1), 1u);
+    ASSERT_EQ(event.kind, static_cast<uint32_t>(kind));
+    ASSERT_EQ(lattice_conn_get_info(to_client, &info), LATTICE_OK) << lattice_last_error();
+    EXPECT_EQ(info.peer_id, event.peer);
+    EXPECT_EQ(info.is_connected, 0u);
+    EXPECT_EQ(lattice_send(to_client, LATTICE_CHANNEL_UNRELIABLE, "x", 1), LATTICE_ERROR_NOT_CONNECTED);
+    lattice_channel_settings settings;
+    lattice_channel_settings_init(&settings);
+    lattice_conn_set_channel(to_client, LATTICE_CHANNEL_UNRELIABLE, &settings);
+    lattice_conn_stats stats;
+    lattice_conn_stats_init(&stats);
+    lattice_conn_get_stats(to_client, &stats);
+    lattice_disconnect(to_client);
+  }
+  EXPECT_EQ(lattice_world_events(server.world, nullptr, 0), 0u);
+  EXPECT_EQ(lattice_conn_get_info(to_client, &info), LATTICE_ERROR_STALE_HANDLE);
+}
+
+// A loop that sleeps for as long as it may, in the order of the guide.
+TEST_F(TransportOnly, SleepingForAsLongAsAllowedMissesNothing) {
+  Side server, client;
+  ASSERT_NO_FATAL_FAILURE(connect(server, client));
+  lattice_world_destroy(server.world);
+  server.world = nullptr;
+  uint64_t slept_ns = 0;
+  int turns = 0;
+  for (; client.count(LATTICE_EVENT_DISCONNECTED) == 0 && turns < 1000; ++turns) {
+    uint64_t idle_ns = 0;
+    ASSERT_EQ(lattice_world_idle_ns(client.world, &idle_ns), LATTICE_OK);
+    ASSERT_LE(idle_ns, 60'000 * kMs) << "for ever, and the end was not seen";
+    slept_ns += idle_ns;
+    lattice_netsim_advance(netsim, idle_ns);
+    ASSERT_EQ(lattice_world_recv(client.world), LATTICE_OK);
+    lattice_event event;  // One a turn, as with enet_host_service().
+    if (lattice_world_events(client.world, &event, 1) == 1) client.told.push_back({event, ""});
+    ASSERT_EQ(lattice_world_send(client.world), LATTICE_OK);
   }
   ASSERT_EQ(client.count(LATTICE_EVENT_DISCONNECTED), 1u);
-  EXPECT_EQ(client.last(LATTICE_EVENT_DISCONNECTED)->head.reason, LATTICE_DISCONNECT_PROTOCOL_ERROR);
+  EXPECT_LE(slept_ns, 15'000 * kMs);
+  EXPECT_LE(turns, 100);
+  client.pump();
+  for (int i = 0; i < 100; ++i) {
+    lattice_netsim_advance(netsim, 100 * kMs);
+    client.pump();
+  }
+  uint64_t idle_ns = 0;
+  ASSERT_EQ(lattice_world_idle_ns(client.world, &idle_ns), LATTICE_OK);
+  EXPECT_EQ(idle_ns, UINT64_MAX);
+}
+
+TEST_F(TransportOnly, WhatWasQueuedIsDueAtOnceAndWhatWaitsSoon) {
+  Side server, client;
+  ASSERT_NO_FATAL_FAILURE(connect(server, client));
+  run(server, client, 400);
+  lattice_conn* conn = client.last(LATTICE_EVENT_CONNECTED)->head.conn;
+  const auto idle_ns = [&] {
+    uint64_t out = 7;
+    EXPECT_EQ(lattice_world_idle_ns(client.world, &out), LATTICE_OK);
+    return out;
+  };
+  EXPECT_GT(idle_ns(), kMs);
+  ASSERT_EQ(lattice_send(conn, LATTICE_CHANNEL_UNRELIABLE, "x", 1), LATTICE_OK);
+  EXPECT_EQ(idle_ns(), 0u);
+  client.pump();
+  EXPECT_GT(idle_ns(), kMs) << "it left";
+  // More than may leave now.
+  const std::vector<uint8_t> body(200'000, 1);
+  ASSERT_EQ(lattice_send(conn, LATTICE_CHANNEL_RELIABLE_ORDERED, body.data(), body.size()), LATTICE_OK);
+  EXPECT_EQ(idle_ns(), 0u);
+  client.pump();
+  EXPECT_LE(idle_ns(), kMs);
+  EXPECT_GT(idle_ns(), 0u);
+  lattice_netsim_advance(netsim, 2 * kMs);
+  EXPECT_EQ(idle_ns(), 0u) << "counted from the last pump";
+  ASSERT_EQ(lattice_disconnect(conn), LATTICE_OK);
+  EXPECT_EQ(idle_ns(), 0u);
 }
 
 TEST_F(TransportOnly, CallbacksServeAsWell) {
@@ -363,6 +475,15 @@ TEST(TransportOnlyUdp, WaitingEndsWithADatagramATimerOrAnEvent) {
   }
   ASSERT_EQ(client.count(LATTICE_EVENT_CONNECTED), 1u);
   ASSERT_EQ(server.count(LATTICE_EVENT_CONNECTED), 1u);
+
+  // A timeout of 0 only asks. What was sent is something to do.
+  lattice_send(client.last(LATTICE_EVENT_CONNECTED)->head.conn, LATTICE_CHANNEL_RELIABLE_ORDERED, "a", 1);
+  EXPECT_EQ(lattice_world_wait(client.world, 0), 1u);
+  for (int i = 0; i < 100'000 && server.count(LATTICE_EVENT_MESSAGE) == 0; ++i) {
+    if (lattice_world_wait(client.world, 0) != 0) client.pump();
+    if (lattice_world_wait(server.world, kMs) != 0) server.pump();
+  }
+  ASSERT_EQ(server.count(LATTICE_EVENT_MESSAGE), 1u);
 
   intptr_t descriptor = -1;
   ASSERT_EQ(lattice_world_descriptor(server.world, &descriptor), LATTICE_OK);

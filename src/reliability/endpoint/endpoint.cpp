@@ -208,13 +208,15 @@ bool Endpoint::set_channel(ConnectionHandle connection, Channel channel, const C
 }
 
 uint64_t Endpoint::next_update_ns() const {
-  const bool is_due =
-      !core_->has_updated || !core_->ending.empty() || (core_->server && core_->server->has_waiting());
-  if (is_due) return 0;
+  if (!core_->has_updated || core_->woken) return 0;
+  constexpr uint64_t kRetryNs = 1'000'000;
+  const uint64_t retry_ns = core_->last_update_ns + kRetryNs;
+  if (!core_->ending.empty() || (core_->server && core_->server->has_waiting())) return retry_ns;
   constexpr uint64_t kServerUpdateNs = 1'000'000'000;
   const uint64_t server_ns =
       core_->server ? core_->last_server_update_ns + kServerUpdateNs : base::DeadlineTable::kNever;
-  return std::min(core_->service_times.earliest_ns(), server_ns);
+  const uint64_t service_ns = core_->service_times.earliest_ns();
+  return std::min(service_ns == 0 ? retry_ns : service_ns, server_ns);
 }
 
 void Endpoint::begin_update(uint64_t now_ns, uint64_t unix_s) {

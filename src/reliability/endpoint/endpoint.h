@@ -138,8 +138,9 @@ class Endpoint {
   /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
-  /// When update_and_send() has something to do, if nothing arrives and nothing is queued before; 0: with the
-  /// next call, such as messages that congestion control lets leave later.
+  /// When update_and_send() has something to do, if nothing arrives and nothing is queued before; 0: at once. What
+  /// the last call left undone, such as messages that congestion control lets leave later, is due a millisecond
+  /// after it.
   uint64_t next_update_ns() const;
 
   /// The first part of update_and_send(), which ends the update: send_now() may be called in between.

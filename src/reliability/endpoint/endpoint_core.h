@@ -136,7 +136,10 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
 
   // endpoint_service.cpp
   /// The next update services `peer`. Call it with everything that may give the peer something to do.
-  void wake(const Peer& peer) { service_times.set_due(peer.handle.slot); }
+  void wake(const Peer& peer) {
+    service_times.set_due(peer.handle.slot);
+    woken = true;
+  }
   void service_due();
   void service(Peer& peer);
   /// Services the peer in the update that has begun, unless it is ending.
@@ -276,6 +279,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t last_server_update_ns = 0;
   bool has_updated = false;
   bool update_begun = false;
+  bool woken = false;  ///< There is new work since the last update.
   /// The last ICMP report that an address is unreachable.
   struct {
     platform::Address about;

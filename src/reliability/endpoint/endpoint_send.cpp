@@ -53,7 +53,7 @@ void Endpoint::Core::begin_update() {
 
 void Endpoint::Core::update_and_send() {
   begin_update();
-  update_begun = false;
+  update_begun = woken = false;
   service_due();
   const uint64_t second = now_ns / kSecondNs;
   if (second / kIdleMemorySeconds != last_update_second / kIdleMemorySeconds) {

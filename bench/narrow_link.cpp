@@ -17,7 +17,7 @@ namespace reliability = lattice::reliability;
 namespace socket = lattice::socket;
 namespace crypto = lattice::crypto;
 namespace wire = lattice::wire;
-namespace platform = lattice::platform;
+namespace base = lattice::base;
 
 constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kSecond = 1'000 * kMs;
@@ -75,8 +75,8 @@ class Session {
   }
 
   std::string connect() {
-    const platform::Address server_address = platform::make_ipv4(198, 51, 100, 7, 27015);
-    const platform::Address client_address = platform::make_ipv4(192, 0, 2, 1, 40000);
+    const base::PathId server_address = base::ipv4_path(198, 51, 100, 7, 27015);
+    const base::PathId client_address = base::ipv4_path(192, 0, 2, 1, 40000);
     server_socket_ = network_.attach(server_address);
     client_socket_ = network_.attach(client_address);
     const crypto::SigningKeyPair issuer = crypto::SigningKeyPair::generate(entropy_);

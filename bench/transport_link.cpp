@@ -53,8 +53,8 @@ class Handler final : public reliability::EndpointHandler {
 class Link {
  public:
   Link(const socket::Impairment& each_way, uint64_t seed) : network_({.seed = seed}) {
-    const platform::Address server_at = platform::make_ipv4(10, 0, 0, 1, 7000);
-    const platform::Address client_at = platform::make_ipv4(10, 0, 0, 2, 7000);
+    const base::PathId server_at = base::ipv4_path(10, 0, 0, 1, 7000);
+    const base::PathId client_at = base::ipv4_path(10, 0, 0, 2, 7000);
     server_socket_ = network_.attach(server_at);
     client_socket_ = network_.attach(client_at);
     network_.set_path(client_at, server_at, each_way, each_way);

@@ -58,6 +58,7 @@ class Play {
   lattice_world* world();
   lattice_conn* conn();
   lattice_netsim* netsim();
+  const lattice_path* path();
   const char* address();
   const char* name();
   uint32_t struct_size();
@@ -136,6 +137,7 @@ class Play {
   }
   void fill(lattice_world_config& out);
   void fill(lattice_role_context& out);
+  void fill(lattice_datagram_backend& out);
   void fill(lattice_callbacks& out);
   void fill(lattice_transfer_callbacks& out);
   void fill(lattice_token_request& out);
@@ -143,6 +145,8 @@ class Play {
   void fill(lattice_input_desc& out);
   template <class T>
   void fill(T&) {}
+  void change_path(lattice_path& path);
+  uint32_t receive(std::span<lattice_backend_datagram> out);
   void call();
   void pump(uint32_t steps);
   lattice_world* make(const char* address, lattice_role role);
@@ -181,6 +185,9 @@ class Play {
   };
   std::array<StructRoom, 4> structs_{};
   size_t next_struct_ = 0;
+  lattice_datagram_backend backend_{};
+  std::array<const lattice_datagram_backend*, 2> backends_{&backend_, &backend_};
+  lattice_path path_{};
   uint32_t heard_ = 0;  // messages of the honest exchange
 };
 
@@ -194,6 +201,9 @@ inline void initialise(lattice_callbacks* out) {
 }
 inline void initialise(lattice_channel_settings* out) {
   lattice_channel_settings_init(out);
+}
+inline void initialise(lattice_datagram_backend* out) {
+  lattice_datagram_backend_init(out);
 }
 inline void initialise(lattice_conn_info* out) {
   lattice_conn_info_init(out);
@@ -252,6 +262,7 @@ void change_member(lattice_callbacks& out, Play& f);
 void change_member(lattice_channel_settings& out, Play& f);
 void change_member(lattice_conn_info& out, Play& f);
 void change_member(lattice_conn_stats& out, Play& f);
+void change_member(lattice_datagram_backend& out, Play& f);
 void change_member(lattice_frame& out, Play& f);
 void change_member(lattice_impairment& out, Play& f);
 void change_member(lattice_input_desc& out, Play& f);

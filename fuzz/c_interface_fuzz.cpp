@@ -405,6 +405,53 @@ void Play::fill(lattice_world_config& out) {
   out.max_objects = 32;
   out.development_tokens = u8() % 2;
   out.interest_kind = u8() % 4;
+  const uint8_t routes = u8() % 8;
+  if (routes > 2) return;
+  // Nobody has the secret of this issuer.
+  out.development_tokens = 0;
+  out.issuer_public_keys = data_.data();
+  out.issuer_public_key_count = 1;
+  initialise(&backend_);
+  fill(backend_);
+  out.backends = backends_.data();
+  out.backend_count = routes;
+  out.without_udp = u8() % 2;
+  if (out.without_udp == 0) return;
+  out.bind_address = nullptr;
+  out.netsim = nullptr;
+}
+void Play::change_path(lattice_path& path) {
+  constexpr uint8_t kForms[] = {LATTICE_PATH_NONE, LATTICE_PATH_OPAQUE, LATTICE_PATH_IPV4, LATTICE_PATH_IPV6,
+                                77};
+  path.route = u8() % 4;
+  path.form = pick(kForms);
+  path.number = u8();
+  if (path.form == LATTICE_PATH_IPV4 && u8() % 4 != 0) path.bytes[10] = path.bytes[11] = 0xFF;
+}
+const lattice_path* Play::path() {
+  path_ = {};
+  change_path(path_);
+  return u8() % 16 == 0 ? nullptr : &path_;
+}
+uint32_t Play::receive(std::span<lattice_backend_datagram> out) {
+  constexpr uint32_t kSizes[] = {0, 1, 1200, 1500, 1501, std::numeric_limits<uint32_t>::max()};
+  const uint8_t count = u8();
+  for (lattice_backend_datagram& each : out.first(std::min<size_t>(count, out.size()))) {
+    change_path(each.path);
+    each.bytes = pick(kSizes);
+    each.data[0] = u8();
+    each.data = nullptr;
+  }
+  return count;
+}
+void Play::fill(lattice_datagram_backend& out) {
+  out.ctx = this;
+  out.receive = [](void* ctx, lattice_backend_datagram* entries, uint32_t capacity) {
+    return play_of(ctx).receive({entries, capacity});
+  };
+  out.send = [](void* ctx, const lattice_backend_datagram*, uint32_t) { return uint32_t{play_of(ctx).u8()}; };
+  out.largest_datagram = [](void* ctx, const lattice_path*) { return 8 * uint32_t{play_of(ctx).u8()}; };
+  out.rate_subject = [](void* ctx, const lattice_path*) { return uint64_t{play_of(ctx).u8()}; };
 }
 void Play::fill(lattice_role_context& out) {
   lattice_role_context_init(&out, enumeration<lattice_role>());

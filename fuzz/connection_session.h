@@ -153,7 +153,7 @@ class Session {
   bool alive() { return !handler().connected.empty() && handler().ended.empty(); }
   void pass_time(uint8_t steps);
   void send_own(Input& input);
-  void send_raw(Input& input, wire::PacketType type, const platform::Address* spoofed);
+  void send_raw(Input& input, wire::PacketType type, const base::PathId* spoofed);
   void send_framed(Input& input);
   void send_fragments(Input& input);
   void send_transfer(Input& input);
@@ -172,10 +172,10 @@ class Session {
   Application application_;
   Rig rig_;
   Raw raw_;
-  const platform::Address first_address_ = raw_.address;
+  const base::PathId first_address_ = raw_.address;
   ScriptedPeer peer_{raw_, Raw::kRole,
                      kTestsClient ? rig_.options.client.channels : rig_.options.server.channels};
-  const platform::Address spoofed_ = platform::make_ipv4(203, 0, 113, 5, 5);
+  const base::PathId spoofed_ = base::ipv4_path(203, 0, 113, 5, 5);
   uint64_t to_spoofed_bytes_ = 0;
   size_t lose_next_ = 0;
   uint32_t receipts_asked_ = 0;
@@ -209,7 +209,7 @@ void Session<Raw>::step(Input& input) {
     case 11:
       return prove_path(input);
     case 12:
-      return peer_.move(platform::make_ipv4(192, 0, 2, 77, static_cast<uint16_t>(7770 + input.u8() % 8)));
+      return peer_.move(base::ipv4_path(192, 0, 2, 77, static_cast<uint16_t>(7770 + input.u8() % 8)));
     case 13:
       return peer_.replay(input.u8(), input.u8() % 2 == 0 ? peer_.address() : spoofed_);
     case 14:
@@ -250,7 +250,7 @@ void Session<Raw>::send_own(Input& input) {
 
 /// length u8 · plaintext.
 template <class Raw>
-void Session<Raw>::send_raw(Input& input, wire::PacketType type, const platform::Address* spoofed) {
+void Session<Raw>::send_raw(Input& input, wire::PacketType type, const base::PathId* spoofed) {
   const std::span<const uint8_t> plaintext = input.bytes(input.u8());
   peer_.send(type, plaintext, spoofed);
 }
@@ -345,7 +345,7 @@ void Session<Raw>::check() {
   require(handler().ended.size() <= handler().connected.size());
   require(to_spoofed_bytes_ <= 3 * peer_.spoofed_bytes());
   if (alive()) {
-    const platform::Address far = endpoint().endpoint().remote_address(handler().connected[0]);
+    const base::PathId far = endpoint().endpoint().remote_path(handler().connected[0]);
     require(kTestsClient ? far == first_address_ : far != spoofed_);  // That address was never proved.
   }
   require(handler().receipts.size() <= receipts_asked_);

@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const size_t bytes = std::min<size_t>(data[at + 1], size - at - 2);
     const wire::PacketType packet_type = kTypes[(type & 0x3F) % 3];
     if (type & 0x40) {
-      peer.send_from(platform::make_ipv4(203, 0, 113, 5, 5), packet_type, {data + at + 2, bytes});
+      peer.send_from(base::ipv4_path(203, 0, 113, 5, 5), packet_type, {data + at + 2, bytes});
     } else {
       peer.send(packet_type, {data + at + 2, bytes});
     }

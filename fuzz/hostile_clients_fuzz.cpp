@@ -198,9 +198,9 @@ void Session::step(Input& input) {
     case 9:
       return peer.rotate();
     case 10:
-      return peer.replay(input.u8(), platform::make_ipv4(203, 0, 113, 5, 5));
+      return peer.replay(input.u8(), base::ipv4_path(203, 0, 113, 5, 5));
     case 11:
-      return peer.move(platform::make_ipv4(192, 0, 2, 77, static_cast<uint16_t>(9000 + input.u8() % 8)));
+      return peer.move(base::ipv4_path(192, 0, 2, 77, static_cast<uint16_t>(9000 + input.u8() % 8)));
     case 12:
       // The server may still have the connection of before.
       if (input.u8() % 4 == 0) peer.send(wire::PacketType::kDisconnect, input.bytes(input.u8()));

@@ -19,7 +19,7 @@ template <>
 class RigOf<fuzz::WorldServer> {
  public:
   struct Server {
-    platform::Address address = platform::make_ipv4(10, 0, 0, 1, 27015);
+    base::PathId address = base::ipv4_path(10, 0, 0, 1, 27015);
   };
 
   RigOf(fuzz::WorldRig& worlds, crypto::SigningKeyPair& by)

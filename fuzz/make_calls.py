@@ -35,7 +35,7 @@ ARGUMENTS = {
     "const void* const*": "f.states()", "void* memory": "f.borrowed()",
     "const void* data": "f.given()", "const void*": "f.given()", "const uint8_t*": "f.key()",
     "lattice_netid*": "f.ids()", "lattice_event*": "f.events()", "intptr_t*": "f.place<intptr_t>()", "char*": "f.text_room()",
-    "uint8_t*": "f.room()", "void*": "f.room()", "size_t*": "f.place<size_t>()", "uint32_t*": "f.place<uint32_t>()",
+    "uint8_t*": "f.room()", "void*": "f.room()", "const lattice_path*": "f.path()", "lattice_path*": "f.place<lattice_path>()", "size_t*": "f.place<size_t>()", "uint32_t*": "f.place<uint32_t>()",
     "uint64_t*": "f.place<uint64_t>()", "lattice_transfer*": "f.transfer_place()",
 }
 

@@ -48,7 +48,7 @@ class ScriptedPeerOf {
 
   /// Seals `plaintext` and sends it; from `spoofed` if that is given.
   void send(wire::PacketType type, std::span<const uint8_t> plaintext,
-            const platform::Address* spoofed = nullptr) {
+            const base::PathId* spoofed = nullptr) {
     raw_.seal(type, plaintext, [&](std::span<const uint8_t> datagram) {
       sent_.emplace_back(datagram.begin(), datagram.end());
       if (sent_.size() > kRememberedDatagrams) sent_.pop_front();
@@ -78,7 +78,7 @@ class ScriptedPeerOf {
   }
 
   /// Sends the `index`-th newest datagram again, unchanged.
-  void replay(size_t index, const platform::Address& from) {
+  void replay(size_t index, const base::PathId& from) {
     if (sent_.empty()) return;
     const test::Bytes& datagram = sent_[sent_.size() - 1 - index % sent_.size()];
     inject(from, datagram);
@@ -95,7 +95,7 @@ class ScriptedPeerOf {
     send_keepalive(body);
   }
   /// Sends a path challenge, as servers do; from `spoofed` if that is given.
-  void challenge_path(uint8_t byte, const platform::Address* spoofed) {
+  void challenge_path(uint8_t byte, const base::PathId* spoofed) {
     wire::KeepaliveBody body;
     body.flags = wire::kKeepalivePathChallenge;
     body.challenge.fill(byte);
@@ -111,7 +111,7 @@ class ScriptedPeerOf {
   }
 
   /// The peer's address becomes `to`, as behind a NAT.
-  void move(const platform::Address& to) {
+  void move(const base::PathId& to) {
     if (rig_.network.rebind(raw_.address, to)) raw_.address = to;
   }
 
@@ -130,10 +130,10 @@ class ScriptedPeerOf {
   /// The truthful ack block.
   wire::AckBlock ack() const { return {static_cast<uint16_t>(highest_), bitfield_}; }
   uint16_t next_id(uint8_t channel) const { return next_id_[channel]; }
-  const platform::Address& address() const { return raw_.address; }
+  const base::PathId& address() const { return raw_.address; }
 
  private:
-  void inject(const platform::Address& from, std::span<const uint8_t> datagram) {
+  void inject(const base::PathId& from, std::span<const uint8_t> datagram) {
     if (from != raw_.address) spoofed_bytes_ += datagram.size();
     rig_.network.inject(from, raw_.peer_address, datagram, rig_.now_ns);
   }
@@ -144,7 +144,7 @@ class ScriptedPeerOf {
     return {.packets = 1, .min_interval_ns = 0, .min_overlap_ns = 0, .max_overlap_ns = test::kSecond};
   }
 
-  void send_keepalive(wire::KeepaliveBody body, const platform::Address* spoofed = nullptr) {
+  void send_keepalive(wire::KeepaliveBody body, const base::PathId* spoofed = nullptr) {
     body.ack = ack();
     std::array<uint8_t, wire::kMaxKeepaliveBodyBytes> plaintext;
     const size_t bytes = wire::encode_keepalive(body, plaintext);

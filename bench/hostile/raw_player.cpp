@@ -23,7 +23,7 @@ std::unique_ptr<socket::UdpSocket> open_socket() {
 }  // namespace
 
 RawPlayer::RawPlayer(uint16_t port, uint64_t schema_id, uint32_t index)
-    : server_(platform::make_ipv4(127, 0, 0, 1, port)), socket_(open_socket()) {
+    : server_(base::ipv4_path(127, 0, 0, 1, port)), socket_(open_socket()) {
   if (!socket_) return;
   crypto::KeyPair key = crypto::KeyPair::generate(entropy_);
   connection::ClientHandshakeConfig config;
@@ -35,7 +35,7 @@ RawPlayer::RawPlayer(uint16_t port, uint64_t schema_id, uint32_t index)
   handshake_->start(platform::monotonic_ns(), *this);
 }
 
-void RawPlayer::emit(const platform::Address& to, std::span<const uint8_t> datagram) {
+void RawPlayer::emit(const base::PathId& to, std::span<const uint8_t> datagram) {
   last_.assign(datagram.begin(), datagram.end());
   const socket::Datagram out{to, static_cast<uint32_t>(last_.size()), last_.data()};
   socket_->send({&out, 1}, platform::monotonic_ns());
@@ -49,7 +49,7 @@ void RawPlayer::hear(uint64_t now_ns) {
   while (socket_->receive({&in, 1}, now_ns) == 1) read({in.data, in.size}, in.peer, now_ns);
 }
 
-void RawPlayer::read(std::span<uint8_t> datagram, const platform::Address& from, uint64_t now_ns) {
+void RawPlayer::read(std::span<uint8_t> datagram, const base::PathId& from, uint64_t now_ns) {
   if (link_) {
     const auto opened = link_->open(datagram);
     if (opened) note_number(opened.packet_seq);

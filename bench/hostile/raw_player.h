@@ -47,13 +47,13 @@ class RawPlayer final : private lattice::connection::DatagramSink {
   uint64_t sent() const { return sent_; }
 
  private:
-  void emit(const lattice::platform::Address& to, std::span<const uint8_t> datagram) override;
+  void emit(const lattice::base::PathId& to, std::span<const uint8_t> datagram) override;
   std::span<const uint8_t> seal(lattice::wire::PacketType type, std::span<const uint8_t> plaintext);
-  void read(std::span<uint8_t> datagram, const lattice::platform::Address& from, uint64_t now_ns);
+  void read(std::span<uint8_t> datagram, const lattice::base::PathId& from, uint64_t now_ns);
   void note_number(uint64_t number);
 
   lattice::crypto::SystemEntropy entropy_;
-  lattice::platform::Address server_;
+  lattice::base::PathId server_;
   std::unique_ptr<lattice::socket::UdpSocket> socket_;
   std::optional<lattice::connection::ClientHandshake> handshake_;
   std::optional<lattice::connection::SecureLink> link_;

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-using lattice::platform::Address;
+using lattice::base::PathId;
 using lattice::socket::Datagram;
 
 namespace {
@@ -48,13 +48,12 @@ CrowdSocket::~CrowdSocket() {
   for (const int fd : sockets_) close(fd);
 }
 
-Address CrowdSocket::crowd_address(uint32_t index) {
-  return lattice::platform::make_ipv4(10, 0, static_cast<uint8_t>(index >> 8), static_cast<uint8_t>(index),
-                                      1);
+PathId CrowdSocket::crowd_address(uint32_t index) {
+  return lattice::base::ipv4_path(10, 0, static_cast<uint8_t>(index >> 8), static_cast<uint8_t>(index), 1);
 }
 
-Address CrowdSocket::local_address() const {
-  return lattice::platform::make_ipv4(127, 0, 0, 1, 1);
+PathId CrowdSocket::local_path() const {
+  return lattice::base::ipv4_path(127, 0, 0, 1, 1);
 }
 
 void CrowdSocket::begin_phase(uint32_t phase) {
@@ -129,7 +128,7 @@ void CrowdSocket::flush(uint64_t now_ns) {
 
 size_t CrowdSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns) {
   for (const Datagram& datagram : datagrams) {
-    const auto index = static_cast<uint32_t>(datagram.peer.ip[14] << 8 | datagram.peer.ip[15]);
+    const auto index = static_cast<uint32_t>(datagram.peer.bytes[14] << 8 | datagram.peer.bytes[15]);
     const uint32_t step = index % kDelays;
     if (random_.chance(path_.loss)) continue;
     const uint64_t delay_ns = path_.delay_ns - path_.spread_ns + 2 * path_.spread_ns * step / (kDelays - 1);

@@ -38,7 +38,7 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
 
   bool ok() const { return ok_; }
   /// The address by which the endpoint knows the server for client `index`.
-  static lattice::platform::Address crowd_address(uint32_t index);
+  static lattice::base::PathId crowd_address(uint32_t index);
 
   /// receive() returns what waits at the sockets of this group from now on.
   void begin_phase(uint32_t phase);
@@ -47,7 +47,7 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
 
   size_t receive(std::span<lattice::socket::Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const lattice::socket::Datagram> datagrams, uint64_t now_ns) override;
-  lattice::platform::Address local_address() const override;
+  lattice::base::PathId local_path() const override;
   const lattice::socket::SocketStats& stats() const override { return stats_; }
 
  private:

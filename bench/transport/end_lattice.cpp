@@ -43,7 +43,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
   /// `count` clients, numbered from `first`; flush() connects one after the other, since one socket may have
   /// one handshake with one server in progress.
   void plan_connections(uint16_t port, uint32_t first, uint32_t count) {
-    server_ = platform::make_ipv4(127, 0, 0, 1, port);
+    server_ = base::ipv4_path(127, 0, 0, 1, port);
     for (uint32_t i = count; i-- > 0;) {
       crypto::KeyPair client = crypto::KeyPair::generate(entropy_);
       std::vector<uint8_t> token = make_token(client.public_key(), first + i);
@@ -79,7 +79,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
     endpoint_->disconnect(handles_[peer], connection::DisconnectReason::kRequested);
   }
   void wait(uint64_t timeout_ns) override { socket_->wait_readable(timeout_ns); }
-  uint16_t port() const override { return socket_->local_address().port; }
+  uint16_t port() const override { return socket_->local_path().number; }
   bool has_back_pressure() const override { return true; }
 
  private:
@@ -116,7 +116,7 @@ class LatticeEnd final : public End, private reliability::EndpointHandler {
   std::vector<reliability::ConnectionHandle> handles_;
   EndEvents* events_ = nullptr;
   uint64_t admitted_ = 0;
-  platform::Address server_;
+  base::PathId server_;
   std::vector<Planned> planned_;  // The next one last.
 };
 

@@ -29,10 +29,10 @@ typedef struct lattice_captured_datagram {
   uint64_t time_ns;       ///< when it was processed, by the clock of the world
   const uint8_t* data;    ///< the datagram; valid during the call
   uint32_t bytes;         ///< size of `data`
-  uint16_t local_port;    ///< UDP port of this world
-  uint16_t remote_port;   ///< UDP port of the peer
-  uint8_t local_ip[16];   ///< address of this world; IPv4 as IPv4-mapped IPv6
-  uint8_t remote_ip[16];  ///< address of the peer, in the same form
+  uint16_t local_port;    ///< UDP port of this world; of another route its number
+  uint16_t remote_port;   ///< UDP port of the peer; of another route the number of the peer's path
+  uint8_t local_ip[16];   ///< address of this world; IPv4 as IPv4-mapped IPv6; of another route zero
+  uint8_t remote_ip[16];  ///< address of the peer, in the same form; of another route the bytes of its path
 } lattice_captured_datagram;
 
 /// All zero, with struct_size. Does nothing when `datagram` is NULL. Does not set lattice_last_result().

@@ -5,6 +5,7 @@
 #ifndef LATTICE_CONFIG_H
 #define LATTICE_CONFIG_H
 
+#include "lattice/backend.h"
 #include "lattice/result.h"
 #include "lattice/types.h"
 
@@ -111,8 +112,8 @@ typedef struct lattice_world_config {
   const uint8_t* issuer_public_keys;
   /// How many keys there are, 0..2, default 0. An authority needs one, unless development_tokens is 1.
   uint32_t issuer_public_key_count;
-  /// Authority: handshakes per second from one network, which is a /24 of IPv4 or a /56 of IPv6. 1..100000,
-  /// default 100.
+  /// Authority: handshakes per second from one network, which is a /24 of IPv4 or a /56 of IPv6, or what a
+  /// back end states (lattice_datagram_backend.rate_subject). 1..100000, default 100.
   uint32_t connects_per_s_per_prefix;
   /// Authority: connections from one such network whose handshake is not complete. 1..16384, default 16. One
   /// player has half as many at most. At the bound, one that is 2.5 s old ends when a client comes.
@@ -177,8 +178,8 @@ typedef struct lattice_world_config {
   /// machine then get tokens with lattice_dev_token(), and no key is configured anywhere. The issuer's secret
   /// lies in a file that only this user can read, until the world is destroyed
   /// (lattice_world_development_file()). Only for a bind_address on 127.0.0.0/8 or [::1], and for simulated
-  /// networks, where there is no file: lattice_world_create() refuses any other address. Tokens of
-  /// issuer_public_keys, if given too, count as well. 0 or 1, default 0.
+  /// networks, where there is no file: lattice_world_create() refuses any other address, and back ends.
+  /// Tokens of issuer_public_keys, if given too, count as well. 0 or 1, default 0.
   uint32_t development_tokens;
   uint32_t reserved_development;  ///< leave at 0
 
@@ -267,6 +268,17 @@ typedef struct lattice_world_config {
   /// 1: what happens to connections is recorded for lattice_world_events(), and on_connected,
   /// on_disconnected, on_message and on_receipt are not called. 0 or 1, default 0.
   uint32_t record_events;
+
+  // ---- Back ends (backend.h) ----
+
+  /// Other ways than UDP for datagrams: an array of pointers to back ends. The back end at index i has the
+  /// route i + 1. Each route has an equal part of what a server spends on newcomers, so give no back end that
+  /// nobody uses. Array and structures are copied. NULL, the default, when the count is 0.
+  const lattice_datagram_backend* const* backends;
+  uint32_t backend_count;  ///< how many there are, 0..7, default 0
+  /// 1: the world opens no UDP socket, and only back ends carry datagrams; bind_address and netsim are NULL
+  /// then. 0 or 1, default 0.
+  uint32_t without_udp;
 } lattice_world_config;
 
 /// Fills the defaults of the first `struct_size` bytes. lattice_world_config_init() calls it with the size

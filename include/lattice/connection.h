@@ -18,13 +18,13 @@ extern "C" {
 /// copied. Fixes the schema. The pump does the rest and calls on_connected or on_disconnected. A client has
 /// one connection at a time; it may connect again from inside on_disconnected.
 ///
-/// NULL on failure: LATTICE_ERROR_ADDRESS when `endpoint` does not parse or resolve, LATTICE_ERROR_TOKEN when
-/// the token is malformed, is for another protocol version, states another schema or names a client key that
-/// this world does not hold, such as that of a token it used before (LATTICE_DISCONNECT_TOKEN_INVALID says
-/// what becomes of other bad tokens),
-/// LATTICE_ERROR_NOT_ALLOWED on an authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while
-/// the world still tells earlier peers that their connections ended. A host name blocks while the resolver
-/// looks it up; a numeric address never blocks.
+/// NULL on failure: LATTICE_ERROR_ADDRESS when `endpoint` does not parse or resolve, and in a world
+/// without_udp, LATTICE_ERROR_TOKEN when the token is malformed, is for another protocol version, states
+/// another schema or names a client key that this world does not hold, such as that of a token it used before
+/// (LATTICE_DISCONNECT_TOKEN_INVALID says what becomes of other bad tokens), LATTICE_ERROR_NOT_ALLOWED on an
+/// authority and while there is a connection, LATTICE_ERROR_WOULD_BLOCK while the world still tells earlier
+/// peers that their connections ended. A host name blocks while the resolver looks it up; a numeric address
+/// never blocks.
 ///
 ///     lattice_conn* conn = lattice_connect(world, "127.0.0.1:27015", token, token_bytes);
 ///     if (conn == NULL) fprintf(stderr, "%s\n", lattice_last_error());
@@ -60,7 +60,9 @@ typedef struct lattice_conn_info {
   uint8_t user_data[LATTICE_TOKEN_USER_DATA_MAX_BYTES];  ///< the user data of the token
   uint32_t user_data_bytes;                              ///< size of user_data
   uint64_t remote_schema_id;  ///< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the schema of the peer; else 0
-  /// The address of the peer now, with a final zero. A server follows a client whose address changes.
+  /// The address of the peer now, with a final zero. A server follows a client whose address changes. The
+  /// path of a back end as "route1/" with the address, or with the number and the bytes of an opaque path, in
+  /// hexadecimal without zeros at the end: "route1/7:0a0b". lattice_conn_get_path() has it as a structure.
   char remote_address[64];
   char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
   /// 1 once the client has every object that was in its set when it joined. The authority knows it from

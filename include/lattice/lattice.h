@@ -26,9 +26,10 @@
 /// **Callbacks** run inside the pump, on the thread that pumps. A callback may call every function except the
 /// pump itself (lattice_world_recv, lattice_world_tick, lattice_world_send, lattice_world_pump),
 /// lattice_world_wait(), lattice_world_events(), lattice_world_destroy() and lattice_set_capture(); those
-/// answer LATTICE_ERROR_OUT_OF_ORDER. The functions for the log, the clock, tasks, capture and reading a
-/// transfer must not call back into the world. A despawn or a disconnect asked for inside a callback happens
-/// at the end of the current phase of the pump, so that nothing disappears under a loop that still uses it.
+/// answer LATTICE_ERROR_OUT_OF_ORDER. The functions for the log, the clock, tasks, capture, back ends and
+/// reading a transfer must not call back into the world. A despawn or a disconnect asked for inside a
+/// callback happens at the end of the current phase of the pump, so that nothing disappears under a loop that
+/// still uses it.
 ///
 /// **Structures** of the interface begin with struct_size, which their `_init` function sets. A program that
 /// was compiled with an older header works with a newer library: members that the program does not know keep
@@ -39,6 +40,7 @@
 #ifndef LATTICE_LATTICE_H
 #define LATTICE_LATTICE_H
 
+#include "lattice/backend.h"
 #include "lattice/callbacks.h"
 #include "lattice/capture.h"
 #include "lattice/config.h"

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "lattice/authoring/networked.h"
+#include "lattice/cpp/backend.h"
 #include "lattice/cpp/callbacks.h"
 #include "lattice/cpp/connection.h"
 #include "lattice/cpp/types.h"
@@ -155,6 +156,10 @@ class WorldRef {
   /// Calls lattice_connect().
   Connection connect(const char* endpoint, std::span<const uint8_t> token) const {
     return Connection(lattice_connect(handle_, endpoint, token.data(), token.size()));
+  }
+  /// The same, to an authority at `server`, a path of a back end. Calls lattice_connect_path().
+  Connection connect(const lattice_path& server, std::span<const uint8_t> token) const {
+    return Connection(lattice_connect_path(handle_, &server, token.data(), token.size()));
   }
   /// Makes a token with dev_token() and connects with it. A false Connection on failure.
   ///

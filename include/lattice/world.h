@@ -44,8 +44,9 @@ LATTICE_API lattice_world* lattice_world_create(const lattice_world_config* conf
 /// LATTICE_ERROR_OUT_OF_ORDER inside a callback: the world stays.
 LATTICE_API lattice_result lattice_world_destroy(lattice_world* world);
 
-/// Writes the address that the socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are
+/// Writes the address that the UDP socket is bound to, as "127.0.0.1:27015" with a final zero. 64 bytes are
 /// always enough. LATTICE_ERROR_BUFFER_TOO_SMALL when `capacity` is too small for the longest address.
+/// LATTICE_ERROR_UNSUPPORTED in a world without_udp.
 LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out, size_t capacity);
 
 /// Runs the world once: receives, runs every tick that is due, sends. Never blocks. Callbacks run inside.
@@ -129,7 +130,7 @@ LATTICE_API lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t*
 
 /// Writes the descriptor of the socket, for poll(), epoll or kqueue in a loop of the program's own. It is
 /// readable when datagrams wait. Only wait on it: the world reads it and closes it. LATTICE_ERROR_UNSUPPORTED
-/// on a simulated network.
+/// on a simulated network, and in a world with back ends: wait on theirs too, or call lattice_world_wait().
 LATTICE_API lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out);
 
 /// What lattice_set_option() switches. The first three work on a client and are on at the start. Switch them

@@ -17,11 +17,13 @@ void CaptureBridge::on_captured(const reliability::CapturedDatagram& datagram) {
   out.time_ns = datagram.now_ns;
   out.data = datagram.bytes.data();
   out.bytes = static_cast<uint32_t>(datagram.bytes.size());
-  const platform::Address local = socket_.local_address();
-  out.local_port = local.port;
-  out.remote_port = datagram.peer.port;
-  std::copy(local.ip.begin(), local.ip.end(), out.local_ip);
-  std::copy(datagram.peer.ip.begin(), datagram.peer.ip.end(), out.remote_ip);
+  const base::PathId udp = socket_.local_path();
+  const bool is_udp = datagram.peer.route == base::kUdpRoute;
+  const base::PathId local = is_udp ? udp : base::PathId{.number = datagram.peer.route};
+  out.local_port = local.number;
+  out.remote_port = datagram.peer.number;
+  std::copy(local.bytes.begin(), local.bytes.end(), out.local_ip);
+  std::copy(datagram.peer.bytes.begin(), datagram.peer.bytes.end(), out.remote_ip);
   fn_(ctx_, &out);
 }
 

@@ -76,6 +76,8 @@ lattice_result check_bounds(const lattice_world_config& c) {
       {"interest_far_rate_hz", c.interest_far_rate_hz, 0, snapshot_rate_hz(c)},
       {"transport_only", c.transport_only, 0, 1},
       {"record_events", c.record_events, 0, 1},
+      {"backend_count", c.backend_count, 0, LATTICE_BACKENDS_MAX},
+      {"without_udp", c.without_udp, 0, 1},
   };
   for (const Bound& bound : bounds) {
     if (bound.value >= bound.min && bound.value <= bound.max) continue;
@@ -174,6 +176,33 @@ lattice_result check_role(const lattice_world_config& c, const lattice_role_cont
   return LATTICE_OK;
 }
 
+lattice_result check_routes(const lattice_world_config& c) {
+  if (c.backend_count != 0 && c.backends == nullptr) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.backends is NULL and backend_count is %u. Give the back ends, or a count "
+        "of 0.",
+        c.backend_count);
+  }
+  if (c.backend_count != 0 && c.development_tokens != 0) {
+    return fail(
+        LATTICE_ERROR_CONFIG,
+        "lattice_world_config.development_tokens is 1 and there are back ends. Development tokens are "
+        "for loopback and simulated networks only: give issuer_public_keys.");
+  }
+  if (c.without_udp == 0) return LATTICE_OK;
+  if (c.backend_count == 0) {
+    return fail(LATTICE_ERROR_CONFIG,
+                "lattice_world_config.without_udp is 1 and backend_count is 0. Give a back end, or let the "
+                "world have UDP.");
+  }
+  if (c.bind_address == nullptr && c.netsim == nullptr) return LATTICE_OK;
+  return fail(
+      LATTICE_ERROR_CONFIG,
+      "lattice_world_config.without_udp is 1 and %s is given. Leave it NULL, or let the world have UDP.",
+      c.bind_address != nullptr ? "bind_address" : "netsim");
+}
+
 constexpr uint64_t kMs = 1'000'000;
 
 double leave_radius(const lattice_world_config& c) {
@@ -266,6 +295,7 @@ lattice_result read_config(const lattice_world_config* in, const lattice_role_co
   if (const lattice_result bad = check_bounds(*out)) return bad;
   if (const lattice_result bad = check_interest(*out)) return bad;
   if (const lattice_result bad = check_role(*out, *out_role)) return bad;
+  if (const lattice_result bad = check_routes(*out)) return bad;
   if (const lattice_result bad = check_caps(*out, out_role->role)) return bad;
   world->listens = out_role->role != LATTICE_ROLE_CLIENT;
   world->connects = out_role->role == LATTICE_ROLE_CLIENT;

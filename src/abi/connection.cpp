@@ -3,8 +3,10 @@
 #include <cstring>
 
 #include "abi/address_fault.h"
+#include "abi/backend_socket.h"
 #include "abi/call.h"
 #include "abi/struct_size.h"
+#include "transport/socket/path_address.h"
 #include "transport/wire/utf8.h"
 
 namespace {
@@ -80,6 +82,32 @@ void tell_joining(const WorldInstance& instance, const world::ConnectionHandle& 
   out->is_loaded = joining.loaded ? 1 : 0;
 }
 
+/// The rest of the ways to connect. Null with the error set on failure.
+lattice_conn* begin_connect(WorldInstance& instance, const base::PathId& server, const uint8_t* token,
+                            size_t token_bytes) {
+  const char* error = "";
+  world::ConnectionHandle connection;
+  switch (instance.world->connect(server, {token, std::min<size_t>(token_bytes, LATTICE_TOKEN_MAX_BYTES + 1)},
+                                  &connection, &error)) {
+    case world::OpResult::kOk:
+      break;
+    case world::OpResult::kNotAllowed:
+      fail(LATTICE_ERROR_NOT_ALLOWED, "%s", error);
+      return nullptr;
+    case world::OpResult::kWouldBlock:
+      fail(LATTICE_ERROR_WOULD_BLOCK, "%s", error);
+      return nullptr;
+    case world::OpResult::kNotFound:
+      fail(LATTICE_ERROR_ADDRESS, "%s", error);
+      return nullptr;
+    default:
+      fail(LATTICE_ERROR_TOKEN, "%s", error);
+      return nullptr;
+  }
+  instance.note_address(instance.remember(connection));
+  return instance.handle_of(connection);
+}
+
 }  // namespace
 
 extern "C" {
@@ -108,7 +136,7 @@ lattice_result lattice_world_new_client_key(lattice_world* world, uint8_t out[LA
 }
 
 lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const uint8_t* connect_token,
-                              size_t token_len) {
+                              size_t token_bytes) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return nullptr;
@@ -127,28 +155,34 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
          abi::address_fault(fault));
     return nullptr;
   }
-  const char* error = "";
-  world::ConnectionHandle connection;
-  switch (instance->world->connect(address,
-                                   {connect_token, std::min<size_t>(token_len, LATTICE_TOKEN_MAX_BYTES + 1)},
-                                   &connection, &error)) {
-    case world::OpResult::kOk:
-      break;
-    case world::OpResult::kNotAllowed:
-      fail(LATTICE_ERROR_NOT_ALLOWED, "%s", error);
-      return nullptr;
-    case world::OpResult::kWouldBlock:
-      fail(LATTICE_ERROR_WOULD_BLOCK, "%s", error);
-      return nullptr;
-    case world::OpResult::kNotFound:
-      fail(LATTICE_ERROR_ADDRESS, "%s", error);
-      return nullptr;
-    default:
-      fail(LATTICE_ERROR_TOKEN, "%s", error);
-      return nullptr;
+  return begin_connect(*instance, socket::path_of(address), connect_token, token_bytes);
+}
+
+lattice_conn* lattice_connect_path(lattice_world* world, const lattice_path* path,
+                                   const uint8_t* connect_token, size_t token_bytes) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  if (path == nullptr || connect_token == nullptr) {
+    fail(LATTICE_ERROR_INVALID_ARGUMENT, "lattice_connect_path needs a path and a connect token.");
+    return nullptr;
   }
-  instance->note_address(instance->remember(connection));
-  return instance->handle_of(connection);
+  if (!instance->connects()) {
+    not_a_client();
+    return nullptr;
+  }
+  return begin_connect(*instance, abi::path_from(*path), connect_token, token_bytes);
+}
+
+lattice_result lattice_conn_get_path(lattice_conn* conn, lattice_path* out) {
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (out == nullptr) return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the path to.");
+  const base::PathId path = instance->world->remote_path(call.connection());
+  if (!base::is_path(path)) return fail(LATTICE_ERROR_NOT_CONNECTED, "The peer of this connection is gone.");
+  *out = abi::public_path(path);
+  return LATTICE_OK;
 }
 
 lattice_result lattice_disconnect(lattice_conn* conn) {

@@ -4,6 +4,7 @@
 #include "abi/call.h"
 #include "abi/impairment.h"
 #include "abi/netsim_instance.h"
+#include "transport/socket/path_address.h"
 
 using namespace lattice;
 using abi::fail;
@@ -68,7 +69,7 @@ lattice_result lattice_netsim_set_link(lattice_netsim* netsim, const char* from,
   if (!platform::parse_address(from, &a) || !platform::parse_address(to, &b)) {
     return fail(LATTICE_ERROR_ADDRESS, "A link needs two addresses such as 10.0.0.2:1000.");
   }
-  if (!instance->network.set_direction(a, b, value)) {
+  if (!instance->network.set_direction(socket::path_of(a), socket::path_of(b), value)) {
     return fail(LATTICE_ERROR_NOT_FOUND, "No world is attached at %s or at %s. Create both worlds first.",
                 from, to);
   }

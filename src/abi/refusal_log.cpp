@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "transport/socket/path_address.h"
+
 namespace lattice::abi {
 
-void RefusalLog::note(connection::ServerRefusal refusal, const platform::Address& from, std::string_view text,
+void RefusalLog::note(connection::ServerRefusal refusal, const base::PathId& from, std::string_view text,
                       uint64_t now_ns, WriteLine write, void* ctx) {
   Window& window = windows_[static_cast<size_t>(refusal)];
   if (now_ns < window.ends_ns) {
@@ -15,10 +17,10 @@ void RefusalLog::note(connection::ServerRefusal refusal, const platform::Address
     return;
   }
   window.ends_ns = now_ns + kWindowNs;
-  char address[platform::kAddressTextBytes];
-  platform::format_address(from, address);
+  char path[socket::kPathTextBytes];
+  socket::format_path(from, path);
   char line[256];
-  std::snprintf(line, sizeof line, "refused %s: %s%s%.*s", address, connection::server_refusal_name(refusal),
+  std::snprintf(line, sizeof line, "refused %s: %s%s%.*s", path, connection::server_refusal_name(refusal),
                 text.empty() ? "" : ": ", static_cast<int>(text.size()), text.data());
   write(ctx, line);
 }
@@ -33,12 +35,12 @@ void RefusalLog::flush(uint64_t now_ns, WriteLine write, void* ctx) {
       next_flush_ns_ = std::min(next_flush_ns_, window.ends_ns);
       continue;
     }
-    char address[platform::kAddressTextBytes];
-    platform::format_address(window.last, address);
+    char path[socket::kPathTextBytes];
+    socket::format_path(window.last, path);
     char line[256];
     std::snprintf(line, sizeof line, "refused %llu more: %s, the last one %s",
                   static_cast<unsigned long long>(window.held_back),
-                  connection::server_refusal_name(static_cast<connection::ServerRefusal>(reason)), address);
+                  connection::server_refusal_name(static_cast<connection::ServerRefusal>(reason)), path);
     window.held_back = 0;
     window.ends_ns = now_ns + kWindowNs;
     write(ctx, line);

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/connection/server_handshake.h"
 
 namespace lattice::abi {
@@ -20,7 +20,7 @@ class RefusalLog {
   using WriteLine = void (*)(void* ctx, const char* line);
 
   /// `from` was refused at `now_ns`. `text` is the text sent to the client, or empty.
-  void note(connection::ServerRefusal refusal, const platform::Address& from, std::string_view text,
+  void note(connection::ServerRefusal refusal, const base::PathId& from, std::string_view text,
             uint64_t now_ns, WriteLine write, void* ctx);
   /// Logs the held-back refusals that are due by `now_ns`. Cheap when there are none.
   void flush(uint64_t now_ns, WriteLine write, void* ctx);
@@ -32,7 +32,7 @@ class RefusalLog {
   struct Window {
     uint64_t ends_ns = 0;  ///< Until then, further refusals are only counted.
     uint64_t held_back = 0;
-    platform::Address last;
+    base::PathId last;
   };
   std::array<Window, kReasons> windows_{};
   uint64_t next_flush_ns_ = UINT64_MAX;  ///< No window with held-back refusals ends earlier.

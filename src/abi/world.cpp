@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "abi/address_fault.h"
+#include "abi/backends.h"
 #include "abi/call.h"
 #include "abi/config.h"
 #include "abi/netsim_instance.h"
@@ -10,6 +11,7 @@
 #include "abi/version.h"
 #include "platform/entropy.h"
 #include "transport/crypto/ed25519.h"
+#include "transport/socket/path_address.h"
 #include "transport/socket/simulated_network.h"
 #include "transport/socket/udp_socket.h"
 
@@ -81,7 +83,7 @@ std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& 
     return nullptr;
   }
   if (netsim == nullptr) return open_udp(address, config.socket_buffer_bytes, is_client, text);
-  std::unique_ptr<socket::DatagramSocket> socket = netsim->network.attach(address);
+  std::unique_ptr<socket::DatagramSocket> socket = netsim->network.attach(socket::path_of(address));
   if (socket == nullptr) {
     fail(LATTICE_ERROR_ADDRESS_IN_USE,
          "The simulated network already has a world at %s. Choose another address.", text);
@@ -94,7 +96,7 @@ void make_world(WorldInstance* instance, const world::WorldConfig& config,
   socket::ImpairedSocketConfig impaired;
   // Clients of one process have the same seed, if the game does not say otherwise, and must not lose the
   // same.
-  impaired.seed = seed ^ platform::hash_address(socket->local_address());
+  impaired.seed = seed ^ base::hash_path(socket->local_path());
   impaired.queue_datagrams = 2048;  // one world's own traffic: over 200 ms of it at 10,000 datagrams/s
   auto wrapped = std::make_unique<socket::ImpairedSocket>(std::move(socket), impaired);
   instance->impaired = wrapped.get();
@@ -109,7 +111,7 @@ crypto::PublicKey make_development_issuer(crypto::DevelopmentKey* out) {
 
 bool offer_development_tokens(WorldInstance& instance, crypto::DevelopmentKey key) {
   key.server_public_key = instance.world->public_key();
-  const platform::Address address = instance.world->socket().local_address();
+  const platform::Address address = socket::address_of(instance.world->socket().local_path());
   if (instance.development.publish(address, instance.netsim, std::move(key)) != LATTICE_OK) return false;
   char text[platform::kAddressTextBytes];
   const bool has_file = instance.development.path()[0] != '\0';
@@ -134,10 +136,16 @@ lattice_result full_of_events() {
       "is received before that.");
 }
 
-lattice_result no_descriptor() {
+lattice_result no_real_network() {
   return fail(LATTICE_ERROR_UNSUPPORTED,
               "This world is on a simulated network: nothing outside of the process arrives there. Step the "
               "network with lattice_netsim_advance() instead of waiting.");
+}
+
+lattice_result no_single_descriptor() {
+  return fail(LATTICE_ERROR_UNSUPPORTED,
+              "This world has back ends, so no single descriptor tells when datagrams wait. Call "
+              "lattice_world_wait(), or wait on the descriptors of the back ends too.");
 }
 
 lattice_result no_ticks() {
@@ -182,8 +190,14 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   abi::NetsimHold hold;
   abi::NetsimInstance* netsim = value.netsim == nullptr ? nullptr : hold.enter(value.netsim);
   if (value.netsim != nullptr && netsim == nullptr) return nullptr;
-  std::unique_ptr<socket::DatagramSocket> socket = open_socket(value, world_config.connects, netsim);
-  if (socket == nullptr) return nullptr;
+  abi::Backends backends;
+  if (backends.read(value) != LATTICE_OK) return nullptr;
+  std::unique_ptr<socket::DatagramSocket> socket;
+  if (value.without_udp == 0) {
+    socket = open_socket(value, world_config.connects, netsim);
+    if (socket == nullptr) return nullptr;
+  }
+  socket = backends.join(std::move(socket));
   if (netsim != nullptr) world_config.repeatable_entropy = netsim->network.draw_seed() ^ value.seed;
 
   crypto::DevelopmentKey development;
@@ -214,6 +228,7 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
     return nullptr;
   }
   instance->handle = handle;
+  backends.own();
   if (netsim != nullptr) ++netsim->worlds;
   instance.release();  // owned by the table until lattice_world_destroy
   return handle;
@@ -250,8 +265,13 @@ lattice_result lattice_world_address(lattice_world* world, char* out, size_t cap
     return fail(LATTICE_ERROR_BUFFER_TOO_SMALL, "An address takes up to %zu bytes.",
                 platform::kAddressTextBytes);
   }
+  const platform::Address address = socket::address_of(instance->world->socket().local_path());
+  if (address.family == 0) {
+    return fail(LATTICE_ERROR_UNSUPPORTED,
+                "lattice_world_config.without_udp is 1: this world has no UDP address.");
+  }
   char text[platform::kAddressTextBytes];
-  platform::format_address(instance->world->socket().local_address(), text);
+  platform::format_address(address, text);
   std::memcpy(out, text, sizeof text);
   return LATTICE_OK;
 }
@@ -337,7 +357,7 @@ uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_ns) {
     return 0;
   }
   if (instance->netsim != nullptr) {
-    no_descriptor();
+    no_real_network();
     return 0;
   }
   const uint64_t idle_ns = instance->idle_ns();
@@ -363,7 +383,7 @@ lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out) {
   if (out == nullptr)
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the descriptor to.");
   const intptr_t descriptor = instance->world->socket().descriptor();
-  if (descriptor < 0) return no_descriptor();
+  if (descriptor < 0) return instance->netsim != nullptr ? no_real_network() : no_single_descriptor();
   *out = descriptor;
   return LATTICE_OK;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "platform/clock.h"
+#include "transport/socket/path_address.h"
 
 namespace lattice::abi {
 
@@ -59,10 +60,10 @@ WorldInstance::Connection& WorldInstance::remember(world::ConnectionHandle conne
 }
 
 void WorldInstance::note_address(Connection& connection) const {
-  const platform::Address address = world->remote_address(connection.handle);
-  if (address.family == 0) return;
-  char text[platform::kAddressTextBytes];
-  platform::format_address(address, text);
+  const base::PathId path = world->remote_path(connection.handle);
+  if (!base::is_path(path)) return;
+  char text[socket::kPathTextBytes];
+  socket::format_path(path, text);
   static_assert(sizeof text <= sizeof connection.info.remote_address);
   std::memcpy(connection.info.remote_address, text, sizeof text);
 }
@@ -90,7 +91,7 @@ void write_refusal(void* ctx, const char* line) {
 
 }  // namespace
 
-void WorldInstance::on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+void WorldInstance::on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
                                        std::string_view text) {
   if (log != nullptr) refusal_log.note(refusal, from, text, now().ns, write_refusal, this);
 }

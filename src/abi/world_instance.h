@@ -73,7 +73,7 @@ struct WorldInstance final : world::Observer {
   /// gone.
   void note_address(Connection& connection) const;
 
-  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
                           std::string_view text) override;
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,

@@ -32,7 +32,7 @@ OpResult Connector::check(std::span<const uint8_t> token, const char** error) co
   return OpResult::kInvalid;
 }
 
-OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const platform::Address& server,
+OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base::PathId& server,
                             std::span<const uint8_t> token, const char** error) {
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) return OpResult::kInvalid;
@@ -46,7 +46,7 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const platf
       *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
       return OpResult::kWouldBlock;
     case reliability::ConnectResult::kBadAddress:
-      *error = "The server address has no host or no port. Give host:port.";
+      *error = "No route of this world leads there, or the address has no host or no port.";
       return OpResult::kNotFound;
     case reliability::ConnectResult::kBadToken:
       *error =

@@ -25,8 +25,8 @@ class Connector {
   OpResult check(std::span<const uint8_t> token, const char** error) const;
   /// Begins to connect, with a token that check() took. When it cannot begin, `error` names the reason:
   /// kNotAllowed (there is a connection already), kWouldBlock (earlier connections are still ending),
-  /// kNotFound (an address without host or port), kInvalid (the token).
-  OpResult connect(fragment::FragmentingEndpoint& endpoint, const platform::Address& server,
+  /// kNotFound (no route leads to that path, or its address has no host or port), kInvalid (the token).
+  OpResult connect(fragment::FragmentingEndpoint& endpoint, const base::PathId& server,
                    std::span<const uint8_t> token, const char** error);
 
   /// The connection of this side, from connect() until it has ended.

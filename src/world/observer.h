@@ -27,7 +27,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// A client was not let in. Like EndpointHandler::on_connect_refused().
-  virtual void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+  virtual void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
                                   std::string_view text) = 0;
   virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
   /// `connection` stays readable until this call returns.

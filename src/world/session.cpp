@@ -260,8 +260,8 @@ const reliability::ConnectionStats* Session::connection_stats(ConnectionHandle c
   return endpoint_ ? endpoint_->stats(connection) : nullptr;
 }
 
-platform::Address Session::remote_address(ConnectionHandle connection) const {
-  return endpoint_ ? endpoint_->endpoint().remote_address(connection) : platform::Address{};
+base::PathId Session::remote_path(ConnectionHandle connection) const {
+  return endpoint_ ? endpoint_->endpoint().remote_path(connection) : base::PathId{};
 }
 
 }  // namespace lattice::world

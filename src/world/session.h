@@ -119,7 +119,7 @@ class Session final : public reliability::EndpointHandler,
   crypto::PublicKey new_client_key() { return connector_->new_key(*entropy_); }
   /// Begins to connect. When it cannot begin, `error` names the reason: kNotAllowed (there is a connection
   /// already, or this side does not connect), else as Connector::connect().
-  OpResult connect(const platform::Address& server, std::span<const uint8_t> token, ConnectionHandle* out,
+  OpResult connect(const base::PathId& server, std::span<const uint8_t> token, ConnectionHandle* out,
                    const char** error);
   void disconnect(ConnectionHandle connection, connection::DisconnectReason reason, std::string_view text,
                   Now now);
@@ -237,8 +237,8 @@ class Session final : public reliability::EndpointHandler,
   /// What snapshots brought about the objects of a type; all zero where none come.
   replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType& type) const;
   const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
-  /// The present address of the other side; family 0 for a stale handle.
-  platform::Address remote_address(ConnectionHandle connection) const;
+  /// The present path of the other side; form kNone for a stale handle.
+  base::PathId remote_path(ConnectionHandle connection) const;
   /// The name and value of refusal counter `index`; null past the last.
   const char* refusal(uint32_t index, uint64_t* value) const;
 
@@ -255,7 +255,7 @@ class Session final : public reliability::EndpointHandler,
   class PhaseScope;
 
   // reliability::EndpointHandler
-  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
                           std::string_view text) override {
     observer_.on_connect_refused(from, refusal, text);
   }

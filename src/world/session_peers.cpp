@@ -20,8 +20,8 @@ bool Session::is_connecting() const {
   return endpoint_ && endpoint_->state(connector_->connection()) != connection::State::kDisconnected;
 }
 
-OpResult Session::connect(const platform::Address& server, std::span<const uint8_t> token,
-                          ConnectionHandle* out, const char** error) {
+OpResult Session::connect(const base::PathId& server, std::span<const uint8_t> token, ConnectionHandle* out,
+                          const char** error) {
   if (!connector_) {
     *error = "This world does not connect to others.";
     return OpResult::kNotAllowed;

@@ -103,6 +103,9 @@ const std::set<std::string> kOthers = {
     "reserved_development",
     "interest_near_radius",  // InterestDistances
     "reserved_interest",
+    "backends",       // backend_test.cpp
+    "backend_count",  // backend_test.cpp
+    "without_udp",    // backend_test.cpp
 };
 
 class WorldConfig : public ::testing::Test {

@@ -17,7 +17,7 @@ import sys
 
 HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*": "netsim"}
 # Structures that are values inside others, never handed over by themselves.
-NO_INIT = {"lattice_quant", "lattice_frame_object", "lattice_event"}
+NO_INIT = {"lattice_quant", "lattice_frame_object", "lattice_event", "lattice_path", "lattice_backend_datagram"}
 
 # A valid value for an argument: by "type name", else by type.
 VALUES = {
@@ -59,6 +59,8 @@ VALUES = {
     "size_t label_bytes": "4",
     "size_t token_bytes": "f.token_bytes",
     "const uint8_t* connect_token": "f.token",
+    "const lattice_path*": "&f.path",
+    "lattice_path*": "&f.path",
     "size_t*": "&f.size",
     "uint32_t*": "&f.number",
     "uint64_t*": "&f.value",

@@ -55,6 +55,7 @@ struct Worlds {
   lattice_netid ids[65536 / sizeof(lattice_netid)] = {};
   lattice_event events[65536 / sizeof(lattice_event)] = {};
   intptr_t descriptor = 0;
+  lattice_path path = {0, LATTICE_PATH_IPV4, 1000, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 10, 0, 0, 1}};
   size_t size = 0;
   uint32_t number = 0;
   uint64_t value = 0;

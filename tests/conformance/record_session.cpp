@@ -238,8 +238,8 @@ class Session {
   /// The client's NAT gives it another port.
   void rebind() {
     Rig::Node& client = rig_.client();
-    platform::Address moved = client.address;
-    moved.port = 50123;
+    base::PathId moved = client.address;
+    moved.number = 50123;
     LATTICE_CHECK(rig_.network.rebind(client.address, moved));
     client.address = moved;
   }

@@ -10,8 +10,8 @@ bool SideCapture::start(NodeOf<fragment::FragmentingEndpoint>& node, const std::
 }
 
 void SideCapture::on_captured(const reliability::CapturedDatagram& datagram) {
-  app::PcapngAddress source{own_.ip, own_.port};
-  app::PcapngAddress destination{datagram.peer.ip, datagram.peer.port};
+  app::PcapngAddress source{own_.bytes, own_.number};
+  app::PcapngAddress destination{datagram.peer.bytes, datagram.peer.number};
   if (!datagram.is_outgoing) std::swap(source, destination);
   writer_.write(datagram.now_ns / 1000, source, destination,
                 datagram.is_opened ? "lattice_opened" : "lattice", datagram.bytes);

@@ -19,7 +19,7 @@ class SideCapture final : public reliability::CaptureObserver {
   bool finish() { return writer_.close(); }
 
  private:
-  platform::Address own_;
+  base::PathId own_;
   app::PcapngWriter writer_;
 };
 

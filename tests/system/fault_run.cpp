@@ -277,7 +277,7 @@ socket::TapVerdict FaultRun::overhear(void* context, socket::TappedDatagram& dat
 
 /// Half a second in which somebody on the path sends what he overheard again, changed and unchanged.
 void FaultRun::attack() {
-  const platform::Address elsewhere = platform::make_ipv4(203, 0, 113, 5, 5);
+  const base::PathId elsewhere = base::ipv4_path(203, 0, 113, 5, 5);
   const uint64_t end_ns = rig_.now_ns + 500 * kMs;
   while (rig_.now_ns < end_ns) {
     for (int i = 0; i < 4; ++i) {
@@ -301,7 +301,7 @@ void FaultRun::attack() {
 
 void FaultRun::rebind() {
   Node& client = any_client();
-  const platform::Address to = platform::make_ipv4(192, 0, 2, 9, next_port_++);
+  const base::PathId to = base::ipv4_path(192, 0, 2, 9, next_port_++);
   if (!rig_.network.rebind(client.address, to)) return violation("the simulator refuses to rebind");
   client.address = to;
   ++faults_[Fault::kRebind];
@@ -316,7 +316,7 @@ void FaultRun::restart() {
   client.socket.reset();
   ++faults_[Fault::kRestart];
   calm(between(random_, 0, 500) * kMs);
-  if (random_.chance(0.5)) client.address = platform::make_ipv4(192, 0, 2, 9, next_port_++);
+  if (random_.chance(0.5)) client.address = base::ipv4_path(192, 0, 2, 9, next_port_++);
   start_anew(client);
   if (!get_in(rig_.server.handler.connected.size() + 1)) {
     violation("a client that restarted does not get in again");
@@ -364,7 +364,7 @@ void FaultRun::take_another_token(Node& client) {
   client.endpoint.reset();
   client.socket.reset();
   // Another socket: from an address that comes back, the simulator repeats the very same losses.
-  client.address = platform::make_ipv4(192, 0, 2, 9, next_port_++);
+  client.address = base::ipv4_path(192, 0, 2, 9, next_port_++);
   start_anew(client);
 }
 

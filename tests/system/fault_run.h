@@ -94,8 +94,8 @@ class FaultRun {
     }
   };
   struct Overheard {
-    platform::Address from;
-    platform::Address to;
+    base::PathId from;
+    base::PathId to;
     Bytes bytes;
   };
   /// Which node a handler belongs to.

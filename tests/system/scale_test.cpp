@@ -64,7 +64,7 @@ class Crowd {
         FragmentingEndpoint::create(std::move(config), *server_socket_, server_handler, entropy_, nullptr);
     server_bytes = created_bytes = live_bytes() - before;
     for (uint32_t i = 0; i < endpoints; ++i) {
-      sockets_.push_back(network.attach(platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(1000 + i))));
+      sockets_.push_back(network.attach(base::ipv4_path(192, 0, 2, 1, static_cast<uint16_t>(1000 + i))));
       handlers.push_back(std::make_unique<Counter>());
       reliability::EndpointConfig client;
       client.max_connections = per_endpoint;
@@ -113,7 +113,7 @@ class Crowd {
   }
 
   static constexpr uint64_t kTimeoutNs = 3 * kSecond;
-  const platform::Address kServer = platform::make_ipv4(198, 51, 100, 7, 27015);
+  const base::PathId kServer = base::ipv4_path(198, 51, 100, 7, 27015);
   socket::SimulatedNetwork network;
   uint64_t now_ns = 0;
   Counter server_handler;
@@ -193,7 +193,7 @@ TEST(Scale, AGapUnderTenThousandSmallReliableMessages) {
     struct Gap {
       bool open = true;
       uint64_t lost = 0;
-      platform::Address from;
+      base::PathId from;
       static socket::TapVerdict tap(void* context, socket::TappedDatagram& datagram) {
         auto& gap = *static_cast<Gap*>(context);
         const bool first = datagram.from == gap.from && datagram.size > 46 && datagram.size < 60;

@@ -73,7 +73,7 @@ class HostilePath {
     datagrams.push_back({datagram.from, datagram.to, Bytes(datagram.data, datagram.data + datagram.size)});
     if (!hostile_ || !(datagram.to == rig_.server.address) || !datagrams.back().is_session_packet()) return;
     Bytes bytes = datagrams.back().bytes;
-    platform::Address from = datagram.from;
+    base::PathId from = datagram.from;
     constexpr size_t kEpochAt = 13;  // Behind magic, version, type and connection_id (docs/spec/wire.md).
     switch (random_.next_below(12)) {
       case 0:
@@ -92,7 +92,7 @@ class HostilePath {
         bytes.resize(bytes.size() - 1);
         break;
       case 6:
-        from.port = 1;
+        from.number = 1;
         break;
       case 7:
         bytes[kEpochAt + 1] ^= 1;  // The number.

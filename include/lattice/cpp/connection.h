@@ -70,6 +70,12 @@ class Connection {
     lattice_conn_get_info(handle_, &info);
     return info;
   }
+  /// The path of the peer; of LATTICE_PATH_NONE when the peer is gone. Calls lattice_conn_get_path().
+  lattice_path path() const {
+    lattice_path path{};
+    lattice_conn_get_path(handle_, &path);
+    return path;
+  }
   /// The statistics of the connection; all zero but for struct_size on failure. Calls
   /// lattice_conn_get_stats().
   ///

@@ -2,9 +2,7 @@
 #include "platform/udp_socket.h"
 
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 
 #include "platform/posix/sockaddr.h"
 #include "platform/posix/udp_batch.h"
+#include "platform/wait.h"
 
 namespace lattice::platform {
 namespace {
@@ -195,10 +194,7 @@ bool UdpSocket::take_unreachable(Address* peer) {
 bool UdpSocket::wait_readable(uint64_t timeout_ns) const {
   if (!is_open()) return false;
   if (batch_->has_waiting()) return true;
-  pollfd waiting{static_cast<int>(handle_), POLLIN, 0};
-  const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000),
-                         static_cast<long>(timeout_ns % 1'000'000'000)};
-  return ppoll(&waiting, 1, &timeout, nullptr) > 0;
+  return platform::wait_readable(std::span(&handle_, 1), timeout_ns);
 }
 
 }  // namespace lattice::platform

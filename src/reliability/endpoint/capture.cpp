@@ -68,7 +68,7 @@ void Capture::on_tag(std::span<const uint8_t> tag) {
   memory_->open_entry = nullptr;
 }
 
-void Capture::begin_incoming(const platform::Address& from, std::span<const uint8_t> datagram) {
+void Capture::begin_incoming(const base::PathId& from, std::span<const uint8_t> datagram) {
   if (observer_ == nullptr) return;
   memory_->from = from;
   memory_->count_before_incoming = memory_->plaintext_count;
@@ -89,7 +89,7 @@ void Capture::finish_incoming(uint64_t now_ns) {
        memory_->count_before_incoming);
 }
 
-void Capture::outgoing(const platform::Address& to, std::span<const uint8_t> datagram, uint64_t now_ns) {
+void Capture::outgoing(const base::PathId& to, std::span<const uint8_t> datagram, uint64_t now_ns) {
   if (observer_ != nullptr) tell({now_ns, true, false, to, datagram}, 0);
 }
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <span>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/crypto/aead_tap.h"
 #include "transport/socket/datagram_socket.h"
 
@@ -24,7 +24,7 @@ struct CapturedDatagram {
   /// True: `bytes` is outer header, clear part and plaintext, without the tag. False: the datagram as on the
   /// wire.
   bool is_opened = false;
-  platform::Address peer;
+  base::PathId peer;
   std::span<const uint8_t> bytes;  ///< Lives for the call.
 };
 
@@ -54,12 +54,12 @@ class Capture final : private crypto::AeadTap {
   void leave();
 
   /// A datagram arrived. It is kept until finish_incoming(), when its plaintext is known, if it opened.
-  void begin_incoming(const platform::Address& from, std::span<const uint8_t> datagram);
+  void begin_incoming(const base::PathId& from, std::span<const uint8_t> datagram);
   void finish_incoming(uint64_t now_ns);
   /// The datagram that began is not reported: it comes again when it is opened.
   void forget_incoming();
   /// A datagram leaves, sealed.
-  void outgoing(const platform::Address& to, std::span<const uint8_t> datagram, uint64_t now_ns);
+  void outgoing(const base::PathId& to, std::span<const uint8_t> datagram, uint64_t now_ns);
 
  private:
   static constexpr size_t kTagBytes = 16;
@@ -91,7 +91,7 @@ class Capture final : private crypto::AeadTap {
     Plaintext* open_entry = nullptr;
     uint64_t plaintext_count = 0;
     uint64_t count_before_incoming = 0;
-    platform::Address from;
+    base::PathId from;
     std::array<uint8_t, socket::kMaxDatagramBytes> incoming;
     size_t incoming_bytes = 0;
     bool is_forgotten = false;

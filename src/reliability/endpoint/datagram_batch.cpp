@@ -23,7 +23,7 @@ std::span<uint8_t> DatagramBatch::begin() {
   return {buffers_.get() + count_ * socket::kMaxDatagramBytes, socket::kMaxDatagramBytes};
 }
 
-void DatagramBatch::commit(const platform::Address& to, uint32_t slot, connection::SecureLink& link,
+void DatagramBatch::commit(const base::PathId& to, uint32_t slot, connection::SecureLink& link,
                            const connection::SecureLink::Unsealed& packet) {
   // A capture taps the AEAD of this thread, so the packet is sealed here.
   if (!shares_ || capture_.is_on()) {
@@ -39,13 +39,13 @@ void DatagramBatch::seal_shares() {
   shares_->run(tasks_, [this](size_t i) { pending_[i].link->finish_seal(pending_[i].packet); });
 }
 
-void DatagramBatch::queue(const platform::Address& to, std::span<uint8_t> datagram) {
+void DatagramBatch::queue(const base::PathId& to, std::span<uint8_t> datagram) {
   LATTICE_ASSERT(count_ < datagrams_.size());
   datagrams_[count_] = {to, static_cast<uint32_t>(datagram.size()), datagram.data()};
   ++count_;
 }
 
-void DatagramBatch::emit(const platform::Address& to, std::span<const uint8_t> datagram) {
+void DatagramBatch::emit(const base::PathId& to, std::span<const uint8_t> datagram) {
   LATTICE_ASSERT(datagram.size() <= socket::kMaxDatagramBytes);
   const std::span<uint8_t> buffer = begin();
   std::memcpy(buffer.data(), datagram.data(), datagram.size());

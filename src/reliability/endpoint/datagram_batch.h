@@ -37,7 +37,7 @@ class DatagramBatch final : public connection::DatagramSink {
   std::span<uint8_t> begin();
   /// Queues a packet that `link` began in the buffer from begin(). The packet may be sealed only in the next
   /// seal_pending(); until then `link`, the link of the connection in `slot`, must not change.
-  void commit(const platform::Address& to, uint32_t slot, connection::SecureLink& link,
+  void commit(const base::PathId& to, uint32_t slot, connection::SecureLink& link,
               const connection::SecureLink::Unsealed& packet);
   /// Seals every queued packet that is not sealed yet. Call it before a link gets new keys or ends.
   void seal_pending() {
@@ -45,7 +45,7 @@ class DatagramBatch final : public connection::DatagramSink {
   }
 
   /// Copies a handshake datagram in.
-  void emit(const platform::Address& to, std::span<const uint8_t> datagram) override;
+  void emit(const base::PathId& to, std::span<const uint8_t> datagram) override;
 
   /// Sends every queued datagram. A datagram that the socket does not take is lost, as if in the network.
   void flush();
@@ -59,7 +59,7 @@ class DatagramBatch final : public connection::DatagramSink {
     connection::SecureLink::Unsealed packet;
   };
 
-  void queue(const platform::Address& to, std::span<uint8_t> datagram);
+  void queue(const base::PathId& to, std::span<uint8_t> datagram);
   void seal_shares();
 
   socket::DatagramSocket& socket_;

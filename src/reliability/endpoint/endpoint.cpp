@@ -159,9 +159,9 @@ Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandle
   reserve_pool(pool, config);
   if (config.accepts_connections) {
     server.emplace(server_config(config, offered_features(config)), std::move(config.identity),
-                   config.issuers, entropy, *this);
+                   config.issuers, entropy, *this, &socket);
     if (!config.reset_key) entropy.fill(config.reset_key.emplace().mutable_bytes());
-    resets.emplace(*config.reset_key, config.reset_limits, entropy);
+    resets.emplace(*config.reset_key, config.reset_limits, entropy, &socket);
     config.reset_key.reset();
   }
 }
@@ -250,7 +250,7 @@ void Endpoint::set_placed(const wire::PlacedSummary& placed) {
   core_->config.placed = placed;
 }
 
-ConnectResult Endpoint::connect(const platform::Address& server, std::span<const uint8_t> token,
+ConnectResult Endpoint::connect(const base::PathId& server, std::span<const uint8_t> token,
                                 const crypto::KeyPair& client, ConnectionHandle* out) {
   return core_->connect(server, token, client, out);
 }
@@ -319,9 +319,9 @@ const EndpointStats& Endpoint::stats() const {
   return core_->stats;
 }
 
-platform::Address Endpoint::remote_address(ConnectionHandle connection) const {
+base::PathId Endpoint::remote_path(ConnectionHandle connection) const {
   const Peer* peer = core_->find(connection);
-  return peer == nullptr ? platform::Address{} : peer->path.address();
+  return peer == nullptr ? base::PathId{} : peer->path.address();
 }
 
 connection::State Endpoint::state(ConnectionHandle connection) const {

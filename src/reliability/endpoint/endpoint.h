@@ -154,7 +154,7 @@ class Endpoint {
   /// For later connect() calls: the objects that this side has placed by now.
   void set_placed(const wire::PlacedSummary& placed);
   /// Starts connecting at the next update_and_send(). `token` and `client` are copied.
-  ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+  ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);
 
   /// Ends a connection, connected or connecting. `text` is UTF-8, cut at 64 bytes. Its on_disconnected()
@@ -212,7 +212,7 @@ class Endpoint {
   connection::State state(ConnectionHandle connection) const;
   /// The peer's current address, which may differ from the address it connected from (L-04); family 0 for a
   /// stale handle.
-  platform::Address remote_address(ConnectionHandle connection) const;
+  base::PathId remote_path(ConnectionHandle connection) const;
 
   /// The tick carried by ConnectionAccepted and Keepalives from now on.
   void set_server_tick(uint32_t tick);

@@ -15,8 +15,8 @@ using connection::State;
 
 /// Clients that start together must not retry together, so the seed differs between clients. A simulated run
 /// must repeat, so the seed does not come from entropy.
-uint64_t retry_jitter_seed(const EndpointConfig& config, const platform::Address& local, uint64_t now_ns) {
-  uint64_t state = config.jitter_seed ^ now_ns ^ platform::hash_address(local);
+uint64_t retry_jitter_seed(const EndpointConfig& config, const base::PathId& local, uint64_t now_ns) {
+  uint64_t state = config.jitter_seed ^ now_ns ^ base::hash_path(local);
   return base::splitmix64(state);
 }
 
@@ -53,9 +53,12 @@ Peer& Endpoint::Core::make_peer(ConnectionHandle handle) {
   return peer;
 }
 
-ConnectResult Endpoint::Core::connect(const platform::Address& server_address, std::span<const uint8_t> token,
+ConnectResult Endpoint::Core::connect(const base::PathId& server_path, std::span<const uint8_t> token,
                                       const crypto::KeyPair& client, ConnectionHandle* out) {
-  if (server_address.family == 0 || server_address.port == 0) return ConnectResult::kBadAddress;
+  if (!base::is_path(server_path) || (base::is_ip(server_path) && server_path.number == 0) ||
+      socket.largest_datagram(server_path) == 0) {
+    return ConnectResult::kBadAddress;
+  }
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) return ConnectResult::kBadToken;
   if (fields.kind != wire::TokenKind::kConnect || fields.role != wire::TokenRole::kInitiator ||
@@ -64,11 +67,11 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   }
   if (fields.schema_id != 0 && fields.schema_id != config.schema_id) return ConnectResult::kSchemaMismatch;
   if (table.size() == table.capacity()) return ConnectResult::kFull;
-  const std::optional<ConnectionHandle> handle = table.insert_pending(server_address);
+  const std::optional<ConnectionHandle> handle = table.insert_pending(server_path);
   if (!handle) return ConnectResult::kAlreadyConnecting;
 
   Peer* peer = &make_peer(*handle);
-  peer->path.begin(server_address);
+  peer->path.begin(server_path);
   peer->player = fields.player;
   peer->session = fields.session;
   peer->user_bytes = static_cast<uint16_t>(fields.user_data.size());
@@ -84,9 +87,9 @@ ConnectResult Endpoint::Core::connect(const platform::Address& server_address, s
   handshake_config.placed = config.placed;
   handshake_config.budget_ns = config.connect_budget_ns;
   handshake_config.first_retry_ns = config.connect_retry_ns;
-  handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_address(), now_ns);
+  handshake_config.jitter_seed = retry_jitter_seed(config, socket.local_path(), now_ns);
   peer->handshake =
-      std::make_unique<connection::ClientHandshake>(handshake_config, server_address, token, client.clone());
+      std::make_unique<connection::ClientHandshake>(handshake_config, server_path, token, client.clone());
   wake(*peer);
   *out = *handle;
   return ConnectResult::kOk;
@@ -122,7 +125,7 @@ void Endpoint::Core::on_accepted_by_server(Peer& peer, connection::ClientAccepte
   peer.link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kClient,
                     std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer.rotation.emplace(crypto::Role::kClient, config.rotation, now_ns);
-  peer.path.agree(accepted.mtu_hint_bytes, path_limits());
+  peer.path.agree(accepted.mtu_hint_bytes, path_limits(peer.path.address()));
   peer.path.mtu().assume(config.initial_datagram_bytes);
   peer.path.mtu().bound_rate(config.congestion.max_rate_bytes_per_s);
   peer.timers.emplace(config.timers, now_ns, false);
@@ -169,7 +172,7 @@ void Endpoint::Core::on_accepted_client(connection::ServerAccepted& accepted) {
   peer->link.emplace(config.protocol_id, accepted.connection_id, crypto::Role::kServer,
                      std::move(accepted.master), config.link_limits, cipher_of(accepted.features));
   peer->rotation.emplace(crypto::Role::kServer, config.rotation, now_ns);
-  peer->path.agree(accepted.max_datagram_bytes, path_limits());
+  peer->path.agree(accepted.max_datagram_bytes, path_limits(peer->path.address()));
   peer->path.mtu().assume(config.initial_datagram_bytes);
   peer->path.mtu().bound_rate(config.congestion.max_rate_bytes_per_s);
   peer->timers.emplace(config.timers, now_ns, true);

@@ -51,20 +51,20 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   /// Runs the AEAD of a whole batch on the caller's threads. on_datagram() follows for each datagram.
   void open_ahead(std::span<const socket::Datagram> received);
   /// `ahead` is the result of open_ahead() for this datagram.
-  void on_datagram(const platform::Address& from, std::span<uint8_t> datagram, connection::OpenedAhead ahead);
-  void on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+  void on_datagram(const base::PathId& from, std::span<uint8_t> datagram, connection::OpenedAhead ahead);
+  void on_handshake_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                              const wire::PacketHeader& header, size_t header_bytes);
-  void on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram);
+  void on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram);
   void verify_newcomers();
-  void note_refused(const platform::Address& from, connection::ServerRefusal refusal, std::string_view text);
-  void on_client_datagram(Peer& peer, const platform::Address& from, std::span<const uint8_t> datagram);
-  void on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+  void note_refused(const base::PathId& from, connection::ServerRefusal refusal, std::string_view text);
+  void on_client_datagram(Peer& peer, const base::PathId& from, std::span<const uint8_t> datagram);
+  void on_session_datagram(const base::PathId& from, std::span<uint8_t> datagram,
                            const wire::PacketHeader& header, size_t header_bytes,
                            connection::OpenedAhead ahead);
 
   // endpoint_messages.cpp
   void on_payload(Peer& peer, const connection::SecureLink::Opened& packet);
-  void on_keepalive(Peer& peer, const platform::Address& from, const connection::SecureLink::Opened& packet);
+  void on_keepalive(Peer& peer, const base::PathId& from, const connection::SecureLink::Opened& packet);
   void on_disconnect(Peer& peer, const connection::SecureLink::Opened& packet);
   /// The number of the packet that carried the probe; 0 if the peer echoes none that this side sent.
   uint64_t on_echo(Peer& peer, const wire::KeepaliveBody& body);
@@ -102,7 +102,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
     wire::PacketType type = wire::PacketType::kPayload;
     std::span<uint8_t> buffer;  ///< From begin_packet(); the plaintext starts at kMaxHeaderBytes.
     size_t plaintext_bytes = 0;
-    const platform::Address* to = nullptr;  ///< Null: the peer's address. Another one gets only challenges.
+    const base::PathId* to = nullptr;  ///< Null: the peer's address. Another one gets only challenges.
     /// A challenge or an MTU probe. It may not reach the peer, so its ack block does not count as sent.
     bool is_experiment = false;
     bool ack_eliciting = false;
@@ -166,19 +166,23 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool on_credit(Peer& peer, std::span<const uint8_t> body);
   bool on_reset_token(Peer& peer, std::span<const uint8_t> body);
   /// Counts a session packet of an unknown connection, and may answer it with a reset.
-  void refuse_unknown(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
+  void refuse_unknown(const base::PathId& from, const wire::PacketHeader& header, size_t header_bytes,
                       size_t datagram_bytes);
   /// The peer's link refused `datagram`. Ends the connection if the datagram is a reset.
   void end_if_reset(Peer& peer, std::span<const uint8_t> datagram, size_t header_bytes);
 
   // endpoint_paths.cpp
   /// False, and counted: the packet must not be opened.
-  bool may_open_from(Peer& peer, const platform::Address& from);
-  void note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest);
-  void on_path_flags(Peer& peer, const platform::Address& from, const wire::KeepaliveBody& body);
+  bool may_open_from(Peer& peer, const base::PathId& from);
+  void note_source(Peer& peer, const base::PathId& from, size_t bytes, bool is_newest);
+  void on_path_flags(Peer& peer, const base::PathId& from, const wire::KeepaliveBody& body);
   /// The path has moved. All measurements of the old one start over.
   void on_path_moved(Peer& peer);
-  Path::Limits path_limits() const { return {config.max_datagram_bytes, socket.forbids_fragmentation()}; }
+  /// What limits datagrams of this side to `path`.
+  Path::Limits path_limits(const base::PathId& path) const {
+    return {std::min(config.max_datagram_bytes, socket.largest_datagram(path)),
+            socket.forbids_fragmentation(path)};
+  }
   void update_path(Peer& peer);
   /// Runs last in a peer's update. If the interface refuses a probe that is too large, the datagrams sent
   /// with it in one run would be lost too.
@@ -201,7 +205,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   // endpoint_connections.cpp
   connection::Admission admit(const connection::AdmissionRequest& request) override;
   bool is_full() const override { return table.size() == table.capacity(); }
-  ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+  ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                         const crypto::KeyPair& client, ConnectionHandle* out);
   void on_accepted_by_server(Peer& peer, connection::ClientAccepted& accepted);
   void end_half_open(uint64_t connection_id);
@@ -282,7 +286,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   bool woken = false;  ///< There is new work since the last update.
   /// The last ICMP report that an address is unreachable.
   struct {
-    platform::Address about;
+    base::PathId about;
     uint64_t at_ns = 0;
   } unreachable;
   uint32_t server_tick = 0;

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/connection/connection_table.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/server_handshake.h"
@@ -57,7 +57,7 @@ struct FragmentOutcome {
 
 /// The facts that both sides know once connected. Spans live for the call.
 struct ConnectedInfo {
-  platform::Address address;
+  base::PathId address;
   uint64_t peer_id = 0;      ///< Session id of the client: the peer on a server, this side on a client.
   bool is_incoming = false;  ///< True on the side that accepted.
   wire::Id16 player{};       ///< From the token; both sides have it.
@@ -83,7 +83,7 @@ class EndpointHandler {
 
   /// Server side: a handshake message from `from` was refused. `text` is the text sent to `from`, or empty;
   /// it lives for the call. Unauthenticated senders decide how often this is called.
-  virtual void on_connect_refused(const platform::Address& /*from*/, connection::ServerRefusal,
+  virtual void on_connect_refused(const base::PathId& /*from*/, connection::ServerRefusal,
                                   std::string_view /*text*/) {}
 
   virtual void on_connected(ConnectionHandle connection, const ConnectedInfo& info) = 0;

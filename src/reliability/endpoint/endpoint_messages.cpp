@@ -247,7 +247,7 @@ bool Endpoint::Core::deliver_fragment(Peer& peer, const wire::Message& message) 
   return outcome.verdict == Verdict::kAccept;
 }
 
-void Endpoint::Core::on_keepalive(Peer& peer, const platform::Address& from,
+void Endpoint::Core::on_keepalive(Peer& peer, const base::PathId& from,
                                   const connection::SecureLink::Opened& packet) {
   wire::KeepaliveBody body;
   if (!wire::parse_keepalive(packet.plaintext, &body)) {

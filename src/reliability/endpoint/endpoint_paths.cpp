@@ -20,11 +20,16 @@ bool may_probe(const Pacer& pacer, uint64_t ceiling_bytes_per_s, uint32_t bytes)
 
 }  // namespace
 
-bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
+bool Endpoint::Core::may_open_from(Peer& peer, const base::PathId& from) {
   if (from == peer.path.address()) return true;
   // Servers do not move, and a client that has not confirmed yet has no address to move from.
   if (!peer.incoming || !peer.connected()) {
     count(Refusal::kForeignAddress, &peer);
+    return false;
+  }
+  // A route may be trusted less, carry less or cost more than another, so a connection keeps its own.
+  if (from.route != peer.path.address().route) {
+    count(Refusal::kForeignRoute, &peer);
     return false;
   }
   if (!peer.path.may_open_foreign(now_ns)) {
@@ -34,20 +39,19 @@ bool Endpoint::Core::may_open_from(Peer& peer, const platform::Address& from) {
   return true;
 }
 
-void Endpoint::Core::note_source(Peer& peer, const platform::Address& from, size_t bytes, bool is_newest) {
+void Endpoint::Core::note_source(Peer& peer, const base::PathId& from, size_t bytes, bool is_newest) {
   if (!peer.incoming || !peer.connected()) return;
   if (peer.path.on_authentic(from, bytes, is_newest, now_ns, entropy)) {
     ++peer.stats.path_trials;
   }
 }
 
-void Endpoint::Core::on_path_flags(Peer& peer, const platform::Address& from,
-                                   const wire::KeepaliveBody& body) {
+void Endpoint::Core::on_path_flags(Peer& peer, const base::PathId& from, const wire::KeepaliveBody& body) {
   if (body.flags & wire::kKeepalivePathChallenge) {
     peer.path.on_challenge(body.challenge);
   }
   if ((body.flags & wire::kKeepalivePathResponse) == 0) return;
-  if (peer.incoming && peer.path.on_response(from, body.response, path_limits(), now_ns)) {
+  if (peer.incoming && peer.path.on_response(from, body.response, path_limits(from), now_ns)) {
     on_path_moved(peer);
   } else {
     count(Refusal::kPathResponseStray, &peer);

@@ -97,7 +97,7 @@ void Endpoint::Core::receive() {
 
 // A hint for a client that gets no answer. Anyone can forge it, so it ends nothing.
 void Endpoint::Core::note_unreachable() {
-  platform::Address about;
+  base::PathId about;
   if (!socket.take_unreachable(&about)) return;
   const std::optional<ConnectionHandle> pending = table.find_pending(about);
   Peer* peer = pending ? find(*pending) : nullptr;
@@ -127,7 +127,7 @@ void Endpoint::Core::open_ahead(std::span<const socket::Datagram> received) {
   opening->run(config.tasks, received);
 }
 
-void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+void Endpoint::Core::on_datagram(const base::PathId& from, std::span<uint8_t> datagram,
                                  connection::OpenedAhead ahead) {
   wire::PacketHeader header;
   size_t header_bytes = 0;
@@ -149,7 +149,7 @@ void Endpoint::Core::on_datagram(const platform::Address& from, std::span<uint8_
   }
 }
 
-void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+void Endpoint::Core::on_handshake_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                                            const wire::PacketHeader& header, size_t header_bytes) {
   bool for_server = header.type == wire::PacketType::kChallengeResponse;
   if (header.type == wire::PacketType::kHandshake) {
@@ -177,7 +177,7 @@ void Endpoint::Core::on_handshake_datagram(const platform::Address& from, std::s
   on_client_datagram(*peer, from, datagram);
 }
 
-void Endpoint::Core::on_server_datagram(const platform::Address& from, std::span<const uint8_t> datagram) {
+void Endpoint::Core::on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram) {
   const connection::ServerArrival arrival = server->on_datagram(from, datagram, moment(), batch);
   if (arrival.waits) capture.forget_incoming();  // It is captured when it is verified, and so opened.
   note_refused(arrival.displaced.value_or(from), arrival.refusal, {});
@@ -198,14 +198,14 @@ void Endpoint::Core::verify_newcomers() {
   }
 }
 
-void Endpoint::Core::note_refused(const platform::Address& from, connection::ServerRefusal refusal,
+void Endpoint::Core::note_refused(const base::PathId& from, connection::ServerRefusal refusal,
                                   std::string_view text) {
   if (refusal == connection::ServerRefusal::kNone) return;
   count(Refusal::kHandshakeRefused, nullptr);
   handler.on_connect_refused(from, refusal, text);
 }
 
-void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& from,
+void Endpoint::Core::on_client_datagram(Peer& peer, const base::PathId& from,
                                         std::span<const uint8_t> datagram) {
   connection::ClientResult result = peer.handshake->on_datagram(from, datagram, now_ns, batch);
   if (result.drop != connection::ClientDrop::kNone) {
@@ -215,7 +215,7 @@ void Endpoint::Core::on_client_datagram(Peer& peer, const platform::Address& fro
   on_handshake_result(peer, result);
 }
 
-void Endpoint::Core::on_session_datagram(const platform::Address& from, std::span<uint8_t> datagram,
+void Endpoint::Core::on_session_datagram(const base::PathId& from, std::span<uint8_t> datagram,
                                          const wire::PacketHeader& header, size_t header_bytes,
                                          connection::OpenedAhead ahead) {
   const std::optional<ConnectionHandle> handle = table.find(header.connection_id);

@@ -20,7 +20,7 @@ bool Endpoint::Core::on_reset_token(Peer& peer, std::span<const uint8_t> body) {
   return true;
 }
 
-void Endpoint::Core::refuse_unknown(const platform::Address& from, const wire::PacketHeader& header,
+void Endpoint::Core::refuse_unknown(const base::PathId& from, const wire::PacketHeader& header,
                                     size_t header_bytes, size_t datagram_bytes) {
   using Outcome = connection::StatelessResets::Outcome;
   const Outcome outcome =

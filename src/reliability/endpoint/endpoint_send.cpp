@@ -142,7 +142,7 @@ void Endpoint::Core::send_payloads(Peer& peer) {
   if (!outgoing.has_work() && !has_chunks(peer)) return;
   peer.pacer.begin_send(path_state(peer), previous_update_ns);
   // The parts of a snapshot leave together and differ little in length.
-  const bool is_run = outgoing.engine_count() > 1 && socket.favours_equal_lengths();
+  const bool is_run = outgoing.engine_count() > 1 && socket.favours_equal_lengths(peer.path.address());
   const size_t padded_bytes = is_run ? outgoing.longest_engine_bytes() : 0;
   while (peer.connected() && outgoing.has_work() && items.has_room() && !peer.history.is_full()) {
     const uint64_t allowance_bytes =

@@ -25,7 +25,7 @@ class OpenAhead {
   /// Datagram number `index` of the batch names the connection of `peer` and came from `from`. run() opens it
   /// only if `from` is the peer's address: packets from other sources are opened in turn, at a limited rate
   /// (L-04).
-  void add(size_t index, const platform::Address& from, size_t bytes, const Peer& peer) {
+  void add(size_t index, const base::PathId& from, size_t bytes, const Peer& peer) {
     if (!peer.link || from != peer.path.address()) return;
     links_[index] = &*peer.link;
     shares_.add(peer.handle.slot, index, bytes);

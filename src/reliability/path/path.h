@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "reliability/path/mtu_search.h"
 #include "reliability/path/path_validator.h"
 
@@ -21,9 +21,9 @@ class Path {
  public:
   using Challenge = PathValidator::Challenge;
 
-  void begin(const platform::Address& address) { address_ = address; }
+  void begin(const base::PathId& address) { address_ = address; }
   /// Where packets go and come from.
-  const platform::Address& address() const { return address_; }
+  const base::PathId& address() const { return address_; }
   /// Whether a packet sent at `sent_ns` went to address(); if not, it says nothing about this path.
   bool was_used_at(uint64_t sent_ns) const { return sent_ns >= since_ns_; }
 
@@ -33,7 +33,7 @@ class Path {
   bool may_open_foreign(uint64_t now_ns) { return validator_.may_open_foreign(now_ns); }
   /// A packet of `bytes` from `from` was opened; `is_newest`: its number is the highest so far. True: a trial
   /// of `from` has begun.
-  bool on_authentic(const platform::Address& from, size_t bytes, bool is_newest, uint64_t now_ns,
+  bool on_authentic(const base::PathId& from, size_t bytes, bool is_newest, uint64_t now_ns,
                     crypto::EntropySource& entropy) {
     return validator_.on_authentic(from, address_, bytes, is_newest, now_ns, entropy);
   }
@@ -45,14 +45,13 @@ class Path {
   const PathValidator& trial() const { return validator_; }
   void on_challenge_sent(size_t bytes, uint64_t now_ns) { validator_.on_challenge_sent(bytes, now_ns); }
 
-  /// What limits datagrams on this side.
+  /// What limits datagrams of this side on the path.
   struct Limits {
     uint32_t datagram_bytes = wire::kFloorDatagramBytes;
     bool forbids_fragmentation = true;  ///< Without, no size can be tried.
   };
   /// True when `response`, from `from`, proves the address on trial. Then the path is there from now on.
-  bool on_response(const platform::Address& from, const Challenge& response, const Limits& own,
-                   uint64_t now_ns) {
+  bool on_response(const base::PathId& from, const Challenge& response, const Limits& own, uint64_t now_ns) {
     if (!validator_.on_response(from, response)) return false;
     address_ = from;
     since_ns_ = now_ns;
@@ -78,7 +77,6 @@ class Path {
   void agree(uint32_t bytes, const Limits& own) {
     agreed_bytes_ = bytes;
     uint32_t limit = std::min(bytes, own.datagram_bytes);
-    if (address_.family == 6) limit = std::min(limit, kMaxDatagramBytesIpv6);
     if (!own.forbids_fragmentation) limit = wire::kFloorDatagramBytes;
     mtu_.set_limit(limit);
   }
@@ -88,10 +86,7 @@ class Path {
   const MtuSearch& mtu() const { return mtu_; }
 
  private:
-  /// The UDP payload that Ethernet leaves behind an IPv6 header, which is 20 bytes longer than IPv4's.
-  static constexpr uint32_t kMaxDatagramBytesIpv6 = 1452;
-
-  platform::Address address_;
+  base::PathId address_;
   bool answer_waits_ = false;
   uint32_t agreed_bytes_ = wire::kFloorDatagramBytes;
   uint64_t since_ns_ = 0;  ///< Packets sent before this time went to the old address.

@@ -22,7 +22,7 @@ bool PathValidator::may_open_foreign(uint64_t now_ns) {
   return true;
 }
 
-bool PathValidator::on_authentic(const platform::Address& from, const platform::Address& active, size_t bytes,
+bool PathValidator::on_authentic(const base::PathId& from, const base::PathId& active, size_t bytes,
                                  bool is_newest, uint64_t now_ns, crypto::EntropySource& entropy) {
   if (on_trial_ && from == candidate_) {
     received_bytes_ += bytes;
@@ -65,7 +65,7 @@ void PathValidator::on_challenge_sent(size_t bytes, uint64_t now_ns) {
   LATTICE_ASSERT(sent_bytes_ <= kAmplification * received_bytes_);
 }
 
-bool PathValidator::on_response(const platform::Address& from, const Challenge& response) {
+bool PathValidator::on_response(const base::PathId& from, const Challenge& response) {
   if (!on_trial_ || !challenged_ || from != candidate_ ||
       !crypto::equal_constant_time(response, challenge_)) {
     return false;

@@ -13,7 +13,7 @@
 #include <array>
 #include <cstdint>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/crypto/entropy.h"
 
 namespace lattice::reliability {
@@ -33,8 +33,8 @@ class PathValidator {
 
   /// A packet of `bytes` from `from` was opened; `is_newest`: its number is the highest so far. `active` is
   /// the peer's address, and `from` may equal it. True: a trial of `from` has begun.
-  bool on_authentic(const platform::Address& from, const platform::Address& active, size_t bytes,
-                    bool is_newest, uint64_t now_ns, crypto::EntropySource& entropy);
+  bool on_authentic(const base::PathId& from, const base::PathId& active, size_t bytes, bool is_newest,
+                    uint64_t now_ns, crypto::EntropySource& entropy);
 
   /// Ends a trial that took too long. `rto_ns` is the active path's.
   void update(uint64_t now_ns, uint64_t rto_ns);
@@ -46,11 +46,11 @@ class PathValidator {
 
   /// True when `response`, from `from`, proves the address on trial: the path moves there, and the trial is
   /// over.
-  bool on_response(const platform::Address& from, const Challenge& response);
+  bool on_response(const base::PathId& from, const Challenge& response);
 
   bool on_trial() const { return on_trial_; }
   /// While on_trial().
-  const platform::Address& candidate() const { return candidate_; }
+  const base::PathId& candidate() const { return candidate_; }
   const Challenge& challenge() const { return challenge_; }
 
  private:
@@ -58,7 +58,7 @@ class PathValidator {
   bool has_begun_ = false;  ///< Ever: began_ns_ means something.
   bool challenged_ = false;
   uint32_t foreign_opens_ = 0;
-  platform::Address candidate_;
+  base::PathId candidate_;
   Challenge challenge_{};
   uint64_t received_bytes_ = 0;
   uint64_t sent_bytes_ = 0;

@@ -5,7 +5,8 @@
 // Bound: the capacity given at creation. A full table refuses new claims (the client gets ServerFull) and
 // never drops an unexpired claim: its token could then be used twice. Expired claims are dropped by sweep(),
 // and by a search for room that passes them. Once half of the table is used, an owner that has its share gets
-// no more. So one account with a login service that makes tokens for it all the time keeps nobody out.
+// no more. So one account with a login service that makes tokens for it all the time keeps nobody out. And
+// the claims of one route leave a part of that half to each other route.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "base/hash_index.h"
+#include "transport/connection/prefix_rate.h"
+#include "transport/connection/rate_subject.h"
 #include "transport/crypto/secret.h"
 #include "transport/wire/constants.h"
 #include "transport/wire/handshake_bodies.h"
@@ -35,24 +38,31 @@ struct Claim {
 class ClaimTable {
  public:
   /// `capacity` is at least 1; `hash_key` is random and secret.
-  ClaimTable(uint32_t capacity, uint64_t hash_key);
+  ClaimTable(uint32_t capacity, uint64_t hash_key, size_t routes = 1);
 
   /// The claim on `token_id`, or null. Pointers hold until the next insert() or sweep().
   Claim* find(const wire::Id16& token_id);
+  /// Whose claim it is: a number of owner_of(), and the route that he came on.
+  struct Owner {
+    uint64_t id = 0;
+    uint8_t route = base::kUdpRoute;
+  };
   /// Makes a claim of `owner`, kept until Unix second `drop_at_s` (above 0), for the live connection
   /// `connection_id` (non-zero). Null unless room_for() is kRoom. find(token_id) must be null.
-  Claim* insert(const wire::Id16& token_id, uint64_t owner, uint64_t connection_id, uint64_t drop_at_s,
+  Claim* insert(const wire::Id16& token_id, const Owner& owner, uint64_t connection_id, uint64_t drop_at_s,
                 uint64_t now_s);
 
   enum class Room : uint8_t {
     kRoom,
     kShareUsed,  ///< Half of the table is used, and the owner has its share of claims.
-    kFull,
+    kFull,       ///< Of all claims, or of those of the route.
   };
   /// Whether insert() would succeed. Claims that have expired at `now_s` do not count.
-  Room room_for(uint64_t owner, uint64_t now_s);
+  Room room_for(const Owner& owner, uint64_t now_s);
   /// A player, as an owner.
   uint64_t owner_of(const wire::Id16& player) const { return hash(player); }
+  /// A rate subject, as an owner.
+  uint64_t owner_of(const RateSubject& subject) const;
 
   /// True while the connection of `claim` (of this table) lives.
   bool connection_lives(const Claim& claim) const;
@@ -80,10 +90,13 @@ class ClaimTable {
   std::vector<Claim> claims_;
   std::vector<uint64_t> drop_at_s_;  // 0: the entry is free.
   std::vector<uint64_t> owner_;
+  std::vector<uint8_t> route_;
   std::vector<uint64_t> connection_id_;  // The connection of the claim; it lives while it is in `living_`.
   base::HashIndex living_;               // An index: each connection made or ended is one of thousands.
   uint32_t capacity_;
   uint32_t count_ = 0;
+  uint32_t most_of_route_;
+  std::array<uint32_t, base::kMaxRoutes> of_route_{};
   uint64_t earliest_drop_s_ = UINT64_MAX;  ///< No claim expires earlier.
   uint64_t hash_key_;
 };

@@ -24,7 +24,7 @@ ClientResult ClientHandshake::drop(ClientDrop reason) {
   return result;
 }
 
-ClientResult ClientHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+ClientResult ClientHandshake::on_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                                           uint64_t now_ns, DatagramSink& sink) {
   const State state = lifecycle_.state();
   if (state != State::kConnecting && state != State::kHandshake) {

@@ -36,7 +36,7 @@ const char* client_drop_name(ClientDrop drop) {
   return base::event_name(kNames, drop);
 }
 
-ClientHandshake::ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,
+ClientHandshake::ClientHandshake(const ClientHandshakeConfig& config, const base::PathId& server,
                                  std::span<const uint8_t> token, crypto::KeyPair client)
     : config_(config),
       server_(server),

@@ -17,8 +17,8 @@
 #include <string_view>
 
 #include "base/counters.h"
+#include "base/path_id.h"
 #include "base/random.h"
-#include "platform/address.h"
 #include "transport/connection/datagram_sink.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/lifecycle.h"
@@ -89,7 +89,7 @@ class ClientHandshake {
   static constexpr uint32_t kResponsesBeforeFallBack = 3;
 
   /// `token` is copied; `client` is the pair whose public half the token names.
-  ClientHandshake(const ClientHandshakeConfig& config, const platform::Address& server,
+  ClientHandshake(const ClientHandshakeConfig& config, const base::PathId& server,
                   std::span<const uint8_t> token, crypto::KeyPair client);
 
   /// Checks the token against key and configuration and sends the first request. Returns kNone, or why
@@ -99,7 +99,7 @@ class ClientHandshake {
 
   /// Takes one datagram of packet type Handshake. After a result other than kPending the object must not be
   /// used.
-  ClientResult on_datagram(const platform::Address& from, std::span<const uint8_t> datagram, uint64_t now_ns,
+  ClientResult on_datagram(const base::PathId& from, std::span<const uint8_t> datagram, uint64_t now_ns,
                            DatagramSink& sink);
 
   /// Repeats messages that are due. At the end of the budget: kGaveUp with the most likely cause and a text
@@ -112,7 +112,7 @@ class ClientHandshake {
 
   /// kConnecting or kHandshake while in progress, then kConnected, kDisconnected (refused) or kTimeout.
   const Lifecycle& lifecycle() const { return lifecycle_; }
-  const platform::Address& server() const { return server_; }
+  const base::PathId& server() const { return server_; }
   /// The next time at which update() has work.
   uint64_t next_deadline_ns() const;
   uint64_t drop_count(ClientDrop drop) const { return drops_[static_cast<size_t>(drop)]; }
@@ -161,7 +161,7 @@ class ClientHandshake {
   void finish(Event event);
 
   ClientHandshakeConfig config_;
-  platform::Address server_;
+  base::PathId server_;
   crypto::KeyPair client_;
   std::array<uint8_t, wire::kMaxTokenBytes> token_{};
   size_t token_bytes_ = 0;

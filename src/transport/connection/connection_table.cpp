@@ -18,7 +18,7 @@ ConnectionTable::ConnectionTable(uint32_t capacity) : slots_(capacity) {
   LATTICE_CHECK(capacity >= 1 && capacity <= 65536);
   const size_t index_size = std::bit_ceil(size_t{capacity} * 2);
   by_id_.assign(index_size, kNoSlot);
-  by_address_.assign(index_size, kNoSlot);
+  by_path_.assign(index_size, kNoSlot);
   index_mask_ = index_size - 1;
   for (uint32_t i = 0; i + 1 < capacity; ++i) slots_[i].next_free = i + 1;
 }
@@ -27,12 +27,12 @@ size_t ConnectionTable::id_home(uint64_t connection_id) const {
   return mix(connection_id) & index_mask_;
 }
 
-size_t ConnectionTable::address_home(const platform::Address& address) const {
-  return platform::hash_address(address) & index_mask_;
+size_t ConnectionTable::path_home(const base::PathId& path) const {
+  return base::hash_path(path) & index_mask_;
 }
 
 size_t ConnectionTable::slot_home(const std::vector<uint32_t>& index, uint32_t slot) const {
-  return &index == &by_id_ ? id_home(slots_[slot].connection_id) : address_home(slots_[slot].pending_address);
+  return &index == &by_id_ ? id_home(slots_[slot].connection_id) : path_home(slots_[slot].pending_path);
 }
 
 void ConnectionTable::index_insert(std::vector<uint32_t>& index, uint32_t slot) {
@@ -76,13 +76,13 @@ std::optional<ConnectionHandle> ConnectionTable::insert(uint64_t connection_id) 
   return handle;
 }
 
-std::optional<ConnectionHandle> ConnectionTable::insert_pending(const platform::Address& server) {
-  LATTICE_CHECK(server.family != 0);
+std::optional<ConnectionHandle> ConnectionTable::insert_pending(const base::PathId& server) {
+  LATTICE_CHECK(base::is_path(server));
   if (find_pending(server)) return std::nullopt;
   const std::optional<ConnectionHandle> handle = take_slot();
   if (!handle) return std::nullopt;
-  slots_[handle->slot].pending_address = server;
-  index_insert(by_address_, handle->slot);
+  slots_[handle->slot].pending_path = server;
+  index_insert(by_path_, handle->slot);
   LATTICE_ASSERT(slots_.size() > 64 || validate());
   return handle;
 }
@@ -90,8 +90,8 @@ std::optional<ConnectionHandle> ConnectionTable::insert_pending(const platform::
 bool ConnectionTable::assign_id(ConnectionHandle handle, uint64_t connection_id) {
   LATTICE_CHECK(connection_id != 0);
   if (!live(handle) || slots_[handle.slot].connection_id != 0 || find(connection_id)) return false;
-  index_erase(by_address_, handle.slot);
-  slots_[handle.slot].pending_address = {};
+  index_erase(by_path_, handle.slot);
+  slots_[handle.slot].pending_path = {};
   slots_[handle.slot].connection_id = connection_id;
   index_insert(by_id_, handle.slot);
   LATTICE_ASSERT(slots_.size() > 64 || validate());
@@ -99,9 +99,9 @@ bool ConnectionTable::assign_id(ConnectionHandle handle, uint64_t connection_id)
 }
 
 void ConnectionTable::stop_pending(ConnectionHandle handle) {
-  if (!live(handle) || slots_[handle.slot].pending_address.family == 0) return;
-  index_erase(by_address_, handle.slot);
-  slots_[handle.slot].pending_address = {};
+  if (!live(handle) || !base::is_path(slots_[handle.slot].pending_path)) return;
+  index_erase(by_path_, handle.slot);
+  slots_[handle.slot].pending_path = {};
 }
 
 void ConnectionTable::erase(ConnectionHandle handle) {
@@ -127,10 +127,10 @@ std::optional<ConnectionHandle> ConnectionTable::find(uint64_t connection_id) co
   return std::nullopt;
 }
 
-std::optional<ConnectionHandle> ConnectionTable::find_pending(const platform::Address& server) const {
-  for (size_t i = address_home(server); by_address_[i] != kNoSlot; i = (i + 1) & index_mask_) {
-    const Slot& slot = slots_[by_address_[i]];
-    if (slot.pending_address == server) return ConnectionHandle{by_address_[i], slot.generation};
+std::optional<ConnectionHandle> ConnectionTable::find_pending(const base::PathId& server) const {
+  for (size_t i = path_home(server); by_path_[i] != kNoSlot; i = (i + 1) & index_mask_) {
+    const Slot& slot = slots_[by_path_[i]];
+    if (slot.pending_path == server) return ConnectionHandle{by_path_[i], slot.generation};
   }
   return std::nullopt;
 }
@@ -146,11 +146,11 @@ bool ConnectionTable::validate() const {
     const Slot& slot = slots_[i];
     if (!slot.live) continue;
     ++live;
-    const bool pending = slot.pending_address.family != 0;
+    const bool pending = base::is_path(slot.pending_path);
     if (pending && slot.connection_id != 0) return false;
     if (!pending && slot.connection_id == 0) continue;  // The attempt has ended.
     const std::optional<ConnectionHandle> found =
-        pending ? find_pending(slot.pending_address) : find(slot.connection_id);
+        pending ? find_pending(slot.pending_path) : find(slot.connection_id);
     if (!found || found->slot != i) return false;
   }
   uint32_t free = 0;

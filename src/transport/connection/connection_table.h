@@ -1,4 +1,4 @@
-// Routing (P-07, P-06): connection_id → slot, and address → slot while a client's id is still zero. Slots are
+// Routing (P-07, P-06): connection_id → slot, and path → slot while a client's id is still zero. Slots are
 // dense and reused. A handle carries the generation of its slot, so a stale handle is refused, never
 // followed.
 //
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 
 namespace lattice::connection {
 
@@ -28,20 +28,20 @@ class ConnectionTable {
 
   /// Takes a slot for `connection_id` (non-zero). Empty when the table is full or the id is in use.
   std::optional<ConnectionHandle> insert(uint64_t connection_id);
-  /// Takes a slot for the address `server` while the connection id is zero. Empty when the table is full, or
-  /// when a handshake with that address is already in progress on this socket.
-  std::optional<ConnectionHandle> insert_pending(const platform::Address& server);
-  /// The attempt of a pending `handle` has ended: the address no longer routes to it, and a new attempt to
-  /// that address may begin while this entry still exists.
+  /// Takes a slot for the path `server` while the connection id is zero. Empty when the table is full, or
+  /// when a handshake with that path is already in progress on this socket.
+  std::optional<ConnectionHandle> insert_pending(const base::PathId& server);
+  /// The attempt of a pending `handle` has ended: the path no longer routes to it, and a new attempt to
+  /// that path may begin while this entry still exists.
   void stop_pending(ConnectionHandle handle);
-  /// Gives the pending `handle` its id: the address no longer routes to it. False, and nothing changed, when
+  /// Gives the pending `handle` its id: the path no longer routes to it. False, and nothing changed, when
   /// the id is in use or `handle` is not pending.
   bool assign_id(ConnectionHandle handle, uint64_t connection_id);
   /// Frees the slot; its handles become stale. Stale handles are ignored.
   void erase(ConnectionHandle handle);
 
   std::optional<ConnectionHandle> find(uint64_t connection_id) const;
-  std::optional<ConnectionHandle> find_pending(const platform::Address& server) const;
+  std::optional<ConnectionHandle> find_pending(const base::PathId& server) const;
   bool live(ConnectionHandle handle) const {
     return handle.slot < slots_.size() && slots_[handle.slot].live &&
            slots_[handle.slot].generation == handle.generation;
@@ -60,14 +60,14 @@ class ConnectionTable {
 
   struct Slot {
     uint64_t connection_id = 0;
-    platform::Address pending_address;
+    base::PathId pending_path;
     uint32_t generation = 1;
     uint32_t next_free = kNoSlot;
     bool live = false;
   };
 
   size_t id_home(uint64_t connection_id) const;
-  size_t address_home(const platform::Address& address) const;
+  size_t path_home(const base::PathId& path) const;
   size_t slot_home(const std::vector<uint32_t>& index, uint32_t slot) const;
   void index_insert(std::vector<uint32_t>& index, uint32_t slot);
   void index_erase(std::vector<uint32_t>& index, uint32_t slot);
@@ -75,7 +75,7 @@ class ConnectionTable {
 
   std::vector<Slot> slots_;
   std::vector<uint32_t> by_id_;
-  std::vector<uint32_t> by_address_;
+  std::vector<uint32_t> by_path_;
   size_t index_mask_;
   uint32_t first_free_ = 0;
   uint32_t live_count_ = 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 
 namespace lattice::connection {
 
@@ -12,7 +12,7 @@ class DatagramSink {
  public:
   virtual ~DatagramSink() = default;
   /// Copies `datagram` for `to`. A full queue may drop it: every caller here repeats lost datagrams.
-  virtual void emit(const platform::Address& to, std::span<const uint8_t> datagram) = 0;
+  virtual void emit(const base::PathId& to, std::span<const uint8_t> datagram) = 0;
 };
 
 }  // namespace lattice::connection

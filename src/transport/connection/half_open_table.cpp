@@ -3,17 +3,19 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "transport/connection/prefix_rate.h"
 
 namespace lattice::connection {
 
-HalfOpenTable::HalfOpenTable(uint32_t total, uint32_t per_prefix, uint64_t life_ns)
-    : total_(total), per_prefix_(per_prefix), life_ns_(life_ns) {
+HalfOpenTable::HalfOpenTable(uint32_t total, uint32_t per_subject, uint64_t life_ns, size_t routes)
+    : total_(total), per_route_(part_of_route(total, routes)), per_subject_(per_subject), life_ns_(life_ns) {
   entries_.reserve(total);
 }
 
 void HalfOpenTable::note_gone(const Entry& entry) {
-  const auto counted = of_prefix_.find(entry.owner.prefix);
-  if (--counted->second == 0) of_prefix_.erase(counted);
+  const auto counted = of_subject_.find(entry.owner.subject);
+  if (--counted->second == 0) of_subject_.erase(counted);
+  --of_route_[entry.owner.subject.route];
 }
 
 void HalfOpenTable::drop_expired(uint64_t now_ns) {
@@ -36,15 +38,25 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::oldest(uint64_t now_ns, Matche
   return Room{entry->connection_id};
 }
 
-// Of the prefixes with an entry that may give way. At equal numbers the oldest entry decides.
-std::optional<HalfOpenTable::Room> HalfOpenTable::oldest_of_fullest_prefix(uint64_t now_ns) const {
+uint8_t HalfOpenTable::fullest_route(uint8_t at_equal) const {
+  uint8_t fullest = at_equal;
+  for (uint8_t route = 0; route < of_route_.size(); ++route) {
+    if (of_route_[route] > of_route_[fullest]) fullest = route;
+  }
+  return fullest;
+}
+
+// Of the subjects of the route with an entry that may give way. At equal numbers the oldest entry decides.
+std::optional<HalfOpenTable::Room> HalfOpenTable::oldest_of_fullest_subject(uint64_t now_ns,
+                                                                            uint8_t route) const {
   std::optional<Room> found;
   uint32_t most = 0;
   for (const Entry& entry : entries_) {
     if (now_ns < entry.began_ns + kSureNs) break;
-    const uint32_t of_prefix = of_prefix_.at(entry.owner.prefix);
-    if (of_prefix <= most) continue;
-    most = of_prefix;
+    if (entry.owner.subject.route != route) continue;
+    const uint32_t of_subject = of_subject_.at(entry.owner.subject);
+    if (of_subject <= most) continue;
+    most = of_subject;
     found = Room{entry.connection_id};
   }
   return found;
@@ -56,18 +68,23 @@ std::optional<HalfOpenTable::Room> HalfOpenTable::room_for(const Owner& owner, u
   const auto of_player = [&owner](const Entry& entry) {
     return owner.player != 0 && entry.owner.player == owner.player;
   };
-  const auto of_prefix = [&owner](const Entry& entry) { return entry.owner.prefix == owner.prefix; };
-  const auto counted = of_prefix_.find(owner.prefix);
-  if (count(of_player) >= std::max(per_prefix_ / 2, 1u)) return oldest(now_ns, of_player);
-  if (counted != of_prefix_.end() && counted->second >= per_prefix_) return oldest(now_ns, of_prefix);
-  if (entries_.size() >= total_ || needs_place) return oldest_of_fullest_prefix(now_ns);
+  const auto of_subject = [&owner](const Entry& entry) { return entry.owner.subject == owner.subject; };
+  const auto counted = of_subject_.find(owner.subject);
+  const uint8_t route = owner.subject.route;
+  if (count(of_player) >= std::max(per_subject_ / 2, 1u)) return oldest(now_ns, of_player);
+  if (counted != of_subject_.end() && counted->second >= per_subject_) return oldest(now_ns, of_subject);
+  if (of_route_[route] >= per_route_) return oldest_of_fullest_subject(now_ns, route);
+  if (entries_.size() >= total_ || needs_place) {
+    return oldest_of_fullest_subject(now_ns, fullest_route(route));
+  }
   return Room{};
 }
 
 void HalfOpenTable::insert(uint64_t connection_id, const Owner& owner, uint64_t now_ns) {
-  LATTICE_CHECK(entries_.size() < total_);
+  LATTICE_CHECK(entries_.size() < total_ && owner.subject.route < of_route_.size());
   entries_.push_back({connection_id, owner, now_ns});
-  ++of_prefix_[owner.prefix];
+  ++of_subject_[owner.subject];
+  ++of_route_[owner.subject.route];
 }
 
 void HalfOpenTable::erase(uint64_t connection_id) {

@@ -1,15 +1,18 @@
 // Accepted connections whose client has not yet proved that it receives message 4 (H-11), each for `life_ns`.
 //
-// Nobody keeps newcomers out by never confirming. A player has at most half of the places of a prefix, which
-// is one /24 or /56. At any bound, an entry that is a second old gives way to a newcomer: honest clients
-// confirm after a round trip. Where none is that old, the newcomer gets no answer and its token stays
-// unclaimed, so that a retry succeeds.
+// Nobody keeps newcomers out by never confirming. Each route has an equal part of the places. A player has at
+// most half of the places of a rate subject, which on UDP is one /24 or /56. At any bound, an entry that is a
+// second old gives way to a newcomer: honest clients confirm after a round trip. Where none is that old, the
+// newcomer gets no answer and its token stays unclaimed, so that a retry succeeds.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <vector>
+
+#include "transport/connection/rate_subject.h"
 
 namespace lattice::connection {
 
@@ -19,9 +22,9 @@ class HalfOpenTable {
   /// packet each 0.5 s, so one lost datagram costs no honest client its place.
   static constexpr uint64_t kSureNs = 2'500'000'000;
 
-  /// Whose connection it is. `player` 0: the token names none, and only the prefix counts.
+  /// Whose connection it is. `player` 0: the token names none, and only the subject counts.
   struct Owner {
-    uint64_t prefix = 0;
+    RateSubject subject;
     uint64_t player = 0;
   };
   /// A place for one more entry.
@@ -29,8 +32,8 @@ class HalfOpenTable {
     uint64_t gives_way = 0;  // the connection that must end for it; 0: none
   };
 
-  /// At most `total` entries, and `per_prefix` of one prefix.
-  HalfOpenTable(uint32_t total, uint32_t per_prefix, uint64_t life_ns);
+  /// At most `total` entries, `per_subject` of one rate subject, and of one of `routes` its part.
+  HalfOpenTable(uint32_t total, uint32_t per_subject, uint64_t life_ns, size_t routes = 1);
 
   /// Room for an entry of `owner`, if there is any. With `needs_place` an entry must give way in any case.
   std::optional<Room> room_for(const Owner& owner, uint64_t now_ns, bool needs_place = false);
@@ -51,13 +54,16 @@ class HalfOpenTable {
   uint32_t count(Matches matches) const;
   template <class Matches>
   std::optional<Room> oldest(uint64_t now_ns, Matches matches) const;
-  std::optional<Room> oldest_of_fullest_prefix(uint64_t now_ns) const;
+  std::optional<Room> oldest_of_fullest_subject(uint64_t now_ns, uint8_t route) const;
+  uint8_t fullest_route(uint8_t at_equal) const;
   void note_gone(const Entry& entry);
 
   std::vector<Entry> entries_;  // the oldest first
-  std::unordered_map<uint64_t, uint32_t> of_prefix_;
+  std::unordered_map<RateSubject, uint32_t, HashOfSubject> of_subject_;
+  std::array<uint32_t, base::kMaxRoutes> of_route_{};
   uint32_t total_;
-  uint32_t per_prefix_;
+  uint32_t per_route_;
+  uint32_t per_subject_;
   uint64_t life_ns_;
 };
 

@@ -6,14 +6,6 @@
 
 namespace lattice::connection {
 
-uint64_t prefix_of(const platform::Address& address) {
-  const size_t first = address.family == 4 ? 12 : 0;
-  const size_t count = address.family == 4 ? 3 : 7;
-  uint64_t prefix = address.family;
-  for (size_t i = 0; i < count; ++i) prefix = (prefix << 8) | address.ip[first + i];
-  return prefix;
-}
-
 Allowance::Allowance(uint32_t per_s, uint32_t burst) {
   LATTICE_CHECK(per_s > 0 && burst > 0);
   cost_ns_ = 1'000'000'000 / per_s;
@@ -35,8 +27,8 @@ PrefixRate::PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& en
   hash_key_[1] = platform::load_u64_le(key + 8);
 }
 
-bool PrefixRate::take(uint64_t prefix, uint64_t now_ns) {
-  uint64_t state = prefix ^ hash_key_[0];
+bool PrefixRate::take(uint64_t subject_id, uint64_t now_ns) {
+  uint64_t state = subject_id ^ hash_key_[0];
   state = base::splitmix64(state) ^ hash_key_[1];
   return allowance_.take(&full_at_ns_[base::splitmix64(state) % kEntries], now_ns);
 }

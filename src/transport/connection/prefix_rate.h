@@ -1,18 +1,15 @@
-// Token buckets per source prefix: /24 for IPv4, /56 for IPv6 (H-01, P-03). One fixed, direct-mapped table.
-// Prefixes with the same entry share its allowance. A keyed hash chooses the entry, so nobody can aim at a
-// victim's entry without the key.
+// Token buckets per rate subject: of UDP a source prefix, /24 for IPv4 and /56 for IPv6 (H-01, P-03). One
+// fixed, direct-mapped table for each route. Subjects with the same entry share its allowance. A keyed hash
+// chooses the entry, so nobody can aim at a victim's entry without the key.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "platform/address.h"
 #include "transport/crypto/entropy.h"
 
 namespace lattice::connection {
-
-/// The prefix that shares limits with `address`: its first 24 (IPv4) or 56 (IPv6) bits, tagged by family.
-uint64_t prefix_of(const platform::Address& address);
 
 /// Allows `per_s` operations a second, and `burst` at once after a pause. Its state is a single time: when
 /// the allowance is full again. Each operation moves that time later.
@@ -32,13 +29,31 @@ class Allowance {
   uint64_t burst_ns_;
 };
 
+/// An allowance with its state.
+class Budget {
+ public:
+  Budget(uint32_t per_s, uint32_t burst) : allowance_(per_s, burst) {}
+  bool take(uint64_t now_ns) { return allowance_.take(&full_at_ns_, now_ns); }
+  bool is_low(uint64_t now_ns) const { return allowance_.is_low(full_at_ns_, now_ns); }
+
+ private:
+  Allowance allowance_;
+  uint64_t full_at_ns_ = 0;
+};
+
+/// The part of one of `routes` in a number of the whole server: a flood on one route leaves the others
+/// theirs.
+inline uint32_t part_of_route(uint32_t whole, size_t routes) {
+  return std::max(1u, whole / static_cast<uint32_t>(routes));
+}
+
 class PrefixRate {
  public:
-  /// Each prefix may do `per_s` operations a second and `burst` at once; both above 0.
+  /// Each subject may do `per_s` operations a second and `burst` at once; both above 0.
   PrefixRate(uint32_t per_s, uint32_t burst, crypto::EntropySource& entropy);
 
-  /// Takes one operation from the allowance of `prefix`; false when the allowance is used up.
-  bool take(uint64_t prefix, uint64_t now_ns);
+  /// Takes one operation from the allowance of the subject; false when the allowance is used up.
+  bool take(uint64_t subject_id, uint64_t now_ns);
 
  private:
   static constexpr size_t kEntries = 4096;

@@ -4,18 +4,16 @@
 #include <iterator>
 
 #include "base/assert.h"
-#include "transport/connection/prefix_rate.h"
 
 namespace lattice::connection {
 namespace {
 
-uint64_t prefix_as_group(const ResponseQueue::Response& response) {
-  return response.prefix;
+uint64_t subject_of(const ResponseQueue::Response& response) {
+  return response.subject.id;
 }
 
-/// What is left of a prefix without its last bits: a /16 or a /32.
 uint64_t network_of(const ResponseQueue::Response& response) {
-  return response.prefix >> (response.from.family == 4 ? 24 - 16 : 56 - 32);
+  return response.subject.network;
 }
 
 }  // namespace
@@ -24,7 +22,7 @@ ResponseQueue::ResponseQueue() {
   waiting_.reserve(kMaxResponses);
 }
 
-bool ResponseQueue::make_room(GroupOf group_of, uint64_t group, platform::Address* displaced) {
+bool ResponseQueue::make_room(GroupOf group_of, uint64_t group, base::PathId* displaced) {
   std::array<uint64_t, kMaxResponses> groups;
   const auto end = std::transform(waiting_.begin(), waiting_.end(), groups.begin(), group_of);
   std::sort(groups.begin(), end);
@@ -45,17 +43,17 @@ bool ResponseQueue::make_room(GroupOf group_of, uint64_t group, platform::Addres
   return true;
 }
 
-ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span<const uint8_t> datagram,
-                                        platform::Address* displaced) {
+ResponseQueue::Push ResponseQueue::push(const base::PathId& from, const RateSubject& subject,
+                                        std::span<const uint8_t> datagram, base::PathId* displaced) {
   LATTICE_CHECK(datagram.size() <= wire::kMaxChallengeResponseBytes);
   const auto same = [&from](const Response& r) { return r.from == from; };
   if (std::any_of(waiting_.begin(), waiting_.end(), same)) return Push::kAlreadyWaits;
   Response newcomer;
   newcomer.from = from;
-  newcomer.prefix = prefix_of(from);
+  newcomer.subject = subject;
   const bool is_full = waiting_.size() == kMaxResponses;
-  if (is_full && !make_room(prefix_as_group, newcomer.prefix, displaced) &&
-      !make_room(network_of, network_of(newcomer), displaced)) {
+  if (is_full && !make_room(subject_of, subject.id, displaced) &&
+      !make_room(network_of, subject.network, displaced)) {
     return Push::kLost;
   }
   Response& response = waiting_.emplace_back(newcomer);
@@ -66,14 +64,14 @@ ResponseQueue::Push ResponseQueue::push(const platform::Address& from, std::span
 
 ResponseQueue::Response ResponseQueue::pop() {
   LATTICE_CHECK(!waiting_.empty());
-  // The distance makes the order of prefixes a circle that begins behind the last one served.
-  const auto distance = [this](const Response& r) { return r.prefix - last_prefix_ - 1; };
+  // The distance makes the order of subjects a circle that begins behind the last one served.
+  const auto distance = [this](const Response& r) { return r.subject.id - last_subject_ - 1; };
   const auto next =
       std::min_element(waiting_.begin(), waiting_.end(),
                        [&](const Response& a, const Response& b) { return distance(a) < distance(b); });
   const Response response = *next;
   waiting_.erase(next);
-  last_prefix_ = response.prefix;
+  last_subject_ = response.subject.id;
   return response;
 }
 

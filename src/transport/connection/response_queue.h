@@ -1,7 +1,8 @@
-// Messages 3 with the right cookie that wait for their curve operations (S-12). Prefix after prefix has its
-// turn, so a prefix that sends many waits for itself. When the queue is full, the prefix with the most
-// messages loses its newest; where no prefix has more than the newcomer's, the network with the most does: a
-// /16 of IPv4, a /32 of IPv6, which is what a provider has. One customer of it may have thousands of /56s.
+// Messages 3 of one route with the right cookie that wait for their curve operations (S-12). Subject after
+// subject has its turn, so a prefix that sends many waits for itself. When the queue is full, the subject
+// with the most messages loses its newest; where none has more than the newcomer's, the network with the most
+// does: a /16 of IPv4, a /32 of IPv6, which is what a provider has. One customer of it may have thousands of
+// /56s.
 #pragma once
 
 #include <array>
@@ -9,7 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "platform/address.h"
+#include "base/path_id.h"
+#include "transport/connection/rate_subject.h"
 #include "transport/wire/handshake_bodies.h"
 #include "transport/wire/packet_header.h"
 #include "transport/wire/token.h"
@@ -21,8 +23,8 @@ class ResponseQueue {
   static constexpr size_t kMaxResponses = 128;
 
   struct Response {
-    platform::Address from;
-    uint64_t prefix = 0;
+    base::PathId from;
+    RateSubject subject;
     uint16_t size = 0;
     std::array<uint8_t, wire::kMaxChallengeResponseBytes> bytes{};
 
@@ -34,23 +36,24 @@ class ResponseQueue {
   enum class Push : uint8_t {
     kWaits,
     kWaitsAnotherLost,  ///< The queue was full and another message gave way: see `displaced`.
-    kAlreadyWaits,      ///< One of the same address; this one is forgotten.
-    kLost,              ///< The queue is full, and no other prefix or network has more.
+    kAlreadyWaits,      ///< One of the same path; this one is forgotten.
+    kLost,              ///< The queue is full, and no other subject or network has more.
   };
   /// Keeps a copy of a message 3 of at most kMaxChallengeResponseBytes.
-  Push push(const platform::Address& from, std::span<const uint8_t> datagram, platform::Address* displaced);
-  /// The oldest message of the prefix whose turn it is. The queue must not be empty.
+  Push push(const base::PathId& from, const RateSubject& subject, std::span<const uint8_t> datagram,
+            base::PathId* displaced);
+  /// The oldest message of the subject whose turn it is. The queue must not be empty.
   Response pop();
   bool empty() const { return waiting_.empty(); }
 
  private:
-  /// A prefix or a network as a number.
+  /// A subject or a network as a number.
   using GroupOf = uint64_t (*)(const Response& response);
   /// The group that has the most loses its newest message, if a newcomer of `group` has less even then.
-  bool make_room(GroupOf group_of, uint64_t group, platform::Address* displaced);
+  bool make_room(GroupOf group_of, uint64_t group, base::PathId* displaced);
 
   std::vector<Response> waiting_;  // order of arrival
-  uint64_t last_prefix_ = 0;       // had its turn last
+  uint64_t last_subject_ = 0;      // had its turn last
 };
 
 }  // namespace lattice::connection

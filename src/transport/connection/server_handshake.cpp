@@ -26,6 +26,10 @@ uint64_t random_u64(crypto::EntropySource& entropy) {
   return platform::load_u64_le(bytes.data());
 }
 
+size_t routes_of(const socket::DatagramSocket* socket) {
+  return socket != nullptr ? socket->route_count() : 1;
+}
+
 }  // namespace
 
 const char* server_refusal_name(ServerRefusal refusal) {
@@ -39,21 +43,36 @@ const char* server_refusal_name(ServerRefusal refusal) {
 
 ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::KeyPair identity,
                                  std::span<const crypto::PublicKey> issuers, crypto::EntropySource& entropy,
-                                 AdmissionPolicy& policy)
+                                 AdmissionPolicy& policy, const socket::DatagramSocket* socket)
     : config_(config),
       identity_(std::move(identity)),
       entropy_(entropy),
       policy_(policy),
       buckets_(entropy),
-      claims_(config.max_claims, random_u64(entropy)),
-      half_open_(config.max_half_open, config.max_half_open_per_prefix, config.half_open_ns),
-      request_rate_(config.requests_per_s, config.request_burst, entropy),
-      response_rate_(config.responses_per_s, config.response_burst, entropy),
-      denial_rate_(kDenialsPerSecond, kDenialsPerSecond, entropy),
-      verify_budget_(config.verified_per_s, config.verified_burst),
-      request_budget_(config.hashed_per_s, config.hashed_burst),
-      cookie_budget_(config.hashed_per_s, config.hashed_burst) {
+      claims_(config.max_claims, random_u64(entropy), routes_of(socket)),
+      half_open_(config.max_half_open, config.max_half_open_per_prefix, config.half_open_ns,
+                 routes_of(socket)),
+      subjects_(socket, entropy) {
   set_issuers(issuers);
+  const size_t count = routes_of(socket);
+  const uint32_t hashed_per_s = part_of_route(config.hashed_per_s, count);
+  const uint32_t hashed_burst = part_of_route(config.hashed_burst, count);
+  routes_.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    routes_.push_back({.request_rate = {config.requests_per_s, config.request_burst, entropy},
+                       .response_rate = {config.responses_per_s, config.response_burst, entropy},
+                       .denial_rate = {kDenialsPerSecond, kDenialsPerSecond, entropy},
+                       .request_budget = {hashed_per_s, hashed_burst},
+                       .cookie_budget = {hashed_per_s, hashed_burst},
+                       .verify_budget = {part_of_route(config.verified_per_s, count),
+                                         part_of_route(config.verified_burst, count)},
+                       .waiting = {}});
+  }
+}
+
+ServerHandshake::Route& ServerHandshake::route_of(const base::PathId& path) {
+  LATTICE_CHECK(path.route < routes_.size());
+  return routes_[path.route];
 }
 
 void ServerHandshake::set_issuers(std::span<const crypto::PublicKey> issuers) {
@@ -72,7 +91,7 @@ void ServerHandshake::on_ended(uint64_t connection_id) {
   claims_.on_connection_ended(connection_id);
 }
 
-ServerArrival ServerHandshake::on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+ServerArrival ServerHandshake::on_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                                            const ServerMoment& moment, DatagramSink& sink) {
   wire::PacketHeader header;
   size_t header_bytes = 0;
@@ -107,11 +126,11 @@ ServerArrival ServerHandshake::on_datagram(const platform::Address& from, std::s
 
 /// P-03: the only answer to a client of another version. It has that client's version, so that the client can
 /// read it; it is never larger than the client's datagram; at most 10/s per prefix.
-void ServerHandshake::maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
+void ServerHandshake::maybe_deny(const base::PathId& from, std::span<const uint8_t> datagram,
                                  const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink) {
   if (header.type != wire::PacketType::kHandshake || datagram.size() < wire::kFloorDatagramBytes) return;
   static_assert(kDenialDatagramBytes <= wire::kFloorDatagramBytes);
-  if (!denial_rate_.take(prefix_of(from), now_ns)) return;
+  if (!route_of(from).denial_rate.take(subjects_.of(from).id, now_ns)) return;
 
   std::array<uint8_t, kDenialDatagramBytes> out;
   wire::PacketHeader answer;
@@ -158,7 +177,7 @@ ServerRefusal ServerHandshake::check_token(std::span<const uint8_t> token, const
   return ServerRefusal::kNone;
 }
 
-ServerRefusal ServerHandshake::on_request(const platform::Address& from, std::span<const uint8_t> body,
+ServerRefusal ServerHandshake::on_request(const base::PathId& from, std::span<const uint8_t> body,
                                           const ServerMoment& moment, DatagramSink& sink) {
   wire::ConnectionRequest request;
   if (!wire::parse_connection_request(body, &request)) return ServerRefusal::kMalformed;
@@ -167,11 +186,10 @@ ServerRefusal ServerHandshake::on_request(const platform::Address& from, std::sp
   if (token != ServerRefusal::kNone) return token;
   // Anybody can forge sources of a prefix, so a prefix over its rate is turned away only when the hashes for
   // all run low: a lesser flood keeps nobody out, and a greater one leaves half to the other prefixes.
-  const bool within_rate = request_rate_.take(prefix_of(from), moment.now_ns);
-  if (!within_rate && request_budget_.is_low(request_budget_full_at_ns_, moment.now_ns)) {
-    return ServerRefusal::kRequestRate;
-  }
-  if (!request_budget_.take(&request_budget_full_at_ns_, moment.now_ns)) return ServerRefusal::kRequestBudget;
+  Route& route = route_of(from);
+  const bool within_rate = route.request_rate.take(subjects_.of(from).id, moment.now_ns);
+  if (!within_rate && route.request_budget.is_low(moment.now_ns)) return ServerRefusal::kRequestRate;
+  if (!route.request_budget.take(moment.now_ns)) return ServerRefusal::kRequestBudget;
 
   const Bucket& bucket = buckets_.current(moment.now_ns);
   wire::Challenge challenge;

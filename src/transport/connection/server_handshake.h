@@ -12,6 +12,7 @@
 // sealed once per claim and then repeated byte for byte, so no key seals twice.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -19,13 +20,14 @@
 #include <string_view>
 #include <vector>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/connection/bucket_keys.h"
 #include "transport/connection/claim_table.h"
 #include "transport/connection/datagram_sink.h"
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/half_open_table.h"
 #include "transport/connection/prefix_rate.h"
+#include "transport/connection/rate_subject.h"
 #include "transport/connection/reason_text.h"
 #include "transport/connection/response_queue.h"
 #include "transport/crypto/ed25519.h"
@@ -60,15 +62,15 @@ struct ServerHandshakeConfig {
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
   uint32_t max_half_open_per_prefix = 16;
-  uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1, per /24 or /56.
-  uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie, per /24 or /56.
-  /// Messages 3 whose curve operations are done, of all prefixes together (H-08), and how many of them at
-  /// once.
-  uint32_t verified_per_s = 500, verified_burst = 16;
+  // Per rate subject, which on UDP is a /24 or /56.
+  uint32_t requests_per_s = 200, request_burst = 400;    ///< Message 1.
+  uint32_t responses_per_s = 100, response_burst = 200;  ///< Message 3 with a valid cookie.
   uint64_t half_open_ns = 5'000'000'000;
-  /// Messages 1 answered, and cookies of messages 3 recomputed, each for all prefixes together: bounds the
-  /// hashing for spoofed sources. A message beyond this rate is only received and dropped; an honest client
-  /// repeats it.
+  // Of the whole server, as max_half_open and max_claims: each route has a part.
+  /// Messages 3 whose curve operations are done (H-08), and how many of them at once.
+  uint32_t verified_per_s = 500, verified_burst = 16;
+  /// Messages 1 answered, and cookies of messages 3 recomputed: bounds the hashing for spoofed sources. A
+  /// message beyond this rate is only received and dropped; an honest client repeats it.
   uint32_t hashed_per_s = 20'000, hashed_burst = 1000;
 };
 
@@ -81,7 +83,7 @@ struct ServerMoment {
 
 /// A client that asks to be admitted: verified, schema equal, token not yet claimed. Spans live for the call.
 struct AdmissionRequest {
-  platform::Address address;
+  base::PathId address;
   wire::TokenFields token;
   uint32_t features = 0;
   bool has_place = false;  ///< A half-open connection ends if this client is admitted.
@@ -108,7 +110,7 @@ struct ServerAccepted {
   uint64_t connection_id = 0;
   uint64_t peer_id = 0;
   crypto::Key master;  ///< m_0, for SecureLink in the role kServer.
-  platform::Address address;
+  base::PathId address;
   crypto::PublicKey client{};
   wire::Id16 token_id{}, player{}, session{};
   std::array<uint8_t, wire::kMaxTokenUserBytes> user_data{};
@@ -130,7 +132,7 @@ struct ServerArrival {
   ServerRefusal refusal = ServerRefusal::kNone;
   bool waits = false;  ///< A message 3 that is to be verified.
   /// Who sent the message that gave way to this one. The refusal is about that one then.
-  std::optional<platform::Address> displaced = std::nullopt;
+  std::optional<base::PathId> displaced = std::nullopt;
 };
 
 class ServerHandshake {
@@ -138,11 +140,12 @@ class ServerHandshake {
   static constexpr size_t kMaxIssuers = 4;
 
   /// `identity` is this process's static key S, made from entropy at start and registered with the issuers;
-  /// it is never stored. `issuers` (at most kMaxIssuers) sign the tokens accepted here. `entropy` and
-  /// `policy` are borrowed and must outlive this.
+  /// it is never stored. `issuers` (at most kMaxIssuers) sign the tokens accepted here. `socket` says how
+  /// many routes there are and who the rate subjects of its paths are; null: UDP alone. `entropy`, `policy`
+  /// and `socket` are borrowed and must outlive this.
   ServerHandshake(const ServerHandshakeConfig& config, crypto::KeyPair identity,
                   std::span<const crypto::PublicKey> issuers, crypto::EntropySource& entropy,
-                  AdmissionPolicy& policy);
+                  AdmissionPolicy& policy, const socket::DatagramSocket* socket = nullptr);
 
   /// The public half of S: the `aud` of every token for this process.
   const crypto::PublicKey& identity() const { return identity_->public_key(); }
@@ -152,12 +155,15 @@ class ServerHandshake {
   /// Takes one datagram of packet type Handshake or ChallengeResponse from the network. Answers a message 1
   /// through `sink` at most once; a message 3 waits for verify(). A refused datagram is counted under
   /// the refusal returned.
-  ServerArrival on_datagram(const platform::Address& from, std::span<const uint8_t> datagram,
+  ServerArrival on_datagram(const base::PathId& from, std::span<const uint8_t> datagram,
                             const ServerMoment& moment, DatagramSink& sink);
   /// The message 3 whose turn it is, for verify(). Nothing when none waits, or when their rate is used up.
   std::optional<ResponseQueue::Response> take_waiting(uint64_t now_ns);
   /// Whether a message 3 waits for its turn.
-  bool has_waiting() const { return !waiting_responses_.empty(); }
+  bool has_waiting() const {
+    return std::any_of(routes_.begin(), routes_.end(),
+                       [](const Route& route) { return !route.waiting.empty(); });
+  }
   /// Verifies a message 3 and answers it through `sink` at most once. A refusal is counted.
   ServerResult verify(const ResponseQueue::Response& waited, const ServerMoment& moment, DatagramSink& sink);
 
@@ -184,14 +190,21 @@ class ServerHandshake {
     crypto::PublicKey key{};
   };
   struct Response;  // Message 3 as far as it has been checked.
+  /// What the strangers of one route may cost. Nobody on another route can use it up.
+  struct Route {
+    PrefixRate request_rate, response_rate, denial_rate;
+    Budget request_budget, cookie_budget, verify_budget;
+    ResponseQueue waiting;
+  };
+  Route& route_of(const base::PathId& path);
 
-  ServerRefusal on_request(const platform::Address& from, std::span<const uint8_t> body,
+  ServerRefusal on_request(const base::PathId& from, std::span<const uint8_t> body,
                            const ServerMoment& moment, DatagramSink& sink);
-  ServerArrival on_response(const platform::Address& from, std::span<const uint8_t> datagram,
-                            size_t header_bytes, const ServerMoment& moment);
+  ServerArrival on_response(const base::PathId& from, std::span<const uint8_t> datagram, size_t header_bytes,
+                            const ServerMoment& moment);
   ServerResult verified(const ResponseQueue::Response& waited, const ServerMoment& moment,
                         DatagramSink& sink);
-  void maybe_deny(const platform::Address& from, std::span<const uint8_t> datagram,
+  void maybe_deny(const base::PathId& from, std::span<const uint8_t> datagram,
                   const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink);
   void count(ServerRefusal refusal) {
     if (refusal != ServerRefusal::kNone) ++refusals_[static_cast<size_t>(refusal)];
@@ -199,18 +212,18 @@ class ServerHandshake {
   ServerRefusal check_token(std::span<const uint8_t> token, const crypto::PublicKey& client, uint64_t unix_s,
                             wire::TokenFields* fields) const;
   ServerRefusal check_token_times(const wire::TokenFields& fields, uint64_t unix_s) const;
-  ServerRefusal check_cookie(const platform::Address& from, const ServerMoment& moment, Response* response);
+  ServerRefusal check_cookie(const base::PathId& from, const ServerMoment& moment, Response* response);
   ServerRefusal open_response(std::span<const uint8_t> datagram, Response* response);
   ServerRefusal verify_signature(const Response& response) const;
   std::optional<ReasonText> config_difference(const Response& response) const;
-  HalfOpenTable::Owner half_open_owner(const platform::Address& from, const Response& response) const;
-  uint64_t claim_owner(const platform::Address& from, const Response& response) const;
-  ServerResult settle(const platform::Address& from, const ServerMoment& moment, Response& response,
+  HalfOpenTable::Owner half_open_owner(const base::PathId& from, const Response& response) const;
+  ClaimTable::Owner claim_owner(const base::PathId& from, const Response& response) const;
+  ServerResult settle(const base::PathId& from, const ServerMoment& moment, Response& response,
                       DatagramSink& sink);
-  ServerAccepted accept(const platform::Address& from, const ServerMoment& moment, Response& response,
+  ServerAccepted accept(const base::PathId& from, const ServerMoment& moment, Response& response,
                         uint64_t connection_id, uint64_t peer_id, Claim& claim, DatagramSink& sink);
   /// Sends the client a refusal, and stores its text in `result`.
-  void refuse(const platform::Address& to, Response& response, DisconnectReason reason, std::string_view text,
+  void refuse(const base::PathId& to, Response& response, DisconnectReason reason, std::string_view text,
               DatagramSink& sink, ServerResult* result);
   uint64_t new_connection_id();
 
@@ -223,16 +236,9 @@ class ServerHandshake {
   BucketKeys buckets_;
   ClaimTable claims_;
   HalfOpenTable half_open_;
-  PrefixRate request_rate_;
-  PrefixRate response_rate_;
-  PrefixRate denial_rate_;
-  ResponseQueue waiting_responses_;
-  Allowance verify_budget_;
-  uint64_t verify_budget_full_at_ns_ = 0;
-  Allowance request_budget_;
-  uint64_t request_budget_full_at_ns_ = 0;
-  Allowance cookie_budget_;
-  uint64_t cookie_budget_full_at_ns_ = 0;
+  RateSubjects subjects_;
+  std::vector<Route> routes_;
+  size_t last_route_ = 0;  // its message was the last to be taken for verification
   std::array<uint64_t, static_cast<size_t>(ServerRefusal::kCount)> refusals_{};
   uint64_t accepted_count_ = 0;
   uint64_t verified_count_ = 0;

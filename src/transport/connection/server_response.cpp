@@ -49,12 +49,12 @@ size_t write_answer_front(uint32_t protocol_id, uint64_t connection_id, wire::Ha
 
 }  // namespace
 
-ServerRefusal ServerHandshake::check_cookie(const platform::Address& from, const ServerMoment& moment,
+ServerRefusal ServerHandshake::check_cookie(const base::PathId& from, const ServerMoment& moment,
                                             Response* response) {
   const wire::ChallengeResponseClear& clear = response->clear;
   response->bucket = buckets_.find(clear.key_index, moment.now_ns);
   if (response->bucket == nullptr) return ServerRefusal::kCookie;
-  if (!cookie_budget_.take(&cookie_budget_full_at_ns_, moment.now_ns)) return ServerRefusal::kCookieBudget;
+  if (!route_of(from).cookie_budget.take(moment.now_ns)) return ServerRefusal::kCookieBudget;
   response->token_hash = crypto::sha256({clear.token});
   const crypto::ChallengeNonce expected =
       crypto::make_cookie(response->bucket->cookie_secret, from, config_.protocol_id, clear.client_pub,
@@ -102,7 +102,7 @@ ServerRefusal ServerHandshake::verify_signature(const Response& response) const 
   return ServerRefusal::kUnknownIssuer;
 }
 
-ServerArrival ServerHandshake::on_response(const platform::Address& from, std::span<const uint8_t> datagram,
+ServerArrival ServerHandshake::on_response(const base::PathId& from, std::span<const uint8_t> datagram,
                                            size_t header_bytes, const ServerMoment& moment) {
   Response response;
   if (!wire::parse_challenge_response_clear(datagram.subspan(header_bytes), &response.clear)) {
@@ -111,13 +111,15 @@ ServerArrival ServerHandshake::on_response(const platform::Address& from, std::s
   if (const ServerRefusal cookie = check_cookie(from, moment, &response); cookie != ServerRefusal::kNone) {
     return {cookie};
   }
-  if (!response_rate_.take(prefix_of(from), moment.now_ns)) return {ServerRefusal::kResponseRate};
+  Route& route = route_of(from);
+  const RateSubject subject = subjects_.of(from);
+  if (!route.response_rate.take(subject.id, moment.now_ns)) return {ServerRefusal::kResponseRate};
   // A valid cookie already proves these checks, except for the time.
   const ServerRefusal token =
       check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token);
   if (token != ServerRefusal::kNone) return {token};
-  platform::Address displaced;
-  switch (waiting_responses_.push(from, datagram, &displaced)) {
+  base::PathId displaced;
+  switch (route.waiting.push(from, subject, datagram, &displaced)) {
     case ResponseQueue::Push::kWaits:
       return {ServerRefusal::kNone, true};
     case ResponseQueue::Push::kWaitsAnotherLost:
@@ -131,10 +133,15 @@ ServerArrival ServerHandshake::on_response(const platform::Address& from, std::s
 }
 
 std::optional<ResponseQueue::Response> ServerHandshake::take_waiting(uint64_t now_ns) {
-  // An attacker with many addresses may delay new clients, but not the ticks of the game.
-  if (waiting_responses_.empty() || !verify_budget_.take(&verify_budget_full_at_ns_, now_ns))
-    return std::nullopt;
-  return waiting_responses_.pop();
+  // An attacker with many addresses may delay new clients of his route, but not the ticks of the game.
+  for (size_t k = 1; k <= routes_.size(); ++k) {
+    const size_t index = (last_route_ + k) % routes_.size();
+    Route& route = routes_[index];
+    if (route.waiting.empty() || !route.verify_budget.take(now_ns)) continue;
+    last_route_ = index;
+    return route.waiting.pop();
+  }
+  return std::nullopt;
 }
 
 ServerResult ServerHandshake::verify(const ResponseQueue::Response& waited, const ServerMoment& moment,
@@ -181,21 +188,22 @@ std::optional<ReasonText> ServerHandshake::config_difference(const Response& res
   return std::nullopt;
 }
 
-/// The player that the token names; the prefix of the address if it names none.
-uint64_t ServerHandshake::claim_owner(const platform::Address& from, const Response& response) const {
+/// The player that the token names; the rate subject of the path if it names none.
+ClaimTable::Owner ServerHandshake::claim_owner(const base::PathId& from, const Response& response) const {
   const wire::Id16& player = response.token.player;
-  return player == wire::Id16{} ? prefix_of(from) : claims_.owner_of(player);
+  const bool is_named = player != wire::Id16{};
+  return {is_named ? claims_.owner_of(player) : claims_.owner_of(subjects_.of(from)), from.route};
 }
 
-HalfOpenTable::Owner ServerHandshake::half_open_owner(const platform::Address& from,
+HalfOpenTable::Owner ServerHandshake::half_open_owner(const base::PathId& from,
                                                       const Response& response) const {
   const wire::Id16& player = response.token.player;
-  return {prefix_of(from), player == wire::Id16{} ? 0 : claims_.owner_of(player)};
+  return {subjects_.of(from), player == wire::Id16{} ? 0 : claims_.owner_of(player)};
 }
 
 /// Answers a genuine message 3. Its token may have been claimed before, or the client may be refused.
-ServerResult ServerHandshake::settle(const platform::Address& from, const ServerMoment& moment,
-                                     Response& response, DatagramSink& sink) {
+ServerResult ServerHandshake::settle(const base::PathId& from, const ServerMoment& moment, Response& response,
+                                     DatagramSink& sink) {
   ServerResult result;
   if (const Claim* claim = claims_.find(response.token.token_id)) {
     if (crypto::equal_constant_time(claim->client, response.clear.client_pub) &&
@@ -235,7 +243,7 @@ ServerResult ServerHandshake::settle(const platform::Address& from, const Server
     result.refusal = ServerRefusal::kHalfOpenLimit;
     return result;
   }
-  const uint64_t owner = claim_owner(from, response);
+  const ClaimTable::Owner owner = claim_owner(from, response);
   if (const ClaimTable::Room room = claims_.room_for(owner, moment.unix_s); room != ClaimTable::Room::kRoom) {
     const bool is_share = room == ClaimTable::Room::kShareUsed;
     result.refusal = is_share ? ServerRefusal::kTokenShare : ServerRefusal::kTokensFull;
@@ -276,7 +284,7 @@ uint64_t ServerHandshake::new_connection_id() {
   }
 }
 
-ServerAccepted ServerHandshake::accept(const platform::Address& from, const ServerMoment& moment,
+ServerAccepted ServerHandshake::accept(const base::PathId& from, const ServerMoment& moment,
                                        Response& response, uint64_t connection_id, uint64_t peer_id,
                                        Claim& claim, DatagramSink& sink) {
   crypto::AcceptRandom accept_random;
@@ -320,7 +328,7 @@ ServerAccepted ServerHandshake::accept(const platform::Address& from, const Serv
 
 /// Message 6: sealed under its own key (fresh accept_random), so it can be made again for each repetition of
 /// message 3 without repeating a nonce. Nothing is kept.
-void ServerHandshake::refuse(const platform::Address& to, Response& response, DisconnectReason reason,
+void ServerHandshake::refuse(const base::PathId& to, Response& response, DisconnectReason reason,
                              std::string_view text, DatagramSink& sink, ServerResult* result) {
   result->text = ReasonText(text);
   const std::span<const uint8_t> text_bytes = crypto::text(text);

@@ -24,20 +24,26 @@ bool is_reset(std::span<const uint8_t> datagram, size_t header_bytes, const wire
 }
 
 StatelessResets::StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits,
-                                 crypto::EntropySource& entropy)
-    : key_(crypto::HmacKey(reset_key.bytes())),
-      entropy_(entropy),
-      rate_(limits.per_s, limits.burst, entropy),
-      budget_(limits.in_all_per_s, limits.in_all_per_s) {}
+                                 crypto::EntropySource& entropy, const socket::DatagramSocket* socket)
+    : key_(crypto::HmacKey(reset_key.bytes())), entropy_(entropy), subjects_(socket, entropy) {
+  const size_t routes = socket != nullptr ? socket->route_count() : 1;
+  const uint32_t part = part_of_route(limits.in_all_per_s, routes);
+  routes_.reserve(routes);
+  for (size_t i = 0; i < routes; ++i) {
+    routes_.push_back({PrefixRate(limits.per_s, limits.burst, entropy), Budget(part, part)});
+  }
+}
 
-StatelessResets::Outcome StatelessResets::answer(const platform::Address& from,
-                                                 const wire::PacketHeader& header, size_t header_bytes,
-                                                 size_t datagram_bytes, uint64_t now_ns, DatagramSink& sink) {
+StatelessResets::Outcome StatelessResets::answer(const base::PathId& from, const wire::PacketHeader& header,
+                                                 size_t header_bytes, size_t datagram_bytes, uint64_t now_ns,
+                                                 DatagramSink& sink) {
   // A client that sends Disconnect needs no answer.
   if (header.type == wire::PacketType::kDisconnect) return Outcome::kNone;
   if (!wire::may_be_answered_by_reset(datagram_bytes, header_bytes)) return Outcome::kNone;
-  if (!rate_.take(prefix_of(from), now_ns)) return Outcome::kPrefixRate;
-  if (!budget_.take(&budget_full_at_ns_, now_ns)) return Outcome::kBudget;
+  LATTICE_CHECK(from.route < routes_.size());
+  Route& route = routes_[from.route];
+  if (!route.rate.take(subjects_.of(from).id, now_ns)) return Outcome::kPrefixRate;
+  if (!route.budget.take(now_ns)) return Outcome::kBudget;
   std::array<uint8_t, wire::kResetRandomBytes> random;
   entropy_.fill(random);
   std::array<uint8_t, wire::kMaxResetBytes> out;

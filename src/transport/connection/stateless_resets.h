@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/connection/datagram_sink.h"
 #include "transport/connection/prefix_rate.h"
+#include "transport/connection/rate_subject.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/hash.h"
 #include "transport/crypto/locked.h"
@@ -27,8 +29,8 @@ wire::ResetToken make_reset_token(const crypto::HmacKey& reset_key, uint64_t con
 bool is_reset(std::span<const uint8_t> datagram, size_t header_bytes, const wire::ResetToken& token);
 
 struct ResetLimits {
-  uint32_t per_s = 100, burst = 200;  ///< Per /24 or /56.
-  uint32_t in_all_per_s = 2000;
+  uint32_t per_s = 100, burst = 200;  ///< Per rate subject: of UDP a /24 or /56.
+  uint32_t in_all_per_s = 2000;       ///< Each route has an equal part of it.
 };
 
 class StatelessResets {
@@ -36,25 +38,30 @@ class StatelessResets {
   enum class Outcome : uint8_t {
     kSent,
     kNone,        ///< A packet that is never answered: a Disconnect, or a packet that is too short.
-    kPrefixRate,  ///< Too many resets to its prefix.
-    kBudget,      ///< Too many resets to all prefixes together.
+    kPrefixRate,  ///< Too many resets to its rate subject.
+    kBudget,      ///< Too many resets on its route.
   };
 
-  /// `reset_key` is secret and serves nothing else. `entropy` is borrowed and must outlive this.
-  StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits, crypto::EntropySource& entropy);
+  /// `reset_key` is secret and serves nothing else. `socket` says how many routes there are and who the rate
+  /// subjects of its paths are; null: UDP alone. `socket` and `entropy` are borrowed and must outlive this.
+  StatelessResets(const crypto::Key& reset_key, const ResetLimits& limits, crypto::EntropySource& entropy,
+                  const socket::DatagramSocket* socket = nullptr);
 
   wire::ResetToken token_of(uint64_t connection_id) const { return make_reset_token(*key_, connection_id); }
 
   /// Answers a session packet of `datagram_bytes` whose connection_id this server does not know.
-  Outcome answer(const platform::Address& from, const wire::PacketHeader& header, size_t header_bytes,
+  Outcome answer(const base::PathId& from, const wire::PacketHeader& header, size_t header_bytes,
                  size_t datagram_bytes, uint64_t now_ns, DatagramSink& sink);
 
  private:
   crypto::Locked<crypto::HmacKey> key_;
   crypto::EntropySource& entropy_;
-  PrefixRate rate_;
-  Allowance budget_;
-  uint64_t budget_full_at_ns_ = 0;
+  RateSubjects subjects_;
+  struct Route {
+    PrefixRate rate;
+    Budget budget;
+  };
+  std::vector<Route> routes_;
 };
 
 }  // namespace lattice::connection

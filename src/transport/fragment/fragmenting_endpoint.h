@@ -45,7 +45,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
   void send_now(ConnectionHandle connection) { endpoint_->send_now(connection); }
   void prefetch(ConnectionHandle connection) const { endpoint_->prefetch(connection); }
   void receive(uint64_t now_ns, uint64_t unix_s) { endpoint_->receive(now_ns, unix_s); }
-  reliability::ConnectResult connect(const platform::Address& server, std::span<const uint8_t> token,
+  reliability::ConnectResult connect(const base::PathId& server, std::span<const uint8_t> token,
                                      const crypto::KeyPair& client, ConnectionHandle* out) {
     return endpoint_->connect(server, token, client, out);
   }
@@ -90,7 +90,7 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
 
   // EndpointHandler
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
-  void on_connect_refused(const platform::Address& from, connection::ServerRefusal refusal,
+  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
                           std::string_view text) override {
     above_.on_connect_refused(from, refusal, text);
   }

@@ -3,19 +3,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
-#include "platform/address.h"
-#include "platform/udp_socket.h"
+#include "base/path_id.h"
 
 namespace lattice::socket {
 
 /// Every receive buffer holds this much; no datagram is larger.
 inline constexpr size_t kMaxDatagramBytes = 1500;
 
-/// A datagram in a caller's buffer of kMaxDatagramBytes: `peer` is the sender when received and the
-/// destination when sent, `size` the payload bytes, `data` the buffer (only read when sending).
-using Datagram = platform::UdpDatagram;
+/// A socket without a descriptor is looked at so often by who waits for it.
+inline constexpr uint64_t kLookAgainNs = 1'000'000;
+
+/// A datagram in a caller's buffer of kMaxDatagramBytes. `peer` is the sender when received, the destination
+/// when sent.
+struct Datagram {
+  base::PathId peer;
+  uint32_t size = 0;        ///< Bytes of payload; 0 is a legal datagram.
+  uint8_t* data = nullptr;  ///< Caller's buffer; only read when sending.
+};
 
 struct SocketStats {
   uint64_t datagrams_sent = 0;  ///< Taken by the back end.
@@ -28,6 +35,11 @@ struct SocketStats {
   uint64_t receive_truncated = 0;  ///< Arrived larger than kMaxDatagramBytes; dropped whole.
   uint64_t receive_errors = 0;     ///< The back end failed for a reason other than an empty queue.
   uint64_t receive_overflow = 0;   ///< Dropped because an in-process receive queue was full.
+  // What a back end of the application did wrong.
+  uint64_t backend_overrun = 0;    ///< It said that it took or gave more datagrams than there were.
+  uint64_t backend_oversize = 0;   ///< It gave a datagram larger than kMaxDatagramBytes.
+  uint64_t backend_bad_path = 0;   ///< It gave a datagram whose path is not one of its own.
+  uint64_t backend_bad_limit = 0;  ///< It stated a largest datagram that is out of range.
 };
 
 class DatagramSocket {
@@ -46,20 +58,20 @@ class DatagramSocket {
   /// in stats(). Never blocks, keeps no pointer.
   virtual size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) = 0;
 
-  /// The bound address; family 0 when closed.
-  virtual platform::Address local_address() const = 0;
+  /// The path under which this socket is bound; form kNone where it has none.
+  virtual base::PathId local_path() const = 0;
 
   virtual const SocketStats& stats() const = 0;
   /// The counters of the innermost socket, behind all impairments.
   virtual const SocketStats& back_end_stats() const { return stats(); }
 
-  /// Takes the waiting ICMP reports; yields the newest address that is unreachable. Anyone can forge a
+  /// Takes the waiting ICMP reports; yields the newest path that is unreachable. Anyone can forge a
   /// report.
-  virtual bool take_unreachable(platform::Address*) { return false; }
+  virtual bool take_unreachable(base::PathId*) { return false; }
 
-  /// True when datagrams of one length to one address that are sent together, the last maybe shorter, cost
-  /// less than others.
-  virtual bool favours_equal_lengths() const { return false; }
+  /// True when datagrams of one length to that path that are sent together, the last maybe shorter, cost less
+  /// than others.
+  virtual bool favours_equal_lengths(const base::PathId&) const { return false; }
 
   /// Blocks until a datagram may be waiting, or `timeout_ns` has passed; true for the first. A back end that
   /// cannot wait returns true at once: asking it for datagrams costs nothing then.
@@ -70,7 +82,24 @@ class DatagramSocket {
   virtual intptr_t descriptor() const { return -1; }
 
   /// True when a datagram too large for the path is dropped and not fragmented, so that sizes can be probed.
-  virtual bool forbids_fragmentation() const { return true; }
+  virtual bool forbids_fragmentation(const base::PathId&) const { return true; }
+
+  /// The largest datagram that may be sent to `path`, at least 1200; 0 when the path is none of this
+  /// socket's.
+  virtual uint32_t largest_datagram(const base::PathId& path) const {
+    const bool is_own =
+        path.route == local_path().route && (path.route != base::kUdpRoute || base::is_ip(path));
+    if (!is_own) return 0;
+    // The UDP payload that Ethernet leaves: an IPv6 header is 20 bytes longer than one of IPv4.
+    return path.form == base::PathForm::kIpv6 ? 1452 : 1472;
+  }
+
+  /// A number that those paths share whose senders count as one where strangers are limited. Empty: this
+  /// socket states none. Asked for every datagram of a stranger.
+  virtual std::optional<uint64_t> rate_subject(const base::PathId&) const { return std::nullopt; }
+
+  /// One above the highest route of a path that receive() gives.
+  virtual size_t route_count() const { return 1; }
 };
 
 }  // namespace lattice::socket

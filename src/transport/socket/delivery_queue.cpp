@@ -28,8 +28,8 @@ bool DeliveryQueue::later(const Entry& a, const Entry& b) {
   return a.sequence > b.sequence;
 }
 
-bool DeliveryQueue::push(uint64_t deliver_at_ns, const platform::Address& peer,
-                         std::span<const uint8_t> bytes, uint64_t tag) {
+bool DeliveryQueue::push(uint64_t deliver_at_ns, const base::PathId& peer, std::span<const uint8_t> bytes,
+                         uint64_t tag) {
   if (heap_.size() >= capacity_ || bytes.size() > kMaxDatagramBytes) return false;
   const base::Buffer buffer = pool_->allocate(bytes.size());
   if (!buffer) return false;

@@ -25,7 +25,7 @@ class DeliveryQueue {
 
   /// Copies `bytes` in; pop() yields them at `deliver_at_ns` or later, together with `tag`. False when the
   /// queue or the pool is full, or the datagram is larger than kMaxDatagramBytes.
-  bool push(uint64_t deliver_at_ns, const platform::Address& peer, std::span<const uint8_t> bytes,
+  bool push(uint64_t deliver_at_ns, const base::PathId& peer, std::span<const uint8_t> bytes,
             uint64_t tag = 0);
 
   /// Moves the earliest datagram due by `now_ns` into `out` (whose data points at kMaxDatagramBytes);
@@ -48,7 +48,7 @@ class DeliveryQueue {
   struct Entry {
     uint64_t deliver_at_ns;
     uint64_t sequence;
-    platform::Address peer;
+    base::PathId peer;
     uint64_t tag;
     base::Buffer buffer;
   };

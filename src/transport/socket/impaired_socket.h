@@ -1,6 +1,9 @@
 // A decorator that puts an impaired network between the caller and any other socket, in both directions. The
 // impairment can change while running. Real processes use it to get a bad network. The caller's clock drives
 // it, so delays are as fine as the caller's polling.
+//
+// Must stay true: without impairment no datagram is looked at, and there is no memory for any. Until the
+// first impairment a batch costs one call and one look at a pointer.
 #pragma once
 
 #include <array>
@@ -30,28 +33,40 @@ class ImpairedSocket final : public DatagramSocket {
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Offers `datagrams` to the send direction and forwards the datagrams that are due. Every datagram of
   /// legal size counts as taken, because a sender does not learn of losses in the network. A direction
-  /// without impairment and without datagrams in flight passes straight to the inner socket, at no cost.
+  /// without impairment and without datagrams in flight passes straight to the inner socket.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
-  platform::Address local_address() const override { return inner_->local_address(); }
-  bool take_unreachable(platform::Address* peer) override { return inner_->take_unreachable(peer); }
+  base::PathId local_path() const override { return inner_->local_path(); }
+  bool take_unreachable(base::PathId* peer) override { return inner_->take_unreachable(peer); }
   /// The counters of this socket's caller; inner().stats() has those behind the impairment.
   const SocketStats& stats() const override { return stats_; }
   const SocketStats& back_end_stats() const override { return inner_->back_end_stats(); }
-  bool favours_equal_lengths() const override { return inner_->favours_equal_lengths(); }
-  bool forbids_fragmentation() const override { return inner_->forbids_fragmentation(); }
+  bool favours_equal_lengths(const base::PathId& path) const override {
+    return inner_->favours_equal_lengths(path);
+  }
+  bool forbids_fragmentation(const base::PathId& path) const override {
+    return inner_->forbids_fragmentation(path);
+  }
+  uint32_t largest_datagram(const base::PathId& path) const override {
+    return inner_->largest_datagram(path);
+  }
+  std::optional<uint64_t> rate_subject(const base::PathId& path) const override {
+    return inner_->rate_subject(path);
+  }
+  size_t route_count() const override { return inner_->route_count(); }
   /// Delayed datagrams come without a sign, so a direction that delays is looked at each millisecond.
   bool wait_readable(uint64_t timeout_ns) const override;
   intptr_t descriptor() const override { return inner_->descriptor(); }
 
-  /// Change one direction from now on; datagrams in flight keep their arrival times.
-  void configure_send(const Impairment& impairment) { send_queue_.configure(impairment); }
-  void configure_receive(const Impairment& impairment) { receive_queue_.configure(impairment); }
-  const Impairment& send_impairment() const { return send_queue_.impairment(); }
-  const Impairment& receive_impairment() const { return receive_queue_.impairment(); }
+  /// Change one direction from now on; datagrams in flight keep their arrival times. The first impairment
+  /// allocates the queues.
+  void configure_send(const Impairment& impairment);
+  void configure_receive(const Impairment& impairment);
+  const Impairment& send_impairment() const { return queues_ ? queues_->send.impairment() : kClear; }
+  const Impairment& receive_impairment() const { return queues_ ? queues_->receive.impairment() : kClear; }
 
   /// Faults injected so far, per direction.
-  const ImpairmentStats& send_faults() const { return send_queue_.stats(); }
-  const ImpairmentStats& receive_faults() const { return receive_queue_.stats(); }
+  const ImpairmentStats& send_faults() const { return queues_ ? queues_->send.stats() : kNoFaults; }
+  const ImpairmentStats& receive_faults() const { return queues_ ? queues_->receive.stats() : kNoFaults; }
 
   /// Forwards sends that are due without receiving; for callers that sleep until next_event_ns().
   void flush(uint64_t now_ns);
@@ -64,15 +79,32 @@ class ImpairedSocket final : public DatagramSocket {
   static constexpr size_t kDrainBatches = 32;
 
  private:
-  void drain_inner(uint64_t now_ns);
-  std::span<Datagram> scratch();
+  static constexpr Impairment kClear{};
+  static constexpr ImpairmentStats kNoFaults{};
+
+  /// What impairing needs: made for the first impairment, kept from then on.
+  struct Queues {
+    explicit Queues(const ImpairedSocketConfig& config);
+    std::span<Datagram> scratch();
+
+    base::BufferPool pool;
+    ImpairmentQueue send;
+    ImpairmentQueue receive;
+    std::unique_ptr<uint8_t[]> buffers;  ///< kBatch buffers of kMaxDatagramBytes.
+    std::array<Datagram, kBatch> datagrams{};
+  };
+
+  /// The queues, or null while this direction does not need them.
+  Queues* impairing(ImpairmentQueue Queues::*direction) const {
+    return queues_ != nullptr && !((*queues_).*direction).transparent() ? queues_.get() : nullptr;
+  }
+  size_t pass_received(std::span<Datagram> out, uint64_t now_ns);
+  size_t pass_sent(std::span<const Datagram> datagrams, uint64_t now_ns);
+  void drain_inner(Queues& queues, uint64_t now_ns);
 
   std::unique_ptr<DatagramSocket> inner_;
-  base::BufferPool pool_;
-  ImpairmentQueue send_queue_;
-  ImpairmentQueue receive_queue_;
-  std::unique_ptr<uint8_t[]> buffers_;  ///< kBatch buffers of kMaxDatagramBytes.
-  std::array<Datagram, kBatch> scratch_{};
+  ImpairedSocketConfig config_;
+  std::unique_ptr<Queues> queues_;
   SocketStats stats_;
 };
 

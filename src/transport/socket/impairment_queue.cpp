@@ -3,7 +3,7 @@
 
 namespace lattice::socket {
 
-void ImpairmentQueue::offer(const platform::Address& peer, std::span<const uint8_t> bytes, uint64_t now_ns) {
+void ImpairmentQueue::offer(const base::PathId& peer, std::span<const uint8_t> bytes, uint64_t now_ns) {
   const Fate fate = model_.offer(bytes.size(), now_ns, stats_);
   for (size_t i = 0; i < fate.copies; ++i) {
     if (!queue_.push(fate.deliver_at_ns[i], peer, bytes)) ++stats_.dropped_overflow;

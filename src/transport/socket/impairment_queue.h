@@ -23,7 +23,7 @@ class ImpairmentQueue {
   const Impairment& impairment() const { return model_.impairment(); }
 
   /// Decides about a datagram for or from `peer`, and keeps it if it is not lost.
-  void offer(const platform::Address& peer, std::span<const uint8_t> bytes, uint64_t now_ns);
+  void offer(const base::PathId& peer, std::span<const uint8_t> bytes, uint64_t now_ns);
 
   /// Fills `out` with the datagrams that are due by `now_ns`, earliest first; returns how many.
   size_t take(std::span<Datagram> out, uint64_t now_ns);

@@ -13,14 +13,14 @@ LoopbackHub::~LoopbackHub() {
   LATTICE_CHECK(sockets_.empty());
 }
 
-std::unique_ptr<LoopbackSocket> LoopbackHub::attach(const platform::Address& address) {
-  if (address.family == 0 || find(address) != nullptr) return nullptr;
+std::unique_ptr<LoopbackSocket> LoopbackHub::attach(const base::PathId& address) {
+  if (!base::is_path(address) || find(address) != nullptr) return nullptr;
   std::unique_ptr<LoopbackSocket> socket(new LoopbackSocket(*this, address, queue_datagrams_));
   sockets_.push_back(socket.get());
   return socket;
 }
 
-LoopbackSocket* LoopbackHub::find(const platform::Address& address) const {
+LoopbackSocket* LoopbackHub::find(const base::PathId& address) const {
   for (LoopbackSocket* socket : sockets_) {
     if (socket->address_ == address) return socket;
   }
@@ -31,7 +31,7 @@ void LoopbackHub::detach(LoopbackSocket* socket) {
   sockets_.erase(std::remove(sockets_.begin(), sockets_.end(), socket), sockets_.end());
 }
 
-LoopbackSocket::LoopbackSocket(LoopbackHub& hub, const platform::Address& address, size_t queue_datagrams)
+LoopbackSocket::LoopbackSocket(LoopbackHub& hub, const base::PathId& address, size_t queue_datagrams)
     : hub_(hub), address_(address), pending_(queue_datagrams) {}
 
 LoopbackSocket::~LoopbackSocket() {
@@ -42,7 +42,7 @@ LoopbackSocket::~LoopbackSocket() {
   hub_.detach(this);
 }
 
-bool LoopbackSocket::deliver(const platform::Address& from, std::span<const uint8_t> bytes) {
+bool LoopbackSocket::deliver(const base::PathId& from, std::span<const uint8_t> bytes) {
   if (pending_.full()) return false;
   const base::Buffer buffer = hub_.pool_.allocate(bytes.size());
   if (!buffer) return false;

@@ -1,4 +1,4 @@
-// Sockets inside one process, by address, without impairment: the next receive() yields every datagram sent,
+// Sockets inside one process, by path, without impairment: the next receive() yields every datagram sent,
 // in order. One thread; the hub must outlive its sockets.
 #pragma once
 
@@ -21,12 +21,12 @@ class LoopbackHub {
   explicit LoopbackHub(size_t queue_datagrams = 4096, uint64_t pool_bytes = 64u << 20);
   ~LoopbackHub();
 
-  /// A socket reachable under `address`; null when the address is taken or has family 0.
-  std::unique_ptr<LoopbackSocket> attach(const platform::Address& address);
+  /// A socket reachable under `address`; null when the address is taken or of no form.
+  std::unique_ptr<LoopbackSocket> attach(const base::PathId& address);
 
  private:
   friend class LoopbackSocket;
-  LoopbackSocket* find(const platform::Address& address) const;
+  LoopbackSocket* find(const base::PathId& address) const;
   void detach(LoopbackSocket* socket);
 
   base::BufferPool pool_;
@@ -41,20 +41,20 @@ class LoopbackSocket final : public DatagramSocket {
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Takes every datagram of legal size whose destination exists; others count as send_refused.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
-  platform::Address local_address() const override { return address_; }
+  base::PathId local_path() const override { return address_; }
   const SocketStats& stats() const override { return stats_; }
 
  private:
   friend class LoopbackHub;
   struct Pending {
-    platform::Address from;
+    base::PathId from;
     base::Buffer buffer;
   };
-  LoopbackSocket(LoopbackHub& hub, const platform::Address& address, size_t queue_datagrams);
-  bool deliver(const platform::Address& from, std::span<const uint8_t> bytes);
+  LoopbackSocket(LoopbackHub& hub, const base::PathId& address, size_t queue_datagrams);
+  bool deliver(const base::PathId& from, std::span<const uint8_t> bytes);
 
   LoopbackHub& hub_;
-  platform::Address address_;
+  base::PathId address_;
   base::Ring<Pending> pending_;
   SocketStats stats_;
 };

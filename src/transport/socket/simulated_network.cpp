@@ -12,15 +12,15 @@
 namespace lattice::socket {
 
 struct SimulatedNetwork::Attachment {
-  Attachment(base::BufferPool& pool, size_t capacity, const platform::Address& bound, uint32_t nth)
+  Attachment(base::BufferPool& pool, size_t capacity, const base::PathId& bound, uint32_t nth)
       : address(bound), earlier(nth), queue(pool, capacity) {}
 
-  platform::Address address;
+  base::PathId address;
   const uint32_t earlier;  ///< How often its address had been attached before.
   DeliveryQueue queue;
   SocketStats stats;
   uint64_t injected = 0;
-  std::optional<platform::Address> unreachable;  ///< A report that was not taken yet.
+  std::optional<base::PathId> unreachable;  ///< A report that was not taken yet.
 };
 
 /// Directions are kept for reuse when an attachment detaches. The epoch distinguishes datagrams that are
@@ -51,10 +51,10 @@ class SimulatedNetwork::Socket final : public DatagramSocket {
       taken += network_.transmit(slot_, datagram, now_ns) ? size_t{1} : 0;
     return taken;
   }
-  platform::Address local_address() const override { return network_.attachments_[slot_]->address; }
+  base::PathId local_path() const override { return network_.attachments_[slot_]->address; }
   const SocketStats& stats() const override { return network_.attachments_[slot_]->stats; }
-  bool take_unreachable(platform::Address* peer) override {
-    std::optional<platform::Address>& report = network_.attachments_[slot_]->unreachable;
+  bool take_unreachable(base::PathId* peer) override {
+    std::optional<base::PathId>& report = network_.attachments_[slot_]->unreachable;
     if (!report) return false;
     *peer = *report;
     report.reset();
@@ -113,19 +113,19 @@ SimulatedNetwork::~SimulatedNetwork() {
   LATTICE_CHECK(slots_.size() == 0);
 }
 
-std::unique_ptr<DatagramSocket> SimulatedNetwork::attach(const platform::Address& address) {
-  if (address.family == 0 || slots_.full()) return nullptr;
-  if (by_address_.contains(platform::hash_address(address))) return nullptr;
+std::unique_ptr<DatagramSocket> SimulatedNetwork::attach(const base::PathId& address) {
+  if (!base::is_path(address) || slots_.full()) return nullptr;
+  if (by_address_.contains(base::hash_path(address))) return nullptr;
   const uint32_t slot = slots_.acquire().slot;
   attachments_[slot] =
       std::make_unique<Attachment>(pool_, config_.queue_datagrams, address, count_attachment(address));
-  LATTICE_CHECK(by_address_.insert(platform::hash_address(address), slot));
+  LATTICE_CHECK(by_address_.insert(base::hash_path(address), slot));
   return std::make_unique<Socket>(*this, slot);
 }
 
 /// Counts one more attachment of the address; returns the count before.
-uint32_t SimulatedNetwork::count_attachment(const platform::Address& address) {
-  const uint64_t key = platform::hash_address(address);
+uint32_t SimulatedNetwork::count_attachment(const base::PathId& address) {
+  const uint64_t key = base::hash_path(address);
   const uint32_t found = attach_counts_.find(key);
   const uint32_t earlier = found == base::HashIndex::kNone ? 0 : found;
   attach_counts_.erase(key);
@@ -134,7 +134,7 @@ uint32_t SimulatedNetwork::count_attachment(const platform::Address& address) {
 }
 
 void SimulatedNetwork::detach(uint32_t slot) {
-  LATTICE_CHECK(by_address_.erase(platform::hash_address(attachments_[slot]->address)));
+  LATTICE_CHECK(by_address_.erase(base::hash_path(attachments_[slot]->address)));
   for (const std::unique_ptr<Direction>& direction : directions_) {
     if (direction->from == slot || direction->to == slot) direction->open = false;
   }
@@ -142,20 +142,20 @@ void SimulatedNetwork::detach(uint32_t slot) {
   LATTICE_CHECK(slots_.release(slots_.at(slot)));
 }
 
-bool SimulatedNetwork::rebind(const platform::Address& from, const platform::Address& to) {
+bool SimulatedNetwork::rebind(const base::PathId& from, const base::PathId& to) {
   const uint32_t slot = find(from);
-  if (slot == base::HashIndex::kNone || to.family == 0) return false;
-  if (by_address_.contains(platform::hash_address(to))) return false;
-  by_address_.erase(platform::hash_address(from));
-  LATTICE_CHECK(by_address_.insert(platform::hash_address(to), slot));
+  if (slot == base::HashIndex::kNone || !base::is_path(to)) return false;
+  if (by_address_.contains(base::hash_path(to))) return false;
+  by_address_.erase(base::hash_path(from));
+  LATTICE_CHECK(by_address_.insert(base::hash_path(to), slot));
   attachments_[slot]->address = to;
   attachments_[slot]->queue.clear();
   return true;
 }
 
 /// The slot of an address, or HashIndex::kNone. The index holds hashes; the address itself decides.
-uint32_t SimulatedNetwork::find(const platform::Address& address) const {
-  const uint32_t slot = by_address_.find(platform::hash_address(address));
+uint32_t SimulatedNetwork::find(const base::PathId& address) const {
+  const uint32_t slot = by_address_.find(base::hash_path(address));
   if (slot == base::HashIndex::kNone || !(attachments_[slot]->address == address))
     return base::HashIndex::kNone;
   return slot;
@@ -183,8 +183,8 @@ void SimulatedNetwork::open_direction(Direction& direction) const {
   const Attachment& from = *attachments_[direction.from];
   const Attachment& to = *attachments_[direction.to];
   uint64_t state = config_.seed;
-  uint64_t seed = base::splitmix64(state) ^ platform::hash_address(from.address);
-  seed = base::splitmix64(seed) ^ platform::hash_address(to.address);
+  uint64_t seed = base::splitmix64(state) ^ base::hash_path(from.address);
+  seed = base::splitmix64(seed) ^ base::hash_path(to.address);
   seed ^= uint64_t{from.earlier} << 32 | to.earlier;
   direction.model = ImpairmentModel(seed);
   direction.model.configure(default_);
@@ -201,7 +201,7 @@ void SimulatedNetwork::set_default(const Impairment& impairment) {
   }
 }
 
-bool SimulatedNetwork::set_direction(const platform::Address& from, const platform::Address& to,
+bool SimulatedNetwork::set_direction(const base::PathId& from, const base::PathId& to,
                                      const Impairment& impairment) {
   const uint32_t from_slot = find(from);
   const uint32_t to_slot = find(to);
@@ -212,12 +212,12 @@ bool SimulatedNetwork::set_direction(const platform::Address& from, const platfo
   return true;
 }
 
-bool SimulatedNetwork::set_path(const platform::Address& a, const platform::Address& b, const Impairment& up,
+bool SimulatedNetwork::set_path(const base::PathId& a, const base::PathId& b, const Impairment& up,
                                 const Impairment& down) {
   return set_direction(a, b, up) && set_direction(b, a, down);
 }
 
-bool SimulatedNetwork::set_bottleneck(const platform::Address& from, const platform::Address& to,
+bool SimulatedNetwork::set_bottleneck(const base::PathId& from, const base::PathId& to,
                                       BottleneckLink* link) {
   const uint32_t from_slot = find(from);
   const uint32_t to_slot = find(to);
@@ -277,14 +277,14 @@ void SimulatedNetwork::carry(uint32_t from, const TappedDatagram& datagram) {
   }
 }
 
-bool SimulatedNetwork::report_unreachable(const platform::Address& to, const platform::Address& about) {
+bool SimulatedNetwork::report_unreachable(const base::PathId& to, const base::PathId& about) {
   const uint32_t slot = find(to);
   if (slot == base::HashIndex::kNone) return false;
   attachments_[slot]->unreachable = about;
   return true;
 }
 
-bool SimulatedNetwork::inject(const platform::Address& from, const platform::Address& to,
+bool SimulatedNetwork::inject(const base::PathId& from, const base::PathId& to,
                               std::span<const uint8_t> bytes, uint64_t deliver_at_ns) {
   const uint32_t slot = find(to);
   if (slot == base::HashIndex::kNone) return false;
@@ -325,7 +325,7 @@ size_t SimulatedNetwork::in_flight() const {
   return total;
 }
 
-ImpairmentStats SimulatedNetwork::faults_to(const platform::Address& address) const {
+ImpairmentStats SimulatedNetwork::faults_to(const base::PathId& address) const {
   ImpairmentStats sum;
   const uint32_t slot = find(address);
   if (slot == base::HashIndex::kNone) return sum;
@@ -336,7 +336,7 @@ ImpairmentStats SimulatedNetwork::faults_to(const platform::Address& address) co
   return sum;
 }
 
-ImpairmentStats SimulatedNetwork::faults_from(const platform::Address& address) const {
+ImpairmentStats SimulatedNetwork::faults_from(const base::PathId& address) const {
   ImpairmentStats sum;
   const uint32_t slot = find(address);
   if (slot == base::HashIndex::kNone) return sum;
@@ -346,7 +346,7 @@ ImpairmentStats SimulatedNetwork::faults_from(const platform::Address& address) 
   return sum;
 }
 
-ImpairmentStats SimulatedNetwork::faults(const platform::Address& from, const platform::Address& to) const {
+ImpairmentStats SimulatedNetwork::faults(const base::PathId& from, const base::PathId& to) const {
   const uint32_t from_slot = find(from);
   const uint32_t to_slot = find(to);
   if (from_slot == base::HashIndex::kNone || to_slot == base::HashIndex::kNone) return {};

@@ -36,8 +36,8 @@ struct SimulatedNetworkConfig {
 /// A datagram about to enter the network, as the tap sees it. The tap may change `data` and `size` (up to
 /// kMaxDatagramBytes), and `from` and `to`.
 struct TappedDatagram {
-  platform::Address from;
-  platform::Address to;
+  base::PathId from;
+  base::PathId to;
   uint32_t size = 0;
   uint8_t* data = nullptr;
   uint64_t now_ns = 0;
@@ -55,14 +55,14 @@ class SimulatedNetwork {
   SimulatedNetwork(const SimulatedNetwork&) = delete;
   SimulatedNetwork& operator=(const SimulatedNetwork&) = delete;
 
-  /// A socket bound to `address`; null when it is taken, has family 0, or max_attachments is reached.
+  /// A socket bound to `address`; null when it is taken, of no form, or max_attachments is reached.
   /// Destroying the socket frees the address, loses the datagrams in flight to it, and forgets the
   /// impairments and fault counts of its directions. Allocates the queue.
-  std::unique_ptr<DatagramSocket> attach(const platform::Address& address);
+  std::unique_ptr<DatagramSocket> attach(const base::PathId& address);
 
   /// Gives the attachment at `from` the address `to`, as a NAT does; datagrams in flight to the old address
   /// are lost. Directions keep the attachment's impairments. False when `from` is unknown or `to` is taken.
-  bool rebind(const platform::Address& from, const platform::Address& to);
+  bool rebind(const base::PathId& from, const base::PathId& to);
 
   /// A seed for the random values of an attachment. It depends on the network's seed and the number of calls.
   uint64_t draw_seed() { return base::splitmix64(draw_state_); }
@@ -70,15 +70,13 @@ class SimulatedNetwork {
   /// Sets the impairment of every direction, existing or future, that set_direction() has not configured.
   void set_default(const Impairment& impairment);
   /// Sets the impairment from one attached address to another; false when either is unknown.
-  bool set_direction(const platform::Address& from, const platform::Address& to,
-                     const Impairment& impairment);
+  bool set_direction(const base::PathId& from, const base::PathId& to, const Impairment& impairment);
   /// Both directions at once: `up` from a to b, `down` from b to a.
-  bool set_path(const platform::Address& a, const platform::Address& b, const Impairment& up,
-                const Impairment& down);
+  bool set_path(const base::PathId& a, const base::PathId& b, const Impairment& up, const Impairment& down);
 
   /// Sends datagrams from one attached address to another through `link`; null removes it. Directions may
   /// share a link, and it must outlive the attachments. False when an address is unknown.
-  bool set_bottleneck(const platform::Address& from, const platform::Address& to, BottleneckLink* link);
+  bool set_bottleneck(const base::PathId& from, const base::PathId& to, BottleneckLink* link);
 
   /// Sets the tap; null removes it.
   void set_tap(NetworkTap tap, void* context);
@@ -86,12 +84,12 @@ class SimulatedNetwork {
   /// Puts a datagram straight into the queue of `to`. It seems to come from `from` (any address, attached or
   /// not) and arrives at `deliver_at_ns`; neither tap nor impairment sees it. False when `to` is unknown, its
   /// queue is full, or the datagram is too large.
-  bool inject(const platform::Address& from, const platform::Address& to, std::span<const uint8_t> bytes,
+  bool inject(const base::PathId& from, const base::PathId& to, std::span<const uint8_t> bytes,
               uint64_t deliver_at_ns);
 
   /// Reports to the attachment at `to` that `about` is unreachable, as a router or a forger does with ICMP.
   /// Replaces a report that was not taken yet. False when `to` is unknown.
-  bool report_unreachable(const platform::Address& to, const platform::Address& about);
+  bool report_unreachable(const base::PathId& to, const base::PathId& about);
 
   /// When the next datagram arrives anywhere, or kNoEvent; a test jumps virtual time to it. It stays in
   /// the past until the receiver has taken the datagrams that are due.
@@ -100,10 +98,10 @@ class SimulatedNetwork {
   size_t in_flight() const;
 
   /// Faults on the way to / from an attachment, summed over its directions; all zero when unknown.
-  ImpairmentStats faults_to(const platform::Address& address) const;
-  ImpairmentStats faults_from(const platform::Address& address) const;
+  ImpairmentStats faults_to(const base::PathId& address) const;
+  ImpairmentStats faults_from(const base::PathId& address) const;
   /// Faults of one direction; all zero when it has seen no traffic.
-  ImpairmentStats faults(const platform::Address& from, const platform::Address& to) const;
+  ImpairmentStats faults(const base::PathId& from, const base::PathId& to) const;
 
   uint64_t tap_dropped() const { return tap_dropped_; }  ///< Verdict kDrop.
   uint64_t unreachable() const { return unreachable_; }  ///< Sent to an address without an attachment.
@@ -114,8 +112,8 @@ class SimulatedNetwork {
   struct Attachment;
   struct Direction;
 
-  uint32_t find(const platform::Address& address) const;
-  uint32_t count_attachment(const platform::Address& address);
+  uint32_t find(const base::PathId& address) const;
+  uint32_t count_attachment(const base::PathId& address);
   uint32_t direction_index(uint32_t from, uint32_t to);
   uint32_t find_direction(uint32_t from, uint32_t to) const;
   bool transmit(uint32_t from, const Datagram& datagram, uint64_t now_ns);

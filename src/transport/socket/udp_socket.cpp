@@ -31,8 +31,13 @@ size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   const size_t max_calls = out.size() / platform::kUdpBatchDatagrams + 1;
   for (size_t call = 0; call < max_calls && count < out.size(); ++call) {
     const std::span<Datagram> rest = out.subspan(count);
-    const size_t asked = std::min(rest.size(), platform::kUdpBatchDatagrams);
-    const platform::UdpReceiveResult got = socket_.receive(rest, kMaxDatagramBytes);
+    const size_t asked = std::min(rest.size(), batch_.size());
+    for (size_t i = 0; i < asked; ++i) batch_[i].data = rest[i].data;
+    const platform::UdpReceiveResult got = socket_.receive(std::span(batch_).first(asked), kMaxDatagramBytes);
+    for (size_t i = 0; i < got.count; ++i) {
+      rest[i].peer = path_of(batch_[i].peer);
+      rest[i].size = batch_[i].size;
+    }
     stats_.receive_truncated += got.truncated;
     stats_.receive_errors += got.errors;
     count += got.count;
@@ -44,6 +49,13 @@ size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   return count;
 }
 
+bool UdpSocket::take_unreachable(base::PathId* peer) {
+  platform::Address address;
+  if (!socket_.take_unreachable(&address)) return false;
+  *peer = path_of(address);
+  return true;
+}
+
 size_t UdpSocket::send(std::span<const Datagram> datagrams, uint64_t) {
   size_t taken = 0;
   size_t begin = 0;
@@ -53,15 +65,18 @@ size_t UdpSocket::send(std::span<const Datagram> datagrams, uint64_t) {
       ++begin;
       continue;
     }
-    size_t end = begin + 1;
-    while (end < datagrams.size() && datagrams[end].size <= kMaxDatagramBytes) ++end;
-    const std::span<const Datagram> run = datagrams.subspan(begin, end - begin);
-    const platform::UdpSendResult result = socket_.send(run);
+    size_t count = 0;
+    while (begin + count < datagrams.size() && count < batch_.size() &&
+           datagrams[begin + count].size <= kMaxDatagramBytes) {
+      const Datagram& datagram = datagrams[begin + count];
+      batch_[count++] = {address_of(datagram.peer), datagram.size, datagram.data};
+    }
+    const platform::UdpSendResult result = socket_.send(std::span(batch_).first(count));
     taken += result.sent;
     stats_.send_full += result.full;
     stats_.send_refused += result.refused;
     stats_.bytes_sent += result.sent_bytes;
-    begin = end;
+    begin += count;
   }
   stats_.datagrams_sent += taken;
   return taken;

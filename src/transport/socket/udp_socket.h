@@ -1,10 +1,13 @@
-// DatagramSocket over the operating system's UDP, in batches.
+// DatagramSocket over the operating system's UDP, in batches. Here addresses become paths, and paths become
+// addresses.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "platform/udp_socket.h"
 #include "transport/socket/datagram_socket.h"
+#include "transport/socket/path_address.h"
 
 namespace lattice::socket {
 
@@ -17,11 +20,15 @@ class UdpSocket final : public DatagramSocket {
 
   size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
-  platform::Address local_address() const override { return socket_.local_address(); }
-  bool take_unreachable(platform::Address* peer) override { return socket_.take_unreachable(peer); }
+  base::PathId local_path() const override { return path_of(socket_.local_address()); }
+  bool take_unreachable(base::PathId* peer) override;
   const SocketStats& stats() const override { return stats_; }
-  bool favours_equal_lengths() const override { return socket_.capabilities().segmentation_offload; }
-  bool forbids_fragmentation() const override { return socket_.capabilities().forbids_fragmentation; }
+  bool favours_equal_lengths(const base::PathId&) const override {
+    return socket_.capabilities().segmentation_offload;
+  }
+  bool forbids_fragmentation(const base::PathId&) const override {
+    return socket_.capabilities().forbids_fragmentation;
+  }
 
   /// The buffer sizes that the kernel granted, and the options that it supports.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
@@ -33,6 +40,7 @@ class UdpSocket final : public DatagramSocket {
   UdpSocket() = default;
 
   platform::UdpSocket socket_;
+  std::array<platform::UdpDatagram, platform::kUdpBatchDatagrams> batch_;  ///< Of one call; with addresses.
   SocketStats stats_;
 };
 

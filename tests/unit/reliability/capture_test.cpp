@@ -15,7 +15,7 @@ using test::kSecond;
 
 struct Seen {
   bool is_outgoing, is_opened;
-  platform::Address peer;
+  base::PathId peer;
   Bytes bytes;
 };
 

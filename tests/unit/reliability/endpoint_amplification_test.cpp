@@ -29,7 +29,7 @@ class Ledger {
   explicit Ledger(EndpointRig& rig) : rig_(rig) {}
 
   /// From `from`, which is nobody's address, to the server.
-  void send(const platform::Address& from, const Bytes& bytes, bool is_session_packet) {
+  void send(const base::PathId& from, const Bytes& bytes, bool is_session_packet) {
     Account& account = accounts_[key_of(from)];
     account.bytes_in += bytes.size();
     account.sent_a_session_packet = account.sent_a_session_packet || is_session_packet;
@@ -54,7 +54,7 @@ class Ledger {
 
  private:
   using Key = std::pair<std::array<uint8_t, 16>, uint16_t>;
-  static Key key_of(const platform::Address& address) { return {address.ip, address.port}; }
+  static Key key_of(const base::PathId& address) { return {address.bytes, address.number}; }
 
   EndpointRig& rig_;
   std::map<Key, Account> accounts_;
@@ -62,10 +62,10 @@ class Ledger {
   uint64_t total_out_ = 0;
 };
 
-platform::Address stranger(base::Random& random) {
+base::PathId stranger(base::Random& random) {
   // Few enough that many get several datagrams.
-  return platform::make_ipv4(203, 0, static_cast<uint8_t>(random.next_below(4)),
-                             static_cast<uint8_t>(random.next_below(64)), 5000);
+  return base::ipv4_path(203, 0, static_cast<uint8_t>(random.next_below(4)),
+                         static_cast<uint8_t>(random.next_below(64)), 5000);
 }
 
 /// A datagram as it was recorded, or damaged, cut, lengthened, or of another version.

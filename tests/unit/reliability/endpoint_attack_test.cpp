@@ -27,7 +27,7 @@ struct Tap {
     return socket::TapVerdict::kPass;
   }
   struct Copy {
-    platform::Address from, to;
+    base::PathId from, to;
     Bytes bytes;
   };
   std::vector<Copy> seen;
@@ -53,7 +53,7 @@ TEST(EndpointAttack, SpoofedReplayedAndFlippedDatagramsOnlyCount) {
   ASSERT_EQ(rig.server.handler.received.size(), 20u);
   const uint64_t opened = rig.server_stats().traffic.packets_received;
   const uint64_t refused = rig.server.endpoint->stats().refusals.total();
-  const platform::Address stranger = platform::make_ipv4(203, 0, 113, 5, 1234);
+  const base::PathId stranger = base::ipv4_path(203, 0, 113, 5, 1234);
   base::Random random(42);
   uint64_t injected = 0;
   for (const Tap::Copy& copy : tap.seen) {
@@ -118,8 +118,7 @@ TEST(EndpointAttack, NoiseOpensNothing) {
       noise[0] = 0x4C, noise[1] = 0x54, noise[2] = 0, noise[3] = 1;
       noise[4] = static_cast<uint8_t>(random.next_below(8));
     }
-    ASSERT_TRUE(
-        rig.network.inject(platform::make_ipv4(10, 0, 0, 1, 99), rig.server.address, noise, rig.now_ns));
+    ASSERT_TRUE(rig.network.inject(base::ipv4_path(10, 0, 0, 1, 99), rig.server.address, noise, rig.now_ns));
     if (i % 100 == 0) rig.pump(rig.server);
   }
   rig.step();

@@ -48,7 +48,7 @@ TEST(EndpointLifecycle, ConnectTakesTwoRoundTrips) {
 TEST(EndpointLifecycle, ARepeatedMessageFourAtAConnectedClientIsDropped) {
   EndpointRig rig;
   struct Seen {
-    platform::Address server;
+    base::PathId server;
     test::Bytes accepted;
   } seen{rig.server.address, {}};
   rig.network.set_tap(
@@ -155,7 +155,7 @@ TEST(EndpointLifecycle, AReportThatNobodyListensIsNamedAtTheEnd) {
   ASSERT_EQ(rig.connect(rig.client()), ConnectResult::kOk);
   rig.run(5 * kSecond);
   // About somebody else: not about this attempt.
-  rig.network.report_unreachable(rig.client().address, platform::make_ipv4(198, 51, 100, 8, 27015));
+  rig.network.report_unreachable(rig.client().address, base::ipv4_path(198, 51, 100, 8, 27015));
   rig.run(kSecond);
   rig.network.report_unreachable(rig.client().address, rig.server.address);
   rig.run(3 * kSecond);

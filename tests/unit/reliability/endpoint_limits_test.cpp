@@ -113,7 +113,7 @@ TEST(EndpointLimits, TwoServersThatChoseOneConnectionIdAreNotMixedUp) {
   EndpointRig rig(std::move(options));
   // The second draws what the first drew, and so does whoever watches both: 64 bits are not secret.
   test::Node second;
-  second.address = platform::make_ipv4(198, 51, 100, 8, 27015);
+  second.address = base::ipv4_path(198, 51, 100, 8, 27015);
   second.entropy = test::CountingEntropy(100);
   EndpointConfig config;
   config.accepts_connections = true;
@@ -150,7 +150,7 @@ TEST(EndpointLimits, APumpTakesSoMuchAndNoMore) {
   uint64_t sent = 0;
   constexpr uint64_t kPerPump = Endpoint::kMaxReceiveBatches * 64;
   while (sent < kPerPump + 500 &&
-         rig.network.inject(platform::make_ipv4(192, 0, 2, 9, 9), rig.server.address, noise, rig.now_ns)) {
+         rig.network.inject(base::ipv4_path(192, 0, 2, 9, 9), rig.server.address, noise, rig.now_ns)) {
     ++sent;
   }
   ASSERT_EQ(sent, kPerPump + 500);

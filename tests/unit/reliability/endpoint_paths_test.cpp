@@ -19,7 +19,7 @@ using test::kSecond;
 using test::number_body;
 
 constexpr uint64_t kOneWayNs = 40 * kMs;
-const platform::Address kAttacker = platform::make_ipv4(203, 0, 113, 9, 999);
+const base::PathId kAttacker = base::ipv4_path(203, 0, 113, 9, 999);
 
 test::RigOptions options_with_delay() {
   test::RigOptions options;
@@ -42,8 +42,8 @@ struct Watch {
     return self.drop_to_watched && datagram.to == self.watched ? socket::TapVerdict::kDrop
                                                                : socket::TapVerdict::kPass;
   }
-  platform::Address watched;
-  platform::Address client;
+  base::PathId watched;
+  base::PathId client;
   bool copy_from_client = false;
   bool drop_to_watched = false;
   std::deque<Bytes> copies;
@@ -63,7 +63,7 @@ void talk(EndpointRig& rig, uint64_t for_ns) {
 }
 
 /// Rebinds the client and measures how long the server goes on sending to where it was.
-uint64_t recovery_ns(EndpointRig& rig, const platform::Address& to) {
+uint64_t recovery_ns(EndpointRig& rig, const base::PathId& to) {
   EXPECT_TRUE(rig.network.rebind(rig.client().address, to));
   rig.client().address = to;
   const uint64_t began_ns = rig.now_ns;
@@ -82,7 +82,7 @@ TEST(EndpointPaths, AnotherPortRecoversWithinARoundTripAndAPacket) {
   ASSERT_TRUE(rig.connect_all());
   talk(rig, kSecond);
   // There, challenge, answer: a round trip after the first packet arrived, and each side's step.
-  const uint64_t took_ns = recovery_ns(rig, platform::make_ipv4(192, 0, 2, 1, 51234));
+  const uint64_t took_ns = recovery_ns(rig, base::ipv4_path(192, 0, 2, 1, 51234));
   EXPECT_LE(took_ns, 3 * kOneWayNs + 4 * rig.options.step_ns);
   talk(rig, kSecond);
   EXPECT_TRUE(rig.server.handler.ended.empty());
@@ -97,10 +97,10 @@ TEST(EndpointPaths, AnotherPortRecoversWithinARoundTripAndAPacket) {
 TEST(EndpointPaths, AnotherAddressAndFamilyAndBackAgain) {
   EndpointRig rig(options_with_delay());
   ASSERT_TRUE(rig.connect_all());
-  const platform::Address first = rig.client().address;
+  const base::PathId first = rig.client().address;
   talk(rig, 2 * kSecond);
   EXPECT_EQ(rig.server_stats().datagram_bytes, 1472u);
-  recovery_ns(rig, platform::make_ipv4(198, 18, 0, 7, 40000));
+  recovery_ns(rig, base::ipv4_path(198, 18, 0, 7, 40000));
   talk(rig, 2 * kSecond);
   recovery_ns(rig, first);
   talk(rig, 2 * kSecond);
@@ -113,7 +113,7 @@ TEST(EndpointPaths, AQuietClientIsFoundByItsNextKeepalive) {
   EndpointRig rig(options_with_delay());
   ASSERT_TRUE(rig.connect_all());
   rig.run(3 * kSecond);
-  const platform::Address moved = platform::make_ipv4(192, 0, 2, 1, 51234);
+  const base::PathId moved = base::ipv4_path(192, 0, 2, 1, 51234);
   ASSERT_TRUE(rig.network.rebind(rig.client().address, moved));
   rig.run(1500 * kMs);
   EXPECT_EQ(rig.server_stats().path_moves, 1u);
@@ -133,7 +133,7 @@ TEST(EndpointPaths, AMoveStartsTheMeasurementsOver) {
   slow.delay_ms = 200;
   rig.network.set_default(slow);
   uint32_t at_the_move = 0;
-  ASSERT_TRUE(rig.network.rebind(rig.client().address, platform::make_ipv4(192, 0, 2, 1, 51234)));
+  ASSERT_TRUE(rig.network.rebind(rig.client().address, base::ipv4_path(192, 0, 2, 1, 51234)));
   ASSERT_TRUE(rig.run_until(3 * kSecond, [&] {
     at_the_move = rig.server_stats().datagram_bytes;
     return rig.server_stats().path_moves == 1;
@@ -227,7 +227,7 @@ TEST(EndpointPaths, TheClientMovesWhileAnAttackerHoldsTheTrial) {
   ASSERT_TRUE(rig.network.inject(kAttacker, rig.server.address, watch.copies.back(), rig.now_ns));
   rig.step();
   EXPECT_EQ(rig.server_stats().path_trials, 1u);
-  const uint64_t took_ns = recovery_ns(rig, platform::make_ipv4(192, 0, 2, 1, 51234));
+  const uint64_t took_ns = recovery_ns(rig, base::ipv4_path(192, 0, 2, 1, 51234));
   EXPECT_LE(took_ns, kSecond + 4 * kOneWayNs + 4 * rig.options.step_ns);
   EXPECT_EQ(rig.server_stats().path_trials, 2u);
 }
@@ -237,7 +237,7 @@ TEST(EndpointPaths, AtMostThreeTimesTheBytesToAnAddressThatNeverAnswers) {
   ASSERT_TRUE(rig.connect_all());
   talk(rig, kSecond);
   Watch watch;
-  watch.watched = platform::make_ipv4(192, 0, 2, 99, 51234);
+  watch.watched = base::ipv4_path(192, 0, 2, 99, 51234);
   watch.drop_to_watched = true;
   rig.network.set_tap(&Watch::see, &watch);
   ASSERT_TRUE(rig.network.rebind(rig.client().address, watch.watched));
@@ -282,7 +282,7 @@ TEST(EndpointPaths, ServersDoNotMove) {
   EndpointRig rig(options_with_delay());
   ASSERT_TRUE(rig.connect_all());
   talk(rig, 500 * kMs);
-  ASSERT_TRUE(rig.network.rebind(rig.server.address, platform::make_ipv4(198, 51, 100, 7, 1)));
+  ASSERT_TRUE(rig.network.rebind(rig.server.address, base::ipv4_path(198, 51, 100, 7, 1)));
   rig.server.endpoint->send(rig.server.connection, Channel::kUnreliable, {}, number_body(0));
   rig.run(11 * kSecond);
   EXPECT_GT(rig.client().endpoint->stats().refusals.get(Refusal::kForeignAddress), 0u);
@@ -499,7 +499,7 @@ TEST(EndpointPaths, RebindingEverySecondWhileKeysRotateAndPacketsAreLost) {
   EndpointRig rig(std::move(options));
   ASSERT_TRUE(rig.connect_all());
   for (uint16_t i = 0; i < 20; ++i) {
-    const platform::Address moved = platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(50000 + i));
+    const base::PathId moved = base::ipv4_path(192, 0, 2, 1, static_cast<uint16_t>(50000 + i));
     ASSERT_TRUE(rig.network.rebind(rig.client().address, moved));
     rig.client().address = moved;
     talk(rig, 1500 * kMs);

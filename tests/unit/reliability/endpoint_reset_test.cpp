@@ -115,7 +115,7 @@ TEST(EndpointReset, WhileTheServerKnowsTheConnectionNothingMakesItSendOne) {
   TrafficRecord record(rig.network);
   begin(rig);
   const std::vector<RecordedDatagram> packets = record.session_packets(rig.client().address);
-  const auto elsewhere = platform::make_ipv4(203, 0, 113, 9, 9);
+  const auto elsewhere = base::ipv4_path(203, 0, 113, 9, 9);
   for (const RecordedDatagram& each : packets) {
     for (size_t byte = 13; byte < each.bytes.size(); ++byte) {  // Behind the connection_id.
       Bytes spoilt = each.bytes;
@@ -169,7 +169,7 @@ TEST(EndpointReset, TheResetOfAnotherConnectionOrFromElsewhereIsIgnored) {
   // The second's own, from another address than the server's.
   const crypto::HmacKey key(rig.reset_key.bytes());
   const Bytes own = reset_shaped(second_id, 500, connection::make_reset_token(key, second_id));
-  ASSERT_TRUE(rig.network.inject(platform::make_ipv4(203, 0, 113, 9, 9), second.address, own, rig.now_ns));
+  ASSERT_TRUE(rig.network.inject(base::ipv4_path(203, 0, 113, 9, 9), second.address, own, rig.now_ns));
   rig.run(100 * kMs);
   EXPECT_TRUE(second.handler.ended.empty());
   // From the server's address it is the real thing.
@@ -197,7 +197,7 @@ TEST(EndpointReset, ClientsSendNone) {
 TEST(EndpointReset, TwoServersDoNotKeepEachOtherBusy) {
   EndpointRig one(with_clients(0));
   Node other;
-  other.address = platform::make_ipv4(198, 51, 100, 8, 27015);
+  other.address = base::ipv4_path(198, 51, 100, 8, 27015);
   other.entropy = test::CountingEntropy(900);
   EndpointConfig config;
   config.accepts_connections = true;
@@ -220,7 +220,7 @@ TEST(EndpointReset, AFloodOfUnknownPacketsIsAnsweredWithinTheLimits) {
   EndpointRig rig(with_clients(0));
   Bytes unknown = reset_shaped(0x123456789, 1, {});
   unknown.resize(200);
-  const auto from = platform::make_ipv4(203, 0, 113, 9, 9);
+  const auto from = base::ipv4_path(203, 0, 113, 9, 9);
   for (int i = 0; i < 1000; ++i) {
     ASSERT_TRUE(rig.network.inject(from, rig.server.address, unknown, rig.now_ns));
   }

@@ -121,7 +121,7 @@ class RecordingHandler final : public reliability::EndpointHandler {
 /// One process: socket, handler, endpoint. `AnyEndpoint` is Endpoint or something with its interface.
 template <class AnyEndpoint>
 struct NodeOf {
-  platform::Address address;
+  base::PathId address;
   std::unique_ptr<socket::DatagramSocket> socket;
   RecordingHandler handler;
   CountingEntropy entropy{0};
@@ -141,9 +141,9 @@ class EqualLengthsSocket final : public socket::DatagramSocket {
     for (const socket::Datagram& each : datagrams) lengths.push_back(each.size);
     return inner_->send(datagrams, now_ns);
   }
-  platform::Address local_address() const override { return inner_->local_address(); }
+  base::PathId local_path() const override { return inner_->local_path(); }
   const socket::SocketStats& stats() const override { return inner_->stats(); }
-  bool favours_equal_lengths() const override { return true; }
+  bool favours_equal_lengths(const base::PathId&) const override { return true; }
 
   std::vector<uint32_t> lengths;  ///< Of what was sent.
 
@@ -172,7 +172,7 @@ class RigOf {
     crypto::nonce_ledger_clear();  // Every rig makes the same keys.
     network.set_default(options.path);
     issuer = crypto::SigningKeyPair::generate(entropy);
-    server.address = platform::make_ipv4(198, 51, 100, 7, 27015);
+    server.address = base::ipv4_path(198, 51, 100, 7, 27015);
     server.entropy = CountingEntropy(100);
     reliability::EndpointConfig& config = options.server;
     config.accepts_connections = true;
@@ -210,7 +210,7 @@ class RigOf {
   Node& add_client(const reliability::EndpointConfig& base) {
     auto node = std::make_unique<Node>();
     const auto index = static_cast<uint16_t>(clients.size());
-    node->address = platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(40000 + index));
+    node->address = base::ipv4_path(192, 0, 2, 1, static_cast<uint16_t>(40000 + index));
     node->entropy = CountingEntropy(200u + index);
     start(*node, copy_config(base));
     clients.push_back(std::move(node));

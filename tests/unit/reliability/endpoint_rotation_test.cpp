@@ -44,7 +44,7 @@ class NonceTap {
       return;
     }
     ++packets;
-    auto& [last_seq, last_epoch] = last_[platform::hash_address(datagram.from)];
+    auto& [last_seq, last_epoch] = last_[base::hash_path(datagram.from)];
     if (header.packet_seq <= last_seq) ++repeated;
     if (header.key_epoch != last_epoch) {
       EXPECT_EQ(header.key_epoch, static_cast<uint8_t>(last_epoch + 1));
@@ -173,7 +173,7 @@ TEST(EndpointRotation, RepeatedSealsOfAnOldEpochAreNothingNew) {
           {datagram.from, Bytes(datagram.data, datagram.data + datagram.size)});
       return socket::TapVerdict::kPass;
     }
-    std::vector<std::pair<platform::Address, Bytes>> sent;
+    std::vector<std::pair<base::PathId, Bytes>> sent;
   } recorder;
   test::RigOptions options;
   options.path.delay_ms = 5;

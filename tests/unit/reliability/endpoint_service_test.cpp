@@ -81,7 +81,7 @@ void befall(EndpointRig& rig, uint64_t step) {
   const uint64_t at_ms = step * rig.options.step_ns / kMs;
   const auto is_first_at = [&](uint64_t ms) { return at_ms >= ms && at_ms - rig.options.step_ns / kMs < ms; };
   if (is_first_at(3000)) {
-    const platform::Address moved = platform::make_ipv4(192, 0, 2, 77, 5000);
+    const base::PathId moved = base::ipv4_path(192, 0, 2, 77, 5000);
     rig.network.rebind(rig.clients[1]->address, moved);
   }
   if (is_first_at(4000)) {

@@ -94,7 +94,7 @@ TEST(OptimisticAcks, HonestPeersNeverNameOne) {
       if (wire::parse_packet_header({datagram.data, datagram.size}, wire::kProtocolId, &header, &bytes) ==
               wire::HeaderStatus::kOk &&
           wire::is_session_packet(header.type)) {
-        uint64_t& last = self.last[platform::hash_address(datagram.from)];
+        uint64_t& last = self.last[base::hash_path(datagram.from)];
         self.left_out += header.packet_seq - last - 1;
         last = header.packet_seq;
       }

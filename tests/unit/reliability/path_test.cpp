@@ -26,14 +26,14 @@ class PathTest : public testing::Test {
       path_.mtu().on_probe_acked();
     }
   }
-  void challenge(const platform::Address& from) {
+  void challenge(const base::PathId& from) {
     ASSERT_TRUE(path_.on_authentic(from, 100, true, 2000 * kMs, entropy_));
     ASSERT_TRUE(path_.trial().challenge_due(80, 2000 * kMs, 100 * kMs));
     path_.on_challenge_sent(80, 2000 * kMs);
   }
 
-  const platform::Address old_ = platform::make_ipv4(192, 0, 2, 1, 1000);
-  const platform::Address new_ = platform::make_ipv4(192, 0, 2, 1, 2000);
+  const base::PathId old_ = base::ipv4_path(192, 0, 2, 1, 1000);
+  const base::PathId new_ = base::ipv4_path(192, 0, 2, 1, 2000);
   FixedEntropy entropy_;
   Path path_;
 };
@@ -77,11 +77,6 @@ TEST_F(PathTest, TheSmallestOfAllLimitsHolds) {
   EXPECT_EQ(path_.mtu().limit_bytes(), 1250u);
   path_.agree(1472, {1472, false});
   EXPECT_EQ(path_.mtu().limit_bytes(), wire::kFloorDatagramBytes);
-  platform::Address six = old_;
-  six.family = 6;
-  path_.begin(six);
-  path_.agree(1472, kLimits);
-  EXPECT_EQ(path_.mtu().limit_bytes(), 1452u);
 }
 
 TEST_F(PathTest, AChallengeIsAnsweredOnce) {

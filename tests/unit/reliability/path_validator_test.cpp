@@ -14,16 +14,16 @@ constexpr uint64_t kRtoNs = 100 * kMs;
 
 class PathValidatorTest : public testing::Test {
  protected:
-  bool newest(const platform::Address& from, uint64_t now_ns, size_t bytes = 100) {
+  bool newest(const base::PathId& from, uint64_t now_ns, size_t bytes = 100) {
     return validator.on_authentic(from, home, bytes, true, now_ns, entropy);
   }
-  bool older(const platform::Address& from, uint64_t now_ns, size_t bytes = 100) {
+  bool older(const base::PathId& from, uint64_t now_ns, size_t bytes = 100) {
     return validator.on_authentic(from, home, bytes, false, now_ns, entropy);
   }
 
-  const platform::Address home = platform::make_ipv4(192, 0, 2, 1, 1000);
-  const platform::Address moved = platform::make_ipv4(192, 0, 2, 1, 2000);
-  const platform::Address attacker = platform::make_ipv4(203, 0, 113, 9, 9);
+  const base::PathId home = base::ipv4_path(192, 0, 2, 1, 1000);
+  const base::PathId moved = base::ipv4_path(192, 0, 2, 1, 2000);
+  const base::PathId attacker = base::ipv4_path(203, 0, 113, 9, 9);
   test::CountingEntropy entropy{3};
   PathValidator validator;
 };

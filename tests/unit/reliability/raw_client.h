@@ -15,7 +15,7 @@ class RawClientOf final : public RawEndOf<AnyEndpoint> {
   static constexpr crypto::Role kRole = crypto::Role::kClient;
 
   explicit RawClientOf(RigOf<AnyEndpoint>& r, uint16_t port = 7777)
-      : End(r, platform::make_ipv4(192, 0, 2, 77, port), r.server.address) {}
+      : End(r, base::ipv4_path(192, 0, 2, 77, port), r.server.address) {}
 
   /// What the client says of itself in the handshake.
   connection::ClientHandshakeConfig config;

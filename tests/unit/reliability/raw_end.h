@@ -13,12 +13,12 @@ namespace lattice::test {
 template <class AnyEndpoint>
 class RawEndOf : public connection::DatagramSink {
  public:
-  RawEndOf(RigOf<AnyEndpoint>& r, const platform::Address& own, const platform::Address& far)
+  RawEndOf(RigOf<AnyEndpoint>& r, const base::PathId& own, const base::PathId& far)
       : rig(r), address(own), peer_address(far) {
     socket = rig.network.attach(address);
   }
 
-  void emit(const platform::Address& to, std::span<const uint8_t> datagram) override {
+  void emit(const base::PathId& to, std::span<const uint8_t> datagram) override {
     Bytes copy(datagram.begin(), datagram.end());
     const socket::Datagram out{to, static_cast<uint32_t>(copy.size()), copy.data()};
     socket->send({&out, 1}, rig.now_ns);
@@ -29,7 +29,7 @@ class RawEndOf : public connection::DatagramSink {
     seal(type, plaintext, [this](std::span<const uint8_t> datagram) { emit(peer_address, datagram); });
   }
   /// The same, but the packet arrives at once, from `source`.
-  void send_from(const platform::Address& source, wire::PacketType type, std::span<const uint8_t> plaintext) {
+  void send_from(const base::PathId& source, wire::PacketType type, std::span<const uint8_t> plaintext) {
     seal(type, plaintext, [&](std::span<const uint8_t> datagram) {
       rig.network.inject(source, peer_address, datagram, rig.now_ns);
     });
@@ -59,8 +59,8 @@ class RawEndOf : public connection::DatagramSink {
   /// The largest datagram that it announces in the handshake.
   uint16_t max_datagram_bytes = wire::kFloorDatagramBytes;
   RigOf<AnyEndpoint>& rig;
-  platform::Address address;
-  const platform::Address peer_address;
+  base::PathId address;
+  const base::PathId peer_address;
   std::unique_ptr<socket::DatagramSocket> socket;
   std::optional<connection::SecureLink> link;
 };

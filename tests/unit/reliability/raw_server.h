@@ -15,7 +15,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
   static constexpr crypto::Role kRole = crypto::Role::kServer;
 
   explicit RawServerOf(RigOf<AnyEndpoint>& r)
-      : End(r, platform::make_ipv4(192, 0, 2, 77, 7777), r.client().address) {}
+      : End(r, base::ipv4_path(192, 0, 2, 77, 7777), r.client().address) {}
 
   /// Handshake with the rig's first client; false when it does not succeed within a second.
   bool connect() {

@@ -52,7 +52,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   path.loss = 0.1;
   network.set_default(path);
   const crypto::SigningKeyPair issuer = crypto::SigningKeyPair::generate(entropy);
-  const platform::Address server_address = platform::make_ipv4(198, 51, 100, 7, 27015);
+  const base::PathId server_address = base::ipv4_path(198, 51, 100, 7, 27015);
   SilentHandler server_handler;
   const auto server_socket = network.attach(server_address);
   EndpointConfig config;
@@ -68,7 +68,7 @@ TEST(EndpointSteadyState, NeitherReceiveNorSendAllocates) {
   std::vector<std::unique_ptr<socket::DatagramSocket>> sockets;
   std::vector<std::unique_ptr<Endpoint>> clients;
   for (uint16_t i = 0; i < kClients; ++i) {
-    sockets.push_back(network.attach(platform::make_ipv4(192, 0, 2, 1, static_cast<uint16_t>(40000 + i))));
+    sockets.push_back(network.attach(base::ipv4_path(192, 0, 2, 1, static_cast<uint16_t>(40000 + i))));
     EndpointConfig client_config;
     client_config.rotation = kOftenRotated;
     clients.push_back(Endpoint::create(std::move(client_config), *sockets[i], handlers[i], entropy, nullptr));
@@ -122,9 +122,9 @@ class FloodSocket final : public socket::DatagramSocket {
     size_t filled = 0;
     for (; filled < out.size() && left_ != 0; ++filled, --left_) {
       const uint64_t r = random_.next_u64();
-      out[filled].peer = platform::make_ipv4(static_cast<uint8_t>(r), static_cast<uint8_t>(r >> 8),
-                                             static_cast<uint8_t>(r >> 16), static_cast<uint8_t>(r >> 24),
-                                             static_cast<uint16_t>(1 + (r >> 32) % 65535));
+      out[filled].peer = base::ipv4_path(static_cast<uint8_t>(r), static_cast<uint8_t>(r >> 8),
+                                         static_cast<uint8_t>(r >> 16), static_cast<uint8_t>(r >> 24),
+                                         static_cast<uint16_t>(1 + (r >> 32) % 65535));
       out[filled].size = static_cast<uint32_t>(bytes_.size());
       std::copy(bytes_.begin(), bytes_.end(), out[filled].data);
     }
@@ -137,7 +137,7 @@ class FloodSocket final : public socket::DatagramSocket {
     for (const socket::Datagram& each : datagrams) stats_.bytes_sent += each.size;
     return datagrams.size();
   }
-  platform::Address local_address() const override { return platform::make_ipv4(198, 51, 100, 7, 27015); }
+  base::PathId local_path() const override { return base::ipv4_path(198, 51, 100, 7, 27015); }
   const socket::SocketStats& stats() const override { return stats_; }
   bool done() const { return left_ == 0; }
 

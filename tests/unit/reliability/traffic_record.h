@@ -8,7 +8,7 @@
 namespace lattice::test {
 
 struct RecordedDatagram {
-  platform::Address from, to;
+  base::PathId from, to;
   Bytes bytes;
 
   bool is_session_packet() const {
@@ -31,7 +31,7 @@ class TrafficRecord {
   TrafficRecord& operator=(const TrafficRecord&) = delete;
 
   const std::vector<RecordedDatagram>& all() const { return all_; }
-  std::vector<RecordedDatagram> session_packets(const platform::Address& from) const {
+  std::vector<RecordedDatagram> session_packets(const base::PathId& from) const {
     std::vector<RecordedDatagram> out;
     for (const RecordedDatagram& each : all_) {
       if (each.from == from && each.is_session_packet()) out.push_back(each);

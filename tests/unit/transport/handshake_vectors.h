@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "platform/address.h"
+#include "base/path_id.h"
 #include "transport/crypto/ed25519.h"
 #include "transport/crypto/secret.h"
 #include "transport/crypto/x25519.h"
@@ -53,7 +53,7 @@ class HandshakeVectors {
   }
   /// "0x…" text of `inputs`.
   uint64_t input_hex(const char* name) const { return std::stoull(input<std::string>(name), nullptr, 16); }
-  static platform::Address client_address() { return platform::make_ipv4(192, 0, 2, 1, 27015); }
+  static base::PathId client_address() { return base::ipv4_path(192, 0, 2, 1, 27015); }
 
  private:
   nlohmann::json json_;

@@ -119,7 +119,7 @@ class Script {
     return call;
   }
   void note(const socket::TappedDatagram& datagram) {
-    trace_.datagrams.push_back({datagram.now_ns, datagram.to.port,
+    trace_.datagrams.push_back({datagram.now_ns, datagram.to.number,
                                 std::vector<uint8_t>(datagram.data, datagram.data + datagram.size)});
   }
   void note_call(const std::string& at, uint64_t id, uint16_t rpc) {

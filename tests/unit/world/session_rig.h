@@ -99,7 +99,7 @@ class Game : public Observer, private transfer::TransferHandler {
   void on_tick(Tick tick, bool resimulating) override {
     if (step) step(tick, resimulating);
   }
-  void on_connect_refused(const platform::Address&, connection::ServerRefusal, std::string_view) override {}
+  void on_connect_refused(const base::PathId&, connection::ServerRefusal, std::string_view) override {}
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
   void on_loaded(ConnectionHandle) override {}
@@ -200,7 +200,7 @@ class SessionRig {
   std::vector<std::unique_ptr<Client>> clients;
 
  private:
-  static inline const platform::Address kServer = platform::make_ipv4(10, 0, 0, 1, 27015);
+  static inline const base::PathId kServer = base::ipv4_path(10, 0, 0, 1, 27015);
 
   static WorldConfig base(uint64_t seed) {
     WorldConfig config;
@@ -221,7 +221,7 @@ class SessionRig {
     config.listens = false;
     config.connects = config.has_player = true;
     client->world = std::make_unique<Session>(
-        config, network.attach(platform::make_ipv4(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))),
+        config, network.attach(base::ipv4_path(10, 0, 1, 1, static_cast<uint16_t>(1000 + index))),
         client->game);
     register_types(client->world->schema());
     clients.push_back(std::move(client));

@@ -35,7 +35,7 @@ TEST_F(SessionTest, a_side_that_does_not_listen_makes_no_objects) {
 TEST_F(SessionTest, a_side_that_does_not_connect_has_no_connection_of_its_own) {
   const char* error = nullptr;
   ConnectionHandle connection;
-  EXPECT_EQ(rig.authority->connect(platform::make_ipv4(10, 0, 0, 2, 1), {}, &connection, &error),
+  EXPECT_EQ(rig.authority->connect(base::ipv4_path(10, 0, 0, 2, 1), {}, &connection, &error),
             OpResult::kNotAllowed);
   EXPECT_NE(error, nullptr);
   rig.authority->set_option(Session::Option::kPrediction, false);

@@ -9,8 +9,8 @@
 namespace lattice::connection {
 namespace {
 
-platform::Address address(uint16_t n) {
-  return platform::make_ipv4(10, 0, 0, 1, n);
+base::PathId address(uint16_t n) {
+  return base::ipv4_path(10, 0, 0, 1, n);
 }
 
 TEST(ConnectionTable, RoutesByIdAndRefusesStaleHandles) {

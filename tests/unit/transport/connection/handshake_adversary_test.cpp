@@ -79,14 +79,14 @@ struct Player {
   Bytes token;
   size_t server = 0;
   uint32_t life = 0;  ///< Of the server process the token is for.
-  platform::Address address;
+  base::PathId address;
   std::unique_ptr<ClientHandshake> handshake;
   bool ended = false;
   std::unique_ptr<Agreement> accepted;
 };
 
 struct Flight {
-  platform::Address from, to;
+  base::PathId from, to;
   Bytes bytes;
 };
 
@@ -126,8 +126,8 @@ class Battlefield {
  private:
   // ---- The honest world -----------------------------------------------------------------------------
 
-  static platform::Address server_address(size_t index) {
-    return platform::make_ipv4(198, 51, 100, static_cast<uint8_t>(1 + index), 27015);
+  static base::PathId server_address(size_t index) {
+    return base::ipv4_path(198, 51, 100, static_cast<uint8_t>(1 + index), 27015);
   }
 
   void start_server(size_t index) {
@@ -145,7 +145,7 @@ class Battlefield {
     player.key = crypto::KeyPair::generate(entropy_);
     player.server = server;
     player.life = lives_[server];
-    player.address = platform::make_ipv4(192, 0, 2, static_cast<uint8_t>(index + 1), 40000);
+    player.address = base::ipv4_path(192, 0, 2, static_cast<uint8_t>(index + 1), 40000);
     wire::TokenFields fields;
     entropy_.fill(fields.token_id);
     player.token_id = fields.token_id;
@@ -168,7 +168,7 @@ class Battlefield {
   }
 
   /// What was just emitted is in the attacker's hands.
-  void take_off(const platform::Address& from) {
+  void take_off(const base::PathId& from) {
     for (test::Sent& sent : sink_.take()) {
       seen_.push_back({from, sent.to, sent.bytes});
       under_way_.push_back(seen_.back());

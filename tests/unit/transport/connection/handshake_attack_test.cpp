@@ -244,11 +244,11 @@ TEST(HandshakeAttack, CookieFromAnotherAddressIsRefused) {
   Rig rig;
   ClientHandshake client = rig.new_client();
   const Bytes response = rig.response_of(client);
-  platform::Address other_port = rig.client_address;
-  other_port.port++;
+  base::PathId other_port = rig.client_address;
+  other_port.number++;
   EXPECT_TRUE(rig.ask_from(other_port, response).empty());
   EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
-  EXPECT_TRUE(rig.ask_from(platform::make_ipv4(192, 0, 2, 2, rig.client_address.port), response).empty());
+  EXPECT_TRUE(rig.ask_from(base::ipv4_path(192, 0, 2, 2, rig.client_address.number), response).empty());
   EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
   EXPECT_FALSE(rig.ask(response).empty());
 }
@@ -483,8 +483,8 @@ TEST(HandshakeAttack, DatagramsFromElsewhereAreNotLookedAt) {
   Rig rig;
   ClientHandshake client = rig.new_client();
   const Bytes challenge = rig.ask(rig.request_of(client));
-  platform::Address elsewhere = rig.server_address;
-  elsewhere.port++;
+  base::PathId elsewhere = rig.server_address;
+  elsewhere.number++;
   EXPECT_EQ(client.on_datagram(elsewhere, challenge, rig.now_ns, rig.client_sink).drop,
             ClientDrop::kForeignAddress);
 }
@@ -499,9 +499,9 @@ TEST(HandshakeAttack, SpoofedRequestFloodKeepsNothing) {
   size_t in = 0, out = 0;
   for (int i = 0; i < 20'000; ++i) {
     const uint64_t r = random.next_u64();
-    const auto from = platform::make_ipv4(static_cast<uint8_t>(r), static_cast<uint8_t>(r >> 8),
-                                          static_cast<uint8_t>(r >> 16), static_cast<uint8_t>(r >> 24),
-                                          static_cast<uint16_t>(r >> 32));
+    const auto from =
+        base::ipv4_path(static_cast<uint8_t>(r), static_cast<uint8_t>(r >> 8), static_cast<uint8_t>(r >> 16),
+                        static_cast<uint8_t>(r >> 24), static_cast<uint16_t>(r >> 32));
     in += request.size();
     out += rig.ask_from(from, request).size();
   }
@@ -589,11 +589,11 @@ TEST(HandshakeAttack, NonceLedgerThroughLossRetriesRestartAndASecondWorker) {
 
 // 200 forgers at the addresses that `forger` gives ask in each pump, and a newcomer asks once. It joins
 // within `most_pumps`.
-void expect_a_newcomer_joins(platform::Address (*forger)(uint8_t i), int most_pumps) {
+void expect_a_newcomer_joins(base::PathId (*forger)(uint8_t i), int most_pumps) {
   // Right cookies and a wrong signature: each costs the curve operations.
   Rig rig({.response_burst = 1000});
   struct Flood {
-    platform::Address from;
+    base::PathId from;
     Bytes response;
   };
   std::vector<Flood> floods;
@@ -605,7 +605,7 @@ void expect_a_newcomer_joins(platform::Address (*forger)(uint8_t i), int most_pu
     rig.client_address = forger(i);
     floods.push_back({rig.client_address, rig.response_of(forging)});
   }
-  rig.client_address = platform::make_ipv4(192, 0, 2, 1, 1);
+  rig.client_address = base::ipv4_path(192, 0, 2, 1, 1);
   ClientHandshake honest = rig.new_client();
   const Bytes response = rig.response_of(honest);
   const auto pump = [&] {
@@ -638,11 +638,11 @@ void expect_a_newcomer_joins(platform::Address (*forger)(uint8_t i), int most_pu
 }
 
 TEST(HandshakeAttack, ANewcomerJoinsWhileTwentyPrefixesForge) {
-  expect_a_newcomer_joins([](uint8_t i) { return platform::make_ipv4(203, 0, i % 20, 1 + i / 20, 1); }, 4);
+  expect_a_newcomer_joins([](uint8_t i) { return base::ipv4_path(203, 0, i % 20, 1 + i / 20, 1); }, 4);
 }
 
-platform::Address ipv6_of(uint8_t prefix, uint8_t host) {
-  return {.family = 6, .port = 1, .ip = {0x20, 1, 0x0d, 0xb8, 0, 0, prefix, 0, host}};
+base::PathId ipv6_of(uint8_t prefix, uint8_t host) {
+  return {.form = base::PathForm::kIpv6, .number = 1, .bytes = {0x20, 1, 0x0d, 0xb8, 0, 0, prefix, 0, host}};
 }
 
 TEST(HandshakeAttack, ANewcomerJoinsWhileTwentyPrefixesOfIpv6Forge) {

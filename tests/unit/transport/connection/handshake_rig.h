@@ -51,13 +51,13 @@ class ScriptedEntropy final : public crypto::EntropySource {
 };
 
 struct Sent {
-  platform::Address to;
+  base::PathId to;
   Bytes bytes;
 };
 
 class RecordingSink final : public connection::DatagramSink {
  public:
-  void emit(const platform::Address& to, std::span<const uint8_t> datagram) override {
+  void emit(const base::PathId& to, std::span<const uint8_t> datagram) override {
     sent.push_back({to, Bytes(datagram.begin(), datagram.end())});
   }
   std::vector<Sent> take() { return std::exchange(sent, {}); }
@@ -88,8 +88,10 @@ class ScriptedPolicy final : public connection::AdmissionPolicy {
 
 /// One server process.
 struct ServerProcess {
-  ServerProcess(uint64_t seed, const crypto::PublicKey& issuer, connection::ServerHandshakeConfig config = {})
-      : entropy(seed), handshake(config, crypto::KeyPair::generate(entropy), {&issuer, 1}, entropy, policy) {}
+  ServerProcess(uint64_t seed, const crypto::PublicKey& issuer, connection::ServerHandshakeConfig config = {},
+                const socket::DatagramSocket* socket = nullptr)
+      : entropy(seed),
+        handshake(config, crypto::KeyPair::generate(entropy), {&issuer, 1}, entropy, policy, socket) {}
 
   ScriptedEntropy entropy;
   ScriptedPolicy policy;
@@ -98,7 +100,7 @@ struct ServerProcess {
 };
 
 /// Delivers a datagram and, when it is a message 3 that now waits, has it verified.
-inline connection::ServerResult deliver(connection::ServerHandshake& server, const platform::Address& from,
+inline connection::ServerResult deliver(connection::ServerHandshake& server, const base::PathId& from,
                                         std::span<const uint8_t> datagram,
                                         const connection::ServerMoment& moment,
                                         connection::DatagramSink& sink) {
@@ -118,10 +120,10 @@ inline connection::ServerMoment moment_at(uint64_t now_ns) {
 }
 
 struct Rig {
-  explicit Rig(connection::ServerHandshakeConfig config = {})
+  explicit Rig(connection::ServerHandshakeConfig config = {}, const socket::DatagramSocket* socket = nullptr)
       : entropy(7),
         issuer(crypto::SigningKeyPair::generate(entropy)),
-        server(8, issuer.public_key(), config) {
+        server(8, issuer.public_key(), config, socket) {
     crypto::nonce_ledger_clear();
   }
 
@@ -165,7 +167,7 @@ struct Rig {
 
   /// Delivers to the server and returns what it answered.
   Bytes ask(const Bytes& datagram) { return ask_from(client_address, datagram); }
-  Bytes ask_from(const platform::Address& from, const Bytes& datagram) {
+  Bytes ask_from(const base::PathId& from, const Bytes& datagram) {
     last = deliver(server.handshake, from, datagram, moment_at(now_ns), server.sink);
     const std::vector<Sent> sent = server.sink.take();
     if (sent.size() > 1) throw std::logic_error("more than one answer");
@@ -194,8 +196,8 @@ struct Rig {
   crypto::SigningKeyPair issuer;
   ServerProcess server;
   RecordingSink client_sink;
-  platform::Address server_address = platform::make_ipv4(198, 51, 100, 7, 27015);
-  platform::Address client_address = platform::make_ipv4(192, 0, 2, 1, 40000);
+  base::PathId server_address = base::ipv4_path(198, 51, 100, 7, 27015);
+  base::PathId client_address = base::ipv4_path(192, 0, 2, 1, 40000);
   uint64_t now_ns = 75 * kSecond;
   connection::ServerResult last;
 };

@@ -475,7 +475,7 @@ TEST(Handshake, OnePlayersTokensLeaveRoomForOthers) {
   for (int i = 0; i < 4; ++i) ASSERT_EQ(join_as(0).outcome, ClientOutcome::kAccepted) << i;
   EXPECT_EQ(join_as(0).reason, DisconnectReason::kServerFull);
   EXPECT_EQ(rig.refusal(), ServerRefusal::kTokenShare);
-  rig.client_address = platform::make_ipv4(203, 0, 113, 1, 40000);
+  rig.client_address = base::ipv4_path(203, 0, 113, 1, 40000);
   EXPECT_EQ(join_as(0).outcome, ClientOutcome::kAccepted);
 }
 
@@ -493,7 +493,7 @@ TEST(Handshake, PerPrefixRatesHoldForBothMessages) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(rig.ask(request).empty()) << "there is enough for all";
   EXPECT_TRUE(rig.ask(request).empty());
   EXPECT_EQ(rig.refusal(), ServerRefusal::kRequestRate);
-  EXPECT_FALSE(rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), request).empty()) << "another prefix";
+  EXPECT_FALSE(rig.ask_from(base::ipv4_path(203, 0, 113, 1, 1), request).empty()) << "another prefix";
   rig.ask(response);
   rig.ask(response);
   EXPECT_TRUE(rig.ask(response).empty());
@@ -504,8 +504,8 @@ TEST(Handshake, AForgedNeighbourKeepsNobodyOut) {
   Rig rig;
   ClientHandshake stranger = rig.new_client();
   const Bytes request = rig.request_of(stranger);
-  platform::Address neighbour = rig.client_address;
-  neighbour.ip[15] ^= 1;
+  base::PathId neighbour = rig.client_address;
+  neighbour.bytes[15] ^= 1;
   constexpr int kJoins = 12;
   for (int i = 0; i < kJoins; ++i) {
     for (int k = 0; k < 1000; ++k) {  // A second of the flood.
@@ -525,7 +525,7 @@ TEST(Handshake, CurveOperationsHaveARateAndWaitForIt) {
   std::vector<Bytes> responses;
   for (uint8_t i = 0; i < 6; ++i) {
     ClientHandshake client = rig.client_as(i);
-    rig.client_address = platform::make_ipv4(203, 0, i, 1, 1);  // A prefix each.
+    rig.client_address = base::ipv4_path(203, 0, i, 1, 1);  // A prefix each.
     responses.push_back(rig.response_of(client));
     rig.ask(responses.back());
     EXPECT_EQ(rig.last.accepted.has_value(), i < 4) << "the burst, then its turn is awaited";
@@ -536,7 +536,7 @@ TEST(Handshake, CurveOperationsHaveARateAndWaitForIt) {
     rig.now_ns += 500 * kMs;
     const auto waited = rig.server.handshake.take_waiting(rig.now_ns);
     ASSERT_TRUE(waited);
-    EXPECT_EQ(waited->from, platform::make_ipv4(203, 0, static_cast<uint8_t>(4 + i), 1, 1));
+    EXPECT_EQ(waited->from, base::ipv4_path(203, 0, static_cast<uint8_t>(4 + i), 1, 1));
     EXPECT_TRUE(rig.server.handshake.verify(*waited, test::moment_at(rig.now_ns), rig.server.sink).accepted);
   }
   rig.now_ns += kSecond;
@@ -547,7 +547,7 @@ TEST(Handshake, AMessageThatFailsCheaplyDoesNotWait) {
   Rig rig({.verified_per_s = 1, .verified_burst = 1});
   ClientHandshake client = rig.new_client();
   const Bytes response = rig.response_of(client);
-  rig.ask_from(platform::make_ipv4(203, 0, 9, 1, 1), response);
+  rig.ask_from(base::ipv4_path(203, 0, 9, 1, 1), response);
   EXPECT_EQ(rig.refusal(), ServerRefusal::kCookie);
   rig.ask(response);
   EXPECT_TRUE(rig.last.accepted.has_value()) << "the rate was not used up";
@@ -562,7 +562,7 @@ TEST(Handshake, DenialsAreTenASecondForEachPrefix) {
   for (int i = 0; i < 30; ++i) denied += rig.ask(request).empty() ? 0u : 1u;
   EXPECT_EQ(denied, 10u);
   EXPECT_EQ(rig.server.handshake.refusal_count(ServerRefusal::kWrongVersion), 30u) << "all are counted";
-  EXPECT_FALSE(rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), request).empty()) << "another prefix";
+  EXPECT_FALSE(rig.ask_from(base::ipv4_path(203, 0, 113, 1, 1), request).empty()) << "another prefix";
 }
 
 TEST(Handshake, WhatAllPrefixesMayMakeTheServerHashIsBounded) {
@@ -571,7 +571,7 @@ TEST(Handshake, WhatAllPrefixesMayMakeTheServerHashIsBounded) {
   const Bytes response = rig.response_of(client);  // Takes one.
   ClientHandshake other = rig.new_client();
   const Bytes request = rig.request_of(other);
-  const auto from = [](int i) { return platform::make_ipv4(10, 1, static_cast<uint8_t>(i), 1, 5); };
+  const auto from = [](int i) { return base::ipv4_path(10, 1, static_cast<uint8_t>(i), 1, 5); };
   for (int i = 0; i < 9; ++i) EXPECT_FALSE(rig.ask_from(from(i), request).empty());
   EXPECT_TRUE(rig.ask_from(from(9), request).empty());
   EXPECT_EQ(rig.refusal(), ServerRefusal::kRequestBudget);
@@ -612,9 +612,8 @@ TEST(Handshake, WrongVersionIsDeniedAndReportedWhenTheBudgetEnds) {
   for (int i = 0; i < 50; ++i) denials += !rig.ask(request).empty();
   EXPECT_EQ(denials, 10);
   // Shorter than a real request: not answered.
-  EXPECT_TRUE(
-      rig.ask_from(platform::make_ipv4(203, 0, 113, 1, 1), Bytes(request.begin(), request.begin() + 100))
-          .empty());
+  EXPECT_TRUE(rig.ask_from(base::ipv4_path(203, 0, 113, 1, 1), Bytes(request.begin(), request.begin() + 100))
+                  .empty());
 }
 
 TEST(Handshake, ADenialIsForgottenWhenTheServerAcceptsAfterAll) {

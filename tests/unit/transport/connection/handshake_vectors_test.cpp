@@ -64,7 +64,7 @@ class MessageVectors : public testing::Test {
   test::ScriptedPolicy policy_;
   test::RecordingSink sink_;
   ServerResult result_;
-  platform::Address server_address_ = platform::make_ipv4(198, 51, 100, 7, 27015);
+  base::PathId server_address_ = base::ipv4_path(198, 51, 100, 7, 27015);
   uint64_t now_ns_ = v_.input<uint64_t>("key_index") * kBucketNs + kSecond;
 };
 

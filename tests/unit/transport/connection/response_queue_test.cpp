@@ -5,17 +5,23 @@
 
 #include <map>
 
+#include "unit/transport/connection/handshake_rig.h"
+
 namespace lattice::connection {
 namespace {
 
 using Push = ResponseQueue::Push;
 
-platform::Address at(uint8_t prefix, uint16_t port) {
-  return platform::make_ipv4(10, 0, prefix, 1, port);
+base::PathId at(uint8_t prefix, uint16_t port) {
+  return base::ipv4_path(10, 0, prefix, 1, port);
 }
-ResponseQueue::Push push(ResponseQueue& queue, const platform::Address& from) {
-  platform::Address displaced;
-  return queue.push(from, std::array<uint8_t, 1>{7}, &displaced);
+RateSubject subject_of(const base::PathId& path) {
+  test::ScriptedEntropy entropy(1);
+  return RateSubjects(nullptr, entropy).of(path);
+}
+ResponseQueue::Push push(ResponseQueue& queue, const base::PathId& from) {
+  base::PathId displaced;
+  return queue.push(from, subject_of(from), std::array<uint8_t, 1>{7}, &displaced);
 }
 
 TEST(ResponseQueue, PrefixesInTurnAndEachInOrder) {
@@ -23,8 +29,8 @@ TEST(ResponseQueue, PrefixesInTurnAndEachInOrder) {
   for (uint16_t port = 1; port <= 3; ++port) push(queue, at(9, port));
   push(queue, at(4, 1));
   push(queue, at(200, 1));
-  const platform::Address expected[] = {at(4, 1), at(9, 1), at(200, 1), at(9, 2), at(9, 3)};
-  for (const platform::Address& from : expected) EXPECT_EQ(queue.pop().from, from);
+  const base::PathId expected[] = {at(4, 1), at(9, 1), at(200, 1), at(9, 2), at(9, 3)};
+  for (const base::PathId& from : expected) EXPECT_EQ(queue.pop().from, from);
   EXPECT_TRUE(queue.empty());
 }
 
@@ -32,8 +38,8 @@ TEST(ResponseQueue, KeepsTheBytes) {
   ResponseQueue queue;
   std::vector<uint8_t> bytes(wire::kMaxChallengeResponseBytes);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(i);
-  platform::Address displaced;
-  EXPECT_EQ(queue.push(at(1, 1), bytes, &displaced), Push::kWaits);
+  base::PathId displaced;
+  EXPECT_EQ(queue.push(at(1, 1), subject_of(at(1, 1)), bytes, &displaced), Push::kWaits);
   const ResponseQueue::Response kept = queue.pop();
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), kept.datagram().begin(), kept.datagram().end()));
 }
@@ -53,15 +59,16 @@ TEST(ResponseQueue, ThePrefixWithTheMostGivesWay) {
   EXPECT_EQ(push(queue, at(2, 1)), Push::kWaits);
   EXPECT_EQ(push(queue, at(2, 2)), Push::kWaits);
   EXPECT_EQ(push(queue, at(1, 5000)), Push::kLost) << "its own prefix has the most";
-  platform::Address displaced;
-  EXPECT_EQ(queue.push(at(3, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  base::PathId displaced;
+  EXPECT_EQ(queue.push(at(3, 1), subject_of(at(3, 1)), std::array<uint8_t, 1>{7}, &displaced),
+            Push::kWaitsAnotherLost);
   EXPECT_EQ(displaced, at(1, ResponseQueue::kMaxResponses - 3)) << "the newest of the prefix with the most";
   std::map<uint64_t, int> kept;
   int newest_port = 0;
   while (!queue.empty()) {
     const ResponseQueue::Response next = queue.pop();
-    ++kept[next.from.ip[14]];
-    if (next.from.ip[14] == 1) newest_port = next.from.port;
+    ++kept[next.from.bytes[14]];
+    if (next.from.bytes[14] == 1) newest_port = next.from.number;
   }
   EXPECT_EQ(kept[1], static_cast<int>(ResponseQueue::kMaxResponses) - 3);
   EXPECT_EQ(kept[2], 2);
@@ -72,16 +79,19 @@ TEST(ResponseQueue, ThePrefixWithTheMostGivesWay) {
 TEST(ResponseQueue, ANetworkOfManyPrefixesGivesWay) {
   ResponseQueue queue;
   const auto from = [](uint8_t network, uint8_t prefix) {
-    platform::Address address{.family = 6, .port = 1, .ip = {0x20, 1, 0x0d, network, 0, 0, prefix}};
+    base::PathId address{
+        .form = base::PathForm::kIpv6, .number = 1, .bytes = {0x20, 1, 0x0d, network, 0, 0, prefix}};
     return address;
   };
   for (uint8_t prefix = 0; prefix < ResponseQueue::kMaxResponses; ++prefix)
     ASSERT_EQ(push(queue, from(1, prefix)), Push::kWaits);
   EXPECT_EQ(push(queue, from(1, 200)), Push::kLost) << "its own network has the most";
-  platform::Address displaced;
-  EXPECT_EQ(queue.push(from(2, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  base::PathId displaced;
+  EXPECT_EQ(queue.push(from(2, 1), subject_of(from(2, 1)), std::array<uint8_t, 1>{7}, &displaced),
+            Push::kWaitsAnotherLost);
   EXPECT_EQ(displaced, from(1, ResponseQueue::kMaxResponses - 1));
-  EXPECT_EQ(queue.push(at(9, 1), std::array<uint8_t, 1>{7}, &displaced), Push::kWaitsAnotherLost);
+  EXPECT_EQ(queue.push(at(9, 1), subject_of(at(9, 1)), std::array<uint8_t, 1>{7}, &displaced),
+            Push::kWaitsAnotherLost);
   EXPECT_EQ(displaced, from(1, ResponseQueue::kMaxResponses - 2)) << "IPv4 and IPv6 are apart";
 }
 

@@ -20,12 +20,12 @@ wire::Id16 id_of(uint64_t n) {
 
 TEST(ClaimTable, KeepsUnexpiredClaimsAndRefusesWhenFull) {
   ClaimTable table(3, 42);
-  for (uint64_t i = 1; i <= 3; ++i) ASSERT_NE(table.insert(id_of(i), i, i, 100 + i, 50), nullptr);
-  EXPECT_EQ(table.room_for(9, 50), ClaimTable::Room::kFull);
-  EXPECT_EQ(table.insert(id_of(4), 4, 4, 200, 50), nullptr);
+  for (uint64_t i = 1; i <= 3; ++i) ASSERT_NE(table.insert(id_of(i), {i}, i, 100 + i, 50), nullptr);
+  EXPECT_EQ(table.room_for({9}, 50), ClaimTable::Room::kFull);
+  EXPECT_EQ(table.insert(id_of(4), {4}, 4, 200, 50), nullptr);
   EXPECT_NE(table.find(id_of(1)), nullptr);
   // At second 102 two have expired, and make room.
-  EXPECT_EQ(table.room_for(9, 102), ClaimTable::Room::kRoom);
+  EXPECT_EQ(table.room_for({9}, 102), ClaimTable::Room::kRoom);
   EXPECT_EQ(table.size(), 1u);
   EXPECT_EQ(table.find(id_of(1)), nullptr);
   EXPECT_NE(table.find(id_of(3)), nullptr);
@@ -33,7 +33,7 @@ TEST(ClaimTable, KeepsUnexpiredClaimsAndRefusesWhenFull) {
 
 TEST(ClaimTable, AnEndedConnectionKeepsItsClaim) {
   ClaimTable table(4, 42);
-  const Claim* claim = table.insert(id_of(1), 1, 77, 100, 0);
+  const Claim* claim = table.insert(id_of(1), {1}, 77, 100, 0);
   ASSERT_NE(claim, nullptr);
   EXPECT_TRUE(table.connection_lives(*claim));
   EXPECT_TRUE(table.has_connection(77));
@@ -51,15 +51,15 @@ TEST(ClaimTable, AnOwnerHasItsShareOfAHalfFullTable) {
   uint64_t id = 0;
   const auto claim_until_refused = [&](uint64_t owner, uint64_t now_s) {
     uint32_t claimed = 0;
-    for (; table.insert(id_of(id + 1), owner, id + 1, now_s + 100, now_s) != nullptr; ++claimed) ++id;
+    for (; table.insert(id_of(id + 1), {owner}, id + 1, now_s + 100, now_s) != nullptr; ++claimed) ++id;
     return claimed;
   };
   EXPECT_EQ(claim_until_refused(kGreedy, 50), 1024u) << "half of the table";
-  EXPECT_EQ(table.room_for(kGreedy, 50), ClaimTable::Room::kShareUsed);
+  EXPECT_EQ(table.room_for({kGreedy}, 50), ClaimTable::Room::kShareUsed);
   EXPECT_EQ(claim_until_refused(kOther, 50), 8u);
-  EXPECT_EQ(table.room_for(kOther + 1, 50), ClaimTable::Room::kRoom);
+  EXPECT_EQ(table.room_for({kOther + 1}, 50), ClaimTable::Room::kRoom);
   // Claims count until they expire. Erasing moves entries, and their owners with them.
-  EXPECT_EQ(table.room_for(kGreedy, 149), ClaimTable::Room::kShareUsed);
+  EXPECT_EQ(table.room_for({kGreedy}, 149), ClaimTable::Room::kShareUsed);
   EXPECT_EQ(claim_until_refused(kGreedy, 150), 1024u);
 }
 
@@ -79,7 +79,7 @@ TEST(ClaimTable, EqualsAMapUnderRandomUse) {
           if (model.count(id) == 0) {
             if (model.size() >= 20) drop_expired();
             const uint64_t drop_at_s = now_s + 1 + random.next_below(30);
-            const Claim* claim = table.insert(id_of(id), id, id, drop_at_s, now_s);
+            const Claim* claim = table.insert(id_of(id), {id}, id, drop_at_s, now_s);
             ASSERT_EQ(claim != nullptr, model.size() < 40) << "seed " << seed << " step " << step;
             if (claim != nullptr) model[id] = {drop_at_s, true};
           }
@@ -118,19 +118,19 @@ uint64_t who_gives_way(HalfOpenTable& table, const Owner& owner, uint64_t now_ns
 TEST(HalfOpenTable, CapsInAllAndPerPrefixAndForgetsByAge) {
   HalfOpenTable table(5, 2, 5 * kSecond);
   for (uint64_t id = 1; id <= 2; ++id) {
-    ASSERT_EQ(who_gives_way(table, {1, 0}, 0), 0u);
-    table.insert(id, {1, 0}, 0);
+    ASSERT_EQ(who_gives_way(table, {{.id = 1}, 0}, 0), 0u);
+    table.insert(id, {{.id = 1}, 0}, 0);
   }
-  EXPECT_FALSE(table.room_for({1, 0}, 0));
+  EXPECT_FALSE(table.room_for({{.id = 1}, 0}, 0));
   for (uint64_t id = 3; id <= 5; ++id) {
-    ASSERT_EQ(who_gives_way(table, {id, 0}, kMs), 0u);
-    table.insert(id, {id, 0}, kMs);
+    ASSERT_EQ(who_gives_way(table, {{.id = id}, 0}, kMs), 0u);
+    table.insert(id, {{.id = id}, 0}, kMs);
   }
-  EXPECT_FALSE(table.room_for({99, 0}, kMs)) << "full in all";
+  EXPECT_FALSE(table.room_for({{.id = 99}, 0}, kMs)) << "full in all";
   table.erase(4);
-  EXPECT_EQ(who_gives_way(table, {99, 0}, kMs), 0u);
-  EXPECT_EQ(who_gives_way(table, {1, 0}, 5 * kSecond - 1), 1u) << "still there";
-  EXPECT_EQ(who_gives_way(table, {1, 0}, 5 * kSecond), 0u);
+  EXPECT_EQ(who_gives_way(table, {{.id = 99}, 0}, kMs), 0u);
+  EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, 5 * kSecond - 1), 1u) << "still there";
+  EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, 5 * kSecond), 0u);
   EXPECT_EQ(table.size(5 * kSecond), 2u);
 }
 
@@ -138,52 +138,97 @@ constexpr uint64_t kSure = HalfOpenTable::kSureNs;
 
 TEST(HalfOpenTable, AnOldEntryGivesWay) {
   HalfOpenTable table(64, 2, 5 * kSecond);
-  table.insert(1, {1, 0}, 0);
-  table.insert(2, {1, 0}, 100 * kMs);
-  EXPECT_FALSE(table.room_for({1, 0}, kSure - 1));
-  EXPECT_EQ(who_gives_way(table, {1, 0}, kSure), 1u) << "the oldest";
-  EXPECT_EQ(who_gives_way(table, {2, 0}, kSure), 0u) << "there is room for others";
+  table.insert(1, {{.id = 1}, 0}, 0);
+  table.insert(2, {{.id = 1}, 0}, 100 * kMs);
+  EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure - 1));
+  EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, kSure), 1u) << "the oldest";
+  EXPECT_EQ(who_gives_way(table, {{.id = 2}, 0}, kSure), 0u) << "there is room for others";
   table.erase(1);
-  table.insert(3, {1, 0}, kSure);
-  EXPECT_FALSE(table.room_for({1, 0}, kSure));
+  table.insert(3, {{.id = 1}, 0}, kSure);
+  EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure));
 }
 
 TEST(HalfOpenTable, APlayerHasHalfOfThePlacesOfAPrefix) {
   HalfOpenTable table(64, 4, 5 * kSecond);
-  table.insert(1, {1, 7}, 0);
-  table.insert(2, {2, 7}, 0);
-  EXPECT_FALSE(table.room_for({3, 7}, 0)) << "wherever he is";
-  EXPECT_EQ(who_gives_way(table, {1, 8}, 0), 0u);
-  EXPECT_EQ(who_gives_way(table, {3, 7}, kSure), 1u) << "his own";
+  table.insert(1, {{.id = 1}, 7}, 0);
+  table.insert(2, {{.id = 2}, 7}, 0);
+  EXPECT_FALSE(table.room_for({{.id = 3}, 7}, 0)) << "wherever he is";
+  EXPECT_EQ(who_gives_way(table, {{.id = 1}, 8}, 0), 0u);
+  EXPECT_EQ(who_gives_way(table, {{.id = 3}, 7}, kSure), 1u) << "his own";
   // Without a player only the prefix counts.
   for (uint64_t id = 3; id <= 6; ++id) {
-    ASSERT_EQ(who_gives_way(table, {9, 0}, 0), 0u);
-    table.insert(id, {9, 0}, 0);
+    ASSERT_EQ(who_gives_way(table, {{.id = 9}, 0}, 0), 0u);
+    table.insert(id, {{.id = 9}, 0}, 0);
   }
-  EXPECT_FALSE(table.room_for({9, 0}, 0));
+  EXPECT_FALSE(table.room_for({{.id = 9}, 0}, 0));
 }
 
 TEST(HalfOpenTable, WhereAllIsFullTheFullestPrefixGivesWay) {
   HalfOpenTable table(6, 4, 5 * kSecond);
-  table.insert(1, {1, 0}, 0);  // the oldest of all, and alone
-  for (uint64_t id = 2; id <= 4; ++id) table.insert(id, {2, 0}, kMs);
-  for (uint64_t id = 5; id <= 6; ++id) table.insert(id, {3, 0}, 2 * kMs);
-  EXPECT_FALSE(table.room_for({4, 0}, 2 * kMs));
-  EXPECT_EQ(who_gives_way(table, {4, 0}, kSure + 10 * kMs), 2u);
+  table.insert(1, {{.id = 1}, 0}, 0);  // the oldest of all, and alone
+  for (uint64_t id = 2; id <= 4; ++id) table.insert(id, {{.id = 2}, 0}, kMs);
+  for (uint64_t id = 5; id <= 6; ++id) table.insert(id, {{.id = 3}, 0}, 2 * kMs);
+  EXPECT_FALSE(table.room_for({{.id = 4}, 0}, 2 * kMs));
+  EXPECT_EQ(who_gives_way(table, {{.id = 4}, 0}, kSure + 10 * kMs), 2u);
 }
 
 TEST(HalfOpenTable, AServerWithoutAPlaceTakesOneOfAHalfOpenConnection) {
   HalfOpenTable table(64, 4, 5 * kSecond);
-  EXPECT_FALSE(table.room_for({1, 0}, 0, true)) << "none is half open";
-  table.insert(1, {2, 0}, 0);
-  EXPECT_FALSE(table.room_for({1, 0}, kSure - 1, true));
-  EXPECT_EQ(who_gives_way(table, {1, 0}, kSure, true), 1u);
+  EXPECT_FALSE(table.room_for({{.id = 1}, 0}, 0, true)) << "none is half open";
+  table.insert(1, {{.id = 2}, 0}, 0);
+  EXPECT_FALSE(table.room_for({{.id = 1}, 0}, kSure - 1, true));
+  EXPECT_EQ(who_gives_way(table, {{.id = 1}, 0}, kSure, true), 1u);
+}
+
+TEST(HalfOpenTable, EachRouteHasItsPart) {
+  HalfOpenTable table(8, 4, 5 * kSecond, 2);
+  // A flood on route 1, each of another subject.
+  for (uint64_t id = 1; id <= 4; ++id) {
+    ASSERT_EQ(who_gives_way(table, {{.id = id, .route = 1}, 0}, 0), 0u);
+    table.insert(id, {{.id = id, .route = 1}, 0}, 0);
+  }
+  EXPECT_FALSE(table.room_for({{.id = 5, .route = 1}, 0}, 0));
+  for (uint64_t id = 5; id <= 8; ++id) {
+    ASSERT_EQ(who_gives_way(table, {{.id = 1, .route = 0}, 0}, kMs), 0u) << "the same number, another route";
+    table.insert(id, {{.id = 1, .route = 0}, 0}, kMs);
+  }
+  EXPECT_EQ(who_gives_way(table, {{.id = 9, .route = 1}, 0}, kSure + kMs), 1u) << "one of its own route";
+  EXPECT_EQ(who_gives_way(table, {{.id = 9, .route = 0}, 0}, kSure + kMs), 5u);
+}
+
+TEST(HalfOpenTable, WhereAPlaceIsNeededTheFullestRouteGivesWay) {
+  HalfOpenTable table(64, 4, 5 * kSecond, 2);
+  table.insert(1, {{.id = 1, .route = 0}, 0}, 0);
+  table.insert(2, {{.id = 1, .route = 0}, 0}, 0);  // a prefix with two
+  for (uint64_t id = 3; id <= 5; ++id) table.insert(id, {{.id = id, .route = 1}, 0}, kMs);
+  EXPECT_EQ(who_gives_way(table, {{.id = 7, .route = 0}, 0}, kSure + kMs, true), 3u);
+  EXPECT_EQ(who_gives_way(table, {{.id = 7, .route = 1}, 0}, kSure + kMs, true), 3u);
+}
+
+TEST(ClaimTable, ARouteLeavesAPartToEachOther) {
+  ClaimTable table(64, 42, 2);
+  uint64_t id = 0;
+  // Everybody on route 1 is another owner.
+  while (table.insert(id_of(id + 1), {id + 1, 1}, id + 1, 100, 50) != nullptr) ++id;
+  EXPECT_EQ(id, 48u);
+  EXPECT_EQ(table.room_for({999, 1}, 50), ClaimTable::Room::kFull);
+  EXPECT_EQ(table.room_for({999, 0}, 50), ClaimTable::Room::kRoom);
+  table.sweep(100);
+  EXPECT_EQ(table.room_for({999, 1}, 100), ClaimTable::Room::kRoom);
+}
+
+TEST(ClaimTable, SubjectsOfTwoRoutesAreTwoOwners) {
+  const ClaimTable table(4, 42);
+  EXPECT_NE(table.owner_of(RateSubject{.id = 7, .route = 0}),
+            table.owner_of(RateSubject{.id = 7, .route = 1}));
+  EXPECT_EQ(table.owner_of(RateSubject{.id = 7, .route = 1}),
+            table.owner_of(RateSubject{.id = 7, .route = 1}));
 }
 
 TEST(PrefixRate, AllowsTheBurstThenTheRate) {
   test::ScriptedEntropy entropy(1);
   PrefixRate rate(10, 3, entropy);
-  const uint64_t prefix = prefix_of(platform::make_ipv4(192, 0, 2, 1, 1));
+  const uint64_t prefix = prefix_of(base::ipv4_path(192, 0, 2, 1, 1));
   uint64_t now_ns = 5 * kSecond;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate.take(prefix, now_ns));
   EXPECT_FALSE(rate.take(prefix, now_ns));
@@ -194,20 +239,6 @@ TEST(PrefixRate, AllowsTheBurstThenTheRate) {
   now_ns += 3600 * kSecond;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(rate.take(prefix, now_ns));
   EXPECT_FALSE(rate.take(prefix, now_ns));
-}
-
-TEST(PrefixRate, PrefixesAre24And56Bits) {
-  const auto v4 = [](uint8_t c, uint8_t d, uint16_t port) {
-    return prefix_of(platform::make_ipv4(10, 1, c, d, port));
-  };
-  EXPECT_EQ(v4(2, 3, 4), v4(2, 200, 9));
-  EXPECT_NE(v4(2, 3, 4), v4(3, 3, 4));
-  platform::Address v6{.family = 6, .port = 1, .ip = {0x20, 1, 0xd, 0xb8, 1, 2, 3, 4, 5}};
-  platform::Address same = v6, other = v6;
-  same.ip[7] = 99;
-  other.ip[6] = 99;
-  EXPECT_EQ(prefix_of(v6), prefix_of(same));
-  EXPECT_NE(prefix_of(v6), prefix_of(other));
 }
 
 TEST(BucketKeys, TheLastTwoAnswerAndOlderOnesAreGone) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "handshake_rig.h"
+#include "unit/transport/connection/routed_socket.h"
 #include "unit/transport/handshake_vectors.h"
 
 namespace lattice::connection {
@@ -16,7 +17,7 @@ using test::kSecond;
 using Outcome = StatelessResets::Outcome;
 
 constexpr uint64_t kId = 0x1122334455667788u;
-const platform::Address kClient = platform::make_ipv4(192, 0, 2, 1, 40000);
+const base::PathId kClient = base::ipv4_path(192, 0, 2, 1, 40000);
 
 crypto::Key key_of(uint8_t fill) {
   std::array<uint8_t, 32> bytes;
@@ -25,10 +26,11 @@ crypto::Key key_of(uint8_t fill) {
 }
 
 struct Server {
-  explicit Server(const ResetLimits& limits = {}) : resets(key_of(7), limits, entropy) {}
+  explicit Server(const ResetLimits& limits = {}, const socket::DatagramSocket* socket = nullptr)
+      : resets(key_of(7), limits, entropy, socket) {}
 
   Outcome ask(size_t datagram_bytes, uint64_t packet_seq = 1,
-              wire::PacketType type = wire::PacketType::kPayload, const platform::Address& from = kClient) {
+              wire::PacketType type = wire::PacketType::kPayload, const base::PathId& from = kClient) {
     wire::PacketHeader header;
     header.protocol_id = wire::kProtocolId;
     header.type = type;
@@ -59,6 +61,18 @@ TEST(StatelessResets, AnswersAreShorterThanQuestionsAndNeverAnswered) {
       ASSERT_EQ(server.ask(sent[0].bytes.size(), packet_seq, wire::PacketType::kKeepalive), Outcome::kNone);
     }
   }
+}
+
+TEST(StatelessResets, EachRouteHasItsPartOfTheBudget) {
+  const test::RoutedSocket socket(2);
+  Server server({.per_s = 100, .burst = 100, .in_all_per_s = 20}, &socket);
+  size_t sent = 0;
+  for (uint16_t i = 0; i < 100; ++i) {
+    const Outcome outcome = server.ask(100, 1, wire::PacketType::kPayload, test::opaque_path(1, i));
+    sent += outcome == Outcome::kSent ? 1 : 0;
+  }
+  EXPECT_EQ(sent, 10u);
+  EXPECT_EQ(server.ask(100), Outcome::kSent) << "UDP has its own";
 }
 
 TEST(StatelessResets, LooksLikeAKeepaliveNearTheQuestion) {
@@ -132,7 +146,7 @@ TEST(StatelessResets, EachPrefixHasItsShare) {
   for (int i = 0; i < 1000; ++i) sent += server.ask(100) == Outcome::kSent;
   EXPECT_EQ(sent, 200u);
   EXPECT_EQ(server.ask(100), Outcome::kPrefixRate);
-  EXPECT_EQ(server.ask(100, 1, wire::PacketType::kPayload, platform::make_ipv4(203, 0, 113, 1, 1)),
+  EXPECT_EQ(server.ask(100, 1, wire::PacketType::kPayload, base::ipv4_path(203, 0, 113, 1, 1)),
             Outcome::kSent);
   server.now_ns += kSecond;
   sent = 0;
@@ -144,7 +158,7 @@ TEST(StatelessResets, AllPrefixesTogetherHaveABudget) {
   Server server;
   size_t sent = 0, over = 0;
   for (int i = 0; i < 5000; ++i) {
-    const auto from = platform::make_ipv4(10, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i), 1, 1);
+    const auto from = base::ipv4_path(10, static_cast<uint8_t>(i >> 8), static_cast<uint8_t>(i), 1, 1);
     const Outcome outcome = server.ask(100, 1, wire::PacketType::kPayload, from);
     sent += outcome == Outcome::kSent;
     over += outcome == Outcome::kBudget;

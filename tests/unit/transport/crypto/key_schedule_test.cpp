@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "base/byte_cursor.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/cookie.h"
@@ -150,15 +154,15 @@ TEST_F(Vectors, SigningRefusesWhatIsNoToken) {
 TEST_F(Vectors, EveryInputOfTheCookieMatters) {
   const auto secret_bytes = v.array<32>("inputs", "cookie_secret");
   const HmacKey secret{secret_bytes};
-  const platform::Address address = HandshakeVectors::client_address();
+  const base::PathId address = HandshakeVectors::client_address();
   const ChallengeNonce right = v.array<16>("challenge_nonce");
   const PublicKey client = v.public_key("client"), bucket = v.public_key("bucket");
 
-  platform::Address other_port = address, other_ip = address, other_family = address;
-  other_port.port ^= 1;
-  other_ip.ip[15] ^= 1;
-  other_family.family = 6;
-  for (const platform::Address& from : {other_port, other_ip, other_family}) {
+  base::PathId other_port = address, other_ip = address, other_family = address;
+  other_port.number ^= 1;
+  other_ip.bytes[15] ^= 1;
+  other_family.form = base::PathForm::kIpv6;
+  for (const base::PathId& from : {other_port, other_ip, other_family}) {
     EXPECT_NE(make_cookie(secret, from, protocol_id(), client, token_hash(), bucket), right);
   }
   EXPECT_NE(make_cookie(secret, address, protocol_id() + 1, client, token_hash(), bucket), right);
@@ -167,6 +171,36 @@ TEST_F(Vectors, EveryInputOfTheCookieMatters) {
   EXPECT_NE(make_cookie(secret, address, protocol_id(), client, token_hash(), client), right);
   EXPECT_NE(make_cookie(HmacKey(v.key("m0").bytes()), address, protocol_id(), client, token_hash(), bucket),
             right);
+}
+
+// The bytes under the key, by hand: see cookie.h.
+TEST_F(Vectors, TheCookieOfAnotherRouteCoversRouteAndContent) {
+  const auto secret_bytes = v.array<32>("inputs", "cookie_secret");
+  const HmacKey secret{secret_bytes};
+  const PublicKey client = v.public_key("client"), bucket = v.public_key("bucket");
+  const auto cookie_of = [&](const base::PathId& path) {
+    return make_cookie(secret, path, protocol_id(), client, token_hash(), bucket);
+  };
+  base::PathId path{3, base::PathForm::kOpaque, 0x1234, {0xAA, 0xBB}};
+  std::vector<uint8_t> covered = {3, 1, 0xAA, 0xBB};
+  covered.resize(18);
+  covered.insert(covered.end(), {0x34, 0x12});
+  for (int i = 0; i < 4; ++i) covered.push_back(static_cast<uint8_t>(protocol_id() >> (8 * i)));
+  const Digest mac = secret.hmac({text("lattice/v1/cookie-route"), covered, client, token_hash(), bucket});
+  const ChallengeNonce cookie = cookie_of(path);
+  EXPECT_TRUE(std::equal(cookie.begin(), cookie.end(), mac.begin()));
+
+  std::vector<base::PathId> paths = {HandshakeVectors::client_address()};
+  base::PathId elsewhere = paths[0];
+  for (elsewhere.route = 1; elsewhere.route < base::kMaxRoutes; ++elsewhere.route) paths.push_back(elsewhere);
+  for (path.route = 0; path.route < base::kMaxRoutes; ++path.route) paths.push_back(path);
+  path.number ^= 1;
+  paths.push_back(path);
+  path.bytes[15] ^= 1;
+  paths.push_back(path);
+  std::set<ChallengeNonce> cookies;
+  for (const base::PathId& each : paths) cookies.insert(cookie_of(each));
+  EXPECT_EQ(cookies.size(), paths.size());
 }
 
 }  // namespace

@@ -102,16 +102,16 @@ TEST(RateTrace, MadeUpLinksRepeatAndStayInBounds) {
 
 TEST(BottleneckLink, DirectionsOfANetworkShareOne) {
   SimulatedNetwork network({});
-  const platform::Address a = platform::make_ipv4(10, 0, 0, 1, 1);
-  const platform::Address b = platform::make_ipv4(10, 0, 0, 2, 2);
-  const platform::Address c = platform::make_ipv4(10, 0, 0, 3, 3);
+  const base::PathId a = base::ipv4_path(10, 0, 0, 1, 1);
+  const base::PathId b = base::ipv4_path(10, 0, 0, 2, 2);
+  const base::PathId c = base::ipv4_path(10, 0, 0, 3, 3);
   BottleneckLink link({.rate_bits_per_s = 9'824'000});
   const auto from_a = network.attach(a);
   const auto from_b = network.attach(b);
   const auto to_c = network.attach(c);
   ASSERT_TRUE(network.set_bottleneck(a, c, &link));
   ASSERT_TRUE(network.set_bottleneck(b, c, &link));
-  EXPECT_FALSE(network.set_bottleneck(a, platform::make_ipv4(10, 0, 0, 4, 4), &link));
+  EXPECT_FALSE(network.set_bottleneck(a, base::ipv4_path(10, 0, 0, 4, 4), &link));
   std::array<uint8_t, 1200> bytes{};
   const Datagram datagram{c, 1200, bytes.data()};
   from_a->send({&datagram, 1}, 0);

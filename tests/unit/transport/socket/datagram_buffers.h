@@ -19,7 +19,7 @@ struct DatagramBuffers {
 };
 
 struct Received {
-  platform::Address peer;
+  base::PathId peer;
   std::string text;
   friend bool operator==(const Received&, const Received&) = default;
 };
@@ -38,8 +38,7 @@ inline std::vector<Received> receive_all(DatagramSocket& socket, uint64_t now_ns
   }
 }
 
-inline bool send_text(DatagramSocket& socket, const platform::Address& to, std::string text,
-                      uint64_t now_ns) {
+inline bool send_text(DatagramSocket& socket, const base::PathId& to, std::string text, uint64_t now_ns) {
   const Datagram datagram{to, static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data())};
   return socket.send({&datagram, 1}, now_ns) == 1;
 }

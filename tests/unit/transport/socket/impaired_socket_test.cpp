@@ -8,8 +8,8 @@
 namespace lattice::socket {
 namespace {
 
-const platform::Address kA = platform::make_ipv4(10, 0, 0, 1, 1);
-const platform::Address kB = platform::make_ipv4(10, 0, 0, 2, 2);
+const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
+const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
 
 class ImpairedSocketTest : public testing::Test {
  protected:
@@ -22,7 +22,7 @@ class ImpairedSocketTest : public testing::Test {
 
 TEST_F(ImpairedSocketTest, WithoutImpairmentIsTransparent) {
   const auto a = impaired({});
-  EXPECT_EQ(a->local_address(), kA);
+  EXPECT_EQ(a->local_path(), kA);
   EXPECT_TRUE(send_text(*a, kB, "out", 0));
   EXPECT_TRUE(send_text(*b_, kA, "in", 0));
   EXPECT_EQ(receive_all(*b_, 0), (std::vector<Received>{{kA, "out"}}));

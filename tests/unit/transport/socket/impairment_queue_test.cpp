@@ -7,7 +7,7 @@
 namespace lattice::socket {
 namespace {
 
-const platform::Address kPeer = platform::make_ipv4(10, 0, 0, 1, 1000);
+const base::PathId kPeer = base::ipv4_path(10, 0, 0, 1, 1000);
 constexpr uint8_t kBytes[4] = {1, 2, 3, 4};
 
 TEST(ImpairmentQueue, HoldsForTheDelayAndCountsDeliveries) {

@@ -7,14 +7,14 @@
 namespace lattice::socket {
 namespace {
 
-const platform::Address kA = platform::make_ipv4(10, 0, 0, 1, 1);
-const platform::Address kB = platform::make_ipv4(10, 0, 0, 2, 2);
+const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
+const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
 
 TEST(LoopbackSocket, CarriesInOrderBothWays) {
   LoopbackHub hub;
   const auto a = hub.attach(kA);
   const auto b = hub.attach(kB);
-  EXPECT_EQ(a->local_address(), kA);
+  EXPECT_EQ(a->local_path(), kA);
   EXPECT_TRUE(send_text(*a, kB, "one", 0));
   EXPECT_TRUE(send_text(*a, kB, "", 0));
   EXPECT_TRUE(send_text(*b, kA, "three", 0));
@@ -29,7 +29,7 @@ TEST(LoopbackSocket, AddressesAreUniqueAndFreedByTheSocket) {
   LoopbackHub hub;
   auto a = hub.attach(kA);
   EXPECT_EQ(hub.attach(kA), nullptr);
-  EXPECT_EQ(hub.attach(platform::Address{}), nullptr);
+  EXPECT_EQ(hub.attach(base::PathId{}), nullptr);
   a.reset();
   EXPECT_NE(hub.attach(kA), nullptr);
 }

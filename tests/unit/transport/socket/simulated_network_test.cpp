@@ -5,13 +5,14 @@
 
 #include <map>
 
+#include "transport/socket/path_address.h"
 #include "unit/transport/socket/datagram_buffers.h"
 
 namespace lattice::socket {
 namespace {
 
-platform::Address host(uint8_t n) {
-  return platform::make_ipv4(10, 0, 0, n, 5000);
+base::PathId host(uint8_t n) {
+  return base::ipv4_path(10, 0, 0, n, 5000);
 }
 
 std::span<const uint8_t> bytes_of(const std::string& text) {
@@ -41,7 +42,7 @@ TEST_F(SimulatedNetworkTest, DeliversAfterTheDelayOfTheDirection) {
 
 TEST_F(SimulatedNetworkTest, AddressesAreUniqueAndBounded) {
   EXPECT_EQ(network_.attach(host(1)), nullptr);
-  EXPECT_EQ(network_.attach(platform::Address{}), nullptr);
+  EXPECT_EQ(network_.attach(base::PathId{}), nullptr);
   SimulatedNetwork small(SimulatedNetworkConfig{.max_attachments = 1});
   const auto only = small.attach(host(1));
   ASSERT_NE(only, nullptr);
@@ -152,7 +153,7 @@ TEST_F(SimulatedNetworkTest, RebindMovesTheAddressAndLosesWhatIsUnderWay) {
   ASSERT_TRUE(network_.set_path(host(1), host(2), {.delay_ms = 5}, {.delay_ms = 7}));
   EXPECT_TRUE(send_text(*b_, host(1), "to the old address", 0));
   ASSERT_TRUE(network_.rebind(host(1), host(3)));
-  EXPECT_EQ(a_->local_address(), host(3));
+  EXPECT_EQ(a_->local_path(), host(3));
   EXPECT_TRUE(receive_all(*a_, 100 * kMs).empty());
   EXPECT_TRUE(send_text(*b_, host(1), "nobody there", 0));
   EXPECT_EQ(network_.unreachable(), 1u);
@@ -225,9 +226,9 @@ std::vector<std::string> chatter(uint64_t seed, bool reversed_first_contact) {
   for (uint64_t now_ns = 0; now_ns < 400 * kMs; now_ns += kMs) {
     for (uint8_t n = 1; n <= 3; ++n) {
       for (const Received& got : receive_all(*sockets[n - 1], now_ns)) {
-        char peer[platform::kAddressTextBytes];
-        log.push_back(std::to_string(now_ns) + " " + std::to_string(n) + " " +
-                      platform::format_address(got.peer, peer) + " " + got.text);
+        char peer[kPathTextBytes];
+        log.push_back(std::to_string(now_ns) + " " + std::to_string(n) + " " + format_path(got.peer, peer) +
+                      " " + got.text);
       }
       const auto to = static_cast<uint8_t>(n % 3 + 1);
       if (now_ns < 300 * kMs) send_text(*sockets[n - 1], host(to), std::to_string(now_ns), now_ns);

@@ -11,8 +11,8 @@
 namespace lattice::socket {
 namespace {
 
-const platform::Address kA = platform::make_ipv4(10, 0, 0, 1, 1);
-const platform::Address kB = platform::make_ipv4(10, 0, 0, 2, 2);
+const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
+const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
 
 constexpr Impairment kBusy{.delay_ms = 20,
                            .jitter_ms = 10,
@@ -35,7 +35,7 @@ uint64_t allocations_of(DatagramSocket& a, DatagramSocket& b) {
     if (ms == 2000) before = test::allocation_count();
     const uint64_t now_ns = ms * kMs;
     for (DatagramSocket* socket : {&a, &b}) {
-      const platform::Address to = socket == &a ? b.local_address() : a.local_address();
+      const base::PathId to = socket == &a ? b.local_path() : a.local_path();
       for (size_t i = 0; i < out.views.size(); ++i) {
         out.views[i].peer = to;
         out.views[i].size = static_cast<uint32_t>((ms * 131 + i * 257) % kMaxDatagramBytes);

@@ -26,6 +26,15 @@ class UdpOn : public testing::TestWithParam<const char*> {
   std::unique_ptr<UdpSocket> a_, b_;
 };
 
+TEST_P(UdpOn, TheLargestDatagramIsThatOfEthernet) {
+  const base::PathId own = a_->local_path();
+  EXPECT_EQ(a_->largest_datagram(own), own.form == base::PathForm::kIpv6 ? 1452u : 1472u);
+  base::PathId other = own;
+  other.route = 1;
+  EXPECT_EQ(a_->largest_datagram(other), 0u) << "another route";
+  EXPECT_EQ(a_->largest_datagram({0, base::PathForm::kOpaque, 7, {}}), 0u) << "UDP has addresses only";
+}
+
 TEST_P(UdpOn, CarriesBatchesAndCounts) {
   constexpr size_t kCount = 150;
   std::vector<std::string> texts;
@@ -34,14 +43,14 @@ TEST_P(UdpOn, CarriesBatchesAndCounts) {
   uint64_t bytes = 0;
   for (std::string& text : texts) {
     out.push_back(
-        {b_->local_address(), static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data())});
+        {b_->local_path(), static_cast<uint32_t>(text.size()), reinterpret_cast<uint8_t*>(text.data())});
     bytes += text.size();
   }
   EXPECT_EQ(a_->send(out, 0), kCount);
   std::set<std::string> received;
   while (received.size() < kCount && b_->wait_readable(kWaitNs)) {
     for (const Received& datagram : receive_all(*b_, 0)) {
-      EXPECT_EQ(datagram.peer, a_->local_address());
+      EXPECT_EQ(datagram.peer, a_->local_path());
       received.insert(datagram.text);
     }
   }
@@ -56,7 +65,7 @@ TEST_P(UdpOn, OversizeIsLeftOutAndTheRestIsSent) {
   std::string good = "good";
   std::string large(kMaxDatagramBytes + 1, 'x');
   const auto view = [&](std::string& text) {
-    return Datagram{b_->local_address(), static_cast<uint32_t>(text.size()),
+    return Datagram{b_->local_path(), static_cast<uint32_t>(text.size()),
                     reinterpret_cast<uint8_t*>(text.data())};
   };
   const std::vector<Datagram> out = {view(good), view(large), view(good)};
@@ -66,14 +75,14 @@ TEST_P(UdpOn, OversizeIsLeftOutAndTheRestIsSent) {
 }
 
 TEST_P(UdpOn, ImpairmentWorksOverRealSockets) {
-  const platform::Address to = b_->local_address();
+  const base::PathId to = b_->local_path();
   ImpairedSocket impaired(std::move(a_), {.send = {.delay_ms = 3}, .seed = 1});
   // The decorator knows only the time it is told, so a real socket can be driven by virtual time.
   EXPECT_TRUE(send_text(impaired, to, "delayed", 0));
   EXPECT_FALSE(b_->wait_readable(0));
   impaired.flush(3 * kMs);
   ASSERT_TRUE(b_->wait_readable(kWaitNs));
-  EXPECT_EQ(receive_all(*b_, 0), (std::vector<Received>{{impaired.local_address(), "delayed"}}));
+  EXPECT_EQ(receive_all(*b_, 0), (std::vector<Received>{{impaired.local_path(), "delayed"}}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Loopback, UdpOn, testing::Values("127.0.0.1:0", "[::1]:0"),
@@ -83,7 +92,7 @@ TEST(UdpSocket, OpenFailureSaysWhy) {
   const auto first = UdpSocket::open(platform::make_ipv4(127, 0, 0, 1, 0));
   ASSERT_NE(first, nullptr);
   platform::UdpOpenResult opened;
-  EXPECT_EQ(UdpSocket::open(first->local_address(), &opened), nullptr);
+  EXPECT_EQ(UdpSocket::open(address_of(first->local_path()), &opened), nullptr);
   EXPECT_EQ(opened.error, platform::UdpOpenError::kAddressInUse);
   EXPECT_STREQ(platform::udp_open_error_name(opened.error), "address_in_use");
 }

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "unit/transport/hex.h"
 #include "transport/wire/control_body.h"
+#include "unit/transport/hex.h"
 
 namespace lattice::wire {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <memory>
 
 #include "base/random.h"
@@ -25,6 +26,7 @@ constexpr uint64_t kUnixS = 1'800'000'000;
 constexpr uint8_t kFirstBulkChannel = 4;
 constexpr uint8_t kBulkChannels = 4;
 constexpr size_t kUnreliableBody = 1140;
+constexpr size_t kVoiceBody = 1000;
 
 class Handler final : public reliability::EndpointHandler {
  public:
@@ -41,9 +43,15 @@ class Handler final : public reliability::EndpointHandler {
                        std::string_view) override {
     connected = false;
   }
-  reliability::Verdict on_message(reliability::ConnectionHandle, wire::Channel, reliability::MessageFlags,
-                                  std::span<const uint8_t> body, uint64_t) override {
+  reliability::Verdict on_message(reliability::ConnectionHandle, wire::Channel channel,
+                                  reliability::MessageFlags, std::span<const uint8_t> body,
+                                  uint64_t) override {
     bytes += body.size();
+    if (times_voice && channel == wire::Channel::kUnreliable) {
+      uint64_t sent_ns = 0;
+      std::memcpy(&sent_ns, body.data(), sizeof sent_ns);
+      voice_ns.push_back(now_ns - sent_ns);
+    }
     return reliability::Verdict::kAccept;
   }
   void on_receipt(reliability::ConnectionHandle, uint32_t, bool) override {}
@@ -51,7 +59,15 @@ class Handler final : public reliability::EndpointHandler {
   reliability::ConnectionHandle connection;
   bool connected = false;
   uint64_t bytes = 0;
+  bool times_voice = false;
+  uint64_t now_ns = 0;
+  std::vector<uint64_t> voice_ns;  ///< How long each voice message took.
 };
+
+double quantile_ms(const std::vector<uint64_t>& sorted_ns, double quantile) {
+  const auto index = static_cast<size_t>(quantile * static_cast<double>(sorted_ns.size() - 1));
+  return static_cast<double>(sorted_ns[index]) / 1e6;
+}
 
 /// A client that sends to a server through the link; acknowledgements come back over a path that is only
 /// long.
@@ -61,7 +77,7 @@ class Session {
       : run_(run),
         sender_{.every_ns = ms_to_ns(run.pump_ms)},
         receiver_{.every_ns = ms_to_ns(run.receiver_pump_ms != 0 ? run.receiver_pump_ms : run.pump_ms)},
-        network_({.seed = 1, .queue_datagrams = 1u << 17}),
+        network_({.seed = run.seed, .queue_datagrams = 1u << 17}),
         link_({run.rate_bits_per_s, run.trace, run.queue_bytes}) {
     socket::Impairment path;
     path.delay_ms = run.delay_ms;
@@ -113,6 +129,7 @@ class Session {
     const uint64_t before_ns = now_ns_;
     now_ns_ = std::min(sender_.due_ns, receiver_.due_ns);
     if (receiver_.due_ns == now_ns_) {
+      server_handler_.now_ns = now_ns_;
       server_->receive(now_ns_, kUnixS);
       server_->update_and_send(now_ns_, kUnixS);
       plan_next(receiver_);
@@ -129,8 +146,11 @@ class Session {
   void measure(NarrowResult* out) {
     const uint64_t began_ns = now_ns_;
     offering_ = true;
+    if (run_.voice_per_s != 0) begin_voice();
     run_for(run_.skip_s);
     waits_ns_.clear();
+    server_handler_.voice_ns.clear();
+    voice_sent_ = 0;
     const uint64_t from_ns = now_ns_;
     const uint64_t bytes_before = server_handler_.bytes;
     const uint64_t sent_before = client_->stats().traffic.bytes_sent;
@@ -148,9 +168,10 @@ class Session {
     out->drops = link_.stats().dropped;
     if (waits_ns_.empty()) return;
     std::sort(waits_ns_.begin(), waits_ns_.end());
-    out->queue_p50_ms = wait_ms(0.5);
-    out->queue_p95_ms = wait_ms(0.95);
-    out->queue_max_ms = wait_ms(1.0);
+    out->queue_p50_ms = quantile_ms(waits_ns_, 0.5);
+    out->queue_p95_ms = quantile_ms(waits_ns_, 0.95);
+    out->queue_max_ms = quantile_ms(waits_ns_, 1.0);
+    if (run_.voice_per_s != 0) end_voice(out);
   }
 
  private:
@@ -182,8 +203,42 @@ class Session {
     while (now_ns_ < end_ns) step();
   }
 
+  void begin_voice() {
+    reliability::ChannelSettings urgent;
+    urgent.is_urgent = true;
+    client_->set_channel(handle_, wire::Channel::kUnreliable, urgent);
+    server_handler_.times_voice = true;
+    next_voice_ns_ = now_ns_;
+  }
+
+  void end_voice(NarrowResult* out) {
+    offering_ = false;
+    run_for(1);
+    std::vector<uint64_t>& took_ns = server_handler_.voice_ns;
+    std::sort(took_ns.begin(), took_ns.end());
+    if (!took_ns.empty()) out->voice_p99_ms = quantile_ms(took_ns, 0.99);
+    // What was on its way when the measurement began arrived too.
+    out->voice_lost = voice_sent_ - std::min<uint64_t>(voice_sent_, took_ns.size());
+  }
+
+  void offer_voice() {
+    std::array<uint8_t, kVoiceBody> body{};
+    while (!run_.voice_alone && client_->send(handle_, wire::Channel::kReliableOrdered, {}, body) ==
+                                    reliability::SendResult::kOk) {
+    }
+    std::memcpy(body.data(), &now_ns_, sizeof now_ns_);
+    for (; next_voice_ns_ <= now_ns_; next_voice_ns_ += kSecond / run_.voice_per_s) {
+      client_->send(handle_, wire::Channel::kUnreliable, {}, body);
+      ++voice_sent_;
+    }
+  }
+
   void offer() {
     if (!offering_) return;
+    if (run_.voice_per_s != 0) {
+      offer_voice();
+      return;
+    }
     if (run_.transfer_bytes != 0) {
       offer_transfer();
       return;
@@ -219,14 +274,10 @@ class Session {
   void note_wait(uint64_t waited_ns) {
     if (offering_) waits_ns_.push_back(waited_ns);
   }
-  double wait_ms(double quantile) const {
-    const auto index = static_cast<size_t>(quantile * static_cast<double>(waits_ns_.size() - 1));
-    return static_cast<double>(waits_ns_[index]) / 1e6;
-  }
 
   const NarrowRun& run_;
   Pumps sender_, receiver_;
-  lattice::base::Random random_{1};
+  lattice::base::Random random_{run_.seed};
   uint64_t now_ns_ = 0;
   uint64_t passed_ns_ = 0;  ///< Since the last offer.
   crypto::SystemEntropy entropy_;
@@ -239,6 +290,8 @@ class Session {
   bool offering_ = false;
   double credit_bytes_ = 0;
   uint64_t queued_bytes_ = 0;
+  uint64_t next_voice_ns_ = 0;
+  uint64_t voice_sent_ = 0;
   std::vector<uint64_t> waits_ns_;
 };
 

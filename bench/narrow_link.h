@@ -21,6 +21,7 @@ struct NarrowRun {
   double loss = 0;           // each way
   double seconds = 60;
   double skip_s = 0;                 // not counted, at the start
+  uint64_t seed = 1;                 // of jitter, loss and late pumps
   double pump_ms = 5;                // of both ends
   double receiver_pump_ms = 0;       // 0: pump_ms
   double late_pump_ms = 0;           // each pump comes up to this much late, at random
@@ -28,6 +29,10 @@ struct NarrowRun {
   // A transfer of this many bytes in messages of 1150 over four reliable-ordered channels, instead of
   // unreliable messages for ever; the run ends when everything has arrived.
   uint64_t transfer_bytes = 0;
+  // Beside messages of 1000 bytes that always wait on the reliable-ordered channel, or alone, instead of all
+  // that: so many unreliable messages of 1000 bytes a second, on an urgent channel.
+  uint32_t voice_per_s = 0;
+  bool voice_alone = false;
   lattice::reliability::CongestionConfig congestion;
 };
 
@@ -40,6 +45,8 @@ struct NarrowResult {
   double queue_max_ms = 0;
   double bytes_ratio = 0;  // UDP payload sent per body arrived
   uint64_t drops = 0;
+  double voice_p99_ms = 0;  // from send() to on_message()
+  uint64_t voice_lost = 0;
 };
 
 NarrowResult run_narrow(const NarrowRun& run);

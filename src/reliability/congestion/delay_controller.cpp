@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/assert.h"
 #include "reliability/limits.h"
@@ -16,7 +17,7 @@ constexpr uint32_t kLossSamplePackets = 64;    // at 5 % loss, one sample in 170
 constexpr uint32_t kToleratedLossInverse = 8;  // 1/8
 constexpr uint32_t kCalmLossInverse = 50;      // 1/50
 constexpr uint32_t kStuckRounds = 6;
-constexpr uint32_t kSamplesOfProof = 6;
+constexpr uint32_t kSamplesOfProof = 12;
 constexpr double kShareWeight = 2.0;
 
 uint64_t above(uint64_t value, uint64_t base) {
@@ -31,7 +32,7 @@ DelayController::DelayController(const DelayConfig& config, uint64_t now_ns) : c
 
 void DelayController::restart(uint64_t now_ns) {
   phase_ = CongestionPhase::kStartup;
-  window_bytes_ = config_.initial_window_bytes;
+  window_bytes_ = sampled_window_bytes_ = config_.initial_window_bytes;
   emptied_ns_ = now_ns;
   noise_ns_ = foreign_ns_ = last_smallest_ns_ = 0;
   stuck_rounds_ = calm_rounds_ = sample_acked_ = sample_lost_ = latest_count_ = 0;
@@ -54,7 +55,7 @@ uint64_t DelayController::target_ns() const {
   const double datagrams = static_cast<double>(window_bytes_) / static_cast<double>(kDatagramBytes);
   const double share = std::min(1.0, kShareWeight / std::sqrt(datagrams));
   return config_.target_ns + static_cast<uint64_t>(static_cast<double>(config_.target_ns) * share) +
-         std::min(noise_ns_ / 2, config_.max_noise_ns);
+         std::min(noise_ns_ * 3 / 4, config_.max_noise_ns);
 }
 
 uint64_t DelayController::base_rtt_ns(const PathState& path) const {
@@ -165,12 +166,16 @@ void DelayController::judge_queue(const RoundSummary& round) {
   if (too_long && queue_ns <= target_ns() + 2 * noise_ns_ && doubted_samples_ < kSamplesOfProof) return;
   doubted_smallest_ns_ = UINT64_MAX;
   doubted_samples_ = 0;
+  const uint64_t window_then_bytes = std::exchange(sampled_window_bytes_, window_bytes_);
   if (too_long) {
     shrink(round, base_ns, queue_ns);
   } else {
     stuck_rounds_ = 0;
     calm_rounds_ = queue_ns < target_ns() / 2 ? calm_rounds_ + 1 : 0;
-    if (used_window(round)) grow(queue_ns);
+    // What the window grew since the packets of these samples left will lengthen the queue too.
+    const uint64_t loop_ns = std::max(round.smallest_answer_ns, base_ns + queue_ns);
+    const uint64_t unseen_ns = loop_ns * above(window_bytes_, window_then_bytes) / window_bytes_;
+    if (used_window(round)) grow(queue_ns, unseen_ns);
   }
   last_smallest_ns_ = round.smallest_rtt_ns;
   if (phase_ == CongestionPhase::kSteady && now_ns - emptied_ns_ >= config_.drain_interval_ns) {
@@ -225,7 +230,7 @@ void DelayController::notice_foreign_queue(const RoundSummary& round) {
   foreign_ns_ = round.smallest_rtt_ns;
 }
 
-void DelayController::grow(uint64_t queue_ns) {
+void DelayController::grow(uint64_t queue_ns, uint64_t unseen_ns) {
   const uint64_t target = target_ns();
   if (phase_ == CongestionPhase::kStartup) {
     if (queue_ns <= target / 2) {
@@ -234,10 +239,11 @@ void DelayController::grow(uint64_t queue_ns) {
     }
     phase_ = CongestionPhase::kSteady;
   }
+  const uint64_t room_ns = above(target, queue_ns + unseen_ns);
   uint64_t boost = 0;
   if (calm_rounds_ != 0) boost = std::min(1u << std::min(calm_rounds_ / 2, 8u), lossy_ ? 1u : kMaxBoost);
   const uint64_t step_bytes = kDatagramBytes + window_bytes_ * boost / 16;
-  set_window(window_bytes_ + step_bytes * (target - queue_ns) / target);
+  set_window(window_bytes_ + step_bytes * room_ns / target);
 }
 
 }  // namespace lattice::reliability

@@ -16,11 +16,13 @@
 //   q > T:  window × (loop − (q − T)) / loop: exactly the excess leaves the queue within a round trip. The
 //   loop
 //           is the time until acks are read: base + q, or more where readings are rare.
-//   q ≤ T:  window + (1200 + window · boost / 16) · (T − q) / T, if the round used the window. boost is 0
+//   q ≤ T:  window + (1200 + window · boost / 16) · (T − q − u) / T, if the round used the window. boost is 0
 //           near the target, where the additive part makes flows converge to equal shares. It grows 1, 2, 2,
-//           4 with the rounds that showed less than T / 2, so that returning capacity is used quickly.
+//           4 with the rounds that showed less than T / 2, so that returning capacity is used quickly. u is
+//           what the last growth adds to the queue: the packets of the samples left before it. Without u the
+//           window swings about the target.
 //
-// T is target_ns · (1 + min(1, 2 / √n)) for a window of n datagrams, plus half the path's jitter (mean
+// T is target_ns · (1 + min(1, 2 / √n)) for a window of n datagrams, plus 3/4 of the path's jitter (mean
 // difference of consecutive round trips). The root makes flows that share a queue equal: the flow with the
 // smaller window accepts a longer queue, and grows while the other flow shrinks. The root also allows for the
 // time that one datagram takes on a slow link. Loss up to 1/8 changes only the boost, because radio links
@@ -71,13 +73,14 @@ class DelayController final : public CongestionController {
   void judge_queue(const RoundSummary& round);
   void shorten_queue(uint64_t queue_ns, uint64_t loop_ns);
   void shrink(const RoundSummary& round, uint64_t base_ns, uint64_t queue_ns);
-  void grow(uint64_t queue_ns);
+  void grow(uint64_t queue_ns, uint64_t unseen_ns);
   void notice_foreign_queue(const RoundSummary& round);
 
   DelayConfig config_;
   CongestionPhase phase_ = CongestionPhase::kStartup;
   uint64_t window_bytes_ = 0;
   uint64_t window_before_drain_ = 0;
+  uint64_t sampled_window_bytes_ = 0;  ///< When the packets of the present samples left.
   uint64_t emptied_ns_ = 0;  ///< When a sample last showed an empty queue, or a drain ended.
   uint64_t noise_ns_ = 0;    ///< Mean difference of consecutive samples, smoothed 15/16.
   uint64_t last_rtt_ns_ = 0;

@@ -23,6 +23,8 @@ constexpr const char* kThroughC = "lattice-c";
 constexpr const char* kFloor = "udp-aead";
 constexpr const char* kAesFloor = "udp-aes";
 constexpr const char* kPlain = "udp";
+constexpr const char* kBulkFloor = "udp-aead-runs";
+constexpr const char* kBulkAesFloor = "udp-aes-runs";
 constexpr const char* kEnet = "enet";
 constexpr double kFloodPerS = 100'000;
 constexpr double kUnlimitedPerS = 1e9;  // as many as one processor can send
@@ -55,8 +57,9 @@ class Transport {
     for (const uint32_t clients : options_.clients) {
       if (std::string problem = game(clients); !problem.empty()) return problem;
     }
-    for (const auto part : {&Transport::bulk_reliable, &Transport::bulk_unreliable, &Transport::ping,
-                            &Transport::connect, &Transport::idle, &Transport::flood, &Transport::threads}) {
+    for (const auto part :
+         {&Transport::bulk_reliable, &Transport::bulk_unreliable, &Transport::ping, &Transport::connect,
+          &Transport::playing, &Transport::idle, &Transport::flood, &Transport::threads}) {
       if (std::string problem = (this->*part)(); !problem.empty()) return problem;
     }
     return links(number);
@@ -95,7 +98,11 @@ class Transport {
 
   std::string bulk(bool reliable, std::map<std::string, BulkResult>& results) {
     const std::string prefix = reliable ? "bulk_reliable" : "bulk_unreliable";
-    for (const std::string& who : everyone()) {
+    std::vector<std::string> contenders = everyone();
+    contenders.push_back(kBulkFloor);
+    if (has_aes()) contenders.push_back(kBulkAesFloor);
+    const std::string floor = contenders.back();
+    for (const std::string& who : contenders) {
       tell(prefix, who);
       BulkResult& result = results[who] = run_bulk(plan_, who, reliable, amounts_.bulk_messages);
       if (!result.problem.empty()) return result.problem;
@@ -104,7 +111,7 @@ class Transport {
       if (!reliable) report_.metric(named(prefix, who, "_delivered_percent"), result.delivered_percent);
     }
     report_.ratio(prefix + "_cpu_vs_floor",
-                  results[kLattice].cpu_s_per_million / results[kFloor].cpu_s_per_million);
+                  results[kLattice].cpu_s_per_million / results[floor].cpu_s_per_million);
     report_.ratio(prefix + "_abi_msgs_vs_endpoint",
                   results[kThroughC].messages_per_s / results[kLattice].messages_per_s);
     return "";
@@ -156,6 +163,17 @@ class Transport {
       if (who != kLattice) continue;
       report_.metric("connect_curves_us", result.curves_us);
       report_.ratio("connect_vs_curves", result.server_us / result.curves_us);
+    }
+    return "";
+  }
+
+  std::string playing() {
+    for (const char* who : {kLattice, kThroughC}) {
+      tell("playing", who);
+      const MemoryResult result =
+          run_playing(plan_, who, options_.quick ? 8 : 100, options_.quick ? 16 : 250);
+      if (!result.problem.empty()) return result.problem;
+      report_.metric(named("playing_connection", who, "_kb"), result.kb_per_connection);
     }
     return "";
   }

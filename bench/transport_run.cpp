@@ -96,6 +96,22 @@ GameResult run_game(const TransportPlan& plan, const std::string& contender, uin
   return result;
 }
 
+MemoryResult run_playing(const TransportPlan& plan, const std::string& contender, uint32_t few,
+                         uint32_t many) {
+  MemoryResult result;
+  double kb[2] = {};
+  for (const bool is_many : {false, true}) {
+    const Words words = {"--clients", std::to_string(is_many ? many : few)};
+    Pair pair(plan, contender, "game");
+    if (result.problem = pair.start(words, words); !result.problem.empty()) return result;
+    sleep_s(plan.options->warmup_s);
+    kb[is_many] = pair.server.child().rss_kb();
+    pair.finish();
+  }
+  result.kb_per_connection = (kb[1] - kb[0]) / (many - few);
+  return result;
+}
+
 BulkResult run_bulk(const TransportPlan& plan, const std::string& contender, bool reliable, uint64_t count) {
   BulkResult result;
   Words words = {"--count", std::to_string(count)};

@@ -30,6 +30,14 @@ struct GameResult {
 };
 GameResult run_game(const TransportPlan& plan, const std::string& contender, uint32_t clients);
 
+struct MemoryResult {
+  std::string problem;
+  double kb_per_connection = 0;
+};
+/// Resident memory of two servers of the game shape, with `many` clients less with `few`.
+MemoryResult run_playing(const TransportPlan& plan, const std::string& contender, uint32_t few,
+                         uint32_t many);
+
 struct BulkResult {
   std::string problem;
   double cpu_s_per_million = 0;  // both sides

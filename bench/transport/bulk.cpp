@@ -14,9 +14,6 @@ using lattice::platform::monotonic_ns;
 using lattice::platform::process_cpu_ns;
 
 constexpr size_t kBodyBytes = 64;
-/// For contenders without back-pressure, and for all of them when unreliable: no queue of the sender's knows
-/// how full the receiver's socket is.
-constexpr uint64_t kCreditMessages = 2048;
 constexpr uint64_t kIdleWaitNs = 100'000;
 constexpr uint64_t kQuietNs = 300'000'000;
 constexpr uint64_t kGiveUpNs = 60'000'000'000;
@@ -31,6 +28,8 @@ uint64_t number_of(std::span<const uint8_t> body) {
   return number;
 }
 
+/// Contenders without back-pressure, and all of them when unreliable: no queue of the sender's knows how full
+/// the receiver's socket is.
 bool needs_credit(const End& end, const Arguments& arguments) {
   return !arguments.reliable || !end.has_back_pressure();
 }
@@ -112,7 +111,7 @@ class BulkClient final : public EndEvents {
   bool pump() {
     bool any = end_.receive(*this);
     uint64_t until = started_ ? arguments_.count : 0;
-    if (needs_credit_) until = std::min(until, taken_ + kCreditMessages);
+    if (needs_credit_) until = std::min(until, taken_ + end_.credit_messages());
     const Delivery delivery = arguments_.reliable ? Delivery::kReliableOrdered : Delivery::kUnreliable;
     while (next_ < until) {
       std::memcpy(body_.data(), &next_, sizeof next_);

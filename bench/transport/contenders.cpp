@@ -12,6 +12,8 @@ std::span<const Contender> contenders() {
     kUdpContender,
     kUdpAeadContender,
     kUdpAesContender,
+    kBulkFloorContender,
+    kBulkAesFloorContender,
 #if LATTICE_BENCH_HAS_ENET
     kEnetContender,
 #endif

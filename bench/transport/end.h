@@ -8,6 +8,8 @@
 //   udp          plain datagrams: the floor of moving bytes
 //   udp-aead     the same, each datagram sealed and opened with libsodium: the floor of moving secrets
 //   udp-aes      the same with AES-256-GCM, which Lattice uses too where both processors have it
+//   udp-aead-runs, udp-aes-runs  the same two, with runs of datagrams for the kernel and credit that costs
+//                nothing: the floors of bulk
 //   enet         Debian's ENet, unencrypted; absent when it was not there at configure time
 #pragma once
 
@@ -46,6 +48,9 @@ class End {
   virtual uint16_t port() const = 0;
   /// True if send() refuses messages when its queue is full. Otherwise the workload limits sending by credit.
   virtual bool has_back_pressure() const = 0;
+  /// Without back-pressure, and when unreliable: how many messages may be on their way. So many fit the
+  /// receiver's socket.
+  virtual uint64_t credit_messages() const { return 2048; }
 };
 
 struct Contender {
@@ -66,6 +71,8 @@ extern const Contender kLatticeCContender;
 extern const Contender kUdpContender;
 extern const Contender kUdpAeadContender;
 extern const Contender kUdpAesContender;
+extern const Contender kBulkFloorContender;
+extern const Contender kBulkAesFloorContender;
 extern const Contender kEnetContender;
 
 }  // namespace bench

@@ -73,7 +73,7 @@ struct EndpointConfig {
   /// (receive_memory.h); connections use it first come, first served.
   uint64_t receive_growth_bytes = kReceiveGrowthBytes;
   /// Memory taken at create, so that a steady load within it never allocates.
-  uint64_t pool_reserve_bytes_per_connection = 6u << 10;
+  uint64_t pool_reserve_bytes_per_connection = 3u << 10;
   CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.
 
   /// Every update services every connection, not only those that have something to do. The datagrams are the

@@ -90,6 +90,19 @@ class WorldRef {
 
   /// Sleeps until the pump has something to do; false after the timeout. Calls lattice_world_wait().
   bool wait(uint64_t timeout_ns) const { return lattice_world_wait(handle_, timeout_ns) != 0; }
+  /// How many nanoseconds the pump has nothing to do, if no datagram comes; 0 on failure. Calls
+  /// lattice_world_idle_ns().
+  uint64_t idle_ns() const {
+    uint64_t out = 0;
+    lattice_world_idle_ns(handle_, &out);
+    return out;
+  }
+  /// The descriptor of the socket, for a loop of the program's own; -1 on failure. Calls
+  /// lattice_world_descriptor().
+  intptr_t descriptor() const {
+    intptr_t out = -1;
+    return lattice_world_descriptor(handle_, &out) == LATTICE_OK ? out : -1;
+  }
   /// Takes the oldest events that have room in `room`, and returns them: none when none wait. With
   /// lattice_world_config.record_events. Calls lattice_world_events().
   ///

@@ -306,6 +306,19 @@ TEST(Face, AWorldIsReplacedAfterItIsReset) {
   EXPECT_STREQ(lattice_last_error(), "");
 }
 
+TEST(Face, ALoopOfTheProgramsOwnAsksTheWorldWhenAndOnWhat) {
+  lattice::WorldConfig config;
+  config.bind_address = "127.0.0.1:0";
+  config.transport_only = 1;
+  const lattice::World world = lattice::World::create(config, LATTICE_ROLE_CLIENT);
+  ASSERT_TRUE(world) << lattice_last_error();
+  EXPECT_GE(world.descriptor(), 0);
+  world.pump();
+  EXPECT_GT(world.idle_ns(), 0u);
+  EXPECT_EQ(lattice::World().idle_ns(), 0u);
+  EXPECT_EQ(lattice::World().descriptor(), -1);
+}
+
 TEST(Face, AWorldMovesAndAnEmptyOneRefuses) {
   lattice::Netsim network(1);
   lattice::WorldConfig config;

@@ -36,7 +36,7 @@ void DelayController::restart(uint64_t now_ns) {
   emptied_ns_ = now_ns;
   noise_ns_ = foreign_ns_ = last_smallest_ns_ = 0;
   stuck_rounds_ = calm_rounds_ = sample_acked_ = sample_lost_ = latest_count_ = 0;
-  lossy_ = has_rtt_ = leaving_startup_ = refilling_ = false;
+  lossy_ = has_rtt_ = leaving_startup_ = refilling_ = after_blackout_ = false;
   doubted_smallest_ns_ = UINT64_MAX;
   doubted_samples_ = 0;
 }
@@ -80,6 +80,8 @@ void DelayController::on_idle(uint64_t idle_ns) {
 
 void DelayController::on_silence(uint64_t) {
   phase_ = CongestionPhase::kBlackout;
+  after_blackout_ = true;
+  sample_acked_ = sample_lost_ = 0;
   set_window(config_.min_window_bytes);
 }
 
@@ -125,7 +127,8 @@ bool DelayController::used_window(const RoundSummary& round) const {
 }
 
 void DelayController::on_round(const RoundSummary& round) {
-  judge_loss(round);
+  // What the silence lost says nothing of the path that there is now.
+  if (!std::exchange(after_blackout_, phase_ == CongestionPhase::kBlackout)) judge_loss(round);
   if (round.rtt_samples != 0 && phase_ != CongestionPhase::kBlackout) judge_queue(round);
 }
 

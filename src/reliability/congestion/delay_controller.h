@@ -81,8 +81,8 @@ class DelayController final : public CongestionController {
   uint64_t window_bytes_ = 0;
   uint64_t window_before_drain_ = 0;
   uint64_t sampled_window_bytes_ = 0;  ///< When the packets of the present samples left.
-  uint64_t emptied_ns_ = 0;  ///< When a sample last showed an empty queue, or a drain ended.
-  uint64_t noise_ns_ = 0;    ///< Mean difference of consecutive samples, smoothed 15/16.
+  uint64_t emptied_ns_ = 0;            ///< When a sample last showed an empty queue, or a drain ended.
+  uint64_t noise_ns_ = 0;              ///< Mean difference of consecutive samples, smoothed 15/16.
   uint64_t last_rtt_ns_ = 0;
   bool has_rtt_ = false;
   uint64_t doubted_smallest_ns_ = UINT64_MAX;  ///< Of rounds whose queue jitter could explain.
@@ -95,7 +95,8 @@ class DelayController final : public CongestionController {
   uint32_t calm_rounds_ = 0;      ///< In a row with less than half the target.
   uint32_t sample_acked_ = 0;     ///< Loss is judged per sample of kLossSamplePackets and at least a round.
   uint32_t sample_lost_ = 0;
-  bool lossy_ = false;  ///< The last sample lost more than 1/50.
+  bool lossy_ = false;           ///< The last sample lost more than 1/50.
+  bool after_blackout_ = false;  ///< The next round tells of losses in a silence.
   std::array<uint64_t, 3> latest_rtt_ns_{};
   uint32_t latest_count_ = 0;
 };

@@ -249,6 +249,17 @@ TEST_F(Delay, SilenceLeavesTwoDatagramsUntilSomethingComesBack) {
   EXPECT_EQ(controller.window_bytes(), 4'800u);
 }
 
+TEST_F(Delay, WhatASilenceLostDoesNotEndTheStartupAfterIt) {
+  settle();
+  controller.on_silence(now_ns);
+  sample(kBase);
+  round(0, controller.window_bytes(), 10, 90);
+  EXPECT_EQ(controller.phase(), CongestionPhase::kStartup);
+  EXPECT_EQ(controller.window_bytes(), 4'800u);
+  round(0, controller.window_bytes(), 10, 90);  // Lost after the silence.
+  EXPECT_EQ(controller.phase(), CongestionPhase::kSteady);
+}
+
 TEST_F(Delay, AQueueThatNeverEmptiesIsDrainedForOneRound) {
   settle();
   uint64_t before = 0;

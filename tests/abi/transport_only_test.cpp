@@ -335,6 +335,26 @@ TEST_F(TransportOnly, SleepingForAsLongAsAllowedMissesNothing) {
   EXPECT_EQ(idle_ns, UINT64_MAX);
 }
 
+TEST_F(TransportOnly, WhoConnectsSleepsUntilItsNextAttempt) {
+  Side client;
+  ASSERT_TRUE(client.create(LATTICE_ROLE_CLIENT, "10.0.0.2:2000", netsim));
+  Side server;  // Gives the token, and is gone.
+  ASSERT_TRUE(server.create(LATTICE_ROLE_DEDICATED, kServer, netsim));
+  ASSERT_NE(client.connect(kServer), nullptr);
+  lattice_world_destroy(server.world);
+  server.world = nullptr;
+  int turns = 0;
+  for (; client.count(LATTICE_EVENT_DISCONNECTED) == 0 && turns < 1000; ++turns) {
+    uint64_t idle_ns = 0;
+    ASSERT_EQ(lattice_world_idle_ns(client.world, &idle_ns), LATTICE_OK);
+    lattice_netsim_advance(netsim, idle_ns);
+    client.pump();
+  }
+  ASSERT_EQ(client.count(LATTICE_EVENT_DISCONNECTED), 1u);
+  EXPECT_EQ(client.last(LATTICE_EVENT_DISCONNECTED)->head.reason, LATTICE_DISCONNECT_NO_ANSWER);
+  EXPECT_LE(turns, 40) << "it looks again and again";
+}
+
 TEST_F(TransportOnly, WhatWasQueuedIsDueAtOnceAndWhatWaitsSoon) {
   Side server, client;
   ASSERT_NO_FATAL_FAILURE(connect(server, client));

@@ -213,6 +213,7 @@ void Endpoint::Core::on_client_datagram(Peer& peer, const base::PathId& from,
     stats.client_drops.add(result.drop);
   }
   on_handshake_result(peer, result);
+  wake(peer);
 }
 
 void Endpoint::Core::on_session_datagram(const base::PathId& from, std::span<uint8_t> datagram,

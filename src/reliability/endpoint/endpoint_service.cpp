@@ -111,7 +111,8 @@ void Endpoint::Core::reschedule_after_payload(Peer& peer) {
 }
 
 uint64_t Endpoint::Core::next_service_ns(const Peer& peer) const {
-  if (peer.handshake || !peer.link || peer.lifecycle.state() == connection::State::kDisconnecting) return 0;
+  if (peer.handshake) return peer.handshake_started ? peer.handshake->next_deadline_ns() : 0;
+  if (!peer.link || peer.lifecycle.state() == connection::State::kDisconnecting) return 0;
   const uint64_t timeout_ns = peer.timers->timeout_at_ns();
   if (!peer.connected()) return timeout_ns;  // Half-open.
   if (!waits_for_nothing(peer) || peer.link->closed() != connection::LinkClosed::kOpen) return 0;

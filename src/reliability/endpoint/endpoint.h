@@ -15,100 +15,22 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/buffer_pool.h"
 #include "reliability/channel/outgoing_channels.h"
 #include "reliability/channel/receive_memory.h"
-#include "reliability/channel/send_memory.h"
-#include "reliability/congestion/congestion_config.h"
-#include "reliability/endpoint/bulk_source.h"
-#include "reliability/endpoint/caller_tasks.h"
 #include "reliability/endpoint/capture.h"
+#include "reliability/endpoint/endpoint_config.h"
 #include "reliability/endpoint/endpoint_handler.h"
+#include "reliability/endpoint/send_result.h"
 #include "reliability/endpoint/statistics.h"
 #include "reliability/limits.h"
-#include "reliability/recovery/rtt_estimator.h"
-#include "transport/connection/connection_timers.h"
-#include "transport/connection/key_rotation.h"
 #include "transport/connection/lifecycle.h"
-#include "transport/connection/stateless_resets.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/x25519.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace lattice::reliability {
-
-struct EndpointConfig {
-  uint32_t protocol_id = wire::kProtocolId;
-  uint64_t schema_id = 0;
-  /// Offers AES-256-GCM for session packets if this processor supports it; used when the peer offers it too.
-  /// It takes half the time of ChaCha20-Poly1305, which every peer supports.
-  bool offer_aes256gcm = true;
-  wire::ChannelTable channels;      ///< Both ends must declare the same (R-10).
-  uint32_t max_connections = 1;     ///< 1 to 65536; incoming and outgoing together.
-  uint16_t tick_rate_hz = 60;       ///< Both ends must have the same; a server refuses a client with another.
-  uint32_t max_objects = 0;         ///< Room for objects. A server refuses a client with less room.
-  wire::PlacedSummary placed = {};  ///< Objects placed before the session. Both ends must have the same.
-  connection::TimerConfig timers;   ///< L-02, L-03, L-05, H-11.
-  connection::RotationConfig rotation;  ///< K-04, K-07, K-08.
-  connection::LinkLimits link_limits;   ///< K-04.
-  uint64_t connect_budget_ns = 10'000'000'000;
-  uint64_t connect_retry_ns = 250'000'000;  ///< Before message 1 or 3 is first sent again; doubles each time.
-  RtoBounds rto;                            ///< R-05.
-  CongestionConfig congestion;              ///< How fast each connection may send (C-01…C-03).
-  /// Largest datagram this side sends, and tells peers that it can receive; UDP payload, 1200 to 1472. With
-  /// 1200 there is no MTU search.
-  uint32_t max_datagram_bytes = 1472;
-  /// The size at which the search begins; 1200 to max_datagram_bytes. Set more than 1200 only if every path
-  /// is known to carry it.
-  uint32_t initial_datagram_bytes = 1200;
-  uint64_t jitter_seed = 0;  ///< Seeds the handshake's retry intervals, with address and time; no secret.
-  /// Source of transfer chunks, which use the remaining budget; borrowed. Null: no transfers.
-  BulkSource* bulk = nullptr;
-  /// Memory for queued messages beyond the share of every connection (send_memory.h), first come, first
-  /// served.
-  uint64_t send_growth_bytes = kSendGrowthBytes;
-  /// Memory for received messages that cannot be delivered yet, beyond the share of every connection
-  /// (receive_memory.h); connections use it first come, first served.
-  uint64_t receive_growth_bytes = kReceiveGrowthBytes;
-  /// Memory taken at create, so that a steady load within it never allocates.
-  uint64_t pool_reserve_bytes_per_connection = 3u << 10;
-  CallerTasks tasks;  ///< Threads that seal and open packets; the result is the same without them.
-
-  /// Every update services every connection, not only those that have something to do. The datagrams are the
-  /// same and the work is more: tests use this mode as the reference.
-  bool service_all = false;
-
-  // Incoming connections (server or host).
-  bool accepts_connections = false;
-  /// This process's static key; its public half is the audience of every token for this server.
-  crypto::KeyPair identity;
-  /// The key of stateless resets; store it together with `identity`. Absent: a new random key, so that after
-  /// a restart the server cannot reset the connections of this process.
-  std::optional<crypto::Key> reset_key;
-  connection::ResetLimits reset_limits;
-  std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
-  /// Tokens issued before this time are refused. For a server that keeps its identity: the claims of its last
-  /// process are lost, so older tokens might be used twice. 0: no token is refused by this rule.
-  uint64_t tokens_from_unix_s = 0;
-  uint32_t max_claims = 8192;              ///< Used tokens remembered; see claim_table.h.
-  uint32_t max_half_open = 64;             ///< H-11.
-  uint32_t max_half_open_per_prefix = 16;  ///< S-42; a load generator on one host raises it.
-  uint32_t requests_per_s = 200;           ///< Per /24 or /56; a load generator raises it.
-  uint32_t responses_per_s = 100;
-  uint32_t verified_per_s = 500;   ///< Messages 3 of all prefixes; each costs about 0.15 ms.
-  uint32_t hashed_per_s = 20'000;  ///< Per message type, all prefixes together: bounds a flood (S-10, S-12).
-};
-
-enum class SendResult : uint8_t {
-  kOk,
-  kWouldBlock,      ///< R-08: the queue is full; nothing was dropped, try after the next update.
-  kTooLarge,        ///< Longer than max_body_bytes() of the channel's mode, or than 256 fragments.
-  kNotConnected,    ///< Stale handle, still connecting, or ending.
-  kInvalidChannel,  ///< Channel 14, an undeclared or bulk channel, is_fragment, or a control body without a
-                    ///< known type.
-};
 
 enum class ConnectResult : uint8_t {
   kOk,
@@ -138,9 +60,9 @@ class Endpoint {
   /// Runs timers, loss detection and resends; then packs, seals and sends everything queued.
   void update_and_send(uint64_t now_ns, uint64_t unix_s);
 
-  /// When update_and_send() has something to do, if nothing arrives and nothing is queued before; 0: at once. What
-  /// the last call left undone, such as messages that congestion control lets leave later, is due a millisecond
-  /// after it.
+  /// When update_and_send() has something to do, if nothing arrives and nothing is queued before; 0: at once.
+  /// What the last call left undone, such as messages that congestion control lets leave later, is due a
+  /// millisecond after it.
   uint64_t next_update_ns() const;
 
   /// The first part of update_and_send(), which ends the update: send_now() may be called in between.

@@ -11,7 +11,8 @@
 //          congestion  how fast to send: controllers and the pacer
 //          recovery    what was sent, acked and lost; round trips; numbers that are left out
 //          channel     messages on their way out and in, their windows and their memory; filling packets
-//          endpoint    the table of connections, what is due, batches; it routes between the rooms of a peer
+//          endpoint    Connection composes the rooms above; Endpoint has the table of connections, what is
+//                      due, and the batch
 // Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to put fragments
 //          together (it carries them as messages; transport/fragment cuts and assembles).
 // Holds:   no state changes before the AEAD has opened the packet and its whole plaintext is well-formed;

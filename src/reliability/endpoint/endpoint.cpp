@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "reliability/channel/send_memory.h"
 #include "reliability/endpoint/endpoint_core.h"
-#include "reliability/endpoint/peer_prefetch.h"
 
 namespace lattice::reliability {
 namespace {
@@ -73,39 +72,51 @@ base::PageSize pages_of(const EndpointConfig& config) {
 
 }  // namespace
 
-Endpoint::Core::Core(EndpointConfig c, socket::DatagramSocket& s, EndpointHandler& h,
-                     crypto::EntropySource& e)
-    : config(std::move(c)),
+Endpoint::Core::Core(EndpointConfig config, socket::DatagramSocket& s, EndpointHandler& handler,
+                     crypto::EntropySource& entropy)
+    : context{.config = std::move(config),
+              .socket = s,
+              .handler = handler,
+              .entropy = entropy,
+              .pool = pool,
+              .receive_memory = receive_memory,
+              .items = items,
+              .batch = batch,
+              .schedule = schedule,
+              .totals = stats,
+              .framed_messages = framed_messages},
       socket(s),
-      handler(h),
-      entropy(e),
-      pool(send_pool_bytes(config.max_connections, config.send_growth_bytes), pages_of(config)),
-      receive_memory(receive_share_count(config), config.receive_growth_bytes / ReceiveMemory::kBlockBytes,
-                     kReservedBlocksPerConnection * config.max_connections, base::PageSize::kSmall),
-      items(std::min(kReservedItemsPerConnection * config.max_connections, kMaxCarriedItems),
+      pool(send_pool_bytes(context.config.max_connections, context.config.send_growth_bytes),
+           pages_of(context.config)),
+      receive_memory(receive_share_count(context.config),
+                     context.config.receive_growth_bytes / ReceiveMemory::kBlockBytes,
+                     kReservedBlocksPerConnection * context.config.max_connections, base::PageSize::kSmall),
+      items(std::min(kReservedItemsPerConnection * context.config.max_connections, kMaxCarriedItems),
             kMaxCarriedItems),
-      batch(s, capture, config.tasks),
-      table(config.max_connections),
-      peer_memory(config.max_connections * sizeof(Peer), pages_of(config)),
-      peers(config.max_connections),
-      service_times(config.max_connections),
-      receive_datagrams(config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
-                                               : DatagramBatch::kDatagrams) {
-  LATTICE_CHECK(peer_memory.data() != nullptr);
+      batch(s, capture, context.config.tasks),
+      schedule(context.config.max_connections),
+      table(context.config.max_connections),
+      connection_memory(context.config.max_connections * sizeof(Connection), pages_of(context.config)),
+      connections(context.config.max_connections),
+      receive_datagrams(context.config.tasks.enabled() ? DatagramBatch::kDatagramsWithTasks
+                                                       : DatagramBatch::kDatagrams) {
+  LATTICE_CHECK(connection_memory.data() != nullptr);
+  EndpointConfig& own = context.config;
   receive_buffers =
       std::make_unique_for_overwrite<uint8_t[]>(receive_datagrams.size() * socket::kMaxDatagramBytes);
-  if (config.tasks.enabled()) opening = std::make_unique<OpenAhead>(receive_datagrams.size());
-  ending.reserve(config.max_connections);
+  if (own.tasks.enabled()) opening = std::make_unique<OpenAhead>(receive_datagrams.size());
   for (size_t i = 0; i < receive_datagrams.size(); ++i) {
     receive_datagrams[i].data = receive_buffers.get() + i * socket::kMaxDatagramBytes;
   }
-  reserve_pool(pool, config);
-  if (config.accepts_connections) {
-    server.emplace(server_config(config, offered_features(config)), std::move(config.identity),
-                   config.issuers, entropy, *this, &socket);
-    if (!config.reset_key) entropy.fill(config.reset_key.emplace().mutable_bytes());
-    resets.emplace(*config.reset_key, config.reset_limits, entropy, &socket);
-    config.reset_key.reset();
+  reserve_pool(pool, own);
+  if (own.accepts_connections) {
+    server.emplace(server_config(own, offered_features(own)), std::move(own.identity), own.issuers, entropy,
+                   *this, &socket);
+    if (!own.reset_key) entropy.fill(own.reset_key.emplace().mutable_bytes());
+    resets.emplace(*own.reset_key, own.reset_limits, entropy, &socket);
+    own.reset_key.reset();
+    context.server = &*server;
+    context.resets = &*resets;
   }
 }
 
@@ -125,10 +136,9 @@ std::unique_ptr<Endpoint> Endpoint::create(EndpointConfig config, socket::Datagr
 }
 
 template <class Work>
-void Endpoint::Core::run_phase(uint64_t now, uint64_t unix, Work work) {
-  LATTICE_CHECK(!in_phase && now >= now_ns);
-  now_ns = now;
-  unix_s = unix;
+void Endpoint::Core::run_phase(uint64_t now_ns, uint64_t unix_s, Work work) {
+  LATTICE_CHECK(!in_phase);
+  context.clock.enter(now_ns, unix_s);
   in_phase = true;
   capture.enter();
   work();
@@ -140,25 +150,25 @@ void Endpoint::receive(uint64_t now_ns, uint64_t unix_s) {
   core_->run_phase(now_ns, unix_s, [this] { core_->receive(); });
 }
 
-bool Endpoint::set_channel(ConnectionHandle connection, Channel channel, const ChannelSettings& settings) {
-  Peer* peer = core_->find(connection);
+bool Endpoint::set_channel(ConnectionHandle handle, Channel channel, const ChannelSettings& settings) {
+  Connection* connection = core_->find(handle);
   const auto number = static_cast<uint8_t>(channel);
   const bool carries = number < wire::kChannelCount && channel != Channel::kControl &&
-                       core_->config.channels.mode(number) <= ChannelMode::kReliableOrdered;
-  if (peer == nullptr || !carries) return false;
-  peer->outgoing_channels.set(number, settings);
+                       core_->context.config.channels.mode(number) <= ChannelMode::kReliableOrdered;
+  if (connection == nullptr || !carries) return false;
+  connection->set_channel(number, settings);
   return true;
 }
 
 uint64_t Endpoint::next_update_ns() const {
-  if (!core_->has_updated || core_->woken) return 0;
+  if (!core_->context.clock.has_updated() || core_->schedule.is_woken()) return 0;
   constexpr uint64_t kRetryNs = 1'000'000;
-  const uint64_t retry_ns = core_->last_update_ns + kRetryNs;
-  if (!core_->ending.empty() || (core_->server && core_->server->has_waiting())) return retry_ns;
+  const uint64_t retry_ns = core_->context.clock.last_update_ns() + kRetryNs;
+  if (core_->schedule.has_ending() || (core_->server && core_->server->has_waiting())) return retry_ns;
   constexpr uint64_t kServerUpdateNs = 1'000'000'000;
   const uint64_t server_ns =
-      core_->server ? core_->last_server_update_ns + kServerUpdateNs : base::DeadlineTable::kNever;
-  const uint64_t service_ns = core_->service_times.earliest_ns();
+      core_->server ? core_->last_server_update_ns + kServerUpdateNs : ServiceSchedule::kNever;
+  const uint64_t service_ns = core_->schedule.earliest_ns();
   return std::min(service_ns == 0 ? retry_ns : service_ns, server_ns);
 }
 
@@ -166,15 +176,16 @@ void Endpoint::begin_update(uint64_t now_ns, uint64_t unix_s) {
   core_->run_phase(now_ns, unix_s, [this] { core_->begin_update(); });
 }
 
-void Endpoint::send_now(ConnectionHandle connection) {
+void Endpoint::send_now(ConnectionHandle handle) {
   LATTICE_CHECK(core_->update_begun);
-  Peer* peer = core_->find(connection);
-  if (peer == nullptr) return;
-  core_->run_phase(core_->now_ns, core_->unix_s, [this, peer] { core_->service_now(*peer); });
+  Connection* connection = core_->find(handle);
+  if (connection == nullptr) return;
+  const EndpointClock& clock = core_->context.clock;
+  core_->run_phase(clock.now_ns(), clock.unix_s(), [this, connection] { core_->service_now(*connection); });
 }
 
-void Endpoint::prefetch(ConnectionHandle connection) const {
-  if (const Peer* peer = core_->find(connection)) prefetch_for_send(*peer);
+void Endpoint::prefetch(ConnectionHandle handle) const {
+  if (const Connection* connection = core_->find(handle)) connection->prefetch_for_send();
 }
 
 void Endpoint::update_and_send(uint64_t now_ns, uint64_t unix_s) {
@@ -190,7 +201,7 @@ void Endpoint::set_timeout_paused(bool paused, uint64_t now_ns) {
 }
 
 void Endpoint::set_placed(const wire::PlacedSummary& placed) {
-  core_->config.placed = placed;
+  core_->context.config.placed = placed;
 }
 
 ConnectResult Endpoint::connect(const base::PathId& server, std::span<const uint8_t> token,
@@ -198,51 +209,58 @@ ConnectResult Endpoint::connect(const base::PathId& server, std::span<const uint
   return core_->connect(server, token, client, out);
 }
 
-void Endpoint::disconnect(ConnectionHandle connection, connection::DisconnectReason reason,
+void Endpoint::disconnect(ConnectionHandle handle, connection::DisconnectReason reason,
                           std::string_view text) {
-  if (Peer* peer = core_->find(connection)) core_->disconnect(*peer, reason, text);
+  if (Connection* connection = core_->find(handle)) connection->disconnect(reason, text);
 }
 
-SendResult Endpoint::send(ConnectionHandle connection, Channel channel, MessageFlags flags,
+SendResult Endpoint::send(ConnectionHandle handle, Channel channel, MessageFlags flags,
                           std::span<const uint8_t> body, uint32_t receipt) {
-  return core_->send(connection, static_cast<uint8_t>(channel), flags, body, receipt);
+  Connection* connection = core_->find(handle);
+  return connection == nullptr ? SendResult::kNotConnected
+                               : connection->send(static_cast<uint8_t>(channel), flags, body, receipt);
 }
 
-void Endpoint::wake(ConnectionHandle connection) {
-  if (const Peer* peer = core_->find(connection)) core_->wake(*peer);
+void Endpoint::wake(ConnectionHandle handle) {
+  if (const Connection* connection = core_->find(handle)) connection->wake();
 }
 
-uint64_t Endpoint::send_budget_bytes(ConnectionHandle connection, uint64_t now_ns, uint64_t during_ns) {
-  Peer* peer = core_->find(connection);
-  return peer == nullptr ? 0 : core_->send_budget_bytes(*peer, now_ns, during_ns);
+uint64_t Endpoint::send_budget_bytes(ConnectionHandle handle, uint64_t now_ns, uint64_t during_ns) {
+  Connection* connection = core_->find(handle);
+  return connection == nullptr ? 0 : connection->send_budget_bytes(now_ns, during_ns);
 }
 
-void Endpoint::drop_waiting_snapshot(ConnectionHandle connection) {
-  if (Peer* peer = core_->find(connection)) core_->drop_waiting_snapshot(*peer);
+void Endpoint::drop_waiting_snapshot(ConnectionHandle handle) {
+  if (Connection* connection = core_->find(handle)) connection->drop_waiting_snapshot();
 }
 
-SendResult Endpoint::send_fragments(ConnectionHandle connection, Channel channel, MessageFlags flags,
+SendResult Endpoint::send_fragments(ConnectionHandle handle, Channel channel, MessageFlags flags,
                                     uint16_t group, size_t unit_bytes, std::span<const uint8_t> body,
                                     uint32_t receipt) {
-  return core_->send_fragments(connection, static_cast<uint8_t>(channel), flags, group, unit_bytes, body,
-                               receipt);
+  Connection* connection = core_->find(handle);
+  return connection == nullptr ? SendResult::kNotConnected
+                               : connection->send_fragments(static_cast<uint8_t>(channel), flags, group,
+                                                            unit_bytes, body, receipt);
 }
 
-void Endpoint::count_refusal(ConnectionHandle connection, Refusal refusal, uint64_t how_often) {
-  core_->count(refusal, core_->find(connection), how_often);
+void Endpoint::count_refusal(ConnectionHandle handle, Refusal refusal, uint64_t how_often) {
+  if (Connection* connection = core_->find(handle)) {
+    connection->count(refusal, how_often);
+  } else {
+    core_->count(refusal, how_often);
+  }
 }
 
-void Endpoint::refuse(ConnectionHandle connection, Refusal refusal, connection::DisconnectReason reason) {
-  Peer* peer = core_->find(connection);
-  core_->count(refusal, peer);
-  if (peer != nullptr) core_->disconnect(*peer, reason, refusal_name(refusal));
+void Endpoint::refuse(ConnectionHandle handle, Refusal refusal, connection::DisconnectReason reason) {
+  Connection* connection = core_->find(handle);
+  count_refusal(handle, refusal);
+  if (connection != nullptr) connection->disconnect(reason, refusal_name(refusal));
 }
 
-std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle connection,
-                                                          Channel channel) const {
-  const Peer* peer = core_->find(connection);
-  if (peer == nullptr) return std::nullopt;
-  return peer->incoming_channels.sequenced(static_cast<uint8_t>(channel)).newest();
+std::optional<base::Sequence16> Endpoint::newest_sequence(ConnectionHandle handle, Channel channel) const {
+  const Connection* connection = core_->find(handle);
+  if (connection == nullptr) return std::nullopt;
+  return connection->newest_sequence(static_cast<uint8_t>(channel));
 }
 
 ReceiveMemory& Endpoint::receive_memory() {
@@ -252,9 +270,9 @@ const ReceiveMemory& Endpoint::receive_memory() const {
   return core_->receive_memory;
 }
 
-const ConnectionStats* Endpoint::stats(ConnectionHandle connection) const {
-  Peer* peer = core_->find(connection);
-  return peer == nullptr ? nullptr : core_->stats_of(*peer);
+const ConnectionStats* Endpoint::stats(ConnectionHandle handle) const {
+  Connection* connection = core_->find(handle);
+  return connection == nullptr ? nullptr : &connection->stats();
 }
 
 const EndpointStats& Endpoint::stats() const {
@@ -262,20 +280,18 @@ const EndpointStats& Endpoint::stats() const {
   return core_->stats;
 }
 
-base::PathId Endpoint::remote_path(ConnectionHandle connection) const {
-  const Peer* peer = core_->find(connection);
-  return peer == nullptr ? base::PathId{} : peer->path.address();
+base::PathId Endpoint::remote_path(ConnectionHandle handle) const {
+  const Connection* connection = core_->find(handle);
+  return connection == nullptr ? base::PathId{} : connection->address();
 }
 
-connection::State Endpoint::state(ConnectionHandle connection) const {
-  const Peer* peer = core_->find(connection);
-  if (peer == nullptr) return connection::State::kDisconnected;
-  if (!peer->handshake) return peer->lifecycle.state();
-  return peer->handshake_started ? peer->handshake->lifecycle().state() : connection::State::kConnecting;
+connection::State Endpoint::state(ConnectionHandle handle) const {
+  const Connection* connection = core_->find(handle);
+  return connection == nullptr ? connection::State::kDisconnected : connection->state();
 }
 
 void Endpoint::set_server_tick(uint32_t tick) {
-  core_->server_tick = tick;
+  core_->context.server_tick = tick;
 }
 uint32_t Endpoint::connection_count() const {
   return core_->table.size();

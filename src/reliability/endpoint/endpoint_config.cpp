@@ -2,6 +2,7 @@
 
 #include "reliability/path/mtu_search.h"
 #include "transport/connection/server_handshake.h"
+#include "transport/crypto/packet_key.h"
 #include "transport/wire/constants.h"
 
 namespace lattice::reliability {
@@ -61,6 +62,10 @@ const char* endpoint_config_error(const EndpointConfig& config) {
     if (resets.per_s == 0 || resets.burst == 0 || resets.in_all_per_s == 0) return "reset_limits: at least 1";
   }
   return nullptr;
+}
+
+uint32_t offered_features(const EndpointConfig& config) {
+  return config.offer_aes256gcm && crypto::has_aes256gcm() ? wire::kFeatureAes256Gcm : 0;
 }
 
 }  // namespace lattice::reliability

@@ -86,4 +86,7 @@ struct EndpointConfig {
 /// Null, or the field that is refused and its bound.
 const char* endpoint_config_error(const EndpointConfig& config);
 
+/// The features that this side offers in the handshake.
+uint32_t offered_features(const EndpointConfig& config);
+
 }  // namespace lattice::reliability

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "reliability/endpoint/connection_shares.h"
-#include "reliability/endpoint/peer.h"
+#include "transport/connection/secure_link.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace lattice::reliability {
@@ -22,13 +22,10 @@ class OpenAhead {
 
   /// Forgets the last batch and begins a new one of `count` datagrams.
   void begin(size_t count) { std::fill_n(results_.begin(), count, connection::OpenedAhead::kNotTried); }
-  /// Datagram number `index` of the batch names the connection of `peer` and came from `from`. run() opens it
-  /// only if `from` is the peer's address: packets from other sources are opened in turn, at a limited rate
-  /// (L-04).
-  void add(size_t index, const base::PathId& from, size_t bytes, const Peer& peer) {
-    if (!peer.link || from != peer.path.address()) return;
-    links_[index] = &*peer.link;
-    shares_.add(peer.handle.slot, index, bytes);
+  /// Datagram number `index` of the batch is for the connection in `slot`, whose `link` may open it now.
+  void add(size_t index, size_t bytes, uint32_t slot, const connection::SecureLink& link) {
+    links_[index] = &link;
+    shares_.add(slot, index, bytes);
   }
   void run(const CallerTasks& tasks, std::span<const socket::Datagram> datagrams) {
     shares_.run(tasks, [this, datagrams](size_t i) {

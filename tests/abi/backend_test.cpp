@@ -405,8 +405,8 @@ TEST(HostileBackendAbi, EachLieIsCountedUnderItsName) {
   ASSERT_EQ(names.size(), static_cast<size_t>(Liar::kCount));
   for (const auto& [lie, name] : names) {
     Liar liar{lie};
-    Side issuer, client;
     Pipe pipe;
+    Side issuer, client;
     issuer.prepare(LATTICE_ROLE_DEDICATED);
     ASSERT_TRUE(issuer.create({pipe.end(1).backend()}, true));
     client.prepare(LATTICE_ROLE_CLIENT);

@@ -25,7 +25,7 @@ namespace lattice::reliability {
 
 struct ConnectionContext {
   EndpointClock clock = {};
-  EndpointConfig config;
+  EndpointConfig config = {};
   uint32_t server_tick = 0;
   bool is_timeout_paused = false;
   /// The last ICMP report that an address is unreachable.

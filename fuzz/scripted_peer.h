@@ -27,7 +27,7 @@ class ScriptedPeerOf {
   void hear(size_t lose) {
     test::Bytes buffer(socket::kMaxDatagramBytes);
     socket::Datagram in{{}, 0, buffer.data()};
-    while (raw_.socket->receive({&in, 1}, rig_.now_ns) == 1) {
+    while (raw_.socket->receive({&in, 1}, rig_.now_ns).count == 1) {
       if (lose > 0) {
         --lose;
         continue;

@@ -46,7 +46,7 @@ void RawPlayer::hear(uint64_t now_ns) {
   if (!link_) handshake_->update(now_ns, platform::unix_seconds(), *this);
   std::array<uint8_t, socket::kMaxDatagramBytes> buffer;
   socket::Datagram in{{}, 0, buffer.data()};
-  while (socket_->receive({&in, 1}, now_ns) == 1) read({in.data, in.size}, in.peer, now_ns);
+  while (socket_->receive({&in, 1}, now_ns).count == 1) read({in.data, in.size}, in.peer, now_ns);
 }
 
 void RawPlayer::read(std::span<uint8_t> datagram, const base::PathId& from, uint64_t now_ns) {

@@ -97,7 +97,7 @@ bool CrowdSocket::read_run() {
   return false;
 }
 
-size_t CrowdSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
+lattice::socket::Reading CrowdSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   flush(now_ns);
   size_t count = 0;
   while (count < out.size()) {
@@ -111,7 +111,7 @@ size_t CrowdSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
     }
     run_at_ += bytes;
   }
-  return count;
+  return {count, 0, count == out.size()};
 }
 
 void CrowdSocket::flush(uint64_t now_ns) {

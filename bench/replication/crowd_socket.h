@@ -45,7 +45,7 @@ class CrowdSocket final : public lattice::socket::DatagramSocket {
   /// Sends what is due. For callers that send only.
   void flush(uint64_t now_ns);
 
-  size_t receive(std::span<lattice::socket::Datagram> out, uint64_t now_ns) override;
+  lattice::socket::Reading receive(std::span<lattice::socket::Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const lattice::socket::Datagram> datagrams, uint64_t now_ns) override;
   lattice::base::PathId local_path() const override;
   const lattice::socket::SocketStats& stats() const override { return stats_; }

@@ -262,7 +262,7 @@ int load_floor(const EndArguments& arguments) {
     due_ns += kPhaseNs;
     lattice::platform::sleep_until_ns(due_ns);
     socket.begin_phase(phase % CrowdSocket::kPhases);
-    while (socket.receive(in, 0) != 0) {
+    while (socket.receive(in, 0).count != 0) {
     }
     for (uint32_t i = phase % CrowdSocket::kPhases; i < up.size(); i += CrowdSocket::kPhases) {
       for (owed[i] += arguments.up_per_s / kTickRateHz; owed[i] >= 1; --owed[i]) {

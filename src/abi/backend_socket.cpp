@@ -12,6 +12,7 @@ namespace lattice::abi {
 namespace {
 
 using socket::Datagram;
+using socket::Reading;
 
 constexpr uint32_t kLeastDatagramBytes = 1200;  // every path carries it (spec M-10)
 constexpr uint32_t kMostDatagramBytes = 1472;
@@ -64,14 +65,13 @@ bool BackendSocket::is_own(const lattice_backend_datagram& datagram) {
   return false;
 }
 
-size_t BackendSocket::receive_batch(std::span<Datagram> out, bool* is_full) {
+Reading BackendSocket::receive_batch(std::span<Datagram> out) {
   const auto room = static_cast<uint32_t>(out.size());
   for (uint32_t i = 0; i < room; ++i) batch_[i] = {{}, 0, out[i].data};
   const uint32_t filled = backend_.receive(backend_.ctx, batch_.data(), room);
-  *is_full = filled == room;
   if (filled > room) {
     ++stats_.backend_overrun;
-    return 0;
+    return {};
   }
   size_t count = 0;
   for (uint32_t i = 0; i < filled; ++i) {
@@ -84,19 +84,21 @@ size_t BackendSocket::receive_batch(std::span<Datagram> out, bool* is_full) {
     stats_.bytes_received += batch_[i].bytes;
     ++count;
   }
-  return count;
+  return {count, filled - count, filled == room};
 }
 
-size_t BackendSocket::receive(std::span<Datagram> out, uint64_t) {
-  size_t count = 0;
-  // Calls that bring only refused entries must not keep this loop running.
-  const size_t max_calls = out.size() / kBatch + 1;
-  bool is_full = true;
-  for (size_t call = 0; call < max_calls && is_full && count < out.size(); ++call) {
-    count += receive_batch(out.subspan(count, std::min<size_t>(out.size() - count, kBatch)), &is_full);
+Reading BackendSocket::receive(std::span<Datagram> out, uint64_t) {
+  Reading reading;
+  reading.may_have_more = true;
+  while (reading.may_have_more && reading.count + reading.refused < out.size()) {
+    const size_t room = std::min<size_t>(out.size() - reading.count - reading.refused, kBatch);
+    const Reading batch = receive_batch(out.subspan(reading.count, room));
+    reading.count += batch.count;
+    reading.refused += batch.refused;
+    reading.may_have_more = batch.may_have_more;
   }
-  stats_.datagrams_received += count;
-  return count;
+  stats_.datagrams_received += reading.count;
+  return reading;
 }
 
 size_t BackendSocket::send(std::span<const Datagram> datagrams, uint64_t) {

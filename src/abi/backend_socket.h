@@ -18,7 +18,7 @@ class BackendSocket final : public socket::DatagramSocket {
   /// From now on this socket closes the back end when it ends.
   void own() { owns_ = true; }
 
-  size_t receive(std::span<socket::Datagram> out, uint64_t now_ns) override;
+  socket::Reading receive(std::span<socket::Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const socket::Datagram> datagrams, uint64_t now_ns) override;
   base::PathId local_path() const override { return {}; }
   const socket::SocketStats& stats() const override { return stats_; }
@@ -34,7 +34,7 @@ class BackendSocket final : public socket::DatagramSocket {
   /// False, and counted: the datagram is not one that this route may give.
   bool is_own(const lattice_backend_datagram& datagram);
   /// One call of the back end. `*is_full`: it may have more.
-  size_t receive_batch(std::span<socket::Datagram> out, bool* is_full);
+  socket::Reading receive_batch(std::span<socket::Datagram> out);
 
   lattice_datagram_backend backend_;
   uint8_t route_;

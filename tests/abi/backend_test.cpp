@@ -51,7 +51,8 @@ struct Pipe {
         const Datagram& datagram = end.waiting.front();
         out[count].path = datagram.from;
         out[count].bytes = static_cast<uint32_t>(datagram.bytes.size());
-        std::memcpy(out[count].data, datagram.bytes.data(), datagram.bytes.size());
+        const size_t room = LATTICE_BACKEND_BUFFER_BYTES;
+        std::memcpy(out[count].data, datagram.bytes.data(), std::min(datagram.bytes.size(), room));
         end.waiting.pop_front();
       }
       return count;
@@ -521,6 +522,24 @@ TEST_F(BackendAbi, AFloodOnOneRouteKeepsNobodyOutOnTheOther) {
   }
   EXPECT_EQ(on_udp.conns.size(), 1u);
   EXPECT_LT(now_ns - begun_ns, 200 * kMs) << "the first request was answered";
+}
+
+TEST_F(BackendAbi, RefusedDatagramsDoNotHideThoseBehindThem) {
+  make_server(false);
+  make_pipe_client(2);
+  ASSERT_NE(on_pipe.connect(server, Pipe::opaque(1, 1)), nullptr);
+  ASSERT_TRUE(run_until([&] { return !on_pipe.conns.empty(); }, {&server, &on_pipe}));
+  run(1, {&server});
+  constexpr int kRefused = 2000;
+  const Pipe::Datagram large{Pipe::opaque(77), std::vector<uint8_t>(LATTICE_BACKEND_BUFFER_BYTES + 1)};
+  for (int i = 0; i < kRefused; ++i) pipe.end(1).waiting.push_back(large);
+  lattice_send(on_pipe.conns.at(0), LATTICE_CHANNEL_UNRELIABLE, "behind", 6);
+  run(1, {&on_pipe});
+  ASSERT_GT(pipe.end(1).waiting.size(), size_t{kRefused});
+  run(1, {&server});
+  EXPECT_EQ(server.refusals("backend_oversize"), uint64_t{kRefused});
+  EXPECT_EQ(server.messages, std::vector<std::string>{"behind"}) << "one pump reads all of them";
+  EXPECT_TRUE(pipe.end(1).waiting.empty());
 }
 
 // ---- lattice.hpp ----------------------------------------------------------------------------------------

@@ -75,8 +75,11 @@ void Endpoint::Core::receive() {
   note_unreachable();
   context.clock.begin_reading();
   constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
-  for (size_t taken = 0; taken < kMaxDatagrams; taken += receive_datagrams.size()) {
-    const size_t received = socket.receive(receive_datagrams, now_ns);
+  for (size_t taken = 0; taken < kMaxDatagrams;) {
+    const socket::Reading reading = socket.receive(receive_datagrams, now_ns);
+    const size_t received = reading.count;
+    // What was refused counts too: a flood of it must not keep this loop running.
+    taken += received + reading.refused;
     const bool is_ahead = opening && !capture.is_on();  // A capture taps this thread's AEAD packet by packet.
     if (is_ahead) open_ahead(std::span(receive_datagrams).first(received));
     const std::span<const socket::Datagram> datagrams = std::span(receive_datagrams).first(received);
@@ -91,8 +94,8 @@ void Endpoint::Core::receive() {
       // The sender refills its window while this side processes the rest of the burst.
       if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
-    if (received < receive_datagrams.size()) context.clock.note_empty();
-    if (received < receive_datagrams.size() || !context.handler.takes_more()) break;
+    if (!reading.may_have_more) context.clock.note_empty();
+    if (!reading.may_have_more || !context.handler.takes_more()) break;
   }
   if (server) verify_newcomers();
   finish_phase();

@@ -29,30 +29,29 @@ CompositeSocket::CompositeSocket(Routes routes) : routes_(std::move(routes)) {
   LATTICE_CHECK(live_count_ != 0);
 }
 
-size_t CompositeSocket::receive_from(size_t route, std::span<Datagram> out, uint64_t now_ns) {
-  if (routes_[route] == nullptr || out.empty()) return 0;
-  const size_t count = routes_[route]->receive(out, now_ns);
-  LATTICE_ASSERT(count <= out.size());
-  return count;
-}
-
-size_t CompositeSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
+Reading CompositeSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   const size_t share = std::max<size_t>(1, out.size() / live_count_);
-  size_t count = 0;
+  Reading all;
   std::array<bool, base::kMaxRoutes> has_more{};
-  for (size_t k = 0; k < route_count_; ++k) {
-    const size_t route = (first_ + k) % route_count_;
-    const size_t room = std::min(share, out.size() - count);
-    const size_t got = receive_from(route, out.subspan(count, room), now_ns);
-    has_more[route] = room != 0 && got == room;
-    count += got;
-  }
-  for (size_t k = 0; k < route_count_; ++k) {
-    const size_t route = (first_ + k) % route_count_;
-    if (has_more[route]) count += receive_from(route, out.subspan(count), now_ns);
+  const auto read = [&](size_t route, size_t most) {
+    const size_t room = std::min(most, out.size() - all.count - all.refused);
+    if (room == 0) return;
+    const Reading one = routes_[route]->receive(out.subspan(all.count, room), now_ns);
+    LATTICE_ASSERT(one.count <= room);
+    all.count += one.count;
+    all.refused += one.refused;
+    has_more[route] = one.may_have_more;
+  };
+  for (size_t route = 0; route < route_count_; ++route) has_more[route] = routes_[route] != nullptr;
+  for (const size_t most : {share, out.size()}) {
+    for (size_t k = 0; k < route_count_; ++k) {
+      const size_t route = (first_ + k) % route_count_;
+      if (has_more[route]) read(route, most);
+    }
   }
   first_ = (first_ + 1) % route_count_;
-  return count;
+  all.may_have_more = std::find(has_more.begin(), has_more.end(), true) != has_more.end();
+  return all;
 }
 
 size_t CompositeSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns) {

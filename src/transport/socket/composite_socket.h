@@ -22,7 +22,7 @@ class CompositeSocket final : public DatagramSocket {
   using Routes = std::array<std::unique_ptr<DatagramSocket>, base::kMaxRoutes>;
   explicit CompositeSocket(Routes routes);
 
-  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  Reading receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Datagrams to a path of no route are counted as send_refused.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   /// That of UDP.
@@ -45,7 +45,6 @@ class CompositeSocket final : public DatagramSocket {
   DatagramSocket* route_of(const base::PathId& path) const {
     return path.route < route_count_ ? routes_[path.route].get() : nullptr;
   }
-  size_t receive_from(size_t route, std::span<Datagram> out, uint64_t now_ns);
 
   Routes routes_;
   size_t route_count_ = 0;  ///< One above the highest route.

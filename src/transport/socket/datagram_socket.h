@@ -24,6 +24,14 @@ struct Datagram {
   uint8_t* data = nullptr;  ///< Caller's buffer; only read when sending.
 };
 
+/// What one receive() did.
+struct Reading {
+  size_t count = 0;    ///< Datagrams in the caller's buffers.
+  size_t refused = 0;  ///< Read beside them and dropped: they cost the reader as much.
+  /// False: nothing waits any more.
+  bool may_have_more = false;
+};
+
 struct SocketStats {
   uint64_t datagrams_sent = 0;  ///< Taken by the back end.
   uint64_t bytes_sent = 0;
@@ -49,10 +57,11 @@ class DatagramSocket {
   DatagramSocket(const DatagramSocket&) = delete;
   DatagramSocket& operator=(const DatagramSocket&) = delete;
 
-  /// Fills up to out.size() datagrams and returns how many. Each out[i].data must point at a buffer of
-  /// kMaxDatagramBytes; the pointers are not changed. Never blocks. `now_ns` is the caller's clock, used
-  /// by simulated and impaired back ends only; it must not go back.
-  virtual size_t receive(std::span<Datagram> out, uint64_t now_ns) = 0;
+  /// Reads until `out` is full, or nothing waits, or out.size() datagrams were read of which some were
+  /// refused. Each out[i].data must point at a buffer of kMaxDatagramBytes; the pointers are not changed.
+  /// Never blocks. `now_ns` is the caller's clock, used by simulated and impaired back ends only; it must not
+  /// go back.
+  virtual Reading receive(std::span<Datagram> out, uint64_t now_ns) = 0;
 
   /// Offers every datagram to the back end and returns how many it took; the rest is dropped and counted
   /// in stats(). Never blocks, keeps no pointer.

@@ -51,11 +51,11 @@ void ImpairedSocket::configure_receive(const Impairment& impairment) {
 void ImpairedSocket::drain_inner(Queues& queues, uint64_t now_ns) {
   const std::span<Datagram> batch = queues.scratch();
   for (size_t round = 0; round < kDrainBatches; ++round) {
-    const size_t count = inner_->receive(batch, now_ns);
-    for (const Datagram& datagram : batch.first(count)) {
+    const Reading reading = inner_->receive(batch, now_ns);
+    for (const Datagram& datagram : batch.first(reading.count)) {
       queues.receive.offer(datagram.peer, {datagram.data, datagram.size}, now_ns);
     }
-    if (count < batch.size()) break;
+    if (!reading.may_have_more) break;
   }
 }
 
@@ -70,12 +70,12 @@ void ImpairedSocket::flush(uint64_t now_ns) {
 }
 
 // The counters of a batch are those of the inner socket for it, so that no datagram is looked at.
-size_t ImpairedSocket::pass_received(std::span<Datagram> out, uint64_t now_ns) {
+Reading ImpairedSocket::pass_received(std::span<Datagram> out, uint64_t now_ns) {
   const uint64_t bytes_before = inner_->stats().bytes_received;
-  const size_t count = inner_->receive(out, now_ns);
-  stats_.datagrams_received += count;
+  const Reading reading = inner_->receive(out, now_ns);
+  stats_.datagrams_received += reading.count;
   stats_.bytes_received += inner_->stats().bytes_received - bytes_before;
-  return count;
+  return reading;
 }
 
 size_t ImpairedSocket::pass_sent(std::span<const Datagram> datagrams, uint64_t now_ns) {
@@ -88,7 +88,7 @@ size_t ImpairedSocket::pass_sent(std::span<const Datagram> datagrams, uint64_t n
   return taken;
 }
 
-size_t ImpairedSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
+Reading ImpairedSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   flush(now_ns);
   Queues* queues = impairing(&Queues::receive);
   if (queues == nullptr) return pass_received(out, now_ns);
@@ -96,7 +96,7 @@ size_t ImpairedSocket::receive(std::span<Datagram> out, uint64_t now_ns) {
   const size_t count = queues->receive.take(out, now_ns);
   stats_.datagrams_received += count;
   for (const Datagram& datagram : out.first(count)) stats_.bytes_received += datagram.size;
-  return count;
+  return {count, 0, count == out.size()};
 }
 
 size_t ImpairedSocket::send(std::span<const Datagram> datagrams, uint64_t now_ns) {

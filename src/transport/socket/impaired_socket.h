@@ -30,7 +30,7 @@ class ImpairedSocket final : public DatagramSocket {
 
   /// Sends the datagrams that are due, drains the inner socket (at most kDrainBatches batches) into the
   /// receive direction, and fills `out` with the datagrams that are due there.
-  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  Reading receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Offers `datagrams` to the send direction and forwards the datagrams that are due. Every datagram of
   /// legal size counts as taken, because a sender does not learn of losses in the network. A direction
   /// without impairment and without datagrams in flight passes straight to the inner socket.
@@ -98,7 +98,7 @@ class ImpairedSocket final : public DatagramSocket {
   Queues* impairing(ImpairmentQueue Queues::*direction) const {
     return queues_ != nullptr && !((*queues_).*direction).transparent() ? queues_.get() : nullptr;
   }
-  size_t pass_received(std::span<Datagram> out, uint64_t now_ns);
+  Reading pass_received(std::span<Datagram> out, uint64_t now_ns);
   size_t pass_sent(std::span<const Datagram> datagrams, uint64_t now_ns);
   void drain_inner(Queues& queues, uint64_t now_ns);
 

@@ -50,7 +50,7 @@ bool LoopbackSocket::deliver(const base::PathId& from, std::span<const uint8_t> 
   return pending_.push_back({from, buffer});
 }
 
-size_t LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
+Reading LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
   size_t count = 0;
   while (count < out.size() && !pending_.empty()) {
     Pending pending = pending_.pop_front();
@@ -62,7 +62,7 @@ size_t LoopbackSocket::receive(std::span<Datagram> out, uint64_t) {
     hub_.pool_.release(pending.buffer);
   }
   stats_.datagrams_received += count;
-  return count;
+  return {count, 0, !pending_.empty()};
 }
 
 size_t LoopbackSocket::send(std::span<const Datagram> datagrams, uint64_t) {

@@ -38,7 +38,7 @@ class LoopbackSocket final : public DatagramSocket {
  public:
   ~LoopbackSocket() override;
 
-  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  Reading receive(std::span<Datagram> out, uint64_t now_ns) override;
   /// Takes every datagram of legal size whose destination exists; others count as send_refused.
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   base::PathId local_path() const override { return address_; }

@@ -42,8 +42,9 @@ class SimulatedNetwork::Socket final : public DatagramSocket {
   Socket(SimulatedNetwork& network, uint32_t slot) : network_(network), slot_(slot) {}
   ~Socket() override { network_.detach(slot_); }
 
-  size_t receive(std::span<Datagram> out, uint64_t now_ns) override {
-    return network_.deliver(slot_, out, now_ns);
+  Reading receive(std::span<Datagram> out, uint64_t now_ns) override {
+    const size_t count = network_.deliver(slot_, out, now_ns);
+    return {count, 0, count == out.size()};
   }
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override {
     size_t taken = 0;

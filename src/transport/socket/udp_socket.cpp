@@ -2,6 +2,7 @@
 #include "transport/socket/udp_socket.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lattice::socket {
 namespace {
@@ -24,14 +25,13 @@ std::unique_ptr<UdpSocket> UdpSocket::open(const platform::Address& bind_address
   return out;
 }
 
-size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
-  size_t count = 0;
-  // Enough calls to fill `out` in full batches, and one more. Oversize datagrams use a call without filling
-  // `out`, and a flood of them must not keep this loop running.
-  const size_t max_calls = out.size() / platform::kUdpBatchDatagrams + 1;
-  for (size_t call = 0; call < max_calls && count < out.size(); ++call) {
-    const std::span<Datagram> rest = out.subspan(count);
-    const size_t asked = std::min(rest.size(), batch_.size());
+Reading UdpSocket::receive(std::span<Datagram> out, uint64_t) {
+  Reading reading;
+  reading.may_have_more = true;
+  bool has_failed = false;
+  while (reading.may_have_more && reading.count + reading.refused < out.size()) {
+    const std::span<Datagram> rest = out.subspan(reading.count);
+    const size_t asked = std::min(rest.size() - reading.refused, batch_.size());
     for (size_t i = 0; i < asked; ++i) batch_[i].data = rest[i].data;
     const platform::UdpReceiveResult got = socket_.receive(std::span(batch_).first(asked), kMaxDatagramBytes);
     for (size_t i = 0; i < got.count; ++i) {
@@ -40,13 +40,16 @@ size_t UdpSocket::receive(std::span<Datagram> out, uint64_t) {
     }
     stats_.receive_truncated += got.truncated;
     stats_.receive_errors += got.errors;
-    count += got.count;
-    // A short batch means that the kernel's queue is empty, so another call would be wasted.
-    if (got.count + got.truncated < asked) break;
+    reading.count += got.count;
+    reading.refused += got.truncated;
+    // A short batch means that the kernel's queue is empty. But a failure may be the report of one datagram,
+    // before others that wait.
+    const bool is_retried = got.errors != 0 && !std::exchange(has_failed, true);
+    reading.may_have_more = got.count + got.truncated == asked || is_retried;
   }
-  stats_.datagrams_received += count;
-  stats_.bytes_received += payload_bytes(out.first(count));
-  return count;
+  stats_.datagrams_received += reading.count;
+  stats_.bytes_received += payload_bytes(out.first(reading.count));
+  return reading;
 }
 
 bool UdpSocket::take_unreachable(base::PathId* peer) {

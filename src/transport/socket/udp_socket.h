@@ -18,7 +18,7 @@ class UdpSocket final : public DatagramSocket {
                                          platform::UdpOpenResult* result = nullptr,
                                          const platform::UdpOptions& options = {});
 
-  size_t receive(std::span<Datagram> out, uint64_t now_ns) override;
+  Reading receive(std::span<Datagram> out, uint64_t now_ns) override;
   size_t send(std::span<const Datagram> datagrams, uint64_t now_ns) override;
   base::PathId local_path() const override { return path_of(socket_.local_address()); }
   bool take_unreachable(base::PathId* peer) override;

@@ -28,7 +28,7 @@ constexpr uint32_t kSlot = 3;
 class KeepingSocket final : public socket::DatagramSocket {
  public:
   explicit KeepingSocket(const base::PathId& path) : path_(path) {}
-  size_t receive(std::span<socket::Datagram>, uint64_t) override { return 0; }
+  socket::Reading receive(std::span<socket::Datagram>, uint64_t) override { return {}; }
   size_t send(std::span<const socket::Datagram> datagrams, uint64_t) override {
     for (const socket::Datagram& each : datagrams) sent.emplace_back(each.data, each.data + each.size);
     return datagrams.size();

@@ -346,7 +346,7 @@ TEST(EndpointAdversary, ASideThatWasNotHeardForAllNumbersIsHeardAgain) {
   const auto lose_answers = [&] {
     std::array<uint8_t, socket::kMaxDatagramBytes> buffer;
     socket::Datagram lost{{}, 0, buffer.data()};
-    while (peer.socket->receive({&lost, 1}, rig.now_ns) == 1) {
+    while (peer.socket->receive({&lost, 1}, rig.now_ns).count == 1) {
     }
   };
   while (sent() < 0x10000) {

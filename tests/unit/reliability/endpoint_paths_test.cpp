@@ -200,7 +200,7 @@ TEST(EndpointPaths, AnAttackerWhoAnswersWithoutTheKeysProvesNothing) {
     // Whatever the server says is sent back at once, as it is and with its direction unknown.
     Bytes buffer(socket::kMaxDatagramBytes);
     socket::Datagram in{{}, 0, buffer.data()};
-    while (attacker_socket->receive({&in, 1}, rig.now_ns) == 1) {
+    while (attacker_socket->receive({&in, 1}, rig.now_ns).count == 1) {
       rig.network.inject(kAttacker, rig.server.address, {in.data, in.size}, rig.now_ns);
       ++reflected;
     }

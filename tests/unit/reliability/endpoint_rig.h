@@ -134,7 +134,7 @@ using Node = NodeOf<Endpoint>;
 class EqualLengthsSocket final : public socket::DatagramSocket {
  public:
   explicit EqualLengthsSocket(std::unique_ptr<socket::DatagramSocket> inner) : inner_(std::move(inner)) {}
-  size_t receive(std::span<socket::Datagram> out, uint64_t now_ns) override {
+  socket::Reading receive(std::span<socket::Datagram> out, uint64_t now_ns) override {
     return inner_->receive(out, now_ns);
   }
   size_t send(std::span<const socket::Datagram> datagrams, uint64_t now_ns) override {

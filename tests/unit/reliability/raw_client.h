@@ -31,7 +31,7 @@ class RawClientOf final : public RawEndOf<AnyEndpoint> {
       rig.step();
       Bytes buffer(socket::kMaxDatagramBytes);
       socket::Datagram in{{}, 0, buffer.data()};
-      while (!link && socket->receive({&in, 1}, rig.now_ns) == 1) {
+      while (!link && socket->receive({&in, 1}, rig.now_ns).count == 1) {
         connection::ClientResult result =
             handshake.on_datagram(in.peer, {in.data, in.size}, rig.now_ns, *this);
         if (!result.accepted) continue;

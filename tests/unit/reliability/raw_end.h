@@ -49,7 +49,7 @@ class RawEndOf : public connection::DatagramSink {
     std::vector<Bytes> out;
     Bytes buffer(socket::kMaxDatagramBytes);
     socket::Datagram in{{}, 0, buffer.data()};
-    while (socket->receive({&in, 1}, rig.now_ns) == 1) {
+    while (socket->receive({&in, 1}, rig.now_ns).count == 1) {
       const auto opened = link->open({in.data, in.size});
       if (opened && opened.type == type) out.emplace_back(opened.plaintext.begin(), opened.plaintext.end());
     }

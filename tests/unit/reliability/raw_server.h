@@ -35,7 +35,7 @@ class RawServerOf final : public RawEndOf<AnyEndpoint>, private connection::Admi
       rig.step();
       Bytes buffer(socket::kMaxDatagramBytes);
       socket::Datagram in{{}, 0, buffer.data()};
-      while (!link && socket->receive({&in, 1}, rig.now_ns) == 1) {
+      while (!link && socket->receive({&in, 1}, rig.now_ns).count == 1) {
         const connection::ServerMoment moment{rig.now_ns, rig.unix_s(), 0};
         if (!handshake.on_datagram(in.peer, {in.data, in.size}, moment, *this).waits) continue;
         connection::ServerResult result =

@@ -118,7 +118,7 @@ class FloodSocket final : public socket::DatagramSocket {
   FloodSocket(test::Bytes bytes, uint64_t how_often)
       : bytes_(std::move(bytes)), left_(how_often), random_(9) {}
 
-  size_t receive(std::span<socket::Datagram> out, uint64_t) override {
+  socket::Reading receive(std::span<socket::Datagram> out, uint64_t) override {
     size_t filled = 0;
     for (; filled < out.size() && left_ != 0; ++filled, --left_) {
       const uint64_t r = random_.next_u64();
@@ -130,7 +130,7 @@ class FloodSocket final : public socket::DatagramSocket {
     }
     stats_.datagrams_received += filled;
     stats_.bytes_received += filled * bytes_.size();
-    return filled;
+    return {filled, 0, left_ != 0};
   }
   size_t send(std::span<const socket::Datagram> datagrams, uint64_t) override {
     stats_.datagrams_sent += datagrams.size();

@@ -10,7 +10,7 @@ class RoutedSocket final : public socket::DatagramSocket {
   /// Route `stating` has a rate subject for every ten numbers of its paths; 0: no route states any.
   explicit RoutedSocket(size_t routes, uint8_t stating = 0) : routes_(routes), stating_(stating) {}
 
-  size_t receive(std::span<socket::Datagram>, uint64_t) override { return 0; }
+  socket::Reading receive(std::span<socket::Datagram>, uint64_t) override { return {}; }
   size_t send(std::span<const socket::Datagram>, uint64_t) override { return 0; }
   base::PathId local_path() const override { return {}; }
   const socket::SocketStats& stats() const override { return stats_; }

@@ -119,9 +119,9 @@ TEST(BottleneckLink, DirectionsOfANetworkShareOne) {
   EXPECT_EQ(network.next_event_ns(), 1 * kMs);
   std::array<uint8_t, kMaxDatagramBytes> buffer;
   std::array<Datagram, 1> out{Datagram{{}, 0, buffer.data()}};
-  EXPECT_EQ(to_c->receive(out, 1 * kMs), 1u);
-  EXPECT_EQ(to_c->receive(out, 1 * kMs), 0u);
-  EXPECT_EQ(to_c->receive(out, 2 * kMs), 1u);
+  EXPECT_EQ(to_c->receive(out, 1 * kMs).count, 1u);
+  EXPECT_EQ(to_c->receive(out, 1 * kMs).count, 0u);
+  EXPECT_EQ(to_c->receive(out, 2 * kMs).count, 1u);
   ASSERT_TRUE(network.set_bottleneck(a, c, nullptr));
   from_a->send({&datagram, 1}, 5 * kMs);
   EXPECT_EQ(network.next_event_ns(), 5 * kMs);

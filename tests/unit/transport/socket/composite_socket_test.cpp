@@ -74,7 +74,7 @@ TEST_F(CompositeSocketTest, AFloodOnOneRouteLeavesTheOthersTheirShare) {
   for (int i = 0; i < 100; ++i) send_text(*on_udp_, kServer, "udp", 0);
   size_t of_udp = 0;
   for (int call = 0; call < 4; ++call) {
-    const size_t count = socket_->receive(buffers.views, 0);
+    const size_t count = socket_->receive(buffers.views, 0).count;
     EXPECT_EQ(count, 64u);
     for (const Datagram& each : std::span(buffers.views).first(count)) of_udp += each.peer.route == 0 ? 1 : 0;
   }
@@ -84,8 +84,48 @@ TEST_F(CompositeSocketTest, AFloodOnOneRouteLeavesTheOthersTheirShare) {
 TEST_F(CompositeSocketTest, AnIdleRouteLeavesItsRoomToTheOthers) {
   DatagramBuffers buffers(64);
   for (int i = 0; i < 64; ++i) send_text(*on_other_, opaque(2, 1), "x", 0);
-  EXPECT_EQ(socket_->receive(buffers.views, 0), 64u);
-  EXPECT_EQ(socket_->receive(buffers.views, 0), 0u);
+  EXPECT_EQ(socket_->receive(buffers.views, 0).count, 64u);
+  EXPECT_EQ(socket_->receive(buffers.views, 0).count, 0u);
+}
+
+/// Has `left` datagrams, all of which it refuses.
+class RefusingSocket final : public DatagramSocket {
+ public:
+  explicit RefusingSocket(size_t left) : left_(left) {}
+  Reading receive(std::span<Datagram> out, uint64_t) override {
+    const size_t refused = std::min(out.size(), left_);
+    left_ -= refused;
+    return {0, refused, left_ != 0};
+  }
+  size_t send(std::span<const Datagram>, uint64_t) override { return 0; }
+  base::PathId local_path() const override { return opaque(1, 1); }
+  const SocketStats& stats() const override { return stats_; }
+
+ private:
+  size_t left_;
+  SocketStats stats_;
+};
+
+TEST(CompositeSocketOfRefusals, CountAsReadAndEndNothing) {
+  LoopbackHub hub;
+  CompositeSocket::Routes routes;
+  routes[0] = hub.attach(kServer);
+  routes[1] = std::make_unique<RefusingSocket>(1000);
+  CompositeSocket socket(std::move(routes));
+  const std::unique_ptr<DatagramSocket> client = hub.attach(kClient);
+  for (int i = 0; i < 100; ++i) send_text(*client, kServer, "udp", 0);
+  DatagramBuffers buffers(64);
+  size_t count = 0, refused = 0, calls = 0;
+  for (bool has_more = true; has_more; ++calls) {
+    const Reading reading = socket.receive(buffers.views, 0);
+    EXPECT_LE(reading.count + reading.refused, 64u);
+    count += reading.count, refused += reading.refused;
+    has_more = reading.may_have_more;
+    EXPECT_GE(count, std::min<size_t>(100, 32 * (calls + 1))) << "its share of each call";
+  }
+  EXPECT_EQ(count, 100u);
+  EXPECT_EQ(refused, 1000u);
+  EXPECT_LE(calls, 18u);
 }
 
 TEST_F(CompositeSocketTest, ASmallBufferIsSharedByTurns) {
@@ -94,7 +134,7 @@ TEST_F(CompositeSocketTest, ASmallBufferIsSharedByTurns) {
   send_text(*on_udp_, kServer, "udp", 0);
   bool is_udp = false;
   for (int call = 0; call < 3; ++call) {
-    ASSERT_EQ(socket_->receive(buffers.views, 0), 1u);
+    ASSERT_EQ(socket_->receive(buffers.views, 0).count, 1u);
     is_udp = is_udp || buffers.views[0].peer.route == 0;
   }
   EXPECT_TRUE(is_udp);

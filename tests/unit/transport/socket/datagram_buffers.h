@@ -29,7 +29,7 @@ inline std::vector<Received> receive_all(DatagramSocket& socket, uint64_t now_ns
   DatagramBuffers buffers(16);
   std::vector<Received> out;
   for (;;) {
-    const size_t count = socket.receive(buffers.views, now_ns);
+    const size_t count = socket.receive(buffers.views, now_ns).count;
     for (size_t i = 0; i < count; ++i) {
       const Datagram& view = buffers.views[i];
       out.push_back({view.peer, std::string(reinterpret_cast<const char*>(view.data), view.size)});

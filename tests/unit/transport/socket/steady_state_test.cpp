@@ -41,7 +41,7 @@ uint64_t allocations_of(DatagramSocket& a, DatagramSocket& b) {
         out.views[i].size = static_cast<uint32_t>((ms * 131 + i * 257) % kMaxDatagramBytes);
       }
       socket->send(out.views, now_ns);
-      while (socket->receive(in.views, now_ns) > 0) {
+      while (socket->receive(in.views, now_ns).count > 0) {
       }
     }
   }

@@ -74,6 +74,33 @@ TEST_P(UdpOn, OversizeIsLeftOutAndTheRestIsSent) {
   EXPECT_EQ(a_->stats().bytes_sent, 8u);
 }
 
+TEST_P(UdpOn, RefusedDatagramsDoNotHideThoseBehindThem) {
+  constexpr size_t kRefused = 100;
+  platform::Address bind = address_of(a_->local_path());
+  bind.port = 0;
+  platform::UdpSocket stranger;
+  ASSERT_TRUE(stranger.open(bind, {}).ok());
+  std::string large(kMaxDatagramBytes + 1, 'x');
+  const platform::UdpDatagram datagram{address_of(b_->local_path()), static_cast<uint32_t>(large.size()),
+                                       reinterpret_cast<uint8_t*>(large.data())};
+  for (size_t i = 0; i < kRefused; ++i) ASSERT_EQ(stranger.send({&datagram, 1}).sent, 1u);
+  ASSERT_TRUE(send_text(*a_, b_->local_path(), "behind", 0));
+  ASSERT_TRUE(b_->wait_readable(kWaitNs));
+  // In small pieces, as a socket of several routes asks for them.
+  DatagramBuffers buffers(8);
+  size_t count = 0, refused = 0, calls = 0;
+  for (bool has_more = true; has_more; ++calls) {
+    const Reading reading = b_->receive(buffers.views, 0);
+    EXPECT_LE(reading.count + reading.refused, 8u);
+    count += reading.count, refused += reading.refused;
+    has_more = reading.may_have_more;
+  }
+  EXPECT_EQ(refused, kRefused);
+  EXPECT_EQ(count, 1u);
+  EXPECT_LE(calls, kRefused / 8 + 2);
+  EXPECT_EQ(b_->stats().receive_truncated, kRefused);
+}
+
 TEST_P(UdpOn, ImpairmentWorksOverRealSockets) {
   const base::PathId to = b_->local_path();
   ImpairedSocket impaired(std::move(a_), {.send = {.delay_ms = 3}, .seed = 1});

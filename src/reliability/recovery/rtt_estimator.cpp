@@ -9,9 +9,17 @@ namespace {
 constexpr uint64_t kSecondNs = 1'000'000'000;
 }
 
+// Who lets every packet wait for d can answer each d only. A burst of answers follows such a silence when the
+// peer reads rarely, and the silence counts for all of the burst. It was measured in readings of this side.
+uint64_t RttEstimator::believed_delay_ns(const Answer& answer, uint64_t now_ns) {
+  const uint64_t since_ns = sample_count_ == 0 ? 0 : now_ns - std::min(now_ns, sampled_at_ns_);
+  silence_ns_ = std::max(since_ns, silence_ns_ - std::min(silence_ns_, since_ns));
+  return std::min(answer.told_delay_ns, silence_ns_ + answer.unread_ns);
+}
+
 uint64_t RttEstimator::add_delayed_sample(const Answer& answer, uint64_t now_ns) {
   least_elapsed_ns_ = std::min(least_elapsed_ns_, answer.elapsed_ns);
-  const uint64_t told_ns = std::min(answer.told_delay_ns, kMaxRttSampleNs);
+  const uint64_t told_ns = std::min(believed_delay_ns(answer, now_ns), kMaxRttSampleNs);
   const uint64_t most_ns = answer.elapsed_ns - least_elapsed_ns_;
   const uint64_t sample_ns = answer.elapsed_ns - std::min({told_ns, most_ns, kMaxInputAckDelayNs});
   const uint64_t delay_ns = told_ns + unread_share_ns(answer.unread_ns);

@@ -51,7 +51,8 @@ class RttEstimator {
   void add_sample(uint64_t sample_ns, uint64_t now_ns) { fold(sample_ns, sample_ns, 0, now_ns); }
   /// The same of an answer, without the delay that a peer may intend. Returns the least time that the path
   /// may have taken, without any delay: min_rtt_ns() is about these. The peer may lie: neither is smaller
-  /// than the least time in which any answer came. Source: R-9; RFC 9002 §5.3.
+  /// than the least time in which any answer came, and no delay is longer than the peer's silence before it.
+  /// Source: R-9; RFC 9002 §5.3.
   uint64_t add_delayed_sample(const Answer& answer, uint64_t now_ns);
 
   /// How much of the `unread_ns` that a packet may have waited for being read counts for the path. Many
@@ -74,6 +75,7 @@ class RttEstimator {
   uint64_t min_rtt_ns(uint64_t now_ns) const;
 
  private:
+  uint64_t believed_delay_ns(const Answer& answer, uint64_t now_ns);
   void fold(uint64_t sample_ns, uint64_t path_ns, uint64_t grain_ns, uint64_t now_ns);
   uint64_t smallest_as_of(uint64_t second) const;
 
@@ -91,6 +93,7 @@ class RttEstimator {
   uint64_t sampled_at_ns_ = 0;
   uint64_t sample_count_ = 0;
   uint64_t least_elapsed_ns_ = UINT64_MAX;  ///< Before any delay was taken off.
+  uint64_t silence_ns_ = 0;                 ///< The peer's before its burst of answers, less the time since.
   uint64_t told_delay_ns_ = 0;              ///< The largest of late: falls by an eighth with each answer.
   uint64_t window_second_ = UINT64_MAX;     ///< Of the last sample.
   uint64_t window_min_ns_ = 0;              ///< Of the minima, as of that second.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "raw_client.h"
+#include "reliability/recovery/ack_tracker.h"
+#include "transport/socket/bottleneck_link.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/disconnect_body.h"
 #include "transport/wire/keepalive_body.h"
@@ -220,6 +222,49 @@ TEST(HostilePeer, ToldDelaysDoNotShortenTheRoundTrip) {
   EXPECT_GE(echoes, 3u);
   EXPECT_GE(stats->min_rtt_ns, 100 * kMs);
   EXPECT_GE(stats->srtt_ns, 100 * kMs);
+}
+
+TEST(HostilePeer, AToldDelayDoesNotHideAQueue) {
+  test::RigOptions options = no_clients();
+  options.path.delay_ms = 10;
+  options.step_ns = kMs;
+  options.server.congestion.mode = CongestionMode::kDelay;
+  EndpointRig rig(std::move(options));
+  RawClient peer(rig);
+  ASSERT_TRUE(peer.connect());
+  peer.send(PacketType::kPayload, kAckMessage + Bytes{});
+  rig.run(50 * kMs);
+  ASSERT_EQ(rig.server.handler.connected.size(), 1u);
+  const connection::ConnectionHandle handle = rig.server.handler.connected[0];
+  socket::BottleneckLink link({10'000'000, nullptr, 4u << 20});
+  ASSERT_TRUE(rig.network.set_bottleneck(rig.server.address, peer.address, &link));
+  AckTracker acks;
+  const Bytes body(1100, 1);
+  Bytes buffer(socket::kMaxDatagramBytes);
+  socket::Datagram in{{}, 0, buffer.data()};
+  uint64_t longest_queue_bytes = 0;
+  for (int step = 0; step < 10'000; ++step) {
+    while (rig.server.endpoint->stats(handle)->waiting_bytes < 60'000) {
+      ASSERT_EQ(rig.server.endpoint->send(handle, Channel::kUnreliable, {}, body), SendResult::kOk);
+    }
+    rig.step();
+    bool any = false;
+    while (peer.socket->receive({&in, 1}, rig.now_ns).count == 1) {
+      const auto opened = peer.link->open({in.data, in.size});
+      if (!opened) continue;
+      acks.on_packet(opened.packet_seq, true, rig.now_ns);
+      any = true;
+    }
+    if (any) {
+      std::array<uint8_t, wire::kAckMessageWithDelayBytes> plaintext;
+      base::ByteWriter writer(plaintext);
+      ASSERT_TRUE(wire::write_ack_message(writer, acks.block(), true, 2 * test::kSecond));
+      peer.send(PacketType::kPayload, plaintext);
+    }
+    if (step >= 3000) longest_queue_bytes = std::max(longest_queue_bytes, link.waiting_bytes(rig.now_ns));
+  }
+  EXPECT_LT(longest_queue_bytes, 60u * 1250) << "60 ms of the link";
+  EXPECT_GT(link.stats().passed_bytes, 11'000'000u);
 }
 
 TEST(HostilePeer, NothingBeforeTheFirstPacket) {

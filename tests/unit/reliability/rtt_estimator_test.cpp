@@ -7,6 +7,7 @@ namespace lattice::reliability {
 namespace {
 
 constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kSecond = 1000 * kMs;
 
 TEST(RttEstimator, VectorV11) {
   const struct {
@@ -85,14 +86,42 @@ TEST(RttEstimator, AToldDelayDoesNotGoBelowTheLeastTimeSeen) {
   RttEstimator rtt;
   EXPECT_EQ(rtt.add_delayed_sample({80 * kMs, 30 * kMs}, 0), 80 * kMs)
       << "the first: nothing supports the delay";
-  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 30 * kMs}, 0), 90 * kMs);
-  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 60 * kMs}, 0), 80 * kMs);
-  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 0), 80 * kMs);
-  rtt.add_sample(50 * kMs, 0);
-  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 0), 50 * kMs);
-  EXPECT_EQ(rtt.min_rtt_ns(0), 50 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 30 * kMs}, 200 * kMs), 90 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, 60 * kMs}, 400 * kMs), 80 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 600 * kMs), 80 * kMs);
+  rtt.add_sample(50 * kMs, 600 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({120 * kMs, UINT64_MAX}, 800 * kMs), 50 * kMs);
+  EXPECT_EQ(rtt.min_rtt_ns(800 * kMs), 50 * kMs);
   rtt.restart();
   EXPECT_EQ(rtt.add_delayed_sample({200 * kMs, 20 * kMs}, 0), 200 * kMs);
+}
+
+TEST(RttEstimator, ADelayIsBelievedAsFarAsThePeerWasSilent) {
+  RttEstimator rtt;
+  uint64_t now = 0;
+  rtt.add_sample(20 * kMs, now);
+  // Answers come each millisecond, so no packet can have waited for a second.
+  const RttEstimator::Answer lie{.elapsed_ns = 420 * kMs, .told_delay_ns = kSecond};
+  for (int i = 0; i < 1000; ++i) EXPECT_GE(rtt.add_delayed_sample(lie, now += kMs), 419 * kMs);
+  EXPECT_LT(rtt.rto_ns(), 425 * kMs) << "nor does it lengthen rto";
+  // This side reads rarely: the silence before an answer may have ended up to a reading later.
+  RttEstimator::Answer rare = lie;
+  rare.unread_ns = 50 * kMs;
+  EXPECT_GE(rtt.add_delayed_sample(rare, now += kMs), 318 * kMs) << "50 for each end";
+  // A peer that reads each 200 ms says so in all answers of its burst.
+  for (int reading = 0; reading < 10; ++reading) {
+    now += 200 * kMs;
+    for (int i = 0; i < 5; ++i, now += kMs) {
+      const uint64_t path_ns =
+          rtt.add_delayed_sample({.elapsed_ns = 220 * kMs, .told_delay_ns = 200 * kMs}, now);
+      EXPECT_LE(path_ns, 26 * kMs) << reading << " " << i;
+    }
+  }
+  // One silence does not last for ever.
+  now += kSecond;
+  EXPECT_EQ(rtt.add_delayed_sample(lie, now), 20 * kMs);
+  for (int i = 0; i < 1000; ++i) rtt.add_delayed_sample(lie, now += kMs);
+  EXPECT_GE(rtt.add_delayed_sample(lie, now), 419 * kMs);
 }
 
 TEST(RttEstimator, WhatWasNotReadYetIsNoPartOfThePath) {
@@ -105,7 +134,7 @@ TEST(RttEstimator, WhatWasNotReadYetIsNoPartOfThePath) {
       << "never less than the least time seen";
   EXPECT_EQ(rtt.min_rtt_ns(0), 10 * kMs);
   // A peer may intend a delay of 60 ms; the rest of what it tells is time before it read.
-  EXPECT_EQ(rtt.add_delayed_sample({.elapsed_ns = 200 * kMs, .told_delay_ns = 150 * kMs}, 0), 50 * kMs);
+  EXPECT_EQ(rtt.add_delayed_sample({.elapsed_ns = 200 * kMs, .told_delay_ns = 150 * kMs}, kSecond), 50 * kMs);
   EXPECT_EQ(rtt.latest_ns(), 140 * kMs);
 
   // Many readings in a round trip: some answer waited next to nothing.
@@ -123,9 +152,9 @@ TEST(RttEstimator, AnAnswerIsNotExpectedBeforeItCanBeRead) {
     rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .reading_every_ns = 40 * kMs}, 0);
   EXPECT_EQ(rtt.rto_ns(), 140 * kMs) << "G of RFC 6298";
   // Of what a peer tells, 25 ms are added wherever rto is used; the rest is how rarely it reads.
-  rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .told_delay_ns = 250 * kMs}, 0);
+  rtt.add_delayed_sample({.elapsed_ns = 100 * kMs, .told_delay_ns = 250 * kMs}, kSecond);
   EXPECT_GE(rtt.rto_ns(), 100 * kMs + 225 * kMs);
-  for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, 0);
+  for (int i = 0; i < 100; ++i) rtt.add_delayed_sample({.elapsed_ns = 100 * kMs}, kSecond);
   EXPECT_LT(rtt.rto_ns(), 105 * kMs);
 }
 

@@ -39,9 +39,10 @@ inline constexpr size_t kMinSentPackets = 32;
 /// No message leaves in a packet whose number is this much or more above the largest acknowledged one.
 inline constexpr uint64_t kMaxUnacked = 0x8000;
 
-/// R-03 allows 16. A full window of 64-byte messages is 15 packets. If one ack answered all 15, the sender
-/// would stop for a round trip after each window.
+/// The first window of 64-byte messages is 15 packets. If one ack answered all 15, the sender would stop for
+/// a round trip after each window. A larger window has as many acks as R-03 wants.
 inline constexpr uint32_t kAckEveryPackets = 8;
+inline constexpr uint32_t kAckEveryPacketsOfMany = 16;
 inline constexpr uint64_t kMaxAckDelayNs = 25'000'000;  ///< R-03, L-07.
 inline constexpr uint64_t kMinReliableAckDelayNs = 5'000'000;
 /// How long a server's ack of a packet with nothing but inputs may wait. No message of the packet is

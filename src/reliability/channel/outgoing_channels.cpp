@@ -72,9 +72,11 @@ class OutgoingChannels::Filler {
     }
   }
 
+  // What was lost comes before what is new.
   void add_all(uint8_t channel) {
-    while (has_room() && add_next(channel)) {
+    while (has_room() && add_lost(channel)) {
     }
+    add_new(channel, CarriedItems::kMaxPerPacket);
   }
 
   // Reliable channels with something to send, and the application's unreliable messages beside them, by
@@ -103,33 +105,40 @@ class OutgoingChannels::Filler {
     return source == kUnreliable ? !from_.application_.empty() : from_.reliable_[source]->has_work();
   }
   bool add_next_of(uint8_t source) {
-    if (source != kUnreliable) return add_next(source);
+    if (source != kUnreliable) return add_lost(source) || add_new(source, 1);
     const uint32_t count_before = filled_.first_count;
     add_unreliable(from_.application_, 1);
     return filled_.first_count != count_before;
   }
 
-  // What was lost comes before what is new.
-  bool add_next(uint8_t channel) {
-    SendChannel& from = *from_.reliable_[channel];
-    OutgoingMessage message;
-    if (from.has_lost() && from.next_lost(&message) && add_reliable(channel, message)) {
-      ++filled_.resent_count;
-      return true;
-    }
-    if (!from.next_new(&message) || !add_reliable(channel, message)) return false;
-    ++filled_.first_count;
-    return true;
+  // Writes one message of a reliable channel, while the packet has room.
+  auto writer_of(uint8_t channel) {
+    return [this, channel, mode = from_.modes_->mode(channel)](OutgoingMessage message) {
+      message.channel = channel;
+      return (builder_.empty() || builder_.size() < reliable_limit_) && builder_.add(mode, message);
+    };
   }
 
-  bool add_reliable(uint8_t channel, OutgoingMessage& message) {
-    message.channel = channel;
-    if (!builder_.add(from_.modes_->mode(channel), message)) return false;
-    const uint32_t index =
-        from_.reliable_[channel]->on_sent(message.id, room_.packet_seq, room_.now_ns, room_.resend_after_ns);
-    items_.add_message(&filled_.items, channel, index);
-    ++item_count_;
-    return true;
+  bool add_lost(uint8_t channel) {
+    const auto write = writer_of(channel);
+    const uint32_t added = note(channel, from_.reliable_[channel]->resend_one(room_.carrier, write));
+    filled_.resent_count += added;
+    return added != 0;
+  }
+
+  bool add_new(uint8_t channel, size_t most) {
+    const auto write = writer_of(channel);
+    most = std::min(most, CarriedItems::kMaxPerPacket - item_count_);
+    const uint32_t added = note(channel, from_.reliable_[channel]->send_new(most, room_.carrier, write));
+    filled_.first_count += added;
+    return added != 0;
+  }
+
+  uint32_t note(uint8_t channel, const SendChannel::Run& run) {
+    if (run.count == 0) return 0;
+    items_.add_messages(&filled_.items, channel, run.first, run.count);
+    item_count_ += run.count;
+    return static_cast<uint32_t>(run.count);
   }
 
   void add_unreliable(UnreliableQueue& queue, size_t most = kMaxQueuedMessages) {

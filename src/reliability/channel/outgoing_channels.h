@@ -79,10 +79,8 @@ class OutgoingChannels {
   uint64_t next_datagram_bytes() const;
 
   struct Room {
-    uint64_t packet_seq = 0;  ///< Of the packet that is filled.
-    uint64_t now_ns = 0;
-    uint64_t resend_after_ns = 0;  ///< SendChannel::on_sent().
-    size_t budget_bytes = 0;       ///< Of the plaintext.
+    SendChannel::Carrier carrier = {};  ///< The packet that is filled.
+    size_t budget_bytes = 0;            ///< Of the plaintext.
     /// A packet with one part of a snapshot, but the last, becomes as long as one with a part of so many
     /// bytes (W-30), if little is missing.
     size_t padded_bytes = 0;

@@ -5,7 +5,7 @@
 
 namespace lattice::reliability {
 
-bool PacketBuilder::add(wire::ChannelMode mode, const OutgoingMessage& message) {
+bool PacketBuilder::add_with_head(wire::ChannelMode mode, const OutgoingMessage& message) {
   const bool reliable = wire::is_reliable(mode);
   const bool acks_first = !has_ack_ && !reliable;
   if (acks_first && !add_ack_before(mode, message)) return false;

@@ -23,7 +23,11 @@ class PacketBuilder {
       : writer_(out), ack_(ack), ack_delay_ns_(ack_delay_ns) {}
 
   /// Adds a message of a channel of `mode`; false, and nothing changed, when it does not fit any more.
-  bool add(wire::ChannelMode mode, const OutgoingMessage& message);
+  bool add(wire::ChannelMode mode, const OutgoingMessage& message) {
+    const bool is_short = has_ack_ && wire::is_reliable(mode) && !message.is_fragment();
+    if (!is_short) return add_with_head(mode, message);
+    return wire::write_short_reliable(writer_, message.channel, message.flags, message.id, message.body);
+  }
   /// Adds only the ack block, with its delay. The packet must be empty before.
   void add_ack_only();
 
@@ -36,6 +40,7 @@ class PacketBuilder {
   size_t size() const { return writer_.size(); }
 
  private:
+  bool add_with_head(wire::ChannelMode mode, const OutgoingMessage& message);
   bool add_ack_before(wire::ChannelMode mode, const OutgoingMessage& message);
 
   base::ByteWriter writer_;

@@ -24,7 +24,7 @@ bool ReceiveChannel::may_keep(base::Sequence16 id, bool is_fragment) const {
   return (is_in_share || may_grow) && memory_->has_room();
 }
 
-ReceiveChannel::Outcome ReceiveChannel::offer(base::Sequence16 id, uint8_t flags,
+ReceiveChannel::Outcome ReceiveChannel::judge(base::Sequence16 id, uint8_t flags,
                                               std::span<const uint8_t> body,
                                               const wire::FragmentHeader& fragment) {
   const int32_t ahead = id.distance_from(next_);

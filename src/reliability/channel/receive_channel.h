@@ -56,8 +56,17 @@ class ReceiveChannel {
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
 
   Outcome offer(base::Sequence16 id, uint8_t flags, std::span<const uint8_t> body,
-                const wire::FragmentHeader& fragment = {});
+                const wire::FragmentHeader& fragment = {}) {
+    // Nearly every message of an ordered channel is the next one, and whole.
+    if (!ordered_ || id != next_ || (flags & wire::kFlagFragment) != 0) {
+      return judge(id, flags, body, fragment);
+    }
+    next_ = next_.next();
+    return Outcome::kDeliver;
+  }
 
+  /// pop_ready() may have a message.
+  bool has_early() const { return stored_count_ != 0; }
   /// The next stored message that is in order now. The caller hands it up, then calls release().
   bool pop_ready(Ready* out);
   void release(Ready& ready) { memory_->give(ready.block); }
@@ -88,6 +97,8 @@ class ReceiveChannel {
   };
   static_assert(sizeof(Early) + socket::kMaxDatagramBytes <= ReceiveMemory::kBlockBytes);
 
+  Outcome judge(base::Sequence16 id, uint8_t flags, std::span<const uint8_t> body,
+                const wire::FragmentHeader& fragment);
   /// Whether there is memory for the message `id`, for as long as it may take.
   bool may_keep(base::Sequence16 id, bool is_fragment) const;
   /// Makes the array long enough for the message `ahead` ids from next_. False without memory.

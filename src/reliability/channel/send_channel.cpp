@@ -73,13 +73,6 @@ void SendChannel::expire(uint64_t now_ns) {
   }
 }
 
-bool SendChannel::next_lost(OutgoingMessage* out) {
-  if (lost_count_ == 0) return false;
-  while (entries_[lost_cursor_].state != State::kLost) ++lost_cursor_;
-  *out = message_at(lost_cursor_);
-  return true;
-}
-
 void SendChannel::release(Entry& entry) {
   queued_bytes_ -= entry.body.size_bytes;
   release_body(*pool_, entry.body);

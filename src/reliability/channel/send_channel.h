@@ -52,35 +52,50 @@ class SendChannel {
   /// When expire() has something to mark; UINT64_MAX: never.
   uint64_t next_expiry_ns() const { return next_expiry_ns_; }
 
-  /// The next message to retransmit, or to send for the first time; false when there is none. on_sent() must
-  /// follow before the next call, or the same message is offered again.
-  bool next_lost(OutgoingMessage* out);
-  bool next_new(OutgoingMessage* out) const {
-    if (!has_new()) return false;
-    *out = message_at(sent_count_);
-    return true;
+  /// The packet that messages leave in.
+  struct Carrier {
+    uint64_t packet_seq = 0;
+    uint64_t now_ns = 0;
+    /// A message is repeated so long after its first sending, then after twice that time, and so on up to the
+    /// longest interval.
+    uint64_t resend_after_ns = 0;
+  };
+  /// Consecutive messages.
+  struct Run {
+    uint32_t first = 0;  ///< Index.
+    size_t count = 0;
+  };
+
+  /// Offers the oldest lost message to write(message), and notes that it left in `carrier` if write() returns
+  /// true. Returns the run of it, or an empty one.
+  template <class Write>
+  Run resend_one(const Carrier& carrier, Write write) {
+    if (lost_count_ == 0) return {};
+    while (entries_[lost_cursor_].state != State::kLost) ++lost_cursor_;
+    if (!write(message_at(lost_cursor_))) return {};
+    --lost_count_;
+    Entry& entry = entries_[lost_cursor_];
+    note_sent(entry, carrier, interval_of(entry.interval_ms * 2 * kMillisecondNs));
+    return {front_index_ + static_cast<uint32_t>(lost_cursor_), 1};
   }
-  /// The offered message left in packet `packet_seq`. After its first sending it is repeated after
-  /// `resend_after_ns`, then after twice that time, and so on up to the longest interval.
-  /// Returns its index.
-  uint32_t on_sent(base::Sequence16 id, uint64_t packet_seq, uint64_t now_ns, uint64_t resend_after_ns) {
-    const size_t offset = static_cast<uint16_t>(id.value - front_index_);
-    LATTICE_CHECK(offset <= sent_count_ && offset < entries_.size());
-    Entry& entry = entries_[offset];
-    if (entry.state == State::kLost) {
-      --lost_count_;
-      entry.interval_ms = interval_of(entry.interval_ms * 2 * kMillisecondNs);
-    } else {
-      LATTICE_ASSERT(entry.state == State::kUnsent && offset == sent_count_);
-      ++sent_count_;
+  /// Offers new messages to write(message), the oldest first and at most `most`, until it returns false.
+  /// Those that it took left in `carrier`. One pass: a packet of small messages has twenty.
+  template <class Write>
+  Run send_new(size_t most, const Carrier& carrier, Write write) {
+    const Run begun{front_index_ + static_cast<uint32_t>(sent_count_), 0};
+    const size_t ready = std::min(entries_.size(), window_);
+    const size_t end = sent_count_ + std::min(most, ready - std::min(ready, sent_count_));
+    const uint16_t interval_ms = interval_of(carrier.resend_after_ns);
+    size_t at = sent_count_;
+    for (; at != end; ++at) {
+      if (!write(message_at(at))) break;
+      Entry& entry = entries_[at];
       waiting_bytes_ -= entry.body.size_bytes;
-      entry.interval_ms = interval_of(resend_after_ns);
+      note_sent(entry, carrier, interval_ms);
     }
-    entry.state = State::kInFlight;
-    entry.sent_ns = now_ns;
-    entry.packet_seq = static_cast<uint32_t>(packet_seq);
-    next_expiry_ns_ = std::min(next_expiry_ns_, now_ns + entry.interval_ms * kMillisecondNs);
-    return front_index_ + static_cast<uint32_t>(offset);
+    const size_t count = at - sent_count_;
+    sent_count_ = at;
+    return {begun.first, count};
   }
 
   /// A packet with the `count` (at most CarriedItems::kMaxPerPacket) messages from index `first` on was
@@ -137,6 +152,13 @@ class SendChannel {
   };
   static_assert(sizeof(Entry) == 32);
 
+  void note_sent(Entry& entry, const Carrier& carrier, uint16_t interval_ms) {
+    entry.state = State::kInFlight;
+    entry.sent_ns = carrier.now_ns;
+    entry.packet_seq = static_cast<uint32_t>(carrier.packet_seq);
+    entry.interval_ms = interval_ms;
+    next_expiry_ns_ = std::min(next_expiry_ns_, carrier.now_ns + interval_ms * kMillisecondNs);
+  }
   // Without the receipt: the channel reports the receipt, not the packet.
   OutgoingMessage message_at(size_t offset) const {
     const Entry& entry = entries_[offset];

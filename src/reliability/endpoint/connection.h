@@ -206,6 +206,7 @@ class alignas(64) Connection {
   /// False: because of this message, its packet must not be acked.
   bool on_message(const wire::Message& message, const Payload& payload);
   bool on_reliable_message(const wire::Message& message, const Payload& payload);
+  void deliver_early(ReceiveChannel& channel, const wire::Message& message, const Payload& payload);
   bool on_sequenced_message(const wire::Message& message, const Payload& payload);
   bool deliver(const wire::Message& message, const Payload& payload);
   bool deliver_fragment(const wire::Message& message, const Payload& payload);

@@ -162,6 +162,13 @@ bool Connection::on_reliable_message(const wire::Message& message, const Payload
   tell_credit(message.channel,
               channel.credit().on_message(now_ns(), rtt_.srtt_ns(), context_.receive_memory.spare_blocks()));
   deliver(message, payload);
+  if (channel.has_early()) deliver_early(channel, message, payload);
+  return true;
+}
+
+// What came before `message` and waited for it.
+void Connection::deliver_early(ReceiveChannel& channel, const wire::Message& message,
+                               const Payload& payload) {
   ReceiveChannel::Ready ready;
   while (connected() && channel.pop_ready(&ready)) {
     wire::Message stored = message;
@@ -172,12 +179,12 @@ bool Connection::on_reliable_message(const wire::Message& message, const Payload
     deliver(stored, payload);
     channel.release(ready);
   }
-  return true;
 }
 
 // The channel of control messages keeps its window: nothing on it is in a hurry.
 void Connection::tell_credit(uint8_t channel, std::optional<uint16_t> credit) {
   if (!credit || channel == static_cast<uint8_t>(Channel::kControl)) return;
+  acks_.set_every(*credit > kReliableWindow ? kAckEveryPacketsOfMany : kAckEveryPackets);
   outgoing_channels_.queue_control(wire::encode_credit({channel, *credit}));
 }
 

@@ -24,6 +24,7 @@ void AckTracker::on_packet(uint64_t packet_seq, bool ack_eliciting, uint64_t now
   } else if (packet_seq < highest_ && highest_ - packet_seq <= 32) {
     bitfield_ |= uint32_t{1} << (highest_ - packet_seq - 1);
   }
+  in_order_count_ = packet_seq < highest_ ? 0 : std::min(in_order_count_ + 1, kInOrderPackets);
   if (ack_eliciting) {
     const uint64_t by_ns = now_ns + max_delay_ns;
     ack_by_ns_ = unacked_count_ == 0 ? by_ns : std::min(ack_by_ns_, by_ns);
@@ -47,7 +48,7 @@ uint64_t AckTracker::due_at_ns(uint64_t until_next_ns) const {
   const bool is_late = out_of_turn_ || ack_by_ns_ <= until_next_ns;
   const uint64_t in_time_ns =
       is_late ? pause_until_ns_ : std::max(ack_by_ns_ - until_next_ns, pause_until_ns_);
-  return unacked_count_ >= kAckEveryPackets ? std::min(in_time_ns, overdue_from_ns()) : in_time_ns;
+  return unacked_count_ >= every_packets() ? std::min(in_time_ns, overdue_from_ns()) : in_time_ns;
 }
 
 }  // namespace lattice::reliability

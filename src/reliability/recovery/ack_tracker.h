@@ -37,19 +37,24 @@ class AckTracker {
 
   /// True when packets ask for an ack that has not been sent.
   bool ack_pending() const { return unacked_count_ != 0; }
-  /// True when the ack must not wait: kAckEveryPackets packets ask for it; or such a packet came out
-  /// of turn, and the sender must learn of it to tell a loss from a delay; or the ack would be late at the
-  /// next update, `until_next_ns` after now. The second and the third reason wait until the
-  /// pause after the last block is over.
+  /// True when the ack must not wait: so many packets ask for it as set_every() said; or such a packet
+  /// came out of turn, and the sender must learn of it to tell a loss from a delay; or the ack would be late
+  /// at the next update, `until_next_ns` after now. The second and the third reason wait until the pause
+  /// after the last block is over.
   bool ack_due(uint64_t now_ns, uint64_t until_next_ns) const;
   /// The time from which ack_due() is true for updates at most `until_next_ns` apart; kNever with none
   /// pending.
   uint64_t due_at_ns(uint64_t until_next_ns) const;
   static constexpr uint64_t kNever = UINT64_MAX;
-  /// True when kAckEveryPackets packets wait for an ack, and an ack may leave for that reason. One half of a
-  /// window of small reliable messages should be in flight while the other half is acked.
+  /// An ack leaves for every kAckEveryPackets packets, or kAckEveryPacketsOfMany if windows are large. After
+  /// packets that were overtaken it is the former for a while: they come far behind the highest, and a block
+  /// names 33.
+  void set_every(uint32_t packets) { every_packets_ = packets; }
+  static constexpr uint32_t kInOrderPackets = 1024;
+  /// True when so many packets wait for an ack, and an ack may leave for that reason. One half of a window of
+  /// small reliable messages should be in flight while the other half is acked.
   bool ack_overdue(uint64_t now_ns) const {
-    return unacked_count_ >= kAckEveryPackets && now_ns >= overdue_from_ns();
+    return unacked_count_ >= every_packets() && now_ns >= overdue_from_ns();
   }
   /// A packet with block() in it was sent. For `pause_ns` no ack should follow: where the sending rate is
   /// small and packets overtake each other, these would take all of it.
@@ -72,6 +77,9 @@ class AckTracker {
   uint64_t highest() const { return highest_; }
 
  private:
+  uint32_t every_packets() const {
+    return in_order_count_ == kInOrderPackets ? every_packets_ : kAckEveryPackets;
+  }
   uint64_t overdue_from_ns() const {
     if (unacked_count_ >= kWholeBlockPackets && !whole_blocks_wait_) return 0;
     return paid_until_ns_ - std::min(paid_until_ns_, kAckBurstNs);
@@ -85,6 +93,8 @@ class AckTracker {
   uint64_t paid_until_ns_ = 0;
   uint32_t bitfield_ = 0;
   uint32_t unacked_count_ = 0;
+  uint32_t every_packets_ = kAckEveryPackets;
+  uint32_t in_order_count_ = 0;  ///< Packets since one was overtaken; stops at kInOrderPackets.
   bool whole_blocks_wait_ = false;
   bool out_of_turn_ =
       false;  ///< Since the last block: a gap before a packet that asks, or one that fills it.

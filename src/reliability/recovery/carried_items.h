@@ -48,18 +48,19 @@ class CarriedItems {
     ++live_;
   }
 
-  /// Adds the reliable message `index` of `channel`. If it follows the messages of the item in front, that
-  /// item grows by one.
-  void add_message(uint32_t* chain, uint8_t channel, uint32_t index) {
+  /// Adds `count` reliable messages of `channel` from index `first` on. If they follow the messages of the
+  /// item in front, that item grows.
+  void add_messages(uint32_t* chain, uint8_t channel, uint32_t first, size_t count) {
+    LATTICE_ASSERT(count != 0 && count <= kMaxPerPacket);
     if (*chain != kNone) {
       CarriedItem& front = nodes_[*chain].item;
       if (front.kind == CarriedKind::kReliableMessage && front.channel == channel &&
-          front.value + front.count == index) {
-        ++front.count;
+          front.value + front.count == first) {
+        front.count = static_cast<uint16_t>(front.count + count);
         return;
       }
     }
-    add(chain, {CarriedKind::kReliableMessage, channel, 1, index});
+    add(chain, {CarriedKind::kReliableMessage, channel, static_cast<uint16_t>(count), first});
   }
 
   /// Calls visit(item) for each item of the chain, and removes the item if visit() returns true. Visitors

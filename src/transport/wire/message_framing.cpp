@@ -12,14 +12,6 @@ uint8_t first_byte(uint8_t channel, uint8_t flags) {
   return static_cast<uint8_t>((channel << 4) | flags);
 }
 
-// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04).
-uint8_t* put_length(uint8_t* at, size_t body_bytes) {
-  const auto packed = static_cast<uint16_t>(body_bytes << 2);
-  at[0] = static_cast<uint8_t>(packed >> 8);
-  at[1] = static_cast<uint8_t>(packed);
-  return at + 2;
-}
-
 uint8_t* put_ack(uint8_t* at, const AckBlock& ack) {
   platform::store_u16_le(at, ack.ack_seq);
   platform::store_u32_le(at + 2, ack.ack_bitfield);
@@ -64,7 +56,35 @@ bool MessageReader::read_ack_body(Message* message) {
 
 bool MessageReader::next(Message* out) {
   if (rest_.empty()) return false;
-  // Filled in place: a packet of small messages calls this dozens of times, twice.
+  const uint8_t flags = rest_[0] & 0x0F;
+  const bool is_short = (flags & (kFlagFragment | kFlagAckElided)) == kFlagAckElided &&
+                        is_reliable(channels_.mode(rest_[0] >> 4)) && rest_.size() >= kShortReliableBytes;
+  return is_short ? read_short_reliable(out) : read_any(out);
+}
+
+bool MessageReader::take_body(size_t overhead_bytes, Message* message) {
+  const uint8_t* length = rest_.data() + overhead_bytes - 2;
+  if ((length[1] & 3) != 0) return refuse(FramingError::kReservedBits);
+  const size_t body_bytes = static_cast<size_t>(length[0] << 8 | length[1]) >> 2;
+  if (rest_.size() - overhead_bytes < body_bytes) return refuse(FramingError::kTruncated);
+  message->body = rest_.subspan(overhead_bytes, body_bytes);
+  rest_ = rest_.subspan(overhead_bytes + body_bytes);
+  return true;
+}
+
+// What busy packets are full of: a reliable message, whole, without an ack block.
+bool MessageReader::read_short_reliable(Message* message) {
+  const uint8_t* at = rest_.data();
+  message->channel = at[0] >> 4;
+  message->mode = channels_.mode(message->channel);
+  message->flags = at[0] & 0x0F;
+  message->id.value = platform::load_u16_le(at + 1);
+  message->fragment = {};
+  message->has_ack = message->has_ack_delay = false;
+  return take_body(kShortReliableBytes, message);
+}
+
+bool MessageReader::read_any(Message* out) {
   Message& message = *out;
   message = {};
   const uint8_t* at = rest_.data();
@@ -94,13 +114,8 @@ bool MessageReader::next(Message* out) {
     message.fragment.index = at[2];
     message.fragment.count = at[3] == 0 ? uint16_t{256} : at[3];
     if (message.fragment.index >= message.fragment.count) return refuse(FramingError::kBadFragment);
-    at += kFragmentHeaderBytes;
   }
-  if ((at[1] & 3) != 0) return refuse(FramingError::kReservedBits);
-  const size_t body_bytes = static_cast<size_t>(at[0] << 8 | at[1]) >> 2;
-  if (rest_.size() - overhead_bytes < body_bytes) return refuse(FramingError::kTruncated);
-  message.body = rest_.subspan(overhead_bytes, body_bytes);
-  rest_ = rest_.subspan(overhead_bytes + body_bytes);
+  if (!take_body(overhead_bytes, &message)) return false;
   return message.mode != ChannelMode::kAckMessage || read_ack_body(&message);
 }
 

@@ -17,10 +17,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "base/byte_cursor.h"
 #include "base/sequence.h"
+#include "platform/byte_order.h"
 #include "transport/wire/ack_block.h"
 #include "transport/wire/channel_table.h"
 
@@ -38,6 +40,7 @@ inline constexpr size_t kMaxMessageBodyBytes = 16'383;
 inline constexpr size_t kAckMessageBytes = 9;
 inline constexpr size_t kAckMessageWithDelayBytes = 11;
 inline constexpr size_t kFragmentHeaderBytes = 4;
+inline constexpr size_t kShortReliableBytes = 5;  ///< In front of the body, if reliable with kFlagAckElided.
 
 struct FragmentHeader {
   uint16_t group = 0;
@@ -87,6 +90,10 @@ class MessageReader {
 
  private:
   bool refuse(FramingError error);
+  bool read_short_reliable(Message* message);
+  bool read_any(Message* message);
+  /// The length, which ends the `overhead_bytes`, and the body.
+  bool take_body(size_t overhead_bytes, Message* message);
   bool skip_padding();
   bool read_ack_body(Message* message);
 
@@ -120,11 +127,32 @@ inline size_t message_overhead_bytes(ChannelMode mode, bool is_fragment, bool ac
   return bytes;
 }
 
+/// bits(length, 14) followed by two zero bits is the big-endian u16 of length << 2 (Y-01, Y-04). Returns what
+/// follows it.
+inline uint8_t* put_length(uint8_t* at, size_t body_bytes) {
+  const auto packed = static_cast<uint16_t>(body_bytes << 2);
+  at[0] = static_cast<uint8_t>(packed >> 8);
+  at[1] = static_cast<uint8_t>(packed);
+  return at + 2;
+}
+
 /// Appends one message. For reliable modes, `ack` gives the full header, and null gives ack_elided; `head`
 /// never sets that flag. False, and nothing written, when the message does not fit or its body is longer than
 /// kMaxMessageBodyBytes.
 bool write_message(base::ByteWriter& writer, const MessageHead& head, const AckBlock* ack,
                    std::span<const uint8_t> body);
+/// The same for the message that busy packets are full of: reliable, whole, without an ack block.
+inline bool write_short_reliable(base::ByteWriter& writer, uint8_t channel, uint8_t flags,
+                                 base::Sequence16 id, std::span<const uint8_t> body) {
+  const size_t bytes = kShortReliableBytes + body.size();
+  if (body.size() > kMaxMessageBodyBytes || !writer.ok() || writer.remaining() < bytes) return false;
+  uint8_t* at = writer.take(bytes);
+  at[0] = static_cast<uint8_t>(channel << 4 | flags | kFlagAckElided);
+  platform::store_u16_le(at + 1, id.value);
+  at = put_length(at + 3, body.size());
+  if (!body.empty()) std::memcpy(at, body.data(), body.size());
+  return true;
+}
 /// Appends a whole message; `has_ack` decides whether its ack block is written.
 inline bool write_message(base::ByteWriter& writer, const Message& message) {
   return write_message(writer, message, message.has_ack ? &message.ack : nullptr, message.body);

@@ -134,6 +134,31 @@ TEST(AckTracker, AcksOfABurstLeaveAtOnce) {
   EXPECT_EQ(sent, 100) << "a quarter of a second is there at once";
 }
 
+TEST(AckTracker, LargeWindowsHaveHalfTheAcks) {
+  AckTracker acks;
+  acks.set_every(kAckEveryPacketsOfMany);
+  uint64_t seq = 0;
+  const auto acks_of = [&](uint64_t packets) {
+    uint64_t sent = 0;
+    for (const uint64_t end = seq + packets; seq != end;) {
+      acks.on_packet(++seq, true, kSecond);
+      EXPECT_EQ(acks.due_at_ns(0) <= kSecond, acks.ack_overdue(kSecond));
+      if (!acks.ack_overdue(kSecond)) continue;
+      acks.on_block_sent(kSecond, 0);
+      ++sent;
+    }
+    return sent;
+  };
+  acks_of(AckTracker::kInOrderPackets);
+  EXPECT_EQ(acks_of(100 * kAckEveryPacketsOfMany), 100u);
+  acks.on_packet(seq - 20, true, kSecond);
+  acks.on_block_sent(kSecond, 0);
+  EXPECT_EQ(acks_of(100 * kAckEveryPackets), 100u) << "packets overtake each other";
+  acks_of(AckTracker::kInOrderPackets);
+  acks.on_block_sent(kSecond, 0);
+  EXPECT_EQ(acks_of(100 * kAckEveryPacketsOfMany), 100u);
+}
+
 TEST(AckTracker, JumpsOfTheWholeWindow) {
   for (const uint64_t jump : {31u, 32u, 33u, 34u, 1000u}) {
     AckTracker acks;

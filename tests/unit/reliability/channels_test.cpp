@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/random.h"
@@ -23,6 +24,32 @@ std::vector<uint8_t> body_of(uint32_t n) {
   std::vector<uint8_t> out(4);
   platform::store_u32_le(out.data(), n);
   return out;
+}
+
+struct Sent {
+  uint32_t index = 0;
+  OutgoingMessage message;
+};
+
+std::optional<Sent> sent_of(const SendChannel::Run& run, const OutgoingMessage& message) {
+  return run.count == 0 ? std::nullopt : std::optional<Sent>({run.first, message});
+}
+// The oldest new or lost message leaves in packet `seq`.
+std::optional<Sent> send_one(SendChannel& channel, uint64_t seq, uint64_t now,
+                             uint64_t resend_after_ns = 100 * kMs) {
+  OutgoingMessage offered;
+  const auto take = [&](const OutgoingMessage& message) { return offered = message, true; };
+  return sent_of(channel.send_new(1, {seq, now, resend_after_ns}, take), offered);
+}
+std::optional<Sent> resend_one(SendChannel& channel, uint64_t seq, uint64_t now) {
+  OutgoingMessage offered;
+  const auto take = [&](const OutgoingMessage& message) { return offered = message, true; };
+  return sent_of(channel.resend_one({seq, now, 0}, take), offered);
+}
+std::optional<base::Sequence16> next_lost_id(SendChannel& channel) {
+  std::optional<base::Sequence16> id;
+  channel.resend_one({}, [&id](const OutgoingMessage& message) { return id = message.id, false; });
+  return id;
 }
 
 // Runs `total` messages through both channels, one message per packet.
@@ -53,9 +80,8 @@ struct Wire {
     }
   }
 
-  void transmit(const OutgoingMessage& message) {
+  void transmit(uint32_t index, const OutgoingMessage& message) {
     const uint64_t seq = ++packet_seq;
-    const uint32_t index = sender.on_sent(message.id, seq, now, 100 * kMs);
     if (random.chance(loss)) {
       fates.push_back({seq, index, false});
       return;
@@ -73,9 +99,8 @@ struct Wire {
   void step() {
     now += 10 * kMs;
     sender.expire(now);
-    OutgoingMessage message;
-    while (sender.next_lost(&message)) transmit(message);
-    while (sender.next_new(&message)) transmit(message);
+    while (const auto sent = resend_one(sender, packet_seq + 1, now)) transmit(sent->index, sent->message);
+    while (const auto sent = send_one(sender, packet_seq + 1, now)) transmit(sent->index, sent->message);
     for (size_t i = 0; i < flying.size();) {
       if (flying[i].arrives_ns > now) {
         ++i;
@@ -165,9 +190,7 @@ TEST(Channels, TenThousandMessagesBehindAGapStayLinear) {
   // each step costs no more than the window.
   Wire path(true, 1);
   ASSERT_TRUE(path.sender.queue(0, body_of(0), 0));
-  OutgoingMessage first;
-  ASSERT_TRUE(path.sender.next_new(&first));
-  path.sender.on_sent(first.id, ++path.packet_seq, 0, 100 * kMs);  // lost
+  ASSERT_TRUE(send_one(path.sender, ++path.packet_seq, 0));  // lost
   uint32_t queued = 1;
   while (queued < 10'000 && path.sender.queue(0, body_of(queued), 0)) ++queued;
   EXPECT_EQ(queued, 256u + 1024);
@@ -212,19 +235,15 @@ TEST(SendChannel, IntervalDoublesToOneSecond) {
   base::BufferPool pool(1u << 20);
   SendChannel channel(pool);
   ASSERT_TRUE(channel.queue(0, body_of(1), 0));
-  OutgoingMessage message;
-  ASSERT_TRUE(channel.next_new(&message));
   uint64_t now = 0;
-  channel.on_sent(message.id, 1, now, 100 * kMs);
+  ASSERT_TRUE(send_one(channel, 1, now));
   uint64_t seq = 1;
   for (const uint64_t interval_ms : {100u, 200u, 400u, 800u, 1000u, 1000u}) {
     channel.expire(now + interval_ms * kMs - 1);
-    EXPECT_FALSE(channel.next_lost(&message)) << interval_ms;
-    channel.expire(now + interval_ms * kMs);
-    ASSERT_TRUE(channel.next_lost(&message)) << interval_ms;
-    now += interval_ms * kMs;
-    channel.on_sent(message.id, ++seq, now, 100 * kMs);
-    EXPECT_FALSE(channel.next_lost(&message));
+    EXPECT_FALSE(channel.has_lost()) << interval_ms;
+    channel.expire(now += interval_ms * kMs);
+    ASSERT_TRUE(resend_one(channel, ++seq, now)) << interval_ms;
+    EXPECT_FALSE(channel.has_lost());
   }
 }
 
@@ -233,17 +252,14 @@ TEST(SendChannel, IntervalDoublesToItsBound) {
     base::BufferPool pool(1u << 20);
     SendChannel channel(pool, bound_ms * kMs);
     ASSERT_TRUE(channel.queue(0, body_of(1), 0));
-    OutgoingMessage message;
-    ASSERT_TRUE(channel.next_new(&message));
     uint64_t now = 0;
-    channel.on_sent(message.id, 1, now, 100 * kMs);
+    ASSERT_TRUE(send_one(channel, 1, now));
     for (uint64_t seq = 2, interval_ms = 100; seq < 12; ++seq, interval_ms *= 2) {
       const uint64_t waits_ms = std::min<uint64_t>(interval_ms, bound_ms);
       channel.expire(now + waits_ms * kMs - 1);
-      EXPECT_FALSE(channel.next_lost(&message)) << bound_ms << " " << interval_ms;
+      EXPECT_FALSE(channel.has_lost()) << bound_ms << " " << interval_ms;
       channel.expire(now += waits_ms * kMs);
-      ASSERT_TRUE(channel.next_lost(&message)) << bound_ms << " " << interval_ms;
-      channel.on_sent(message.id, seq, now, 100 * kMs);
+      ASSERT_TRUE(resend_one(channel, seq, now)) << bound_ms << " " << interval_ms;
     }
   }
 }
@@ -252,12 +268,9 @@ TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
   base::BufferPool pool(1u << 20);
   SendChannel channel(pool);
   ASSERT_TRUE(channel.queue(0, body_of(1), 77));
-  OutgoingMessage message;
-  ASSERT_TRUE(channel.next_new(&message));
-  channel.on_sent(message.id, 1, 0, 50 * kMs);
+  ASSERT_TRUE(send_one(channel, 1, 0, 50 * kMs));
   channel.expire(60 * kMs);
-  ASSERT_TRUE(channel.next_lost(&message));
-  channel.on_sent(message.id, 2, 60 * kMs, 50 * kMs);
+  ASSERT_TRUE(resend_one(channel, 2, 60 * kMs));
   channel.on_lost(0, 1, 1);
   EXPECT_FALSE(channel.has_lost());
   channel.on_lost(0, 1, 2);
@@ -274,18 +287,17 @@ TEST(SendChannel, OnlyTheNewestCarrierLosesAMessage) {
 TEST(SendChannel, ALateAckIsNotForTheMessageThatHasTheIdNow) {
   base::BufferPool pool(4u << 20);
   SendChannel channel(pool);
-  OutgoingMessage message;
   const auto none = [](uint32_t) {};
   for (uint32_t index = 0; index < 0x10000; ++index) {
     ASSERT_TRUE(channel.queue(0, body_of(index), 0));
-    ASSERT_TRUE(channel.next_new(&message));
-    ASSERT_EQ(channel.on_sent(message.id, index, 0, 100 * kMs), index);
+    const auto sent = send_one(channel, index, 0);
+    ASSERT_TRUE(sent && sent->index == index);
     channel.on_acked(index, 1, none);
   }
   ASSERT_TRUE(channel.queue(0, body_of(0x10000), 0));
-  ASSERT_TRUE(channel.next_new(&message));
-  EXPECT_EQ(message.id, base::Sequence16{0});
-  channel.on_sent(message.id, 0x10000, 0, 100 * kMs);
+  const auto sent = send_one(channel, 0x10000, 0);
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->message.id, base::Sequence16{0});
   channel.on_acked(0, 1, none);  // The packet with the first message of that id, once more.
   EXPECT_FALSE(channel.idle());
   channel.on_acked(0x10000, 1, none);
@@ -295,19 +307,16 @@ TEST(SendChannel, ALateAckIsNotForTheMessageThatHasTheIdNow) {
 TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
   base::BufferPool pool(4u << 20);
   SendChannel channel(pool);
-  OutgoingMessage message;
   for (uint32_t index = 0; index < 8; ++index) {
     ASSERT_TRUE(channel.queue(0, body_of(index), index + 1));
-    ASSERT_TRUE(channel.next_new(&message));
-    channel.on_sent(message.id, 1, 0, 100 * kMs);
+    ASSERT_TRUE(send_one(channel, 1, 0));
   }
   std::vector<uint32_t> told;
   const auto tell = [&](uint32_t receipt) { told.push_back(receipt); };
   channel.on_acked(2, 2, tell);
   channel.on_lost(0, 4, 1);  // Two of them only.
   ASSERT_TRUE(channel.validate());
-  ASSERT_TRUE(channel.next_lost(&message));
-  EXPECT_EQ(message.id, base::Sequence16{0});
+  EXPECT_EQ(next_lost_id(channel), base::Sequence16{0});
   channel.on_acked(0, 6, tell);
   ASSERT_TRUE(channel.validate());
   EXPECT_FALSE(channel.has_lost());
@@ -319,8 +328,36 @@ TEST(SendChannel, ARangeIsAckedAtOnceWhatIsHereOfIt) {
   channel.on_acked(6, 20, [&](uint32_t receipt) { EXPECT_TRUE(channel.queue(0, body_of(receipt), 0)); });
   ASSERT_TRUE(channel.validate());
   EXPECT_EQ(channel.queued_messages(), 2u);
-  ASSERT_TRUE(channel.next_new(&message));
-  EXPECT_EQ(message.id, base::Sequence16{8});
+  const auto sent = send_one(channel, 2, 0);
+  ASSERT_TRUE(sent);
+  EXPECT_EQ(sent->message.id, base::Sequence16{8});
+}
+
+TEST(SendChannel, NewMessagesLeaveInOnePassWhileTheyAreTaken) {
+  base::BufferPool pool(4u << 20);
+  SendChannel channel(pool);
+  for (uint32_t index = 0; index < 300; ++index) ASSERT_TRUE(channel.queue(0, body_of(index), 0));
+  std::vector<uint16_t> offered;
+  const auto take = [&offered](size_t taken) {
+    return [&offered, taken](const OutgoingMessage& message) {
+      offered.push_back(message.id.value);
+      return offered.size() <= taken;
+    };
+  };
+  const SendChannel::Run first = channel.send_new(10, {1, 0, 100 * kMs}, take(3));
+  EXPECT_EQ(first.first, 0u);
+  EXPECT_EQ(first.count, 3u);
+  EXPECT_EQ(offered, (std::vector<uint16_t>{0, 1, 2, 3}));  // The last was refused.
+  ASSERT_TRUE(channel.validate());
+  offered.clear();
+  EXPECT_EQ(channel.send_new(4, {2, 0, 100 * kMs}, take(9)).count, 4u);  // At most 4 are offered.
+  EXPECT_EQ(offered, (std::vector<uint16_t>{3, 4, 5, 6}));
+  const SendChannel::Run rest = channel.send_new(400, {3, 0, 100 * kMs}, take(400));
+  EXPECT_EQ(rest.first, 7u);
+  EXPECT_EQ(rest.count, 249u);  // To the end of the window.
+  EXPECT_EQ(channel.send_new(400, {4, 0, 100 * kMs}, take(400)).count, 0u);
+  ASSERT_TRUE(channel.validate());
+  EXPECT_EQ(channel.next_expiry_ns(), 100 * kMs);
 }
 
 TEST(ReceiveChannel, WindowEdges) {

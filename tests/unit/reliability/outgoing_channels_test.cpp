@@ -36,9 +36,9 @@ class OutgoingChannelsTest : public testing::Test {
   Packet fill(OutgoingChannels::Room room = {}) {
     Packet out;
     out.plaintext.resize(kBudgetBytes);
-    room.packet_seq = ++packet_seq_;
+    room.carrier.packet_seq = ++packet_seq_;
+    room.carrier.resend_after_ns = 100 * kMs;
     room.budget_bytes = kBudgetBytes;
-    room.resend_after_ns = 100 * kMs;
     PacketBuilder builder(out.plaintext, {}, 0);
     out.filled = channels_.fill(room, builder, items_);
     out.bytes = builder.size();
@@ -197,12 +197,12 @@ TEST_F(OutgoingChannelsTest, AnUnreliableMessageBesideAFullChannelLeavesInItsTur
 TEST_F(OutgoingChannelsTest, WhatIsLostTakesNoMoreThanItsChannelsTurns) {
   constexpr uint8_t kOrdered = 3;
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(queue(kUnordered, 1000));
-  for (int i = 0; i < 20; ++i) fill({.now_ns = kMs});
+  for (int i = 0; i < 20; ++i) fill({.carrier = {.now_ns = kMs}});
   channels_.expire(1000 * kMs);
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(queue(kOrdered, 1000));
   int ordered = 0, resent = 0;
   for (int i = 0; i < 20; ++i) {
-    const Packet packet = fill({.now_ns = 1000 * kMs});
+    const Packet packet = fill({.carrier = {.now_ns = 1000 * kMs}});
     resent += static_cast<int>(packet.filled.resent_count);
     ordered += packet.messages.at(0).channel == kOrdered ? 1 : 0;
   }
@@ -253,7 +253,7 @@ TEST_F(OutgoingChannelsTest, WhatIsLostIsSentAgainAndWhatIsAckedIsTold) {
 
 TEST_F(OutgoingChannelsTest, AnIdleChannelHasNoDeadline) {
   ASSERT_TRUE(queue(kUnordered, 10));
-  Packet packet = fill({.now_ns = 5 * kMs});
+  Packet packet = fill({.carrier = {.now_ns = 5 * kMs}});
   EXPECT_EQ(channels_.next_expiry_ns(), 105 * kMs);
   channels_.expire(104 * kMs);
   EXPECT_FALSE(channels_.has_work());

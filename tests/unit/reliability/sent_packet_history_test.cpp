@@ -338,7 +338,7 @@ TEST(SentPacketHistoryProperty, ReceiptsAreToldOnceUnderAnyAcks) {
       now += kMs * static_cast<uint64_t>(*rc::gen::inRange(0, 20));
       uint32_t chain = CarriedItems::kNone;
       items.add(&chain, {.kind = CarriedKind::kReceipt, .value = ++receipt});
-      items.add_message(&chain, 2, receipt);
+      items.add_messages(&chain, 2, receipt, 1);
       history.on_sent({history.last_sent() + 1, now, true, false, chain}, fate);
       if (*rc::gen::inRange(0, 3) != 0) receiver.on_packet(history.last_sent(), true, now);
       in_flight_acks.push_back(receiver.block());

@@ -81,6 +81,7 @@ bool MessageReader::read_short_reliable(Message* message) {
   message->id.value = platform::load_u16_le(at + 1);
   message->fragment = {};
   message->has_ack = message->has_ack_delay = false;
+  message->ack = {};
   return take_body(kShortReliableBytes, message);
 }
 

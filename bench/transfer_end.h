@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reliability/endpoint/endpoint.h"
-#include "transport/transfer/transfers.h"
+#include "transfer/transfers.h"
 
 namespace bench {
 

@@ -15,9 +15,9 @@ lattice_layer(crypto         transport/crypto      USES platform base wire SYSTE
 lattice_layer(connection     transport/connection  USES platform base wire socket crypto)
 lattice_layer(reliability    reliability ROOMS path congestion recovery channel endpoint
                                                    USES platform base wire socket crypto connection)
-lattice_layer(fragment       transport/fragment    USES platform base wire socket crypto connection
+lattice_layer(fragment       fragment              USES platform base wire socket crypto connection
                                                         reliability)
-lattice_layer(transfer       transport/transfer    USES platform base wire socket crypto connection
+lattice_layer(transfer       transfer              USES platform base wire socket crypto connection
                                                         reliability)
 lattice_layer(serialization  serialization         USES platform base SYSTEM sodium)
 lattice_layer(replication    replication ROOMS encoding interest USES platform base serialization)

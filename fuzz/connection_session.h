@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "scripted_peer.h"
-#include "transport/transfer/transfers.h"
+#include "transfer/transfers.h"
 
 namespace lattice::fuzz {
 

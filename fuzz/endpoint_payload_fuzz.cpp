@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "transport/fragment/fragmenting_endpoint.h"
+#include "fragment/fragmenting_endpoint.h"
 #include "unit/reliability/raw_client.h"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "fragment/reassembler.h"
 #include "reliability/channel/receive_channel.h"
-#include "transport/fragment/reassembler.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <deque>
 
+#include "fragment/fragmenting_endpoint.h"
 #include "transport/connection/key_rotation.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/wire/control_body.h"
 #include "transport/wire/keepalive_body.h"
 #include "unit/reliability/raw_end.h"

@@ -11,7 +11,7 @@
 #include <deque>
 #include <map>
 
-#include "transport/transfer/transfers.h"
+#include "transfer/transfers.h"
 #include "transport/wire/control_body.h"
 
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lattice/transfer.h"
-#include "transport/transfer/transfer_handler.h"
+#include "transfer/transfer_handler.h"
 
 namespace lattice::abi {
 

@@ -14,7 +14,7 @@
 //          endpoint    Connection composes the rooms above; Endpoint has the table of connections, what is
 //                      due, and the batch
 // Refuses: to know objects, ticks or RPCs; to read a clock; to drop a reliable message; to put fragments
-//          together (it carries them as messages; transport/fragment cuts and assembles).
+//          together (it carries them as messages; fragment cuts and assembles).
 // Holds:   no state changes before the AEAD has opened the packet and its whole plaintext is well-formed;
 //          a packet is acked only when every reliable message in it was accepted; I4: each reliable
 //          message is delivered exactly once while the connection lives, at most once overall, in order on

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "fragment/fragmenting_endpoint.h"
 #include "transport/crypto/entropy.h"
 #include "transport/crypto/x25519.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/wire/token.h"
 #include "world/op_result.h"
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "fragment/fragmenting_endpoint.h"
 #include "replication/snapshot_format.h"
 #include "serialization/layout.h"
 #include "simulation/input_history.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "world/input_receiver.h"
 
 namespace lattice::world {

@@ -8,8 +8,8 @@
 #include "base/sequence.h"
 #include "reliability/endpoint/endpoint.h"
 #include "replication/despawn_reason.h"
+#include "transfer/transfer_handler.h"
 #include "transport/connection/disconnect_reason.h"
-#include "transport/transfer/transfer_handler.h"
 
 namespace lattice::world {
 

@@ -31,12 +31,12 @@
 #include <vector>
 
 #include "base/tick.h"
+#include "fragment/fragmenting_endpoint.h"
 #include "reliability/endpoint/endpoint.h"
 #include "replication/object_table.h"
 #include "simulation/fixed_tick.h"
 #include "transport/connection/server_identity.h"
 #include "transport/crypto/locked.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "transport/socket/datagram_socket.h"
 #include "world/client_table.h"
 #include "world/clock_follower.h"

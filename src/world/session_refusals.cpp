@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "base/events.h"
-#include "transport/transfer/transfer_refusal.h"
+#include "transfer/transfer_refusal.h"
 #include "world/session.h"
 
 namespace lattice::world {

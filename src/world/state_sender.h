@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/assert.h"
+#include "fragment/fragmenting_endpoint.h"
 #include "lattice/why.h"
 #include "replication/replica_list.h"
 #include "replication/state_store.h"
 #include "simulation/fixed_tick.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "world/input_receiver.h"
 #include "world/interest_hub.h"
 #include "world/snapshot_batch.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "reliability/endpoint/endpoint.h"
-#include "transport/transfer/transfers.h"
+#include "transfer/transfers.h"
 #include "world/world_config.h"
 
 namespace lattice::world {

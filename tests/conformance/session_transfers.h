@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "transport/fragment/fragmenting_endpoint.h"
-#include "transport/transfer/transfers.h"
+#include "fragment/fragmenting_endpoint.h"
+#include "transfer/transfers.h"
 #include "unit/reliability/endpoint_rig.h"
 
 namespace lattice::test {

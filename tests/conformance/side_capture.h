@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "fragment/fragmenting_endpoint.h"
 #include "pcapng_writer.h"
 #include "reliability/endpoint/capture.h"
-#include "transport/fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 
 namespace lattice::test {

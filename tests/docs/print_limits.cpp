@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "fragment/reassembler.h"
 #include "lattice/lattice.h"
 #include "lattice/transfer.h"
 #include "prediction/interpolation.h"
@@ -21,8 +22,7 @@
 #include "simulation/fixed_tick.h"
 #include "simulation/input_buffer.h"
 #include "simulation/input_history.h"
-#include "transport/fragment/reassembler.h"
-#include "transport/transfer/transfer_limits.h"
+#include "transfer/transfer_limits.h"
 #include "transport/wire/constants.h"
 
 namespace {

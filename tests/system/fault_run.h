@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "transport/fragment/fragmenting_endpoint.h"
+#include "fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 
 namespace lattice::test {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "allocation_counter.h"
-#include "transport/fragment/fragmenting_endpoint.h"
+#include "fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 
 namespace lattice::test {

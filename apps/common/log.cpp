@@ -1,5 +1,6 @@
 #include "log.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <ctime>
 
 #include "json_writer.h"
+#include "line_writer.h"
 
 namespace app {
 namespace {
@@ -28,8 +30,91 @@ std::string timestamp(bool full) {
   return text;
 }
 
+// What is still kept when the program ends has this long to be taken.
+constexpr int kLastWaitMs = 100;
+
+class Sink {
+ public:
+  ~Sink() {
+    catch_up();
+    pollfd waits{STDERR_FILENO, POLLOUT, 0};
+    if (!writer_.idle() && poll(&waits, 1, kLastWaitMs) == 1) catch_up();
+  }
+  void write(const std::string& line) { writer_.write_line(line); }
+  void catch_up();
+
+ private:
+  LineWriter writer_{STDERR_FILENO};
+  uint64_t reported_ = 0;  // of the dropped lines
+};
+
+Sink& sink() {
+  static Sink instance;
+  return instance;
+}
+
 bool needs_quotes(std::string_view text) {
   return text.empty() || text.find_first_of(" =\"\t\n") != std::string_view::npos;
+}
+
+bool is_terminal() {
+  static const bool is = isatty(STDERR_FILENO) == 1;
+  return is;
+}
+
+std::string line_for_terminal(lattice_log_level level, std::string_view category, std::string_view message,
+                              std::initializer_list<LogField> fields) {
+  static const bool colour = std::getenv("NO_COLOR") == nullptr;
+  std::string line = timestamp(false) + " ";
+  line += colour ? std::string(kColours[level]) + kShort[level] + "\033[0m" : kShort[level];
+  line.append(" ").append(category).append(": ").append(message);
+  for (const LogField& field : fields) {
+    line.append(" ").append(field.name).append("=");
+    if (needs_quotes(field.value)) {
+      append_json_string(line, field.value);
+    } else {
+      line += field.value;
+    }
+  }
+  return line;
+}
+
+std::string line_as_json(lattice_log_level level, std::string_view category, std::string_view message,
+                         std::initializer_list<LogField> fields) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("ts", timestamp(true));
+  json.member("lvl", kNames[level]);
+  json.member("cat", category);
+  json.member("msg", message);
+  for (const LogField& field : fields) {
+    json.key(field.name);
+    if (field.is_number) {
+      json.raw(field.value);
+    } else {
+      json.value(std::string_view(field.value));
+    }
+  }
+  json.end_object();
+  return json.text();
+}
+
+std::string make_line(lattice_log_level level, std::string_view category, std::string_view message,
+                      std::initializer_list<LogField> fields) {
+  return is_terminal() ? line_for_terminal(level, category, message, fields)
+                       : line_as_json(level, category, message, fields);
+}
+
+void Sink::catch_up() {
+  writer_.flush();
+  const uint64_t dropped = writer_.dropped_lines();
+  if (!writer_.idle() || dropped == reported_) return;
+  const std::string line =
+      make_line(LATTICE_LOG_WARNING, "log", "lines were dropped, because nobody took them",
+                {{"lines", dropped - reported_}});
+  writer_.write_line(line);
+  // Dropped itself, when the reader is still gone: then the next attempt says so.
+  if (writer_.dropped_lines() == dropped) reported_ = dropped;
 }
 
 }  // namespace
@@ -48,42 +133,12 @@ void set_log_level(lattice_log_level level) {
 void log_line(lattice_log_level level, std::string_view category, std::string_view message,
               std::initializer_list<LogField> fields) {
   if (level > g_level) return;
-  static const bool terminal = isatty(STDERR_FILENO) == 1;
-  static const bool colour = terminal && std::getenv("NO_COLOR") == nullptr;
-  std::string line;
-  if (terminal) {
-    line = timestamp(false) + " ";
-    line += colour ? std::string(kColours[level]) + kShort[level] + "\033[0m" : kShort[level];
-    line.append(" ").append(category).append(": ").append(message);
-    for (const LogField& field : fields) {
-      line.append(" ").append(field.name).append("=");
-      if (needs_quotes(field.value)) {
-        append_json_string(line, field.value);
-      } else {
-        line += field.value;
-      }
-    }
-  } else {
-    JsonWriter json;
-    json.begin_object();
-    json.member("ts", timestamp(true));
-    json.member("lvl", kNames[level]);
-    json.member("cat", category);
-    json.member("msg", message);
-    for (const LogField& field : fields) {
-      json.key(field.name);
-      if (field.is_number) {
-        json.raw(field.value);
-      } else {
-        json.value(std::string_view(field.value));
-      }
-    }
-    json.end_object();
-    line = json.text();
-  }
-  line += '\n';
-  // One write per line, so that lines of several processes do not mix.
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  sink().catch_up();
+  sink().write(make_line(level, category, message, fields));
+}
+
+void log_catch_up() {
+  sink().catch_up();
 }
 
 void log_from_library(void*, lattice_log_level level, const char* category, const char* text) {

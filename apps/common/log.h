@@ -1,6 +1,6 @@
 // Log lines on stderr. On a terminal they are coloured and look like logfmt (NO_COLOR switches the colour
 // off); otherwise they are JSON lines. Every line has ts, lvl, cat and msg. A line about a tick has "tick",
-// so that the lines of servers and clients can be merged.
+// so that the lines of servers and clients can be merged. A log that nobody reads stops nobody.
 #pragma once
 
 #include <concepts>
@@ -31,6 +31,10 @@ std::optional<lattice_log_level> log_level_by_name(std::string_view name);
 void set_log_level(lattice_log_level level);
 void log_line(lattice_log_level level, std::string_view category, std::string_view message,
               std::initializer_list<LogField> fields = {});
+
+/// Writing never blocks: lines that nobody takes are kept, and beyond a megabyte dropped. This tries again,
+/// and says how many were dropped once there is room. Call it now and then.
+void log_catch_up();
 
 /// A lattice_log_fn: writes the library's log lines as this program's.
 void log_from_library(void* ctx, lattice_log_level level, const char* category, const char* text);

@@ -186,28 +186,4 @@ void close_on_exec(int fd) {
   fcntl(fd, F_SETFD, fcntl(fd, F_GETFD) | FD_CLOEXEC);
 }
 
-void LineWriter::write_line(std::string_view line) {
-  if (closed_ || pending_.size() + line.size() > kBufferedBytes) return;
-  pending_ += line;
-  pending_ += '\n';
-  flush();
-}
-
-bool LineWriter::flush() {
-  size_t done = 0;
-  while (done < pending_.size()) {
-    const ssize_t put = write(fd_, pending_.data() + done, pending_.size() - done);
-    if (put > 0) {
-      done += static_cast<size_t>(put);
-    } else if (errno == EINTR) {
-      continue;
-    } else {
-      if (errno != EAGAIN) closed_ = true;
-      break;
-    }
-  }
-  pending_.erase(0, closed_ ? pending_.size() : done);
-  return !closed_;
-}
-
 }  // namespace app

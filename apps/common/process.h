@@ -60,20 +60,4 @@ void set_nonblocking(int fd);
 /// Marks `fd` so that no child inherits it.
 void close_on_exec(int fd);
 
-/// Writes complete lines to a descriptor whose reader may be slow. Bytes that do not fit the pipe now are
-/// kept, up to a bound. Beyond the bound, complete lines are dropped.
-class LineWriter {
- public:
-  explicit LineWriter(int fd) : fd_(fd) {}
-  void write_line(std::string_view line);
-  /// Returns false when the reader is gone.
-  bool flush();
-
- private:
-  static constexpr size_t kBufferedBytes = 1 << 20;
-  int fd_;
-  std::string pending_;
-  bool closed_ = false;
-};
-
 }  // namespace app

@@ -12,6 +12,7 @@
 #include "exit_code.h"
 #include "frame_pacer.h"
 #include "impairment_setting.h"
+#include "line_writer.h"
 #include "log.h"
 #include "process.h"
 #include "report.h"
@@ -117,7 +118,6 @@ class Program {
   void attach_control() {
     Client& client = *clients_.front();
     set_nonblocking(STDIN_FILENO);
-    set_nonblocking(STDOUT_FILENO);
     client.keep_predictions(true);
     control_.emplace(client);
     report_.emplace(client);
@@ -164,6 +164,7 @@ class Program {
           writer_.write_line(report_->line(now_ns, control_->ignored_lines(), stall_watch_));
         writer_.flush();
       }
+      log_catch_up();
       const uint64_t wake_ns = monotonic_ns() + wait_ns;
       sleep_or_readable(control_ ? STDIN_FILENO : -1, wait_ns);
       stall_watch_.slept(wake_ns, monotonic_ns());

@@ -151,6 +151,7 @@ void serve(Server& server, const Settings& settings) {
   while (!stop_requested()) {
     if (commands) commands->take();
     ticks += server.pump();
+    log_catch_up();
     if (telemetry != nullptr && ticks >= ticks_per_line) {
       ticks = 0;
       if (!telemetry->write()) telemetry.reset();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "process.h"
 #include "scene_json.h"
 
 namespace app {
@@ -15,7 +16,6 @@ constexpr uint32_t kCapBucketBytes = 3 * 1200;
 
 Telemetry::Telemetry(Server& server, int fd, TelemetryDetail detail, Questions& questions)
     : server_(server), detail_(detail), out_(fd), questions_(questions) {
-  set_nonblocking(fd);
   if (detail_ != TelemetryDetail::kServer) server_.watch_ticks(this);
 }
 

@@ -32,8 +32,8 @@
 
 #include "frame_pacer.h"
 #include "json_writer.h"
+#include "line_writer.h"
 #include "press_log.h"
-#include "process.h"
 #include "questions.h"
 #include "server.h"
 

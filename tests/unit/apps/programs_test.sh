@@ -109,6 +109,28 @@ server_pid=
 [ "$code" = 0 ] || fail "the server ended with $code after Ctrl-C"
 [ ! -f data/server.json ] || fail 'server.json outlives the server'
 
+# A log that nobody reads stops nobody: its pipe is full before the server starts.
+mkfifo unread
+exec 9<>unread
+dd if=/dev/zero of=unread bs=4096 count=1024 oflag=nonblock 2>/dev/null || true
+"$server" --bind 127.0.0.1:0 --data-dir data 2>unread 9<&- &
+server_pid=$!
+for _ in $(seq 100); do
+  [ ! -f data/server.json ] || break
+  sleep 0.1
+done
+expect 0 'connected' timeout 20 "$client" --data-dir data --bot --seconds 1
+timeout 2 cat unread >taken || true
+tr -d '\000' <taken | grep -q '"msg":"connected"' || fail 'what was kept for the log is lost'
+dd if=/dev/zero of=unread bs=4096 count=1024 oflag=nonblock 2>/dev/null || true
+kill -TERM "$server_pid"
+timeout 20 tail --pid="$server_pid" -f /dev/null || fail 'a server whose log is not read does not end'
+code=0
+wait "$server_pid" || code=$?
+server_pid=
+exec 9<&-
+[ "$code" = 0 ] || fail "the server whose log was not read ended with $code"
+
 # Targets depend on how busy the machine is; here only that the run measures and cleans up.
 code=0
 "$demo" --headless --seconds 2 --bots 2 --profile none --json >result 2>log || code=$?

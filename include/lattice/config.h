@@ -89,8 +89,9 @@ typedef struct lattice_world_config {
   uint64_t seed;
 
   // ---- Network ----
-  /// Where the socket listens, as "0.0.0.0:27015" or "[::]:27015". NULL, the default: any IPv4 address and
-  /// any free port. With netsim set: the virtual address. Copied.
+  /// Where the socket listens, as "0.0.0.0:27015", or "[::]:27015" for IPv6 and IPv4. NULL, the default: any
+  /// free port, for a client at any address of both families, else at any IPv4 address. With netsim set: the
+  /// virtual address. Copied.
   const char* bind_address;
   lattice_netsim* netsim;    ///< attaches to this simulated network instead of a UDP socket; default NULL
   uint32_t max_connections;  ///< clients of an authority at a time, 1..16384, default 64; a client ignores it

@@ -155,7 +155,18 @@ lattice_conn* lattice_connect(lattice_world* world, const char* endpoint, const 
          abi::address_fault(fault));
     return nullptr;
   }
-  return begin_connect(*instance, socket::path_of(address), connect_token, token_bytes);
+  const base::PathId path = socket::path_of(address);
+  const socket::DatagramSocket& socket = instance->world->socket();
+  const platform::Address own = socket::address_of(socket.local_path());
+  if (own.family != 0 && own.family != address.family && socket.largest_datagram(path) == 0) {
+    char text[platform::kAddressTextBytes];
+    fail(LATTICE_ERROR_ADDRESS,
+         "'%s' is an IPv%d address, and this world is bound to %s. Leave bind_address NULL, or bind an "
+         "address of the same family.",
+         endpoint, address.family, platform::format_address(own, text));
+    return nullptr;
+  }
+  return begin_connect(*instance, path, connect_token, token_bytes);
 }
 
 lattice_conn* lattice_connect_path(lattice_world* world, const lattice_path* path,

@@ -67,8 +67,25 @@ std::unique_ptr<socket::DatagramSocket> open_udp(const platform::Address& addres
   return socket;
 }
 
+/// A socket that reaches servers of both families; null where the system has none.
+std::unique_ptr<socket::DatagramSocket> open_for_both_families(uint32_t buffer_bytes) {
+  platform::UdpOptions options;
+  options.report_unreachable = true;
+  options.receive_buffer_bytes = buffer_bytes;
+  options.send_buffer_bytes = buffer_bytes;
+  platform::Address any;
+  any.family = 6;
+  std::unique_ptr<socket::UdpSocket> socket = socket::UdpSocket::open(any, nullptr, options);
+  if (socket != nullptr && !socket->capabilities().dual_stack) socket.reset();
+  return socket;
+}
+
 std::unique_ptr<socket::DatagramSocket> open_socket(const lattice_world_config& config, bool is_client,
                                                     abi::NetsimInstance* netsim) {
+  if (is_client && config.bind_address == nullptr && netsim == nullptr) {
+    auto socket = open_for_both_families(config.socket_buffer_bytes);
+    if (socket != nullptr) return socket;
+  }
   const char* text = config.bind_address == nullptr ? kAnyAddress : config.bind_address;
   platform::Address address;
   platform::AddressError fault = platform::AddressError::kNone;

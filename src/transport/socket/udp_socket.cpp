@@ -52,6 +52,13 @@ Reading UdpSocket::receive(std::span<Datagram> out, uint64_t) {
   return reading;
 }
 
+uint32_t UdpSocket::largest_datagram(const base::PathId& path) const {
+  const bool speaks_ipv6 = socket_.local_address().family == 6;
+  const bool is_reached =
+      (path.form == base::PathForm::kIpv6) == speaks_ipv6 || socket_.capabilities().dual_stack;
+  return is_reached ? DatagramSocket::largest_datagram(path) : 0;
+}
+
 bool UdpSocket::take_unreachable(base::PathId* peer) {
   platform::Address address;
   if (!socket_.take_unreachable(&address)) return false;

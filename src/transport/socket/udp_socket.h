@@ -30,6 +30,9 @@ class UdpSocket final : public DatagramSocket {
     return socket_.capabilities().forbids_fragmentation;
   }
 
+  /// 0 also for the family that the socket does not speak.
+  uint32_t largest_datagram(const base::PathId& path) const override;
+
   /// The buffer sizes that the kernel granted, and the options that it supports.
   const platform::UdpCapabilities& capabilities() const { return socket_.capabilities(); }
 

@@ -186,9 +186,11 @@ class Program {
   }
 
   void say_goodbye() {
+    if (!anyone_left()) return;
     for (auto& client : clients_) client->leave();
+    // All of the time, though this side has ended at once: a goodbye may be lost, and is then said again.
     const uint64_t until_ns = monotonic_ns() + kGoodbyeNs;
-    while (anyone_left() && monotonic_ns() < until_ns) {
+    while (monotonic_ns() < until_ns) {
       for (auto& client : clients_) client->pump();
       sleep_ns(5'000'000);
     }

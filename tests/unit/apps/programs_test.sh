@@ -91,6 +91,11 @@ server.json' ] || fail "two servers left something behind: $(ls both)"
 kill -INT "$both1" "$both2"
 wait "$both1" || fail "the first of two servers: $(cat both1)"
 wait "$both2" || fail "the second of two servers: $(cat both2)"
+# A goodbye arrives, also through a link that holds it back: nobody stays as a ghost until the timeout.
+expect 0 'connected' "$client" --data-dir data --bot --seconds 1 --impairment demo
+sleep 0.5
+[ "$(grep -c '"reason":"requested"' log)" = "$(grep -c '"msg":"connected"' log)" ] ||
+  fail "a client that left is still there: $(cat log)"
 # A command that a client runs does not get the client's socket.
 "$client" --data-dir data --seconds 1 --token-command "ls -l /proc/self/fd >$dir/inherited; echo !!" >out 2>&1 || true
 [ -s inherited ] || fail 'the token command was not run'
@@ -108,6 +113,22 @@ wait "$server_pid" || code=$?
 server_pid=
 [ "$code" = 0 ] || fail "the server ended with $code after Ctrl-C"
 [ ! -f data/server.json ] || fail 'server.json outlives the server'
+
+# IPv6, and both families on one port.
+if grep -q '^0*1 .* lo$' /proc/net/if_inet6 2>/dev/null; then
+  for bind in '[::1]:0' '[::]:0'; do
+    "$server" --bind "$bind" --data-dir data 2>log6 &
+    server_pid=$!
+    for _ in $(seq 100); do
+      [ ! -f data/server.json ] || break
+      sleep 0.1
+    done
+    expect 0 'connected' timeout 20 "$client" --data-dir data --bot --seconds 1
+    kill -INT "$server_pid"
+    wait "$server_pid" || fail "the server at $bind: $(cat log6)"
+    server_pid=
+  done
+fi
 
 # A log that nobody reads stops nobody: its pipe is full before the server starts.
 mkfifo unread

@@ -71,7 +71,8 @@ typedef struct lattice_callbacks {
   /// LATTICE_DISCONNECT_KICKED. `info` has only player, session and user_data of the token. Without this
   /// callback every bearer of a valid token joins.
   int (*on_admit)(void* ctx, lattice_world* world, const lattice_conn_info* info);
-  /// Client: the clock of this client jumped from one tick to another. Predictions in between are void.
+  /// The number of the tick jumped. Client: its clock did, and predictions in between are void. Authority: it
+  /// was not pumped for so long that the ticks in between never run (lattice_world_pump()).
   void (*on_resync)(void* ctx, lattice_world* world, uint32_t from_tick, uint32_t to_tick);
   /// What became of a message sent with lattice_send_with_receipt(). Called once for each, before
   /// on_disconnected. `acked` 1: the library of the peer has all of the message. On an unreliable channel the

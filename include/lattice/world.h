@@ -57,7 +57,9 @@ LATTICE_API lattice_result lattice_world_address(lattice_world* world, char* out
 /// lattice_world_tick() as often as that said; lattice_world_send().
 ///
 /// Datagrams wait for the pump, so pump every few milliseconds. When more than 250 ms pass between two pumps,
-/// the simulation gets 250 ms and the rest is dropped.
+/// the simulation gets at most 8 ticks and the rest of the time is dropped. On an authority with clients the
+/// numbers of more than 10 dropped ticks are skipped (on_resync): the clocks of the clients went on, and so
+/// their inputs are in time at once.
 ///
 ///     while (running) {
 ///       lattice_world_pump(world);

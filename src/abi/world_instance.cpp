@@ -251,8 +251,19 @@ uint16_t WorldInstance::on_admit(const world::Admission& who) {
 }
 
 void WorldInstance::on_resync(world::Tick from, world::Tick to) {
-  write_log(LATTICE_LOG_INFO, "simulation", "clock resynchronised from tick %u to %u", from, to);
+  if (listens()) {
+    write_log(LATTICE_LOG_WARNING, "simulation",
+              "this program was not pumped for about %.1f s: the ticks from %u to %u never ran",
+              static_cast<double>(to - from) / world->config().tick_rate_hz, from + 1, to);
+  } else {
+    write_log(LATTICE_LOG_INFO, "simulation", "clock resynchronised from tick %u to %u", from, to);
+  }
   if (callbacks.on_resync != nullptr) callbacks.on_resync(callbacks_ctx, handle, from, to);
+}
+
+void WorldInstance::on_silence(uint64_t silent_ns) {
+  write_log(LATTICE_LOG_WARNING, "simulation", "heard nothing from the server for %.1f s",
+            static_cast<double>(silent_ns) / 1e9);
 }
 
 bool WorldInstance::on_relevant(world::ConnectionHandle connection, uint64_t network_id) {

@@ -91,6 +91,7 @@ struct WorldInstance final : world::Observer {
   uint16_t on_admit(const world::Admission& who) override;
   bool takes_more() override { return !is_full_of_events(); }
   void on_resync(world::Tick from, world::Tick to) override;
+  void on_silence(uint64_t silent_ns) override;
   bool on_relevant(world::ConnectionHandle connection, uint64_t network_id) override;
   void on_value_clamped(uint64_t network_id, uint16_t prop_id, world::Tick tick) override;
   transfer::TransferHandler& transfer_handler() override { return transfers; }

@@ -29,6 +29,7 @@ void ClockFollower::start(Tick server_tick, uint64_t now_ns, uint64_t rtt_ns) {
 void ClockFollower::stop() {
   clock_ = make_clock(ticks_);
   ticking_ = false;
+  heard_at_ns_ = 0;
 }
 
 // Only the newest snapshot of a receive phase tells the time: the others have waited for it in the socket,
@@ -43,8 +44,12 @@ void ClockFollower::on_part(const replication::SnapshotHeader& header, uint64_t 
   heard_.srtt_ns = srtt_ns;
 }
 
-void ClockFollower::end_receive() {
-  if (heard_.server_tick != 0) clock_.on_snapshot(heard_);
+uint64_t ClockFollower::end_receive() {
+  if (heard_.server_tick == 0) return 0;
+  clock_.on_snapshot(heard_);
+  const uint64_t silent_ns = heard_at_ns_ == 0 ? 0 : heard_.received_ns - heard_at_ns_;
+  heard_at_ns_ = heard_.received_ns;
+  return silent_ns;
 }
 
 ClockFollower::Step ClockFollower::step(Tick newest_tick, Tick newest_sent, uint64_t now_ns) {

@@ -29,7 +29,8 @@ class ClockFollower {
   void begin_receive() { heard_.server_tick = 0; }
   /// A part of a snapshot came.
   void on_part(const replication::SnapshotHeader& header, uint64_t srtt_ns, uint64_t now_ns);
-  void end_receive();
+  /// Returns for how long no snapshot had come, if one came now; 0 for the first of the session.
+  uint64_t end_receive();
 
   struct Step {
     uint32_t due = 0;      // ticks to run now
@@ -52,6 +53,7 @@ class ClockFollower {
   simulation::FixedTick& ticks_;
   simulation::ClockSync clock_;
   simulation::SnapshotTiming heard_;  // of the newest snapshot of this receive phase; tick 0: none
+  uint64_t heard_at_ns_ = 0;          // the newest snapshot; 0: none in this session
   bool ticking_ = false;
 };
 

@@ -51,7 +51,10 @@ class Observer {
   virtual uint16_t on_admit(const Admission& who) = 0;
   /// Whether more may be received in this phase: what was told so far is bounded by that.
   virtual bool takes_more() { return true; }
+  /// The number of the tick jumped: on a client when its clock did, on an authority after a pause.
   virtual void on_resync(Tick from, Tick to) = 0;
+  /// A client: snapshots come again, after so long without any.
+  virtual void on_silence(uint64_t silent_ns) = 0;
   /// May the client have the object? Asked for objects whose rule says so.
   virtual bool on_relevant(ConnectionHandle connection, uint64_t network_id) = 0;
   /// A value that does not fit its member was clamped. Told once for each member of a type.

@@ -312,6 +312,7 @@ class Session final : public reliability::EndpointHandler,
   void send_inputs(Now now);
   void tell_loaded();
   void reconcile();
+  uint32_t ticks_of_authority(Now now);
   void resync(Tick newest_tick);
   void record(Tick tick);
   void log_change(uint32_t slot);

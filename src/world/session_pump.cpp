@@ -1,5 +1,6 @@
 // The pump of a session; see session.h.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -91,7 +92,11 @@ void Session::run_receive(Now now) {
     receiver_->begin_receive(now.ns, clock_->snapshot_interval_ticks());
   }
   endpoint_->receive(now.ns, now.unix_s);
-  if (clock_) clock_->end_receive();
+  if (clock_) {
+    constexpr uint64_t kLongSilenceNs = 1'000'000'000;
+    const uint64_t silent_ns = clock_->end_receive();
+    if (silent_ns >= kLongSilenceNs) observer_.on_silence(silent_ns);
+  }
   if (sender_) tell_loaded();
   if (predictor_) reconcile();
   rpcs_.poll(now.ns);
@@ -124,7 +129,7 @@ void Session::run_again(Tick tick) {
 
 uint32_t Session::ticks_due(Now now) {
   if (config_.transport_only) return 0;
-  if (!clock_) return fixed_tick_.advance(now.ns).ticks;
+  if (!clock_) return ticks_of_authority(now);
   const Tick newest_sent = input_sender_ ? input_sender_->newest_sent() : 0;
   const ClockFollower::Step step = clock_->step(current_tick_, newest_sent, now.ns);
   if (step.jumped) {
@@ -135,12 +140,24 @@ uint32_t Session::ticks_due(Now now) {
   return step.due;
 }
 
+// After a pause the ticks of that time are over, though they never ran: the clocks of the clients went on,
+// and their inputs are for the ticks of now. Clients can follow a shorter delay (T-03).
+uint32_t Session::ticks_of_authority(Now now) {
+  const simulation::TickAdvance advance = fixed_tick_.advance(now.ns);
+  const double lost_ticks = static_cast<double>(advance.dropped_ns) / fixed_tick_.tick_ns();
+  if (clients_ && clients_->size() != 0 && lost_ticks > simulation::ClockSyncConfig{}.resync_ticks) {
+    const auto skipped = static_cast<Tick>(std::lround(lost_ticks));
+    resync(std::max<Tick>(current_tick_ + skipped, 1));
+  }
+  return advance.ticks;
+}
+
 void Session::resync(Tick newest_tick) {
   const Tick from = current_tick_;
   current_tick_ = newest_tick;
   // Inputs that had no budget yet may be of ticks that run once more.
   if (input_sender_) input_sender_->drop_after(current_tick_);
-  predictor_->forget_ticks();
+  if (predictor_) predictor_->forget_ticks();
   observer_.on_resync(from, current_tick_);
 }
 

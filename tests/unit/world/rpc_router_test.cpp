@@ -93,6 +93,7 @@ struct Game : Observer {
   void on_receipt(ConnectionHandle, uint32_t, bool) override {}
   uint16_t on_admit(const Admission&) override { return 0; }
   void on_resync(Tick, Tick) override {}
+  void on_silence(uint64_t) override {}
   bool on_relevant(ConnectionHandle, uint64_t) override { return true; }
   void on_value_clamped(uint64_t, uint16_t, Tick) override {}
   transfer::TransferHandler& transfer_handler() override { std::abort(); }

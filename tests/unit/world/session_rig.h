@@ -116,6 +116,7 @@ class Game : public Observer, private transfer::TransferHandler {
   void on_receipt(ConnectionHandle, uint32_t, bool) override {}
   uint16_t on_admit(const Admission&) override { return 0; }
   void on_resync(Tick, Tick) override {}
+  void on_silence(uint64_t) override {}
   bool on_relevant(ConnectionHandle, uint64_t network_id) override {
     return !relevant || relevant(network_id);
   }

@@ -283,8 +283,34 @@ async function watchMotion(page) {
   });
 }
 
+/**
+ * Waits until the pawn of A has not moved on any map for longer than a map is behind another. A bot that pushed it moves
+ * it on A's and B's maps half a second later, as a key press would.
+ */
+async function standsStill(page) {
+  const kStillMs = 900;
+  const places = () => page.evaluate(() => {
+    const { server, clients } = window.lattice.state;
+    const id = clients.A.objects.find((o) => o.kind === 'pawn' && o.own).id;
+    return [clients.A.objects, server.objects, clients.B.objects].map((objects) => {
+      const pawn = objects.find((o) => o.id === id);
+      return pawn ? [pawn.x, pawn.y] : [0, 0];
+    });
+  });
+  const same = (a, b) => a.every(([x, y], i) => Math.hypot(x - b[i][0], y - b[i][1]) < 0.002);
+  let before = await places();
+  for (let since = Date.now(), end = since + kWaitMs; Date.now() < end && Date.now() - since < kStillMs;) {
+    await page.waitForTimeout(50);
+    const now = await places();
+    if (same(before, now)) continue;
+    before = now;
+    since = Date.now();
+  }
+}
+
 /** Presses `key` and returns the strip's measurement of that press; null when not every map showed it. */
 async function measurePress(page, key) {
+  await standsStill(page);
   const before = await page.evaluate(() => window.lattice.strip.measured?.id ?? 0);
   await watchMotion(page);
   await page.keyboard.down(key);

@@ -17,14 +17,15 @@ HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*"
 # Results that any function may have (lattice.h).
 GENERAL = {"LATTICE_OK", "LATTICE_ERROR_INVALID_ARGUMENT", "LATTICE_ERROR_STALE_HANDLE"}
 FORBIDDEN_IN_CALLBACKS = {"lattice_world_recv", "lattice_world_tick", "lattice_world_send", "lattice_world_pump",
-                          "lattice_world_destroy", "lattice_set_capture", "lattice_world_wait", "lattice_world_events"}
+                          "lattice_world_destroy", "lattice_set_capture", "lattice_world_wait", "lattice_world_events",
+                          "lattice_world_leave", "lattice_world_set_issuers"}
 # Arguments by "type name", else by type. See the members of Play with these names.
 ARGUMENTS = {
     "const char* endpoint": "f.address()", "const char* server": "f.address()",
     "const char* from": "f.address()", "const char* to": "f.address()",
     "const char* name": "f.name()", "const char* counter": "f.name()", "const char* text": "f.name()",
     "uint32_t struct_size": "f.struct_size()", "uint32_t tick": "f.tick()", "uint32_t type_id": "f.type_id()",
-    "uint32_t behaviour": "f.small()", "uint32_t index": "f.small()",
+    "uint32_t behaviour": "f.small()", "uint32_t index": "f.small()", "uint32_t count": "f.small()",
     "uint16_t prop_id": "f.prop_id()", "uint16_t rpc_id": "f.rpc_id()",
     "lattice_netid": "f.object()", "lattice_peer_id": "f.peer()", "lattice_transfer": "f.transfer()",
     "uint64_t key": "f.small()", "uint64_t seed": "f.small()", "uint64_t ns": "f.time_ns()", "uint64_t timeout_ns": "f.time_ns()",

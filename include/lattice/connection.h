@@ -50,6 +50,19 @@ LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 ///     lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, "away for too long");
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);
 
+/// Ends all connections of a world, and pumps it without ticks until the peers were told. Each is told three
+/// times, 50 ms apart, because a datagram may be lost: this blocks for about 150 ms, and for a second at
+/// most. Nobody can join meanwhile. on_disconnected is called for each connection. For the end of a program:
+/// destroy the world next. `reason` and `text` are as for lattice_disconnect_with(), so `text` may be NULL.
+/// An authority that shuts down says LATTICE_DISCONNECT_HOST_LEFT, a client LATTICE_DISCONNECT_REQUESTED.
+///
+/// LATTICE_ERROR_INVALID_ARGUMENT for another reason or text: nothing has ended. LATTICE_ERROR_UNSUPPORTED on
+/// a simulated network, where time does not pass by itself. LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+///
+///     lattice_world_leave(world, LATTICE_DISCONNECT_HOST_LEFT, "the server restarts");
+///     lattice_world_destroy(world);
+LATTICE_API lattice_result lattice_world_leave(lattice_world* world, int reason, const char* text);
+
 /// What is known of a connection.
 typedef struct lattice_conn_info {
   uint32_t struct_size;     ///< set by lattice_conn_info_init()
@@ -74,7 +87,11 @@ typedef struct lattice_conn_info {
   /// How many of those the client has received, or will not get any more because they went. A client hears of
   /// it 5 times per second until is_loaded.
   uint32_t join_objects_received;
-  uint32_t reserved;  ///< always 0
+  /// 1 once the peer has ended the connection, with the reason and text that on_disconnected gets; else 0.
+  uint32_t ended_by_peer;
+  /// Names the connection on both sides, in logs and in captures; 0 before on_connected. It is random, so it
+  /// does not repeat after a restart, as peer ids do.
+  uint64_t connection_id;
 } lattice_conn_info;
 
 /// All zero, with struct_size. Does nothing when `info` is NULL. Does not set lattice_last_result().

@@ -88,6 +88,17 @@ class WorldRef {
   /// Nanoseconds until the next tick is due. Calls lattice_world_time_to_tick_ns().
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(handle_); }
 
+  /// Ends all connections and pumps until the peers were told, up to a second. Calls lattice_world_leave().
+  lattice_result leave(int reason, const char* text = nullptr) const {
+    return lattice_world_leave(handle_, reason, text);
+  }
+  /// The issuers whose tokens are honoured from now on: 1 or 2 keys of LATTICE_KEY_BYTES bytes, back to back.
+  /// Calls lattice_world_set_issuers().
+  lattice_result set_issuers(std::span<const uint8_t> keys) const {
+    return lattice_world_set_issuers(handle_, keys.data(),
+                                     static_cast<uint32_t>(keys.size() / LATTICE_KEY_BYTES));
+  }
+
   /// Sleeps until the pump has something to do; false after the timeout. Calls lattice_world_wait().
   bool wait(uint64_t timeout_ns) const { return lattice_world_wait(handle_, timeout_ns) != 0; }
   /// How many nanoseconds the pump has nothing to do, if no datagram comes; 0 on failure. Calls

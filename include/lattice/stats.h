@@ -59,6 +59,8 @@ typedef struct lattice_conn_stats {
   /// (0.1 to 1) and J = 1 - jitter / 100 ms (0.1 to 1)
   uint32_t quality;
   uint32_t reserved_1;  ///< always 0
+  double connected_ms;  ///< since on_connected; 0 before
+  double silent_ms;     ///< since the last packet of the peer that was authenticated; 0 before the first
 } lattice_conn_stats;
 
 /// All zero, with struct_size. Does nothing when `stats` is NULL. Does not set lattice_last_result().

@@ -25,6 +25,15 @@ extern "C" {
 /// unless lattice_world_config.server_identity keeps it. LATTICE_ERROR_NOT_ALLOWED on a client.
 LATTICE_API lattice_result lattice_world_public_key(lattice_world* world, uint8_t out[LATTICE_KEY_BYTES]);
 
+/// Authority: the issuers whose tokens are honoured from now on, in place of
+/// lattice_world_config.issuer_public_keys, as when a login server changes its key: give the old key and the
+/// new one until the last token of the old one has expired. `count` is 1 or 2 and `keys` that many keys, back
+/// to back; copied. Who is connected stays. Tokens of development_tokens go on to count.
+/// LATTICE_ERROR_INVALID_ARGUMENT for another count, NULL or a key of zeros, LATTICE_ERROR_NOT_ALLOWED on a
+/// client, LATTICE_ERROR_OUT_OF_ORDER inside a callback.
+LATTICE_API lattice_result lattice_world_set_issuers(lattice_world* world, const uint8_t* keys,
+                                                     uint32_t count);
+
 /// Makes a fresh client key pair and writes its public half, which the token must name as its bearer. The
 /// private half stays in the world until lattice_connect() uses it; each token needs a key of its own. The
 /// world keeps 4 unused keys and drops the oldest. LATTICE_ERROR_NOT_ALLOWED on an authority.

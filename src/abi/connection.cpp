@@ -6,6 +6,7 @@
 #include "abi/backend_socket.h"
 #include "abi/call.h"
 #include "abi/struct_size.h"
+#include "platform/clock.h"
 #include "transport/socket/path_address.h"
 #include "transport/wire/utf8.h"
 
@@ -54,6 +55,39 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
       break;
   }
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
+}
+
+/// Whether this side may end connections for that reason with that text, which goes to `words`.
+lattice_result check_end(const WorldInstance& instance, int reason, const char* text,
+                         std::string_view* words) {
+  const bool is_authority = instance.listens();
+  const auto teller = is_authority ? crypto::Role::kServer : crypto::Role::kClient;
+  const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT &&
+                        connection::is_reason_of_a_peer(teller, static_cast<uint16_t>(reason));
+  if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "Disconnect reason %d is not the application's to give. Give one in 256..65535, or a built-in "
+        "one: %s.",
+        reason,
+        is_authority ? "1..13 other than 2 (timeout)"
+                     : "on a client 1 (requested), 10 (protocol_error), 11 (resource_limit) or 12 "
+                       "(internal_error)");
+  }
+  constexpr size_t kMaxTextBytes = 64;
+  const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);
+  *words = {text, text_bytes};
+  if (text_bytes > kMaxTextBytes) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
+                kMaxTextBytes);
+  }
+  if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words->data()), words->size()})) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "The disconnect text is not UTF-8, or it holds a control character such as a line break, or an "
+        "invisible one that turns or hides text.");
+  }
+  return LATTICE_OK;
 }
 
 lattice_result check_settings(int channel, const lattice_channel_settings& wanted) {
@@ -211,36 +245,44 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   abi::ConnectionCall call(conn);
   WorldInstance* instance = call.world();
   if (instance == nullptr) return call.result();
-  const world::ConnectionHandle connection = call.connection();
-  const bool is_authority = instance->listens();
-  const auto teller = is_authority ? crypto::Role::kServer : crypto::Role::kClient;
-  const bool built_in = reason >= LATTICE_DISCONNECT_REQUESTED && reason <= LATTICE_DISCONNECT_HOST_LEFT &&
-                        connection::is_reason_of_a_peer(teller, static_cast<uint16_t>(reason));
-  if (!built_in && (reason < LATTICE_DISCONNECT_APPLICATION || reason > UINT16_MAX)) {
-    return fail(
-        LATTICE_ERROR_INVALID_ARGUMENT,
-        "Disconnect reason %d is not the application's to give. Give one in 256..65535, or a built-in "
-        "one: %s.",
-        reason,
-        is_authority ? "1..13 other than 2 (timeout)"
-                     : "on a client 1 (requested), 10 (protocol_error), 11 (resource_limit) or 12 "
-                       "(internal_error)");
+  std::string_view words;
+  if (const lattice_result checked = check_end(*instance, reason, text, &words); checked != LATTICE_OK) {
+    return checked;
   }
-  constexpr size_t kMaxTextBytes = 64;
-  const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);
-  const std::string_view words(text, text_bytes);
-  if (text_bytes > kMaxTextBytes) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
-                kMaxTextBytes);
-  }
-  if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words.data()), words.size()})) {
-    return fail(
-        LATTICE_ERROR_INVALID_ARGUMENT,
-        "The disconnect text is not UTF-8, or it holds a control character such as a line break, or an "
-        "invisible one that turns or hides text.");
-  }
-  instance->world->disconnect(connection, static_cast<connection::DisconnectReason>(reason), words,
+  instance->world->disconnect(call.connection(), static_cast<connection::DisconnectReason>(reason), words,
                               instance->now());
+  return LATTICE_OK;
+}
+
+lattice_result lattice_world_leave(lattice_world* world, int reason, const char* text) {
+  constexpr uint64_t kMostNs = 1'000'000'000;
+  constexpr uint64_t kStepNs = 5'000'000;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested()) {
+    return fail(
+        LATTICE_ERROR_OUT_OF_ORDER,
+        "lattice_world_leave was called inside a callback of the same world. Call it after the pump.");
+  }
+  if (instance->netsim != nullptr) {
+    return fail(
+        LATTICE_ERROR_UNSUPPORTED,
+        "This world is on a simulated network, where time does not pass by itself. End the connections "
+        "with lattice_disconnect_with(), and pump for 200 ms.");
+  }
+  std::string_view words;
+  if (const lattice_result checked = check_end(*instance, reason, text, &words); checked != LATTICE_OK) {
+    return checked;
+  }
+  const uint64_t until_ns = platform::monotonic_ns() + kMostNs;
+  do {  // Each time: a client that joins meanwhile is told too.
+    instance->world->disconnect_all(static_cast<connection::DisconnectReason>(reason), words);
+    if (!instance->is_full_of_events()) instance->receive(instance->now());
+    instance->world->send(instance->now());
+    if (!instance->world->has_connections()) break;
+    instance->world->socket().wait_readable(kStepNs);
+  } while (platform::monotonic_ns() < until_ns);
   return LATTICE_OK;
 }
 

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "base/path_id.h"
 #include "transport/connection/server_handshake.h"
@@ -19,9 +18,8 @@ class RefusalLog {
   /// One line, without the end of the line; valid during the call.
   using WriteLine = void (*)(void* ctx, const char* line);
 
-  /// `from` was refused at `now_ns`. `text` is the text sent to the client, or empty.
-  void note(connection::ServerRefusal refusal, const base::PathId& from, std::string_view text,
-            uint64_t now_ns, WriteLine write, void* ctx);
+  /// A client was refused at `now_ns`.
+  void note(const connection::RefusedClient& client, uint64_t now_ns, WriteLine write, void* ctx);
   /// Logs the held-back refusals that are due by `now_ns`. Cheap when there are none.
   void flush(uint64_t now_ns, WriteLine write, void* ctx);
 

@@ -94,6 +94,8 @@ lattice_result lattice_conn_get_stats(lattice_conn* conn, lattice_conn_stats* ou
   value.key_epoch = link->key_epoch;
   value.datagram_bytes = link->datagram_bytes;
   value.path_moves = link->path_moves;
+  value.connected_ms = ms(link->connected_ns);
+  value.silent_ms = ms(link->silent_ns);
   fill_congestion(*link, &value);
   return lattice::abi::write_struct(value, out, "lattice_conn_stats");
 }

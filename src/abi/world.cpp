@@ -6,6 +6,7 @@
 #include "abi/backends.h"
 #include "abi/call.h"
 #include "abi/config.h"
+#include "abi/key_check.h"
 #include "abi/netsim_instance.h"
 #include "abi/struct_size.h"
 #include "abi/version.h"
@@ -218,9 +219,11 @@ lattice_world* lattice_world_create(const lattice_world_config* config, const la
   if (netsim != nullptr) world_config.repeatable_entropy = netsim->network.draw_seed() ^ value.seed;
 
   crypto::DevelopmentKey development;
-  if (value.development_tokens != 0) world_config.issuers.push_back(make_development_issuer(&development));
-
   auto instance = std::make_unique<WorldInstance>();
+  if (value.development_tokens != 0) {
+    instance->development_issuer = make_development_issuer(&development);
+    world_config.issuers.push_back(*instance->development_issuer);
+  }
   instance->netsim = value.netsim;
   instance->role = role_context;
   instance->clock = value.clock;
@@ -424,6 +427,31 @@ size_t lattice_world_events(lattice_world* world, lattice_event* out, size_t cap
     return 0;
   }
   return instance->take_events({out, capacity});
+}
+
+lattice_result lattice_world_set_issuers(lattice_world* world, const uint8_t* keys, uint32_t count) {
+  constexpr uint32_t kMostIssuers = 2;
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (call.is_nested()) return inside_callback("lattice_world_set_issuers");
+  if (keys == nullptr || count < 1 || count > kMostIssuers) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There are %u keys at %s. Give 1 or 2.", count,
+                keys == nullptr ? "NULL" : "that address");
+  }
+  if (!instance->listens()) {
+    return fail(LATTICE_ERROR_NOT_ALLOWED, "Only an authority has issuers; this world is a client.");
+  }
+  std::vector<crypto::PublicKey> issuers(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (abi::is_all_zero(keys + i * LATTICE_KEY_BYTES)) {
+      return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Key %u is all zero, which no issuer has.", i);
+    }
+    std::memcpy(issuers[i].data(), keys + i * LATTICE_KEY_BYTES, LATTICE_KEY_BYTES);
+  }
+  if (instance->development_issuer) issuers.push_back(*instance->development_issuer);
+  instance->world->set_issuers(issuers);
+  return LATTICE_OK;
 }
 
 lattice_result lattice_set_option(lattice_world* world, lattice_option option, int enabled) {

@@ -14,7 +14,7 @@ namespace lattice::abi {
 
 void WorldInstance::write_log(lattice_log_level level, const char* category, const char* format, ...) const {
   if (log == nullptr) return;
-  char text[256];
+  char text[kMaxLogLineBytes];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(text, sizeof text, format, arguments);
@@ -70,6 +70,24 @@ void WorldInstance::note_address(Connection& connection) const {
 
 namespace {
 
+std::string hex(std::span<const uint8_t> bytes) {
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    for (const int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
+  }
+  return text;
+}
+
+/// Who was connected, and how the connection was until its end: what somebody asks who reads of the end.
+std::string describe_life(const lattice_conn_info& info, const reliability::ConnectionStats& link) {
+  char numbers[128];
+  std::snprintf(numbers, sizeof numbers,
+                "; connected for %.1f s, rtt %.0f ms, loss %.1f %% out and %.1f %% in, last heard %.1f s ago",
+                static_cast<double>(link.connected_ns) / 1e9, static_cast<double>(link.srtt_ns) / 1e6,
+                100 * link.loss_out, 100 * link.loss_in, static_cast<double>(link.silent_ns) / 1e9);
+  return "; player " + hex(info.player) + ", session " + hex(info.session) + numbers;
+}
+
 /// What the log says of the end of a connection: who ended it, the reason, the text. A peer's text is quoted,
 /// so that it cannot be taken for the library's own words.
 std::string describe_end(bool by_peer, connection::DisconnectReason reason, std::string_view text) {
@@ -91,9 +109,21 @@ void write_refusal(void* ctx, const char* line) {
 
 }  // namespace
 
-void WorldInstance::on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                                       std::string_view text) {
-  if (log != nullptr) refusal_log.note(refusal, from, text, now().ns, write_refusal, this);
+void WorldInstance::on_connect_refused(const connection::RefusedClient& client) {
+  if (log != nullptr) refusal_log.note(client, now().ns, write_refusal, this);
+}
+
+void WorldInstance::on_path_moved(world::ConnectionHandle connection, const base::PathId& before,
+                                  const base::PathId& now) {
+  if (log == nullptr) return;
+  char from[socket::kPathTextBytes], to[socket::kPathTextBytes];
+  socket::format_path(before, from);
+  socket::format_path(now, to);
+  const Connection* entry = find({connection.slot, connection.generation});
+  const lattice_conn_info info = entry != nullptr ? entry->info : lattice_conn_info{};
+  write_log(LATTICE_LOG_INFO, "path", "peer %llu (connection %016llx) moved from %s to %s",
+            static_cast<unsigned long long>(info.peer_id),
+            static_cast<unsigned long long>(info.connection_id), from, to);
 }
 
 // What is known of a connection can be asked for until the program has seen its end.
@@ -125,6 +155,7 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   Connection& entry = remember(connection);
   entry.info.is_connected = 1;
   entry.info.peer_id = info.peer_id;
+  entry.info.connection_id = info.connection_id;
   std::memcpy(entry.info.player, info.player.data(), sizeof entry.info.player);
   std::memcpy(entry.info.session, info.session.data(), sizeof entry.info.session);
   entry.info.user_data_bytes =
@@ -133,8 +164,9 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
     std::memcpy(entry.info.user_data, info.user_data.data(), entry.info.user_data_bytes);
   }
   note_address(entry);
-  write_log(LATTICE_LOG_INFO, "connection", "peer %llu connected %s %s",
-            static_cast<unsigned long long>(info.peer_id), connects() ? "to" : "from",
+  write_log(LATTICE_LOG_INFO, "connection", "peer %llu (connection %016llx) connected %s %s",
+            static_cast<unsigned long long>(info.peer_id),
+            static_cast<unsigned long long>(info.connection_id), connects() ? "to" : "from",
             entry.info.remote_address);
   if (events) {
     events->record(event_of(LATTICE_EVENT_CONNECTED, connection));
@@ -153,15 +185,20 @@ void WorldInstance::on_disconnected(world::ConnectionHandle connection, connecti
   const size_t length = std::min(text.size(), sizeof entry->info.disconnect_text - 1);
   if (length != 0) std::memcpy(entry->info.disconnect_text, text.data(), length);
   entry->info.disconnect_text[length] = '\0';
+  const reliability::ConnectionStats* link = world->connection_stats(connection);
+  const bool by_peer = link != nullptr && link->ended_by_peer;
+  entry->info.ended_by_peer = by_peer ? 1 : 0;
   if (log != nullptr) {
-    const reliability::ConnectionStats* link = world->connection_stats(connection);
-    const bool by_peer = link != nullptr && link->ended_by_peer;
     // A peer cannot raise a warning by what it says: only a fault that this side found is one.
     const bool is_fault = !by_peer && (reason == connection::DisconnectReason::kProtocolError ||
                                        reason == connection::DisconnectReason::kInternalError);
-    write_log(is_fault ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "connection", "peer %llu at %s: %s",
-              static_cast<unsigned long long>(entry->info.peer_id), entry->info.remote_address,
-              describe_end(by_peer, reason, text).c_str());
+    const bool was_connected = entry->info.peer_id != 0 && link != nullptr;
+    write_log(is_fault ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "connection",
+              "peer %llu (connection %016llx) at %s: %s%s",
+              static_cast<unsigned long long>(entry->info.peer_id),
+              static_cast<unsigned long long>(entry->info.connection_id), entry->info.remote_address,
+              describe_end(by_peer, reason, text).c_str(),
+              was_connected ? describe_life(entry->info, *link).c_str() : "");
   }
   if (events) {
     lattice_event event = event_of(LATTICE_EVENT_DISCONNECTED, connection);

@@ -22,6 +22,7 @@ struct WorldInstance final : world::Observer {
   socket::ImpairedSocket* impaired = nullptr;  // owned by the world
   std::unique_ptr<CaptureBridge> capture;      // the callback of lattice_set_capture()
   lattice_netsim* netsim = nullptr;            // the network of this world; null: a UDP socket
+  std::optional<crypto::PublicKey> development_issuer;
   DevelopmentOffer development;  // after `world`: the key is removed before another world can take the port
   lattice_role_context role{};
   lattice_clock_fn clock = nullptr;
@@ -48,7 +49,8 @@ struct WorldInstance final : world::Observer {
   std::vector<Connection> connections;
   std::vector<ConnectionRef> ended;  // whose last event has been taken: known until the next call
 
-  /// Writes to the log callback, if there is one; printf-style, cut at 255 bytes.
+  static constexpr size_t kMaxLogLineBytes = 512;
+  /// Writes to the log callback, if there is one; printf-style, cut at kMaxLogLineBytes.
   LATTICE_PRINTF(4, 5)
   void write_log(lattice_log_level level, const char* category, const char* format, ...) const;
   world::Now now() const;
@@ -73,8 +75,9 @@ struct WorldInstance final : world::Observer {
   /// gone.
   void note_address(Connection& connection) const;
 
-  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                          std::string_view text) override;
+  void on_connect_refused(const connection::RefusedClient& client) override;
+  void on_path_moved(world::ConnectionHandle connection, const base::PathId& before,
+                     const base::PathId& now) override;
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;

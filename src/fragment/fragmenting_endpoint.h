@@ -90,9 +90,12 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
 
   // EndpointHandler
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
-  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                          std::string_view text) override {
-    above_.on_connect_refused(from, refusal, text);
+  void on_connect_refused(const connection::RefusedClient& client) override {
+    above_.on_connect_refused(client);
+  }
+  void on_path_moved(ConnectionHandle connection, const base::PathId& before,
+                     const base::PathId& now) override {
+    above_.on_path_moved(connection, before, now);
   }
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,

@@ -2,6 +2,7 @@
 #include "world/connector.h"
 
 #include <cstddef>
+#include <cstdio>
 
 namespace lattice::world {
 
@@ -36,6 +37,16 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
                             std::span<const uint8_t> token, const char** error) {
   wire::TokenFields fields;
   if (wire::parse_token(token, &fields) != wire::TokenStatus::kOk) return OpResult::kInvalid;
+  if (fields.protocol_id != wire::kProtocolId) {
+    const wire::ProtocolVersion wanted = wire::version_of(fields.protocol_id);
+    const wire::ProtocolVersion own = wire::version_of(wire::kProtocolId);
+    std::snprintf(version_text_, sizeof version_text_,
+                  "The connect token is for protocol version %u.%u, and this library speaks %u.%u. Update "
+                  "the older one.",
+                  wanted.major, wanted.minor, own.major, own.minor);
+    *error = version_text_;
+    return OpResult::kInvalid;
+  }
   const size_t key = key_of(fields);
   if (key == kNone) return OpResult::kInvalid;
   switch (endpoint.connect(server, token, keys_[key], &connection_)) {
@@ -49,8 +60,7 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
       *error = "No route of this world leads there, or the address has no host or no port.";
       return OpResult::kNotFound;
     case reliability::ConnectResult::kBadToken:
-      *error =
-          "The connect token was made for another protocol version or key. Ask the issuer for a new one.";
+      *error = "The connect token was made for another key. Ask the issuer for a new one.";
       return OpResult::kInvalid;
     case reliability::ConnectResult::kSchemaMismatch:
       *error = "The connect token states another schema. Build client and server from the same types.";

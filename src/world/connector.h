@@ -39,6 +39,7 @@ class Connector {
   size_t key_of(const wire::TokenFields& fields) const;
 
   std::vector<crypto::KeyPair> keys_;
+  char version_text_[128] = {};
   reliability::ConnectionHandle connection_;
 };
 

@@ -27,8 +27,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
   /// A client was not let in. Like EndpointHandler::on_connect_refused().
-  virtual void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                                  std::string_view text) = 0;
+  virtual void on_connect_refused(const connection::RefusedClient& client) = 0;
+  /// An authority: the client answers from another address now. At most once a second for each.
+  virtual void on_path_moved(ConnectionHandle connection, const base::PathId& before,
+                             const base::PathId& now) = 0;
   virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
   /// `connection` stays readable until this call returns.
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,

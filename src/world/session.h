@@ -125,6 +125,12 @@ class Session final : public reliability::EndpointHandler,
                   Now now);
   /// While the timeout is paused, silence ends no established connection.
   void set_timeout_paused(bool paused, Now now);
+  /// Ends all connections, those that begin included. Not inside a callback.
+  void disconnect_all(connection::DisconnectReason reason, std::string_view text);
+  /// False once no connection is left, not even one that says goodbye.
+  bool has_connections() const;
+  /// An authority: the issuers whose tokens count from now on, 1 to 4. Not inside a callback.
+  void set_issuers(std::span<const crypto::PublicKey> issuers);
   /// The peer that this side is; 0 while it connects to others and has no session.
   uint64_t local_peer() const { return table_.local_peer(); }
   /// The connection of a client of this side, or an invalid handle.
@@ -255,9 +261,12 @@ class Session final : public reliability::EndpointHandler,
   class PhaseScope;
 
   // reliability::EndpointHandler
-  void on_connect_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                          std::string_view text) override {
-    observer_.on_connect_refused(from, refusal, text);
+  void on_connect_refused(const connection::RefusedClient& client) override {
+    observer_.on_connect_refused(client);
+  }
+  void on_path_moved(ConnectionHandle connection, const base::PathId& before,
+                     const base::PathId& now) override {
+    observer_.on_path_moved(connection, before, now);
   }
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;

@@ -123,6 +123,19 @@ void Session::disconnect(ConnectionHandle connection, connection::DisconnectReas
   }
 }
 
+void Session::disconnect_all(connection::DisconnectReason reason, std::string_view text) {
+  if (endpoint_) endpoint_->endpoint().disconnect_all(reason, text);
+}
+
+bool Session::has_connections() const {
+  return endpoint_ && endpoint_->endpoint().connection_count() != 0;
+}
+
+void Session::set_issuers(std::span<const crypto::PublicKey> issuers) {
+  config_.issuers.assign(issuers.begin(), issuers.end());
+  if (endpoint_) endpoint_->endpoint().set_issuers(issuers);
+}
+
 void Session::set_timeout_paused(bool paused, Now now) {
   timeout_paused_ = paused;
   if (endpoint_) endpoint_->endpoint().set_timeout_paused(paused, now.ns);

@@ -230,6 +230,15 @@ TEST_F(ErrorText, ATokenThatWasUsed) {
       {"made for a client key that this world no longer holds: it was used, or made for another world"});
 }
 
+TEST_F(ErrorText, ATokenForAnotherProtocolVersionIsRefusedAtOnceAndBothAreNamed) {
+  const lattice::Token made = client.world.dev_token(kServer);
+  const std::span<const uint8_t> bytes = made;
+  std::vector<uint8_t> token(bytes.begin(), bytes.end());
+  token[35] += 1;  // protocol_id: "LT", minor, major
+  client.world.connect(kServer, token);
+  expect_error(LATTICE_ERROR_TOKEN, {"is for protocol version 2.0", "this library speaks 1.0"});
+}
+
 TEST_F(ErrorText, TheLogSaysWhoCameAndWhereAClientWent) {
   join();
   const auto last_of = [](const Game& game) { return game.log.empty() ? std::string() : game.log.back(); };

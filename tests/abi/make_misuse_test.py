@@ -34,6 +34,7 @@ VALUES = {
     "uint32_t behaviour": "0",
     "uint32_t index": "0",
     "uint32_t tick": "f.next_tick()",
+    "uint32_t count": "1",
     "uint32_t struct_size": "sizeof(uint32_t)",
     "uint16_t prop_id": "0",
     "uint16_t rpc_id": "kThingRpc",
@@ -78,7 +79,7 @@ VALUES = {
     "size_t state_count": "1",
     "uint64_t key": "7",
 }
-SIZES = re.compile(r"^(size_t|uint64_t|uint32_t) (cap|capacity|bytes|len|label_bytes|token_bytes|struct_size|state_count)$")
+SIZES = re.compile(r"^(size_t|uint64_t|uint32_t) (cap|capacity|bytes|len|label_bytes|token_bytes|struct_size|state_count|count)$")
 # The handle of a network travels as void* where a lattice_clock_fn is expected.
 NETSIM_AS_VOID = "void* netsim"
 

@@ -23,12 +23,16 @@ struct Events {
   uint64_t remote_schema = 0;
   std::string text;
   int messages = 0;
+  lattice_conn* newest = nullptr;  // of the last on_connected
 };
 
 inline void install(lattice_world* world, Events* events) {
   lattice_callbacks callbacks;
   lattice_callbacks_init(&callbacks);
-  callbacks.on_connected = [](void* ctx, lattice_conn*) { ++static_cast<Events*>(ctx)->connected; };
+  callbacks.on_connected = [](void* ctx, lattice_conn* conn) {
+    ++static_cast<Events*>(ctx)->connected;
+    static_cast<Events*>(ctx)->newest = conn;
+  };
   callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
     auto* e = static_cast<Events*>(ctx);
     ++e->disconnected;
@@ -54,6 +58,7 @@ struct Pair {
   uint8_t seed[32];
   uint8_t issuer[32];
   uint8_t server_key[32];
+  uint8_t player[16] = {};  // that tokens name
 
   explicit Pair(double delay_ms = 50, uint32_t max_connections = 8) {
     lattice_impairment impairment;
@@ -118,6 +123,7 @@ struct Pair {
     lattice_token_request request;
     lattice_token_request_init(&request);
     request.issued_unix_s = issued;
+    std::memcpy(request.player, player, sizeof player);
     std::memcpy(request.server_public_key, audience != nullptr ? audience : server_key, 32);
     EXPECT_EQ(lattice_world_new_client_key(for_world, request.client_public_key), LATTICE_OK);
     uint8_t bytes[LATTICE_TOKEN_MAX_BYTES];

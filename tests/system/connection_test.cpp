@@ -211,7 +211,8 @@ TEST(Connection, TheLogSaysWhoEndedItAndQuotesThePeer) {
     EXPECT_EQ(lattice_disconnect_with(conn, reason, text), LATTICE_OK);
     pair.run_ms(500);
     const auto end_of = [](const std::string& line) {
-      return line.substr(0, line.find(' ') + 1) + line.substr(line.find(": ") + 2);
+      const size_t said = line.find(": ") + 2;
+      return line.substr(0, line.find(' ') + 1) + line.substr(said, line.find("; player ") - said);
     };
     return end_of(on_server.back()) + " | " + end_of(on_client.back());
   };
@@ -223,6 +224,78 @@ TEST(Connection, TheLogSaysWhoEndedItAndQuotesThePeer) {
   EXPECT_EQ(ended_lines(LATTICE_DISCONNECT_INTERNAL_ERROR, "a\" \\b"),
             "info ended by the peer: internal_error \"a\\\" \\\\b\" | warning ended here: internal_error "
             "(a\" \\b)");
+}
+
+TEST(Connection, IssuersChangeWhileTheServerRuns) {
+  Pair pair(5);
+  pair.connect(pair.client, pair.token(pair.client));
+  pair.run_ms(300);
+  ASSERT_EQ(pair.client_events.connected, 1);
+  uint8_t new_seed[32], keys[64] = {};
+  ASSERT_EQ(lattice_issuer_generate(new_seed, keys), LATTICE_OK);
+  const auto joins = [&](const char* address, const uint8_t* seed) {
+    Events events;
+    lattice_world* world = pair.make_client(address, &events);
+    EXPECT_NE(pair.connect(world, pair.token(world, kUnix, seed)), nullptr);
+    for (int ms = 0; ms < 400; ++ms) {
+      lattice_world_pump(world);
+      pair.run_ms(1);
+    }
+    lattice_world_destroy(world);
+    return events.connected == 1;
+  };
+  EXPECT_FALSE(joins("10.0.1.1:1", new_seed));
+  EXPECT_EQ(lattice_world_set_issuers(pair.server, keys, 2), LATTICE_ERROR_INVALID_ARGUMENT) << "a zero key";
+  EXPECT_EQ(lattice_world_set_issuers(pair.server, keys, 0), LATTICE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(lattice_world_set_issuers(pair.client, keys, 1), LATTICE_ERROR_NOT_ALLOWED);
+  std::memcpy(keys + 32, pair.issuer, 32);
+  ASSERT_EQ(lattice_world_set_issuers(pair.server, keys, 2), LATTICE_OK) << lattice_last_error();
+  EXPECT_TRUE(joins("10.0.1.2:1", new_seed));
+  EXPECT_TRUE(joins("10.0.1.3:1", pair.seed));
+  ASSERT_EQ(lattice_world_set_issuers(pair.server, keys, 1), LATTICE_OK);
+  EXPECT_FALSE(joins("10.0.1.4:1", pair.seed));
+  EXPECT_TRUE(joins("10.0.1.5:1", new_seed));
+  EXPECT_EQ(pair.client_events.disconnected, 0) << "who is connected stays";
+}
+
+TEST(Connection, TheLogTellsTheLifeOfAConnectionAtItsEnd) {
+  Pair pair(11);
+  std::vector<std::string> on_server;
+  lattice_world_config config = pair.server_config();
+  config.connection_timeout_ms = 4000;
+  log_into(config, &on_server);
+  lattice_world_destroy(pair.server);
+  pair.start_server(config);
+  pair.player[0] = 7;
+  pair.connect(pair.client, pair.token(pair.client));
+  pair.run_ms(3000);
+  ASSERT_EQ(pair.server_events.connected, 1);
+  lattice_conn_info info;
+  lattice_conn_info_init(&info);
+  ASSERT_EQ(lattice_conn_get_info(pair.server_events.newest, &info), LATTICE_OK);
+  EXPECT_NE(info.connection_id, 0u);
+  lattice_conn_info of_client;
+  lattice_conn_info_init(&of_client);
+  ASSERT_EQ(lattice_conn_get_info(pair.client_events.newest, &of_client), LATTICE_OK);
+  EXPECT_EQ(info.connection_id, of_client.connection_id);
+  lattice_conn_stats stats;
+  lattice_conn_stats_init(&stats);
+  ASSERT_EQ(lattice_conn_get_stats(pair.server_events.newest, &stats), LATTICE_OK);
+  EXPECT_NEAR(stats.connected_ms, 3000, 100);
+  EXPECT_LT(stats.silent_ms, 1100);
+  lattice_world* gone = pair.client;
+  pair.client = nullptr;  // it is not pumped any more
+  pair.run_ms(6000);
+  lattice_world_destroy(gone);
+  const std::string& line = on_server.back();
+  char name[96];
+  std::snprintf(name, sizeof name, "peer 2 (connection %016llx) at 10.0.0.2:1000: ended here: timeout",
+                static_cast<unsigned long long>(info.connection_id));
+  EXPECT_NE(line.find(name), std::string::npos) << line;
+  for (const char* part :
+       {"; player 07", ", session 0", "connected for 6.", "rtt ", "loss ", "last heard 4."}) {
+    EXPECT_NE(line.find(part), std::string::npos) << part << " is not in: " << line;
+  }
 }
 
 TEST(Connection, TheLogNamesAServerThatIsGone) {

@@ -105,10 +105,18 @@ class Rebind : public testing::Test {
       LATTICE_CHANNEL_UNRELIABLE, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED, LATTICE_CHANNEL_RELIABLE_UNORDERED,
       LATTICE_CHANNEL_RELIABLE_ORDERED};
 
+  std::vector<std::string> moves_logged;
   MessagePair pair{{.simulated = false,
                     .server_address = "127.0.0.1:0",
                     .client_address = "127.0.0.1:0",
-                    .client_connects_to = "127.0.0.2:"}};
+                    .client_connects_to = "127.0.0.2:",
+                    .adjust = [this](lattice_world_config* config) {
+                      config->log_ctx = &moves_logged;
+                      config->log = [](void* ctx, lattice_log_level, const char*, const char* text) {
+                        if (std::strstr(text, " moved from ") == nullptr) return;
+                        static_cast<std::vector<std::string>*>(ctx)->emplace_back(text);
+                      };
+                    }}};
   NatRelay relay;
 };
 
@@ -135,6 +143,9 @@ TEST_F(Rebind, NothingSaidIsLostOrRepeatedWhileTheAddressChanges) {
     }
     EXPECT_EQ(server_stats().path_moves, ++moves);
     EXPECT_EQ(seen_by_server(), outward());
+    ASSERT_EQ(moves_logged.size(), moves);
+    EXPECT_TRUE(moves_logged.back().ends_with(" moved from " + before + " to " + outward()))
+        << moves_logged.back();
   }
   run_ms(3000);
   expect_heard(said);

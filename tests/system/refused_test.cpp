@@ -151,6 +151,32 @@ TEST(RefusalLog, NamesWhoWasRefusedAndWhy) {
   EXPECT_EQ(pair.lines[0], "refused 10.0.0.2:1000: server_token_expired");
 }
 
+TEST(RefusalLog, NamesThePlayerOfTheTokenAndWhetherTheIssuerVouchesForIt) {
+  LoggingPair pair;
+  pair.player[0] = 0xab;
+  pair.player[15] = 0x01;
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 4000)), nullptr);
+  pair.run_ms(10);
+  ASSERT_EQ(pair.lines.size(), 1u);
+  // Nothing was verified for it: anybody may have written the name.
+  EXPECT_EQ(pair.lines[0],
+            "refused 10.0.0.2:1000 player ab000000000000000000000000000001 (unproven): server_token_expired");
+  lattice_world_config config = pair.base("10.0.0.3:1000");
+  config.tick_rate_hz = 30;
+  Events events;
+  lattice_world* other = pair.make_client(config, &events);
+  ASSERT_NE(pair.connect(other, pair.token(other)), nullptr);
+  for (int i = 0; i < 500; ++i) {
+    lattice_world_pump(other);
+    pair.run_ms(1);
+  }
+  ASSERT_GE(pair.lines.size(), 2u);
+  EXPECT_EQ(pair.lines.back(),
+            "refused 10.0.0.3:1000 player ab000000000000000000000000000001: server_config_mismatch: "
+            "tick_rate_hz: server 60, client 30");
+  lattice_world_destroy(other);
+}
+
 TEST(RefusalLog, HasTheTextThatTheClientWasTold) {
   LoggingPair pair;
   lattice_world_config config = pair.base("10.0.0.2:1000");

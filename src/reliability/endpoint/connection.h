@@ -352,6 +352,7 @@ class alignas(64) Connection {
 
   // Who.
   uint64_t peer_id_ = 0;
+  uint64_t connected_at_ns_ = 0;
   wire::Id16 player_{};
   wire::Id16 session_{};
   std::array<uint8_t, wire::kMaxTokenUserBytes> user_data_{};

@@ -159,9 +159,11 @@ void Connection::queue_reset_token() {
 
 void Connection::announce(uint64_t most_rtt_ns) {
   ++context_.totals.connections_opened;
+  connected_at_ns_ = now_ns();
   ConnectedInfo info;
   info.address = path_.address();
   info.peer_id = peer_id_;
+  info.connection_id = link_->connection_id();
   info.is_incoming = is_incoming_;
   info.player = player_;
   info.session = session_;

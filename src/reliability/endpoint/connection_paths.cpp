@@ -32,8 +32,10 @@ void Connection::on_path_flags(const base::PathId& from, const wire::KeepaliveBo
     path_.on_challenge(body.challenge);
   }
   if ((body.flags & wire::kKeepalivePathResponse) == 0) return;
+  const base::PathId before = path_.address();
   if (is_incoming_ && path_.on_response(from, body.response, path_limits(from), now_ns())) {
     on_path_moved();
+    context_.handler.on_path_moved(handle_, before, path_.address());
   } else {
     count(Refusal::kPathResponseStray);
   }

@@ -29,6 +29,8 @@ const ConnectionStats& Connection::stats() {
   out.loss_in = losses_.in();
   out.traffic = traffic_;
   if (link_) {
+    out.connected_ns = now_ns() - connected_at_ns_;
+    out.silent_ns = now_ns() - timers_->heard_at_ns();
     out.key_epoch = link_->newest_epoch();
     out.datagram_bytes = path_.datagram_bytes();
     out.packets_missing = missing_packets(link_->highest_received(), out.traffic.packets_received);

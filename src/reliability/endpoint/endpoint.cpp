@@ -200,6 +200,16 @@ void Endpoint::set_timeout_paused(bool paused, uint64_t now_ns) {
   core_->set_timeout_paused(paused, now_ns);
 }
 
+void Endpoint::set_issuers(std::span<const crypto::PublicKey> issuers) {
+  core_->server->set_issuers(issuers);
+}
+
+void Endpoint::disconnect_all(connection::DisconnectReason reason, std::string_view text) {
+  for (const auto& connection : core_->connections) {
+    if (connection) connection->disconnect(reason, text);
+  }
+}
+
 void Endpoint::set_placed(const wire::PlacedSummary& placed) {
   core_->context.config.placed = placed;
 }

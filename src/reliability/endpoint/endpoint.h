@@ -143,6 +143,12 @@ class Endpoint {
   /// each connection restarts.
   void set_timeout_paused(bool paused, uint64_t now_ns);
 
+  /// The issuers whose tokens count from now on, 1 to 4. On an accepting endpoint. Who is connected stays.
+  void set_issuers(std::span<const crypto::PublicKey> issuers);
+
+  /// Ends all connections.
+  void disconnect_all(connection::DisconnectReason reason, std::string_view text);
+
   /// Reports every later datagram to `observer`, decrypted (borrowed; null ends the capture). Not from inside
   /// a callback. False, and nothing set, in a build without LATTICE_CAPTURE.
   bool set_capture(CaptureObserver* observer);

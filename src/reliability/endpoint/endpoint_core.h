@@ -55,7 +55,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
                              const wire::PacketHeader& header, size_t header_bytes);
   void on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram);
   void verify_newcomers();
-  void note_refused(const base::PathId& from, connection::ServerRefusal refusal, std::string_view text);
+  void note_refused(const connection::RefusedClient& client);
   void on_client_datagram(Connection& connection, const base::PathId& from,
                           std::span<const uint8_t> datagram);
   void on_session_datagram(const base::PathId& from, std::span<uint8_t> datagram,

@@ -58,7 +58,8 @@ struct FragmentOutcome {
 /// The facts that both sides know once connected. Spans live for the call.
 struct ConnectedInfo {
   base::PathId address;
-  uint64_t peer_id = 0;      ///< Session id of the client: the peer on a server, this side on a client.
+  uint64_t peer_id = 0;  ///< Session id of the client: the peer on a server, this side on a client.
+  uint64_t connection_id = 0;
   bool is_incoming = false;  ///< True on the side that accepted.
   wire::Id16 player{};       ///< From the token; both sides have it.
   wire::Id16 session{};
@@ -81,12 +82,13 @@ class EndpointHandler {
   /// endpoint then refuses by itself. Must not call the endpoint.
   virtual connection::Admission on_admission(const connection::AdmissionRequest& request) = 0;
 
-  /// Server side: a handshake message from `from` was refused. `text` is the text sent to `from`, or empty;
-  /// it lives for the call. Unauthenticated senders decide how often this is called.
-  virtual void on_connect_refused(const base::PathId& /*from*/, connection::ServerRefusal,
-                                  std::string_view /*text*/) {}
+  /// Server side: a handshake message was refused. Unauthenticated senders decide how often this is called.
+  virtual void on_connect_refused(const connection::RefusedClient&) {}
 
   virtual void on_connected(ConnectionHandle connection, const ConnectedInfo& info) = 0;
+
+  /// Server side: the client answers from another address now (L-04). At most once a second.
+  virtual void on_path_moved(ConnectionHandle, const base::PathId& /*before*/, const base::PathId& /*now*/) {}
 
   /// Exactly once for every on_connected(), and once for every connect() that returned kOk and failed. Every
   /// receipt has been reported before it. The handle is stale afterwards. `remote_schema_id` is not 0 only

@@ -188,7 +188,7 @@ void Endpoint::Core::on_handshake_datagram(const base::PathId& from, std::span<c
 void Endpoint::Core::on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram) {
   const connection::ServerArrival arrival = server->on_datagram(from, datagram, moment(), batch);
   if (arrival.waits) capture.forget_incoming();  // It is captured when it is verified, and so opened.
-  note_refused(arrival.displaced.value_or(from), arrival.refusal, {});
+  note_refused({arrival.displaced.value_or(from), arrival.refusal, {}, arrival.refused});
 }
 
 // The packets of players come first: what strangers cost in curve operations is spent after them.
@@ -200,17 +200,16 @@ void Endpoint::Core::verify_newcomers() {
       if (result.gave_way != 0) end_half_open(result.gave_way);
       on_accepted_client(*result.accepted);
     } else {
-      note_refused(waited->from, result.refusal, result.text.view());
+      note_refused({waited->from, result.refusal, result.text.view(), result.refused});
     }
     capture.finish_incoming(context.clock.now_ns());
   }
 }
 
-void Endpoint::Core::note_refused(const base::PathId& from, connection::ServerRefusal refusal,
-                                  std::string_view text) {
-  if (refusal == connection::ServerRefusal::kNone) return;
+void Endpoint::Core::note_refused(const connection::RefusedClient& client) {
+  if (client.refusal == connection::ServerRefusal::kNone) return;
   count(Refusal::kHandshakeRefused);
-  context.handler.on_connect_refused(from, refusal, text);
+  context.handler.on_connect_refused(client);
 }
 
 void Endpoint::Core::on_client_datagram(Connection& connection, const base::PathId& from,

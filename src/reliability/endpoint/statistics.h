@@ -73,6 +73,9 @@ struct ConnectionStats {
   uint64_t queue_ns = 0;          ///< waiting_bytes at rate_bytes_per_s: how long a new message waits.
   uint32_t quality = 0;           ///< 0 to 100: connection_quality.h; 0 unless connected.
 
+  uint64_t connected_ns = 0;  ///< How long it has been, or was, connected.
+  uint64_t silent_ns = 0;     ///< Since the last packet that opened, or since the beginning.
+
   bool ended_by_peer = false;  ///< The peer ended it, with reason and text of its own. Until then false.
 };
 

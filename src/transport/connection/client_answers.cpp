@@ -70,6 +70,7 @@ ClientResult ClientHandshake::on_denied(std::span<const uint8_t> body) {
     return drop(ClientDrop::kMalformed);
   }
   advisory_ = DisconnectReason::kVersionMismatch;
+  denied_protocol_id_ = denied.protocol_id;
   return drop(ClientDrop::kAdvisoryDenial);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/events.h"
+#include "transport/connection/config_difference.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/hash.h"
 
@@ -19,7 +20,6 @@ constexpr uint64_t kClockSkewS = 30;
 
 // Texts for the most likely causes of an exhausted budget. A server does not answer a token that it refuses,
 // and does not answer clients beyond its limits: the client cannot distinguish the two.
-constexpr ReasonText kOtherVersion("the server speaks another protocol version");
 constexpr ReasonText kNeverAccepted("challenged, never accepted: token refused, or server too busy");
 constexpr ReasonText kNobodyListens("nobody listens at the server's address");
 constexpr ReasonText kLooksExpired("no answer, and the token has expired by this clock");
@@ -139,7 +139,7 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
     result.text = text;
   };
   if (advisory_ == DisconnectReason::kVersionMismatch) {
-    is(DisconnectReason::kVersionMismatch, kOtherVersion);
+    is(DisconnectReason::kVersionMismatch, versions_differ(denied_protocol_id_, config_.protocol_id));
   } else if (was_challenged_) {  // A server challenges only tokens that are valid by its own clock.
     is(DisconnectReason::kTimeout, kNeverAccepted);
   } else if (is_unreachable_) {

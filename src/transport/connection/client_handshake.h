@@ -183,6 +183,7 @@ class ClientHandshake {
   uint64_t allowance_second_ = 0;
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;
+  uint32_t denied_protocol_id_ = 0;  ///< What the denying server speaks.
   std::array<uint64_t, static_cast<size_t>(ClientDrop::kCount)> drops_{};
 };
 

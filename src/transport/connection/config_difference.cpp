@@ -28,6 +28,15 @@ ReasonText too_few_objects(uint32_t server_max, uint32_t client_max) {
   return both_values("max_objects", server_max, client_max);
 }
 
+ReasonText versions_differ(uint32_t server_protocol_id, uint32_t client_protocol_id) {
+  const wire::ProtocolVersion server = wire::version_of(server_protocol_id);
+  const wire::ProtocolVersion client = wire::version_of(client_protocol_id);
+  char text[wire::kMaxReasonTextBytes];
+  std::snprintf(text, sizeof text, "protocol version: server %u.%u, client %u.%u", server.major, server.minor,
+                client.major, client.minor);
+  return ReasonText(text);
+}
+
 ReasonText placed_objects_differ(const wire::PlacedSummary& server, const wire::PlacedSummary& client) {
   char text[wire::kMaxReasonTextBytes + 1];
   uint64_t key = 0;

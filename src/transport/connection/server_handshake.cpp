@@ -115,7 +115,7 @@ ServerArrival ServerHandshake::on_datagram(const base::PathId& from, std::span<c
       arrival = on_response(from, datagram, header_bytes, moment);
     } else if (header.type == wire::PacketType::kHandshake &&
                wire::peek_handshake_message(body) == wire::HandshakeMessage::kConnectionRequest) {
-      arrival.refusal = on_request(from, body, moment, sink);
+      arrival = on_request(from, body, moment, sink);
     } else {
       arrival.refusal = ServerRefusal::kUnexpectedMessage;
     }
@@ -177,19 +177,25 @@ ServerRefusal ServerHandshake::check_token(std::span<const uint8_t> token, const
   return ServerRefusal::kNone;
 }
 
-ServerRefusal ServerHandshake::on_request(const base::PathId& from, std::span<const uint8_t> body,
+ServerArrival ServerHandshake::on_request(const base::PathId& from, std::span<const uint8_t> body,
                                           const ServerMoment& moment, DatagramSink& sink) {
   wire::ConnectionRequest request;
-  if (!wire::parse_connection_request(body, &request)) return ServerRefusal::kMalformed;
+  if (!wire::parse_connection_request(body, &request)) return {ServerRefusal::kMalformed};
   wire::TokenFields fields;
   const ServerRefusal token = check_token(request.token, request.client_pub, moment.unix_s, &fields);
-  if (token != ServerRefusal::kNone) return token;
+  ServerArrival arrival;
+  arrival.refused.player = fields.player;
+  const auto refused = [&arrival](ServerRefusal refusal) {
+    arrival.refusal = refusal;
+    return arrival;
+  };
+  if (token != ServerRefusal::kNone) return refused(token);
   // Anybody can forge sources of a prefix, so a prefix over its rate is turned away only when the hashes for
   // all run low: a lesser flood keeps nobody out, and a greater one leaves half to the other prefixes.
   Route& route = route_of(from);
   const bool within_rate = route.request_rate.take(subjects_.of(from).id, moment.now_ns);
-  if (!within_rate && route.request_budget.is_low(moment.now_ns)) return ServerRefusal::kRequestRate;
-  if (!route.request_budget.take(moment.now_ns)) return ServerRefusal::kRequestBudget;
+  if (!within_rate && route.request_budget.is_low(moment.now_ns)) return refused(ServerRefusal::kRequestRate);
+  if (!route.request_budget.take(moment.now_ns)) return refused(ServerRefusal::kRequestBudget);
 
   const Bucket& bucket = buckets_.current(moment.now_ns);
   wire::Challenge challenge;
@@ -207,7 +213,7 @@ ServerRefusal ServerHandshake::on_request(const base::PathId& from, std::span<co
   LATTICE_CHECK(header_bytes + body_bytes == out.size());
   sink.emit(from, out);
   ++challenge_count_;
-  return ServerRefusal::kNone;
+  return {};
 }
 
 }  // namespace lattice::connection

@@ -119,8 +119,24 @@ struct ServerAccepted {
   uint16_t max_datagram_bytes = 0;  ///< What the client can receive; ≥ 1200.
 };
 
+/// Whom a refusal is about, as far as it is known.
+struct RefusedPlayer {
+  wire::Id16 player{};     ///< As the token says; zero when no token was read.
+  bool is_proven = false;  ///< The token is the issuer's. Before that anybody may have written the name.
+};
+
+/// A client that was not let in, for the log. `text` is what the client was told, or empty; it lives for the
+/// call.
+struct RefusedClient {
+  base::PathId from;
+  ServerRefusal refusal = ServerRefusal::kNone;
+  std::string_view text;
+  RefusedPlayer who;
+};
+
 struct ServerResult {
   ServerRefusal refusal = ServerRefusal::kNone;
+  RefusedPlayer refused;
   uint64_t remote_schema_id = 0;  ///< With kSchemaMismatch: the client's schema.
   ReasonText text;                ///< The text sent to the client with the reason.
   std::optional<ServerAccepted> accepted;
@@ -131,6 +147,7 @@ struct ServerResult {
 struct ServerArrival {
   ServerRefusal refusal = ServerRefusal::kNone;
   bool waits = false;  ///< A message 3 that is to be verified.
+  RefusedPlayer refused = {};
   /// Who sent the message that gave way to this one. The refusal is about that one then.
   std::optional<base::PathId> displaced = std::nullopt;
 };
@@ -198,7 +215,7 @@ class ServerHandshake {
   };
   Route& route_of(const base::PathId& path);
 
-  ServerRefusal on_request(const base::PathId& from, std::span<const uint8_t> body,
+  ServerArrival on_request(const base::PathId& from, std::span<const uint8_t> body,
                            const ServerMoment& moment, DatagramSink& sink);
   ServerArrival on_response(const base::PathId& from, std::span<const uint8_t> datagram, size_t header_bytes,
                             const ServerMoment& moment);

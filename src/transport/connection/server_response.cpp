@@ -117,19 +117,20 @@ ServerArrival ServerHandshake::on_response(const base::PathId& from, std::span<c
   // A valid cookie already proves these checks, except for the time.
   const ServerRefusal token =
       check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token);
-  if (token != ServerRefusal::kNone) return {token};
+  const RefusedPlayer who = {response.token.player};
+  if (token != ServerRefusal::kNone) return {.refusal = token, .refused = who};
   base::PathId displaced;
   switch (route.waiting.push(from, subject, datagram, &displaced)) {
     case ResponseQueue::Push::kWaits:
-      return {ServerRefusal::kNone, true};
+      return {.waits = true};
     case ResponseQueue::Push::kWaitsAnotherLost:
-      return {ServerRefusal::kResponseQueue, true, displaced};
+      return {.refusal = ServerRefusal::kResponseQueue, .waits = true, .displaced = displaced};
     case ResponseQueue::Push::kAlreadyWaits:
       return {};
     case ResponseQueue::Push::kLost:
       break;
   }
-  return {ServerRefusal::kResponseQueue};
+  return {.refusal = ServerRefusal::kResponseQueue, .refused = who};
 }
 
 std::optional<ResponseQueue::Response> ServerHandshake::take_waiting(uint64_t now_ns) {
@@ -168,12 +169,15 @@ ServerResult ServerHandshake::verified(const ResponseQueue::Response& waited, co
   response.bucket = buckets_.find(response.clear.key_index, moment.now_ns);
   if (response.bucket == nullptr && failed(ServerRefusal::kCookie))
     return result;  // It was erased meanwhile.
-  if (failed(check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token))) {
-    return result;
-  }
+  const bool is_refused =
+      failed(check_token(response.clear.token, response.clear.client_pub, moment.unix_s, &response.token));
+  result.refused.player = response.token.player;
+  if (is_refused) return result;
   if (failed(open_response(datagram, &response))) return result;
   if (failed(verify_signature(response))) return result;
-  return settle(waited.from, moment, response, sink);
+  result = settle(waited.from, moment, response, sink);
+  result.refused = {response.token.player, true};
+  return result;
 }
 
 /// Describes a configuration mismatch. A wrong tick rate would cause hard resets of the client's clock; too

@@ -9,6 +9,13 @@ namespace lattice::wire {
 
 /// Bytes 'L' 'T' minor major, as a little-endian u32: release 1.0 is 4C 54 00 01 (P-02).
 inline constexpr uint32_t kProtocolId = 0x0100544Cu;
+
+struct ProtocolVersion {
+  uint32_t major, minor;
+};
+constexpr ProtocolVersion version_of(uint32_t protocol_id) {
+  return {protocol_id >> 24, (protocol_id >> 16) & 0xFF};
+}
 inline constexpr uint32_t kProtocolMagicMask = 0x0000FFFFu;
 inline constexpr uint32_t kProtocolMagic = 0x0000544Cu;
 

@@ -80,7 +80,8 @@ struct Host : RpcHost {
 
 struct Game : Observer {
   void on_rpc(uint64_t, uint16_t, const void*, size_t) override { callers.push_back(router->sender()); }
-  void on_connect_refused(const base::PathId&, connection::ServerRefusal, std::string_view) override {}
+  void on_connect_refused(const connection::RefusedClient&) override {}
+  void on_path_moved(world::ConnectionHandle, const base::PathId&, const base::PathId&) override {}
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
   void on_loaded(ConnectionHandle) override {}

@@ -99,7 +99,8 @@ class Game : public Observer, private transfer::TransferHandler {
   void on_tick(Tick tick, bool resimulating) override {
     if (step) step(tick, resimulating);
   }
-  void on_connect_refused(const base::PathId&, connection::ServerRefusal, std::string_view) override {}
+  void on_connect_refused(const connection::RefusedClient&) override {}
+  void on_path_moved(world::ConnectionHandle, const base::PathId&, const base::PathId&) override {}
   void on_connected(ConnectionHandle, const reliability::ConnectedInfo&) override {}
   void on_disconnected(ConnectionHandle, connection::DisconnectReason, uint64_t, std::string_view) override {}
   void on_loaded(ConnectionHandle) override {}

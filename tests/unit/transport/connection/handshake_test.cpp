@@ -607,6 +607,7 @@ TEST(Handshake, WrongVersionIsDeniedAndReportedWhenTheBudgetEnds) {
   const ClientResult done = client.update(rig.now_ns, kStartUnixS, rig.client_sink);
   EXPECT_EQ(done.outcome, ClientOutcome::kGaveUp);
   EXPECT_EQ(done.reason, DisconnectReason::kVersionMismatch);
+  EXPECT_EQ(done.text.view(), "protocol version: server 1.0, client 2.0");
   // At most ten a second to one prefix.
   int denials = 0;
   for (int i = 0; i < 50; ++i) denials += !rig.ask(request).empty();

@@ -1,8 +1,10 @@
 #include "capture_file.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "log.h"
 #include "process.h"
 
 namespace app {
@@ -20,6 +22,20 @@ PcapngAddress address(const uint8_t (&ip)[16], uint16_t port) {
 std::string CaptureFile::start(lattice_world* world, const std::string& path) {
   if (lattice_set_capture(world, &CaptureFile::on_captured, this) != LATTICE_OK) return lattice_last_error();
   return writer_.open(path);
+}
+
+void CaptureFile::catch_up() {
+  writer_.flush();
+  switch (writer_.look()) {
+    case LossWatch::Change::kNone:
+      return;
+    case LossWatch::Change::kBegan:
+      return log_line(LATTICE_LOG_ERROR, "capture", "the file loses datagrams",
+                      {{"file", path()}, {"why", std::strerror(writer_.error())}});
+    case LossWatch::Change::kEnded:
+      return log_line(LATTICE_LOG_WARNING, "capture", "the file is written again",
+                      {{"file", path()}, {"missing", writer_.lost()}});
+  }
 }
 
 void CaptureFile::on_captured(void* context, const lattice_captured_datagram* datagram) {

@@ -14,6 +14,11 @@ class CaptureFile {
   /// Begins to capture `world`, which must be destroyed before this object. Returns "", or a text that says
   /// what is wrong and what to do.
   std::string start(lattice_world* world, const std::string& path);
+  /// The file that is written. It has another name than start() was given when there was a file of that name.
+  const std::string& path() const { return writer_.path(); }
+  /// Writes what was kept, and logs when the file begins to lose datagrams and when it is written again. Call
+  /// it now and then.
+  void catch_up();
   /// Returns false when the file is not complete.
   bool finish() { return writer_.close(); }
   uint64_t datagram_count() const { return writer_.datagram_count(); }

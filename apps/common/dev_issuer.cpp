@@ -77,7 +77,9 @@ std::string read_server_note(const std::string& data_dir, ServerNote& out) {
 }
 
 void remove_server_note(const std::string& data_dir) {
-  unlink((data_dir + "/server.json").c_str());
+  ServerNote note;
+  if (read_server_note(data_dir, note).empty() && note.pid == getpid())
+    unlink((data_dir + "/server.json").c_str());
 }
 
 }  // namespace app

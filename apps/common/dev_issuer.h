@@ -4,6 +4,7 @@
 //
 //   issuer.key   64 hexadecimal digits, mode 0600: everybody who reads it can admit players
 //   issuer.pub   64 hexadecimal digits
+//   server.lock  locked by the server that has the folder (data_folder.h)
 //   server.json  {"address", "server_public_key", "schema_id", "pid"}, rewritten at each start
 #pragma once
 
@@ -38,6 +39,7 @@ struct ServerNote {
 
 std::string write_server_note(const std::string& data_dir, const ServerNote& note);
 std::string read_server_note(const std::string& data_dir, ServerNote& out);
+/// Removes the note, if it is this process's.
 void remove_server_note(const std::string& data_dir);
 
 }  // namespace app

@@ -8,7 +8,7 @@ enum ExitCode : int {
   kExitFailed = 1,        // a check or a target was missed, or something else went wrong
   kExitUsage = 2,         // the command line is wrong
   kExitConfig = 3,        // a configuration file or an environment value is wrong
-  kExitPort = 4,          // the port is taken, or permission is missing
+  kExitPort = 4,          // the port or the data folder is taken, or permission is missing
   kExitUnreachable = 5,   // something the program depends on does not answer
   kExitIncompatible = 6,  // versions or schemas differ
   kExitInterrupted = 130

@@ -5,10 +5,11 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "json_writer.h"
-#include "line_writer.h"
+#include "record_writer.h"
 
 namespace app {
 namespace {
@@ -35,16 +36,19 @@ constexpr int kLastWaitMs = 100;
 
 class Sink {
  public:
-  ~Sink() {
+  ~Sink() { finish(); }
+  bool finish() {
     catch_up();
     pollfd waits{STDERR_FILENO, POLLOUT, 0};
     if (!writer_.idle() && poll(&waits, 1, kLastWaitMs) == 1) catch_up();
+    if (!writer_.idle()) writer_.finish();
+    return writer_.lost_on_disk() == 0;
   }
   void write(const std::string& line) { writer_.write_line(line); }
   void catch_up();
 
  private:
-  LineWriter writer_{STDERR_FILENO};
+  RecordWriter writer_{STDERR_FILENO};
   uint64_t reported_ = 0;  // of the dropped lines
 };
 
@@ -107,17 +111,23 @@ std::string make_line(lattice_log_level level, std::string_view category, std::s
 
 void Sink::catch_up() {
   writer_.flush();
-  const uint64_t dropped = writer_.dropped_lines();
+  const uint64_t dropped = writer_.dropped();
   if (!writer_.idle() || dropped == reported_) return;
   const std::string line =
       make_line(LATTICE_LOG_WARNING, "log", "lines were dropped, because nobody took them",
                 {{"lines", dropped - reported_}});
   writer_.write_line(line);
   // Dropped itself, when the reader is still gone: then the next attempt says so.
-  if (writer_.dropped_lines() == dropped) reported_ = dropped;
+  if (writer_.dropped() == dropped) reported_ = dropped;
 }
 
 }  // namespace
+
+LogField::LogField(std::string_view n, double v) : name(n), is_number(true) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", v);
+  value = text;
+}
 
 std::optional<lattice_log_level> log_level_by_name(std::string_view name) {
   for (int i = 0; i < 4; ++i) {
@@ -141,8 +151,13 @@ void log_catch_up() {
   sink().catch_up();
 }
 
+bool log_finish() {
+  return sink().finish();
+}
+
 void log_from_library(void*, lattice_log_level level, const char* category, const char* text) {
-  log_line(level, category, text);
+  const bool told_by_program = std::strcmp(category, "connection") == 0;
+  log_line(told_by_program ? LATTICE_LOG_DEBUG : level, category, text);
 }
 
 }  // namespace app

@@ -19,6 +19,7 @@ struct LogField {
   LogField(std::string_view n, const std::string& v) : LogField(n, std::string_view(v)) {}
   template <std::integral Integer>
   LogField(std::string_view n, Integer v) : name(n), value(std::to_string(v)), is_number(true) {}
+  LogField(std::string_view n, double v);  // one digit behind the point
 
   std::string_view name;
   std::string value;
@@ -36,7 +37,12 @@ void log_line(lattice_log_level level, std::string_view category, std::string_vi
 /// and says how many were dropped once there is room. Call it now and then.
 void log_catch_up();
 
-/// A lattice_log_fn: writes the library's log lines as this program's.
+/// Tries to write what is kept once more, for at most 0.1 s. Returns false when a disk did not take a part of
+/// the log. Call it at the end of the program.
+bool log_finish();
+
+/// A lattice_log_fn: writes the library's log lines as this program's. Its lines of the category "connection"
+/// count as debug ones: every program logs joins and leaves itself, with more fields.
 void log_from_library(void* ctx, lattice_log_level level, const char* category, const char* text);
 
 }  // namespace app

@@ -17,6 +17,10 @@ constexpr uint32_t kInterfaceDescription = 1;
 constexpr uint32_t kEnhancedPacket = 6;
 constexpr uint32_t kByteOrderMagic = 0x1A2B3C4D;
 constexpr uint16_t kLinkTypeUpperPdu = 252;
+constexpr uint16_t kOptionComment = 1;
+constexpr uint32_t kOptionEnd = 0;
+
+constexpr size_t kFlushBytes = 65536;
 
 // Tags of an exported PDU (Wireshark, exported_pdu_tlvs.h), all big-endian.
 constexpr uint16_t kTagEnd = 0;
@@ -61,6 +65,15 @@ void put_tag(Bytes& out, uint16_t tag, uint32_t value) {
   put_tag(out, tag, bytes);
 }
 
+/// A comment that Wireshark shows at the datagram.
+void put_comment(Bytes& out, std::string_view text) {
+  put_u16_le(out, kOptionComment);
+  put_u16_le(out, static_cast<uint16_t>(text.size()));
+  out.insert(out.end(), text.begin(), text.end());
+  put_padding(out);
+  put_u32_le(out, kOptionEnd);
+}
+
 bool is_ipv4(const PcapngAddress& address) {
   constexpr std::array<uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
   return std::equal(kMapped.begin(), kMapped.end(), address.ip.begin());
@@ -83,32 +96,45 @@ PcapngWriter::~PcapngWriter() {
   close();
 }
 
+namespace {
+
+constexpr int kMostNames = 1000;
+
+/// "capture-2.pcapng" for "capture.pcapng".
+std::string numbered(const std::string& path, int number) {
+  const size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  const size_t dot = path.rfind('.');
+  const size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
+}
+
+/// Opens `path`, or the first numbered name that is free, which `path` is then. -1: errno says why.
+int open_new(std::string& path) {
+  constexpr int kFlags = O_WRONLY | O_CLOEXEC | O_NONBLOCK;
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return ::open(path.c_str(), kFlags);
+  const std::string wanted = path;
+  for (int number = 2; number <= kMostNames; ++number) {
+    const int fd = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    if (fd >= 0 || errno != EEXIST) return fd;
+    path = numbered(wanted, number);
+  }
+  return -1;
+}
+
+}  // namespace
+
 std::string PcapngWriter::open(const std::string& path) {
   close();
   failed_ = false;
-  datagram_count_ = 0;
-  // Not emptied before it is known to be private.
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  struct stat status {};
-  if (fd < 0 || fstat(fd, &status) != 0) {
-    const std::string why = std::strerror(errno);
-    if (fd >= 0) ::close(fd);
-    return "Cannot write '" + path + "': " + why + ". Give a file in a folder that exists.";
+  datagram_count_ = told_dropped_ = 0;
+  watch_ = {};
+  path_ = path;
+  fd_ = open_new(path_);
+  if (fd_ < 0) {
+    return "Cannot write '" + path + "': " + std::strerror(errno) + ". Give a file in a folder that exists.";
   }
-  if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    ::close(fd);
-    return "Cannot write '" + path +
-           "': other users may read this file, and a capture is not encrypted. Remove the file, or run "
-           "'chmod "
-           "600 " +
-           path + "'.";
-  }
-  file_ = S_ISREG(status.st_mode) && ftruncate(fd, 0) != 0 ? nullptr : fdopen(fd, "wb");
-  if (file_ == nullptr) {
-    const std::string why = std::strerror(errno);
-    ::close(fd);
-    return "Cannot write '" + path + "': " + why + ". Give another file.";
-  }
+  out_.emplace(fd_);
   Bytes section;
   put_u32_le(section, kByteOrderMagic);
   put_u16_le(section, 1);  // version 1.0
@@ -121,6 +147,7 @@ std::string PcapngWriter::open(const std::string& path) {
   put_u32_le(interface,
              0);  // no limit on packet length; times are microseconds unless an option says otherwise
   write_block(kInterfaceDescription, interface);
+  flush();
   return "";
 }
 
@@ -141,27 +168,38 @@ void PcapngWriter::write(uint64_t time_us, const PcapngAddress& source, const Pc
   const auto pdu_bytes = static_cast<uint32_t>(body.size() - pdu_at);
   for (size_t i = 0; i < 8; ++i) body[lengths_at + i] = static_cast<uint8_t>(pdu_bytes >> (i % 4 * 8));
   put_padding(body);
+  if (out_ && out_->waiting_bytes() >= kFlushBytes) flush();
+  const uint64_t missing = dropped() - told_dropped_;
+  if (missing != 0) put_comment(body, std::to_string(missing) + " datagrams are missing before this one");
+  const uint64_t before = dropped();
   write_block(kEnhancedPacket, body);
+  if (dropped() != before) return;
+  told_dropped_ = before;
   ++datagram_count_;
 }
 
 void PcapngWriter::write_block(uint32_t kind, std::span<const uint8_t> body) {
-  if (file_ == nullptr) return;
-  Bytes head, tail;
+  if (!out_) return;
   const auto bytes = static_cast<uint32_t>(body.size() + 12);
-  put_u32_le(head, kind);
-  put_u32_le(head, bytes);
-  put_u32_le(tail, bytes);
-  for (const std::span<const uint8_t> part :
-       {std::span<const uint8_t>(head), body, std::span<const uint8_t>(tail)}) {
-    failed_ = std::fwrite(part.data(), 1, part.size(), file_) != part.size() || failed_;
-  }
+  Bytes record;
+  put_u32_le(record, kind);
+  put_u32_le(record, bytes);
+  record.insert(record.end(), body.begin(), body.end());
+  put_u32_le(record, bytes);
+  out_->add({reinterpret_cast<const char*>(record.data()), record.size()});
+}
+
+void PcapngWriter::flush() {
+  if (out_ && !out_->idle()) out_->flush();
 }
 
 bool PcapngWriter::close() {
-  if (file_ == nullptr) return !failed_;
-  failed_ = std::fclose(file_) != 0 || failed_;
-  file_ = nullptr;
+  if (!out_) return !failed_;
+  out_->finish();
+  failed_ = out_->dropped() != 0;
+  out_.reset();
+  if (::close(fd_) != 0) failed_ = true;
+  fd_ = -1;
   return !failed_;
 }
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,60 +14,114 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 
 #include "exit_code.h"
 
 namespace app {
 namespace {
 
-volatile std::sig_atomic_t g_stop = 0;
-
-// The paths that the second stop signal removes. They are prepared beforehand: a signal handler may not
-// allocate.
-char g_abort_files[8][256];
-size_t g_abort_file_count = 0;
-char g_abort_folder[256];
+volatile std::sig_atomic_t g_stops = 0;
+volatile std::sig_atomic_t g_most_stops = 1;
+volatile std::sig_atomic_t g_reload = 0;
+volatile std::sig_atomic_t g_dump = 0;
 
 void on_stop_signal(int number) {
-  if (g_stop != 0 && number != SIGHUP) {
-    for (size_t i = 0; i < g_abort_file_count; ++i) unlink(g_abort_files[i]);
-    if (g_abort_folder[0] != 0) rmdir(g_abort_folder);
-    _exit(kExitInterrupted);
-  }
-  g_stop = 1;
+  if (g_stops >= g_most_stops && number != SIGHUP) _exit(kExitInterrupted);
+  if (g_stops == 0 || number != SIGHUP) g_stops = g_stops + 1;
+}
+
+void on_service_signal(int number) {
+  (number == SIGHUP ? g_reload : g_dump) = 1;
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigaction(number, &action, nullptr);
+}
+
+bool take(volatile std::sig_atomic_t& request) {
+  const bool was_set = request != 0;
+  request = 0;
+  return was_set;
 }
 
 }  // namespace
 
-void catch_stop_signals() {
-  struct sigaction action {};
-  action.sa_handler = on_stop_signal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+void catch_stop_signals(int most) {
+  g_most_stops = most;
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPWR}) {
+    handle(number, on_stop_signal);
+  }
   struct sigaction before {};
   sigaction(SIGHUP, nullptr, &before);
-  if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
-  signal(SIGPIPE, SIG_IGN);
+  if (before.sa_handler != SIG_IGN) handle(SIGHUP, on_stop_signal);
+  handle(SIGPIPE, SIG_IGN);
+  handle(SIGXFSZ, SIG_IGN);
 }
 
 bool stop_requested() {
-  return g_stop != 0;
+  return g_stops != 0;
 }
 
-void remove_on_abort(const std::string& folder, std::span<const char* const> files) {
-  if (folder.size() + 64 > sizeof g_abort_folder) return;
-  for (const char* file : files) {
-    if (g_abort_file_count == std::size(g_abort_files)) break;
-    std::snprintf(g_abort_files[g_abort_file_count++], sizeof g_abort_files[0], "%s/%s", folder.c_str(),
-                  file);
+int stop_requests() {
+  return g_stops;
+}
+
+void catch_service_signals() {
+  handle(SIGHUP, on_service_signal);
+  handle(SIGUSR1, on_service_signal);
+}
+
+bool take_reload_request() {
+  return take(g_reload);
+}
+
+bool take_dump_request() {
+  return take(g_dump);
+}
+
+namespace {
+
+/// Waits for the other end of `pipe` to be closed, then removes the folder. Does not return.
+[[noreturn]] void guard_folder(int pipe, const std::string& folder) {
+  // A session of its own: what ends a terminal or a process group does not end it.
+  setsid();
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signal(number, SIG_IGN);
+  dup2(pipe, STDIN_FILENO);
+  close_range(STDIN_FILENO + 1, ~0u, 0);
+  char byte;
+  while (read(STDIN_FILENO, &byte, 1) < 0 && errno == EINTR) {
   }
-  std::snprintf(g_abort_folder, sizeof g_abort_folder, "%s", folder.c_str());
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  _exit(0);
+}
+
+}  // namespace
+
+bool remove_folder_at_end(const std::string& folder) {
+  int ends[2];  // the kernel closes ends[1] at the end of this process, and no child inherits it
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const pid_t guard = fork();  // not a child of this process, which need not wait for it
+    if (guard == 0) guard_folder(ends[0], folder);
+    _exit(guard < 0 ? kExitFailed : kExitOk);
+  }
+  close(ends[0]);
+  int status = 0;
+  const bool is_started = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+  if (!is_started) close(ends[1]);
+  return is_started;
 }
 
 void die_with_parent() {
   const char* text = std::getenv("LATTICE_PARENT_PID");
   if (text == nullptr) return;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
   // The parent may have ended before the call above took effect.
   if (getppid() != static_cast<pid_t>(std::strtol(text, nullptr, 10))) _exit(kExitFailed);
 }

@@ -9,16 +9,28 @@
 
 namespace app {
 
-/// From now on SIGINT, SIGTERM and SIGHUP only set stop_requested(). A second SIGINT or SIGTERM ends the
-/// process at once with kExitInterrupted. A second SIGHUP does not: a closed terminal sends several. A SIGHUP
-/// that was ignored before (nohup) stays ignored. SIGPIPE is ignored: writes report the failure.
-void catch_stop_signals();
+/// From now on the signals that would end this process only count as stop requests, except those of a fault
+/// of its own, such as SIGSEGV. After `most` of SIGINT, SIGTERM and SIGQUIT the next ends the process at once
+/// with kExitInterrupted; SIGHUP is not among those: a closed terminal sends several. A SIGHUP that was
+/// ignored before (nohup) stays ignored. SIGPIPE and SIGXFSZ are ignored: writes report the failure.
+void catch_stop_signals(int most = 1);
 bool stop_requested();
+/// How many stop requests came.
+int stop_requests();
 
-/// The second stop signal also removes these files of `folder` and the folder.
-void remove_on_abort(const std::string& folder, std::span<const char* const> files);
+/// From now on SIGHUP and SIGUSR1 are requests to a service, and neither stops it.
+void catch_service_signals();
+/// Whether SIGHUP came since the last call: read the settings again.
+bool take_reload_request();
+/// Whether SIGUSR1 came since the last call: log statistics.
+bool take_dump_request();
 
-/// Ends this process when its parent ends, if the parent asked for it by LATTICE_PARENT_PID.
+/// Starts a process that removes `folder` and all in it once this process has ended, however it ends. Returns
+/// false when it could not be started, and errno says why. Call it before there are threads.
+bool remove_folder_at_end(const std::string& folder);
+
+/// Stops this process, as SIGTERM does, when its parent ends, if the parent asked for it by
+/// LATTICE_PARENT_PID.
 void die_with_parent();
 
 uint64_t monotonic_ns();

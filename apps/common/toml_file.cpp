@@ -1,6 +1,8 @@
 #include "toml_file.h"
 
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include <toml++/toml.h>
 
@@ -45,6 +47,11 @@ void flatten(const std::string& path, const std::string& prefix, const toml::tab
 
 TomlFile read_toml(const std::string& path) {
   TomlFile out;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    out.error = "The configuration file '" + path + "' is a folder. Give a file.";
+    return out;
+  }
   try {
     flatten(path, "", toml::parse_file(path), out);
   } catch (const toml::parse_error& error) {

@@ -93,7 +93,7 @@ int Client::exit_code() const {
     case LATTICE_DISCONNECT_NONE:
     case LATTICE_DISCONNECT_REQUESTED:
     case LATTICE_DISCONNECT_HOST_LEFT:
-      return kExitOk;
+      return was_connected_ ? kExitOk : kExitUnreachable;
     case LATTICE_DISCONNECT_TIMEOUT:
     case LATTICE_DISCONNECT_NO_ANSWER:
     case LATTICE_DISCONNECT_UNREACHABLE:
@@ -109,6 +109,7 @@ int Client::exit_code() const {
 
 void Client::connected(lattice_conn*) {
   state_ = State::kConnected;
+  was_connected_ = true;
   connect_ms_ = static_cast<double>(monotonic_ns() - started_ns_) / 1e6;
   log_line(LATTICE_LOG_INFO, "client", "connected",
            {{"peer", lattice_local_peer(world_)},
@@ -120,11 +121,18 @@ void Client::disconnected(lattice_conn* conn, int reason) {
   lattice_conn_info info{};
   info.struct_size = sizeof info;
   lattice_conn_get_info(conn, &info);
-  const bool expected = reason == LATTICE_DISCONNECT_REQUESTED || reason == LATTICE_DISCONNECT_HOST_LEFT;
-  log_line(expected ? LATTICE_LOG_INFO : LATTICE_LOG_ERROR, "client", "disconnected",
+  lattice_conn_stats stats;
+  lattice_conn_stats_init(&stats);
+  lattice_conn_get_stats(conn, &stats);
+  const bool expected =
+      was_connected_ && (reason == LATTICE_DISCONNECT_REQUESTED || reason == LATTICE_DISCONNECT_HOST_LEFT);
+  log_line(expected ? LATTICE_LOG_INFO : LATTICE_LOG_ERROR, "client",
+           was_connected_ ? "disconnected" : "never connected",
            {{"reason", lattice_disconnect_reason_name(reason)},
             {"text", info.disconnect_text},
             {"server", config_.server},
+            {"seconds", stats.connected_ms / 1e3},
+            {"last_heard_s", stats.silent_ms / 1e3},
             {"own_schema", lattice_world_schema_id(world_)},
             {"server_schema", info.remote_schema_id}});
   state_ = State::kEnded;

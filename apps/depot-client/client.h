@@ -120,6 +120,7 @@ class Client final : private depot::GameListener {
   int end_reason_ = 0;
   uint64_t started_ns_ = 0;
   double connect_ms_ = 0;
+  bool was_connected_ = false;
   bool bot_plays_ = false;
   Pad pad_;
   bool use_pressed_ = false;

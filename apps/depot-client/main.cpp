@@ -12,9 +12,9 @@
 #include "exit_code.h"
 #include "frame_pacer.h"
 #include "impairment_setting.h"
-#include "line_writer.h"
 #include "log.h"
 #include "process.h"
+#include "record_writer.h"
 #include "report.h"
 #include "settings.h"
 
@@ -213,7 +213,7 @@ class Program {
   uint64_t reported_ns_ = 0;
   StallWatch stall_watch_;
   LineReader reader_{kControlLineBytes};
-  LineWriter writer_{STDOUT_FILENO};
+  RecordWriter writer_{STDOUT_FILENO};
 };
 
 int check(const Settings& settings) {

@@ -19,7 +19,6 @@ constexpr uint64_t kStartNs = 10'000'000'000;
 constexpr uint64_t kEndNs = 1'500'000'000;
 constexpr uint32_t kSparePlayers = 8;  // who may join from elsewhere
 // The files that a second Ctrl-C removes. A regular end removes the whole folder.
-constexpr const char* kDataFiles[] = {"issuer.key", "issuer.pub", "server.json", "server.json.new"};
 
 /// The folder that holds all programs of the build, two levels above this program: …/apps.
 std::string programs_dir() {
@@ -73,7 +72,7 @@ std::string Cast::start(const CastConfig& config) {
   }
   data_dir_ = path;
   ended_ = false;
-  remove_on_abort(data_dir_, kDataFiles);
+  if (!remove_folder_at_end(data_dir_)) return std::string("Cannot start a process: ") + std::strerror(errno);
   if (std::string problem = start_server(config); !problem.empty()) return problem;
   return start_clients(config);
 }

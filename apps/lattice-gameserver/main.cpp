@@ -1,4 +1,5 @@
 // lattice-gameserver: hosts Depot through the public ABI (§18, dedicated role).
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,7 +66,8 @@ constexpr ProgramSpec kProgram = {
     .notes =
         "The first start makes a development issuer in the data folder: issuer.key signs connect tokens.\n"
         "Ctrl-C tells every client goodbye; a second Ctrl-C ends at once.\n"
-        "Exit codes: 0 ended as asked, 2 command line, 3 configuration, 4 port or permission.\n",
+        "Exit codes: 0 ended as asked, 1 a disk did not take all of a capture or the log, 2 command line,\n"
+        "3 configuration, 4 a port or the data folder is taken, or a permission is missing.\n",
     .settings = kSettings,
     .has_config_file = true,
 };
@@ -102,6 +104,12 @@ int check(const Settings& settings) {
   }
   if (const std::string& how = settings.text("control"); !how.empty() && how != "stdio") {
     return config_error(settings, "control", "'" + how + "' is not a kind of control. Give 'stdio'.");
+  }
+  if (const int64_t fd = settings.integer("telemetry_fd");
+      fd >= 0 && fcntl(static_cast<int>(fd), F_GETFD) < 0) {
+    return config_error(settings, "telemetry_fd",
+                        "descriptor " + std::to_string(fd) + " is not open. Open it, as with " +
+                            std::to_string(fd) + ">FILE in a shell, or leave the setting out.");
   }
   if (const std::string& detail = settings.text("telemetry_detail"); !detail_by_name(detail)) {
     return config_error(settings, "telemetry_detail",
@@ -154,7 +162,7 @@ void serve(Server& server, const Settings& settings) {
     log_catch_up();
     if (telemetry != nullptr && ticks >= ticks_per_line) {
       ticks = 0;
-      if (!telemetry->write()) telemetry.reset();
+      telemetry->write();
     }
     const uint64_t wake_ns = monotonic_ns() + std::min(server.time_to_tick_ns(), kPollIntervalNs);
     sleep_until_ns(wake_ns);
@@ -187,8 +195,7 @@ int run(int argc, char** argv) {
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;
   serve(server, settings);
-  server.stop();
-  return kExitOk;
+  return server.stop();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 
 #include <unistd.h>
@@ -20,7 +21,13 @@ namespace {
 constexpr uint32_t kMaxActors = 4096;
 constexpr uint32_t kMaxObjects = 16384;
 static_assert(depot::kHallParcels + kMaxActors <= kMaxObjects);
-constexpr uint64_t kGoodbyeNs = 250'000'000;  // three Disconnects 50 ms apart and the grace time (L-05)
+
+/// A name that does not repeat over restarts, as peer ids do.
+std::string connection_name(const lattice_conn_info& info) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(info.connection_id));
+  return text;
+}
 
 }  // namespace
 
@@ -51,6 +58,10 @@ int Server::refuse_to_start() const {
 
 int Server::start(const ServerConfig& config) {
   config_ = config;
+  if (const std::string problem = folder_.take(config.data_dir); !problem.empty()) {
+    log_line(LATTICE_LOG_ERROR, "server", problem);
+    return kExitPort;
+  }
   IssuerKeys issuer;
   if (const std::string problem = load_or_make_issuer(config.data_dir, issuer); !problem.empty()) {
     log_line(LATTICE_LOG_ERROR, "issuer", problem);
@@ -96,7 +107,7 @@ int Server::start(const ServerConfig& config) {
       return kExitConfig;
     }
     log_line(LATTICE_LOG_WARNING, "capture", "every datagram is written to a file, decrypted",
-             {{"file", config.capture}});
+             {{"file", capture_.path()}});
   }
 
   ServerNote note;
@@ -113,6 +124,7 @@ int Server::start(const ServerConfig& config) {
     return kExitPort;
   }
   noted_ = true;
+  folder_.tell(address_);
   log_line(LATTICE_LOG_INFO, "server", "listening",
            {{"address", address_},
             {"tick_rate", config.tick_rate_hz},
@@ -126,6 +138,7 @@ int Server::start(const ServerConfig& config) {
 uint32_t Server::pump() {
   const uint64_t began_ns = monotonic_ns();
   const uint32_t ticks = lattice_world_pump(world_);
+  capture_.catch_up();
   if (ticks == 0) return 0;
   const uint64_t each_ns = (monotonic_ns() - began_ns) / ticks;
   for (uint32_t i = 0; i < ticks; ++i) tick_timer_.add(each_ns);
@@ -143,26 +156,18 @@ void Server::read_rates(uint64_t now_ns) {
   }
 }
 
-void Server::stop() {
-  std::vector<lattice_peer_id> peers;
-  for (const depot::Player& player : game_->players()) peers.push_back(player.peer);
-  for (const lattice_peer_id peer : peers) {
-    if (lattice_conn* conn = lattice_peer_conn(world_, peer)) {
-      lattice_disconnect_with(conn, LATTICE_DISCONNECT_HOST_LEFT, "the server is shutting down");
-    }
-  }
-  const uint64_t until_ns = monotonic_ns() + (peers.empty() ? 0 : kGoodbyeNs);
-  while (monotonic_ns() < until_ns) {
-    lattice_world_pump(world_);
-    sleep_ns(5'000'000);
-  }
+int Server::stop() {
+  const size_t players = game_->players().size();
+  lattice_world_leave(world_, LATTICE_DISCONNECT_HOST_LEFT, "the server is shutting down");
+  bool is_whole = true;
   if (!config_.capture.empty()) {
-    const bool is_whole = capture_.finish();
+    is_whole = capture_.finish();
     log_line(is_whole ? LATTICE_LOG_INFO : LATTICE_LOG_ERROR, "capture",
              is_whole ? "written" : "the file is not whole: the disk refused a part of it",
-             {{"file", config_.capture}, {"datagrams", capture_.datagram_count()}});
+             {{"file", capture_.path()}, {"datagrams", capture_.datagram_count()}});
   }
-  log_line(LATTICE_LOG_INFO, "server", "stopped", {{"tick", stats().tick}, {"players", peers.size()}});
+  log_line(LATTICE_LOG_INFO, "server", "stopped", {{"tick", stats().tick}, {"players", players}});
+  return log_finish() && is_whole ? kExitOk : kExitFailed;
 }
 
 lattice_world_stats Server::stats() const {
@@ -180,8 +185,10 @@ void Server::connected(lattice_conn* conn) {
   log_line(LATTICE_LOG_INFO, "session", "connected",
            {{"tick", lattice_world_next_tick(world_)},
             {"peer", info.peer_id},
+            {"connection", connection_name(info)},
             {"remote", info.remote_address},
-            {"player", to_hex(info.player)}});
+            {"player", to_hex(info.player)},
+            {"session", to_hex(info.session)}});
 }
 
 void Server::disconnected(lattice_conn* conn, int reason) {
@@ -189,9 +196,24 @@ void Server::disconnected(lattice_conn* conn, int reason) {
   info.struct_size = sizeof info;
   if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
   rates_.forget(info.peer_id);
-  log_line(LATTICE_LOG_INFO, "session", "disconnected",
+  lattice_conn_stats stats;
+  lattice_conn_stats_init(&stats);
+  lattice_conn_get_stats(conn, &stats);
+  const bool is_fault = info.ended_by_peer == 0 && (reason == LATTICE_DISCONNECT_PROTOCOL_ERROR ||
+                                                    reason == LATTICE_DISCONNECT_INTERNAL_ERROR);
+  log_line(is_fault ? LATTICE_LOG_WARNING : LATTICE_LOG_INFO, "session", "disconnected",
            {{"tick", lattice_world_next_tick(world_)},
             {"peer", info.peer_id},
+            {"connection", connection_name(info)},
+            {"remote", info.remote_address},
+            {"player", to_hex(info.player)},
+            {"session", to_hex(info.session)},
+            {"seconds", stats.connected_ms / 1e3},
+            {"rtt_ms", stats.rtt_ms},
+            {"loss_to_it_pct", stats.send_loss_percent},
+            {"loss_from_it_pct", stats.receive_loss_percent},
+            {"last_heard_s", stats.silent_ms / 1e3},
+            {"ended_by", info.ended_by_peer != 0 ? "client" : "server"},
             {"reason", lattice_disconnect_reason_name(reason)},
             {"text", info.disconnect_text}});
 }

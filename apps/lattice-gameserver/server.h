@@ -7,6 +7,7 @@
 #include <string>
 
 #include "capture_file.h"
+#include "data_folder.h"
 #include "dev_issuer.h"
 #include "frame_pacer.h"
 #include "game_server.h"
@@ -40,8 +41,9 @@ class Server final : private depot::GameListener {
   int start(const ServerConfig& config);
   /// Receives, runs the ticks that are due, and sends. Returns how many ticks ran.
   uint32_t pump();
-  /// Ends every connection with the reason HostLeft, and pumps until the clients were told.
-  void stop();
+  /// Ends every connection with the reason HostLeft, and pumps until the clients were told. Returns the exit
+  /// code of the program: kExitFailed when a disk did not take all of a capture or the log.
+  int stop();
 
   uint64_t time_to_tick_ns() const { return lattice_world_time_to_tick_ns(world_); }
   depot::GameServer& game() { return *game_; }
@@ -76,6 +78,7 @@ class Server final : private depot::GameListener {
   int refuse_to_start() const;
 
   ServerConfig config_;
+  DataFolder folder_;
   CaptureFile capture_;
   lattice_world* world_ = nullptr;
   std::unique_ptr<depot::GameServer> game_;

@@ -1,7 +1,9 @@
 #include "telemetry.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "log.h"
 #include "process.h"
 #include "scene_json.h"
 
@@ -129,7 +131,29 @@ void Telemetry::write_ticks() {
   ticks_.clear();
 }
 
-bool Telemetry::write() {
+/// Whether a line is worth its making.
+bool Telemetry::is_read() {
+  return out_.error() == 0 || out_.has_reader();
+}
+
+void Telemetry::log_losses() {
+  switch (losses_.look(out_)) {
+    case LossWatch::Change::kNone:
+      return;
+    case LossWatch::Change::kBegan:
+      return log_line(LATTICE_LOG_WARNING, "telemetry", "lines are lost",
+                      {{"why", std::strerror(out_.error())}});
+    case LossWatch::Change::kEnded:
+      return log_line(LATTICE_LOG_INFO, "telemetry", "lines are taken again", {{"missing", losses_.lost()}});
+  }
+}
+
+void Telemetry::write() {
+  if (!is_read()) {
+    sightings_.clear();
+    ticks_.clear();
+    return;
+  }
   const lattice_world_stats stats = server_.stats();
   const TickTimer::Percentiles tick_time = server_.tick_timer().percentiles();
   json_.clear();
@@ -147,6 +171,7 @@ bool Telemetry::write() {
   json_.member("repeated", stats.inputs_repeated);
   json_.member("defaulted", stats.inputs_defaulted);
   json_.end_object();
+  json_.member("missing", out_.dropped());
   json_.member("stalls", server_.stall_watch().stalls());
   json_.member("longest_stall_ms", server_.stall_watch().longest_ms(), 1);
   json_.member("joins", server_.joins());
@@ -158,7 +183,7 @@ bool Telemetry::write() {
   if (detail_ == TelemetryDetail::kScene) write_scene(stats.tick);
   json_.end_object();
   out_.write_line(json_.text());
-  return out_.flush();
+  log_losses();
 }
 
 }  // namespace app

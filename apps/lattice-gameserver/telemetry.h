@@ -2,6 +2,7 @@
 //
 //   {"telemetry":1, "t":ms, "tick", "tick_p50_ms", "tick_p99_ms", "late_inputs", "players",
 //    "inputs":{"received","late","repeated","defaulted"},
+//    "missing",                                       lines before this one that nobody took
 //    "stalls", "longest_stall_ms",                   times the machine kept the process waiting 50 ms or more
 //    "joins", "alive",                                players that ever joined; objects of the world
 //    "bytes_sent",                                    UDP payload to all clients, since the start
@@ -32,9 +33,9 @@
 
 #include "frame_pacer.h"
 #include "json_writer.h"
-#include "line_writer.h"
 #include "press_log.h"
 #include "questions.h"
+#include "record_writer.h"
 #include "server.h"
 
 namespace app {
@@ -49,8 +50,9 @@ class Telemetry final : private Server::TickWatcher {
   ~Telemetry();
   Telemetry(const Telemetry&) = delete;
   Telemetry& operator=(const Telemetry&) = delete;
-  /// Writes a line. Returns false when nobody reads any more.
-  bool write();
+  /// Writes a line, unless nobody reads. When somebody reads again, it goes on: the log says how many lines
+  /// are missing, and so does "missing" in the next lines.
+  void write();
 
  private:
   struct Sighting {
@@ -69,6 +71,8 @@ class Telemetry final : private Server::TickWatcher {
 
   void ticked(uint32_t tick) override;
   void message(lattice_peer_id peer, std::span<const std::byte> bytes) override;
+  bool is_read();
+  void log_losses();
   void write_refused();
   void write_cap();
   void write_players();
@@ -79,7 +83,8 @@ class Telemetry final : private Server::TickWatcher {
 
   Server& server_;
   const TelemetryDetail detail_;
-  LineWriter out_;
+  RecordWriter out_;
+  LossWatch losses_;
   JsonWriter json_;
   std::vector<Sighting> sightings_;
   std::vector<TickDone> ticks_;

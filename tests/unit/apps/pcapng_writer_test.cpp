@@ -2,10 +2,15 @@
 #include "pcapng_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <vector>
 
 #include "process.h"
 #include "text_codec.h"
@@ -96,15 +101,58 @@ TEST_F(PcapngWriterTest, ItIsPrivateFromItsFirstByte) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(PcapngWriterTest, AFileThatOthersMayReadIsRefusedAndKeepsItsContent) {
+TEST_F(PcapngWriterTest, AnOlderFileKeepsItsContentAndTheNextNameIsTaken) {
   ASSERT_TRUE(write_whole_file(path_, "notes", 0644));
-  EXPECT_NE(writer_.open(path_).find("chmod 600 " + path_), std::string::npos);
+  ASSERT_EQ(writer_.open(path_), "");
+  const std::string next = path_.substr(0, path_.rfind('.')) + "-2.pcapng";
+  EXPECT_EQ(writer_.path(), next);
   std::string content;
   ASSERT_TRUE(read_whole_file(path_, content));
   EXPECT_EQ(content, "notes");
-  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
-  ASSERT_EQ(writer_.open(path_), "");
+  std::remove(path_.c_str());
+  path_ = next;  // removed with the test
   EXPECT_EQ(written_hex(), kSectionAndInterface);
+}
+
+TEST_F(PcapngWriterTest, WhatAFullDiskDidNotTakeIsToldAtTheNextDatagram) {
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit limit = before;
+  limit.rlim_cur = 1000;
+  ASSERT_EQ(writer_.open(path_), "");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const std::vector<uint8_t> data(1200, 7);
+  uint64_t written = 0;
+  while (writer_.look() != LossWatch::Change::kBegan) {
+    writer_.write(written++, ipv4(1, 1), ipv4(2, 2), "lattice", data);
+    ASSERT_LT(written, 5000u);
+  }
+  writer_.write(written++, ipv4(1, 1), ipv4(2, 2), "lattice", data);
+  EXPECT_EQ(writer_.error(), EFBIG);
+  EXPECT_EQ(writer_.look(), LossWatch::Change::kNone) << "it goes on";
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  writer_.flush();
+  writer_.write(written++, ipv4(1, 1), ipv4(2, 2), "lattice", data);
+  writer_.flush();
+  EXPECT_EQ(writer_.look(), LossWatch::Change::kEnded);
+  EXPECT_EQ(writer_.lost(), 2u);
+  EXPECT_EQ(writer_.datagram_count(), written - 2);
+  EXPECT_FALSE(writer_.close());
+  std::string content;
+  ASSERT_TRUE(read_whole_file(path_, content));
+  EXPECT_NE(content.find("2 datagrams are missing before this one"), std::string::npos);
+  // The file is whole: its blocks lead from one to the next and to its end.
+  size_t at = 0, blocks = 0;
+  while (at + 12 <= content.size()) {
+    uint32_t bytes = 0;
+    std::memcpy(&bytes, &content[at + 4], 4);
+    ASSERT_GE(bytes, 12u);
+    at += bytes;
+    ++blocks;
+  }
+  EXPECT_EQ(at, content.size());
+  EXPECT_EQ(blocks, 2 + written - 2);
 }
 
 TEST_F(PcapngWriterTest, AFolderThatDoesNotExistIsSaidAndADiskThatIsFullNoticed) {

@@ -39,6 +39,8 @@ expect 2 "Did you mean 'issue'?" "$tool" isue
 expect 3 'LATTICE_TICK_RATE' env LATTICE_TICK_RATE=0 "$server"
 printf 'tick_rate = 30\nsnapshot_rte = 5\n' >s.toml
 expect 3 "s.toml:2:1: unknown key 'snapshot_rte'. Did you mean 'snapshot_rate'?" "$server" --config s.toml
+expect 3 "'.' is a folder" "$server" --config .
+expect 2 'descriptor 77 is not open' "$server" --telemetry-fd 77
 expect 5 'server.json' "$client" --data-dir nowhere
 
 "$server" --bind 127.0.0.1:0 --data-dir data --telemetry stdout >telemetry 2>log &
@@ -51,6 +53,9 @@ address=$(sed -n 's/.*"address": "\(.*\)".*/\1/p' data/server.json)
 [ "$(stat -c %a data/issuer.key)" = 600 ] || fail 'the issuer key is not private'
 expect 4 'already in use' "$server" --bind "$address" --data-dir other
 expect 0 'connected' "$client" --data-dir data --bot --seconds 1
+expect 6 'tick_rate_hz: server 60, client 30' "$client" --data-dir data --bot --tick-rate 30
+# Who never got in has not ended as asked.
+expect 5 'never connected' "$client" --data-dir data --server 127.0.0.1:9 --bot --seconds 1
 expect 0 'connected' "$client" --data-dir data --seconds 1 \
   --token-command "$tool issue --data-dir data --client-key {client_key} --user-data b"
 "$tool" keys --data-dir foreign >/dev/null
@@ -72,30 +77,54 @@ expect 3 'Cannot read' "$server" --bind 127.0.0.1:0 --data-dir other --server-ke
 chmod 640 other/issuer.key
 expect 4 'chmod 600' timeout 20 "$server" --bind 127.0.0.1:0 --data-dir other
 expect 1 'chmod 600' "$tool" issue --data-dir other --client-key "$(cat made)" --server-key "$(cat made)"
-# Two servers that start in one new folder have one issuer: a client gets into both.
+# Two servers that start in one new folder: one has it, and the other is told who.
 for n in 1 2; do
   "$server" --bind 127.0.0.1:0 --data-dir both >"both$n" 2>&1 &
   eval "both$n=$!"
 done
-for n in 1 2; do
-  for _ in $(seq 100); do
-    ! grep -q '"listening"\|listening' "both$n" || break
-    sleep 0.1
-  done
-  grep -q listening "both$n" || fail "server $n of two did not start: $(cat "both$n")"
+for _ in $(seq 100); do
+  { ! grep -q listening both1 both2 || ! grep -q 'is in use by process' both1 both2; } || break
+  sleep 0.1
 done
+winner=1 loser=2
+grep -q listening both1 || { winner=2 loser=1; }
+grep -q listening "both$winner" || fail "neither of two servers started: $(cat both1 both2)"
+eval "winner_pid=\$both$winner loser_pid=\$both$loser"
+grep -q "is in use by process $winner_pid" "both$loser" || fail "the second does not say who: $(cat "both$loser")"
+code=0
+wait "$loser_pid" || code=$?
+[ "$code" = 4 ] || fail "the second server ended with $code"
+expect 4 "by process $winner_pid at 127.0.0.1:" "$server" --bind 127.0.0.1:0 --data-dir both
+[ -f both/server.json ] || fail 'the note went with a server that had not written it'
 [ "$("$tool" keys --data-dir both)" = "$(cat both/issuer.pub)" ] || fail 'issuer.pub is of another key'
+kill -KILL "$winner_pid"
+wait "$winner_pid" 2>/dev/null || true
+"$server" --bind 127.0.0.1:0 --data-dir both >both3 2>&1 &
+both3=$!
+for _ in $(seq 100); do
+  ! grep -q listening both3 || break
+  sleep 0.1
+done
+grep -q listening both3 || fail "a server that was killed keeps its folder: $(cat both3)"
+kill -INT "$both3"
+wait "$both3" || fail "the server after it: $(cat both3)"
 [ "$(ls both)" = 'issuer.key
 issuer.pub
-server.json' ] || fail "two servers left something behind: $(ls both)"
-kill -INT "$both1" "$both2"
-wait "$both1" || fail "the first of two servers: $(cat both1)"
-wait "$both2" || fail "the second of two servers: $(cat both2)"
+server.lock' ] || fail "servers left something behind: $(ls both)"
 # A goodbye arrives, also through a link that holds it back: nobody stays as a ghost until the timeout.
 expect 0 'connected' "$client" --data-dir data --bot --seconds 1 --impairment demo
 sleep 0.5
 [ "$(grep -c '"reason":"requested"' log)" = "$(grep -c '"msg":"connected"' log)" ] ||
   fail "a client that left is still there: $(cat log)"
+# One grep says why somebody was dropped, and why somebody did not get in.
+grep '"msg":"disconnected"' log | tail -n 1 >line
+for word in '"player":"' '"session":"' '"connection":"' '"remote":"127.0.0.1:' '"seconds":' '"rtt_ms":' \
+  '"loss_to_it_pct":' '"last_heard_s":' '"ended_by":"client"' '"reason":"requested"' '"text":'; do
+  grep -qF -e "$word" line || fail "$word is not in the line of a leave: $(cat line)"
+done
+grep -qE 'refused 127.0.0.1:[0-9]+ player [0-9a-f]{32}: server_config_mismatch: tick_rate_hz: server 60' log ||
+  fail "the log does not say who was refused: $(cat log)"
+[ "$(grep -c ' connected from \|ended by the peer' log)" = 0 ] || fail 'joins and leaves are logged twice'
 # A command that a client runs does not get the client's socket.
 "$client" --data-dir data --seconds 1 --token-command "ls -l /proc/self/fd >$dir/inherited; echo !!" >out 2>&1 || true
 [ -s inherited ] || fail 'the token command was not run'

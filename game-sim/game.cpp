@@ -42,6 +42,9 @@ lattice_result Game::install_callbacks() {
     kSelf(ctx).peer_connected(conn);
     kSelf(ctx).listener_.connected(conn);
   };
+  callbacks.on_admit = [](void* ctx, lattice_world*, const lattice_conn_info* info) {
+    return kSelf(ctx).listener_.admit(*info);
+  };
   callbacks.on_disconnected = [](void* ctx, lattice_conn* conn, int reason) {
     kSelf(ctx).peer_disconnected(conn);
     kSelf(ctx).listener_.disconnected(conn, reason);

@@ -21,6 +21,8 @@ namespace depot {
 class GameListener {
  public:
   virtual ~GameListener() = default;
+  /// On the authority: may the bearer of this token join? 0, or a reason as for on_admit.
+  virtual int admit(const lattice_conn_info&) { return 0; }
   virtual void connected(lattice_conn*) {}
   virtual void disconnected(lattice_conn*, int /*reason*/) {}
   /// On a client: fill the input command for `tick`. The command holds the values of the last one.

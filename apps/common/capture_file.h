@@ -21,6 +21,7 @@ class CaptureFile {
   void catch_up();
   /// Returns false when the file is not complete.
   bool finish() { return writer_.close(); }
+  uint64_t lost() const { return writer_.dropped(); }
   uint64_t datagram_count() const { return writer_.datagram_count(); }
 
  private:

@@ -53,7 +53,8 @@ std::string write_server_note(const std::string& data_dir, const ServerNote& not
   const nlohmann::json json = {{"address", note.address},
                                {"server_public_key", to_hex(note.server_public_key)},
                                {"schema_id", std::to_string(note.schema_id)},
-                               {"pid", note.pid}};
+                               {"pid", note.pid},
+                               {"admin", note.admin}};
   const std::string path = data_dir + "/server.json";
   return write_whole_file(path, json.dump(2) + "\n", 0644) ? "" : cannot("write", path);
 }
@@ -69,6 +70,7 @@ std::string read_server_note(const std::string& data_dir, ServerNote& out) {
     const nlohmann::json json = nlohmann::json::parse(text);
     out.address = json.at("address").get<std::string>();
     out.schema_id = std::stoull(json.at("schema_id").get<std::string>());
+    out.admin = json.value("admin", "");
     out.pid = static_cast<int64_t>(whole_number(json.at("pid"), INT64_MAX));
     if (from_hex(json.at("server_public_key").get<std::string>(), out.server_public_key)) return "";
   } catch (const std::exception&) {

@@ -5,7 +5,7 @@
 //   issuer.key   64 hexadecimal digits, mode 0600: everybody who reads it can admit players
 //   issuer.pub   64 hexadecimal digits
 //   server.lock  locked by the server that has the folder (data_folder.h)
-//   server.json  {"address", "server_public_key", "schema_id", "pid"}, rewritten at each start
+//   server.json  {"address", "server_public_key", "schema_id", "pid", "admin"}, rewritten at each start
 #pragma once
 
 #include <array>
@@ -35,6 +35,7 @@ struct ServerNote {
   Key server_public_key{};
   uint64_t schema_id = 0;
   int64_t pid = 0;
+  std::string admin;  // where its admin port is, or ""
 };
 
 std::string write_server_note(const std::string& data_dir, const ServerNote& note);

@@ -94,6 +94,16 @@ std::string load_key_file(const std::string& path, const KeyAdvice& advice, std:
   return "";
 }
 
+std::string check_private_file(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    return "Cannot read " + path + ": " + std::strerror(errno) + ". Check the path and its permissions.";
+  }
+  if (!S_ISREG(status.st_mode)) return path + " is not a file. Give a file.";
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return "";
+  return path + " holds a secret that other users may read. Write a new one, and run 'chmod 600 " + path + "'.";
+}
+
 KeyFileMade make_key_file(const std::string& path, std::span<const uint8_t> key) {
   std::string temporary = path + ".XXXXXX";
   const Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600

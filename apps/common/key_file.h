@@ -21,6 +21,9 @@ struct KeyAdvice {
 /// file that group or others may access, anything but a regular file, a key of zeros.
 std::string load_key_file(const std::string& path, const KeyAdvice& advice, std::span<uint8_t> out);
 
+/// Returns "", or what is wrong with a file of secrets: it cannot be read, others may read it, it is none.
+std::string check_private_file(const std::string& path);
+
 enum class KeyFileMade : uint8_t {
   kMade,
   kExists,  ///< There is a file already, perhaps of a process that started at the same time. Read it.

@@ -46,6 +46,7 @@ class Sink {
   }
   void write(const std::string& line) { writer_.write_line(line); }
   void catch_up();
+  uint64_t lost() const { return writer_.dropped(); }
 
  private:
   RecordWriter writer_{STDERR_FILENO};
@@ -149,6 +150,10 @@ void log_line(lattice_log_level level, std::string_view category, std::string_vi
 
 void log_catch_up() {
   sink().catch_up();
+}
+
+uint64_t log_lines_lost() {
+  return sink().lost();
 }
 
 bool log_finish() {

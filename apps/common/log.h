@@ -37,6 +37,9 @@ void log_line(lattice_log_level level, std::string_view category, std::string_vi
 /// and says how many were dropped once there is room. Call it now and then.
 void log_catch_up();
 
+/// How many lines nobody took.
+uint64_t log_lines_lost();
+
 /// Tries to write what is kept once more, for at most 0.1 s. Returns false when a disk did not take a part of
 /// the log. Call it at the end of the program.
 bool log_finish();

@@ -43,6 +43,8 @@ class PcapngWriter {
   /// Datagrams that were lost in the last loss; why, as errno.
   uint64_t lost() const { return watch_.lost(); }
   int error() const { return out_ ? out_->error() : 0; }
+  /// Datagrams that the file lacks in all.
+  uint64_t dropped() const { return out_ ? out_->dropped() : 0; }
   /// Closes the file. Returns false when it lacks datagrams. Further calls do nothing.
   bool close();
 
@@ -51,7 +53,6 @@ class PcapngWriter {
 
  private:
   void write_block(uint32_t kind, std::span<const uint8_t> body);
-  uint64_t dropped() const { return out_ ? out_->dropped() : 0; }
 
   std::string path_;
   int fd_ = -1;

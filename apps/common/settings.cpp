@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "exit_code.h"
+#include "json_writer.h"
 #include "lattice/lattice.h"
 #include "suggest.h"
 #include "toml_file.h"
@@ -88,9 +89,8 @@ void print_help(const ProgramSpec& program, bool all) {
   if (program.notes[0] != 0) std::printf("\n%s", program.notes);
 }
 
-int config_error(const std::string& sentence) {
-  std::fprintf(stderr, "%s\n", sentence.c_str());
-  return kExitConfig;
+std::string usage_text(const ProgramSpec& program, const std::string& sentence) {
+  return std::string(program.name) + ": " + sentence + " Run '" + program.name + " --help'.";
 }
 
 }  // namespace
@@ -105,8 +105,21 @@ struct Settings::CommandLine {
 };
 
 int usage_error(const ProgramSpec& program, const std::string& sentence) {
-  std::fprintf(stderr, "%s: %s Run '%s --help'.\n", program.name, sentence.c_str(), program.name);
+  std::fprintf(stderr, "%s\n", usage_text(program, sentence).c_str());
   return kExitUsage;
+}
+
+int Settings::refuse(int exit, const std::string& sentence) const {
+  if (error_ != nullptr) {
+    *error_ = sentence;
+  } else {
+    std::fprintf(stderr, "%s\n", sentence.c_str());
+  }
+  return exit;
+}
+
+int Settings::refuse_usage(const ProgramSpec& program, const std::string& sentence) const {
+  return refuse(kExitUsage, usage_text(program, sentence));
 }
 
 std::optional<int> Settings::read_command_line(const ProgramSpec& program, int argc, const char* const* argv,
@@ -139,9 +152,9 @@ std::optional<int> Settings::read_command_line(const ProgramSpec& program, int a
     parser.parse(argc, argv);
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string what = error.what();
-    return usage_error(program, "'" + what.substr(0, what.find(':')) + "' needs a value.");
+    return refuse_usage(program, "'" + what.substr(0, what.find(':')) + "' needs a value.");
   } catch (const CLI::ParseError& error) {
-    return usage_error(program, std::string(error.what()) + ".");
+    return refuse_usage(program, std::string(error.what()) + ".");
   }
   if (help || help_all) {
     print_help(program, help_all);
@@ -154,7 +167,7 @@ std::optional<int> Settings::read_command_line(const ProgramSpec& program, int a
   if (const std::vector<std::string> unknown = parser.remaining(); !unknown.empty()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
     const std::string word = unknown.front().substr(0, unknown.front().find('='));
-    return usage_error(program, "unknown argument '" + word + "'." + did_you_mean(word, known));
+    return refuse_usage(program, "unknown argument '" + word + "'." + did_you_mean(word, known));
   }
   for (size_t i = 0; i < options.size(); ++i) {
     out.given.push_back(options[i]->count() > 0);
@@ -165,7 +178,7 @@ std::optional<int> Settings::read_command_line(const ProgramSpec& program, int a
 
 std::optional<int> Settings::apply_file(const ProgramSpec& program, const std::string& path) {
   const TomlFile file = read_toml(path);
-  if (!file.error.empty()) return config_error(file.error);
+  if (!file.error.empty()) return refuse(kExitConfig, file.error);
   std::vector<std::string_view> known;
   for (const SettingSpec& spec : program.settings) {
     if (spec.scope == SettingScope::kEverywhere) known.push_back(spec.key);
@@ -174,7 +187,7 @@ std::optional<int> Settings::apply_file(const ProgramSpec& program, const std::s
     const std::string place = path + ":" + std::to_string(entry.line) + ":" + std::to_string(entry.column);
     if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
       const std::string hint = did_you_mean(entry.key, known);
-      return config_error(place + ": unknown key '" + entry.key + "'." +
+      return refuse(kExitConfig, place + ": unknown key '" + entry.key + "'." +
                           (hint.empty() ? " Remove it, or see --help for the keys." : hint));
     }
     for (Value& value : values_) {
@@ -217,9 +230,9 @@ std::optional<int> Settings::check(const Value& value) const {
     wanted = "true or false";
   }
   if (ok) return std::nullopt;
-  std::fprintf(stderr, "%s: '%s' is not a value for %s. Give %s.\n", value.origin.c_str(), value.text.c_str(),
-               spec.key, wanted.c_str());
-  return value.origin.starts_with("--") ? kExitUsage : kExitConfig;
+  return refuse(value.origin.starts_with("--") ? kExitUsage : kExitConfig,
+                value.origin + ": '" + value.text + "' is not a value for " + spec.key + ". Give " + wanted +
+                    ".");
 }
 
 void Settings::print_config() const {
@@ -241,7 +254,28 @@ void Settings::print_config() const {
   }
 }
 
-std::optional<int> Settings::load(const ProgramSpec& program, int argc, const char* const* argv) {
+std::vector<std::string> Settings::keys() const {
+  std::vector<std::string> out;
+  for (const Value& value : values_) out.emplace_back(value.spec->key);
+  return out;
+}
+
+std::string Settings::to_json() const {
+  JsonWriter json;
+  json.begin_object();
+  for (const Value& value : values_) {
+    json.key(value.spec->key).begin_object();
+    json.member("value", value.text);
+    json.member("origin", value.origin);
+    json.end_object();
+  }
+  json.end_object();
+  return json.text();
+}
+
+std::optional<int> Settings::load(const ProgramSpec& program, int argc, const char* const* argv,
+                                  std::string* error) {
+  error_ = error;
   values_.clear();
   for (const SettingSpec& spec : program.settings) values_.push_back({&spec, spec.fallback, "default"});
 

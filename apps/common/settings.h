@@ -51,7 +51,9 @@ class Settings {
  public:
   /// Parses the command line, the environment and the file. When it returns a value, the program must end
   /// with that exit code now: after --help, --version or --print-config, or after an error printed to stderr.
-  std::optional<int> load(const ProgramSpec& program, int argc, const char* const* argv);
+  /// With `error` it is not printed but stored there, for a program that reads its settings again.
+  std::optional<int> load(const ProgramSpec& program, int argc, const char* const* argv,
+                          std::string* error = nullptr);
 
   const std::string& text(std::string_view key) const;
   int64_t integer(std::string_view key) const;
@@ -60,6 +62,9 @@ class Settings {
   /// Where the value comes from: "default", "--tick-rate", "LATTICE_TICK_RATE" or "server.toml:3:1".
   const std::string& origin(std::string_view key) const;
   bool is_default(std::string_view key) const { return origin(key) == "default"; }
+  std::vector<std::string> keys() const;
+  /// {"key":{"value","origin"}, …} of all settings.
+  std::string to_json() const;
 
  private:
   struct Value {
@@ -75,9 +80,12 @@ class Settings {
   std::optional<int> apply_file(const ProgramSpec& program, const std::string& path);
   std::optional<int> apply_environment();
   std::optional<int> check(const Value& value) const;
+  int refuse(int exit, const std::string& sentence) const;
+  int refuse_usage(const ProgramSpec& program, const std::string& sentence) const;
   void print_config() const;
 
   std::vector<Value> values_;
+  std::string* error_ = nullptr;  // during load()
 };
 
 /// Prints a usage error and returns its exit code: shared with programs that have sub-commands.

@@ -1,14 +1,10 @@
 // The page's server: static files, and WebSockets at /ws, on the loopback interface only.
 //
 // A browser on this machine also runs other people's pages, so a request must come from our own page. Host,
-// and Origin where there is one, have to name a loopback address: that stops DNS rebinding. Headers are
-// limited to 8 KiB, messages to 4 KiB. No other page may frame ours.
+// and Origin where there is one, have to name a loopback address: that stops DNS rebinding. Messages are
+// limited to 4 KiB; http_server.h has the other bounds. No other page may frame ours.
 //
-// At most 64 connections wait for a request or for its answer, 15 s each; beyond them the one that has waited
-// longest is closed, so idle connections keep nobody out. At most 64 viewers; one that answers no ping for
-// 30 s is closed, and one that reads too slowly misses states.
-//
-// web_server.cpp is the only file that includes Boost.Beast.
+// At most 64 viewers; one that answers no ping for 30 s is closed, and one that reads too slowly misses states.
 #pragma once
 
 #include <cstdint>
@@ -53,9 +49,6 @@ class WebServer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// True when an HTTP Host value ("127.0.0.1:8000") names this machine's loopback address. Public for its
-/// test.
-bool is_loopback_host(std::string_view host);
 /// The file that a request target names, relative to the page folder; "" when the target can name none.
 std::string page_file_of(std::string_view target);
 

@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "control.h"
 #include "exit_code.h"
-#include "frame_pacer.h"
 #include "impairment_setting.h"
 #include "log.h"
 #include "process.h"
 #include "server.h"
+#include "service.h"
 #include "settings.h"
-#include "telemetry.h"
 
 namespace app {
 namespace {
@@ -51,6 +49,16 @@ constexpr SettingSpec kSettings[] = {
     {"telemetry_fd", SettingKind::kInteger, "N", "-1", "the same on an inherited descriptor", -1, 1023},
     {"telemetry_detail", SettingKind::kText, "WHAT", "scene",
      "'scene': every object and player too; 'players': no objects; 'server': tick times and counters only"},
+    {"admission_list", SettingKind::kText, "FILE", "",
+     "lets in these players only: their ids in hexadecimal, one in a line"},
+    {"issuer_keys", SettingKind::kText, "FILE", "",
+     "1 or 2 public keys of issuers whose tokens count, instead of DATA_DIR/issuer.key"},
+    {"admin", SettingKind::kText, "ADDRESS", "127.0.0.1:0",
+     "HTTP for operators: /live /ready /metrics /config; 'off': none"},
+    {"admin_token_file", SettingKind::kText, "FILE", "",
+     "the bearer token of the admin port, which it needs beyond loopback"},
+    {"drain_s", SettingKind::kInteger, "S", "0",
+     "how long a server that is asked to stop waits for its players to leave", 0, 86400},
     {"log_level", SettingKind::kText, "LEVEL", "info", "error, warning, info or debug"},
 };
 
@@ -65,7 +73,8 @@ constexpr ProgramSpec kProgram = {
         "  depot-client --data-dir lattice-data --bot  join it with a bot\n",
     .notes =
         "The first start makes a development issuer in the data folder: issuer.key signs connect tokens.\n"
-        "Ctrl-C tells every client goodbye; a second Ctrl-C ends at once.\n"
+        "Ctrl-C lets nobody in, waits --drain-s and tells every client goodbye; a second one does it at once.\n"
+        "SIGHUP reads log level, admission list and issuer keys again. SIGUSR1 logs statistics.\n"
         "Exit codes: 0 ended as asked, 1 a disk did not take all of a capture or the log, 2 command line,\n"
         "3 configuration, 4 a port or the data folder is taken, or a permission is missing.\n",
     .settings = kSettings,
@@ -75,13 +84,6 @@ constexpr ProgramSpec kProgram = {
 int config_error(const Settings& settings, const char* key, const std::string& sentence) {
   std::fprintf(stderr, "%s: %s\n", settings.origin(key).c_str(), sentence.c_str());
   return settings.origin(key).starts_with("--") ? kExitUsage : kExitConfig;
-}
-
-std::optional<TelemetryDetail> detail_by_name(const std::string& name) {
-  if (name == "scene") return TelemetryDetail::kScene;
-  if (name == "players") return TelemetryDetail::kPlayers;
-  if (name == "server") return TelemetryDetail::kServer;
-  return std::nullopt;
 }
 
 int check(const Settings& settings) {
@@ -111,71 +113,26 @@ int check(const Settings& settings) {
                         "descriptor " + std::to_string(fd) + " is not open. Open it, as with " +
                             std::to_string(fd) + ">FILE in a shell, or leave the setting out.");
   }
-  if (const std::string& detail = settings.text("telemetry_detail"); !detail_by_name(detail)) {
+  if (const std::string& detail = settings.text("telemetry_detail");
+      detail != "scene" && detail != "players" && detail != "server") {
     return config_error(settings, "telemetry_detail",
                         "'" + detail + "' is no telemetry detail. Give 'scene', 'players' or 'server'.");
   }
   return kExitOk;
 }
 
-int telemetry_descriptor(const Settings& settings) {
-  if (settings.text("telemetry") == "stdout") return STDOUT_FILENO;
-  return static_cast<int>(settings.integer("telemetry_fd"));
-}
-
-/// Commands from stdin, until stdin ends.
-class Commands {
- public:
-  Commands(depot::GameServer& game, Questions& questions) : control_(game, questions) {
-    set_nonblocking(STDIN_FILENO);
-  }
-  void take() {
-    lines_.clear();
-    if (is_open_) is_open_ = reader_.read(STDIN_FILENO, lines_);
-    for (const std::string& line : lines_) control_.handle(line);
-  }
-
- private:
-  static constexpr size_t kLineBytes = 4096;
-  Control control_;
-  LineReader reader_{kLineBytes};
-  std::vector<std::string> lines_;
-  bool is_open_ = true;
-};
-
-void serve(Server& server, const Settings& settings) {
-  const TelemetryDetail detail = *detail_by_name(settings.text("telemetry_detail"));
-  const int telemetry_fd = telemetry_descriptor(settings);
-  Questions questions;
-  std::unique_ptr<Telemetry> telemetry;
-  if (telemetry_fd >= 0) {
-    telemetry = std::make_unique<Telemetry>(server, telemetry_fd, detail, questions);
-  }
-  std::optional<Commands> commands;
-  if (settings.text("control") == "stdio") commands.emplace(server.game(), questions);
-  const auto ticks_per_line = static_cast<uint32_t>(
-      std::max<int64_t>(1, settings.integer("tick_rate") / settings.integer("telemetry_rate")));
-  uint32_t ticks = 0;
-  while (!stop_requested()) {
-    if (commands) commands->take();
-    ticks += server.pump();
-    log_catch_up();
-    if (telemetry != nullptr && ticks >= ticks_per_line) {
-      ticks = 0;
-      telemetry->write();
-    }
-    const uint64_t wake_ns = monotonic_ns() + std::min(server.time_to_tick_ns(), kPollIntervalNs);
-    sleep_until_ns(wake_ns);
-    server.stall_watch().slept(wake_ns, monotonic_ns());
-  }
-}
-
 int run(int argc, char** argv) {
   Settings settings;
   if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
   if (const int exit = check(settings); exit != kExitOk) return exit;
-  set_log_level(*log_level_by_name(settings.text("log_level")));
-  catch_stop_signals();
+  Changeable changeable;
+  if (const std::string problem = read_changeable(settings, changeable); !problem.empty()) {
+    std::fprintf(stderr, "%s\n", problem.c_str());
+    return kExitConfig;
+  }
+  set_log_level(changeable.log_level);
+  catch_stop_signals(settings.integer("drain_s") > 0 ? 2 : 1);
+  catch_service_signals();
   die_with_parent();
 
   ServerConfig config;
@@ -191,10 +148,18 @@ int run(int argc, char** argv) {
   config.server_key = settings.text("server_key");
   config.impairment = settings.text("impairment");
   config.capture = settings.text("capture");
+  config.admission = std::move(changeable.admission);
 
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;
-  serve(server, settings);
+  Service service(server, settings, [argc, argv](Settings& again) {
+    std::string problem;
+    const auto exit = again.load(kProgram, argc, argv, &problem);
+    if (!exit && !log_level_by_name(again.text("log_level"))) problem = "log_level is no log level.";
+    return problem;
+  });
+  if (const int exit = service.start(); exit != kExitOk) return exit;
+  service.run();
   return server.stop();
 }
 

@@ -62,11 +62,15 @@ int Server::start(const ServerConfig& config) {
     log_line(LATTICE_LOG_ERROR, "server", problem);
     return kExitPort;
   }
-  IssuerKeys issuer;
-  if (const std::string problem = load_or_make_issuer(config.data_dir, issuer); !problem.empty()) {
-    log_line(LATTICE_LOG_ERROR, "issuer", problem);
-    return kExitPort;
+  if (config.admission.issuers.empty()) {
+    IssuerKeys issuer;
+    if (const std::string problem = load_or_make_issuer(config.data_dir, issuer); !problem.empty()) {
+      log_line(LATTICE_LOG_ERROR, "issuer", problem);
+      return kExitPort;
+    }
+    own_issuer_ = issuer.public_key;
   }
+  const std::vector<uint8_t> issuers = issuer_bytes(config.admission);
   std::optional<ServerIdentity> identity;
   if (const std::string problem = find_identity(config.server_key, config.data_dir, identity);
       !problem.empty()) {
@@ -89,8 +93,8 @@ int Server::start(const ServerConfig& config) {
   world.interest_leave_radius = static_cast<double>(depot::kSightLeaveRadius);
   world.seed = config.seed;
   world.bind_address = config.bind.c_str();
-  world.issuer_public_keys = issuer.public_key.data();
-  world.issuer_public_key_count = 1;
+  world.issuer_public_keys = issuers.data();
+  world.issuer_public_key_count = static_cast<uint32_t>(issuers.size() / LATTICE_KEY_BYTES);
   world.server_identity = identity ? identity->data() : nullptr;
   world.log = log_from_library;
   const lattice_role_context role = lattice::role_context(LATTICE_ROLE_DEDICATED);
@@ -110,29 +114,55 @@ int Server::start(const ServerConfig& config) {
              {{"file", capture_.path()}});
   }
 
-  ServerNote note;
   char address[128] = {};
-  if (lattice_world_address(world_, address, sizeof address) != LATTICE_OK ||
-      lattice_world_public_key(world_, note.server_public_key.data()) != LATTICE_OK) {
-    return refuse_to_start();
-  }
-  address_ = note.address = address;
+  if (lattice_world_address(world_, address, sizeof address) != LATTICE_OK) return refuse_to_start();
+  address_ = address;
+  return kExitOk;
+}
+
+std::string Server::tell_where(const std::string& admin_address) {
+  ServerNote note;
+  if (lattice_world_public_key(world_, note.server_public_key.data()) != LATTICE_OK) return lattice_last_error();
+  note.address = address_;
   note.schema_id = lattice_world_schema_id(world_);
   note.pid = getpid();
-  if (const std::string problem = write_server_note(config.data_dir, note); !problem.empty()) {
-    log_line(LATTICE_LOG_ERROR, "server", problem);
-    return kExitPort;
-  }
+  note.admin = admin_address;
+  if (std::string problem = write_server_note(config_.data_dir, note); !problem.empty()) return problem;
   noted_ = true;
   folder_.tell(address_);
   log_line(LATTICE_LOG_INFO, "server", "listening",
            {{"address", address_},
-            {"tick_rate", config.tick_rate_hz},
-            {"snapshot_rate", config.snapshot_rate_hz},
-            {"max_players", config.max_players},
+            {"tick_rate", config_.tick_rate_hz},
+            {"snapshot_rate", config_.snapshot_rate_hz},
+            {"max_players", config_.max_players},
             {"schema", note.schema_id},
-            {"data_dir", config.data_dir}});
-  return kExitOk;
+            {"data_dir", config_.data_dir}});
+  return "";
+}
+
+/// The keys of the issuers, back to back.
+std::vector<uint8_t> Server::issuer_bytes(const Admission& admission) const {
+  std::vector<uint8_t> out;
+  for (const Key& key : admission.issuers) out.insert(out.end(), key.begin(), key.end());
+  if (out.empty()) out.assign(own_issuer_.begin(), own_issuer_.end());
+  return out;
+}
+
+std::string Server::admit_by(const Admission& admission) {
+  if (admission.issuers.empty() && own_issuer_ == Key{}) {
+    return "issuer_keys is empty, and this server began without an issuer of its own. Restart it, or give keys.";
+  }
+  const std::vector<uint8_t> issuers = issuer_bytes(admission);
+  const auto count = static_cast<uint32_t>(issuers.size() / LATTICE_KEY_BYTES);
+  if (lattice_world_set_issuers(world_, issuers.data(), count) != LATTICE_OK) return lattice_last_error();
+  config_.admission = admission;
+  return "";
+}
+
+int Server::admit(const lattice_conn_info& info) {
+  if (is_closed_) return LATTICE_DISCONNECT_SERVER_FULL;
+  if (!config_.admission.players) return 0;
+  return config_.admission.players->contains(std::to_array(info.player)) ? 0 : LATTICE_DISCONNECT_KICKED;
 }
 
 uint32_t Server::pump() {
@@ -141,6 +171,7 @@ uint32_t Server::pump() {
   capture_.catch_up();
   if (ticks == 0) return 0;
   const uint64_t each_ns = (monotonic_ns() - began_ns) / ticks;
+  last_tick_s_ = static_cast<double>(each_ns) / 1e9;
   for (uint32_t i = 0; i < ticks; ++i) tick_timer_.add(each_ns);
   if (began_ns - rates_read_ns_ >= RateMeter::kIntervalNs) read_rates(began_ns);
   return ticks;
@@ -196,6 +227,7 @@ void Server::disconnected(lattice_conn* conn, int reason) {
   info.struct_size = sizeof info;
   if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
   rates_.forget(info.peer_id);
+  ++disconnects_[lattice_disconnect_reason_name(reason)];
   lattice_conn_stats stats;
   lattice_conn_stats_init(&stats);
   lattice_conn_get_stats(conn, &stats);
@@ -216,6 +248,31 @@ void Server::disconnected(lattice_conn* conn, int reason) {
             {"ended_by", info.ended_by_peer != 0 ? "client" : "server"},
             {"reason", lattice_disconnect_reason_name(reason)},
             {"text", info.disconnect_text}});
+}
+
+void Server::log_connections() {
+  for (const depot::Player& player : game_->players()) {
+    lattice_conn* conn = lattice_peer_conn(world_, player.peer);
+    lattice_conn_info info;
+    lattice_conn_info_init(&info);
+    lattice_conn_stats stats;
+    lattice_conn_stats_init(&stats);
+    if (lattice_conn_get_info(conn, &info) != LATTICE_OK) continue;
+    if (lattice_conn_get_stats(conn, &stats) != LATTICE_OK) continue;
+    log_line(LATTICE_LOG_INFO, "statistics", "connection",
+             {{"peer", info.peer_id},
+              {"connection", connection_name(info)},
+              {"remote", info.remote_address},
+              {"player", to_hex(info.player)},
+              {"seconds", stats.connected_ms / 1e3},
+              {"rtt_ms", stats.rtt_ms},
+              {"jitter_ms", stats.jitter_ms},
+              {"loss_to_it_pct", stats.send_loss_percent},
+              {"loss_from_it_pct", stats.receive_loss_percent},
+              {"queue_ms", stats.queue_ms},
+              {"bytes_sent", stats.bytes_sent},
+              {"quality", stats.quality}});
+  }
 }
 
 void Server::ticked(uint32_t tick) {

@@ -1,10 +1,15 @@
 // One hosted Depot session: the world, the game, the players, and the server's note in the data folder.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "capture_file.h"
 #include "data_folder.h"
@@ -16,6 +21,14 @@
 #include "tick_timer.h"
 
 namespace app {
+
+using PlayerId = std::array<uint8_t, 16>;
+
+/// Who may join. Can change while the server runs.
+struct Admission {
+  std::optional<std::set<PlayerId>> players;  // these only; nothing: everybody with a token
+  std::vector<Key> issuers;                   // whose tokens count; empty: the development issuer's
+};
 
 struct ServerConfig {
   std::string bind;
@@ -29,6 +42,7 @@ struct ServerConfig {
   std::string data_dir;
   std::string server_key;  // the file with the identity; "": the file in data_dir, if there is one
   std::string impairment;
+  Admission admission;
   std::string capture;  // a file, or "" for no capture
 };
 
@@ -37,8 +51,15 @@ class Server final : private depot::GameListener {
   Server() = default;
   ~Server() override;
 
-  /// Makes the world and listens. Returns kExitOk; or logs the reason and returns another exit code.
+  /// Makes the world and binds its port. Returns kExitOk; or logs the reason and returns another exit code.
   int start(const ServerConfig& config);
+  /// Leaves the note for clients of this machine, and logs where the server is. Returns "", or a text that
+  /// says what is wrong and what to do.
+  std::string tell_where(const std::string& admin_address);
+  /// From now on these players may join. Who plays goes on. Returns "", or what is wrong; all stays then.
+  std::string admit_by(const Admission& admission);
+  /// Closed: nobody is let in.
+  void set_closed(bool is_closed) { is_closed_ = is_closed; }
   /// Receives, runs the ticks that are due, and sends. Returns how many ticks ran.
   uint32_t pump();
   /// Ends every connection with the reason HostLeft, and pumps until the clients were told. Returns the exit
@@ -54,6 +75,14 @@ class Server final : private depot::GameListener {
   const ServerConfig& config() const { return config_; }
   /// How many players ever joined.
   uint64_t joins() const { return joins_; }
+  /// How many connections ended for which reason.
+  const std::map<std::string, uint64_t>& disconnects() const { return disconnects_; }
+  uint64_t schema_id() const { return lattice_world_schema_id(world_); }
+  /// How long each tick of the last pump that ran some took.
+  double last_tick_s() const { return last_tick_s_; }
+  uint64_t capture_lost() const { return capture_.lost(); }
+  /// Logs a line about each connection.
+  void log_connections();
   /// Bytes per second that the server sent to single clients.
   RateMeter& rates() { return rates_; }
 
@@ -70,12 +99,14 @@ class Server final : private depot::GameListener {
   void watch_ticks(TickWatcher* watcher) { watcher_ = watcher; }
 
  private:
+  int admit(const lattice_conn_info& info) override;
   void connected(lattice_conn* conn) override;
   void disconnected(lattice_conn* conn, int reason) override;
   void ticked(uint32_t tick) override;
   void message(lattice_conn* conn, std::span<const std::byte> bytes) override;
   void read_rates(uint64_t now_ns);
   int refuse_to_start() const;
+  std::vector<uint8_t> issuer_bytes(const Admission& admission) const;
 
   ServerConfig config_;
   DataFolder folder_;
@@ -84,6 +115,10 @@ class Server final : private depot::GameListener {
   std::unique_ptr<depot::GameServer> game_;
   TickTimer tick_timer_;
   uint64_t joins_ = 0;
+  std::map<std::string, uint64_t> disconnects_;
+  double last_tick_s_ = 0;
+  bool is_closed_ = false;
+  Key own_issuer_{};  // of the development issuer
   RateMeter rates_;
   uint64_t rates_read_ns_ = 0;
   StallWatch stall_watch_;

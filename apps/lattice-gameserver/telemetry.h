@@ -53,6 +53,7 @@ class Telemetry final : private Server::TickWatcher {
   /// Writes a line, unless nobody reads. When somebody reads again, it goes on: the log says how many lines
   /// are missing, and so does "missing" in the next lines.
   void write();
+  uint64_t lost_lines() const { return out_.dropped(); }
 
  private:
   struct Sighting {

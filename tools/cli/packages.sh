@@ -15,6 +15,7 @@ nlohmann-json3-dev header nlohmann/json.hpp
 libboost1.81-dev header boost/beast/version.hpp
 libtomlplusplus-dev header toml++/toml.h
 libcli11-dev header CLI/CLI.hpp
+prometheus-cpp-dev header prometheus/text_serializer.h
 '
 packages_bench='
 libenet-dev header enet/enet.h
@@ -39,6 +40,10 @@ spin command spin
 '
 packages_shell='
 shellcheck command shellcheck
+'
+packages_operate='
+prometheus command promtool
+systemd command systemd-analyze
 '
 packages_coverage='
 gcovr command gcovr

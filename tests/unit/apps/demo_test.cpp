@@ -4,6 +4,7 @@
 #include "error_meter.h"
 #include "verdict.h"
 #include "watch.h"
+#include "http/loopback_host.h"
 #include "web_server.h"
 
 namespace app {

@@ -49,6 +49,9 @@ function(lattice_unit_tests layer folder)
 endfunction()
 
 add_custom_target(thread_tests)
+if(TARGET test_admin)
+  add_dependencies(thread_tests test_admin)
+endif()
 
 get_property(layers GLOBAL PROPERTY LATTICE_LAYERS)
 foreach(layer IN LISTS layers)

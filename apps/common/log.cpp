@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "json_writer.h"
+#include "process.h"
 #include "record_writer.h"
 
 namespace app {
@@ -150,6 +151,13 @@ void log_line(lattice_log_level level, std::string_view category, std::string_vi
 
 void log_catch_up() {
   sink().catch_up();
+}
+
+bool log_while_waiting_for_entropy() {
+  return wait_for_entropy([] {
+    log_line(LATTICE_LOG_WARNING, "entropy",
+             "the system has no entropy yet; the program waits, as early in the start of a machine");
+  });
 }
 
 uint64_t log_lines_lost() {

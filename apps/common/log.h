@@ -44,6 +44,9 @@ uint64_t log_lines_lost();
 /// the log. Call it at the end of the program.
 bool log_finish();
 
+/// Waits for entropy, and logs that it does. Returns false when a stop signal came first.
+bool log_while_waiting_for_entropy();
+
 /// A lattice_log_fn: writes the library's log lines as this program's. Its lines of the category "connection"
 /// count as debug ones: every program logs joins and leaves itself, with more fields.
 void log_from_library(void* ctx, lattice_log_level level, const char* category, const char* text);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <new>
 #include <system_error>
 
 #include "exit_code.h"
@@ -124,6 +126,27 @@ void die_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   // The parent may have ended before the call above took effect.
   if (getppid() != static_cast<pid_t>(std::strtol(text, nullptr, 10))) _exit(kExitFailed);
+}
+
+void say_when_out_of_memory() {
+  std::set_new_handler([] {
+    static constexpr char kText[] = "The program ends: the system gives it no more memory. Give it more.\n";
+    static_cast<void>(!write(STDERR_FILENO, kText, sizeof kText - 1));
+    _exit(kExitFailed);
+  });
+}
+
+bool wait_for_entropy(void (*tell)()) {
+  constexpr uint64_t kPauseNs = 100'000'000;
+  bool was_told = false;
+  char byte;
+  while (getrandom(&byte, 1, GRND_NONBLOCK) < 0 && errno == EAGAIN) {
+    if (!was_told) tell();
+    was_told = true;
+    if (stop_requested()) return false;
+    sleep_ns(kPauseNs);
+  }
+  return true;
 }
 
 uint64_t monotonic_ns() {

@@ -33,6 +33,13 @@ bool remove_folder_at_end(const std::string& folder);
 /// LATTICE_PARENT_PID.
 void die_with_parent();
 
+/// From now on a program that gets no memory says so and ends with kExitFailed.
+void say_when_out_of_memory();
+
+/// Waits until the system has entropy for keys, which early in its start it has not, and says so once through
+/// `tell`. Returns false when a stop signal came first.
+bool wait_for_entropy(void (*tell)());
+
 uint64_t monotonic_ns();
 uint64_t unix_ms();
 /// The Unix time in milliseconds, with fractions: for intervals between processes of one machine.

@@ -239,7 +239,9 @@ int run(int argc, char** argv) {
   if (const int exit = check(settings); exit != kExitOk) return exit;
   set_log_level(*log_level_by_name(settings.text("log_level")));
   catch_stop_signals();
+  say_when_out_of_memory();
   die_with_parent();
+  if (!log_while_waiting_for_entropy()) return kExitInterrupted;
   return Program(settings).run();
 }
 

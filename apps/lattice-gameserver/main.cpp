@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,10 +72,10 @@ constexpr ProgramSpec kProgram = {
         "  depot-client --data-dir lattice-data --bot  join it with a bot\n",
     .notes =
         "The first start makes a development issuer in the data folder: issuer.key signs connect tokens.\n"
-        "Ctrl-C lets nobody in, waits --drain-s and tells every client goodbye; a second one does it at once.\n"
-        "SIGHUP reads log level, admission list and issuer keys again. SIGUSR1 logs statistics.\n"
-        "Exit codes: 0 ended as asked, 1 a disk did not take all of a capture or the log, 2 command line,\n"
-        "3 configuration, 4 a port or the data folder is taken, or a permission is missing.\n",
+        "Ctrl-C drains and says goodbye. SIGHUP reads settings again, SIGUSR1 logs statistics: "
+        "docs/operate.md.\n"
+        "Exit codes: 0 as asked, 1 a log or capture is not whole, 2 usage, 3 configuration, 4 port or folder "
+        "taken.\n",
     .settings = kSettings,
     .has_config_file = true,
 };
@@ -133,7 +132,9 @@ int run(int argc, char** argv) {
   set_log_level(changeable.log_level);
   catch_stop_signals(settings.integer("drain_s") > 0 ? 2 : 1);
   catch_service_signals();
+  say_when_out_of_memory();
   die_with_parent();
+  if (!log_while_waiting_for_entropy()) return kExitInterrupted;
 
   ServerConfig config;
   config.bind = settings.text("bind");

@@ -24,7 +24,17 @@ void WorldInstance::write_log(lattice_log_level level, const char* category, con
 
 world::Now WorldInstance::now() const {
   world::Now now;
-  now.ns = clock != nullptr ? clock(clock_ctx) : platform::monotonic_ns();
+  const uint64_t steps = steady_clock.steps();
+  now.ns = steady_clock.read(clock != nullptr ? clock(clock_ctx) : platform::monotonic_ns());
+  if (steady_clock.steps() != steps && world != nullptr) {
+    world->count_clock_step();
+    if (steps == 0) {
+      write_log(
+          LATTICE_LOG_WARNING, "clock",
+          "the clock went back by %.3f s; that counts as no time, and clock_went_back counts from here on",
+          static_cast<double>(steady_clock.last_step_ns()) / 1e9);
+    }
+  }
   now.unix_s = unix_seconds != nullptr ? unix_seconds(unix_seconds_ctx) : platform::unix_seconds();
   return now;
 }

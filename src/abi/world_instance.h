@@ -9,6 +9,7 @@
 #include "abi/event_log.h"
 #include "abi/handle_table.h"
 #include "abi/refusal_log.h"
+#include "abi/steady_clock.h"
 #include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
 #include "transport/socket/impaired_socket.h"
@@ -35,6 +36,7 @@ struct WorldInstance final : world::Observer {
   void* callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
   RefusalLog refusal_log;
+  mutable SteadyClock steady_clock;
   std::optional<EventLog> events;  // in place of the callbacks about connections
   bool was_pumped = false;
   lattice_tick_context tick_context{};

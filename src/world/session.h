@@ -127,6 +127,8 @@ class Session final : public reliability::EndpointHandler,
   void set_timeout_paused(bool paused, Now now);
   /// Ends all connections, those that begin included. Not inside a callback.
   void disconnect_all(connection::DisconnectReason reason, std::string_view text);
+  /// The clock went back, which whoever reads it has put right.
+  void count_clock_step() { ++clock_steps_; }
   /// False once no connection is left, not even one that says goodbye.
   bool has_connections() const;
   /// An authority: the issuers whose tokens count from now on, 1 to 4. Not inside a callback.
@@ -418,6 +420,7 @@ class Session final : public reliability::EndpointHandler,
   bool timeout_paused_ = false;
   bool keeps_identity_;  // the server has the same identity in its next process
   std::vector<PendingDisconnect> pending_disconnects_;
+  uint64_t clock_steps_ = 0;
   uint32_t last_receipt_ = 0;  // last receipt of the application, without kApplicationReceiptBit
   mutable std::vector<TypeScratch> type_scratch_;  // for read_confirmed(): one per type that was asked for
 };

@@ -113,6 +113,8 @@ const char* Session::refusal(uint32_t index, uint64_t* value) const {
         return sender_ ? sender_->groups_cut() : 0;
       case WorldEvent::kUnannouncedWrites:
         return unannounced_writes_;
+      case WorldEvent::kClockWentBack:
+        return clock_steps_;
       case WorldEvent::kValuesClamped:
         return sender_ ? sender_->store().clamps().values() : 0;
       case WorldEvent::kCount:

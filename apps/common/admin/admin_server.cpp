@@ -79,13 +79,14 @@ const char* AdminServer::Impl::Http::refusal_of(const HttpRequest& request) cons
     return is_loopback_host(view_of(request[http::field::host])) ? "" : "Host is not a loopback address.\n";
   }
   const std::string_view given = view_of(request[http::field::authorization]);
-  const bool is_right =
-      given.starts_with(kBearer) && is_equal(given.substr(kBearer.size()), impl_.token);
+  const bool is_right = given.starts_with(kBearer) && is_equal(given.substr(kBearer.size()), impl_.token);
   return is_right ? "" : "Authorization is not the bearer token of this port.\n";
 }
 
 HttpResponse AdminServer::Impl::Http::answer_state(const HttpRequest& request, bool wants_ready) {
-  const uint64_t silent_ns = monotonic_ns() - impl_.beat_ns.load(std::memory_order_relaxed);
+  const uint64_t now_ns = monotonic_ns();
+  const uint64_t beat_ns = impl_.beat_ns.load(std::memory_order_relaxed);
+  const uint64_t silent_ns = now_ns > beat_ns ? now_ns - beat_ns : 0;
   if (silent_ns > kSilenceNs) {
     char text[64];
     std::snprintf(text, sizeof text, "no work was done for %.1f s\n", static_cast<double>(silent_ns) / 1e9);
@@ -133,21 +134,22 @@ std::string AdminServer::start(const std::string& address, const std::string& to
                                const std::string& config) {
   tcp::endpoint endpoint;
   if (!parse(address, endpoint)) {
-    return "'" + address + "' is not an address for the admin port. Give one such as 127.0.0.1:9100, or 'off'.";
+    return "'" + address +
+           "' is not an address for the admin port. Give one such as 127.0.0.1:9100, or 'off'.";
   }
   if (token.empty() && !endpoint.address().is_loopback()) {
     return "The admin port at " + address +
            " can be reached from elsewhere. Give it a token with --admin-token-file, or a loopback address.";
   }
   if (const std::string why = impl_->http.listen(endpoint); !why.empty()) {
-    return "The admin port cannot listen on " + address + ": " + why + ". Give another with --admin, or 'off'.";
+    return "The admin port cannot listen on " + address + ": " + why +
+           ". Give another with --admin, or 'off'.";
   }
   impl_->token = token;
   impl_->config = config;
   const tcp::endpoint bound = impl_->http.address();
   const std::string host = bound.address().to_string();
-  impl_->address =
-      (bound.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(bound.port());
+  impl_->address = (bound.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(bound.port());
   beat(monotonic_ns());
   // Signals are for the thread that does the work.
   sigset_t all, before;

@@ -1,12 +1,18 @@
 // Connections are made, end and are freed (H-11, L-05). What a beginning and an end mean for the connection
 // itself is in connection_lifecycle.cpp.
 #include "base/assert.h"
+#include "platform/process_memory.h"
 #include "reliability/endpoint/endpoint_core.h"
 
 namespace lattice::reliability {
 
 connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& request) {
+  // Several times what a newcomer takes: those who are connected need memory too, and go on.
+  constexpr size_t kSpareBytes = 4 << 20;
   if (is_full() && !request.has_place) return {connection::DisconnectReason::kServerFull, {}, 0};
+  if (!platform::has_memory(kSpareBytes)) {
+    return {connection::DisconnectReason::kServerFull, "no memory for another connection", 0};
+  }
   return context.handler.on_admission(request);
 }
 

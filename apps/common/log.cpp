@@ -142,9 +142,13 @@ void set_log_level(lattice_log_level level) {
   g_level = level;
 }
 
+bool logs(lattice_log_level level) {
+  return level <= g_level;
+}
+
 void log_line(lattice_log_level level, std::string_view category, std::string_view message,
               std::initializer_list<LogField> fields) {
-  if (level > g_level) return;
+  if (!logs(level)) return;
   sink().catch_up();
   sink().write(make_line(level, category, message, fields));
 }

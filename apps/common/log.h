@@ -30,6 +30,8 @@ struct LogField {
 std::optional<lattice_log_level> log_level_by_name(std::string_view name);
 
 void set_log_level(lattice_log_level level);
+/// Whether lines of that level are written.
+bool logs(lattice_log_level level);
 void log_line(lattice_log_level level, std::string_view category, std::string_view message,
               std::initializer_list<LogField> fields = {});
 

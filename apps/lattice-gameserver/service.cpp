@@ -37,8 +37,9 @@ std::string read_token(const std::string& path, std::string& out) {
   if (!read_whole_file(path, out)) return "Cannot read " + path + ". Correct its permissions.";
   out = out.substr(0, out.find_first_of("\r\n"));
   if (out.size() >= 16 && out.size() <= kMostTokenBytes) return "";
-  return path + " does not begin with a line of 16 to 256 characters. Write a token there, as with 'openssl "
-                "rand -hex 32'.";
+  return path +
+         " does not begin with a line of 16 to 256 characters. Write a token there, as with 'openssl "
+         "rand -hex 32'.";
 }
 
 }  // namespace
@@ -87,8 +88,8 @@ Service::~Service() = default;
 
 int Service::start() {
   if (const int fd = telemetry_descriptor(settings_); fd >= 0) {
-    telemetry_ = std::make_unique<Telemetry>(server_, fd, detail_of(settings_.text("telemetry_detail")),
-                                             questions_);
+    telemetry_ =
+        std::make_unique<Telemetry>(server_, fd, detail_of(settings_.text("telemetry_detail")), questions_);
   }
   if (settings_.text("control") == "stdio") {
     commands_ = std::make_unique<Commands>(server_.game(), questions_);
@@ -185,9 +186,10 @@ bool Service::goes_on(uint64_t now_ns) {
 
 void Service::publish(uint64_t now_ns) {
   manager_.beat(now_ns);
+  if (admin_) admin_->beat(now_ns);
+  if (!second_due_.due(now_ns)) return;
+  connections_.look(server_);
   if (!admin_) return;
-  admin_->beat(now_ns);
-  if (!publish_due_.due(now_ns)) return;
   figures_.sample(server_);
   if (telemetry_) figures_.telemetry_lost(telemetry_->lost_lines());
   admin_->publish(figures_.collect(server_));

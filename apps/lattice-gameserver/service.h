@@ -13,6 +13,7 @@
 #include <string>
 
 #include "admin/admin_server.h"
+#include "connection_watch.h"
 #include "control.h"
 #include "frame_pacer.h"
 #include "questions.h"
@@ -60,10 +61,11 @@ class Service {
   SystemManager manager_;
   std::optional<AdminServer> admin_;
   ServerFigures figures_;
+  ConnectionWatch connections_;
   Questions questions_;
   std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<Commands> commands_;
-  Every publish_due_{1'000'000'000};
+  Every second_due_{1'000'000'000};
   std::optional<uint64_t> drain_until_ns_;
 
  public:

@@ -33,6 +33,7 @@ else
 fi
 
 # Alerts and dashboard ask for figures that there are.
+# shellcheck disable=SC2016 # those are the quotes of the table
 sed -n 's/^| `\([a-z_]*\)`.*/\1/p' "$1/docs/operate.md" | grep -E '^(lattice|process)_' >"$dir/figures"
 grep -ohE '(lattice|process)_[a-z_]+' "$deploy/prometheus/alerts.yml" "$deploy/grafana/lattice.json" | sort -u |
   while read -r name; do

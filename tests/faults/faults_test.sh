@@ -1,6 +1,7 @@
 #!/bin/sh
 # The game server and its clients while the system fails them: players join, play and leave, the server ends as it
 # is told to, and it says what happened. faults_test.sh BUILD_DIR/apps INJECTOR
+# shellcheck disable=SC3045 # ulimit -v: dash and bash have it
 set -eu
 apps=$1
 injector=$2
@@ -39,8 +40,8 @@ start() {
 
 # play SECONDS: two bots that must get in and leave.
 play() {
-  timeout 40 "$client" --data-dir data --count 2 --seconds "$1" >client 2>&1 ||
-    fail "with $faults the clients ended with $?: $(cat client)"
+  timeout 40 "$client" --data-dir data --count 2 --seconds "$1" >said 2>&1 ||
+    fail "with $faults the clients ended with $?: $(cat said)"
 }
 
 # stop CODE: the server ends with that exit code when it is told to.
@@ -121,7 +122,7 @@ faults="an address space of $((size_kb + 4800)) kB"
 ) &
 server_pid=$!
 until_true test -f data/server.json || fail "with $faults it does not start"
-timeout 40 "$client" --data-dir data --count 40 --seconds 6 >client 2>&1 || true
+timeout 40 "$client" --data-dir data --count 40 --seconds 6 >said 2>&1 || true
 joined=$(grep -c '"msg":"connected"' log) || true
 [ "$joined" -ge 1 ] || fail "with $faults nobody got in"
 grep -q 'server_full: no memory for another connection' log || fail "with $faults nobody was refused ($joined joined)"

@@ -153,6 +153,15 @@ TEST_F(GameServerProgram, SighupReadsTheListAgainAndABadOneChangesNothing) {
   EXPECT_EQ(wait_for(server_), 0);
 }
 
+TEST_F(GameServerProgram, DebugSaysWhatAConnectionDoes) {
+  ASSERT_NO_FATAL_FAILURE(start({"--log-level", "debug"}));
+  EXPECT_EQ(wait_for(bot(4)), 0);
+  for (const char* line : {"connected from 127.0.0.1:", "peer 2: largest datagram", "peer 2: has the world",
+                           "peer 2: congestion\",\"phase\":\"startup"}) {
+    EXPECT_TRUE(has(log(), line)) << line << " is not in\n" << log();
+  }
+}
+
 TEST_F(GameServerProgram, ADrainWaitsForPlayersAndLetsNobodyIn) {
   ASSERT_NO_FATAL_FAILURE(start({"--drain-s", "60"}));
   const pid_t player = bot(3, 1);

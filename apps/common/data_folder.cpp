@@ -1,7 +1,6 @@
 #include "data_folder.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,13 +14,23 @@ namespace {
 // The file stays when its owner ends: who removed it might remove the lock of the next owner.
 constexpr const char* kLockFile = "/server.lock";
 
+struct flock whole_file() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
+}
+
+/// Who has the folder: the kernel knows the process, and the file may say where it listens.
 std::string owner_of(int fd) {
+  struct flock lock = whole_file();
+  if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return "by another server";
+  const std::string owner = "process " + std::to_string(lock.l_pid);
   char text[128];
-  const ssize_t got = pread(fd, text, sizeof text - 1, 0);
-  if (got <= 0) return "by another server";
-  std::string owner(text, static_cast<size_t>(got));
-  if (owner.ends_with('\n')) owner.pop_back();
-  return "by " + owner;
+  const ssize_t got = pread(fd, text, sizeof text, 0);
+  std::string said(text, got > 0 ? static_cast<size_t>(got) : 0);
+  if (said.ends_with('\n')) said.pop_back();
+  return "by " + (said.starts_with(owner + " ") ? said : owner);
 }
 
 void write_owner(int fd, const std::string& address) {
@@ -46,8 +55,9 @@ std::string DataFolder::take(const std::string& path) {
   const std::string file = path + kLockFile;
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return cannot("write " + file);
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    const bool is_taken = errno == EWOULDBLOCK;
+  struct flock lock = whole_file();
+  if (fcntl(fd, F_SETLK, &lock) != 0) {
+    const bool is_taken = errno == EAGAIN || errno == EACCES;
     const std::string problem =
         is_taken ? "The folder " + path + " is in use " + owner_of(fd) +
                        ". Stop that server, or give this one a folder of its own with --data-dir."

@@ -20,7 +20,7 @@ class DataFolder {
   void tell(const std::string& address) const;
 
  private:
-  int lock_fd_ = -1;
+  int lock_fd_ = -1;  // no other descriptor of the file may be closed meanwhile: that would unlock it
 };
 
 }  // namespace app

@@ -39,6 +39,7 @@ class Service {
   using ReadSettings = std::function<std::string(Settings&)>;
 
   Service(Server& server, const Settings& settings, ReadSettings read_settings);
+  ~Service();
   /// Opens the admin port. Returns the exit code; a reason is logged.
   int start();
   /// Returns when the server is to end.
@@ -67,9 +68,6 @@ class Service {
   std::unique_ptr<Commands> commands_;
   Every second_due_{1'000'000'000};
   std::optional<uint64_t> drain_until_ns_;
-
- public:
-  ~Service();
 };
 
 }  // namespace app

@@ -78,18 +78,19 @@ chmod 640 other/issuer.key
 expect 4 'chmod 600' timeout 20 "$server" --bind 127.0.0.1:0 --data-dir other
 expect 1 'chmod 600' "$tool" issue --data-dir other --client-key "$(cat made)" --server-key "$(cat made)"
 # Two servers that start in one new folder: one has it, and the other is told who.
-for n in 1 2; do
-  "$server" --bind 127.0.0.1:0 --data-dir both >"both$n" 2>&1 &
-  eval "both$n=$!"
-done
+"$server" --bind 127.0.0.1:0 --data-dir both >both1 2>&1 &
+winner=1 winner_pid=$!
+"$server" --bind 127.0.0.1:0 --data-dir both >both2 2>&1 &
+loser=2 loser_pid=$!
 for _ in $(seq 100); do
   { ! grep -q listening both1 both2 || ! grep -q 'is in use by process' both1 both2; } || break
   sleep 0.1
 done
-winner=1 loser=2
-grep -q listening both1 || { winner=2 loser=1; }
+if ! grep -q listening both1; then
+  winner=2 loser=1 swapped=$winner_pid
+  winner_pid=$loser_pid loser_pid=$swapped
+fi
 grep -q listening "both$winner" || fail "neither of two servers started: $(cat both1 both2)"
-eval "winner_pid=\$both$winner loser_pid=\$both$loser"
 grep -q "is in use by process $winner_pid" "both$loser" || fail "the second does not say who: $(cat "both$loser")"
 code=0
 wait "$loser_pid" || code=$?
@@ -248,6 +249,20 @@ for pid in $children; do
   ! kill -0 "$pid" 2>/dev/null || fail "process $pid outlives the demo"
 done
 no_folder || fail 'the demo left its folder behind'
+
+# However the demo ends, nothing of it stays.
+rm -f url
+"$demo" --no-open --bots 2 >url 2>log &
+demo_pid=$!
+until_true has_url || fail "no url: $(cat url log)"
+children=$(pgrep -P "$demo_pid")
+kill -KILL "$demo_pid"
+wait "$demo_pid" 2>/dev/null || true
+until_true no_folder || fail 'the demo was killed, and its folder is still there'
+for pid in $children; do
+  child_ended() { ! kill -0 "$pid"; }
+  until_true child_ended || fail "process $pid outlives the demo that was killed"
+done
 
 # A terminal that is closed: whoever holds its other end is killed, and the kernel sends SIGHUP.
 if command -v script >/dev/null; then

@@ -85,8 +85,8 @@ const char* AdminServer::Impl::Http::refusal_of(const HttpRequest& request) cons
 
 HttpResponse AdminServer::Impl::Http::answer_state(const HttpRequest& request, bool wants_ready) {
   const uint64_t now_ns = monotonic_ns();
-  const uint64_t beat_ns = impl_.beat_ns.load(std::memory_order_relaxed);
-  const uint64_t silent_ns = now_ns > beat_ns ? now_ns - beat_ns : 0;
+  const uint64_t heard_ns = impl_.beat_ns.load(std::memory_order_relaxed);
+  const uint64_t silent_ns = now_ns > heard_ns ? now_ns - heard_ns : 0;
   if (silent_ns > kSilenceNs) {
     char text[64];
     std::snprintf(text, sizeof text, "no work was done for %.1f s\n", static_cast<double>(silent_ns) / 1e9);
@@ -106,14 +106,14 @@ HttpResponse AdminServer::Impl::Http::answer(const HttpRequest& request) {
   if (target == "/live") return answer_state(request, false);
   if (target == "/ready") return answer_state(request, true);
   if (target == "/metrics") {
-    Figures figures;
+    Figures published;
     {
       const std::lock_guard lock(impl_.mutex);
-      figures = impl_.figures;
+      published = impl_.figures;
     }
-    add_process_figures(figures);
+    add_process_figures(published);
     return respond(request, http::status::ok, "text/plain; version=0.0.4; charset=utf-8",
-                   to_prometheus_text(figures));
+                   to_prometheus_text(published));
   }
   if (target == "/config") {
     const std::lock_guard lock(impl_.mutex);

@@ -1,6 +1,9 @@
 #include "hex_list.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
+#include <cstring>
 #include <sstream>
 
 #include "process.h"
@@ -10,6 +13,10 @@ namespace app {
 
 std::string read_hex_list(const std::string& path, size_t bytes,
                           const std::function<void(std::span<const uint8_t>)>& take) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    return path + " is not a file. Give a file: it is read again while the program runs.";
+  }
   std::string content;
   if (!read_whole_file(path, content)) {
     return "Cannot read " + path + ": " + std::strerror(errno) + ". Check the path and its permissions.";

@@ -14,7 +14,6 @@ namespace http = beast::http;
 using tcp = asio::ip::tcp;
 
 constexpr uint32_t kHeaderBytes = 8192;
-constexpr uint64_t kBodyBytes = 1024;
 constexpr auto kRequestTimeout = std::chrono::seconds(15);
 constexpr auto kPause = std::chrono::milliseconds(100);
 
@@ -47,22 +46,33 @@ class HttpServer::Visitor : public std::enable_shared_from_this<Visitor> {
   void read() {
     parser_.emplace();
     parser_->header_limit(kHeaderBytes);
-    parser_->body_limit(kBodyBytes);
     stream_.expires_after(kRequestTimeout);
     all_->splice(all_->end(), *all_, place_);
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = shared_from_this()](beast::error_code error, size_t) {
-                       if (!error) self->answer(self->parser_->release());
-                     });
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = shared_from_this()](beast::error_code error, size_t) {
+                              if (!error) self->take();
+                            });
   }
 
  private:
-  void answer(const HttpRequest& request) {
-    if (server_.take_over(request, stream_)) return;
+  /// A request has no body: nothing bounds the extensions and trailers of chunks.
+  void take() {
+    const auto bytes = parser_->content_length();
+    const bool has_body = parser_->chunked() || (bytes && *bytes != 0);
+    HttpRequest request = parser_->release();
+    if (has_body) request.keep_alive(false);
     const bool is_read = request.method() == http::verb::get || request.method() == http::verb::head;
-    response_.emplace(is_read ? server_.answer(request)
-                              : respond(request, http::status::method_not_allowed, "text/plain",
-                                        "Only GET and HEAD."));
+    if (has_body) {
+      send(respond(request, http::status::bad_request, "text/plain", "A request has no body here."));
+    } else if (!is_read) {
+      send(respond(request, http::status::method_not_allowed, "text/plain", "Only GET and HEAD."));
+    } else if (!server_.take_over(request, stream_)) {
+      send(server_.answer(request));
+    }
+  }
+
+  void send(HttpResponse response) {
+    response_.emplace(std::move(response));
     http::async_write(stream_, *response_, [self = shared_from_this()](beast::error_code error, size_t) {
       if (!error && self->response_->keep_alive()) return self->read();
       beast::error_code ignored;
@@ -74,7 +84,7 @@ class HttpServer::Visitor : public std::enable_shared_from_this<Visitor> {
   beast::tcp_stream stream_;
   std::shared_ptr<std::list<Visitor*>> all_;
   std::list<Visitor*>::iterator place_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{2 * kHeaderBytes};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<HttpResponse> response_;
 };

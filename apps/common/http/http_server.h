@@ -1,6 +1,6 @@
 // An HTTP server for pages and figures: bounded in everything that a visitor decides.
 //
-// Headers are limited to 8 KiB, bodies to 1 KiB. At most 64 connections wait for a request or for its answer,
+// Headers are limited to 8 KiB, and no request has a body. At most 64 connections wait for a request or for its answer,
 // 15 s each; beyond them the one that has waited longest is closed, so idle connections keep nobody out.
 //
 // Only the files that serve HTTP include this header: Boost.Beast is heavy to compile.

@@ -59,6 +59,29 @@ TEST(AdminPort, ARequestUnderAnotherNameIsRefused) {
   EXPECT_TRUE(has(get(admin.address(), "/config", "", "localhost:1"), "200 OK"));
 }
 
+TEST(AdminPort, NoVisitorMakesItKeepMoreThanAHeader) {
+  AdminServer admin;
+  ASSERT_EQ(admin.start("127.0.0.1:0", "", "{}"), "");
+  // Chunks with an extension or a trailer that never ends, a long body, a header that never ends.
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  EXPECT_TRUE(has(get(admin.address(), "/live", chunked), "400 Bad Request"));
+  EXPECT_TRUE(has(get(admin.address(), "/live", "Content-Length: 10\r\n"), "400 Bad Request"));
+  EXPECT_FALSE(has(get(admin.address(), "/live", "Content-Length: 1000000000\r\n"), "200 OK"));
+  const int fd = connect_to(admin.address());
+  ASSERT_GE(fd, 0);
+  const std::string begin = "GET /live HTTP/1.1\r\nA: ";
+  const std::string more(65536, 'a');
+  size_t taken = 0;
+  ssize_t sent = send(fd, begin.data(), begin.size(), MSG_NOSIGNAL);
+  while (sent > 0 && taken < (64u << 20)) {
+    sent = send(fd, more.data(), more.size(), MSG_NOSIGNAL);
+    if (sent > 0) taken += static_cast<size_t>(sent);
+  }
+  EXPECT_LT(taken, 64u << 20) << "the connection is closed long before";
+  close(fd);
+  EXPECT_TRUE(has(get(admin.address(), "/live"), "200 OK"));
+}
+
 TEST(AdminPort, AnAddressThatIsNoneOrTakenIsSaid) {
   AdminServer admin, second;
   EXPECT_TRUE(has(admin.start("nowhere", "", "{}"), "'nowhere' is not an address"));

@@ -34,6 +34,10 @@ TEST(HexList, ReadsEntriesAndNamesTheLineThatIsWrong) {
   EXPECT_EQ(read_hex_list(path, list), path + ":2: '0a0' is not 4 hexadecimal digits. Correct the line.");
   unlink(path.c_str());
   EXPECT_TRUE(has(read_hex_list(path, list), "Cannot read " + path));
+  EXPECT_TRUE(has(read_hex_list("/tmp", list), "/tmp is not a file"));
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // Reading it would wait for a writer.
+  EXPECT_TRUE(has(read_hex_list(path, list), path + " is not a file"));
+  unlink(path.c_str());
 }
 
 // ---- The program

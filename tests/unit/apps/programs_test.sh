@@ -11,7 +11,7 @@ dir=$(mktemp -d)
 TMPDIR=$dir
 export TMPDIR
 server_pid=
-trap '[ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true; rm -rf "$dir"' EXIT
+trap 'pkill -P $$ 2>/dev/null || true; rm -rf "$dir"' EXIT
 cd "$dir"
 
 fail() {

@@ -53,7 +53,7 @@ std::string DataFolder::take(const std::string& path) {
   };
   if (!make_folder(path)) return cannot("make the folder " + path);
   const std::string file = path + kLockFile;
-  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return cannot("write " + file);
   struct flock lock = whole_file();
   if (fcntl(fd, F_SETLK, &lock) != 0) {

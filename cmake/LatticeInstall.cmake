@@ -24,7 +24,8 @@ configure_package_config_file(cmake/LatticeConfig.cmake.in ${PROJECT_BINARY_DIR}
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/LatticeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/LatticeConfig.cmake ${PROJECT_BINARY_DIR}/LatticeConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindLatticeSodium.cmake DESTINATION ${package_dir} COMPONENT Lattice_Development)
+  ${PROJECT_SOURCE_DIR}/cmake/FindLatticeSodium.cmake ${PROJECT_SOURCE_DIR}/cmake/LatticeGenerate.cmake
+  DESTINATION ${package_dir} COMPONENT Lattice_Development)
 
 # The file for pkg-config: all paths are relative to the file itself.
 list(TRANSFORM cxx_runtime PREPEND -l OUTPUT_VARIABLE cxx_runtime_flags)

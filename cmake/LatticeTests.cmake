@@ -63,7 +63,7 @@ foreach(layer IN ITEMS base fragment reliability replication socket)
 endforeach()
 
 foreach(folder tests/support tests/system tests/abi tests/fuzz tests/layers tests/docs tests/browser tests/conformance
-    tests/models tests/consumer tests/frontdoor fuzz examples)
+    tests/models tests/consumer tests/frontdoor tests/latticec fuzz examples)
   if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
     add_subdirectory(${PROJECT_SOURCE_DIR}/${folder})
   endif()

@@ -98,7 +98,28 @@ Reading BackendSocket::receive(std::span<Datagram> out, uint64_t) {
     reading.may_have_more = batch.may_have_more;
   }
   stats_.datagrams_received += reading.count;
+  note_datagrams(reading.count + reading.refused);
   return reading;
+}
+
+// A back end that stops at a datagram could not send that one: it says nothing of those behind, which go to
+// others.
+size_t BackendSocket::send_batch(uint32_t count) {
+  size_t taken = 0;
+  for (uint32_t next = 0; next < count;) {
+    const uint32_t left = count - next;
+    uint32_t took = backend_.send(backend_.ctx, batch_.data() + next, left);
+    if (took > left) {
+      ++stats_.backend_overrun;
+      took = left;
+    }
+    taken += took;
+    next += took;
+    if (next == count) break;
+    ++stats_.send_full;
+    ++next;
+  }
+  return taken;
 }
 
 size_t BackendSocket::send(std::span<const Datagram> datagrams, uint64_t) {
@@ -115,26 +136,42 @@ size_t BackendSocket::send(std::span<const Datagram> datagrams, uint64_t) {
       batch_[count++] = {public_path(datagram.peer), datagram.size, datagram.data};
       stats_.bytes_sent += datagram.size;
     }
-    if (count == 0) continue;
-    uint32_t took = backend_.send(backend_.ctx, batch_.data(), count);
-    if (took > count) {
-      ++stats_.backend_overrun;
-      took = count;
-    }
-    stats_.send_full += count - took;
-    taken += took;
+    taken += send_batch(count);
   }
   stats_.datagrams_sent += taken;
   return taken;
 }
 
-intptr_t BackendSocket::descriptor() const {
+intptr_t BackendSocket::stated_descriptor() const {
   return backend_.descriptor == nullptr ? -1 : std::max<intptr_t>(backend_.descriptor(backend_.ctx), -1);
+}
+
+intptr_t BackendSocket::descriptor() const {
+  return empty_wakes_ < kMaxEmptyWakes ? stated_descriptor() : -1;
+}
+
+void BackendSocket::on_wake() const {
+  const intptr_t waiting = descriptor();
+  is_woken_ = waiting >= 0 && platform::wait_readable(std::span(&waiting, 1), 0);
+}
+
+// A descriptor that stays readable without a datagram, such as one that is closed, would keep the program
+// from sleeping.
+void BackendSocket::note_datagrams(size_t count) {
+  if (count != 0) {
+    empty_wakes_ = 0;
+  } else if (is_woken_ && ++empty_wakes_ == kMaxEmptyWakes) {
+    ++stats_.backend_bad_descriptor;
+  }
+  is_woken_ = false;
 }
 
 bool BackendSocket::wait_readable(uint64_t timeout_ns) const {
   const intptr_t waiting = descriptor();
-  if (waiting >= 0) return platform::wait_readable(std::span(&waiting, 1), timeout_ns);
+  if (waiting >= 0) {
+    is_woken_ = platform::wait_readable(std::span(&waiting, 1), timeout_ns);
+    return is_woken_;
+  }
   platform::wait_readable({}, std::min(timeout_ns, socket::kLookAgainNs));
   return true;
 }

@@ -24,23 +24,34 @@ class BackendSocket final : public socket::DatagramSocket {
   const socket::SocketStats& stats() const override { return stats_; }
   bool wait_readable(uint64_t timeout_ns) const override;
   intptr_t descriptor() const override;
+  void on_wake() const override;
   uint32_t largest_datagram(const base::PathId& path) const override;
   std::optional<uint64_t> rate_subject(const base::PathId& path) const override;
   size_t route_count() const override { return size_t{route_} + 1; }
 
  private:
   static constexpr uint32_t kBatch = 64;
+  /// After so many waits in a row that the descriptor ended and that gave nothing, it is not waited on until
+  /// a datagram comes.
+  static constexpr uint32_t kMaxEmptyWakes = 16;
 
   /// False, and counted: the datagram is not one that this route may give.
   bool is_own(const lattice_backend_datagram& datagram);
   /// One call of the back end. `*is_full`: it may have more.
   socket::Reading receive_batch(std::span<socket::Datagram> out);
+  /// The first `count` of batch_. Returns how many were taken.
+  size_t send_batch(uint32_t count);
+  intptr_t stated_descriptor() const;
+  /// So many datagrams came in a reading.
+  void note_datagrams(size_t count);
 
   lattice_datagram_backend backend_;
   uint8_t route_;
   bool owns_ = false;
   std::array<lattice_backend_datagram, kBatch> batch_{};
   mutable socket::SocketStats stats_;
+  uint32_t empty_wakes_ = 0;
+  mutable bool is_woken_ = false;
 };
 
 /// The path as the application sees it.

@@ -30,6 +30,10 @@ lattice_result Backends::read(const lattice_world_config& config) {
       return fail(LATTICE_ERROR_CONFIG, "%s.%s is NULL. A back end needs receive and send.", name,
                   backend.receive == nullptr ? "receive" : "send");
     }
+    for (uint32_t k = 0; k < i; ++k) {
+      const bool is_same = read_[k].ctx == backend.ctx && read_[k].receive == backend.receive;
+      if (is_same) return fail(LATTICE_ERROR_CONFIG, "%s is the same back end as backends[%u].", name, k);
+    }
   }
   return LATTICE_OK;
 }

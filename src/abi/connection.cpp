@@ -57,6 +57,24 @@ lattice_result send_message(lattice_conn* conn, lattice_channel channel, const v
   return fail(LATTICE_ERROR_INVALID_ARGUMENT, "Channel %d takes no application messages.", number);
 }
 
+/// Whether a peer may be told this text, which goes to `words`.
+lattice_result check_text(const char* text, std::string_view* words) {
+  constexpr size_t kMaxTextBytes = 64;
+  const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);
+  *words = {text, text_bytes};
+  if (text_bytes > kMaxTextBytes) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
+                kMaxTextBytes);
+  }
+  if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words->data()), words->size()})) {
+    return fail(
+        LATTICE_ERROR_INVALID_ARGUMENT,
+        "The disconnect text is not UTF-8, or it holds a control character such as a line break, or an "
+        "invisible one that turns or hides text.");
+  }
+  return LATTICE_OK;
+}
+
 /// Whether this side may end connections for that reason with that text, which goes to `words`.
 lattice_result check_end(const WorldInstance& instance, int reason, const char* text,
                          std::string_view* words) {
@@ -74,20 +92,7 @@ lattice_result check_end(const WorldInstance& instance, int reason, const char* 
                      : "on a client 1 (requested), 10 (protocol_error), 11 (resource_limit) or 12 "
                        "(internal_error)");
   }
-  constexpr size_t kMaxTextBytes = 64;
-  const size_t text_bytes = text == nullptr ? 0 : strnlen(text, kMaxTextBytes + 1);
-  *words = {text, text_bytes};
-  if (text_bytes > kMaxTextBytes) {
-    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "The disconnect text is longer than %zu bytes. Shorten it.",
-                kMaxTextBytes);
-  }
-  if (!wire::is_valid_reason_text({reinterpret_cast<const uint8_t*>(words->data()), words->size()})) {
-    return fail(
-        LATTICE_ERROR_INVALID_ARGUMENT,
-        "The disconnect text is not UTF-8, or it holds a control character such as a line break, or an "
-        "invisible one that turns or hides text.");
-  }
-  return LATTICE_OK;
+  return check_text(text, words);
 }
 
 lattice_result check_settings(int channel, const lattice_channel_settings& wanted) {
@@ -114,6 +119,24 @@ void tell_joining(const WorldInstance& instance, const world::ConnectionHandle& 
   out->join_objects = joining.count.objects;
   out->join_objects_received = joining.count.objects - joining.count.missing;
   out->is_loaded = joining.loaded ? 1 : 0;
+}
+
+/// What keeps a client from connecting to a path, or null. `is_routed`: a route of the world leads there.
+const char* problem_of(const lattice_path& path, bool is_routed) {
+  const bool is_ip = path.form == LATTICE_PATH_IPV4 || path.form == LATTICE_PATH_IPV6;
+  if (!is_ip && path.form != LATTICE_PATH_OPAQUE) {
+    return "There is no such form: give LATTICE_PATH_OPAQUE, LATTICE_PATH_IPV4 or LATTICE_PATH_IPV6.";
+  }
+  if (!base::is_path(abi::path_from(path))) {
+    return path.form == LATTICE_PATH_IPV4
+               ? "The bytes are no IPv4-mapped address: ten bytes 0, two bytes 255, the four of the address."
+               : "The bytes are an IPv4-mapped address: its form is LATTICE_PATH_IPV4.";
+  }
+  if (is_ip && path.number == 0) return "The number is the port, and there is no port 0.";
+  if (path.form == LATTICE_PATH_OPAQUE && path.route == 0) {
+    return "Route 0 is UDP, which has addresses only: give the place of a back end in the list, from 1 on.";
+  }
+  return is_routed ? nullptr : "No route of this world leads there: give the place of a back end, from 1 on.";
 }
 
 /// The rest of the ways to connect. Null with the error set on failure.
@@ -216,7 +239,13 @@ lattice_conn* lattice_connect_path(lattice_world* world, const lattice_path* pat
     not_a_client();
     return nullptr;
   }
-  return begin_connect(*instance, abi::path_from(*path), connect_token, token_bytes);
+  const base::PathId to = abi::path_from(*path);
+  if (const char* problem = problem_of(*path, instance->world->socket().largest_datagram(to) != 0)) {
+    fail(LATTICE_ERROR_ADDRESS, "path.form is %u, path.route %u, path.number %u. %s", path->form, path->route,
+         path->number, problem);
+    return nullptr;
+  }
+  return begin_connect(*instance, to, connect_token, token_bytes);
 }
 
 lattice_result lattice_conn_get_path(lattice_conn* conn, lattice_path* out) {
@@ -251,6 +280,22 @@ lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const cha
   }
   instance->world->disconnect(call.connection(), static_cast<connection::DisconnectReason>(reason), words,
                               instance->now());
+  return LATTICE_OK;
+}
+
+lattice_result lattice_set_admit_text(lattice_world* world, const char* text) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (text == nullptr)
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is no text. Give one, or do not call.");
+  std::string_view words;
+  if (const lattice_result checked = check_text(text, &words); checked != LATTICE_OK) return checked;
+  if (!instance->is_admitting) {
+    return fail(LATTICE_ERROR_OUT_OF_ORDER,
+                "lattice_set_admit_text says why on_admit refuses. Call it inside on_admit.");
+  }
+  instance->admit_words = connection::ReasonText(words);
   return LATTICE_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "transport/connection/rate_subject.h"
 #include "transport/socket/path_address.h"
 
 namespace lattice::abi {
@@ -26,15 +27,34 @@ PlayerText player_text(const connection::RefusedPlayer& who) {
 
 }  // namespace
 
+// Whether the log gains from another line: the player was not named lately, and in this second nobody of the
+// same address range was. A name can be made up, an address range cannot.
+bool RefusalLog::is_news(const Window& window, const Name& name) {
+  if (window.names == kNamesPerWindow) return false;
+  return std::ranges::none_of(window.named, [&](const Name& other) {
+    if (other.at_ns == 0) return false;
+    const bool is_same =
+        other.player == name.player && (other.prefix == name.prefix || other.player != wire::Id16{});
+    const bool is_in_window = other.prefix == name.prefix && other.at_ns + kWindowNs > name.at_ns;
+    return is_in_window || (is_same && other.at_ns + kNamedNs > name.at_ns);
+  });
+}
+
 void RefusalLog::note(const connection::RefusedClient& client, uint64_t now_ns, WriteLine write, void* ctx) {
   Window& window = windows_[static_cast<size_t>(client.refusal)];
-  if (now_ns < window.ends_ns) {
+  if (now_ns >= window.ends_ns) {
+    window.ends_ns = now_ns + kWindowNs;
+    window.names = 0;
+  }
+  const Name name{client.who.player, connection::prefix_of(client.from), now_ns};
+  if (!is_news(window, name)) {
     ++window.held_back;
     window.last = client.from;
     next_flush_ns_ = std::min(next_flush_ns_, window.ends_ns);
     return;
   }
-  window.ends_ns = now_ns + kWindowNs;
+  ++window.names;
+  window.named[window.next_name++ % kNamesKept] = name;
   char path[socket::kPathTextBytes];
   socket::format_path(client.from, path);
   char line[256];
@@ -61,7 +81,6 @@ void RefusalLog::flush(uint64_t now_ns, WriteLine write, void* ctx) {
                   static_cast<unsigned long long>(window.held_back),
                   connection::server_refusal_name(static_cast<connection::ServerRefusal>(reason)), path);
     window.held_back = 0;
-    window.ends_ns = now_ns + kWindowNs;
     write(ctx, line);
   }
 }

@@ -1,5 +1,6 @@
-// The log lines of a server about refused clients: at most one line per reason and second. The first refusal
-// of a second is logged at once, the others in one line when the second is over.
+// The log lines of a server about refused clients. Of each reason, at most 8 lines a second name a client, no
+// two of them from one address range, and one line more counts the others. A player who was named is counted
+// for 10 s after, so that one who tries again and again does not hide those who try once.
 //
 // Must stay true: refused datagrams cause a bounded number of lines; every refusal appears in a line or in
 // its count.
@@ -25,13 +26,28 @@ class RefusalLog {
 
  private:
   static constexpr uint64_t kWindowNs = 1'000'000'000;
+  static constexpr uint64_t kNamedNs = 10'000'000'000;
+  static constexpr size_t kNamesPerWindow = 8;
+  static constexpr size_t kNamesKept = 16;
   static constexpr size_t kReasons = static_cast<size_t>(connection::ServerRefusal::kCount);
 
+  /// Whom a line named.
+  struct Name {
+    wire::Id16 player{};  ///< Zero: a client without a player.
+    uint64_t prefix = 0;
+    uint64_t at_ns = 0;  ///< 0: nobody.
+  };
   struct Window {
-    uint64_t ends_ns = 0;  ///< Until then, further refusals are only counted.
+    uint64_t ends_ns = 0;  ///< Until then, further refusals of those below are only counted.
+    size_t names = 0;      ///< Lines of this window.
     uint64_t held_back = 0;
     base::PathId last;
+    std::array<Name, kNamesKept> named;  ///< A ring.
+    size_t next_name = 0;
   };
+
+  static bool is_news(const Window& window, const Name& name);
+
   std::array<Window, kReasons> windows_{};
   uint64_t next_flush_ns_ = UINT64_MAX;  ///< No window with held-back refusals ends earlier.
 };

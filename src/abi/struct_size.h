@@ -1,6 +1,7 @@
 // Structures of another version: a caller compiled against an older header passes in (or asks for) a
 // shorter structure. Members unknown to the caller keep their defaults; members unknown to this library must
-// be zero.
+// be zero. The size of a structure is a multiple of its alignment, in every version: one that is not would
+// cut a pointer.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,10 @@ lattice_result read_struct(const T* in, T* out, const char* name) {
   static_assert(std::is_trivially_copyable_v<T>);
   const uint32_t size = caller_size(in, name);
   if (size == 0) return LATTICE_ERROR_INVALID_ARGUMENT;
+  if (size % alignof(T) != 0) {
+    return fail(LATTICE_ERROR_INVALID_ARGUMENT,
+                "%s.struct_size is %u, which no version of it has. Call %s_init() first.", name, size, name);
+  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(in);
   for (uint32_t i = sizeof(T); i < size; ++i) {
     if (bytes[i] == 0) continue;

@@ -160,10 +160,10 @@ lattice_result no_real_network() {
               "network with lattice_netsim_advance() instead of waiting.");
 }
 
-lattice_result no_single_descriptor() {
+lattice_result no_udp() {
   return fail(LATTICE_ERROR_UNSUPPORTED,
-              "This world has back ends, so no single descriptor tells when datagrams wait. Call "
-              "lattice_world_wait(), or wait on the descriptors of the back ends too.");
+              "This world has no UDP socket. Wait on the descriptors of its back ends, or call "
+              "lattice_world_wait().");
 }
 
 lattice_result no_ticks() {
@@ -403,7 +403,7 @@ lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out) {
   if (out == nullptr)
     return fail(LATTICE_ERROR_INVALID_ARGUMENT, "There is nowhere to write the descriptor to.");
   const intptr_t descriptor = instance->world->socket().descriptor();
-  if (descriptor < 0) return instance->netsim != nullptr ? no_real_network() : no_single_descriptor();
+  if (descriptor < 0) return instance->netsim != nullptr ? no_real_network() : no_udp();
   *out = descriptor;
   return LATTICE_OK;
 }

@@ -290,7 +290,10 @@ uint16_t WorldInstance::on_admit(const world::Admission& who) {
   std::memcpy(info.session, who.session.data(), sizeof info.session);
   info.user_data_bytes = static_cast<uint32_t>(who.user_data.size());
   if (!who.user_data.empty()) std::memcpy(info.user_data, who.user_data.data(), who.user_data.size());
+  admit_words = {};
+  is_admitting = true;
   const int reason = callbacks.on_admit(callbacks_ctx, handle, &info);
+  is_admitting = false;
   const bool legal = reason == 0 || reason == LATTICE_DISCONNECT_SERVER_FULL ||
                      reason == LATTICE_DISCONNECT_KICKED ||
                      (reason >= LATTICE_DISCONNECT_APPLICATION && reason <= UINT16_MAX);

@@ -12,6 +12,7 @@
 #include "abi/steady_clock.h"
 #include "abi/transfer_bridge.h"
 #include "lattice/lattice.h"
+#include "transport/connection/reason_text.h"
 #include "transport/socket/impaired_socket.h"
 #include "world/session.h"
 
@@ -36,6 +37,8 @@ struct WorldInstance final : world::Observer {
   void* callbacks_ctx = nullptr;
   TransferBridge transfers{*this};
   RefusalLog refusal_log;
+  bool is_admitting = false;  // inside the application's on_admit
+  connection::ReasonText admit_words;
   mutable SteadyClock steady_clock;
   std::optional<EventLog> events;  // in place of the callbacks about connections
   bool was_pumped = false;
@@ -94,6 +97,7 @@ struct WorldInstance final : world::Observer {
                   std::span<const uint8_t> body) override;
   void on_receipt(world::ConnectionHandle connection, uint32_t receipt, bool acked) override;
   uint16_t on_admit(const world::Admission& who) override;
+  std::string_view admit_text() const override { return admit_words.view(); }
   bool takes_more() override { return !is_full_of_events(); }
   void on_resync(world::Tick from, world::Tick to) override;
   void on_silence(uint64_t silent_ns) override;

@@ -57,7 +57,7 @@ OpResult Connector::connect(fragment::FragmentingEndpoint& endpoint, const base:
       *error = "Earlier connections are still saying goodbye. Connect again after 200 ms.";
       return OpResult::kWouldBlock;
     case reliability::ConnectResult::kBadAddress:
-      *error = "No route of this world leads there, or the address has no host or no port.";
+      *error = "The address has no host or no port, or this world has no UDP.";
       return OpResult::kNotFound;
     case reliability::ConnectResult::kBadToken:
       *error = "The connect token was made for another key. Ask the issuer for a new one.";

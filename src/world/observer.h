@@ -51,6 +51,8 @@ class Observer {
   virtual void on_receipt(ConnectionHandle connection, uint32_t receipt, bool acked) = 0;
   /// Returns 0 to let the client in, else the reason of the refusal.
   virtual uint16_t on_admit(const Admission& who) = 0;
+  /// What the client is told with the last refusal of on_admit(). Valid until the next on_admit().
+  virtual std::string_view admit_text() const { return {}; }
   /// Whether more may be received in this phase: what was told so far is bounded by that.
   virtual bool takes_more() { return true; }
   /// The number of the tick jumped: on a client when its clock did, on an authority after a pause.

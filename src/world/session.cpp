@@ -10,10 +10,6 @@
 namespace lattice::world {
 namespace {
 
-/// With a kept identity, a token may be this much older than the process: the clocks of server and issuer may
-/// differ by so much.
-constexpr uint64_t kTokenGraceS = 5;
-
 /// When a removal was lost, a side that connects briefly holds its object beside the object that took its
 /// place.
 uint32_t table_size(const WorldConfig& config) {
@@ -175,7 +171,7 @@ reliability::EndpointConfig Session::endpoint_config() const {
   config.reset_key = identity_->reset_key.clone();
   // A kept identity outlives the record of used tokens, so older tokens are refused.
   if (keeps_identity_) {
-    config.tokens_from_unix_s = config_.created_unix_s - std::min(config_.created_unix_s, kTokenGraceS);
+    config.started_unix_s = config_.created_unix_s;
   }
   config.issuers = config_.issuers;
   config.max_half_open_per_prefix = config_.max_half_open_per_prefix;

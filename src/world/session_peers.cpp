@@ -51,6 +51,7 @@ connection::Admission Session::on_admission(const connection::AdmissionRequest& 
   who.session = request.token.session;
   who.user_data = request.token.user_data;
   answer.refusal = static_cast<connection::DisconnectReason>(observer_.on_admit(who));
+  if (answer.refusal != connection::DisconnectReason::kNone) answer.text = observer_.admit_text();
   answer.peer_id = clients_->next_peer();
   return answer;
 }

@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "message_side.h"
+#include "support/durations.h"
 
+namespace lattice::test::address_family_test {
 namespace {
 
+using lattice::test::kMs;
 using lattice::test::Side;
-
-constexpr uint64_t kMs = 1'000'000;
 
 struct AddressFamilyAbi : testing::Test {
   /// False when this machine has no such address.
@@ -88,3 +89,4 @@ TEST_F(AddressFamilyAbi, AServerOfBothTakesBoth) {
 }
 
 }  // namespace
+}  // namespace lattice::test::address_family_test

@@ -16,12 +16,13 @@
 
 #include "lattice/lattice.hpp"
 #include "message_side.h"
+#include "support/durations.h"
 
+namespace lattice::test::backend_test {
 namespace {
 
+using lattice::test::kMs;
 using lattice::test::Side;
-
-constexpr uint64_t kMs = 1'000'000;
 
 /// A pipe with many ends in one process. Each end has a number, which is its path.
 struct Pipe {
@@ -201,7 +202,8 @@ TEST_F(BackendAbi, UdpAndABackEndServeOneServer) {
   EXPECT_EQ(on_pipe.messages[0], "pipe");
   EXPECT_EQ(on_udp.messages[0], "udp");
   intptr_t descriptor = 0;
-  EXPECT_EQ(lattice_world_descriptor(server.world, &descriptor), LATTICE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(lattice_world_descriptor(on_pipe.world, &descriptor), LATTICE_ERROR_UNSUPPORTED);
+  EXPECT_EQ(lattice_world_descriptor(server.world, &descriptor), LATTICE_OK) << "that of UDP";
   EXPECT_EQ(lattice_world_descriptor(on_udp.world, &descriptor), LATTICE_OK);
 }
 
@@ -232,6 +234,93 @@ TEST_F(BackendAbi, WaitsForUdpAndTheDescriptorOfABackEnd) {
     char byte;
     ASSERT_EQ(read(descriptor.ends[0], &byte, 1), 1);
   }
+}
+
+TEST_F(BackendAbi, ADescriptorThatStaysReadableForNothingIsLeftAlone) {
+  static const Descriptor descriptor;
+  ASSERT_EQ(write(descriptor.ends[1], "x", 1), 1);  // nobody reads it
+  for (const bool without_udp : {true, false}) {
+    Side side;
+    side.prepare(LATTICE_ROLE_DEDICATED);
+    lattice_datagram_backend backend = pipe.end(1).backend();
+    backend.descriptor = [](void*) { return intptr_t{descriptor.ends[0]}; };
+    ASSERT_TRUE(side.create({backend}, without_udp)) << lattice_last_error();
+    for (int i = 0; i < 16; ++i) {
+      EXPECT_EQ(side.refusals("backend_bad_descriptor"), 0u);
+      EXPECT_EQ(lattice_world_wait(side.world, 60'000 * kMs), 1u);
+      side.pump(now_ns += kMs / 100);
+    }
+    EXPECT_EQ(side.refusals("backend_bad_descriptor"), 1u);
+    const auto begun = std::chrono::steady_clock::now();
+    for (int i = 0; i < 5; ++i) lattice_world_wait(side.world, 60'000 * kMs);
+    EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(5)) << "it sleeps";
+    Pipe::End& end = pipe.end(1);
+    end.waiting.push_back({Pipe::opaque(2), {1, 2, 3}});
+    side.pump(now_ns += kMs);
+    for (int i = 0; i < 16; ++i) {  // it is waited on again
+      EXPECT_EQ(lattice_world_wait(side.world, 60'000 * kMs), 1u);
+      side.pump(now_ns += kMs / 100);
+    }
+    EXPECT_EQ(side.refusals("backend_bad_descriptor"), 2u);
+  }
+  char byte;
+  ASSERT_EQ(read(descriptor.ends[0], &byte, 1), 1);
+}
+
+TEST_F(BackendAbi, AFullQueueOfOneClientCostsTheOthersNothing) {
+  // The back end stops where it cannot send, as one that returns on the first error.
+  static uint16_t full = 0;
+  full = 0;
+  server.prepare(LATTICE_ROLE_DEDICATED);
+  lattice_datagram_backend backend = pipe.end(1).backend();
+  backend.send = [](void* ctx, const lattice_backend_datagram* datagrams, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      if (datagrams[i].path.number == full) return i;
+      Pipe::End::send(ctx, datagrams + i, 1);
+    }
+    return count;
+  };
+  ASSERT_TRUE(server.create({backend}, true)) << lattice_last_error();
+  constexpr uint16_t kClients = 6;
+  std::vector<std::unique_ptr<Side>> clients;
+  const auto run_all = [&](uint64_t ms) {
+    for (uint64_t i = 0; i < ms; ++i) {
+      now_ns += kMs;
+      server.pump(now_ns);
+      for (const auto& client : clients) client->pump(now_ns);
+    }
+  };
+  for (uint16_t i = 0; i < kClients; ++i) {
+    Side& client = *clients.emplace_back(std::make_unique<Side>());
+    client.prepare(LATTICE_ROLE_CLIENT);
+    ASSERT_TRUE(client.create({pipe.end(static_cast<uint16_t>(10 + i)).backend()}, true))
+        << lattice_last_error();
+    ASSERT_NE(client.connect(server, Pipe::opaque(1, 1)), nullptr) << lattice_last_error();
+    run_all(200);
+    ASSERT_EQ(server.conns.size(), i + 1u);
+  }
+  full = 10;  // the first of each batch
+  run_all(30'000);
+  EXPECT_EQ(clients[0]->ended, 1);
+  for (uint16_t i = 1; i < kClients; ++i) EXPECT_EQ(clients[i]->ended, 0) << i;
+  EXPECT_GT(server.refusals("socket_send_full"), 0u);
+}
+
+TEST_F(BackendAbi, AServerUnderAnotherPathIsNamedWhileConnecting) {
+  make_server(true);
+  on_pipe.prepare(LATTICE_ROLE_CLIENT);
+  lattice_datagram_backend backend = pipe.end(2).backend();
+  backend.receive = [](void* ctx, lattice_backend_datagram* out, uint32_t capacity) {
+    const uint32_t count = Pipe::End::receive(ctx, out, capacity);
+    for (uint32_t i = 0; i < count; ++i) out[i].path.number = 77;
+    return count;
+  };
+  ASSERT_TRUE(on_pipe.create({backend}, true)) << lattice_last_error();
+  ASSERT_NE(on_pipe.connect(server, Pipe::opaque(1, 1)), nullptr) << lattice_last_error();
+  run(500, {&server, &on_pipe});
+  EXPECT_GT(on_pipe.refusals("client_foreign_address"), 0u);
+  EXPECT_EQ(on_pipe.refusals("not_ready"), 0u);
+  EXPECT_TRUE(server.conns.empty());
 }
 
 TEST_F(BackendAbi, WithoutADescriptorItLooksEachMillisecond) {
@@ -358,6 +447,8 @@ TEST(HostileBackendAbi, AConfigurationThatCannotWorkIsRefused) {
   refused([](Config&, Backend& b, Pointers) { b.receive = nullptr; }, "backends[0].receive is NULL");
   refused([](Config&, Backend& b, Pointers) { b.send = nullptr; }, "backends[0].send is NULL");
   refused([](Config&, Backend& b, Pointers) { b.struct_size = 0; }, "backends[0].struct_size");
+  refused([](Config&, Backend& b, Pointers) { b.struct_size = 28; }, "which no version of it has");
+  refused([](Config& c, Backend&, Pointers) { c.backend_count = 2; }, "the same back end as backends[0]");
   refused([](Config&, Backend& b, Pointers) { b.reserved = 1; }, "backends[0].reserved");
   refused([](Config& c, Backend&, Pointers p) { c.backend_count = 2, p[1] = nullptr; },
           "backends[1] is NULL");
@@ -394,6 +485,22 @@ TEST_F(BackendAbi, PathsThatNoRouteHasAreRefused) {
     EXPECT_EQ(lattice_connect_path(on_pipe.world, &path, token.data(), token.size()), nullptr);
     EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_ADDRESS) << lattice_last_error();
   }
+  const auto text_of = [&](const lattice_path& path) -> std::string {
+    EXPECT_EQ(lattice_connect_path(on_pipe.world, &path, token.data(), token.size()), nullptr);
+    return lattice_last_error();
+  };
+  EXPECT_EQ(text_of(Pipe::opaque(1, 9)),
+            "path.form is 1, path.route 9, path.number 1. No route of this world leads there: give the place "
+            "of a back "
+            "end, from 1 on.");
+  EXPECT_NE(text_of(Pipe::opaque(1, 0)).find("Route 0 is UDP"), std::string::npos);
+  EXPECT_NE(text_of({1, 0, 7, {}}).find("There is no such form"), std::string::npos);
+  EXPECT_NE(text_of(v4).find("no IPv4-mapped address"), std::string::npos);
+  v4.bytes[10] = v4.bytes[11] = 255;
+  v4.number = 0;
+  EXPECT_NE(text_of(v4).find("there is no port 0"), std::string::npos);
+  v4.form = LATTICE_PATH_IPV6;
+  EXPECT_NE(text_of(v4).find("its form is LATTICE_PATH_IPV4"), std::string::npos);
   EXPECT_EQ(lattice_connect(on_pipe.world, "127.0.0.1:7", token.data(), token.size()), nullptr);
   EXPECT_EQ(lattice_last_result(), LATTICE_ERROR_ADDRESS) << "there is no UDP";
 }
@@ -538,3 +645,4 @@ TEST(BackendFaceDeathTest, AnExceptionEndsTheProgram) {
 #endif
 
 }  // namespace
+}  // namespace lattice::test::backend_test

@@ -10,6 +10,7 @@
 #include <lattice/capture.h>
 #include <lattice/lattice.h>
 
+namespace lattice::test::capture_test {
 namespace {
 
 struct Captured {
@@ -136,3 +137,4 @@ TEST_F(CaptureAbi, WhatIsSaidIsReadInPlain) {
 #endif
 
 }  // namespace
+}  // namespace lattice::test::capture_test

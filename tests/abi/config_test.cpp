@@ -15,6 +15,7 @@
 
 #include <lattice/lattice.h>
 
+namespace lattice::test::config_test {
 namespace {
 
 /// One integer member: where it is, and its range while all others have their defaults.
@@ -411,3 +412,4 @@ TEST_F(WorldConfig, WhatIsAcceptedRuns) {
 }
 
 }  // namespace
+}  // namespace lattice::test::config_test

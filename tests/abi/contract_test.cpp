@@ -10,6 +10,7 @@
 
 #include "lattice/lattice.h"
 
+namespace lattice::test::contract_test {
 namespace {
 
 struct Body {
@@ -518,3 +519,4 @@ TEST_F(Contract, AHostNameIsAnAddressToBind) {
 }
 
 }  // namespace
+}  // namespace lattice::test::contract_test

@@ -12,6 +12,7 @@
 
 #include "lattice/lattice.h"
 
+namespace lattice::test::development_tokens_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -244,3 +245,4 @@ TEST_F(DevelopmentTokensAbi, OnASimulatedNetworkTheNetworkHoldsTheKey) {
 }
 
 }  // namespace
+}  // namespace lattice::test::development_tokens_test

@@ -8,6 +8,7 @@
 
 #include "lattice/lattice.hpp"
 
+namespace lattice::test::error_text_test {
 namespace {
 
 LATTICE_NETWORKED(Pawn, (steps, uint32))
@@ -353,3 +354,4 @@ TEST_F(ErrorText, AClientHearsOfTheEndAndThenOfItsObjects) {
 }
 
 }  // namespace
+}  // namespace lattice::test::error_text_test

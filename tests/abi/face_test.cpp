@@ -7,6 +7,7 @@
 
 #include "lattice/lattice.hpp"
 
+namespace lattice::test::face_test {
 namespace {
 
 LATTICE_NETWORKED(Mover, (position, vec2, BOUNDS(-100, 100, 1.0 / 64), POSITION), (steps, uint32))
@@ -343,3 +344,4 @@ TEST(Face, AWorldMovesAndAnEmptyOneRefuses) {
 }
 
 }  // namespace
+}  // namespace lattice::test::face_test

@@ -5,12 +5,13 @@
 
 #include "lattice/netsim.h"
 #include "message_side.h"
+#include "support/durations.h"
 
+namespace lattice::test::leave_test {
 namespace {
 
+using lattice::test::kMs;
 using lattice::test::Side;
-
-constexpr uint64_t kMs = 1'000'000;
 
 struct LeaveAbi : testing::Test {
   void make(Side& side, lattice_role role) {
@@ -98,3 +99,4 @@ TEST(LeaveAbiSimulated, ItSaysThatTimeDoesNotPassThere) {
 }
 
 }  // namespace
+}  // namespace lattice::test::leave_test

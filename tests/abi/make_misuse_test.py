@@ -17,7 +17,8 @@ import sys
 
 HANDLES = {"lattice_world*": "world", "lattice_conn*": "conn", "lattice_netsim*": "netsim"}
 # Structures that are values inside others, never handed over by themselves.
-NO_INIT = {"lattice_quant", "lattice_frame_object", "lattice_event", "lattice_path", "lattice_backend_datagram"}
+NO_INIT = {"lattice_quant", "lattice_frame_object", "lattice_event", "lattice_path", "lattice_backend_datagram",
+           "lattice_bit_output", "lattice_bit_input"}
 
 # A valid value for an argument: by "type name", else by type.
 VALUES = {

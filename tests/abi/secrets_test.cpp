@@ -20,6 +20,7 @@
 #endif
 #endif
 
+namespace lattice::test::secrets_test {
 namespace {
 
 constexpr uint8_t kMask = 0x5A;
@@ -153,3 +154,4 @@ TEST_F(Secrets, ATokenLeavesNothingOfItsIssuersSeed) {
 }
 
 }  // namespace
+}  // namespace lattice::test::secrets_test

@@ -10,6 +10,7 @@
 
 #include <lattice/lattice.h>
 
+namespace lattice::test::struct_size_test {
 namespace {
 
 /// A structure followed by what a newer header might have appended.
@@ -49,9 +50,8 @@ class StructSize : public ::testing::Test {
 
 TEST_F(StructSize, AnOlderConfigTakesDefaultsForWhatItDoesNotHave) {
   lattice_world_config older = config();
-  older.struct_size = offsetof(lattice_world_config, connects_per_s_per_prefix);
+  older.struct_size = offsetof(lattice_world_config, max_half_open_per_prefix);
   // All of these would be refused if they were read.
-  older.connects_per_s_per_prefix = 0;
   older.max_half_open_per_prefix = UINT32_MAX;
   older.smoothing_tau_ms = 0;
   older.snap_distance = -1.0;
@@ -249,3 +249,4 @@ TEST_F(StructSize, AnswersStayWithinTheCallersStructure) {
 }
 
 }  // namespace
+}  // namespace lattice::test::struct_size_test

@@ -9,6 +9,7 @@
 #include "lattice/lattice.h"
 #include "lattice/transfer.h"
 
+namespace lattice::test::transfer_test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
@@ -325,3 +326,4 @@ TEST_F(TransferAbi, EachRefusalHasANameAndATextOfItsOwn) {
 }
 
 }  // namespace
+}  // namespace lattice::test::transfer_test

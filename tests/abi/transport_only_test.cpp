@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "lattice/lattice.h"
+#include "support/durations.h"
 
+namespace lattice::test::transport_only_test {
 namespace {
 
 constexpr const char* kServer = "10.0.0.1:1000";
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 
 struct Event {
   lattice_event head;
@@ -466,7 +468,7 @@ TEST_F(TransportOnly, OneReceiveTakesNoMoreEventsThanThereMayBe) {
   size_t taken = 0;
   std::vector<lattice_event> room(1000);
   for (size_t n; (n = lattice_world_events(server.world, room.data(), room.size())) != 0;) taken += n;
-  EXPECT_GE(taken, 65'536u);
+  EXPECT_GE(taken, 60'000u) << "a datagram counts as eight messages more";
   EXPECT_LE(taken, 65'536u + 64u * 500u) << "and a batch of datagrams";
 }
 
@@ -521,3 +523,4 @@ TEST(TransportOnlyUdp, WaitingEndsWithADatagramATimerOrAnEvent) {
 }
 
 }  // namespace
+}  // namespace lattice::test::transport_only_test

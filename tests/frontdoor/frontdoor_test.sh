@@ -63,7 +63,14 @@ make_tools() {
       chmod +x "$program"
     done'
   # shellcheck disable=SC2016
-  stand_in apt-get 'for word; do case $word in libenet-dev) mkdir -p "$HEADERS/enet" && : >"$HEADERS/enet/enet.h" ;; esac; done'
+  stand_in apt-get '
+    for word; do
+      case $word in
+        libenet-dev) mkdir -p "$HEADERS/enet" && : >"$HEADERS/enet/enet.h" ;;
+        libprotobuf-dev) mkdir -p "$HEADERS/google/protobuf" && : >"$HEADERS/google/protobuf/message.h" ;;
+        libflatbuffers-dev) mkdir -p "$HEADERS/flatbuffers" && : >"$HEADERS/flatbuffers/flatbuffers.h" ;;
+      esac
+    done'
 }
 
 fresh_copy() {
@@ -263,6 +270,10 @@ competitors_are_installed() {
   expect 0 'ran lattice-bench transport' bench transport
   called 'apt-get .*install.* libenet-dev' || fail 'bench transport does not install ENet'
   called 'cmake --preset release' || fail 'ENet is installed and not looked for again'
+  ! called 'apt-get .*install.* libprotobuf-dev' || fail "bench transport installs what bench serialize needs"
+  : >"$calls"
+  expect 0 'ran lattice-bench serialize' bench serialize
+  called 'apt-get .*install.* libprotobuf-dev .*libflatbuffers-dev' || fail 'bench serialize does not install its own'
   : >"$calls"
   expect 0 'ran lattice-bench transport' bench transport
   [ "$(cat "$calls")" = "$(grep '^ninja' "$calls")" ] || fail 'it installs or configures each time'

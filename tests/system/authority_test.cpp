@@ -3,7 +3,7 @@
 
 #include "play_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::authority_test {
 namespace {
 
 constexpr uint16_t kX = 0;
@@ -73,4 +73,4 @@ TEST(Authority, an_owner_writes_its_prediction_in_ticks_and_in_those_that_run_ag
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::authority_test

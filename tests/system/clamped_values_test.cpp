@@ -4,7 +4,7 @@
 #include "play_pair.h"
 #include "refusal_count.h"
 
-namespace lattice::test {
+namespace lattice::test::clamped_values_test {
 namespace {
 
 struct Heard {
@@ -113,4 +113,4 @@ TEST_F(ClampedValues, TheGameMayRemoveTheObjectAtOnce) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::clamped_values_test

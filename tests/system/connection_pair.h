@@ -12,8 +12,10 @@
 namespace lattice::test {
 
 inline constexpr uint64_t kUnix = 1'800'000'000;
+/// How much the clock of every world is ahead of kUnix. A test that changes it sets it back.
+inline uint64_t unix_ahead_s = 0;
 inline uint64_t unix_seconds(void*) {
-  return kUnix;
+  return kUnix + unix_ahead_s;
 }
 
 struct Events {

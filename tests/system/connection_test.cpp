@@ -2,6 +2,7 @@
 #include "connection_pair.h"
 #include "refusal_count.h"
 
+namespace lattice::test::connection_test {
 namespace {
 
 using namespace lattice::test;
@@ -478,3 +479,4 @@ TEST(Connection, MisuseIsNamed) {
 }
 
 }  // namespace
+}  // namespace lattice::test::connection_test

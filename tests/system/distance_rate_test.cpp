@@ -3,7 +3,7 @@
 
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::distance_rate_test {
 namespace {
 
 constexpr uint32_t kSeconds = 4;
@@ -77,4 +77,4 @@ INSTANTIATE_TEST_SUITE_P(Kinds, DistanceRate,
                                          LATTICE_INTEREST_TREE));
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::distance_rate_test

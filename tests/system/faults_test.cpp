@@ -5,7 +5,7 @@
 #include "fault_run.h"
 #include "seed_range.h"
 
-namespace lattice::test {
+namespace lattice::test::faults_test {
 namespace {
 
 TEST(Faults, EveryKindIsCommittedAndNoInvariantBreaks) {
@@ -46,4 +46,4 @@ TEST(Faults, ASeedIsTheSameRunEveryTime) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::faults_test

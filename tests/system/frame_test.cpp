@@ -13,7 +13,7 @@
 #include "play_pair.h"
 #include "seed_range.h"
 
-namespace lattice::test {
+namespace lattice::test::frame_test {
 namespace {
 
 constexpr uint64_t kPlaceBit = 1;
@@ -226,4 +226,4 @@ TEST(Frame, ThereIsNoneBeforeTheFirst) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::frame_test

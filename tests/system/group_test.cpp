@@ -4,7 +4,7 @@
 #include "interest_pair.h"
 #include "refusal_count.h"
 
-namespace lattice::test {
+namespace lattice::test::group_test {
 namespace {
 
 constexpr size_t kCars = 6;
@@ -97,4 +97,4 @@ TEST_F(Groups, appear_change_and_leave_as_one_under_loss) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::group_test

@@ -2,6 +2,7 @@
 #include "connection_pair.h"
 #include "refusal_count.h"
 
+namespace lattice::test::identity_test {
 namespace {
 
 using namespace lattice::test;
@@ -74,6 +75,19 @@ TEST(Identity, ATokenOfBeforeTheRestartIsRefusedByName) {
   EXPECT_GE(refusals(pair.server, "server_token_before_start"), 1u);
 }
 
+// The clock of the machine was ahead when the server started, and is set right.
+TEST(Identity, AClockThatIsSetBackMakesTokensOfNowGoodAgain) {
+  Pair pair(10);
+  const Identity kept;
+  unix_ahead_s = 120;
+  pair.restart_server(kept.bytes);
+  unix_ahead_s = 0;
+  ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix)), nullptr);
+  pair.run_ms(500);
+  EXPECT_EQ(pair.client_events.connected, 1);
+  EXPECT_EQ(refusals(pair.server, "server_token_before_start"), 0u);
+}
+
 TEST(Identity, WithoutAKeptOneTheAgeOfATokenDoesNotMatter) {
   Pair pair(10);
   ASSERT_NE(pair.connect(pair.client, pair.token(pair.client, kUnix - 200)), nullptr);
@@ -111,3 +125,4 @@ TEST(Identity, WithoutAKeptOneARestartIsSilence) {
 }
 
 }  // namespace
+}  // namespace lattice::test::identity_test

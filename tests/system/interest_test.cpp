@@ -15,7 +15,7 @@
 #include "interest_pair.h"
 #include "lattice/lattice.hpp"
 
-namespace lattice::test {
+namespace lattice::test::interest_test {
 namespace {
 
 constexpr uint32_t kTickRateHz = 60;
@@ -415,4 +415,4 @@ TEST(InterestEvents, OnRelevantMustNotSpawn) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::interest_test

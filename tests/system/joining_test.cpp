@@ -2,7 +2,7 @@
 // the client.
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::joining_test {
 namespace {
 
 lattice_conn_info info_of(lattice_conn* conn) {
@@ -109,4 +109,4 @@ TEST(Joining, only_what_the_client_may_see_counts) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::joining_test

@@ -4,7 +4,7 @@
 
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::least_cap_test {
 namespace {
 
 constexpr uint32_t kOwnBytes = 32;
@@ -92,4 +92,4 @@ TEST(LeastCap, corrects_what_a_client_owns_where_packets_overtake_each_other) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::least_cap_test

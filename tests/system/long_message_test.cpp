@@ -2,7 +2,7 @@
 #include "allocation_counter.h"
 #include "message_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::long_message_test {
 namespace {
 
 constexpr lattice_channel kFour[] = {LATTICE_CHANNEL_UNRELIABLE, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED,
@@ -146,4 +146,4 @@ TEST(LongMessage, AfterWarmUpOnlyANewPeakAllocates) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::long_message_test

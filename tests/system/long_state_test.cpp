@@ -6,7 +6,7 @@
 #include "message_pair.h"
 #include "plain_type.h"
 
-namespace lattice::test {
+namespace lattice::test::long_state_test {
 namespace {
 
 constexpr uint32_t kMapType = 11;
@@ -222,4 +222,4 @@ TEST_F(LongState, TypesThatCannotBeSentAreRefused) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::long_state_test

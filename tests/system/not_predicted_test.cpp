@@ -3,7 +3,7 @@
 #include "message_pair.h"
 #include "plain_type.h"
 
-namespace lattice::test {
+namespace lattice::test::not_predicted_test {
 namespace {
 
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
@@ -118,4 +118,4 @@ TEST(NotPredicted, WhatTheClientWritesIsOverwritten) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::not_predicted_test

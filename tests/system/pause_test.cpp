@@ -9,7 +9,7 @@
 #include "plain_type.h"
 #include "play_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::pause_test {
 namespace {
 
 struct Pause {
@@ -114,4 +114,4 @@ INSTANTIATE_TEST_SUITE_P(Seconds, ServerPause,
                          });
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::pause_test

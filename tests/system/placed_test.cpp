@@ -9,7 +9,7 @@
 #include "play_pair.h"
 #include "refusal_count.h"
 
-namespace lattice::test {
+namespace lattice::test::placed_test {
 namespace {
 
 constexpr uint32_t kCrates = 10'000;
@@ -388,4 +388,4 @@ TEST(PlacedInterest, far_objects_stay_as_they_are_until_they_come_near) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::placed_test

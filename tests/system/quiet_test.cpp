@@ -5,7 +5,7 @@
 #include "arena.h"
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::quiet_test {
 namespace {
 
 ArenaConfig calm(double delay_ms) {
@@ -155,4 +155,4 @@ TEST(Quiet, TheFirstMotionBehindASilenceIsDrawnWithoutAJump) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::quiet_test

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <string>
 
+#include "support/durations.h"
 #include "system/message_pair.h"
 #include "system/nat_relay.h"
 
-namespace lattice::test {
+namespace lattice::test::rebind_test {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kStepNs = 5 * kMs;
 
 /// A session through a NAT: the client at 127.0.0.1 talks to 127.0.0.2, which comes to the server from
@@ -188,4 +188,4 @@ TEST_F(Rebind, ALongMessageUnderWayArrivesWhole) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::rebind_test

@@ -6,7 +6,7 @@
 
 #include "arena.h"
 
-namespace lattice::test {
+namespace lattice::test::refusals_test {
 namespace {
 
 std::set<std::string> names_of(lattice_world* world) {
@@ -38,4 +38,4 @@ TEST(Refusals, EveryReasonHasANameOfItsOwnInEveryWorld) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::refusals_test

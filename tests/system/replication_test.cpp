@@ -5,7 +5,7 @@
 #include "play_pair.h"
 #include "refusal_count.h"
 
-namespace lattice::test {
+namespace lattice::test::replication_test {
 namespace {
 
 /// Crates that all move, more than the budget lets through in one snapshot.
@@ -295,4 +295,4 @@ TEST(Replication, AStructureIsCurrentFromTheFirstReadOn) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::replication_test

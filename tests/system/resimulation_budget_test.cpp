@@ -5,7 +5,7 @@
 #include "message_pair.h"
 #include "plain_type.h"
 
-namespace lattice::test {
+namespace lattice::test::resimulation_budget_test {
 namespace {
 
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
@@ -120,4 +120,4 @@ TEST(ResimulationBudget, BoundsWhatAReceivePhaseRunsAgain) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::resimulation_budget_test

@@ -6,7 +6,7 @@
 
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::rest_test {
 namespace {
 
 constexpr double kOneWayMs = 200;
@@ -163,4 +163,4 @@ TEST_F(RestUnderACap, IsSaidInItsTurn) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::rest_test

@@ -8,7 +8,7 @@
 #include "refusal_count.h"
 #include "seed_range.h"
 
-namespace lattice::test {
+namespace lattice::test::rpc_order_test {
 namespace {
 
 constexpr uint64_t kTickNs = 1'000'000'000 / 60;
@@ -257,4 +257,4 @@ TEST(RpcOrder, AListenServersOwnPlayerHearsEveryCall) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::rpc_order_test

@@ -8,7 +8,7 @@
 #include "fragment/fragmenting_endpoint.h"
 #include "unit/reliability/endpoint_rig.h"
 
-namespace lattice::test {
+namespace lattice::test::scale_test {
 namespace {
 
 using fragment::FragmentingEndpoint;
@@ -245,4 +245,4 @@ TEST(Scale, AGapUnderTenThousandSmallReliableMessages) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::scale_test

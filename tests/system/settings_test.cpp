@@ -9,7 +9,7 @@
 #include "connection_pair.h"
 #include "seed_range.h"
 
-namespace lattice::test {
+namespace lattice::test::settings_test {
 namespace {
 
 uint32_t within(base::Random& random, uint32_t min, uint32_t max) {
@@ -233,4 +233,4 @@ TEST(Settings, APredictionWindowShorterThanTheRoundTripResetsInsteadOfRollingBac
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::settings_test

@@ -9,7 +9,7 @@
 #include "play_pair.h"
 #include "refusal_count.h"
 
-namespace lattice::test {
+namespace lattice::test::sight_test {
 namespace {
 
 using View = std::pair<uint32_t, uint32_t>;
@@ -152,4 +152,4 @@ TEST(Sight, AViewBeyondTheHistoryIsHeldAndCounted) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::sight_test

@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "seed_range.h"
 
-namespace lattice::test {
+namespace lattice::test::simulation_test {
 namespace {
 
 /// A network that is bad in a way the seed decides.
@@ -94,4 +94,4 @@ TEST(Simulation, HoldsItsInvariantsUnderRandomImpairment) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::simulation_test

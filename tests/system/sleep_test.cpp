@@ -1,7 +1,7 @@
 // A sleeping object: the authority does not step it, clients have it, and a write wakes it.
 #include "interest_pair.h"
 
-namespace lattice::test {
+namespace lattice::test::sleep_test {
 namespace {
 
 size_t stepped(lattice_world* world) {
@@ -65,4 +65,4 @@ TEST(Sleep, misuse_is_refused) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::sleep_test

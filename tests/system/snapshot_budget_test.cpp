@@ -4,12 +4,11 @@
 
 #include "message_pair.h"
 #include "plain_type.h"
+#include "support/durations.h"
 
-namespace lattice::test {
+namespace lattice::test::snapshot_budget_test {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1'000 * kMs;
 constexpr uint32_t kCrateType = 5;
 constexpr size_t kCrates = 100;
 constexpr size_t kWords = 9;
@@ -208,4 +207,4 @@ TEST(SnapshotBudget, AfterABlackoutTheFirstStatesAreNew) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::snapshot_budget_test

@@ -6,7 +6,7 @@
 #include "system/task_workers.h"
 #include "unit/reliability/traffic_record.h"
 
-namespace lattice::test {
+namespace lattice::test::threads_test {
 namespace {
 
 using reliability::Refusal;
@@ -232,4 +232,4 @@ TEST(Threads, AHostileBatchIsRefusedAsOneByOne) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::threads_test

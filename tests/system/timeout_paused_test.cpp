@@ -1,6 +1,7 @@
 // A debugger stops a process for a minute. With LATTICE_OPTION_TIMEOUT_PAUSED on both sides nobody leaves.
 #include "connection_pair.h"
 
+namespace lattice::test::timeout_paused_test {
 namespace {
 
 using namespace lattice::test;
@@ -95,3 +96,4 @@ TEST(TimeoutPaused, CanBeSetBeforeTheFirstPump) {
 }
 
 }  // namespace
+}  // namespace lattice::test::timeout_paused_test

@@ -4,11 +4,11 @@
 
 #include "message_pair.h"
 #include "refusal_count.h"
+#include "support/durations.h"
 
-namespace lattice::test {
+namespace lattice::test::traps_test {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
 constexpr lattice_channel kFour[] = {LATTICE_CHANNEL_UNRELIABLE, LATTICE_CHANNEL_UNRELIABLE_SEQUENCED,
                                      LATTICE_CHANNEL_RELIABLE_UNORDERED, LATTICE_CHANNEL_RELIABLE_ORDERED};
 
@@ -226,4 +226,4 @@ TEST(Traps, DualStackServesBothFamilies) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::traps_test

@@ -11,7 +11,7 @@
 #include "interest_pair.h"
 #include "lattice/lattice.hpp"
 
-namespace lattice::test {
+namespace lattice::test::why_test {
 namespace {
 
 constexpr uint32_t kBudgetBytes = 128;
@@ -253,4 +253,4 @@ TEST_F(Why, MisuseIsRefused) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::why_test

@@ -5,7 +5,7 @@
 #include "arena.h"
 #include "thread_pool.h"
 
-namespace lattice::test {
+namespace lattice::test::workers_test {
 namespace {
 
 struct Pool {
@@ -124,4 +124,4 @@ TEST(Workers, AreRefusedWithoutThePairOfCallbacks) {
 }
 
 }  // namespace
-}  // namespace lattice::test
+}  // namespace lattice::test::workers_test

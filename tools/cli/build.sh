@@ -43,7 +43,7 @@ configure() {
     rm -rf "$directory/CMakeCache.txt" "$directory/CMakeFiles" "$directory/layers"
   fi
   # CMake remembers packages that it did not find. It finds a package installed since only when it runs again.
-  lacking=$(missing_packages core bench)
+  lacking=$(missing_packages core bench_transport bench_serialize)
   if [ -f "$directory/build.ninja" ] && [ -f "$directory/CMakeCache.txt" ] &&
     [ -z "$(find "$LATTICE_ROOT/CMakePresets.json" -newer "$directory/build.ninja")" ] &&
     [ "$lacking" = "$(cat "$directory/.lacking" 2>/dev/null)" ]; then

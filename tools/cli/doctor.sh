@@ -98,7 +98,8 @@ run_doctor() {
   tool_fact node node --version note
   tool_fact chromium chromium --version note
   package_fact packages core bad "to build, play and test"
-  package_fact packages_bench bench note "for ENet's rows in bench transport"
+  package_fact packages_bench_transport bench_transport note "for ENet's rows in bench transport"
+  package_fact packages_bench_serialize bench_serialize note "for the rows of protobuf and FlatBuffers in bench serialize"
   package_fact packages_browser browser note "for the browser test"
   package_fact packages_conformance conformance note "for the decoder written from the specification"
   package_fact packages_docs docs note "for ./lattice docs"

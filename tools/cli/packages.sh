@@ -17,8 +17,14 @@ libtomlplusplus-dev header toml++/toml.h
 libcli11-dev header CLI/CLI.hpp
 prometheus-cpp-dev header prometheus/text_serializer.h
 '
-packages_bench='
+packages_bench_transport='
 libenet-dev header enet/enet.h
+'
+packages_bench_serialize='
+libprotobuf-dev header google/protobuf/message.h
+protobuf-compiler command protoc
+libflatbuffers-dev header flatbuffers/flatbuffers.h
+flatbuffers-compiler command flatc
 '
 packages_browser='
 chromium command chromium

@@ -114,15 +114,18 @@ threaded_files() {
 guest_builds='
 gcc g++ Debug add_subdirectory
 gcc g++ Release FetchContent
+clang-14 clang++-14 MinSizeRel add_subdirectory
+'
+guest_builds_long='
 gcc g++ MinSizeRel add_subdirectory
 clang-14 clang++-14 Release FetchContent
-clang-14 clang++-14 MinSizeRel add_subdirectory
 '
 
 run_guests() {
   started=$(date +%s)
   guests_passed=0 guests_failed=0 guests_skipped=0
   make_folder "$LATTICE_ROOT/build/guests"
+  [ -z "$test_long" ] || guest_builds=$guest_builds$guest_builds_long
   while read -r c_compiler cxx_compiler build_type way; do
     [ -n "$way" ] || continue
     if ! have "$cxx_compiler"; then
@@ -177,9 +180,11 @@ run_portable() {
 }
 
 run_matrix() {
-  # Sanitized and unoptimized builds are several times slower, so the simulation runs fewer seeds.
-  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-40}
-  export LATTICE_SIM_SEEDS
+  # Sanitized and unoptimized builds are several times slower, so simulations run fewer seeds, and properties fewer
+  # cases.
+  LATTICE_SIM_SEEDS=${LATTICE_SIM_SEEDS:-12}
+  RC_PARAMS=${RC_PARAMS:-max_success=40}
+  export LATTICE_SIM_SEEDS RC_PARAMS
   # One build for all: clang's warnings, the sanitizers, validation and the fuzzing.
   if ! want_packages matrix; then
     add_skip clang 'the whole build' "missing packages: $wanted"

@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "reliability/limits.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using base::kSecondNs;
 constexpr uint64_t kMillisecondNs = 1'000'000;
 constexpr uint32_t kMaxBoost = 4;              // 4/16: a quarter per round trip
 constexpr uint32_t kLossSamplePackets = 64;    // at 5 % loss, one sample in 170 loses more than 1/8 by chance

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/durations.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using base::kSecondNs;
 /// A send gets the budget of at most this much time, so that a late send is not one large burst ...
 constexpr uint64_t kMaxBurstNs = 100'000'000;
 /// ... or of the time before the last send, if every send is as late, under a controller alone.

@@ -30,6 +30,7 @@
 #include "reliability/congestion/pacer.h"
 #include "reliability/endpoint/connection_context.h"
 #include "reliability/endpoint/connection_end.h"
+#include "reliability/endpoint/reading_shares.h"
 #include "reliability/endpoint/send_result.h"
 #include "reliability/path/path.h"
 #include "reliability/recovery/ack_block_order.h"
@@ -98,6 +99,11 @@ class alignas(64) Connection {
   const connection::SecureLink* link_for(const base::PathId& from) const {
     return link_ && from == path_.address() ? &*link_ : nullptr;
   }
+  /// Messages of all packets so far; it wraps.
+  uint32_t messages_read() const { return messages_read_; }
+  /// What it used of the reading that goes on.
+  ReadingShares::Used& reading_used() { return reading_used_; }
+  const ReadingShares::Used& reading_used() const { return reading_used_; }
 
   // Messages (connection_queue.cpp). See Endpoint.
 
@@ -338,6 +344,8 @@ class alignas(64) Connection {
   std::unique_ptr<connection::ClientHandshake> handshake_;
   base::Late<connection::ConnectionTimers> timers_;  ///< Together with `link_`.
   TrafficStats traffic_;
+  uint32_t messages_read_ = 0;
+  ReadingShares::Used reading_used_;
   AckTracker acks_;
   SentPacketHistory history_;
   AckBlockOrder ack_block_order_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "base/random.h"
 #include "reliability/endpoint/connection.h"
 #include "reliability/endpoint/connection_notifier.h"
@@ -91,7 +92,7 @@ void Connection::begin_link(crypto::Role role, uint64_t connection_id, crypto::K
   path_.mtu().bound_rate(config.congestion.max_rate_bytes_per_s);
   timers_.emplace(config.timers, now_ns(), role == crypto::Role::kServer);
   probes_.begin(now_ns());
-  losses_.begin(now_ns() / EndpointClock::kSecondNs);
+  losses_.begin(now_ns() / base::kSecondNs);
 }
 
 std::optional<connection::ClientAccepted> Connection::on_handshake_datagram(

@@ -79,6 +79,7 @@ void Connection::on_payload(const connection::SecureLink::Opened& packet) {
     protocol_error(refusal_of(error));
     return;
   }
+  messages_read_ += summary.message_count + summary.ack_message_count;
   apply_ack(packet.packet_seq, summary.ack, summary.ack_delay_ns);
   const uint64_t below_newest = link_->highest_received() - packet.packet_seq;
   const Payload payload{packet.packet_seq, below_newest > kMaxNumberedPackets};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "reliability/endpoint/connection.h"
 #include "reliability/endpoint/connection_notifier.h"
 #include "transport/wire/control_body.h"
@@ -11,7 +12,7 @@
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using base::kSecondNs;
 constexpr uint64_t kThinFlightBytes = 4 * wire::kFloorDatagramBytes;
 // Separate acks take a quarter of a rate at most, but one may go every 25 ms: the least ceilings that
 // configurations accept have room for that.

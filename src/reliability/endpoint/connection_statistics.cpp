@@ -23,7 +23,7 @@ const ConnectionStats& Connection::stats() {
   out.rtt_samples = rtt_.sample_count();
   const HistoryCounters& history = history_.counters();
   out.packets_acked = history.acked;
-  out.packets_lost = history.lost;
+  out.packets_lost = history.lost - history.lost_in_silence;
   out.packets_lost_spurious = history.lost_spurious;
   out.loss_out = losses_.out();
   out.loss_in = losses_.in();

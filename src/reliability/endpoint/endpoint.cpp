@@ -26,7 +26,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   out.tick_rate_hz = config.tick_rate_hz;
   out.max_objects = config.max_objects;
   out.placed = config.placed;
-  out.tokens_from_unix_s = config.tokens_from_unix_s;
+  out.started_unix_s = config.started_unix_s;
   out.max_claims = config.max_claims;
   out.max_half_open = config.max_half_open;
   out.max_half_open_per_prefix = config.max_half_open_per_prefix;

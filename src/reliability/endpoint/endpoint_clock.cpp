@@ -14,7 +14,7 @@ bool EndpointClock::note_update_interval(uint64_t interval_ns) {
   constexpr uint64_t kStepNs = 4'000'000;
   const auto in_steps = [](uint64_t ns) { return (ns / kStepNs + 1) * kStepNs; };
   until_next_update_ns_ = std::min(interval_ns, kMaxAckDelayNs);
-  if (now_ns_ / kSecondNs != last_update_second_) {
+  if (now_ns_ / base::kSecondNs != last_update_second_) {
     ack_lead_ns_ = in_steps(longest_interval_ns_);
     longest_interval_ns_ = 0;
   }

@@ -11,14 +11,13 @@
 #include <cstdint>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "reliability/limits.h"
 
 namespace lattice::reliability {
 
 class EndpointClock {
  public:
-  static constexpr uint64_t kSecondNs = 1'000'000'000;
-
   /// A phase begins. `now_ns` is at least that of the phase before.
   void enter(uint64_t now_ns, uint64_t unix_s) {
     LATTICE_CHECK(now_ns >= now_ns_);
@@ -46,7 +45,7 @@ class EndpointClock {
   /// True when ack_lead_ns() has grown: connections may have to be serviced earlier than was planned.
   bool begin_update();
   /// The update has serviced its connections.
-  void end_update() { last_update_second_ = now_ns_ / kSecondNs; }
+  void end_update() { last_update_second_ = now_ns_ / base::kSecondNs; }
   bool has_updated() const { return has_updated_; }
   uint64_t last_update_ns() const { return last_update_ns_; }
   /// The one before the last.

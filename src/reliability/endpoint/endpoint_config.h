@@ -71,9 +71,10 @@ struct EndpointConfig {
   std::optional<crypto::Key> reset_key;
   connection::ResetLimits reset_limits;
   std::vector<crypto::PublicKey> issuers;  ///< At most 4; tokens signed by another are refused.
-  /// Tokens issued before this time are refused. For a server that keeps its identity: the claims of its last
-  /// process are lost, so older tokens might be used twice. 0: no token is refused by this rule.
-  uint64_t tokens_from_unix_s = 0;
+  /// When the process started. Tokens that were issued earlier are refused, but for a few seconds. For a
+  /// server that keeps its identity: the claims of its last process are lost, so older tokens might be used
+  /// twice. 0: no token is refused by this rule.
+  uint64_t started_unix_s = 0;
   uint32_t max_claims = 8192;              ///< Used tokens remembered; see claim_table.h.
   uint32_t max_half_open = 64;             ///< H-11.
   uint32_t max_half_open_per_prefix = 16;  ///< S-42; a load generator on one host raises it.

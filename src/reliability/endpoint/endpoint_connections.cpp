@@ -9,7 +9,9 @@ namespace lattice::reliability {
 connection::Admission Endpoint::Core::admit(const connection::AdmissionRequest& request) {
   // Several times what a newcomer takes: those who are connected need memory too, and go on.
   constexpr size_t kSpareBytes = 4 << 20;
-  if (is_full() && !request.has_place) return {connection::DisconnectReason::kServerFull, {}, 0};
+  if (is_full() && !request.has_place) {
+    return {connection::DisconnectReason::kServerFull, "every place is taken", 0};
+  }
   if (!platform::has_memory(kSpareBytes)) {
     return {connection::DisconnectReason::kServerFull, "no memory for another connection", 0};
   }

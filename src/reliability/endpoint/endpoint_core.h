@@ -56,6 +56,8 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   void on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram);
   void verify_newcomers();
   void note_refused(const connection::RefusedClient& client);
+  /// A client that waits for answers to a handshake.
+  bool is_connecting() const;
   void on_client_datagram(Connection& connection, const base::PathId& from,
                           std::span<const uint8_t> datagram);
   void on_session_datagram(const base::PathId& from, std::span<uint8_t> datagram,
@@ -125,6 +127,7 @@ struct Endpoint::Core final : public connection::AdmissionPolicy {
   uint64_t last_server_update_ns = 0;
   bool update_begun = false;
   bool in_phase = false;
+  ReadingShares shares;
   /// An ack in the middle of a burst leaves at once, not after the whole burst.
   bool ack_leaves_now = false;
 };

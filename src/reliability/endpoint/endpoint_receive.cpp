@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "platform/byte_order.h"
 #include "reliability/endpoint/endpoint_core.h"
+#include "transport/connection/config_difference.h"
 
 namespace lattice::reliability {
 namespace {
@@ -74,6 +75,7 @@ void Endpoint::Core::receive() {
   batch.set_now(now_ns);
   note_unreachable();
   context.clock.begin_reading();
+  shares.begin(table.size());
   constexpr size_t kMaxDatagrams = kMaxReceiveBatches * DatagramBatch::kDatagrams;
   for (size_t taken = 0; taken < kMaxDatagrams;) {
     const socket::Reading reading = socket.receive(receive_datagrams, now_ns);
@@ -95,7 +97,7 @@ void Endpoint::Core::receive() {
       if (std::exchange(ack_leaves_now, false)) batch.flush();
     }
     if (!reading.may_have_more) context.clock.note_empty();
-    if (!reading.may_have_more || !context.handler.takes_more()) break;
+    if (!reading.may_have_more || !context.handler.takes_more() || shares.is_enough()) break;
   }
   if (server) verify_newcomers();
   finish_phase();
@@ -128,8 +130,8 @@ void Endpoint::Core::open_ahead(std::span<const socket::Datagram> received) {
   for (size_t k = 0; k < received.size(); ++k) {
     if (k + kPrefetchAhead < received.size()) prefetch(received[k + kPrefetchAhead]);
     const Connection* connection = claimed_connection(received[k]);
-    const connection::SecureLink* link =
-        connection != nullptr ? connection->link_for(received[k].peer) : nullptr;
+    const bool is_read = connection != nullptr && !shares.is_over(connection->reading_used());
+    const connection::SecureLink* link = is_read ? connection->link_for(received[k].peer) : nullptr;
     if (link != nullptr) opening->add(k, received[k].size, connection->handle().slot, *link);
   }
   opening->run(context.config.tasks, received);
@@ -177,6 +179,11 @@ void Endpoint::Core::on_handshake_datagram(const base::PathId& from, std::span<c
   }
   const std::optional<ConnectionHandle> pending = table.find_pending(from);
   Connection* connection = pending ? find(*pending) : nullptr;
+  if (connection == nullptr && is_connecting()) {
+    count(Refusal::kHandshakeRefused);
+    context.totals.client_drops.add(connection::ClientDrop::kForeignAddress);
+    return;
+  }
   if (connection == nullptr || !connection->is_handshaking()) {
     // A repeated ConnectionAccepted comes here, and so does every unexpected handshake datagram.
     count(Refusal::kNotReady);
@@ -185,10 +192,19 @@ void Endpoint::Core::on_handshake_datagram(const base::PathId& from, std::span<c
   on_client_datagram(*connection, from, datagram);
 }
 
+bool Endpoint::Core::is_connecting() const {
+  if (server) return false;
+  return std::ranges::any_of(connections, [](const auto& c) { return c && c->is_handshaking(); });
+}
+
 void Endpoint::Core::on_server_datagram(const base::PathId& from, std::span<const uint8_t> datagram) {
   const connection::ServerArrival arrival = server->on_datagram(from, datagram, moment(), batch);
   if (arrival.waits) capture.forget_incoming();  // It is captured when it is verified, and so opened.
-  note_refused({arrival.displaced.value_or(from), arrival.refusal, {}, arrival.refused});
+  connection::ReasonText text;
+  if (arrival.refusal == connection::ServerRefusal::kWrongVersion) {
+    text = connection::versions_differ(context.config.protocol_id, platform::load_u32_le(datagram.data()));
+  }
+  note_refused({arrival.displaced.value_or(from), arrival.refusal, text.view(), arrival.refused});
 }
 
 // The packets of players come first: what strangers cost in curve operations is spent after them.
@@ -229,7 +245,13 @@ void Endpoint::Core::on_session_datagram(const base::PathId& from, std::span<uin
     refuse_unknown(from, header, header_bytes, datagram.size());
     return;
   }
+  if (shares.is_over(connection->reading_used())) {
+    count(Refusal::kReadingShare);
+    return;
+  }
+  const uint32_t messages = connection->messages_read();
   if (connection->on_datagram(from, datagram, header, header_bytes, ahead)) ack_leaves_now = true;
+  shares.spend(&connection->reading_used(), connection->messages_read() - messages);
 }
 
 }  // namespace lattice::reliability

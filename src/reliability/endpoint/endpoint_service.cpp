@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "reliability/endpoint/endpoint_core.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kSecondNs = EndpointClock::kSecondNs;
+using base::kSecondNs;
 /// Memory that nobody needed for so long goes back to the system.
 constexpr uint64_t kIdleMemorySeconds = 10;
 

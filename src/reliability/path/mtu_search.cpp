@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/durations.h"
 
 namespace lattice::reliability {
 
@@ -16,8 +17,7 @@ void MtuSearch::assume(uint32_t bytes) {
 }
 
 uint64_t MtuSearch::pause_ns() const {
-  constexpr uint64_t kSecondNs = 1'000'000'000;
-  return bytes_per_s_ == 0 ? 0 : kSizes.back() * kShareOfRate * kSecondNs / bytes_per_s_;
+  return bytes_per_s_ == 0 ? 0 : kSizes.back() * kShareOfRate * base::kSecondNs / bytes_per_s_;
 }
 
 uint32_t MtuSearch::probe_due(uint64_t now_ns) const {

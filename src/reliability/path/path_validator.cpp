@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/durations.h"
 #include "transport/crypto/secret.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using base::kSecondNs;
 
 }  // namespace
 

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/durations.h"
 
 namespace lattice::reliability {
 namespace {
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using base::kSecondNs;
 }
 
 // Who lets every packet wait for d can answer each d only. A burst of answers follows such a silence when the

@@ -149,6 +149,7 @@ void SentPacketHistory::lose(uint64_t packet_seq, AckNotifier& notifier) {
   --in_flight_;
   bytes_in_flight_ -= sent.bytes;
   ++counters_.lost;
+  ++counters_.lost_in_silence;
   // Receipts and chunks are reported and removed. Messages stay in the chain, because a late ack still saves
   // a retransmission.
   items_->remove_if(&sent.items, [&](const CarriedItem& item) {
@@ -211,6 +212,7 @@ AckResult SentPacketHistory::on_ack(const wire::AckBlock& ack, uint64_t now_ns, 
   }
   const uint32_t bits = news(highest, ack.ack_bitfield);
   if (bits == 0 && highest == applied_highest_) return result;
+  counters_.lost_in_silence = 0;
   if (highest >= applied_highest_) {
     applied_highest_ = highest;
     applied_bitfield_ = ack.ack_bitfield;

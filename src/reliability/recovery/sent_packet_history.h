@@ -69,6 +69,8 @@ struct HistoryCounters {
   uint64_t acked = 0;          ///< Tracked packets that were acked while in flight.
   uint64_t lost = 0;           ///< Tracked packets that were declared lost.
   uint64_t lost_spurious = 0;  ///< Lost packets that were acked later.
+  /// Of the lost ones, those since the peer last acknowledged something: it may be gone, and not the packets.
+  uint64_t lost_in_silence = 0;
 };
 
 class SentPacketHistory {

@@ -7,15 +7,10 @@
 #include "base/assert.h"
 #include "transport/connection/client_handshake.h"
 #include "transport/connection/config_difference.h"
+#include "transport/connection/handshake_rules.h"
 #include "transport/crypto/aead.h"
 
 namespace lattice::connection {
-namespace {
-
-// k3 and k4 each seal one message, so their nonce is fixed.
-const crypto::Nonce kHandshakeNonce{};
-
-}  // namespace
 
 ClientResult ClientHandshake::drop(ClientDrop reason) {
   ++drops_[static_cast<size_t>(reason)];

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/events.h"
 #include "transport/connection/config_difference.h"
+#include "transport/connection/handshake_rules.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/hash.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr uint32_t kRetryDoublings = 2;
 constexpr double kRetryJitter = 0.1;
-constexpr uint64_t kClockSkewS = 30;
 
 // Texts for the most likely causes of an exhausted budget. A server does not answer a token that it refuses,
 // and does not answer clients beyond its limits: the client cannot distinguish the two.

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/events.h"
 #include "platform/byte_order.h"
+#include "transport/connection/handshake_rules.h"
 #include "transport/crypto/cookie.h"
 #include "transport/crypto/hash.h"
 
@@ -13,7 +14,9 @@
 namespace lattice::connection {
 namespace {
 
-constexpr uint64_t kClockSkewS = 30;
+/// With a kept identity, a token may be this much older than the process: the clocks of server and issuer may
+/// differ by so much.
+constexpr uint64_t kTokenGraceS = 5;
 constexpr uint64_t kMaxTokenLifetimeS = 3600;
 constexpr uint32_t kDenialsPerSecond = 10;
 constexpr size_t kChallengeDatagramBytes = wire::kMinHeaderBytes + wire::kChallengeBodyBytes;
@@ -45,6 +48,7 @@ ServerHandshake::ServerHandshake(const ServerHandshakeConfig& config, crypto::Ke
                                  std::span<const crypto::PublicKey> issuers, crypto::EntropySource& entropy,
                                  AdmissionPolicy& policy, const socket::DatagramSocket* socket)
     : config_(config),
+      started_unix_s_(config.started_unix_s),
       identity_(std::move(identity)),
       entropy_(entropy),
       policy_(policy),
@@ -84,6 +88,8 @@ void ServerHandshake::set_issuers(std::span<const crypto::PublicKey> issuers) {
 void ServerHandshake::update(const ServerMoment& moment) {
   buckets_.current(moment.now_ns);
   claims_.sweep(moment.unix_s);
+  // A clock that was ahead at the start was set right: the process did not start in the future.
+  started_unix_s_ = std::min(started_unix_s_, moment.unix_s);
 }
 
 void ServerHandshake::on_ended(uint64_t connection_id) {
@@ -155,7 +161,7 @@ ServerRefusal ServerHandshake::check_token_times(const wire::TokenFields& fields
   if (fields.issued_s > unix_s && fields.issued_s - unix_s > kClockSkewS) {
     return ServerRefusal::kTokenNotYetValid;
   }
-  if (fields.issued_s < config_.tokens_from_unix_s) return ServerRefusal::kTokenBeforeStart;
+  if (fields.issued_s + kTokenGraceS < started_unix_s_) return ServerRefusal::kTokenBeforeStart;
   return ServerRefusal::kNone;
 }
 

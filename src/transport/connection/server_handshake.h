@@ -58,7 +58,7 @@ struct ServerHandshakeConfig {
   uint16_t tick_rate_hz = 60;       ///< A client's tick rate must be the same.
   uint32_t max_objects = 0;         ///< A client must have room for this many objects.
   wire::PlacedSummary placed = {};  ///< A client must have placed the same objects.
-  uint64_t tokens_from_unix_s = 0;  ///< Tokens issued earlier are refused: their claims may be lost.
+  uint64_t started_unix_s = 0;  ///< Tokens issued kTokenGraceS earlier are refused: their claims may be lost.
   uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
   uint32_t max_half_open_per_prefix = 16;
@@ -245,6 +245,7 @@ class ServerHandshake {
   uint64_t new_connection_id();
 
   ServerHandshakeConfig config_;
+  uint64_t started_unix_s_ = 0;
   crypto::Locked<crypto::KeyPair> identity_;
   std::array<Issuer, kMaxIssuers> issuers_{};
   size_t issuer_count_ = 0;

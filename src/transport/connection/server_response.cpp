@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "platform/byte_order.h"
 #include "transport/connection/config_difference.h"
+#include "transport/connection/handshake_rules.h"
 #include "transport/connection/server_handshake.h"
 #include "transport/crypto/aead.h"
 #include "transport/crypto/cookie.h"
@@ -28,9 +29,6 @@ struct ServerHandshake::Response {
 };
 
 namespace {
-
-// k3 and k4 each seal one message, so their nonce is fixed.
-const crypto::Nonce kHandshakeNonce{};
 
 /// Header and clear part of an answer, at the front of `out`; returns their size, which is the AAD.
 size_t write_answer_front(uint32_t protocol_id, uint64_t connection_id, wire::HandshakeMessage message,

@@ -99,12 +99,20 @@ bool CompositeSocket::wait_readable(uint64_t timeout_ns) const {
   std::array<intptr_t, base::kMaxRoutes> descriptors;
   size_t count = 0;
   for (const auto& route : routes_) {
-    if (route == nullptr || route->descriptor() < 0) continue;
-    descriptors[count++] = route->descriptor();
+    const intptr_t own = route != nullptr ? route->descriptor() : -1;
+    if (own >= 0) descriptors[count++] = own;
   }
   const bool has_all = count == live_count_;
   const uint64_t wait_ns = has_all ? timeout_ns : std::min(timeout_ns, kLookAgainNs);
-  return platform::wait_readable(std::span(descriptors).first(count), wait_ns) || !has_all;
+  if (!platform::wait_readable(std::span(descriptors).first(count), wait_ns)) return !has_all;
+  for (const auto& route : routes_) {
+    if (route != nullptr) route->on_wake();
+  }
+  return true;
+}
+
+intptr_t CompositeSocket::descriptor() const {
+  return routes_[base::kUdpRoute] != nullptr ? routes_[base::kUdpRoute]->descriptor() : -1;
 }
 
 uint64_t CompositeSocket::next_event_ns() const {

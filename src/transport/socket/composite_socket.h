@@ -35,6 +35,8 @@ class CompositeSocket final : public DatagramSocket {
   /// Waits for all routes at a time. Where one has no descriptor, it returns after a millisecond, because
   /// only receive() can tell.
   bool wait_readable(uint64_t timeout_ns) const override;
+  /// That of UDP.
+  intptr_t descriptor() const override;
   uint64_t next_event_ns() const override;
   bool forbids_fragmentation(const base::PathId& path) const override;
   uint32_t largest_datagram(const base::PathId& path) const override;

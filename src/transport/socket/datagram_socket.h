@@ -44,10 +44,11 @@ struct SocketStats {
   uint64_t receive_errors = 0;     ///< The back end failed for a reason other than an empty queue.
   uint64_t receive_overflow = 0;   ///< Dropped because an in-process receive queue was full.
   // What a back end of the application did wrong.
-  uint64_t backend_overrun = 0;    ///< It said that it took or gave more datagrams than there were.
-  uint64_t backend_oversize = 0;   ///< It gave a datagram larger than kMaxDatagramBytes.
-  uint64_t backend_bad_path = 0;   ///< It gave a datagram whose path is not one of its own.
-  uint64_t backend_bad_limit = 0;  ///< It stated a largest datagram that is out of range.
+  uint64_t backend_overrun = 0;         ///< It said that it took or gave more datagrams than there were.
+  uint64_t backend_oversize = 0;        ///< It gave a datagram larger than kMaxDatagramBytes.
+  uint64_t backend_bad_path = 0;        ///< It gave a datagram whose path is not one of its own.
+  uint64_t backend_bad_limit = 0;       ///< It stated a largest datagram that is out of range.
+  uint64_t backend_bad_descriptor = 0;  ///< Its descriptor was readable again and again, without a datagram.
 };
 
 class DatagramSocket {
@@ -89,6 +90,8 @@ class DatagramSocket {
   virtual uint64_t next_event_ns() const { return UINT64_MAX; }
   /// The operating system's descriptor, to wait on; -1: there is none.
   virtual intptr_t descriptor() const { return -1; }
+  /// A wait for the descriptors of several sockets was ended by one of them, perhaps by this one's.
+  virtual void on_wake() const {}
 
   /// True when a datagram too large for the path is dropped and not fragmented, so that sizes can be probed.
   virtual bool forbids_fragmentation(const base::PathId&) const { return true; }

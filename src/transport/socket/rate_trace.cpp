@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "base/durations.h"
 #include "base/random.h"
 
 namespace lattice::socket {
 namespace {
-constexpr uint64_t kNsPerMs = 1'000'000;
+using base::kMsNs;
 constexpr uint32_t kStepMs = 20;  // the capacity is constant during one step
 }  // namespace
 
@@ -43,11 +44,11 @@ RateTrace RateTrace::cellular(const CellularConfig& config) {
 
 uint64_t RateTrace::time_ns(uint64_t index) const {
   const uint64_t round = index / times_ms_.size();
-  return (round * period_ms() + times_ms_[index % times_ms_.size()]) * kNsPerMs;
+  return (round * period_ms() + times_ms_[index % times_ms_.size()]) * kMsNs;
 }
 
 uint64_t RateTrace::first_at(uint64_t now_ns) const {
-  const uint64_t now_ms = (now_ns + kNsPerMs - 1) / kNsPerMs;
+  const uint64_t now_ms = (now_ns + kMsNs - 1) / kMsNs;
   const uint64_t round = now_ms / period_ms();
   const auto within = std::lower_bound(times_ms_.begin(), times_ms_.end(), now_ms % period_ms());
   return round * times_ms_.size() + static_cast<uint64_t>(within - times_ms_.begin());

@@ -140,7 +140,7 @@ FramingError check_framing(std::span<const uint8_t> plaintext, const ChannelTabl
       summary.has_ack_delay = message.has_ack_delay;
       summary.ack_delay_ns = message.ack_delay_ns;
     }
-    if (message.mode != ChannelMode::kAckMessage) ++summary.message_count;
+    ++(message.mode == ChannelMode::kAckMessage ? summary.ack_message_count : summary.message_count);
     if (is_reliable(message.mode)) ++summary.reliable_count;
   }
   if (reader.error() != FramingError::kNone) return reader.error();

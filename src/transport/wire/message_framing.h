@@ -108,6 +108,7 @@ struct FramingSummary {
   bool has_ack_delay = false;
   uint64_t ack_delay_ns = 0;
   uint32_t message_count = 0;  ///< Without ack messages.
+  uint32_t ack_message_count = 0;
   uint32_t reliable_count = 0;
   size_t kept_count = 0;          ///< Messages at the front that were kept, ack messages included.
   std::span<const uint8_t> rest;  ///< The plaintext behind the kept messages.

@@ -29,10 +29,6 @@ SendResult send(Rig& rig, Channel channel, const MessageBytes& body, uint32_t re
   return rig.client().endpoint->send(rig.client().connection, channel, {}, body, receipt);
 }
 
-uint64_t refused(Rig& rig, Refusal refusal) {
-  return rig.server.endpoint->stats().refusals.get(refusal);
-}
-
 TEST(FragmentingEndpoint, EverySizeOnEveryChannel) {
   test::RigOptions options;
   options.path.delay_ms = 10;
@@ -162,7 +158,7 @@ TEST(FragmentingEndpoint, ALongUnreliableMessageStaysUnreliable) {
   EXPECT_LE(acked, arrived);
   EXPECT_GT(acked + kMessages / 10, arrived);
   // What stayed incomplete was given up, by name.
-  EXPECT_EQ(refused(rig, Refusal::kFragmentTimeout) + refused(rig, Refusal::kFragmentEvicted),
+  EXPECT_EQ(rig.refused(Refusal::kFragmentTimeout) + rig.refused(Refusal::kFragmentEvicted),
             kMessages - arrived);
   EXPECT_EQ(rig.server.endpoint->endpoint().pool_stats().buffers_live, 1u);
 }
@@ -189,10 +185,10 @@ TEST(FragmentingEndpoint, TheNewestSequencedMessageWins) {
   ASSERT_FALSE(late.datagram.empty());
   ASSERT_EQ(send(rig, Channel::kUnreliableSequenced, second), SendResult::kOk);
   rig.run(10 * kMs);
-  EXPECT_EQ(refused(rig, Refusal::kFragmentStale), 1u);  // Its first half is freed at once ...
+  EXPECT_EQ(rig.refused(Refusal::kFragmentStale), 1u);  // Its first half is freed at once ...
   rig.network.inject(rig.client().address, rig.server.address, late.datagram, rig.now_ns);
   rig.run(10 * kMs);
-  EXPECT_EQ(refused(rig, Refusal::kMessageStale), 1u);  // ... and the second is not kept.
+  EXPECT_EQ(rig.refused(Refusal::kMessageStale), 1u);  // ... and the second is not kept.
   ASSERT_EQ(rig.server.handler.received.size(), 1u);
   EXPECT_EQ(rig.server.handler.received[0].body, second);
   // A long one overtakes as well.
@@ -276,7 +272,7 @@ class HostileFragments : public ::testing::Test {
     rig.run(10 * kMs);
   }
   void expect_closed(Refusal refusal) {
-    EXPECT_EQ(refused(rig, refusal), 1u);
+    EXPECT_EQ(rig.refused(refusal), 1u);
     ASSERT_EQ(rig.server.handler.ended.size(), 1u);
     EXPECT_EQ(rig.server.handler.ended[0].reason, DisconnectReason::kProtocolError);
     EXPECT_EQ(rig.server.handler.ended[0].text, reliability::refusal_name(refusal));
@@ -286,7 +282,7 @@ class HostileFragments : public ::testing::Test {
     EXPECT_EQ(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 0u);
   }
   void expect_dropped(Refusal refusal) {
-    EXPECT_EQ(refused(rig, refusal), 1u);
+    EXPECT_EQ(rig.refused(refusal), 1u);
     EXPECT_TRUE(rig.server.handler.ended.empty());
     EXPECT_TRUE(rig.server.handler.received.empty());
   }
@@ -296,75 +292,76 @@ class HostileFragments : public ::testing::Test {
 };
 
 // Flags 1 (fragment) and 8 (ack elided): the block is in the ack message in front.
-constexpr uint8_t kUnordered = 0x29, kOrdered = 0x39, kUnreliable = 0x01, kSequenced = 0x11;
+constexpr uint8_t kUnorderedHeader = 0x29, kOrderedHeader = 0x39, kUnreliableHeader = 0x01,
+                  kSequencedHeader = 0x11;
 
 TEST_F(HostileFragments, AShorterFragmentInTheMiddleCloses) {
-  send(fragment_bytes(kUnordered, 0, 0, 3, {1, 2}));
-  send(fragment_bytes(kUnordered, 1, 1, 3, {1}));
+  send(fragment_bytes(kUnorderedHeader, 0, 0, 3, {1, 2}));
+  send(fragment_bytes(kUnorderedHeader, 1, 1, 3, {1}));
   expect_closed(Refusal::kFragmentLength);
 }
 TEST_F(HostileFragments, AnEmptyFragmentCloses) {
-  send(fragment_bytes(kUnordered, 0, 0, 3, {}));
+  send(fragment_bytes(kUnorderedHeader, 0, 0, 3, {}));
   expect_closed(Refusal::kFragmentLength);
 }
 TEST_F(HostileFragments, AnotherCountCloses) {
-  send(fragment_bytes(kUnordered, 0, 0, 3, {1, 2}));
-  send(fragment_bytes(kUnordered, 1, 1, 4, {1, 2}));
+  send(fragment_bytes(kUnorderedHeader, 0, 0, 3, {1, 2}));
+  send(fragment_bytes(kUnorderedHeader, 1, 1, 4, {1, 2}));
   expect_closed(Refusal::kFragmentMismatch);
 }
 TEST_F(HostileFragments, OrderedOutOfTurnCloses) {
-  send(fragment_bytes(kOrdered, 0, 1, 3, {1, 2}));
+  send(fragment_bytes(kOrderedHeader, 0, 1, 3, {1, 2}));
   expect_closed(Refusal::kFragmentOrder);
 }
 TEST_F(HostileFragments, AMessageInsideAnOrderedOneCloses) {
-  send(fragment_bytes(kOrdered, 0, 0, 3, {1, 2}));
+  send(fragment_bytes(kOrderedHeader, 0, 0, 3, {1, 2}));
   send({0x38, 1, 0, 0x00, 0x04, 'x'});
   expect_closed(Refusal::kFragmentOrder);
 }
 TEST_F(HostileFragments, AReliableSnapshotInPiecesCloses) {
-  send(fragment_bytes(kUnordered | 4, 0, 0, 3, {1, 2}));
+  send(fragment_bytes(kUnorderedHeader | 4, 0, 0, 3, {1, 2}));
   expect_closed(Refusal::kFragmentSnapshot);
 }
 TEST_F(HostileFragments, AnUnreliableDisagreementIsDropped) {
-  send(fragment_bytes(kUnreliable, {}, 0, 3, {1, 2}));
-  send(fragment_bytes(kUnreliable, {}, 1, 4, {1, 2}));
+  send(fragment_bytes(kUnreliableHeader, {}, 0, 3, {1, 2}));
+  send(fragment_bytes(kUnreliableHeader, {}, 1, 4, {1, 2}));
   expect_dropped(Refusal::kFragmentMismatch);
-  send(fragment_bytes(kUnreliable, {}, 2, 3, {1}));  // Begins a new group, which never ends.
+  send(fragment_bytes(kUnreliableHeader, {}, 2, 3, {1}));  // Begins a new group, which never ends.
   EXPECT_TRUE(rig.server.handler.received.empty());
 }
 TEST_F(HostileFragments, ASequencedMessageHasOneSequence) {
-  send(fragment_bytes(kSequenced, 7, 0, 2, {1, 2}));
-  send(fragment_bytes(kSequenced, 8, 1, 2, {1}));
+  send(fragment_bytes(kSequencedHeader, 7, 0, 2, {1, 2}));
+  send(fragment_bytes(kSequencedHeader, 8, 1, 2, {1}));
   expect_dropped(Refusal::kFragmentMismatch);
 }
 TEST_F(HostileFragments, ASnapshotInPiecesIsDropped) {
-  send(fragment_bytes(kSequenced | 4, 7, 0, 2, {1, 2}));
+  send(fragment_bytes(kSequencedHeader | 4, 7, 0, 2, {1, 2}));
   expect_dropped(Refusal::kFragmentSnapshot);
 }
 TEST_F(HostileFragments, RepeatedFragmentsAreCounted) {
-  send(fragment_bytes(kUnreliable, {}, 0, 2, {1, 2}));
-  send(fragment_bytes(kUnreliable, {}, 0, 2, {3, 4}));
+  send(fragment_bytes(kUnreliableHeader, {}, 0, 2, {1, 2}));
+  send(fragment_bytes(kUnreliableHeader, {}, 0, 2, {3, 4}));
   expect_dropped(Refusal::kFragmentDuplicate);
-  send(fragment_bytes(kUnreliable, {}, 1, 2, {5}));
+  send(fragment_bytes(kUnreliableHeader, {}, 1, 2, {5}));
   ASSERT_EQ(rig.server.handler.received.size(), 1u);
   EXPECT_EQ(rig.server.handler.received[0].body, (test::Bytes{1, 2, 5}));  // The first that came.
 }
 TEST_F(HostileFragments, EndlessBeginningsStayWithinTheirBounds) {
   // 300 groups on each mode that lets a group begin anywhere, announced as 256 fragments each.
   for (uint16_t i = 0; i < 300; ++i) {
-    test::Bytes message = fragment_bytes(kUnreliable, {}, 0, 0, {1});
+    test::Bytes message = fragment_bytes(kUnreliableHeader, {}, 0, 0, {1});
     message[1] = static_cast<uint8_t>(i);
     message[2] = static_cast<uint8_t>(i >> 8);
     send(message);
   }
   EXPECT_TRUE(rig.server.handler.ended.empty());
-  EXPECT_EQ(refused(rig, Refusal::kFragmentEvicted) + refused(rig, Refusal::kFragmentTimeout), 300u - 16u);
+  EXPECT_EQ(rig.refused(Refusal::kFragmentEvicted) + rig.refused(Refusal::kFragmentTimeout), 300u - 16u);
   EXPECT_LE(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 16u);
   rig.run(3 * kSecond);
   EXPECT_EQ(rig.server.endpoint->endpoint().receive_memory().blocks_live(), 0u);
 }
 TEST_F(HostileFragments, AOneFragmentMessageIsAMessage) {
-  send(fragment_bytes(kUnordered, 0, 0, 1, {1, 2}));
+  send(fragment_bytes(kUnorderedHeader, 0, 0, 1, {1, 2}));
   ASSERT_EQ(rig.server.handler.received.size(), 1u);
   EXPECT_EQ(rig.server.handler.received[0].body, (test::Bytes{1, 2}));
 }

@@ -135,9 +135,6 @@ TEST(HeldQueues, WhoAcknowledgesNothingFillsItsOwnShareOnly) {
   EXPECT_TRUE(rig.server.handler.ended.empty());
 }
 
-uint64_t refused(const Rig& rig, Refusal refusal) {
-  return rig.server.endpoint->stats().refusals.get(refusal);
-}
 const ReceiveMemory& memory_of(const Rig& rig) {
   return rig.server.endpoint->endpoint().receive_memory();
 }
@@ -183,7 +180,7 @@ TEST_F(HeldMessages, NobodyElseNoticesThoseWhoHold) {
   hold();
   EXPECT_GE(memory_of(rig).blocks_live(), kHogs * 2 * 255) << "they hold their shares";
   EXPECT_LE(memory_of(rig).blocks_live(), kHogs * 2 * 256 + 100) << "and what was there for growth";
-  EXPECT_GT(refused(rig, Refusal::kMessageNoMemory), 0u);
+  EXPECT_GT(rig.refused(Refusal::kMessageNoMemory), 0u);
   expect_an_honest_client_plays();
   EXPECT_TRUE(rig.server.handler.ended.empty()) << "nobody ends because of others";
 }
@@ -214,7 +211,7 @@ TEST_F(HeldMessages, WhoeverIsRefusedIsNeverEndedForIt) {
       other->send(wire::PacketType::kPayload, std::array<uint8_t, 9>{0xe0, 0, 0x18});
     rig.run(kSecond);
   }
-  EXPECT_GT(refused(rig, Refusal::kMessageNoMemory), 15u);
+  EXPECT_GT(rig.refused(Refusal::kMessageNoMemory), 15u);
   EXPECT_TRUE(rig.server.handler.ended.empty());
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "pieces.h"
+#include "support/durations.h"
 
 namespace lattice::fragment {
 namespace {
@@ -20,7 +21,7 @@ using test::MessageBytes;
 using test::pattern;
 using wire::ChannelMode;
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 class ReassemblerTest : public ::testing::Test {
  protected:

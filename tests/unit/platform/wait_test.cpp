@@ -6,11 +6,12 @@
 
 #include "platform/clock.h"
 #include "platform/udp_socket.h"
+#include "support/durations.h"
 
 namespace lattice::platform {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 class Wait : public testing::Test {
  protected:

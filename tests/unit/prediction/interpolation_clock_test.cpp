@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/random.h"
+#include "support/durations.h"
 
 namespace lattice::prediction {
 namespace {
@@ -13,7 +14,7 @@ using simulation::moved;
 using simulation::ticks_between;
 using simulation::TickTime;
 
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 constexpr double kTickNs = 1e9 / 60.0;
 
 TickTime server_at(uint64_t now_ns) {

@@ -12,14 +12,15 @@
 #include "prediction/interpolation.h"
 #include "prediction/interpolation_clock.h"
 #include "simulation/clock_sync.h"
+#include "support/durations.h"
 
 namespace lattice::prediction {
 namespace {
 
 using simulation::TickTime;
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr double kTickNs = 1e9 / 60.0;
+using lattice::test::kMs;
+constexpr double kViewTickNs = 1e9 / 60.0;
 
 /// The newest states of an object that counts ticks.
 class CountedStates {
@@ -62,7 +63,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
   Tick server = 1000;
   double next_tick_ns = 0;
   for (uint64_t now = 0; now < 60'000 * kMs; now += 10 * kMs) {
-    for (; next_tick_ns <= static_cast<double>(now); next_tick_ns += kTickNs) {
+    for (; next_tick_ns <= static_cast<double>(now); next_tick_ns += kViewTickNs) {
       if (++server % snapshot_every != 0 || random.chance(loss)) continue;
       const double delay_ms = 50.0 + jitter_ms * (2.0 * random.next_unit() - 1.0);
       packets.push_back({static_cast<uint64_t>(next_tick_ns + std::max(0.0, delay_ms) * 1e6), server});
@@ -84,7 +85,7 @@ View watch(double jitter_ms, double loss, Tick snapshot_every, uint64_t seed) {
     EXPECT_GE(simulation::ticks_between(render, last), 0.0);
     last = render;
     if (now < 2000 * kMs) continue;
-    const Pose pose = pose_at(states.newest_first(), render, kTickNs / 1e9);
+    const Pose pose = pose_at(states.newest_first(), render, kViewTickNs / 1e9);
     ++poses;
     underruns += pose.underrun ? 1 : 0;
     view.mean_delay_ticks += clock.delay_ticks();

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.h"
+#include "support/durations.h"
 #include "unit/prediction/test_layouts.h"
 
 namespace lattice::prediction {
@@ -16,7 +17,7 @@ using test::Pawn;
 using test::pawn_at;
 using test::Quat;
 
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 
 Quat about_z(double angle) {
   return Quat{0, 0, static_cast<float>(std::sin(angle / 2)), static_cast<float>(std::cos(angle / 2))};

@@ -7,11 +7,13 @@
 #include <set>
 
 #include "reliability/limits.h"
+#include "support/durations.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000, kSecond = 1000 * kMs;
+using test::kMs;
+using test::kSecond;
 
 TEST(AckTracker, NothingReceived) {
   AckTracker acks;

@@ -13,11 +13,12 @@
 #include "reliability/channel/receive_channel.h"
 #include "reliability/channel/send_channel.h"
 #include "reliability/channel/unreliable_queue.h"
+#include "support/durations.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 using Outcome = ReceiveChannel::Outcome;
 
 std::vector<uint8_t> body_of(uint32_t n) {

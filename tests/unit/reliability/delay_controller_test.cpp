@@ -5,11 +5,13 @@
 
 #include <algorithm>
 
+#include "support/durations.h"
+
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1'000 * kMs;
+using test::kMs;
+using test::kSecond;
 constexpr uint64_t kBase = 50 * kMs;
 
 class Delay : public testing::Test {

@@ -22,16 +22,9 @@ using test::RecordedDatagram;
 using test::TrafficRecord;
 using wire::PacketType;
 
-test::RigOptions options_with_delay(size_t clients = 1) {
-  test::RigOptions options;
-  options.client_count = clients;
-  options.path.delay_ms = 10;
-  return options;
-}
-
 /// For a client of the test's own and tens of thousands of packets.
 test::RigOptions options_for_many_packets() {
-  test::RigOptions options = options_with_delay(0);
+  test::RigOptions options = test::delayed(10 * kMs, 0);
   options.step_ns = kMs;
   options.server.congestion.mode = CongestionMode::kNone;
   return options;
@@ -73,7 +66,7 @@ void replay(EndpointRig& rig, const std::vector<RecordedDatagram>& datagrams) {
 }
 
 TEST(EndpointAdversary, EverythingEverSentComesAgainWhileConnected) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 30);
@@ -91,7 +84,7 @@ TEST(EndpointAdversary, EverythingEverSentComesAgainWhileConnected) {
 }
 
 TEST(EndpointAdversary, EverythingEverSentComesAgainAfterTheEndAndIntoTheNextConnection) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 10);
@@ -114,7 +107,7 @@ TEST(EndpointAdversary, EverythingEverSentComesAgainAfterTheEndAndIntoTheNextCon
 }
 
 TEST(EndpointAdversary, TheEdgeOfTheReplayWindow) {
-  test::RigOptions options = options_with_delay(0);
+  test::RigOptions options = test::delayed(10 * kMs, 0);
   EndpointRig rig(std::move(options));
   RawClient peer(rig);
   ASSERT_TRUE(peer.connect());
@@ -148,7 +141,8 @@ TEST(EndpointAdversary, TheEdgeOfTheReplayWindow) {
 
 /// A peer whose packets are full of the smallest messages, and arrive when a test says so.
 struct SmallMessages {
-  explicit SmallMessages(uint8_t on_channel) : channel(on_channel), rig(options_with_delay(0)), peer(rig) {}
+  explicit SmallMessages(uint8_t on_channel)
+      : channel(on_channel), rig(test::delayed(10 * kMs, 0)), peer(rig) {}
 
   /// As many messages from number `next` on as fit.
   Bytes sealed() {
@@ -384,7 +378,7 @@ TEST(EndpointAdversary, ASideThatWasNotHeardForAllNumbersIsHeardAgain) {
 }
 
 TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 5);
@@ -415,7 +409,7 @@ TEST(EndpointAdversary, ForgedNumbersMoveNothing) {
 }
 
 TEST(EndpointAdversary, PacketsOfOneConnectionDoNotActOnAnother) {
-  EndpointRig rig(options_with_delay(2));
+  EndpointRig rig(test::delayed(10 * kMs, 2));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 5);
@@ -436,7 +430,7 @@ TEST(EndpointAdversary, PacketsOfOneConnectionDoNotActOnAnother) {
 }
 
 TEST(EndpointAdversary, BothSidesGetTheirOwnPacketsBack) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 10);
@@ -451,7 +445,7 @@ TEST(EndpointAdversary, BothSidesGetTheirOwnPacketsBack) {
 }
 
 TEST(EndpointAdversary, ARestartedServerKnowsNobody) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   TrafficRecord record(rig.network);
   ASSERT_TRUE(rig.connect_all());
   converse(rig, rig.client(), rig.server.connection, 0, 5);

@@ -33,14 +33,8 @@ struct Tap {
   std::vector<Copy> seen;
 };
 
-test::RigOptions options_with_delay() {
-  test::RigOptions options;
-  options.path.delay_ms = 10;
-  return options;
-}
-
 TEST(EndpointAttack, SpoofedReplayedAndFlippedDatagramsOnlyCount) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   Tap tap;
   rig.network.set_tap(&Tap::see, &tap);
   ASSERT_TRUE(rig.connect_all());
@@ -109,7 +103,7 @@ TEST(EndpointAttack, SpoofedReplayedAndFlippedDatagramsOnlyCount) {
 }
 
 TEST(EndpointAttack, NoiseOpensNothing) {
-  EndpointRig rig(options_with_delay());
+  EndpointRig rig(test::delayed(10 * kMs));
   base::Random random(7);
   for (int i = 0; i < 5000; ++i) {
     Bytes noise(random.next_below(1400));

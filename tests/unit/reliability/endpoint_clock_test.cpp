@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kMs;
+using test::kSecond;
 
 /// The socket is read until it is empty, at `now_ns`.
 void read(EndpointClock& clock, uint64_t now_ns) {

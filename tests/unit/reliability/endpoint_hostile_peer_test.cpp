@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "raw_client.h"
+#include "reliability/endpoint/reading_shares.h"
 #include "reliability/recovery/ack_tracker.h"
 #include "transport/socket/bottleneck_link.h"
 #include "transport/wire/control_body.h"
@@ -278,6 +279,59 @@ TEST(HostilePeer, NothingBeforeTheFirstPacket) {
   rig.run(10 * kMs);
   EXPECT_EQ(rig.server.handler.connected.size(), 1u);
   EXPECT_FALSE(peer.receive(PacketType::kKeepalive).empty());
+}
+
+// A datagram has room for hundreds of messages, and the socket for thousands of datagrams.
+TEST(HostilePeer, AFloodOfEmptyMessagesIsReadAsFarAsItsShareGoes) {
+  EndpointRig rig(no_clients());
+  RawClient flooder(rig), other(rig, 7778);
+  ASSERT_TRUE(flooder.connect());
+  ASSERT_TRUE(other.connect());
+  constexpr uint8_t kEmpty[] = {0x00, 0x00, 0x00};
+  constexpr size_t kMessages = 370, kPackets = 600;
+  Bytes full(std::begin(kAckMessage), std::end(kAckMessage));
+  for (size_t i = 0; i < kMessages; ++i) full.insert(full.end(), std::begin(kEmpty), std::end(kEmpty));
+  const Bytes small = kAckMessage + Bytes{0x00, 0x00, 0x04, 'x'};
+  other.send_from(other.address, PacketType::kPayload, small);  // confirms the connection
+  rig.step();
+  rig.server.handler.received.clear();
+  for (size_t i = 0; i < kPackets; ++i) flooder.send_from(flooder.address, PacketType::kPayload, full);
+  for (int i = 0; i < 50; ++i) other.send_from(other.address, PacketType::kPayload, small);
+  rig.step();
+  size_t of_other = 0;
+  for (const test::Received& message : rig.server.handler.received) of_other += message.body.size();
+  EXPECT_EQ(of_other, 50u);
+  // The packet that passes the bound is read whole.
+  EXPECT_LE(rig.server.handler.received.size(), ReadingShares::kWork + kMessages + 50);
+  EXPECT_GE(rig.server.handler.received.size(), ReadingShares::kWork * 9 / 10);
+  const uint64_t refused = rig.server.endpoint->stats().refusals.get(Refusal::kReadingShare);
+  EXPECT_EQ(refused * kMessages + rig.server.handler.received.size(), kPackets * kMessages + 50);
+  EXPECT_TRUE(rig.server.handler.ended.empty());
+  // The next reading begins anew.
+  rig.server.handler.received.clear();
+  flooder.send_from(flooder.address, PacketType::kPayload, full);
+  rig.step();
+  EXPECT_EQ(rig.server.handler.received.size(), kMessages);
+}
+
+TEST(ReadingShares, WhoHadLessThanItsShareIsNeverRefused) {
+  ReadingShares shares;
+  ReadingShares::Used few, many;
+  shares.begin(4);
+  EXPECT_FALSE(shares.is_over(many));
+  while (!shares.is_over(many)) shares.spend(&many, 100);
+  EXPECT_EQ(many.work / 108, (ReadingShares::kWork + 107) / 108);
+  while (!shares.is_over(few)) shares.spend(&few, 1);
+  EXPECT_GE(few.work, ReadingShares::kWork / 4);
+  EXPECT_LE(few.work, ReadingShares::kWork / 4 + 9);
+  shares.begin(4);
+  EXPECT_FALSE(shares.is_over(few));
+  EXPECT_FALSE(shares.is_over(many));
+  // One that is alone waits, and loses nothing.
+  shares.begin(1);
+  while (!shares.is_enough()) shares.spend(&many, 100);
+  EXPECT_GE(many.work, ReadingShares::kWork);
+  EXPECT_FALSE(shares.is_over(many));
 }
 
 }  // namespace

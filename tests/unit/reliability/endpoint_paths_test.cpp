@@ -22,9 +22,7 @@ constexpr uint64_t kOneWayNs = 40 * kMs;
 const base::PathId kAttacker = base::ipv4_path(203, 0, 113, 9, 999);
 
 test::RigOptions options_with_delay() {
-  test::RigOptions options;
-  options.path.delay_ms = static_cast<double>(kOneWayNs) / kMs;
-  return options;
+  return test::delayed(kOneWayNs);
 }
 
 // Bytes from and to an address, as the network sees them; and copies of what the client sends.

@@ -12,6 +12,7 @@
 
 #include "platform/byte_order.h"
 #include "reliability/endpoint/endpoint.h"
+#include "support/durations.h"
 #include "transport/crypto/hash.h"
 #include "transport/crypto/nonce_ledger.h"
 #include "transport/crypto/token_signature.h"
@@ -26,8 +27,6 @@ using reliability::MessageFlags;
 using reliability::SendResult;
 using Bytes = std::vector<uint8_t>;
 
-inline constexpr uint64_t kMs = 1'000'000;
-inline constexpr uint64_t kSecond = 1'000'000'000;
 inline constexpr uint64_t kStartUnixS = 1'800'000'000;
 inline constexpr MessageFlags kSnapshot{.is_fragment = false, .is_rpc = false, .is_snapshot = true};
 
@@ -162,6 +161,14 @@ struct RigOptions {
   reliability::EndpointConfig client;
 };
 
+/// `one_way_ns` in each direction.
+inline RigOptions delayed(uint64_t one_way_ns, size_t client_count = 1) {
+  RigOptions options;
+  options.client_count = client_count;
+  options.path.delay_ms = static_cast<double>(one_way_ns) / kMs;
+  return options;
+}
+
 template <class AnyEndpoint>
 class RigOf {
  public:
@@ -181,6 +188,11 @@ class RigOf {
     CountingEntropy(300).fill(reset_key.mutable_bytes());
     start_server(std::move(config));
     for (size_t i = 0; i < options.client_count; ++i) add_client(options.client);
+  }
+
+  /// How often the server refused something for this reason.
+  uint64_t refused(reliability::Refusal refusal) const {
+    return server.endpoint->stats().refusals.get(refusal);
   }
 
   /// The server process ends without a Disconnect, and a new process takes its address, with the same

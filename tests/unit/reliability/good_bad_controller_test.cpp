@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1'000 * kMs;
+using test::kMs;
+using test::kSecond;
 
 // A path and a controller on one clock.
 class GoodBad : public testing::Test {

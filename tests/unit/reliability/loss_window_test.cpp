@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 TEST(LossWindow, CountsTheLastSecondOnly) {
   LossWindow window;

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 constexpr uint64_t kPatienceNs = 100 * kMs;
 constexpr uint64_t kRetryNs = MtuSearch::kRetryNs;
 

@@ -10,6 +10,7 @@
 
 #include "reliability/congestion/congestion_config.h"
 #include "reliability/limits.h"
+#include "support/durations.h"
 
 namespace lattice::reliability {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 constexpr uint8_t kUnreliable = 0, kSequenced = 1, kUnordered = 2, kControl = 15;
 constexpr size_t kBudgetBytes = wire::kFloorPlaintextBytes;
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 struct Packet {
   OutgoingChannels::Filled filled;

@@ -8,12 +8,13 @@
 
 #include "reliability/limits.h"
 #include "reliability/recovery/ack_tracker.h"
+#include "support/durations.h"
 
 namespace lattice::reliability {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kSecond = 1'000 * kMs;
+using test::kMs;
+using test::kSecond;
 
 struct Fate final : AckNotifier {
   void notify_messages(uint8_t, uint32_t first, uint32_t count, uint64_t, bool acked) override {

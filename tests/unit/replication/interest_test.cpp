@@ -585,13 +585,13 @@ TEST_P(InterestSetTest, ATickAllocatesNothingAfterWarmUp) {
   for (uint32_t slot = 0; slot < 600; ++slot) add_at(slot, slot % 60 * 10.0);
   uint64_t allocated = 0;
   for (base::Tick tick = 0; tick < 720; ++tick) {
-    const uint64_t before = test::allocation_count();
+    const uint64_t before = lattice::test::allocation_count();
     for (uint32_t slot = 0; slot < 600; ++slot) {
       objects_.set_place(slot, {(slot * 10 + tick * 5) % 600 * 1.0, slot % 7 * 3.0, 0});
     }
     viewer_.place.x = tick % 240 * 2.0;
     interest_.evaluate(0, viewer_, tick, nullptr);
-    if (tick >= 480) allocated += test::allocation_count() - before;
+    if (tick >= 480) allocated += lattice::test::allocation_count() - before;
   }
   EXPECT_EQ(allocated, 0u);
 }

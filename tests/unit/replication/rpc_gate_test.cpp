@@ -2,12 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
 #include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using lattice::test::kSecond;
 
 TEST(RpcGate, a_burst_of_120_then_60_per_second) {
   RpcGate gate{RpcGate::Config{}};

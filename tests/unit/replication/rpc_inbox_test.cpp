@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "support/durations.h"
+
 namespace lattice::replication {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 constexpr uint64_t kSender = 7;
 constexpr uint64_t kOther = 3;
 

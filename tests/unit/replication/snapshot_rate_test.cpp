@@ -9,14 +9,14 @@
 namespace lattice::replication::test {
 namespace {
 
-constexpr Tick kBetween = 2;  // ticks from one snapshot to the next
+constexpr Tick kTicksBetween = 2;  // ticks from one snapshot to the next
 
 /// Asks for the interval of each slot that has one.
 class Intervals : public SendRules {
  public:
   SendTerms terms(uint32_t slot, bool) const override {
     const auto at = ticks.find(slot);
-    return {1.0f, at == ticks.end() ? kBetween : at->second, kNoSlot};
+    return {1.0f, at == ticks.end() ? kTicksBetween : at->second, kNoSlot};
   }
   bool slows() const override { return true; }
   uint32_t groups_version() const override { return 0; }
@@ -32,9 +32,9 @@ class SnapshotRate : public testing::Test {
   uint32_t lamp(uint64_t owner = 0) { return authority_.spawn(types_.lamp(), owner); }
   /// Changes each lamp of `slots`, sends, and counts the states by slot.
   void send(const std::vector<uint32_t>& slots, bool acked = true) {
-    authority_.tick += kBetween;
+    authority_.tick += kTicksBetween;
     for (const uint32_t slot : slots) {
-      authority_.state<Lamp>(slot).level = static_cast<uint8_t>(authority_.tick / kBetween % 16);
+      authority_.state<Lamp>(slot).level = static_cast<uint8_t>(authority_.tick / kTicksBetween % 16);
     }
     authority_.record();
     authority_.builder.begin_send(authority_.tick);
@@ -87,7 +87,7 @@ TEST_F(SnapshotRate, objects_of_one_distance_take_turns) {
   std::vector<uint32_t> slots;
   for (uint32_t i = 0; i < 40; ++i) {
     slots.push_back(lamp());
-    intervals_.ticks[slots.back()] = 10 * kBetween;
+    intervals_.ticks[slots.back()] = 10 * kTicksBetween;
   }
   send_times(20, slots);
   for (uint32_t i = 0; i < 20; ++i) {
@@ -125,7 +125,7 @@ TEST_F(SnapshotRate, objects_in_step_that_go_far_away_come_out) {
   for (uint32_t i = 0; i < 16; ++i) slots.push_back(lamp());
   send_times(40, slots);
   ASSERT_GT(authority_.builder.stats().in_step, 0u);
-  for (uint32_t i = 0; i < 4; ++i) intervals_.ticks[slots[i]] = 8 * kBetween;
+  for (uint32_t i = 0; i < 4; ++i) intervals_.ticks[slots[i]] = 8 * kTicksBetween;
   send_times(16, slots);
   sent_.clear();
   const uint64_t in_step = authority_.builder.stats().in_step;

@@ -12,10 +12,11 @@
 #include "simulation/fixed_tick.h"
 #include "simulation/input_buffer.h"
 #include "simulation/input_history.h"
+#include "support/durations.h"
 
 namespace lattice::simulation::test {
 
-inline constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 
 struct PathConfig {
   double rtt_ms = 100;

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "support/durations.h"
+
 namespace lattice::simulation {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 TEST(FixedTick, FirstCallOnlySetsTheOrigin) {
   FixedTick fixed(60);

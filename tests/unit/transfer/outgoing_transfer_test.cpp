@@ -19,7 +19,7 @@ constexpr OutgoingTransfer::Room kLarge{reliability::kMaxBulkBody, kFloor};
 constexpr uint64_t kFirstSmall = kFloor - 3;
 constexpr uint64_t kFirstLarge = reliability::kMaxBulkBody - 3;
 
-OutgoingTransfer accepted(uint64_t size_bytes) {
+OutgoingTransfer accepted_offer(uint64_t size_bytes) {
   OutgoingTransfer transfer(1, size_bytes);
   EXPECT_TRUE(transfer.accept());
   return transfer;
@@ -35,7 +35,7 @@ TEST(OutgoingTransfer, NothingBeforeItIsAccepted) {
 }
 
 TEST(OutgoingTransfer, FreshChunksFillWhatTheDatagramHolds) {
-  OutgoingTransfer transfer = accepted(kFirstLarge + kFirstSmall);
+  OutgoingTransfer transfer = accepted_offer(kFirstLarge + kFirstSmall);
   EXPECT_EQ(transfer.next(kSmall), (ByteRange{0, kFirstSmall}));
   EXPECT_EQ(transfer.next(kLarge), (ByteRange{0, kFirstLarge}));
   transfer.on_sent(transfer.next(kLarge));
@@ -49,7 +49,7 @@ TEST(OutgoingTransfer, FreshChunksFillWhatTheDatagramHolds) {
 }
 
 TEST(OutgoingTransfer, HeldByEitherSide) {
-  OutgoingTransfer transfer = accepted(1000);
+  OutgoingTransfer transfer = accepted_offer(1000);
   transfer.hold_here(true);
   transfer.hold_by_peer(true);
   EXPECT_FALSE(transfer.has_next());
@@ -60,7 +60,7 @@ TEST(OutgoingTransfer, HeldByEitherSide) {
 }
 
 TEST(OutgoingTransfer, LostChunksGoFirstAndInOrderOfLoss) {
-  OutgoingTransfer transfer = accepted(100'000);
+  OutgoingTransfer transfer = accepted_offer(100'000);
   std::vector<ByteRange> sent;
   std::vector<uint32_t> names;
   for (int i = 0; i < 5; ++i) {
@@ -79,7 +79,7 @@ TEST(OutgoingTransfer, LostChunksGoFirstAndInOrderOfLoss) {
 }
 
 TEST(OutgoingTransfer, ALostChunkThatDoesNotFitEverywhereIsCutOnce) {
-  OutgoingTransfer transfer = accepted(100'000);
+  OutgoingTransfer transfer = accepted_offer(100'000);
   const ByteRange whole = transfer.next(kLarge);
   transfer.on_receipt(transfer.on_sent(whole), false);
   const ByteRange first = transfer.next(kLarge);
@@ -95,7 +95,7 @@ TEST(OutgoingTransfer, ALostChunkThatDoesNotFitEverywhereIsCutOnce) {
 }
 
 TEST(OutgoingTransfer, EndedOneDrains) {
-  OutgoingTransfer transfer = accepted(100'000);
+  OutgoingTransfer transfer = accepted_offer(100'000);
   const uint32_t first = transfer.on_sent(transfer.next(kSmall));
   const uint32_t second = transfer.on_sent(transfer.next(kSmall));
   transfer.end();
@@ -108,7 +108,7 @@ TEST(OutgoingTransfer, EndedOneDrains) {
 }
 
 TEST(OutgoingTransfer, AsMuchInFlightAndOpenAsAllowed) {
-  OutgoingTransfer transfer = accepted(10'000'000);
+  OutgoingTransfer transfer = accepted_offer(10'000'000);
   std::vector<uint32_t> flying;
   const auto fill = [&] {
     while (transfer.has_next()) flying.push_back(transfer.on_sent(transfer.next(kLarge)));

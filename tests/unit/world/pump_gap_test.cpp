@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::world {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 
 TEST(PumpGap, TheLongestOfTheLastFiveToTenSeconds) {
   PumpGap gap;

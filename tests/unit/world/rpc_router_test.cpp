@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "support/durations.h"
+
 namespace lattice::world {
 namespace {
 
 using replication::RpcHeader;
 using replication::RpcRefusal;
 
-constexpr uint64_t kMs = 1'000'000;
+using lattice::test::kMs;
 constexpr uint32_t kDoorType = 9;
 constexpr uint64_t kDoor = 5;
 constexpr uint16_t kAlignedRpc = 0;

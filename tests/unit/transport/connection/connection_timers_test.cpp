@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
+
 namespace lattice::connection {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 constexpr uint64_t kStart = 500 * kMs;
 
 TEST(ConnectionTimers, KeepaliveAfterOneSecondWithoutSending) {

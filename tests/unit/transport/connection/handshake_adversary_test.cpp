@@ -21,10 +21,10 @@ namespace lattice::connection {
 namespace {
 
 using test::Bytes;
+using test::kBody;
 using test::kMs;
 using test::kSecond;
 
-constexpr size_t kBody = wire::kMinHeaderBytes;
 constexpr size_t kServers = 2;
 
 #define LATTICE_ATTACKS(X)                                 \

@@ -9,12 +9,12 @@ namespace lattice::connection {
 namespace {
 
 using test::Bytes;
+using test::kBody;
 using test::kMs;
 using test::kSecond;
 using test::kStartUnixS;
 using test::Rig;
 
-constexpr size_t kBody = wire::kMinHeaderBytes;
 constexpr size_t kResponseToken = kBody + 32 + 16 + 1 + 2;
 
 TEST(HandshakeAttack, KeySwappingProxyGainsNothing) {

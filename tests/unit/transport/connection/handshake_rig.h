@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "platform/byte_order.h"
+#include "support/durations.h"
 #include "transport/connection/client_handshake.h"
 #include "transport/connection/secure_link.h"
 #include "transport/connection/server_handshake.h"
@@ -18,6 +19,9 @@
 #include "transport/crypto/token_signature.h"
 
 namespace lattice::test {
+
+/// Where the body of a datagram begins, at the least.
+inline constexpr size_t kBody = wire::kMinHeaderBytes;
 
 using Bytes = std::vector<uint8_t>;
 
@@ -110,8 +114,6 @@ inline connection::ServerResult deliver(connection::ServerHandshake& server, con
   return result;
 }
 
-inline constexpr uint64_t kMs = 1'000'000;
-inline constexpr uint64_t kSecond = 1'000'000'000;
 inline constexpr uint64_t kStartUnixS = 1'800'000'000;
 
 /// The moment `now_ns` nanoseconds into a test.

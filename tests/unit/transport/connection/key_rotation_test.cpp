@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 
+#include "support/durations.h"
 #include "transport/crypto/nonce_ledger.h"
 #include "unit/transport/connection/handshake_rig.h"
+#include "unit/transport/connection/link_keys.h"
 #include "unit/transport/handshake_vectors.h"
 
 namespace lattice::connection {
@@ -14,12 +16,12 @@ namespace {
 
 using test::Bytes;
 using test::HandshakeVectors;
+using test::kId;
+using test::kMs;
 using test::kSecond;
 using test::to_hex;
 using wire::PacketType;
 
-constexpr uint64_t kId = 0x1122334455667788;
-constexpr uint64_t kMs = 1'000'000;
 constexpr uint64_t kRtoNs = 100 * kMs;
 constexpr uint64_t kMinute = 60 * kSecond;
 

@@ -9,20 +9,15 @@
 #include "base/byte_cursor.h"
 #include "base/random.h"
 #include "transport/crypto/nonce_ledger.h"
+#include "unit/transport/connection/link_keys.h"
 
 namespace lattice::connection {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
+using test::key_of;
+using test::kId;
 using wire::PacketType;
-
-constexpr uint64_t kId = 0x1122334455667788;
-
-crypto::Key key_of(uint8_t fill) {
-  std::array<uint8_t, 32> bytes;
-  bytes.fill(fill);
-  return crypto::Key(bytes);
-}
 
 class LinkPair : public testing::Test {
  protected:

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "handshake_rig.h"
+#include "unit/transport/connection/link_keys.h"
 #include "unit/transport/connection/routed_socket.h"
 #include "unit/transport/handshake_vectors.h"
 
@@ -13,17 +14,12 @@ namespace lattice::connection {
 namespace {
 
 using test::Bytes;
+using test::key_of;
+using test::kId;
 using test::kSecond;
 using Outcome = StatelessResets::Outcome;
 
-constexpr uint64_t kId = 0x1122334455667788u;
 const base::PathId kClient = base::ipv4_path(192, 0, 2, 1, 40000);
-
-crypto::Key key_of(uint8_t fill) {
-  std::array<uint8_t, 32> bytes;
-  bytes.fill(fill);
-  return crypto::Key(std::span<const uint8_t, 32>(bytes));
-}
 
 struct Server {
   explicit Server(const ResetLimits& limits = {}, const socket::DatagramSocket* socket = nullptr)

@@ -8,24 +8,14 @@
 #include <vector>
 
 #include "transport/crypto/nonce_ledger.h"
+#include "unit/transport/crypto/key_from_hex.h"
 
 namespace lattice::crypto {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-Bytes from_hex(const std::string& text) {
-  Bytes out;
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    out.push_back(static_cast<uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
-  }
-  return out;
-}
-
-Key key_from_hex(const std::string& text) {
-  const Bytes bytes = from_hex(text);
-  return Key(std::span<const uint8_t, 32>(bytes.data(), 32));
-}
+using test::from_hex;
+using test::key_from_hex;
 
 class PacketKeyOf : public testing::TestWithParam<Cipher> {
  protected:

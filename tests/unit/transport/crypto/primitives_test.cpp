@@ -12,19 +12,15 @@
 #include "transport/crypto/nonce_ledger.h"
 #include "transport/crypto/repeatable_entropy.h"
 #include "transport/crypto/x25519.h"
-#include "unit/transport/hex.h"
+#include "unit/transport/crypto/key_from_hex.h"
 
 namespace lattice::crypto {
 namespace {
 
 using test::array_from_hex;
 using test::from_hex;
+using test::key_from_hex;
 using test::to_hex;
-
-Key key_from_hex(std::string_view hex) {
-  const auto bytes = array_from_hex<32>(hex);
-  return Key(bytes);
-}
 
 std::vector<uint8_t> counting(uint8_t first, size_t n) {
   std::vector<uint8_t> out(n);

@@ -3,12 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/durations.h"
 #include "transport/socket/simulated_network.h"
 
 namespace lattice::socket {
 namespace {
 
-constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 TEST(BottleneckLink, AFixedRateSerialisesHeadersIncluded) {
   BottleneckLink link({.rate_bits_per_s = 9'824'000});  // 1228 bytes per millisecond

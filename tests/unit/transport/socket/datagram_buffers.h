@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "support/durations.h"
 #include "transport/socket/datagram_socket.h"
 
 namespace lattice::socket {
@@ -17,6 +18,10 @@ struct DatagramBuffers {
   std::vector<uint8_t> bytes;
   std::vector<Datagram> views;
 };
+
+inline const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
+inline const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
+inline const base::PathId kPeer = base::ipv4_path(10, 0, 0, 1, 1000);
 
 struct Received {
   base::PathId peer;
@@ -43,7 +48,7 @@ inline bool send_text(DatagramSocket& socket, const base::PathId& to, std::strin
   return socket.send({&datagram, 1}, now_ns) == 1;
 }
 
-inline constexpr uint64_t kMs = 1'000'000;
+using test::kMs;
 
 /// Five standard deviations of a binomial count: a correct generator fails this once in 1.7 million
 /// seeds, and the seeds are fixed.

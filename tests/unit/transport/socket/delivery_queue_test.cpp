@@ -11,8 +11,6 @@
 namespace lattice::socket {
 namespace {
 
-const base::PathId kPeer = base::ipv4_path(10, 0, 0, 1, 1000);
-
 std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

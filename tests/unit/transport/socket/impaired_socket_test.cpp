@@ -8,9 +8,6 @@
 namespace lattice::socket {
 namespace {
 
-const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
-const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
-
 class ImpairedSocketTest : public testing::Test {
  protected:
   std::unique_ptr<ImpairedSocket> impaired(const ImpairedSocketConfig& config) {

@@ -7,7 +7,6 @@
 namespace lattice::socket {
 namespace {
 
-const base::PathId kPeer = base::ipv4_path(10, 0, 0, 1, 1000);
 constexpr uint8_t kBytes[4] = {1, 2, 3, 4};
 
 TEST(ImpairmentQueue, HoldsForTheDelayAndCountsDeliveries) {

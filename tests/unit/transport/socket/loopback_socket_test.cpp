@@ -7,9 +7,6 @@
 namespace lattice::socket {
 namespace {
 
-const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
-const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
-
 TEST(LoopbackSocket, CarriesInOrderBothWays) {
   LoopbackHub hub;
   const auto a = hub.attach(kA);

@@ -11,9 +11,6 @@
 namespace lattice::socket {
 namespace {
 
-const base::PathId kA = base::ipv4_path(10, 0, 0, 1, 1);
-const base::PathId kB = base::ipv4_path(10, 0, 0, 2, 2);
-
 constexpr Impairment kBusy{.delay_ms = 20,
                            .jitter_ms = 10,
                            .jitter_reorders = true,

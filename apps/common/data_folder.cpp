@@ -1,6 +1,7 @@
 #include "data_folder.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -55,6 +56,11 @@ std::string DataFolder::take(const std::string& path) {
   const std::string file = path + kLockFile;
   const int fd = open(file.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0) return cannot("write " + file);
+  struct stat status {};
+  if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return file + " is not a file. Remove it.";
+  }
   struct flock lock = whole_file();
   if (fcntl(fd, F_SETLK, &lock) != 0) {
     const bool is_taken = errno == EAGAIN || errno == EACCES;

@@ -15,6 +15,8 @@
 namespace app {
 namespace {
 
+constexpr size_t kMostNoteBytes = 65536;
+
 constexpr KeyAdvice kAdvice = {"start lattice-gameserver with this --data-dir once: it makes one.",
                                "Servers that know only the old issuer refuse tokens of another."};
 
@@ -62,9 +64,8 @@ std::string write_server_note(const std::string& data_dir, const ServerNote& not
 std::string read_server_note(const std::string& data_dir, ServerNote& out) {
   const std::string path = data_dir + "/server.json";
   std::string text;
-  if (!read_whole_file(path, text)) {
-    return "Cannot read " + path + ": " + std::strerror(errno) +
-           ". Start lattice-gameserver with this --data-dir.";
+  if (const std::string problem = read_file(path, kMostNoteBytes, text); !problem.empty()) {
+    return problem + " Start lattice-gameserver with this --data-dir: it writes one.";
   }
   try {
     const nlohmann::json json = nlohmann::json::parse(text);

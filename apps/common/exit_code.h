@@ -1,6 +1,8 @@
 // The exit codes that all programs of the project share.
 #pragma once
 
+#include <cerrno>
+
 namespace app {
 
 enum ExitCode : int {
@@ -13,5 +15,10 @@ enum ExitCode : int {
   kExitIncompatible = 6,  // versions or schemas differ
   kExitInterrupted = 130
 };
+
+/// The exit code of a file that could not be written.
+inline int exit_for(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EIO ? kExitFailed : kExitPort;
+}
 
 }  // namespace app

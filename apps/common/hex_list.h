@@ -11,7 +11,8 @@
 
 namespace app {
 
-/// Calls `take` with each entry of `bytes` bytes. Returns "", or a text that says what is wrong and what to do.
+/// Calls `take` with each entry of `bytes` bytes. Returns "", or a text that says what is wrong and what to
+/// do.
 std::string read_hex_list(const std::string& path, size_t bytes,
                           const std::function<void(std::span<const uint8_t>)>& take);
 

@@ -56,6 +56,26 @@ bool write_all(int fd, std::string_view text) {
   return fsync(fd) == 0;
 }
 
+/// Who owns the file can read and change it. The system's own user is trusted.
+bool is_foreign(const struct stat& status) {
+  return status.st_uid != geteuid() && status.st_uid != 0;
+}
+
+std::string foreign(const std::string& path, const struct stat& status) {
+  return path + " belongs to another user, " + std::to_string(status.st_uid) +
+         ", who may know and change it. Make a new one, as the user of this program, " +
+         std::to_string(geteuid()) + ".";
+}
+
+/// systemd keeps credentials from others by its own means, and shows that in the bits of the group.
+bool others_may_read(const std::string& path, const struct stat& status) {
+  const char* credentials = std::getenv("CREDENTIALS_DIRECTORY");
+  if (credentials != nullptr && path.starts_with(std::string(credentials) + "/")) {
+    return (status.st_mode & S_IRWXO) != 0;
+  }
+  return (status.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+}
+
 std::string instead(const std::string& path, const KeyAdvice& advice) {
   return "Put a copy of it back. Without a copy, move " + path + " aside, and " + advice.make + " " +
          advice.cost;
@@ -74,7 +94,8 @@ std::string load_key_file(const std::string& path, const KeyAdvice& advice, std:
     return "Cannot read " + path + ": " + why + ". " + make;
   }
   if (!S_ISREG(status.st_mode)) return path + " is not a file. Give the path of a key.";
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  if (is_foreign(status)) return foreign(path, status);
+  if (others_may_read(path, status)) {
     return path + " holds a secret that other users may read. Run 'chmod 600 " + path +
            "'. If another user may have read it, make another key: move the file aside, and " + advice.make +
            " " + advice.cost;
@@ -100,8 +121,10 @@ std::string check_private_file(const std::string& path) {
     return "Cannot read " + path + ": " + std::strerror(errno) + ". Check the path and its permissions.";
   }
   if (!S_ISREG(status.st_mode)) return path + " is not a file. Give a file.";
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return "";
-  return path + " holds a secret that other users may read. Write a new one, and run 'chmod 600 " + path + "'.";
+  if (is_foreign(status)) return foreign(path, status);
+  if (!others_may_read(path, status)) return "";
+  return path + " holds a secret that other users may read. Write a new one, and run 'chmod 600 " + path +
+         "'.";
 }
 
 KeyFileMade make_key_file(const std::string& path, std::span<const uint8_t> key) {

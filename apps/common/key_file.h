@@ -18,7 +18,8 @@ struct KeyAdvice {
 };
 
 /// Reads a key of out.size() bytes. Returns "", or a text that says what is wrong and what to do. Refused: a
-/// file that group or others may access, anything but a regular file, a key of zeros.
+/// file that group or others may access or that another user owns, anything but a regular file, a key of
+/// zeros.
 std::string load_key_file(const std::string& path, const KeyAdvice& advice, std::span<uint8_t> out);
 
 /// Returns "", or what is wrong with a file of secrets: it cannot be read, others may read it, it is none.

@@ -48,6 +48,7 @@ class Sink {
   void write(const std::string& line) { writer_.write_line(line); }
   void catch_up();
   uint64_t lost() const { return writer_.dropped(); }
+  size_t waiting_bytes() const { return writer_.waiting_bytes(); }
 
  private:
   RecordWriter writer_{STDERR_FILENO};
@@ -114,7 +115,8 @@ std::string make_line(lattice_log_level level, std::string_view category, std::s
 void Sink::catch_up() {
   writer_.flush();
   const uint64_t dropped = writer_.dropped();
-  if (!writer_.idle() || dropped == reported_) return;
+  // Nobody is told that nobody reads.
+  if (!writer_.idle() || dropped == reported_ || !writer_.has_reader()) return;
   const std::string line =
       make_line(LATTICE_LOG_WARNING, "log", "lines were dropped, because nobody took them",
                 {{"lines", dropped - reported_}});
@@ -166,6 +168,10 @@ bool log_while_waiting_for_entropy() {
 
 uint64_t log_lines_lost() {
   return sink().lost();
+}
+
+size_t log_bytes_waiting() {
+  return sink().waiting_bytes();
 }
 
 bool log_finish() {

@@ -41,6 +41,8 @@ void log_catch_up();
 
 /// How many lines nobody took.
 uint64_t log_lines_lost();
+/// How much of the log waits to be taken.
+size_t log_bytes_waiting();
 
 /// Tries to write what is kept once more, for at most 0.1 s. Returns false when a disk did not take a part of
 /// the log. Call it at the end of the program.

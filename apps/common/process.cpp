@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <new>
@@ -52,11 +53,21 @@ bool take(volatile std::sig_atomic_t& request) {
 
 }  // namespace
 
+void open_standard_descriptors() {
+  int fd = -1;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
 void catch_stop_signals(int most) {
   g_most_stops = most;
-  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPWR}) {
+  for (const int number : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGPWR,
+                           SIGXCPU, SIGIO, SIGSTKFLT}) {
     handle(number, on_stop_signal);
   }
+  for (int number = SIGRTMIN; number <= SIGRTMAX; ++number) handle(number, on_stop_signal);
   struct sigaction before {};
   sigaction(SIGHUP, nullptr, &before);
   if (before.sa_handler != SIG_IGN) handle(SIGHUP, on_stop_signal);
@@ -195,6 +206,34 @@ bool read_whole_file(const std::string& path, std::string& out) {
   return got == 0;
 }
 
+std::string read_file(const std::string& path, size_t most, std::string& out) {
+  const auto cannot = [&path] {
+    return "Cannot read " + path + ": " + std::strerror(errno) + ". Check the path and its permissions.";
+  };
+  out.clear();
+  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd < 0) return cannot();
+  std::string problem;
+  struct stat status {};
+  if (fstat(fd, &status) != 0) {
+    problem = cannot();
+  } else if (!S_ISREG(status.st_mode)) {
+    problem = path + " is not a file. Give a file: it is read again while the program runs.";
+  }
+  char buffer[65536];
+  ssize_t got = 1;
+  while (problem.empty() && got > 0) {
+    got = read(fd, buffer, sizeof buffer);
+    if (got > 0) out.append(buffer, static_cast<size_t>(got));
+    if (got < 0) problem = cannot();
+    if (out.size() > most)
+      problem = path + " has more than " + std::to_string(most) + " bytes. Give another file.";
+  }
+  close(fd);
+  if (!problem.empty()) out.clear();
+  return problem;
+}
+
 bool write_whole_file(const std::string& path, std::string_view content, unsigned mode) {
   // A name of this call: another process or thread may replace the same file at the same time.
   static std::atomic<unsigned> calls = 0;
@@ -214,7 +253,11 @@ bool write_whole_file(const std::string& path, std::string_view content, unsigne
     done += static_cast<size_t>(put);
   }
   close(fd);
-  return rename(temporary.c_str(), path.c_str()) == 0;
+  if (rename(temporary.c_str(), path.c_str()) == 0) return true;
+  const int error = errno;
+  unlink(temporary.c_str());
+  errno = error;
+  return false;
 }
 
 bool make_folder(const std::string& path) {

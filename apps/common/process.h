@@ -9,6 +9,10 @@
 
 namespace app {
 
+/// Opens /dev/null where the standard input, output or error is closed: another file would get its number,
+/// and what is meant for the one would go to the other. Call it first.
+void open_standard_descriptors();
+
 /// From now on the signals that would end this process only count as stop requests, except those of a fault
 /// of its own, such as SIGSEGV. After `most` of SIGINT, SIGTERM and SIGQUIT the next ends the process at once
 /// with kExitInterrupted; SIGHUP is not among those: a closed terminal sends several. A SIGHUP that was
@@ -52,6 +56,9 @@ void sleep_or_readable(int fd, uint64_t ns);
 
 /// Returns false when the file is missing or unreadable.
 bool read_whole_file(const std::string& path, std::string& out);
+/// Reads a file that somebody else may have put there: a pipe, a device and what is longer than `most` bytes
+/// are refused, and nothing waits. Returns "", or a text that says what is wrong and what to do.
+std::string read_file(const std::string& path, size_t most, std::string& out);
 /// Replaces the file in one step: a reader sees the old content or the new, never a part. On failure returns
 /// false, and errno says why.
 bool write_whole_file(const std::string& path, std::string_view content, unsigned mode);

@@ -10,7 +10,7 @@
 namespace app {
 namespace {
 
-constexpr KeyAdvice kAdvice = {"make one with './lattice token server-key'.",
+constexpr KeyAdvice kAdvice = {"make one with 'lattice-tool server-key'.",
                                "With another identity it is another server: clients need new tokens."};
 
 }  // namespace

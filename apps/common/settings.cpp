@@ -12,6 +12,7 @@
 #include "json_writer.h"
 #include "lattice/lattice.h"
 #include "suggest.h"
+#include "text_codec.h"
 #include "toml_file.h"
 
 namespace app {
@@ -113,7 +114,7 @@ int Settings::refuse(int exit, const std::string& sentence) const {
   if (error_ != nullptr) {
     *error_ = sentence;
   } else {
-    std::fprintf(stderr, "%s\n", sentence.c_str());
+    std::fprintf(stderr, "%s\n", printable(sentence).c_str());
   }
   return exit;
 }
@@ -188,7 +189,7 @@ std::optional<int> Settings::apply_file(const ProgramSpec& program, const std::s
     if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
       const std::string hint = did_you_mean(entry.key, known);
       return refuse(kExitConfig, place + ": unknown key '" + entry.key + "'." +
-                          (hint.empty() ? " Remove it, or see --help for the keys." : hint));
+                                     (hint.empty() ? " Remove it, or see --help for the keys." : hint));
     }
     for (Value& value : values_) {
       if (value.spec->key != entry.key) continue;
@@ -230,9 +231,9 @@ std::optional<int> Settings::check(const Value& value) const {
     wanted = "true or false";
   }
   if (ok) return std::nullopt;
-  return refuse(value.origin.starts_with("--") ? kExitUsage : kExitConfig,
-                value.origin + ": '" + value.text + "' is not a value for " + spec.key + ". Give " + wanted +
-                    ".");
+  return refuse(
+      value.origin.starts_with("--") ? kExitUsage : kExitConfig,
+      value.origin + ": '" + value.text + "' is not a value for " + spec.key + ". Give " + wanted + ".");
 }
 
 void Settings::print_config() const {

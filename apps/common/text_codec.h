@@ -17,4 +17,7 @@ bool from_hex(std::string_view text, std::span<uint8_t> out);
 std::string to_base64(std::span<const uint8_t> bytes);
 std::optional<std::vector<uint8_t>> from_base64(std::string_view text);
 
+/// The text with every control character as "\x1b", so that it can be printed on a terminal.
+std::string printable(std::string_view text);
+
 }  // namespace app

@@ -1,16 +1,34 @@
 #include "toml_file.h"
 
-#include <filesystem>
+#include <algorithm>
 #include <sstream>
-#include <system_error>
 
 #include <toml++/toml.h>
+
+#include "process.h"
 
 namespace app {
 namespace {
 
+constexpr size_t kMostBytes = 1 << 20;
+constexpr size_t kMostLineBytes = 1024;
+
 std::string place(const std::string& path, const toml::source_position& at) {
   return path + ":" + std::to_string(at.line) + ":" + std::to_string(at.column);
+}
+
+// The parser of a key calls itself for each part of it, so a line has a bound.
+std::string check_lines(const std::string& path, const std::string& content) {
+  size_t begin = 0;
+  for (size_t line = 1; begin < content.size(); ++line) {
+    const size_t end = std::min(content.find('\n', begin), content.size());
+    if (end - begin > kMostLineBytes) {
+      return path + ":" + std::to_string(line) + ": a line of more than " + std::to_string(kMostLineBytes) +
+             " bytes. Correct the line.";
+    }
+    begin = end + 1;
+  }
+  return "";
 }
 
 void flatten(const std::string& path, const std::string& prefix, const toml::table& table, TomlFile& out) {
@@ -47,20 +65,15 @@ void flatten(const std::string& path, const std::string& prefix, const toml::tab
 
 TomlFile read_toml(const std::string& path) {
   TomlFile out;
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    out.error = "The configuration file '" + path + "' is a folder. Give a file.";
-    return out;
-  }
+  std::string content;
+  out.error = read_file(path, kMostBytes, content);
+  if (out.error.empty()) out.error = check_lines(path, content);
+  if (!out.error.empty()) return out;
   try {
-    flatten(path, "", toml::parse_file(path), out);
+    flatten(path, "", toml::parse(content), out);
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
-    if (at.line == 0) {
-      out.error = "Cannot read the configuration file '" + path + "'. Check the path and its permissions.";
-    } else {
-      out.error = place(path, at) + ": " + std::string(error.description()) + ". Correct the line.";
-    }
+    out.error = place(path, at) + ": " + std::string(error.description()) + ". Correct the line.";
   }
   return out;
 }

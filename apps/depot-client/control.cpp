@@ -10,14 +10,14 @@
 namespace app {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
-float axis(const json& message, const char* key) {
+float axis(const Json& message, const char* key) {
   const double value = message.value(key, 0.0);
   return std::isfinite(value) ? static_cast<float>(std::clamp(value, -1.0, 1.0)) : 0.0f;
 }
 
-void take_input(Client& client, const json& message) {
+void take_input(Client& client, const Json& message) {
   Pad pad;
   pad.x = axis(message, "x");
   pad.y = axis(message, "y");
@@ -32,7 +32,7 @@ void take_input(Client& client, const json& message) {
   }
 }
 
-bool take_impairment(Client& client, const json& message) {
+bool take_impairment(Client& client, const Json& message) {
   const std::string name = message.at("direction").get<std::string>();
   if (name != "up" && name != "down") return false;
   const lattice_direction direction = name == "up" ? LATTICE_DIRECTION_SEND : LATTICE_DIRECTION_RECEIVE;
@@ -47,7 +47,7 @@ bool take_impairment(Client& client, const json& message) {
   return client.impair(direction, impairment);
 }
 
-void take_toggles(Client& client, const json& message) {
+void take_toggles(Client& client, const Json& message) {
   Toggles toggles = client.toggles();
   toggles.prediction = message.value("prediction", toggles.prediction);
   toggles.smoothing = message.value("smoothing", toggles.smoothing);
@@ -59,7 +59,7 @@ void take_toggles(Client& client, const json& message) {
 
 void Control::handle(std::string_view line) {
   try {
-    const json message = json::parse(line);
+    const Json message = Json::parse(line);
     if (message.contains("input")) {
       take_input(client_, message.at("input"));
     } else if (message.contains("impair")) {

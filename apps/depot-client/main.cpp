@@ -249,5 +249,6 @@ int run(int argc, char** argv) {
 }  // namespace app
 
 int main(int argc, char** argv) {
+  app::open_standard_descriptors();
   return app::run(argc, argv);
 }

@@ -11,6 +11,7 @@
 #include "impairment_setting.h"
 #include "json_writer.h"
 #include "lattice/lattice.h"
+#include "process.h"
 #include "scene_json.h"
 #include "settings.h"
 #include "verdict.h"
@@ -354,5 +355,6 @@ int run(int argc, char** argv) {
 }  // namespace app
 
 int main(int argc, char** argv) {
+  app::open_standard_descriptors();
   return app::run(argc, argv);
 }

@@ -40,8 +40,11 @@ void ConnectionWatch::look(Server& server) {
     if (lattice_conn_get_stats(conn, &stats) != LATTICE_OK) continue;
     if (lattice_conn_get_info(conn, &info) != LATTICE_OK) continue;
     Seen& seen = seen_[player.peer];
-    const auto tell = [&player](const char* what, std::initializer_list<LogField> fields) {
-      log_line(LATTICE_LOG_DEBUG, "connection", "peer " + std::to_string(player.peer) + ": " + what, fields);
+    const auto tell = [&info](const char* what, std::initializer_list<LogField> fields) {
+      log_line(
+          LATTICE_LOG_DEBUG, "connection",
+          "peer " + std::to_string(info.peer_id) + " (connection " + connection_name(info) + "): " + what,
+          fields);
     };
     if (stats.key_epoch != seen.key_epoch) tell("new keys", {{"epoch", stats.key_epoch}});
     if (stats.datagram_bytes != seen.datagram_bytes) {

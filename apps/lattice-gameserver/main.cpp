@@ -16,6 +16,7 @@
 #include "server.h"
 #include "service.h"
 #include "settings.h"
+#include "text_codec.h"
 
 namespace app {
 namespace {
@@ -80,54 +81,54 @@ constexpr ProgramSpec kProgram = {
     .has_config_file = true,
 };
 
-int config_error(const Settings& settings, const char* key, const std::string& sentence) {
-  std::fprintf(stderr, "%s: %s\n", settings.origin(key).c_str(), sentence.c_str());
-  return settings.origin(key).starts_with("--") ? kExitUsage : kExitConfig;
+/// What is wrong with a setting, or "".
+std::string problem_of(const Settings& settings, const char** key) {
+  const auto is = [key](const char* name) { return *key = name; };
+  if (!log_level_by_name(settings.text(is("log_level")))) {
+    return "'" + settings.text("log_level") + "' is not a log level. Give error, warning, info or debug.";
+  }
+  if (settings.integer(is("snapshot_rate")) > settings.integer("tick_rate")) {
+    return "snapshot_rate " + settings.text("snapshot_rate") + " is above tick_rate " +
+           settings.text("tick_rate") + ". Give at most the tick rate.";
+  }
+  if (std::string problem = check_preset(settings.text(is("impairment"))); !problem.empty()) return problem;
+  if (const std::string& where = settings.text(is("telemetry")); !where.empty() && where != "stdout") {
+    return "'" + where + "' is not a place for telemetry. Give 'stdout'.";
+  }
+  if (const std::string& how = settings.text(is("control")); !how.empty() && how != "stdio") {
+    return "'" + how + "' is not a kind of control. Give 'stdio'.";
+  }
+  if (const int64_t fd = settings.integer(is("telemetry_fd"));
+      fd >= 0 && fcntl(static_cast<int>(fd), F_GETFD) < 0) {
+    return "descriptor " + std::to_string(fd) + " is not open. Open it, as with " + std::to_string(fd) +
+           ">FILE in a shell, or leave the setting out.";
+  }
+  if (const std::string& detail = settings.text(is("telemetry_detail"));
+      detail != "scene" && detail != "players" && detail != "server") {
+    return "'" + detail + "' is no telemetry detail. Give 'scene', 'players' or 'server'.";
+  }
+  return "";
 }
 
-int check(const Settings& settings) {
-  if (!log_level_by_name(settings.text("log_level"))) {
-    return config_error(
-        settings, "log_level",
-        "'" + settings.text("log_level") + "' is not a log level. Give error, warning, info or debug.");
-  }
-  if (settings.integer("snapshot_rate") > settings.integer("tick_rate")) {
-    return config_error(settings, "snapshot_rate",
-                        "snapshot_rate " + settings.text("snapshot_rate") + " is above tick_rate " +
-                            settings.text("tick_rate") + ". Give at most the tick rate.");
-  }
-  if (const std::string problem = check_preset(settings.text("impairment")); !problem.empty()) {
-    return config_error(settings, "impairment", problem);
-  }
-  if (const std::string& where = settings.text("telemetry"); !where.empty() && where != "stdout") {
-    return config_error(settings, "telemetry",
-                        "'" + where + "' is not a place for telemetry. Give 'stdout'.");
-  }
-  if (const std::string& how = settings.text("control"); !how.empty() && how != "stdio") {
-    return config_error(settings, "control", "'" + how + "' is not a kind of control. Give 'stdio'.");
-  }
-  if (const int64_t fd = settings.integer("telemetry_fd");
-      fd >= 0 && fcntl(static_cast<int>(fd), F_GETFD) < 0) {
-    return config_error(settings, "telemetry_fd",
-                        "descriptor " + std::to_string(fd) + " is not open. Open it, as with " +
-                            std::to_string(fd) + ">FILE in a shell, or leave the setting out.");
-  }
-  if (const std::string& detail = settings.text("telemetry_detail");
-      detail != "scene" && detail != "players" && detail != "server") {
-    return config_error(settings, "telemetry_detail",
-                        "'" + detail + "' is no telemetry detail. Give 'scene', 'players' or 'server'.");
-  }
-  return kExitOk;
+/// "server.toml:3:1: …", or "" when all settings are right.
+std::string check(const Settings& settings, int* exit) {
+  const char* key = "";
+  const std::string problem = problem_of(settings, &key);
+  if (problem.empty()) return "";
+  *exit = settings.origin(key).starts_with("--") ? kExitUsage : kExitConfig;
+  return settings.origin(key) + ": " + problem;
 }
 
 int run(int argc, char** argv) {
   Settings settings;
   if (const auto exit = settings.load(kProgram, argc, argv)) return *exit;
-  if (const int exit = check(settings); exit != kExitOk) return exit;
+  int wrong = kExitConfig;
   Changeable changeable;
-  if (const std::string problem = read_changeable(settings, changeable); !problem.empty()) {
-    std::fprintf(stderr, "%s\n", problem.c_str());
-    return kExitConfig;
+  std::string problem = check(settings, &wrong);
+  if (problem.empty()) problem = read_changeable(settings, changeable);
+  if (!problem.empty()) {
+    std::fprintf(stderr, "%s\n", printable(problem).c_str());
+    return wrong;
   }
   set_log_level(changeable.log_level);
   catch_stop_signals(settings.integer("drain_s") > 0 ? 2 : 1);
@@ -154,10 +155,10 @@ int run(int argc, char** argv) {
   Server server;
   if (const int exit = server.start(config); exit != kExitOk) return exit;
   Service service(server, settings, [argc, argv](Settings& again) {
-    std::string problem;
-    const auto exit = again.load(kProgram, argc, argv, &problem);
-    if (!exit && !log_level_by_name(again.text("log_level"))) problem = "log_level is no log level.";
-    return problem;
+    std::string what;
+    int ignored = 0;
+    const auto exit = again.load(kProgram, argc, argv, &what);
+    return exit ? what : check(again, &ignored);
   });
   if (const int exit = service.start(); exit != kExitOk) return exit;
   service.run();
@@ -168,5 +169,6 @@ int run(int argc, char** argv) {
 }  // namespace app
 
 int main(int argc, char** argv) {
+  app::open_standard_descriptors();
   return app::run(argc, argv);
 }

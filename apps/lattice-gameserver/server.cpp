@@ -1,6 +1,7 @@
 #include "server.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <optional>
 
@@ -22,14 +23,18 @@ constexpr uint32_t kMaxActors = 4096;
 constexpr uint32_t kMaxObjects = 16384;
 static_assert(depot::kHallParcels + kMaxActors <= kMaxObjects);
 
-/// A name that does not repeat over restarts, as peer ids do.
+/// What a server that drains answers to newcomers.
+constexpr int kServerCloses = LATTICE_DISCONNECT_APPLICATION;
+constexpr const char* kCloses = "the server is shutting down";
+constexpr const char* kNotListed = "not on the admission list";
+
+}  // namespace
+
 std::string connection_name(const lattice_conn_info& info) {
   char text[20];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(info.connection_id));
   return text;
 }
-
-}  // namespace
 
 Server::~Server() {
   if (noted_) remove_server_note(config_.data_dir);
@@ -59,14 +64,17 @@ int Server::refuse_to_start() const {
 int Server::start(const ServerConfig& config) {
   config_ = config;
   if (const std::string problem = folder_.take(config.data_dir); !problem.empty()) {
+    const int exit = exit_for(errno);
     log_line(LATTICE_LOG_ERROR, "server", problem);
-    return kExitPort;
+    return exit;
   }
   if (config.admission.issuers.empty()) {
     IssuerKeys issuer;
     if (const std::string problem = load_or_make_issuer(config.data_dir, issuer); !problem.empty()) {
+      const bool is_there = access((config.data_dir + "/issuer.key").c_str(), F_OK) == 0;
+      const int exit = is_there ? kExitConfig : exit_for(errno);
       log_line(LATTICE_LOG_ERROR, "issuer", problem);
-      return kExitPort;
+      return exit;
     }
     own_issuer_ = issuer.public_key;
   }
@@ -122,7 +130,8 @@ int Server::start(const ServerConfig& config) {
 
 std::string Server::tell_where(const std::string& admin_address) {
   ServerNote note;
-  if (lattice_world_public_key(world_, note.server_public_key.data()) != LATTICE_OK) return lattice_last_error();
+  if (lattice_world_public_key(world_, note.server_public_key.data()) != LATTICE_OK)
+    return lattice_last_error();
   note.address = address_;
   note.schema_id = lattice_world_schema_id(world_);
   note.pid = getpid();
@@ -136,7 +145,16 @@ std::string Server::tell_where(const std::string& admin_address) {
             {"snapshot_rate", config_.snapshot_rate_hz},
             {"max_players", config_.max_players},
             {"schema", note.schema_id},
-            {"data_dir", config_.data_dir}});
+            {"data_dir", config_.data_dir},
+            {"version", lattice_version()},
+            {"pid", note.pid},
+            {"server_key", to_hex(note.server_public_key)}});
+  if (config_.admission.issuers.empty()) {
+    log_line(
+        LATTICE_LOG_INFO, "issuer",
+        "tokens of the development issuer count: who can read its key lets anybody in. Give --issuer-keys",
+        {{"file", config_.data_dir + "/issuer.key"}});
+  }
   return "";
 }
 
@@ -150,19 +168,47 @@ std::vector<uint8_t> Server::issuer_bytes(const Admission& admission) const {
 
 std::string Server::admit_by(const Admission& admission) {
   if (admission.issuers.empty() && own_issuer_ == Key{}) {
-    return "issuer_keys is empty, and this server began without an issuer of its own. Restart it, or give keys.";
+    return "issuer_keys is empty, and this server began without an issuer of its own. Restart it, or give "
+           "keys.";
   }
   const std::vector<uint8_t> issuers = issuer_bytes(admission);
   const auto count = static_cast<uint32_t>(issuers.size() / LATTICE_KEY_BYTES);
   if (lattice_world_set_issuers(world_, issuers.data(), count) != LATTICE_OK) return lattice_last_error();
   config_.admission = admission;
+  send_away(kNotListed, [this](const lattice_conn_info& info) { return !is_admitted(info); });
   return "";
 }
 
+bool Server::is_admitted(const lattice_conn_info& info) const {
+  const auto& players = config_.admission.players;
+  return players == nullptr || std::ranges::binary_search(*players, std::to_array(info.player));
+}
+
 int Server::admit(const lattice_conn_info& info) {
-  if (is_closed_) return LATTICE_DISCONNECT_SERVER_FULL;
-  if (!config_.admission.players) return 0;
-  return config_.admission.players->contains(std::to_array(info.player)) ? 0 : LATTICE_DISCONNECT_KICKED;
+  if (!is_closed_ && is_admitted(info)) return 0;
+  lattice_set_admit_text(world_, is_closed_ ? kCloses : kNotListed);
+  return is_closed_ ? kServerCloses : LATTICE_DISCONNECT_KICKED;
+}
+
+// A player has one place: who comes again, as after a crash, does not wait for the earlier connection to time
+// out, and nobody takes several.
+void Server::end_earlier(const lattice_conn_info& info) {
+  if (std::to_array(info.player) == PlayerId{}) return;
+  send_away("the player joined again", [&info](const lattice_conn_info& other) {
+    return other.peer_id != info.peer_id && std::to_array(other.player) == std::to_array(info.player);
+  });
+}
+
+// A connection that ends changes the list of players, so all are found first.
+void Server::send_away(const char* text, const std::function<bool(const lattice_conn_info&)>& is_meant) {
+  std::vector<lattice_conn*> meant;
+  for (const depot::Player& player : game_->players()) {
+    lattice_conn* conn = lattice_peer_conn(world_, player.peer);
+    lattice_conn_info info{};
+    info.struct_size = sizeof info;
+    if (lattice_conn_get_info(conn, &info) == LATTICE_OK && is_meant(info)) meant.push_back(conn);
+  }
+  for (lattice_conn* conn : meant) lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, text);
 }
 
 uint32_t Server::pump() {
@@ -220,6 +266,14 @@ void Server::connected(lattice_conn* conn) {
             {"remote", info.remote_address},
             {"player", to_hex(info.player)},
             {"session", to_hex(info.session)}});
+  // Between the answer to a client and its first packet, the answer may have changed.
+  if (is_closed_) {
+    lattice_disconnect_with(conn, kServerCloses, kCloses);
+  } else if (!is_admitted(info)) {
+    lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, kNotListed);
+  } else {
+    end_earlier(info);
+  }
 }
 
 void Server::disconnected(lattice_conn* conn, int reason) {

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +26,8 @@ using PlayerId = std::array<uint8_t, 16>;
 
 /// Who may join. Can change while the server runs.
 struct Admission {
-  std::optional<std::set<PlayerId>> players;  // these only; nothing: everybody with a token
-  std::vector<Key> issuers;                   // whose tokens count; empty: the development issuer's
+  std::shared_ptr<const std::vector<PlayerId>> players;  // these only, sorted; null: everybody with a token
+  std::vector<Key> issuers;  // whose tokens count; empty: the development issuer's
 };
 
 struct ServerConfig {
@@ -46,6 +46,9 @@ struct ServerConfig {
   std::string capture;  // a file, or "" for no capture
 };
 
+/// A name that does not repeat over restarts, as peer ids do.
+std::string connection_name(const lattice_conn_info& info);
+
 class Server final : private depot::GameListener {
  public:
   Server() = default;
@@ -56,7 +59,8 @@ class Server final : private depot::GameListener {
   /// Leaves the note for clients of this machine, and logs where the server is. Returns "", or a text that
   /// says what is wrong and what to do.
   std::string tell_where(const std::string& admin_address);
-  /// From now on these players may join. Who plays goes on. Returns "", or what is wrong; all stays then.
+  /// From now on these players may join, and who plays and may not is sent away. Tokens of other issuers let
+  /// nobody in any more; who came with one plays on. Returns "", or what is wrong; all stays then.
   std::string admit_by(const Admission& admission);
   /// Closed: nobody is let in.
   void set_closed(bool is_closed) { is_closed_ = is_closed; }
@@ -99,6 +103,9 @@ class Server final : private depot::GameListener {
   void watch_ticks(TickWatcher* watcher) { watcher_ = watcher; }
 
  private:
+  bool is_admitted(const lattice_conn_info& info) const;
+  void end_earlier(const lattice_conn_info& info);
+  void send_away(const char* text, const std::function<bool(const lattice_conn_info&)>& is_meant);
   int admit(const lattice_conn_info& info) override;
   void connected(lattice_conn* conn) override;
   void disconnected(lattice_conn* conn, int reason) override;

@@ -16,8 +16,8 @@ void add_traffic(Figures& figures, const lattice_world_stats& stats) {
   figures.counter("lattice_packets_total", "Packets of connections.", number(stats.packets_sent),
                   {{"direction", "out"}});
   figures.counter("lattice_packets_total", "", number(stats.packets_received), {{"direction", "in"}});
-  figures.counter("lattice_bytes_total", "Bytes of UDP payload of connections.", number(stats.bytes_sent),
-                  {{"direction", "out"}});
+  figures.counter("lattice_bytes_total", "Bytes of UDP payload of established connections.",
+                  number(stats.bytes_sent), {{"direction", "out"}});
   figures.counter("lattice_bytes_total", "", number(stats.bytes_received), {{"direction", "in"}});
   figures.counter("lattice_snapshots_total", "Snapshots sent.", number(stats.snapshots_sent));
   figures.counter("lattice_snapshot_bytes_total", "Bytes of those snapshots.",
@@ -27,7 +27,8 @@ void add_traffic(Figures& figures, const lattice_world_stats& stats) {
 void add_inputs(Figures& figures, const lattice_world_stats& stats) {
   static constexpr const char* kName = "lattice_inputs_total";
   static constexpr const char* kHelp =
-      "used: ticks that had their player's input in time. repeated, defaulted: ticks without it. late: inputs "
+      "used: ticks that had their player's input in time. repeated, defaulted: ticks without it. late: "
+      "inputs "
       "after their tick.";
   figures.counter(kName, kHelp, number(stats.inputs_used), {{"result", "used"}});
   figures.counter(kName, kHelp, number(stats.inputs_repeated), {{"result", "repeated"}});
@@ -46,10 +47,11 @@ void add_rpcs(Figures& figures, const lattice_world_stats& stats) {
 void add_refusals(Figures& figures, Server& server) {
   static constexpr std::string_view kHandshake = "server_";
   figures.family(FigureKind::kCounter, "lattice_connect_refused_total",
-                 "Handshake messages that were refused, by reason.");
+                 "Handshake messages that were refused, by reason. A client sends several.");
   figures.family(FigureKind::kCounter, "lattice_refused_total",
                  "Everything else from the network that was not acted on, by reason.");
   server.game().world().each_refusal([&figures](const char* name, uint64_t count) {
+    if (std::string_view(name) == "handshake_refused") return;  // their sum
     const bool is_handshake = std::string_view(name).starts_with(kHandshake);
     figures.counter(is_handshake ? "lattice_connect_refused_total" : "lattice_refused_total", "",
                     number(count), Labels{{"reason", name + (is_handshake ? kHandshake.size() : 0)}});
@@ -76,7 +78,7 @@ void ServerFigures::sample(Server& server) {
   }
 }
 
-Figures ServerFigures::collect(Server& server) const {
+Figures ServerFigures::collect(Server& server, bool is_draining) const {
   Figures figures;
   const lattice_world_stats stats = server.stats();
   figures.gauge("lattice_build_info", "1; the labels say what runs.", 1,
@@ -95,6 +97,8 @@ Figures ServerFigures::collect(Server& server) const {
                   number(server.stall_watch().stalls()));
   figures.gauge("lattice_players", "Players who are connected.", number(server.game().players().size()));
   figures.gauge("lattice_players_max", "Players there is room for.", server.config().max_players);
+  figures.gauge("lattice_draining", "1 while the server waits for its players to leave, and lets nobody in.",
+                is_draining ? 1 : 0);
   figures.gauge("lattice_objects", "Objects that are alive.", stats.objects);
   figures.gauge("lattice_connections", "Connections that are established.", stats.connections);
   figures.counter("lattice_connect_total", "Players who joined.", number(server.joins()));
@@ -112,6 +116,8 @@ Figures ServerFigures::collect(Server& server) const {
   figures.histogram("lattice_send_queue_seconds",
                     "How long a message waits until it is sent: each connection once a second.", queue_s_);
   figures.counter("lattice_log_lines_lost_total", "Log lines that nobody took.", number(log_lines_lost()));
+  figures.gauge("lattice_log_bytes_waiting", "Bytes of the log that nobody took yet.",
+                number(log_bytes_waiting()));
   figures.counter("lattice_telemetry_lines_lost_total", "Telemetry lines that nobody took.",
                   number(telemetry_lost_));
   figures.counter("lattice_capture_datagrams_lost_total", "Datagrams that the capture lacks.",

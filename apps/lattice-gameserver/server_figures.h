@@ -19,7 +19,7 @@ class ServerFigures {
   void config_reloaded(bool worked) { ++(worked ? reloads_ : failed_reloads_); }
   void telemetry_lost(uint64_t lines) { telemetry_lost_ = lines; }
 
-  Figures collect(Server& server) const;
+  Figures collect(Server& server, bool is_draining) const;
 
  private:
   Histogram<11> tick_s_{{0.0005, 0.001, 0.002, 0.004, 0.008, 0.0125, 0.0167, 0.025, 0.05, 0.1, 0.25}};

@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <utility>
 #include <vector>
 
@@ -11,12 +14,14 @@
 #include "key_file.h"
 #include "log.h"
 #include "process.h"
+#include "text_codec.h"
 
 namespace app {
 namespace {
 
 constexpr size_t kMostIssuers = 2;
 constexpr size_t kMostTokenBytes = 256;
+constexpr size_t kMostTokenFileBytes = 4096;
 // Settings that a running server takes over. A change of another needs a restart, and that is said.
 constexpr const char* kChangeable[] = {"log_level", "admission_list", "issuer_keys"};
 
@@ -33,13 +38,21 @@ int telemetry_descriptor(const Settings& settings) {
 /// Reads the token of the admin port: the first line of its file. Returns "", or what is wrong.
 std::string read_token(const std::string& path, std::string& out) {
   if (path.empty()) return "";
-  if (const std::string problem = check_private_file(path); !problem.empty()) return problem;
-  if (!read_whole_file(path, out)) return "Cannot read " + path + ". Correct its permissions.";
+  std::string problem = check_private_file(path);
+  if (problem.empty()) problem = read_file(path, kMostTokenFileBytes, out);
+  if (!problem.empty()) return problem;
   out = out.substr(0, out.find_first_of("\r\n"));
   if (out.size() >= 16 && out.size() <= kMostTokenBytes) return "";
   return path +
          " does not begin with a line of 16 to 256 characters. Write a token there, as with 'openssl "
          "rand -hex 32'.";
+}
+
+/// The first digits of each key, by which a person tells them apart.
+std::string issuer_names(const std::vector<Key>& keys) {
+  std::string out;
+  for (const Key& key : keys) out += (out.empty() ? "" : ", ") + to_hex(key).substr(0, 16);
+  return out.empty() ? "development" : out;
 }
 
 }  // namespace
@@ -49,13 +62,17 @@ std::string read_changeable(const Settings& settings, Changeable& out) {
   if (const std::string& path = settings.text("admission_list"); !path.empty()) {
     std::vector<PlayerId> players;
     if (std::string problem = read_hex_list(path, players); !problem.empty()) return problem;
-    out.admission.players.emplace(players.begin(), players.end());
+    std::ranges::sort(players);
+    out.admission.players = std::make_shared<const std::vector<PlayerId>>(std::move(players));
   }
   if (const std::string& path = settings.text("issuer_keys"); !path.empty()) {
     if (std::string problem = read_hex_list(path, out.admission.issuers); !problem.empty()) return problem;
     if (out.admission.issuers.empty() || out.admission.issuers.size() > kMostIssuers) {
       return path + " holds " + std::to_string(out.admission.issuers.size()) +
              " keys. Give 1 or 2 public keys of issuers.";
+    }
+    if (out.admission.issuers.size() == 2 && out.admission.issuers[0] == out.admission.issuers[1]) {
+      return path + " holds the same key twice. Give two different keys, or one.";
     }
   }
   return "";
@@ -98,34 +115,51 @@ int Service::start() {
   if (address != "off") {
     std::string token;
     std::string problem = read_token(settings_.text("admin_token_file"), token);
+    if (problem.empty()) problem = AdminServer::check(address, token);
+    const int exit = problem.empty() ? kExitPort : kExitConfig;
     if (problem.empty()) problem = admin_.emplace().start(address, token, settings_.to_json());
     if (!problem.empty()) {
       log_line(LATTICE_LOG_ERROR, "admin", problem);
-      return kExitPort;
+      return exit;
     }
     log_line(LATTICE_LOG_INFO, "admin", "listening", {{"address", admin_->address()}});
     admin_->set_ready(true, "");
   }
   if (std::string problem = server_.tell_where(admin_ ? admin_->address() : ""); !problem.empty()) {
+    const int exit = exit_for(errno);
     log_line(LATTICE_LOG_ERROR, "server", problem);
-    return kExitPort;
+    return exit;
   }
   manager_.tell("READY=1\nSTATUS=listening on " + server_.address());
   return kExitOk;
 }
 
-void Service::reload() {
-  Settings settings;
-  Changeable changeable;
-  std::string problem = read_settings_(settings);
-  if (problem.empty()) problem = read_changeable(settings, changeable);
-  if (problem.empty()) problem = server_.admit_by(changeable.admission);
+// Files may be long, or on a disk that is slow, and play goes on meanwhile.
+void Service::begin_reload() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the thread that does the work
+  reading_ = std::async(std::launch::async, [read = read_settings_] {
+    Reading out;
+    out.problem = read(out.settings);
+    if (out.problem.empty()) out.problem = read_changeable(out.settings, out.changeable);
+    return out;
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Service::end_reload() {
+  Reading reading = reading_.get();
+  const Settings& settings = reading.settings;
+  const Admission& admission = reading.changeable.admission;
+  std::string problem = reading.problem;
+  if (problem.empty()) problem = server_.admit_by(admission);
   figures_.config_reloaded(problem.empty());
   if (!problem.empty()) {
     log_line(LATTICE_LOG_ERROR, "config", "not read again, and all stays as it was: " + problem);
     return;
   }
-  set_log_level(changeable.log_level);
+  set_log_level(reading.changeable.log_level);
   std::string others;
   for (const std::string& key : settings.keys()) {
     if (std::ranges::find(kChangeable, key) != std::end(kChangeable)) continue;
@@ -134,7 +168,9 @@ void Service::reload() {
   log_line(LATTICE_LOG_INFO, "config", "read again",
            {{"log_level", settings.text("log_level")},
             {"admission_list", settings.text("admission_list")},
-            {"issuer_keys", settings.text("issuer_keys")}});
+            {"admitted", admission.players ? std::to_string(admission.players->size()) : "everybody"},
+            {"issuer_keys", settings.text("issuer_keys")},
+            {"issuers", issuer_names(admission.issuers)}});
   if (!others.empty()) {
     log_line(LATTICE_LOG_WARNING, "config", "changes that need a restart", {{"settings", others}});
   }
@@ -162,7 +198,9 @@ void Service::log_statistics() {
 }
 
 void Service::answer_signals() {
-  if (take_reload_request()) reload();
+  const bool is_reading = reading_.valid();
+  if (!is_reading && take_reload_request()) begin_reload();
+  if (is_reading && reading_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) end_reload();
   if (take_dump_request()) log_statistics();
 }
 
@@ -192,7 +230,7 @@ void Service::publish(uint64_t now_ns) {
   if (!admin_) return;
   figures_.sample(server_);
   if (telemetry_) figures_.telemetry_lost(telemetry_->lost_lines());
-  admin_->publish(figures_.collect(server_));
+  admin_->publish(figures_.collect(server_, drain_until_ns_.has_value()));
 }
 
 void Service::run() {

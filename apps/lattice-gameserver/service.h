@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,9 +48,15 @@ class Service {
 
  private:
   class Commands;
+  struct Reading {
+    std::string problem;
+    Settings settings;
+    Changeable changeable;
+  };
 
   void answer_signals();
-  void reload();
+  void begin_reload();
+  void end_reload();
   void log_statistics();
   /// False once the server is to end.
   bool goes_on(uint64_t now_ns);
@@ -68,6 +75,7 @@ class Service {
   std::unique_ptr<Commands> commands_;
   Every second_due_{1'000'000'000};
   std::optional<uint64_t> drain_until_ns_;
+  std::future<Reading> reading_;  // valid: the settings are being read again
 };
 
 }  // namespace app

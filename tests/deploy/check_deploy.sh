@@ -25,8 +25,8 @@ else
 fi
 
 if command -v systemd-analyze >/dev/null; then
-  sed "s|/usr/local/bin/lattice-gameserver|$server|" "$deploy/lattice-gameserver.service" >"$dir/lattice-gameserver.service"
-  systemd-analyze verify "$dir/lattice-gameserver.service" >"$dir/said" 2>&1 || fail "the unit: $(cat "$dir/said")"
+  sed "s|/usr/local/bin/lattice-gameserver|$server|" "$deploy/lattice-gameserver@.service" >"$dir/lattice-gameserver@arena.service"
+  systemd-analyze verify "$dir/lattice-gameserver@arena.service" >"$dir/said" 2>&1 || fail "the unit: $(cat "$dir/said")"
   ! grep -q lattice-gameserver "$dir/said" || fail "the unit: $(cat "$dir/said")"
 else
   missing="$missing systemd-analyze"
@@ -43,6 +43,6 @@ grep -ohE '(lattice|process)_[a-z_]+' "$deploy/prometheus/alerts.yml" "$deploy/g
 sed -n 's/.*- alert: //p' "$deploy/prometheus/alerts.yml" | while read -r alert; do
   grep -qF -e "| \`$alert\` |" "$1/docs/operate.md" || { echo "FAILED: docs/operate.md does not explain $alert" >&2; exit 1; }
 done
-[ "$(grep -c -e '- alert:' "$deploy/prometheus/alerts.yml")" = 6 ] || fail 'there are not six alerts'
+[ "$(grep -c -e '- alert:' "$deploy/prometheus/alerts.yml")" = 7 ] || fail 'there are not seven alerts'
 
 [ -z "$missing" ] || { echo "skipped: without$missing"; exit 77; }

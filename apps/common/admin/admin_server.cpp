@@ -130,17 +130,23 @@ AdminServer::~AdminServer() {
   if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-std::string AdminServer::start(const std::string& address, const std::string& token,
-                               const std::string& config) {
+std::string AdminServer::check(const std::string& address, const std::string& token) {
   tcp::endpoint endpoint;
   if (!parse(address, endpoint)) {
     return "'" + address +
-           "' is not an address for the admin port. Give one such as 127.0.0.1:9100, or 'off'.";
+           "' is not an address for the admin port. Give one such as 127.0.0.1:27115, or 'off'.";
   }
   if (token.empty() && !endpoint.address().is_loopback()) {
     return "The admin port at " + address +
            " can be reached from elsewhere. Give it a token with --admin-token-file, or a loopback address.";
   }
+  return "";
+}
+
+std::string AdminServer::start(const std::string& address, const std::string& token,
+                               const std::string& config) {
+  tcp::endpoint endpoint;
+  if (std::string problem = check(address, token); !problem.empty() || !parse(address, endpoint)) return problem;
   if (const std::string why = impl_->http.listen(endpoint); !why.empty()) {
     return "The admin port cannot listen on " + address + ": " + why +
            ". Give another with --admin, or 'off'.";

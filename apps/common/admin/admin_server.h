@@ -26,10 +26,12 @@ class AdminServer {
   AdminServer(const AdminServer&) = delete;
   AdminServer& operator=(const AdminServer&) = delete;
 
-  /// Listens on `address` ("127.0.0.1:9100"; port 0: any free one). `token` "" is for loopback only. `config`
+  /// Returns "", or what is wrong with the settings of a port.
+  static std::string check(const std::string& address, const std::string& token);
+  /// Listens on `address` ("127.0.0.1:27115"; port 0: any free one). `token` "" is for loopback only. `config`
   /// is JSON. Returns "", or a text that says what is wrong and what to do.
   std::string start(const std::string& address, const std::string& token, const std::string& config);
-  /// "127.0.0.1:9100", with the port that it has.
+  /// "127.0.0.1:27115", with the port that it has.
   std::string address() const;
 
   // From the thread that does the program's work:

@@ -63,6 +63,9 @@ uint64_t resident_bytes() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+/// Initialized before main().
+const double kStartS = unix_time_ms() / 1e3;
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
@@ -70,12 +73,11 @@ double seconds(const timeval& time) {
 }  // namespace
 
 void add_process_figures(Figures& figures) {
-  static const double start_s = unix_time_ms() / 1e3;
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
-  figures.gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.", start_s);
+  figures.gauge("process_start_time_seconds", "Start of the process, in seconds since 1970.", kStartS);
   figures.counter("process_cpu_seconds_total", "Processor time that the process used.",
                   seconds(used.ru_utime) + seconds(used.ru_stime));
   figures.gauge("process_resident_memory_bytes", "Memory of the process that is in RAM.",

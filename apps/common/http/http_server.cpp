@@ -62,7 +62,9 @@ class HttpServer::Visitor : public std::enable_shared_from_this<Visitor> {
     HttpRequest request = parser_->release();
     if (has_body) request.keep_alive(false);
     const bool is_read = request.method() == http::verb::get || request.method() == http::verb::head;
-    if (has_body) {
+    if (request.count(http::field::host) > 1) {
+      send(respond(request, http::status::bad_request, "text/plain", "A request has one Host."));
+    } else if (has_body) {
       send(respond(request, http::status::bad_request, "text/plain", "A request has no body here."));
     } else if (!is_read) {
       send(respond(request, http::status::method_not_allowed, "text/plain", "Only GET and HEAD."));

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "error_meter.h"
+#include "http/loopback_host.h"
 #include "verdict.h"
 #include "watch.h"
-#include "http/loopback_host.h"
 #include "web_server.h"
 
 namespace app {

@@ -39,7 +39,7 @@ expect 2 "Did you mean 'issue'?" "$tool" isue
 expect 3 'LATTICE_TICK_RATE' env LATTICE_TICK_RATE=0 "$server"
 printf 'tick_rate = 30\nsnapshot_rte = 5\n' >s.toml
 expect 3 "s.toml:2:1: unknown key 'snapshot_rte'. Did you mean 'snapshot_rate'?" "$server" --config s.toml
-expect 3 "'.' is a folder" "$server" --config .
+expect 3 '. is not a file' "$server" --config .
 expect 2 'descriptor 77 is not open' "$server" --telemetry-fd 77
 expect 5 'server.json' "$client" --data-dir nowhere
 
@@ -75,7 +75,7 @@ chmod 644 kept/server.key
 expect 3 'chmod 600' "$server" --bind 127.0.0.1:0 --data-dir kept
 expect 3 'Cannot read' "$server" --bind 127.0.0.1:0 --data-dir other --server-key none
 chmod 640 other/issuer.key
-expect 4 'chmod 600' timeout 20 "$server" --bind 127.0.0.1:0 --data-dir other
+expect 3 'chmod 600' timeout 20 "$server" --bind 127.0.0.1:0 --data-dir other
 expect 1 'chmod 600' "$tool" issue --data-dir other --client-key "$(cat made)" --server-key "$(cat made)"
 # Two servers that start in one new folder: one has it, and the other is told who.
 "$server" --bind 127.0.0.1:0 --data-dir both >both1 2>&1 &

@@ -20,6 +20,7 @@
 #include "dev_issuer.h"
 #include "hex_list.h"
 #include "process.h"
+#include "toml_file.h"
 
 namespace app {
 namespace {
@@ -31,12 +32,46 @@ TEST(HexList, ReadsEntriesAndNamesTheLineThatIsWrong) {
   EXPECT_EQ(read_hex_list(path, list), "");
   EXPECT_EQ(list, (std::vector<std::array<uint8_t, 2>>{{0x0a, 0x0b}, {0xff, 0xfe}}));
   ASSERT_TRUE(write_whole_file(path, "0a0b\n0a0\n", 0600));
-  EXPECT_EQ(read_hex_list(path, list), path + ":2: '0a0' is not 4 hexadecimal digits. Correct the line.");
+  EXPECT_EQ(read_hex_list(path, list), path + ":2: not 4 hexadecimal digits. Correct the line.");
   unlink(path.c_str());
   EXPECT_TRUE(has(read_hex_list(path, list), "Cannot read " + path));
   EXPECT_TRUE(has(read_hex_list("/tmp", list), "/tmp is not a file"));
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // Reading it would wait for a writer.
   EXPECT_TRUE(has(read_hex_list(path, list), path + " is not a file"));
+  unlink(path.c_str());
+}
+
+// What an operator may be made to name: nothing of it is waited for, swallowed or quoted.
+TEST(ReadFile, TakesFilesOfABoundedLengthOnly) {
+  const std::string path = testing::TempDir() + "read_file_" + std::to_string(getpid());
+  std::string text;
+  ASSERT_TRUE(write_whole_file(path, "0123456789", 0600));
+  EXPECT_EQ(read_file(path, 10, text), "");
+  EXPECT_EQ(text, "0123456789");
+  EXPECT_EQ(read_file(path, 9, text), path + " has more than 9 bytes. Give another file.");
+  EXPECT_EQ(text, "");
+  ASSERT_EQ(truncate(path.c_str(), 1ll << 40), 0);  // a terabyte of nothing
+  EXPECT_TRUE(has(read_file(path, 1 << 20, text), "has more than 1048576 bytes"));
+  std::vector<std::array<uint8_t, 2>> list;
+  EXPECT_TRUE(has(read_hex_list(path, list), "has more than"));
+  EXPECT_TRUE(has(read_toml(path).error, "has more than"));
+  EXPECT_TRUE(has(read_file("/dev/zero", 10, text), "is not a file"));
+  unlink(path.c_str());
+}
+
+TEST(ReadToml, RefusesKeysThatAreTooDeep) {
+  const std::string path = testing::TempDir() + "deep_" + std::to_string(getpid());
+  std::string deep = "a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  for (const std::string& content : {deep + "=1\n", "[" + deep + "]\n", "x = " + deep + "\n"}) {
+    ASSERT_TRUE(write_whole_file(path, content, 0600));
+    EXPECT_EQ(read_toml(path).error, path + ":1: a line of more than 1024 bytes. Correct the line.");
+  }
+  ASSERT_TRUE(write_whole_file(path, deep.substr(0, 1001) + "=1\n", 0600));
+  EXPECT_EQ(read_toml(path).error, "");
+  unlink(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);  // Reading it would wait for a writer.
+  EXPECT_TRUE(has(read_toml(path).error, path + " is not a file"));
   unlink(path.c_str());
 }
 
@@ -149,7 +184,7 @@ TEST_F(GameServerProgram, SighupReadsTheListAgainAndABadOneChangesNothing) {
   EXPECT_EQ(wait_for(bot(1, 1)), 0) << log();
   ASSERT_TRUE(write_whole_file(list, "01\n", 0600));
   kill(server_, SIGHUP);
-  ASSERT_TRUE(log_will_have("all stays as it was: " + list + ":1: '01' is not 32 hexadecimal digits"));
+  ASSERT_TRUE(log_will_have("all stays as it was: " + list + ":1: not 32 hexadecimal digits"));
   EXPECT_EQ(wait_for(bot(1, 1)), 0) << log();
   kill(server_, SIGUSR1);
   EXPECT_TRUE(log_will_have("\"cat\":\"statistics\"")) << log();
@@ -157,11 +192,48 @@ TEST_F(GameServerProgram, SighupReadsTheListAgainAndABadOneChangesNothing) {
   EXPECT_EQ(wait_for(server_), 0);
 }
 
+TEST_F(GameServerProgram, WhoIsStruckOffTheListIsSentAway) {
+  const std::string list = folder_ + "/players";
+  ASSERT_TRUE(
+      write_whole_file(list, "01000000000000000000000000000000\n02000000000000000000000000000000\n", 0600));
+  ASSERT_NO_FATAL_FAILURE(start({"--admission-list", list}));
+  const pid_t stays = bot(60, 1), goes = bot(60, 2);
+  ASSERT_TRUE(eventually([this] { return has(get(note_.admin, "/metrics"), "\nlattice_players 2\n"); }))
+      << log();
+  ASSERT_TRUE(write_whole_file(list, "01000000000000000000000000000000\n", 0600));
+  kill(server_, SIGHUP);
+  ASSERT_TRUE(log_will_have("\"reason\":\"kicked\",\"text\":\"not on the admission list\"")) << log();
+  EXPECT_TRUE(has(log(), "\"admitted\":\"1\"")) << log();
+  wait_for(goes);
+  EXPECT_EQ(waitpid(stays, nullptr, WNOHANG), 0) << "who is listed plays on";
+}
+
+TEST_F(GameServerProgram, APlayerHasOnePlace) {
+  ASSERT_NO_FATAL_FAILURE(start());
+  const pid_t first = bot(60, 1);
+  ASSERT_TRUE(log_will_have("\"msg\":\"connected\"")) << log();
+  const pid_t again = bot(60, 1);
+  ASSERT_TRUE(log_will_have("\"text\":\"the player joined again\"")) << log();
+  wait_for(first);
+  EXPECT_EQ(waitpid(again, nullptr, WNOHANG), 0);
+}
+
+TEST_F(GameServerProgram, WithoutStandardDescriptorsTheLogGoesNowhereElse) {
+  const std::string program = std::string("exec ") + LATTICE_GAMESERVER +
+                              " --bind 127.0.0.1:0 --parcels 0 --data-dir " + folder_ + " <&- >&- 2>&-";
+  run("/bin/sh", {"-c", program}, log_path());
+  ASSERT_TRUE(eventually([this] { return read_server_note(folder_, note_).empty(); }));
+  EXPECT_EQ(wait_for(bot(1)), 0);
+  std::string lock;
+  ASSERT_TRUE(read_whole_file(folder_ + "/server.lock", lock));
+  EXPECT_TRUE(lock.starts_with("process ") && lock.find('{') == std::string::npos) << lock;
+}
+
 TEST_F(GameServerProgram, DebugSaysWhatAConnectionDoes) {
   ASSERT_NO_FATAL_FAILURE(start({"--log-level", "debug"}));
   EXPECT_EQ(wait_for(bot(4)), 0);
-  for (const char* line : {"connected from 127.0.0.1:", "peer 2: largest datagram", "peer 2: has the world",
-                           "peer 2: congestion\",\"phase\":\"startup"}) {
+  for (const char* line : {"peer 2 (connection ", "): largest datagram", "): has the world",
+                           "): congestion\",\"phase\":\"startup"}) {
     EXPECT_TRUE(has(log(), line)) << line << " is not in\n" << log();
   }
 }
@@ -175,6 +247,8 @@ TEST_F(GameServerProgram, ADrainWaitsForPlayersAndLetsNobodyIn) {
   EXPECT_TRUE(has(get(note_.admin, "/ready"), "it drains"));
   EXPECT_TRUE(has(get(note_.admin, "/live"), "200 OK"));
   EXPECT_NE(wait_for(bot(10, 2)), 0) << "nobody is let in";
+  EXPECT_TRUE(has(log(), "server_policy_refused: the server is shutting down")) << log();
+  EXPECT_TRUE(eventually([this] { return has(get(note_.admin, "/metrics"), "\nlattice_draining 1\n"); }));
   EXPECT_EQ(wait_for(player), 0) << "who plays plays on";
   EXPECT_EQ(wait_for(server_), 0) << "with the last player the server ends";
 }
@@ -194,7 +268,7 @@ TEST_F(GameServerProgram, TheSecondSignalEndsADrainWithAGoodbye) {
 }
 
 TEST_F(GameServerProgram, NoSignalEndsItWithoutAGoodbye) {
-  for (const int number : {SIGQUIT, SIGUSR2, SIGALRM, SIGPWR}) {
+  for (const int number : {SIGQUIT, SIGUSR2, SIGALRM, SIGPWR, SIGXCPU, SIGIO, SIGRTMIN + 3}) {
     ASSERT_NO_FATAL_FAILURE(start());
     const pid_t player = bot(60, 1);
     ASSERT_TRUE(log_will_have("\"msg\":\"connected\"")) << log();

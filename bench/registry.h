@@ -36,6 +36,7 @@ std::string run_transport(const Options& options, Report& report);
 std::string run_replication(const Options& options, Report& report);
 std::string run_snapshots(const Options& options, Report& report);
 std::string run_hostile(const Options& options, Report& report);
+std::string run_serialize(const Options& options, Report& report);
 std::string run_congestion(const Options& options, Report& report);
 
 }  // namespace bench

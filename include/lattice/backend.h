@@ -65,17 +65,21 @@ typedef struct lattice_datagram_backend {
 
   /// Takes datagrams that have arrived. Copies each into the `data` of an entry of `out`, which has room for
   /// LATTICE_BACKEND_BUFFER_BYTES, and writes its `bytes` and `path`; never the pointer. Leave path.route at
-  /// 0: the library sets it. Returns how many entries it filled, 0..capacity. `capacity` is 1..64. Called in
-  /// lattice_world_recv(), again and again while it fills all entries. Needed.
+  /// 0: the library sets it; the rest of an entry is zero before. Returns how many entries it filled,
+  /// 0..capacity. `capacity` is 1..64. Called in lattice_world_recv() and lattice_world_leave(), again and
+  /// again while it fills all entries. Needed.
   ///
-  /// An entry whose bytes are above 1500 is dropped (backend_oversize), and so is one whose path has no form
-  /// of lattice_path_form, an IPv4 form without an IPv4-mapped address, or another route (backend_bad_path).
+  /// A client takes datagrams only from the path that it connected to, byte for byte (foreign_address, and
+  /// client_foreign_address while it connects). An entry whose bytes are above 1500 is dropped
+  /// (backend_oversize), and so is one whose path has no form of lattice_path_form, an IPv4 form without an
+  /// IPv4-mapped address, an IPv6 form with one, or another route (backend_bad_path).
   /// A result above `capacity` drops all entries of the call (backend_overrun).
   uint32_t (*receive)(void* ctx, lattice_backend_datagram* out, uint32_t capacity);
 
-  /// Sends datagrams, each to its path, and keeps no pointer. Returns how many it took; the others are lost,
-  /// as in a network, and counted (socket_send_full). `count` is 1..64. Called in lattice_world_send(), and
-  /// for answers in lattice_world_recv(). A result above `count` counts as `count` (backend_overrun). Needed.
+  /// Sends datagrams, each to its path, and keeps no pointer. Returns how many it took, from the first one on.
+  /// The next one is lost then, as in a network, and counted (socket_send_full); with those behind it, which
+  /// may go to others, the function is called again. `count` is 1..64. Called in lattice_world_send() and
+  /// lattice_world_leave(), and for answers in lattice_world_recv(). A result above `count` counts as `count` (backend_overrun). Needed.
   uint32_t (*send)(void* ctx, const lattice_backend_datagram* datagrams, uint32_t count);
 
   /// Returns the largest datagram in bytes that may be sent to `path`, 1200..1472. Asked when a connection
@@ -89,9 +93,11 @@ typedef struct lattice_datagram_backend {
   /// IP addresses by /24 and /56, as on UDP.
   uint64_t (*rate_subject)(void* ctx, const lattice_path* path);
 
-  /// Returns a descriptor that is readable while datagrams wait, or -1. Asked in lattice_world_wait() and
-  /// lattice_world_descriptor(). Only waited on. NULL, the default: there is none, and lattice_world_wait()
-  /// looks each millisecond.
+  /// Returns a descriptor that is readable while datagrams wait, or -1 when there is none, such as after its
+  /// other end has closed. Asked in lattice_world_wait(), and only waited on. One that was readable 16 times
+  /// in a row without a datagram is left alone until a datagram comes (backend_bad_descriptor). Without a
+  /// descriptor lattice_world_wait() ends each millisecond, so that the pump looks. NULL, the default: there
+  /// is none.
   intptr_t (*descriptor)(void* ctx);
 
   /// The world has ended; no other function is called any more. Called once, in lattice_world_destroy(). Not
@@ -111,7 +117,8 @@ static inline void lattice_datagram_backend_init(lattice_datagram_backend* backe
 
 /// As lattice_connect(), to an authority at `path`. path->route says through which back end; route 0 with an
 /// address is UDP. The path is copied. LATTICE_ERROR_ADDRESS when the world has no such route, or when the
-/// path has no form, is an address without a port, or is opaque on route 0. All else as lattice_connect().
+/// path has no form, is an address without a port or of the other IP form, or is opaque on route 0; the text
+/// says which. All else as lattice_connect().
 ///
 ///     lattice_path server = {1, LATTICE_PATH_OPAQUE, 7, {0}};
 ///     lattice_conn* conn = lattice_connect_path(world, &server, token, token_bytes);

@@ -68,8 +68,8 @@ typedef struct lattice_callbacks {
   void (*on_message)(void* ctx, lattice_conn* conn, lattice_channel channel, const void* data, size_t bytes);
   /// Authority: may the bearer of this token join? Return 0 for yes. Return a disconnect reason for no:
   /// LATTICE_DISCONNECT_SERVER_FULL, LATTICE_DISCONNECT_KICKED or 256 to 65535; another number counts as
-  /// LATTICE_DISCONNECT_KICKED. `info` has only player, session and user_data of the token. Without this
-  /// callback every bearer of a valid token joins.
+  /// LATTICE_DISCONNECT_KICKED. lattice_set_admit_text() says why. `info` has only player, session and
+  /// user_data of the token. Without this callback every bearer of a valid token joins.
   int (*on_admit)(void* ctx, lattice_world* world, const lattice_conn_info* info);
   /// The number of the tick jumped. Client: its clock did, and predictions in between are void. Authority: it
   /// was not pumped for so long that the ticks in between never run (lattice_world_pump()).

@@ -79,7 +79,9 @@ typedef struct lattice_world_config {
   /// Authority: how many snapshots per second each client gets, 1..tick_rate_hz, spread over the ticks of a
   /// second as evenly as ticks allow. 0, the default, means 30, or tick_rate_hz where that is less.
   uint32_t snapshot_rate_hz;
-  uint32_t max_objects;  ///< live objects, 1..1048576, default 4096; a client needs at least the authority's
+  /// Live objects, 1..1048576, default 4096. A client needs at least the authority's. It may show twice as
+  /// many, while despawned ones still wait for their last RPCs.
+  uint32_t max_objects;
   /// 1: after each tick every member is rounded to its value on the wire, so that a correct prediction is
   /// exact. 0: only types with LATTICE_TYPE_QUANTIZE_SIMULATION are rounded. Must be equal on both sides:
   /// nothing checks it, and a difference shows as rollbacks. Default 1.

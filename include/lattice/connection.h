@@ -50,6 +50,15 @@ LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 ///     lattice_disconnect_with(conn, LATTICE_DISCONNECT_KICKED, "away for too long");
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);
 
+/// Inside lattice_callbacks.on_admit: the text that goes with a refusal, to the client, who finds it in
+/// lattice_conn_info.disconnect_text, and to the log. `text` is as for lattice_disconnect_with(); it counts for
+/// this call of on_admit. LATTICE_ERROR_OUT_OF_ORDER elsewhere. LATTICE_ERROR_INVALID_ARGUMENT for a text that
+/// may not be told.
+///
+///     lattice_set_admit_text(world, "the match has begun");
+///     return LATTICE_DISCONNECT_SERVER_FULL;
+LATTICE_API lattice_result lattice_set_admit_text(lattice_world* world, const char* text);
+
 /// Ends all connections of a world, and pumps it without ticks until the peers were told. Each is told three
 /// times, 50 ms apart, because a datagram may be lost: this blocks for about 150 ms, and for a second at
 /// most. Nobody can join meanwhile. on_disconnected is called for each connection. For the end of a program:
@@ -74,8 +83,8 @@ typedef struct lattice_conn_info {
   uint32_t user_data_bytes;                              ///< size of user_data
   uint64_t remote_schema_id;  ///< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the schema of the peer; else 0
   /// The address of the peer now, with a final zero. A server follows a client whose address changes. The
-  /// path of a back end as "route1/" with the address, or with the number and the bytes of an opaque path, in
-  /// hexadecimal without zeros at the end: "route1/7:0a0b". lattice_conn_get_path() has it as a structure.
+  /// path of a back end as "route1/" with the address, or with the number of an opaque path and its bytes, in
+  /// hexadecimal and without zeros at the end: "route1/7:0a0b". lattice_conn_get_path() has it as a structure.
   char remote_address[64];
   char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
   /// 1 once the client has every object that was in its set when it joined. The authority knows it from

@@ -50,6 +50,8 @@ LATTICE_API const char* lattice_impairment_preset_name(uint32_t index);
 
 /// Impairs the datagrams of this world in one direction from now on. `impairment` is copied. Works on real
 /// sockets and in a simulated network. LATTICE_ERROR_CONFIG names a member that is out of range.
+/// A delayed datagram moves on when this world is next pumped. So impair the side that is pumped often: a
+/// world that is pumped every 200 ms would add up to 200 ms to each delay, and no network does that.
 ///
 ///     lattice_impairment bad;
 ///     lattice_impairment_init(&bad);

@@ -16,15 +16,23 @@
 ///     INT8..UINT64        the integer
 ///     FLOAT, DOUBLE       the number
 ///     VECTOR2, 3, 4       struct { float x, y[, z[, w]]; }
+///     DVECTOR2, 3, 4      struct { double x, y[, z[, w]]; }
 ///     QUATERNION          struct { float x, y, z, w; }
 ///     STRING              char[capacity + 1], zero-terminated UTF-8
 ///     FIXED_STRING        char[capacity], zero-padded, not terminated when full; no encoding implied
 ///     BYTES               struct { uint16_t size; uint8_t data[capacity]; }
 ///     FIXED64             int64_t holding value * 2^32 (q32.32)
 ///     NETID               uint64_t, 0 is "none"
+///     TICK                uint32_t
 ///     STRUCT              the nested host structure
+///     a union             its alternatives, which may share memory, and one uint8_t, the tag: 0 none, 1 the
+///                         first alternative, and so on
 ///     an array            array_count of the above, without gaps: T[n] or std::array<T, n>
+///     a list, a map       array_count of the above, without gaps, and a uint16_t: how many of them count
 ///     CUSTOM              custom->host_bytes bytes that may be copied with memcpy and may be all zero
+///
+/// What does not count, elements behind the end of a list and alternatives that are not active, may hold
+/// anything. The library never reads it, and sets it to zero when it writes the member.
 ///
 /// **The zero baseline** of an object is an all-zero host structure as the wire has it: false, the value 0 of
 /// an enum or its first value where 0 is not declared, the number of the range nearest to 0, the identity
@@ -44,10 +52,11 @@ extern "C" {
 #endif
 
 #define LATTICE_MAX_BEHAVIOURS 16       ///< most behaviours of a type
-#define LATTICE_MAX_MEMBERS 32          ///< most members of a structure
+#define LATTICE_MAX_MEMBERS 256         ///< most members of a structure; of a union 255
 #define LATTICE_MAX_NESTING 8           ///< most levels of structures inside structures
-#define LATTICE_MAX_LEAVES 512          ///< most components of a type, input or RPC, after flattening
+#define LATTICE_MAX_LEAVES 4096         ///< most components of a type, input or RPC, after flattening
 #define LATTICE_MAX_ARRAY_ELEMENTS 256  ///< most elements of an array member
+#define LATTICE_MAX_LIST_ELEMENTS 1024  ///< most elements of a list, and entries of a map
 #define LATTICE_MAX_HOST_BYTES 65536    ///< most bytes of a host structure
 #define LATTICE_MAX_RPCS 256            ///< most RPCs of a type
 #define LATTICE_MAX_TYPES 1024          ///< most types of a world
@@ -56,6 +65,7 @@ extern "C" {
 #define LATTICE_MAX_STRING_BYTES 65535     ///< largest capacity of STRING, FIXED_STRING and BYTES
 #define LATTICE_DEFAULT_STRING_BYTES 1024  ///< capacity of STRING, FIXED_STRING and BYTES that state none
 #define LATTICE_MAX_CUSTOM_BYTES 1024      ///< largest capacity of CUSTOM
+#define LATTICE_MAX_CODEC_BITS 16384       ///< most bits of a state that a codec may write
 
 /// What a member is. The list at the top of this file has its host memory. Values are stable.
 typedef enum lattice_wire_type {
@@ -81,24 +91,31 @@ typedef enum lattice_wire_type {
   LATTICE_WIRE_FIXED64 = 19,       ///< fixed-point number with 32 bits before and 32 after the point
   LATTICE_WIRE_NETID = 20,         ///< reference to an object, by its id
   LATTICE_WIRE_STRUCT = 21,        ///< a nested structure
-  LATTICE_WIRE_CUSTOM = 22         ///< a value with a serializer of the application's own
+  LATTICE_WIRE_CUSTOM = 22,        ///< a value with a serializer of the application's own
+  LATTICE_WIRE_TICK = 23,          ///< a moment: the number of a simulation tick
+  LATTICE_WIRE_DVECTOR2 = 24,      ///< two doubles
+  LATTICE_WIRE_DVECTOR3 = 25,      ///< three doubles
+  LATTICE_WIRE_DVECTOR4 = 26       ///< four doubles
 } lattice_wire_type;
 
 /// How a member is packed. LATTICE_ERROR_SCHEMA when an encoding does not fit the type of its member.
 typedef enum lattice_encoding {
-  /// FIXED for integers of up to 16 bits and FIXED64. VARINT for integers of 32 and 64 bits and NETID. RANGED
-  /// for ENUM. SMALLEST_THREE for QUATERNION. For float, double and vectors: COMPRESSED when
+  /// FIXED for integers of up to 16 bits and FIXED64. VARINT for integers of 32 and 64 bits, NETID and TICK.
+  /// RANGED for ENUM. SMALLEST_THREE for QUATERNION. For float, double and vectors: COMPRESSED when
   /// quant[0].precision is above 0, else FULL. The other types have this encoding only.
   LATTICE_ENCODING_DEFAULT = 0,
-  LATTICE_ENCODING_FIXED = 1,  ///< integers, FIXED64, NETID: the full width, bytes little-endian
+  LATTICE_ENCODING_FIXED = 1,  ///< integers, FIXED64, NETID, TICK: the full width, bytes little-endian
   /// Integers of 32 and 64 bits, NETID: 7 bits per byte, so that small numbers are short; zig-zag when
-  /// signed. FIXED64: the same of the difference to the baseline.
+  /// signed. FIXED64, TICK: the same of the difference to the baseline.
   LATTICE_ENCODING_VARINT = 2,
   LATTICE_ENCODING_RANGED = 3,      ///< integers in [min_value, max_value]: ceil(log2(count of values)) bits
   LATTICE_ENCODING_BITS = 4,        ///< unsigned integers: `bits` bits
   LATTICE_ENCODING_COMPRESSED = 5,  ///< float, double, vectors: a number of steps in the bounds of `quant`
   LATTICE_ENCODING_FULL = 6,        ///< float, double, vectors, quaternion: every bit of the number
-  LATTICE_ENCODING_SMALLEST_THREE = 7  ///< quaternion: 2 bits, and `bits` for each of three components
+  LATTICE_ENCODING_SMALLEST_THREE = 7,  ///< quaternion: 2 bits, and `bits` for each of three components
+  /// FLOAT and VECTOR2 to 4: an IEEE 754 number of 16 bits: 11 bits of precision at any size up to 65504.
+  /// A finite value beyond is clamped.
+  LATTICE_ENCODING_HALF = 8
 } lattice_encoding;
 
 /// What a member means to interpolation, extrapolation, smoothing and prediction. A member has at most one of
@@ -129,6 +146,20 @@ typedef enum lattice_member_flags {
   /// there is overwritten after each tick. Changes no bytes on the wire.
   LATTICE_MEMBER_NOT_PREDICTED = 1 << 8
 } lattice_member_flags;
+
+/// How many values a member holds.
+typedef enum lattice_container {
+  /// One value; with an array_count above 1 an array, which always has that many elements.
+  LATTICE_CONTAINER_ARRAY = 0,
+  /// 0 to array_count elements. The length travels when it changes, one bit for each element, and the
+  /// elements that changed.
+  LATTICE_CONTAINER_LIST = 1,
+  /// 0 to array_count entries. An entry is a structure, and its first member is the key: an ENUM, an integer
+  /// or a NETID. No two entries have the same key, and their order does not count. An entry that was added
+  /// travels whole. Of one that stays its value travels when it changed, and of one that was removed two
+  /// bits.
+  LATTICE_CONTAINER_MAP = 2
+} lattice_container;
 
 struct lattice_struct_desc;
 
@@ -176,9 +207,17 @@ typedef struct lattice_member_desc {
   lattice_quant quant[4];
   const int64_t* enum_values;  ///< ENUM: the values, no two equal; NULL means 0 to enum_count - 1
   uint32_t enum_count;         ///< ENUM: how many values there are, 1..65536
-  /// Elements of an array, 2..LATTICE_MAX_ARRAY_ELEMENTS. 0 and 1: not an array. All other members describe
-  /// one element, `flags` included.
+  /// Elements of an array, 2..LATTICE_MAX_ARRAY_ELEMENTS. 0 and 1: not an array. LIST, MAP: most elements,
+  /// 1..LATTICE_MAX_LIST_ELEMENTS. All other members describe one element, `flags` included.
   uint32_t array_count;
+  lattice_container container;  ///< how many values the member holds; default LATTICE_CONTAINER_ARRAY
+  /// LIST, MAP: where the uint16_t number of elements lies, in bytes from the first element: behind the last
+  /// element that there is room for. 0: next to it, at an even place.
+  uint32_t count_offset;
+  /// LIST, MAP: bytes of the whole in host memory, from the first element: what lattice_set_prop() and
+  /// lattice_get_prop() take. 0: up to the end of the number of elements.
+  uint32_t container_bytes;
+  uint32_t reserved;                            ///< leave at 0
   const struct lattice_struct_desc* structure;  ///< STRUCT: its members
   const lattice_custom_desc* custom;            ///< CUSTOM: its serializer
 } lattice_member_desc;
@@ -187,21 +226,71 @@ typedef struct lattice_member_desc {
 typedef enum lattice_struct_flags {
   /// As a member of another structure it carries a mask of its own, so that only its changed members travel.
   /// Without the flag it travels whole. LATTICE_NETSTRUCT_DELTA sets it.
-  LATTICE_STRUCT_DELTA = 1 << 0
+  LATTICE_STRUCT_DELTA = 1 << 0,
+  /// At most one of its members counts, the active alternative, and only that travels. May be a member of
+  /// another structure, or an element, and not a behaviour, an input or the arguments of an RPC. Not together
+  /// with LATTICE_STRUCT_DELTA. LATTICE_NETUNION sets it.
+  LATTICE_STRUCT_UNION = 1 << 1
 } lattice_struct_flags;
 
 /// A host structure and its networked members. Behaviours, nested values, arguments of RPCs and inputs use
 /// it.
 typedef struct lattice_struct_desc {
-  uint32_t struct_size;                ///< set by lattice_struct_desc_init()
-  uint32_t flags;                      ///< sum of lattice_struct_flags
-  const char* name;                    ///< part of the schema, unless a behaviour or an input has its own
-  uint32_t host_bytes;                 ///< sizeof, 1..LATTICE_MAX_HOST_BYTES
-  uint32_t host_align;                 ///< alignof, a power of two up to 64
-  const lattice_member_desc* members;  ///< in the order of the wire; they must not overlap in host memory
-  uint32_t member_count;               ///< 1..LATTICE_MAX_MEMBERS; arguments of an RPC may have 0
-  uint32_t reserved;                   ///< leave at 0
+  uint32_t struct_size;  ///< set by lattice_struct_desc_init()
+  uint32_t flags;        ///< sum of lattice_struct_flags
+  const char* name;      ///< part of the schema, unless a behaviour or an input has its own
+  uint32_t host_bytes;   ///< sizeof, 1..LATTICE_MAX_HOST_BYTES
+  uint32_t host_align;   ///< alignof, a power of two up to 64
+  /// In the order of the wire. They must not overlap in host memory, except the alternatives of a union.
+  const lattice_member_desc* members;
+  uint32_t member_count;  ///< 1..LATTICE_MAX_MEMBERS; arguments of an RPC may have 0
+  uint32_t tag_offset;    ///< of a union: where its uint8_t tag lies, in bytes from the start
 } lattice_struct_desc;
+
+/// Where a codec writes. Each byte fills from its most significant bit down.
+typedef struct lattice_bit_output {
+  uint8_t* next;      ///< where the next 8 bytes go
+  uint64_t pending;   ///< the last `used` bits, which are not stored yet, from the most significant bit down
+  uint32_t used;      ///< 0..63; when it comes to 64, the 8 bytes are stored
+  uint32_t reserved;  ///< leave at 0
+} lattice_bit_output;
+
+/// Where a codec reads.
+typedef struct lattice_bit_input {
+  const uint8_t* data;   ///< the bytes
+  size_t position_bits;  ///< of the next bit; bit 0 is the most significant bit of data[0]
+} lattice_bit_input;
+
+/// Code that does for one structure what the library does by interpreting its description: with the same
+/// results, bit for bit, and faster. lattice::behaviour_desc() makes one for every declared structure, so a
+/// program rarely fills one in. Registration compares it with the description on a few hundred states, and
+/// refuses one that differs. Source: docs/decisions/0041-straight-codecs.md.
+///
+/// State is an array of 32-bit words ("State words" in that decision). In a mask of members the first member
+/// has bit member_count - 1, and the last one bit 0. The functions must not fail, allocate or keep anything,
+/// and may run on several threads at once. The library keeps them for as long as the world lives.
+typedef struct lattice_codec_desc {
+  uint32_t struct_size;    ///< set by lattice_codec_desc_init()
+  uint32_t word_count;     ///< of a state
+  uint32_t max_bits;       ///< most bits that encode() writes, up to LATTICE_MAX_CODEC_BITS
+  uint32_t member_count;   ///< of the structure, 1..64
+  uint64_t state_members;  ///< the members that quantize() and dequantize() take
+  uint64_t wire_members;   ///< the members that encode() and decode() take
+  /// Host structure to words. Returns 1, or 0 when a value did not fit and was clamped.
+  uint32_t (*quantize)(const void* host, uint32_t* words);
+  /// Words to host structure. Leaves all other bytes as they are.
+  void (*dequantize)(const uint32_t* words, void* host);
+  /// The mask of all members whose words differ.
+  uint64_t (*changed)(const uint32_t* base, const uint32_t* current);
+  /// Writes the members of `mask`, which are among wire_members and differ. There is room for max_bits and 8
+  /// bytes more.
+  void (*encode)(lattice_bit_output* out, uint64_t mask, const uint32_t* base, const uint32_t* current);
+  /// Reads what encode() wrote into `out`, where the members of `mask` are as in `base`, and leaves all other
+  /// members as they are. There are at least max_bits + 80 readable bits. Returns 1, or 0 for bits that
+  /// encode() never writes. Never trust them: they come from a peer.
+  /// Whatever they are, it moves at most max_bits on.
+  uint32_t (*decode)(lattice_bit_input* in, uint64_t mask, const uint32_t* base, uint32_t* out);
+} lattice_codec_desc;
 
 /// One behaviour of a type: a named group of members with a host structure of its own.
 typedef struct lattice_behaviour_desc {
@@ -209,6 +298,7 @@ typedef struct lattice_behaviour_desc {
   uint32_t reserved;                     ///< leave at 0
   const char* name;                      ///< unique within the type; NULL means the name of the structure
   const lattice_struct_desc* structure;  ///< its members
+  const lattice_codec_desc* codec;       ///< straight code for them; NULL: the library interprets them
 } lattice_behaviour_desc;
 
 /// When an RPC is delivered.
@@ -284,6 +374,12 @@ static inline void lattice_member_desc_init(lattice_member_desc* d) {
 }
 /// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
 static inline void lattice_struct_desc_init(lattice_struct_desc* d) {
+  if (d == NULL) return;
+  memset(d, 0, sizeof *d);
+  d->struct_size = (uint32_t)sizeof *d;
+}
+/// All zero, with struct_size. Does nothing when `d` is NULL. Does not set lattice_last_result().
+static inline void lattice_codec_desc_init(lattice_codec_desc* d) {
   if (d == NULL) return;
   memset(d, 0, sizeof *d);
   d->struct_size = (uint32_t)sizeof *d;

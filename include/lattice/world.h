@@ -101,7 +101,8 @@ LATTICE_API uint64_t lattice_world_time_to_tick_ns(lattice_world* world);
 /// Sleeps until the pump has something to do, or until `timeout_ns` have passed: a datagram has come, a tick
 /// or a timer is due, something was sent, or events wait. Returns 1 if there is something to do or a signal
 /// came, and 0 after the timeout; 0 only asks. While messages wait that congestion control lets leave later,
-/// there is something to do a millisecond after the last pump. The sleep is by
+/// there is something to do a millisecond after the last pump. So there is, each millisecond, in a world with
+/// a back end that has no descriptor: only a look tells whether a datagram came. The sleep is by
 /// the clock of the system, even where lattice_world_config.clock is set. Other threads get
 /// LATTICE_ERROR_BUSY from this world meanwhile. 0 with LATTICE_ERROR_UNSUPPORTED on a simulated network,
 /// where time does not pass by itself, and with LATTICE_ERROR_OUT_OF_ORDER inside a callback.
@@ -130,9 +131,10 @@ LATTICE_API uint32_t lattice_world_wait(lattice_world* world, uint64_t timeout_n
 ///     }
 LATTICE_API lattice_result lattice_world_idle_ns(lattice_world* world, uint64_t* out);
 
-/// Writes the descriptor of the socket, for poll(), epoll or kqueue in a loop of the program's own. It is
-/// readable when datagrams wait. Only wait on it: the world reads it and closes it. LATTICE_ERROR_UNSUPPORTED
-/// on a simulated network, and in a world with back ends: wait on theirs too, or call lattice_world_wait().
+/// Writes the descriptor of the UDP socket, for poll(), epoll or kqueue in a loop of the program's own. It is
+/// readable when datagrams wait. Only wait on it: the world reads it and closes it. It says nothing of back
+/// ends: wait on theirs too, or call lattice_world_wait(). LATTICE_ERROR_UNSUPPORTED on a simulated network,
+/// and in a world without UDP.
 LATTICE_API lattice_result lattice_world_descriptor(lattice_world* world, intptr_t* out);
 
 /// What lattice_set_option() switches. The first three work on a client and are on at the start. Switch them

@@ -8,7 +8,7 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoBlock = UINT32_MAX;
 
 }  // namespace
 
@@ -31,13 +31,13 @@ uint32_t BlockCache::find(uint32_t group, uint32_t mask, Tick baseline) {
   LATTICE_ASSERT(mask != 0);
   if (group >= heads_.size()) heads_.resize(size_t{group} + 1);
   Head& head = heads_[group];
-  if (head.send != send_) head = Head{send_, kNone};
+  if (head.send != send_) head = Head{send_, kNoBlock};
   // What many ask for stays in front of what a client alone has, such as all of a group but its own object.
-  uint32_t before = kNone;
-  for (uint32_t index = head.block; index != kNone; before = index, index = blocks_[index].next) {
+  uint32_t before = kNoBlock;
+  for (uint32_t index = head.block; index != kNoBlock; before = index, index = blocks_[index].next) {
     if (blocks_[index].mask != mask || blocks_[index].baseline != baseline) continue;
     ++shared_;
-    if (before != kNone) {
+    if (before != kNoBlock) {
       blocks_[before].next = blocks_[index].next;
       blocks_[index].next = head.block;
       head.block = index;
@@ -45,7 +45,7 @@ uint32_t BlockCache::find(uint32_t group, uint32_t mask, Tick baseline) {
     return blocks_[index].size == kTooLong ? kTooLong : index;
   }
   const uint32_t index = encode(group, mask, baseline);
-  uint32_t& link = head.block == kNone ? head.block : blocks_[head.block].next;
+  uint32_t& link = head.block == kNoBlock ? head.block : blocks_[head.block].next;
   blocks_[index].next = link;
   link = index;
   return blocks_[index].size == kTooLong ? kTooLong : index;
@@ -66,7 +66,7 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
   head.slot = base_slot + first;
   BitWriter out(scratch_);
   write_block_head(out, head);
-  uint32_t previous_slot = kNone;
+  uint32_t previous_slot = kNoSlot;
   WireMask previous;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint32_t slot = base_slot + static_cast<uint32_t>(std::countr_zero(rest));
@@ -74,7 +74,7 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
     if (body_index == EntryCache::kTooLarge) return index;
     const EntryBody body = entries_.body(body_index);
     bool same_type = false;
-    if (previous_slot != kNone) {
+    if (previous_slot != kNoSlot) {
       write_gap(out, slot - previous_slot - 1, head.k);
       same_type = table_.info(slot).type == table_.info(previous_slot).type;
     }

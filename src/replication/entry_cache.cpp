@@ -9,7 +9,7 @@
 namespace lattice::replication {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoBody = UINT32_MAX;
 
 uint64_t load_u64_be(const uint8_t* p) {
   uint64_t v = 0;
@@ -39,8 +39,8 @@ void EntryCache::begin_send() {
 uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
   if (slot >= heads_.size()) heads_.resize(std::max<size_t>(table_.slot_count(), size_t{slot} + 1));
   Head& head = heads_[slot];
-  if (head.send != send_) head = Head{send_, kNone};
-  for (uint32_t index = head.body; index != kNone; index = bodies_[index].next) {
+  if (head.send != send_) head = Head{send_, kNoBody};
+  for (uint32_t index = head.body; index != kNoBody; index = bodies_[index].next) {
     if (bodies_[index].baseline != baseline) continue;
     ++shared_;
     return bodies_[index].bits == kTooLarge ? kTooLarge : index;

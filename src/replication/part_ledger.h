@@ -23,6 +23,9 @@ struct SentEntry {
   static constexpr uint32_t kStayMask = (1u << kStayBits) - 1;
   static constexpr uint32_t kBlock = kEntryKinds;  // as `kind`
 
+  /// The stay that follows `stay`.
+  static uint16_t next_stay(uint32_t stay) { return static_cast<uint16_t>((stay + 1) & kStayMask); }
+
   static SentEntry block(uint32_t group, uint32_t mask) {
     SentEntry entry;
     entry.index = group & ((1u << kIndexBits) - 1);

@@ -12,10 +12,6 @@ namespace {
 constexpr size_t kUsualRemovals = 16;
 constexpr size_t kUsualRemovalCells = 32;
 
-uint16_t next_stay(uint32_t stay) {
-  return static_cast<uint16_t>((stay + 1) & SentEntry::kStayMask);
-}
-
 }  // namespace
 
 Removals::Removals() : of_slot_(kUsualRemovalCells) {
@@ -35,7 +31,7 @@ Removal& Removals::add(uint32_t slot, uint64_t network_id) {
   removal = Removal();
   removal.network_id = network_id;
   removal.slot = slot;
-  removal.stay = next_stay(stay);
+  removal.stay = SentEntry::next_stay(stay);
   of_slot_.insert(slot, index);
   append(index, Removal::State::kWaits);
   return removal;
@@ -46,7 +42,7 @@ void Removals::end(uint32_t index) {
   mark_partial(removal, false);
   of_slot_.erase(removal.slot);
   unlink(index);
-  removal.stay = next_stay(removal.stay);
+  removal.stay = SentEntry::next_stay(removal.stay);
   removal.next = first_free_;
   first_free_ = index;
 }

@@ -14,10 +14,6 @@ constexpr size_t kLeastAwake = 32;  // room in the list of awake objects
 /// To look a change up costs as much as to look at so many objects of the set.
 constexpr size_t kLookupCost = 4;
 
-uint16_t next_stay(uint32_t stay) {
-  return static_cast<uint16_t>((stay + 1) & SentEntry::kStayMask);
-}
-
 // A ledger holds the low bits; no entry is newer than the newest that was sent.
 uint32_t version_of(const SentEntry& entry, const Replica& replica) {
   return replica.sent_version - static_cast<uint16_t>(replica.sent_version - entry.version);
@@ -169,12 +165,12 @@ uint32_t ReplicaList::add_index(uint32_t slot) {
     is_awake_.push_back(false);
     is_quiet_.push_back(false);
   }
-  replicas_[index].stay = next_stay(replicas_[index].stay) & SentEntry::kStayMask;
+  replicas_[index].stay = SentEntry::next_stay(replicas_[index].stay) & SentEntry::kStayMask;
   return index;
 }
 
 void ReplicaList::remove_index(uint32_t index) {
-  const uint16_t stay = next_stay(replicas_[index].stay);
+  const uint16_t stay = SentEntry::next_stay(replicas_[index].stay);
   if (stay == 0) forget_stays(index);
   replicas_[index] = Replica();
   replicas_[index].stay = stay & SentEntry::kStayMask;

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "lattice/authoring/bit_reader.h"
+#include "lattice/authoring/byte_order.h"
 
 namespace lattice::serialization {
 
@@ -67,7 +68,7 @@ class BitWindow {
     }
     uint64_t head = 0;
     std::memcpy(&head, data_ + byte, sizeof head);
-    ahead_ = highest_first(head) << skip | uint64_t{data_[byte + 8]} >> (8 - skip);
+    ahead_ = detail::big_endian(head) << skip | uint64_t{data_[byte + 8]} >> (8 - skip);
   }
 
   /// Lets `read` take a BitReader from here on, and moves to where it stops. Its result is read's.
@@ -82,14 +83,6 @@ class BitWindow {
   }
 
  private:
-  static uint64_t highest_first(uint64_t v) {
-    if constexpr (std::endian::native == std::endian::little) {
-      v = (v & 0x00FF00FF00FF00FFu) << 8 | (v >> 8 & 0x00FF00FF00FF00FFu);
-      v = (v & 0x0000FFFF0000FFFFu) << 16 | (v >> 16 & 0x0000FFFF0000FFFFu);
-      v = v << 32 | v >> 32;
-    }
-    return v;
-  }
   // The 8 bytes from `byte` on, with zeros behind the last. A ninth byte is not there.
   uint64_t near_end(size_t byte) const {
     uint64_t head = 0;

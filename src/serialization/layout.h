@@ -4,7 +4,9 @@
 // equal, and words hold quantized values only, so history, deltas and comparisons agree on every peer. Every
 // leaf (a number, one component of a vector, a whole quaternion, a string) owns at least one word, and a
 // number of more than 32 bits owns two, the low one first. Strings, bytes and custom values own a length word
-// and ceil(capacity / 4) data words; unused data words are zero.
+// and ceil(capacity / 4) data words; unused data words are zero. A list or a map owns a word for its length
+// and the words of all elements that it has room for, a map in ascending order of its keys; a union owns a
+// word for its tag and the words of all alternatives. What does not count has the words of its zero baseline.
 //
 // Delta encoding (X-03, Y-07, Y-17), in order:
 //   objects only:       one presence bit per behaviour, behaviour 0 first
@@ -15,6 +17,7 @@
 //                         struct             whole: every leaf in order, a bool as 1 bit
 //                         struct with delta  its own changed mask and members, as above
 //                         array              likewise, with the elements as members
+//                         list, map, union   layout_containers.cpp
 // A present behaviour, and a changed structure, has at least one mask bit set; decoders refuse any other.
 // Whole encoding (inputs, RPC arguments): every leaf in order, a bool as 1 bit. A hand-written Serialize() of
 // the same fields gives the same bits (§21.4). Source: §14.6, §20, §21, Y-05..Y-17, X-06, S-02.
@@ -22,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,19 +45,30 @@ using lattice::BitWriter;
 
 /// One member, or one member of a nested structure.
 struct LayoutNode {
-  enum class Kind : uint8_t { kBool, kPlain, kStructWhole, kStructDelta, kArray };
+  enum class Kind : uint8_t { kBool, kPlain, kStructWhole, kStructDelta, kArray, kList, kMap, kUnion };
   Kind kind = Kind::kPlain;
   uint8_t behaviour = 0;
-  uint16_t first_leaf = 0;
-  uint16_t leaf_count = 0;
-  uint16_t first_child = 0;  ///< index into nodes(), for structures and arrays
-  uint16_t child_count = 0;
+  bool predicted = true;
+  bool has_container = false;  ///< it is a list, a map or a union, or has one within
+  uint16_t first_leaf = 0;     ///< of a list and a map the length, of a union the tag
+  uint16_t leaf_count = 0;     ///< with all that is within; of the elements of a list those of one
+  uint16_t first_child = 0;    ///< index into nodes(), for structures, arrays and containers
+  uint16_t child_count = 0;    ///< of a list and a map 1, which stands for all elements: see `element_words`
+  uint16_t capacity = 0;       ///< of a list and a map: most elements
   uint32_t first_word = 0;
   uint32_t word_count = 0;
-  uint32_t host_offset = 0;  ///< from the start of the behaviour's host structure
+  uint32_t element_words = 0;  ///< of a list and a map: from one element to the next
+  uint32_t element_bytes = 0;  ///< of a list and a map: the same in host memory
+  uint32_t host_offset = 0;    ///< from the start of the behaviour's host structure
   uint32_t host_bytes = 0;
   std::string name;
 };
+
+/// Whether two states have the same words of a member.
+inline bool same_words(const Word* a, const Word* b, const LayoutNode& node) {
+  if (node.word_count == 1) return a[node.first_word] == b[node.first_word];
+  return std::memcmp(a + node.first_word, b + node.first_word, node.word_count * sizeof(Word)) == 0;
+}
 
 /// One behaviour of an object layout. A structure layout has exactly one.
 struct LayoutBehaviour {
@@ -65,6 +80,7 @@ struct LayoutBehaviour {
   uint32_t word_count = 0;
   uint32_t host_bytes = 0;
   uint32_t host_align = 1;
+  lattice_codec_desc codec = {};  ///< struct_size 0: none
   std::string name;
 };
 
@@ -74,7 +90,7 @@ struct MotionMember {
   Role role = Role::kPosition;
   uint8_t behaviour = 0;
   uint8_t component_count = 0;  ///< 1..4; 4 for a rotation
-  bool is_double = false;       ///< host components are double (scalar DOUBLE), else float
+  bool is_double = false;       ///< host components are double, else float
   uint16_t first_leaf = 0;
   int16_t velocity = -1;      ///< index into motion() of the member that moves this one, or -1
   int16_t acceleration = -1;  ///< index into motion() of the acceleration, or -1
@@ -112,6 +128,11 @@ class Layout {
   /// clamped (Y-05, Y-09), and the result is false: quantize_member() tells whose value it was.
   /// quantize(dequantize(words)) == words for all words that quantize() produced.
   bool quantize(const void* const* host, Word* words) const;
+  /// Lets behaviour `index` be packed by straight code. Returns false and says why when the code does not
+  /// give what this layout gives. Does nothing where the changed mask is too large for it.
+  bool take_codec(size_t index, const lattice_codec_desc& codec, std::string* error);
+  /// True when every behaviour has straight code.
+  bool is_straight() const { return is_straight_; }
   /// The same for one member of nodes(): writes the member's words and no others.
   bool quantize_member(const LayoutNode& member, const void* const* host, Word* words) const;
   /// Converts words to host structures. Bytes that belong to no member (padding, private fields) stay as they
@@ -130,7 +151,7 @@ class Layout {
   bool prediction_equal(const Word* a, const Word* b) const;
   /// dequantize(), of the members that are not predicted only.
   void dequantize_not_predicted(const Word* words, void* const* host) const;
-  bool predicts_all() const { return not_predicted_leaves_.empty(); }
+  bool predicts_all() const { return predicts_all_; }
   /// A hash of the words, the same on every platform.
   uint64_t state_hash(const Word* words) const;
 
@@ -165,13 +186,15 @@ class Layout {
     return in.with_reader([&](BitReader& reader) { return decode_members(reader, plan.mask, base, out); });
   }
 
+  /// Everything that counts, in order.
   void encode_whole(BitWriter& writer, const Word* words) const;
   /// On failure returns false, and `out` is the zero baseline.
   bool decode_whole(BitReader& reader, Word* out) const;
 
   /// Writes the state between two states, at t in [0, 1], into host structures (§21.7). Numbers and vectors
-  /// are interpolated linearly, rotations and angles the short way round. Everything else holds `a` until t
-  /// reaches 1. If the object teleported between the two states, everything holds `a`.
+  /// are interpolated linearly, rotations and angles the short way round, also of an element that a list has
+  /// in both states, and of an alternative that is active in both. Everything else holds `a` until t reaches
+  /// 1. If the object teleported between the two states, everything holds `a`.
   void interpolate(const Word* a, const Word* b, double t, void* const* host) const;
   /// Dead reckoning, `seconds` after `last` (§12.2). Positions move by velocity and acceleration, rotations
   /// by angular velocity, all clamped to their declared bounds. Everything else holds.
@@ -205,7 +228,26 @@ class Layout {
 
   void encode_flat(BitWriter& writer, const Word* base, const Word* current) const;
   bool decode_flat(BitReader& reader, const Word* base, Word* out) const;
+  // layout_straight.cpp
+  bool codec_fits(size_t index, const lattice_codec_desc& codec, std::string* error) const;
+  bool codec_agrees(size_t index, const lattice_codec_desc& codec) const;
+  bool quantize_straight(const void* const* host, Word* words) const;
+  void dequantize_straight(const Word* words, void* const* host) const;
+  uint64_t changed_mask_straight(const Word* base, const Word* current) const;
+  void encode_straight(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
+  bool decode_straight(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
+  template <class Run, class Other>
+  bool walk_marked(uint64_t marked, const Run& run, const Other& other) const;
+  bool decode_marked_node(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  uint64_t to_marked(const LayoutBehaviour& behaviour, uint64_t mask) const;
+  void encode_run(BitWriter& writer, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,
+                  const Word* current) const;
+  bool decode_run(BitReader& reader, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,
+                  Word* out) const;
+
   void encode_marked(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
+  void encode_interpreted(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
+  bool decode_interpreted(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
   bool decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
   void encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, const Word* base,
                     const Word* current) const;
@@ -217,8 +259,35 @@ class Layout {
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;
+  struct Found;
   template <class IsIt>
-  const LayoutNode* find_first(const IsIt& is_it, std::string* path) const;
+  Found find_first(const Word* words, const IsIt& is_it, std::string* path) const;
+  bool all_close(const Word* a, const Word* b, bool not_predicted_too) const;
+  void interpolate_leaf(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
+  // One node. Pointers may be shifted, by the elements of a list that lie between; `host` is the start of the
+  // behaviour's host structure, shifted alike.
+  bool quantize_node(const LayoutNode& node, const uint8_t* host, Word* words) const;
+  void dequantize_node(const LayoutNode& node, const Word* words, uint8_t* host) const;
+  void interpolate_node(const LayoutNode& node, const Word* a, const Word* b, double t, uint8_t* host) const;
+  bool close_node(const LayoutNode& node, const Word* a, const Word* b) const;
+  void zero_node(const LayoutNode& node, Word* words) const;
+  void zero_elements(const LayoutNode& node, size_t first, Word* words) const;
+  size_t begin_container(const LayoutNode& node, const Word* words, uint8_t* host) const;
+  void encode_whole_node(BitWriter& writer, const LayoutNode& node, const Word* words) const;
+  bool decode_whole_node(BitReader& reader, const LayoutNode& node, Word* out) const;
+  void encode_container(BitWriter& writer, const LayoutNode& node, const Word* base,
+                        const Word* current) const;
+  bool decode_container(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void encode_list(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
+  bool decode_list(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void encode_map(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
+  bool decode_map(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void encode_union(BitWriter& writer, const LayoutNode& node, const Word* base, const Word* current) const;
+  bool decode_union(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
+  void encode_value(BitWriter& writer, const LayoutNode& entry, const Word* base, const Word* current) const;
+  bool decode_value(BitReader& reader, const LayoutNode& entry, const Word* base, Word* out) const;
+  uint64_t key_of(const LayoutNode& map, const Word* words) const;
+  bool sort_map(const LayoutNode& map, Word* words) const;
   std::span<const Leaf> leaves_of(const LayoutNode& node) const;
 
   std::vector<LayoutBehaviour> behaviours_;
@@ -228,10 +297,12 @@ class Layout {
   LeafColumns columns_;
   std::vector<MotionMember> motion_;
   std::vector<uint16_t> teleport_leaves_;
-  std::vector<uint16_t> not_predicted_leaves_;
+  std::vector<uint16_t> containers_;            // outermost lists, maps and unions, by node
+  std::vector<uint16_t> not_predicted_leaves_;  // outside containers
   std::vector<Word> zero_words_;
   std::vector<FlatMember> members_;
   std::vector<PackedField> fields_;
+  std::vector<uint16_t> not_straight_;  // the members that no codec quantizes, by node
   std::vector<uint64_t> word_masks_;  // by word: its member's bit of changed_mask(); empty for a large state
   std::string canonical_members_;
   size_t word_count_ = 0;
@@ -239,6 +310,8 @@ class Layout {
   size_t max_delta_bits_ = 0;
   size_t max_whole_bits_ = 0;
   bool has_presence_bits_ = false;
+  bool is_straight_ = false;
+  bool predicts_all_ = true;
 };
 
 }  // namespace lattice::serialization

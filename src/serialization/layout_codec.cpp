@@ -10,9 +10,9 @@
 namespace lattice::serialization {
 namespace {
 
-bool words_equal(const Word* a, const Word* b, uint32_t first, uint32_t count) {
-  if (count == 1) return a[first] == b[first];
-  return std::memcmp(a + first, b + first, count * sizeof(Word)) == 0;
+bool same_behaviour(const Word* a, const Word* b, const LayoutBehaviour& behaviour) {
+  const uint32_t first = behaviour.first_word;
+  return std::memcmp(a + first, b + first, behaviour.word_count * sizeof(Word)) == 0;
 }
 
 // The changed mask of a structure or an array, in groups of 64 bits. The first member of a group has the
@@ -25,10 +25,6 @@ static_assert(LATTICE_MAX_MEMBERS <= LATTICE_MAX_ARRAY_ELEMENTS &&
 bool is_marked(const ChangedMask& masks, size_t index) {
   return (masks[index / kMaskBits] >> (kMaskBits - 1 - index % kMaskBits) & 1u) != 0;
 }
-
-// A structure that is sent whole does not know its baseline (§21.4): differences in it are taken against
-// zero.
-constexpr Word kNoBase[2] = {0, 0};
 
 }  // namespace
 
@@ -49,7 +45,7 @@ void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* curre
   uint32_t present = 0;
   for (size_t i = 0; i < behaviours_.size(); ++i) {
     const LayoutBehaviour& behaviour = behaviours_[i];
-    const bool differs = !words_equal(base, current, behaviour.first_word, behaviour.word_count);
+    const bool differs = !same_behaviour(base, current, behaviour);
     present |= static_cast<uint32_t>(differs) << i;
     writer.WriteBool(differs);
   }
@@ -66,7 +62,7 @@ void Layout::encode_nodes(BitWriter& writer, std::span<const LayoutNode> nodes, 
     const std::span<const LayoutNode> group = nodes.subspan(first, std::min(kMaskBits, nodes.size() - first));
     uint64_t mask = 0;  // member 0 is in the highest of group.size() bits, so that its bit goes first
     for (const LayoutNode& node : group) {
-      mask = mask << 1 | (words_equal(base, current, node.first_word, node.word_count) ? 0u : 1u);
+      mask = mask << 1 | (same_words(base, current, node) ? 0u : 1u);
     }
     writer.WriteBits(mask, static_cast<int>(group.size()));
     masks[first / kMaskBits] = mask << (kMaskBits - group.size());
@@ -88,11 +84,14 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const Wor
         encode_leaf(writer, leaf, base + leaf.word, current + leaf.word);
       return;
     case LayoutNode::Kind::kStructWhole:
-      for (const Leaf& leaf : leaves_of(node)) encode_leaf(writer, leaf, kNoBase, current + leaf.word);
-      return;
+      return encode_whole_node(writer, node, current);
     case LayoutNode::Kind::kStructDelta:
     case LayoutNode::Kind::kArray:
       return encode_nodes(writer, children_of(node), base, current);
+    case LayoutNode::Kind::kList:
+    case LayoutNode::Kind::kMap:
+    case LayoutNode::Kind::kUnion:
+      return encode_container(writer, node, base, current);
   }
 }
 
@@ -106,8 +105,7 @@ bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const 
     for (size_t i = 0; i < behaviours_.size() && ok; ++i) {
       if ((present >> (behaviours_.size() - 1 - i) & 1u) == 0) continue;
       const LayoutBehaviour& behaviour = behaviours_[i];
-      ok = decode_nodes(reader, members_of(behaviour), base, out) &&
-           !words_equal(base, out, behaviour.first_word, behaviour.word_count);
+      ok = decode_nodes(reader, members_of(behaviour), base, out) && !same_behaviour(base, out, behaviour);
     }
   }
   ok = ok && reader.ok();
@@ -130,14 +128,15 @@ bool Layout::decode_nodes(BitReader& reader, std::span<const LayoutNode> nodes, 
   }
   for (size_t i = 0; i < nodes.size() && any != 0; ++i) {
     if (!is_marked(masks, i)) continue;
-    const LayoutNode& node = nodes[i];
-    // No encoder marks an unchanged member as changed.
-    if (!decode_changed(reader, node, base, out) ||
-        words_equal(base, out, node.first_word, node.word_count)) {
-      return false;
-    }
+    if (!decode_marked_node(reader, nodes[i], base, out)) return false;
   }
   return reader.ok();
+}
+
+// No encoder marks an unchanged member as changed.
+bool Layout::decode_marked_node(BitReader& reader, const LayoutNode& node, const Word* base,
+                                Word* out) const {
+  return decode_changed(reader, node, base, out) && !same_words(base, out, node);
 }
 
 bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const {
@@ -152,26 +151,28 @@ bool Layout::decode_changed(BitReader& reader, const LayoutNode& node, const Wor
       }
       return true;
     case LayoutNode::Kind::kStructWhole:
-      for (uint32_t i = node.first_leaf; i < uint32_t{node.first_leaf} + node.leaf_count; ++i) {
-        const Leaf& leaf = leaves_[i];
-        if (!decode_leaf(reader, leaf, extras_[i], kNoBase, out + leaf.word)) return false;
-      }
-      return true;
+      return decode_whole_node(reader, node, out);
     case LayoutNode::Kind::kStructDelta:
     case LayoutNode::Kind::kArray:
       return decode_nodes(reader, children_of(node), base, out);
+    case LayoutNode::Kind::kList:
+    case LayoutNode::Kind::kMap:
+    case LayoutNode::Kind::kUnion:
+      return decode_container(reader, node, base, out);
   }
   return false;
 }
 
 void Layout::encode_whole(BitWriter& writer, const Word* words) const {
-  for (const Leaf& leaf : leaves_) encode_leaf(writer, leaf, kNoBase, words + leaf.word);
+  for (const LayoutBehaviour& behaviour : behaviours_) {
+    for (const LayoutNode& node : members_of(behaviour)) encode_whole_node(writer, node, words);
+  }
 }
 
 bool Layout::decode_whole(BitReader& reader, Word* out) const {
   bool ok = true;
-  for (size_t i = 0; i < leaves_.size() && ok; ++i) {
-    ok = decode_leaf(reader, leaves_[i], extras_[i], kNoBase, out + leaves_[i].word);
+  for (const LayoutBehaviour& behaviour : behaviours_) {
+    for (const LayoutNode& node : members_of(behaviour)) ok = ok && decode_whole_node(reader, node, out);
   }
   ok = ok && reader.ok();
   if (!ok) {

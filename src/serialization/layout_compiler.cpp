@@ -21,6 +21,7 @@ uint32_t natural_bytes(const lattice_member_desc& m) {
     case LATTICE_WIRE_INT32:
     case LATTICE_WIRE_UINT32:
     case LATTICE_WIRE_FLOAT:
+    case LATTICE_WIRE_TICK:
       return 4;
     case LATTICE_WIRE_INT64:
     case LATTICE_WIRE_UINT64:
@@ -33,7 +34,12 @@ uint32_t natural_bytes(const lattice_member_desc& m) {
       return 12;
     case LATTICE_WIRE_VECTOR4:
     case LATTICE_WIRE_QUATERNION:
+    case LATTICE_WIRE_DVECTOR2:
       return 16;
+    case LATTICE_WIRE_DVECTOR3:
+      return 24;
+    case LATTICE_WIRE_DVECTOR4:
+      return 32;
     case LATTICE_WIRE_STRING:
       return capacity + 1;
     case LATTICE_WIRE_FIXED_STRING:
@@ -50,8 +56,30 @@ uint32_t natural_bytes(const lattice_member_desc& m) {
   return 0;
 }
 
+constexpr const char* kTooManyNodes = "the type has more than 8192 members and elements in all";
+
 bool power_of_two(uint32_t v) {
   return v != 0 && (v & (v - 1)) == 0;
+}
+
+bool is_container(const lattice_member_desc& member) {
+  return member.container != LATTICE_CONTAINER_ARRAY;
+}
+
+// A map finds an entry by the code of its key.
+bool is_key(const Leaf& leaf) {
+  switch (leaf.kind) {
+    case LeafKind::kEnum:
+    case LeafKind::kRanged:
+    case LeafKind::kBits:
+    case LeafKind::kVarintUnsigned:
+    case LeafKind::kVarintSigned:
+      return true;
+    case LeafKind::kFixed:
+      return leaf.host != HostKind::kOther;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -62,13 +90,14 @@ bool LayoutCompiler::refuse(const Scope& scope, const std::string& what) {
 }
 
 bool LayoutCompiler::compile_object(const lattice_type_desc& desc) {
-  const Scope scope{0, 0, 0, true, "type '" + printable_name(desc.name) + "'"};
+  const Scope scope{0, 0, 0, true, false, "type '" + printable_name(desc.name) + "'"};
   if (!valid_name(desc.name)) return refuse(scope, "name must be 1..63 letters, digits, '_', '.' or ':'");
   if (desc.behaviour_count < 1 || desc.behaviour_count > LATTICE_MAX_BEHAVIOURS) {
     return refuse(scope, "behaviour_count is " + std::to_string(desc.behaviour_count) + "; must be 1..16");
   }
   if (!desc.behaviours) return refuse(scope, "behaviours is null");
   layout_.has_presence_bits_ = true;
+  std::vector<lattice_codec_desc> codecs(desc.behaviour_count);
   const uint32_t stride = desc.behaviours->struct_size;
   for (uint32_t i = 0; i < desc.behaviour_count; ++i) {
     lattice_behaviour_desc behaviour;
@@ -85,15 +114,23 @@ bool LayoutCompiler::compile_object(const lattice_type_desc& desc) {
       error_ = scope.path + ", " + error_;
       return false;
     }
+    if (behaviour.codec && !read_desc(behaviour.codec, &codecs[i])) {
+      return refuse(scope, "behaviour " + std::to_string(i) + " has a codec with a bad struct_size");
+    }
   }
   finish();
+  for (size_t i = 0; i < codecs.size(); ++i) {
+    if (codecs[i].struct_size == 0 || layout_.take_codec(i, codecs[i], &error_)) continue;
+    error_ = scope.path + ", " + error_;
+    return false;
+  }
   return true;
 }
 
 bool LayoutCompiler::compile_structure(const lattice_struct_desc& raw, bool allow_empty) {
   lattice_struct_desc desc;
   if (!read_desc(&raw, &desc))
-    return refuse({0, 0, 0, true, "structure"}, "bad struct_size; call its init first");
+    return refuse({0, 0, 0, true, false, "structure"}, "bad struct_size; call its init first");
   if (!add_behaviour(desc, desc.name, allow_empty)) return false;
   finish();
   return true;
@@ -101,13 +138,16 @@ bool LayoutCompiler::compile_structure(const lattice_struct_desc& raw, bool allo
 
 bool LayoutCompiler::add_behaviour(const lattice_struct_desc& desc, const char* name, bool allow_empty) {
   const uint8_t index = static_cast<uint8_t>(layout_.behaviours_.size());
-  const Scope scope{index, 0, 1, true, "structure '" + printable_name(name) + "'"};
+  const Scope scope{index, 0, 1, true, false, "structure '" + printable_name(name) + "'"};
   if (!valid_name(name)) return refuse(scope, "name must be 1..63 letters, digits, '_', '.' or ':'");
   for (const LayoutBehaviour& other : layout_.behaviours_) {
     if (other.name == name) return refuse(scope, "two behaviours of one type have this name");
   }
   if (desc.member_count > LATTICE_MAX_MEMBERS || (desc.member_count == 0 && !allow_empty)) {
-    return refuse(scope, "member_count is " + std::to_string(desc.member_count) + "; must be 1..32");
+    return refuse(scope, "member_count is " + std::to_string(desc.member_count) + "; must be 1..256");
+  }
+  if ((desc.flags & LATTICE_STRUCT_UNION) != 0) {
+    return refuse(scope, "a union is a member of a structure, and no behaviour, input or arguments");
   }
   LayoutBehaviour behaviour;
   behaviour.name = name;
@@ -136,6 +176,7 @@ bool LayoutCompiler::add_members(const lattice_struct_desc& desc, const Scope& s
   }
   if (desc.member_count == 0) return true;
   if (!desc.members) return refuse(scope, "members is null");
+  const bool is_union = (desc.flags & LATTICE_STRUCT_UNION) != 0;
   const uint32_t stride = desc.members->struct_size;
   for (uint32_t i = 0; i < desc.member_count; ++i) {
     lattice_member_desc member;
@@ -148,7 +189,7 @@ bool LayoutCompiler::add_members(const lattice_struct_desc& desc, const Scope& s
     for (uint16_t k = first_node; k < index; ++k) {
       const LayoutNode& other = layout_.nodes_[k];
       if (other.name == added.name) return refuse(scope, "two members are named '" + added.name + "'");
-      if (added.host_offset < other.host_offset + other.host_bytes &&
+      if (!is_union && added.host_offset < other.host_offset + other.host_bytes &&
           other.host_offset < added.host_offset + added.host_bytes) {
         return refuse(scope, "members '" + other.name + "' and '" + added.name + "' overlap in host memory");
       }
@@ -171,31 +212,71 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
     return refuse(scope, "host_bytes is " + std::to_string(member.host_bytes) + "; its type takes " +
                              std::to_string(element_bytes));
   }
-  if (member.array_count > LATTICE_MAX_ARRAY_ELEMENTS) {
+  if (!is_container(member) && member.array_count > LATTICE_MAX_ARRAY_ELEMENTS) {
     return refuse(scope, "array_count is " + std::to_string(member.array_count) + "; must be at most 256");
   }
-  const uint32_t bytes = element_bytes * std::max(member.array_count, 1u);  // at most 2^24
+  uint32_t bytes = element_bytes * std::max(member.array_count, 1u);  // at most 2^24
+  if (is_container(member) && !place_container(member, element_bytes, &bytes, scope)) return false;
   if (member.offset > struct_bytes || bytes > struct_bytes - member.offset) {
     return refuse(scope, "offset " + std::to_string(member.offset) + " plus " + std::to_string(bytes) +
                              " bytes passes the structure's " + std::to_string(struct_bytes));
   }
   if (!check_flags(member, scope)) return false;
   scope.predicted = scope.predicted && (member.flags & LATTICE_MEMBER_NOT_PREDICTED) == 0;
+  layout_.nodes_[index] = begin_node(member, scope, member.name, bytes);
+  const bool added = is_container(member)     ? add_elements(member, scope, index)
+                     : member.array_count > 1 ? add_array(member, scope, index)
+                                              : add_value(member, scope, index);
+  if (!added) return false;
+  end_node(index, outer);
+  return true;
+}
+
+LayoutNode LayoutCompiler::begin_node(const lattice_member_desc& member, const Scope& scope,
+                                      const std::string& name, uint32_t host_bytes) const {
   LayoutNode node;
-  node.name = member.name;
+  node.name = name;
   node.behaviour = scope.behaviour;
+  node.predicted = scope.predicted;
   node.first_leaf = static_cast<uint16_t>(layout_.leaves_.size());
   node.first_word = static_cast<uint32_t>(layout_.word_count_);
   node.host_offset = scope.host_offset;
-  node.host_bytes = bytes;
+  node.host_bytes = host_bytes;
   node.kind = member.type == LATTICE_WIRE_BOOL ? LayoutNode::Kind::kBool : LayoutNode::Kind::kPlain;
-  layout_.nodes_[index] = node;
-  const bool added =
-      member.array_count > 1 ? add_array(member, scope, index) : add_value(member, scope, index);
-  if (!added) return false;
-  LayoutNode& done = layout_.nodes_[index];
-  done.leaf_count = static_cast<uint16_t>(layout_.leaves_.size() - done.first_leaf);
-  done.word_count = static_cast<uint32_t>(layout_.word_count_) - done.first_word;
+  return node;
+}
+
+// To be called when everything within the node was added.
+void LayoutCompiler::end_node(uint16_t index, const Scope& outer) {
+  LayoutNode& node = layout_.nodes_[index];
+  node.leaf_count = static_cast<uint16_t>(layout_.leaves_.size() - node.first_leaf);
+  node.word_count = static_cast<uint32_t>(layout_.word_count_) - node.first_word;
+  node.has_container = node.kind >= LayoutNode::Kind::kList;
+  if (node.has_container && !outer.in_container) layout_.containers_.push_back(index);
+  for (const LayoutNode& child : layout_.children_of(node)) node.has_container |= child.has_container;
+}
+
+// The bytes of a list or a map in host memory.
+bool LayoutCompiler::place_container(const lattice_member_desc& member, uint32_t element_bytes,
+                                     uint32_t* bytes, const Scope& scope) {
+  if (member.container != LATTICE_CONTAINER_LIST && member.container != LATTICE_CONTAINER_MAP) {
+    return refuse(scope, "container is " + std::to_string(member.container) + "; must be 0..2");
+  }
+  if (member.array_count < 1 || member.array_count > LATTICE_MAX_LIST_ELEMENTS) {
+    return refuse(scope, "array_count is " + std::to_string(member.array_count) +
+                             "; must be 1..1024 for a list or a map");
+  }
+  const uint32_t elements = element_bytes * member.array_count;  // at most 2^26
+  const uint32_t count_at = member.count_offset != 0 ? member.count_offset : elements + (elements & 1);
+  if (count_at < elements || count_at > LATTICE_MAX_HOST_BYTES) {
+    return refuse(scope, "count_offset is " + std::to_string(count_at) + "; the elements take " +
+                             std::to_string(elements) + " bytes, of at most 65536");
+  }
+  *bytes = member.container_bytes != 0 ? member.container_bytes : count_at + 2;
+  if (*bytes < count_at + 2) {
+    return refuse(scope, "container_bytes is " + std::to_string(*bytes) +
+                             "; the number of elements ends at " + std::to_string(count_at + 2));
+  }
   return true;
 }
 
@@ -212,8 +293,7 @@ bool LayoutCompiler::add_value(const lattice_member_desc& member, const Scope& s
 // array. The canonical text holds only the first element.
 bool LayoutCompiler::add_array(const lattice_member_desc& member, const Scope& outer, uint16_t index) {
   const size_t first = layout_.nodes_.size();
-  if (first + member.array_count > kMaxNodes)
-    return refuse(outer, "the type has more than 1024 members and elements in all");
+  if (first + member.array_count > kMaxNodes) return refuse(outer, kTooManyNodes);
   layout_.nodes_.resize(first + member.array_count);
   layout_.nodes_[index].kind = LayoutNode::Kind::kArray;
   layout_.nodes_[index].first_child = static_cast<uint16_t>(first);
@@ -224,23 +304,69 @@ bool LayoutCompiler::add_array(const lattice_member_desc& member, const Scope& o
     const std::string name = std::string("[").append(std::to_string(i)).append("]");
     scope.path += name;
     scope.host_offset += i * element_bytes;
-    LayoutNode node;
-    node.name = name;
-    node.behaviour = scope.behaviour;
-    node.first_leaf = static_cast<uint16_t>(layout_.leaves_.size());
-    node.first_word = static_cast<uint32_t>(layout_.word_count_);
-    node.host_offset = scope.host_offset;
-    node.host_bytes = element_bytes;
-    node.kind = member.type == LATTICE_WIRE_BOOL ? LayoutNode::Kind::kBool : LayoutNode::Kind::kPlain;
-    layout_.nodes_[first + i] = node;
+    const auto at = static_cast<uint16_t>(first + i);
+    layout_.nodes_[at] = begin_node(member, scope, name, element_bytes);
     if (i == 1) ++silent_;
-    if (!add_value(member, scope, static_cast<uint16_t>(first + i))) return false;
-    LayoutNode& done = layout_.nodes_[first + i];
-    done.leaf_count = static_cast<uint16_t>(layout_.leaves_.size() - done.first_leaf);
-    done.word_count = static_cast<uint32_t>(layout_.word_count_) - done.first_word;
+    if (!add_value(member, scope, at)) return false;
+    end_node(at, outer);
   }
   --silent_;
   return true;
+}
+
+// A list or a map: its length, and one child that stands for all elements. Those behind it have the same
+// leaves, `element_words` and `element_bytes` further on.
+bool LayoutCompiler::add_elements(const lattice_member_desc& member, const Scope& outer, uint16_t index) {
+  const bool is_map = member.container == LATTICE_CONTAINER_MAP;
+  const uint32_t element_bytes = natural_bytes(member);
+  const uint32_t elements = element_bytes * member.array_count;
+  Scope scope = outer;
+  scope.in_container = true;
+  scope.host_offset += member.count_offset != 0 ? member.count_offset : elements + (elements & 1);
+  Leaf count;
+  count.kind = LeafKind::kCount;
+  count.host = HostKind::kU16;
+  count.host_offset = scope.host_offset;
+  count.max_code = member.array_count;
+  count.bits = static_cast<uint8_t>(bits_for_span(count.max_code));
+  if (!push_leaf(count, {}, scope)) return false;
+  scope.host_offset = outer.host_offset;
+  scope.path += "[]";
+  const size_t child = layout_.nodes_.size();
+  if (child >= kMaxNodes) return refuse(outer, kTooManyNodes);
+  layout_.nodes_.push_back(begin_node(member, scope, "[]", element_bytes));
+  if (!add_value(member, scope, static_cast<uint16_t>(child))) return false;
+  end_node(static_cast<uint16_t>(child), scope);
+  LayoutNode& node = layout_.nodes_[index];
+  node.kind = is_map ? LayoutNode::Kind::kMap : LayoutNode::Kind::kList;
+  node.first_child = static_cast<uint16_t>(child);
+  node.child_count = 1;
+  node.capacity = static_cast<uint16_t>(member.array_count);
+  node.element_words = layout_.nodes_[child].word_count;
+  node.element_bytes = element_bytes;
+  if (is_map && !check_key(node, outer)) return false;
+  return reserve_words(size_t{node.element_words} * (member.array_count - 1), outer);
+}
+
+bool LayoutCompiler::check_key(const LayoutNode& map, const Scope& scope) {
+  const LayoutNode& entry = layout_.nodes_[map.first_child];
+  const bool is_structure =
+      entry.kind == LayoutNode::Kind::kStructWhole || entry.kind == LayoutNode::Kind::kStructDelta;
+  if (!is_structure || entry.child_count < 2) {
+    return refuse(scope, "an entry of a map is a structure of a key and at least one other member");
+  }
+  const LayoutNode& key = layout_.nodes_[entry.first_child];
+  if (key.kind != LayoutNode::Kind::kPlain || key.leaf_count != 1 ||
+      !is_key(layout_.leaves_[key.first_leaf])) {
+    return refuse(scope,
+                  "the key of a map, member '" + key.name + "', must be an enum, an integer or a netid");
+  }
+  return true;
+}
+
+bool LayoutCompiler::reserve_words(size_t count, const Scope& scope) {
+  layout_.word_count_ += count;
+  return layout_.word_count_ <= kMaxWords || refuse(scope, "the type's state takes more than 256 KiB");
 }
 
 bool LayoutCompiler::add_nested(const lattice_member_desc& member, const Scope& outer, uint16_t index) {
@@ -250,20 +376,58 @@ bool LayoutCompiler::add_nested(const lattice_member_desc& member, const Scope& 
   if (++scope.depth > LATTICE_MAX_NESTING) return refuse(scope, "nested deeper than 8 structures");
   if (!valid_name(desc.name)) return refuse(scope, "its structure has no valid name");
   if (desc.member_count < 1 || desc.member_count > LATTICE_MAX_MEMBERS) {
-    return refuse(scope,
-                  "its structure's member_count is " + std::to_string(desc.member_count) + "; must be 1..32");
+    return refuse(
+        scope, "its structure's member_count is " + std::to_string(desc.member_count) + "; must be 1..256");
   }
   const bool delta = (desc.flags & LATTICE_STRUCT_DELTA) != 0;
+  const bool is_union = (desc.flags & LATTICE_STRUCT_UNION) != 0;
+  if ((desc.flags & ~uint32_t{LATTICE_STRUCT_DELTA | LATTICE_STRUCT_UNION}) != 0 || (delta && is_union)) {
+    return refuse(scope, "its structure's flags is " + std::to_string(desc.flags) + "; must be 0, 1 or 2");
+  }
+  if (is_union && !add_tag(desc, outer)) return false;
+  scope.in_container = scope.in_container || is_union;
   const size_t first = layout_.nodes_.size();
-  if (first + desc.member_count > kMaxNodes)
-    return refuse(scope, "the type has more than 1024 members in all");
+  if (first + desc.member_count > kMaxNodes) return refuse(scope, kTooManyNodes);
   layout_.nodes_.resize(first + desc.member_count);
   LayoutNode& node = layout_.nodes_[index];
-  node.kind = delta ? LayoutNode::Kind::kStructDelta : LayoutNode::Kind::kStructWhole;
+  node.kind = is_union ? LayoutNode::Kind::kUnion
+              : delta  ? LayoutNode::Kind::kStructDelta
+                       : LayoutNode::Kind::kStructWhole;
   node.first_child = static_cast<uint16_t>(first);
   node.child_count = static_cast<uint16_t>(desc.member_count);
-  line(outer.depth, member_text(member) + " struct " + desc.name + (delta ? " delta" : " whole"));
+  line(outer.depth, member_text(member) + " struct " + desc.name +
+                        (is_union ? " union"
+                         : delta  ? " delta"
+                                  : " whole"));
   return add_members(desc, scope, static_cast<uint16_t>(first));
+}
+
+bool LayoutCompiler::add_tag(const lattice_struct_desc& desc, const Scope& outer) {
+  if (desc.member_count > UINT8_MAX) {
+    return refuse(outer, "a union of " + std::to_string(desc.member_count) + " alternatives; must be 1..255");
+  }
+  if (desc.tag_offset >= desc.host_bytes) {
+    return refuse(outer, "tag_offset " + std::to_string(desc.tag_offset) + " passes the union's " +
+                             std::to_string(desc.host_bytes) + " bytes");
+  }
+  for (uint32_t i = 0; i < desc.member_count; ++i) {  // the members themselves are checked later
+    lattice_member_desc member;
+    if (!desc.members || !read_desc(desc_at(desc.members, desc.members->struct_size, i), &member)) continue;
+    const uint32_t bytes = natural_bytes(member) * std::max(member.array_count, 1u);
+    if (desc.tag_offset >= member.offset && desc.tag_offset - member.offset < bytes) {
+      return refuse(outer, "tag_offset " + std::to_string(desc.tag_offset) + " lies in alternative '" +
+                               printable_name(member.name) + "'");
+    }
+  }
+  Leaf tag;
+  tag.kind = LeafKind::kTag;
+  tag.host = HostKind::kU8;
+  tag.host_offset = outer.host_offset + desc.tag_offset;
+  tag.max_code = desc.member_count;
+  tag.bits = static_cast<uint8_t>(bits_for_span(tag.max_code));
+  Scope scope = outer;
+  scope.in_container = true;
+  return push_leaf(tag, {}, scope);
 }
 
 bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope& scope) {
@@ -277,15 +441,26 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
   }
   const uint32_t motion = member.flags & kMotion;
   if (motion != 0 && !power_of_two(motion)) return refuse(scope, "flags name two kinds of motion");
-  const bool is_vector = member.type >= LATTICE_WIRE_FLOAT && member.type <= LATTICE_WIRE_VECTOR4;
+  const bool is_vector = (member.type >= LATTICE_WIRE_FLOAT && member.type <= LATTICE_WIRE_VECTOR4) ||
+                         (member.type >= LATTICE_WIRE_DVECTOR2 && member.type <= LATTICE_WIRE_DVECTOR4);
   if (motion == LATTICE_MEMBER_ROTATION && member.type != LATTICE_WIRE_QUATERNION) {
     return refuse(scope, "flag ROTATION needs a quaternion");
   }
   const bool is_scalar = member.type == LATTICE_WIRE_FLOAT || member.type == LATTICE_WIRE_DOUBLE;
   if (motion == LATTICE_MEMBER_ANGLE && !is_scalar)
     return refuse(scope, "flag ANGLE needs a float or a double");
-  if (motion == LATTICE_MEMBER_ANGULAR_VELOCITY && member.type != LATTICE_WIRE_VECTOR3 && !is_scalar) {
-    return refuse(scope, "flag ANGULAR_VELOCITY needs a vector3, a float or a double");
+  if (motion == LATTICE_MEMBER_ANGULAR_VELOCITY && member.type != LATTICE_WIRE_VECTOR3 &&
+      member.type != LATTICE_WIRE_DVECTOR3 && !is_scalar) {
+    return refuse(scope, "flag ANGULAR_VELOCITY needs a vector3, a dvector3, a float or a double");
+  }
+  // The motion of an object is that of members it always has, and an angle interpolates wherever it is.
+  const bool in_container = scope.in_container || is_container(member);
+  if (in_container &&
+      ((motion & ~uint32_t{LATTICE_MEMBER_ANGLE}) != 0 || (member.flags & LATTICE_MEMBER_TELEPORT) != 0)) {
+    return refuse(scope, "a motion flag or TELEPORT cannot be inside a list, a map or a union");
+  }
+  if (scope.in_container && (member.flags & LATTICE_MEMBER_NOT_PREDICTED) != 0) {
+    return refuse(scope, "flag NOT_PREDICTED belongs to the whole list, map or union");
   }
   if (motion != 0 && motion != LATTICE_MEMBER_ROTATION && !is_vector) {
     return refuse(scope, "a motion flag needs a float, a double or a vector");
@@ -299,20 +474,24 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
 
 bool LayoutCompiler::push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope) {
   if (layout_.leaves_.size() >= LATTICE_MAX_LEAVES)
-    return refuse(scope, "the type has more than 512 components");
+    return refuse(scope, "the type has more than " + std::to_string(LATTICE_MAX_LEAVES) + " components");
   leaf.behaviour = scope.behaviour;
   leaf.predicted = scope.predicted;
-  if (!leaf.predicted) layout_.not_predicted_leaves_.push_back(static_cast<uint16_t>(layout_.leaves_.size()));
-  if (leaf.kind <= LeafKind::kFixed64Difference) leaf.word_count = words_for_bits(leaf.bits);
+  leaf.in_container = scope.in_container;
+  layout_.predicts_all_ = layout_.predicts_all_ && leaf.predicted;
+  if (!leaf.predicted && !leaf.in_container) {
+    layout_.not_predicted_leaves_.push_back(static_cast<uint16_t>(layout_.leaves_.size()));
+  }
+  if (leaf.kind <= LeafKind::kTickDifference) leaf.word_count = words_for_bits(leaf.bits);
   leaf.word = static_cast<uint32_t>(layout_.word_count_);
-  layout_.word_count_ += leaf.word_count;
-  if (layout_.word_count_ > kMaxWords) return refuse(scope, "the type's state takes more than 256 KiB");
+  if (!reserve_words(leaf.word_count, scope)) return false;
   layout_.leaves_.push_back(leaf);
   layout_.extras_.push_back(std::move(extra));
   return true;
 }
 
 void LayoutCompiler::add_motion(const lattice_member_desc& member, uint16_t first_leaf, const Scope& scope) {
+  if (scope.in_container) return;
   if ((member.flags & LATTICE_MEMBER_TELEPORT) != 0) layout_.teleport_leaves_.push_back(first_leaf);
   MotionMember motion;
   if ((member.flags & LATTICE_MEMBER_POSITION) != 0) {
@@ -338,135 +517,6 @@ void LayoutCompiler::add_motion(const lattice_member_desc& member, uint16_t firs
   motion.first_leaf = first_leaf;
   motion.host_offset = scope.host_offset;
   layout_.motion_.push_back(motion);
-}
-
-// Pairs motion members by rank: the k-th position of a behaviour moves by the behaviour's k-th velocity with
-// the same number of components, and so on.
-void LayoutCompiler::pair_motion() {
-  using Role = MotionMember::Role;
-  std::vector<MotionMember>& motion = layout_.motion_;
-  const auto partner = [&](size_t of, Role role) -> int16_t {
-    const MotionMember& m = motion[of];
-    const uint8_t components = m.role == Role::kRotation ? uint8_t{3} : m.component_count;
-    size_t rank = 0;
-    for (size_t i = 0; i < of; ++i) {
-      rank += motion[i].role == m.role && motion[i].behaviour == m.behaviour &&
-              motion[i].component_count == m.component_count;
-    }
-    for (size_t i = 0; i < motion.size(); ++i) {
-      if (motion[i].role != role || motion[i].behaviour != m.behaviour) continue;
-      if (motion[i].component_count == components && rank-- == 0) return static_cast<int16_t>(i);
-    }
-    return -1;
-  };
-  for (size_t i = 0; i < motion.size(); ++i) {
-    if (motion[i].role == Role::kPosition) {
-      motion[i].velocity = partner(i, Role::kVelocity);
-      motion[i].acceleration = partner(i, Role::kAcceleration);
-    } else if (motion[i].role == Role::kRotation || motion[i].role == Role::kAngle) {
-      motion[i].velocity = partner(i, Role::kAngularVelocity);
-    }
-  }
-}
-
-void LayoutCompiler::measure() {
-  for (const Leaf& leaf : layout_.leaves_) layout_.max_whole_bits_ += max_leaf_bits(leaf);
-  for (const LayoutBehaviour& behaviour : layout_.behaviours_) {
-    layout_.max_delta_bits_ += layout_.has_presence_bits_ ? 1u : 0u;
-    layout_.max_delta_bits_ += max_members_bits(behaviour.first_node, behaviour.node_count);
-  }
-}
-
-size_t LayoutCompiler::max_members_bits(uint16_t first, uint16_t count) const {
-  size_t bits = count;  // one mask bit per member
-  for (uint16_t i = first; i < first + count; ++i) {
-    const LayoutNode& node = layout_.nodes_[i];
-    if (node.kind == LayoutNode::Kind::kBool) continue;
-    if (node.kind == LayoutNode::Kind::kStructDelta || node.kind == LayoutNode::Kind::kArray) {
-      bits += max_members_bits(node.first_child, node.child_count);
-      continue;
-    }
-    for (uint16_t k = node.first_leaf; k < node.first_leaf + node.leaf_count; ++k) {
-      bits += max_leaf_bits(layout_.leaves_[k]);
-    }
-  }
-  return bits;
-}
-
-void LayoutCompiler::plan_members() {
-  const size_t behaviours = layout_.behaviours_.size();
-  if (behaviours > 1) layout_.mask_bits_max_ = behaviours;
-  for (const LayoutBehaviour& behaviour : layout_.behaviours_) {
-    layout_.mask_bits_max_ += behaviour.node_count;
-    for (const LayoutNode& node : layout_.members_of(behaviour)) {
-      FlatMember member;
-      member.node = static_cast<uint16_t>(&node - layout_.nodes_.data());
-      member.first_word = node.first_word;
-      member.word_count = node.word_count;
-      if (node.kind == LayoutNode::Kind::kBool) {
-        member.form = FlatMember::Form::kBool;
-      } else if (plan_packed(node, &member)) {
-        member.form = FlatMember::Form::kPacked;
-      }
-      layout_.members_.push_back(member);
-    }
-  }
-}
-
-// Text makes a state of thousands of words, whose members are compared with less work one by one.
-void LayoutCompiler::plan_word_masks() {
-  constexpr size_t kMaxMaskedWords = 64;
-  if (!layout_.has_flat_mask() || layout_.word_count_ > kMaxMaskedWords || layout_.members_.empty()) {
-    return;
-  }
-  layout_.word_masks_.resize(layout_.word_count_);
-  uint64_t bit = uint64_t{1} << 63 >> (64 - layout_.members_.size());
-  for (const FlatMember& member : layout_.members_) {
-    for (uint32_t i = 0; i < member.word_count; ++i) layout_.word_masks_[member.first_word + i] = bit;
-    bit >>= 1;
-  }
-}
-
-// A value or a whole structure of codes, each of at most 32 bits, that fit one number together.
-bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
-  if (node.kind != LayoutNode::Kind::kPlain && node.kind != LayoutNode::Kind::kStructWhole) return false;
-  unsigned bits = 0;
-  for (const Leaf& leaf : layout_.leaves_of(node)) {
-    if (leaf.kind > LeafKind::kLastCode || leaf.word_count != 1) return false;
-    bits += leaf.bits;
-    if (bits > 64) return false;
-  }
-  member->bits = static_cast<uint8_t>(bits);
-  member->first_field = static_cast<uint16_t>(layout_.fields_.size());
-  member->field_count = static_cast<uint8_t>(node.leaf_count);
-  for (const Leaf& leaf : layout_.leaves_of(node)) {
-    const bool rotation = leaf.kind == LeafKind::kSmallestThree;
-    layout_.fields_.push_back({.word = leaf.word,
-                               .max_code = static_cast<uint32_t>(rotation ? UINT32_MAX : leaf.max_code),
-                               .bit_mask = static_cast<uint32_t>((uint64_t{1} << leaf.bits) - 1),
-                               .bits = leaf.bits,
-                               .is_rotation = rotation});
-  }
-  return true;
-}
-
-void LayoutCompiler::finish() {
-  pair_motion();
-  measure();
-  plan_members();
-  plan_word_masks();
-  layout_.columns_.compile(layout_.leaves_, layout_.extras_);
-  uint32_t largest = 1;
-  for (const LayoutBehaviour& behaviour : layout_.behaviours_)
-    largest = std::max(largest, behaviour.host_bytes);
-  // Aligned to the largest host_align, because custom serializers read the memory as their own type.
-  std::vector<uint8_t> zeros(largest + 64u, 0);
-  const uint8_t* zero_host = zeros.data() + (64 - reinterpret_cast<uintptr_t>(zeros.data()) % 64) % 64;
-  layout_.zero_words_.resize(layout_.word_count_);
-  for (size_t i = 0; i < layout_.leaves_.size(); ++i) {
-    const Leaf& leaf = layout_.leaves_[i];
-    quantize_leaf(leaf, layout_.extras_[i], zero_host, layout_.zero_words_.data() + leaf.word);
-  }
 }
 
 bool Layout::compile_object(const lattice_type_desc& desc, Layout* out, std::string* error) {

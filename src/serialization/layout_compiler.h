@@ -13,7 +13,7 @@
 
 namespace lattice::serialization {
 
-inline constexpr size_t kMaxNodes = 1024;       // members of one type, nested ones included
+inline constexpr size_t kMaxNodes = 8192;       // members of one type, nested ones and elements included
 inline constexpr size_t kMaxWords = 64 * 1024;  // 256 KiB of state
 static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
 
@@ -34,6 +34,7 @@ class LayoutCompiler {
     uint32_t host_offset;
     unsigned depth;
     bool predicted;
+    bool in_container;
     std::string path;
   };
 
@@ -43,6 +44,15 @@ class LayoutCompiler {
                   uint16_t index);
   bool add_value(const lattice_member_desc& member, const Scope& scope, uint16_t index);
   bool add_array(const lattice_member_desc& member, const Scope& scope, uint16_t index);
+  bool add_elements(const lattice_member_desc& member, const Scope& scope, uint16_t index);
+  bool place_container(const lattice_member_desc& member, uint32_t element_bytes, uint32_t* bytes,
+                       const Scope& scope);
+  bool check_key(const LayoutNode& map, const Scope& scope);
+  bool add_tag(const lattice_struct_desc& desc, const Scope& outer);
+  bool reserve_words(size_t count, const Scope& scope);
+  LayoutNode begin_node(const lattice_member_desc& member, const Scope& scope, const std::string& name,
+                        uint32_t host_bytes) const;
+  void end_node(uint16_t index, const Scope& outer);
   bool add_nested(const lattice_member_desc& member, const Scope& scope, uint16_t index);
   bool add_leaves(const lattice_member_desc& member, const Scope& scope);
   bool add_integer(const lattice_member_desc& member, const Scope& scope);
@@ -65,6 +75,9 @@ class LayoutCompiler {
   void plan_word_masks();
   bool plan_packed(const LayoutNode& node, FlatMember* member);
   size_t max_members_bits(uint16_t first, uint16_t count) const;
+  size_t max_changed_bits(const LayoutNode& node) const;
+  size_t max_value_bits(const LayoutNode& node) const;
+  void fill_zero_elements();
   void describe(const lattice_member_desc& member, const Scope& scope, uint16_t first_leaf);
   void line(unsigned depth, const std::string& text);
   std::string member_text(const lattice_member_desc& member) const;

@@ -10,20 +10,20 @@
 namespace lattice::serialization {
 namespace {
 
-constexpr unsigned kMaskBits = 64;
+constexpr unsigned kFlatMaskBits = 64;
 
 // `count` is 0..64, and a structure without members has the mask 0.
 uint64_t to_left(uint64_t mask, size_t count) {
-  return count == 0 ? 0 : mask << (kMaskBits - count);
+  return count == 0 ? 0 : mask << (kFlatMaskBits - count);
 }
 uint64_t to_right(uint64_t mask, size_t count) {
-  return count == 0 ? 0 : mask >> (kMaskBits - count);
+  return count == 0 ? 0 : mask >> (kFlatMaskBits - count);
 }
 
 // The index of the first marked member. Its mark is removed.
 size_t take_first(uint64_t* marked) {
   const int index = std::countl_zero(*marked);
-  *marked &= ~(uint64_t{1} << (kMaskBits - 1) >> index);
+  *marked &= ~(uint64_t{1} << (kFlatMaskBits - 1) >> index);
   return static_cast<size_t>(index);
 }
 
@@ -79,6 +79,7 @@ class Joiner {
 
 uint64_t Layout::changed_mask(const Word* base, const Word* current) const {
   LATTICE_ASSERT(has_flat_mask());
+  if (is_straight_) return changed_mask_straight(base, current);
   uint64_t mask = 0;
   if (!word_masks_.empty()) {  // one pass without branches, four words at a time
     for (size_t i = 0; i < word_masks_.size(); ++i) {
@@ -211,6 +212,17 @@ bool Layout::decode_flat(BitReader& reader, const Word* base, Word* out) const {
 }
 
 void Layout::encode_marked(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const {
+  if (is_straight_) return encode_straight(writer, marked, base, current);
+  encode_interpreted(writer, marked, base, current);
+}
+
+bool Layout::decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
+  if (is_straight_) return decode_straight(reader, marked, base, out);
+  return decode_interpreted(reader, marked, base, out);
+}
+
+void Layout::encode_interpreted(BitWriter& writer, uint64_t marked, const Word* base,
+                                const Word* current) const {
   Joiner joiner(writer);
   while (marked != 0) {
     const FlatMember& member = members_[take_first(&marked)];
@@ -230,7 +242,7 @@ void Layout::encode_marked(BitWriter& writer, uint64_t marked, const Word* base,
   joiner.flush();
 }
 
-bool Layout::decode_marked(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
+bool Layout::decode_interpreted(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
   while (marked != 0) {
     const FlatMember& member = members_[take_first(&marked)];
     if (member.form == FlatMember::Form::kPacked) {

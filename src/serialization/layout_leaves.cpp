@@ -38,6 +38,7 @@ unsigned integer_bytes(lattice_wire_type type) {
       return 2;
     case LATTICE_WIRE_INT32:
     case LATTICE_WIRE_UINT32:
+    case LATTICE_WIRE_TICK:
       return 4;
     default:
       return 8;
@@ -61,17 +62,18 @@ double float_spacing(double magnitude) {
 }
 
 std::string encoding_name(lattice_encoding encoding) {
-  static constexpr const char* kNames[] = {"default", "fixed",      "varint", "ranged",
-                                           "bits",    "compressed", "full",   "smallest_three"};
+  static constexpr const char* kNames[] = {"default",    "fixed", "varint",         "ranged", "bits",
+                                           "compressed", "full",  "smallest_three", "half"};
   const auto index = static_cast<size_t>(encoding);
   return index < std::size(kNames) ? kNames[index] : "unknown";
 }
 
 const char* type_name(lattice_wire_type type) {
   static constexpr const char* kNames[] = {
-      "bool",   "enum",         "int8",  "uint8",   "int16",   "uint16",  "int32",   "uint32",
-      "int64",  "uint64",       "float", "double",  "vector2", "vector3", "vector4", "quaternion",
-      "string", "fixed_string", "bytes", "fixed64", "netid",   "struct",  "custom"};
+      "bool",    "enum",       "int8",   "uint8",        "int16",    "uint16",  "int32",
+      "uint32",  "int64",      "uint64", "float",        "double",   "vector2", "vector3",
+      "vector4", "quaternion", "string", "fixed_string", "bytes",    "fixed64", "netid",
+      "struct",  "custom",     "tick",   "dvector2",     "dvector3", "dvector4"};
   const auto index = static_cast<size_t>(type);
   return index < std::size(kNames) ? kNames[index] : "unknown";
 }
@@ -91,6 +93,8 @@ size_t max_leaf_bits(const Leaf& leaf) {
       return leaf.bits == 32 ? 40 : 72;
     case LeafKind::kFixed64Difference:
       return 72;
+    case LeafKind::kTickDifference:
+      return 40;
     case LeafKind::kQuaternionFull:
       return 128;
     case LeafKind::kString:
@@ -122,6 +126,9 @@ bool LayoutCompiler::add_leaves(const lattice_member_desc& member, const Scope& 
     case LATTICE_WIRE_VECTOR2:
     case LATTICE_WIRE_VECTOR3:
     case LATTICE_WIRE_VECTOR4:
+    case LATTICE_WIRE_DVECTOR2:
+    case LATTICE_WIRE_DVECTOR3:
+    case LATTICE_WIRE_DVECTOR4:
       return add_floats(member, scope);
     case LATTICE_WIRE_QUATERNION:
       return add_rotation(member, scope);
@@ -140,24 +147,27 @@ bool LayoutCompiler::add_integer(const lattice_member_desc& member, const Scope&
   const unsigned bytes = integer_bytes(member.type);
   const bool fixed64 = member.type == LATTICE_WIRE_FIXED64;
   const bool signed_host = is_signed(member.type) || fixed64;
-  const bool netid = member.type == LATTICE_WIRE_NETID;
+  const bool tick = member.type == LATTICE_WIRE_TICK;
+  const bool plain = !fixed64 && !tick && member.type != LATTICE_WIRE_NETID;
   lattice_encoding encoding = member.encoding;
   if (encoding == LATTICE_ENCODING_DEFAULT) {
     encoding = bytes <= 2 || fixed64 ? LATTICE_ENCODING_FIXED : LATTICE_ENCODING_VARINT;
   }
   Leaf leaf = leaf_at(LeafKind::kFixed, integer_host(bytes, signed_host), bytes * 8, scope.host_offset);
-  leaf.interpolates = !netid && (member.flags & (LATTICE_MEMBER_SNAP | LATTICE_MEMBER_TELEPORT)) == 0;
+  leaf.interpolates =
+      (plain || fixed64) && (member.flags & (LATTICE_MEMBER_SNAP | LATTICE_MEMBER_TELEPORT)) == 0;
   switch (encoding) {
     case LATTICE_ENCODING_FIXED:
       return push_leaf(leaf, {}, scope);
     case LATTICE_ENCODING_VARINT:
       if (bytes < 4) return refuse_encoding(member, scope);
       leaf.kind = fixed64       ? LeafKind::kFixed64Difference
+                  : tick        ? LeafKind::kTickDifference
                   : signed_host ? LeafKind::kVarintSigned
                                 : LeafKind::kVarintUnsigned;
       return push_leaf(leaf, {}, scope);
     case LATTICE_ENCODING_BITS:
-      if (signed_host || netid) return refuse_encoding(member, scope);
+      if (signed_host || !plain) return refuse_encoding(member, scope);
       if (member.bits < 1 || member.bits > bytes * 8) {
         return refuse(scope,
                       "bits is " + std::to_string(member.bits) + "; must be 1.." + std::to_string(bytes * 8));
@@ -167,7 +177,7 @@ bool LayoutCompiler::add_integer(const lattice_member_desc& member, const Scope&
       leaf.max_code = member.bits >= 64 ? UINT64_MAX : (uint64_t{1} << member.bits) - 1;
       return push_leaf(leaf, {}, scope);
     case LATTICE_ENCODING_RANGED:
-      if (fixed64 || netid) return refuse_encoding(member, scope);
+      if (!plain) return refuse_encoding(member, scope);
       return add_ranged(member, leaf, scope);
     default:
       return refuse_encoding(member, scope);
@@ -236,23 +246,34 @@ bool LayoutCompiler::add_enum(const lattice_member_desc& member, const Scope& sc
 }
 
 bool LayoutCompiler::add_floats(const lattice_member_desc& member, const Scope& scope) {
-  const bool is_double = member.type == LATTICE_WIRE_DOUBLE;
-  const uint32_t count = member.type >= LATTICE_WIRE_VECTOR2
+  const bool is_wide = member.type >= LATTICE_WIRE_DVECTOR2;
+  const bool is_double = is_wide || member.type == LATTICE_WIRE_DOUBLE;
+  const uint32_t bytes = is_double ? 8 : 4;
+  const uint32_t count = is_wide ? 2u + static_cast<uint32_t>(member.type - LATTICE_WIRE_DVECTOR2)
+                         : member.type >= LATTICE_WIRE_VECTOR2
                              ? 2u + static_cast<uint32_t>(member.type - LATTICE_WIRE_VECTOR2)
                              : 1u;
   lattice_encoding encoding = member.encoding;
   if (encoding == LATTICE_ENCODING_DEFAULT) {
     encoding = member.quant[0].precision > 0.0 ? LATTICE_ENCODING_COMPRESSED : LATTICE_ENCODING_FULL;
   }
-  if (encoding != LATTICE_ENCODING_COMPRESSED && encoding != LATTICE_ENCODING_FULL) {
+  const bool half = encoding == LATTICE_ENCODING_HALF && !is_double;
+  if (encoding != LATTICE_ENCODING_COMPRESSED && encoding != LATTICE_ENCODING_FULL && !half) {
     return refuse_encoding(member, scope);
   }
   lattice_quant quant = {};
   for (uint32_t i = 0; i < count; ++i) {
-    Leaf leaf = leaf_at(LeafKind::kFloatFull, is_double ? HostKind::kF64 : HostKind::kF32,
-                        is_double ? 64 : 32, scope.host_offset + 4 * i);
+    Leaf leaf = leaf_at(LeafKind::kFloatFull, is_double ? HostKind::kF64 : HostKind::kF32, bytes * 8,
+                        scope.host_offset + bytes * i);
     leaf.interpolates = (member.flags & LATTICE_MEMBER_SNAP) == 0;
     if (encoding == LATTICE_ENCODING_FULL) {
+      if (!push_leaf(leaf, {}, scope)) return false;
+      continue;
+    }
+    if (half) {
+      leaf.kind = LeafKind::kHalf;
+      leaf.bits = 16;
+      leaf.max_code = UINT16_MAX;
       if (!push_leaf(leaf, {}, scope)) return false;
       continue;
     }
@@ -396,8 +417,11 @@ bool LayoutCompiler::add_custom(const lattice_member_desc& member, const Scope& 
 }
 
 std::string LayoutCompiler::member_text(const lattice_member_desc& member) const {
-  const std::string array = member.array_count > 1 ? " array " + std::to_string(member.array_count) : "";
-  return std::string("member ") + member.name + array;
+  const char* kind = member.container == LATTICE_CONTAINER_LIST  ? " list "
+                     : member.container == LATTICE_CONTAINER_MAP ? " map "
+                     : member.array_count > 1                    ? " array "
+                                                                 : nullptr;
+  return std::string("member ") + member.name + (kind ? kind + std::to_string(member.array_count) : "");
 }
 
 void LayoutCompiler::line(unsigned depth, const std::string& text) {
@@ -414,6 +438,11 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
     const std::string bits = std::to_string(leaf.bits);
     switch (leaf.kind) {
       case LeafKind::kBool:
+      case LeafKind::kCount:
+      case LeafKind::kTag:
+        break;
+      case LeafKind::kHalf:
+        text += " half " + bits;
         break;
       case LeafKind::kEnum:
         text += " ordinal " + bits + " " + std::to_string(leaf.max_code + 1);
@@ -449,6 +478,7 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
         text += " varint " + bits;
         break;
       case LeafKind::kFixed64Difference:
+      case LeafKind::kTickDifference:
         text += " difference " + bits;
         break;
       case LeafKind::kString:

@@ -80,25 +80,34 @@ void Layout::interpolate(const Word* a, const Word* b, double t, void* const* ho
   if (t == 0.0 || t == 1.0 || teleported(a, b)) return dequantize(held, host);
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    uint8_t* out = static_cast<uint8_t*>(host[leaf.behaviour]);
-    const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(Word)) == 0;
-    if (same || !leaf.interpolates) {
-      dequantize_leaf(leaf, extras_[i], held + leaf.word, out);
-    } else if (is_rotation(leaf)) {
-      store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
-    } else if (leaf.kind == LeafKind::kAngle) {
-      const AngleQuant& angle = extras_[i].angle;
-      const double from = angle.value(leaf_value(leaf, a + leaf.word));
-      const double way = angle.short_way(angle.value(leaf_value(leaf, b + leaf.word)) - from);
-      store_host_number(leaf, angle.wrapped(from + way * t), out);
-    } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
-      // A double cannot hold every 64-bit integer: scale the difference, not the values.
-      interpolate_wide(i, a, b, t, out);
-    } else {
-      const double from = leaf_number(leaf, extras_[i], a + leaf.word);
-      const double to = leaf_number(leaf, extras_[i], b + leaf.word);
-      store_host_number(leaf, from + (to - from) * t, out);
-    }
+    if (!leaf.in_container) interpolate_leaf(i, a, b, t, static_cast<uint8_t*>(host[leaf.behaviour]));
+  }
+  for (const uint16_t index : containers_) {
+    const LayoutNode& node = nodes_[index];
+    interpolate_node(node, a, b, t, static_cast<uint8_t*>(host[node.behaviour]));
+  }
+}
+
+// `t` is above 0 and below 1.
+void Layout::interpolate_leaf(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const {
+  const Leaf& leaf = leaves_[index];
+  const LeafExtra& extra = extras_[index];
+  const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(Word)) == 0;
+  if (same || !leaf.interpolates) {
+    dequantize_leaf(leaf, extra, a + leaf.word, out);
+  } else if (is_rotation(leaf)) {
+    store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
+  } else if (leaf.kind == LeafKind::kAngle) {
+    const double from = extra.angle.value(leaf_value(leaf, a + leaf.word));
+    const double way = extra.angle.short_way(extra.angle.value(leaf_value(leaf, b + leaf.word)) - from);
+    store_host_number(leaf, extra.angle.wrapped(from + way * t), out);
+  } else if (leaf.kind == LeafKind::kFixed64Difference || leaf.bits == 64) {
+    // A double cannot hold every 64-bit integer: scale the difference, not the values.
+    interpolate_wide(index, a, b, t, out);
+  } else {
+    const double from = leaf_number(leaf, extra, a + leaf.word);
+    const double to = leaf_number(leaf, extra, b + leaf.word);
+    store_host_number(leaf, from + (to - from) * t, out);
   }
 }
 

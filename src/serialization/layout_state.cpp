@@ -16,34 +16,11 @@ uint64_t mix(uint64_t v) {
   return v ^ (v >> 31);
 }
 
-// One step in each of the three kept codes moves a rotation by at most sqrt(3 + 9) steps. The dropped
-// component is the largest, so it changes by at most the sum of the changes of the other three.
-bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
-  const unsigned n = (leaf.bits - 2u) / 3u;
-  const Quaternion p = smallest_three_unpack(a, n);
-  const Quaternion q = smallest_three_unpack(b, n);
-  const double pc[4] = {p.x, p.y, p.z, p.w};
-  const double qc[4] = {q.x, q.y, q.z, q.w};
-  double dot = 0.0;
-  for (int i = 0; i < 4; ++i) dot += pc[i] * qc[i];
-  const double sign = dot < 0.0 ? -1.0 : 1.0;
-  double chord2 = 0.0;
-  for (int i = 0; i < 4; ++i) {
-    const double d = pc[i] - sign * qc[i];
-    chord2 += d * d;
-  }
-  const double step = kSqrt2 / static_cast<double>((uint64_t{1} << n) - 2);
-  return chord2 <= 12.0 * step * step;
-}
-
-bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
-  if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return true;
-  if (leaf.kind > LeafKind::kLastCode) return false;
-  const uint64_t p = leaf_value(leaf, a), q = leaf_value(leaf, b);
-  if (leaf.kind == LeafKind::kCompressed) return (p > q ? p - q : q - p) <= 1;
-  if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(p, q) <= 1;
-  if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, p, q);
-  return false;
+// `pointer`, `bytes` further on. An integer does the sum, because what is in between may be outside of the
+// caller's memory.
+template <typename Byte>
+Byte* moved(Byte* pointer, int64_t bytes) {
+  return reinterpret_cast<Byte*>(reinterpret_cast<uintptr_t>(pointer) + static_cast<uintptr_t>(bytes));
 }
 
 }  // namespace
@@ -53,26 +30,26 @@ void Layout::zero_baseline(Word* words) const {
 }
 
 bool Layout::quantize(const void* const* host, Word* words) const {
+  if (is_straight_) return quantize_straight(host, words);
   bool fits = columns_.quantize(host, words);
   for (const uint16_t index : columns_.others()) {
     const Leaf& leaf = leaves_[index];
     const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
     fits &= quantize_leaf(leaf, extras_[index], from, words + leaf.word);
   }
-  return fits;
-}
-
-bool Layout::quantize_member(const LayoutNode& member, const void* const* host, Word* words) const {
-  bool fits = true;
-  for (uint32_t i = member.first_leaf; i < uint32_t{member.first_leaf} + member.leaf_count; ++i) {
-    const Leaf& leaf = leaves_[i];
-    const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
-    fits &= quantize_leaf(leaf, extras_[i], from, words + leaf.word);
+  for (const uint16_t index : containers_) {
+    const LayoutNode& node = nodes_[index];
+    fits &= quantize_node(node, static_cast<const uint8_t*>(host[node.behaviour]), words);
   }
   return fits;
 }
 
+bool Layout::quantize_member(const LayoutNode& member, const void* const* host, Word* words) const {
+  return quantize_node(member, static_cast<const uint8_t*>(host[member.behaviour]), words);
+}
+
 void Layout::dequantize(const Word* words, void* const* host) const {
+  if (is_straight_) return dequantize_straight(words, host);
   columns_.dequantize(words, host);
   dequantize_others(words, host);
 }
@@ -93,6 +70,10 @@ void Layout::dequantize_others(const Word* words, void* const* host) const {
     auto* to = static_cast<uint8_t*>(host[leaf.behaviour]);
     dequantize_leaf(leaf, extras_[index], words + leaf.word, to);
   }
+  for (const uint16_t index : containers_) {
+    const LayoutNode& node = nodes_[index];
+    dequantize_node(node, words, static_cast<uint8_t*>(host[node.behaviour]));
+  }
 }
 
 bool Layout::equal(const Word* a, const Word* b) const {
@@ -100,19 +81,22 @@ bool Layout::equal(const Word* a, const Word* b) const {
 }
 
 bool Layout::approx_equal(const Word* a, const Word* b) const {
-  if (equal(a, b)) return true;
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    const Leaf& leaf = leaves_[i];
-    if (!leaf_close(leaf, extras_[i], a + leaf.word, b + leaf.word)) return false;
-  }
-  return true;
+  return equal(a, b) || all_close(a, b, true);
 }
 
 bool Layout::prediction_equal(const Word* a, const Word* b) const {
-  if (equal(a, b)) return true;
+  return equal(a, b) || all_close(a, b, false);
+}
+
+bool Layout::all_close(const Word* a, const Word* b, bool not_predicted_too) const {
   for (size_t i = 0; i < leaves_.size(); ++i) {
     const Leaf& leaf = leaves_[i];
-    if (leaf.predicted && !leaf_close(leaf, extras_[i], a + leaf.word, b + leaf.word)) return false;
+    if (leaf.in_container || !(leaf.predicted || not_predicted_too)) continue;
+    if (!leaf_close(leaf, extras_[i], a + leaf.word, b + leaf.word)) return false;
+  }
+  for (const uint16_t index : containers_) {
+    const LayoutNode& node = nodes_[index];
+    if ((node.predicted || not_predicted_too) && !close_node(node, a, b)) return false;
   }
   return true;
 }
@@ -121,6 +105,10 @@ void Layout::dequantize_not_predicted(const Word* words, void* const* host) cons
   for (const uint16_t index : not_predicted_leaves_) {
     const Leaf& leaf = leaves_[index];
     dequantize_leaf(leaf, extras_[index], words + leaf.word, static_cast<uint8_t*>(host[leaf.behaviour]));
+  }
+  for (const uint16_t index : containers_) {
+    const LayoutNode& node = nodes_[index];
+    if (!node.predicted) dequantize_node(node, words, static_cast<uint8_t*>(host[node.behaviour]));
   }
 }
 
@@ -154,11 +142,8 @@ std::string Layout::member_name(uint16_t prop_id) const {
 bool Layout::set_prop(Word* words, uint16_t prop_id, const void* data, size_t len) const {
   const LayoutNode* node = member(prop_id);
   if (!node || !data || len != node->host_bytes) return false;
-  for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
-    Leaf leaf = leaves_[i];  // leaf offsets count from the behaviour, but `data` starts at the member
-    leaf.host_offset -= node->host_offset;
-    quantize_leaf(leaf, extras_[i], static_cast<const uint8_t*>(data), words + leaf.word);
-  }
+  // Offsets count from the behaviour, but `data` starts at the member.
+  quantize_node(*node, moved(static_cast<const uint8_t*>(data), -int64_t{node->host_offset}), words);
   return true;
 }
 
@@ -166,57 +151,84 @@ size_t Layout::get_prop(const Word* words, uint16_t prop_id, void* out, size_t c
   const LayoutNode* node = member(prop_id);
   if (!node || !out || cap < node->host_bytes) return 0;
   std::memset(out, 0, node->host_bytes);
-  for (uint32_t i = node->first_leaf; i < uint32_t{node->first_leaf} + node->leaf_count; ++i) {
-    Leaf leaf = leaves_[i];
-    leaf.host_offset -= node->host_offset;
-    dequantize_leaf(leaf, extras_[i], words + leaf.word, static_cast<uint8_t*>(out));
-  }
+  dequantize_node(*node, words, moved(static_cast<uint8_t*>(out), -int64_t{node->host_offset}));
   return node->host_bytes;
 }
 
-// Looks for the first member that `is_it` says yes to, then within it. Null when there is none.
+// What find_first() found, and how far the elements of lists moved it.
+struct Layout::Found {
+  const LayoutNode* node = nullptr;
+  size_t words = 0;
+  size_t bytes = 0;
+};
+
+// Looks for the first member that `is_it` says yes to, then within it; within a map it stops. Null when there
+// is none. `words` is a state, for the lengths of lists.
 template <class IsIt>
-const LayoutNode* Layout::find_first(const IsIt& is_it, std::string* path) const {
+Layout::Found Layout::find_first(const Word* words, const IsIt& is_it, std::string* path) const {
   for (const LayoutBehaviour& behaviour : behaviours_) {
     for (const LayoutNode& node : members_of(behaviour)) {
-      const LayoutNode* at = &node;
-      if (!is_it(*at)) continue;
-      *path = behaviour.name + "." + at->name;
-      while (at->child_count != 0) {  // at most LATTICE_MAX_NESTING deep
-        const LayoutNode* next = nullptr;
-        for (const LayoutNode& child : children_of(*at)) {
-          if (!next && is_it(child)) next = &child;
+      Found found{&node, 0, 0};
+      if (!is_it(found)) continue;
+      *path = behaviour.name + "." + node.name;
+      Found next;
+      do {  // at most LATTICE_MAX_NESTING deep
+        next = {};
+        const LayoutNode& at = *found.node;
+        const bool is_list = at.kind == LayoutNode::Kind::kList;
+        const size_t count = is_list ? words[at.first_word + found.words] : at.child_count;
+        for (size_t i = 0; i < count && !next.node && at.kind != LayoutNode::Kind::kMap; ++i) {
+          Found child{&nodes_[at.first_child + (is_list ? 0 : i)], found.words, found.bytes};
+          if (is_list) child.words += i * at.element_words, child.bytes += i * at.element_bytes;
+          if (at.kind == LayoutNode::Kind::kUnion && words[at.first_word + found.words] != i + 1) continue;
+          if (!is_it(child)) continue;
+          next = child;
+          if (is_list) {
+            path->append("[").append(std::to_string(i)).append("]");
+          } else {
+            path->append(at.kind == LayoutNode::Kind::kArray ? "" : ".").append(child.node->name);
+          }
         }
-        LATTICE_ASSERT(next);
-        *path += (at->kind == LayoutNode::Kind::kArray ? "" : ".") + next->name;
-        at = next;
-      }
-      return at;
+        if (next.node) found = next;
+      } while (next.node);
+      return found;
     }
   }
-  return nullptr;
+  return {};
 }
 
 std::string Layout::first_difference(const Word* a, const Word* b) const {
   std::string path;
-  const auto differs = [a, b](const LayoutNode& n) {
-    return std::memcmp(a + n.first_word, b + n.first_word, n.word_count * sizeof(Word)) != 0;
+  const auto differs = [a, b](const Found& at) {
+    const size_t first = at.node->first_word + at.words;
+    return std::memcmp(a + first, b + first, at.node->word_count * sizeof(Word)) != 0;
   };
-  find_first(differs, &path);
+  find_first(b, differs, &path);
   return path;
 }
 
 std::string Layout::first_misfit(const void* const* host) const {
   std::vector<Word> words(word_count_);
   std::string text;
-  const LayoutNode* node = find_first(
-      [&](const LayoutNode& member) { return !quantize_member(member, host, words.data()); }, &text);
-  for (uint32_t i = 0; node != nullptr && i < node->leaf_count; ++i) {
-    const size_t index = size_t{node->first_leaf} + i;
+  quantize(host, words.data());
+  const auto is_misfit = [&](const Found& at) {
+    const auto* from = static_cast<const uint8_t*>(host[at.node->behaviour]);
+    return !quantize_node(*at.node, moved(from, static_cast<int64_t>(at.bytes)), words.data() + at.words);
+  };
+  const Found found = find_first(words.data(), is_misfit, &text);
+  if (!found.node) return text;
+  const LayoutNode& node = *found.node;
+  if (node.kind == LayoutNode::Kind::kMap) {
+    return text + " has too many entries, two with one key, or a value that does not fit";
+  }
+  const size_t leaf_count = node.has_container ? 1 : node.leaf_count;
+  for (uint32_t i = 0; i < leaf_count; ++i) {
+    const size_t index = size_t{node.first_leaf} + i;
     const Leaf& leaf = leaves_[index];
-    const auto* from = static_cast<const uint8_t*>(host[leaf.behaviour]);
-    if (quantize_leaf(leaf, extras_[index], from, words.data() + leaf.word)) continue;
-    if (node->leaf_count > 1) text += std::string(".") + "xyzw"[i];  // a vector
+    const uint8_t* from =
+        moved(static_cast<const uint8_t*>(host[leaf.behaviour]), static_cast<int64_t>(found.bytes));
+    if (quantize_leaf(leaf, extras_[index], from, words.data() + leaf.word + found.words)) continue;
+    if (leaf_count > 1) text += std::string(".") + "xyzw"[i];  // a vector
     return text + leaf_misfit(leaf, extras_[index], from);
   }
   return text;

@@ -20,7 +20,10 @@ enum class LeafKind : uint8_t {
   kRanged,         ///< offset from the minimum
   kBits,           ///< unsigned value
   kCompressed,     ///< code of a compressed float
+  kHalf,           ///< IEEE bits of 16
   kAngle,          ///< code of an angle; after the last code comes the first
+  kCount,          ///< how many elements of a list or a map count
+  kTag,            ///< which alternative of a union is active; 0: none
   kSmallestThree,  ///< index and three codes
   kLastCode = kSmallestThree,
   kFixed,              ///< `bits` (8..64) raw bits, bytes little-endian
@@ -28,6 +31,7 @@ enum class LeafKind : uint8_t {
   kVarintUnsigned,     ///< value; `bits` 32 or 64 bounds it
   kVarintSigned,       ///< zig-zag of the value
   kFixed64Difference,  ///< raw q32.32; on the wire the zig-zag difference to the baseline
+  kTickDifference,     ///< 32 bits; on the wire the zig-zag difference to the baseline
   kQuaternionFull,     ///< four words: IEEE bits of x, y, z, w
   kString,             ///< word 0: number of bytes; then the data, first byte lowest
   kFixedString,
@@ -45,6 +49,7 @@ struct Leaf {
   uint16_t word_count = 1;    ///< 1 or 2, low word first, for numbers of up to 64 bits
   bool interpolates = false;  ///< interpolated between samples; otherwise it holds
   bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
+  bool in_container = false;  ///< belongs to a list, a map or a union, so it may not count
   uint32_t word = 0;
   uint32_t host_offset = 0;  ///< within the behaviour's host structure
   uint32_t capacity = 0;     ///< in bytes; for strings, bytes and custom values
@@ -65,7 +70,7 @@ constexpr uint16_t words_for_bits(unsigned bits) {
   return bits > kWordBits ? 2 : 1;
 }
 
-/// The number of a leaf, which is its whole content up to kFixed64Difference.
+/// The number of a leaf, which is its whole content up to kTickDifference.
 inline uint64_t leaf_value(const Leaf& leaf, const Word* words) {
   return leaf.word_count == 1 ? words[0] : words[0] | static_cast<uint64_t>(words[1]) << kWordBits;
 }

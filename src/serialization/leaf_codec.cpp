@@ -122,6 +122,8 @@ void encode_leaf_slow(BitWriter& writer, const Leaf& leaf, const Word* base, con
       return writer.WriteVarint(leaf_value(leaf, words));
     case LeafKind::kFixed64Difference:
       return writer.WriteLong(static_cast<int64_t>(leaf_value(leaf, words) - leaf_value(leaf, base)));
+    case LeafKind::kTickDifference:
+      return writer.WriteInt(static_cast<int32_t>(words[0] - base[0]));
     case LeafKind::kQuaternionFull:
       for (unsigned i = 0; i < 4; ++i) writer.WriteU32(words[i]);
       return;
@@ -153,6 +155,9 @@ bool decode_leaf_slow(BitReader& reader, const Leaf& leaf, const LeafExtra& extr
       return reader.ok();
     case LeafKind::kFixed64Difference:
       set_leaf_value(leaf, words, leaf_value(leaf, base) + static_cast<uint64_t>(reader.ReadLong()));
+      return reader.ok();
+    case LeafKind::kTickDifference:
+      words[0] = base[0] + static_cast<Word>(reader.ReadInt());
       return reader.ok();
     case LeafKind::kQuaternionFull:
       return decode_full_rotation(reader, words);

@@ -1,6 +1,6 @@
 // One leaf between words and bits. decode_leaf accepts exactly the bits that encode_leaf can write for words
 // that quantize_leaf can produce (for rotations: any unit rotation). So a decoded state has one encoding.
-// `base` is the leaf's baseline words; only kFixed64Difference reads it. Source: §21.1, Y-01, Y-02,
+// `base` is the leaf's baseline words; only the differences read it. Source: §21.1, Y-01, Y-02,
 // Y-05..Y-14.
 #pragma once
 

@@ -117,6 +117,7 @@ void LeafColumns::compile(std::span<const Leaf> leaves, std::span<const LeafExtr
   for (size_t i = 0; i < leaves.size(); ++i) {
     const Leaf& leaf = leaves[i];
     Number number;
+    if (leaf.in_container) continue;
     if (leaf.kind == LeafKind::kCompressed && leaf.host == HostKind::kF32 && leaf.max_code <= kMaxLaneCode) {
       add_compressed(leaf, extras[i].quant);
     } else if (leaf.kind == LeafKind::kAngle && leaf.host == HostKind::kF32 && leaf.word_count == 1) {
@@ -162,6 +163,7 @@ bool LeafColumns::number_of(const Leaf& leaf, const LeafExtra& extra, Number* ou
     case LeafKind::kFloatFull:
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
+    case LeafKind::kTickDifference:
       out->form = Form::kRaw;
       out->host = raw_host(leaf.bits);
       return true;

@@ -15,7 +15,7 @@ namespace lattice::serialization {
 
 class LeafColumns {
  public:
-  /// Takes the leaves of a type, with as many extras.
+  /// Takes the leaves of a type, with as many extras. Leaves that belong to a container are left out.
   void compile(std::span<const Leaf> leaves, std::span<const LeafExtra> extras);
   /// Like quantize_leaf() for every leaf but others(). `host` has one pointer per behaviour.
   bool quantize(const void* const* host, Word* words) const;

@@ -150,6 +150,26 @@ bool quantize_full_rotation(const uint8_t* p, Word* words) {
   return std::isfinite(length);
 }
 
+// One step in each of the three kept codes moves a rotation by at most sqrt(3 + 9) steps. The dropped
+// component is the largest, so it changes by at most the sum of the changes of the other three.
+bool rotations_close(const Leaf& leaf, uint64_t a, uint64_t b) {
+  const unsigned n = (leaf.bits - 2u) / 3u;
+  const Quaternion p = smallest_three_unpack(a, n);
+  const Quaternion q = smallest_three_unpack(b, n);
+  const double pc[4] = {p.x, p.y, p.z, p.w};
+  const double qc[4] = {q.x, q.y, q.z, q.w};
+  double dot = 0.0;
+  for (int i = 0; i < 4; ++i) dot += pc[i] * qc[i];
+  const double sign = dot < 0.0 ? -1.0 : 1.0;
+  double chord2 = 0.0;
+  for (int i = 0; i < 4; ++i) {
+    const double d = pc[i] - sign * qc[i];
+    chord2 += d * d;
+  }
+  const double step = kSqrt2 / static_cast<double>((uint64_t{1} << n) - 2);
+  return chord2 <= 12.0 * step * step;
+}
+
 }  // namespace
 
 bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host, Word* words) {
@@ -169,10 +189,20 @@ bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
       const double v = load_float(leaf, p);
       return set_value(leaf, words, extra.quant.code(v), v >= extra.quant.min && v <= extra.quant.max);
     }
+    case LeafKind::kHalf: {
+      const uint32_t v = load<uint32_t>(p);
+      return set_value(leaf, words, half_of_float(v), fits_half(v));
+    }
     case LeafKind::kAngle: {
       const double v = load_float(leaf, p);
       return set_value(leaf, words, extra.angle.code(v), std::isfinite(v));
     }
+    case LeafKind::kCount: {
+      const uint16_t v = load<uint16_t>(p);
+      return set_value(leaf, words, v < leaf.max_code ? v : leaf.max_code, v <= leaf.max_code);
+    }
+    case LeafKind::kTag:
+      return set_value(leaf, words, *p <= leaf.max_code ? *p : 0, *p <= leaf.max_code);
     case LeafKind::kSmallestThree:
       return quantize_rotation(leaf, p, words);
     case LeafKind::kFixed:
@@ -181,6 +211,7 @@ bool quantize_leaf(const Leaf& leaf, const LeafExtra& extra, const uint8_t* host
       return set_value(leaf, words, leaf.bits == 32 ? load<uint32_t>(p) : load<uint64_t>(p), true);
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
+    case LeafKind::kTickDifference:
       return set_value(leaf, words, load_integer(leaf.host, p), true);
     case LeafKind::kVarintSigned:
       return set_value(leaf, words, zig_zag(static_cast<int64_t>(load_integer(leaf.host, p))), true);
@@ -234,6 +265,12 @@ std::string leaf_misfit(const Leaf& leaf, const LeafExtra& extra, const uint8_t*
              real(extra.quant.max);
     case LeafKind::kAngle:
       return " is " + real(load_float(leaf, p)) + " and takes finite numbers";
+    case LeafKind::kHalf:
+      return " is " + real(load_float(leaf, p)) + " and takes -65504 to 65504";
+    case LeafKind::kCount:
+      return " has " + number() + " elements and takes " + std::to_string(leaf.max_code);
+    case LeafKind::kTag:
+      return " has the tag " + number() + " and takes 0 to " + std::to_string(leaf.max_code);
     case LeafKind::kSmallestThree:
     case LeafKind::kQuaternionFull:
       return " has no finite length and takes rotations";
@@ -265,6 +302,9 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words
     case LeafKind::kFixed:
     case LeafKind::kVarintUnsigned:
     case LeafKind::kFixed64Difference:
+    case LeafKind::kTickDifference:
+    case LeafKind::kCount:
+    case LeafKind::kTag:
       return store_integer(leaf.host, leaf_value(leaf, words), p);
     case LeafKind::kVarintSigned:
       return store_integer(leaf.host, static_cast<uint64_t>(un_zig_zag(leaf_value(leaf, words))), p);
@@ -273,6 +313,8 @@ void dequantize_leaf(const Leaf& leaf, const LeafExtra& extra, const Word* words
       const double v = leaf_number(leaf, extra, words);
       return leaf.host == HostKind::kF64 ? store(p, v) : store(p, static_cast<float>(v));
     }
+    case LeafKind::kHalf:
+      return store(p, float_of_half(static_cast<uint16_t>(words[0])));
     case LeafKind::kFloatFull:
       return leaf.bits == 32 ? store(p, words[0]) : store(p, leaf_value(leaf, words));
     case LeafKind::kSmallestThree:
@@ -307,6 +349,8 @@ double leaf_number(const Leaf& leaf, const LeafExtra& extra, const Word* words) 
       return extra.quant.value(value);
     case LeafKind::kAngle:
       return extra.angle.value(value);
+    case LeafKind::kHalf:
+      return double{std::bit_cast<float>(float_of_half(static_cast<uint16_t>(value)))};
     case LeafKind::kFloatFull:
       return leaf.bits == 32 ? double{std::bit_cast<float>(static_cast<uint32_t>(value))}
                              : std::bit_cast<double>(value);
@@ -369,6 +413,20 @@ Quaternion leaf_rotation(const Leaf& leaf, const Word* words) {
   LATTICE_ASSERT(leaf.kind == LeafKind::kQuaternionFull);
   return {std::bit_cast<float>(words[0]), std::bit_cast<float>(words[1]), std::bit_cast<float>(words[2]),
           std::bit_cast<float>(words[3])};
+}
+
+bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
+  if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return true;
+  if (leaf.kind > LeafKind::kLastCode) return false;
+  const uint64_t p = leaf_value(leaf, a), q = leaf_value(leaf, b);
+  if (leaf.kind == LeafKind::kCompressed) return (p > q ? p - q : q - p) <= 1;
+  if (leaf.kind == LeafKind::kHalf) {  // neighbours of one sign, both finite
+    return (p ^ q) < 0x8000u && (p > q ? p - q : q - p) <= 1 && (p & 0x7C00u) != 0x7C00u &&
+           (q & 0x7C00u) != 0x7C00u;
+  }
+  if (leaf.kind == LeafKind::kAngle) return extra.angle.distance(p, q) <= 1;
+  if (leaf.kind == LeafKind::kSmallestThree) return rotations_close(leaf, p, q);
+  return false;
 }
 
 }  // namespace lattice::serialization

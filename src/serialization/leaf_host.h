@@ -32,6 +32,9 @@ double leaf_number(const Leaf& leaf, const LeafExtra& extra, const Word* words);
 /// type.
 void store_host_number(const Leaf& leaf, double value, uint8_t* host);
 
+/// True when two contents are equal, or when both are quantized and lie within one step of each other (S-02).
+bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b);
+
 /// The rotation of a kSmallestThree or kQuaternionFull leaf.
 Quaternion leaf_rotation(const Leaf& leaf, const Word* words);
 

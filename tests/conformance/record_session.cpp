@@ -30,6 +30,7 @@
 #include "serialization/type_registry.h"
 #include "simulation/input_codec.h"
 #include "unit/reliability/endpoint_rig.h"
+#include "unit/serialization/containers.h"
 #include "unit/serialization/lists.h"
 #include "unit/simulation/random_sight.h"
 
@@ -51,17 +52,20 @@ LATTICE_NETWORKED(Rest,
 LATTICE_NETWORKED(Switch, (a, bool), (b, bool), (c, bool))
 LATTICE_NETWORKED(Command,
   (move, vec2, BOUNDS(-1, 1, 1.0 / 127)), (aim, quat, SMALLEST_THREE(9)), (jump, bool), (mood, Mood),
-  (slots, Slots), (note, string, STRING(12)), (yaw, float, ANGLE), (keys, bool, ARRAY(5)))
+  (slots, Slots), (note, string, STRING(12)), (yaw, float, ANGLE), (keys, bool, ARRAY(5)),
+  (choice, Choice), (picks, uint8, LIST(4)))
 LATTICE_NETWORKED(Fire,
   (aim, vec2, BOUNDS(-1, 1, 0.001)), (charge, int32, RANGED(0, 1023)), (hot, bool), (slots, Slots),
-  (target, netid), (drift, fixed64, VARINT), (pellets, vec2, ARRAY(3), BOUNDS(-1, 1, 0.01f)))
+  (target, netid), (drift, fixed64, VARINT), (pellets, vec2, ARRAY(3), BOUNDS(-1, 1, 0.01f)),
+  (hits, netid, LIST(3)), (ammo, Ammo, MAP(3)), (at, nettick))
 /// Longer than a part: it goes in pieces.
 LATTICE_NETWORKED(Scroll, (reads, uint32), (text, string, STRING(3000)))
 LATTICE_NETWORKED(Say, (text, string, STRING(40)), (loud, bool))
 // clang-format on
 
 constexpr lattice_behaviour_desc kActor[] = {behaviour_desc<Everything>(), behaviour_desc<Mover>("Motion")};
-constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>(), behaviour_desc<Lists>()};
+constexpr lattice_behaviour_desc kCrate[] = {behaviour_desc<Rest>(), behaviour_desc<Lists>(),
+                                             behaviour_desc<Bag>()};
 constexpr lattice_behaviour_desc kLamp[] = {behaviour_desc<Switch>()};
 constexpr lattice_behaviour_desc kScroll[] = {behaviour_desc<Scroll>()};
 constexpr lattice_rpc_desc kActorRpcs[] = {
@@ -308,6 +312,7 @@ class Session {
       case kCrateId:
         change_rest(*static_cast<Rest*>(host[0]));
         change_some(random_, static_cast<Lists*>(host[1]));
+        change_some(random_, static_cast<Bag*>(host[2]));
         break;
       case kScrollId:
         change_scroll(*static_cast<Scroll*>(host[0]));
@@ -405,6 +410,8 @@ class Session {
       if (random_.chance(0.3)) command_.slots = plausible(random_).slots;
       if (random_.chance(0.3)) command_.note = random_.chance(0.5) ? "" : "größer";
       command_.mood = EnumTraits<Mood>::value(random_.next_below(3));
+      if (random_.chance(0.3)) change_some(random_, &command_.choice);
+      command_.picks.count = static_cast<uint16_t>(random_.next_below(5));
     }
     std::vector<serialization::Word> words(layout.word_count());
     const void* host[] = {&command_};
@@ -474,6 +481,14 @@ class Session {
     fire.aim = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
     fire.charge = static_cast<int32_t>(random_.next_below(1024));
     fire.hot = random_.chance(0.5);
+    for (uint64_t i = random_.next_below(4); i > 0; --i) fire.hits.push_back({random_.next_u64() >> 40});
+    for (int i = 0; i < 2; ++i) {
+      Ammo ammo;
+      ammo.kind = EnumTraits<Mood>::value(random_.next_below(3));
+      change_some(random_, &ammo);
+      fire.ammo.insert(ammo);
+    }
+    fire.at.value = tick_;
     for (Vector2& pellet : fire.pellets) pellet = {uniform(random_, -1, 1), uniform(random_, -1, 1)};
     fire.slots = plausible(random_).slots;
     fire.target.value = random_.next_u64() >> random_.next_below(64);

@@ -1,5 +1,6 @@
 #include "conformance/schema_json.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -9,12 +10,13 @@
 namespace lattice::test {
 namespace {
 
-constexpr const char* kTypes[] = {"bool",    "enum",    "int8",    "uint8",      "int16",  "uint16",
-                                  "int32",   "uint32",  "int64",   "uint64",     "float",  "double",
-                                  "vector2", "vector3", "vector4", "quaternion", "string", "fixed_string",
-                                  "bytes",   "fixed64", "netid",   "struct",     "custom"};
-constexpr const char* kEncodings[] = {"default", "fixed",      "varint", "ranged",
-                                      "bits",    "compressed", "full",   "smallest_three"};
+constexpr const char* kTypes[] = {
+    "bool",   "enum",    "int8",   "uint8",   "int16",   "uint16",  "int32",      "uint32",   "int64",
+    "uint64", "float",   "double", "vector2", "vector3", "vector4", "quaternion", "string",   "fixed_string",
+    "bytes",  "fixed64", "netid",  "struct",  "custom",  "tick",    "dvector2",   "dvector3", "dvector4"};
+constexpr const char* kContainers[] = {"array", "list", "map"};
+constexpr const char* kEncodings[] = {"default",    "fixed", "varint",         "ranged", "bits",
+                                      "compressed", "full",  "smallest_three", "half"};
 
 std::string number(double v) {
   char text[40];
@@ -29,10 +31,11 @@ std::string quoted(const std::string& text) {
 std::string structure_json(const lattice_struct_desc& desc);
 
 std::string quant_json(const lattice_member_desc& member) {
-  const size_t components =
-      member.type >= LATTICE_WIRE_VECTOR2 && member.type <= LATTICE_WIRE_VECTOR4
-          ? 2 + static_cast<size_t>(member.type) - static_cast<size_t>(LATTICE_WIRE_VECTOR2)
-          : 1;
+  const auto type = static_cast<size_t>(member.type);
+  const size_t components = type >= LATTICE_WIRE_DVECTOR2 ? type - LATTICE_WIRE_DVECTOR2 + 2
+                            : type >= LATTICE_WIRE_VECTOR2 && type <= LATTICE_WIRE_VECTOR4
+                                ? type - LATTICE_WIRE_VECTOR2 + 2
+                                : 1;
   std::string out;
   lattice_quant quant{};
   for (size_t i = 0; i < components; ++i) {
@@ -70,8 +73,9 @@ std::string member_json(const lattice_member_desc& member) {
       "{\"name\":" + quoted(member.name) + ",\"type\":" + quoted(kTypes[member.type]) +
       ",\"encoding\":" + quoted(kEncodings[member.encoding]) + ",\"flags\":" + std::to_string(member.flags) +
       ",\"bits\":" + std::to_string(member.bits) + ",\"capacity\":" + std::to_string(member.capacity) +
-      ",\"array\":" + std::to_string(member.array_count) + ",\"min\":" + std::to_string(member.min_value) +
-      ",\"max\":" + std::to_string(member.max_value);
+      ",\"array\":" + std::to_string(member.array_count) +
+      ",\"container\":" + quoted(kContainers[member.container]) +
+      ",\"min\":" + std::to_string(member.min_value) + ",\"max\":" + std::to_string(member.max_value);
   if (member.quant[0].precision > 0.0) out += ",\"quant\":" + quant_json(member);
   if (member.type == LATTICE_WIRE_ENUM) out += ",\"values\":" + enum_json(member);
   if (member.structure) out += ",\"structure\":" + structure_json(*member.structure);
@@ -85,7 +89,8 @@ std::string structure_json(const lattice_struct_desc& desc) {
     append_item(members, member_json(desc.members[i]));
   }
   return "{\"name\":" + quoted(desc.name) +
-         ",\"delta\":" + ((desc.flags & LATTICE_STRUCT_DELTA) != 0 ? "true" : "false") + ",\"members\":[" +
+         ",\"delta\":" + ((desc.flags & LATTICE_STRUCT_DELTA) != 0 ? "true" : "false") +
+         ",\"union\":" + ((desc.flags & LATTICE_STRUCT_UNION) != 0 ? "true" : "false") + ",\"members\":[" +
          members + "]}";
 }
 
@@ -133,6 +138,25 @@ std::string leaf_json(const serialization::Leaf& leaf, const serialization::Word
   }
 }
 
+// Every element that a list has room for, and every alternative.
+void append_leaves(const serialization::Layout& layout, const serialization::LayoutNode& node,
+                   const serialization::Word* words, std::string* out) {
+  using Kind = serialization::LayoutNode::Kind;
+  const auto append = [&](const serialization::Leaf& leaf) {
+    append_item(*out, quoted(leaf_json(leaf, words + leaf.word)));
+  };
+  if (node.child_count == 0) {
+    for (const auto& leaf : layout.leaves().subspan(node.first_leaf, node.leaf_count)) append(leaf);
+    return;
+  }
+  if (node.kind >= Kind::kList) append(layout.leaves()[node.first_leaf]);
+  for (const auto& child : layout.nodes().subspan(node.first_child, node.child_count)) {
+    for (uint32_t i = 0; i < std::max<uint32_t>(node.capacity, 1); ++i) {
+      append_leaves(layout, child, words + size_t{i} * node.element_words, out);
+    }
+  }
+}
+
 }  // namespace
 
 std::string hex(std::span<const uint8_t> bytes) {
@@ -156,8 +180,10 @@ std::string schema_json(std::span<const lattice_type_desc> types, const lattice_
 
 std::string leaves_json(const serialization::Layout& layout, const serialization::Word* words) {
   std::string out;
-  for (const serialization::Leaf& leaf : layout.leaves()) {
-    append_item(out, quoted(leaf_json(leaf, words + leaf.word)));
+  for (const serialization::LayoutBehaviour& behaviour : layout.behaviours()) {
+    for (const auto& node : layout.nodes().subspan(behaviour.first_node, behaviour.node_count)) {
+      append_leaves(layout, node, words, &out);
+    }
   }
   return "[" + out + "]";
 }

@@ -11,8 +11,9 @@ from packets import Malformed, is_text, read_varint, require
 from primitives import sha256
 
 WIDTH = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64,
-         "fixed64": 64, "netid": 64, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32}
-COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4}
+         "fixed64": 64, "netid": 64, "tick": 32, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32,
+         "dvector2": 64, "dvector3": 64, "dvector4": 64}
+COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4, "dvector2": 2, "dvector3": 3, "dvector4": 4}
 ANGLE, NOT_PREDICTED = 128, 256  # bits of a member's flags
 PI = 3.141592653589793
 TEXT = ("string", "fixed_string", "bytes")
@@ -98,6 +99,7 @@ class Component:
     def __init__(self, member, index):
         self.type = member["type"]
         self.zero, self.text = 0, ""
+        self.number = lambda content: content  # of a key (D-62)
         getattr(self, "_" + self._encoding(member))(member, index)
 
     def _encoding(self, member):
@@ -112,10 +114,10 @@ class Component:
             return "rotation" if stated in ("default", "smallest_three") else "full_rotation"
         if kind in ("float", "double") or kind in COMPONENTS:
             compressed = "quant" in member if stated == "default" else stated == "compressed"
-            return "compressed" if compressed else "full"
+            return "compressed" if compressed else "half" if stated == "half" else "full"
         if stated == "default":
             stated = "fixed" if WIDTH[kind] <= 16 or kind == "fixed64" else "varint"
-        return "difference" if kind == "fixed64" and stated == "varint" else stated
+        return "difference" if kind in ("fixed64", "tick") and stated == "varint" else stated
 
     def _code(self, largest, text, zero=0):
         """Sets up an n-bit field that holds 0 … largest."""
@@ -137,6 +139,7 @@ class Component:
         if values != list(range(len(values))):
             text += "".join(f" {v}" for v in values)
         self._code(len(values) - 1, text, values.index(0) if 0 in values else 0)
+        self.number = lambda ordinal: values[ordinal]
 
     def _ranged(self, member, index):
         low, high = member["min"], member["max"]
@@ -189,6 +192,11 @@ class Component:
     def _fixed(self, member, index):
         width = WIDTH[self.type]
         self.read, self.text = lambda bits, _: bits.scalar(width), f" fixed {width}"
+        if self.type.startswith("int"):
+            self.number = lambda raw: raw - (raw >> (width - 1) << width)
+
+    def _half(self, member, index):
+        self._code((1 << 16) - 1, "half 16")
 
     def _full(self, member, index):
         width = WIDTH[self.type]
@@ -197,12 +205,16 @@ class Component:
     def _varint(self, member, index):
         width = WIDTH[self.type]  # of a signed number, the zig-zag value is the content
         self.read, self.text = lambda bits, _: bits.varint(width), f" varint {width}"
+        if self.type.startswith("int"):
+            self.number = lambda z: (z >> 1) ^ -(z & 1)
 
     def _difference(self, member, index):
+        width = WIDTH[self.type]
+
         def read(bits, base):
-            z = bits.varint()
-            return (base + ((z >> 1) ^ -(z & 1))) % (1 << 64)
-        self.read, self.text = read, " difference 64"
+            z = bits.varint(width)
+            return (base + ((z >> 1) ^ -(z & 1))) % (1 << width)
+        self.read, self.text = read, f" difference {width}"
 
     def _bytes(self, member, index):
         capacity = member["capacity"] or 1024
@@ -244,6 +256,11 @@ def content_text(content):
     return f"b:{content[1]}:{content[2].hex()}"
 
 
+class Head:
+    """The length of a list or a map, or the tag of a union: a component of a member, which the member reads."""
+    zero = 0
+
+
 # ---- Layouts --------------------------------------------------------------------------------------
 
 
@@ -253,15 +270,20 @@ class Member:
         self.children, self.kind = [], "plain"
         indent = " " * depth
         count = desc.get("array", 0)
-        if count > 1:  # the elements of an array are its children
-            self.kind = "delta"
-            self.children = [Member({**desc, "array": 0}, components, depth) for _ in range(count)]
+        container = desc.get("container", "array")
+        if count > 1 or container != "array":  # the elements are the children
+            self.kind = "delta" if container == "array" else container
+            if container != "array":
+                components.append(Head())
+            self.children = [Member({**desc, "array": 0, "container": "array"}, components, depth) for _ in range(count)]
             first = self.children[0].lines
             name = f"member {desc['name']}"
-            self.lines = [first[0].replace(name, f"{name} array {count}", 1)] + first[1:]
+            self.lines = [first[0].replace(name, f"{name} {container} {count}", 1)] + first[1:]
         elif desc["type"] == "struct":
             inner = desc["structure"]
-            self.kind = "delta" if inner["delta"] else "whole"
+            self.kind = "union" if inner.get("union") else "delta" if inner["delta"] else "whole"
+            if inner.get("union"):
+                components.append(Head())
             self.lines = [f"{indent}member {desc['name']} struct {inner['name']} {self.kind}"]
             self.children = [Member(m, components, depth + 1) for m in inner["members"]]
             self.lines += [line for child in self.children for line in child.lines]
@@ -273,6 +295,8 @@ class Member:
             texts = "".join(c.text for c in own)
             self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags'] & ~NOT_PREDICTED}"]
         self.last = len(components)
+        self.size = self.last - self.first
+        self.head_bits = bit_count(len(self.children))  # of the length or the tag
 
 
 class Layout:
@@ -290,7 +314,102 @@ class Layout:
         self.has_mask = presence_bits + sum(map(len, self.behaviours)) <= LARGEST_MASK_BITS
 
     def read_whole(self, bits):
-        return [c.read(bits, 0) for c in self.components]
+        state = list(self.zero)
+        for members in self.behaviours:
+            for member in members:
+                self._read_whole(bits, member, state)
+        return state
+
+    def _reset(self, member, state):
+        state[member.first:member.last] = self.zero[member.first:member.last]
+
+    def _read_whole(self, bits, member, state):
+        """A member that is written whole (D-7)."""
+        self._reset(member, state)
+        if member.kind in ("list", "map", "union"):
+            head = self._read_head(bits, member, state)
+            if member.kind == "union":
+                counting = member.children[head - 1:head] if head else []
+            else:
+                counting = member.children[:head]
+            for child in counting:
+                self._read_whole(bits, child, state)
+            if member.kind == "map":
+                self._check_keys([self._key(child, state) for child in counting])
+        elif member.children:
+            for child in member.children:
+                self._read_whole(bits, child, state)
+        else:
+            for i in range(member.first, member.last):
+                state[i] = self.components[i].read(bits, 0)
+
+    def _read_head(self, bits, member, state):
+        head = bits.bits(member.head_bits)
+        require(head <= len(member.children), f"a length or tag of {head} above {len(member.children)} (D-7)")
+        state[member.first] = head
+        return head
+
+    def _key(self, entry, state):
+        first = entry.children[0].first
+        return self.components[first].number(state[first])
+
+    def _check_keys(self, keys):
+        require(all(a < b for a, b in zip(keys, keys[1:])), "keys that do not ascend (D-7, D-64)")
+
+    def _read_list(self, bits, member, base, state):
+        length = base[member.first]
+        if bits.bits(1):
+            require(self._read_head(bits, member, state) != length, "a length that did not change (D-63)")
+            length = state[member.first]
+        for element in member.children[length:]:
+            self._reset(element, state)
+        self._read_marked_each(bits, member.children[:length], base, state)
+
+    def _read_marked_each(self, bits, elements, base, state):
+        for element in elements:
+            if bits.bits(1):
+                self._read_changes(bits, element, base, state)
+
+    def _read_map(self, bits, member, base, state):
+        entries = []  # (key, contents)
+        before = base[member.first]
+        for entry in member.children[:before]:
+            changed = list(base)
+            if bits.bits(1):
+                if bits.bits(1):
+                    continue
+                values = entry.children[1:]
+                if entry.kind == "delta":
+                    self._read_members(bits, values, base, changed)
+                else:
+                    for value in values:
+                        self._read_whole(bits, value, changed)
+                require(changed[entry.first:entry.last] != base[entry.first:entry.last],
+                        "an entry marked as changed that does not differ (D-64)")
+            entries.append((self._key(entry, base), changed[entry.first:entry.last]))
+        old, new = {self._key(entry, base) for entry in member.children[:before]}, []
+        while len(entries) < len(member.children) and bits.bits(1):
+            entry, scratch = member.children[0], list(state)
+            self._read_whole(bits, entry, scratch)
+            new.append(self._key(entry, scratch))
+            entries.append((new[-1], scratch[entry.first:entry.last]))
+        self._check_keys(new)
+        require(not old & set(new), "a new entry with the key of an old one (D-64)")
+        self._reset(member, state)
+        state[member.first] = len(entries)
+        for entry, (_, contents) in zip(member.children, sorted(entries, key=lambda e: e[0])):
+            state[entry.first:entry.last] = contents
+
+    def _read_union(self, bits, member, base, state):
+        tag = base[member.first]
+        if bits.bits(1):
+            self._reset(member, state)
+            require(self._read_head(bits, member, state) != tag, "a tag that did not change (D-63)")
+            if state[member.first]:
+                self._read_whole(bits, member.children[state[member.first] - 1], state)
+        else:
+            require(tag, "changes of no alternative (D-63)")
+            self._read_changes(bits, member.children[tag - 1], base, state)
 
     def read_delta(self, bits, base):
         state = list(base)
@@ -325,17 +444,24 @@ class Layout:
 
     def _read_marked(self, bits, members, mask, base, state):
         for member, changed in zip(members, mask):
-            if not changed:
-                continue
-            if member.kind == "bool":
-                state[member.first] = 1 - base[member.first]
-            elif member.kind == "delta":
-                self._read_members(bits, member.children, base, state)
-            else:
-                for i in range(member.first, member.last):
-                    state[i] = self.components[i].read(bits, base[i] if member.kind == "plain" else 0)
-            require(state[member.first:member.last] != base[member.first:member.last],
-                    "a member marked as changed that does not differ (D-10)")
+            if changed:
+                self._read_changes(bits, member, base, state)
+
+    def _read_changes(self, bits, member, base, state):
+        if member.kind == "bool":
+            state[member.first] = 1 - base[member.first]
+        elif member.kind == "delta":
+            self._read_members(bits, member.children, base, state)
+        elif member.kind == "whole":
+            self._read_whole(bits, member, state)
+        elif member.kind == "plain":
+            for i in range(member.first, member.last):
+                state[i] = self.components[i].read(bits, base[i])
+        else:
+            {"list": self._read_list, "map": self._read_map, "union": self._read_union}[member.kind](
+                bits, member, base, state)
+        require(state[member.first:member.last] != base[member.first:member.last],
+                "a member marked as changed that does not differ (D-10)")
 
 
 # ---- Schema ---------------------------------------------------------------------------------------

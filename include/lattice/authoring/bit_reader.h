@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "lattice/authoring/byte_order.h"
 #include "lattice/authoring/enum_traits.h"
 #include "lattice/authoring/math.h"
 #include "lattice/authoring/quantize.h"
@@ -42,6 +43,11 @@ class BitReader {
   void fail() { ok_ = false, position_ = end_; }
   /// True if nothing failed and only the padding of the last byte is left: under 8 bits, all zero.
   bool at_end() const { return ok_ && bits_left() < 8 && peek(static_cast<unsigned>(bits_left())) == 0; }
+
+  /// @cond internal
+  /// The byte in which the next bit lies, for straight code; it may be the end.
+  const uint8_t* next_byte() const { return data_ + position_ / 8; }
+  /// @endcond
 
   // ---- Named types ---------------------------------------------------------------------------
 
@@ -82,6 +88,8 @@ class BitReader {
   }
   /// All 32 bits of a float; NaN and infinity are possible.
   float ReadFloat() { return std::bit_cast<float>(ReadU32()); }
+  /// A number of WriteHalf(); NaN and infinity are possible.
+  float ReadHalf() { return std::bit_cast<float>(float_of_half(static_cast<uint16_t>(ReadBits(16)))); }
   /// All 64 bits of a double; NaN and infinity are possible.
   double ReadDouble() { return std::bit_cast<double>(ReadU64()); }
   /// A number in [min, max] of WriteCompressedFloat(). A code past the last step fails. 0 on failure, even
@@ -167,13 +175,9 @@ class BitReader {
     return static_cast<uint16_t>(v << 8 | v >> 8);
   }
   /// A number of 32 bits.
-  uint32_t ReadU32() { return swap32(static_cast<uint32_t>(read(32))); }
+  uint32_t ReadU32() { return detail::swapped(static_cast<uint32_t>(read(32))); }
   /// A number of 64 bits.
-  uint64_t ReadU64() {
-    const uint64_t v = read(64);
-    return static_cast<uint64_t>(swap32(static_cast<uint32_t>(v))) << 32 |
-           swap32(static_cast<uint32_t>(v >> 32));
-  }
+  uint64_t ReadU64() { return detail::swapped(read(64)); }
   /// A varint of WriteVarint(). One that is longer than it need be fails.
   uint64_t ReadVarint() {
     uint64_t value = 0;
@@ -236,18 +240,6 @@ class BitReader {
   }
 
  private:
-  static uint32_t swap32(uint32_t v) { return v << 24 | (v & 0xFF00u) << 8 | (v >> 8 & 0xFF00u) | v >> 24; }
-
-  // The highest byte first in memory. Written so that compilers find one instruction for the swap.
-  static uint64_t big_endian(uint64_t v) {
-    if constexpr (std::endian::native == std::endian::little) {
-      v = (v & 0x00FF00FF00FF00FFu) << 8 | (v >> 8 & 0x00FF00FF00FF00FFu);
-      v = (v & 0x0000FFFF0000FFFFu) << 16 | (v >> 16 & 0x0000FFFF0000FFFFu);
-      v = v << 32 | v >> 32;
-    }
-    return v;
-  }
-
   uint64_t read(unsigned n) {
     if (n > bits_left()) {
       fail();
@@ -266,7 +258,7 @@ class BitReader {
     uint64_t head = 0;
     if (available >= 8) {
       std::memcpy(&head, data_ + byte, sizeof head);
-      head = big_endian(head);
+      head = detail::big_endian(head);
     } else {
       for (size_t i = 0; i < available; ++i) head |= static_cast<uint64_t>(data_[byte + i]) << (56 - 8 * i);
     }

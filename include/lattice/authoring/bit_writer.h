@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "lattice/authoring/byte_order.h"
 #include "lattice/authoring/enum_traits.h"
 #include "lattice/authoring/math.h"
 #include "lattice/authoring/quantize.h"
@@ -77,6 +78,21 @@ class BitWriter {
     used_ = m.used, clamped_count_ = m.clamped_count, ok_ = m.ok;
   }
 
+  /// @cond internal
+  /// Where straight code goes on. The caller knows that there is room.
+  template <class Output>
+  Output output() const {
+    return {data_ + byte_, pending_, used_, 0};
+  }
+  /// Goes on where straight code stopped.
+  template <class Output>
+  void resume(const Output& output) {
+    byte_ = static_cast<size_t>(output.next - data_);
+    pending_ = output.pending, used_ = output.used;
+    bit_count_ = byte_ * 8 + used_;
+  }
+  /// @endcond
+
   // ---- Named types ---------------------------------------------------------------------------
 
   /// The low `bits` bits of `v`, 0 to 64, most significant first.
@@ -114,6 +130,12 @@ class BitWriter {
   void WriteFloat(float v) { WriteU32(std::bit_cast<uint32_t>(v)); }
   /// All 64 bits of the number.
   void WriteDouble(double v) { WriteU64(std::bit_cast<uint64_t>(v)); }
+  /// 16 bits: the nearest number of 11 bits of precision. A finite value beyond 65504 is clamped and counted.
+  void WriteHalf(float v) {
+    const uint32_t bits = std::bit_cast<uint32_t>(v);
+    if (!fits_half(bits)) ++clamped_count_;
+    write(half_of_float(bits), 16);
+  }
   /// As few bits as [min, max] and `precision` need. A value outside is clamped and counted; NaN counts as 0,
   /// or as min where 0 is outside.
   void WriteCompressedFloat(float v, float min, float max, float precision) {
@@ -179,13 +201,9 @@ class BitWriter {
   /// A number of 16 bits, as two bytes.
   void WriteU16(uint16_t v) { write(static_cast<uint64_t>((v & 0xFFu) << 8 | v >> 8), 16); }
   /// A number of 32 bits, as four bytes.
-  void WriteU32(uint32_t v) { write(swap32(v), 32); }
+  void WriteU32(uint32_t v) { write(detail::swapped(v), 32); }
   /// A number of 64 bits, as eight bytes.
-  void WriteU64(uint64_t v) {
-    write(static_cast<uint64_t>(swap32(static_cast<uint32_t>(v))) << 32 |
-              swap32(static_cast<uint32_t>(v >> 32)),
-          64);
-  }
+  void WriteU64(uint64_t v) { write(detail::swapped(v), 64); }
   /// 1 to 9 bytes: groups of 7 bits, the lowest first; a ninth byte carries 8 bits.
   void WriteVarint(uint64_t v) {
     unsigned groups = 1;
@@ -211,18 +229,6 @@ class BitWriter {
   }
 
  private:
-  static uint32_t swap32(uint32_t v) { return v << 24 | (v & 0xFF00u) << 8 | (v >> 8 & 0xFF00u) | v >> 24; }
-
-  // The highest byte first in memory. Written so that compilers find one instruction for the swap.
-  static uint64_t big_endian(uint64_t v) {
-    if constexpr (std::endian::native == std::endian::little) {
-      v = (v & 0x00FF00FF00FF00FFu) << 8 | (v >> 8 & 0x00FF00FF00FF00FFu);
-      v = (v & 0x0000FFFF0000FFFFu) << 16 | (v >> 16 & 0x0000FFFF0000FFFFu);
-      v = v << 32 | v >> 32;
-    }
-    return v;
-  }
-
   // pending_ holds the last used_ (0..63) bits, left-aligned; full groups of 64 go to the buffer, which has
   // room for them because bit_count_ never passes capacity_bits_.
   void write(uint64_t v, unsigned n) {
@@ -245,7 +251,7 @@ class BitWriter {
     used_ = rest;
   }
   void store(uint64_t v) {
-    v = big_endian(v);
+    v = detail::big_endian(v);
     std::memcpy(data_ + byte_, &v, sizeof v);
     byte_ += sizeof v;
   }

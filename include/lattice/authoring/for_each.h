@@ -6,9 +6,44 @@
 
 /// @cond internal
 
-// The names that begin with LATTICE_FE_ make LATTICE_FOR_EACH repeat itself: LATTICE_FE_STEP handles one
-// element and leaves a call of itself, and each LATTICE_FE_EXPAND scans the text again, which does that call.
+// The first 32 elements have a macro each, LATTICE_FE_1 to LATTICE_FE_32, which compilers expand in one go.
+// For those behind them LATTICE_FE_STEP repeats itself: it handles one element and leaves a call of itself,
+// and each LATTICE_FE_EXPAND scans the text again, which does that call.
 
+/// LATTICE_FOR_EACH(m, context, a, b, ...) is m(context, a) m(context, b) ... for up to 365 elements.
+#define LATTICE_FOR_EACH(m, context, ...) __VA_OPT__(LATTICE_FE_1(m, context, __VA_ARGS__))
+#define LATTICE_FE_1(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_2(m, c, __VA_ARGS__))
+#define LATTICE_FE_2(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_3(m, c, __VA_ARGS__))
+#define LATTICE_FE_3(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_4(m, c, __VA_ARGS__))
+#define LATTICE_FE_4(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_5(m, c, __VA_ARGS__))
+#define LATTICE_FE_5(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_6(m, c, __VA_ARGS__))
+#define LATTICE_FE_6(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_7(m, c, __VA_ARGS__))
+#define LATTICE_FE_7(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_8(m, c, __VA_ARGS__))
+#define LATTICE_FE_8(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_9(m, c, __VA_ARGS__))
+#define LATTICE_FE_9(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_10(m, c, __VA_ARGS__))
+#define LATTICE_FE_10(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_11(m, c, __VA_ARGS__))
+#define LATTICE_FE_11(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_12(m, c, __VA_ARGS__))
+#define LATTICE_FE_12(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_13(m, c, __VA_ARGS__))
+#define LATTICE_FE_13(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_14(m, c, __VA_ARGS__))
+#define LATTICE_FE_14(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_15(m, c, __VA_ARGS__))
+#define LATTICE_FE_15(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_16(m, c, __VA_ARGS__))
+#define LATTICE_FE_16(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_17(m, c, __VA_ARGS__))
+#define LATTICE_FE_17(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_18(m, c, __VA_ARGS__))
+#define LATTICE_FE_18(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_19(m, c, __VA_ARGS__))
+#define LATTICE_FE_19(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_20(m, c, __VA_ARGS__))
+#define LATTICE_FE_20(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_21(m, c, __VA_ARGS__))
+#define LATTICE_FE_21(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_22(m, c, __VA_ARGS__))
+#define LATTICE_FE_22(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_23(m, c, __VA_ARGS__))
+#define LATTICE_FE_23(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_24(m, c, __VA_ARGS__))
+#define LATTICE_FE_24(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_25(m, c, __VA_ARGS__))
+#define LATTICE_FE_25(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_26(m, c, __VA_ARGS__))
+#define LATTICE_FE_26(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_27(m, c, __VA_ARGS__))
+#define LATTICE_FE_27(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_28(m, c, __VA_ARGS__))
+#define LATTICE_FE_28(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_29(m, c, __VA_ARGS__))
+#define LATTICE_FE_29(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_30(m, c, __VA_ARGS__))
+#define LATTICE_FE_30(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_31(m, c, __VA_ARGS__))
+#define LATTICE_FE_31(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_32(m, c, __VA_ARGS__))
+#define LATTICE_FE_32(m, c, a, ...) m(c, a) __VA_OPT__(LATTICE_FE_EXPAND(LATTICE_FE_STEP(m, c, __VA_ARGS__)))
 /// Keeps the next step from being expanded at once.
 #define LATTICE_FE_PARENS ()
 /// Scans its text often enough for 365 elements.
@@ -18,9 +53,6 @@
 #define LATTICE_FE_EXPAND3(...) LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(LATTICE_FE_EXPAND2(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND2(...) LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(LATTICE_FE_EXPAND1(__VA_ARGS__)))
 #define LATTICE_FE_EXPAND1(...) __VA_ARGS__
-/// LATTICE_FOR_EACH(m, context, a, b, ...) is m(context, a) m(context, b) ... for up to 365 elements.
-#define LATTICE_FOR_EACH(m, context, ...) \
-  __VA_OPT__(LATTICE_FE_EXPAND(LATTICE_FE_STEP(m, context, __VA_ARGS__)))
 /// Handles the first element and leaves the others to the next scan.
 #define LATTICE_FE_STEP(m, context, a, ...) \
   m(context, a) __VA_OPT__(LATTICE_FE_AGAIN LATTICE_FE_PARENS(m, context, __VA_ARGS__))
@@ -52,6 +84,10 @@
 #define LATTICE_ANNOTATION_CUSTOM(capacity) LATTICE_ANNOTATION_STRING(capacity)
 #define LATTICE_ANNOTATION_ARRAY(count) \
   ::lattice::annotation::Array<count> {}
+#define LATTICE_ANNOTATION_LIST(capacity) \
+  ::lattice::annotation::List<capacity> {}
+#define LATTICE_ANNOTATION_MAP(capacity) \
+  ::lattice::annotation::Map<capacity> {}
 #define LATTICE_ANNOTATION_FLAG(flag) \
   ::lattice::annotation::Flag {       \
     flag                              \
@@ -71,6 +107,7 @@
 #define LATTICE_ANNOTATION_NOT_PREDICTED LATTICE_ANNOTATION_FLAG(LATTICE_MEMBER_NOT_PREDICTED)
 #define LATTICE_ANNOTATION_FIXED LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_FIXED)
 #define LATTICE_ANNOTATION_VARINT LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_VARINT)
+#define LATTICE_ANNOTATION_HALF LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_HALF)
 #define LATTICE_ANNOTATION_FULL LATTICE_ANNOTATION_ENCODING(LATTICE_ENCODING_FULL)
 
 /// LATTICE_ANNOTATIONS(A, B(1)) is , LATTICE_ANNOTATION_A , LATTICE_ANNOTATION_B(1) for up to six

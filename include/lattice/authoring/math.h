@@ -32,6 +32,33 @@ struct Vector4 {
   friend bool operator==(const Vector4&, const Vector4&) = default;
 };
 
+/// Two doubles, for a member of type dvec2.
+struct DVector2 {
+  double x = 0,  ///< the first component
+      y = 0;     ///< the second component
+  /// Equal when every component is.
+  friend bool operator==(const DVector2&, const DVector2&) = default;
+};
+
+/// Three doubles, for a member of type dvec3: places in a world that is too large for floats.
+struct DVector3 {
+  double x = 0,  ///< the first component
+      y = 0,     ///< the second component
+      z = 0;     ///< the third component
+  /// Equal when every component is.
+  friend bool operator==(const DVector3&, const DVector3&) = default;
+};
+
+/// Four doubles, for a member of type dvec4.
+struct DVector4 {
+  double x = 0,  ///< the first component
+      y = 0,     ///< the second component
+      z = 0,     ///< the third component
+      w = 0;     ///< the fourth component
+  /// Equal when every component is.
+  friend bool operator==(const DVector4&, const DVector4&) = default;
+};
+
 /// A rotation as a unit quaternion, for a member of type quat. The default is the identity.
 struct Quaternion {
   float x = 0,  ///< the first imaginary component

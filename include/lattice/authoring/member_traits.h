@@ -55,7 +55,13 @@ struct Flag {
 /// ARRAY(n).
 template <size_t N>
 struct Array {};
-/// FIXED, VARINT and FULL.
+/// LIST(n).
+template <size_t N>
+struct List {};
+/// MAP(n).
+template <size_t N>
+struct Map {};
+/// FIXED, VARINT, HALF and FULL.
 struct Encoding {
   /// The encoding.
   lattice_encoding encoding;
@@ -117,7 +123,7 @@ struct ElementType<BytesTag, A...> {
   using type = Bytes<CapacityOf<A...>::value>;
 };
 
-/// `Element`, or an array of it when an annotation says so.
+/// `Element`, or an array, a list or a map of it when an annotation says so.
 template <typename Element, typename... A>
 struct ArrayType {
   /// The type.
@@ -132,6 +138,21 @@ struct ArrayType<Element, annotation::Array<N>, Rest...> {
   static_assert(N >= 1 && N <= LATTICE_MAX_ARRAY_ELEMENTS, "an array member holds 1 to 256 elements");
   /// The type.
   using type = std::array<Element, N>;
+};
+
+/// Found LIST.
+template <typename Element, size_t N, typename... Rest>
+struct ArrayType<Element, annotation::List<N>, Rest...> {
+  static_assert(N >= 1 && N <= LATTICE_MAX_LIST_ELEMENTS, "a list holds up to 1 to 1024 elements");
+  /// The type.
+  using type = List<Element, N>;
+};
+/// Found MAP.
+template <typename Element, size_t N, typename... Rest>
+struct ArrayType<Element, annotation::Map<N>, Rest...> {
+  static_assert(N >= 1 && N <= LATTICE_MAX_LIST_ELEMENTS, "a map holds up to 1 to 1024 entries");
+  /// The type.
+  using type = Map<Element, N>;
 };
 
 /// The C++ type that a member of the declared type `T` gets.
@@ -191,8 +212,10 @@ template <typename T>
 struct ArrayTraits {
   /// The type of an element.
   using Element = T;
-  /// How many elements; 0: not an array.
+  /// How many elements, or how many there is room for; 0: one value.
   static constexpr size_t kCount = 0;
+  /// Which kind.
+  static constexpr lattice_container kContainer = LATTICE_CONTAINER_ARRAY;
 };
 /// An array.
 template <typename T, size_t N>
@@ -204,6 +227,29 @@ struct ArrayTraits<std::array<T, N>> {
   using Element = T;
   /// How many elements.
   static constexpr size_t kCount = N;
+  /// Which kind.
+  static constexpr lattice_container kContainer = LATTICE_CONTAINER_ARRAY;
+};
+/// A list.
+template <typename T, size_t N>
+struct ArrayTraits<List<T, N>> {
+  static_assert(ArrayTraits<T>::kCount == 0, "a list of arrays: put the inner one into a LATTICE_NETSTRUCT");
+  /// The type of an element.
+  using Element = T;
+  /// How many elements there is room for.
+  static constexpr size_t kCount = N;
+  /// Which kind.
+  static constexpr lattice_container kContainer = LATTICE_CONTAINER_LIST;
+};
+/// A map.
+template <typename T, size_t N>
+struct ArrayTraits<Map<T, N>> {
+  /// The type of an entry.
+  using Element = T;
+  /// How many entries there is room for.
+  static constexpr size_t kCount = N;
+  /// Which kind.
+  static constexpr lattice_container kContainer = LATTICE_CONTAINER_MAP;
 };
 
 /// Whether `T` is text or a blob.
@@ -216,11 +262,15 @@ inline constexpr bool kIsInteger =
     std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, char>;
 /// How many floats or doubles `T` is made of; 0: something else.
 template <typename T>
-inline constexpr unsigned kFloatCount = std::is_same_v<T, float> || std::is_same_v<T, double> ? 1
-                                        : std::is_same_v<T, Vector2>                          ? 2
-                                        : std::is_same_v<T, Vector3>                          ? 3
-                                        : std::is_same_v<T, Vector4>                          ? 4
-                                                                                              : 0;
+inline constexpr unsigned kFloatCount = std::is_same_v<T, float> || std::is_same_v<T, double>       ? 1
+                                        : std::is_same_v<T, Vector2> || std::is_same_v<T, DVector2> ? 2
+                                        : std::is_same_v<T, Vector3> || std::is_same_v<T, DVector3> ? 3
+                                        : std::is_same_v<T, Vector4> || std::is_same_v<T, DVector4> ? 4
+                                                                                                    : 0;
+/// Whether the components of `T` are doubles.
+template <typename T>
+inline constexpr bool kIsDouble = std::is_same_v<T, double> || std::is_same_v<T, DVector2> ||
+                                  std::is_same_v<T, DVector3> || std::is_same_v<T, DVector4>;
 
 /// The wire type of a C++ type. Does not compile for one that cannot travel.
 template <typename T>
@@ -242,6 +292,8 @@ constexpr lattice_wire_type wire_type() {
     return LATTICE_WIRE_VECTOR3;
   else if constexpr (std::is_same_v<T, Vector4>)
     return LATTICE_WIRE_VECTOR4;
+  else if constexpr (kFloatCount<T> != 0)
+    return static_cast<lattice_wire_type>(LATTICE_WIRE_DVECTOR2 + kFloatCount<T> - 2);
   else if constexpr (std::is_same_v<T, Quaternion>)
     return LATTICE_WIRE_QUATERNION;
   else if constexpr (kIsText<T>)
@@ -250,6 +302,8 @@ constexpr lattice_wire_type wire_type() {
     return LATTICE_WIRE_FIXED64;
   else if constexpr (std::is_same_v<T, NetId>)
     return LATTICE_WIRE_NETID;
+  else if constexpr (std::is_same_v<T, NetTick>)
+    return LATTICE_WIRE_TICK;
   else if constexpr (Declared<T>)
     return LATTICE_WIRE_STRUCT;
   else {
@@ -269,6 +323,7 @@ inline void lattice_error_range_must_fit_the_type() {}
 inline void lattice_error_bits_out_of_range() {}
 inline void lattice_error_too_many_bounds() {}
 inline void lattice_error_custom_member_needs_CUSTOM_capacity() {}
+inline void lattice_error_an_entry_of_a_map_is_a_structure_with_its_key_first() {}
 /// @}
 
 /// Fills the description of one member of type `T` from its annotations.
@@ -290,7 +345,7 @@ struct MemberBuilder {
   constexpr void apply(annotation::Bounds b) {
     if (kFloatCount<T> == 0) lattice_error_annotation_does_not_fit_this_type();
     if (bounds_count >= kFloatCount<T>) lattice_error_too_many_bounds();
-    if constexpr (!std::is_same_v<T, double>) {  // as the hand-written path takes them: floats
+    if constexpr (!kIsDouble<T>) {  // as the hand-written path takes them: floats
       b.min = static_cast<double>(static_cast<float>(b.min));
       b.max = static_cast<double>(static_cast<float>(b.max));
     }
@@ -341,8 +396,14 @@ struct MemberBuilder {
   /// A flag. Registration checks whether it fits the type.
   constexpr void apply(annotation::Flag f) { desc.flags |= f.flag; }
   /// Nothing: the C++ type of the member says it already.
+  /// @{
   template <size_t N>
   constexpr void apply(annotation::Array<N>) {}
+  template <size_t N>
+  constexpr void apply(annotation::List<N>) {}
+  template <size_t N>
+  constexpr void apply(annotation::Map<N>) {}
+  /// @}
   /// Completes and checks an angle, after all annotations were applied.
   constexpr void check_angle() {
     if ((desc.flags & LATTICE_MEMBER_ANGLE) == 0) return;
@@ -361,8 +422,11 @@ struct MemberBuilder {
   }
   /// An encoding by name.
   constexpr void apply(annotation::Encoding e) {
-    const bool integer = kIsInteger<T> || std::is_same_v<T, Fixed64> || std::is_same_v<T, NetId>;
-    const bool fits = e.encoding == LATTICE_ENCODING_FULL
+    const bool integer =
+        kIsInteger<T> || std::is_same_v<T, Fixed64> || std::is_same_v<T, NetId> || std::is_same_v<T, NetTick>;
+    const bool half = kFloatCount<T> != 0 && !kIsDouble<T>;
+    const bool fits = e.encoding == LATTICE_ENCODING_HALF ? half
+                      : e.encoding == LATTICE_ENCODING_FULL
                           ? kFloatCount<T> != 0 || std::is_same_v<T, Quaternion>
                       : e.encoding == LATTICE_ENCODING_VARINT ? integer && sizeof(T) >= 4
                                                               : integer;
@@ -387,6 +451,16 @@ consteval lattice_member_desc member_desc(const char* name, size_t offset, A... 
   d.offset = static_cast<uint32_t>(offset);
   d.host_bytes = sizeof(T);
   d.array_count = static_cast<uint32_t>(ArrayTraits<Host>::kCount);
+  d.container = ArrayTraits<Host>::kContainer;
+  if constexpr (ArrayTraits<Host>::kContainer != LATTICE_CONTAINER_ARRAY) {
+    d.count_offset = static_cast<uint32_t>(offsetof(Host, count));
+    d.container_bytes = static_cast<uint32_t>(sizeof(Host));
+  }
+  if constexpr (ArrayTraits<Host>::kContainer == LATTICE_CONTAINER_MAP) {
+    if constexpr (!requires { T::kLatticeName; }) {
+      lattice_error_an_entry_of_a_map_is_a_structure_with_its_key_first();
+    }
+  }
   if constexpr (kIsText<T>) d.capacity = static_cast<uint32_t>(TextKind<T>::kCapacity);
   if constexpr (std::is_enum_v<T>) {
     d.enum_values = EnumTraits<T>::kHostValues.data();
@@ -408,7 +482,7 @@ template <typename T>
 struct DescHolder {
   /// The descriptions of its members.
   static constexpr auto kMembers = T::lattice_members();
-  static_assert(kMembers.size() <= LATTICE_MAX_MEMBERS, "a structure holds at most 32 members");
+  static_assert(kMembers.size() <= LATTICE_MAX_MEMBERS, "a structure holds at most 256 members");
   static_assert(std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>);
   /// The description.
   static constexpr lattice_struct_desc kDesc = {
@@ -419,7 +493,7 @@ struct DescHolder {
       alignof(T),
       kMembers.data(),
       static_cast<uint32_t>(kMembers.size()),
-      0,
+      T::lattice_tag_offset(),
   };
 };
 
@@ -427,8 +501,9 @@ struct DescHolder {
 template <typename T>
 bool equal_member(const T& a, const T& b) {
   if constexpr (ArrayTraits<T>::kCount != 0) {
+    if (a.size() != b.size()) return false;
     for (size_t i = 0; i < a.size(); ++i) {
-      if (!equal_member(a[i], b[i])) return false;
+      if (!equal_member(a.begin()[i], b.begin()[i])) return false;
     }
     return true;
   } else if constexpr (requires { a == b; }) {

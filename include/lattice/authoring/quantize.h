@@ -102,6 +102,51 @@ struct CompressedFloat {
   }
 };
 
+/// The largest finite number of 16 bits.
+inline constexpr double kMaxHalf = 65504.0;
+/// False for a finite number that is too large for 16 bits. Takes the IEEE bits of a float.
+constexpr bool fits_half(uint32_t bits) {
+  const uint32_t magnitude = bits & 0x7FFFFFFFu;
+  return magnitude < 0x477FF000u || magnitude >= 0x7F800000u;
+}
+/// The IEEE bits of the nearest number of 16 bits, to even at a tie; a finite one that is too large becomes
+/// the largest. Takes and keeps infinity, NaN and the sign of zero. Takes the IEEE bits of a float.
+constexpr uint16_t half_of_float(uint32_t bits) {
+  const uint32_t sign = bits >> 16 & 0x8000u;
+  const uint32_t magnitude = bits & 0x7FFFFFFFu;
+  if (magnitude > 0x7F800000u) {  // NaN: some bit of its content must stay
+    const uint32_t content = magnitude >> 13 & 0x3FFu;
+    return static_cast<uint16_t>(sign | 0x7C00u | (content != 0 ? content : 0x200u));
+  }
+  if (magnitude == 0x7F800000u) return static_cast<uint16_t>(sign | 0x7C00u);
+  if (!fits_half(bits)) return static_cast<uint16_t>(sign | 0x7BFFu);
+  uint32_t shift = 13, whole = magnitude;
+  if (magnitude < 0x38800000u) {  // below 2^-14: no leading 1 is implied
+    shift = 126 - (magnitude >> 23);
+    if (shift > 24) return static_cast<uint16_t>(sign);
+    whole = (magnitude & 0x7FFFFFu) | 0x800000u;
+  } else {
+    whole -= 0x38000000u;  // the exponents differ by 112
+  }
+  const uint32_t kept = whole >> shift;
+  const uint32_t rest = whole & ((1u << shift) - 1);
+  const uint32_t half = 1u << (shift - 1);
+  const bool up = rest > half || (rest == half && (kept & 1u) != 0);
+  return static_cast<uint16_t>(sign | (kept + (up ? 1u : 0u)));
+}
+/// The IEEE bits of the float that equals a number of 16 bits.
+constexpr uint32_t float_of_half(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t exponent = half >> 10 & 0x1Fu;
+  uint32_t content = half & 0x3FFu;
+  if (exponent == 0x1F) return sign | 0x7F800000u | content << 13;
+  if (exponent != 0) return sign | (exponent + 112) << 23 | content << 13;
+  if (content == 0) return sign;
+  uint32_t scale = 113;  // below 2^-14: find the leading 1
+  for (; (content & 0x400u) == 0; content <<= 1) --scale;
+  return sign | scale << 23 | (content & 0x3FFu) << 13;
+}
+
 inline constexpr double kPi = 3.141592653589793;  ///< half a turn in radians
 
 /// How one angle travels: as a code in 0..steps - 1 over [min, max), where max is min again. Any finite value

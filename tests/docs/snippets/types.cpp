@@ -21,6 +21,25 @@ LATTICE_NETWORKED(Fighter,
   (teleports, uint8, TELEPORT),
   (score, int32, SNAP, NOT_PREDICTED))
 //! [fighter]
+
+//! [containers]
+struct Item {
+  LATTICE_NETSTRUCT(Item, (kind, uint16), (worn, bool))
+};
+struct Ammunition {
+  LATTICE_NETSTRUCT(Ammunition, (weapon, uint8), (rounds, uint16, BITS(10)))
+};
+struct Wait {
+  LATTICE_NETSTRUCT(Wait, (until, nettick))
+};
+struct Order {
+  LATTICE_NETUNION(Order, (wait, Wait), (follow, netid), (walk_to, vec2, BOUNDS(-512, 512, 0.01)))
+};
+LATTICE_NETWORKED(Soldier,
+  (items, Item, LIST(12)),
+  (ammunition, Ammunition, MAP(8)),
+  (order, Order))
+//! [containers]
 // clang-format on
 
 //! [type]
@@ -29,11 +48,24 @@ constexpr lattice::Type<Fighter> kFighter{.id = 3, .name = "Fighter", .flags = L
 
 }  // namespace
 
+void follow_object(lattice_netid object);
+void follow_object(lattice_netid) {}
+
 bool add_fighter(lattice::World& world);
 bool add_fighter(lattice::World& world) {
   //! [add]
   return world.add(kFighter) == LATTICE_OK;
   //! [add]
+}
+
+[[maybe_unused]] void command(Soldier& soldier, lattice_netid leader) {
+  //! [use]
+  soldier.items.push_back({.kind = 7, .worn = true});  // false when it is full
+  if (Ammunition* bow = soldier.ammunition.find(3)) --bow->rounds;
+  soldier.ammunition.insert({.weapon = 4, .rounds = 60});
+  soldier.order.set_follow() = {leader};
+  if (soldier.order.which == Order::Which::follow) follow_object(soldier.order.follow);
+  //! [use]
 }
 
 void take(lattice::World& world, lattice_netid flag, lattice_netid fighter);

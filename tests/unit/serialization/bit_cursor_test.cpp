@@ -14,8 +14,8 @@
 namespace lattice {
 namespace {
 
-enum class ProjKind { kA, kB, kC };
-LATTICE_ENUM(ProjKind, kA, kB, kC)
+enum class Letter { kA, kB, kC };
+LATTICE_ENUM(Letter, kA, kB, kC)
 
 template <typename Write>
 std::vector<uint8_t> packed(Write write, size_t capacity = 4096) {
@@ -165,8 +165,8 @@ class Script {
             [](BitReader& i) { return std::bit_cast<uint64_t>(i.ReadDouble()); });
       case 9:
         return both(
-            w, r, EnumTraits<ProjKind>::value(v % 3), [](BitWriter& o, ProjKind x) { o.WriteEnum(x); },
-            [](BitReader& i) { return i.ReadEnum<ProjKind>(); });
+            w, r, EnumTraits<Letter>::value(v % 3), [](BitWriter& o, Letter x) { o.WriteEnum(x); },
+            [](BitReader& i) { return i.ReadEnum<Letter>(); });
       case 10:
         return both(
             w, r, std::string(v % 40, static_cast<char>('a' + v % 26)),
@@ -268,7 +268,7 @@ TEST(BitCursor, CodesPastTheLimitFail) {
   };
   EXPECT_FALSE(fails(1000, 10, [](BitReader& r) { EXPECT_EQ(r.ReadRangedInt(0, 1000), 1000); }));
   EXPECT_TRUE(fails(1001, 10, [](BitReader& r) { EXPECT_EQ(r.ReadRangedInt(0, 1000), 0); }));
-  EXPECT_TRUE(fails(3, 2, [](BitReader& r) { EXPECT_EQ(r.ReadEnum<ProjKind>(), ProjKind::kA); }));
+  EXPECT_TRUE(fails(3, 2, [](BitReader& r) { EXPECT_EQ(r.ReadEnum<Letter>(), Letter::kA); }));
   EXPECT_TRUE(
       fails(102401, 17, [](BitReader& r) { EXPECT_EQ(r.ReadCompressedFloat(-512, 512, 0.01f), 0.0f); }));
   // Code 2^n - 1 names no component; three components of 1/sqrt(2) are longer than a unit quaternion.
@@ -346,13 +346,13 @@ TEST(BitCursor, ClampedValuesAreCounted) {
   BitWriter w(buffer);
   w.WriteRangedInt(5, 0, 4);
   w.WriteCompressedFloat(std::numeric_limits<float>::quiet_NaN(), 1.0f, 2.0f, 0.1f);
-  w.WriteEnum(static_cast<ProjKind>(77));
+  w.WriteEnum(static_cast<Letter>(77));
   w.WriteRangedBits(16, 4);
   EXPECT_EQ(w.clamped_count(), 4u);
   BitReader r(w.finish());
   EXPECT_EQ(r.ReadRangedInt(0, 4), 4);
   EXPECT_EQ(r.ReadCompressedFloat(1.0f, 2.0f, 0.1f), 1.0f);
-  EXPECT_EQ(r.ReadEnum<ProjKind>(), ProjKind::kA);
+  EXPECT_EQ(r.ReadEnum<Letter>(), Letter::kA);
   EXPECT_EQ(r.ReadBits(4), 15u);
 }
 

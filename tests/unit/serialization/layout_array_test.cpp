@@ -2,12 +2,17 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "unit/serialization/deltas.h"
 #include "unit/serialization/lists.h"
 
 namespace lattice::serialization {
 namespace {
 
+using test::delta;
 using test::Lists;
+using test::quantized;
+using test::reads;
+using test::Words;
 
 // clang-format off
 LATTICE_NETWORKED(Two, (a, uint8, ARRAY(3)), (b, bool, ARRAY(2)))
@@ -17,31 +22,6 @@ struct Leg { LATTICE_NETSTRUCT(Leg, (foot, vec2, POSITION), (speed, vec2, VELOCI
 LATTICE_NETWORKED(Spider, (body, vec2, POSITION), (eyes, vec2, ARRAY(2), POSITION), (drift, vec2, VELOCITY),
                   (glances, vec2, ARRAY(2), VELOCITY), (legs, Leg, ARRAY(2)))
 // clang-format on
-
-using Words = std::vector<serialization::Word>;
-
-template <typename T>
-Words quantized(const Layout& layout, const T& value) {
-  Words words(layout.word_count());
-  const void* host[] = {&value};
-  layout.quantize(host, words.data());
-  return words;
-}
-
-std::vector<uint8_t> delta(const Layout& layout, const Words& base, const Words& current) {
-  std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + 1);
-  BitWriter w(buffer);
-  layout.encode_delta(w, base.data(), current.data());
-  EXPECT_TRUE(w.ok());
-  const auto out = w.finish();
-  return {out.begin(), out.end()};
-}
-
-bool reads(const Layout& layout, const Words& base, const std::vector<uint8_t>& bytes, Words* out) {
-  out->assign(layout.word_count(), 0);
-  BitReader r(bytes);
-  return layout.decode_delta(r, base.data(), out->data()) && r.at_end();
-}
 
 TEST(LayoutArray, GoldenDeltaAndText) {
   const Layout layout = test::layout_of(struct_desc<Two>());
@@ -205,29 +185,27 @@ TEST(LayoutArray, OneOverEachBoundIsRefusedByName) {
   EXPECT_EQ(refusal_of(bytes_member(4), 4), "");
   EXPECT_EQ(refusal_of(bytes_member(4), 3),
             "structure 'S', member 'm': offset 0 plus 4 bytes passes the structure's 3");
-  lattice_member_desc points = bytes_member(171);
-  points.type = LATTICE_WIRE_VECTOR3;
-  EXPECT_EQ(refusal_of(points), "structure 'S', member 'm'[170]: the type has more than 512 components");
-  points.array_count = 170;
-  EXPECT_EQ(refusal_of(points), "");
-  lattice_member_desc inner_members[5];
-  for (auto& inner : inner_members) inner = bytes_member(256);
-  constexpr const char* kNames[] = {"a", "b", "c", "d", "e"};
-  for (uint32_t i = 0; i < 5; ++i) inner_members[i].name = kNames[i], inner_members[i].offset = 256 * i;
+  lattice_member_desc inner_members[17];
+  std::string names[17];
+  for (uint32_t i = 0; i < 17; ++i) {
+    names[i] = std::string("m").append(std::to_string(i));
+    inner_members[i] = bytes_member(256);
+    inner_members[i].name = names[i].c_str(), inner_members[i].offset = 256 * i;
+  }
   lattice_struct_desc inner;
   lattice_struct_desc_init(&inner);
   inner.name = "Inner";
-  inner.host_bytes = 1280;
+  inner.host_bytes = 17 * 256;
   inner.host_align = 1;
   inner.members = inner_members;
-  inner.member_count = 2;
+  inner.member_count = 16;
   lattice_member_desc nested = bytes_member(0);
   nested.type = LATTICE_WIRE_STRUCT;
   nested.structure = &inner;
   EXPECT_EQ(refusal_of(nested), "");
-  inner.member_count = 3;
+  inner.member_count = 17;
   EXPECT_EQ(refusal_of(nested),
-            "structure 'S', member 'm', member 'c'[0]: the type has more than 512 components");
+            "structure 'S', member 'm', member 'm16'[0]: the type has more than 4096 components");
 }
 
 }  // namespace

@@ -8,13 +8,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "unit/serialization/deltas.h"
 #include "unit/serialization/everything.h"
 
 namespace lattice::serialization {
 namespace {
 
+using test::delta;
 using test::Everything;
 using test::layout_of;
+using test::quantized;
 using test::words_of;
 
 std::string hex(std::span<const uint8_t> bytes) {
@@ -24,24 +27,6 @@ std::string hex(std::span<const uint8_t> bytes) {
     out += "0123456789abcdef"[b & 15];
   }
   return out;
-}
-
-template <typename T>
-std::vector<serialization::Word> quantized(const Layout& layout, const T& value) {
-  std::vector<serialization::Word> words(layout.word_count());
-  const void* host[] = {&value};
-  layout.quantize(host, words.data());
-  return words;
-}
-
-std::vector<uint8_t> delta(const Layout& layout, const std::vector<serialization::Word>& base,
-                           const std::vector<serialization::Word>& current) {
-  std::vector<uint8_t> buffer(layout.max_delta_bits() / 8 + 1);
-  BitWriter w(buffer);
-  layout.encode_delta(w, base.data(), current.data());
-  EXPECT_TRUE(w.ok());
-  const auto out = w.finish();
-  return {out.begin(), out.end()};
 }
 
 // clang-format off

@@ -1,0 +1,55 @@
+#!/bin/sh
+# latticec as a program: check_latticec.sh LATTICEC FOLDER. Exit codes, files, depfiles, JSON.
+set -eu
+latticec=$1
+here=$2
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+
+fail() {
+  echo "FAILED: $1" >&2
+  exit 1
+}
+# expect CODE TEXT COMMAND...
+expect() {
+  code=$1 text=$2
+  shift 2
+  got=0
+  "$@" >out 2>&1 || got=$?
+  [ "$got" = "$code" ] || fail "$* ended with $got, not $code: $(cat out)"
+  grep -qF -e "$text" out || fail "$* does not say '$text': $(cat out)"
+}
+
+expect 2 'latticec cpp' "$latticec"
+expect 0 'latticec cpp' "$latticec" --help
+expect 2 "did you mean 'check'?" "$latticec" chek a b
+expect 2 'takes one file' "$latticec" cpp
+expect 2 '-o needs a file' "$latticec" cpp a -o
+expect 3 "cannot read 'none.lattice'" "$latticec" cpp none.lattice
+expect 3 'it is not a file' "$latticec" cpp .
+"$latticec" new game.lattice
+expect 2 'is there already' "$latticec" new game.lattice
+"$latticec" cpp game.lattice -o game.h
+grep -q 'LATTICE_NETWORKED(Fighter' game.h || fail 'no C++ was made'
+"$latticec" cpp "$here/everything.lattice" -o e.h -d e.d
+grep -q "^e.h: .*everything.lattice .*parts.lattice" e.d || fail "the depfile is '$(cat e.d)'"
+"$latticec" json "$here/everything.lattice" >e.json
+if command -v python3 >/dev/null; then python3 -m json.tool e.json >/dev/null || fail 'the JSON is none'; fi
+"$latticec" docs game.lattice -o game.md
+grep -q '^### Fighter' game.md || fail 'no reference was made'
+cp game.lattice old.lattice
+expect 0 'the wire is the same' "$latticec" check old.lattice game.lattice
+sed -i 's/@bits(10)/@bits(12)/' game.lattice
+expect 1 'Player.Fighter.health: uint16 bits 10 flags 0 -> uint16 bits 12 flags 0' "$latticec" check old.lattice game.lattice
+"$latticec" fmt game.lattice
+touch -d '2001-01-01' game.h
+cp old.lattice game.lattice
+"$latticec" cpp game.lattice -o game.h
+[ "$(stat -c %Y game.h)" = "$(date -d 2001-01-01 +%s)" ] || fail 'a file that has the text already was written'
+printf 'state A { uint8 x }' >bad.lattice
+echo keep >bad.h
+expect 3 "expected ';'" "$latticec" cpp bad.lattice -o bad.h
+[ "$(cat bad.h)" = keep ] || fail 'a schema with errors changed the output'
+expect 4 'cannot write' "$latticec" cpp old.lattice -o none/game.h
+[ "$(find . -name '*.new')" = '' ] || fail 'a temporary file stayed'

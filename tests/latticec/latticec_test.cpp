@@ -1,0 +1,273 @@
+// The schema compiler: what it makes is what the macros make; what is wrong has a place and advice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "check.h"
+#include "emit.h"
+#include "everything.lattice.h"
+#include "everything_macros.h"
+#include "parser.h"
+#include "schema_id.h"
+#include "tools.h"
+
+namespace latticec {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+struct Result {
+  Schema schema;
+  Checked checked;
+  Report report;
+  bool ok = false;
+};
+
+void compile(const Files& files, Result& out) {
+  const ReadFile read = [&files](const std::string& path, std::string* why) -> std::optional<std::string> {
+    const auto at = files.find(path);
+    if (at != files.end()) return at->second;
+    *why = "No such file or directory";
+    return std::nullopt;
+  };
+  parse("a.lattice", read, out.schema, out.report);
+  out.ok = check(out.schema, out.checked, out.report);
+}
+
+std::string errors_of(const std::string& text, Files files = {}) {
+  files["a.lattice"] = text;
+  Result result;
+  compile(files, result);
+  EXPECT_EQ(result.ok, result.report.text().empty());
+  return result.report.text();
+}
+
+TEST(Latticec, EveryTypeIsTheSameWithMacrosAndAsASchema) {
+  const uint64_t of_macros =
+      schema_id([](lattice_world* world) { return with_macros::register_schema(world); });
+  const uint64_t generated =
+      schema_id([](lattice_world* world) { return everything::register_schema(world); });
+  EXPECT_EQ(generated, of_macros);
+  EXPECT_NE(generated, 0u);
+  EXPECT_EQ(sizeof(everything::Holder), sizeof(with_macros::Holder));
+  EXPECT_EQ(everything::kThingFireAtRpc, 7);
+}
+
+namespace in_memory {
+
+// clang-format off
+struct Item {
+  LATTICE_NETSTRUCT(Item, (kind, uint16), (worn, bool))
+};
+struct Cost {
+  LATTICE_NETSTRUCT(Cost, (mood, with_macros::Mood), (price, int64))
+};
+struct Choice {
+  LATTICE_NETUNION(Choice, (item, Item), (heat, double), (numbers, uint8, LIST(4)),
+                   (name, string, STRING(5)), (data, blob, BYTES(3)))
+};
+struct Mixed {
+  LATTICE_NETSTRUCT(Mixed, (a, bool), (b, int64), (c, blob, BYTES(4)), (d, uint8, ARRAY(3)),
+                    (e, Item, LIST(3)), (f, Cost, MAP(2)), (g, Choice), (h, vec3), (i, dvec2), (j, nettick),
+                    (k, string, STRING(7)), (l, bool, LIST(5)), (m, Choice, ARRAY(2)),
+                    (n, fixed_string, STRING(3)), (o, quat))
+};
+// clang-format on
+
+}  // namespace in_memory
+
+// The compiler works out where members lie in host memory; the C++ compiler must agree.
+TEST(Latticec, KnowsTheLayoutInMemory) {
+  Result result;
+  compile({{"a.lattice", R"(
+enum Mood : int8 { calm = 3, angry = -7 }
+struct Item { uint16 kind; bool worn; }
+struct Cost { Mood mood; int64 price; }
+union Choice { Item item; double heat; uint8 numbers[<=4]; string(5) name; bytes(3) data; }
+state Mixed {
+  bool a; int64 b; bytes(4) c; uint8 d[3]; Item e[<=3]; map Cost f[<=2]; Choice g; vec3 h; dvec2 i; tick j; string(7) k;
+  bool l[<=5]; Choice m[2]; fixed_string(3) n; quat o;
+})"}},
+          result);
+  ASSERT_TRUE(result.ok) << result.report.text();
+  const lattice_struct_desc& ours = result.checked.structures.back().desc;
+  const lattice_struct_desc& theirs = lattice::struct_desc<in_memory::Mixed>();
+  EXPECT_EQ(ours.host_bytes, theirs.host_bytes);
+  EXPECT_EQ(ours.host_align, theirs.host_align);
+  ASSERT_EQ(ours.member_count, theirs.member_count);
+  for (uint32_t i = 0; i < ours.member_count; ++i) {
+    SCOPED_TRACE(ours.members[i].name);
+    EXPECT_EQ(ours.members[i].offset, theirs.members[i].offset);
+    EXPECT_EQ(ours.members[i].host_bytes, theirs.members[i].host_bytes);
+    EXPECT_EQ(ours.members[i].count_offset, theirs.members[i].count_offset);
+    EXPECT_EQ(ours.members[i].container_bytes, theirs.members[i].container_bytes);
+  }
+  EXPECT_EQ(result.checked.structures[2].desc.tag_offset,
+            lattice::struct_desc<in_memory::Choice>().tag_offset);
+}
+
+TEST(Latticec, ErrorsHaveAPlaceTheLineAndAdvice) {
+  EXPECT_EQ(errors_of("state A {\n  @bitz(10)\n  uint16 health;\n}\n"),
+            "a.lattice:2:4: error: there is no attribute 'bitz' of a member\n"
+            "    2 |   @bitz(10)\n"
+            "      |    ^~~~\n"
+            "      = did you mean 'bits'?\n");
+  EXPECT_EQ(errors_of("state A {\n\tuint61 health;\n}\n"),
+            "a.lattice:2:2: error: there is no type 'uint61'\n"
+            "    2 | \tuint61 health;\n"
+            "      | \t^~~~~~\n"
+            "      = did you mean 'uint64'?\n");
+  EXPECT_EQ(errors_of("state A { uint8 health }"),
+            "a.lattice:1:24: error: expected ';', and found '}'\n"
+            "    1 | state A { uint8 health }\n"
+            "      |                        ^\n");
+}
+
+TEST(Latticec, EachMistakeIsNamed) {
+  const std::pair<const char*, const char*> kCases[] = {
+      {"state A { }", "'A' has no member"},
+      {"state A { uint8 a; uint8 a; }", "there is a member 'a' already"},
+      {"state A { uint8 class; }", "'class' is a word of C++"},
+      {"state A { uint8 lattice_x; }", "is reserved"},
+      {"state A { string name; }", "how many bytes at most? string(16)"},
+      {"state A { uint8(3) n; }", "'uint8' has no length"},
+      {"state A { @bounds(0, 1) float x; }", "@bounds takes 3 values"},
+      {"state A { @bounds(1, 0, 0.1) float x; }", "min must be below max"},
+      {"state A { @bounds(0, 1, 0.1) uint8 x; }", "@bounds is for float, double and vectors"},
+      {"state A { @bits(65) uint64 x; }", "a whole number from 1 to 64"},
+      {"state A { @bits(9) uint8 x; }", "bits is 9; must be 1..8"},
+      {"state A { @bits(3) @fixed uint8 x; }", "after another way to pack 'x'"},
+      {"state A { @range(0, 300) uint8 x; }", "range is 0..300; must lie in 0..255"},
+      {"state A { @position uint8 x; }", "a motion flag needs a float"},
+      {"state A { @position vec3 x[<=3]; }", "cannot be inside a list"},
+      {"state A { @bounds(0, 1, 3parsec) float x; }", "there is no unit 'parsec'"},
+      {"state A { uint8 a[1]; }", "an array has 2 to 256 elements"},
+      {"state A { uint8 a[<=1025]; }", "room for 1 to 1024 elements"},
+      {"state A { map uint8 a[<=3]; }", "an entry of a map is a structure of a key"},
+      {"struct E { float k; bool v; } state A { map E a[<=3]; }", "the key of a map, member 'k'"},
+      {"struct E { uint8 k; bool v; } state A { map E a; }", "a map has room for so many entries"},
+      {"struct E { uint8 k; bool v; } state A { map E a[3]; }", "the size of a map is its room"},
+      {"state A { B b; } struct B { bool x; }", "'B' is declared later"},
+      {"struct A { A a; }", "'A' is declared later"},
+      {"state A { bool x; } state B { A a; }", "is a state or an input"},
+      {"union U { uint8 none; }", "'none' is the union without an alternative"},
+      {"enum E : float { a }", "is no integer type"},
+      {"enum E : uint8 { a = 256 }", "256 does not fit uint8"},
+      {"enum E { a, a }", "'a' is there already"},
+      {"enum E { a = 1, b = 1 }", "another value is 1 too"},
+      {"enum E { a = 9223372036854775807, b }", "no number is left"},
+      {"enum E { }", "an enum without a value"},
+      {"input A { bool x; } input B { bool x; }", "there is one input, and 'A' is it"},
+      {"object O { }", "an object has a state"},
+      {"state S { bool x; } object O { state T; }", "there is no state 'T'"},
+      {"state S { bool x; } object O { state S; state S; }", "two behaviours of one type have this name"},
+      {"state S { bool x; } object O { state S; rpc f() to nobody; }", "expected server, owner, all or peer"},
+      {"state S { bool x; } object O { state S; rpc f() to all; rpc f() to all; }", "the name is taken"},
+      {"state S { bool x; } @id(5) object O { state S; } @id(5) object P { state S; }",
+       "type_id 5 is taken by 'O'"},
+      {"state S { bool x; } @shiny object O { state S; }", "there is no attribute 'shiny' of an object"},
+      {"state S { bool x; } @predicted object O { state S; string(9) x; }", "expected state, rpc or '}'"},
+      {"state S { bool x; } object O { state S; @channel(fast) rpc f() to all; }",
+       "@channel takes unreliable"},
+      {"import \"b.lattice\";", "cannot read 'b.lattice': No such file"},
+      {"state A { uint8 a; } $", "this character has no meaning"},
+      {"import \"b", "a text without its closing"},
+      {"banana", "expected import, namespace, enum"},
+      {"state A { bool x; } struct A { bool x; }", "'A' is declared already"},
+  };
+  for (const auto& [text, expected] : kCases) {
+    const std::string errors = errors_of(text);
+    EXPECT_NE(errors.find(expected), std::string::npos) << text << "\n" << errors;
+    EXPECT_TRUE(errors.starts_with("a.lattice:1:")) << errors;
+  }
+}
+
+TEST(Latticec, ImportsAreReadOnceAndNeverInACircle) {
+  Result result;
+  compile({{"a.lattice", "import \"p/b.lattice\"; import \"p/c.lattice\"; state S { B b; C c; }"},
+           {"p/b.lattice", "import \"c.lattice\"; struct B { C c; }"},
+           {"p/c.lattice", "struct C { bool x; }"}},
+          result);
+  EXPECT_TRUE(result.ok) << result.report.text();
+  EXPECT_EQ(result.schema.sources.size(), 3u);
+  EXPECT_NE(
+      errors_of("import \"b.lattice\";", {{"b.lattice", "import \"a.lattice\";"}}).find("imports itself"),
+      std::string::npos);
+  EXPECT_NE(errors_of("import \"a.lattice\";").find("imports itself"), std::string::npos);
+}
+
+TEST(Latticec, TooMuchIsRefusedAndNotSwallowed) {
+  std::string million = "state A {\n";
+  for (int i = 0; i < 1'000'000; ++i) million += "bool m" + std::to_string(i) + ";\n";
+  EXPECT_EQ(errors_of(million + "}"),
+            "a.lattice:258:1: error: 'A' has more than 256 members\n  258 | bool m256;\n      | ^~~~\n");
+  std::string many;
+  for (int i = 0; i < 5000; ++i) many += "struct S" + std::to_string(i) + " { bool x; }\n";
+  EXPECT_NE(errors_of(many).find("more than 4096 declarations"), std::string::npos);
+  std::string deep = "struct S0 { bool x; }\n";
+  for (int i = 1; i < 12; ++i)
+    deep += "struct S" + std::to_string(i) + " { S" + std::to_string(i - 1) + " s; }\n";
+  EXPECT_NE(errors_of(deep).find("nested deeper than 8 structures"), std::string::npos);
+  EXPECT_NE(errors_of("state A { bool " + std::string(64, 'x') + "; }").find("63 is the most"),
+            std::string::npos);
+  EXPECT_LT(errors_of(std::string(100'000, '$')).size(), 100'000u);
+}
+
+TEST(Latticec, WhatAlsoDiffersOnTheWireIsNamed) {
+  const auto canonical = [](const std::string& text) {
+    Result result;
+    compile({{"a.lattice", text}}, result);
+    EXPECT_TRUE(result.ok) << result.report.text();
+    return result.checked.canonical;
+  };
+  const std::string old = canonical(
+      "struct I { uint8 n; } state S { @bits(10) uint16 health; I i; bool gone; } object O { state S; rpc "
+      "f(uint8 a) to all; }");
+  const std::string now = canonical(
+      "struct I { uint16 n; } state S { @bits(12) uint16 health; I i; bool fresh; } object O { state S; rpc "
+      "f(uint16 a) to all; }");
+  EXPECT_EQ(differences(old, now),
+            (std::vector<std::string>{
+                "O.S.health: uint16 bits 10 flags 0 -> uint16 bits 12 flags 0",
+                "O.S.i.n: uint8 fixed 8 flags 0 -> uint16 fixed 16 flags 0", "O.S.gone: is gone",
+                "O.rpc f.OF.a: uint8 fixed 8 flags 0 -> uint16 fixed 16 flags 0", "O.S.fresh: is new"}));
+  EXPECT_TRUE(differences(old, old).empty());
+  const std::string ab = canonical("state S { bool a; bool b; } object O { state S; }");
+  const std::string ba = canonical("state S { bool b; bool a; } object O { state S; }");
+  EXPECT_EQ(differences(ab, ba),
+            std::vector<std::string>{"the order changed, which is the order of the wire"});
+}
+
+TEST(Latticec, TheFormKeepsTheMeaningAndIsItsOwnForm) {
+  const std::string ugly =
+      "// head\nenum E:uint8{a,b=3}\n\n\n\nstate   S{@bits( 3 )\nuint8 x;// tail\n   E e [ <= 4 ] "
+      ";\n}\nobject O{state S;\n"
+      "rpc f (uint8 a,\nuint8 b)to all;}";
+  Report report;
+  const std::string formed = in_form(Source("a", ugly), report);
+  EXPECT_EQ(formed,
+            "// head\nenum E : uint8 { a, b = 3 }\n\nstate S { @bits(3)\n  uint8 x;  // tail\n  E "
+            "e[<=4];\n}\nobject O { state S;\n"
+            "  rpc f(uint8 a,\n      uint8 b) to all; }\n");
+  EXPECT_EQ(in_form(Source("a", formed), report), formed);
+  EXPECT_EQ(in_form(Source("a", first_schema()), report), first_schema());
+  EXPECT_TRUE(report.ok());
+}
+
+TEST(Latticec, TheFirstSchemaCompiles) {
+  EXPECT_EQ(errors_of(first_schema()), "");
+}
+
+TEST(Latticec, TheSameSchemaMakesTheSameText) {
+  Result a, b;
+  compile({{"a.lattice", first_schema()}}, a);
+  compile({{"a.lattice", first_schema()}}, b);
+  EXPECT_EQ(emit_cpp(a.checked, "a.lattice"), emit_cpp(b.checked, "a.lattice"));
+  EXPECT_EQ(emit_json(a.checked), emit_json(b.checked));
+  EXPECT_EQ(emit_docs(a.checked, "a.lattice"), emit_docs(b.checked, "a.lattice"));
+}
+
+}  // namespace
+}  // namespace latticec

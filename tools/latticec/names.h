@@ -1,0 +1,19 @@
+// The names and numbers of generated C++.
+#pragma once
+
+#include <string>
+
+#include "source.h"
+
+namespace latticec {
+
+/// An error at `place` when the generated code could not have this name.
+void check_name(const std::string& name, const Place& place, Report& report);
+
+/// "picked_up" as "PickedUp".
+std::string camel(const std::string& name);
+
+/// The shortest number that is read back as the same.
+std::string decimal(double v);
+
+}  // namespace latticec

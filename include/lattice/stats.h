@@ -167,6 +167,44 @@ static inline void lattice_type_stats_init(lattice_type_stats* stats) {
 LATTICE_API lattice_result lattice_world_get_type_stats(lattice_world* world, uint32_t type_id,
                                                         lattice_type_stats* out);
 
+/// How far one member of one type of objects was predicted wrong, since this was last taken.
+typedef struct lattice_prediction_error {
+  uint32_t struct_size;  ///< set by lattice_prediction_error_init()
+  uint32_t type_id;      ///< the type of the objects
+  uint32_t prop_id;      ///< the member, as lattice_object_set_prop() takes it
+  uint32_t worst_tick;   ///< the tick of `worst`
+  uint64_t count;        ///< states of which the prediction of this member was wrong
+  /// The largest error, in the unit of the member: the difference of two numbers, the length of the
+  /// difference of two vectors, the angle between two rotations in radians. Of a struct or an array it is the
+  /// largest of what is within. It is 1 for what has no distance: bools, enums, texts, bytes, custom values,
+  /// lists, maps and unions.
+  double worst;
+  lattice_netid worst_object;  ///< the object of `worst`, which may be gone
+  /// "behaviour.member", such as "PawnState.position". Valid as long as the world.
+  const char* member;
+} lattice_prediction_error;
+
+/// All zero, with struct_size. Does nothing when `error` is NULL. Does not set lattice_last_result().
+static inline void lattice_prediction_error_init(lattice_prediction_error* error) {
+  if (error == NULL) return;
+  memset(error, 0, sizeof *error);
+  error->struct_size = (uint32_t)sizeof *error;
+}
+
+/// Client: takes the prediction errors of one member: writes them to `out`, which must have been initialised,
+/// and begins to count them anew. Call it until there are no more. Counting is always on and costs nothing
+/// while predictions are right. An error is what causes a rollback: a difference to the authority's state of
+/// more than one step of the member's precision. Members with LATTICE_MEMBER_NOT_PREDICTED have none.
+///
+/// LATTICE_ERROR_NOT_FOUND when there are no more, which is always so on an authority.
+///
+///     lattice_prediction_error error;
+///     lattice_prediction_error_init(&error);
+///     while (lattice_world_take_prediction_error(world, &error) == LATTICE_OK)
+///       printf("%s was up to %g off, in tick %u\n", error.member, error.worst, (unsigned)error.worst_tick);
+LATTICE_API lattice_result lattice_world_take_prediction_error(lattice_world* world,
+                                                               lattice_prediction_error* out);
+
 /// Reads a counter of what came from the network and was not acted on, or could not be sent. There is one
 /// counter for each reason (docs/attack-bounds.md). Writes the value of counter `index`, counted from 0, and
 /// returns its name, which lives as long as the library. NULL and LATTICE_ERROR_NOT_FOUND past the last.

@@ -161,6 +161,25 @@ lattice_result lattice_world_get_type_stats(lattice_world* world, uint32_t type_
   return lattice::abi::write_struct(value, out, "lattice_type_stats");
 }
 
+lattice_result lattice_world_take_prediction_error(lattice_world* world, lattice_prediction_error* out) {
+  abi::WorldCall call(world);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return call.result();
+  if (abi::caller_size(out, "lattice_prediction_error") == 0) return LATTICE_ERROR_INVALID_ARGUMENT;
+  const prediction::PredictionError* error = instance->world->take_prediction_error();
+  if (error == nullptr) return fail(LATTICE_ERROR_NOT_FOUND, "There are no more prediction errors.");
+  lattice_prediction_error value{};
+  value.struct_size = sizeof value;
+  value.type_id = error->type_id;
+  value.prop_id = error->prop_id;
+  value.worst_tick = error->tick;
+  value.count = error->count;
+  value.worst = error->worst;
+  value.worst_object = error->network_id;
+  value.member = error->member.c_str();
+  return lattice::abi::write_struct(value, out, "lattice_prediction_error");
+}
+
 const char* lattice_world_refusal(lattice_world* world, uint32_t index, uint64_t* value) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();

@@ -122,7 +122,7 @@ bool Reconciler::may_replace_unfinished() const {
 ReconcileOutcome Reconciler::compare(Tick current, ResimulationHost& host) {
   const int32_t depth = base::tick_distance(current, state_tick_);
   const bool in_window = depth >= 0 && depth < static_cast<int32_t>(config_.window_ticks);
-  const Verdict truth = verdict(in_window);
+  const Verdict truth = verdict(in_window, host);
   if (!truth.any) return ReconcileOutcome::kNothing;
   last_reconciled_ = state_tick_;
   if (unfinished_) ++stats_.superseded;
@@ -142,7 +142,7 @@ ReconcileOutcome Reconciler::compare(Tick current, ResimulationHost& host) {
   return truth.missing ? ReconcileOutcome::kHardReset : ReconcileOutcome::kRolledBack;
 }
 
-Reconciler::Verdict Reconciler::verdict(bool in_window) {
+Reconciler::Verdict Reconciler::verdict(bool in_window, ResimulationHost& host) {
   Verdict result;
   for (uint32_t i = 0; i < objects_.size(); ++i) {
     Object& object = objects_[i];
@@ -155,8 +155,10 @@ Reconciler::Verdict Reconciler::verdict(bool in_window) {
       continue;
     }
     ++stats_.compared;
-    if (object.layout->prediction_equal(prediction, states_.at(truth_row_, i))) continue;
+    const serialization::Word* truth = states_.at(truth_row_, i);
+    if (object.layout->prediction_equal(prediction, truth)) continue;
     ++stats_.mispredicted;
+    host.mispredicted(object.slot, state_tick_, prediction, truth);
     result.mismatch = true;
   }
   return result;

@@ -59,6 +59,10 @@ class ResimulationHost {
   /// Runs `tick` again for all predicted objects in ascending network id, with the input of that tick and
   /// without side effects (S-04).
   virtual void resimulate_tick(Tick tick) = 0;
+  /// The state of an object at `tick` was predicted as `predicted`, and is `truth`. Called before anything
+  /// changes. For reports.
+  virtual void mispredicted(uint32_t /*slot*/, Tick /*tick*/, const serialization::Word* /*predicted*/,
+                            const serialization::Word* /*truth*/) {}
   /// Reconciling changed the present state of an object from `before` to `after`. For the smoother.
   virtual void corrected(uint32_t slot, const serialization::Word* before,
                          const serialization::Word* after) = 0;
@@ -154,7 +158,7 @@ class Reconciler {
   const serialization::Word* shown(uint32_t object, Tick tick) const;
   bool may_replace_unfinished() const;
   ReconcileOutcome compare(Tick current, ResimulationHost& host);
-  Verdict verdict(bool in_window);
+  Verdict verdict(bool in_window, ResimulationHost& host);
   void take_as_present(Tick current, ResimulationHost& host);
   void rewind();
   void finish();

@@ -149,6 +149,11 @@ class Layout {
   bool approx_equal(const Word* a, const Word* b) const;
   /// approx_equal(), of the predicted members only.
   bool prediction_equal(const Word* a, const Word* b) const;
+  /// How far a member was predicted wrong, in its unit; 0 when it is as prediction_equal() wants it. Of a
+  /// vector the length of the difference, of a rotation the angle between the two in radians, of a structure
+  /// or an array the largest of what is within. 1 for what has no distance: bools, enums, texts, bytes, custom
+  /// values, lists, maps and unions.
+  double prediction_error(const LayoutNode& member, const Word* predicted, const Word* truth) const;
   /// dequantize(), of the members that are not predicted only.
   void dequantize_not_predicted(const Word* words, void* const* host) const;
   bool predicts_all() const { return predicts_all_; }

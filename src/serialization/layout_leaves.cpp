@@ -156,16 +156,21 @@ bool LayoutCompiler::add_integer(const lattice_member_desc& member, const Scope&
   Leaf leaf = leaf_at(LeafKind::kFixed, integer_host(bytes, signed_host), bytes * 8, scope.host_offset);
   leaf.interpolates =
       (plain || fixed64) && (member.flags & (LATTICE_MEMBER_SNAP | LATTICE_MEMBER_TELEPORT)) == 0;
+  LeafExtra extra;
+  extra.measure = fixed64 ? Measure::kFixed64
+                  : tick  ? Measure::kTick
+                  : plain ? Measure::kNumber
+                          : Measure::kNone;
   switch (encoding) {
     case LATTICE_ENCODING_FIXED:
-      return push_leaf(leaf, {}, scope);
+      return push_leaf(leaf, std::move(extra), scope);
     case LATTICE_ENCODING_VARINT:
       if (bytes < 4) return refuse_encoding(member, scope);
       leaf.kind = fixed64       ? LeafKind::kFixed64Difference
                   : tick        ? LeafKind::kTickDifference
                   : signed_host ? LeafKind::kVarintSigned
                                 : LeafKind::kVarintUnsigned;
-      return push_leaf(leaf, {}, scope);
+      return push_leaf(leaf, std::move(extra), scope);
     case LATTICE_ENCODING_BITS:
       if (signed_host || !plain) return refuse_encoding(member, scope);
       if (member.bits < 1 || member.bits > bytes * 8) {
@@ -175,7 +180,7 @@ bool LayoutCompiler::add_integer(const lattice_member_desc& member, const Scope&
       leaf.kind = LeafKind::kBits;
       leaf.bits = static_cast<uint8_t>(member.bits);
       leaf.max_code = member.bits >= 64 ? UINT64_MAX : (uint64_t{1} << member.bits) - 1;
-      return push_leaf(leaf, {}, scope);
+      return push_leaf(leaf, std::move(extra), scope);
     case LATTICE_ENCODING_RANGED:
       if (!plain) return refuse_encoding(member, scope);
       return add_ranged(member, leaf, scope);

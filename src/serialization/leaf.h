@@ -56,7 +56,16 @@ struct Leaf {
   uint64_t max_code = 1;     ///< for the kinds up to kLastCode
 };
 
+/// What the distance of two contents is.
+enum class Measure : uint8_t {
+  kNumber,   ///< their difference, if the leaf has a number
+  kFixed64,  ///< their difference in units of 2^-32
+  kTick,     ///< the number of ticks between, over the wrap
+  kNone,
+};
+
 struct LeafExtra {
+  Measure measure = Measure::kNumber;
   CompressedFloat quant;             ///< kCompressed
   AngleQuant angle;                  ///< kAngle
   int64_t min_value = 0;             ///< kRanged

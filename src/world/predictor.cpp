@@ -62,6 +62,11 @@ void Predictor::end_session() {
   own_tick_ = news_tick_ = 0;
 }
 
+void Predictor::mispredicted(uint32_t slot, Tick tick, const Word* predicted, const Word* truth) {
+  const replication::ObjectType& type = *table_.info(slot).type;
+  errors_.add(type.type_id, *type.layout, table_.network_id(slot), tick, predicted, truth);
+}
+
 void Predictor::load_state(uint32_t slot, const Word* words) {
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   layout.dequantize(words, table_.host(slot));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "prediction/prediction_errors.h"
 #include "prediction/reconciler.h"
 #include "replication/object_table.h"
 #include "world/state_receiver.h"
@@ -54,12 +55,15 @@ class Predictor final : private prediction::ResimulationHost {
   /// The shown state of an object for a tick, or null.
   const Word* predicted(uint32_t slot, Tick tick) const { return reconciler_.predicted(slot, tick); }
   const prediction::ReconcileStats& stats() const { return reconciler_.stats(); }
+  /// Takes the errors of one member since they were last taken; null when there are no more.
+  const prediction::PredictionError* take_error() { return errors_.take(); }
 
  private:
   // prediction::ResimulationHost
   void load_state(uint32_t slot, const Word* words) override;
   void store_state(uint32_t slot, Word* words) override;
   void resimulate_tick(Tick tick) override { game_.run_again(tick); }
+  void mispredicted(uint32_t slot, Tick tick, const Word* predicted, const Word* truth) override;
   void corrected(uint32_t slot, const Word* before, const Word* after) override {
     game_.on_corrected(slot, before, after);
   }
@@ -67,6 +71,7 @@ class Predictor final : private prediction::ResimulationHost {
   void offer_truths(Tick tick);
 
   prediction::Reconciler reconciler_;
+  prediction::PredictionErrors errors_;
   replication::ObjectTable& table_;
   StateReceiver& received_;
   PredictionGame& game_;

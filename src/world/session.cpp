@@ -252,6 +252,10 @@ replication::SnapshotApplier::TypeTraffic Session::type_traffic(const replicatio
   return receiver_ ? receiver_->traffic(type) : replication::SnapshotApplier::TypeTraffic{};
 }
 
+const prediction::PredictionError* Session::take_prediction_error() {
+  return predictor_ ? predictor_->take_error() : nullptr;
+}
+
 const reliability::ConnectionStats* Session::connection_stats(ConnectionHandle connection) const {
   return endpoint_ ? endpoint_->stats(connection) : nullptr;
 }

@@ -244,6 +244,8 @@ class Session final : public reliability::EndpointHandler,
   WorldStats stats() const;
   /// What snapshots brought about the objects of a type; all zero where none come.
   replication::SnapshotApplier::TypeTraffic type_traffic(const replication::ObjectType& type) const;
+  /// Takes the prediction errors of one member since they were last taken; null when there are no more.
+  const prediction::PredictionError* take_prediction_error();
   const reliability::ConnectionStats* connection_stats(ConnectionHandle connection) const;
   /// The present path of the other side; form kNone for a stale handle.
   base::PathId remote_path(ConnectionHandle connection) const;

@@ -12,7 +12,7 @@ import sys
 
 PAGE = "docs/guide/statistics.md"
 HEADER = "include/lattice/stats.h"
-STRUCTURES = ("lattice_conn_stats", "lattice_world_stats", "lattice_type_stats")
+STRUCTURES = ("lattice_conn_stats", "lattice_world_stats", "lattice_type_stats", "lattice_prediction_error")
 
 
 def members(text, structure):

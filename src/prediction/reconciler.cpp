@@ -150,6 +150,7 @@ Reconciler::Verdict Reconciler::verdict(bool in_window, ResimulationHost& host) 
     result.any = true;
     object.reconciled_tick = state_tick_;
     const serialization::Word* prediction = in_window ? shown(i, state_tick_) : nullptr;
+    if (object.layout->has_conditions()) keep_unsent(i, prediction, host);
     if (prediction == nullptr) {
       result.missing = true;
       continue;
@@ -162,6 +163,15 @@ Reconciler::Verdict Reconciler::verdict(bool in_window, ResimulationHost& host) 
     result.mismatch = true;
   }
   return result;
+}
+
+// What the owner of an object is not told stays what its own simulation made of it.
+void Reconciler::keep_unsent(uint32_t object, const serialization::Word* own, ResimulationHost& host) {
+  if (own == nullptr) {
+    host.store_state(objects_[object].slot, states_.at(aside_row_, object));
+    own = states_.at(aside_row_, object);
+  }
+  objects_[object].layout->keep_unsent(own, states_.at(truth_row_, object));
 }
 
 // The authoritative state cannot be brought forward: it is older than the window, or of a tick that this

@@ -159,6 +159,7 @@ class Reconciler {
   bool may_replace_unfinished() const;
   ReconcileOutcome compare(Tick current, ResimulationHost& host);
   Verdict verdict(bool in_window, ResimulationHost& host);
+  void keep_unsent(uint32_t object, const serialization::Word* own, ResimulationHost& host);
   void take_as_present(Tick current, ResimulationHost& host);
   void rewind();
   void finish();

@@ -70,7 +70,7 @@ uint32_t BlockCache::encode(uint32_t group, uint32_t mask, Tick baseline) {
   WireMask previous;
   for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
     const uint32_t slot = base_slot + static_cast<uint32_t>(std::countr_zero(rest));
-    const uint32_t body_index = entries_.find(slot, store_.version_at(slot, baseline).version);
+    const uint32_t body_index = entries_.find(slot, store_.version_at(slot, baseline).version, false);
     if (body_index == EntryCache::kTooLarge) return index;
     const EntryBody body = entries_.body(body_index);
     bool same_type = false;

@@ -36,8 +36,8 @@ class BlockCache {
 
   /// The index of the block with the deltas of the objects in `mask`, bit i being slot 32 * group + i, from
   /// their states at `baseline` to the newest ones. kTooLong when it is too long, or when one of its entries
-  /// is. `mask` is not 0, and the states at `baseline` are in the store. Indexes are valid until the next
-  /// begin_*().
+  /// is. None of the objects is the client's own. `mask` is not 0, and the states at `baseline` are in the
+  /// store. Indexes are valid until the next begin_*().
   uint32_t find(uint32_t group, uint32_t mask, Tick baseline);
   /// Valid until the next find() or begin_*().
   std::span<const uint8_t> bytes(uint32_t index) const {

@@ -36,31 +36,33 @@ void EntryCache::begin_send() {
   used_words_ = 0;
 }
 
-uint32_t EntryCache::find(uint32_t slot, uint32_t baseline) {
+uint32_t EntryCache::find(uint32_t slot, uint32_t baseline, bool for_owner) {
+  for_owner = for_owner && table_.info(slot).type->layout->has_conditions();  // else all get the same
   if (slot >= heads_.size()) heads_.resize(std::max<size_t>(table_.slot_count(), size_t{slot} + 1));
   Head& head = heads_[slot];
   if (head.send != send_) head = Head{send_, kNoBody};
   for (uint32_t index = head.body; index != kNoBody; index = bodies_[index].next) {
-    if (bodies_[index].baseline != baseline) continue;
+    if (bodies_[index].baseline != baseline || bodies_[index].for_owner != for_owner) continue;
     ++shared_;
     return bodies_[index].bits == kTooLarge ? kTooLarge : index;
   }
-  if (is_known_too_large(slot, baseline)) return kTooLarge;
-  const uint32_t index = encode(slot, baseline);
-  if (bodies_[index].bits == kTooLarge) note_too_large(slot, baseline);
+  const uint64_t key = uint64_t{baseline} << 1 | (for_owner ? 1u : 0u);
+  if (is_known_too_large(slot, key)) return kTooLarge;
+  const uint32_t index = encode(slot, baseline, for_owner);
+  if (bodies_[index].bits == kTooLarge) note_too_large(slot, key);
   bodies_[index].next = head.body;
   head.body = index;
   return bodies_[index].bits == kTooLarge ? kTooLarge : index;
 }
 
-bool EntryCache::is_known_too_large(uint32_t slot, uint32_t baseline) const {
+bool EntryCache::is_known_too_large(uint32_t slot, uint64_t baseline) const {
   if (slot >= too_large_.size()) return false;
   const TooLarge& known = too_large_[slot];
   return known.baselines[baseline % known.baselines.size()] == baseline &&
          known.version == store_.version(slot) && known.network_id == table_.network_id(slot);
 }
 
-void EntryCache::note_too_large(uint32_t slot, uint32_t baseline) {
+void EntryCache::note_too_large(uint32_t slot, uint64_t baseline) {
   if (too_large_.size() < heads_.size()) too_large_.resize(heads_.size());
   TooLarge& known = too_large_[slot];
   if (known.version != store_.version(slot) || known.network_id != table_.network_id(slot)) {
@@ -69,16 +71,22 @@ void EntryCache::note_too_large(uint32_t slot, uint32_t baseline) {
   known.baselines[baseline % known.baselines.size()] = baseline;
 }
 
-uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline) {
+uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline, bool for_owner) {
   ++encoded_;
   const serialization::Layout& layout = *table_.info(slot).type->layout;
   const serialization::Word* from = store_.words(slot, baseline);
   const serialization::Word* to = store_.current(slot);
   LATTICE_CHECK(from != nullptr && to != nullptr);  // the builder asked for this baseline
+  if (layout.has_conditions()) {
+    seen_.assign(to, to + layout.word_count());
+    layout.hide({for_owner, baseline != 0}, from, seen_.data());
+    to = seen_.data();
+  }
   BitWriter writer(scratch_);
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
   Body& body = bodies_.emplace_back();
   body.baseline = baseline;
+  body.for_owner = for_owner;
   body.first_word = used_words_;
   body.mask = encode_members(writer, layout, from, to);
   const uint32_t bits = static_cast<uint32_t>(writer.bit_count());

@@ -37,9 +37,10 @@ class EntryCache {
   }
 
   /// The index of the body that leads from version `baseline` to the object's newest version, or kTooLarge.
-  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store.
+  /// With `baseline` 0 the body leads from the zero baseline. The baseline must still be in the store. The
+  /// members that the owner gets and others do not, or the other way round, are in it by `for_owner`.
   /// Indexes are valid until the next begin_*(), and what body() gives until the next find() or begin_*().
-  uint32_t find(uint32_t slot, uint32_t baseline);
+  uint32_t find(uint32_t slot, uint32_t baseline, bool for_owner = false);
   EntryBody body(uint32_t index) const {
     const Body& body = bodies_[index];
     return EntryBody{words_.data() + body.first_word, body.bits, body.mask};
@@ -52,6 +53,7 @@ class EntryCache {
  private:
   struct Body {
     uint32_t baseline = 0;
+    bool for_owner = false;
     uint32_t bits = kTooLarge;
     uint32_t first_word = 0;
     uint32_t next = UINT32_MAX;  // further bodies of the same object
@@ -61,16 +63,17 @@ class EntryCache {
     uint32_t send = 0;
     uint32_t body = UINT32_MAX;
   };
-  /// Baselines from which the body to a version was too large; each at its place modulo their number.
+  /// Baselines from which the body to a version was too large, with for_owner as lowest bit; each at its
+  /// place modulo their number.
   struct TooLarge {
-    static constexpr uint32_t kNone = UINT32_MAX;
+    static constexpr uint64_t kNone = UINT64_MAX;
     uint64_t network_id = 0;  // 0: of no object
     uint32_t version = 0;
-    std::array<uint32_t, 8> baselines = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
+    std::array<uint64_t, 8> baselines = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
   };
-  bool is_known_too_large(uint32_t slot, uint32_t baseline) const;
-  void note_too_large(uint32_t slot, uint32_t baseline);
-  uint32_t encode(uint32_t slot, uint32_t baseline);
+  bool is_known_too_large(uint32_t slot, uint64_t baseline) const;
+  void note_too_large(uint32_t slot, uint64_t baseline);
+  uint32_t encode(uint32_t slot, uint32_t baseline, bool for_owner);
   void keep_bits(Body& body, uint32_t bits);
 
   const ObjectTable& table_;
@@ -82,6 +85,7 @@ class EntryCache {
   std::vector<uint64_t> words_;
   uint32_t used_words_ = 0;
   std::vector<uint8_t> scratch_;
+  std::vector<serialization::Word> seen_;  // a state as one client may see it
   uint32_t max_body_bits_;
   uint64_t encoded_ = 0;
   uint64_t shared_ = 0;

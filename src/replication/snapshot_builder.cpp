@@ -350,7 +350,7 @@ bool SnapshotBuilder::describe(const ReplicaList& recipient, const Replica& repl
   candidate->kind = baseline.version != 0 ? EntryKind::kDelta : EntryKind::kFull;
   candidate->age = baseline.age;
   candidate->type = info.type;
-  candidate->body = cache_.find(slot, baseline.version);
+  candidate->body = cache_.find(slot, baseline.version, info.owned_by(recipient.peer_id()));
   if (candidate->body == EntryCache::kTooLarge) return false;
   const EntryBody body = cache_.body(candidate->body);
   candidate->bits = body.bits;

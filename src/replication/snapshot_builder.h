@@ -228,6 +228,7 @@ class SnapshotBuilder {
   std::vector<Waiting> waiting_;       // states that the client needs, in ascending slot
   std::vector<Waiting> long_waiting_;  // those whose entry does not fit a part
   std::vector<uint8_t> long_scratch_;
+  std::vector<Word> long_seen_;  // a long state as the client may see it
   std::vector<uint64_t> ranks_;
   uint32_t first_count_ = 1;        // of them, those that are taken in any case
   std::vector<uint64_t> deferred_;  // newcomers beyond their share

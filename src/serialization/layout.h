@@ -49,6 +49,7 @@ struct LayoutNode {
   Kind kind = Kind::kPlain;
   uint8_t behaviour = 0;
   bool predicted = true;
+  uint16_t conditions = 0;  ///< the send conditions among lattice_member_flags; only of a behaviour's members
   bool has_container = false;  ///< it is a list, a map or a union, or has one within
   uint16_t first_leaf = 0;     ///< of a list and a map the length, of a union the tag
   uint16_t leaf_count = 0;     ///< with all that is within; of the elements of a list those of one
@@ -151,12 +152,25 @@ class Layout {
   bool prediction_equal(const Word* a, const Word* b) const;
   /// How far a member was predicted wrong, in its unit; 0 when it is as prediction_equal() wants it. Of a
   /// vector the length of the difference, of a rotation the angle between the two in radians, of a structure
-  /// or an array the largest of what is within. 1 for what has no distance: bools, enums, texts, bytes, custom
-  /// values, lists, maps and unions.
+  /// or an array the largest of what is within. 1 for what has no distance: bools, enums, texts, bytes,
+  /// custom values, lists, maps and unions.
   double prediction_error(const LayoutNode& member, const Word* predicted, const Word* truth) const;
   /// dequantize(), of the members that are not predicted only.
   void dequantize_not_predicted(const Word* words, void* const* host) const;
   bool predicts_all() const { return predicts_all_; }
+
+  /// Who a state is for.
+  struct Sight {
+    bool is_owner = false;      ///< the client owns the object
+    bool has_baseline = false;  ///< the state is told against one that the client has
+  };
+  /// True when some members do not travel to everyone, or not always.
+  bool has_conditions() const { return !conditional_.empty(); }
+  /// Gives the members of `words` that do not travel to such a client the words of `base`, so that they do
+  /// not differ.
+  void hide(Sight sight, const Word* base, Word* words) const;
+  /// Gives the members that the owner of an object does not get the words of `own`.
+  void keep_unsent(const Word* own, Word* words) const;
   /// A hash of the words, the same on every platform.
   uint64_t state_hash(const Word* words) const;
 
@@ -308,6 +322,7 @@ class Layout {
   std::vector<FlatMember> members_;
   std::vector<PackedField> fields_;
   std::vector<uint16_t> not_straight_;  // the members that no codec quantizes, by node
+  std::vector<uint16_t> conditional_;   // members with a send condition, by node
   std::vector<uint64_t> word_masks_;  // by word: its member's bit of changed_mask(); empty for a large state
   std::string canonical_members_;
   size_t word_count_ = 0;

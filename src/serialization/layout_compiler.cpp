@@ -97,6 +97,7 @@ bool LayoutCompiler::compile_object(const lattice_type_desc& desc) {
   }
   if (!desc.behaviours) return refuse(scope, "behaviours is null");
   layout_.has_presence_bits_ = true;
+  is_predicted_type_ = (desc.flags & LATTICE_TYPE_PREDICTED) != 0;
   std::vector<lattice_codec_desc> codecs(desc.behaviour_count);
   const uint32_t stride = desc.behaviours->struct_size;
   for (uint32_t i = 0; i < desc.behaviour_count; ++i) {
@@ -222,8 +223,11 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
                              " bytes passes the structure's " + std::to_string(struct_bytes));
   }
   if (!check_flags(member, scope)) return false;
-  scope.predicted = scope.predicted && (member.flags & LATTICE_MEMBER_NOT_PREDICTED) == 0;
+  constexpr uint32_t kNotPredicted = LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_INITIAL_ONLY;
+  scope.predicted = scope.predicted && (member.flags & kNotPredicted) == 0;
   layout_.nodes_[index] = begin_node(member, scope, member.name, bytes);
+  layout_.nodes_[index].conditions = static_cast<uint16_t>(member.flags & kConditions);
+  if ((member.flags & kConditions) != 0) layout_.conditional_.push_back(index);
   const bool added = is_container(member)     ? add_elements(member, scope, index)
                      : member.array_count > 1 ? add_array(member, scope, index)
                                               : add_value(member, scope, index);
@@ -435,7 +439,7 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
                                LATTICE_MEMBER_ACCELERATION | LATTICE_MEMBER_ROTATION |
                                LATTICE_MEMBER_ANGULAR_VELOCITY | LATTICE_MEMBER_ANGLE;
   constexpr uint32_t kKnown =
-      kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP | LATTICE_MEMBER_NOT_PREDICTED;
+      kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP | LATTICE_MEMBER_NOT_PREDICTED | kConditions;
   if ((member.flags & ~kKnown) != 0) {
     return refuse(scope, "flags is " + std::to_string(member.flags) + "; has bits that are not defined");
   }
@@ -468,6 +472,29 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
   if ((member.flags & LATTICE_MEMBER_TELEPORT) != 0 &&
       (member.type < LATTICE_WIRE_INT8 || member.type > LATTICE_WIRE_UINT64)) {
     return refuse(scope, "flag TELEPORT needs an integer counter");
+  }
+  return check_conditions(member, scope);
+}
+
+bool LayoutCompiler::check_conditions(const lattice_member_desc& member, const Scope& scope) {
+  if ((member.flags & kConditions) == 0) return true;
+  if (!layout_.has_presence_bits_ || scope.depth != 1) {
+    return refuse(
+        scope,
+        "a send condition (OWNER_ONLY, SKIP_OWNER, PREDICTED_ONLY, INITIAL_ONLY) belongs to a member "
+        "of a behaviour itself");
+  }
+  const uint32_t whom = member.flags & kConditions & ~uint32_t{LATTICE_MEMBER_INITIAL_ONLY};
+  if (whom != 0 && !power_of_two(whom)) {
+    return refuse(scope, "flags name two of OWNER_ONLY, SKIP_OWNER and PREDICTED_ONLY");
+  }
+  if (whom == LATTICE_MEMBER_PREDICTED_ONLY && !is_predicted_type_) {
+    return refuse(scope,
+                  "flag PREDICTED_ONLY needs a type with LATTICE_TYPE_PREDICTED: no client predicts others");
+  }
+  if (whom == LATTICE_MEMBER_SKIP_OWNER && (member.flags & LATTICE_MEMBER_NOT_PREDICTED) != 0) {
+    return refuse(scope,
+                  "flags SKIP_OWNER and NOT_PREDICTED exclude each other: the owner never gets the member");
   }
   return true;
 }

@@ -20,6 +20,10 @@ static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
 /// The most bits that one leaf can take on the wire.
 size_t max_leaf_bits(const Leaf& leaf);
 
+/// The flags that say to whom a member travels.
+inline constexpr uint32_t kConditions = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_SKIP_OWNER |
+                                        LATTICE_MEMBER_PREDICTED_ONLY | LATTICE_MEMBER_INITIAL_ONLY;
+
 class LayoutCompiler {
  public:
   LayoutCompiler(Layout* layout, std::string* error) : layout_(*layout), error_(*error) {}
@@ -67,6 +71,7 @@ class LayoutCompiler {
   bool add_custom(const lattice_member_desc& member, const Scope& scope);
   bool push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope);
   bool check_flags(const lattice_member_desc& member, const Scope& scope);
+  bool check_conditions(const lattice_member_desc& member, const Scope& scope);
   bool refuse_encoding(const lattice_member_desc& member, const Scope& scope);
   void add_motion(const lattice_member_desc& member, uint16_t first_leaf, const Scope& scope);
   void pair_motion();
@@ -86,6 +91,7 @@ class LayoutCompiler {
 
   Layout& layout_;
   std::string& error_;
+  bool is_predicted_type_ = false;
   unsigned silent_ = 0;  // above 0, the canonical text already describes the member that is being added
 };
 

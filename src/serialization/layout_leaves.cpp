@@ -496,9 +496,9 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
         break;
     }
   }
-  // The flag NOT_PREDICTED is left out: it changes no bytes on the wire.
-  line(scope.depth,
-       text + " flags " + std::to_string(member.flags & ~uint32_t{LATTICE_MEMBER_NOT_PREDICTED}));
+  // A client understands the bits without these flags.
+  constexpr uint32_t kLeftOut = LATTICE_MEMBER_NOT_PREDICTED | kConditions;
+  line(scope.depth, text + " flags " + std::to_string(member.flags & ~kLeftOut));
 }
 
 }  // namespace lattice::serialization

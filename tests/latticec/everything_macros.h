@@ -19,11 +19,11 @@ struct Choice {
 };
 LATTICE_NETWORKED(Numbers,
   (flag, bool), (mood, Mood), (wide, Wide), (i8, int8), (u8, uint8), (i16, int16), (u16, uint16), (i32, int32),
-  (u32, uint32, FIXED), (i64, int64), (u64, uint64), (full, float), (small, float, BOUNDS(-10, 10, 0.01)),
+  (u32, uint32, FIXED), (i64, int64, OWNER_ONLY), (u64, uint64, SKIP_OWNER), (full, float, INITIAL_ONLY), (small, float, BOUNDS(-10, 10, 0.01)),
   (precise, double), (place, dvec3, BOUNDS(-1000, 1000, 0.001)), (far, dvec2),
   (two, vec2, BOUNDS(-1, 1, 0.01), BOUNDS(0, 2, 0.5)), (three, vec3, HALF), (four, vec4), (turn, quat),
   (fine, quat, SMALLEST_THREE(12)), (whole, quat, FULL), (text, string, STRING(20)), (code, fixed_string, STRING(9)),
-  (data, blob, BYTES(11)), (money, fixed64), (drift, fixed64, VARINT), (target, netid), (since, nettick),
+  (data, blob, BYTES(11)), (money, fixed64, PREDICTED_ONLY), (drift, fixed64, VARINT), (target, netid), (since, nettick),
   (at, nettick, FIXED), (yaw, float, ANGLE), (heading, double, BOUNDS(0, 360, 0.1), ANGLE))
 LATTICE_NETWORKED(Holder,
   (stack, Stack), (choice, Choice), (choices, Choice, ARRAY(2)), (items, Item, LIST(12)), (costs, Cost, MAP(8)),

@@ -176,12 +176,32 @@ TEST(Latticec, EachMistakeIsNamed) {
       {"import \"b", "a text without its closing"},
       {"banana", "expected import, namespace, enum"},
       {"state A { bool x; } struct A { bool x; }", "'A' is declared already"},
+      {"state A { @owner_only @skip_owner uint8 x; }", "flags name two of OWNER_ONLY, SKIP_OWNER"},
+      {"struct S { @owner_only uint8 x; } state A { S s; }", "belongs to a member of a behaviour itself"},
+      {"input I { @initial_only uint8 x; }", "belongs to a member of a behaviour itself"},
+      {"state A { @predicted_only uint8 x; } object O { state A; }",
+       "needs a type with LATTICE_TYPE_PREDICTED"},
   };
   for (const auto& [text, expected] : kCases) {
     const std::string errors = errors_of(text);
     EXPECT_NE(errors.find(expected), std::string::npos) << text << "\n" << errors;
     EXPECT_TRUE(errors.starts_with("a.lattice:1:")) << errors;
   }
+}
+
+TEST(Latticec, SaysWhoGetsAMember) {
+  Result result;
+  compile({{"a.lattice",
+            "state A { @owner_only uint8 a; @skip_owner uint8 b; @predicted_only uint8 c; @initial_only "
+            "uint8 d; }"
+            "@predicted object O { state A; }"}},
+          result);
+  ASSERT_TRUE(result.ok) << result.report.text();
+  const lattice_struct_desc& state = result.checked.structures[0].desc;
+  const uint32_t kExpected[] = {LATTICE_MEMBER_OWNER_ONLY, LATTICE_MEMBER_SKIP_OWNER,
+                                LATTICE_MEMBER_PREDICTED_ONLY, LATTICE_MEMBER_INITIAL_ONLY};
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(state.members[i].flags, kExpected[i]);
+  EXPECT_EQ(result.checked.structures[0].members[2].annotations, "PREDICTED_ONLY");
 }
 
 TEST(Latticec, ImportsAreReadOnceAndNeverInACircle) {

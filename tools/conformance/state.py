@@ -14,7 +14,8 @@ WIDTH = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32"
          "fixed64": 64, "netid": 64, "tick": 32, "float": 32, "double": 64, "vector2": 32, "vector3": 32, "vector4": 32,
          "dvector2": 64, "dvector3": 64, "dvector4": 64}
 COMPONENTS = {"vector2": 2, "vector3": 3, "vector4": 4, "dvector2": 2, "dvector3": 3, "dvector4": 4}
-ANGLE, NOT_PREDICTED = 128, 256  # bits of a member's flags
+ANGLE = 128  # a bit of a member's flags
+FLAGS_OF_THE_HASH = 255  # D-31
 PI = 3.141592653589793
 TEXT = ("string", "fixed_string", "bytes")
 LARGEST_MASK_BITS = 64  # D-43
@@ -293,7 +294,7 @@ class Member:
             if desc["type"] == "bool":
                 self.kind = "bool"
             texts = "".join(c.text for c in own)
-            self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags'] & ~NOT_PREDICTED}"]
+            self.lines = [f"{indent}member {desc['name']} {desc['type']}{texts} flags {desc['flags'] & FLAGS_OF_THE_HASH}"]
         self.last = len(components)
         self.size = self.last - self.first
         self.head_bits = bit_count(len(self.children))  # of the length or the tag

@@ -56,6 +56,10 @@ class Attributes {
         {"teleport", &Attributes::flag, 0, 0, LATTICE_MEMBER_TELEPORT},
         {"snap", &Attributes::flag, 0, 0, LATTICE_MEMBER_SNAP},
         {"not_predicted", &Attributes::flag, 0, 0, LATTICE_MEMBER_NOT_PREDICTED},
+        {"owner_only", &Attributes::flag, 0, 0, LATTICE_MEMBER_OWNER_ONLY},
+        {"skip_owner", &Attributes::flag, 0, 0, LATTICE_MEMBER_SKIP_OWNER},
+        {"predicted_only", &Attributes::flag, 0, 0, LATTICE_MEMBER_PREDICTED_ONLY},
+        {"initial_only", &Attributes::flag, 0, 0, LATTICE_MEMBER_INITIAL_ONLY},
     };
     return kWords;
   }

@@ -286,6 +286,17 @@ class Checker {
   void check_layout(const CheckedStructure& structure) {
     Layout layout;
     std::string error;
+    if (structure.source->kind == Structure::Kind::kState && structure.desc.member_count != 0) {
+      lattice_behaviour_desc behaviour;
+      lattice_behaviour_desc_init(&behaviour);
+      behaviour.structure = &structure.desc;
+      lattice_type_desc type;
+      lattice_type_desc_init(&type);
+      type.name = structure.desc.name, type.behaviours = &behaviour, type.behaviour_count = 1;
+      type.flags = LATTICE_TYPE_PREDICTED;  // whether its objects are is checked with them
+      if (!Layout::compile_object(type, &layout, &error)) place_error(structure, error);
+      return;
+    }
     if (!structure.is_union()) {
       if (!Layout::compile_structure(structure.desc, true, &layout, &error)) place_error(structure, error);
       return;

@@ -29,9 +29,10 @@
 /// - ARRAY(n): the member is a std::array of n elements, and the other annotations are about one element.
 ///   LIST(n): likewise a lattice::List of up to n elements. MAP(n): a lattice::Map of up to n entries; the
 ///   declared type is the structure of an entry, and the entry's first member is its key.
-/// - POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED: the
-///   flags of lattice_member_flags. (yaw, float, ANGLE) is an angle of -pi..pi in 65,536 steps, and
-///   (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one in degrees.
+/// - POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED,
+///   OWNER_ONLY, SKIP_OWNER, PREDICTED_ONLY, INITIAL_ONLY: the flags of lattice_member_flags. (yaw, float,
+///   ANGLE) is an angle of -pi..pi in 65,536 steps, and (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one
+///   in degrees.
 ///
 /// An encoding that does not fit its type does not compile, and the name of the function in the message says
 /// what is wrong. A flag that does not fit is refused by registration with LATTICE_ERROR_SCHEMA.

@@ -40,6 +40,14 @@ LATTICE_NETWORKED(Soldier,
   (ammunition, Ammunition, MAP(8)),
   (order, Order))
 //! [containers]
+
+//! [conditions]
+LATTICE_NETWORKED(Player,
+  (position, vec2, POSITION, BOUNDS(0, 256, 0.01)),
+  (skin, uint16, INITIAL_ONLY),
+  (cards, uint8, LIST(5), OWNER_ONLY),
+  (gesture, uint8, SKIP_OWNER))
+//! [conditions]
 // clang-format on
 
 //! [type]

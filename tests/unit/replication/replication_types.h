@@ -97,22 +97,25 @@ class Types {
   static constexpr uint32_t kPanels = 4;
   static constexpr uint32_t kPanelBehaviours[kPanels] = {1, 3, 7, 16};
 
-  Types() {
+  /// With `conditions`, some members have send conditions: also a text that is longer than a part, and
+  /// members of a type that has no flat mask.
+  explicit Types(bool conditions = false) : conditions_(conditions) {
     const std::vector<lattice_member_desc> lamp = {
         member("lit", LATTICE_WIRE_BOOL, offsetof(Lamp, lit)),
-        ranged("level", LATTICE_WIRE_UINT8, offsetof(Lamp, level), 0, 15)};
+        when(LATTICE_MEMBER_OWNER_ONLY, ranged("level", LATTICE_WIRE_UINT8, offsetof(Lamp, level), 0, 15))};
     add(kLamp, "Lamp", {structure<Lamp>("Lamp", lamp)});
     const std::vector<lattice_member_desc> body = {
         vector3("position", offsetof(Body, position), 100, 0.01, LATTICE_MEMBER_POSITION),
         vector3("velocity", offsetof(Body, velocity), 50, 0.01, LATTICE_MEMBER_VELOCITY)};
     std::vector<lattice_member_desc> soul = {
         ranged("health", LATTICE_WIRE_INT32, offsetof(Soul, health), 0, 100),
-        member("target", LATTICE_WIRE_NETID, offsetof(Soul, target)),
-        member("name", LATTICE_WIRE_STRING, offsetof(Soul, name)),
-        member("alive", LATTICE_WIRE_BOOL, offsetof(Soul, alive))};
+        when(LATTICE_MEMBER_OWNER_ONLY, member("target", LATTICE_WIRE_NETID, offsetof(Soul, target))),
+        when(LATTICE_MEMBER_INITIAL_ONLY, member("name", LATTICE_WIRE_STRING, offsetof(Soul, name))),
+        when(LATTICE_MEMBER_SKIP_OWNER, member("alive", LATTICE_WIRE_BOOL, offsetof(Soul, alive)))};
     soul[2].capacity = 12;
     add(kActor, "Actor", {structure<Body>("Body", body), structure<Soul>("Soul", soul)});
-    std::vector<lattice_member_desc> scroll = {member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text))};
+    std::vector<lattice_member_desc> scroll = {
+        when(LATTICE_MEMBER_OWNER_ONLY, member("text", LATTICE_WIRE_STRING, offsetof(Scroll, text)))};
     scroll[0].capacity = 1300;
     add(kScroll, "Scroll", {structure<Scroll>("Scroll", scroll)});
     std::vector<lattice_member_desc> tome = {member("reads", LATTICE_WIRE_INT32, offsetof(Tome, reads)),
@@ -122,7 +125,9 @@ class Types {
     std::vector<lattice_member_desc> dials;
     for (size_t i = 0; i < 5; ++i) {
       static constexpr const char* kNames[] = {"a", "b", "c", "d", "e"};
-      dials.push_back(ranged(kNames[i], LATTICE_WIRE_INT32, i * sizeof(int32_t), 0, 1000));
+      static constexpr uint32_t kFlags[] = {0, LATTICE_MEMBER_OWNER_ONLY, LATTICE_MEMBER_SKIP_OWNER, 0,
+                                            LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_INITIAL_ONLY};
+      dials.push_back(when(kFlags[i], ranged(kNames[i], LATTICE_WIRE_INT32, i * sizeof(int32_t), 0, 1000)));
     }
     static constexpr const char* kDials[] = {"D0", "D1", "D2",  "D3",  "D4",  "D5",  "D6",  "D7",
                                              "D8", "D9", "D10", "D11", "D12", "D13", "D14", "D15"};
@@ -145,6 +150,10 @@ class Types {
   TypeTable table;
 
  private:
+  lattice_member_desc when(uint32_t conditions, lattice_member_desc member) const {
+    if (conditions_) member.flags |= conditions;
+    return member;
+  }
   void add(uint32_t id, const char* name, const std::vector<lattice_struct_desc>& structures) {
     std::vector<lattice_behaviour_desc> behaviours;
     for (const lattice_struct_desc& s : structures) {
@@ -166,6 +175,7 @@ class Types {
     layouts_.push_back(std::move(layout));
     table.add(id, *layouts_.back());
   }
+  bool conditions_;
   std::vector<std::unique_ptr<serialization::Layout>> layouts_;
 };
 

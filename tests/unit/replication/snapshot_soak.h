@@ -41,16 +41,44 @@ struct SoakOptions {
   double scrolls = 0;                       // chance that a new object is one whose state may be long
   double attach = 0;                        // chance that objects are attached, and detached, in a tick
   double calls = 0;                         // chance of a reliable RPC in a tick
+  bool conditions = false;                  // some members are not for everyone
   Tick silence_from = 0;                    // from here on, for 3 s, every ack is lost
   uint32_t most_silent_ticks = UINT32_MAX;  // an object with news is sent within this time
 };
 
 using State = std::vector<serialization::Word>;
-using Truth = std::map<Tick, std::map<uint64_t, State>>;
+struct OwnedState {
+  State words;
+  uint64_t owner = 0;
+};
+using Truth = std::map<Tick, std::map<uint64_t, OwnedState>>;
+
+/// What a client may know of a state: nothing of the members that are not for it. Of those that it gets once
+/// it keeps what it `has`.
+inline State as_seen(const serialization::Layout& layout, State state, bool is_owner,
+                     const serialization::Word* has) {
+  for (const serialization::LayoutBehaviour& behaviour : layout.behaviours()) {
+    for (const serialization::LayoutNode& node :
+         layout.nodes().subspan(behaviour.first_node, behaviour.node_count)) {
+      const bool hides =
+          (node.conditions & (is_owner ? LATTICE_MEMBER_SKIP_OWNER : LATTICE_MEMBER_OWNER_ONLY)) != 0;
+      const bool once = (node.conditions & LATTICE_MEMBER_INITIAL_ONLY) != 0;
+      for (uint32_t i = node.first_word; i < node.first_word + node.word_count; ++i) {
+        if (hides) {
+          state[i] = 0;  // of every type here, the zero value has zero words
+        } else if (once) {
+          state[i] = has[i];
+        }
+      }
+    }
+  }
+  return state;
+}
 
 class CheckingListener : public SnapshotListener {
  public:
-  CheckingListener(const ObjectTable& mirror, const Truth& truth) : mirror_(mirror), truth_(truth) {}
+  CheckingListener(const ObjectTable& mirror, const Truth& truth, uint64_t peer)
+      : mirror_(mirror), truth_(truth), peer_(peer) {}
   void on_spawn(uint32_t slot, Tick) override { shown_[mirror_.network_id(slot)]; }
   void on_despawn(uint32_t slot, Tick, DespawnReason) override {
     shown_.erase(mirror_.network_id(slot));
@@ -89,10 +117,14 @@ class CheckingListener : public SnapshotListener {
     if (at == truth_.end()) return;  // longer ago than is remembered here
     const auto object = at->second.find(id);
     ASSERT_NE(object, at->second.end()) << "object " << id << " at tick " << tick;
-    ASSERT_EQ(State(words, words + object->second.size()), object->second) << "object " << id << " @" << tick;
+    const auto& [truth, owner] = object->second;
+    ASSERT_EQ(State(words, words + truth.size()),
+              as_seen(*mirror_.info(slot).type->layout, truth, owner == peer_, words))
+        << "object " << id << " @" << tick;
   }
   const ObjectTable& mirror_;
   const Truth& truth_;
+  uint64_t peer_;
   std::map<uint64_t, Shown> shown_;
   std::map<uint64_t, uint32_t> asked_;
 };
@@ -102,7 +134,7 @@ class SoakClient {
   SoakClient(const Types& types, const Truth& truth, const SoakOptions& options, uint64_t seed, uint64_t peer)
       : recipient(ReplicaList::Config{.peer_id = peer}),
         mirror(2 * options.max_objects),
-        listener(mirror, truth),
+        listener(mirror, truth, peer),
         applier(types.table, mirror, listener, slot_bound(2 * options.max_objects)),
         link_(options.link),
         random_(seed) {}
@@ -186,6 +218,7 @@ class Soak {
  public:
   Soak(uint64_t seed, const SoakOptions& options)
       : options_(options),
+        types_(options.conditions),
         random_(seed),
         authority_(types_, options.builder, options.max_objects, kHistoryTicks, options.resting_slots),
         start_(options.first_tick) {
@@ -225,8 +258,9 @@ class Soak {
         const uint32_t mirrored = client->mirror.find(info.network_id);
         ASSERT_NE(mirrored, kNoSlot);
         const serialization::Word* words = client->applier.confirmed(mirrored, nullptr);
-        EXPECT_EQ(info.type->layout->state_hash(words),
-                  info.type->layout->state_hash(authority_.store.current(slot)));
+        EXPECT_EQ(State(words, words + info.type->word_count),
+                  as_seen(*info.type->layout, authority_.words(slot),
+                          info.owned_by(client->recipient.peer_id()), words));
         EXPECT_EQ(client->mirror.info(mirrored).owner, info.owner);
       }
       EXPECT_EQ(held, expected);
@@ -341,7 +375,8 @@ class Soak {
     if (random_.chance(options_.attach)) detach(any_slot());
     if (random_.chance(0.05)) {
       const uint32_t slot = any_slot();
-      const uint64_t owner = random_.next_below(5);
+      const bool to_client = options_.conditions && random_.chance(0.7);
+      const uint64_t owner = to_client ? 10 + random_.next_below(clients_.size()) : random_.next_below(5);
       // A shared object of a client would change no more: this side does not write it.
       const auto mode = owner <= kAuthorityPeer ? LATTICE_AUTHORITY_SHARED : LATTICE_AUTHORITY_SERVER;
       authority_.table.set_authority(slot, owner, mode, authority_.tick);
@@ -383,7 +418,7 @@ class Soak {
     authority_.record();
     auto& now = truth_[authority_.tick];
     for (const uint32_t slot : authority_.table.ascending()) {
-      now[authority_.table.network_id(slot)] = authority_.words(slot);
+      now[authority_.table.network_id(slot)] = {authority_.words(slot), authority_.table.info(slot).owner};
     }
     truth_.erase(authority_.tick - 300);
     if ((authority_.tick - start_) % options_.builder.send_interval_ticks == 0) {
@@ -408,8 +443,8 @@ class Soak {
     ++authority_.tick;
   }
 
-  Types types_;
   SoakOptions options_;
+  Types types_;
   base::Random random_;
   Truth truth_;
   Authority authority_;

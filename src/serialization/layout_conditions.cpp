@@ -1,0 +1,36 @@
+// Members that do not travel to everyone, or not always (§21).
+#include <cstring>
+
+#include "serialization/layout.h"
+
+namespace lattice::serialization {
+namespace {
+
+void copy_words(const LayoutNode& node, const Word* from, Word* to) {
+  std::memcpy(to + node.first_word, from + node.first_word, node.word_count * sizeof(Word));
+}
+
+bool is_hidden(const LayoutNode& node, Layout::Sight sight) {
+  // Today a client predicts what it owns.
+  constexpr unsigned kOwner = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_PREDICTED_ONLY;
+  if ((node.conditions & kOwner) != 0 && !sight.is_owner) return true;
+  if ((node.conditions & LATTICE_MEMBER_SKIP_OWNER) != 0 && sight.is_owner) return true;
+  return (node.conditions & LATTICE_MEMBER_INITIAL_ONLY) != 0 && sight.has_baseline;
+}
+
+}  // namespace
+
+void Layout::hide(Sight sight, const Word* base, Word* words) const {
+  for (const uint16_t index : conditional_) {
+    if (is_hidden(nodes_[index], sight)) copy_words(nodes_[index], base, words);
+  }
+}
+
+void Layout::keep_unsent(const Word* own, Word* words) const {
+  for (const uint16_t index : conditional_) {
+    const LayoutNode& node = nodes_[index];
+    if ((node.conditions & LATTICE_MEMBER_SKIP_OWNER) != 0) copy_words(node, own, words);
+  }
+}
+
+}  // namespace lattice::serialization

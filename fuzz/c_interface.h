@@ -229,6 +229,9 @@ inline void initialise(lattice_object_info* out) {
 inline void initialise(lattice_object_interest* out) {
   lattice_object_interest_init(out);
 }
+inline void initialise(lattice_prediction_error* out) {
+  lattice_prediction_error_init(out);
+}
 inline void initialise(lattice_role_context* out) {
   lattice_role_context_init(out, LATTICE_ROLE_CLIENT);
 }
@@ -269,6 +272,7 @@ void change_member(lattice_input_desc& out, Play& f);
 void change_member(lattice_input_sight& out, Play& f);
 void change_member(lattice_object_info& out, Play& f);
 void change_member(lattice_object_interest& out, Play& f);
+void change_member(lattice_prediction_error& out, Play& f);
 void change_member(lattice_role_context& out, Play& f);
 void change_member(lattice_token_request& out, Play& f);
 void change_member(lattice_transfer_callbacks& out, Play& f);

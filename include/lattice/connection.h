@@ -51,9 +51,9 @@ LATTICE_API lattice_result lattice_disconnect(lattice_conn* conn);
 LATTICE_API lattice_result lattice_disconnect_with(lattice_conn* conn, int reason, const char* text);
 
 /// Inside lattice_callbacks.on_admit: the text that goes with a refusal, to the client, who finds it in
-/// lattice_conn_info.disconnect_text, and to the log. `text` is as for lattice_disconnect_with(); it counts for
-/// this call of on_admit. LATTICE_ERROR_OUT_OF_ORDER elsewhere. LATTICE_ERROR_INVALID_ARGUMENT for a text that
-/// may not be told.
+/// lattice_conn_info.disconnect_text, and to the log. `text` is as for lattice_disconnect_with(); it counts
+/// for this call of on_admit. LATTICE_ERROR_OUT_OF_ORDER elsewhere. LATTICE_ERROR_INVALID_ARGUMENT for a text
+/// that may not be told.
 ///
 ///     lattice_set_admit_text(world, "the match has begun");
 ///     return LATTICE_DISCONNECT_SERVER_FULL;
@@ -84,7 +84,8 @@ typedef struct lattice_conn_info {
   uint64_t remote_schema_id;  ///< after LATTICE_DISCONNECT_SCHEMA_MISMATCH the schema of the peer; else 0
   /// The address of the peer now, with a final zero. A server follows a client whose address changes. The
   /// path of a back end as "route1/" with the address, or with the number of an opaque path and its bytes, in
-  /// hexadecimal and without zeros at the end: "route1/7:0a0b". lattice_conn_get_path() has it as a structure.
+  /// hexadecimal and without zeros at the end: "route1/7:0a0b". lattice_conn_get_path() has it as a
+  /// structure.
   char remote_address[64];
   char disconnect_text[80];  ///< the text of the side that ended the connection, with a final zero
   /// 1 once the client has every object that was in its set when it joined. The authority knows it from
@@ -117,6 +118,22 @@ static inline void lattice_conn_info_init(lattice_conn_info* info) {
 ///     lattice_conn_info_init(&info);
 ///     lattice_conn_get_info(conn, &info);
 LATTICE_API lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out);
+
+/// Client, after LATTICE_DISCONNECT_SCHEMA_MISMATCH and for as long as lattice_conn_get_info(): what differs
+/// in the schemas of client and server. Returns difference `index`, counted from 0, such as
+/// "Player.Fighter.health: client uint16 bits 10, server uint16 bits 12", or NULL past the last. It is
+/// printable ASCII and lives as long as the connection is known. The log has the first 16 (category
+/// "schema").
+///
+/// A server tells its schema when it refuses. The client asks for it for up to 3 s, and ends when it has it;
+/// a long schema (more than 64 kB of text), or a slow or lossy network, may leave only the front of it. Then
+/// the list may lack differences. NULL and LATTICE_ERROR_NOT_FOUND when there are no more, or nothing was
+/// told.
+///
+///     const char* difference;
+///     for (uint32_t i = 0; (difference = lattice_conn_schema_difference(conn, i)) != NULL; ++i)
+///     puts(difference);
+LATTICE_API const char* lattice_conn_schema_difference(lattice_conn* conn, uint32_t index);
 
 /// Authority: returns the live connection of `peer`. NULL with LATTICE_ERROR_NOT_FOUND when no such client is
 /// connected, LATTICE_ERROR_NOT_ALLOWED on a client.

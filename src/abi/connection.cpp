@@ -343,6 +343,17 @@ lattice_result lattice_conn_get_info(lattice_conn* conn, lattice_conn_info* out)
   return lattice::abi::write_struct(info, out, "lattice_conn_info");
 }
 
+const char* lattice_conn_schema_difference(lattice_conn* conn, uint32_t index) {
+  abi::ConnectionCall call(conn);
+  WorldInstance* instance = call.world();
+  if (instance == nullptr) return nullptr;
+  const world::ConnectionHandle connection = call.connection();
+  const WorldInstance::Connection& entry = *instance->find({connection.slot, connection.generation});
+  if (index < entry.schema_differences.size()) return entry.schema_differences[index].c_str();
+  fail(LATTICE_ERROR_NOT_FOUND, "There are %zu schema differences.", entry.schema_differences.size());
+  return nullptr;
+}
+
 lattice_conn* lattice_peer_conn(lattice_world* world, lattice_peer_id peer) {
   abi::WorldCall call(world);
   WorldInstance* instance = call.world();

@@ -185,6 +185,21 @@ void WorldInstance::on_connected(world::ConnectionHandle connection, const relia
   }
 }
 
+void WorldInstance::on_schema_differs(world::ConnectionHandle connection,
+                                      const std::vector<serialization::SchemaDifference>& differences) {
+  constexpr size_t kMostLogged = 16;
+  Connection* entry = find({connection.slot, connection.generation});
+  if (entry == nullptr) entry = &remember(connection);
+  entry->schema_differences.clear();
+  for (const serialization::SchemaDifference& difference : differences) {
+    const std::string& line = entry->schema_differences.emplace_back(describe_to_client(difference));
+    if (entry->schema_differences.size() > kMostLogged) continue;
+    write_log(LATTICE_LOG_ERROR, "schema", "%s", line.c_str());
+  }
+  if (differences.size() <= kMostLogged) return;
+  write_log(LATTICE_LOG_ERROR, "schema", "and %zu more differences", differences.size() - kMostLogged);
+}
+
 void WorldInstance::on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                                     uint64_t remote_schema_id, std::string_view text) {
   Connection* entry = find({connection.slot, connection.generation});

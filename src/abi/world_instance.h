@@ -49,6 +49,7 @@ struct WorldInstance final : world::Observer {
   struct Connection {
     world::ConnectionHandle handle;
     lattice_conn_info info{};
+    std::vector<std::string> schema_differences;  // of a server that refused this client for its schema
     bool known = false;
   };
   std::vector<Connection> connections;
@@ -84,6 +85,8 @@ struct WorldInstance final : world::Observer {
   void on_path_moved(world::ConnectionHandle connection, const base::PathId& before,
                      const base::PathId& now) override;
   void on_connected(world::ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_schema_differs(world::ConnectionHandle connection,
+                         const std::vector<serialization::SchemaDifference>& differences) override;
   void on_disconnected(world::ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;
   void on_loaded(world::ConnectionHandle connection) override;

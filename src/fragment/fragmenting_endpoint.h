@@ -98,6 +98,10 @@ class FragmentingEndpoint final : private reliability::EndpointHandler {
     above_.on_path_moved(connection, before, now);
   }
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_schema_told(ConnectionHandle connection, uint64_t remote_schema_id,
+                      std::string_view text) override {
+    above_.on_schema_told(connection, remote_schema_id, text);
+  }
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema_id, std::string_view text) override;
   reliability::Verdict on_message(ConnectionHandle connection, Channel channel, MessageFlags flags,

@@ -46,7 +46,7 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline, bool for_owner) {
     ++shared_;
     return bodies_[index].bits == kTooLarge ? kTooLarge : index;
   }
-  const uint64_t key = uint64_t{baseline} << 1 | (for_owner ? 1u : 0u);
+  const uint64_t key = 1 + 2 * uint64_t{baseline} + (for_owner ? 1 : 0);
   if (is_known_too_large(slot, key)) return kTooLarge;
   const uint32_t index = encode(slot, baseline, for_owner);
   if (bodies_[index].bits == kTooLarge) note_too_large(slot, key);
@@ -55,20 +55,20 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline, bool for_owner) {
   return bodies_[index].bits == kTooLarge ? kTooLarge : index;
 }
 
-bool EntryCache::is_known_too_large(uint32_t slot, uint64_t baseline) const {
+bool EntryCache::is_known_too_large(uint32_t slot, uint64_t key) const {
   if (slot >= too_large_.size()) return false;
   const TooLarge& known = too_large_[slot];
-  return known.baselines[baseline % known.baselines.size()] == baseline &&
-         known.version == store_.version(slot) && known.network_id == table_.network_id(slot);
+  return known.baselines[key % known.baselines.size()] == key && known.version == store_.version(slot) &&
+         known.network_id == table_.network_id(slot);
 }
 
-void EntryCache::note_too_large(uint32_t slot, uint64_t baseline) {
+void EntryCache::note_too_large(uint32_t slot, uint64_t key) {
   if (too_large_.size() < heads_.size()) too_large_.resize(heads_.size());
   TooLarge& known = too_large_[slot];
   if (known.version != store_.version(slot) || known.network_id != table_.network_id(slot)) {
     known = TooLarge{table_.network_id(slot), store_.version(slot)};
   }
-  known.baselines[baseline % known.baselines.size()] = baseline;
+  known.baselines[key % known.baselines.size()] = key;
 }
 
 uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline, bool for_owner) {

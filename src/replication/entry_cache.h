@@ -63,16 +63,15 @@ class EntryCache {
     uint32_t send = 0;
     uint32_t body = UINT32_MAX;
   };
-  /// Baselines from which the body to a version was too large, with for_owner as lowest bit; each at its
-  /// place modulo their number.
+  /// From what the body to a version was too large: 1 + 2 * baseline + for_owner, each at its place modulo
+  /// their number.
   struct TooLarge {
-    static constexpr uint64_t kNone = UINT64_MAX;
     uint64_t network_id = 0;  // 0: of no object
     uint32_t version = 0;
-    std::array<uint64_t, 8> baselines = {kNone, kNone, kNone, kNone, kNone, kNone, kNone, kNone};
+    std::array<uint64_t, 16> baselines = {};  // 0: none
   };
-  bool is_known_too_large(uint32_t slot, uint64_t baseline) const;
-  void note_too_large(uint32_t slot, uint64_t baseline);
+  bool is_known_too_large(uint32_t slot, uint64_t key) const;
+  void note_too_large(uint32_t slot, uint64_t key);
   uint32_t encode(uint32_t slot, uint32_t baseline, bool for_owner);
   void keep_bits(Body& body, uint32_t bits);
 

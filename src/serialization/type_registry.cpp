@@ -174,7 +174,10 @@ std::string TypeRegistry::canonical_text(std::string_view channel_table) const {
 }
 
 uint64_t TypeRegistry::schema_hash(std::string_view channel_table) const {
-  const std::string text = canonical_text(channel_table);
+  return schema_hash_of(canonical_text(channel_table));
+}
+
+uint64_t schema_hash_of(std::string_view text) {
   uint8_t digest[crypto_hash_sha256_BYTES];
   crypto_hash_sha256(digest, reinterpret_cast<const unsigned char*>(text.data()), text.size());
   return platform::load_u64_le(digest);

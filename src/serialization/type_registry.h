@@ -17,6 +17,9 @@
 
 namespace lattice::serialization {
 
+/// The schema id of a canonical text: the first 8 bytes of its SHA-256 (D-30).
+uint64_t schema_hash_of(std::string_view text);
+
 struct RpcInfo {
   uint16_t rpc_id = 0;
   bool owner_only = false;

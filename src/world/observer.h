@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/sequence.h"
 #include "reliability/endpoint/endpoint.h"
 #include "replication/despawn_reason.h"
+#include "serialization/schema_difference.h"
 #include "transfer/transfer_handler.h"
 #include "transport/connection/disconnect_reason.h"
 
@@ -32,6 +34,11 @@ class Observer {
   virtual void on_path_moved(ConnectionHandle connection, const base::PathId& before,
                              const base::PathId& now) = 0;
   virtual void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) = 0;
+  /// A client, before on_disconnected(): how the server's schema differs, as far as it told. Never empty.
+  virtual void on_schema_differs(ConnectionHandle connection,
+                                 const std::vector<serialization::SchemaDifference>& differences) {
+    static_cast<void>(connection), static_cast<void>(differences);
+  }
   /// `connection` stays readable until this call returns.
   virtual void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                                uint64_t remote_schema_id, std::string_view text) = 0;

@@ -75,6 +75,10 @@ void Schema::fix(bool quantize_all) {
   }
 }
 
+std::string Schema::text() const {
+  return registry_.canonical_text(channel_table(transfer_channel_, transport_only_));
+}
+
 uint64_t Schema::id() const {
   return registry_.schema_hash(channel_table(transfer_channel_, transport_only_));
 }

@@ -32,6 +32,8 @@ class Schema {
   bool is_fixed() const { return fixed_; }
   /// The hash of Y-15 over the registrations so far.
   uint64_t id() const;
+  /// What id() is the hash of.
+  std::string text() const;
 
   const serialization::TypeInfo* find(uint32_t type_id) const { return registry_.find(type_id); }
   /// The registered type of an object.

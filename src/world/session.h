@@ -274,6 +274,7 @@ class Session final : public reliability::EndpointHandler,
   }
   connection::Admission on_admission(const connection::AdmissionRequest& request) override;
   void on_connected(ConnectionHandle connection, const reliability::ConnectedInfo& info) override;
+  void on_schema_told(ConnectionHandle connection, uint64_t remote_schema, std::string_view text) override;
   void on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                        uint64_t remote_schema, std::string_view text) override;
   reliability::Verdict on_message(ConnectionHandle connection, wire::Channel channel,

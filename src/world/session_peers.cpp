@@ -71,6 +71,14 @@ void Session::on_connected(ConnectionHandle connection, const reliability::Conne
   observer_.on_connected(connection, info);
 }
 
+void Session::on_schema_told(ConnectionHandle connection, uint64_t remote_schema, std::string_view text) {
+  using serialization::Extent;
+  const bool is_whole = serialization::schema_hash_of(text) == remote_schema;
+  const std::vector<serialization::SchemaDifference> differences =
+      serialization::schema_differences(schema_.text(), text, is_whole ? Extent::kWhole : Extent::kFront);
+  if (!differences.empty()) observer_.on_schema_differs(connection, differences);
+}
+
 void Session::on_disconnected(ConnectionHandle connection, connection::DisconnectReason reason,
                               uint64_t remote_schema, std::string_view text) {
   const Client* client = clients_ ? clients_->find(connection) : nullptr;

@@ -193,6 +193,8 @@ class LiveClient(unittest.TestCase):
             self.assertFalse(client.connect())
             self.assertEqual(client.state, "refused")
             self.assertEqual(client.handshake.refusal[:2], (SCHEMA_MISMATCH, schema_id))
+            text = client.handshake.schema_text
+            self.assertEqual(int.from_bytes(primitives.sha256(text)[:8], "little"), schema_id, "the text told is the server's (S-44)")
 
     def test_another_tick_rate_is_refused_with_both_numbers(self):
         with RunningServer() as running:

@@ -25,7 +25,7 @@ def members(text, structure):
     for declaration in found.group(1).split(";"):
         words = declaration.split()
         if words:
-            names.update(name.strip() for name in " ".join(words[1:]).split(","))
+            names.update(name.split()[-1].lstrip("*") for name in " ".join(words[1:]).split(","))
     return {n for n in names if n != "struct_size" and not n.startswith("reserved")}
 
 

@@ -23,6 +23,7 @@ struct Events {
   int disconnected = 0;
   int reason = 0;
   uint64_t remote_schema = 0;
+  std::vector<std::string> schema_differences;
   std::string text;
   int messages = 0;
   lattice_conn* newest = nullptr;  // of the last on_connected
@@ -44,6 +45,10 @@ inline void install(lattice_world* world, Events* events) {
     if (lattice_conn_get_info(conn, &info) != LATTICE_OK) return;
     e->remote_schema = info.remote_schema_id;
     e->text = info.disconnect_text;
+    const char* difference;
+    for (uint32_t i = 0; (difference = lattice_conn_schema_difference(conn, i)) != nullptr; ++i) {
+      e->schema_differences.emplace_back(difference);
+    }
   };
   callbacks.on_message = [](void* ctx, lattice_conn*, lattice_channel, const void*, size_t) {
     ++static_cast<Events*>(ctx)->messages;

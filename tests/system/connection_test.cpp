@@ -30,6 +30,8 @@ TEST(Connection, SchemaMismatchIsNamedOnBothSidesWithBothHashes) {
   EXPECT_NE(pair.client_events.remote_schema, lattice_world_schema_id(pair.client));
   EXPECT_GE(refusals(pair.server, "server_schema_mismatch"), 1u);
   EXPECT_EQ(pair.server_events.connected, 0);
+  EXPECT_EQ(pair.client_events.schema_differences,
+            (std::vector<std::string>{"Crate: only the client has it"}));
 }
 
 TEST(Connection, AnExpiredTokenIsRefusedAndSaysSo) {

@@ -47,6 +47,7 @@ class ClientHandshake:
         self.es = p.x25519(secret, self.fields["aud"])
         self.state, self.accepted, self.refusal, self.denied = "connecting", None, None, False
         self.outbox, self.candidates = [], {}
+        self.pages, self.schema_text = {}, b""
         self.give_up_s, self.responses = now_s + budget_s, 0
         self.expires_s = self.fields["expires"] - unix_s + now_s
         self._send_request()
@@ -156,11 +157,23 @@ class ClientHandshake:
             if plain is None:
                 continue
             if message == 6:
-                self.state, self.refusal = "refused", packets.parse_refusal(plain)
+                self._on_refused(plain, candidate)
             else:
                 self._on_accepted(header.connection_id, plain, candidate.keys, accept_random, sealed)
             return
         raise Malformed("an answer that opens under no Challenge")
+
+    def _on_refused(self, plain, candidate):
+        """Ends, unless pages of the server's schema are still to come (S-44)."""
+        self.refusal, told = packets.parse_refusal(plain)
+        if told is not None:
+            page, pages, text = told
+            self.pages[page] = text
+            if len(self.pages) < pages:
+                self.outbox.append(candidate.datagram)
+                return
+        self.state = "refused"
+        self.schema_text = b"".join(self.pages[page] for page in sorted(self.pages))
 
     def _on_accepted(self, connection_id, plain, keys, accept_random, sealed):
         fields = packets.parse_fields(plain, 8, 4, 2, 2, 8, 8, 4)

@@ -154,7 +154,7 @@ def recompute(file):
     refused = bytes.fromhex(file["connection_refused_schema_mismatch"])
     # The schema and the text of the refusing server are inputs. Only the sealed part names them.
     opened = p.aead_open(keys.k4(refuse_random), ZERO_NONCE, refused[len(clear):], clear)
-    _, other_schema_id, text = packets.parse_refusal(opened or b"")
+    (_, other_schema_id, text), _ = packets.parse_refusal(opened or b"")
     plain = u(7, 2) + u(other_schema_id, 8) + bytes([len(text)]) + text
     out["connection_refused_schema_mismatch"] = clear + p.aead_seal(keys.k4(refuse_random), ZERO_NONCE, plain, clear)
 

@@ -182,13 +182,22 @@ def parse_fields(data, *widths):
     return values
 
 
+SCHEMA_PAGE, SCHEMA_PAGES, SCHEMA_MISMATCH = 256, 256, 7
+
+
 def parse_refusal(data):
+    """(reason, schema_id, text) and the page of the schema, (page, pages, bytes) or None (S-44)."""
     cursor = Bytes(data)
     reason, schema_id = cursor.uint(2), cursor.uint(8)
     text = cursor.take(cursor.uint(1), "text")
-    cursor.end("ConnectionRefused")
     require(len(text) <= 64 and is_reason_text(text), "text (S-9)")
-    return reason, schema_id, text
+    if cursor.left() == 0:
+        return (reason, schema_id, text), None
+    page, pages, told = cursor.uint(2), cursor.uint(2), cursor.rest()
+    require(reason == SCHEMA_MISMATCH and page < pages <= SCHEMA_PAGES, "page of a schema (S-44)")
+    is_last = page == pages - 1
+    require(len(told) == SCHEMA_PAGE or (is_last and 0 < len(told) < SCHEMA_PAGE), "length of a page (S-44)")
+    return (reason, schema_id, text), (page, pages, told)
 
 
 # ---- Session bodies -------------------------------------------------------------------------------

@@ -317,7 +317,7 @@ class alignas(64) Connection {
   /// the largest datagram that the peer accepts.
   void begin_link(crypto::Role role, uint64_t connection_id, crypto::Key master,
                   uint32_t peer_datagram_bytes);
-  void on_handshake_end(const connection::ClientResult& result);
+  void on_handshake_end(connection::ClientResult& result);
   void confirm(uint64_t packet_seq);
   /// Server: tells the peer the token that a reset of this connection ends with.
   void queue_reset_token();

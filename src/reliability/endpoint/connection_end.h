@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +39,9 @@ class ConnectionEnd {
   connection::DisconnectReason reason() const { return reason_; }
   uint64_t remote_schema() const { return remote_schema_; }
   std::string_view text() const { return {text_.data(), text_bytes_}; }
+  /// What the server told of its schema: the text or the front of it; empty: nothing.
+  void note_schema(std::string text) { schema_text_ = std::move(text); }
+  const std::string& schema_text() const { return schema_text_; }
 
  private:
   bool is_announced_ = false;
@@ -46,6 +50,7 @@ class ConnectionEnd {
   connection::DisconnectReason reason_ = connection::DisconnectReason::kNone;
   uint64_t remote_schema_ = 0;
   std::array<char, wire::kMaxReasonTextBytes> text_{};
+  std::string schema_text_;
 };
 
 }  // namespace lattice::reliability

@@ -107,7 +107,7 @@ std::optional<connection::ClientAccepted> Connection::on_handshake_datagram(
   return std::move(result.accepted);
 }
 
-void Connection::on_handshake_end(const connection::ClientResult& result) {
+void Connection::on_handshake_end(connection::ClientResult& result) {
   if (result.outcome != connection::ClientOutcome::kRefused &&
       result.outcome != connection::ClientOutcome::kGaveUp) {
     return;
@@ -115,6 +115,7 @@ void Connection::on_handshake_end(const connection::ClientResult& result) {
   handshake_.reset();
   if (result.is_reason_reserved) count(Refusal::kReasonReserved);
   note_end(result.reason, result.remote_schema_id, result.text.view());
+  end_.note_schema(std::move(result.remote_schema_text));
   stats_.ended_by_peer = result.is_told_by_server;
 }
 
@@ -227,6 +228,9 @@ bool Connection::take_end() {
 void Connection::report_end() {
   if (!end_.is_announced()) return;  // A half-open entry that was never announced.
   if (link_) ++context_.totals.connections_closed;
+  if (!end_.schema_text().empty()) {
+    context_.handler.on_schema_told(handle_, end_.remote_schema(), end_.schema_text());
+  }
   context_.handler.on_disconnected(handle_, end_.reason(), end_.remote_schema(), end_.text());
 }
 

@@ -34,8 +34,7 @@ void Connection::update_handshake() {
     }
     return;
   }
-  const connection::ClientResult result =
-      handshake_->update(now_ns(), context_.clock.unix_s(), context_.batch);
+  connection::ClientResult result = handshake_->update(now_ns(), context_.clock.unix_s(), context_.batch);
   LATTICE_ASSERT(!result.accepted);  // Only a datagram can bring that.
   on_handshake_end(result);
 }

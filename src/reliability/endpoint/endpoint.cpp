@@ -21,6 +21,7 @@ connection::ServerHandshakeConfig server_config(const EndpointConfig& config, ui
   connection::ServerHandshakeConfig out;
   out.protocol_id = config.protocol_id;
   out.schema_id = config.schema_id;
+  out.schema_text = config.schema_text;
   out.features = features;
   out.mtu_hint_bytes = static_cast<uint16_t>(config.max_datagram_bytes);
   out.tick_rate_hz = config.tick_rate_hz;

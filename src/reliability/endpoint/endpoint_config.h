@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "reliability/channel/receive_memory.h"
@@ -24,6 +25,7 @@ namespace lattice::reliability {
 struct EndpointConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
+  std::string schema_text = {};  ///< what schema_id is the hash of; a server tells it to clients with another
   /// Offers AES-256-GCM for session packets if this processor supports it; used when the peer offers it too.
   /// It takes half the time of ChaCha20-Poly1305, which every peer supports.
   bool offer_aes256gcm = true;

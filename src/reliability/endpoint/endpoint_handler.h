@@ -90,6 +90,10 @@ class EndpointHandler {
   /// Server side: the client answers from another address now (L-04). At most once a second.
   virtual void on_path_moved(ConnectionHandle, const base::PathId& /*before*/, const base::PathId& /*now*/) {}
 
+  /// Client side, before on_disconnected(): the server refused this client because of its schema. `text` is
+  /// the server's schema text or the front of it: any bytes, at most 64 kB. It lives for the call.
+  virtual void on_schema_told(ConnectionHandle, uint64_t /*remote_schema_id*/, std::string_view /*text*/) {}
+
   /// Exactly once for every on_connected(), and once for every connect() that returned kOk and failed. Every
   /// receipt has been reported before it. The handle is stale afterwards. `remote_schema_id` is not 0 only
   /// with kSchemaMismatch; `text` lives for the call.

@@ -49,7 +49,7 @@ ClientResult ClientHandshake::on_datagram(const base::PathId& from, std::span<co
       return on_denied(body);
     case wire::HandshakeMessage::kConnectionAccepted:
     case wire::HandshakeMessage::kConnectionRefused:
-      return on_answer(datagram, header_bytes, header, now_ns);
+      return on_answer(datagram, header_bytes, header, now_ns, sink);
     case wire::HandshakeMessage::kConnectionRequest:
     case wire::HandshakeMessage::kPunch:
       break;
@@ -163,7 +163,8 @@ bool ClientHandshake::build_response(const wire::Challenge& challenge, Candidate
 
 /// Messages 4 and 6: the candidate whose key opens the message has the server's challenge.
 ClientResult ClientHandshake::on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
-                                        const wire::PacketHeader& header, uint64_t now_ns) {
+                                        const wire::PacketHeader& header, uint64_t now_ns,
+                                        DatagramSink& sink) {
   wire::AnswerClear clear;
   if (!wire::parse_answer_clear(datagram.subspan(header_bytes), &clear)) {
     return drop(ClientDrop::kMalformed);
@@ -176,12 +177,12 @@ ClientResult ClientHandshake::on_answer(std::span<const uint8_t> datagram, size_
       std::max(wire::kConnectionAcceptedSealedBytes, wire::kConnectionRefusedMaxSealedBytes);
   std::array<uint8_t, kLongest> plaintext;
   const size_t plaintext_bytes = clear.sealed.size() - crypto::kTagBytes;
-  for (const Candidate& candidate : candidates_) {
+  for (Candidate& candidate : candidates_) {
     if (!candidate.live) continue;
     const crypto::Key k4 = crypto::server_handshake_key(candidate.prk, candidate.th3, clear.accept_random);
     if (!crypto::open(k4, kHandshakeNonce, aad, clear.sealed, plaintext)) continue;
     const std::span<const uint8_t> opened = std::span(plaintext).first(plaintext_bytes);
-    if (!is_accept) return on_refused(opened);
+    if (!is_accept) return on_refused(opened, candidate, now_ns, sink);
     return on_accepted(opened, clear.sealed, clear.accept_random, header.connection_id, candidate, now_ns);
   }
   return drop(ClientDrop::kAnswerNotAuthentic);
@@ -229,7 +230,8 @@ ClientResult ClientHandshake::on_accepted(std::span<const uint8_t> plaintext, st
   return result;
 }
 
-ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
+ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext, Candidate& candidate,
+                                         uint64_t now_ns, DatagramSink& sink) {
   wire::ConnectionRefusedSealed fields;
   if (!wire::parse_connection_refused_sealed(plaintext, &fields) || fields.reason == 0) {
     return drop(ClientDrop::kAnswerMismatch);
@@ -241,8 +243,20 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext) {
   result.is_reason_reserved = !is_reason_of_a_peer(crypto::Role::kServer, fields.reason);
   result.remote_schema_id = fields.schema_id;
   result.text = ReasonText({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
+  const bool is_first = !pages_.any();
+  if (!fields.schema_page.empty()) pages_.take(fields);
+  if (is_first) pages_deadline_ns_ = now_ns + kSchemaPagesNs;
+  refused_ = std::move(result);
+  if (!pages_.any() || pages_.complete()) return end_refused();
+  start_round(now_ns);  // the next page comes with the next refusal
+  send_response(candidate, now_ns, sink);
+  return {};
+}
+
+ClientResult ClientHandshake::end_refused() {
+  if (pages_.any()) refused_.remote_schema_text = pages_.take_front();
   finish(Event::kRefuse);
-  return result;
+  return std::move(refused_);
 }
 
 }  // namespace lattice::connection

@@ -105,7 +105,8 @@ void ClientHandshake::send_response(Candidate& candidate, uint64_t now_ns, Datag
 ClientResult ClientHandshake::update(uint64_t now_ns, uint64_t unix_s, DatagramSink& sink) {
   const State state = lifecycle_.state();
   if (state != State::kConnecting && state != State::kHandshake) return {};
-  if (now_ns - started_ns_ >= config_.budget_ns) return give_up(unix_s);
+  if (pages_.any() && now_ns >= pages_deadline_ns_) return end_refused();
+  if (now_ns - started_ns_ >= config_.budget_ns) return pages_.any() ? end_refused() : give_up(unix_s);
   if (now_ns < retry_at_ns_) return {};
 
   if (state == State::kHandshake && retry_count_ >= kResponsesBeforeFallBack) {
@@ -154,7 +155,8 @@ ClientResult ClientHandshake::give_up(uint64_t unix_s) {
 }
 
 uint64_t ClientHandshake::next_deadline_ns() const {
-  return std::min(retry_at_ns_, started_ns_ + config_.budget_ns);
+  const uint64_t next = std::min(retry_at_ns_, started_ns_ + config_.budget_ns);
+  return pages_.any() ? std::min(next, pages_deadline_ns_) : next;
 }
 
 size_t ClientHandshake::challenge_count() const {

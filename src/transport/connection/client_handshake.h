@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/counters.h"
@@ -23,6 +24,7 @@
 #include "transport/connection/disconnect_reason.h"
 #include "transport/connection/lifecycle.h"
 #include "transport/connection/reason_text.h"
+#include "transport/connection/schema_pages.h"
 #include "transport/crypto/key_schedule.h"
 #include "transport/crypto/x25519.h"
 #include "transport/wire/handshake_bodies.h"
@@ -78,7 +80,9 @@ struct ClientResult {
   bool is_told_by_server = false;   ///< With kRefused: the server's message 6 has reason and text.
   bool is_reason_reserved = false;  ///< With kRefused: the server told another, which no peer may.
   uint64_t remote_schema_id = 0;    ///< With kRefused: the server's.
-  ReasonText text;                  ///< With kRefused and kGaveUp.
+  /// With kRefused for another schema: the server's schema text, or the front of it, or nothing.
+  std::string remote_schema_text;
+  ReasonText text;  ///< With kRefused and kGaveUp.
   std::optional<ClientAccepted> accepted;
 };
 
@@ -124,6 +128,8 @@ class ClientHandshake {
  private:
   static constexpr size_t kMaxResponseBytes = wire::kMinHeaderBytes + 32 + 16 + 1 + 2 + wire::kMaxTokenBytes +
                                               wire::kChallengeResponseSealedBytes + wire::kTagBytes;
+  /// How long a refused client asks for pages of the server's schema.
+  static constexpr uint64_t kSchemaPagesNs = 3'000'000'000;
   /// New challenges answered per second at most; a server sends one per request.
   static constexpr uint32_t kChallengesPerSecond = 64;
 
@@ -143,11 +149,13 @@ class ClientHandshake {
   ClientResult drop(ClientDrop reason);
   ClientResult on_challenge(std::span<const uint8_t> body, uint64_t now_ns, DatagramSink& sink);
   ClientResult on_answer(std::span<const uint8_t> datagram, size_t header_bytes,
-                         const wire::PacketHeader& header, uint64_t now_ns);
+                         const wire::PacketHeader& header, uint64_t now_ns, DatagramSink& sink);
   ClientResult on_accepted(std::span<const uint8_t> plaintext, std::span<const uint8_t> sealed,
                            const crypto::AcceptRandom& accept_random, uint64_t header_connection_id,
                            const Candidate& candidate, uint64_t now_ns);
-  ClientResult on_refused(std::span<const uint8_t> plaintext);
+  ClientResult on_refused(std::span<const uint8_t> plaintext, Candidate& candidate, uint64_t now_ns,
+                          DatagramSink& sink);
+  ClientResult end_refused();
   ClientResult on_denied(std::span<const uint8_t> body);
   Candidate* find_candidate(const wire::Challenge& challenge);
   bool build_response(const wire::Challenge& challenge, Candidate* candidate);
@@ -184,6 +192,9 @@ class ClientHandshake {
   uint32_t allowance_used_ = 0;
   DisconnectReason advisory_ = DisconnectReason::kNone;
   uint32_t denied_protocol_id_ = 0;  ///< What the denying server speaks.
+  SchemaPages pages_;
+  ClientResult refused_;  // while pages are awaited
+  uint64_t pages_deadline_ns_ = 0;
   std::array<uint64_t, static_cast<size_t>(ClientDrop::kCount)> drops_{};
 };
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,13 +54,15 @@ const char* server_refusal_name(ServerRefusal refusal);
 struct ServerHandshakeConfig {
   uint32_t protocol_id = wire::kProtocolId;
   uint64_t schema_id = 0;
+  /// The text that schema_id is the hash of, told to clients with another (S-44). Empty: told to nobody.
+  std::string schema_text = {};
   uint32_t features = 0;            ///< Offered; the connection uses those that both sides have.
   uint16_t mtu_hint_bytes = 1200;   ///< UDP payload, 1200 … 1472.
   uint16_t tick_rate_hz = 60;       ///< A client's tick rate must be the same.
   uint32_t max_objects = 0;         ///< A client must have room for this many objects.
   wire::PlacedSummary placed = {};  ///< A client must have placed the same objects.
   uint64_t started_unix_s = 0;  ///< Tokens issued kTokenGraceS earlier are refused: their claims may be lost.
-  uint32_t max_claims = 8192;  ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
+  uint32_t max_claims = 8192;   ///< Tokens remembered until expiry + 60 s; see claim_table.h for the bound.
   uint32_t max_half_open = 64;
   uint32_t max_half_open_per_prefix = 16;
   // Per rate subject, which on UDP is a /24 or /56.
@@ -242,6 +245,7 @@ class ServerHandshake {
   /// Sends the client a refusal, and stores its text in `result`.
   void refuse(const base::PathId& to, Response& response, DisconnectReason reason, std::string_view text,
               DatagramSink& sink, ServerResult* result);
+  void add_schema_page(const crypto::AcceptRandom& accept_random, wire::ConnectionRefusedSealed* refused);
   uint64_t new_connection_id();
 
   ServerHandshakeConfig config_;
@@ -263,6 +267,7 @@ class ServerHandshake {
   uint64_t challenge_count_ = 0;
   uint64_t repeated_accept_count_ = 0;
   uint64_t denial_count_ = 0;
+  uint32_t schema_page_ = 0;  // of the last refusal for another schema
 };
 
 }  // namespace lattice::connection

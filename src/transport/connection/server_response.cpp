@@ -328,6 +328,20 @@ ServerAccepted ServerHandshake::accept(const base::PathId& from, const ServerMom
   return accepted;
 }
 
+/// The pages take turns, so that a client that repeats its message 3 gets one after the other. Now and then
+/// one is left out, or two clients that take turns too would each get every other one.
+void ServerHandshake::add_schema_page(const crypto::AcceptRandom& accept_random,
+                                      wire::ConnectionRefusedSealed* refused) {
+  const std::span<const uint8_t> text = crypto::text(config_.schema_text);
+  const size_t pages = (text.size() + wire::kSchemaPageBytes - 1) / wire::kSchemaPageBytes;
+  if (pages == 0) return;
+  refused->pages = static_cast<uint16_t>(std::min(pages, wire::kMaxSchemaPages));
+  schema_page_ += accept_random[0] % 8 == 0 ? 2u : 1u;
+  refused->page = static_cast<uint16_t>(schema_page_ % refused->pages);
+  const size_t first = refused->page * wire::kSchemaPageBytes;
+  refused->schema_page = text.subspan(first, std::min(wire::kSchemaPageBytes, text.size() - first));
+}
+
 /// Message 6: sealed under its own key (fresh accept_random), so it can be made again for each repetition of
 /// message 3 without repeating a nonce. Nothing is kept.
 void ServerHandshake::refuse(const base::PathId& to, Response& response, DisconnectReason reason,
@@ -347,6 +361,7 @@ void ServerHandshake::refuse(const base::PathId& to, Response& response, Disconn
   fields.reason = static_cast<uint16_t>(reason);
   fields.schema_id = config_.schema_id;
   fields.text = text_bytes;
+  if (reason == DisconnectReason::kSchemaMismatch) add_schema_page(accept_random, &fields);
   size_t plaintext_bytes =
       wire::encode_connection_refused_sealed(fields, std::span(out).subspan(front_bytes));
   if (plaintext_bytes == 0) {  // The policy gave an invalid text: refuse without it.

@@ -34,6 +34,16 @@ uint8_t code(HandshakeMessage message) {
   return static_cast<uint8_t>(message);
 }
 
+bool has_valid_page(const ConnectionRefusedSealed& message) {
+  constexpr uint16_t kSchemaMismatch = 7;
+  if (message.reason != kSchemaMismatch || message.pages > kMaxSchemaPages || message.page >= message.pages) {
+    return false;
+  }
+  const size_t bytes = message.schema_page.size();
+  return message.page + 1u == message.pages ? bytes != 0 && bytes <= kSchemaPageBytes
+                                            : bytes == kSchemaPageBytes;
+}
+
 }  // namespace
 
 std::optional<HandshakeMessage> peek_handshake_message(std::span<const uint8_t> body) {
@@ -205,19 +215,30 @@ bool parse_connection_refused_sealed(std::span<const uint8_t> plaintext, Connect
   message.schema_id = reader.u64();
   const size_t text_bytes = reader.u8();
   message.text = reader.bytes(text_bytes);
-  if (!reader.ok() || reader.remaining() != 0) return false;
-  if (text_bytes > kMaxReasonTextBytes || !is_valid_reason_text(message.text)) return false;
+  if (!reader.ok() || text_bytes > kMaxReasonTextBytes || !is_valid_reason_text(message.text)) return false;
+  if (reader.remaining() != 0) {
+    message.page = reader.u16();
+    message.pages = reader.u16();
+    message.schema_page = reader.bytes(reader.remaining());
+    if (!reader.ok() || !has_valid_page(message)) return false;
+  }
   *out = message;
   return true;
 }
 
 size_t encode_connection_refused_sealed(const ConnectionRefusedSealed& message, std::span<uint8_t> out) {
   if (message.text.size() > kMaxReasonTextBytes) return 0;
+  if (!message.schema_page.empty() && !has_valid_page(message)) return 0;
   base::ByteWriter writer(out);
   writer.u16(message.reason);
   writer.u64(message.schema_id);
   writer.u8(static_cast<uint8_t>(message.text.size()));
   writer.bytes(message.text);
+  if (!message.schema_page.empty()) {
+    writer.u16(message.page);
+    writer.u16(message.pages);
+    writer.bytes(message.schema_page);
+  }
   return written_or_zero(writer);
 }
 

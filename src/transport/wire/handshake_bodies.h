@@ -142,13 +142,21 @@ size_t encode_connection_accepted_sealed(const ConnectionAcceptedSealed& message
 // --- 6 ConnectionRefused ---------------------------------------------------------------------------
 
 inline constexpr size_t kConnectionRefusedMinSealedBytes = 2 + 8 + 1;
+/// A refusal for another schema may hold a page of the server's schema text: all but the last are full. So it is
+/// no longer than the shortest message 3.
+inline constexpr size_t kSchemaPageBytes = 256;
+inline constexpr size_t kMaxSchemaPages = 256;
 inline constexpr size_t kConnectionRefusedMaxSealedBytes =
-    kConnectionRefusedMinSealedBytes + kMaxReasonTextBytes;
+    kConnectionRefusedMinSealedBytes + kMaxReasonTextBytes + 2 + 2 + kSchemaPageBytes;
 
 struct ConnectionRefusedSealed {
   uint16_t reason = 0;
   uint64_t schema_id = 0;
   std::span<const uint8_t> text;  ///< UTF-8, at most kMaxReasonTextBytes.
+  std::span<const uint8_t>
+      schema_page;  ///< Page `page` of `pages`, 1..kMaxSchemaPages; empty: there is none.
+  uint16_t page = 0;
+  uint16_t pages = 0;
 };
 
 bool parse_connection_refused_sealed(std::span<const uint8_t> plaintext, ConnectionRefusedSealed* out);

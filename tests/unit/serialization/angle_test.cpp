@@ -178,8 +178,8 @@ TEST(AngleRefusals, NameWhatDoesNotFit) {
             where + "precision is 1e-06; the host number near the bounds has steps of 3.0517578125e-05");
   EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, kAngle, {360, 0, 1}),
             where + "bounds are 360..0; min must be below max, both finite");
-  EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, 1u << 9, {}),
-            where + "flags is 512; has bits that are not defined");
+  EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, 1u << 13, {}),
+            where + "flags is 8192; has bits that are not defined");
 }
 
 }  // namespace

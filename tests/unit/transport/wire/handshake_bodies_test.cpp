@@ -198,7 +198,7 @@ TEST(Answer, RefusedText) {
   EXPECT_EQ(encode_connection_refused_sealed(message, out), 0u);
   message.text = std::span<const uint8_t>(text).first(kMaxReasonTextBytes);
   const size_t n = encode_connection_refused_sealed(message, out);
-  ASSERT_EQ(n, kConnectionRefusedMaxSealedBytes);
+  ASSERT_EQ(n, kConnectionRefusedMinSealedBytes + kMaxReasonTextBytes);
   ConnectionRefusedSealed back;
   ASSERT_TRUE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
   EXPECT_EQ(back.reason, 300);
@@ -207,6 +207,40 @@ TEST(Answer, RefusedText) {
     EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(cut), &back));
   }
   out[n - 1] = 0xFF;  // not UTF-8
+  EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
+}
+
+TEST(Answer, RefusedWithAPageOfTheSchema) {
+  const std::vector<uint8_t> page(kSchemaPageBytes + 1, 'x');
+  std::vector<uint8_t> out(kConnectionRefusedMaxSealedBytes + 8);
+  ConnectionRefusedSealed message;
+  message.reason = 7;
+  const auto bytes = [&](uint16_t number, uint16_t pages, size_t size) {
+    message.page = number, message.pages = pages;
+    message.schema_page = std::span<const uint8_t>(page).first(size);
+    return encode_connection_refused_sealed(message, out);
+  };
+  EXPECT_EQ(bytes(0, 2, kSchemaPageBytes - 1), 0u) << "only the last page is shorter";
+  EXPECT_EQ(bytes(2, 2, 5), 0u);
+  EXPECT_EQ(bytes(1, 2, kSchemaPageBytes + 1), 0u);
+  EXPECT_EQ(bytes(0, kMaxSchemaPages + 1, kSchemaPageBytes), 0u);
+  message.reason = 8;
+  EXPECT_EQ(bytes(0, 1, 5), 0u) << "with no other reason";
+  message.reason = 7;
+  EXPECT_EQ(bytes(255, 256, kSchemaPageBytes), kConnectionRefusedMinSealedBytes + 4 + kSchemaPageBytes);
+  const size_t n = bytes(1, 2, 5);
+  ASSERT_EQ(n, kConnectionRefusedMinSealedBytes + 4 + 5);
+  ConnectionRefusedSealed back;
+  ASSERT_TRUE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
+  EXPECT_EQ(back.page, 1);
+  EXPECT_EQ(back.pages, 2);
+  EXPECT_EQ(back.schema_page.size(), 5u);
+  for (size_t cut = kConnectionRefusedMinSealedBytes + 1; cut < n - 4; ++cut) {
+    EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(cut), &back)) << cut;
+  }
+  out[kConnectionRefusedMinSealedBytes] = 2;  // page 2 of 2
+  EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
+  out[kConnectionRefusedMinSealedBytes] = 0;  // page 0 of 2 has fewer than 256 bytes
   EXPECT_FALSE(parse_connection_refused_sealed(std::span<const uint8_t>(out).first(n), &back));
 }
 

@@ -1,0 +1,123 @@
+#include "serialization/schema_difference.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lattice::serialization {
+namespace {
+
+constexpr size_t kMaxDepth = 16;  // of names: a type, a behaviour, and members within members
+constexpr size_t kMaxNameBytes = 127;
+constexpr size_t kMaxShownBytes = 160;
+
+/// A line, and the names of what it is in.
+struct SchemaLine {
+  std::string path, text;
+};
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t from = 0; from < line.size();) {
+    const size_t stop = std::min(line.find(' ', from), line.size());
+    words.push_back(line.substr(from, stop - from));
+    from = stop + 1;
+  }
+  return words;
+}
+
+/// How deep the line lies below what `path` names, and which of its words is the name.
+struct PlaceInSchema {
+  size_t depth = 0;
+  size_t name = 1;
+  size_t rest = 2;  // its description begins here
+};
+
+PlaceInSchema place_of(std::string_view kind, size_t spaces, const std::vector<std::string>& path) {
+  const bool in_rpc = path.size() > 1 && path[1].starts_with("rpc ");  // behind it stand its arguments
+  if (kind == "type") return {0, 2, 1};
+  if (kind == "input") return {};
+  if (kind == "rpc") return {1, 2, 1};
+  if (kind == "behaviour") return {in_rpc ? size_t{2} : size_t{1}};
+  return {spaces + (path.size() > 2 && in_rpc ? 2 : 1)};
+}
+
+std::string printable(std::string_view text) {
+  std::string out(text.substr(0, kMaxShownBytes));
+  for (char& c : out) c = c >= ' ' && c <= '~' ? c : '?';
+  return text.size() > kMaxShownBytes ? out + "..." : out;
+}
+
+std::vector<SchemaLine> lines_of(std::string_view canonical) {
+  std::vector<SchemaLine> out;
+  std::vector<std::string> path;  // by depth
+  for (size_t at = 0; at < canonical.size();) {
+    const size_t end = std::min(canonical.find('\n', at), canonical.size());
+    std::string_view line = canonical.substr(at, end - at);
+    at = end + 1;
+    const size_t spaces = line.find_first_not_of(' ');
+    if (spaces == std::string_view::npos) continue;
+    line.remove_prefix(spaces);
+    const std::vector<std::string_view> words = words_of(line);
+    const PlaceInSchema place = place_of(words[0], spaces, path);
+    if (words.size() <= place.name || place.depth > kMaxDepth) continue;
+    const std::string_view name = words[place.name];
+    if (name.size() > kMaxNameBytes) continue;
+    path.resize(place.depth);
+    path.push_back((words[0] == "rpc" ? "rpc " : "") + std::string(name));
+    SchemaLine& made = out.emplace_back();
+    for (const std::string& part : path) made.path += (made.path.empty() ? "" : ".") + part;
+    for (size_t i = place.rest; i < words.size(); ++i) {
+      if (i != place.name) made.text.append(made.text.empty() ? "" : " ").append(words[i]);
+    }
+  }
+  return out;
+}
+
+std::string without_no_flags(const std::string& text) {
+  constexpr std::string_view kNone = " flags 0";
+  return text.ends_with(kNone) ? text.substr(0, text.size() - kNone.size()) : text;
+}
+
+}  // namespace
+
+std::vector<SchemaDifference> schema_differences(std::string_view ours, std::string_view theirs,
+                                                 Extent extent) {
+  const bool is_whole = extent == Extent::kWhole;
+  if (!is_whole) theirs = theirs.substr(0, theirs.rfind('\n') + 1);
+  const std::vector<SchemaLine> before = lines_of(ours), after = lines_of(theirs);
+  std::map<std::string_view, std::string_view> our_texts, their_texts;
+  for (const SchemaLine& line : before) our_texts[line.path] = line.text;
+  for (const SchemaLine& line : after) their_texts[line.path] = line.text;
+  std::vector<SchemaDifference> out;
+  std::string_view alone;  // what one side alone has, and so all that is in it
+  const auto is_within = [&alone](std::string_view path) {
+    return !alone.empty() && path.starts_with(alone) && path.substr(alone.size()).starts_with('.');
+  };
+  for (const SchemaLine& line : before) {
+    const auto there = their_texts.find(line.path);
+    if (there == their_texts.end()) {
+      if (!is_whole || is_within(line.path)) continue;
+      alone = line.path;
+      out.push_back({line.path, printable(line.text), "", true, false});
+    } else if (there->second != line.text) {
+      out.push_back({line.path, printable(line.text), printable(there->second), false, false});
+    }
+  }
+  for (const SchemaLine& line : after) {
+    if (our_texts.contains(line.path) || is_within(line.path)) continue;
+    alone = line.path;
+    out.push_back({printable(line.path), "", printable(line.text), false, true});
+  }
+  if (out.empty() && is_whole && ours != theirs) out.emplace_back();
+  return out;
+}
+
+std::string describe_to_client(const SchemaDifference& difference) {
+  if (difference.path.empty()) return "client and server declare the same in another order";
+  const std::string ours = without_no_flags(difference.ours), theirs = without_no_flags(difference.theirs);
+  if (difference.is_ours_only) return difference.path + ": only the client has it";
+  if (difference.is_theirs_only) return difference.path + ": only the server has it";
+  return difference.path + ": client " + ours + ", server " + theirs;
+}
+
+}  // namespace lattice::serialization

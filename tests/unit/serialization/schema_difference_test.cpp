@@ -1,0 +1,84 @@
+// What differs in two schema texts, and that any bytes may be one.
+#include "serialization/schema_difference.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace lattice::serialization {
+namespace {
+
+constexpr const char* kOurs =
+    "lattice schema 1\nwire 1.0\nchannels\nchannel 0 unreliable\n"
+    "type 3 Player object\nbehaviour Fighter\n"
+    " member health uint16 bits 10 flags 0\n member place vector2 compressed 10 0 1 1000 compressed 10 0 1 "
+    "1000 flags 1\n"
+    " member slot struct Slot delta\n  member id uint8 fixed 8 flags 0\n"
+    " rpc 1 fire channel 2 target 0 owner_only 1 delivery 0\nbehaviour Fire\n member at tick varint 32 flags "
+    "0\n"
+    "input Command\nbehaviour Command\n member jump bool flags 0\n";
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::vector<std::string> sentences(const std::string& theirs, Extent extent = Extent::kWhole) {
+  std::vector<std::string> out;
+  for (const SchemaDifference& difference : schema_differences(kOurs, theirs, extent)) {
+    out.push_back(describe_to_client(difference));
+  }
+  return out;
+}
+
+using Sentences = std::vector<std::string>;
+
+TEST(SchemaDifference, NamesTheMemberAndBothSides) {
+  EXPECT_EQ(sentences(kOurs), Sentences{});
+  EXPECT_EQ(sentences(with(kOurs, "bits 10", "bits 12")),
+            Sentences{"Player.Fighter.health: client uint16 bits 10, server uint16 bits 12"});
+  EXPECT_EQ(sentences(with(kOurs, "id uint8 fixed 8", "id uint16 fixed 16")),
+            Sentences{"Player.Fighter.slot.id: client uint8 fixed 8, server uint16 fixed 16"});
+  EXPECT_EQ(sentences(with(kOurs, "at tick varint 32", "at tick fixed 32")),
+            Sentences{"Player.rpc fire.Fire.at: client tick varint 32, server tick fixed 32"});
+}
+
+TEST(SchemaDifference, NamesWhatOneSideAloneHasWithoutWhatIsInIt) {
+  EXPECT_EQ(sentences(with(kOurs, " member slot struct Slot delta\n  member id uint8 fixed 8 flags 0\n", "")),
+            Sentences{"Player.Fighter.slot: only the client has it"});
+  EXPECT_EQ(sentences(std::string(kOurs) + "type 9 Crate object\nbehaviour Box\n member x bool flags 0\n"),
+            Sentences{"Crate: only the server has it"});
+  EXPECT_EQ(sentences(with(with(kOurs, " member health uint16 bits 10 flags 0\n", ""), " member slot",
+                           " member health uint16 bits 10 flags 0\n member slot")),
+            Sentences{"client and server declare the same in another order"});
+}
+
+TEST(SchemaDifference, OfAFrontOnlyWhatIsInItIsSaid) {
+  const std::string theirs = with(kOurs, "bits 10", "bits 12");
+  const std::string front = theirs.substr(0, theirs.find("compressed") + 4);
+  EXPECT_EQ(sentences(front, Extent::kFront),
+            Sentences{"Player.Fighter.health: client uint16 bits 10, server uint16 bits 12"});
+  EXPECT_EQ(sentences("", Extent::kFront), Sentences{});
+}
+
+TEST(SchemaDifference, AnyBytesAreATextAndWhatIsShownIsPrintable) {
+  base::Random random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string theirs = kOurs;
+    for (uint64_t i = random.next_below(20); i > 0; --i) {
+      theirs[static_cast<size_t>(random.next_below(theirs.size()))] = static_cast<char>(random.next_u64());
+    }
+    for (const std::string& sentence : sentences(theirs)) {
+      for (const char c : sentence) EXPECT_TRUE(c >= ' ' && c <= '~') << sentence;
+      EXPECT_LT(sentence.size(), 1500u);
+    }
+  }
+  // Deep, and with long names: no more than a few lines of it are kept.
+  EXPECT_TRUE(schema_differences("", std::string(60'000, ' ') + "member x bool\n", Extent::kFront).empty());
+  EXPECT_TRUE(schema_differences("", "type 1 " + std::string(60'000, 'x') + "\n", Extent::kFront).empty());
+  EXPECT_LT(schema_differences("", "type 1 X " + std::string(60'000, 'x'))[0].theirs.size(), 200u);
+}
+
+}  // namespace
+}  // namespace lattice::serialization

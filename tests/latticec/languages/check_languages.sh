@@ -15,6 +15,7 @@ for program in mcs mono node tsc; do
   fi
 done
 here=$tree/tests/latticec/languages
+typescript="tsc --strict --target es2020 --lib es2020 --module commonjs --noImplicitReturns --noImplicitOverride --outDir out"
 
 # batch FIRST COUNT [SCHEMA...]: one program for each language.
 batch() {
@@ -28,7 +29,7 @@ batch() {
   ./driver cases.bin
   mcs -langversion:7.2 -warn:4 -warnaserror -out:driver.exe ./*.cs "$here/Driver.cs"
   mono driver.exe cases.bin
-  tsc --strict --target es2020 --lib es2020 --module commonjs --noImplicitReturns --noImplicitOverride --outDir out driver.ts
+  $typescript driver.ts
   node out/driver.js cases.bin
 }
 
@@ -40,6 +41,11 @@ if [ -n "${LATTICE_LANGUAGE_SCHEMAS:-}" ]; then
 else
   batch 1 50 "$here/edges.lattice" "$tree/tests/latticec/everything.lattice" "$tree/game-sim/depot.lattice" \
     "$tree/examples/10-schema-compiler/camp.lattice"
+  mcs -langversion:7.2 -warn:4 -warnaserror -out:use.exe Lattice.cs camp.cs "$here/UseCamp.cs"
+  mono use.exe
+  cp "$here/use_camp.ts" .
+  $typescript use_camp.ts
+  node out/use_camp.js
   if [ -n "${LATTICE_TEST_LONG:-}" ]; then
     first=51
     while [ "$first" -lt 1000 ]; do

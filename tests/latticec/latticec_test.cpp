@@ -280,6 +280,8 @@ TEST(Latticec, NamesThatALanguageCannotHaveHaveAPlace) {
       {emit_csharp, "state A { uint8 A; }", "1:17: error: 'A' is the name of a type too"},
       {emit_csharp, "enum E { a } state A { uint8 E; }", "1:30: error: 'E' is the name of a type too"},
       {emit_csharp, "struct Schema { bool x; }", "1:8: error: 'Schema' cannot be the name of a type in C#"},
+      {emit_csharp, "struct Tag { bool x; }", "1:8: error: 'Tag' cannot be the name of a type in C#"},
+      {emit_csharp, "enum Place { a }", "1:6: error: 'Place' cannot be the name of a type in C#"},
       {emit_csharp, "namespace Lattice; state A { bool x; }", "1:11: error: 'Lattice' is a namespace that"},
       {emit_csharp, "struct OObject { bool x; } state S { bool x; } object O { state S; }",
        "1:55: error: 'OObject' is the name of a type, and of what is made for another one"},

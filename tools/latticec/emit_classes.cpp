@@ -164,7 +164,7 @@ std::string ClassEmitter::enum_codec(const PlannedMember& m) {
 std::string ClassEmitter::pack(const PlannedStructure& s, const PlannedMember& m, const std::string& indent) {
   const Value v = value(s, m);
   if (m.is_one()) return indent + pack_one(v) + ";\n";
-  std::string out = indent + pack_loop(v) + " " + pack_one(element(v)) + ";\n";
+  std::string out = indent + pack_loop(v) + "\n" + indent + "    " + pack_one(element(v)) + ";\n";
   if (m.source->source->shape == Member::Shape::kMap) out += indent + sort(v) + ";\n";
   return out;
 }
@@ -173,7 +173,7 @@ std::string ClassEmitter::unpack(const PlannedStructure& s, const PlannedMember&
                                  const std::string& indent) {
   const Value v = value(s, m);
   if (m.is_one()) return indent + unpack_one(v) + ";\n";
-  return unpack_loop(v, indent) + " " + unpack_one(element(v)) + ";\n";
+  return unpack_loop(v, indent) + "\n" + indent + "    " + unpack_one(element(v)) + ";\n";
 }
 
 const Enum::Value& ClassEmitter::first_value(const Enum& e) {

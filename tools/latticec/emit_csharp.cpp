@@ -15,7 +15,9 @@ const std::vector<std::string> kCsharpWords = {
     "long", "namespace", "new", "null", "object", "operator", "out", "override", "params", "private", "protected",
     "public", "readonly", "ref", "return", "sbyte", "sealed", "short", "sizeof", "stackalloc", "static", "string",
     "struct", "switch", "this", "throw", "true", "try", "typeof", "uint", "ulong", "unchecked", "unsafe", "ushort",
-    "using", "virtual", "void", "volatile", "while"};
+    "using", "virtual", "void", "volatile", "while",
+    // Words in some places only, and of later versions.
+    "async", "await", "dynamic", "file", "nint", "nuint", "partial", "record", "required", "scoped", "var", "where", "yield"};
 // What every class has, and what a generated one has.
 const std::vector<std::string> kCsharpMembers = {
     "Equals", "Finalize", "GetHashCode", "GetType", "MemberwiseClone", "ReferenceEquals", "ToString",
@@ -76,11 +78,9 @@ class CsharpEmitter : public ClassEmitter {
     for (const CheckedObject& o : checked_.objects)
       extra.push_back({o.source->name + "Object", o.source->place});
     const Strings types = check_types(extra);
-    const std::string why = "cannot be the name of a type in C#: generated code uses it";
-    for (const Enum& e : checked_.schema->enums)
-      refuse(e.name, e.place, {"Schema", "lattice", "System"}, why);
+    for (const Enum& e : checked_.schema->enums) refuse_type(e.name, e.place);
     for (const CheckedStructure& s : checked_.structures) {
-      refuse(s.name, s.source->place, {"Schema", "lattice", "System"}, why);
+      refuse_type(s.name, s.source->place);
       for (const CheckedMember& m : s.members) {
         const std::string& name = m.source->name;
         refuse(name, m.source->place, kCsharpMembers, "is a name that a class of C# has already");
@@ -98,6 +98,13 @@ class CsharpEmitter : public ClassEmitter {
         refuse(rpc.source->name, rpc.source->place, {"Rpc"}, inner);
       }
     }
+  }
+
+  // Where generated code says the name of a type, nothing nearer may have it.
+  void refuse_type(const std::string& name, const Place& place) {
+    const std::string why = "cannot be the name of a type in C#: generated code uses it";
+    refuse(name, place, kCsharpMembers, why);
+    refuse(name, place, {"Place", "Rpc", "Schema", "System", "lattice"}, why);
   }
 
   // ---- Declarations

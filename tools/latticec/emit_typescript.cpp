@@ -179,9 +179,10 @@ class TypescriptEmitter : public ClassEmitter {
       rpcs += comment(rpc_doc(rpc), "    ") + "    " + rpc.source->name + ": " +
               std::to_string(rpc.desc.rpc_id) + ",\n";
     }
+    if (!rpcs.empty()) rpcs = "\n" + rpcs + "  ";
     return out + "  codec: " + make("ObjectCodec", "", states) +
            ",\n  /** The first word of each structure in a state of codec. */\n  place: {\n" + places +
-           "  },\n  rpc: {\n" + rpcs + "  },\n} as const;\n\n";
+           "  },\n  rpc: {" + rpcs + "},\n} as const;\n\n";
   }
 
   // ---- Codecs

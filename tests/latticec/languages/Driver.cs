@@ -11,7 +11,7 @@ sealed class Image
     readonly byte[] data;
     public Image(byte[] data) { this.data = data; }
     public bool Bool(int at) { return data[at] != 0; }
-    public sbyte I8(int at) { return (sbyte)data[at]; }
+    public sbyte I8(int at) { return unchecked((sbyte)data[at]); }
     public byte U8(int at) { return data[at]; }
     public short I16(int at) { return BitConverter.ToInt16(data, at); }
     public ushort U16(int at) { return BitConverter.ToUInt16(data, at); }

@@ -3,6 +3,7 @@
 # Random schemas and values (make_cases.cpp). For each, the library with the description of the schema, generated C++,
 # generated C# on Mono and generated TypeScript on Node must write the same whole states and deltas, read them back, and agree
 # on damaged bytes. 50 schemas; 1,000 with LATTICE_TEST_LONG. LATTICE_LANGUAGE_SCHEMAS names other numbers: "FIRST COUNT".
+# C# runs once with checked arithmetic, as some projects have it, where what wraps around by mistake throws.
 # COMPILER is a compiler of C++ with its options. Returns 77 where a compiler or a runtime is missing.
 set -eu
 make_cases=$1 tree=$2 folder=$3 compiler=$4
@@ -27,7 +28,7 @@ batch() {
   # shellcheck disable=SC2086 # a compiler and its options
   $compiler -I"$folder" -I"$tree/include" -I"$tree/src" "$here/driver.cpp" -o driver $libraries -lsodium
   ./driver cases.bin
-  mcs -langversion:7.2 -warn:4 -warnaserror -out:driver.exe ./*.cs "$here/Driver.cs"
+  mcs -langversion:7.2 -warn:4 -warnaserror -checked+ -out:driver.exe ./*.cs "$here/Driver.cs"
   mono driver.exe cases.bin
   $typescript driver.ts
   node out/driver.js cases.bin

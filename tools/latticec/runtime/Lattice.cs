@@ -91,7 +91,7 @@ namespace Lattice
             while (count > 0)
             {
                 int free = 8 - (at & 7), take = count < free ? count : free;
-                int part = (int)(value >> (count - take)) & ((1 << take) - 1);
+                int part = (int)(value >> (count - take) & (1ul << take) - 1);
                 int before = free == 8 ? 0 : bytes[at >> 3];
                 bytes[at >> 3] = (byte)(before | part << (free - take));
                 at += take;
@@ -217,8 +217,14 @@ namespace Lattice
             for (; most != 0; most >>= 1) ++bits;
             return bits;
         }
-        public static ulong ZigZag(long v) { return (ulong)(v << 1 ^ v >> 63); }
+        public static ulong ZigZag(long v) { return Unsigned(v << 1 ^ v >> 63); }
         public static long UnZigZag(ulong v) { return (long)(v >> 1) ^ -(long)(v & 1); }
+        // The same bits, also where a project checks arithmetic.
+        internal static ulong Unsigned(long v) { return unchecked((ulong)v); }
+        internal static long Signed(ulong v) { return unchecked((long)v); }
+        internal static uint Low(ulong v) { return (uint)(v & 0xFFFFFFFF); }
+        internal static ulong Sum(ulong a, ulong b) { return unchecked(a + b); }
+        internal static ulong Difference(ulong a, ulong b) { return unchecked(a - b); }
 
         /// <summary>The 16 bits of a number (D-65).</summary>
         public static uint HalfOf(uint bits)
@@ -231,14 +237,10 @@ namespace Lattice
             }
             if (magnitude == 0x7F800000) return sign | 0x7C00;
             if (magnitude >= 0x477FF000) return sign | 0x7BFF;
-            int shift = 13;
-            uint whole = magnitude - 0x38000000;
-            if (magnitude < 0x38800000)
-            {
-                shift = 126 - (int)(magnitude >> 23);
-                if (shift > 24) return sign;
-                whole = magnitude & 0x7FFFFF | 0x800000;
-            }
+            bool isSmall = magnitude < 0x38800000;  // below 2^-14: no leading 1 is implied
+            int shift = isSmall ? 126 - (int)(magnitude >> 23) : 13;
+            if (shift > 24) return sign;
+            uint whole = isSmall ? magnitude & 0x7FFFFF | 0x800000 : magnitude - 0x38000000;
             uint kept = whole >> shift, rest = whole & (1u << shift) - 1, half = 1u << (shift - 1);
             return sign | kept + (rest > half || rest == half && (kept & 1) != 0 ? 1u : 0u);
         }
@@ -276,7 +278,7 @@ namespace Lattice
         }
         public void CopyFrom(State other) { Array.Copy(other.Words, Words, Words.Length); }
         internal ulong Long(int at) { return Words[at] | (ulong)Words[at + 1] << 32; }
-        internal void SetLong(int at, ulong value) { Words[at] = (uint)value; Words[at + 1] = (uint)(value >> 32); }
+        internal void SetLong(int at, ulong value) { Words[at] = Numbers.Low(value); Words[at + 1] = Numbers.Low(value >> 32); }
     }
 
     /// <summary>What generated classes have in common.</summary>
@@ -387,7 +389,7 @@ namespace Lattice
             return ok;
         }
         // The schema holds the bits of a value as a signed number.
-        internal override ulong Key(State s, int at) { return (ulong)(Unpack(s, at) << unused >> unused) ^ 1ul << 63; }
+        internal override ulong Key(State s, int at) { return Numbers.Unsigned(Unpack(s, at) << unused >> unused) ^ 1ul << 63; }
     }
 
     public sealed class Integer : Codec
@@ -414,7 +416,7 @@ namespace Lattice
         public static Integer Bits(int width, int bits) { return new Integer(Form.Code, width, false, bits, Most(bits), 0); }
         public static Integer Ranged(int width, long min, long max)
         {
-            ulong span = (ulong)max - (ulong)min;
+            ulong span = Numbers.Difference(Numbers.Unsigned(max), Numbers.Unsigned(min));
             return new Integer(Form.Code, width, false, Numbers.BitsFor(span), span, min);
         }
         public static Integer Varint(int width, bool isSigned) { return new Integer(Form.Varint, width, isSigned, width, Most(width), 0); }
@@ -423,13 +425,14 @@ namespace Lattice
 
         public void Pack(State to, int at, ulong value)
         {
-            if (form != Form.Code || value <= long.MaxValue) Pack(to, at, (long)value);
-            else Set(to, at, Clamped(to, value - (ulong)min, false));  // the least value of an unsigned type is not below 0
+            if (form != Form.Code || value <= long.MaxValue) Pack(to, at, Numbers.Signed(value));
+            else Set(to, at, Clamped(to, value - Numbers.Unsigned(min), false));  // the least value of an unsigned type is not below 0
         }
         public void Pack(State to, int at, long value)
         {
-            if (form == Form.Code) Set(to, at, Clamped(to, (ulong)value - (ulong)min, value < min));
-            else Set(to, at, form == Form.Varint && isSigned ? Numbers.ZigZag(value) : (ulong)value & most);
+            ulong raw = Numbers.Unsigned(value);
+            if (form == Form.Code) Set(to, at, Clamped(to, Numbers.Difference(raw, Numbers.Unsigned(min)), value < min));
+            else Set(to, at, form == Form.Varint && isSigned ? Numbers.ZigZag(value) : raw & most);
         }
         ulong Clamped(State to, ulong content, bool isLow)
         {
@@ -440,20 +443,20 @@ namespace Lattice
         public long Unpack(State from, int at)
         {
             ulong content = Get(from, at);
-            if (form == Form.Code) return (long)(content + (ulong)min);
-            if (!isSigned) return (long)content;
-            return form == Form.Varint ? Numbers.UnZigZag(content) : (long)(content << 64 - width) >> 64 - width;
+            if (form == Form.Code) return Numbers.Signed(Numbers.Sum(content, Numbers.Unsigned(min)));
+            if (!isSigned) return Numbers.Signed(content);
+            return form == Form.Varint ? Numbers.UnZigZag(content) : Numbers.Signed(content << 64 - width) >> 64 - width;
         }
-        public ulong UnpackUnsigned(State from, int at) { return (ulong)Unpack(from, at); }
+        public ulong UnpackUnsigned(State from, int at) { return Numbers.Unsigned(Unpack(from, at)); }
 
         ulong Get(State s, int at) { return Words == 1 ? s.Words[at] : s.Long(at); }
         void Set(State s, int at, ulong content)
         {
-            if (Words == 1) s.Words[at] = (uint)content; else s.SetLong(at, content);
+            if (Words == 1) s.Words[at] = Numbers.Low(content); else s.SetLong(at, content);
         }
         internal override void Zero(State s, int at)
         {
-            Set(s, at, min >= 0 ? 0 : Math.Min((ulong)-min, most));  // that of the value nearest to 0
+            Set(s, at, min >= 0 ? 0 : Math.Min(Numbers.Difference(0, Numbers.Unsigned(min)), most));  // that of the value nearest to 0
         }
         internal override void Write(BitWriter w, State s, int at) { Write(w, 0, Get(s, at)); }
         internal override bool Read(BitReader r, State s, int at) { return Read(r, 0, s, at); }
@@ -464,7 +467,7 @@ namespace Lattice
             if (form == Form.Code) w.Bits(content, bits);
             else if (form == Form.Fixed) w.Scalar(content, bits);
             else if (form == Form.Varint) w.Varint(content);
-            else w.Varint(Numbers.ZigZag(width == 64 ? (long)(content - before) : (int)(uint)(content - before)));
+            else w.Varint(Numbers.ZigZag(Numbers.Signed(Numbers.Difference(content, before) << 64 - width) >> 64 - width));
         }
         bool Read(BitReader r, ulong before, State s, int at)
         {
@@ -472,14 +475,14 @@ namespace Lattice
             bool ok = form == Form.Code ? r.Code(bits, most, Refusal.LargeNumber, out content)
                 : form == Form.Fixed ? r.Scalar(bits, out content)
                 : r.Varint(out content) && (content <= most || r.Refuse(Refusal.LargeNumber));
-            if (ok && form == Form.Difference) content = before + (ulong)Numbers.UnZigZag(content) & most;
+            if (ok && form == Form.Difference) content = Numbers.Sum(before, Numbers.Unsigned(Numbers.UnZigZag(content))) & most;
             Set(s, at, ok ? content : 0);
             return ok;
         }
         internal override ulong Key(State s, int at)
         {
             if (form == Form.Code || !isSigned) return Get(s, at);
-            return (ulong)Unpack(s, at) ^ 1ul << 63;
+            return Numbers.Unsigned(Unpack(s, at)) ^ 1ul << 63;
         }
     }
 
@@ -527,7 +530,7 @@ namespace Lattice
                     to.Words[at] = Numbers.BitsOf((float)v);
                     break;
                 default:
-                    to.SetLong(at, (ulong)BitConverter.DoubleToInt64Bits(v));
+                    to.SetLong(at, Numbers.Unsigned(BitConverter.DoubleToInt64Bits(v)));
                     break;
             }
         }
@@ -537,7 +540,7 @@ namespace Lattice
             {
                 case Form.Half: return Numbers.FloatOf(Numbers.FloatBitsOfHalf(from.Words[at]));
                 case Form.Float: return Numbers.FloatOf(from.Words[at]);
-                case Form.Double: return BitConverter.Int64BitsToDouble((long)from.Long(at));
+                case Form.Double: return BitConverter.Int64BitsToDouble(Numbers.Signed(from.Long(at)));
                 default: return min + (double)(long)Get(from, at) * (max - min) / steps;
             }
         }
@@ -558,7 +561,7 @@ namespace Lattice
         ulong Get(State s, int at) { return Words == 1 ? s.Words[at] : s.Long(at); }
         void Set(State s, int at, ulong content)
         {
-            if (Words == 1) s.Words[at] = (uint)content; else s.SetLong(at, content);
+            if (Words == 1) s.Words[at] = Numbers.Low(content); else s.SetLong(at, content);
         }
         internal override void Zero(State s, int at)
         {
@@ -771,7 +774,7 @@ namespace Lattice
             this.capacity = capacity;
             this.hasZeros = hasZeros;
         }
-        internal static byte ByteAt(State s, int at, int i) { return (byte)(s.Words[at + 1 + (i >> 2)] >> 8 * (i & 3)); }
+        internal static byte ByteAt(State s, int at, int i) { return (byte)(s.Words[at + 1 + (i >> 2)] >> 8 * (i & 3) & 0xFF); }
         /// <summary>Appends a byte; false when there is no room.</summary>
         protected bool Append(State s, int at, int value)
         {

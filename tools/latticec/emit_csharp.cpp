@@ -72,7 +72,7 @@ class CsharpEmitter : public ClassEmitter {
 
   void check_names() override {
     const std::string& space = checked_.schema->name;
-    refuse(space, checked_.schema->name_place, {"Lattice", "lattice", "System"},
+    refuse(space, checked_.schema->name_place, {"Lattice", "System", "generic", "global", "lattice"},
            "is a namespace that generated C# uses");
     std::vector<Declared> extra;
     for (const CheckedObject& o : checked_.objects)
@@ -153,7 +153,7 @@ class CsharpEmitter : public ClassEmitter {
                ";\n";
       case Member::Shape::kList:
       case Member::Shape::kMap:
-        return "public readonly lattice::List<" + type + "> " + name + " = new lattice::List<" + type +
+        return "public readonly generic::List<" + type + "> " + name + " = new generic::List<" + type +
                ">();\n";
       case Member::Shape::kOne:
         break;
@@ -295,9 +295,9 @@ class CsharpEmitter : public ClassEmitter {
   std::string unpack_loop(const Value& v, const std::string& indent) override {
     if (v.member.source->source->shape == Member::Shape::kArray) return indent + array_loop(v);
     const std::string first = initial(v.member);
-    return indent + v.host + ".Resize(" + v.codec + ".Count(from, " + v.at + "), () => " +
-           (first.empty() ? "default(" + element_type(v.member) + ")" : first) + ");\n" + indent +
-           "for (int i = 0; i < " + v.host + ".Count; ++i)";
+    return indent + "lattice::Elements.Resize(" + v.host + ", " + v.codec + ".Count(from, " + v.at +
+           "), () => " + (first.empty() ? "default(" + element_type(v.member) + ")" : first) + ");\n" +
+           indent + "for (int i = 0; i < " + v.host + ".Count; ++i)";
   }
   static std::string array_loop(const Value& v) {
     return "for (int i = 0; i < " + std::to_string(v.member.source->source->count) + "; ++i)";
@@ -311,7 +311,9 @@ std::string emit_csharp(const Checked& checked, const std::string& from, Report&
   const std::string body = CsharpEmitter(checked, report).declarations();
   const std::string& name = checked.schema->name;
   std::string out =
-      "// Made by latticec from " + from + ". Do not edit.\nusing lattice = global::Lattice;\n\n";
+      "// Made by latticec from " + from +
+      ". Do not edit.\n"
+      "using generic = global::System.Collections.Generic;\nusing lattice = global::Lattice;\n\n";
   out += "namespace " + csharp_id(name.empty() ? "Schemas" : name) + "\n{\n";
   out +=
       "    public static class Schema\n    {\n        /// <summary>The hash of the schema, in a world with "

@@ -74,6 +74,54 @@ static class UseCamp
         Expect(Math.Abs(camper.place.x) < 0.01 && camper.place.y == 100, "the place that is left");
     }
 
+    // The fields are pairs of a value and its number of bits. `before` is null for a whole state.
+    static void Refused(Refusal expected, StructureCodec codec, State before, params ulong[] fields)
+    {
+        var bytes = new byte[64];
+        var writer = new BitWriter(bytes);
+        for (int i = 0; i < fields.Length; i += 2) writer.Bits(fields[i], (int)fields[i + 1]);
+        var reader = new BitReader();
+        reader.Reset(bytes, 0, writer.ByteCount);
+        State s = codec.NewState();
+        bool isRead = before == null ? codec.Decode(reader, s) : codec.DecodeDelta(reader, before, s);
+        Expect(!(isRead && reader.AtEnd()) && reader.Refusal == expected, expected + ", and not " + reader.Refusal);
+        Expect(isRead || s.IsSame(before ?? codec.NewState()), "what is left after " + expected);
+    }
+    static void Refused(Refusal expected, Codec member, params ulong[] fields)
+    {
+        Refused(expected, new StructureCodec(false, member), null, fields);
+    }
+
+    static void NameEachRefusal()
+    {
+        var number = Integer.Fixed(8, false);
+        var map = new StructureCodec(false, new MapCodec(new StructureCodec(false, number, new Bool()), 3));
+        Refused(Refusal.Truncated, Integer.Fixed(32, false), 1, 8);
+        Refused(Refusal.Truncated, new Text(9), 9, 8, 1, 8);
+        Refused(Refusal.LongVarint, Integer.Varint(32, false), 0x80, 8, 0, 8);
+        Refused(Refusal.LargeNumber, Integer.Varint(32, true), 0xFFFFFFFF, 32, 0x7F, 8);
+        Refused(Refusal.LargeNumber, Integer.Ranged(8, 0, 4), 5, 3);
+        Refused(Refusal.LargeNumber, Real.Bounds(0, 1, 4), 5, 3);
+        Refused(Refusal.LargeNumber, Ordinal.Plain(3), 3, 2);
+        Refused(Refusal.LargeLength, new Text(2), 3, 8, 0x616161, 24);
+        Refused(Refusal.LargeLength, new ListCodec<Bool>(new Bool(), 2), 3, 2);
+        Refused(Refusal.WrongTag, new UnionCodec(new Bool(), new Bool()), 3, 2);
+        Refused(Refusal.NotText, new Text(4), 2, 8, 0xC080, 16);
+        Refused(Refusal.ZeroByte, new Text(4), 1, 8, 0, 8);
+        Refused(Refusal.ZeroByte, Blob.WithoutZeros(4), 1, 8, 0, 8);
+        Refused(Refusal.NoRotation, Rotation.SmallestThree(4), 0, 2, 15, 4, 0, 8);
+        Refused(Refusal.NoRotation, Rotation.Full(), 0, 64, 0, 64);
+        Refused(Refusal.KeyOrder, map, null, 2, 2, 5, 8, 0, 1, 5, 8, 1, 1);
+        Refused(Refusal.BytesLeft, new Bool(), 1, 1, 0, 8);
+        Refused(Refusal.BytesLeft, new Bool(), 0, 1, 1, 1);
+        var one = new StructureCodec(false, number);
+        Refused(Refusal.NothingChanged, one, one.NewState(), 1, 1, 0, 8);
+        State known = map.NewState();
+        var five = new byte[] { 0x41, 0x40 };  // one entry, of the key 5
+        Expect(map.Decode(new BitReader(five), known), "a map of one entry");
+        Refused(Refusal.KnownKey, map, known, 1, 1, 0, 1, 1, 1, 5, 8, 1, 1, 0, 1);
+    }
+
     static void AllocateNothing()
     {
         var camper = new CamperState { name = "Gr\u00e1inne \U0001F3D5" };
@@ -104,6 +152,7 @@ static class UseCamp
     {
         Travel();
         CutWhatDoesNotFit();
+        NameEachRefusal();
         AllocateNothing();
         Console.WriteLine("C#: the camper travels");
         return 0;

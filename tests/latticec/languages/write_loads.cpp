@@ -110,8 +110,9 @@ class LoadWriter {
     if (source.shape != Member::Shape::kArray) {
       count = "m.U16(at + " + num(m.offset + m.count_offset) + ")";
       const std::string fresh = initial(source, m);
-      out = tongue_.is_csharp ? "  " + host + ".Resize(" + count + ", () => " + fresh + ");\n"
-                              : "  lattice.resize<any>(" + host + ", " + count + ", () => " + fresh + ");\n";
+      out = tongue_.is_csharp
+                ? "  Lattice.Elements.Resize(" + host + ", " + count + ", () => " + fresh + ");\n"
+                : "  lattice.resize<any>(" + host + ", " + count + ", () => " + fresh + ");\n";
     }
     return out + "  " + tongue_.loop(count) + value(source, m, host + "[i]", at + " + i * " + num(bytes(m))) +
            ";\n";

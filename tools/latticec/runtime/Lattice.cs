@@ -3,6 +3,7 @@
 // allocate nothing; Unpack() allocates a text, bytes or an element only where it differs from what is there.
 // The format is docs/spec/data.md; the rules D-1 to D-65 are there.
 using System;
+using System.Collections.Generic;
 using System.Runtime.InteropServices;
 
 namespace Lattice
@@ -46,18 +47,7 @@ namespace Lattice
     /// <summary>A rotation. All zeros count as none.</summary>
     public struct Quat { public float x, y, z, w; public Quat(float x, float y, float z, float w) { this.x = x; this.y = y; this.z = z; this.w = w; } }
 
-    /// <summary>A list member. What is above its capacity does not travel.</summary>
-    public sealed class List<T> : System.Collections.Generic.List<T>
-    {
-        /// <summary>Makes the list so long. `make` gives the new elements.</summary>
-        public void Resize(int count, Func<T> make)
-        {
-            if (Count > count) RemoveRange(count, Count - count);
-            while (Count < count) Add(make());
-        }
-    }
-
-    /// <summary>Makes the elements of array members.</summary>
+    /// <summary>The elements of arrays and lists.</summary>
     public static class Elements
     {
         public static T[] Make<T>(int count, Func<T> make)
@@ -65,6 +55,12 @@ namespace Lattice
             var all = new T[count];
             for (int i = 0; i < count; ++i) all[i] = make();
             return all;
+        }
+        /// <summary>Makes a list so long. `make` gives the new elements.</summary>
+        public static void Resize<T>(List<T> list, int count, Func<T> make)
+        {
+            if (list.Count > count) list.RemoveRange(count, list.Count - count);
+            while (list.Count < count) list.Add(make());
         }
     }
 

@@ -116,6 +116,8 @@ class Layout {
   std::span<const LayoutBehaviour> behaviours() const { return behaviours_; }
   std::span<const LayoutNode> nodes() const { return nodes_; }
   std::span<const Leaf> leaves() const { return leaves_; }
+  /// What belongs to each of leaves().
+  std::span<const LeafExtra> extras() const { return extras_; }
   std::span<const MotionMember> motion() const { return motion_; }
   size_t host_bytes(size_t behaviour) const { return behaviours_[behaviour].host_bytes; }
   size_t host_align(size_t behaviour) const { return behaviours_[behaviour].host_align; }

@@ -42,6 +42,7 @@ std::span<const Leaf> Layout::leaves_of(const LayoutNode& node) const {
 
 void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* current) const {
   if (has_flat_mask()) return encode_flat(writer, base, current);
+  if (!has_presence_bits_) return encode_nodes(writer, members_of(behaviours_[0]), base, current);
   uint32_t present = 0;
   for (size_t i = 0; i < behaviours_.size(); ++i) {
     const LayoutBehaviour& behaviour = behaviours_[i];
@@ -100,6 +101,8 @@ bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const 
   bool ok = true;
   if (has_flat_mask()) {
     ok = decode_flat(reader, base, out);
+  } else if (!has_presence_bits_) {
+    ok = decode_nodes(reader, members_of(behaviours_[0]), base, out);
   } else {
     const uint64_t present = reader.ReadBits(static_cast<int>(behaviours_.size()));
     for (size_t i = 0; i < behaviours_.size() && ok; ++i) {

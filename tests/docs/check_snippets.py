@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that code in the documents is code that is compiled or run: check_snippets.py TREE [--write]
 
-A fenced block of C, C++, CMake or shell follows a line that names where it is cut from:
+A fenced block of C, C++, C#, TypeScript, CMake or shell follows a line that names where it is cut from:
 
     <!-- from examples/01-hello/main.c [connect] -->
     ```c
@@ -9,7 +9,7 @@ A fenced block of C, C++, CMake or shell follows a line that names where it is c
     ```
 
 The source, under examples/ or tests/, has the region between two lines that hold the marker and nothing else:
-`//! [connect]` in C and C++, `# [connect]` elsewhere. The block is that region: its common indentation removed,
+`//! [connect]` in C, C++, C# and TypeScript, `# [connect]` elsewhere. The block is that region: its common indentation removed,
 the marker lines of other regions inside it left out. A region may be shown in several places. A source that should
 stay free of markers is named alone, `<!-- from examples/01-hello/main.c -->`: the block is then any run of its lines.
 
@@ -21,7 +21,7 @@ import re
 import sys
 import textwrap
 
-CODE = {"c", "cpp", "c++", "cmake", "sh", "bash"}
+CODE = {"c", "cpp", "c++", "csharp", "typescript", "cmake", "sh", "bash"}
 OPEN = re.compile(r"^```\s*([A-Za-z+]*)\s*$")
 FROM = re.compile(r"^<!-- from (\S+)(?: \[([a-z0-9_]+)\])? -->$")
 MARKER = re.compile(r"^\s*(?://!|#) \[([a-z0-9_]+)\]\s*$")

@@ -38,6 +38,15 @@ grep -q "^e.h: .*everything.lattice .*parts.lattice" e.d || fail "the depfile is
 if command -v python3 >/dev/null; then python3 -m json.tool e.json >/dev/null || fail 'the JSON is none'; fi
 "$latticec" docs game.lattice -o game.md
 grep -q '^### Fighter' game.md || fail 'no reference was made'
+"$latticec" csharp game.lattice -o Game.cs
+grep -q '^// Made by latticec from game.lattice. Do not edit.$' Game.cs || fail 'C# without its head'
+grep -q 'public sealed class Fighter : lattice::Structure' Game.cs || fail 'no C# was made'
+"$latticec" typescript game.lattice -o game.ts
+grep -q '^export class Fighter extends lattice.Structure {$' game.ts || fail 'no TypeScript was made'
+"$latticec" csharp --runtime -o Lattice.cs
+cmp Lattice.cs "$here/../../tools/latticec/runtime/Lattice.cs" || fail 'another runtime of C#'
+"$latticec" typescript --runtime | cmp - "$here/../../tools/latticec/runtime/lattice.ts" || fail 'another runtime of TypeScript'
+expect 2 "'cpp' needs no runtime" "$latticec" cpp --runtime
 cp game.lattice old.lattice
 expect 0 'the wire is the same' "$latticec" check old.lattice game.lattice
 sed -i 's/@bits(10)/@bits(12)/' game.lattice
@@ -50,6 +59,8 @@ cp old.lattice game.lattice
 printf 'state A { uint8 x }' >bad.lattice
 echo keep >bad.h
 expect 3 "expected ';'" "$latticec" cpp bad.lattice -o bad.h
+printf 'state A { uint8 Pack; }' >named.lattice
+expect 3 "named.lattice:1:17: error: 'Pack' is a name that a class of C# has already" "$latticec" csharp named.lattice -o bad.h
 [ "$(cat bad.h)" = keep ] || fail 'a schema with errors changed the output'
 expect 4 'cannot write' "$latticec" cpp old.lattice -o none/game.h
 [ "$(find . -name '*.new')" = '' ] || fail 'a temporary file stayed'

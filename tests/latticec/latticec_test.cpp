@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "check.h"
 #include "emit.h"
 #include "everything.lattice.h"
 #include "everything_macros.h"
+#include "names.h"
 #include "parser.h"
 #include "schema_id.h"
 #include "tools.h"
@@ -276,6 +279,96 @@ TEST(Latticec, TheFormKeepsTheMeaningAndIsItsOwnForm) {
   EXPECT_TRUE(report.ok());
 }
 
+// The text and the errors of an emitter with names of its own.
+using Emit = std::string (*)(const Checked&, const std::string&, Report&);
+std::string emitted(Emit emit, const std::string& text, std::string* errors) {
+  Result result;
+  compile({{"a.lattice", text}}, result);
+  EXPECT_TRUE(result.ok) << result.report.text();
+  std::string out = emit(result.checked, "a.lattice", result.report);
+  *errors = result.report.text();
+  return out;
+}
+
+TEST(Latticec, NamesThatALanguageCannotHaveHaveAPlace) {
+  const struct {
+    Emit emit;
+    const char *text, *expected;  // the end of a line
+  } kCases[] = {
+      {emit_csharp, "state A { uint8 ToString; }",
+       "1:17: error: 'ToString' is a name that a class of C# has already"},
+      {emit_csharp, "state A { uint8 A; }", "1:17: error: 'A' is the name of a type too"},
+      {emit_csharp, "enum E { a } state A { uint8 E; }", "1:30: error: 'E' is the name of a type too"},
+      {emit_csharp, "struct Schema { bool x; }", "1:8: error: 'Schema' cannot be the name of a type in C#"},
+      {emit_csharp, "struct Tag { bool x; }", "1:8: error: 'Tag' cannot be the name of a type in C#"},
+      {emit_csharp, "enum Place { a }", "1:6: error: 'Place' cannot be the name of a type in C#"},
+      {emit_csharp, "namespace Lattice; state A { bool x; }", "1:11: error: 'Lattice' is a namespace that"},
+      {emit_csharp, "struct OObject { bool x; } state S { bool x; } object O { state S; }",
+       "1:55: error: 'OObject' is the name of a type, and of what is made for another one"},
+      {emit_csharp, "state S { bool x; } object O { state S Place; }",
+       "1:38: error: 'Place' is a name that is taken"},
+      {emit_csharp, "state S { bool x; } object O { state S; rpc Rpc() to all; }",
+       "1:45: error: 'Rpc' is a name that"},
+      {emit_typescript, "state A { uint8 constructor; }",
+       "1:17: error: 'constructor' is a name that a class of TypeScript has already"},
+      {emit_typescript, "state A { uint8 unpack; }", "1:17: error: 'unpack' is a name that a class"},
+      {emit_typescript, "struct function { bool x; }",
+       "1:8: error: 'function' cannot be the name of a type in TypeScript"},
+      {emit_typescript, "enum E { NaN }", "1:10: error: 'NaN' cannot be the name of a value"},
+      {emit_typescript, "enum E : int64 { a = 9007199254740992 }",
+       "1:18: error: an enum of TypeScript holds whole numbers"},
+      {emit_typescript, "struct UWhich { bool x; } union U { bool a; }",
+       "1:33: error: 'UWhich' is the name of a type, and"},
+  };
+  for (const auto& c : kCases) {
+    std::string errors;
+    emitted(c.emit, c.text, &errors);
+    EXPECT_NE(errors.find(std::string("a.lattice:") + c.expected), std::string::npos) << c.text << "\n"
+                                                                                      << errors;
+  }
+}
+
+TEST(Latticec, WordsOfCsharpAndTypescriptAreNames) {
+  const std::string schema = "enum lock { in, out } state event { lock base; bool function; string(3) ref; }";
+  std::string errors;
+  const std::string cs = emitted(emit_csharp, schema, &errors);
+  EXPECT_EQ(errors, "");
+  for (const char* part :
+       {"public enum @lock : int", "@in = 0,", "public sealed class @event", "public @lock @base;",
+        "public bool function;", "public string @ref", "(@lock)_base.Unpack(from, at)"})
+    EXPECT_NE(cs.find(part), std::string::npos) << part << "\n" << cs;
+  const std::string ts = emitted(emit_typescript, schema, &errors);
+  EXPECT_EQ(errors, "");
+  EXPECT_NE(ts.find("  function: boolean = false;"), std::string::npos) << ts;
+}
+
+TEST(Latticec, CommentsComeAlong) {
+  const std::string schema = "/// A & B <c>.\nstruct S {\n/// It ends */ here.\nbool x;\n}";
+  std::string errors;
+  const std::string cs = emitted(emit_csharp, schema, &errors),
+                    ts = emitted(emit_typescript, schema, &errors);
+  EXPECT_NE(cs.find("    /// <summary>A &amp; B &lt;c&gt;.</summary>\n    public sealed class S"),
+            std::string::npos)
+      << cs;
+  EXPECT_NE(ts.find("/** A & B <c>. */\nexport class S"), std::string::npos) << ts;
+  EXPECT_NE(ts.find("  /** It ends * / here. */\n  x: boolean"), std::string::npos) << ts;
+}
+
+TEST(Latticec, TheSchemaHashIsThatOfAWorld) {
+  Result result;
+  const ReadFile read = [](const std::string& path, std::string*) -> std::optional<std::string> {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  parse(LATTICEC_TEST_FOLDER "/everything.lattice", read, result.schema, result.report);
+  ASSERT_TRUE(check(result.schema, result.checked, result.report)) << result.report.text();
+  EXPECT_EQ(result.checked.schema_id,
+            schema_id([](lattice_world* world) { return everything::register_schema(world); }));
+  const std::string id = hexadecimal(result.checked.schema_id);
+  EXPECT_NE(emit_csharp(result.checked, "e", result.report).find("Id = " + id + ";"), std::string::npos);
+  EXPECT_NE(emit_typescript(result.checked, "e", result.report).find("id: " + id + "n"), std::string::npos);
+}
+
 TEST(Latticec, TheFirstSchemaCompiles) {
   EXPECT_EQ(errors_of(first_schema()), "");
 }
@@ -287,6 +380,9 @@ TEST(Latticec, TheSameSchemaMakesTheSameText) {
   EXPECT_EQ(emit_cpp(a.checked, "a.lattice"), emit_cpp(b.checked, "a.lattice"));
   EXPECT_EQ(emit_json(a.checked), emit_json(b.checked));
   EXPECT_EQ(emit_docs(a.checked, "a.lattice"), emit_docs(b.checked, "a.lattice"));
+  EXPECT_EQ(emit_csharp(a.checked, "a.lattice", a.report), emit_csharp(b.checked, "a.lattice", b.report));
+  EXPECT_EQ(emit_typescript(a.checked, "a.lattice", a.report),
+            emit_typescript(b.checked, "a.lattice", b.report));
 }
 
 }  // namespace

@@ -105,6 +105,7 @@ run_doctor() {
   package_fact packages_docs docs note "for ./lattice docs"
   package_fact packages_models models note "for the model of key rotation"
   package_fact packages_dissector dissector note "for the test of the Wireshark dissector"
+  package_fact packages_languages languages note "for the proof that C++, C# and TypeScript agree"
   package_fact packages_shell shell note "for the check of the shell scripts"
   package_fact packages_matrix matrix note "for test --matrix"
   package_fact packages_portable_wasm32 portable_wasm32 note "for test --matrix: compile for WebAssembly"

@@ -38,6 +38,12 @@ python3-cryptography file /usr/lib/python3/dist-packages/cryptography*
 packages_dissector='
 tshark command tshark
 '
+packages_languages='
+mono-mcs command mcs
+mono-runtime command mono
+nodejs command node
+node-typescript command tsc
+'
 packages_docs='
 doxygen command doxygen
 '

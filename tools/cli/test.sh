@@ -85,6 +85,7 @@ test_release() {
   fi
   want_packages conformance || say "no decoder of another language: missing $wanted"
   want_packages operate || say "deploy/ is checked in part: missing $wanted"
+  want_packages languages || say "C# and TypeScript are not compared with C++: missing $wanted"
   want_packages docs || say "no test of the reference: missing $wanted"
   want_packages models || say "models are not explored: missing $wanted"
   want_packages shell || say "shell scripts are not checked: missing $wanted"

@@ -4,15 +4,16 @@
 #include <map>
 #include <set>
 
+#include "alone.h"
 #include "attributes.h"
 #include "names.h"
-#include "serialization/layout.h"
 #include "serialization/type_registry.h"
 
 namespace latticec {
 namespace {
 
 using lattice::serialization::Layout;
+using lattice::serialization::LayoutNode;
 
 struct HostShape {
   uint32_t bytes = 0, align = 1;
@@ -50,6 +51,11 @@ constexpr Primitive kPrimitives[] = {
     {"netid", LATTICE_WIRE_NETID, "netid", {8, 8}},
     {"tick", LATTICE_WIRE_TICK, "nettick", {4, 4}},
 };
+
+// The channels of a world without a transfer_channel (docs/spec/data.md, D-34).
+constexpr const char* kDefaultChannels =
+    "channel 0 unreliable\nchannel 1 unreliable_sequenced\nchannel 2 reliable_unordered\n"
+    "channel 3 reliable_ordered\nchannel 14 ack\nchannel 15 reliable_ordered\n";
 
 uint32_t round_up(uint32_t bytes, uint32_t align) {
   return (bytes + align - 1) / align * align;
@@ -297,17 +303,8 @@ class Checker {
       if (!Layout::compile_object(type, &layout, &error)) place_error(structure, error);
       return;
     }
-    if (!structure.is_union()) {
-      if (!Layout::compile_structure(structure.desc, true, &layout, &error)) place_error(structure, error);
-      return;
-    }
-    lattice_member_desc member;  // a union is always a member
-    lattice_member_desc_init(&member);
-    member.name = "u", member.type = LATTICE_WIRE_STRUCT, member.structure = &structure.desc;
-    lattice_struct_desc outer = structure.desc;
-    outer.flags = 0, outer.tag_offset = 0, outer.members = &member, outer.member_count = 1;
-    if (Layout::compile_structure(outer, true, &layout, &error)) return;
-    place_error(structure, error, error.find("member 'u'") + 1);
+    if (compile_alone(structure, &layout, &error)) return;
+    place_error(structure, error, structure.is_union() ? error.find("member 'u'") + 1 : 0);
   }
   void place_error(const CheckedStructure& structure, const std::string& error, size_t from = 0) {
     const CheckedStructure* at = &structure;
@@ -462,6 +459,7 @@ class Checker {
       const lattice_input_desc input = {sizeof(lattice_input_desc), 0, nullptr, &out_.input->desc};
       if (!registry.set_input(input, &error)) return place_error(*out_.input, error);
     }
+    out_.schema_id = registry.schema_hash(kDefaultChannels);
     const std::string text = registry.canonical_text("");
     const size_t types = std::min(text.find("\ntype "), text.find("\ninput "));
     out_.canonical = types == std::string::npos ? "" : text.substr(types + 1);
@@ -474,6 +472,32 @@ class Checker {
 };
 
 }  // namespace
+
+bool compile_alone(const CheckedStructure& structure, Layout* out, std::string* error) {
+  if (structure.source->kind == Structure::Kind::kState) {
+    // Who gets a member changes no bits, and only members of objects have it.
+    constexpr uint32_t kConditions = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_SKIP_OWNER |
+                                     LATTICE_MEMBER_PREDICTED_ONLY | LATTICE_MEMBER_INITIAL_ONLY;
+    std::vector<lattice_member_desc> members(structure.desc.members,
+                                             structure.desc.members + structure.desc.member_count);
+    for (lattice_member_desc& member : members) member.flags &= ~kConditions;
+    lattice_struct_desc desc = structure.desc;
+    desc.members = members.data();
+    return Layout::compile_structure(desc, true, out, error);
+  }
+  if (!structure.is_union()) return Layout::compile_structure(structure.desc, true, out, error);
+  lattice_member_desc member;  // a union is always a member
+  lattice_member_desc_init(&member);
+  member.name = "u", member.type = LATTICE_WIRE_STRUCT, member.structure = &structure.desc;
+  lattice_struct_desc outer = structure.desc;
+  outer.flags = 0, outer.tag_offset = 0, outer.members = &member, outer.member_count = 1;
+  return Layout::compile_structure(outer, true, out, error);
+}
+
+std::span<const LayoutNode> members_of(const CheckedStructure& structure, const Layout& layout) {
+  if (!structure.is_union()) return layout.nodes().first(structure.members.size());
+  return layout.nodes().subspan(layout.nodes()[0].first_child, structure.members.size());
+}
 
 bool check(const Schema& schema, Checked& out, Report& report) {
   return report.ok() && Checker(schema, out, report).run();

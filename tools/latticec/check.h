@@ -53,7 +53,8 @@ struct Checked {
   std::deque<CheckedObject> objects;
   std::deque<std::vector<int64_t>> enum_values;
   const CheckedStructure* input = nullptr;
-  std::string canonical;  // the types and the input as the schema hash sees them (docs/spec/data.md, D-30)
+  std::string canonical;   // the types and the input as the schema hash sees them (docs/spec/data.md, D-30)
+  uint64_t schema_id = 0;  // of a world with the default channels
 };
 
 /// False with errors in `report`; then `out` is of no use. `schema` must outlive `out`.

@@ -11,6 +11,11 @@ namespace latticec {
 /// the name of the schema file, for the head of the text.
 std::string emit_cpp(const Checked& checked, const std::string& from);
 
+/// C# and TypeScript: a class for each structure. Both stand on a runtime (runtime.h). A name that the
+/// language cannot have is an error in the report; then the text is of no use.
+std::string emit_csharp(const Checked& checked, const std::string& from, Report& report);
+std::string emit_typescript(const Checked& checked, const std::string& from, Report& report);
+
 /// Everything as JSON, for other tools: enums, structures, objects, each member with its bits.
 std::string emit_json(const Checked& checked);
 

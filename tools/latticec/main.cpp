@@ -11,6 +11,7 @@
 
 #include "emit.h"
 #include "parser.h"
+#include "runtime.h"
 #include "tools.h"
 
 namespace latticec {
@@ -22,6 +23,11 @@ constexpr const char* kHelp =
     "latticec: makes code of a schema of networked types.\n\n"
     "  latticec new game.lattice                 write a schema to begin with\n"
     "  latticec cpp game.lattice -o game.h       C++: the structures, and register_schema()\n"
+    "  latticec csharp game.lattice -o Game.cs   C#: a class for each structure\n"
+    "  latticec csharp --runtime -o Lattice.cs   what these classes stand on, the same for every schema\n"
+    "  latticec typescript game.lattice -o game.ts\n"
+    "  latticec typescript --runtime -o lattice.ts\n"
+    "                                            the same for TypeScript\n"
     "  latticec json game.lattice                everything, for other tools\n"
     "  latticec docs game.lattice -o game.md     a reference for people\n"
     "  latticec check old.lattice new.lattice    what differs on the wire; exit code 1 when something does\n"
@@ -108,6 +114,13 @@ int run_format(const std::string& path, const std::string& to) {
   return kBadSchema;
 }
 
+std::string emit(const std::string& command, const std::string& from, Compiled& compiled) {
+  if (command == "csharp") return emit_csharp(compiled.checked, from, compiled.report);
+  if (command == "typescript") return emit_typescript(compiled.checked, from, compiled.report);
+  if (command == "json") return emit_json(compiled.checked);
+  return command == "cpp" ? emit_cpp(compiled.checked, from) : emit_docs(compiled.checked, from);
+}
+
 int usage(const std::string& what) {
   std::fprintf(stderr, "latticec: %s Run 'latticec --help'.\n", what.c_str());
   return kUsage;
@@ -128,7 +141,8 @@ int run(std::vector<std::string> words) {
     --i;
   }
   const std::string& command = words[0];
-  const std::vector<std::string> known = {"new", "cpp", "json", "docs", "check", "fmt"};
+  const std::vector<std::string> known = {"new",  "cpp",  "csharp", "typescript",
+                                          "json", "docs", "check",  "fmt"};
   bool is_known = false;
   for (const std::string& name : known) is_known = is_known || name == command;
   if (!is_known) {
@@ -144,17 +158,24 @@ int run(std::vector<std::string> words) {
     if (access(words[1].c_str(), F_OK) == 0) return usage(words[1] + " is there already.");
     return write_out(words[1], first_schema());
   }
+  if (words[1] == "--runtime") {
+    if (command != "csharp" && command != "typescript") return usage("'" + command + "' needs no runtime.");
+    return write_out(output, std::string(command == "csharp" ? csharp_runtime() : typescript_runtime()));
+  }
   Compiled compiled;
   if (!compile(words[1], compiled)) return kBadSchema;
+  const std::string name = words[1].substr(words[1].rfind('/') + 1);
+  const std::string text = emit(command, name, compiled);
+  if (!compiled.report.ok()) {
+    std::fputs(compiled.report.text().c_str(), stderr);
+    return kBadSchema;
+  }
   if (!depends.empty()) {
     std::string rule = output + ":";
     for (const auto& source : compiled.schema.sources) rule += " " + source->path();
     if (const int exit = write_out(depends, rule + "\n"); exit != kOk) return exit;
   }
-  const std::string name = words[1].substr(words[1].rfind('/') + 1);
-  return write_out(output, command == "cpp"    ? emit_cpp(compiled.checked, name)
-                           : command == "json" ? emit_json(compiled.checked)
-                                               : emit_docs(compiled.checked, name));
+  return write_out(output, text);
 }
 
 }  // namespace

@@ -42,6 +42,13 @@ std::string decimal(double v) {
   return std::string(text, end.ptr);
 }
 
+std::string hexadecimal(uint64_t v) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out = "0x";
+  for (int shift = 60; shift >= 0; shift -= 4) out += kDigits[v >> shift & 15];
+  return out;
+}
+
 std::string camel(const std::string& name) {
   std::string out;
   bool is_begin = true;

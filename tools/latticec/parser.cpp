@@ -49,8 +49,8 @@ class Parser {
         need(";");
       } else if (word.is("namespace") && attributes.empty()) {
         take();
-        const std::string name = take_name("the name of the namespace").text;
-        if (is_first) out_.name = name;
+        const Token name = take_name("the name of the namespace");
+        if (is_first) out_.name = name.text, out_.name_place = name.place;
         need(";");
       } else if (word.is("enum")) {
         take_enum();

@@ -81,7 +81,8 @@ struct Object {
 struct Schema {
   std::vector<std::unique_ptr<Source>> sources;  // the first one is the one that was asked for
   std::string name;                              // the namespace, or "" for none
-  std::vector<std::string> imports;              // of the first file, as written
+  Place name_place;
+  std::vector<std::string> imports;  // of the first file, as written
   // Addresses stay: other parts refer to declarations.
   std::deque<Enum> enums;
   std::deque<Structure> structures;

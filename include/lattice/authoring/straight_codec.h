@@ -191,6 +191,8 @@ struct NumberCode {
       return words[n.word] | static_cast<uint64_t>(words[n.word + 1]) << 32;
     }
   }
+  /// What a difference is taken against.
+  LATTICE_STRAIGHT static uint64_t baseline(const uint32_t* base) { return n.is_inner ? 0 : value(base); }
   LATTICE_STRAIGHT static void set(uint32_t* words, uint64_t v) {
     words[n.word] = static_cast<uint32_t>(v);
     if constexpr (n.words() != 1) words[n.word + 1] = static_cast<uint32_t>(v >> 32);
@@ -298,9 +300,9 @@ struct NumberCode {
     } else if constexpr (n.kind == Kind::kFixed || n.kind == Kind::kFull) {
       w.put<n.bits>(reversed<n.host_bytes>(value(words)));
     } else if constexpr (n.kind == Kind::kFixed64Difference) {
-      w.put_varint(zig_zag(static_cast<int64_t>(value(words) - value(base))));
+      w.put_varint(zig_zag(static_cast<int64_t>(value(words) - baseline(base))));
     } else if constexpr (n.kind == Kind::kTickDifference) {
-      w.put_varint(zig_zag(static_cast<int32_t>(words[n.word] - base[n.word])));
+      w.put_varint(zig_zag(static_cast<int32_t>(words[n.word] - static_cast<uint32_t>(baseline(base)))));
     } else if constexpr (n.kind == Kind::kFullRotation) {
       for (unsigned i = 0; i < 4; ++i) w.put<32>(reversed<4>(words[n.word + i]));
     } else {
@@ -316,10 +318,11 @@ struct NumberCode {
     } else if constexpr (n.kind == Kind::kFixed || n.kind == Kind::kFull) {
       set(out, reversed<n.host_bytes>(r.take<n.bits>()));
     } else if constexpr (n.kind == Kind::kFixed64Difference) {
-      set(out, value(base) + static_cast<uint64_t>(un_zig_zag(r.take_varint<8>(ok))));
+      set(out, baseline(base) + static_cast<uint64_t>(un_zig_zag(r.take_varint<8>(ok))));
     } else if constexpr (n.kind == Kind::kTickDifference) {
       const uint64_t v = r.take_varint<4>(ok);
-      out[n.word] = base[n.word] + static_cast<uint32_t>(un_zig_zag(static_cast<uint32_t>(v)));
+      out[n.word] =
+          static_cast<uint32_t>(baseline(base)) + static_cast<uint32_t>(un_zig_zag(static_cast<uint32_t>(v)));
     } else if constexpr (n.kind == Kind::kFullRotation) {
       double length = 0.0;
       for (unsigned i = 0; i < 4; ++i) {

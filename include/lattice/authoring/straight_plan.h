@@ -37,6 +37,7 @@ enum class Kind : uint8_t {
 struct Number {
   Kind kind = Kind::kBool;
   bool is_signed = false;  // of integers
+  bool is_inner = false;   // within a structure, which travels whole: a difference is against 0
   uint8_t host_bytes = 1;  // of the number in host memory
   uint8_t bits = 1;        // of its field; 0..64
   uint32_t host_offset = 0;
@@ -203,13 +204,13 @@ constexpr uint32_t word_count(const lattice_struct_desc& s) {
 }
 
 /// Appends the numbers of a member to `out`, from `at` and `word` on.
-constexpr void list_numbers(const lattice_member_desc& m, uint32_t host_offset, Number* out, uint32_t& at,
-                            uint32_t& word) {
+constexpr void list_numbers(const lattice_member_desc& m, uint32_t host_offset, bool is_inner, Number* out,
+                            uint32_t& at, uint32_t& word) {
   for (uint32_t element = 0; element < elements(m); ++element) {
     const uint32_t offset = host_offset + m.offset + element * m.host_bytes;
     if (m.type == LATTICE_WIRE_STRUCT) {
       for (uint32_t i = 0; i < m.structure->member_count; ++i) {
-        list_numbers(m.structure->members[i], offset, out, at, word);
+        list_numbers(m.structure->members[i], offset, true, out, at, word);
       }
       continue;
     }
@@ -217,6 +218,7 @@ constexpr void list_numbers(const lattice_member_desc& m, uint32_t host_offset, 
       Number n = number_of(m, i);
       n.host_offset = offset + i * n.host_bytes;
       n.word = word;
+      n.is_inner = is_inner;
       word += n.words();
       out[at++] = n;
     }
@@ -254,7 +256,7 @@ struct Plan {
         const bool delta = m.type == LATTICE_WIRE_STRUCT && (m.structure->flags & LATTICE_STRUCT_DELTA) != 0;
         member.wire = m.array_count <= 1 && !delta;
         uint32_t to = word;
-        list_numbers(m, 0, lists.numbers.data(), at, to);
+        list_numbers(m, 0, false, lists.numbers.data(), at, to);
         member.is_codes = true;
         for (uint32_t k = member.first_number; k < at; ++k) {
           member.is_codes = member.is_codes && lists.numbers[k].kind <= Kind::kLastCode;

@@ -475,6 +475,9 @@ TEST(LayoutContainer, LongMasksRoundTrip) {
     ASSERT_TRUE(reads(layout, from, delta(layout, from, to), &read));
     EXPECT_EQ(read, to);
   }
+  // One bit for each member, and no presence bit: it is no object (D-8).
+  const Words zero = quantized(layout, std::array<uint8_t, LATTICE_MAX_MEMBERS>{});
+  EXPECT_EQ(delta(layout, zero, zero), std::vector<uint8_t>(LATTICE_MAX_MEMBERS / 8));
   desc.member_count = LATTICE_MAX_MEMBERS + 1;
   Layout refused;
   std::string error;

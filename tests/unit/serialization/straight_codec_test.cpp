@@ -27,6 +27,11 @@ LATTICE_NETWORKED(BoolsApart,
   (f, uint8), (g, uint8), (end, bool))
 LATTICE_NETWORKED(Counters,
   (a, uint32), (b, uint32), (c, int32), (d, nettick), (e, uint64), (f, uint32), (g, netid), (h, int32))
+// Within a structure that travels whole a difference is against 0, elsewhere against the baseline.
+struct Moments { LATTICE_NETSTRUCT(Moments, (since, nettick), (sum, fixed64, VARINT)) };
+struct Apart { LATTICE_NETSTRUCT_DELTA(Apart, (since, nettick), (sum, fixed64, VARINT)) };
+LATTICE_NETWORKED(Differences,
+  (since, nettick), (sum, fixed64, VARINT), (whole, Moments), (apart, Apart), (many, Moments, ARRAY(2)))
 struct Bulk { LATTICE_NETSTRUCT(Bulk, (values, uint64, ARRAY(200))) };
 LATTICE_NETWORKED(TooLarge, (a, Bulk), (b, Bulk))
 // clang-format on
@@ -136,8 +141,8 @@ void expect_same(const Twice& types, uint64_t seed) {
 TEST(StraightCodec, GivesWhatTheInterpreterGives) {
   const Twice everything = twice<Everything>(), numbers = twice<ManyNumbers>(), mover = twice<test::Mover>();
   const Twice mixed = twice<MixedMembers>(), several = twice<test::Mover, MixedMembers, ManyNumbers>();
-  const Twice bools = twice<BoolsApart>();
-  for (const Twice* types : {&bools, &everything, &numbers, &mover, &mixed, &several}) {
+  const Twice bools = twice<BoolsApart>(), differences = twice<Differences>();
+  for (const Twice* types : {&differences, &bools, &everything, &numbers, &mover, &mixed, &several}) {
     ASSERT_TRUE(types->straight.is_straight());
     rc::check("same", [types] { expect_same(*types, *rc::gen::arbitrary<uint64_t>()); });
   }

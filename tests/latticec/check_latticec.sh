@@ -38,6 +38,9 @@ grep -q "^e.h: .*everything.lattice .*parts.lattice" e.d || fail "the depfile is
 if command -v python3 >/dev/null; then python3 -m json.tool e.json >/dev/null || fail 'the JSON is none'; fi
 "$latticec" docs game.lattice -o game.md
 grep -q '^### Fighter' game.md || fail 'no reference was made'
+"$latticec" wireshark game.lattice -o game.lua
+[ "$(head -n 1 game.lua)" = '-- Made by latticec from game.lattice. Do not edit.' ] || fail 'the table has another head'
+if command -v luac5.2 >/dev/null; then luac5.2 -p game.lua || fail 'the table is no Lua'; fi
 cp game.lattice old.lattice
 expect 0 'the wire is the same' "$latticec" check old.lattice game.lattice
 sed -i 's/@bits(10)/@bits(12)/' game.lattice

@@ -24,6 +24,7 @@ constexpr const char* kHelp =
     "  latticec cpp game.lattice -o game.h       C++: the structures, and register_schema()\n"
     "  latticec json game.lattice                everything, for other tools\n"
     "  latticec docs game.lattice -o game.md     a reference for people\n"
+    "  latticec wireshark game.lattice -o game.lua   names for the Wireshark dissector\n"
     "  latticec check old.lattice new.lattice    what differs on the wire; exit code 1 when something does\n"
     "  latticec fmt game.lattice                 put the file in form\n\n"
     "Without -o, or with -o -, the result goes to the standard output. -d FILE writes what it was made of, "
@@ -128,7 +129,7 @@ int run(std::vector<std::string> words) {
     --i;
   }
   const std::string& command = words[0];
-  const std::vector<std::string> known = {"new", "cpp", "json", "docs", "check", "fmt"};
+  const std::vector<std::string> known = {"new", "cpp", "json", "docs", "wireshark", "check", "fmt"};
   bool is_known = false;
   for (const std::string& name : known) is_known = is_known || name == command;
   if (!is_known) {
@@ -152,9 +153,10 @@ int run(std::vector<std::string> words) {
     if (const int exit = write_out(depends, rule + "\n"); exit != kOk) return exit;
   }
   const std::string name = words[1].substr(words[1].rfind('/') + 1);
-  return write_out(output, command == "cpp"    ? emit_cpp(compiled.checked, name)
-                           : command == "json" ? emit_json(compiled.checked)
-                                               : emit_docs(compiled.checked, name));
+  return write_out(output, command == "cpp"         ? emit_cpp(compiled.checked, name)
+                           : command == "json"      ? emit_json(compiled.checked)
+                           : command == "wireshark" ? emit_wireshark(compiled.checked, name)
+                                                    : emit_docs(compiled.checked, name));
 }
 
 }  // namespace

@@ -11,12 +11,14 @@ local opened = Proto("lattice_opened", "Lattice, opened")
 
 wire.prefs.channels = Pref.string("Application channels", "",
   "Modes of channels 4 to 13, as the schema text has them: \"4 unreliable_sequenced, 5 reliable_unordered\"")
+wire.prefs.game = Pref.string("Game table", "",
+  "A file that latticec made: latticec wireshark game.lattice -o game.lua. With it members have names and values")
 wire.prefs.server_port = Pref.uint("Server port", 27015, "Who is the server, where the handshake was not captured")
 
 -- The other files of this folder add to this table what the rest uses.
 local lattice = { wire = wire, f = {} }
 local folder = (__DIR__ or debug.getinfo(1, "S").source:match("^@?(.*)[/\\]") or ".") .. "/"
-for _, name in ipairs({ "fields", "reading", "control", "snapshots", "messages" }) do
+for _, name in ipairs({ "fields", "reading", "control", "values", "states", "sha256", "objects", "snapshots", "calls", "messages", "games" }) do
   assert(loadfile(folder .. "lattice_" .. name .. ".lua"))(lattice)
 end
 
@@ -28,14 +30,17 @@ local registered = {}
 for _, each in pairs(lattice.f) do registered[#registered + 1] = each end
 wire.fields = registered
 
-local malformed = ProtoExpert.new("lattice.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
-wire.experts = { malformed }
+wire.experts = { lattice.malformed, lattice.not_known, lattice.no_table }
+lattice.load_tables_of(folder)
 
 -- The address of the server of each connection: the source of ConnectionAccepted. It is needed because engine traffic
 -- is snapshots in one direction and inputs in the other.
 local server_of = {}
 
-function wire.init() server_of = {} end
+function wire.init()
+  server_of = {}
+  lattice.forget_objects()
+end
 
 local function source(pinfo) return tostring(pinfo.src) .. " " .. tostring(pinfo.src_port) end
 
@@ -45,13 +50,29 @@ local function is_from_server(pinfo, connection_id)
   return pinfo.src_port == wire.prefs.server_port
 end
 
+-- What snapshots, inputs and RPCs of a datagram are read with.
+local Session = {}
+Session.__index = Session
+
+-- The table of the game, or nil; if there is a reason for that, it is told once for each datagram.
+function Session:game(tree)
+  if not self.is_chosen then
+    lattice.refresh_games()
+    self.is_chosen = true
+    self.chosen, self.why = lattice.game_of(self.world.schema)
+    if self.why then tree:add_proto_expert_info(lattice.no_table, self.why) end
+  end
+  return self.chosen
+end
+
 local function handshake(c, pinfo, is_opened, connection_id)
   local kind = c:uint("handshake.message", 1)
   pinfo.cols.info:set(lattice.HANDSHAKE_MESSAGES[kind] or ("Handshake " .. kind))
   if kind == 3 then server_of[tostring(connection_id)] = source(pinfo) end
   local read = lattice.HANDSHAKE_READERS[kind]
   if not read then fail("handshake message " .. kind) end
-  read(c, is_opened)
+  local schema = read(c, is_opened)
+  if kind == 3 and is_opened then c.session.world:set_schema("0x" .. schema:tohex()) end
 end
 
 local function datagram(c, pinfo, is_opened)
@@ -59,6 +80,7 @@ local function datagram(c, pinfo, is_opened)
   local kind = c:uint("packet_type", 1)
   pinfo.cols.info:set(lattice.PACKET_TYPES[kind] or ("Type " .. kind))
   local connection_id = c:uint("connection_id", 8)
+  c.session = setmetatable({ world = lattice.begin_frame(connection_id, pinfo) }, Session)
   c:uint("key_epoch", 1)
   local number = c:varint("packet_seq")
   if kind == HANDSHAKE then
@@ -90,7 +112,7 @@ local function dissect(tvb, pinfo, root, is_opened)
   local ok, problem = pcall(datagram, c, pinfo, is_opened)
   if ok then return tvb:len() end
   if type(problem) ~= "table" then error(problem, 0) end
-  tree:add_proto_expert_info(malformed, "Malformed: " .. problem.malformed)
+  tree:add_proto_expert_info(lattice.malformed, "Malformed: " .. problem.malformed)
   return tvb:len()
 end
 

@@ -34,6 +34,7 @@ local function text_field(c, name)
   c:text(name, n)
 end
 
+-- Each gives the hash of the schema where it accepts a connection.
 lattice.HANDSHAKE_READERS = {
   function(c)
     c:bytes("handshake.client_key", 32)
@@ -53,8 +54,9 @@ lattice.HANDSHAKE_READERS = {
     c:uint("handshake.mtu_hint", 2)
     c:uint("handshake.tick_rate", 2)
     c:uint("handshake.peer_id", 8)
-    c:uint("handshake.schema_id", 8)
+    local schema = c:uint("handshake.schema_id", 8)
     c:uint("handshake.features", 4)
+    return schema
   end,
   function(c)
     c:uint("handshake.reason", 2)

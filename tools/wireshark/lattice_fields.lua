@@ -178,3 +178,10 @@ field("disconnect.reason", ProtoField.uint16, "Reason", DEC, lattice.REASONS)
 field("disconnect.flags", ProtoField.uint8, "Flags (1: acknowledges)", DEC)
 field("disconnect.text_length", ProtoField.uint8, "Text length", DEC)
 field("disconnect.text", ProtoField.string, "Text")
+
+-- Members have fields of their own (lattice_games.lua). This is for a table that came too late for that.
+f["game.value"] = ProtoField.string("lattice.game.value", "Value")
+
+lattice.malformed = ProtoExpert.new("lattice.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
+lattice.not_known = ProtoExpert.new("lattice.not_known", "Not in the capture", expert.group.UNDECODED, expert.severity.NOTE)
+lattice.no_table = ProtoExpert.new("lattice.no_table", "No table of the game", expert.group.UNDECODED, expert.severity.WARN)

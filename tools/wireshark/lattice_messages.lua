@@ -1,11 +1,11 @@
--- Payloads: channel messages and what is in them, but for snapshots.
+-- Payloads: channel messages; snapshots, inputs and RPCs have files of their own.
 local lattice = ...
 if not lattice then return end -- Wireshark runs each file of a plugin folder; lattice.lua runs this one
 
 local f, cursor, fail = lattice.f, lattice.cursor, lattice.fail
 local PADDING = 0xef -- where a message would begin
 
-local function channel_modes()
+function lattice.channel_modes()
   local modes = {}
   for channel, mode in pairs(lattice.BUILT_IN_CHANNELS) do modes[channel] = mode end
   for channel, mode in string.gmatch(lattice.wire.prefs.channels, "(%d+)[ =:]+([a-z_]+)") do
@@ -17,41 +17,6 @@ end
 function lattice.ack_block(c)
   c:uint("ack.seq", 2)
   c:uint("ack.bitfield", 4)
-end
-
-local function inputs(c)
-  local tick = c:uint("input.newest_tick", 4)
-  c:uint("input.count", 1)
-  c:uint("input.lead", 1)
-  c:varint("input.view_age")
-  c:varint("input.snapshot_age")
-  c:rest("input.values")
-  return "inputs to " .. tick
-end
-
--- The peer of target 3 begins two bits into a byte.
-local function rpc_peer(c, first)
-  local at = first * 8 + 2
-  local value = lattice.read_varint(function()
-    local byte = math.floor(at / 8)
-    if byte + 2 > c.last then fail("peer is cut short") end
-    at = at + 8
-    return math.floor(c.tvb(byte, 2):uint() / 64) % 256
-  end)
-  c.tree:add(f["rpc.peer"], c.tvb(first, math.floor((at - 1) / 8) + 1 - first), value)
-end
-
-local function rpc(c)
-  c:varint("rpc.network_id")
-  local id = c:varint("rpc.rpc_id")
-  c:uint("rpc.tick", 4)
-  if c:left() == 0 then fail("target is cut short") end
-  local first = c.at
-  local target = c.tvb(first, 1)
-  c.tree:add(f["rpc.target"], target)
-  if math.floor(target:uint() / 64) == 3 then rpc_peer(c, first) end
-  c:rest("rpc.arguments")
-  return "rpc " .. tostring(id)
 end
 
 -- The fields after the type and before the rest of the message.
@@ -95,8 +60,8 @@ local function body_reader(channel, mode, flags, from_server)
   if mode == "ack" then return acknowledgement end
   if channel == 15 then return control end
   if mode == "bulk" then return chunk end
-  if flags.is_snapshot then return from_server and lattice.snapshot or inputs end
-  if flags.is_rpc then return rpc end
+  if flags.is_snapshot then return from_server and lattice.snapshot or lattice.inputs end
+  if flags.is_rpc then return lattice.rpc end
   return function(c)
     c:rest("message.body")
     return "message"
@@ -131,6 +96,7 @@ local function message(c, modes, from_server)
   local n = math.floor(length:uint() / 4)
   if n > c:left() then fail("the body is cut short") end
   local body = cursor(c.tvb, c.at, c.at + n, c.tree)
+  body.session = c.session
   c.at = c.at + n
   c.tree:set_len(c.at - first)
   c.tree:append_text(string.format(": channel %d, %d bytes", channel, n))
@@ -143,7 +109,7 @@ local function message(c, modes, from_server)
 end
 
 function lattice.payload(c, pinfo, from_server)
-  local modes, said = channel_modes(), {}
+  local modes, said = lattice.channel_modes(), {}
   while c:left() > 0 and c.tvb(c.at, 1):uint() ~= PADDING do
     said[#said + 1] = message(c, modes, from_server)
   end

@@ -108,9 +108,16 @@ end
 function Bits:mark() self.first = self.at end
 
 -- The bytes with the bits from `first`, which is by default the last mark, up to here.
+-- At least one, because some values take no bits.
 function Bits:range(first)
-  local byte = math.floor((first or self.first) / 8)
-  return self.c.tvb(byte, math.floor((self.at + 7) / 8) - byte)
+  local byte = math.min(math.floor((first or self.first) / 8), self.c.last - 1)
+  return self.c.tvb(byte, math.max(1, math.floor((self.at + 7) / 8) - byte))
+end
+
+-- The bytes from here to the end.
+function Bits:rest_range()
+  local byte = math.min(math.floor(self.at / 8), self.c.last - 1)
+  return self.c.tvb(byte, self.c.last - byte)
 end
 
 -- Adds a field: the bits since the last mark.
@@ -136,6 +143,7 @@ function Bits:network_id()
   local value = self:varint64()
   if tostring(value) == "0" then fail("network_id 0 (D-18)") end
   self:add("entry.network_id", value)
+  return value
 end
 
 function Bits:pad()

@@ -339,7 +339,8 @@ class Game:
             return NOTHING_RECEIVED + frame(rpc["channel"], RPC, body, u(n, 2) if mode.endswith("sequenced") else b"")
 
         def read(reader, body):
-            read_rpc(reader.schema, reader.objects, types.SimpleNamespace(body=body, channel=rpc["channel"]), sender == "client")
+            message = types.SimpleNamespace(body=body, channel=rpc["channel"])
+            read_rpc(reader.schema, reader.objects, message, sender == "client")
         return Made(sender, head, self._bytes(dice), read, self.number)
 
 

@@ -114,7 +114,9 @@ def agrees(shown, expected, enums=None):
         return shown == str(expected)
     if isinstance(expected, float):
         # tshark shows 15 digits, and no sign of a zero.
-        return math.isnan(expected) and "nan" in shown.lower() or math.isclose(float(shown), expected, rel_tol=1e-13, abs_tol=0)
+        if math.isnan(expected):
+            return "nan" in shown.lower()
+        return math.isclose(float(shown), expected, rel_tol=1e-13, abs_tol=0)
     return shown == "".join(_escaped(c) for c in expected)
 
 

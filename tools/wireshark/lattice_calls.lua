@@ -36,7 +36,7 @@ local function older_view(bits, newer, tick)
   if code == 3 then
     local view = by_age(bits:varint(0, LARGEST_U32), tick, VIEW)
     local drift = view and newer and view - (newer - 256)
-    if not view and not newer or drift and drift >= -256 and drift <= 256 then fail("a view in the long form (D-46)") end
+    if not view and not newer or drift and math.abs(drift) <= 256 then fail("a view in the long form (D-46)") end
     return view
   end
   if not newer then
@@ -105,7 +105,7 @@ function lattice.inputs(c)
   if game and game.input then
     view, seen = view:tonumber(), seen:tonumber()
     if math.max(view, seen) > LARGEST_U32 then fail("an age of more than 32 bits (W-5)") end
-    input_values(c, game, tick, count, view, seen)
+    lattice.guarded(c, 8 * c.at, "input.values", function() input_values(c, game, tick, count, view, seen) end)
   else
     c:rest("input.values")
   end
@@ -142,12 +142,14 @@ local function arguments(c, bits, game, network_id, id, target)
   local type_id = c.session.world:type_of(network_id)
   local rpc, t = declared(game, type_id, id, target)
   if not rpc then
-    local what = t and t.name .. " has no rpc " .. id or "of which type object " .. tostring(network_id) .. " is, the capture does not say"
-    c.tree:add_proto_expert_info(lattice.not_known, what)
+    local name = t and t.name or "object " .. tostring(network_id) .. ", whose type the capture does not tell,"
+    c.tree:add_proto_expert_info(lattice.not_known, name .. " has no rpc " .. id)
     return nil
   end
-  within(bits, t.name .. "." .. rpc.name, function() return states.whole_members(bits, rpc.members) end)
-  at_end(c, bits)
+  lattice.guarded(c, bits.at, "rpc.arguments", function()
+    within(bits, t.name .. "." .. rpc.name, function() return states.whole_members(bits, rpc.members) end)
+    at_end(c, bits)
+  end)
   return t.name .. "." .. rpc.name
 end
 

@@ -182,6 +182,7 @@ field("disconnect.text", ProtoField.string, "Text")
 -- Members have fields of their own (lattice_games.lua). This is for a table that came too late for that.
 f["game.value"] = ProtoField.string("lattice.game.value", "Value")
 
-lattice.malformed = ProtoExpert.new("lattice.malformed", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
-lattice.not_known = ProtoExpert.new("lattice.not_known", "Not in the capture", expert.group.UNDECODED, expert.severity.NOTE)
-lattice.no_table = ProtoExpert.new("lattice.no_table", "No table of the game", expert.group.UNDECODED, expert.severity.WARN)
+local group, severity = expert.group, expert.severity
+lattice.malformed = ProtoExpert.new("lattice.malformed", "Malformed", group.MALFORMED, severity.ERROR)
+lattice.not_known = ProtoExpert.new("lattice.not_known", "Not in the capture", group.UNDECODED, severity.NOTE)
+lattice.no_table = ProtoExpert.new("lattice.no_table", "No table of the game", group.UNDECODED, severity.WARN)

@@ -6,7 +6,7 @@ if not lattice then return end -- Wireshark runs each file of a plugin folder; l
 -- -X lua_script:game.lua), by this script where it lies beside lattice.lua, or for the preference "Game table".
 
 local states, wire = lattice.states, lattice.wire
-local MOST_NESTED, LARGEST_MASK_BITS = 10, 64
+local MOST_NESTED, LARGEST_MASK_BITS, MOST_BYTES = 10, 64, 4 * 2 ^ 20
 local FORMS = { bool = ProtoField.bool, double = ProtoField.double, int = ProtoField.int64, uint = ProtoField.uint64,
   text = ProtoField.string }
 local AXES = { ".x", ".y", ".z", ".w" }
@@ -115,12 +115,20 @@ _G.lattice_games = setmetatable({}, {
 })
 for name, raw in pairs(tables) do take(name, raw, true) end
 
--- Runs a file with nothing but the place that a table goes to.
+-- Runs a file with nothing but the place that a table goes to. Returns what is wrong, or nil.
 local function run(path)
-  local place = setmetatable({}, { __index = tables, __newindex = function(_, name, raw) _G.lattice_games[name] = raw end })
-  local chunk, why = loadfile(path, "t", { _G = { lattice_games = place } })
-  if not chunk then return why end
-  local ok, problem = pcall(chunk)
+  local file, why = io.open(path, "r")
+  local text = file and file:read(MOST_BYTES)
+  if file then file:close() end
+  if not text then return why or path .. ": an empty file" end
+  local games_of_file = setmetatable({}, {
+    __index = tables,
+    __newindex = function(_, name, raw) _G.lattice_games[name] = raw end,
+  })
+  local chunk, problem = load(text, "@" .. path, "t", { _G = { lattice_games = games_of_file } })
+  if not chunk then return problem end
+  local ok
+  ok, problem = pcall(chunk)
   return not ok and tostring(problem) or nil
 end
 
@@ -157,7 +165,10 @@ local function schema_id(game)
     if modes[channel] then lines[#lines + 1] = string.format("channel %d %s\n", channel, modes[channel]) end
   end
   local text = "lattice schema 1\nwire 1.0\nchannels\n" .. table.concat(lines) .. game.schema
-  hashes[text] = hashes[text] or "0x" .. lattice.sha256_head(text):gsub("(..)(..)(..)(..)(..)(..)(..)(..)", "%8%7%6%5%4%3%2%1")
+  if not hashes[text] then
+    local pairs_of_digits = "(..)(..)(..)(..)(..)(..)(..)(..)" -- little-endian
+    hashes[text] = "0x" .. lattice.sha256_head(text):gsub(pairs_of_digits, "%8%7%6%5%4%3%2%1")
+  end
   return hashes[text]
 end
 

@@ -151,4 +151,47 @@ function Bits:pad()
   self.c.at = math.floor(self.at / 8)
 end
 
+-- True for UTF-8 without a zero (W-26).
+function lattice.is_text(s)
+  local at = 1
+  while at <= #s do
+    local a, b, c, d = s:byte(at, at + 3)
+    local n
+    if a > 0 and a < 0x80 then
+      n = 1
+    elseif a >= 0xc2 and a <= 0xdf then
+      n = 2
+    elseif a >= 0xe0 and a <= 0xef then
+      n = 3
+      if not b or a == 0xe0 and b < 0xa0 or a == 0xed and b > 0x9f then return false end
+    elseif a >= 0xf0 and a <= 0xf4 then
+      n = 4
+      if not b or a == 0xf0 and b < 0x90 or a == 0xf4 and b > 0x8f then return false end
+    else
+      return false
+    end
+    for _, each in ipairs({ n > 1 and (b or 0) or 0x80, n > 2 and (c or 0) or 0x80, n > 3 and (d or 0) or 0x80 }) do
+      if each < 0x80 or each > 0xbf then return false end
+    end
+    at = at + n
+  end
+  return true
+end
+
+-- Ends the reading of a body whose further bits cannot be told apart.
+function lattice.stop(what) error({ unknown = what }, 0) end
+
+-- Runs `read`, and returns true. Where that stops, what begins at the bit `at` is shown as the bytes `name`.
+function lattice.guarded(c, at, name, read)
+  local tree = c.tree
+  local ok, problem = pcall(read)
+  if ok then return true end
+  if type(problem) ~= "table" or not problem.unknown then error(problem, 0) end
+  c.tree = tree
+  tree:add_proto_expert_info(lattice.not_known, problem.unknown)
+  c.at = math.floor(at / 8)
+  c:rest(name)
+  return false
+end
+
 lattice.cursor, lattice.bit_cursor, lattice.fail, lattice.read_varint = cursor, bit_cursor, fail, read_varint

@@ -144,7 +144,9 @@ local function pieces(c, bits, part, slot)
   c.at = math.floor(bits.at / 8)
   local bytes = c:take(math.min(count * PIECE_BYTES, length - first * PIECE_BYTES), "pieces")
   c.tree:add(f["snapshot.pieces.bytes"], bytes)
-  if part.game then long_state(c, part, slot, age, c.session.world:pieces(slot, (part.tick - age) % 2 ^ 32, length, first, bytes:bytes())) end
+  if not part.game then return end
+  local of_tick = (part.tick - age) % 2 ^ 32
+  long_state(c, part, slot, of_tick, c.session.world:pieces(slot, of_tick, length, first, bytes:bytes()))
 end
 
 -- The type of an entry's object, what the object is called, and the state that the changes begin with.
@@ -157,28 +159,23 @@ local function origin(bits, part, entry, kind, age)
   local base_tick = age > 0 and (part.tick - age) % 2 ^ 32 or nil
   local found = bits.c.session.world:baseline(entry.slot, base_tick)
   local t = found and part.game.types[found.type_id]
-  if not t then states.stop("the capture holds no full entry of the object in slot " .. entry.slot) end
-  local note = found.base and "" or base_tick and string.format(" (the baseline of tick %d is not in the capture)", base_tick)
-    or " (against the state in which it was placed)"
+  if not t then lattice.stop("the capture holds no full entry of the object in slot " .. entry.slot) end
+  local note = ""
+  if not found.base then
+    note = base_tick and string.format(" (the baseline of tick %d is not in the capture)", base_tick) or
+      " (against the state in which it was placed)"
+  end
   return t, string.format("%s %s", t.name, tostring(found.network_id)), found.base, note
 end
 
 -- Reads the changes of an entry. Returns false where they end what can be shown.
 local function entry_changes(c, bits, part, entry, kind, age, run)
-  local at, tree = bits.at, c.tree
-  local ok, problem = pcall(function()
+  local is_read = lattice.guarded(c, bits.at, "snapshot.changes", function()
     local t, name, base, note = origin(bits, part, entry, kind, age)
-    entry.state = lattice.within(bits, name, function() return changes(bits, t, base, run), note end)
+    entry.state = lattice.within(bits, name .. note, function() return changes(bits, t, base, run) end)
   end)
-  if ok then
-    part.entries[#part.entries + 1] = entry
-    return true
-  end
-  if type(problem) ~= "table" or not problem.unknown then error(problem, 0) end
-  c.tree = tree
-  tree:add_proto_expert_info(lattice.not_known, problem.unknown)
-  rest_as_bytes(c, at)
-  return false
+  if is_read then part.entries[#part.entries + 1] = entry end
+  return is_read
 end
 
 local function block_entries(c, bits, kind, mixed, k, part)
@@ -237,12 +234,12 @@ local function block(c, part)
 end
 
 -- Pieces make together a block with one entry (D-55). `whole` is nil while pieces are missing.
-function long_state(c, part, slot, age, whole)
+function long_state(c, part, slot, tick, whole)
   if not whole then return end
   local tvb = whole:tvb("State of slot " .. slot)
   local inner = lattice.cursor(tvb, 0, tvb:len(), c.tree)
   inner.session = c.session
-  block(inner, { tick = (part.tick - age) % 2 ^ 32, game = part.game, entries = part.entries })
+  block(inner, { tick = tick, game = part.game, entries = part.entries })
   if inner:left() > 0 then fail("pieces that are not one entry of their slot (D-59)") end
 end
 

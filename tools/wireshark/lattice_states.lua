@@ -7,12 +7,10 @@ if not lattice then return end -- Wireshark runs each file of a plugin folder; l
 -- never changed, so states share what did not change. `false` stands for a value that is not known: the capture does
 -- not hold the baseline.
 
-local fail = lattice.fail
+local fail, stop = lattice.fail, lattice.stop
 local AXES = { ".x", ".y", ".z", ".w" }
+local MOST_SHOWN = 20000 -- values of a datagram; Wireshark itself ends at a million entries, with an error
 local NOT_KNOWN = "not known: it is that of a baseline that the capture does not hold"
-
--- Ends the reading of a body whose further bits nobody can tell apart.
-local function stop(what) error({ unknown = what }, 0) end
 
 local function bit_count(largest)
   local n = 0
@@ -43,8 +41,15 @@ local function add(tree, range, label, key, component, content, note)
   return tree:add(field.field, range, as_form(component.form, component.value(content))):set_text(text)
 end
 
+-- Values that take no bits could be without end.
+local function count_one(c)
+  c.session.shown = (c.session.shown or 0) + 1
+  if c.session.shown > MOST_SHOWN then stop("more than " .. MOST_SHOWN .. " values in a datagram") end
+end
+
 -- Adds the value of a bool or a plain member: the bits since the last mark.
 local function show(bits, m, label, value, notes)
+  count_one(bits.c)
   local range, tree = bits:range(), bits.c.tree
   bits:mark()
   local contents = m.kind == "bool" and { value } or value
@@ -60,6 +65,7 @@ end
 -- Runs `read` with an entry of its own in the tree. Returns what it returns; a text behind that goes to the entry.
 local function within(bits, text, read)
   local c, outer, first = bits.c, bits.c.tree, math.floor(bits.at / 8)
+  count_one(c)
   c.tree = outer:add(lattice.wire, bits:rest_range(), text)
   local value, more = read()
   c.tree:set_len(math.max(1, math.floor((bits.at + 7) / 8) - first))
@@ -334,4 +340,4 @@ function changes(bits, m, base, label)
 end
 
 lattice.states = { whole_members = whole_members, masked = masked, marked = marked, mask_of = mask_of, equal = equal,
-  zeros = zeros, bit_count = bit_count, stop = stop }
+  zeros = zeros, bit_count = bit_count }

@@ -8,7 +8,6 @@ if not lattice then return end -- Wireshark runs each file of a plugin folder; l
 
 local fail = lattice.fail
 local LARGEST_EXACT_BITS, LARGEST_U32 = 53, 2 ^ 32 - 1
-
 local function is_signed(type_name) return type_name:sub(1, 3) == "int" end
 
 -- ---- Bits -------------------------------------------------------------------------------------------------------
@@ -87,33 +86,6 @@ local function rotation_text(q)
   return "(" .. table.concat(words, ", ") .. ")"
 end
 
--- True for UTF-8 without a zero (W-26).
-local function is_text(s)
-  local at = 1
-  while at <= #s do
-    local a, b, c, d = s:byte(at, at + 3)
-    local n
-    if a > 0 and a < 0x80 then
-      n = 1
-    elseif a >= 0xc2 and a <= 0xdf then
-      n = 2
-    elseif a >= 0xe0 and a <= 0xef then
-      n = 3
-      if not b or a == 0xe0 and b < 0xa0 or a == 0xed and b > 0x9f then return false end
-    elseif a >= 0xf0 and a <= 0xf4 then
-      n = 4
-      if not b or a == 0xf0 and b < 0x90 or a == 0xf4 and b > 0x8f then return false end
-    else
-      return false
-    end
-    for _, each in ipairs({ n > 1 and (b or 0) or 0x80, n > 2 and (c or 0) or 0x80, n > 3 and (d or 0) or 0x80 }) do
-      if each < 0x80 or each > 0xbf then return false end
-    end
-    at = at + n
-  end
-  return true
-end
-
 -- ---- Packings ---------------------------------------------------------------------------------------------------
 
 -- Each takes the type's name and `next_word`, which gives the next word of the packing, and returns a component.
@@ -170,7 +142,8 @@ end
 function PACKINGS.ranged(type_name, next_word)
   local width, low, high = tonumber(next_word()), next_word(), next_word()
   local first, last = tonumber(low), tonumber(high)
-  if math.max(math.abs(first), math.abs(last)) >= 2 ^ 52 then return wide_range(width, low, high, is_signed(type_name)) end
+  local is_wide = math.max(math.abs(first), math.abs(last)) >= 2 ^ 52
+  if is_wide then return wide_range(width, low, high, is_signed(type_name)) end
   local function value(offset) return first + offset end
   return { form = is_signed(type_name) and "int" or "uint", zero = math.min(math.max(0, first), last) - first,
     read = code_reader(width, last - first), key = value, value = value }
@@ -297,6 +270,8 @@ function PACKINGS.smallest_three(_, next_word)
   return { form = "text", zero = string.format("3 %d %d %d", top / 2, top / 2, top / 2), read = read, value = value }
 end
 
+local function hex_of(b) return string.format("%02x:", b:byte()) end
+
 function PACKINGS.capacity(type_name, next_word)
   local capacity = tonumber(next_word())
   local function read(bits)
@@ -306,24 +281,24 @@ function PACKINGS.capacity(type_name, next_word)
     local bytes = {}
     for i = 1, n do bytes[i] = string.char(bits:take(8)) end
     local content = table.concat(bytes)
-    if type_name == "string" and not is_text(content) then fail("a string that is not text (W-26)") end
+    if type_name == "string" and not lattice.is_text(content) then fail("a string that is not text (W-26)") end
     if type_name == "fixed_string" and content:find("\0", 1, true) then fail("a zero byte in a string (D-3)") end
     return content
   end
   local function value(content)
     if type_name == "string" then return content end
-    if type_name == "bytes" then return (content:gsub(".", function(b) return string.format("%02x:", b:byte()) end):sub(1, -2)) end
+    if type_name == "bytes" then return (content:gsub(".", hex_of):sub(1, -2)) end
     return (content:gsub("[^ -~]", function(b) return string.format("\\x%02x", b:byte()) end))
   end
   return { form = "text", zero = "", read = read, value = value }
 end
 
--- A value of the game's own format. Its reader is in _G.lattice_customs, by the name of the format: a function that gets
--- `take`, which returns the next so many bits (up to 32) as a number, and returns a text.
+-- A value of the game's own format. Its reader is in _G.lattice_customs, by the name of the format: a function that
+-- gets `take`, which returns the next so many bits (up to 32) as a number, and returns a text.
 local function custom(name)
   local function read(bits)
     local reader = (_G.lattice_customs or {})[name]
-    if not reader then error({ unknown = "'" .. name .. "' is a format of the game's own: put a reader into _G.lattice_customs" }, 0) end
+    if not reader then lattice.stop("'" .. name .. "' has no reader in _G.lattice_customs") end
     local ok, text = pcall(reader, function(n) return bits:take(n) end)
     if ok then return tostring(text) end
     error(type(text) == "table" and text or { unknown = "the reader of '" .. name .. "': " .. tostring(text) }, 0)

@@ -23,6 +23,7 @@ expect() {
 
 expect 2 'latticec cpp' "$latticec"
 expect 0 'latticec cpp' "$latticec" --help
+expect 0 'latticec wireshark' "$latticec" --help
 expect 2 "did you mean 'check'?" "$latticec" chek a b
 expect 2 'takes one file' "$latticec" cpp
 expect 2 '-o needs a file' "$latticec" cpp a -o

@@ -18,7 +18,9 @@ wire.prefs.server_port = Pref.uint("Server port", 27015, "Who is the server, whe
 -- The other files of this folder add to this table what the rest uses.
 local lattice = { wire = wire, f = {} }
 local folder = (__DIR__ or debug.getinfo(1, "S").source:match("^@?(.*)[/\\]") or ".") .. "/"
-for _, name in ipairs({ "fields", "reading", "control", "values", "states", "sha256", "objects", "snapshots", "calls", "messages", "games" }) do
+local PARTS = { "fields", "reading", "control", "values", "states", "sha256", "objects", "snapshots", "calls",
+  "messages", "games" }
+for _, name in ipairs(PARTS) do
   assert(loadfile(folder .. "lattice_" .. name .. ".lua"))(lattice)
 end
 

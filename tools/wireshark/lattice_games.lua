@@ -6,7 +6,7 @@ if not lattice then return end -- Wireshark runs each file of a plugin folder; l
 -- -X lua_script:game.lua), by this script where it lies beside lattice.lua, or for the preference "Game table".
 
 local states, wire = lattice.states, lattice.wire
-local MOST_NESTED, LARGEST_MASK_BITS, MOST_BYTES = 10, 64, 4 * 2 ^ 20
+local MOST_NESTED, MOST_ELEMENTS, LARGEST_MASK_BITS, MOST_BYTES = 10, 1024, 64, 4 * 2 ^ 20
 local FORMS = { bool = ProtoField.bool, double = ProtoField.double, int = ProtoField.int64, uint = ProtoField.uint64,
   text = ProtoField.string }
 local AXES = { ".x", ".y", ".z", ".w" }
@@ -32,6 +32,7 @@ local function compile_members(game, name, depth)
     end
     local count = each.array or each.list or each.map
     if count then
+      if count > MOST_ELEMENTS then error("more than " .. MOST_ELEMENTS .. " elements of '" .. m.key .. "'", 0) end
       m = { name = m.name, key = m.key, element = m, kind = each.array and "array" or each.list and "list" or "map",
         count = count, head_bits = states.bit_count(count) }
     end
@@ -59,6 +60,7 @@ local function compile_type(game, raw)
 end
 
 local function compile(name, raw)
+  if type(raw.schema) ~= "string" then error("no text of the schema", 0) end
   local game = { name = name, from = raw.from, schema = raw.schema, types = {}, by_name = {}, enums = {} }
   for _, each in ipairs(raw.enums) do game.enums[each.name] = each end
   for _, each in ipairs(raw.structures) do
@@ -97,10 +99,11 @@ end
 
 local tables = _G.lattice_games or {} -- as they were written
 local games, problems = {}, {} -- by name
+local choices, choices_channels = {}, nil -- what was chosen for a schema, with these channels
 
 local function take(name, raw, may_add_fields)
   local ok, game = pcall(compile, name, raw)
-  games[name] = ok and game or nil
+  games[name], choices = ok and game or nil, {}
   problems[name] = not ok and "table '" .. tostring(name) .. "': " .. tostring(game) or nil
   if ok and may_add_fields then add_fields(game) end
 end
@@ -151,12 +154,10 @@ function lattice.refresh_games()
   is_loading = false
   if wire.prefs.game == preferred then return end
   preferred = wire.prefs.game
-  problems.preference = preferred ~= "" and run(preferred) or nil
+  problems.preference, choices = preferred ~= "" and run(preferred) or nil, {}
 end
 
 -- ---- The table of a connection -----------------------------------------------------------------------------------
-
-local hashes = {} -- of a table and channels
 
 -- The hash (D-30) of a table with the channels of the preference, as "0x…".
 local function schema_id(game)
@@ -165,11 +166,8 @@ local function schema_id(game)
     if modes[channel] then lines[#lines + 1] = string.format("channel %d %s\n", channel, modes[channel]) end
   end
   local text = "lattice schema 1\nwire 1.0\nchannels\n" .. table.concat(lines) .. game.schema
-  if not hashes[text] then
-    local pairs_of_digits = "(..)(..)(..)(..)(..)(..)(..)(..)" -- little-endian
-    hashes[text] = "0x" .. lattice.sha256_head(text):gsub(pairs_of_digits, "%8%7%6%5%4%3%2%1")
-  end
-  return hashes[text]
+  local pairs_of_digits = "(..)(..)(..)(..)(..)(..)(..)(..)" -- little-endian
+  return "0x" .. lattice.sha256_head(text):gsub(pairs_of_digits, "%8%7%6%5%4%3%2%1")
 end
 
 local function first_problem()
@@ -177,9 +175,7 @@ local function first_problem()
   return problem
 end
 
--- The table for a connection with this schema, "0x…", or nil where the handshake is not in the capture. Returns
--- nil and a reason, if there is one.
-function lattice.game_of(schema)
+local function choose(schema)
   local said, only, count = {}, nil, 0
   for name, game in pairs(games) do
     if schema and schema_id(game) == schema then return game end
@@ -192,4 +188,13 @@ function lattice.game_of(schema)
   if not schema then return nil, "the handshake is not in the capture, so no table is chosen of " .. tables_said end
   return nil, "the connection's schema is " .. schema .. ", that of the table is " .. tables_said ..
     " (with the preference \"Application channels\")"
+end
+
+-- The table for a connection with this schema, "0x…", or nil where the handshake is not in the capture. Returns
+-- nil and a reason, if there is one.
+function lattice.game_of(schema)
+  if choices_channels ~= wire.prefs.channels then choices, choices_channels = {}, wire.prefs.channels end
+  local key = schema or "not known"
+  if not choices[key] then choices[key] = { choose(schema) } end
+  return choices[key][1], choices[key][2]
 end

@@ -24,8 +24,8 @@ function lattice.begin_frame(connection_id, pinfo)
     objects = { slots = {}, types = {}, longs = {}, long_count = 0 }
     worlds[key] = objects
   end
-  if not pinfo.visited or not frames[pinfo.number] then frames[pinfo.number] = {} end
-  return setmetatable({ objects = objects, schema = objects.schema, found = frames[pinfo.number], at = 0,
+  if not pinfo.visited then frames[pinfo.number] = nil end
+  return setmetatable({ objects = objects, schema = objects.schema, frame = pinfo.number, at = 0,
     is_first = not pinfo.visited }, World)
 end
 
@@ -36,8 +36,12 @@ end
 -- What `find` returns in the first reading.
 function World:recall(find)
   self.at = self.at + 1
-  if self.is_first then self.found[self.at] = find() end
-  return self.found[self.at]
+  local found = frames[self.frame] or {}
+  if self.is_first then
+    frames[self.frame] = found
+    found[self.at] = find()
+  end
+  return found[self.at]
 end
 
 -- The object of a slot and the state of it that a delta names: { type_id, network_id, base = state or false }, or nil.
@@ -64,12 +68,19 @@ local function retain(object, order, most)
   object.states[old] = nil
 end
 
+-- Ticks come round (D-11).
+local function is_before(a, b) return (a - b) % 2 ^ 32 >= 2 ^ 31 end
+
 -- Takes the entries of a part that was read: { slot, tick, network_id, type_id, state }.
 function World:apply(entries, keep)
   if not self.is_first then return end
   for _, entry in ipairs(entries) do
     local object = self.objects.slots[entry.slot]
-    if entry.network_id and (not object or tostring(object.network_id) ~= tostring(entry.network_id)) then
+    local is_other = entry.network_id and (not object or tostring(object.network_id) ~= tostring(entry.network_id))
+    local is_late = is_other and object and is_before(entry.tick, object.order[#object.order])
+    if is_late then
+      object = nil -- the slot has another object by now
+    elseif is_other then
       object = { type_id = entry.type_id, network_id = entry.network_id, states = {}, order = {}, kept = {} }
       self.objects.slots[entry.slot] = object
       self.objects.types[tostring(entry.network_id)] = entry.type_id

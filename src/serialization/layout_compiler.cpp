@@ -226,8 +226,8 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
   constexpr uint32_t kNotPredicted = LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_INITIAL_ONLY;
   scope.predicted = scope.predicted && (member.flags & kNotPredicted) == 0;
   layout_.nodes_[index] = begin_node(member, scope, member.name, bytes);
-  layout_.nodes_[index].conditions = static_cast<uint16_t>(member.flags & kConditions);
-  if ((member.flags & kConditions) != 0) layout_.conditional_.push_back(index);
+  layout_.nodes_[index].conditions = static_cast<uint16_t>(member.flags & kSendConditions);
+  if ((member.flags & kSendConditions) != 0) layout_.conditional_.push_back(index);
   const bool added = is_container(member)     ? add_elements(member, scope, index)
                      : member.array_count > 1 ? add_array(member, scope, index)
                                               : add_value(member, scope, index);
@@ -438,8 +438,8 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
   constexpr uint32_t kMotion = LATTICE_MEMBER_POSITION | LATTICE_MEMBER_VELOCITY |
                                LATTICE_MEMBER_ACCELERATION | LATTICE_MEMBER_ROTATION |
                                LATTICE_MEMBER_ANGULAR_VELOCITY | LATTICE_MEMBER_ANGLE;
-  constexpr uint32_t kKnown =
-      kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP | LATTICE_MEMBER_NOT_PREDICTED | kConditions;
+  constexpr uint32_t kKnown = kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP |
+                              LATTICE_MEMBER_NOT_PREDICTED | kSendConditions;
   if ((member.flags & ~kKnown) != 0) {
     return refuse(scope, "flags is " + std::to_string(member.flags) + "; has bits that are not defined");
   }
@@ -477,14 +477,14 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
 }
 
 bool LayoutCompiler::check_conditions(const lattice_member_desc& member, const Scope& scope) {
-  if ((member.flags & kConditions) == 0) return true;
+  if ((member.flags & kSendConditions) == 0) return true;
   if (!layout_.has_presence_bits_ || scope.depth != 1) {
     return refuse(
         scope,
         "a send condition (OWNER_ONLY, SKIP_OWNER, PREDICTED_ONLY, INITIAL_ONLY) belongs to a member "
         "of a behaviour itself");
   }
-  const uint32_t whom = member.flags & kConditions & ~uint32_t{LATTICE_MEMBER_INITIAL_ONLY};
+  const uint32_t whom = member.flags & kSendConditions & ~uint32_t{LATTICE_MEMBER_INITIAL_ONLY};
   if (whom != 0 && !power_of_two(whom)) {
     return refuse(scope, "flags name two of OWNER_ONLY, SKIP_OWNER and PREDICTED_ONLY");
   }

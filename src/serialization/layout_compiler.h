@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "serialization/layout.h"
+#include "serialization/lone_structure.h"
 #include "serialization/schema_check.h"
 
 namespace lattice::serialization {
@@ -19,10 +20,6 @@ static_assert(kMaxNodes <= UINT16_MAX && LATTICE_MAX_LEAVES <= UINT16_MAX);
 
 /// The most bits that one leaf can take on the wire.
 size_t max_leaf_bits(const Leaf& leaf);
-
-/// The flags that say to whom a member travels.
-inline constexpr uint32_t kConditions = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_SKIP_OWNER |
-                                        LATTICE_MEMBER_PREDICTED_ONLY | LATTICE_MEMBER_INITIAL_ONLY;
 
 class LayoutCompiler {
  public:

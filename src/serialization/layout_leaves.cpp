@@ -497,7 +497,7 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
     }
   }
   // A client understands the bits without these flags.
-  constexpr uint32_t kLeftOut = LATTICE_MEMBER_NOT_PREDICTED | kConditions;
+  constexpr uint32_t kLeftOut = LATTICE_MEMBER_NOT_PREDICTED | kSendConditions;
   line(scope.depth, text + " flags " + std::to_string(member.flags & ~kLeftOut));
 }
 

@@ -23,6 +23,7 @@ from session import PEER  # noqa: E402
 
 MODES = {**packets.BUILT_IN_CHANNELS, BULK_CHANNEL: "bulk"}
 SCRIPT = TREE / "tools" / "wireshark" / "lattice.lua"
+FIELDS = SCRIPT.with_name("lattice_fields.lua")
 
 
 def shown(path, modes):
@@ -37,7 +38,7 @@ def shown(path, modes):
     for packet in xml.fromstring(output).iter("packet"):
         names = [(each.get("name", ""), each.get("show", "")) for each in packet.iter("field")]
         if any(name == "_ws.lua.error" for name, _ in names):
-            raise AssertionError(f"an error of the script: {names}")
+            raise AssertionError(f"an error of the script: {[show for _, show in names if 'Lua Error' in show]}")
         values = [(name[len("lattice."):], show) for name, show in names if name.startswith("lattice.")]
         found.append(([each for each in values if each[0] != "malformed"], ("malformed", "") in values))
     return found
@@ -112,7 +113,7 @@ class Dissector(unittest.TestCase):
 
 def declared_fields():
     """The names in the script."""
-    return [line.split('"')[1] for line in SCRIPT.read_text(encoding="utf-8").splitlines() if line.startswith('field("')]
+    return [line.split('"')[1] for line in FIELDS.read_text(encoding="utf-8").splitlines() if line.startswith('field("')]
 
 
 if __name__ == "__main__":

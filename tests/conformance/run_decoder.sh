@@ -3,6 +3,7 @@
 #                                run_decoder.sh TREE session RECORDER FOLDER
 # and the independent client:    run_decoder.sh TREE live SERVER
 # and the Wireshark dissector:   run_decoder.sh TREE dissector RECORDER FOLDER
+#                                run_decoder.sh TREE game RECORDER FOLDER LATTICEC
 # and the library's captures:    run_decoder.sh TREE capture RECORDER FOLDER
 # LATTICE_SESSION_SEEDS names the seeds to record, default "1 2 3". Returns 77 where Python or its crypto
 # module is missing, or tshark, or the library was built without captures.
@@ -31,13 +32,16 @@ esac
 
 recorder=$3
 folder=$4
-if [ "$what" = dissector ]; then
+if [ "$what" = dissector ] || [ "$what" = game ]; then
   if ! command -v tshark >/dev/null; then
     echo "skipped: no tshark (Debian: tshark)"
     exit 77
   fi
-  "$recorder" "$folder/dissected.jsonl" 4
-  exec "$python" -B "$tree/tests/conformance/dissector_test.py" "$folder" "$folder/dissected.jsonl"
+  "$recorder" "$folder/$what.jsonl" 4
+  if [ "$what" = game ]; then
+    exec "$python" -B "$tree/tests/conformance/dissector_game_test.py" "$folder" "$folder/game.jsonl" "$5"
+  fi
+  exec "$python" -B "$tree/tests/conformance/dissector_test.py" "$folder" "$folder/dissector.jsonl"
 fi
 if [ "$what" = capture ]; then
   code=0

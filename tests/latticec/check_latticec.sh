@@ -23,6 +23,7 @@ expect() {
 
 expect 2 'latticec cpp' "$latticec"
 expect 0 'latticec cpp' "$latticec" --help
+expect 0 'latticec wireshark' "$latticec" --help
 expect 2 "did you mean 'check'?" "$latticec" chek a b
 expect 2 'takes one file' "$latticec" cpp
 expect 2 '-o needs a file' "$latticec" cpp a -o
@@ -47,6 +48,9 @@ grep -q '^export class Fighter extends lattice.Structure {$' game.ts || fail 'no
 cmp Lattice.cs "$here/../../tools/latticec/runtime/Lattice.cs" || fail 'another runtime of C#'
 "$latticec" typescript --runtime | cmp - "$here/../../tools/latticec/runtime/lattice.ts" || fail 'another runtime of TypeScript'
 expect 2 "'cpp' needs no runtime" "$latticec" cpp --runtime
+"$latticec" wireshark game.lattice -o game.lua
+[ "$(head -n 1 game.lua)" = '-- Made by latticec from game.lattice. Do not edit.' ] || fail 'the table has another head'
+if command -v luac5.2 >/dev/null; then luac5.2 -p game.lua || fail 'the table is no Lua'; fi
 cp game.lattice old.lattice
 expect 0 'the wire is the same' "$latticec" check old.lattice game.lattice
 sed -i 's/@bits(10)/@bits(12)/' game.lattice

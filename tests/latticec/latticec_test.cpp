@@ -383,6 +383,76 @@ TEST(Latticec, TheSameSchemaMakesTheSameText) {
   EXPECT_EQ(emit_csharp(a.checked, "a.lattice", a.report), emit_csharp(b.checked, "a.lattice", b.report));
   EXPECT_EQ(emit_typescript(a.checked, "a.lattice", a.report),
             emit_typescript(b.checked, "a.lattice", b.report));
+  EXPECT_EQ(emit_wireshark(a.checked, "a.lattice"), emit_wireshark(b.checked, "a.lattice"));
+}
+
+TEST(Latticec, TheTableForWiresharkHasTheWordsOfTheSchemaText) {
+  Result result;
+  compile(
+      {{"a.lattice",
+        "namespace demo; enum Mood : int8 { calm = 3, angry = -7 } @delta struct Item { uint16 kind; bool "
+        "worn; } "
+        "struct Deal { Mood mood; Item item; } union Prize { Item item; @half float heat; }\n"
+        "state S { @bounds(-1, 1, 0.01) @bounds(0, 2, 0.5) vec2 aim; Mood moods[<=4]; map Deal deals[<=8]; "
+        "Prize prize; uint8 grid[3]; @position vec3 at; string(5) name; }\n"
+        "object Thing { state S body; rpc hit(@bits(4) uint8 by) to owner; rpc stop() to server; }\n"
+        "@id(9) object Other { state S; } input Keys { bool up; }"}},
+      result);
+  ASSERT_TRUE(result.ok) << result.report.text();
+  EXPECT_EQ(emit_wireshark(result.checked, "a.lattice"),
+            R"(-- Made by latticec from a.lattice. Do not edit.
+-- Names for the Wireshark dissector of Lattice (docs/capture.md). A member is { name, type, packing }; the words
+-- of a packing are those of the schema text (docs/spec/data.md, Schema hash).
+_G.lattice_games = _G.lattice_games or {}
+_G.lattice_games["demo"] = {
+  from = "a.lattice",
+  enums = {
+    { name = "Mood", { "calm", "3" }, { "angry", "-7" } },
+  },
+  structures = {
+    { name = "Item", kind = "delta",
+      { "kind", "uint16", "fixed 16" },
+      { "worn", "bool" },
+    },
+    { name = "Deal", kind = "whole",
+      { "mood", "Mood", "ordinal 1 2 3 -7" },
+      { "item", "Item" },
+    },
+    { name = "Prize", kind = "union",
+      { "item", "Item" },
+      { "heat", "float", "half 16" },
+    },
+    { name = "S", kind = "whole",
+      { "aim", "vector2", "compressed 8 -1 1 200 compressed 3 0 2 4" },
+      { "moods", "Mood", "ordinal 1 2 3 -7", list = 4 },
+      { "deals", "Deal", map = 8 },
+      { "prize", "Prize" },
+      { "grid", "uint8", "fixed 8", array = 3 },
+      { "at", "vector3", "full 32 full 32 full 32" },
+      { "name", "string", "capacity 5" },
+    },
+    { name = "Keys", kind = "whole",
+      { "up", "bool" },
+    },
+    { name = "ThingHit", kind = "whole",
+      { "by", "uint8", "bits 4" },
+    },
+  },
+  types = {
+    { id = 553595311, name = "Thing",
+      { state = "body", structure = "S" },
+      { rpc = "hit", id = 1, target = 1, arguments = "ThingHit" },
+      { rpc = "stop", id = 2, target = 0 },
+    },
+    { id = 9, name = "Other",
+      { state = "S", structure = "S" },
+    },
+  },
+  input = "Keys",
+  -- With the channels before it, what the schema hash is made of.
+  schema = [[
+)" + result.checked.canonical +
+                "]],\n}\n");
 }
 
 }  // namespace

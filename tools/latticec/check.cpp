@@ -7,6 +7,7 @@
 #include "alone.h"
 #include "attributes.h"
 #include "names.h"
+#include "serialization/lone_structure.h"
 #include "serialization/type_registry.h"
 
 namespace latticec {
@@ -14,6 +15,7 @@ namespace {
 
 using lattice::serialization::Layout;
 using lattice::serialization::LayoutNode;
+using lattice::serialization::LoneStructure;
 
 struct HostShape {
   uint32_t bytes = 0, align = 1;
@@ -475,15 +477,7 @@ class Checker {
 
 bool compile_alone(const CheckedStructure& structure, Layout* out, std::string* error) {
   if (structure.source->kind == Structure::Kind::kState) {
-    // Who gets a member changes no bits, and only members of objects have it.
-    constexpr uint32_t kConditions = LATTICE_MEMBER_OWNER_ONLY | LATTICE_MEMBER_SKIP_OWNER |
-                                     LATTICE_MEMBER_PREDICTED_ONLY | LATTICE_MEMBER_INITIAL_ONLY;
-    std::vector<lattice_member_desc> members(structure.desc.members,
-                                             structure.desc.members + structure.desc.member_count);
-    for (lattice_member_desc& member : members) member.flags &= ~kConditions;
-    lattice_struct_desc desc = structure.desc;
-    desc.members = members.data();
-    return Layout::compile_structure(desc, true, out, error);
+    return Layout::compile_structure(LoneStructure(structure.desc).desc(), true, out, error);
   }
   if (!structure.is_union()) return Layout::compile_structure(structure.desc, true, out, error);
   lattice_member_desc member;  // a union is always a member

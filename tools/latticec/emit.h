@@ -22,4 +22,7 @@ std::string emit_json(const Checked& checked);
 /// A reference for people, in Markdown.
 std::string emit_docs(const Checked& checked, const std::string& from);
 
+/// A table in Lua with which the Wireshark dissector shows the members of this schema.
+std::string emit_wireshark(const Checked& checked, const std::string& from);
+
 }  // namespace latticec

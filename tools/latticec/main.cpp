@@ -30,6 +30,7 @@ constexpr const char* kHelp =
     "                                            the same for TypeScript\n"
     "  latticec json game.lattice                everything, for other tools\n"
     "  latticec docs game.lattice -o game.md     a reference for people\n"
+    "  latticec wireshark game.lattice -o game.lua   names for the Wireshark dissector\n"
     "  latticec check old.lattice new.lattice    what differs on the wire; exit code 1 when something does\n"
     "  latticec fmt game.lattice                 put the file in form\n\n"
     "Without -o, or with -o -, the result goes to the standard output. -d FILE writes what it was made of, "
@@ -118,6 +119,7 @@ std::string emit(const std::string& command, const std::string& from, Compiled& 
   if (command == "csharp") return emit_csharp(compiled.checked, from, compiled.report);
   if (command == "typescript") return emit_typescript(compiled.checked, from, compiled.report);
   if (command == "json") return emit_json(compiled.checked);
+  if (command == "wireshark") return emit_wireshark(compiled.checked, from);
   return command == "cpp" ? emit_cpp(compiled.checked, from) : emit_docs(compiled.checked, from);
 }
 
@@ -141,8 +143,8 @@ int run(std::vector<std::string> words) {
     --i;
   }
   const std::string& command = words[0];
-  const std::vector<std::string> known = {"new",  "cpp",  "csharp", "typescript",
-                                          "json", "docs", "check",  "fmt"};
+  const std::vector<std::string> known = {"new",  "cpp",       "csharp", "typescript", "json",
+                                          "docs", "wireshark", "check",  "fmt"};
   bool is_known = false;
   for (const std::string& name : known) is_known = is_known || name == command;
   if (!is_known) {

@@ -11,6 +11,7 @@
 #include "lattice/authoring/networked.h"
 #include "lattice/lattice.h"
 #include "serialization/layout.h"
+#include "serialization/lone_structure.h"
 
 using lattice::serialization::Layout;
 using lattice::serialization::Word;
@@ -36,7 +37,8 @@ static void add_object(Types& all, const char* name, const lattice_type_desc& de
 }
 static void add_structure(Types& all, const char* name, const lattice_struct_desc& desc) {
   std::string error;
-  if (!Layout::compile_structure(desc, true, &add(all, name).layout, &error)) refused(name, error);
+  const lattice::serialization::LoneStructure lone(desc);
+  if (!Layout::compile_structure(lone.desc(), true, &add(all, name).layout, &error)) refused(name, error);
 }
 
 #include "types.h"

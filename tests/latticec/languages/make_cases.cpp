@@ -21,6 +21,7 @@
 #include "random_values.h"
 #include "runtime.h"
 #include "serialization/layout.h"
+#include "serialization/lone_structure.h"
 #include "write_loads.h"
 
 namespace languages {
@@ -30,6 +31,7 @@ using lattice::BitReader;
 using lattice::BitWriter;
 using lattice::serialization::Layout;
 using lattice::serialization::LayoutNode;
+using lattice::serialization::LoneStructure;
 using lattice::serialization::Word;
 
 constexpr size_t kDamaged = 14;  // of each case
@@ -83,7 +85,8 @@ class CaseMaker {
     std::string error;
     const bool ok = tested.object != nullptr
                         ? Layout::compile_object(tested.object->desc, &layout_, &error)
-                        : Layout::compile_structure(tested.structures[0]->desc, true, &layout_, &error);
+                        : Layout::compile_structure(LoneStructure(tested.structures[0]->desc).desc(), true,
+                                                    &layout_, &error);
     if (!ok) std::fprintf(stderr, "%s\n", error.c_str()), std::exit(1);
   }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/seed_share.h"
 #include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
@@ -152,7 +153,7 @@ class OwnFirstAnySize : public testing::TestWithParam<uint64_t> {};
 
 // Budgets, what own objects take of them, and entries around what that leaves; some change all the time.
 TEST_P(OwnFirstAnySize, every_entry_is_sent_soon) {
-  for (uint64_t seed = 40 * GetParam(); seed < 40 * (GetParam() + 1); ++seed) {
+  for (uint64_t seed = 40 * GetParam(); seed < 40 * GetParam() + lattice::test::share_of_seeds(40); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     OwnFirst world;
     world.random = base::Random(seed);

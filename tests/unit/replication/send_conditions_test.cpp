@@ -1,5 +1,6 @@
 // Members that do not travel to everyone, or not always: what clients know of them, and what their packets
 // hold.
+#include "support/seed_share.h"
 #include "unit/replication/snapshot_soak.h"
 
 namespace lattice::replication::test {
@@ -24,21 +25,21 @@ SoakOptions with_conditions() {
 }
 
 TEST(SendConditions, clients_know_what_is_for_them_and_nothing_else) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) soak(seed, with_conditions());
+  for (uint64_t seed = 1; seed <= lattice::test::share_of_seeds(3); ++seed) soak(seed, with_conditions());
 }
 
 TEST(SendConditions, with_loss_reordering_and_duplicates) {
   SoakOptions options = with_conditions();
   options.link.loss = 0.2, options.link.ack_loss = 0.1, options.link.duplicate = 0.1;
   options.link.max_delay = 12;
-  for (uint64_t seed = 10; seed <= 12; ++seed) soak(seed, options);
+  for (uint64_t seed = 10; seed < 10 + lattice::test::share_of_seeds(3); ++seed) soak(seed, options);
 }
 
 TEST(SendConditions, in_step_in_groups_and_without_acks) {
   SoakOptions options = with_conditions();
   options.streams = 0.95;
   options.silence_from = 400;
-  for (uint64_t seed = 20; seed <= 21; ++seed) soak(seed, options);
+  for (uint64_t seed = 20; seed < 20 + lattice::test::share_of_seeds(2); ++seed) soak(seed, options);
   options.attach = 0.2;
   soak(22, options);
 }
@@ -48,7 +49,7 @@ TEST(SendConditions, in_small_parts_under_a_tight_budget) {
   options.link.loss = 0.1, options.link.max_delay = 8;
   options.builder.part_capacity_bytes = 256;
   options.budget_bytes = 600;
-  for (uint64_t seed = 30; seed <= 31; ++seed) soak(seed, options);
+  for (uint64_t seed = 30; seed < 30 + lattice::test::share_of_seeds(2); ++seed) soak(seed, options);
 }
 
 /// Whether the bits of `secret` are in `bytes`, at any place.

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "lattice/authoring/bit_writer.h"
+#include "support/seed_share.h"
 #include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
@@ -446,7 +447,7 @@ void add_any_entry(Forger& forged, base::Random& random) {
 // Contradictions of all kinds, within a part and between parts, in any order of ticks.
 TEST_F(SnapshotApplierTest, contradicting_entries_never_break_it) {
   uint64_t applied = 0;
-  for (uint64_t seed = 1; seed <= 300; ++seed) {
+  for (uint64_t seed = 1; seed <= lattice::test::share_of_seeds(300); ++seed) {
     SCOPED_TRACE(seed);
     base::Random random(seed);
     Client victim(types, 3);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "support/seed_share.h"
 #include "unit/replication/replication_fixture.h"
 
 namespace lattice::replication::test {
@@ -199,7 +200,7 @@ struct Busy {
 };
 
 TEST(SnapshotBudget, is_never_exceeded_and_parts_fit) {
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
+  for (uint64_t seed = 1; seed <= lattice::test::share_of_seeds(24); ++seed) {
     SCOPED_TRACE(seed);
     base::Random random(seed);
     const uint32_t capacity =
@@ -337,7 +338,7 @@ TEST(SnapshotBudget, removals_do_not_starve_states) {
 }
 
 TEST(BlockPlan, plans_at_least_what_is_written_and_little_more) {
-  for (uint64_t seed = 1; seed <= 10; ++seed) {
+  for (uint64_t seed = 1; seed <= lattice::test::share_of_seeds(10); ++seed) {
     base::Random random(seed);
     Types types;
     Authority authority(types);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "support/seed_share.h"
 #include "unit/replication/snapshot_soak.h"
 
 namespace lattice::replication::test {
@@ -210,7 +211,7 @@ TEST_F(SnapshotGroups, one_in_flight_does_not_begin_in_pieces) {
 }
 
 TEST_F(SnapshotGroups, no_part_is_refused_whatever_is_attached_rests_is_long_and_is_lost) {
-  for (uint64_t seed = 0; seed < 12; ++seed) {
+  for (uint64_t seed = 0; seed < lattice::test::share_of_seeds(12); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SoakOptions options;
     options.link.loss = static_cast<double>(seed % 3) * 0.08;

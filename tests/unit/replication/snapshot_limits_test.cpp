@@ -1,4 +1,5 @@
 // Builder and applier at the limits of their settings, all that may go wrong at once; see snapshot_soak.h.
+#include "support/seed_share.h"
 #include "unit/replication/snapshot_soak.h"
 
 namespace lattice::replication::test {
@@ -25,7 +26,7 @@ SoakOptions hostile(uint32_t tick_rate_hz, uint32_t interval_ticks, uint32_t bud
 }
 
 void soak(const SoakOptions& options, uint64_t first_seed, uint64_t seeds, Tick ticks = 900) {
-  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+  for (uint64_t seed = first_seed; seed < first_seed + lattice::test::share_of_seeds(seeds); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Soak run(seed, options);
     run.run(ticks);

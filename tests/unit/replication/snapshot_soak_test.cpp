@@ -1,12 +1,13 @@
 // The link's faults one by one, and the wrap of ticks; see snapshot_soak.h.
 #include "unit/replication/snapshot_soak.h"
+#include "support/seed_share.h"
 
 namespace lattice::replication::test {
 namespace {
 
 void soak(uint64_t first_seed, uint64_t seeds, const LinkModel& link, uint32_t capacity = 1100,
           uint32_t budget = 0, Tick first_tick = 1) {
-  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+  for (uint64_t seed = first_seed; seed < first_seed + lattice::test::share_of_seeds(seeds); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     SoakOptions options;
     options.link = link;

@@ -2,6 +2,7 @@
 // that entries on their own would make, and clients share them.
 #include "replication/step_list.h"
 
+#include "support/seed_share.h"
 #include "unit/replication/crowd.h"
 #include "unit/replication/snapshot_soak.h"
 
@@ -9,7 +10,7 @@ namespace lattice::replication::test {
 namespace {
 
 void soak(uint64_t first_seed, uint64_t seeds, SoakOptions options, double least_share) {
-  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+  for (uint64_t seed = first_seed; seed < first_seed + lattice::test::share_of_seeds(seeds); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     options.max_objects = 160;
     options.objects = 90;

@@ -493,6 +493,10 @@ std::span<const LayoutNode> members_of(const CheckedStructure& structure, const 
   return layout.nodes().subspan(layout.nodes()[0].first_child, structure.members.size());
 }
 
+uint32_t CheckedObject::type_id() const {
+  return desc.type_id != 0 ? desc.type_id : lattice::serialization::type_id_of_name(source->name);
+}
+
 bool check(const Schema& schema, Checked& out, Report& report) {
   return report.ok() && Checker(schema, out, report).run();
 }

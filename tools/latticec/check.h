@@ -44,6 +44,8 @@ struct CheckedObject {
   std::vector<lattice_behaviour_desc> behaviour_descs;
   std::vector<lattice_rpc_desc> rpc_descs;
   lattice_type_desc desc{};
+  /// The number of the type on the wire, whether the schema states it or not (D-33).
+  uint32_t type_id() const;
 };
 
 struct Checked {

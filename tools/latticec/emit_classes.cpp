@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "names.h"
-#include "serialization/type_registry.h"
 
 namespace latticec {
 namespace {
@@ -197,11 +196,6 @@ uint32_t ClassEmitter::words_of(const CheckedStructure& structure) const {
     if (plan.source == &structure) return plan.words;
   }
   return 0;
-}
-
-uint32_t ClassEmitter::type_id(const CheckedObject& object) {
-  if (object.desc.type_id != 0) return object.desc.type_id;
-  return lattice::serialization::type_id_of_name(object.source->name);
 }
 
 std::string ClassEmitter::rpc_doc(const CheckedRpc& rpc) {

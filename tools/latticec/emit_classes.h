@@ -74,7 +74,6 @@ class ClassEmitter {
   }
   /// How many words a state of it has.
   uint32_t words_of(const CheckedStructure& structure) const;
-  static uint32_t type_id(const CheckedObject& object);
   /// The lines of a text, each with `head` in front.
   static std::string lines(const std::string& text, const std::string& head);
   /// The value of an enum that a new object has: that of the zero baseline.

@@ -216,7 +216,7 @@ class CsharpEmitter : public ClassEmitter {
 
   std::string object(const CheckedObject& o) override {
     std::string out = summary(o.source->doc, "    ") + "    public static class " + o.source->name +
-                      "Object\n    {\n" + kIn + "public const uint TypeId = " + std::to_string(type_id(o)) +
+                      "Object\n    {\n" + kIn + "public const uint TypeId = " + std::to_string(o.type_id()) +
                       ";\n";
     Strings states;
     std::string places, rpcs;

@@ -77,7 +77,7 @@ std::string json_object(const CheckedObject& o) {
            pair("arguments", r.arguments != nullptr ? quoted(r.arguments->name) : "null") +
            doc(r.source->doc) + "}";
   };
-  return "{" + pair("name", quoted(o.source->name)) + "," + pair("id", std::to_string(o.desc.type_id)) + "," +
+  return "{" + pair("name", quoted(o.source->name)) + "," + pair("id", std::to_string(o.type_id())) + "," +
          pair("flags", std::to_string(o.desc.flags)) + doc(o.source->doc) + "," +
          pair("states", list(o.states, state)) + "," + pair("rpcs", list(o.rpcs, rpc)) + "}";
 }

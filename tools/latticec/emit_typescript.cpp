@@ -166,7 +166,7 @@ class TypescriptEmitter : public ClassEmitter {
 
   std::string object(const CheckedObject& o) override {
     std::string out = comment(o.source->doc, "") + "export const " + o.source->name +
-                      "Object = {\n  typeId: " + std::to_string(type_id(o)) + ",\n";
+                      "Object = {\n  typeId: " + std::to_string(o.type_id()) + ",\n";
     Strings states;
     std::string places, rpcs;
     uint32_t place = 0;

@@ -1,7 +1,6 @@
 #include "emit.h"
 #include "serialization/layout.h"
 #include "serialization/lone_structure.h"
-#include "serialization/type_registry.h"
 
 namespace latticec {
 namespace {
@@ -75,9 +74,8 @@ std::string lua_enumeration(const Enum& e) {
 }
 
 std::string lua_object(const CheckedObject& o) {
-  const uint32_t id =
-      o.desc.type_id != 0 ? o.desc.type_id : lattice::serialization::type_id_of_name(o.source->name);
-  std::string out = "    { id = " + std::to_string(id) + ", name = " + lua_text(o.source->name) + ",\n";
+  std::string out =
+      "    { id = " + std::to_string(o.type_id()) + ", name = " + lua_text(o.source->name) + ",\n";
   for (const CheckedObject::State& state : o.states) {
     out += "      { state = " + lua_text(state.name) + ", structure = " + lua_text(state.structure->name) +
            " },\n";

@@ -42,7 +42,7 @@ uint32_t EntryCache::find(uint32_t slot, uint32_t baseline, bool for_owner) {
   Head& head = heads_[slot];
   if (head.send != send_) head = Head{send_, kNoBody};
   for (uint32_t index = head.body; index != kNoBody; index = bodies_[index].next) {
-    if (bodies_[index].baseline != baseline || bodies_[index].for_owner != for_owner) continue;
+    if (bodies_[index].baseline != baseline || (bodies_[index].for_owner != 0) != for_owner) continue;
     ++shared_;
     return bodies_[index].bits == kTooLarge ? kTooLarge : index;
   }
@@ -86,8 +86,8 @@ uint32_t EntryCache::encode(uint32_t slot, uint32_t baseline, bool for_owner) {
   const uint32_t index = static_cast<uint32_t>(bodies_.size());
   Body& body = bodies_.emplace_back();
   body.baseline = baseline;
-  body.for_owner = for_owner;
-  body.first_word = used_words_;
+  body.for_owner = for_owner ? 1 : 0;
+  body.first_word = used_words_ & 0x7FFFFFFFu;
   body.mask = encode_members(writer, layout, from, to);
   const uint32_t bits = static_cast<uint32_t>(writer.bit_count());
   if (!writer.ok() || bits + body.mask.count > max_body_bits_) return index;

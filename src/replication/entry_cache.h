@@ -53,9 +53,9 @@ class EntryCache {
  private:
   struct Body {
     uint32_t baseline = 0;
-    bool for_owner = false;
     uint32_t bits = kTooLarge;
-    uint32_t first_word = 0;
+    uint32_t first_word : 31 = 0;
+    uint32_t for_owner : 1 = 0;
     uint32_t next = UINT32_MAX;  // further bodies of the same object
     WireMask mask;
   };

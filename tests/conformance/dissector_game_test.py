@@ -53,6 +53,10 @@ class Shown:
         self.notes = [show for name, show in fields if name == "_ws.expert.message"]
 
 
+# The first datagrams of a long capture, where one reading of the whole is enough.
+FRONT = ["-c", "700"]
+
+
 def tshark(path, scripts, modes=None, options=(), script=SCRIPT, home=None):
     channels = ", ".join(f"{n} {mode}" for n, mode in (modes or {}).items() if n not in packets.BUILT_IN_CHANNELS)
     command = ["tshark", "-r", str(path), "-o", f"lattice.channels:{channels}", "-T", "pdml", *options]
@@ -139,14 +143,15 @@ class Games(unittest.TestCase):
         count = sum(self.check(f"{path}, frame {n}", *each) for n, each in enumerate(zip(found, expected), 1))
         print(f"{count} values of {len({name for each in expected for name, _ in each})} members")
         self.assertGreater(count, 10_000)
-        again = tshark(path, [table], modes, ["-2"])
-        self.assertEqual([each.values for each in again], [each.values for each in found], "the second reading differs")
+        again = tshark(path, [table], modes, ["-2", *FRONT])
+        self.assertEqual([each.values for each in again], [each.values for each in found[:len(again)]],
+                         "the second reading differs")
 
     def test_another_schema_is_said_and_shown_as_bytes(self):
         modes, path, table, _ = recorded_session()
         depot, *_ = made_by_latticec("depot", "game-sim")
         for scripts, channels in (([depot], modes), ([table], {})):
-            found = tshark(path, scripts, channels)
+            found = tshark(path, scripts, channels, FRONT)
             self.assertEqual([each.values for each in found if each.values], [])
             notes = {note for each in found for note in each.notes if "schema is 0x" in note}
             self.assertEqual(len(notes), 1, notes)
@@ -155,15 +160,15 @@ class Games(unittest.TestCase):
     def test_of_several_tables_the_hash_chooses(self):
         modes, path, table, expected = recorded_session()
         depot, *_ = made_by_latticec("depot", "game-sim")
-        found = tshark(path, [depot, table], modes)
-        self.assertTrue([len(each.values) for each in found] == [len(each) for each in expected])
+        found = tshark(path, [depot, table], modes, FRONT)
+        self.assertTrue([len(each.values) for each in found] == [len(each) for each in expected[:len(found)]])
 
     def test_a_format_of_the_game_without_a_reader_ends_what_is_shown(self):
         modes, path, table, expected = recorded_session()
         text = table.read_text(encoding="utf-8")
         broken = CUSTOM.replace("take(3)", "nothing.at.all")
         for name, changed in (("without.lua", text.replace(CUSTOM, "")), ("broken.lua", text.replace(CUSTOM, broken))):
-            found = tshark(path, [write(name, changed)], modes)
+            found = tshark(path, [write(name, changed)], modes, FRONT)
             self.assertTrue(any("runs.v1" in note for each in found for note in each.notes))
             self.assertGreater(sum(len(each.values) for each in found), 1000)
             for number, (shown, each) in enumerate(zip(found, expected), 1):

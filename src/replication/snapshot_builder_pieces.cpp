@@ -75,12 +75,8 @@ std::span<const uint8_t> SnapshotBuilder::encode_long(const ReplicaList& recipie
   const Word* from = store_.words(candidate.slot, baseline.version);
   const Word* to = store_.current(candidate.slot);
   LATTICE_CHECK(from != nullptr && to != nullptr);
-  if (layout.has_conditions()) {
-    const bool is_owner = table_.info(candidate.slot).owned_by(recipient.peer_id());
-    long_seen_.assign(to, to + layout.word_count());
-    layout.hide({is_owner, baseline.version != 0}, from, long_seen_.data());
-    to = long_seen_.data();
-  }
+  const bool is_owner = table_.info(candidate.slot).owned_by(recipient.peer_id());
+  to = layout.seen({is_owner, baseline.version != 0}, from, to, &long_seen_);
   long_scratch_.resize(kMaxLongBytes);
   BitWriter out(long_scratch_);
   write_block_head(out, BlockHead{candidate.kind, false, 0, 1, candidate.age, candidate.slot});

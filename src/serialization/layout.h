@@ -168,9 +168,9 @@ class Layout {
   };
   /// True when some members do not travel to everyone, or not always.
   bool has_conditions() const { return !conditional_.empty(); }
-  /// Gives the members of `words` that do not travel to such a client the words of `base`, so that they do
-  /// not differ.
-  void hide(Sight sight, const Word* base, Word* words) const;
+  /// `words` as such a client may see them: the members that do not travel to it have the words of `base`, so
+  /// that they do not differ. Valid until `scratch` changes; without conditions that is `words` itself.
+  const Word* seen(Sight sight, const Word* base, const Word* words, std::vector<Word>* scratch) const;
   /// Gives the members that the owner of an object does not get the words of `own`.
   void keep_unsent(const Word* own, Word* words) const;
   /// A hash of the words, the same on every platform.

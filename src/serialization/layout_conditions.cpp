@@ -20,10 +20,13 @@ bool is_hidden(const LayoutNode& node, Layout::Sight sight) {
 
 }  // namespace
 
-void Layout::hide(Sight sight, const Word* base, Word* words) const {
+const Word* Layout::seen(Sight sight, const Word* base, const Word* words, std::vector<Word>* scratch) const {
+  if (!has_conditions()) return words;
+  scratch->assign(words, words + word_count());
   for (const uint16_t index : conditional_) {
-    if (is_hidden(nodes_[index], sight)) copy_words(nodes_[index], base, words);
+    if (is_hidden(nodes_[index], sight)) copy_words(nodes_[index], base, scratch->data());
   }
+  return scratch->data();
 }
 
 void Layout::keep_unsent(const Word* own, Word* words) const {

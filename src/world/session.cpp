@@ -105,7 +105,7 @@ void Session::fix_schema() {
   rpcs_.prepare(schema_, reliability::kMaxSnapshotBody);
   reliability::EndpointConfig config = endpoint_config();
   config.schema_id = schema_.id();
-  config.schema_text = schema_.text();
+  if (config_.listens) config.schema_text = schema_.text();
   config.max_connections = config_.max_connections;
   config.tick_rate_hz = static_cast<uint16_t>(config_.tick_rate_hz);
   config.max_objects = config_.max_objects;

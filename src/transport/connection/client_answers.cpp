@@ -243,18 +243,20 @@ ClientResult ClientHandshake::on_refused(std::span<const uint8_t> plaintext, Can
   result.is_reason_reserved = !is_reason_of_a_peer(crypto::Role::kServer, fields.reason);
   result.remote_schema_id = fields.schema_id;
   result.text = ReasonText({reinterpret_cast<const char*>(fields.text.data()), fields.text.size()});
-  const bool is_first = !pages_.any();
-  if (!fields.schema_page.empty()) pages_.take(fields);
-  if (is_first) pages_deadline_ns_ = now_ns + kSchemaPagesNs;
   refused_ = std::move(result);
-  if (!pages_.any() || pages_.complete()) return end_refused();
-  start_round(now_ns);  // the next page comes with the next refusal
-  send_response(candidate, now_ns, sink);
+  if (fields.schema_page.empty()) return end_refused();  // for another reason, or nothing is told
+  if (!pages_.any()) pages_deadline_ns_ = now_ns + kSchemaPagesNs;
+  pages_.take(fields);
+  if (pages_.complete()) return end_refused();
+  if (pages_.take_question()) {  // the next page comes with the next refusal
+    start_round(now_ns);
+    send_response(candidate, now_ns, sink);
+  }
   return {};
 }
 
 ClientResult ClientHandshake::end_refused() {
-  if (pages_.any()) refused_.remote_schema_text = pages_.take_front();
+  if (refused_.reason == DisconnectReason::kSchemaMismatch) refused_.remote_schema_text = pages_.take_front();
   finish(Event::kRefuse);
   return std::move(refused_);
 }

@@ -1,7 +1,9 @@
 // The schema text of a server that refused a client for another schema, as the client puts it together
 // (S-44). Each refusal has one page. The client repeats its message 3 for the next, for a while.
 //
-// Must stay true: it holds at most wire::kMaxSchemaPages pages, and only of the newest number of pages told.
+// Must stay true: it holds at most wire::kMaxSchemaPages pages, all of the schema and the length told last;
+// and it asks three times for each page at most, so that copies of an old refusal cannot make a client send
+// for long.
 #pragma once
 
 #include <bitset>
@@ -19,10 +21,14 @@ class SchemaPages {
   bool any() const { return pages_ != 0; }
   bool complete() const { return pages_ != 0 && have_.count() == pages_; }
 
-  /// Takes the page of a refusal that has one. Pages of a text of another length begin anew.
+  /// Whether the next page may be asked for at once.
+  bool take_question() { return questions_ < 3u * pages_ && ++questions_ != 0; }
+
+  /// Takes the page of a refusal that has one. Pages of another text begin anew.
   void take(const wire::ConnectionRefusedSealed& refusal) {
-    if (refusal.pages != pages_) {
+    if (refusal.pages != pages_ || refusal.schema_id != schema_id_) {
       pages_ = refusal.pages;
+      schema_id_ = refusal.schema_id;
       have_.reset();
       text_.assign(size_t{pages_} * wire::kSchemaPageBytes, '\0');
     }
@@ -45,6 +51,8 @@ class SchemaPages {
 
  private:
   uint16_t pages_ = 0;
+  uint32_t questions_ = 0;
+  uint64_t schema_id_ = 0;
   std::bitset<wire::kMaxSchemaPages> have_;
   size_t last_bytes_ = 0;
   std::string text_;

@@ -1,4 +1,4 @@
-// Which send conditions a type may have, and what Layout::hide() hides.
+// Which send conditions a type may have, and what Layout::seen() hides.
 #include "unit/serialization/containers.h"
 
 namespace lattice::serialization {
@@ -70,11 +70,11 @@ TEST(SendConditions, HideExactlyWhatIsNotForTheClient) {
     return words;
   };
   const auto seen = [&](Layout::Sight sight) {
-    std::vector<Word> words = words_of(now);
-    layout.hide(sight, words_of(before).data(), words.data());
+    std::vector<Word> scratch;
+    const std::vector<Word> words = words_of(now), base = words_of(before);
     Handful out{};
     void* hosts[1] = {&out};
-    layout.dequantize(words.data(), hosts);
+    layout.dequantize(layout.seen(sight, base.data(), words.data(), &scratch), hosts);
     return out;
   };
   const Handful owner = seen({true, true});

@@ -93,6 +93,37 @@ TEST(HandshakeSchema, OfALongSchemaTheFrontIsTold) {
   EXPECT_EQ(done.remote_schema_text, text.substr(0, 65'536));
 }
 
+TEST(HandshakeSchema, ARefusalForAnotherReasonEndsTheQuestions) {
+  Rig before({.schema_id = 100, .schema_text = text_of_bytes(1000)});
+  ClientHandshake client = before.new_client({.schema_id = 200});
+  const Bytes message = before.response_of(client);
+  ASSERT_EQ(before.tell(client, before.ask(message)).outcome, ClientOutcome::kPending);
+  // The same server with the client's schema, and a tick rate of its own.
+  Rig now({.schema_id = 200, .tick_rate_hz = 30});
+  ClientHandshake other = now.new_client({.schema_id = 200});
+  now.ask(now.response_of(other));  // or its first refusal would have the random number of the one above
+  const ClientResult done = before.tell(client, now.ask(message));
+  EXPECT_EQ(done.outcome, ClientOutcome::kRefused);
+  EXPECT_EQ(done.reason, DisconnectReason::kConfigMismatch);
+  EXPECT_EQ(done.remote_schema_text, "");
+}
+
+// Who copies an old answer again and again makes the client send a bounded number of datagrams.
+TEST(HandshakeSchema, CopiesOfAnOldRefusalMakeAClientSendLittle) {
+  Rig rig({.schema_id = 100, .schema_text = text_of_bytes(1000)});
+  ClientHandshake client = rig.new_client({.schema_id = 200});
+  const Bytes refusal = rig.ask(rig.response_of(client));
+  size_t sent = 0;
+  for (int copy = 0; copy < 1000; ++copy) {
+    ASSERT_EQ(rig.tell(client, refusal).outcome, ClientOutcome::kPending);
+    sent += rig.client_sink.take().size();
+  }
+  EXPECT_EQ(sent, 3u * 4u);
+  rig.now_ns += 3 * kSecond;
+  EXPECT_EQ(client.update(rig.now_ns, kStartUnixS, rig.client_sink).reason,
+            DisconnectReason::kSchemaMismatch);
+}
+
 // Two clients that take turns exactly.
 TEST(HandshakeSchema, ClientsDoNotTakeThePagesOfEachOther) {
   const std::string text = text_of_bytes(1000);

@@ -98,11 +98,12 @@ std::vector<SchemaDifference> schema_differences(std::string_view ours, std::str
     if (there == their_texts.end()) {
       if (!is_whole || is_within(line.path)) continue;
       alone = line.path;
-      out.push_back({line.path, printable(line.text), "", true, false});
+      out.push_back({printable(line.path), printable(line.text), "", true, false});
     } else if (there->second != line.text) {
-      out.push_back({line.path, printable(line.text), printable(there->second), false, false});
+      out.push_back({printable(line.path), printable(line.text), printable(there->second), false, false});
     }
   }
+  alone = {};
   for (const SchemaLine& line : after) {
     if (our_texts.contains(line.path) || is_within(line.path)) continue;
     alone = line.path;

@@ -1,4 +1,6 @@
 // Which send conditions a type may have, and what Layout::seen() hides.
+#include <gtest/gtest.h>
+
 #include "unit/serialization/containers.h"
 
 namespace lattice::serialization {

@@ -29,6 +29,8 @@ struct Runs {
     count = static_cast<uint8_t>(r.ReadRangedInt(0, 7));
     for (uint8_t i = 0; i < count; ++i) values[i] = static_cast<uint8_t>(r.ReadBits(5));
   }
+  static double Distance(const Runs& a, const Runs& b) { return a.count > b.count ? 0 : b.count - a.count; }
+  static Runs Interpolate(const Runs& a, const Runs& b, double t) { return t < 0.5 ? a : b; }
 };
 
 // clang-format off
@@ -60,10 +62,12 @@ LATTICE_NETWORKED(Bag,
   (names, string, STRING(6), LIST(2)), (ammo, Ammo, MAP(3)), (deals, Deal, MAP(5)), (pick, Pick), (picks, Pick, LIST(3)),
   (heat, vec2, HALF), (since, nettick), (place, dvec3, BOUNDS(-1e6, 1e6, 1e-4)), (score, int32, LIST(2), NOT_PREDICTED))
 LATTICE_NETWORKED(Body,
-  (i16, int16), (i32, int32), (u32, uint32), (i64, int64), (u64, uint64), (bits, uint16, BITS(10)),
-  (full, float), (wide, double), (quat4, quat, SMALLEST_THREE(4)), (quat_full, quat, FULL),
+  (i16, int16, EXTRAPOLATE), (i32, int32), (u32, uint32, EXTRAPOLATE), (i64, int64, EXTRAPOLATE), (u64, uint64, EXTRAPOLATE),
+  (bits, uint16, BITS(10), EXTRAPOLATE), (full, float, EXTRAPOLATE), (wide, double, EXTRAPOLATE),
+  (quat4, quat, SMALLEST_THREE(4), EXTRAPOLATE), (quat_full, quat, FULL, EXTRAPOLATE),
   (text, string, STRING(70)), (fixed_text, fixed_string, STRING(9)), (data, blob, BYTES(11)),
-  (fx, fixed64), (fx_difference, fixed64, VARINT), (target, netid), (slots, Slots), (runs, Runs, CUSTOM(8)))
+  (fx, fixed64, EXTRAPOLATE), (fx_difference, fixed64, VARINT, EXTRAPOLATE), (target, netid), (slots, Slots),
+  (runs, Runs, CUSTOM(8), EXTRAPOLATE))
 // clang-format on
 
 }  // namespace fuzz
@@ -115,7 +119,8 @@ void use(const Layout& layout, const Words& before, const Words& words) {
                         leaf.word_count * sizeof(lattice::serialization::Word)) == 0);
   }
   layout.interpolate(before.data(), words.data(), 0.3, host);
-  layout.extrapolate(words.data(), 0.1, host);
+  layout.extrapolate(words.data(), {.seconds = 0.1, .before = before.data(), .steps = 2.5}, host);
+  static_cast<void>(layout.moving(words.data(), before.data()));
   layout.dequantize_not_predicted(words.data(), host);
   require(layout.approx_equal(words.data(), words.data()));
   require(layout.prediction_equal(words.data(), words.data()));

@@ -160,7 +160,11 @@ typedef enum lattice_member_flags {
   /// Send condition: the member travels when a client gets the whole state: with the first one, and when the
   /// owner has changed or no older state is left to build on. Changes after that do not travel. No client
   /// predicts it, as with NOT_PREDICTED. May go together with another condition.
-  LATTICE_MEMBER_INITIAL_ONLY = 1 << 12
+  LATTICE_MEMBER_INITIAL_ONLY = 1 << 12,
+  /// A number, vector, angle or rotation goes on in the line through its last two states while no newer one
+  /// has come, up to its bounds and for 250 ms. Without this flag, and without a velocity that moves it, it
+  /// holds. Not together with SNAP, and not inside a list, a map or a union. Changes nothing of the schema id.
+  LATTICE_MEMBER_EXTRAPOLATE = 1 << 13
 } lattice_member_flags;
 
 /// How many values a member holds.
@@ -187,8 +191,9 @@ typedef struct lattice_quant {
 } lattice_quant;
 
 /// A hand-written serializer. Each byte fills from its most significant bit down, as lattice::BitWriter packs
-/// it. The library keeps the two functions for as long as the world lives, and calls them from inside its own
-/// functions.
+/// it. The library keeps the functions for as long as the world lives, and calls them from inside its own
+/// functions. Only serialize and deserialize are needed. Host values that the library makes are aligned to 64
+/// bytes.
 typedef struct lattice_custom_desc {
   uint32_t struct_size;  ///< set by lattice_custom_desc_init()
   uint32_t host_bytes;   ///< sizeof of the host value, at most LATTICE_MAX_HOST_BYTES
@@ -200,6 +205,13 @@ typedef struct lattice_custom_desc {
   /// Reads a value from the first of the `bit_count` bits of `in`. Returns how many bits it used, or SIZE_MAX
   /// when they are malformed. `host` NULL: only checks and measures. Never trust `in`: it comes from a peer.
   size_t (*deserialize)(const uint8_t* in, size_t bit_count, void* host);
+  /// How far apart two values are, in a unit of their own; 0 where a client that predicted the one needs no
+  /// correction to the other. lattice_world_take_prediction_error() reports it. NULL: 0 for equal bits,
+  /// else 1.
+  double (*distance)(const void* a, const void* b);
+  /// Writes what is drawn between two values to `out`, which holds `a`: `a` at t = 0, `b` at t = 1. With
+  /// LATTICE_MEMBER_EXTRAPOLATE, `t` may be above 1. NULL: the member holds `a` until the time of `b`.
+  void (*interpolate)(const void* a, const void* b, double t, void* out);
 } lattice_custom_desc;
 
 /// One networked member of a structure.
@@ -233,7 +245,10 @@ typedef struct lattice_member_desc {
   /// LIST, MAP: bytes of the whole in host memory, from the first element: what lattice_set_prop() and
   /// lattice_get_prop() take. 0: up to the end of the number of elements.
   uint32_t container_bytes;
-  uint32_t reserved;                            ///< leave at 0
+  /// How much a change of the member hurries its object: a factor of lattice_type_desc.base_priority, above 0
+  /// to 1000; 0 means 1. Of several changed members the largest counts. For members of a behaviour itself.
+  /// Only the authority's counts, and it changes nothing of the schema id.
+  float priority;
   const struct lattice_struct_desc* structure;  ///< STRUCT: its members
   const lattice_custom_desc* custom;            ///< CUSTOM: its serializer
 } lattice_member_desc;

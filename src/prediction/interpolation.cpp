@@ -30,6 +30,11 @@ Pose past_newest(std::span<const Sample> samples, TickTime render_time, double t
   const double max_seconds = static_cast<double>(extrapolate_max_ns) / 1e9;
   pose.kind = PoseKind::kExtrapolate;
   pose.extrapolate_seconds = std::min(seconds, max_seconds);
+  if (samples.size() > 1) {
+    const double between_ticks = base::tick_distance(newest.tick, samples[1].held_until);
+    pose.before = samples[1].words;
+    pose.extrapolate_steps = pose.extrapolate_seconds / (between_ticks * tick_seconds);
+  }
   return pose;
 }
 
@@ -71,7 +76,8 @@ bool write_pose(const serialization::Layout& layout, const Pose& pose, void* con
       layout.interpolate(pose.from, pose.to, pose.t, host_behaviours);
       return true;
     case PoseKind::kExtrapolate:
-      layout.extrapolate(pose.from, pose.extrapolate_seconds, host_behaviours);
+      layout.extrapolate(pose.from, {pose.extrapolate_seconds, pose.before, pose.extrapolate_steps},
+                         host_behaviours);
       return true;
   }
   return false;

@@ -49,6 +49,8 @@ struct Pose {
   const serialization::Word* to = nullptr;    // kInterpolate
   double t = 0.0;                             // kInterpolate: in (0, 1)
   double extrapolate_seconds = 0.0;
+  const serialization::Word* before = nullptr;  // kExtrapolate: the state before `from`, or null
+  double extrapolate_steps = 0.0;  // kExtrapolate: the same time, in units of the time between the two
   Tick from_tick = 0;
   bool underrun = false;  // render time is past all samples, and the newest sample changed an older one
 };

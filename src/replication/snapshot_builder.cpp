@@ -254,6 +254,17 @@ float SnapshotBuilder::gain(const ObjectInfo& info, Tick since, float weight) co
   return info.type->base_priority * staleness(tick_, since, config_.send_interval_ticks) * weight;
 }
 
+// How much the members hurry the object that changed since what the client was sent, or acked. Where
+// everything fits, nobody needs to know.
+float SnapshotBuilder::change_priority(const Replica& replica, uint32_t slot, bool is_own,
+                                       bool since_ack) const {
+  const serialization::Layout& layout = *table_.info(slot).type->layout;
+  if (!needs_priorities_ || !layout.has_priorities()) return 1.0f;
+  const uint32_t known = since_ack ? replica.acked_version : replica.sent_version;
+  const Word* base = known != 0 ? store_.words(slot, known) : nullptr;
+  return layout.change_priority({.is_owner = is_own, .has_baseline = known != 0}, base, store_.current(slot));
+}
+
 void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own,
                                     const SendTerms& terms) {
   const ObjectInfo& info = table_.info(slot);
@@ -262,13 +273,15 @@ void SnapshotBuilder::collect_state(Replica& replica, uint32_t slot, uint32_t in
   const Tick since = since_ack                ? replica.acked_tick
                      : replica.sent_tick != 0 ? replica.sent_tick
                                               : info.spawn_tick;
-  replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness);
+  const float urgency = change_priority(replica, slot, is_own, since_ack);
+  replica.accumulator += gain(info, since, (is_own ? config_.owner_boost : 1.0f) * terms.nearness * urgency);
   own_count_ += is_own ? 1 : 0;
 
   any_groups_ = any_groups_ || terms.group != kNoSlot;
   const auto place = static_cast<uint32_t>(waiting_.size());
   waiting_.push_back(Waiting{replica.accumulator, index, terms.group, place, is_own,
-                             replica.sends == 0 && !is_joining_, may_step(terms), is_own});
+                             replica.sends == 0 && !is_joining_,
+                             may_step(terms) && !info.type->layout->has_priorities(), is_own});
 }
 
 // Makes candidates of the states. Where they are far more than the budget has room for, of those with the

@@ -166,6 +166,7 @@ class SnapshotBuilder {
   bool collect_object(ReplicaList& recipient, uint32_t slot, uint32_t index);
   bool collect_rest(Replica& replica, uint32_t slot, uint32_t index, const StateSummary& newest);
   float gain(const ObjectInfo& info, Tick since, float weight) const;
+  float change_priority(const Replica& replica, uint32_t slot, bool is_own, bool since_ack) const;
   void collect_state(Replica& replica, uint32_t slot, uint32_t index, bool is_own, const SendTerms& terms);
   size_t admit(const ReplicaList& recipient, uint32_t budget_bytes, uint32_t piece_bytes);
   bool streams(const Replica& replica, const StateSummary& newest) const;

@@ -44,7 +44,7 @@ void StateStore::place(uint32_t slot, const ObjectType& type, const Word* words)
   placed_words_.insert(placed_words_.end(), words, words + type.word_count);
   StateSummary& summary = summaries_[slot];
   summary.version = summary.full_version = 1;
-  summary.moving = type.layout->moving(words);
+  summary.moving = type.layout->moving(words, nullptr);
   std::copy_n(words, type.word_count, objects_[slot].ring.push(0, 1, history_ticks_, keep_, pool_));
 }
 
@@ -162,10 +162,11 @@ void StateStore::add_version(uint32_t slot, Tick tick, const Word* words) {
   StateSummary& summary = summaries_[slot];
   const bool after_rest = base::tick_distance(tick, summary.tick) >= kRestTicks;
   ++summary.version;
+  const serialization::Layout& layout = *object.ring.type().layout;
+  summary.moving = layout.moving(words, object.ring.empty() ? nullptr : object.ring.newest());
   Word* room = object.ring.push(tick, summary.version, history_ticks_, keep_, pool_);
   std::copy_n(words, object.ring.type().word_count, room);
   summary.tick = tick;
-  summary.moving = object.ring.type().layout->moving(words);
   changes_.add(slot, after_rest);
   if (object.ring.grown() && !std::exchange(object.in_grown, true)) grown_.push_back(slot);
 }

@@ -171,6 +171,11 @@ class Layout {
   /// `words` as such a client may see them: the members that do not travel to it have the words of `base`, so
   /// that they do not differ. Valid until `scratch` changes; without conditions that is `words` itself.
   const Word* seen(Sight sight, const Word* base, const Word* words, std::vector<Word>* scratch) const;
+  /// True when changes of some members hurry their object more than those of others.
+  bool has_priorities() const { return !priorities_.empty(); }
+  /// The largest priority of the members that differ, of those that such a client gets. `base` null: the
+  /// largest of all.
+  float change_priority(Sight sight, const Word* base, const Word* words) const;
   /// Gives the members that the owner of an object does not get the words of `own`.
   void keep_unsent(const Word* own, Word* words) const;
   /// A hash of the words, the same on every platform.
@@ -217,14 +222,23 @@ class Layout {
   /// in both states, and of an alternative that is active in both. Everything else holds `a` until t reaches
   /// 1. If the object teleported between the two states, everything holds `a`.
   void interpolate(const Word* a, const Word* b, double t, void* const* host) const;
-  /// Dead reckoning, `seconds` after `last` (§12.2). Positions move by velocity and acceleration, rotations
-  /// by angular velocity, all clamped to their declared bounds. Everything else holds.
-  void extrapolate(const Word* last, double seconds, void* const* host) const;
+  /// How long after a state, and what came before it.
+  struct Reckoning {
+    double seconds = 0.0;          ///< since the state
+    const Word* before = nullptr;  ///< the state before it, or null
+    double steps = 0.0;            ///< the same time, in units of the time between the two
+  };
+  /// Dead reckoning after `last` (§12.2). Positions move by velocity and acceleration, rotations by angular
+  /// velocity. Members with LATTICE_MEMBER_EXTRAPOLATE that no velocity moves go on in the line through the
+  /// two states, unless the object teleported between them. All are clamped to their declared bounds.
+  /// Everything else holds.
+  void extrapolate(const Word* last, const Reckoning& after, void* const* host) const;
   /// True when a teleport counter differs (S-07). Never in a type without such counters.
   bool teleported(const Word* a, const Word* b) const;
   bool can_teleport() const { return !teleport_leaves_.empty(); }
-  /// True when extrapolate() would move something: a velocity is not zero (S-06).
-  bool moving(const Word* words) const;
+  /// True when extrapolate() would move something: a velocity is not zero, or what goes on in a line came
+  /// from another place in `before`, the state before this one (S-06). `before` may be null.
+  bool moving(const Word* words, const Word* before) const;
 
   /// The member with a flat property id, which is (behaviour << 8) | member (Y-16); or null.
   const LayoutNode* member(uint16_t prop_id) const;
@@ -278,6 +292,8 @@ class Layout {
   void dequantize_others(const Word* words, void* const* host) const;
   bool add_to_plan(const FlatMember& member, uint64_t bit, MemberPlan* out) const;
   void interpolate_wide(size_t index, const Word* a, const Word* b, double t, uint8_t* out) const;
+  void extrapolate_leaf(size_t index, const Word* before, const Word* last, double steps, uint8_t* out) const;
+  void extrapolate_wide(size_t index, const Word* before, const Word* last, double steps, uint8_t* out) const;
   std::span<const LayoutNode> members_of(const LayoutBehaviour& behaviour) const;
   std::span<const LayoutNode> children_of(const LayoutNode& node) const;
   struct Found;
@@ -318,6 +334,7 @@ class Layout {
   LeafColumns columns_;
   std::vector<MotionMember> motion_;
   std::vector<uint16_t> teleport_leaves_;
+  std::vector<uint16_t> line_leaves_;           // that extrapolate() moves in a line
   std::vector<uint16_t> containers_;            // outermost lists, maps and unions, by node
   std::vector<uint16_t> not_predicted_leaves_;  // outside containers
   std::vector<Word> zero_words_;
@@ -325,6 +342,8 @@ class Layout {
   std::vector<PackedField> fields_;
   std::vector<uint16_t> not_straight_;  // the members that no codec quantizes, by node
   std::vector<uint16_t> conditional_;   // members with a send condition, by node
+  std::vector<float> priorities_;       // by top-level member; empty: all have 1
+  std::vector<uint16_t> by_priority_;   // top-level members, the highest priority first; empty likewise
   std::vector<uint64_t> word_masks_;  // by word: its member's bit of changed_mask(); empty for a large state
   std::string canonical_members_;
   size_t word_count_ = 0;

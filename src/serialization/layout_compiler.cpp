@@ -226,6 +226,7 @@ bool LayoutCompiler::add_member(const lattice_member_desc& member, uint32_t stru
   constexpr uint32_t kNotPredicted = LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_INITIAL_ONLY;
   scope.predicted = scope.predicted && (member.flags & kNotPredicted) == 0;
   layout_.nodes_[index] = begin_node(member, scope, member.name, bytes);
+  if (outer.depth == 1) priorities_.push_back(member.priority == 0.0f ? 1.0f : member.priority);
   layout_.nodes_[index].conditions = static_cast<uint16_t>(member.flags & kSendConditions);
   if ((member.flags & kSendConditions) != 0) layout_.conditional_.push_back(index);
   const bool added = is_container(member)     ? add_elements(member, scope, index)
@@ -288,6 +289,13 @@ bool LayoutCompiler::add_value(const lattice_member_desc& member, const Scope& s
   if (member.type == LATTICE_WIRE_STRUCT) return add_nested(member, scope, index);
   const auto first_leaf = static_cast<uint16_t>(layout_.leaves_.size());
   if (!add_leaves(member, scope)) return false;
+  if ((member.flags & LATTICE_MEMBER_EXTRAPOLATE) != 0) {
+    for (size_t i = first_leaf; i < layout_.leaves_.size(); ++i) {
+      Leaf& leaf = layout_.leaves_[i];
+      if (!leaf.interpolates) return refuse(scope, "flag EXTRAPOLATE needs a member that is interpolated");
+      leaf.extrapolates = true;
+    }
+  }
   describe(member, scope, first_leaf);
   add_motion(member, first_leaf, scope);
   return true;
@@ -439,7 +447,7 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
                                LATTICE_MEMBER_ACCELERATION | LATTICE_MEMBER_ROTATION |
                                LATTICE_MEMBER_ANGULAR_VELOCITY | LATTICE_MEMBER_ANGLE;
   constexpr uint32_t kKnown = kMotion | LATTICE_MEMBER_TELEPORT | LATTICE_MEMBER_SNAP |
-                              LATTICE_MEMBER_NOT_PREDICTED | kSendConditions;
+                              LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_EXTRAPOLATE | kSendConditions;
   if ((member.flags & ~kKnown) != 0) {
     return refuse(scope, "flags is " + std::to_string(member.flags) + "; has bits that are not defined");
   }
@@ -473,7 +481,34 @@ bool LayoutCompiler::check_flags(const lattice_member_desc& member, const Scope&
       (member.type < LATTICE_WIRE_INT8 || member.type > LATTICE_WIRE_UINT64)) {
     return refuse(scope, "flag TELEPORT needs an integer counter");
   }
-  return check_conditions(member, scope);
+  return check_extrapolation(member, scope) && check_priority(member, scope) &&
+         check_conditions(member, scope);
+}
+
+bool LayoutCompiler::check_priority(const lattice_member_desc& member, const Scope& scope) {
+  if (member.priority == 0.0f) return true;
+  if (!(member.priority > 0.0f) || !(member.priority <= 1000.0f)) {
+    return refuse(scope, "priority is " + shortest_decimal(static_cast<double>(member.priority)) +
+                             "; must be above 0 and at most 1000");
+  }
+  if (!layout_.has_presence_bits_ || scope.depth != 1) {
+    return refuse(scope, "a priority belongs to a member of a behaviour itself");
+  }
+  return true;
+}
+
+bool LayoutCompiler::check_extrapolation(const lattice_member_desc& member, const Scope& scope) {
+  if ((member.flags & LATTICE_MEMBER_EXTRAPOLATE) == 0) return true;
+  if ((member.flags & LATTICE_MEMBER_SNAP) != 0) {
+    return refuse(scope, "flags EXTRAPOLATE and SNAP exclude each other");
+  }
+  if (member.type == LATTICE_WIRE_STRUCT) {
+    return refuse(scope, "flag EXTRAPOLATE belongs to the members of the structure");
+  }
+  if (scope.in_container || is_container(member)) {
+    return refuse(scope, "flag EXTRAPOLATE cannot be inside a list, a map or a union");
+  }
+  return true;
 }
 
 bool LayoutCompiler::check_conditions(const lattice_member_desc& member, const Scope& scope) {

@@ -69,9 +69,13 @@ class LayoutCompiler {
   bool push_leaf(Leaf leaf, LeafExtra extra, const Scope& scope);
   bool check_flags(const lattice_member_desc& member, const Scope& scope);
   bool check_conditions(const lattice_member_desc& member, const Scope& scope);
+  bool check_extrapolation(const lattice_member_desc& member, const Scope& scope);
+  bool check_priority(const lattice_member_desc& member, const Scope& scope);
   bool refuse_encoding(const lattice_member_desc& member, const Scope& scope);
   void add_motion(const lattice_member_desc& member, uint16_t first_leaf, const Scope& scope);
   void pair_motion();
+  void collect_lines();
+  void order_priorities();
   void measure();
   void plan_members();
   void plan_word_masks();
@@ -89,6 +93,7 @@ class LayoutCompiler {
   Layout& layout_;
   std::string& error_;
   bool is_predicted_type_ = false;
+  std::vector<float> priorities_;  // by top-level member
   unsigned silent_ = 0;  // above 0, the canonical text already describes the member that is being added
 };
 

@@ -1,4 +1,4 @@
-// Members that do not travel to everyone, or not always (§21).
+// Members that do not travel to everyone, or not always, and those that hurry their object (§21).
 #include <cstring>
 
 #include "serialization/layout.h"
@@ -27,6 +27,15 @@ const Word* Layout::seen(Sight sight, const Word* base, const Word* words, std::
     if (is_hidden(nodes_[index], sight)) copy_words(nodes_[index], base, scratch->data());
   }
   return scratch->data();
+}
+
+float Layout::change_priority(Sight sight, const Word* base, const Word* words) const {
+  if (base == nullptr) return priorities_[by_priority_.front()];
+  for (const uint16_t index : by_priority_) {
+    const LayoutNode& node = nodes_[members_[index].node];
+    if (!same_words(base, words, node) && !is_hidden(node, sight)) return priorities_[index];
+  }
+  return priorities_[by_priority_.back()];
 }
 
 void Layout::keep_unsent(const Word* own, Word* words) const {

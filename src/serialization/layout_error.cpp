@@ -47,6 +47,8 @@ double leaf_error(const Leaf& leaf, const LeafExtra& extra, const Word* a, const
     case LeafKind::kSmallestThree:
     case LeafKind::kQuaternionFull:
       return turn_between(leaf, a, b);
+    case LeafKind::kCustom:
+      return custom_distance(leaf, extra, a, b);
     default:
       break;
   }

@@ -42,6 +42,31 @@ void LayoutCompiler::pair_motion() {
   }
 }
 
+// What a velocity moves follows the velocity.
+void LayoutCompiler::collect_lines() {
+  std::vector<bool> has_velocity(layout_.leaves_.size());
+  for (const MotionMember& member : layout_.motion_) {
+    if (member.velocity < 0) continue;
+    const size_t count = member.role == MotionMember::Role::kRotation ? 1 : member.component_count;
+    for (size_t k = 0; k < count; ++k) has_velocity[member.first_leaf + k] = true;
+  }
+  for (size_t i = 0; i < layout_.leaves_.size(); ++i) {
+    if (layout_.leaves_[i].extrapolates && !has_velocity[i]) {
+      layout_.line_leaves_.push_back(static_cast<uint16_t>(i));
+    }
+  }
+}
+
+void LayoutCompiler::order_priorities() {
+  if (std::all_of(priorities_.begin(), priorities_.end(), [](float p) { return p == 1.0f; })) return;
+  for (size_t i = 0; i < priorities_.size(); ++i) {
+    layout_.by_priority_.push_back(static_cast<uint16_t>(i));
+  }
+  std::stable_sort(layout_.by_priority_.begin(), layout_.by_priority_.end(),
+                   [this](uint16_t a, uint16_t b) { return priorities_[a] > priorities_[b]; });
+  layout_.priorities_ = priorities_;
+}
+
 void LayoutCompiler::measure() {
   for (const LayoutBehaviour& behaviour : layout_.behaviours_) {
     for (const LayoutNode& node : layout_.members_of(behaviour))
@@ -169,8 +194,10 @@ bool LayoutCompiler::plan_packed(const LayoutNode& node, FlatMember* member) {
 
 void LayoutCompiler::finish() {
   pair_motion();
+  collect_lines();
   measure();
   plan_members();
+  order_priorities();
   plan_word_masks();
   layout_.columns_.compile(layout_.leaves_, layout_.extras_);
   uint32_t largest = 1;

@@ -403,6 +403,7 @@ bool LayoutCompiler::add_custom(const lattice_member_desc& member, const Scope& 
   leaf.host_offset = scope.host_offset;
   leaf.capacity = member.capacity;
   leaf.word_count = static_cast<uint16_t>(byte_string_words(member.capacity));
+  leaf.interpolates = custom.interpolate != nullptr && (member.flags & LATTICE_MEMBER_SNAP) == 0;
 
   // The zero value must serialize and read back. It is the baseline, and it is sent for a value that does not
   // fit.
@@ -497,7 +498,7 @@ void LayoutCompiler::describe(const lattice_member_desc& member, const Scope& sc
     }
   }
   // A client understands the bits without these flags.
-  constexpr uint32_t kLeftOut = LATTICE_MEMBER_NOT_PREDICTED | kSendConditions;
+  constexpr uint32_t kLeftOut = LATTICE_MEMBER_NOT_PREDICTED | LATTICE_MEMBER_EXTRAPOLATE | kSendConditions;
   line(scope.depth, text + " flags " + std::to_string(member.flags & ~kLeftOut));
 }
 

@@ -2,6 +2,7 @@
 // and rewinding only and never reach simulated state, so libm trigonometry is allowed. Source: §12.1, §12.2,
 // §21.7, S-05..S-07.
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 
@@ -72,6 +73,28 @@ bool is_rotation(const Leaf& leaf) {
   return leaf.kind == LeafKind::kSmallestThree || leaf.kind == LeafKind::kQuaternionFull;
 }
 
+// The nearest number that the leaf can hold, apart from the bounds of its host type.
+double bounded(const Leaf& leaf, const LeafExtra& extra, double value) {
+  switch (leaf.kind) {
+    case LeafKind::kCompressed:
+      return std::clamp(value, extra.quant.min, extra.quant.max);
+    case LeafKind::kAngle:
+      return extra.angle.wrapped(value);
+    case LeafKind::kHalf:
+      return std::clamp(value, -kMaxHalf, kMaxHalf);
+    case LeafKind::kFloatFull:
+      if (leaf.host != HostKind::kF32 || !std::isfinite(value)) return value;
+      return std::clamp(value, -double{FLT_MAX}, double{FLT_MAX});
+    case LeafKind::kRanged:
+      return std::clamp(value, static_cast<double>(extra.min_value),
+                        static_cast<double>(ranged_value(leaf.max_code, extra.min_value)));
+    case LeafKind::kBits:
+      return std::clamp(value, 0.0, static_cast<double>(leaf.max_code));
+    default:
+      return value;
+  }
+}
+
 }  // namespace
 
 void Layout::interpolate(const Word* a, const Word* b, double t, void* const* host) const {
@@ -95,6 +118,8 @@ void Layout::interpolate_leaf(size_t index, const Word* a, const Word* b, double
   const bool same = std::memcmp(a + leaf.word, b + leaf.word, leaf.word_count * sizeof(Word)) == 0;
   if (same || !leaf.interpolates) {
     dequantize_leaf(leaf, extra, a + leaf.word, out);
+  } else if (leaf.kind == LeafKind::kCustom) {
+    interpolate_custom(leaf, extra, a + leaf.word, b + leaf.word, t, out);
   } else if (is_rotation(leaf)) {
     store_rotation(leaf, slerp(from_leaf(leaf, a), from_leaf(leaf, b), t), out);
   } else if (leaf.kind == LeafKind::kAngle) {
@@ -132,9 +157,16 @@ void Layout::interpolate_wide(size_t index, const Word* a, const Word* b, double
   std::memcpy(out + leaf.host_offset, &value, sizeof value);
 }
 
-void Layout::extrapolate(const Word* last, double seconds, void* const* host) const {
+void Layout::extrapolate(const Word* last, const Reckoning& after, void* const* host) const {
   dequantize(last, host);
+  const double seconds = after.seconds;
   if (!(seconds > 0.0)) return;
+  if (after.before != nullptr && !teleported(after.before, last)) {
+    for (const uint16_t index : line_leaves_) {
+      auto* out = static_cast<uint8_t*>(host[leaves_[index].behaviour]);
+      extrapolate_leaf(index, after.before, last, after.steps, out);
+    }
+  }
   for (const MotionMember& member : motion_) {
     if (member.velocity < 0) continue;
     const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];
@@ -156,17 +188,59 @@ void Layout::extrapolate(const Word* last, double seconds, void* const* host) co
       if (member.acceleration >= 0) {
         value += 0.5 * rate_of(motion_[static_cast<size_t>(member.acceleration)], k) * seconds * seconds;
       }
-      if (leaf.kind == LeafKind::kCompressed) {
-        value = std::clamp(value, extras_[index].quant.min, extras_[index].quant.max);
-      } else if (leaf.kind == LeafKind::kAngle) {
-        value = extras_[index].angle.wrapped(value);
-      }
-      store_host_number(leaf, value, out);
+      store_host_number(leaf, bounded(leaf, extras_[index], value), out);
     }
   }
 }
 
-bool Layout::moving(const Word* words) const {
+// `out` holds `last`.
+void Layout::extrapolate_leaf(size_t index, const Word* before, const Word* last, double steps,
+                              uint8_t* out) const {
+  const Leaf& leaf = leaves_[index];
+  const LeafExtra& extra = extras_[index];
+  if (std::memcmp(before + leaf.word, last + leaf.word, leaf.word_count * sizeof(Word)) == 0) return;
+  if (leaf.kind == LeafKind::kCustom) {
+    interpolate_custom(leaf, extra, before + leaf.word, last + leaf.word, 1.0 + steps, out);
+  } else if (is_rotation(leaf)) {
+    store_rotation(leaf, slerp(from_leaf(leaf, before), from_leaf(leaf, last), 1.0 + steps), out);
+  } else if (leaf.kind == LeafKind::kFixed64Difference || (leaf.bits == 64 && leaf.host != HostKind::kF64)) {
+    extrapolate_wide(index, before, last, steps, out);
+  } else {
+    const double to = leaf_number(leaf, extra, last + leaf.word);
+    double way = to - leaf_number(leaf, extra, before + leaf.word);
+    if (leaf.kind == LeafKind::kAngle) way = extra.angle.short_way(way);
+    store_host_number(leaf, bounded(leaf, extra, to + way * steps), out);
+  }
+}
+
+// As interpolate_wide(): the difference is scaled. The end of the type is where the line ends.
+void Layout::extrapolate_wide(size_t index, const Word* before, const Word* last, double steps,
+                              uint8_t* out) const {
+  const Leaf& leaf = leaves_[index];
+  uint64_t from = 0, to = 0;
+  dequantize_leaf(leaf, extras_[index], before + leaf.word, out);
+  std::memcpy(&from, out + leaf.host_offset, sizeof from);
+  dequantize_leaf(leaf, extras_[index], last + leaf.word, out);
+  std::memcpy(&to, out + leaf.host_offset, sizeof to);
+  const bool is_signed = leaf.host != HostKind::kU64;
+  const bool rises = is_signed ? static_cast<int64_t>(from) < static_cast<int64_t>(to) : from < to;
+  const uint64_t least = is_signed ? static_cast<uint64_t>(INT64_MIN) : 0;
+  const uint64_t most = is_signed ? static_cast<uint64_t>(INT64_MAX) : UINT64_MAX;
+  const uint64_t room = rises ? most - to : to - least;
+  const double part = static_cast<double>(rises ? to - from : from - to) * steps;
+  const uint64_t step = part >= static_cast<double>(room) ? room : static_cast<uint64_t>(part);
+  const uint64_t value = rises ? to + step : to - step;
+  std::memcpy(out + leaf.host_offset, &value, sizeof value);
+}
+
+bool Layout::moving(const Word* words, const Word* before) const {
+  if (before != nullptr) {
+    for (const uint16_t index : line_leaves_) {
+      const Leaf& leaf = leaves_[index];
+      if (std::memcmp(before + leaf.word, words + leaf.word, leaf.word_count * sizeof(Word)) != 0)
+        return true;
+    }
+  }
   for (const MotionMember& member : motion_) {
     if (member.velocity < 0) continue;
     const MotionMember& velocity = motion_[static_cast<size_t>(member.velocity)];

@@ -48,6 +48,7 @@ struct Leaf {
   uint8_t behaviour = 0;
   uint16_t word_count = 1;    ///< 1 or 2, low word first, for numbers of up to 64 bits
   bool interpolates = false;  ///< interpolated between samples; otherwise it holds
+  bool extrapolates = false;  ///< goes on in a line past the newest sample, see LATTICE_MEMBER_EXTRAPOLATE
   bool predicted = true;      ///< compared with the authority's state, see LATTICE_MEMBER_NOT_PREDICTED
   bool in_container = false;  ///< belongs to a list, a map or a union, so it may not count
   uint32_t word = 0;

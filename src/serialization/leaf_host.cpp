@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "base/assert.h"
 #include "lattice/authoring/utf8.h"
@@ -136,6 +137,28 @@ void dequantize_custom(const Leaf& leaf, const LeafExtra& extra, const Word* wor
   unpack_word_bytes(words, (bits + 7) / 8, scratch);
   extra.custom.deserialize(scratch, bits, p);
 }
+
+// A host value of a custom leaf, aligned for every type that may be declared.
+class CustomValue {
+ public:
+  CustomValue(const Leaf& leaf, const LeafExtra& extra, const Word* words) {
+    const size_t bytes = extra.custom.host_bytes;
+    if (bytes > sizeof small_) large_.resize(bytes + kAlign);
+    if (bytes > sizeof small_) {
+      at_ = large_.data() + (kAlign - reinterpret_cast<uintptr_t>(large_.data()) % kAlign) % kAlign;
+    }
+    dequantize_custom(leaf, extra, words, at_);
+  }
+  CustomValue(const CustomValue&) = delete;
+  CustomValue& operator=(const CustomValue&) = delete;
+  const void* get() const { return at_; }
+
+ private:
+  static constexpr size_t kAlign = 64;
+  alignas(kAlign) uint8_t small_[256] = {};
+  std::vector<uint8_t> large_;
+  uint8_t* at_ = small_;
+};
 
 bool quantize_full_rotation(const uint8_t* p, Word* words) {
   uint32_t c[4];
@@ -415,8 +438,22 @@ Quaternion leaf_rotation(const Leaf& leaf, const Word* words) {
           std::bit_cast<float>(words[3])};
 }
 
+double custom_distance(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
+  if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return 0;
+  if (extra.custom.distance == nullptr) return 1;
+  return extra.custom.distance(CustomValue(leaf, extra, a).get(), CustomValue(leaf, extra, b).get());
+}
+
+void interpolate_custom(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b, double t,
+                        uint8_t* host) {
+  const CustomValue from(leaf, extra, a), to(leaf, extra, b);
+  dequantize_custom(leaf, extra, a, host + leaf.host_offset);
+  extra.custom.interpolate(from.get(), to.get(), t, host + leaf.host_offset);
+}
+
 bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b) {
   if (std::memcmp(a, b, leaf.word_count * sizeof(Word)) == 0) return true;
+  if (leaf.kind == LeafKind::kCustom) return custom_distance(leaf, extra, a, b) == 0;
   if (leaf.kind > LeafKind::kLastCode) return false;
   const uint64_t p = leaf_value(leaf, a), q = leaf_value(leaf, b);
   if (leaf.kind == LeafKind::kCompressed) return (p > q ? p - q : q - p) <= 1;

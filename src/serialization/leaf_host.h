@@ -35,6 +35,13 @@ void store_host_number(const Leaf& leaf, double value, uint8_t* host);
 /// True when two contents are equal, or when both are quantized and lie within one step of each other (S-02).
 bool leaf_close(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b);
 
+/// How far apart two contents of a kCustom leaf are by its own measure; 1 when it has none and they differ.
+double custom_distance(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b);
+
+/// Writes the host value of a kCustom leaf with a rule for it: at `t` of the way from `a` to `b`.
+void interpolate_custom(const Leaf& leaf, const LeafExtra& extra, const Word* a, const Word* b, double t,
+                        uint8_t* host);
+
 /// The rotation of a kSmallestThree or kQuaternionFull leaf.
 Quaternion leaf_rotation(const Leaf& leaf, const Word* words);
 

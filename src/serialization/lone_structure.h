@@ -1,5 +1,5 @@
-// The structure of a behaviour as one that stands alone: without send conditions, which only the members of
-// objects have. They change no bits.
+// The structure of a behaviour as one that stands alone: without send conditions and priorities, which only
+// the members of objects have. They change no bits.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,10 @@ class LoneStructure {
   /// What `desc` points at outlives this.
   explicit LoneStructure(const lattice_struct_desc& desc)
       : members_(desc.members, desc.members + desc.member_count), desc_(desc) {
-    for (lattice_member_desc& member : members_) member.flags &= ~kSendConditions;
+    for (lattice_member_desc& member : members_) {
+      member.flags &= ~kSendConditions;
+      member.priority = 0.0f;
+    }
     desc_.members = members_.data();
   }
   LoneStructure(const LoneStructure&) = delete;

@@ -184,6 +184,21 @@ TEST(Latticec, EachMistakeIsNamed) {
       {"input I { @initial_only uint8 x; }", "belongs to a member of a behaviour itself"},
       {"state A { @predicted_only uint8 x; } object O { state A; }",
        "needs a type with LATTICE_TYPE_PREDICTED"},
+      {"state A { @priority(0) uint8 x; }", "a priority is above 0 and at most 1000"},
+      {"struct S { @priority(2) uint8 x; } state A { S s; }",
+       "a priority belongs to a member of a behaviour"},
+      {"state A { @extrapolate bool x; }", "flag EXTRAPOLATE needs a member that is interpolated"},
+      {"struct S { uint8 x; } variant V of S { x; }", "there is no state 'S' before this line"},
+      {"variant V of S { x; } state S { uint8 x; }", "there is no state 'S' before this line"},
+      {"state S { uint8 xy; } variant V of S { xi; }", "'S' has no member 'xi'"},
+      {"state S { uint8 x; uint8 y; } variant V of S { omit x; x; }", "'x' is omitted already"},
+      {"state S { uint8 x; } variant V of S { @bits(3) x; x; }", "'x' is there already"},
+      {"state S { uint8 x; } variant V of S { omit x; }", "'V' has no member"},
+      {"state S { uint8 x; } variant V of S { uint8 y; }", "a variant names a member of 'S' without its type"},
+      {"state S { uint8 x; } variant V of S { @bits(9) x; }", "bits is 9; must be 1..8"},
+      {"state S { uint8 x; } variant S of S { x; }", "'S' is declared already"},
+      {"state S { uint8 x; } variant V of S { x; } variant W of V { x; }", "'V' is a variant itself"},
+      {"state S { uint8 x; } variant V { x; }", "expected 'of', and found '{'"},
   };
   for (const auto& [text, expected] : kCases) {
     const std::string errors = errors_of(text);
@@ -205,6 +220,32 @@ TEST(Latticec, SaysWhoGetsAMember) {
                                 LATTICE_MEMBER_PREDICTED_ONLY, LATTICE_MEMBER_INITIAL_ONLY};
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(state.members[i].flags, kExpected[i]);
   EXPECT_EQ(result.checked.structures[0].members[2].annotations, "PREDICTED_ONLY");
+}
+
+TEST(Latticec, AVariantIsItsStateWithOtherAttributes) {
+  Result result;
+  compile({{"a.lattice",
+            "state S { /// How far.\n @bounds(0, 1, 0.1) float x; bool y; uint8 z[3]; }"
+            "variant V of S { omit y; @bounds(0, 1, 0.5) @priority(2) x; }"
+            "object Near { state S; } object Far { state V; }"}},
+          result);
+  ASSERT_TRUE(result.ok) << result.report.text();
+  const CheckedStructure& variant = result.checked.structures[1];
+  ASSERT_EQ(variant.members.size(), 2u);
+  EXPECT_EQ(variant.members[0].annotations, "BOUNDS(0, 1, 0.5), PRIORITY(2)");
+  EXPECT_EQ(variant.members[0].source->doc, "How far.\n");
+  EXPECT_EQ(variant.descs[0].priority, 2);
+  EXPECT_EQ(variant.members[1].annotations, "ARRAY(3)");
+  EXPECT_EQ(result.checked.structures[0].members[0].annotations, "BOUNDS(0, 1, 0.1)");
+  EXPECT_NE(emit_cpp(result.checked, "a.lattice")
+                .find("LATTICE_VARIANT(V, S,\n    (x, BOUNDS(0, 1, 0.5), "
+                      "PRIORITY(2)),\n    (y, OMIT))"),
+            std::string::npos);
+  std::string many = "state S {";
+  for (int i = 0; i < 256; ++i) many += "bool m" + std::to_string(i) + ";";
+  many += "}\n";
+  for (int i = 0; i < 300; ++i) many += "variant V" + std::to_string(i) + " of S { m0; }\n";
+  EXPECT_NE(errors_of(many).find("variants of more than 65536 members in all"), std::string::npos);
 }
 
 TEST(Latticec, ImportsAreReadOnceAndNeverInACircle) {

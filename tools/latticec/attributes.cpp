@@ -60,6 +60,8 @@ class Attributes {
         {"skip_owner", &Attributes::flag, 0, 0, LATTICE_MEMBER_SKIP_OWNER},
         {"predicted_only", &Attributes::flag, 0, 0, LATTICE_MEMBER_PREDICTED_ONLY},
         {"initial_only", &Attributes::flag, 0, 0, LATTICE_MEMBER_INITIAL_ONLY},
+        {"extrapolate", &Attributes::flag, 0, 0, LATTICE_MEMBER_EXTRAPOLATE},
+        {"priority", &Attributes::priority, 1, 1, 0},
     };
     return kWords;
   }
@@ -140,6 +142,14 @@ class Attributes {
   }
   void encoding(const Attribute& attribute) {
     if (take_encoding(attribute, static_cast<lattice_encoding>(value_))) add(upper(attribute.name));
+  }
+  void priority(const Attribute& attribute) {
+    const double times = attribute.arguments[0].number;
+    if (!(times > 0) || !(times <= 1000)) {
+      return report_.error(attribute.arguments[0].place, "a priority is above 0 and at most 1000");
+    }
+    desc_.priority = static_cast<float>(times);
+    add("PRIORITY(" + decimal(times) + ")");
   }
   void flag(const Attribute& attribute) {
     desc_.flags |= value_;

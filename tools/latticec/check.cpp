@@ -183,6 +183,7 @@ class Checker {
     out.desc.name = out.name.c_str();
     out.desc.members = out.descs.data();
     out.desc.member_count = static_cast<uint32_t>(out.descs.size());
+    if (!s.variant_of.empty()) host = lie_in(*names_.at(s.variant_of).structure, out);
     out.desc.host_bytes = host.bytes;
     out.desc.host_align = host.align;
     if (!declare(name, s.place, {nullptr, &out, host, nullptr})) return nullptr;
@@ -194,6 +195,16 @@ class Checker {
       out_.input = &out;
     }
     return report_.ok() ? &out : nullptr;
+  }
+
+  // A variant lies in memory as its state does.
+  static HostShape lie_in(const CheckedStructure& state, CheckedStructure& variant) {
+    size_t at = 0;
+    for (size_t i = 0; i < variant.members.size(); ++i) {
+      while (state.members[at].source->name != variant.members[i].source->name) ++at;
+      variant.descs[i].offset = state.descs[at].offset;
+    }
+    return {state.desc.host_bytes, state.desc.host_align};
   }
 
   bool add_member(const Member& member, CheckedStructure& to, HostShape* shape) {

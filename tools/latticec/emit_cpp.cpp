@@ -34,8 +34,22 @@ std::string members(const CheckedStructure& structure, const std::string& indent
   return out;
 }
 
+std::string variant(const CheckedStructure& s) {
+  std::string out;
+  for (const CheckedMember& member : s.members) {
+    if (!member.source->is_varied) continue;
+    out += ",\n    (" + member.source->name + (member.annotations.empty() ? "" : ", " + member.annotations) +
+           ")";
+  }
+  for (const std::string& name : s.source->omitted) out += ",\n    (" + name + ", OMIT)";
+  return out;
+}
+
 std::string cpp_structure(const CheckedStructure& s) {
   std::string out = comment(s.source->doc, "");
+  if (!s.source->variant_of.empty()) {
+    return out + "LATTICE_VARIANT(" + s.name + ", " + s.source->variant_of + variant(s) + ")\n\n";
+  }
   const bool is_alone = s.source->kind != Structure::Kind::kStruct && !s.is_union();
   if (is_alone) return out + "LATTICE_NETWORKED(" + s.name + members(s, "    ") + ")\n\n";
   const char* macro = s.is_union()   ? "LATTICE_NETUNION"

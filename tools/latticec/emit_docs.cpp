@@ -30,6 +30,7 @@ std::string docs_structure(const CheckedStructure& s) {
   std::string out = "### " + s.name + "\n\n";
   if (!s.source->doc.empty()) out += s.source->doc + "\n";
   out += s.is_union() ? "One of these at a time, or none:\n\n" : "";
+  if (!s.source->variant_of.empty()) out += "A variant of " + s.source->variant_of + ":\n\n";
   out += "| member | type | packing | |\n|---|---|---|---|\n";
   for (const CheckedMember& m : s.members) {
     out += "| `" + m.source->name + "` | " + type_text(m) + " | " +

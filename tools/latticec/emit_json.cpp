@@ -60,8 +60,9 @@ std::string json_structure(const CheckedStructure& s) {
   static constexpr const char* kKinds[] = {"struct", "union", "state", "input", "arguments"};
   return "{" + pair("name", quoted(s.name)) + "," +
          pair("kind", quoted(kKinds[static_cast<int>(s.source->kind)])) + "," +
-         pair("delta", s.is_delta() ? "true" : "false") + doc(s.source->doc) + "," +
-         pair("members", list(s.members, member)) + "}";
+         pair("delta", s.is_delta() ? "true" : "false") +
+         (s.source->variant_of.empty() ? "" : "," + pair("variant_of", quoted(s.source->variant_of))) +
+         doc(s.source->doc) + "," + pair("members", list(s.members, member)) + "}";
 }
 
 std::string json_object(const CheckedObject& o) {

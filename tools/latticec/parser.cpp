@@ -1,5 +1,6 @@
 #include "parser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -7,12 +8,14 @@
 
 #include "lattice/schema.h"
 #include "lexer.h"
+#include "names.h"
 
 namespace latticec {
 namespace {
 
 constexpr size_t kMostFiles = 256;
 constexpr size_t kMostDeclarations = 4096;
+constexpr size_t kMostVaried = 65536;  // members of all variants: a short line makes up to 256
 
 /// What a unit multiplies its number with. Lengths are in metres, times in seconds, angles in radians.
 std::optional<double> unit_factor(std::string_view unit) {
@@ -56,10 +59,12 @@ class Parser {
         take_enum();
       } else if (word.is("struct") || word.is("union") || word.is("state") || word.is("input")) {
         take_structure(attributes);
+      } else if (word.is("variant")) {
+        take_variant(attributes);
       } else if (word.is("object")) {
         take_object(attributes);
       } else {
-        return expected("import, namespace, enum, struct, union, state, input or object", word);
+        return expected("import, namespace, enum, struct, union, state, variant, input or object", word);
       }
       if (out_.enums.size() + out_.structures.size() + out_.objects.size() > kMostDeclarations) {
         return report_.error(word.place, "more than 4096 declarations");
@@ -207,6 +212,71 @@ class Parser {
     if (report_.ok() && out.members.empty()) report_.error(out.place, "'" + out.name + "' has no member");
   }
 
+  // A copy of a state in which some members have other attributes and some are missing.
+  void take_variant(const std::vector<Attribute>& attributes) {
+    const Token word = take();
+    std::string doc = take_doc(word, attributes);
+    const Token name = take_name("the name of the variant");
+    if (!need("of")) return;
+    const Token of = take_name("the name of a state");
+    const auto base = std::ranges::find(out_.structures, of.text, &Structure::name);
+    if (report_.ok() && (base == out_.structures.end() || base->kind != Structure::Kind::kState)) {
+      return report_.error(of.place, "there is no state '" + of.text + "' before this line");
+    }
+    if (report_.ok() && !base->variant_of.empty()) {
+      return report_.error(of.place, "'" + of.text + "' is a variant itself",
+                           "name the state: " + base->variant_of);
+    }
+    if (!need("{")) return;
+    Structure out = *base;
+    out.name = name.text, out.place = name.place, out.doc = std::move(doc);
+    out.attributes = attributes;
+    out.variant_of = of.text;
+    varied_ += out.members.size();
+    if (report_.ok() && varied_ > kMostVaried) {
+      return report_.error(out.place, "variants of more than 65536 members in all");
+    }
+    while (report_.ok() && !next().is("}")) {
+      take_varied(out);
+      need(";");
+    }
+    need("}");
+    if (report_.ok() && out.members.empty()) report_.error(out.place, "'" + out.name + "' has no member");
+    out_.structures.push_back(std::move(out));
+  }
+
+  void take_varied(Structure& to) {
+    const std::vector<Attribute> attributes = take_attributes();
+    const std::string doc = take_doc(next(), attributes);
+    const bool is_omitted = attributes.empty() && next().is("omit") && next(1).kind == Token::Kind::kWord;
+    if (is_omitted) take();
+    const Token name = take_name("the name of a member, or omit");
+    if (!report_.ok()) return;
+    if (next().kind == Token::Kind::kWord) {
+      return report_.error(name.place, "a variant names a member of '" + to.variant_of + "' without its type");
+    }
+    const auto member = std::ranges::find(to.members, name.text, &Member::name);
+    if (member == to.members.end()) {
+      std::vector<std::string> known;
+      for (const Member& other : to.members) known.push_back(other.name);
+      const bool is_gone = std::ranges::find(to.omitted, name.text) != to.omitted.end();
+      return report_.error(name.place,
+                           is_gone ? "'" + name.text + "' is omitted already"
+                                   : "'" + to.variant_of + "' has no member '" + name.text + "'",
+                           did_you_mean(name.text, known));
+    }
+    if (member->is_varied) return report_.error(name.place, "'" + name.text + "' is there already");
+    if (is_omitted) {
+      to.omitted.push_back(name.text);
+      to.members.erase(member);
+      return;
+    }
+    member->is_varied = true;
+    member->attributes = attributes;
+    member->place = name.place;
+    if (!doc.empty()) member->doc = doc;
+  }
+
   void take_member(Structure& to) {
     if (to.members.size() == LATTICE_MAX_MEMBERS) {
       return report_.error(next().place, "'" + to.name + "' has more than 256 members");
@@ -308,6 +378,7 @@ class Parser {
   Report& report_;
   std::vector<Token> tokens_;
   size_t at_ = 0;
+  size_t varied_ = 0;  // members of variants in this file
   std::string doc_;
 };
 

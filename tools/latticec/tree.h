@@ -36,6 +36,7 @@ struct Member {
   Shape shape = Shape::kOne;
   uint32_t count = 0;  // of what is not kOne
   std::vector<Attribute> attributes;
+  bool is_varied = false;  // its attributes are those of a variant
 };
 
 struct Structure {
@@ -45,6 +46,8 @@ struct Structure {
   std::string name, doc;
   std::vector<Attribute> attributes;
   std::vector<Member> members;
+  std::string variant_of;            // of a variant: the state that it tells in another way
+  std::vector<std::string> omitted;  // of a variant: the members that it has not
 };
 
 struct Enum {

@@ -52,6 +52,13 @@ struct Flag {
   /// A lattice_member_flags.
   uint32_t flag;
 };
+/// PRIORITY(times).
+struct Priority {
+  /// The factor.
+  double times;
+};
+/// OMIT.
+struct Omit {};
 /// ARRAY(n).
 template <size_t N>
 struct Array {};
@@ -322,6 +329,9 @@ inline void lattice_error_precision_must_be_positive_and_within_the_bounds() {}
 inline void lattice_error_range_must_fit_the_type() {}
 inline void lattice_error_bits_out_of_range() {}
 inline void lattice_error_too_many_bounds() {}
+inline void lattice_error_priority_must_be_above_0_and_at_most_1000() {}
+inline void lattice_error_a_variant_names_a_member_twice() {}
+inline void lattice_error_this_member_is_omitted() {}
 inline void lattice_error_custom_member_needs_CUSTOM_capacity() {}
 inline void lattice_error_an_entry_of_a_map_is_a_structure_with_its_key_first() {}
 /// @}
@@ -395,6 +405,13 @@ struct MemberBuilder {
   }
   /// A flag. Registration checks whether it fits the type.
   constexpr void apply(annotation::Flag f) { desc.flags |= f.flag; }
+  /// How much a change hurries the object.
+  constexpr void apply(annotation::Priority p) {
+    if (!(p.times > 0) || !(p.times <= 1000)) lattice_error_priority_must_be_above_0_and_at_most_1000();
+    desc.priority = static_cast<float>(p.times);
+  }
+  /// Marks the description as that of no member. For variants.
+  constexpr void apply(annotation::Omit) { desc.struct_size = 0; }
   /// Nothing: the C++ type of the member says it already.
   /// @{
   template <size_t N>
@@ -477,12 +494,71 @@ consteval lattice_member_desc member_desc(const char* name, size_t offset, A... 
   return d;
 }
 
+/// Whether one of some descriptions is that of no member.
+template <size_t N>
+constexpr bool is_omitted(const std::array<lattice_member_desc, N>& members) {
+  for (const lattice_member_desc& member : members) {
+    if (member.struct_size == 0) return true;
+  }
+  return false;
+}
+
+/// The members of a variant, in an array that may be longer.
+template <size_t N>
+struct VariedMembers {
+  /// The first `count` are the members.
+  std::array<lattice_member_desc, N> members = {};
+  /// How many there are.
+  size_t count = 0;
+};
+
+/// The members of a structure, where those of a variant take the place of their namesakes.
+template <size_t N, size_t M>
+consteval VariedMembers<N> vary(const std::array<lattice_member_desc, N>& base,
+                                const std::array<lattice_member_desc, M>& varied) {
+  VariedMembers<N> out;
+  for (const lattice_member_desc& member : base) {
+    const lattice_member_desc* found = nullptr;
+    for (const lattice_member_desc& other : varied) {
+      if (std::string_view(other.name) != member.name) continue;
+      if (found != nullptr) lattice_error_a_variant_names_a_member_twice();
+      found = &other;
+    }
+    if (found == nullptr) found = &member;
+    if (found->struct_size != 0) out.members[out.count++] = *found;
+  }
+  return out;
+}
+
+/// The first `kCount` of some descriptions.
+template <size_t kCount, size_t N>
+consteval std::array<lattice_member_desc, kCount> first_members(
+    const std::array<lattice_member_desc, N>& from) {
+  std::array<lattice_member_desc, kCount> out = {};
+  for (size_t i = 0; i < kCount; ++i) out[i] = from[i];
+  return out;
+}
+
+/// The place of a member of a structure in a variant of it.
+template <typename Variant, typename Member>
+consteval uint16_t varied_index(Member member) {
+  const auto base = Variant::LatticeBase::lattice_members();
+  const auto own = Variant::lattice_members();
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (std::string_view(own[i].name) == base[static_cast<size_t>(member)].name)
+      return static_cast<uint16_t>(i);
+  }
+  lattice_error_this_member_is_omitted();
+  return 0;
+}
+
 /// The description of a declared structure. It is evaluated, and so checked, when first used.
 template <typename T>
 struct DescHolder {
   /// The descriptions of its members.
   static constexpr auto kMembers = T::lattice_members();
   static_assert(kMembers.size() <= LATTICE_MAX_MEMBERS, "a structure holds at most 256 members");
+  static_assert(kMembers.empty() || !is_omitted(kMembers), "OMIT is for members of a LATTICE_VARIANT");
   static_assert(std::is_trivially_copyable_v<T> && std::is_standard_layout_v<T>);
   /// The description.
   static constexpr lattice_struct_desc kDesc = {

@@ -9,6 +9,10 @@
 ///
 /// Serialize() must write the same bits for the same value. Deserialize() must refuse values that make no
 /// sense, with BitReader::fail().
+///
+/// A member type may have two static functions more. `double Distance(const T& a, const T& b)` says how far
+/// apart two values are, and 0 where a prediction needs no correction. `T Interpolate(const T& a, const T& b,
+/// double t)` is what is drawn between them. lattice_custom_desc has both.
 #pragma once
 
 #include <concepts>
@@ -74,11 +78,18 @@ bool deserialize_from(std::span<const uint8_t> bytes, T& value) {
 /// @cond internal
 namespace authoring {
 
+/// A copy of a host value of a type.
+template <typename T>
+T custom_value(const void* host) {
+  T value;
+  std::memcpy(static_cast<void*>(&value), host, sizeof value);
+  return value;
+}
+
 /// lattice_custom_desc.serialize of a type.
 template <typename T>
 size_t custom_serialize(const void* host, uint8_t* out, size_t cap) {
-  T value;
-  std::memcpy(static_cast<void*>(&value), host, sizeof value);
+  const T value = custom_value<T>(host);
   BitWriter w({out, cap});
   value.Serialize(w);
   w.finish();
@@ -96,10 +107,41 @@ size_t custom_deserialize(const uint8_t* in, size_t bit_count, void* host) {
   return r.position_bits();
 }
 
+/// lattice_custom_desc.distance of a type; null when it has none.
+template <typename T>
+constexpr auto custom_distance() -> double (*)(const void*, const void*) {
+  if constexpr (requires(const T& v) {
+                  { T::Distance(v, v) } -> std::convertible_to<double>;
+                }) {
+    return [](const void* a, const void* b) -> double {
+      return T::Distance(custom_value<T>(a), custom_value<T>(b));
+    };
+  } else {
+    return nullptr;
+  }
+}
+
+/// lattice_custom_desc.interpolate of a type; null when it has none.
+template <typename T>
+constexpr auto custom_interpolate() -> void (*)(const void*, const void*, double, void*) {
+  if constexpr (requires(const T& v) {
+                  { T::Interpolate(v, v, 0.5) } -> std::convertible_to<T>;
+                }) {
+    return [](const void* a, const void* b, double t, void* out) {
+      const T value = T::Interpolate(custom_value<T>(a), custom_value<T>(b), t);
+      std::memcpy(out, &value, sizeof value);
+    };
+  } else {
+    return nullptr;
+  }
+}
+
 /// The description of a hand-written member type.
 template <typename T>
-inline constexpr lattice_custom_desc kCustomDesc = {
-    sizeof(lattice_custom_desc), sizeof(T), T::kSerializerName, &custom_serialize<T>, &custom_deserialize<T>};
+inline constexpr lattice_custom_desc kCustomDesc = {sizeof(lattice_custom_desc), sizeof(T),
+                                                    T::kSerializerName,          &custom_serialize<T>,
+                                                    &custom_deserialize<T>,      custom_distance<T>(),
+                                                    custom_interpolate<T>()};
 
 }  // namespace authoring
 /// @endcond

@@ -18,7 +18,7 @@
 /// declared with LATTICE_ENUM; a declared structure or union; a hand-written type
 /// (lattice/authoring/network_serializable.h); a type alias of a std::array of one of these.
 ///
-/// **Annotations,** up to six for a member:
+/// **Annotations,** up to ten for a member:
 ///
 /// - BOUNDS(min, max, precision): float, double, vectors. In the unit of the member, once for all components
 ///   or once for each.
@@ -29,10 +29,11 @@
 /// - ARRAY(n): the member is a std::array of n elements, and the other annotations are about one element.
 ///   LIST(n): likewise a lattice::List of up to n elements. MAP(n): a lattice::Map of up to n entries; the
 ///   declared type is the structure of an entry, and the entry's first member is its key.
-/// - POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, ANGLE, NOT_PREDICTED,
-///   OWNER_ONLY, SKIP_OWNER, PREDICTED_ONLY, INITIAL_ONLY: the flags of lattice_member_flags. (yaw, float,
-///   ANGLE) is an angle of -pi..pi in 65,536 steps, and (heading, float, BOUNDS(0, 360, 0.1), ANGLE) is one
-///   in degrees.
+/// - POSITION, VELOCITY, ACCELERATION, ROTATION, ANGULAR_VELOCITY, TELEPORT, SNAP, EXTRAPOLATE, ANGLE,
+///   NOT_PREDICTED, OWNER_ONLY, SKIP_OWNER, PREDICTED_ONLY, INITIAL_ONLY: the flags of lattice_member_flags.
+///   (yaw, float, ANGLE) is an angle of -pi..pi in 65,536 steps, and (heading, float, BOUNDS(0, 360, 0.1),
+///   ANGLE) is one in degrees.
+/// - PRIORITY(times): lattice_member_desc.priority.
 ///
 /// An encoding that does not fit its type does not compile, and the name of the function in the message says
 /// what is wrong. A flag that does not fit is refused by registration with LATTICE_ERROR_SCHEMA.
@@ -119,6 +120,13 @@
 #define LATTICE_MEMBER_DESC_I(Type, name, declared, ...)   \
   ::lattice::authoring::member_desc<decltype(Type::name)>( \
       #name, offsetof(Type, name) LATTICE_ANNOTATIONS(__VA_ARGS__)),
+
+/// The description of a member in a variant.
+#define LATTICE_VARIED_DESC(Base, tuple) LATTICE_VARIED_DESC_X(Base, LATTICE_UNPACK tuple)
+#define LATTICE_VARIED_DESC_X(...) LATTICE_VARIED_DESC_I(__VA_ARGS__)
+#define LATTICE_VARIED_DESC_I(Base, name, ...)             \
+  ::lattice::authoring::member_desc<decltype(Base::name)>( \
+      #name, offsetof(Base, name) LATTICE_ANNOTATIONS(__VA_ARGS__)),
 
 /// Writes a member.
 #define LATTICE_MEMBER_WRITE(Type, tuple) LATTICE_MEMBER_WRITE_X(Type, LATTICE_UNPACK tuple)
@@ -287,6 +295,34 @@
   };                                     \
   static_assert(::lattice::authoring::DescHolder<Type>::kDesc.member_count != 0);
 
+/// Another way to send a structure that is declared already, at namespace scope, for some types of objects.
+/// Named members get these annotations in place of their own, and OMIT leaves a member out; all others stay.
+/// The result derives from the structure and adds nothing to it, so code for the structure serves objects
+/// with the variant too. An omitted member is the game's own on each side: it is neither sent nor rolled
+/// back. prop_id() of a member takes the variant's name: prop_id<FarPlayer>(0, PlayerState::Member::health).
+///
+///     LATTICE_VARIANT(FarPlayer, PlayerState,
+///       (position, BOUNDS(-4096, 4096, 0.5), POSITION),
+///       (name, OMIT))
+///
+///     constexpr lattice::Type<FarPlayer> kFarPlayer{.id = 2, .name = "FarPlayer"};
+#define LATTICE_VARIANT(Type, Base, ...)                                                                     \
+  struct Type : Base {                                                                                       \
+    using LatticeBase = Base;                                                                                \
+    /* Members have other indices where some are omitted: see prop_id(). */                                  \
+    struct Member;                                                                                           \
+    static constexpr const char* kLatticeName = #Type;                                                       \
+    static constexpr auto lattice_members() {                                                                \
+      constexpr auto kVaried = ::lattice::authoring::vary(                                                   \
+          Base::lattice_members(),                                                                           \
+          ::std::to_array<lattice_member_desc>({LATTICE_FOR_EACH(LATTICE_VARIED_DESC, Base, __VA_ARGS__)})); \
+      return ::lattice::authoring::first_members<kVaried.count>(kVaried.members);                            \
+    }                                                                                                        \
+    void Serialize(::lattice::BitWriter&) const = delete;                                                    \
+    void Deserialize(::lattice::BitReader&) = delete;                                                        \
+  };                                                                                                         \
+  static_assert(::lattice::authoring::DescHolder<Type>::kDesc.member_count != 0);
+
 namespace lattice {
 
 /// The description of a declared structure. It lives as long as the program.
@@ -302,6 +338,14 @@ constexpr const lattice_struct_desc& struct_desc() {
 template <typename Member>
 constexpr uint16_t prop_id(unsigned behaviour, Member member) {
   return static_cast<uint16_t>(behaviour << 8 | static_cast<unsigned>(member));
+}
+
+/// The same in objects whose behaviour is a variant of the structure that the member is of. Does not compile
+/// where the variant omits the member.
+template <typename Variant, typename Member>
+requires(std::is_same_v<Member, typename Variant::LatticeBase::Member>) consteval uint16_t
+    prop_id(unsigned behaviour, Member member) {
+  return static_cast<uint16_t>(behaviour << 8 | authoring::varied_index<Variant>(member));
 }
 
 /// Straight code for a declared structure, or null for one that is too large. It lives as long as the

@@ -1,4 +1,7 @@
 // Code that docs/guide/types.md shows. Compiled, not run.
+#include <algorithm>
+#include <cmath>
+
 #include <lattice/lattice.hpp>
 
 namespace {
@@ -48,7 +51,47 @@ LATTICE_NETWORKED(Player,
   (cards, uint8, LIST(5), OWNER_ONLY),
   (gesture, uint8, SKIP_OWNER))
 //! [conditions]
+
+//! [priority]
+LATTICE_NETWORKED(Tank,
+  (position, vec2, BOUNDS(-512, 512, 0.01), POSITION),
+  (armour, uint16, PRIORITY(50)),
+  (antenna, float, ANGLE, EXTRAPOLATE, PRIORITY(0.1)))
+//! [priority]
+
+//! [variant]
+LATTICE_VARIANT(FarFighter, Fighter,
+  (position, BOUNDS(-512, 512, 0.5), POSITION, EXTRAPOLATE),
+  (velocity, OMIT),
+  (name, OMIT))
+//! [variant]
+
+//! [custom]
+struct Colour {
+  static constexpr const char* kSerializerName = "colour.v1";  // part of the schema: change it with the format
+  float hue = 0;                                               // 0 to 1, all round
+
+  void Serialize(lattice::BitWriter& w) const { w.WriteCompressedFloat(hue, 0, 1, 0.01f); }
+  void Deserialize(lattice::BitReader& r) { hue = r.ReadCompressedFloat(0, 1, 0.01f); }
+  // The next two may be left out.
+  static double Distance(const Colour& a, const Colour& b) {
+    const double way = std::abs(a.hue - b.hue);
+    return std::min(way, 1 - way) > 0.02 ? std::min(way, 1 - way) : 0;  // so small a difference costs no rollback
+  }
+  static Colour Interpolate(const Colour& a, const Colour& b, double t) {
+    return {static_cast<float>(a.hue + (b.hue - a.hue) * t)};
+  }
+};
+LATTICE_NETWORKED(Balloon,
+  (position, vec3, BOUNDS(-512, 512, 0.01), POSITION),
+  (colour, Colour, CUSTOM(2)))
+//! [custom]
 // clang-format on
+
+//! [types]
+constexpr lattice::Type<Fighter> kNear{.id = 7, .name = "NearFighter"};
+constexpr lattice::Type<FarFighter> kFar{.id = 8, .name = "FarFighter"};
+//! [types]
 
 //! [type]
 constexpr lattice::Type<Fighter> kFighter{.id = 3, .name = "Fighter", .flags = LATTICE_TYPE_PREDICTED};
@@ -64,6 +107,23 @@ bool add_fighter(lattice::World& world) {
   //! [add]
   return world.add(kFighter) == LATTICE_OK;
   //! [add]
+}
+
+void turn(Fighter& fighter);
+void turn(Fighter& fighter) {
+  fighter.yaw += 0.1f;
+}
+
+bool variants(lattice::World& world);
+bool variants(lattice::World& world) {
+  if (world.add(kNear) != LATTICE_OK || world.add(kFar) != LATTICE_OK) return false;
+  //! [spawn]
+  const lattice_netid hero = world.spawn(kNear), extra = world.spawn(kFar);
+  for (const lattice_netid id : {hero, extra}) {
+    if (Fighter* fighter = world.state<Fighter>(id)) turn(*fighter);  // one code for both
+  }
+  //! [spawn]
+  return true;
 }
 
 [[maybe_unused]] void command(Soldier& soldier, lattice_netid leader) {

@@ -119,12 +119,12 @@ TEST_F(Angle, TurnsOnByItsAngularVelocityAndWraps) {
   a.yaw = 3.0f, a.spin = 2.0f, a.heading = 90;
   Compass later;
   void* host[] = {&later};
-  layout_.extrapolate(words(a).data(), 0.25, host);
+  layout_.extrapolate(words(a).data(), {.seconds = 0.25}, host);
   EXPECT_NEAR(later.yaw, 3.5 - kTurn, 1e-3);
   EXPECT_EQ(later.heading, 90.0);  // the second angle has no second angular velocity
-  EXPECT_TRUE(layout_.moving(words(a).data()));
+  EXPECT_TRUE(layout_.moving(words(a).data(), nullptr));
   a.spin = 0;
-  EXPECT_FALSE(layout_.moving(words(a).data()));
+  EXPECT_FALSE(layout_.moving(words(a).data(), nullptr));
 }
 
 TEST_F(Angle, IsCloseAcrossTheEdge) {
@@ -178,8 +178,8 @@ TEST(AngleRefusals, NameWhatDoesNotFit) {
             where + "precision is 1e-06; the host number near the bounds has steps of 3.0517578125e-05");
   EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, kAngle, {360, 0, 1}),
             where + "bounds are 360..0; min must be below max, both finite");
-  EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, 1u << 13, {}),
-            where + "flags is 8192; has bits that are not defined");
+  EXPECT_EQ(refusal_of(LATTICE_WIRE_FLOAT, LATTICE_ENCODING_DEFAULT, 1u << 14, {}),
+            where + "flags is 16384; has bits that are not defined");
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ TEST(LayoutArray, RolesHoldForEachElementInOrder) {
   spider.legs[1].speed = {4, 0};
   Spider later;
   void* host[] = {&later};
-  layout.extrapolate(quantized(layout, spider).data(), 1.0, host);
+  layout.extrapolate(quantized(layout, spider).data(), {.seconds = 1.0}, host);
   EXPECT_EQ(later.body.x, 1.0f);
   EXPECT_EQ(later.eyes[0].x, 2.0f);
   EXPECT_EQ(later.eyes[1].x, 3.0f);

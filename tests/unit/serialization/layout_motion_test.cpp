@@ -33,7 +33,7 @@ class Motion : public ::testing::Test {
   Mover later(const Mover& a, double seconds) const {
     Mover out;
     void* host[] = {&out};
-    layout_.extrapolate(words(a).data(), seconds, host);
+    layout_.extrapolate(words(a).data(), {.seconds = seconds}, host);
     return out;
   }
   static Quaternion about_z(double radians) {
@@ -152,18 +152,18 @@ TEST_F(Motion, RotationsIntegrateTheirSpin) {
 
 TEST_F(Motion, RestIsRest) {
   Mover a;
-  EXPECT_FALSE(layout_.moving(words(a).data()));
+  EXPECT_FALSE(layout_.moving(words(a).data(), nullptr));
   a.spin.x = 1;
-  EXPECT_TRUE(layout_.moving(words(a).data()));
+  EXPECT_TRUE(layout_.moving(words(a).data(), nullptr));
   // An odd number of steps has no exact zero; the code nearest to it still counts as rest.
   const Layout layout = layout_of(struct_desc<Odd>());
   ASSERT_EQ(layout.leaves()[1].max_code % 2, 1u);
   std::vector<serialization::Word> zero(layout.word_count());
   layout.zero_baseline(zero.data());
-  EXPECT_FALSE(layout.moving(zero.data()));
+  EXPECT_FALSE(layout.moving(zero.data(), nullptr));
   Odd out;
   void* host[] = {&out};
-  layout.extrapolate(zero.data(), 1.0, host);
+  layout.extrapolate(zero.data(), {.seconds = 1.0}, host);
   EXPECT_EQ(out.p, 0.0f);
 }
 

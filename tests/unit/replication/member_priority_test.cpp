@@ -1,0 +1,95 @@
+// Under a budget that is too small for all, a change of a member with a priority is sent before others.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "unit/replication/replication_fixture.h"
+
+namespace lattice::replication::test::member_priority_test {
+namespace {
+
+struct Ship {
+  uint32_t place;
+  uint32_t hull;
+};
+
+serialization::Layout ship_layout(float hull_priority) {
+  lattice_member_desc members[] = {member("place", LATTICE_WIRE_UINT32, offsetof(Ship, place)),
+                                   member("hull", LATTICE_WIRE_UINT32, offsetof(Ship, hull))};
+  members[1].priority = hull_priority;
+  lattice_struct_desc structure;
+  lattice_struct_desc_init(&structure);
+  structure.name = "Ship";
+  structure.host_bytes = sizeof(Ship);
+  structure.host_align = alignof(Ship);
+  structure.members = members;
+  structure.member_count = 2;
+  lattice_behaviour_desc behaviour;
+  lattice_behaviour_desc_init(&behaviour);
+  behaviour.structure = &structure;
+  lattice_type_desc type;
+  lattice_type_desc_init(&type);
+  type.name = "Ship";
+  type.behaviours = &behaviour;
+  type.behaviour_count = 1;
+  serialization::Layout layout;
+  std::string error;
+  EXPECT_TRUE(serialization::Layout::compile_object(type, &layout, &error)) << error;
+  return layout;
+}
+
+/// 120 ships move with every snapshot, and there is room for some 20. With each snapshot the hull of one more
+/// changes. Of every tenth part the client says that it is lost. Returns how many snapshots a hull waits on
+/// average, and in `place_waits` how many a place waits at most.
+double mean_wait_of_hulls(float hull_priority, uint32_t* place_waits) {
+  constexpr uint32_t kShips = 120, kSnapshots = 600, kBudget = 70;
+  const serialization::Layout layout = ship_layout(hull_priority);
+  TypeTable table;
+  const ObjectType& ship = *table.add(50, layout);
+  const Types types;
+  Authority authority(types);
+  ReplicaList recipient(ReplicaList::Config{2});
+  authority.recipients.push_back(&recipient);
+  base::Random random(7);
+  std::vector<uint32_t> slots, sent_at(kShips);
+  for (uint32_t i = 0; i < kShips; ++i) slots.push_back(authority.spawn(ship));
+  std::map<uint32_t, uint32_t> hull_since;  // by ship: the snapshot of its change, while that was not sent
+  uint64_t waits = 0, arrived = 0;
+  *place_waits = 0;
+  for (uint32_t n = 0; n < kSnapshots; ++n) {
+    authority.tick += 2;
+    for (const uint32_t slot : slots) ++authority.state<Ship>(slot).place;
+    const auto hit = static_cast<uint32_t>(random.next_below(kShips));
+    ++authority.state<Ship>(slots[hit]).hull;
+    hull_since.try_emplace(hit, n);
+    authority.record();
+    for (const SnapshotPart& part : authority.send(recipient, kBudget)) {
+      recipient.on_receipt(part.receipt, random.next_below(10) != 0);
+    }
+    for (uint32_t i = 0; i < kShips; ++i) {
+      if (recipient.find(slots[i], authority.store)->sent_tick != authority.tick) {
+        if (n > 100) *place_waits = std::max(*place_waits, n - sent_at[i]);
+        continue;
+      }
+      sent_at[i] = n;
+      const auto since = hull_since.find(i);
+      if (since == hull_since.end()) continue;
+      if (n > 100) waits += n - since->second, ++arrived;
+      hull_since.erase(since);
+    }
+  }
+  EXPECT_GT(arrived, 300u);
+  return static_cast<double>(waits) / static_cast<double>(arrived);
+}
+
+TEST(MemberPriority, sends_urgent_changes_first_and_starves_nobody) {
+  uint32_t longest = 0, longest_hurried = 0;
+  const double usual = mean_wait_of_hulls(1, &longest);
+  const double hurried = mean_wait_of_hulls(100, &longest_hurried);
+  EXPECT_GT(usual, 2.0) << "the budget is no budget";
+  EXPECT_LT(hurried, usual / 3);
+  EXPECT_LT(longest_hurried, 2 * longest);
+}
+
+}  // namespace
+}  // namespace lattice::replication::test::member_priority_test

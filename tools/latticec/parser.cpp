@@ -253,7 +253,8 @@ class Parser {
     const Token name = take_name("the name of a member, or omit");
     if (!report_.ok()) return;
     if (next().kind == Token::Kind::kWord) {
-      return report_.error(name.place, "a variant names a member of '" + to.variant_of + "' without its type");
+      return report_.error(name.place,
+                           "a variant names a member of '" + to.variant_of + "' without its type");
     }
     const auto member = std::ranges::find(to.members, name.text, &Member::name);
     if (member == to.members.end()) {

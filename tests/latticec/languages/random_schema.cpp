@@ -23,12 +23,15 @@ class SchemaMaker {
     if (random_.one_in(2)) add_structure("union", "Choice", 5);
     if (random_.one_in(3)) add_structure("struct", "Whole", 4);
     add_structure("state", "Body", 9);
+    const bool has_variant = random_.one_in(2);
+    if (has_variant) add_variant("Sketch", "Body");
     add_structure("state", "Mind", 4);
     add_structure("input", "Command", 4);
     names_.clear();
     out_ += "object Thing {\n  state Body;\n  state Mind mind;\n  rpc call(";
     members(3, ", ");
     out_ += ") to server;\n}\n";
+    if (has_variant) out_ += "object Far {\n  state Sketch;\n}\n";
     return out_;
   }
 
@@ -81,6 +84,19 @@ class SchemaMaker {
     members(1 + random_.below(most), ";\n  ");
     out_ += ";\n}\n\n";
     if (kind == "struct" || kind == "union") types_.push_back(name);
+  }
+
+  // Of the state whose members names_ has. At least one member stays.
+  void add_variant(const std::string& name, const std::string& of) {
+    out_ += "variant " + name + " of " + of + " {\n";
+    const uint64_t stays = random_.below(names_.size());
+    for (uint64_t i = 0; i < names_.size(); ++i) {
+      if (i != stays && random_.one_in(3))
+        out_ += "  omit " + names_[i] + ";\n";
+      else if (i == stays || random_.one_in(3))
+        out_ += "  @priority(3) " + names_[i] + ";\n";
+    }
+    out_ += "}\n\n";
   }
 
   void members(uint64_t count, const std::string& between) {

@@ -87,16 +87,20 @@
 /// Writes, reads and compares the active alternative.
 #define LATTICE_ALTERNATIVE_WRITE(Type, tuple) LATTICE_ALTERNATIVE_WRITE_X(Type, LATTICE_UNPACK tuple)
 #define LATTICE_ALTERNATIVE_WRITE_X(...) LATTICE_ALTERNATIVE_WRITE_I(__VA_ARGS__)
-#define LATTICE_ALTERNATIVE_WRITE_I(Type, name, ...) \
-  case Which::name:                                  \
-    LATTICE_MEMBER_WRITE_I(Type, name, __VA_ARGS__)  \
+#define LATTICE_ALTERNATIVE_WRITE_I(Type, name, ...)                                                    \
+  case Which::name:                                                                                     \
+    ::lattice::authoring::write_member(                                                                 \
+        lattice_w, name,                                                                                \
+        ::lattice::authoring::DescHolder<Type>::kMembers[static_cast<::std::size_t>(Which::name) - 1]); \
     break;
 #define LATTICE_ALTERNATIVE_READ(Type, tuple) LATTICE_ALTERNATIVE_READ_X(Type, LATTICE_UNPACK tuple)
 #define LATTICE_ALTERNATIVE_READ_X(...) LATTICE_ALTERNATIVE_READ_I(__VA_ARGS__)
-#define LATTICE_ALTERNATIVE_READ_I(Type, name, ...) \
-  case Which::name:                                 \
-    set_##name();                                   \
-    LATTICE_MEMBER_READ_I(Type, name, __VA_ARGS__)  \
+#define LATTICE_ALTERNATIVE_READ_I(Type, name, ...)                                                     \
+  case Which::name:                                                                                     \
+    set_##name();                                                                                       \
+    ::lattice::authoring::read_member(                                                                  \
+        lattice_r, name,                                                                                \
+        ::lattice::authoring::DescHolder<Type>::kMembers[static_cast<::std::size_t>(Which::name) - 1]); \
     break;
 #define LATTICE_ALTERNATIVE_EQUAL(Type, tuple) LATTICE_ALTERNATIVE_EQUAL_X(LATTICE_UNPACK tuple)
 #define LATTICE_ALTERNATIVE_EQUAL_X(...) LATTICE_ALTERNATIVE_EQUAL_I(__VA_ARGS__)
@@ -134,7 +138,7 @@
 #define LATTICE_MEMBER_WRITE_I(Type, name, declared, ...) \
   ::lattice::authoring::write_member(                     \
       lattice_w, name,                                    \
-      ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
+      ::lattice::authoring::DescHolder<Type>::kMembers[static_cast<::std::size_t>(Member::name)]);
 
 /// Reads a member.
 #define LATTICE_MEMBER_READ(Type, tuple) LATTICE_MEMBER_READ_X(Type, LATTICE_UNPACK tuple)
@@ -142,7 +146,7 @@
 #define LATTICE_MEMBER_READ_I(Type, name, declared, ...) \
   ::lattice::authoring::read_member(                     \
       lattice_r, name,                                   \
-      ::lattice::authoring::member_desc<decltype(Type::name)>(#name, 0 LATTICE_ANNOTATIONS(__VA_ARGS__)));
+      ::lattice::authoring::DescHolder<Type>::kMembers[static_cast<::std::size_t>(Member::name)]);
 
 /// Compares a member.
 #define LATTICE_MEMBER_EQUAL(Type, tuple) LATTICE_MEMBER_EQUAL_X(LATTICE_UNPACK tuple)
@@ -191,10 +195,13 @@
   static constexpr auto lattice_members() {                                                                  \
     return ::std::to_array<lattice_member_desc>({LATTICE_FOR_EACH(LATTICE_MEMBER_DESC, Type, __VA_ARGS__)}); \
   }                                                                                                          \
-  void Serialize(::lattice::BitWriter& lattice_w) const {                                                    \
+  /* Templates, so that only a program that calls them compiles their bodies. */                             \
+  template <class LatticeWriter>                                                                             \
+  void Serialize(LatticeWriter& lattice_w) const {                                                           \
     LATTICE_FOR_EACH(LATTICE_MEMBER_WRITE, Type, __VA_ARGS__)                                                \
   }                                                                                                          \
-  void Deserialize(::lattice::BitReader& lattice_r) {                                                        \
+  template <class LatticeReader>                                                                             \
+  void Deserialize(LatticeReader& lattice_r) {                                                               \
     LATTICE_FOR_EACH(LATTICE_MEMBER_READ, Type, __VA_ARGS__)                                                 \
   }                                                                                                          \
   [[maybe_unused]] friend bool operator==(const Type& lattice_a, const Type& lattice_b) {                    \

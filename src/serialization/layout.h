@@ -269,10 +269,29 @@ class Layout {
   bool quantize_straight(const void* const* host, Word* words) const;
   void dequantize_straight(const Word* words, void* const* host) const;
   uint64_t changed_mask_straight(const Word* base, const Word* current) const;
+  // All fields of a packed member as one.
+  uint64_t packed_value(const FlatMember& member, const Word* current) const {
+    const PackedField* field = &fields_[member.first_field];
+    uint64_t value = current[field->word];
+    for (unsigned i = 1; i < member.field_count; ++i) {
+      ++field;
+      value = value << field->bits | current[field->word];
+    }
+    return value;
+  }
+  bool has_only_straight() const { return is_straight_ && behaviours_.size() == 1; }
+  bool decode_only_behaviour(BitReader& reader, const Word* base, Word* out) const;
+  void encode_only_behaviour(BitWriter& writer, const Word* base, const Word* current) const;
   void encode_straight(BitWriter& writer, uint64_t marked, const Word* base, const Word* current) const;
   bool decode_straight(BitReader& reader, uint64_t marked, const Word* base, Word* out) const;
+  template <class Each>
+  bool walk_marked(uint64_t marked, const Each& each) const;
   template <class Run, class Other>
-  bool walk_marked(uint64_t marked, const Run& run, const Other& other) const;
+  static bool walk_runs(const LayoutBehaviour& behaviour, uint64_t mask, const Run& run, const Other& other);
+  void encode_behaviour(BitWriter& writer, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,
+                        const Word* current) const;
+  bool decode_behaviour(BitReader& reader, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,
+                        Word* out) const;
   bool decode_marked_node(BitReader& reader, const LayoutNode& node, const Word* base, Word* out) const;
   uint64_t to_marked(const LayoutBehaviour& behaviour, uint64_t mask) const;
   void encode_run(BitWriter& writer, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,

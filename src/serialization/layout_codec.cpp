@@ -41,6 +41,7 @@ std::span<const Leaf> Layout::leaves_of(const LayoutNode& node) const {
 }
 
 void Layout::encode_delta(BitWriter& writer, const Word* base, const Word* current) const {
+  if (has_only_straight()) return encode_only_behaviour(writer, base, current);
   if (has_flat_mask()) return encode_flat(writer, base, current);
   if (!has_presence_bits_) return encode_nodes(writer, members_of(behaviours_[0]), base, current);
   uint32_t present = 0;
@@ -99,7 +100,9 @@ void Layout::encode_changed(BitWriter& writer, const LayoutNode& node, const Wor
 bool Layout::decode_delta(BitReader& reader, const Word* base, Word* out) const {
   std::memcpy(out, base, word_count_ * sizeof(Word));
   bool ok = true;
-  if (has_flat_mask()) {
+  if (has_only_straight()) {
+    ok = decode_only_behaviour(reader, base, out);
+  } else if (has_flat_mask()) {
     ok = decode_flat(reader, base, out);
   } else if (!has_presence_bits_) {
     ok = decode_nodes(reader, members_of(behaviours_[0]), base, out);

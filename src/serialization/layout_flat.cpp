@@ -227,13 +227,7 @@ void Layout::encode_interpreted(BitWriter& writer, uint64_t marked, const Word* 
   while (marked != 0) {
     const FlatMember& member = members_[take_first(&marked)];
     if (member.form == FlatMember::Form::kPacked) {
-      const PackedField* field = &fields_[member.first_field];
-      uint64_t value = current[field->word];
-      for (unsigned i = 1; i < member.field_count; ++i) {
-        ++field;
-        value = value << field->bits | current[field->word];
-      }
-      joiner.add(value, member.bits);
+      joiner.add(packed_value(member, current), member.bits);
     } else if (member.form == FlatMember::Form::kOther) {
       joiner.flush();
       encode_changed(writer, nodes_[member.node], base, current);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/assert.h"
 #include "serialization/layout_compiler.h"
@@ -339,7 +340,8 @@ bool LayoutCompiler::check_quant(const lattice_quant& quant, const Leaf& leaf, c
   // A code must survive as a host number: neighbouring host numbers must be closer together than the steps.
   const double magnitude = std::max(std::fabs(quant.min), std::fabs(quant.max));
   const double spacing = leaf.host == HostKind::kF64 ? magnitude * 0x1.0p-48 : float_spacing(magnitude);
-  if (!std::isfinite(spacing) || spacing > 0.9 * step || range / quant.precision >= kMaxCompressedSteps) {
+  const bool too_fine = spacing > 0.9 * step || step < std::numeric_limits<double>::min();
+  if (!std::isfinite(spacing) || too_fine || range / quant.precision >= kMaxCompressedSteps) {
     return refuse(scope, "precision is " + shortest_decimal(quant.precision) +
                              "; the host number near the bounds has steps of " + shortest_decimal(spacing));
   }

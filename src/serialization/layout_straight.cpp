@@ -20,6 +20,22 @@ bool is_single(uint64_t mask) {
   return (mask & (mask - 1)) == 0;
 }
 
+// Copies `bytes` bytes and puts zeros behind them, up to `whole` or a few more. Both are small.
+void copy_with_zeros(const uint8_t* from, size_t bytes, size_t whole, uint8_t* to) {
+  size_t at = 0;
+  for (; at + 8 <= bytes; at += 8) std::memcpy(to + at, from + at, 8);
+  for (size_t i = at; i < whole; i += 8) std::memset(to + i, 0, 8);
+  if (at == bytes) return;
+  if (at == 0) {
+    for (; at < bytes; ++at) to[at] = from[at];
+  } else {  // the last 8 bytes, without those that are there
+    uint64_t last;
+    std::memcpy(&last, from + bytes - 8, 8);
+    last = detail::big_endian(detail::big_endian(last) << (8 * (at + 8 - bytes)));
+    std::memcpy(to + at, &last, 8);
+  }
+}
+
 uint64_t all_members(unsigned count) {
   return ~uint64_t{0} >> (64 - count);
 }
@@ -115,47 +131,103 @@ uint64_t Layout::changed_mask_straight(const Word* base, const Word* current) co
   return mask;
 }
 
-// Calls `run` with each longest mask of marked members that straight code packs, and `other` with each marked
-// member that only the library packs, in the order of the wire, until one returns false.
-template <class Run, class Other>
-bool Layout::walk_marked(uint64_t marked, const Run& run, const Other& other) const {
+// Calls `each` with the marked members of each behaviour, until it returns false.
+template <class Each>
+bool Layout::walk_marked(uint64_t marked, const Each& each) const {
   for (const LayoutBehaviour& behaviour : behaviours_) {
-    uint64_t mask = marked >> (64 - behaviour.node_count);
+    const uint64_t mask = marked >> (64 - behaviour.node_count);
+    if (mask != 0 && !each(behaviour, mask)) return false;
     marked = marked << 1 << (behaviour.node_count - 1);
-    while (mask != 0) {
-      const uint64_t first_other = std::bit_floor(mask & ~behaviour.codec.wire_members);
-      const uint64_t before = first_other == 0 ? mask : mask & ~(first_other | (first_other - 1));
-      if (before != 0 && !run(behaviour, before)) return false;
-      if (first_other == 0) break;
-      const auto behind = static_cast<unsigned>(std::countr_zero(first_other));
-      if (!other(nodes_[behaviour.first_node + behaviour.node_count - 1u - behind])) return false;
-      mask &= first_other - 1;
-    }
   }
   return true;
 }
 
-void Layout::encode_straight(BitWriter& writer, uint64_t marked, const Word* base,
-                             const Word* current) const {
-  walk_marked(
-      marked,
-      [&](const LayoutBehaviour& behaviour, uint64_t mask) {
-        encode_run(writer, behaviour, mask, base, current);
+// Calls `run` with each longest mask of marked members that straight code packs, and `other` with the place
+// of each marked member that only the library packs, counted from the last one, in the order of the wire,
+// until one returns false. Most types have no members of the second kind.
+template <class Run, class Other>
+bool Layout::walk_runs(const LayoutBehaviour& behaviour, uint64_t mask, const Run& run, const Other& other) {
+  while ((mask & ~behaviour.codec.wire_members) != 0) {
+    const uint64_t first_other = std::bit_floor(mask & ~behaviour.codec.wire_members);
+    const uint64_t before = mask & ~(first_other | (first_other - 1));
+    if (before != 0 && !run(before)) return false;
+    if (!other(static_cast<unsigned>(std::countr_zero(first_other)))) return false;
+    mask &= first_other - 1;
+  }
+  return mask == 0 || run(mask);
+}
+
+void Layout::encode_behaviour(BitWriter& writer, const LayoutBehaviour& behaviour, uint64_t mask,
+                              const Word* base, const Word* current) const {
+  walk_runs(
+      behaviour, mask,
+      [&](uint64_t run) {
+        encode_run(writer, behaviour, run, base, current);
         return true;
       },
-      [&](const LayoutNode& node) {
-        encode_changed(writer, node, base, current);
+      [&](unsigned behind) {
+        encode_changed(writer, nodes_[behaviour.first_node + behaviour.node_count - 1u - behind], base,
+                       current);
         return true;
       });
 }
 
+bool Layout::decode_behaviour(BitReader& reader, const LayoutBehaviour& behaviour, uint64_t mask,
+                              const Word* base, Word* out) const {
+  return walk_runs(
+      behaviour, mask, [&](uint64_t run) { return decode_run(reader, behaviour, run, base, out); },
+      [&](unsigned behind) {
+        const LayoutNode& node = nodes_[behaviour.first_node + behaviour.node_count - 1u - behind];
+        return decode_marked_node(reader, node, base, out);
+      });
+}
+
+// encode_flat() and decode_flat() of the ordinary type, which has one behaviour: its presence bit and its
+// mask are written as one field.
+void Layout::encode_only_behaviour(BitWriter& writer, const Word* base, const Word* current) const {
+  const LayoutBehaviour& behaviour = behaviours_[0];
+  const unsigned count = behaviour.node_count;
+  const uint64_t mask = behaviour.codec.changed(base, current);
+  if (has_presence_bits_ && mask == 0) return writer.WriteBits(0, 1);
+  if (count == 64) {
+    if (has_presence_bits_) writer.WriteBits(1, 1);
+    writer.WriteBits(mask, 64);
+    return encode_behaviour(writer, behaviour, mask, base, current);
+  }
+  const uint64_t head = (has_presence_bits_ ? uint64_t{1} << count : 0) | mask;
+  const unsigned head_bits = count + (has_presence_bits_ ? 1 : 0);
+  if (is_single(mask) && mask != 0) {  // as most snapshots: often one field with the member
+    const FlatMember& member = members_[count - 1 - static_cast<unsigned>(std::countr_zero(mask))];
+    if (member.form == FlatMember::Form::kBool) return writer.WriteBits(head, static_cast<int>(head_bits));
+    if (member.form == FlatMember::Form::kPacked && head_bits + member.bits <= 64) {
+      const uint64_t value = packed_value(member, current);
+      return writer.WriteBits(head << member.bits | value, static_cast<int>(head_bits + member.bits));
+    }
+  }
+  writer.WriteBits(head, static_cast<int>(head_bits));
+  encode_behaviour(writer, behaviour, mask, base, current);
+}
+
+bool Layout::decode_only_behaviour(BitReader& reader, const Word* base, Word* out) const {
+  const LayoutBehaviour& behaviour = behaviours_[0];
+  if (has_presence_bits_ && !reader.ReadBool()) return reader.ok();
+  const uint64_t mask = reader.ReadBits(behaviour.node_count);
+  if (mask == 0) return reader.ok() && !has_presence_bits_;  // no encoder marks an unchanged behaviour
+  return decode_behaviour(reader, behaviour, mask, base, out);
+}
+
+void Layout::encode_straight(BitWriter& writer, uint64_t marked, const Word* base,
+                             const Word* current) const {
+  walk_marked(marked, [&](const LayoutBehaviour& behaviour, uint64_t mask) {
+    encode_behaviour(writer, behaviour, mask, base, current);
+    return true;
+  });
+}
+
 bool Layout::decode_straight(BitReader& reader, uint64_t marked, const Word* base, Word* out) const {
-  const bool ok = walk_marked(
-      marked,
-      [&](const LayoutBehaviour& behaviour, uint64_t mask) {
-        return decode_run(reader, behaviour, mask, base, out);
-      },
-      [&](const LayoutNode& node) { return decode_marked_node(reader, node, base, out); });
+  const bool ok = walk_marked(marked, [&](const LayoutBehaviour& behaviour, uint64_t mask) {
+    return decode_behaviour(reader, behaviour, mask, base, out);
+  });
   return ok && reader.ok();
 }
 
@@ -183,10 +255,14 @@ void Layout::encode_run(BitWriter& writer, const LayoutBehaviour& behaviour, uin
 bool Layout::decode_run(BitReader& reader, const LayoutBehaviour& behaviour, uint64_t mask, const Word* base,
                         Word* out) const {
   // Near the end the bits must be copied. For a few members the interpreter costs less than that.
-  constexpr int kFewMembers = 4;
+  const auto is_few = [mask] {  // up to four
+    uint64_t rest = mask;
+    for (int i = 0; i < 4; ++i) rest &= rest - 1;
+    return rest == 0;
+  };
   const size_t needed = behaviour.codec.max_bits + kReadPastBits;
   const bool is_near_end = reader.bits_left() < needed;
-  if (is_single(mask) || (is_near_end && std::popcount(mask) <= kFewMembers)) {
+  if (is_single(mask) || (is_near_end && is_few())) {
     return decode_interpreted(reader, to_marked(behaviour, mask), base, out);
   }
   constexpr size_t kMaxBytes = (LATTICE_MAX_CODEC_BITS + kReadPastBits) / 8 + 2;
@@ -195,8 +271,7 @@ bool Layout::decode_run(BitReader& reader, const LayoutBehaviour& behaviour, uin
   lattice_bit_input input = {reader.next_byte(), skip};
   if (is_near_end) {  // with zeros behind, which Skip() refuses
     const size_t bytes = (skip + reader.bits_left() + 7) / 8;
-    std::memcpy(near_end.data(), input.data, bytes);
-    std::memset(near_end.data() + bytes, 0, needed / 8 + 1);
+    copy_with_zeros(input.data, bytes, needed / 8 + 2, near_end.data());
     input.data = near_end.data();
   }
   const bool ok =
@@ -243,14 +318,19 @@ bool Layout::codec_agrees(size_t index, const lattice_codec_desc& codec) const {
   Word* const other_first = other.data() + behaviour.first_word;
 
   for (int round = 0; round < kRounds; ++round) {
-    // A state of which some members differ from the one before, then its host memory; or any memory.
+    // A state of which some members differ from the one before, or all, for which codecs may have a way of
+    // their own; then its host memory. Or any memory.
     before = words;
+    const bool all_differ = round % 4 == 1;
     for (unsigned i = 0; i < count; ++i) {
-      if (!takes(codec.state_members, i) || random.chance(0.3)) continue;
-      for (uint32_t k = member(i).first_leaf; k < uint32_t{member(i).first_leaf} + member(i).leaf_count;
-           ++k) {
-        draw_words(random, leaves_[k], extras_[k], words.data() + leaves_[k].word);
-      }
+      if (!takes(codec.state_members, i) || (!all_differ && random.chance(0.3))) continue;
+      int draws = all_differ ? 16 : 1;
+      do {
+        for (uint32_t k = member(i).first_leaf; k < uint32_t{member(i).first_leaf} + member(i).leaf_count;
+             ++k) {
+          draw_words(random, leaves_[k], extras_[k], words.data() + leaves_[k].word);
+        }
+      } while (--draws > 0 && same_words(before.data(), words.data(), member(i)));
     }
     for (uint8_t& byte : host) byte = static_cast<uint8_t>(round % 4 == 0 ? random.next_u64() : 0xA5);
     other_host = host;
@@ -295,7 +375,7 @@ bool Layout::codec_agrees(size_t index, const lattice_codec_desc& codec) const {
       if (any) {  // all ones are the longest that a field of any length can be
         const bool ones = random.chance(0.2);
         for (uint8_t& byte : bytes) byte = ones ? 0xFF : static_cast<uint8_t>(random.next_u64());
-        mask = random.next_u64() & codec.wire_members & all_members(count);
+        mask = all_differ ? codec.wire_members : random.next_u64() & codec.wire_members & all_members(count);
       }
       BitReader reader(bytes);
       reader.Skip(static_cast<size_t>(lead));

@@ -140,8 +140,8 @@ void LeafColumns::add_compressed(const Leaf& leaf, const CompressedFloat& quant)
   Compressed& block = compressed_.back();
   for (size_t i = first; i < kLanes; ++i) {
     block.min[i] = quant.min, block.max[i] = quant.max;
-    block.range[i] = quant.max - quant.min;
-    block.steps[i] = static_cast<double>(quant.steps);
+    block.scale[i] = quant.scale, block.step[i] = quant.step;
+    block.last[i] = static_cast<double>(quant.steps);
     block.place[i] = place_of(leaf);
   }
 }
@@ -192,8 +192,8 @@ void LeafColumns::sort_numbers() {
 bool LeafColumns::quantize_clamped(const Compressed& block, const void* const* host, Word* words) {
   for (size_t i = 0; i < kLanes; ++i) {
     CompressedFloat quant;
-    quant.min = block.min[i], quant.max = block.max[i];
-    quant.steps = static_cast<uint64_t>(block.steps[i]);
+    quant.min = block.min[i], quant.max = block.max[i], quant.scale = block.scale[i];
+    quant.steps = static_cast<uint64_t>(block.last[i]);
     const Place& place = block.place[i];
     words[place.word] =
         static_cast<Word>(quant.code(double{load<float>(host[place.behaviour], place.host_offset)}));
@@ -201,8 +201,7 @@ bool LeafColumns::quantize_clamped(const Compressed& block, const void* const* h
   return false;
 }
 
-// CompressedFloat::code() without its cases: the formula gives 0 at min, and steps at max, because a number
-// divided by itself is 1.
+// CompressedFloat::inside_code(), of four at once.
 bool LeafColumns::quantize_block(const Compressed& block, const void* const* host, Word* words) {
   double v[kLanes];
   for (size_t i = 0; i < kLanes; ++i) {
@@ -215,7 +214,7 @@ bool LeafColumns::quantize_block(const Compressed& block, const void* const* hos
   if (inside == 0) return quantize_clamped(block, host, words);
   int32_t code[kLanes];
   for (size_t i = 0; i < kLanes; ++i) {
-    code[i] = static_cast<int32_t>((v[i] - block.min[i]) / block.range[i] * block.steps[i] + 0.5);
+    code[i] = static_cast<int32_t>((v[i] - block.min[i]) * block.scale[i] + 0.5);
   }
   for (size_t i = 0; i < kLanes; ++i) words[block.place[i].word] = static_cast<Word>(code[i]);
   return true;
@@ -226,7 +225,9 @@ void LeafColumns::dequantize_block(const Compressed& block, const Word* words, v
   for (size_t i = 0; i < kLanes; ++i) code[i] = static_cast<int32_t>(words[block.place[i].word]);
   float v[kLanes];
   for (size_t i = 0; i < kLanes; ++i) {
-    v[i] = static_cast<float>(block.min[i] + static_cast<double>(code[i]) * block.range[i] / block.steps[i]);
+    const double count = static_cast<double>(code[i]);
+    const double between = block.min[i] + count * block.step[i];
+    v[i] = static_cast<float>(count == block.last[i] ? block.max[i] : between);
   }
   for (size_t i = 0; i < kLanes; ++i) {
     store(host[block.place[i].behaviour], block.place[i].host_offset, v[i]);

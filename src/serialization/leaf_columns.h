@@ -40,8 +40,9 @@ class LeafColumns {
   struct Compressed {
     double min[kLanes];
     double max[kLanes];
-    double range[kLanes];  ///< max - min
-    double steps[kLanes];
+    double scale[kLanes];
+    double step[kLanes];
+    double last[kLanes];  ///< the last code
     Place place[kLanes];
   };
   struct Angle {

@@ -4,7 +4,7 @@ import contextlib
 import math
 import struct
 
-from state import ANGLE, COMPONENTS, PI, WIDTH, Layout, Member, quant_steps
+from state import ANGLE, COMPONENTS, PI, WIDTH, Layout, Member, quant_steps, quant_value, rotation_rest
 
 AXES = (".x", ".y", ".z", ".w")
 
@@ -59,9 +59,10 @@ def _ieee(content, form):
 def _rotation(content, n):
     """D-5, receiver."""
     top = (1 << n) - 2
-    kept = [((content >> (k * n) & ((1 << n) - 1)) / top * 2 - 1) / math.sqrt(2) for k in (2, 1, 0)]
-    kept.insert(content >> 3 * n, math.sqrt(max(0.0, 1 - sum(c * c for c in kept))))
-    return tuple(kept)
+    codes = [content >> (k * n) & ((1 << n) - 1) for k in (2, 1, 0)]
+    kept = [2 * code - top for code in codes]
+    kept.insert(content >> 3 * n, math.sqrt(rotation_rest(codes, top)))
+    return tuple(distance / (math.sqrt(2) * top) for distance in kept)
 
 
 def value_of(desc, index, content):
@@ -88,7 +89,7 @@ def value_of(desc, index, content):
     if kind in ("float", "double") or kind in COMPONENTS:
         if desc["flags"] & ANGLE or stated == "compressed" or stated == "default" and "quant" in desc:
             low, high, precision = map(float, desc["quant"][index] if "quant" in desc else [-PI, PI, 2 * PI / 65536])
-            return low + content * (high - low) / quant_steps(low, high, precision)
+            return quant_value(content, low, high, quant_steps(low, high, precision))
         return _ieee(content, "<e" if stated == "half" else "<f" if WIDTH[kind] == 32 else "<d")
     if stated == "ranged":
         return content + desc["min"]

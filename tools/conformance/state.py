@@ -86,9 +86,18 @@ def quant_steps(low, high, precision):
 
 def angle_code(v, low, high, steps):
     """The code of an angle (D-39)."""
-    turns = ((v if math.isfinite(v) else 0.0) - low) / (high - low)
-    part = turns - math.floor(turns) if abs(turns) < 2.0 ** 52 else 0.0
-    return math.floor((part if part < 1 else 0.0) * steps + 0.5) % steps
+    distance = ((v if math.isfinite(v) else 0.0) - low) * (steps / (high - low))
+    return math.floor(distance + 0.5) % steps if abs(distance) < 2.0 ** 52 else 0
+
+
+def quant_value(code, low, high, steps):
+    """The value of a code (D-4, D-39)."""
+    return high if code == steps else low + code * ((high - low) / steps)
+
+
+def rotation_rest(codes, top):
+    """The square of the component that is left out, in half steps (D-5)."""
+    return 2 * top * top - sum((2 * code - top) ** 2 for code in codes)
 
 
 # ---- Components -----------------------------------------------------------------------------------
@@ -153,8 +162,8 @@ class Component:
         low, high, precision = map(float, member["quant"][index])
         steps = quant_steps(low, high, precision)
         nearest = min(max(0.0, low), high)
-        zero = math.floor((nearest - low) / (high - low) * steps + 0.5)
-        self._code(steps, f"compressed {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", min(zero, steps))
+        zero = math.floor((nearest - low) * (steps / (high - low)) + 0.5)
+        self._code(steps, f"compressed {{w}} {decimal_text(low)} {decimal_text(high)} {steps}", zero)
 
     def _angle(self, member, index):
         """Sets up an angle (D-39)."""
@@ -169,13 +178,10 @@ class Component:
 
         def read(bits, _):
             packed = bits.bits(2 + 3 * n)
-            length = 0.0
-            for k in (2, 1, 0):
-                code = packed >> (k * n) & ((1 << n) - 1)
+            codes = [packed >> (k * n) & ((1 << n) - 1) for k in (2, 1, 0)]
+            for code in codes:
                 require(code <= top, f"rotation code {code} above {top} (D-3)")
-                c = (code / top * 2.0 - 1.0) / 1.4142135623730951
-                length += c * c
-            require(length <= 1.0, "a rotation longer than 1 (D-3)")
+            require(rotation_rest(codes, top) >= 0, "a rotation longer than 1 (D-3)")
             return packed
         self.read, self.text = read, f" smallest_three {2 + 3 * n}"
         middle = top // 2

@@ -159,22 +159,25 @@ local function bounds(next_word)
   return tonumber(next_word()), tonumber(next_word()), tonumber(next_word()), tonumber(next_word())
 end
 
+-- What a code stands for: `high` for the last one, `steps`.
+local function step_value(low, high, steps)
+  local step = (high - low) / steps
+  return function(v) return v == steps and high or low + v * step end
+end
+
 -- The code of 0 is that of the sender's formulas (D-4, D-39).
 function PACKINGS.compressed(_, next_word)
   local width, low, high, steps = bounds(next_word)
   local nearest = math.min(math.max(0, low), high)
-  local zero = math.min(math.floor((nearest - low) / (high - low) * steps + 0.5), steps)
-  return { form = "double", zero = zero, read = code_reader(width, steps),
-    value = function(v) return low + v * (high - low) / steps end }
+  local zero = math.floor((nearest - low) * (steps / (high - low)) + 0.5)
+  return { form = "double", zero = zero, read = code_reader(width, steps), value = step_value(low, high, steps) }
 end
 
 function PACKINGS.angle(_, next_word)
   local width, low, high, steps = bounds(next_word)
-  local turns = -low / (high - low)
-  local part = turns - math.floor(turns)
-  if part == 1 or math.abs(turns) >= 2 ^ 52 then part = 0 end
-  return { form = "double", zero = math.floor(part * steps + 0.5) % steps, read = code_reader(width, steps - 1),
-    value = function(v) return low + v * (high - low) / steps end }
+  local distance = (0 - low) * (steps / (high - low))
+  local zero = math.abs(distance) < 2 ^ 52 and math.floor(distance + 0.5) % steps or 0
+  return { form = "double", zero = zero, read = code_reader(width, steps - 1), value = step_value(low, high, steps) }
 end
 
 function PACKINGS.half(_, next_word)
@@ -247,24 +250,25 @@ end
 function PACKINGS.smallest_three(_, next_word)
   local n = math.floor((tonumber(next_word()) - 2) / 3)
   local top = 2 ^ n - 2
-  local function kept(v) return (v / top * 2 - 1) / 2 ^ 0.5 end
+  local half_step = 1 / (2 ^ 0.5 * top)
   local function value(content)
     local index, a, b, c = content:match("(%d+) (%d+) (%d+) (%d+)")
-    local rest, q, length = { kept(tonumber(a)), kept(tonumber(b)), kept(tonumber(c)) }, {}, 0
-    for _, v in ipairs(rest) do length = length + v * v end
-    table.insert(rest, tonumber(index) + 1, math.max(0, 1 - length) ^ 0.5)
-    for i = 1, 4 do q[i] = rest[i] end
+    local q, rest = {}, 2 * top * top
+    for i, v in ipairs({ a, b, c }) do
+      local distance = 2 * tonumber(v) - top
+      q[i], rest = distance * half_step, rest - distance * distance
+    end
+    table.insert(q, tonumber(index) + 1, math.max(0, rest) ^ 0.5 * half_step)
     return rotation_text(q)
   end
   local function read(bits)
-    local index, length, codes = bits:take(2), 0, {}
+    local index, rest, codes = bits:take(2), 2 * top * top, {}
     for i = 1, 3 do
       codes[i] = bits:take(n)
       if codes[i] > top then fail("a code of a rotation above " .. top .. " (D-3)") end
-      local v = kept(codes[i])
-      length = length + v * v
+      rest = rest - (2 * codes[i] - top) ^ 2
     end
-    if length > 1 then fail("a rotation longer than 1 (D-3)") end
+    if rest < 0 then fail("a rotation longer than 1 (D-3)") end
     return string.format("%d %d %d %d", index, codes[1], codes[2], codes[3])
   end
   return { form = "text", zero = string.format("3 %d %d %d", top / 2, top / 2, top / 2), read = read, value = value }

@@ -46,8 +46,13 @@ class BitWriter {
   uint32_t clamped_count() const { return clamped_count_; }
 
   /// Stores the bytes begun so far, the last one padded with zeros, and returns all bytes written. They lie
-  /// in the buffer. Writing may go on afterwards.
+  /// in the buffer, and up to 7 bytes behind them may be set to zero. Writing may go on afterwards.
   std::span<const uint8_t> finish() {
+    if (byte_ + sizeof pending_ <= capacity_bits_ / 8) {
+      const uint64_t v = detail::big_endian(pending_);
+      std::memcpy(data_ + byte_, &v, sizeof v);
+      return {data_, byte_count()};
+    }
     for (unsigned stored = 0; stored < used_; stored += 8) {
       data_[byte_ + stored / 8] = static_cast<uint8_t>(pending_ >> (56 - stored));
     }

@@ -4,7 +4,8 @@
 ///
 /// Everything is double arithmetic from left to right, without fused operations and without libm beyond sqrt:
 /// the result is equal on every platform. The value of a code has that same code again; prediction relies on
-/// it. Source: docs/spec/data.md.
+/// it. No number costs a division: the factors come from the declaration. Source: docs/spec/data.md,
+/// docs/decisions/0045-factors-in-place-of-divisions.md.
 #pragma once
 
 #include <bit>
@@ -12,6 +13,19 @@
 #include <cstdint>
 
 #include "lattice/authoring/math.h"
+
+/// @cond internal
+// LATTICE_SELDOM: what ordinary values never reach, so that it takes no room among the rest.
+// LATTICE_STRAIGHT: what must be part of its caller, because a call for each number would cost more than the
+// number.
+#if defined(_MSC_VER) && !defined(__clang__)
+#define LATTICE_SELDOM
+#define LATTICE_STRAIGHT __forceinline
+#else
+#define LATTICE_SELDOM __attribute__((noinline, cold))
+#define LATTICE_STRAIGHT inline __attribute__((always_inline))
+#endif
+/// @endcond
 
 namespace lattice {
 
@@ -58,6 +72,12 @@ constexpr int64_t ranged_value(uint64_t code, int64_t min) {
 inline constexpr double kMaxCompressedSteps = 281474976710656.0;
 
 /// How one compressed float travels: as a code in 0..steps over [min, max], both ends exact.
+///
+/// Why a value keeps its code, with u = 2^-53: step, code * step, the difference, scale and the product round
+/// by at most u each, so the code is off by at most 6 * u * steps, which is below 0.2. The sum with min is
+/// off by at most u * max(|min|, |max|); a layout takes only bounds of which that is below 0.03 steps in a
+/// double, and where the rounding to a float is below 0.45 steps, which leaves at most 2^25 of them. The sum
+/// of all is below a half.
 struct CompressedFloat {
   /// The value of code 0.
   double min = 0;
@@ -67,13 +87,22 @@ struct CompressedFloat {
   uint64_t steps = 1;
   /// How many bits a code takes.
   unsigned bits = 1;
+  /// How many steps lie in 1: steps / (max - min).
+  double scale = 1;
+  /// How far two neighbouring codes lie apart: (max - min) / steps.
+  double step = 1;
 
   /// [0, 1] in one step.
   constexpr CompressedFloat() = default;
   /// Takes bounds that the caller guarantees: finite, low < high, precision > 0, at most kMaxCompressedSteps
-  /// steps.
+  /// steps, none of them below 2^-1022.
   constexpr CompressedFloat(double low, double high, double precision)
-      : min(low), max(high), steps(step_count(low, high, precision)), bits(bits_for_span(steps)) {}
+      : min(low),
+        max(high),
+        steps(step_count(low, high, precision)),
+        bits(bits_for_span(steps)),
+        scale(static_cast<double>(steps) / (high - low)),
+        step((high - low) / static_cast<double>(steps)) {}
 
   /// How many steps a precision needs, at least 1. With r = (high - low) / precision: the nearest integer if
   /// it is within r * 2^-22 of r, else r rounded up. So a precision written as float or as double gives the
@@ -88,17 +117,29 @@ struct CompressedFloat {
     if (fraction <= tolerance && fraction < 0.5) return floor;
     return floor + (fraction > 0.0 ? 1 : 0);
   }
+  /// False for a value that code() clamps.
+  constexpr bool holds(double v) const { return v >= min && v <= max; }
   /// The nearest code. A value outside the bounds is clamped. NaN counts as 0 if that is in range, else as
   /// min.
   constexpr uint64_t code(double v) const {
-    if (v != v) v = min <= 0.0 && max >= 0.0 ? 0.0 : min;
-    if (v <= min) return 0;
-    if (v >= max) return steps;
-    return static_cast<uint64_t>((v - min) / (max - min) * static_cast<double>(steps) + 0.5);
+    if (holds(v)) [[likely]]
+      return inside_code(v);
+    return outside_code(v);
+  }
+  /// The code of a value that holds() is true for. It is 0 at min, and at max the last one. Conversions by
+  /// way of signed numbers are one instruction of the processor.
+  constexpr uint64_t inside_code(double v) const {
+    return static_cast<uint64_t>(static_cast<int64_t>((v - min) * scale + 0.5));
+  }
+  /// The code of any other value.
+  LATTICE_SELDOM constexpr uint64_t outside_code(double v) const {
+    if (v != v) return min <= 0.0 && max >= 0.0 ? inside_code(0.0) : 0;
+    return v < min ? 0 : steps;
   }
   /// The value of a code.
   constexpr double value(uint64_t c) const {
-    return min + static_cast<double>(c) * (max - min) / static_cast<double>(steps);
+    if (c == steps) return max;  // the formula may miss it by a rounding
+    return min + static_cast<double>(static_cast<int64_t>(c)) * step;
   }
 };
 
@@ -160,6 +201,10 @@ struct AngleQuant {
   uint64_t steps = 65536;
   /// How many bits a code takes.
   unsigned bits = 16;
+  /// How many steps lie in 1: steps / turn().
+  double scale = 65536 / (kPi - -kPi);
+  /// How far two neighbouring codes lie apart: turn() / steps.
+  double step = (kPi - -kPi) / 65536;
 
   /// [-pi, pi) in 65,536 steps.
   constexpr AngleQuant() = default;
@@ -168,7 +213,9 @@ struct AngleQuant {
       : min(low),
         max(high),
         steps(CompressedFloat::step_count(low, high, precision)),
-        bits(bits_for_count(steps)) {}
+        bits(bits_for_count(steps)),
+        scale(static_cast<double>(steps) / (high - low)),
+        step((high - low) / static_cast<double>(steps)) {}
 
   /// The length of a turn, in the unit of the angle.
   constexpr double turn() const { return max - min; }
@@ -193,14 +240,27 @@ struct AngleQuant {
   }
   /// The nearest code. NaN and infinity count as 0.
   constexpr uint64_t code(double v) const {
+    if (v >= min && v < max) [[likely]] {
+      const auto nearest = static_cast<uint64_t>(static_cast<int64_t>((v - min) * scale + 0.5));
+      return nearest < steps ? nearest : 0;
+    }
+    return outside_code(v);
+  }
+  /// The code of any value: the steps from min, rounded, without whole turns. 0 for what is so many steps
+  /// away that it has no fraction.
+  LATTICE_SELDOM constexpr uint64_t outside_code(double v) const {
     if (!(v - v == 0.0)) v = 0.0;
-    const uint64_t nearest =
-        static_cast<uint64_t>(fraction((v - min) / turn()) * static_cast<double>(steps) + 0.5);
-    return nearest < steps ? nearest : 0;
+    const double distance = (v - min) * scale;
+    if (!(distance > -0x1.0p52 && distance < 0x1.0p52)) return 0;
+    const auto count = static_cast<int64_t>(steps);
+    auto nearest = static_cast<int64_t>(distance + 0.5);
+    if (static_cast<double>(nearest) > distance + 0.5) --nearest;  // the conversion rounds towards zero
+    nearest %= count;
+    return static_cast<uint64_t>(nearest < 0 ? nearest + count : nearest);
   }
   /// The value of a code, in [min, max).
   constexpr double value(uint64_t c) const {
-    return min + static_cast<double>(c) * turn() / static_cast<double>(steps);
+    return min + static_cast<double>(static_cast<int64_t>(c)) * step;
   }
   /// How many steps lie between two codes, the short way round.
   constexpr uint64_t distance(uint64_t a, uint64_t b) const {
@@ -224,52 +284,107 @@ struct SmallestThree {
   uint32_t code[3] = {0, 0, 0};
 };
 
-/// The component with a code, in [-1 / sqrt 2, 1 / sqrt 2].
-inline double rotation_component(uint32_t code, unsigned n) {
-  const double top = static_cast<double>((uint64_t{1} << n) - 2);
-  return (static_cast<double>(code) / top * 2.0 - 1.0) / kSqrt2;
-}
-/// The nearest code of a component.
-inline uint32_t rotation_code(double c, unsigned n) {
-  const double top = static_cast<double>((uint64_t{1} << n) - 2);
-  const double scaled = (c * kSqrt2 + 1.0) / 2.0 * top + 0.5;
-  if (scaled <= 0.0) return 0;
-  return scaled >= top + 1.0 ? static_cast<uint32_t>(top) : static_cast<uint32_t>(scaled);
-}
-/// The index of the component with the largest magnitude; the first of equal ones. Without branches: which
-/// one it is, no processor can guess.
-inline unsigned largest_component(const double (&q)[4]) {
-  const double m[4] = {std::fabs(q[0]), std::fabs(q[1]), std::fabs(q[2]), std::fabs(q[3])};
-  const unsigned low = m[1] > m[0], high = 2u + (m[3] > m[2]);
-  return m[high] > m[low] ? high : low;
+/// What a width of `n` bits means. A code is an odd or even number of half steps away from zero, from -top to
+/// top, where top is 1 / sqrt 2. In half steps, sums of squares are whole numbers and exact.
+struct RotationQuant {
+  /// The largest code.
+  int64_t top = 0;
+  /// From a component of a unit quaternion to steps.
+  double scale = 0;
+  /// The value of half a step.
+  double half_step = 0;
+  /// The code of zero.
+  uint32_t zero = 0;
+
+  constexpr RotationQuant() = default;
+  constexpr explicit RotationQuant(unsigned n)
+      : top((int64_t{1} << n) - 2),
+        scale(kSqrt2 * static_cast<double>(top) / 2.0),
+        half_step(1.0 / (kSqrt2 * static_cast<double>(top))),
+        zero(static_cast<uint32_t>(top / 2)) {}
+  /// How far a code lies from zero, in half steps.
+  constexpr int64_t distance(uint32_t code) const { return 2 * static_cast<int64_t>(code) - top; }
+  /// The square of the dropped component, in half steps. Negative when the others are longer than 1.
+  constexpr int64_t rest(const SmallestThree& s) const {
+    const int64_t a = distance(s.code[0]), b = distance(s.code[1]), c = distance(s.code[2]);
+    return 2 * top * top - a * a - b * b - c * c;
+  }
+};
+/// By width.
+struct RotationQuants {
+  RotationQuant of[kMaxRotationBits + 1];
+  constexpr RotationQuants() {
+    for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) of[n] = RotationQuant(n);
+  }
+};
+inline constexpr RotationQuants kRotationQuants;
+
+/// The index of the component with the largest magnitude; the first of equal ones. Without its sign, a float
+/// is ordered as its bits are. Without branches: which one it is, no processor can guess.
+LATTICE_STRAIGHT unsigned largest_component(const float (&q)[4]) {
+  const auto key = [&q](unsigned i) { return uint64_t{std::bit_cast<uint32_t>(q[i]) << 1} << 2 | (3 - i); };
+  const uint64_t x = key(0), y = key(1), z = key(2), w = key(3);
+  const uint64_t low = x > y ? x : y, high = z > w ? z : w;
+  return 3 - static_cast<unsigned>((low > high ? low : high) & 3);
 }
 /// The index of the k-th component that is kept.
 constexpr unsigned kept_component(unsigned k, unsigned dropped) {
   return k + (k >= dropped ? 1u : 0u);
 }
 /// Writes the components as host floats. The dropped one is what is left of unit length.
-inline void rotation_decode(const SmallestThree& s, unsigned n, double (&q)[4]) {
-  double rest = 1.0;
-  for (unsigned k = 0; k < 3; ++k) {
-    const double c = rotation_component(s.code[k], n);
-    rest -= c * c;
-    q[kept_component(k, s.dropped)] = static_cast<double>(static_cast<float>(c));
-  }
-  q[s.dropped] = static_cast<double>(static_cast<float>(std::sqrt(rest > 0.0 ? rest : 0.0)));
+LATTICE_STRAIGHT void rotation_decode(const SmallestThree& s, const RotationQuant& quant, float (&q)[4]) {
+  const auto component = [&](uint32_t code) {
+    return static_cast<float>(static_cast<double>(quant.distance(code)) * quant.half_step);
+  };
+  const int64_t rest = quant.rest(s);
+  const double square = static_cast<double>(rest > 0 ? rest : 0);
+  q[kept_component(0, s.dropped)] = component(s.code[0]);
+  q[kept_component(1, s.dropped)] = component(s.code[1]);
+  q[kept_component(2, s.dropped)] = component(s.code[2]);
+  q[s.dropped] = static_cast<float>(std::sqrt(square) * quant.half_step);
 }
 
-/// True when no rounding of the kept components can make one of them as large as the dropped one. Let h be
-/// half a step, 1 / (sqrt 2 * top). A kept component grows by at most h, so its square by at most sqrt 2 * h
-/// + h^2. The square of the dropped one shrinks by at most 2 * h * 1.5 + 3 * h^2: the magnitudes of the
-/// others sum up to at most 1.5, because it is at least a half. Together that is below 4.5 * h + 4 * h^2, and
-/// 6 / top is above 8.4 * h; the rest of it covers the rounding to float at every width.
-inline bool is_far_from_tie(const double (&q)[4], unsigned dropped, unsigned n) {
-  double kept = 0.0;
-  for (unsigned k = 0; k < 3; ++k) {
-    const double c = q[kept_component(k, dropped)];
-    kept = c * c > kept ? c * c : kept;
+/// The highest bit is set for a code past the largest, and for components longer than a unit quaternion.
+LATTICE_STRAIGHT uint64_t rotation_fault(const SmallestThree& s, const RotationQuant& quant) {
+  const auto top = static_cast<uint64_t>(quant.top);
+  return (top - s.code[0]) | (top - s.code[1]) | (top - s.code[2]) | static_cast<uint64_t>(quant.rest(s));
+}
+/// True when the dropped component is rebuilt as a larger float than any other. Its square, in half steps, is
+/// larger by 2^-21 of itself, so the component is by 2^-22. It is 1/2 or more, where floats lie 2^-24 apart.
+LATTICE_STRAIGHT bool is_far_from_tie(const SmallestThree& s, const RotationQuant& quant) {
+  const int64_t a = quant.distance(s.code[0]), b = quant.distance(s.code[1]), c = quant.distance(s.code[2]);
+  const int64_t aa = a * a, bb = b * b, cc = c * c;
+  const int64_t ab = aa > bb ? aa : bb, most = ab > cc ? ab : cc;
+  return (2 * quant.top * quant.top - aa - bb - cc - most) * (int64_t{1} << 21) >= most;
+}
+/// Moves codes towards zero until no rebuilt component is larger than the dropped one. See smallest_three().
+LATTICE_SELDOM inline SmallestThree without_tie(SmallestThree s, const RotationQuant& quant) {
+  for (int pass = 0; pass < 4; ++pass) {  // each pass settles one component; three can need it
+    float rebuilt[4];
+    rotation_decode(s, quant, rebuilt);
+    const unsigned largest = largest_component(rebuilt);
+    if (largest == s.dropped) break;
+    uint32_t& code = s.code[largest < s.dropped ? largest : largest - 1];
+    code = code > quant.zero ? code - 1 : code + 1;
   }
-  return (q[dropped] * q[dropped] - kept) * static_cast<double>((uint64_t{1} << n) - 2) > 6.0;
+  return s;
+}
+
+/// smallest_three(). The components are in memory, where an index that is not known before finds them.
+LATTICE_STRAIGHT SmallestThree smallest_three_of(const float (&q)[4], const RotationQuant& quant) {
+  const double x = q[0], y = q[1], z = q[2], w = q[3];
+  const double square = x * x + y * y + z * z + w * w;
+  if (!(square > 0.0) || !std::isfinite(square)) [[unlikely]] {
+    return {3, {quant.zero, quant.zero, quant.zero}};
+  }
+  const unsigned dropped = largest_component(q);
+  const double scale = std::copysign(quant.scale / std::sqrt(square), static_cast<double>(q[dropped]));
+  const auto code = [&](unsigned k) {
+    const double steps = static_cast<double>(q[kept_component(k, dropped)]) * scale;
+    return static_cast<uint32_t>(static_cast<int32_t>(steps + (static_cast<double>(quant.zero) + 0.5)));
+  };
+  const SmallestThree s = {dropped, {code(0), code(1), code(2)}};
+  return is_far_from_tie(s, quant) ? s : without_tie(s, quant);
 }
 
 }  // namespace detail
@@ -278,68 +393,39 @@ inline bool is_far_from_tie(const double (&q)[4], unsigned dropped, unsigned n) 
 /// Packs a rotation by its three smallest components (docs/spec/data.md, rule D-5), of `n` bits each. `v`
 /// need not be of unit length; one without a direction counts as the identity.
 ///
+/// No code leaves 0..2^n - 2: a kept component is at most 1 / sqrt 2 of the length, up to a rounding, and the
+/// half that is added keeps that away from the next code.
+///
 /// One rule is for near-ties. Rounding up a kept component may make it larger than the dropped one will be
 /// when rebuilt, and the rotation would then have another code the next time. Such a code moves one step
 /// towards zero, so the value of a code has that same code again.
-inline detail::SmallestThree smallest_three(Quaternion v, unsigned n) {
-  double q[4] = {v.x, v.y, v.z, v.w};
-  const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  if (!(norm > 0.0) || !std::isfinite(norm))
-    q[0] = q[1] = q[2] = 0.0, q[3] = 1.0;
-  else
-    for (double& c : q) c /= norm;
-  detail::SmallestThree s;
-  s.dropped = detail::largest_component(q);
-  const double sign = std::copysign(1.0, q[s.dropped]);
-  for (unsigned k = 0; k < 3; ++k) {
-    s.code[k] = detail::rotation_code(q[detail::kept_component(k, s.dropped)] * sign, n);
-  }
-  if (detail::is_far_from_tie(q, s.dropped, n)) return s;
-  const uint32_t zero = (uint32_t{1} << (n - 1)) - 1;
-  for (int pass = 0; pass < 4; ++pass) {  // each pass settles one component; three can need it
-    double rebuilt[4];
-    detail::rotation_decode(s, n, rebuilt);
-    const unsigned largest = detail::largest_component(rebuilt);
-    if (largest == s.dropped) break;
-    uint32_t& code = s.code[largest < s.dropped ? largest : largest - 1];
-    code = code > zero ? code - 1 : code + 1;
-  }
-  return s;
+LATTICE_STRAIGHT detail::SmallestThree smallest_three(const Quaternion& v, unsigned n) {
+  const float q[4] = {v.x, v.y, v.z, v.w};
+  return detail::smallest_three_of(q, detail::kRotationQuants.of[n]);
 }
 
 /// The same as one field of 2 + 3 * n bits: the index of the dropped component, then the codes of the others
 /// in the order x, y, z, w.
-inline uint64_t smallest_three_pack(Quaternion v, unsigned n) {
+LATTICE_STRAIGHT uint64_t smallest_three_pack(const Quaternion& v, unsigned n) {
   const detail::SmallestThree s = smallest_three(v, n);
-  uint64_t packed = s.dropped;
-  for (uint32_t code : s.code) packed = packed << n | code;
-  return packed;
+  return ((uint64_t{s.dropped} << n | s.code[0]) << n | s.code[1]) << n | s.code[2];
 }
 /// The parts of such a field.
-inline detail::SmallestThree smallest_three_split(uint64_t packed, unsigned n) {
+LATTICE_STRAIGHT detail::SmallestThree smallest_three_split(uint64_t packed, unsigned n) {
   const uint64_t mask = (uint64_t{1} << n) - 1;
-  detail::SmallestThree s;
-  s.dropped = static_cast<unsigned>(packed >> (3 * n)) & 3u;
-  for (unsigned k = 0; k < 3; ++k) s.code[k] = static_cast<uint32_t>(packed >> ((2 - k) * n) & mask);
-  return s;
+  const auto code = [&](unsigned behind) { return static_cast<uint32_t>(packed >> (behind * n) & mask); };
+  return {static_cast<unsigned>(packed >> (3 * n)) & 3u, {code(2), code(1), code(0)}};
 }
 /// False for a field with a code past 2^n - 2, or with components longer than a unit quaternion.
-inline bool smallest_three_valid(uint64_t packed, unsigned n) {
+LATTICE_STRAIGHT bool smallest_three_valid(uint64_t packed, unsigned n) {
   const detail::SmallestThree s = smallest_three_split(packed, n);
-  double length = 0.0;
-  for (uint32_t code : s.code) {
-    if (code > (uint32_t{1} << n) - 2) return false;
-    const double c = detail::rotation_component(code, n);
-    length += c * c;
-  }
-  return length <= 1.0;
+  return detail::rotation_fault(s, detail::kRotationQuants.of[n]) >> 63 == 0;
 }
 /// The rotation of a valid field.
-inline Quaternion smallest_three_unpack(uint64_t packed, unsigned n) {
-  double q[4];
-  detail::rotation_decode(smallest_three_split(packed, n), n, q);
-  return {static_cast<float>(q[0]), static_cast<float>(q[1]), static_cast<float>(q[2]),
-          static_cast<float>(q[3])};
+LATTICE_STRAIGHT Quaternion smallest_three_unpack(uint64_t packed, unsigned n) {
+  float q[4];
+  detail::rotation_decode(smallest_three_split(packed, n), detail::kRotationQuants.of[n], q);
+  return {q[0], q[1], q[2], q[3]};
 }
 
 }  // namespace lattice

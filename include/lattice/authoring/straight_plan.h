@@ -61,10 +61,10 @@ struct Number {
 struct Member {
   uint32_t first_number = 0, number_count = 0;
   uint32_t first_word = 0, word_count = 0;
-  uint32_t bits = 0;      // on the wire, when all its numbers are codes
-  bool state = false;     // made of numbers only
-  bool wire = false;      // and a changed one travels whole
-  bool is_codes = false;  // its numbers are codes of at most 57 bits together
+  uint32_t bits = 0;       // on the wire, when all its numbers are fields of a fixed width
+  bool state = false;      // made of numbers only
+  bool wire = false;       // and a changed one travels whole
+  bool is_joined = false;  // its numbers are such fields, of at most 57 bits together
 };
 
 constexpr bool is_numeric(const lattice_struct_desc& s);
@@ -257,18 +257,26 @@ struct Plan {
         member.wire = m.array_count <= 1 && !delta;
         uint32_t to = word;
         list_numbers(m, 0, false, lists.numbers.data(), at, to);
-        member.is_codes = true;
+        member.is_joined = member.wire;
         for (uint32_t k = member.first_number; k < at; ++k) {
-          member.is_codes = member.is_codes && lists.numbers[k].kind <= Kind::kLastCode;
+          member.is_joined = member.is_joined && lists.numbers[k].kind < Kind::kVarint;
           member.bits += lists.numbers[k].bits;
         }
-        member.is_codes = member.is_codes && member.bits <= 57;
+        member.is_joined = member.is_joined && member.bits <= 57;
       }
       member.number_count = at - member.first_number;
       word += member.word_count;
     }
     return lists;
   }();
+  /// Whether the mask bit of a member is all that travels of it.
+  static constexpr bool is_bool(uint32_t member) {
+    return kLists.members[member].wire && kDesc.members[member].type == LATTICE_WIRE_BOOL;
+  }
+  /// Whether nothing is written for a marked member: a bool, or a number with one value only.
+  static constexpr bool is_without_bits(uint32_t member) {
+    return is_bool(member) || (kLists.members[member].is_joined && kLists.members[member].bits == 0);
+  }
   static constexpr uint64_t bit(uint32_t member) { return uint64_t{1} << (kMembers - 1 - member); }
   static constexpr uint64_t members_that(bool Member::*what) {
     uint64_t mask = 0;

@@ -80,6 +80,79 @@ TEST(CompressedFloat, CodesSurviveAFloatAndStayNear) {
   }));
 }
 
+TEST(CompressedFloat, BothEndsAreExact) {
+  base::Random random(4);
+  for (int i = 0; i < 200'000; ++i) {
+    const double low =
+        (random.next_unit() - 0.7) * std::ldexp(1.0, static_cast<int>(random.next_below(40)) - 20);
+    const double high = low + (0.01 + random.next_unit()) * std::max(std::fabs(low), 1e-3);
+    const CompressedFloat q(low, high, (high - low) / static_cast<double>(1 + random.next_below(1'000'000)));
+    ASSERT_EQ(q.code(low), 0u);
+    ASSERT_EQ(q.inside_code(high), q.steps) << low << ".." << high;
+    ASSERT_EQ(q.value(0), low);
+    ASSERT_EQ(q.value(q.steps), high);
+    ASSERT_LT(q.value(q.steps - 1), high);
+  }
+}
+
+// As fine as a layout admits for doubles: 2^-48 of the larger bound is at most 0.9 steps, and there are fewer
+// than 2^48 of them. Most bounds are not round, and the first and last codes are tried too.
+TEST(CompressedFloat, CodesSurviveADoubleAtTheFinestSteps) {
+  EXPECT_TRUE(rc::check("code(value(code)) == code, up to 2^48 steps", [](uint64_t seed) {
+    base::Random random(seed);
+    const double magnitude =
+        std::ldexp(1.0 + random.next_unit(), static_cast<int>(random.next_below(1900)) - 960);
+    const double share =
+        random.chance(0.5) ? random.next_unit() : std::ldexp(1.0, -static_cast<int>(random.next_below(30)));
+    double low = -magnitude * (random.chance(0.5) ? 1.0 : random.next_unit()),
+           high = low + magnitude * (1e-6 + share);
+    if (random.chance(0.3)) low = -magnitude, high = magnitude;
+    if (random.chance(0.3)) std::swap(low, high), low = -low, high = -high;
+    const double largest = std::max(std::fabs(low), std::fabs(high));
+    const double finest = std::max(largest * 0x1.0p-48 / 0.9, (high - low) * 0x1.0p-48) * 1.0000001;
+    const CompressedFloat q(
+        low, high,
+        std::min(finest * (1.0 + random.next_unit() * (random.chance(0.5) ? 1e-3 : 50.0)), high - low));
+    RC_PRE(largest * 0x1.0p-48 <= 0.9 * (high - low) / static_cast<double>(q.steps) && q.steps < uint64_t{1}
+                                                                                                     << 48);
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t drawn = random.next_below(q.steps + 1);
+      for (const uint64_t code : {drawn, drawn >> 20, q.steps - (drawn >> 20)}) {
+        const double value = q.value(code);
+        RC_ASSERT(value >= low && value <= high);
+        RC_ASSERT(q.code(value) == code);
+      }
+    }
+    const AngleQuant angle(low, high, (high - low) / static_cast<double>(q.steps));
+    for (int i = 0; i < 100; ++i) {
+      const uint64_t code = random.next_below(angle.steps);
+      const double value = angle.value(code);
+      RC_ASSERT(value >= low && value < high);
+      RC_ASSERT(angle.code(value) == code);
+    }
+  }));
+}
+
+TEST(CompressedFloat, CodesOfAFloatSurviveAtEverySpacing) {
+  EXPECT_TRUE(rc::check("at 0.9 steps between floats, at bounds of any size", [](uint64_t seed) {
+    base::Random random(seed);
+    const double magnitude =
+        std::ldexp(1.0 + random.next_unit(), static_cast<int>(random.next_below(250)) - 120);
+    double low = -magnitude, high = low + magnitude * (1e-3 + random.next_unit() * 2.0);
+    if (random.chance(0.5)) std::swap(low, high), low = -low, high = -high;
+    const float bound = static_cast<float>(std::max(std::fabs(low), std::fabs(high)));
+    const double spacing = static_cast<double>(bound) - static_cast<double>(std::nextafterf(bound, 0.0f));
+    const CompressedFloat q(low, high, std::min(spacing / 0.9 * 1.0000001, high - low));
+    RC_PRE(spacing <= 0.9 * (high - low) / static_cast<double>(q.steps));
+    for (int i = 0; i < 200; ++i) {
+      const uint64_t drawn = random.next_below(q.steps + 1);
+      for (const uint64_t code : {drawn, q.steps - (drawn >> 12)}) {
+        RC_ASSERT(q.code(double{static_cast<float>(q.value(code))}) == code);
+      }
+    }
+  }));
+}
+
 Quaternion rotation_of(base::Random& random) {
   const auto one = [&] { return static_cast<float>(random.next_unit() * 2.0 - 1.0); };
   Quaternion q{one(), one(), one(), one()};
@@ -109,8 +182,8 @@ TEST(SmallestThree, QuantizingAQuantizedRotationChangesNothing) {
 /// Rule D-5 word by word, without a short cut.
 uint64_t packed_by_the_rule(Quaternion v, unsigned n) {
   double q[4] = {v.x, v.y, v.z, v.w};
+  const double top = std::ldexp(1.0, static_cast<int>(n)) - 2.0;
   const double norm = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-  for (double& c : q) c /= norm;
   const auto largest_of = [](const double(&of)[4]) {
     unsigned largest = 0;
     for (unsigned i = 1; i < 4; ++i) {
@@ -120,13 +193,22 @@ uint64_t packed_by_the_rule(Quaternion v, unsigned n) {
   };
   detail::SmallestThree s;
   s.dropped = largest_of(q);
+  const double m = (q[s.dropped] < 0.0 ? -1.0 : 1.0) * (kSqrt2 * top / 2 / norm);
   for (unsigned i = 0, k = 0; i < 4; ++i) {
-    if (i != s.dropped) s.code[k++] = detail::rotation_code(q[s.dropped] < 0.0 ? -q[i] : q[i], n);
+    if (i != s.dropped) s.code[k++] = static_cast<uint32_t>(std::floor(q[i] * m + (top / 2 + 0.5)));
   }
   const uint32_t zero = (uint32_t{1} << (n - 1)) - 1;
   for (int pass = 0; pass < 4; ++pass) {
-    double rebuilt[4];
-    detail::rotation_decode(s, n, rebuilt);
+    // Codes that make no unit quaternion yet count as having nothing left for the dropped component.
+    double rebuilt[4], rest = 2.0 * top * top;
+    for (unsigned i = 0, k = 0; i < 4; ++i) {
+      if (i == s.dropped) continue;
+      const double d = 2.0 * s.code[k++] - top;
+      rebuilt[i] = double{static_cast<float>(d * (1.0 / (kSqrt2 * top)))};
+      rest -= d * d;
+    }
+    const double left = std::sqrt(std::max(rest, 0.0)) * (1.0 / (kSqrt2 * top));
+    rebuilt[s.dropped] = double{static_cast<float>(left)};
     const unsigned largest = largest_of(rebuilt);
     if (largest == s.dropped) break;
     uint32_t& code = s.code[largest < s.dropped ? largest : largest - 1];
@@ -164,6 +246,34 @@ TEST(SmallestThree, EveryCombinationNearATieIsStable) {
           ASSERT_EQ(smallest_three_pack(smallest_three_unpack(packed, n), n), packed) << n;
         }
       }
+    }
+  }
+}
+
+// What a decoder takes, against the lengths as real numbers: integers decide where doubles could not.
+TEST(SmallestThree, LongerThanOneIsRefusedToTheLastHalfStep) {
+  for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+    const uint64_t top = (uint64_t{1} << n) - 2, zero = top / 2;
+    const auto field = [n](uint64_t a, uint64_t b, uint64_t c) { return (a << n | b) << n | c; };
+    EXPECT_TRUE(smallest_three_valid(field(zero, zero, zero), n));
+    EXPECT_TRUE(smallest_three_valid(field(top, 0, zero), n));  // 1/2 + 1/2: nothing is left
+    EXPECT_FALSE(smallest_three_valid(field(top, 0, zero + 1), n));
+    EXPECT_FALSE(smallest_three_valid(field(top + 1, zero, zero), n));
+    EXPECT_FALSE(smallest_three_valid(field(zero, zero, top + 1), n));
+    EXPECT_EQ(smallest_three_unpack(field(top, 0, zero), n).x, 0.0f);
+  }
+}
+
+TEST(SmallestThree, QuarterAndHalfTurnsAreExact) {
+  const auto half = static_cast<float>(std::sqrt(0.5));
+  for (unsigned n = kMinRotationBits; n <= kMaxRotationBits; ++n) {
+    for (const Quaternion q :
+         {Quaternion{half, 0, 0, half}, Quaternion{0, -half, half, 0}, Quaternion{0, 0, 1, 0}}) {
+      const Quaternion back = smallest_three_unpack(smallest_three_pack(q, n), n);
+      EXPECT_EQ(std::fabs(back.x), std::fabs(q.x)) << n;
+      EXPECT_EQ(std::fabs(back.y), std::fabs(q.y)) << n;
+      EXPECT_EQ(std::fabs(back.z), std::fabs(q.z)) << n;
+      EXPECT_EQ(std::fabs(back.w), std::fabs(q.w)) << n;
     }
   }
 }

@@ -250,13 +250,6 @@ namespace Lattice
             for (; (content & 0x400) == 0; content <<= 1) --scale;
             return sign | scale << 23 | (content & 0x3FF) << 13;
         }
-        /// <summary>What is left of turns without the whole ones, in [0, 1) (D-39).</summary>
-        public static double Fraction(double turns)
-        {
-            if (!(turns > -4503599627370496.0 && turns < 4503599627370496.0)) return 0;
-            double rest = turns - Math.Floor(turns);
-            return rest < 1 ? rest : 0;
-        }
     }
 
     /// <summary>The packed contents of a structure or an object. Two states are equal exactly when their words are.</summary>
@@ -487,16 +480,18 @@ namespace Lattice
     {
         enum Form { Bounds, Angle, Half, Float, Double }
         readonly Form form;
-        readonly double min, max, steps;
+        readonly double min, max, scale, step;
         readonly int bits;
-        readonly ulong most;
+        readonly ulong count, most;  // steps; the last code
 
         Real(Form form, double min, double max, ulong steps, int bits) : base(bits > 32 ? 2 : 1)
         {
             this.form = form;
             this.min = min;
             this.max = max;
-            this.steps = steps;
+            count = steps;
+            scale = steps / (max - min);
+            step = (max - min) / steps;
             this.bits = bits;
             most = form == Form.Bounds ? steps : form == Form.Angle ? steps - 1 : 0;
         }
@@ -537,7 +532,9 @@ namespace Lattice
                 case Form.Half: return Numbers.FloatOf(Numbers.FloatBitsOfHalf(from.Words[at]));
                 case Form.Float: return Numbers.FloatOf(from.Words[at]);
                 case Form.Double: return BitConverter.Int64BitsToDouble(Numbers.Signed(from.Long(at)));
-                default: return min + (double)(long)Get(from, at) * (max - min) / steps;
+                default:
+                    ulong code = Get(from, at);
+                    return code == count ? max : min + (double)(long)code * step;
             }
         }
         // D-4.
@@ -545,14 +542,16 @@ namespace Lattice
         {
             if (double.IsNaN(v)) v = min <= 0 && max >= 0 ? 0 : min;
             if (v <= min) return 0;
-            return v >= max ? most : (ulong)((v - min) / (max - min) * steps + 0.5);
+            return v >= max ? most : (ulong)(long)((v - min) * scale + 0.5);
         }
         // D-39.
         ulong AngleCode(double v)
         {
             if (!Numbers.IsFinite(v)) v = 0;
-            ulong nearest = (ulong)(Numbers.Fraction((v - min) / (max - min)) * steps + 0.5);
-            return nearest <= most ? nearest : 0;
+            double distance = (v - min) * scale;
+            if (!(Math.Abs(distance) < 4503599627370496.0)) return 0;  // 2^52: no fraction is left
+            long rest = (long)Math.Floor(distance + 0.5) % (long)count;
+            return (ulong)(rest < 0 ? rest + (long)count : rest);
         }
         ulong Get(State s, int at) { return Words == 1 ? s.Words[at] : s.Long(at); }
         void Set(State s, int at, ulong content)
@@ -631,7 +630,8 @@ namespace Lattice
     {
         const double Sqrt2 = 1.4142135623730951;
         readonly int bits;  // of a code; 0: four floats
-        readonly double top;
+        readonly long top;
+        readonly double scale, halfStep;
 
         struct Four
         {
@@ -650,7 +650,13 @@ namespace Lattice
             }
         }
 
-        Rotation(int bits) : base(4) { this.bits = bits; top = (1 << bits) - 2; }
+        Rotation(int bits) : base(4)
+        {
+            this.bits = bits;
+            top = (1L << bits) - 2;
+            scale = Sqrt2 * top / 2;
+            halfStep = 1 / (Sqrt2 * top);
+        }
         public static Rotation SmallestThree(int bits) { return new Rotation(bits); }
         public static Rotation Full() { return new Rotation(0); }
 
@@ -683,19 +689,20 @@ namespace Lattice
         void PackThree(State to, int at, Quat v, double norm)
         {
             var q = new Four();
-            q[0] = v.x / norm; q[1] = v.y / norm; q[2] = v.z / norm; q[3] = v.w / norm;
+            q[0] = v.x; q[1] = v.y; q[2] = v.z; q[3] = v.w;
             int dropped = q.Largest();
-            double sign = q[dropped] < 0 ? -1 : 1, kept = 0;
+            double steps = scale / norm;
+            if (q[dropped] < 0) steps = -steps;
+            long zero = top / 2, most = 0;
             to.Words[at] = (uint)dropped;
             for (int k = 0; k < 3; ++k)
             {
-                double c = q[Kept(k, dropped)];
-                to.Words[at + 1 + k] = Code(c * sign);
-                kept = c * c > kept ? c * c : kept;
+                uint code = (uint)(int)(q[Kept(k, dropped)] * steps + (zero + 0.5));
+                to.Words[at + 1 + k] = code;
+                most = Math.Max(most, Distance(code) * Distance(code));
             }
-            // Far from a tie no rounding makes a kept component the largest one.
-            if ((q[dropped] * q[dropped] - kept) * top > 6) return;
-            uint zero = (1u << bits - 1) - 1;
+            // Far from a tie the dropped component is rebuilt as a larger float than any other.
+            if ((Rest(to, at) - most) * (1L << 21) >= most) return;
             for (int pass = 0; pass < 4; ++pass)
             {
                 int largest = Rebuild(to, at).Largest();
@@ -708,22 +715,17 @@ namespace Lattice
         {
             var rebuilt = new Four();
             int dropped = (int)s.Words[at];
-            double rest = 1;
-            for (int k = 0; k < 3; ++k)
-            {
-                double c = Component(s.Words[at + 1 + k]);
-                rest -= c * c;
-                rebuilt[Kept(k, dropped)] = (float)c;
-            }
-            rebuilt[dropped] = (float)Math.Sqrt(rest > 0 ? rest : 0);
+            for (int k = 0; k < 3; ++k) rebuilt[Kept(k, dropped)] = (float)(Distance(s.Words[at + 1 + k]) * halfStep);
+            rebuilt[dropped] = (float)(Math.Sqrt(Math.Max(Rest(s, at), 0)) * halfStep);
             return rebuilt;
         }
-        double Component(uint code) { return (code / top * 2 - 1) / Sqrt2; }
-        uint Code(double c)
+        // How far a code lies from zero, in half steps.
+        long Distance(uint code) { return 2 * (long)code - top; }
+        // The square of the dropped component, in half steps.
+        long Rest(State s, int at)
         {
-            double scaled = (c * Sqrt2 + 1) / 2 * top + 0.5;
-            if (scaled <= 0) return 0;
-            return scaled >= top + 1 ? (uint)top : (uint)scaled;
+            long a = Distance(s.Words[at + 1]), b = Distance(s.Words[at + 2]), c = Distance(s.Words[at + 3]);
+            return 2 * top * top - a * a - b * b - c * c;
         }
         static int Kept(int k, int dropped) { return k >= dropped ? k + 1 : k; }
         internal override void Zero(State s, int at)
@@ -749,12 +751,10 @@ namespace Lattice
                 ulong part;
                 if (!(bits == 0 ? r.Scalar(32, out part) : r.Bits(i == 0 ? 2 : bits, out part))) return false;
                 s.Words[at + i] = (uint)part;
-                if (bits != 0 && i == 0) continue;
-                if (bits != 0 && part > top) isThere = false;
-                double c = bits != 0 ? Component((uint)part) : Numbers.FloatOf((uint)part);
-                length += c * c;
+                if (bits == 0) length += (double)Numbers.FloatOf((uint)part) * Numbers.FloatOf((uint)part);
+                else if (i != 0 && part > (ulong)top) isThere = false;
             }
-            isThere = isThere && (bits != 0 ? length <= 1 : length > 0 && Numbers.IsFinite(length));
+            isThere = isThere && (bits != 0 ? Rest(s, at) >= 0 : length > 0 && Numbers.IsFinite(length));
             return isThere || r.Refuse(Refusal.NoRotation);
         }
     }

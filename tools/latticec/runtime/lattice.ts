@@ -252,12 +252,6 @@ function floatBitsOfHalf(half: number): number {
   for (; (content & 0x400) === 0; content <<= 1) --scale;
   return (sign | (scale << 23) | ((content & 0x3ff) << 13)) >>> 0;
 }
-/** What is left of turns without the whole ones, in [0, 1) (D-39). */
-function fraction(turns: number): number {
-  if (!(turns > -4503599627370496 && turns < 4503599627370496)) return 0;
-  const rest = turns - Math.floor(turns);
-  return rest < 1 ? rest : 0;
-}
 
 /** The packed contents of a structure or an object. Two states are equal exactly when their words are. */
 export class State {
@@ -615,6 +609,8 @@ export class Long extends Codec {
 /** A float or a double. */
 export class Real extends Codec {
   private readonly most: number;
+  private readonly scale: number;
+  private readonly step: number;
 
   private constructor(
     private readonly form: "bounds" | "angle" | "half" | "float" | "double",
@@ -626,6 +622,8 @@ export class Real extends Codec {
   ) {
     super(bits > 32 ? 2 : 1);
     this.most = form === "bounds" ? steps : form === "angle" ? steps - 1 : 0xffff;
+    this.scale = steps / (max - min);
+    this.step = (max - min) / steps;
   }
   /** `isFloat`: the value is one of 32 bits. */
   static bounds(isFloat: boolean, min: number, max: number, steps: number): Real {
@@ -678,7 +676,8 @@ export class Real extends Codec {
         scratch.setUint32(0, from.words[at + 1]);
         return scratch.getFloat64(0);
       default: {
-        const v = this.min + (this.get(from, at) * (this.max - this.min)) / this.steps;
+        const code = this.get(from, at);
+        const v = code === this.steps ? this.max : this.min + code * this.step;
         return this.isFloat ? Math.fround(v) : v;
       }
     }
@@ -687,13 +686,15 @@ export class Real extends Codec {
   private boundsCode(v: number): number {
     if (Number.isNaN(v)) v = this.min <= 0 && this.max >= 0 ? 0 : this.min;
     if (v <= this.min) return 0;
-    return v >= this.max ? this.steps : Math.floor(((v - this.min) / (this.max - this.min)) * this.steps + 0.5);
+    return v >= this.max ? this.steps : Math.floor((v - this.min) * this.scale + 0.5);
   }
   // D-39.
   private angleCode(v: number): number {
     if (!Number.isFinite(v)) v = 0;
-    const nearest = Math.floor(fraction((v - this.min) / (this.max - this.min)) * this.steps + 0.5);
-    return nearest <= this.most ? nearest : 0;
+    const distance = (v - this.min) * this.scale;
+    if (!(Math.abs(distance) < 2 ** 52)) return 0;
+    const rest = Math.floor(distance + 0.5) % this.steps;
+    return rest < 0 ? rest + this.steps : rest + 0; // + 0: no negative zero
   }
   private get(s: State, at: number): number {
     return this.words === 1 ? s.words[at] : s.words[at] + s.words[at + 1] * TWO_32;
@@ -772,6 +773,8 @@ const SQRT_2 = 1.4142135623730951;
 /** A rotation: the index of the largest component and three codes, or four floats. */
 export class Rotation extends Codec {
   private readonly top: number;
+  private readonly scale: number;
+  private readonly halfStep: number;
   private readonly q = [0, 0, 0, 0];
   private readonly rebuilt = [0, 0, 0, 0];
 
@@ -779,6 +782,8 @@ export class Rotation extends Codec {
   private constructor(private readonly bits: number) {
     super(4);
     this.top = 2 ** bits - 2;
+    this.scale = (SQRT_2 * this.top) / 2;
+    this.halfStep = 1 / (SQRT_2 * this.top);
   }
   static smallestThree(bits: number): Rotation {
     return new Rotation(bits);
@@ -791,12 +796,11 @@ export class Rotation extends Codec {
     const square = x * x + y * y + z * z + w * w;
     if (!Number.isFinite(square)) to.fits = false;
     if (!(square > 0) || !Number.isFinite(square)) return this.zero(to, at);
-    const norm = this.bits === 0 ? 1 : Math.sqrt(square);
-    this.q[0] = x / norm;
-    this.q[1] = y / norm;
-    this.q[2] = z / norm;
-    this.q[3] = w / norm;
-    if (this.bits !== 0) return this.packThree(to, at);
+    this.q[0] = x;
+    this.q[1] = y;
+    this.q[2] = z;
+    this.q[3] = w;
+    if (this.bits !== 0) return this.packThree(to, at, this.scale / Math.sqrt(square));
     for (let i = 0; i < 4; ++i) to.words[at + i] = bitsOf(this.q[i]);
   }
   unpack(from: State, at: number, v: Quat): void {
@@ -808,20 +812,20 @@ export class Rotation extends Codec {
     v.w = this.rebuilt[3];
   }
   // D-5.
-  private packThree(to: State, at: number): void {
+  private packThree(to: State, at: number, scale: number): void {
     const q = this.q;
     const dropped = Rotation.largest(q);
-    const sign = q[dropped] < 0 ? -1 : 1;
-    let kept = 0;
+    const signed = q[dropped] < 0 ? -scale : scale;
+    const zero = this.top / 2;
+    let most = 0;
     to.words[at] = dropped;
     for (let k = 0; k < 3; ++k) {
-      const c = q[k >= dropped ? k + 1 : k];
-      to.words[at + 1 + k] = this.code(c * sign);
-      kept = Math.max(kept, c * c);
+      const code = Math.floor(q[k >= dropped ? k + 1 : k] * signed + (zero + 0.5));
+      to.words[at + 1 + k] = code;
+      most = Math.max(most, (2 * code - this.top) * (2 * code - this.top));
     }
-    // Far from a tie no rounding makes a kept component the largest one.
-    if ((q[dropped] * q[dropped] - kept) * this.top > 6) return;
-    const zero = 2 ** (this.bits - 1) - 1;
+    // Far from a tie the dropped component is rebuilt as a larger float than any other.
+    if ((this.rest(to, at) - most) * 2 ** 21 >= most) return;
     for (let pass = 0; pass < 4; ++pass) {
       this.rebuild(to, at);
       const largest = Rotation.largest(this.rebuilt);
@@ -832,21 +836,20 @@ export class Rotation extends Codec {
   }
   private rebuild(s: State, at: number): void {
     const dropped = s.words[at];
-    let rest = 1;
     for (let k = 0; k < 3; ++k) {
-      const c = this.component(s.words[at + 1 + k]);
-      rest -= c * c;
-      this.rebuilt[k >= dropped ? k + 1 : k] = Math.fround(c);
+      const distance = 2 * s.words[at + 1 + k] - this.top;
+      this.rebuilt[k >= dropped ? k + 1 : k] = Math.fround(distance * this.halfStep);
     }
-    this.rebuilt[dropped] = Math.fround(Math.sqrt(rest > 0 ? rest : 0));
+    this.rebuilt[dropped] = Math.fround(Math.sqrt(Math.max(this.rest(s, at), 0)) * this.halfStep);
   }
-  private component(code: number): number {
-    return ((code / this.top) * 2 - 1) / SQRT_2;
-  }
-  private code(c: number): number {
-    const scaled = ((c * SQRT_2 + 1) / 2) * this.top + 0.5;
-    if (scaled <= 0) return 0;
-    return scaled >= this.top + 1 ? this.top : Math.floor(scaled);
+  // The square of the dropped component, in half steps: a whole number of up to 42 bits.
+  private rest(s: State, at: number): number {
+    let rest = 2 * this.top * this.top;
+    for (let k = 1; k < 4; ++k) {
+      const distance = 2 * s.words[at + k] - this.top;
+      rest -= distance * distance;
+    }
+    return rest;
   }
   private static largest(q: readonly number[]): number {
     let largest = 0;
@@ -872,12 +875,10 @@ export class Rotation extends Codec {
       const part = this.bits === 0 ? r.scalar(32) : r.bits(i === 0 ? 2 : this.bits);
       if (part < 0) return false;
       s.words[at + i] = part;
-      if (this.bits !== 0 && i === 0) continue;
-      if (this.bits !== 0 && part > this.top) isThere = false;
-      const c = this.bits === 0 ? floatOf(part) : this.component(part);
-      length += c * c;
+      if (this.bits === 0) length += floatOf(part) * floatOf(part);
+      else if (i !== 0 && part > this.top) isThere = false;
     }
-    isThere = isThere && (this.bits !== 0 ? length <= 1 : length > 0 && Number.isFinite(length));
+    isThere = isThere && (this.bits !== 0 ? this.rest(s, at) >= 0 : length > 0 && Number.isFinite(length));
     return isThere || r.refuse("no rotation");
   }
 }
